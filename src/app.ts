@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import sensible from '@fastify/sensible';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import { validatorCompiler } from 'fastify-type-provider-zod';
+import type { Config } from './config.ts';
+import { departuresRoute } from './departures/route.ts';
+import type { EfaClient } from './efa/client.ts';
+import { drain } from './http/drain.ts';
+import { answerClientError, answerError, errorHandler } from './http/error-handler.ts';
+import { healthRoute } from './http/health.ts';
+import { paths } from './http/paths.ts';
+import { requestLog } from './http/request-log.ts';
+import { nearbyRoute } from './nearby/route.ts';
+import { createVerdicts, learnFromDepartures } from './nearby/verdict.ts';
+import { stopSearchRoute } from './stop-search/route.ts';
+import { tripsRoute } from './trips/route.ts';
+
+export interface AppOptions {
+  config: Pick<Config, 'docsUrl' | 'trustProxy'>;
+  efa: EfaClient;
+  now: () => Date;
+  logger?: FastifyBaseLogger;
+}
+
+/** The service, in order: what every request meets, then the operations. Not listening yet. */
+export async function buildApp({ config, efa, now, logger }: AppOptions): Promise<FastifyInstance> {
+  const { docsUrl, trustProxy } = config;
+  const app = Fastify({
+    ...(logger && { loggerInstance: logger }),
+    trustProxy,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: () => randomUUID(),
+    routerOptions: { ignoreTrailingSlash: true },
+    return503OnClosing: false,
+    frameworkErrors: (error, request, reply) => answerError(error, request, reply, docsUrl),
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, docsUrl),
+  });
+  app.setValidatorCompiler(validatorCompiler);
+  // The schemas of answers are for types, documentation and tests; checking each answer would cost more than all else.
+  app.setSerializerCompiler(() => JSON.stringify);
+
+  await app.register(errorHandler, { docsUrl });
+  await app.register(paths);
+  await app.register(requestLog);
+  await app.register(drain);
+  await app.register(sensible);
+  await app.register(healthRoute);
+
+  const verdicts = createVerdicts(now);
+  const learning = learnFromDepartures(efa, verdicts);
+  await app.register(departuresRoute, { efa: learning, now });
+  await app.register(nearbyRoute, { efa: learning, verdicts, now });
+  await app.register(stopSearchRoute, { efa });
+  await app.register(tripsRoute, { efa, now });
+  return app;
+}

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+
+const REAL_UPSTREAM_URL = 'https://api.transport.nsw.gov.au/v1/tp';
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, `must be a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
+
+const httpUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
+  .transform((url) => url.replace(/\/+$/, ''));
+
+const environment = z.object({
+  HOST: z.string().default('0.0.0.0'),
+  PORT: wholeNumber(0, 65_535).default(3000),
+  PUBLIC_URL: httpUrl.optional(),
+  DOCS_URL: httpUrl.optional(),
+  UPSTREAM_URL: httpUrl.optional(),
+  UPSTREAM_API_KEY: z
+    .string()
+    .transform((list) => list.split(',').map((key) => key.trim()))
+    .pipe(z.array(z.string().regex(/^[\x21-\x7e]+$/, 'must be one key, or several with commas between')))
+    .default([]),
+  UPSTREAM_TIMEOUT_MS: wholeNumber(100, 60_000).default(8000),
+  LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
+  TRUST_PROXY: z
+    .stringbool({ truthy: ['true', 'on', '1'], falsy: ['false', 'off', '0'], error: 'must be on or off' })
+    .default(false),
+});
+
+/** Where answers come from: the authority (or what stands at that address), or the embedded sandbox. */
+export type UpstreamConfig =
+  | { readonly kind: 'authority'; readonly url: string; readonly apiKeys: readonly string[] }
+  | { readonly kind: 'sandbox' };
+
+export interface Config {
+  readonly host: string;
+  /** 0 means any free port. */
+  readonly port: number;
+  readonly publicUrl: string;
+  /** Base of the `docs` link of every error, without a trailing slash. */
+  readonly docsUrl: string;
+  readonly upstream: UpstreamConfig;
+  readonly upstreamTimeoutMs: number;
+  readonly logLevel: (typeof LOG_LEVELS)[number];
+  readonly trustProxy: boolean;
+}
+
+/** What is wrong with the environment, every problem on a line of its own, no values of secrets. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/** Reads the environment once, at boot. Empty variables count as unset. Throws `ConfigError` with all problems. */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const parsed = environment.safeParse(given);
+  const problems = parsed.success
+    ? []
+    : parsed.error.issues.map((issue) => `${String(issue.path[0])} ${issue.message}`);
+
+  if (given.UPSTREAM_URL && !given.UPSTREAM_API_KEY && !isLoopback(given.UPSTREAM_URL)) {
+    problems.push('UPSTREAM_API_KEY must be set when UPSTREAM_URL is not on this machine');
+  }
+  if (!parsed.success || problems.length > 0) throw new ConfigError([...new Set(problems)].join('\n'));
+
+  const { data } = parsed;
+  const hasAuthority = data.UPSTREAM_URL !== undefined || data.UPSTREAM_API_KEY.length > 0;
+  const upstream: UpstreamConfig = hasAuthority
+    ? { kind: 'authority', url: data.UPSTREAM_URL ?? REAL_UPSTREAM_URL, apiKeys: data.UPSTREAM_API_KEY }
+    : { kind: 'sandbox' };
+  const publicUrl = data.PUBLIC_URL ?? `http://localhost:${data.PORT}`;
+  return Object.freeze({
+    host: data.HOST,
+    port: data.PORT,
+    publicUrl,
+    docsUrl: data.DOCS_URL ?? `${publicUrl}/docs`,
+    upstream,
+    upstreamTimeoutMs: data.UPSTREAM_TIMEOUT_MS,
+    logLevel: data.LOG_LEVEL,
+    trustProxy: data.TRUST_PROXY,
+  });
+}
+
+function isLoopback(url: string): boolean {
+  const host = URL.parse(url)?.hostname ?? '';
+  return host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host);
+}

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { type Mode, modeSchema } from '../transit/mode.ts';
+import { formatTimestamp, minutesBetween, timestampSchema } from '../transit/time.ts';
+
+export const OCCUPANCIES = ['MANY_SEATS', 'FEW_SEATS', 'STANDING_ONLY'] as const;
+export type Occupancy = (typeof OCCUPANCIES)[number];
+
+export const departureSchema = z.strictObject({
+  route: z.string().meta({ description: 'Short route name', example: 'T4' }),
+  mode: modeSchema,
+  destination: z.string().meta({ description: 'Headsign', example: 'Bondi Junction' }),
+  platform: z.string().nullable().meta({ description: 'Platform, stand or wharf', example: 'Platform 5' }),
+  scheduled_at: timestampSchema,
+  realtime_at: timestampSchema.nullable(),
+  minutes_away: z.int().min(0),
+  is_live: z.boolean(),
+  wheelchair_accessible: z.boolean(),
+  occupancy: z.enum(OCCUPANCIES).nullable(),
+  alerts: z.array(z.string()),
+});
+
+export const departuresResponse = z.strictObject({
+  stop_id: z.string(),
+  stop_name: z.string(),
+  retrieved_at: timestampSchema,
+  departures: z.array(departureSchema),
+});
+
+/** A departure as mapped, before the moment of sending is known. */
+export interface ScheduledDeparture {
+  route: string;
+  mode: Mode;
+  destination: string;
+  platform: string | null;
+  scheduledAt: Date;
+  realtimeAt: Date | null;
+  isWheelchairAccessible: boolean;
+  occupancy: Occupancy | null;
+  alerts: string[];
+}
+
+/** The departure as callers see it. `now` is the moment of sending: minutes are counted from it. */
+export function toDeparture(departure: ScheduledDeparture, now: Date): z.infer<typeof departureSchema> {
+  return {
+    route: departure.route,
+    mode: departure.mode,
+    destination: departure.destination,
+    platform: departure.platform,
+    scheduled_at: formatTimestamp(departure.scheduledAt),
+    realtime_at: departure.realtimeAt && formatTimestamp(departure.realtimeAt),
+    minutes_away: Math.max(0, Math.floor(minutesBetween(now, leavesAt(departure)))),
+    is_live: departure.realtimeAt !== null,
+    wheelchair_accessible: departure.isWheelchairAccessible,
+    occupancy: departure.occupancy,
+    alerts: departure.alerts,
+  };
+}
+
+/** The best-known time. */
+export function leavesAt(departure: ScheduledDeparture): Date {
+  return departure.realtimeAt ?? departure.scheduledAt;
+}
+
+/** By best-known time, then scheduled time, then route. */
+export function compareDepartures(one: ScheduledDeparture, other: ScheduledDeparture): number {
+  return (
+    leavesAt(one).getTime() - leavesAt(other).getTime() ||
+    one.scheduledAt.getTime() - other.scheduledAt.getTime() ||
+    one.route.localeCompare(other.route, 'en', { numeric: true })
+  );
+}

@@ -1,0 +1,105 @@
+import { mapAlerts } from '../efa/alerts.ts';
+import { type DepartureMonitorPayload, type StopEvent, stopEventSchema, stopPointSchema } from '../efa/payload.ts';
+import { findMode } from '../efa/product-class.ts';
+import { findTime, isCancelled } from '../efa/realtime.ts';
+import { LeftOut, type LeftOutCounts, mapRecords, need } from '../efa/record.ts';
+import { findPlatform, findStopName } from '../efa/stop-point.ts';
+import { findUnknownStopMessage, saysDateInvalid } from '../efa/system-message.ts';
+import { findRouteName } from '../efa/transportation.ts';
+import { ApiError } from '../errors.ts';
+import { parseTimestamp } from '../transit/time.ts';
+import { OCCUPANCIES, type Occupancy, type ScheduledDeparture } from './departure.ts';
+
+/** One answer of the departure monitor. */
+export interface DeparturePage {
+  stopName: string;
+  departures: (ScheduledDeparture & { key: string })[];
+  leftOut: LeftOutCounts;
+  /** How many events upstream listed, shown or not. */
+  eventCount: number;
+  /** The latest planned time among them; null when there is none. */
+  lastPlanned: Date | null;
+}
+
+/**
+ * Throws `STOP_NOT_FOUND` when the authority does not know the stop, `DATE_OUT_OF_RANGE` when it has no timetable for
+ * the day. A known stop with nothing leaving is a page without departures.
+ */
+export function mapDepartures(payload: DepartureMonitorPayload, stopId: string): DeparturePage {
+  const stopName = getStopName(payload, stopId);
+  const { kept, leftOut } = mapRecords(payload.stopEvents, stopEventSchema, mapStopEvent);
+  return {
+    stopName,
+    departures: kept,
+    leftOut,
+    eventCount: payload.stopEvents.length,
+    lastPlanned: findLastPlanned(payload.stopEvents),
+  };
+}
+
+function mapStopEvent(event: StopEvent): ScheduledDeparture & { key: string } {
+  const { location, transportation } = event;
+  if (isCancelled(event.isCancelled, location?.properties?.realtimeStatus)) throw new LeftOut('cancelled');
+
+  const mode = findMode(need(transportation.product?.class ?? transportation.product?.iconId, 'malformed'));
+  const { planned, realtime } = need(
+    findTime(
+      {
+        planned: event.departureTimePlanned,
+        baseTimetable: event.departureTimeBaseTimetable,
+        estimated: event.departureTimeEstimated,
+      },
+      event.isRealtimeControlled === true,
+    ),
+    'no time',
+  );
+  const route = need(findRouteName(transportation), 'no route');
+  return {
+    key: [transportation.id, eventTripId(event), location?.id, planned.toISOString(), route].join(),
+    route,
+    mode: need(mode, 'unknown product class'),
+    destination: need(transportation.destination?.name?.trim(), 'no headsign'),
+    platform: location ? findPlatform(location, mode) : null,
+    scheduledAt: planned,
+    realtimeAt: realtime,
+    isWheelchairAccessible: event.properties?.WheelchairAccess === true,
+    occupancy: findOccupancy(location?.properties?.occupancy),
+    alerts: mapAlerts(event.infos),
+  };
+}
+
+function eventTripId({ transportation: { properties } }: StopEvent): string | undefined {
+  return properties?.RealtimeTripId ?? properties?.tripCode;
+}
+
+/** The name comes from `locations`: the events' own names carry a platform. */
+function getStopName(payload: DepartureMonitorPayload, stopId: string): string {
+  const location = stopPointSchema.safeParse(payload.locations[0]).data;
+  if (payload.stopEvents.length > 0) {
+    const firstEvent = stopEventSchema.safeParse(payload.stopEvents[0]).data;
+    const place = [location, firstEvent?.location?.parent, firstEvent?.location].find(
+      (one) => one && findStopName(one),
+    );
+    return (place && findStopName(place)) ?? stopId;
+  }
+  if (saysDateInvalid(payload.systemMessages)) {
+    throw new ApiError('DATE_OUT_OF_RANGE', 'date: the transport authority has no timetable for this day yet.');
+  }
+  // Without events, a candidate that is not the best match is a guess at what the caller may have meant.
+  const isKnown = location && (location.isBest || [location.id, location.properties?.stopId].includes(stopId));
+  if (!isKnown || findUnknownStopMessage(payload.systemMessages)) {
+    throw new ApiError('STOP_NOT_FOUND', `stop: the transport authority knows no stop ${stopId}.`);
+  }
+  return findStopName(location) ?? stopId;
+}
+
+function findLastPlanned(stopEvents: readonly unknown[]): Date | null {
+  const planned = stopEvents
+    .map((event) => parseTimestamp(stopEventSchema.safeParse(event).data?.departureTimePlanned)?.getTime())
+    .filter((time) => time !== undefined);
+  return planned.length > 0 ? new Date(Math.max(...planned)) : null;
+}
+
+function findOccupancy(text: string | undefined): Occupancy | null {
+  return OCCUPANCIES.find((occupancy) => occupancy === text) ?? null;
+}

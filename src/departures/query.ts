@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { modesParameter } from '../transit/mode.ts';
+import { countUpTo, optional, requiredText, splitList, withDefault } from '../transit/parameter.ts';
+import { stopIdParameter } from '../transit/stop.ts';
+import { askedWallClock, dateParameter, timeParameter } from '../transit/time.ts';
+
+const MAX_ROUTES = 50;
+const routesAllowed = `must be at most ${MAX_ROUTES} short route names with commas between`;
+
+/** Route names in upper case: they are compared without regard to case. */
+const routesParameter = requiredText(routesAllowed)
+  .transform((text) => new Set(splitList(text.toUpperCase())))
+  .refine((routes) => routes.size <= MAX_ROUTES, routesAllowed);
+
+export const departuresQuery = z.object({
+  stop: stopIdParameter,
+  limit: withDefault(countUpTo(50), '10'),
+  modes: withDefault(modesParameter, 'bus'),
+  routes: optional(routesParameter),
+  date: optional(dateParameter),
+  time: optional(timeParameter),
+});
+
+export type DeparturesQuery = z.infer<typeof departuresQuery>;
+
+/** What to ask the authority. Throws `DATE_OUT_OF_RANGE` for a day gone by. */
+export function toDeparturesQuestion({ stop, modes, date, time }: DeparturesQuery, now: Date) {
+  return { stopId: stop, modes, at: askedWallClock({ date, time }, now) };
+}

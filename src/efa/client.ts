@@ -1,0 +1,128 @@
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import { type Dispatcher, Pool } from 'undici';
+import type { z } from 'zod';
+import { ApiError } from '../errors.ts';
+import { nonsense, toUpstreamError, unexpectedStatus } from './failure.ts';
+import {
+  type DepartureMonitorPayload,
+  departureMonitorSchema,
+  type LocationsPayload,
+  locationsSchema,
+  type TripPayload,
+  tripSchema,
+} from './payload.ts';
+import {
+  type CoordQuestion,
+  type DepartureMonitorQuestion,
+  type EfaRequest,
+  type StopFinderQuestion,
+  type TripQuestion,
+  toCoordRequest,
+  toDepartureMonitorRequest,
+  toStopFinderRequest,
+  toTripRequest,
+} from './request.ts';
+
+/** What upstream answered, and when. */
+export interface EfaAnswer<Payload> {
+  payload: Payload;
+  retrievedAt: Date;
+}
+
+/** The authority's four questions. Every method throws `ApiError` (502, 503, 504) and nothing else. */
+export interface EfaClient {
+  departureMonitor(question: DepartureMonitorQuestion): Promise<EfaAnswer<DepartureMonitorPayload>>;
+  coordSearch(question: CoordQuestion): Promise<EfaAnswer<LocationsPayload>>;
+  stopFinder(question: StopFinderQuestion): Promise<EfaAnswer<LocationsPayload>>;
+  tripPlan(question: TripQuestion): Promise<EfaAnswer<TripPayload>>;
+}
+
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+const MAX_CONNECTIONS = 8;
+
+const DECODERS: Record<string, (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>> = {
+  gzip: promisify(gunzip),
+  br: promisify(brotliDecompress),
+  deflate: promisify(inflate),
+};
+
+/** `url` is the base, ".../v1/tp"; several keys are used in turn. The timeout covers a whole call, body included. */
+export function createEfaClient(options: {
+  url: string;
+  apiKeys: readonly string[];
+  timeoutMs: number;
+  now: () => Date;
+}): EfaClient & { close(): Promise<void> } {
+  const { origin, pathname } = new URL(options.url);
+  const pool = new Pool(origin, { connections: MAX_CONNECTIONS, pipelining: 1 });
+  let calls = 0;
+
+  async function ask<Payload>(request: EfaRequest, schema: z.ZodType<Payload>): Promise<EfaAnswer<Payload>> {
+    const apiKey = options.apiKeys[calls++ % options.apiKeys.length];
+    try {
+      const answer = await pool.request({
+        method: 'GET',
+        path: `${pathname.replace(/\/$/, '')}/${request.endpoint}?${new URLSearchParams(request.query)}`,
+        headers: {
+          accept: 'application/json',
+          'accept-encoding': 'gzip, br',
+          ...(apiKey && { authorization: `apikey ${apiKey}` }),
+        },
+        signal: AbortSignal.timeout(options.timeoutMs),
+      });
+      const body = await readBody(answer);
+      if (answer.statusCode !== 200) throw unexpectedStatus(answer.statusCode, answer.headers, body, options.now());
+      return { payload: readPayload(body, schema), retrievedAt: options.now() };
+    } catch (error) {
+      throw error instanceof ApiError ? error : toUpstreamError(error, options.timeoutMs);
+    }
+  }
+
+  return {
+    departureMonitor: (question) => ask(toDepartureMonitorRequest(question), departureMonitorSchema),
+    coordSearch: (question) => ask(toCoordRequest(question), locationsSchema),
+    stopFinder: (question) => ask(toStopFinderRequest(question), locationsSchema),
+    tripPlan: (question) => ask(toTripRequest(question), tripSchema),
+    close: () => pool.destroy(),
+  };
+}
+
+/** The whole body, decoded. The limit holds for what travels and for what it unpacks to. */
+async function readBody({ body, headers }: Dispatcher.ResponseData): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > MAX_ANSWER_BYTES) throw nonsense(`the answer is larger than ${MAX_ANSWER_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  const received = Buffer.concat(chunks);
+  const encoding = String(headers['content-encoding'] ?? 'identity');
+  if (encoding === 'identity' || received.length === 0) return received.toString('utf8');
+
+  const decode = DECODERS[encoding];
+  if (!decode) throw nonsense(`the answer has the unknown content-encoding ${encoding}`);
+  try {
+    return (await decode(received, { maxOutputLength: MAX_ANSWER_BYTES })).toString('utf8');
+  } catch (error) {
+    throw nonsense('the answer could not be unpacked', error);
+  }
+}
+
+const KNOWN_KEYS = ['version', 'systemMessages', 'locations', 'stopEvents', 'journeys'];
+
+function readPayload<Payload>(body: string, schema: z.ZodType<Payload>): Payload {
+  let json: unknown;
+  try {
+    json = JSON.parse(body);
+  } catch (error) {
+    throw nonsense('the answer is not JSON', error);
+  }
+  if (typeof json !== 'object' || json === null || !KNOWN_KEYS.some((key) => key in json)) {
+    throw nonsense('the answer is JSON of another shape');
+  }
+  const payload = schema.safeParse(json);
+  if (!payload.success) throw nonsense('the answer has lists that are none', payload.error);
+  return payload.data;
+}

@@ -1,0 +1,144 @@
+import { z } from 'zod';
+
+/*
+ * What we use of the authority's answers, in their spelling, and never stricter than they are: a decorating field
+ * that is missing or of another type reads as undefined. The records of an answer are left unread here; the mappers
+ * read them one by one (`mapRecords`), so that a bad one costs itself only.
+ */
+
+/** Identifiers and names sometimes come as unquoted numbers. */
+const text = decorating(z.union([z.string(), z.number().transform(String)]));
+
+const numeral = z
+  .string()
+  .regex(/^-?\d+(\.\d+)?$/)
+  .transform(Number);
+const number = decorating(z.union([z.number(), numeral]));
+
+const flag = decorating(z.union([z.boolean(), z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] })]));
+
+/** A list whose only element is sometimes given bare; null and a missing key are the empty list. */
+const list = z.preprocess((value) => {
+  if (value === undefined || value === null) return [];
+  return Array.isArray(value) ? value : [value];
+}, z.array(z.unknown()));
+
+const stopPointProperties = z.object({
+  stopId: text,
+  platform: text,
+  platformName: text,
+  occupancy: text,
+  mainLocality: text,
+  realtimeStatus: listOf(z.string()),
+  distance: number,
+  STOP_GLOBAL_ID: text,
+  STOP_NAME_WITH_PLACE: text,
+});
+
+export const stopPointSchema = z.object({
+  id: text,
+  name: text,
+  disassembledName: text,
+  type: text,
+  coord: z.unknown().optional(),
+  matchQuality: number,
+  isBest: flag,
+  /** Product classes that call here, with `TfNSWSF` or `TfNSWTR`. */
+  modes: listOf(z.number()),
+  /** The same, without. */
+  productClasses: listOf(z.number()),
+  get parent() {
+    return decorating(stopPointSchema);
+  },
+  properties: decorating(stopPointProperties),
+});
+
+const timedStopPointSchema = stopPointSchema.extend({
+  departureTimePlanned: text,
+  departureTimeEstimated: text,
+  departureTimeBaseTimetable: text,
+  arrivalTimePlanned: text,
+  arrivalTimeEstimated: text,
+  arrivalTimeBaseTimetable: text,
+});
+
+const transportationSchema = z.object({
+  id: text,
+  name: text,
+  disassembledName: text,
+  number: text,
+  product: decorating(z.object({ class: number, iconId: number })),
+  destination: decorating(z.object({ name: text })),
+  properties: decorating(z.object({ RealtimeTripId: text, tripCode: text })),
+});
+
+const infoSchema = z.object({
+  priority: text,
+  subtitle: text,
+  urlText: text,
+  content: text,
+  properties: decorating(z.object({ speechText: text })),
+});
+
+export const stopEventSchema = z.object({
+  isCancelled: flag,
+  isRealtimeControlled: flag,
+  departureTimePlanned: text,
+  departureTimeEstimated: text,
+  departureTimeBaseTimetable: text,
+  location: decorating(stopPointSchema),
+  transportation: transportationSchema,
+  infos: listOf(infoSchema),
+  properties: decorating(z.object({ WheelchairAccess: flag })),
+});
+
+export const legSchema = z.object({
+  isCancelled: flag,
+  isRealtimeControlled: flag,
+  realtimeStatus: listOf(z.string()),
+  /** Seconds, along the estimates. */
+  duration: number,
+  /** Metres; walks only. */
+  distance: number,
+  origin: timedStopPointSchema,
+  destination: timedStopPointSchema,
+  transportation: transportationSchema,
+  stopSequence: list,
+  coords: z.unknown().optional(),
+  infos: listOf(infoSchema),
+  footPathInfo: listOf(z.object({ position: text, duration: number })),
+  interchange: decorating(z.object({ coords: z.unknown().optional() })),
+});
+
+export const journeySchema = z.object({ legs: list.pipe(z.array(z.unknown()).min(1)) });
+
+const systemMessages = listOf(z.object({ code: number, text }));
+
+export const departureMonitorSchema = z.object({ systemMessages, locations: list, stopEvents: list });
+export const locationsSchema = z.object({ systemMessages, locations: list });
+export const tripSchema = z.object({ systemMessages, journeys: list });
+
+export type StopPoint = z.infer<typeof stopPointSchema>;
+export type TimedStopPoint = z.infer<typeof timedStopPointSchema>;
+export type Transportation = z.infer<typeof transportationSchema>;
+export type Info = z.infer<typeof infoSchema>;
+export type StopEvent = z.infer<typeof stopEventSchema>;
+export type EfaLeg = z.infer<typeof legSchema>;
+export type SystemMessage = z.infer<typeof systemMessages>[number];
+export type DepartureMonitorPayload = z.infer<typeof departureMonitorSchema>;
+export type LocationsPayload = z.infer<typeof locationsSchema>;
+export type TripPayload = z.infer<typeof tripSchema>;
+
+function decorating<Schema extends z.ZodType>(schema: Schema) {
+  return schema.optional().catch(undefined);
+}
+
+/** A decorating list; its elements that cannot be read are dropped. */
+function listOf<Item extends z.ZodType>(item: Item) {
+  return list.transform((elements) =>
+    elements.flatMap((element): z.output<Item>[] => {
+      const read = item.safeParse(element);
+      return read.success ? [read.data] : [];
+    }),
+  );
+}

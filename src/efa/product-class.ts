@@ -1,0 +1,32 @@
+import type { Mode } from '../transit/mode.ts';
+
+/** The authority's product classes of vehicles. On demand (10) is a bus that comes when called. */
+const MODE_OF_CLASS: Readonly<Record<number, Mode>> = {
+  1: 'train',
+  2: 'metro',
+  4: 'lightrail',
+  5: 'bus',
+  7: 'coach',
+  9: 'ferry',
+  10: 'bus',
+  11: 'schoolbus',
+};
+
+/** 99: a walk inside the network, between two platforms. 100: a walk over streets. */
+const WALK_CLASSES: readonly number[] = [99, 100];
+
+/** Null for walks and for classes we do not know. */
+export function findMode(productClass: number): Mode | null {
+  return MODE_OF_CLASS[productClass] ?? null;
+}
+
+export function isWalkClass(productClass: number): boolean {
+  return WALK_CLASSES.includes(productClass);
+}
+
+/** The classes to exclude so that only the wanted modes are answered; empty when every mode is wanted. */
+export function toExcludedClasses(wanted: readonly Mode[]): number[] {
+  return Object.keys(MODE_OF_CLASS)
+    .map(Number)
+    .filter((productClass) => !wanted.includes(MODE_OF_CLASS[productClass] as Mode));
+}

@@ -1,0 +1,35 @@
+import { parseTimestamp } from '../transit/time.ts';
+
+/** A planned time and, where the vehicle is tracked, the estimate. */
+export interface PlannedAndRealtime {
+  planned: Date;
+  /** Null when there is no live data. */
+  realtime: Date | null;
+}
+
+/**
+ * One function for every planned and actual time.
+ * `isLive` decides, not the presence of an estimate: journey answers carry estimates on timetable-only legs too.
+ * Null when there is no time at all. The older names of the planned time stand in for a missing one.
+ */
+export function findTime(
+  times: { planned: string | undefined; baseTimetable: string | undefined; estimated: string | undefined },
+  isLive: boolean,
+): PlannedAndRealtime | null {
+  const estimated = parseTimestamp(times.estimated);
+  const planned = parseTimestamp(times.planned) ?? parseTimestamp(times.baseTimetable) ?? estimated;
+  if (!planned) return null;
+  return { planned, realtime: isLive ? (estimated ?? null) : null };
+}
+
+/** The time to reckon with: the estimate where there is one. */
+export function bestKnown({ planned, realtime }: PlannedAndRealtime): Date {
+  return realtime ?? planned;
+}
+
+const CANCELLED_STATUSES = ['TRIP_CANCELLED', 'DEPARTURE_CANCELLED', 'ARRIVAL_CANCELLED'];
+
+/** Whole trips are cancelled by flag, single calls sometimes only by the status of the place. */
+export function isCancelled(flag: boolean | undefined, ...statuses: (readonly string[] | undefined)[]): boolean {
+  return flag === true || statuses.flat().some((status) => status && CANCELLED_STATUSES.includes(status));
+}

@@ -1,0 +1,128 @@
+import type { Mode } from '../transit/mode.ts';
+import { type Position, positionSchema } from '../transit/stop.ts';
+import type { StopPoint, TimedStopPoint } from './payload.ts';
+import { findMode } from './product-class.ts';
+
+/** "Platform 3", "Stand K", "Coach Bay 10", "Wharf 2", "Side A"; but not "Wharf Rd". */
+const LABEL =
+  /^(Platforms?|Stand|Wharf|Side|Bay|Coach Bay|Berth|Jetty|Pontoon) (\d{1,2}[A-Z]?|[A-Z]\d{0,2})([/&-]\d{1,2})?$/;
+
+/** The authority's internal codes that tell a platform: "THL6", "CE26", "SD02"; not "LR1" and "X1". */
+const RAIL_CODE = /^(?!LR|BUS)[A-Z]{2,4}0?(\d{1,2})$/;
+const STAND_CODE = /^[A-WYZ]$/;
+
+/**
+ * The label a rider looks for, or null where there is none; never an internal code.
+ * `mode` is that of the vehicle leaving or arriving, null for a walk.
+ */
+export function findPlatform(point: StopPoint, mode: Mode | null): string | null {
+  const { platform: code = '', platformName } = point.properties ?? {};
+  const label = [platformName, point.disassembledName, point.name, point.parent?.name]
+    .map((text) => labelParts(text ?? '').join(', '))
+    .find((text) => text !== '');
+  if (label) return label;
+
+  const [, number] = RAIL_CODE.exec(code) ?? [];
+  if (number && (mode === 'train' || mode === 'metro' || mode === null)) return `Platform ${number}`;
+  // Servers before 10.6 give the code of a stand and nothing else. A lone letter at a wharf is a side instead.
+  const isStand = mode === null ? callsOnlyOnLand(point) : mode === 'bus' || mode === 'schoolbus';
+  return platformName === undefined && isStand && STAND_CODE.test(code) ? `Stand ${code}` : null;
+}
+
+/** The stop's name without platform and suburb. Null when upstream gives no name that says anything. */
+export function findStopName(point: StopPoint): string | null {
+  const code = point.properties?.platform;
+  const candidates = [point.disassembledName, withoutLocality(point, point.name)];
+  for (const candidate of candidates) {
+    const parts = (candidate ?? '').split(', ');
+    const firstLabel = parts.findIndex((part) => LABEL.test(part) || (code !== undefined && part === code));
+    const name = (firstLabel === -1 ? parts : parts.slice(0, firstLabel)).join(', ').trim();
+    if (isRealName(name)) return name;
+  }
+  return point.parent && !isLocality(point.parent) ? findStopName(point.parent) : null;
+}
+
+/** `[lat, lng]` of the point, else of the stop it belongs to. */
+export function findPosition(point: StopPoint): Position | null {
+  const own = positionSchema.safeParse(point.coord);
+  if (own.success) return own.data;
+  return point.parent && !isLocality(point.parent) ? findPosition(point.parent) : null;
+}
+
+/**
+ * The identifier of the exact point; else of its stop, else the authority's internal number. A place that has none
+ * of them (an address at the end of a walk) is identified by its position, in the form that the authority accepts.
+ */
+export function findId(point: StopPoint): string | null {
+  if (point.id) return point.id;
+  if (point.parent?.id && !isLocality(point.parent)) return point.parent.id;
+  if (point.properties?.stopId) return point.properties.stopId;
+  const position = findPosition(point);
+  return position && `coord:${position[1]}:${position[0]}:EPSG:4326`;
+}
+
+/** The suburb a stop lies in. */
+export function findLocality(point: StopPoint): string | null {
+  if (point.properties?.mainLocality) return point.properties.mainLocality;
+  for (let place = point.parent; place; place = place.parent) {
+    if (isLocality(place) && place.name) return place.name;
+  }
+  return null;
+}
+
+/** `[lat, lng]` pairs of a geometry; what is not a pair is dropped. */
+export function mapPath(coords: unknown): Position[] {
+  if (!Array.isArray(coords)) return [];
+  return coords.flatMap((pair) => {
+    const position = positionSchema.safeParse(pair);
+    return position.success ? [position.data] : [];
+  });
+}
+
+/** Modes of the vehicles that call here, as far as the authority lists them. */
+export function listModes(point: StopPoint): Mode[] {
+  return [...point.modes, ...point.productClasses].flatMap((productClass) => findMode(productClass) ?? []);
+}
+
+export function originTimes(point: TimedStopPoint) {
+  return {
+    planned: point.departureTimePlanned,
+    baseTimetable: point.departureTimeBaseTimetable,
+    estimated: point.departureTimeEstimated,
+  };
+}
+
+export function destinationTimes(point: TimedStopPoint) {
+  return {
+    planned: point.arrivalTimePlanned,
+    baseTimetable: point.arrivalTimeBaseTimetable,
+    estimated: point.arrivalTimeEstimated,
+  };
+}
+
+/** The parts of a name that are labels; a wharf and its side stand one behind the other. */
+function labelParts(name: string): string[] {
+  const parts = name.split(', ');
+  const first = parts.findIndex((part) => LABEL.test(part));
+  if (first === -1) return [];
+  const end = parts.findIndex((part, index) => index > first && !LABEL.test(part));
+  return parts.slice(first, end === -1 ? undefined : end);
+}
+
+function withoutLocality(point: StopPoint, name: string | undefined): string | undefined {
+  const locality = findLocality(point);
+  return locality && name?.endsWith(`, ${locality}`) ? name.slice(0, -locality.length - 2) : name;
+}
+
+function isLocality(place: StopPoint): boolean {
+  return place.type === 'locality' || place.type === 'suburb';
+}
+
+function isRealName(name: string): boolean {
+  return name !== '' && name !== '???' && !name.startsWith('undefined');
+}
+
+function callsOnlyOnLand(point: StopPoint): boolean {
+  const modes = listModes(point);
+  return modes.includes('bus') && !modes.includes('ferry');
+}

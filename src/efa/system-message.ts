@@ -1,0 +1,17 @@
+import type { SystemMessage } from './payload.ts';
+
+/*
+ * An answer is judged by its records. Only when it has none do its system messages tell why: good answers carry
+ * "errors" too (-8011, -10015), and the same code means different things on different endpoints.
+ */
+
+const UNKNOWN_STOP_CODES: readonly (number | undefined)[] = [-8020, -2000, -4002, -4003, -4004, -4005];
+const DATE_INVALID_CODE = -4001;
+
+export function findUnknownStopMessage(messages: readonly SystemMessage[]): SystemMessage | undefined {
+  return messages.find((message) => UNKNOWN_STOP_CODES.includes(message.code));
+}
+
+export function saysDateInvalid(messages: readonly SystemMessage[]): boolean {
+  return messages.some((message) => message.code === DATE_INVALID_CODE);
+}

@@ -1,0 +1,48 @@
+/**
+ * Every error a caller can meet: its code and the status it travels with.
+ * The first row of a status is what an error of that status becomes when it carries no code of ours.
+ */
+export const ERROR_TABLE = {
+  INVALID_PARAMETER: { status: 400 },
+  DATE_OUT_OF_RANGE: { status: 400 },
+  UNAUTHORIZED: { status: 401 },
+  NOT_FOUND: { status: 404 },
+  NO_JOURNEYS_FOUND: { status: 404 },
+  STOP_NOT_FOUND: { status: 404 },
+  METHOD_NOT_ALLOWED: { status: 405 },
+  TOO_MANY_REQUESTS: { status: 429 },
+  INTERNAL_ERROR: { status: 500 },
+  UPSTREAM_ERROR: { status: 502 },
+  SERVICE_UNAVAILABLE: { status: 503 },
+  UPSTREAM_UNAVAILABLE: { status: 503 },
+  UPSTREAM_TIMEOUT: { status: 504 },
+} as const satisfies Record<string, { status: number }>;
+
+export type ErrorCode = keyof typeof ERROR_TABLE;
+
+/**
+ * The one kind of error that routes, mappers and the client throw.
+ * `message` is for the caller; `cause` is for the log and never leaves the process.
+ */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly code: ErrorCode;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ErrorCode, message: string, options: { cause?: unknown; headers?: Record<string, string> } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.headers = options.headers ?? {};
+  }
+
+  get statusCode(): number {
+    return ERROR_TABLE[this.code].status;
+  }
+}
+
+/** The code for an error that only has a status, as the framework's own errors do. */
+export function codeForStatus(status: number): ErrorCode {
+  const known = (Object.keys(ERROR_TABLE) as ErrorCode[]).find((code) => ERROR_TABLE[code].status === status);
+  if (known) return known;
+  return status >= 400 && status < 500 ? 'INVALID_PARAMETER' : 'INTERNAL_ERROR';
+}

@@ -1,0 +1,48 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import fp from 'fastify-plugin';
+import { ApiError } from '../errors.ts';
+import { errorBody, toApiError } from './error-answer.ts';
+
+/** Every error of a route, a hook or the framework leaves through here. */
+export const errorHandler = fp(
+  async (app: FastifyInstance, { docsUrl }: { docsUrl: string }) => {
+    app.setErrorHandler((error, request, reply) => answerError(error, request, reply, docsUrl));
+  },
+  { name: 'error-handler' },
+);
+
+export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, docsUrl: string): void {
+  const apiError = toApiError(error, request.query);
+  if (apiError.statusCode >= 500) {
+    // Trouble of the authority is to be expected; trouble of our own is a bug.
+    const level = apiError.code === 'INTERNAL_ERROR' ? 'error' : 'warn';
+    request.log[level]({ err: apiError.cause ?? apiError, code: apiError.code }, apiError.message);
+  }
+  reply
+    .code(apiError.statusCode)
+    .headers(apiError.headers)
+    .header('x-request-id', request.id)
+    .type('application/json; charset=utf-8')
+    .send(errorBody(apiError, docsUrl));
+}
+
+/** What Node refuses before there is a request: broken HTTP, too large a header, too slow a client. */
+export function answerClientError(error: NodeJS.ErrnoException, socket: Socket, docsUrl: string): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, message] = CLIENT_ERRORS[error.code ?? ''] ?? [400, 'The request is not valid HTTP.'];
+  const body = JSON.stringify(errorBody(new ApiError('INVALID_PARAMETER', message), docsUrl));
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
+
+const CLIENT_ERRORS: Record<string, [status: number, message: string]> = {
+  HPE_HEADER_OVERFLOW: [431, 'The URL and headers of the request are too large together.'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time.'],
+};

@@ -1,0 +1,34 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import fp from 'fastify-plugin';
+import { ApiError } from '../errors.ts';
+
+/**
+ * Unknown paths are 404, known paths with another method 405 with `Allow`. Both are thrown before the body is read,
+ * so that a POST is told about its method and not about its content type.
+ */
+export const paths = fp(
+  async (app: FastifyInstance) => {
+    const methodsOf = new Map<string, string[]>();
+
+    app.addHook('onRoute', ({ url, method }) => {
+      methodsOf.set(url, [...(methodsOf.get(url) ?? []), ...[method].flat()]);
+    });
+    app.addHook('onRequest', async (request) => {
+      if (request.is404) throw pathError(request, methodsOf);
+    });
+    app.setNotFoundHandler((request) => {
+      throw pathError(request, methodsOf);
+    });
+  },
+  { name: 'paths' },
+);
+
+function pathError(request: FastifyRequest, methodsOf: ReadonlyMap<string, string[]>): ApiError {
+  const path = request.url.split('?', 1)[0] ?? '/';
+  const allowed = methodsOf.get(path.length > 1 ? path.replace(/\/$/, '') : path);
+  if (!allowed) return new ApiError('NOT_FOUND', `There is nothing at ${path.slice(0, 200)}.`);
+  const allow = [...new Set(allowed)].sort().join(', ');
+  return new ApiError('METHOD_NOT_ALLOWED', `${path} does not take ${request.method}. Allowed: ${allow}.`, {
+    headers: { allow },
+  });
+}

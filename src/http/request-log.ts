@@ -1,0 +1,26 @@
+import type { FastifyInstance } from 'fastify';
+import fp from 'fastify-plugin';
+
+/**
+ * A request id on every answer and one log line a request. The query is not logged: it tells where people are, and
+ * somebody will put a key there one day.
+ */
+export const requestLog = fp(
+  async (app: FastifyInstance) => {
+    app.addHook('onRequest', async (request, reply) => {
+      reply.header('x-request-id', request.id);
+    });
+    app.addHook('onResponse', async (request, reply) => {
+      request.log.info(
+        {
+          method: request.method,
+          path: request.url.split('?', 1)[0],
+          status: reply.statusCode,
+          durationMs: Math.round(reply.elapsedTime),
+        },
+        'answered',
+      );
+    });
+  },
+  { name: 'request-log' },
+);

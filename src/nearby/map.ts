@@ -1,0 +1,47 @@
+import { type LocationsPayload, type StopPoint, stopPointSchema } from '../efa/payload.ts';
+import { type LeftOutCounts, mapRecords, need } from '../efa/record.ts';
+import { findPosition, findStopName, listModes } from '../efa/stop-point.ts';
+import { sortModes } from '../transit/mode.ts';
+import { distanceMetres, type Position } from '../transit/stop.ts';
+import type { NearbyStop } from './nearby-stop.ts';
+
+/**
+ * One entry per stop, the nearest first. Platforms are grouped under the stop they belong to: its distance and its
+ * position are those of its nearest platform, which is where one walks to. Upstream lists modes with stops only.
+ */
+export function mapNearbyStops(
+  payload: LocationsPayload,
+  location: { lat: number; lng: number },
+): { stops: NearbyStop[]; leftOut: LeftOutCounts } {
+  const { kept, leftOut } = mapRecords(payload.locations, stopPointSchema, (point) =>
+    mapLocation(point, [location.lat, location.lng]),
+  );
+  const groups = Map.groupBy(kept.sort(compareStops), (stop) => stop.stop_id);
+  return { stops: [...groups.values()].map(mergeStop), leftOut };
+}
+
+function mapLocation(point: StopPoint, from: Position): NearbyStop {
+  const position = findPosition(point);
+  const distance = point.properties?.distance ?? (position && distanceMetres(from, position));
+  return {
+    stop_id: need(point.properties?.STOP_GLOBAL_ID ?? point.id, 'no identifier'),
+    // The name of a stop is literally "undefined, undefined" where it is asked for by type STOP.
+    name: need(point.properties?.STOP_NAME_WITH_PLACE?.trim() || findStopName(point), 'no name'),
+    distance_metres: Math.max(0, Math.round(need(distance, 'no position'))),
+    lat: position?.[0] ?? null,
+    lng: position?.[1] ?? null,
+    modes: listModes(point),
+    routes: [],
+  };
+}
+
+/** The points of one stop, nearest first, as one entry. */
+function mergeStop(points: NearbyStop[]): NearbyStop {
+  const nearest = points[0] as NearbyStop;
+  const { lat, lng } = points.find((point) => point.lat !== null) ?? nearest;
+  return { ...nearest, lat, lng, modes: sortModes(points.flatMap(({ modes }) => modes)) };
+}
+
+function compareStops(one: NearbyStop, other: NearbyStop): number {
+  return one.distance_metres - other.distance_metres || one.stop_id.localeCompare(other.stop_id, 'en');
+}

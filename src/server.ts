@@ -1,0 +1,52 @@
+import closeWithGrace from 'close-with-grace';
+import { pino } from 'pino';
+import { buildApp } from './app.ts';
+import { type Config, ConfigError, readConfig } from './config.ts';
+import { createEfaClient } from './efa/client.ts';
+import { startSandbox } from './sandbox/server.ts';
+
+/** Requests in flight may take an upstream timeout; whoever stops us waits ten seconds. */
+const CLOSE_WITHIN_MS = 9500;
+
+const now = () => new Date();
+const config = readConfigOrExit();
+const logger = pino({ level: config.logLevel });
+
+const upstream = await openUpstream(config);
+const efa = createEfaClient({ ...upstream, timeoutMs: config.upstreamTimeoutMs, now });
+const app = await buildApp({ config, efa, now, logger });
+
+closeWithGrace({ delay: CLOSE_WITHIN_MS, logger }, async ({ err, signal }) => {
+  if (err) logger.fatal({ err }, 'stopping after an error that nobody caught');
+  else logger.info({ signal }, 'stopping: finishing the requests in flight');
+  await app.close();
+  await efa.close();
+  await upstream.close();
+});
+
+await app.listen({ host: config.host, port: config.port });
+if (config.upstream.kind === 'sandbox') announceSandbox();
+
+function readConfigOrExit(): Config {
+  try {
+    return readConfig(process.env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`The configuration is not usable:\n${error.message}\n`);
+    process.exit(1);
+  }
+}
+
+/** The authority's address and keys; without a key the embedded sandbox is started and is the authority. */
+async function openUpstream({ upstream }: Config) {
+  if (upstream.kind === 'authority') return { url: upstream.url, apiKeys: upstream.apiKeys, close: async () => {} };
+  const apiKey = crypto.randomUUID();
+  const sandbox = await startSandbox({ apiKey, now });
+  return { url: sandbox.url, apiKeys: [apiKey], close: sandbox.close };
+}
+
+function announceSandbox(): void {
+  const { port } = app.server.address() as { port: number };
+  logger.warn('UPSTREAM_API_KEY is not set: every answer is made up by the embedded sandbox. Do not travel by it.');
+  logger.info(`try: curl "http://localhost:${port}/v1/departures?stop=200070&modes=all"`);
+}

@@ -1,0 +1,45 @@
+import { type LocationsPayload, type StopPoint, stopPointSchema } from '../efa/payload.ts';
+import { LeftOut, type LeftOutCounts, mapRecords, need } from '../efa/record.ts';
+import { findLocality, findPosition, findStopName } from '../efa/stop-point.ts';
+import type { SearchResult } from './search-result.ts';
+
+interface RankedResult {
+  matchQuality: number;
+  result: SearchResult;
+}
+
+/**
+ * Stops only, the best match first; a stop that upstream lists under two names comes once.
+ * Upstream swamps the stops with streets, parks and restaurants, and lists them in no useful order.
+ */
+export function mapSearchResults(payload: LocationsPayload): { results: SearchResult[]; leftOut: LeftOutCounts } {
+  const { kept, leftOut } = mapRecords(payload.locations, stopPointSchema, mapLocation);
+  const ranked = kept.sort(compareResults).map(({ result }) => result);
+  const byId = new Map<string, SearchResult>();
+  for (const result of ranked) if (!byId.has(result.stop_id)) byId.set(result.stop_id, result);
+  return { results: [...byId.values()], leftOut };
+}
+
+function mapLocation(location: StopPoint): RankedResult {
+  if (location.type !== 'stop') throw new LeftOut('not asked for');
+  const position = findPosition(location);
+  return {
+    matchQuality: location.matchQuality ?? 0,
+    result: {
+      stop_id: need(location.id, 'no identifier'),
+      name: need(location.name?.trim() || findStopName(location), 'no name'),
+      suburb: findLocality(location) ?? '',
+      lat: position?.[0] ?? null,
+      lng: position?.[1] ?? null,
+    },
+  };
+}
+
+/** By match quality falling, then name, then identifier. */
+function compareResults(one: RankedResult, other: RankedResult): number {
+  return (
+    other.matchQuality - one.matchQuality ||
+    one.result.name.localeCompare(other.result.name, 'en') ||
+    one.result.stop_id.localeCompare(other.result.stop_id, 'en')
+  );
+}

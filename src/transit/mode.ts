@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { requiredText, splitList } from './parameter.ts';
+
+/** Modes a vehicle can have, in the order in which answers list them. */
+export const MODES = ['train', 'metro', 'lightrail', 'bus', 'coach', 'ferry', 'schoolbus'] as const;
+export type Mode = (typeof MODES)[number];
+
+export const modeSchema = z.enum(MODES);
+export const legModeSchema = z.enum([...MODES, 'walk']);
+
+const allowed = `must be all, or some of ${MODES.join(', ')} with commas between`;
+
+/** The `modes` parameter: any case, repeats folded, `all` wins; given back in the order of `MODES`. */
+export const modesParameter = requiredText(allowed).transform((text, context): Mode[] => {
+  const names = splitList(text.toLowerCase());
+  const unknown = names.filter((name) => name !== 'all' && !isMode(name));
+  if (unknown.length > 0 || names.length === 0) {
+    const culprits = unknown.map((name) => `"${name}"`).join(', ');
+    context.issues.push({ code: 'custom', input: text, message: culprits ? `${allowed}; not ${culprits}` : allowed });
+    return z.NEVER;
+  }
+  return names.includes('all') ? [...MODES] : sortModes(names.filter(isMode));
+});
+
+/** The given modes without repeats, in the order of `MODES`. */
+export function sortModes(modes: Iterable<Mode>): Mode[] {
+  const wanted = new Set(modes);
+  return MODES.filter((mode) => wanted.has(mode));
+}
+
+function isMode(name: string): name is Mode {
+  return (MODES as readonly string[]).includes(name);
+}

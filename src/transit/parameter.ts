@@ -1,0 +1,53 @@
+import { z } from 'zod';
+
+/*
+ * Query parameters arrive as text. `z.coerce` would read "" as 0, "0x1f" as 31 and "false" as true, so numbers
+ * and the like are matched as text first. A problem's message says what is allowed; the error handler adds the
+ * parameter's name and the value received.
+ */
+
+/** Text that has to be there. `allowed` says what, for the message of every problem with it. */
+export function requiredText(allowed: string) {
+  return z.string({ error: ({ input }) => (Array.isArray(input) ? 'must be given once' : `is required: ${allowed}`) });
+}
+
+/** An optional parameter; given empty, it counts as absent. */
+export function optional<Schema extends z.ZodType>(schema: Schema) {
+  return z.preprocess((value) => (value === '' ? undefined : value), schema.optional());
+}
+
+/** As `optional`, with what stands in for an absent value, written as a caller would. */
+export function withDefault<Schema extends z.ZodType>(schema: Schema, text: z.input<Schema> & string) {
+  return z.preprocess((value) => (value === '' || value === undefined ? text : value), schema);
+}
+
+/** A whole number from 1; above the maximum it is taken as the maximum. */
+export function countUpTo(max: number) {
+  const allowed = `must be a whole number from 1 to ${max}`;
+  return requiredText(allowed)
+    .regex(/^\d+$/, allowed)
+    .transform(Number)
+    .pipe(
+      z
+        .number()
+        .min(1, allowed)
+        .transform((count) => Math.min(count, max)),
+    );
+}
+
+/** A plain decimal number between two limits, both included. */
+export function decimalBetween(min: number, max: number) {
+  const allowed = `must be a decimal number from ${min} to ${max}`;
+  return requiredText(allowed)
+    .regex(/^-?(\d+\.?\d*|\.\d+)$/, allowed)
+    .transform(Number)
+    .pipe(z.number().min(min, allowed).max(max, allowed));
+}
+
+/** Text with commas between, each part trimmed, empty parts dropped. */
+export function splitList(text: string): string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}

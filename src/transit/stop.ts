@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { requiredText } from './parameter.ts';
+
+export const latitudeSchema = z.number().min(-90).max(90).meta({ example: -33.873539 });
+export const longitudeSchema = z.number().min(-180).max(180).meta({ example: 151.20693 });
+export const positionSchema = z.tuple([latitudeSchema, longitudeSchema]);
+
+/** `[lat, lng]`, EPSG:4326. */
+export type Position = z.infer<typeof positionSchema>;
+
+/** A stop identifier as callers send it: digits, or `G` and digits for a street stop; given back upper-case. */
+export const stopIdParameter = requiredText('a stop identifier such as 200060 or G201023')
+  .trim()
+  .regex(/^[Gg]?\d{1,12}$/, 'must be a stop identifier: up to 12 digits, or G and up to 12 digits')
+  .transform((id) => id.toUpperCase());
+
+const EARTH_RADIUS_METRES = 6_371_009;
+
+/** Great-circle distance in metres, unrounded. */
+export function distanceMetres([fromLat, fromLng]: Position, [toLat, toLng]: Position): number {
+  const radians = Math.PI / 180;
+  const latHalf = Math.sin(((toLat - fromLat) * radians) / 2);
+  const lngHalf = Math.sin(((toLng - fromLng) * radians) / 2);
+  const chord = latHalf ** 2 + Math.cos(fromLat * radians) * Math.cos(toLat * radians) * lngHalf ** 2;
+  return 2 * EARTH_RADIUS_METRES * Math.asin(Math.min(1, Math.sqrt(chord)));
+}
+
+/** Length in metres of a polyline, unrounded; 0 for fewer than two points. */
+export function pathLengthMetres(path: readonly Position[]): number {
+  return path.slice(1).reduce((sum, point, index) => sum + distanceMetres(path[index] as Position, point), 0);
+}

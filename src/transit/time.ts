@@ -1,0 +1,83 @@
+import { DateTime } from 'luxon';
+import { z } from 'zod';
+import { ApiError } from '../errors.ts';
+import { requiredText } from './parameter.ts';
+
+const SYDNEY = 'Australia/Sydney';
+
+/**
+ * Sydney local time as a caller writes it and upstream reads it. It has no offset, so an hour that comes twice
+ * or not at all (daylight saving) goes upstream as written and nothing shifts.
+ */
+export interface WallClock {
+  /** `YYYYMMDD` */
+  date: string;
+  /** `HHmm` */
+  time: string;
+}
+
+/** A UTC timestamp of an answer, whole seconds. */
+export const timestampSchema = z
+  .string()
+  .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+  .meta({ format: 'date-time', example: '2026-04-15T06:29:00Z' });
+
+export const dateParameter = requiredText('a date as YYYYMMDD')
+  .trim()
+  .refine(isCalendarDate, 'must be a calendar date as YYYYMMDD, Sydney local time');
+
+export const timeParameter = requiredText('a time as HHmm')
+  .trim()
+  .regex(/^([01]\d|2[0-3])[0-5]\d$/, 'must be a time as HHmm, 0000 to 2359, Sydney local time');
+
+/**
+ * The moment a caller asks for; null when the query names neither date nor time, which means now.
+ * Only a time: today. Only a date: at the present time of day. Throws `DATE_OUT_OF_RANGE` for a day gone by.
+ */
+export function askedWallClock(
+  query: { date?: string | undefined; time?: string | undefined },
+  now: Date,
+): WallClock | null {
+  if (query.date === undefined && query.time === undefined) return null;
+  const present = toSydneyWallClock(now);
+  const asked = { date: query.date ?? present.date, time: query.time ?? present.time };
+  if (asked.date < present.date) {
+    throw new ApiError(
+      'DATE_OUT_OF_RANGE',
+      `date: ${asked.date} is in the past. It must be today (${present.date} in Sydney) or later.`,
+    );
+  }
+  return asked;
+}
+
+export function toSydneyWallClock(instant: Date): WallClock {
+  const local = DateTime.fromJSDate(instant, { zone: SYDNEY });
+  return { date: local.toFormat('yyyyMMdd'), time: local.toFormat('HHmm') };
+}
+
+/** 08:00 of the first Monday to Friday after today, in Sydney. */
+export function nextWeekdayMorning(now: Date): WallClock {
+  let day = DateTime.fromJSDate(now, { zone: SYDNEY }).plus({ days: 1 });
+  while (day.weekday > 5) day = day.plus({ days: 1 });
+  return { date: day.toFormat('yyyyMMdd'), time: '0800' };
+}
+
+export function formatTimestamp(instant: Date): string {
+  return `${instant.toISOString().slice(0, 19)}Z`;
+}
+
+/** An ISO 8601 timestamp, read as UTC where it has no offset; undefined when it is not one. */
+export function parseTimestamp(text: string | undefined): Date | undefined {
+  if (!text) return undefined;
+  const parsed = DateTime.fromISO(text, { zone: 'utc' });
+  return parsed.isValid && parsed.year >= 1970 && parsed.year <= 9998 ? parsed.toJSDate() : undefined;
+}
+
+/** Minutes from one instant to the other, unrounded. */
+export function minutesBetween(from: Date, until: Date): number {
+  return (until.getTime() - from.getTime()) / 60_000;
+}
+
+function isCalendarDate(text: string): boolean {
+  return /^\d{8}$/.test(text) && DateTime.fromFormat(text, 'yyyyMMdd', { zone: 'utc' }).isValid;
+}

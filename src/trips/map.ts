@@ -1,0 +1,160 @@
+import { journeySchema, type TripPayload } from '../efa/payload.ts';
+import { bestKnown, type PlannedAndRealtime } from '../efa/realtime.ts';
+import { type LeftOutCounts, mapRecords } from '../efa/record.ts';
+import { findUnknownStopMessage, saysDateInvalid } from '../efa/system-message.ts';
+import { ApiError } from '../errors.ts';
+import { formatTimestamp, minutesBetween } from '../transit/time.ts';
+import type { JourneyBody, LegBody } from './journey.ts';
+import { type Leg, mapLeg } from './leg.ts';
+import { joinLegs } from './walk.ts';
+
+/** A journey as mapped: its legs join, its ends carry the best time known. */
+export interface Journey {
+  legs: Leg[];
+  start: PlannedAndRealtime;
+  end: PlannedAndRealtime;
+}
+
+/**
+ * Throws `STOP_NOT_FOUND`, `DATE_OUT_OF_RANGE` or `NO_JOURNEYS_FOUND` when the answer has no journeys, by its cause,
+ * and `NO_JOURNEYS_FOUND` when all of its journeys are cancelled.
+ */
+export function mapJourneys(
+  payload: TripPayload,
+  { from, to }: { from: string; to: string },
+): { journeys: Journey[]; leftOut: LeftOutCounts } {
+  if (payload.journeys.length === 0) throw noJourneys(payload, from, to);
+  const { kept, leftOut } = mapRecords(payload.journeys, journeySchema, ({ legs }) => {
+    const joined = joinLegs(legs.map(mapLeg));
+    return { legs: joined, start: journeyStart(joined), end: journeyEnd(joined) };
+  });
+  if (kept.length === 0) throw noJourneys(payload, from, to);
+  return { journeys: kept, leftOut };
+}
+
+/** The earliest-departing (arriving by: the latest-arriving) of the journeys, in the order of an answer. */
+export function selectJourneys(journeys: readonly Journey[], limit: number, isArrival: boolean): Journey[] {
+  return [...journeys]
+    .sort(isArrival ? (one, other) => endOf(other) - endOf(one) || startOf(other) - startOf(one) : compareJourneys)
+    .slice(0, limit)
+    .sort(compareJourneys);
+}
+
+/** The journey as callers see it. */
+export function toJourneyBody({ legs, start, end }: Journey): JourneyBody {
+  return {
+    departs_at: formatTimestamp(start.planned),
+    arrives_at: formatTimestamp(end.planned),
+    departs_at_realtime: start.realtime && formatTimestamp(start.realtime),
+    arrives_at_realtime: end.realtime && formatTimestamp(end.realtime),
+    duration_minutes: Math.max(0, Math.round(minutesBetween(bestKnown(start), bestKnown(end)))),
+    changes: countChanges(legs),
+    is_live: legs.some((leg) => leg.isLive),
+    legs: legs.map(toLegBody),
+  };
+}
+
+/**
+ * What the journeys themselves call the stop: the name at that very point, else the one most of them use (some begin
+ * at a light rail stop or a wharf of the same place).
+ */
+export function findEndName(journeys: readonly Journey[], stopId: string, end: 'origin' | 'destination'): string {
+  const ends = journeys.map(({ legs }) => (legs.at(end === 'origin' ? 0 : -1) as Leg)[end]);
+  const names = ends.map(({ name }) => name);
+  const count = (name: string) => names.filter((other) => other === name).length;
+  const mostUsed = names.reduce((best, name) => (count(name) > count(best) ? name : best), names[0] ?? stopId);
+  return ends.find((one) => one.stopId === stopId)?.name ?? mostUsed;
+}
+
+function toLegBody(leg: Leg): LegBody {
+  const { origin, destination } = leg;
+  return {
+    mode: leg.mode,
+    route: leg.route,
+    line_name: leg.lineName,
+    direction: leg.direction,
+    origin: {
+      stop_id: origin.stopId,
+      name: origin.name,
+      platform: origin.platform,
+      lat: origin.position[0],
+      lng: origin.position[1],
+      departs_at: formatTimestamp(origin.planned),
+      departs_at_realtime: origin.realtime && formatTimestamp(origin.realtime),
+    },
+    destination: {
+      stop_id: destination.stopId,
+      name: destination.name,
+      platform: destination.platform,
+      lat: destination.position[0],
+      lng: destination.position[1],
+      arrives_at: formatTimestamp(destination.planned),
+      arrives_at_realtime: destination.realtime && formatTimestamp(destination.realtime),
+    },
+    duration_minutes: leg.durationMinutes,
+    distance_metres: leg.distanceMetres,
+    stops: leg.stops,
+    is_live: leg.isLive,
+    path: leg.path,
+    alerts: leg.alerts,
+  };
+}
+
+/** Live when the first ride is; a walk before it moves with it. */
+function journeyStart(legs: readonly Leg[]): PlannedAndRealtime {
+  const start = (legs[0] as Leg).origin.planned;
+  return shiftedWith(start, legs.find((leg) => leg.mode !== 'walk')?.origin);
+}
+
+/** Live when the last ride is; a walk after it moves with it. */
+function journeyEnd(legs: readonly Leg[]): PlannedAndRealtime {
+  const end = (legs.at(-1) as Leg).destination.planned;
+  return shiftedWith(end, legs.findLast((leg) => leg.mode !== 'walk')?.destination);
+}
+
+function shiftedWith(planned: Date, ride: PlannedAndRealtime | undefined): PlannedAndRealtime {
+  if (!ride?.realtime) return { planned, realtime: null };
+  return { planned, realtime: new Date(planned.getTime() + ride.realtime.getTime() - ride.planned.getTime()) };
+}
+
+function countChanges(legs: readonly Leg[]): number {
+  return Math.max(0, legs.filter((leg) => leg.mode !== 'walk').length - 1);
+}
+
+function startOf({ start }: Journey): number {
+  return bestKnown(start).getTime();
+}
+
+function endOf({ end }: Journey): number {
+  return bestKnown(end).getTime();
+}
+
+/** By best-known departure, then arrival, then changes. */
+function compareJourneys(one: Journey, other: Journey): number {
+  return (
+    startOf(one) - startOf(other) || endOf(one) - endOf(other) || countChanges(one.legs) - countChanges(other.legs)
+  );
+}
+
+function noJourneys({ systemMessages }: TripPayload, from: string, to: string): ApiError {
+  const unknownStop = findUnknownStopMessage(systemMessages);
+  if (unknownStop) {
+    const [, end] = /^(origin|destination)\b/.exec(unknownStop.text ?? '') ?? [];
+    const culprit = {
+      origin: `from: the transport authority knows no stop ${from}.`,
+      destination: `to: the transport authority knows no stop ${to}.`,
+    };
+    return new ApiError(
+      'STOP_NOT_FOUND',
+      culprit[end as keyof typeof culprit] ??
+        `from, to: the transport authority does not know one of the stops ${from} and ${to}.`,
+    );
+  }
+  if (saysDateInvalid(systemMessages)) {
+    return new ApiError('DATE_OUT_OF_RANGE', 'date: the transport authority has no timetable for this day yet.');
+  }
+  return new ApiError(
+    'NO_JOURNEYS_FOUND',
+    `The transport authority finds no journey from ${from} to ${to} at this time.`,
+  );
+}

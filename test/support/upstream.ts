@@ -1,0 +1,43 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What a made-up authority does with a request. */
+export type Answer = (request: IncomingMessage & { url: string }, response: ServerResponse) => void;
+
+export interface TestUpstream {
+  url: string;
+  /** Path and query of every request so far, oldest first. */
+  requests: string[];
+  answerWith(answer: Answer): void;
+  close(): Promise<void>;
+}
+
+/** A real HTTP server on a free loopback port that answers as it is told. */
+export async function startUpstream(first: Answer): Promise<TestUpstream> {
+  let answer = first;
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    requests.push(request.url ?? '');
+    answer(request as IncomingMessage & { url: string }, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/tp`,
+    requests,
+    answerWith: (next) => {
+      answer = next;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** The same JSON for every request. */
+export function json(body: unknown, status = 200): Answer {
+  return (_request, response) => {
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  };
+}
