@@ -5,13 +5,14 @@ import { validatorCompiler } from 'fastify-type-provider-zod';
 import type { Config } from './config.ts';
 import { departuresRoute } from './departures/route.ts';
 import type { EfaClient } from './efa/client.ts';
+import { createAnswers } from './http/answer.ts';
 import { drain } from './http/drain.ts';
 import { answerClientError, answerError, errorHandler } from './http/error-handler.ts';
 import { healthRoute } from './http/health.ts';
 import { paths } from './http/paths.ts';
 import { requestLog } from './http/request-log.ts';
 import { nearbyRoute } from './nearby/route.ts';
-import { createVerdicts, learnFromDepartures } from './nearby/verdict.ts';
+import { createVerdicts, learnFromDepartures, type VerdictStore } from './nearby/verdict.ts';
 import { stopSearchRoute } from './stop-search/route.ts';
 import { tripsRoute } from './trips/route.ts';
 
@@ -20,10 +21,12 @@ export interface AppOptions {
   efa: EfaClient;
   now: () => Date;
   logger?: FastifyBaseLogger;
+  /** Shared with other instances. */
+  verdictStore?: VerdictStore;
 }
 
 /** The service, in order: what every request meets, then the operations. Not listening yet. */
-export async function buildApp({ config, efa, now, logger }: AppOptions): Promise<FastifyInstance> {
+export async function buildApp({ config, efa, now, logger, verdictStore }: AppOptions): Promise<FastifyInstance> {
   const { docsUrl, trustProxy } = config;
   const app = Fastify({
     ...(logger && { loggerInstance: logger }),
@@ -46,11 +49,12 @@ export async function buildApp({ config, efa, now, logger }: AppOptions): Promis
   await app.register(sensible);
   await app.register(healthRoute);
 
-  const verdicts = createVerdicts(now);
+  const answers = createAnswers(app, { now });
+  const verdicts = createVerdicts(now, verdictStore);
   const learning = learnFromDepartures(efa, verdicts);
-  await app.register(departuresRoute, { efa: learning, now });
-  await app.register(nearbyRoute, { efa: learning, verdicts, now });
-  await app.register(stopSearchRoute, { efa });
-  await app.register(tripsRoute, { efa, now });
+  await app.register(departuresRoute, { efa: learning, answers, now });
+  await app.register(nearbyRoute, { efa: learning, answers, verdicts, now });
+  await app.register(stopSearchRoute, { efa, answers });
+  await app.register(tripsRoute, { efa, answers, now });
   return app;
 }

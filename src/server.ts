@@ -4,6 +4,7 @@ import { buildApp } from './app.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { createEfaClient } from './efa/client.ts';
 import { startSandbox } from './sandbox/server.ts';
+import { createProtectedClient } from './upstream/protected-client.ts';
 
 /** Requests in flight may take an upstream timeout; whoever stops us waits ten seconds. */
 const CLOSE_WITHIN_MS = 9500;
@@ -13,14 +14,17 @@ const config = readConfigOrExit();
 const logger = pino({ level: config.logLevel });
 
 const upstream = await openUpstream(config);
-const efa = createEfaClient({ ...upstream, timeoutMs: config.upstreamTimeoutMs, now });
+const clients = (upstream.apiKeys.length > 0 ? upstream.apiKeys : [null]).map((apiKey) =>
+  createEfaClient({ url: upstream.url, apiKeys: apiKey ? [apiKey] : [], timeoutMs: config.upstreamTimeoutMs, now }),
+);
+const efa = createProtectedClient({ clients, limits: config.upstreamLimits, log: logger });
 const app = await buildApp({ config, efa, now, logger });
 
 closeWithGrace({ delay: CLOSE_WITHIN_MS, logger }, async ({ err, signal }) => {
   if (err) logger.fatal({ err }, 'stopping after an error that nobody caught');
   else logger.info({ signal }, 'stopping: finishing the requests in flight');
   await app.close();
-  await efa.close();
+  await Promise.all(clients.map((client) => client.close()));
   await upstream.close();
 });
 

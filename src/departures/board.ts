@@ -1,14 +1,16 @@
-import type { EfaClient } from '../efa/client.ts';
+import type { AskOptions, EfaAnswer, EfaClient } from '../efa/client.ts';
+import type { DepartureMonitorPayload } from '../efa/payload.ts';
 import type { LeftOutCounts } from '../efa/record.ts';
 import type { DepartureMonitorQuestion } from '../efa/request.ts';
-import { toSydneyWallClock } from '../transit/time.ts';
+import { type Freshness, freshnessOf, oldestOf } from '../transit/freshness.ts';
+import { toSydneyWallClock, type WallClock } from '../transit/time.ts';
 import { compareDepartures, type ScheduledDeparture } from './departure.ts';
 import { type DeparturePage, mapDepartures } from './map.ts';
 
-/** What a departure board shows, and when upstream said so. */
+/** What a departure board shows, and how fresh it is. */
 export interface Board {
   stopName: string;
-  retrievedAt: Date;
+  freshness: Freshness;
   departures: ScheduledDeparture[];
   leftOut: LeftOutCounts[];
 }
@@ -27,35 +29,44 @@ export async function readBoard(
   question: DepartureMonitorQuestion,
   limit: number,
   isWanted: (departure: ScheduledDeparture) => boolean,
+  options: AskOptions = {},
 ): Promise<Board> {
   const wanted = new Map<string, ScheduledDeparture>();
   const leftOut: LeftOutCounts[] = [];
-  const { payload, retrievedAt } = await efa.departureMonitor(question);
-  let page: DeparturePage | null = mapDepartures(payload, question.stopId);
+  const ask = (at: DepartureMonitorQuestion['at']) => efa.departureMonitor({ ...question, at }, options);
+  const answer = await ask(question.at);
+  let freshness = freshnessOf(answer);
+  let page: DeparturePage | null = mapDepartures(answer.payload, question.stopId);
   const { stopName } = page;
 
   for (let pages = 1; page; pages++) {
     for (const { key, ...departure } of page.departures) if (isWanted(departure)) wanted.set(key, departure);
     leftOut.push(page.leftOut);
     if (wanted.size >= limit || pages === MAX_PAGES) break;
-    page = await readNextPage(efa, question, page).catch((error) => {
+    const next: (DeparturePage & { freshness: Freshness }) | null = await readNextPage(
+      ask,
+      question.stopId,
+      page,
+    ).catch((error) => {
       if (wanted.size === 0) throw error;
       return null;
     });
+    if (next) freshness = oldestOf(freshness, next.freshness);
+    page = next;
   }
   const departures = [...wanted.values()].sort(compareDepartures).slice(0, limit);
-  return { stopName, retrievedAt, departures, leftOut };
+  return { stopName, freshness, departures, leftOut };
 }
 
 /** Null when there is nothing further on. */
 async function readNextPage(
-  efa: Pick<EfaClient, 'departureMonitor'>,
-  question: DepartureMonitorQuestion,
+  ask: (at: WallClock) => Promise<EfaAnswer<DepartureMonitorPayload>>,
+  stopId: string,
   { eventCount, lastPlanned }: DeparturePage,
-): Promise<DeparturePage | null> {
+): Promise<(DeparturePage & { freshness: Freshness }) | null> {
   if (eventCount < EVENTS_PER_PAGE || !lastPlanned) return null;
-  const { payload } = await efa.departureMonitor({ ...question, at: toSydneyWallClock(lastPlanned) });
-  const page = mapDepartures(payload, question.stopId);
+  const answer = await ask(toSydneyWallClock(lastPlanned));
+  const page = mapDepartures(answer.payload, stopId);
   const isFurtherOn = page.lastPlanned !== null && page.lastPlanned > lastPlanned;
-  return isFurtherOn ? page : null;
+  return isFurtherOn ? { ...page, freshness: freshnessOf(answer) } : null;
 }

@@ -7,8 +7,22 @@ import { ApiError } from '../errors.ts';
  * said is the cause, for the log only.
  */
 
+/** What the authority's gateway answered instead of 200; the cause of the error that a caller sees. */
+export class UpstreamStatusError extends Error {
+  override readonly name = 'UpstreamStatusError';
+  readonly status: number;
+  /** For how long it wants to be left alone; null unless it refused for its rate or quota. */
+  readonly pauseSeconds: number | null;
+
+  constructor(status: number, message: string, pauseSeconds: number | null) {
+    super(message);
+    this.status = status;
+    this.pauseSeconds = pauseSeconds;
+  }
+}
+
 /** How long to stay away when the authority refuses for its rate or quota and does not say for how long, in seconds. */
-const RATE_PAUSE_SECONDS = 5;
+const RATE_PAUSE_SECONDS = 3;
 const QUOTA_PAUSE_SECONDS = 300;
 const EXCERPT_LENGTH = 300;
 
@@ -22,8 +36,8 @@ export function nonsense(what: string, cause?: unknown): ApiError {
 /** A status other than 200. Over-rate and over-quota come as 403 (told by header or body) or 429. */
 export function unexpectedStatus(status: number, headers: IncomingHttpHeaders, body: string, now: Date): ApiError {
   const detail = String(headers['x-error-detail'] ?? '');
-  const cause = new Error(`upstream answered ${status} ${detail} ${body.slice(0, EXCERPT_LENGTH)}`.trim());
   const told = `${detail} ${body.slice(0, EXCERPT_LENGTH)}`;
+  const summary = `upstream answered ${status} ${told}`.trim();
   const isOverQuota = /over quota/i.test(told);
 
   if (status === 429 || (status === 403 && (isOverQuota || /over rate/i.test(told)))) {
@@ -33,12 +47,14 @@ export function unexpectedStatus(status: number, headers: IncomingHttpHeaders, b
       'UPSTREAM_UNAVAILABLE',
       'The transport authority takes no more requests for now. Try again later.',
       {
-        cause,
+        cause: new UpstreamStatusError(status, summary, pause),
         headers: { 'retry-after': String(pause) },
       },
     );
   }
-  return new ApiError('UPSTREAM_ERROR', 'The transport authority failed to answer. Try again later.', { cause });
+  return new ApiError('UPSTREAM_ERROR', 'The transport authority failed to answer. Try again later.', {
+    cause: new UpstreamStatusError(status, summary, null),
+  });
 }
 
 /** Anything thrown while asking: refused, reset, timed out. */

@@ -1,0 +1,107 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { AskOptions, Priority } from '../efa/client.ts';
+import type { Freshness } from '../transit/freshness.ts';
+import { chooseEncoding, isWorthEncoding } from './encoding.ts';
+import { createFinishedBodies, type FinishedAnswer } from './finished-body.ts';
+import { freshnessHeaders, matchesEtag } from './freshness.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whether a call of upstream was made to answer it. A 304 without one is not charged. */
+    hasCostUpstreamCall: boolean;
+  }
+}
+
+/** What an operation has to say: the body, how fresh it is, and when it will read differently with the same data. */
+export interface Finding<Body extends object = object> {
+  body: Body;
+  freshness: Freshness;
+  /** Milliseconds since 1970; absent when time alone changes nothing. */
+  changesAt?: number;
+}
+
+export interface Answers {
+  /**
+   * Sends what `find` finds, or what it found a moment ago; says how fresh it is; 304 to whoever has it already.
+   * What is returned is the reply; its type is what it carries, so that it is held against the route's schema.
+   */
+  send<Body extends object>(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    find: (options: AskOptions) => Promise<Finding<Body>>,
+  ): Promise<Body>;
+}
+
+const MAX_BYTES = 64 * 1024 * 1024;
+/** No request waits longer. */
+const DEADLINE_MS = 9500;
+
+export function createAnswers(app: FastifyInstance, { now }: { now: () => Date }): Answers {
+  const finished = createFinishedBodies({ maxBytes: MAX_BYTES, now: () => now().getTime() });
+  const finding = new Map<string, Promise<FinishedAnswer>>();
+  app.decorateRequest('hasCostUpstreamCall', false);
+
+  /** One finding for equal requests at the same time; the others share what it has cost. */
+  function findOnce(
+    url: string,
+    priority: Priority,
+    find: (options: AskOptions) => Promise<Finding>,
+  ): { isOurs: boolean; found: Promise<FinishedAnswer> } {
+    const key = `${priority} ${url}`;
+    const underWay = finding.get(key);
+    if (underWay) return { isOurs: false, found: underWay };
+    const found = find({ priority, signal: AbortSignal.timeout(DEADLINE_MS) })
+      .then(({ changesAt = Number.POSITIVE_INFINITY, ...rest }) => finished.keep(url, priority, { ...rest, changesAt }))
+      .finally(() => finding.delete(key));
+    finding.set(key, found);
+    return { isOurs: true, found };
+  }
+
+  async function send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    find: (options: AskOptions) => Promise<Finding>,
+  ): Promise<FastifyReply> {
+    const url = request.raw.url ?? '';
+    const priority = priorityOf(request);
+    let answer = finished.find(url, priority);
+    if (!answer) {
+      const { isOurs, found } = findOnce(url, priority, find);
+      answer = await found;
+      if (isOurs) request.hasCostUpstreamCall = answer.freshness.source === 'upstream';
+      else answer = { ...answer, freshness: shared(answer.freshness) };
+    }
+    const { body, freshness } = answer;
+    reply.headers(freshnessHeaders(freshness, now().getTime()));
+    reply.header('etag', body.etag);
+    vary(reply, 'Accept-Encoding');
+    if (matchesEtag(request.headers['if-none-match'], body.etag)) return reply.code(304).send();
+
+    const encoding = isWorthEncoding(body.bytes) ? chooseEncoding(header(request, 'accept-encoding')) : 'identity';
+    if (encoding !== 'identity') reply.header('content-encoding', encoding);
+    reply.header('content-type', 'application/json; charset=utf-8');
+    return reply.send(await finished.bytesOf(url, body, encoding));
+  }
+
+  return { send: send as unknown as Answers['send'] };
+}
+
+/** Until callers have plans, all are alike. */
+function priorityOf(_request: FastifyRequest): Priority {
+  return 'free';
+}
+
+function shared(freshness: Freshness): Freshness {
+  return freshness.source === 'upstream' ? { ...freshness, source: 'joined' } : freshness;
+}
+
+/** Adds to what others have said already. */
+function vary(reply: FastifyReply, name: string): void {
+  const present = reply.getHeader('vary');
+  reply.header('vary', present ? `${present}, ${name}` : name);
+}
+
+function header(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value.join() : value;
+}
