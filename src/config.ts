@@ -30,6 +30,15 @@ const environment = z.object({
   UPSTREAM_TIMEOUT_MS: wholeNumber(100, 60_000).default(8000),
   UPSTREAM_RPS: wholeNumber(1, 1000).default(5),
   UPSTREAM_DAILY_BUDGET: wholeNumber(1, 100_000_000).default(60_000),
+  REDIS_URL: z
+    .string()
+    .transform((list) => list.split(',').map((url) => url.trim()))
+    .pipe(
+      z.array(
+        z.url({ protocol: /^rediss?$/, error: 'must be a redis:// or rediss:// URL, or several with commas between' }),
+      ),
+    )
+    .default([]),
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
   TRUST_PROXY: z
     .stringbool({ truthy: ['true', 'on', '1'], falsy: ['false', 'off', '0'], error: 'must be on or off' })
@@ -52,6 +61,8 @@ export interface Config {
   readonly upstreamTimeoutMs: number;
   /** What each key of the authority may be used for; the sandbox knows no limits. */
   readonly upstreamLimits: { readonly rps: number; readonly dailyBudget: number };
+  /** One server, or several nodes of a cluster; none: every process is by itself. */
+  readonly redisUrls: readonly string[];
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly trustProxy: boolean;
 }
@@ -88,6 +99,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     upstream,
     upstreamTimeoutMs: data.UPSTREAM_TIMEOUT_MS,
     upstreamLimits: hasAuthority ? { rps: data.UPSTREAM_RPS, dailyBudget: data.UPSTREAM_DAILY_BUDGET } : UNLIMITED,
+    redisUrls: data.REDIS_URL,
     logLevel: data.LOG_LEVEL,
     trustProxy: data.TRUST_PROXY,
   });

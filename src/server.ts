@@ -5,20 +5,27 @@ import { type Config, ConfigError, readConfig } from './config.ts';
 import { createEfaClient } from './efa/client.ts';
 import { startSandbox } from './sandbox/server.ts';
 import { createProtectedClient } from './upstream/protected-client.ts';
+import { connectRedis } from './upstream/redis.ts';
+import { shareThrough } from './upstream/sharing.ts';
 
 /** Requests in flight may take an upstream timeout; whoever stops us waits ten seconds. */
 const CLOSE_WITHIN_MS = 9500;
+/** For an authority on this machine that asks for none. */
+const NO_KEY = '';
 
 const now = () => new Date();
 const config = readConfigOrExit();
 const logger = pino({ level: config.logLevel });
 
 const upstream = await openUpstream(config);
-const clients = (upstream.apiKeys.length > 0 ? upstream.apiKeys : [null]).map((apiKey) =>
-  createEfaClient({ url: upstream.url, apiKeys: apiKey ? [apiKey] : [], timeoutMs: config.upstreamTimeoutMs, now }),
+const clients = upstream.apiKeys.map((apiKey) =>
+  createEfaClient({ url: upstream.url, apiKeys: [apiKey], timeoutMs: config.upstreamTimeoutMs, now }),
 );
-const efa = createProtectedClient({ clients, limits: config.upstreamLimits, log: logger });
-const app = await buildApp({ config, efa, now, logger });
+const limits = config.upstreamLimits;
+const redis = config.redisUrls.length > 0 ? connectRedis(config.redisUrls) : null;
+const shared = redis && shareThrough(redis, { ...upstream, limits, log: logger });
+const efa = createProtectedClient({ clients, limits, log: logger, ...(shared && { shared }) });
+const app = await buildApp({ config, efa, now, logger, ...(shared && { verdictStore: shared.store }) });
 
 closeWithGrace({ delay: CLOSE_WITHIN_MS, logger }, async ({ err, signal }) => {
   if (err) logger.fatal({ err }, 'stopping after an error that nobody caught');
@@ -26,6 +33,7 @@ closeWithGrace({ delay: CLOSE_WITHIN_MS, logger }, async ({ err, signal }) => {
   await app.close();
   await Promise.all(clients.map((client) => client.close()));
   await upstream.close();
+  redis?.disconnect();
 });
 
 await app.listen({ host: config.host, port: config.port });
@@ -43,10 +51,13 @@ function readConfigOrExit(): Config {
 
 /** The authority's address and keys; without a key the embedded sandbox is started and is the authority. */
 async function openUpstream({ upstream }: Config) {
-  if (upstream.kind === 'authority') return { url: upstream.url, apiKeys: upstream.apiKeys, close: async () => {} };
+  if (upstream.kind === 'authority') {
+    const { url, apiKeys } = upstream;
+    return { url, source: url, apiKeys: apiKeys.length > 0 ? apiKeys : [NO_KEY], close: async () => {} };
+  }
   const apiKey = crypto.randomUUID();
   const sandbox = await startSandbox({ apiKey, now });
-  return { url: sandbox.url, apiKeys: [apiKey], close: sandbox.close };
+  return { url: sandbox.url, source: 'sandbox', apiKeys: [apiKey], close: sandbox.close };
 }
 
 function announceSandbox(): void {

@@ -22,12 +22,18 @@ export interface Limits {
 /** A second, and what the network may squeeze two calls together by. */
 export const RATE_WINDOW_MS = 1050;
 
+export interface ProcessMeter extends Meter {
+  spent(): number;
+  /** What another meter has counted, and whether a call was made just now by its leave. */
+  follow(spent: number, hasStarted: boolean): void;
+}
+
 /** A meter of this process. `share` says which part of the limits is this process's, 1 when it is alone. */
 export function createProcessMeter(
   { rps, dailyBudget }: Limits,
   { now }: Pick<Clock, 'now'>,
   share: () => number = () => 1,
-): Meter & { spent(): number; setSpent(spent: number): void } {
+): ProcessMeter {
   let day = dayOf(now());
   let spent = presumedSpent(now(), dailyBudget);
   let starts: number[] = [];
@@ -49,9 +55,10 @@ export function createProcessMeter(
         return { isTaken: false, why: 'day', waitMs: waitForFloor(moment, dailyBudget, spent, floor) };
       }
       const mine = Math.max(1, Math.floor(rps * share()));
-      starts = starts.filter((start) => moment - start < RATE_WINDOW_MS && start <= moment);
+      const windowMs = RATE_WINDOW_MS * Math.max(1, mine / (rps * share()));
+      starts = starts.filter((start) => moment - start < windowMs && start <= moment);
       if (starts.length >= mine) {
-        return { isTaken: false, why: 'rate', waitMs: (starts.at(-mine) ?? moment) + RATE_WINDOW_MS - moment };
+        return { isTaken: false, why: 'rate', waitMs: (starts.at(-mine) ?? moment) + windowMs - moment };
       }
       if (Number.isFinite(rps)) starts.push(moment);
       spent += 1 / share();
@@ -62,9 +69,10 @@ export function createProcessMeter(
     },
     reserveFill: () => reserveFill(now(), dailyBudget, today()),
     spent: today,
-    setSpent(known) {
+    follow(known, hasStarted) {
       today();
       spent = known;
+      if (hasStarted) starts = [...starts, now()].slice(-rps);
     },
   };
 }

@@ -21,7 +21,7 @@ export interface ProtectedClientOptions {
   maxCacheBytes?: number;
   clock?: Clock;
   /** Shared with other instances; without, this process is by itself. */
-  shared?: { store: SharedStore; meters: readonly Meter[] };
+  shared?: { store: SharedStore; meters: readonly Meter[] } | undefined;
 }
 
 export interface ProtectedClient extends EfaClient {
