@@ -7,8 +7,8 @@ import { freshnessHeaders, matchesEtag } from './freshness.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whether a call of upstream was made to answer it. A 304 without one is not charged. */
-    hasCostUpstreamCall: boolean;
+    /** Set by whoever answers without having called upstream: a 304 is then free. */
+    costNoUpstreamCall: boolean;
   }
 }
 
@@ -39,22 +39,22 @@ const DEADLINE_MS = 9500;
 export function createAnswers(app: FastifyInstance, { now }: { now: () => Date }): Answers {
   const finished = createFinishedBodies({ maxBytes: MAX_BYTES, now: () => now().getTime() });
   const finding = new Map<string, Promise<FinishedAnswer>>();
-  app.decorateRequest('hasCostUpstreamCall', false);
+  if (!app.hasRequestDecorator('costNoUpstreamCall')) app.decorateRequest('costNoUpstreamCall', false);
 
   /** One finding for equal requests at the same time; the others share what it has cost. */
-  function findOnce(
+  async function findOnce(
     url: string,
     priority: Priority,
     find: (options: AskOptions) => Promise<Finding>,
-  ): { isOurs: boolean; found: Promise<FinishedAnswer> } {
+  ): Promise<FinishedAnswer> {
     const key = `${priority} ${url}`;
     const underWay = finding.get(key);
-    if (underWay) return { isOurs: false, found: underWay };
+    if (underWay) return joined(await underWay);
     const found = find({ priority, signal: AbortSignal.timeout(DEADLINE_MS) })
       .then(({ changesAt = Number.POSITIVE_INFINITY, ...rest }) => finished.keep(url, priority, { ...rest, changesAt }))
       .finally(() => finding.delete(key));
     finding.set(key, found);
-    return { isOurs: true, found };
+    return found;
   }
 
   async function send(
@@ -64,14 +64,8 @@ export function createAnswers(app: FastifyInstance, { now }: { now: () => Date }
   ): Promise<FastifyReply> {
     const url = request.raw.url ?? '';
     const priority = priorityOf(request);
-    let answer = finished.find(url, priority);
-    if (!answer) {
-      const { isOurs, found } = findOnce(url, priority, find);
-      answer = await found;
-      if (isOurs) request.hasCostUpstreamCall = answer.freshness.source === 'upstream';
-      else answer = { ...answer, freshness: shared(answer.freshness) };
-    }
-    const { body, freshness } = answer;
+    const { body, freshness } = finished.find(url, priority) ?? (await findOnce(url, priority, find));
+    request.costNoUpstreamCall = freshness.source !== 'upstream';
     reply.headers(freshnessHeaders(freshness, now().getTime()));
     reply.header('etag', body.etag);
     vary(reply, 'Accept-Encoding');
@@ -91,8 +85,9 @@ function priorityOf(_request: FastifyRequest): Priority {
   return 'free';
 }
 
-function shared(freshness: Freshness): Freshness {
-  return freshness.source === 'upstream' ? { ...freshness, source: 'joined' } : freshness;
+function joined(answer: FinishedAnswer): FinishedAnswer {
+  const { freshness } = answer;
+  return freshness.source === 'upstream' ? { ...answer, freshness: { ...freshness, source: 'joined' } } : answer;
 }
 
 /** Adds to what others have said already. */

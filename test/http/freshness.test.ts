@@ -86,13 +86,13 @@ describe('answers that the caller has already', () => {
   });
 
   it('tell whether they have cost a call', async () => {
-    const costs: boolean[] = [];
-    service.app.addHook('onResponse', async (request) => void costs.push(request.hasCostUpstreamCall));
+    const free: boolean[] = [];
+    service.app.addHook('onResponse', async (request) => void free.push(request.costNoUpstreamCall));
     const { headers } = await get();
     await get({ 'if-none-match': String(headers.etag) });
     await service.clock.advance(16_000);
     await get({ 'if-none-match': String(headers.etag) });
-    expect(costs).toEqual([true, false, true]);
+    expect(free).toEqual([false, true, false]);
   });
 });
 
