@@ -9,6 +9,7 @@ import { type Clock, within } from './clock.ts';
 import type { Counts } from './counts.ts';
 import { type FreshnessClass, freshnessClassOf, freshUntil, staleUntil } from './freshness-class.ts';
 import type { InstanceFlight } from './instance-flight.ts';
+import { createPopularity } from './popularity.ts';
 import { type Question, questionKey } from './question-key.ts';
 import type { SingleFlight } from './single-flight.ts';
 
@@ -19,6 +20,8 @@ const PATIENCE_MS = 9500;
 /** After a failure the same question is not asked again for so long. */
 const FAILURE_MEMORY_MS = 1000;
 const MAX_FAILURES = 10_000;
+/** So many requests within a few minutes make a question popular. */
+const POPULAR = 3;
 
 type Call = (ticket: Ticket, keep: (answer: EfaAnswer<unknown>) => void) => Promise<EfaAnswer<unknown>>;
 
@@ -35,6 +38,7 @@ export function createAnswerer(layers: {
 }): Answerer {
   const { cache, flights, instances, budget, counts, clock } = layers;
   const { now } = clock;
+  const popularity = createPopularity({ now });
   const failures = new LRUCache<string, ApiError>({
     max: MAX_FAILURES,
     ttl: FAILURE_MEMORY_MS,
@@ -45,10 +49,12 @@ export function createAnswerer(layers: {
   return async function answer(asked, call, options) {
     const window = freshnessClassOf(asked);
     const key = questionKey(asked);
+    const requests = popularity.note(key);
     const kept = cache.find(key, window);
     if (kept && isFresh(kept, window)) return counted('cache', fromCache(kept, window, null));
+    const purpose = kept ? 'refresh' : requests >= POPULAR ? 'askPopular' : 'askRare';
     try {
-      return await refresh(key, window, call, kept !== null, options);
+      return await refresh(key, window, call, purpose, options);
     } catch (error) {
       const isBusy = error instanceof OutOfBudget;
       const stale = cache.find(key, window);
@@ -61,12 +67,18 @@ export function createAnswerer(layers: {
     }
   };
 
-  async function refresh(key: string, window: FreshnessClass, call: Call, hasStale: boolean, options: AskOptions) {
+  async function refresh(
+    key: string,
+    window: FreshnessClass,
+    call: Call,
+    purpose: Ticket['purpose'],
+    options: AskOptions,
+  ) {
     const failure = failures.get(key);
     if (failure) throw failure;
-    const asked: Ticket = { priority: options.priority ?? 'free', isRefresh: hasStale };
+    const asked: Ticket = { priority: options.priority ?? 'free', purpose };
     const { flight, isOurs } = flights.board(key, asked, (ticket) => fetch(key, window, call, ticket));
-    const patienceMs = hasStale ? flight.startedAt + STALE_PATIENCE_MS - now() : PATIENCE_MS;
+    const patienceMs = purpose === 'refresh' ? flight.startedAt + STALE_PATIENCE_MS - now() : PATIENCE_MS;
     const { payload, retrievedAt, freshness } = await waitFor(flight.result, patienceMs, options.signal);
     const source = freshness?.source === 'upstream' && !isOurs ? 'joined' : (freshness?.source ?? 'upstream');
     return counted(source, { payload, retrievedAt, ...(freshness && { freshness: { ...freshness, source } }) });

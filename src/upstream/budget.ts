@@ -8,8 +8,8 @@ import { PRIORITIES } from './priority.ts';
 /** The right to be asked for a call, waiting in line. Its priority may rise while it waits. */
 export interface Ticket {
   priority: Priority;
-  /** There is something stale to serve instead. */
-  isRefresh: boolean;
+  /** What it is for: `refresh` when there is something stale to serve instead. */
+  purpose: 'refresh' | 'askRare' | 'askPopular';
 }
 
 export interface Budget {
@@ -33,6 +33,8 @@ export class OutOfBudget extends ApiError {
 }
 
 const MAX_WAIT_MS = 2000;
+/** Of the line; what nobody waits for does not join a longer one. */
+const BACKGROUND_SHARE = 0.6;
 const MAX_RETRY_AFTER_SECONDS = 3600;
 
 interface Waiting {
@@ -51,7 +53,9 @@ export function createBudget({ meters, rps, clock }: { meters: readonly Meter[];
   function take(ticket: Ticket): Promise<number> {
     return new Promise((resolve, reject) => {
       line.push({ ticket, until: clock.now() + MAX_WAIT_MS, resolve, reject });
-      if (line.length > longest) refuse(last(line), MAX_WAIT_MS);
+      const background = line.filter(({ ticket }) => ticket.priority === 'background');
+      if (background.length > 0 && line.length > longest * BACKGROUND_SHARE) refuse(last(background), MAX_WAIT_MS);
+      else if (line.length > longest) refuse(last(line), MAX_WAIT_MS);
       if (!isServing) serve();
     });
   }
@@ -75,12 +79,12 @@ export function createBudget({ meters, rps, clock }: { meters: readonly Meter[];
   }
 
   /** From the key with most in reserve, else the next; the shortest wait when none has a call to give. */
-  async function takeFromAny({ priority, isRefresh }: Ticket): Promise<[key: number, Taking]> {
-    const { refreshFloor, askFloor } = PRIORITIES[priority];
+  async function takeFromAny({ priority, purpose }: Ticket): Promise<[key: number, Taking]> {
+    const floor = PRIORITIES[priority][purpose];
     const byReserve = meters.map((_, key) => key).sort((one, other) => fillOf(other) - fillOf(one));
     const refused: [number, Taking & { isTaken: false }][] = [];
     for (const key of byReserve) {
-      const taking = await (meters[key] as Meter).take(isRefresh ? refreshFloor : askFloor);
+      const taking = await (meters[key] as Meter).take(floor);
       if (taking.isTaken) return [key, taking];
       refused.push([key, taking]);
     }

@@ -11,6 +11,7 @@ const MIN_RESERVE = 20;
 
 const STRETCH_FROM = 0.8;
 const STRETCH_UNTIL = 0.4;
+const QUEUE_STRETCH_FROM = 0.6;
 const MAX_STRETCH = 4;
 
 export function dayOf(now: number): number {
@@ -52,6 +53,6 @@ export function waitForFloor(now: number, dailyBudget: number, spent: number, fl
 /** By how much freshness stretches, 1 to 4. `queueFill` is 1 when the queue for a call is as long as it may get. */
 export function stretchFor(fill: number, queueFill: number): number {
   const scarcity = (STRETCH_FROM - fill) / (STRETCH_FROM - STRETCH_UNTIL);
-  const pressure = Math.max(scarcity, (queueFill - 0.5) * 2);
+  const pressure = Math.max(scarcity, (queueFill - QUEUE_STRETCH_FROM) / (1 - QUEUE_STRETCH_FROM));
   return 1 + (MAX_STRETCH - 1) * Math.min(1, Math.max(0, pressure));
 }

@@ -6,11 +6,11 @@ import { createSimulatedClock } from '#test/support/simulated-clock.ts';
 import { type Answer, startUpstream } from '#test/support/upstream.ts';
 
 /** The whole service, protection included, before a made-up authority that speaks HTTP; time stands still. */
-export async function startProtectedApp(options: { now: string; answer: Answer }) {
+export async function startProtectedApp(options: { now: string; answer: Answer; timeoutMs?: number }) {
   const clock = createSimulatedClock(options.now);
   const now = () => new Date(clock.now());
   const upstream = await startUpstream(options.answer);
-  const raw = createEfaClient({ url: upstream.url, apiKeys: ['test-key'], timeoutMs: 5000, now });
+  const raw = createEfaClient({ url: upstream.url, apiKeys: ['test-key'], timeoutMs: options.timeoutMs ?? 5000, now });
   const efa = createProtectedClient({
     clients: [raw],
     limits: { rps: 1000, dailyBudget: 1e9 },

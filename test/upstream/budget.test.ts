@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Priority } from '#src/efa/client.ts';
 import { createProtected, DEPARTURES, settle } from '#test/support/protected.ts';
 
 const HOUR = 3_600_000;
@@ -29,16 +30,14 @@ describe('the budget of calls', () => {
   it('serves pro before developer before free before checks in the background', async () => {
     const { clock, client } = createProtected();
     const order: string[] = [];
-    for (const priority of ['background', 'free', 'developer', 'pro'] as const) {
-      for (let one = 0; one < 2; one++) {
-        client.departureMonitor({ ...DEPARTURES, stopId: `${priority}${one}` }, { priority }).then(
-          () => order.push(priority),
-          () => order.push(`no ${priority}`),
-        );
-      }
+    for (const [stopId, priority] of ['free', 'background', 'free', 'developer', 'pro', 'pro'].entries()) {
+      client
+        .departureMonitor({ ...DEPARTURES, stopId: `${stopId}` }, { priority: priority as Priority })
+        .then(() => order.push(priority));
     }
     await clock.advance(5000);
-    expect(order).toEqual(['background', 'pro', 'pro', 'developer', 'developer', 'free', 'free', 'background']);
+    // The first one was under way before the others came.
+    expect(order).toEqual(['free', 'pro', 'pro', 'developer', 'free', 'background']);
   });
 
   it('lends a call that is waited for the highest priority of those who wait', async () => {
