@@ -12,7 +12,7 @@ import { connectRedis } from '#src/upstream/redis.ts';
 import { shareThrough } from '#src/upstream/sharing.ts';
 import { departureMonitor } from '#test/support/departure-monitor.ts';
 import { createTestLog } from '#test/support/made-up-client.ts';
-import { startRedis, type TestRedis } from '#test/support/redis.ts';
+import { startRedis, startRedisCluster, type TestRedis } from '#test/support/redis.ts';
 import { startUpstream, type TestUpstream } from '#test/support/upstream.ts';
 
 const FIRST = { stopId: '200060', modes: ['bus'], at: null } as const;
@@ -47,9 +47,10 @@ afterAll(async () => {
 });
 
 /** One instance in this process. */
-async function startInstance(limits = { rps: 5, dailyBudget: 60_000 }) {
+async function startInstance(urls = [redis.url]) {
+  const limits = { rps: 5, dailyBudget: 60_000 };
   const log = createTestLog();
-  const connection = connectRedis([redis.url]);
+  const connection = connectRedis(urls);
   await once(connection, 'ready');
   const raw = createEfaClient({ url: upstream.url, apiKeys: ['test-key'], timeoutMs: 5000, now: () => new Date() });
   const shared = shareThrough(connection, { source: 'test', apiKeys: ['test-key'], limits, log });
@@ -185,6 +186,19 @@ describe('instances with one Redis', () => {
     // Six calls in all; the one that was asked of the frozen Redis may have been counted there too.
     const before = spent - upstream.requests.length;
     expect(Math.abs(before - presumedSpent(Date.now(), 60_000))).toBeLessThanOrEqual(15);
+  }, 30_000);
+
+  it('share through a cluster too', async () => {
+    upstream.answerWith(answerLate(1));
+    const cluster = await startRedisCluster();
+    closing.push(cluster.stop);
+    const urls = cluster.url.split(',');
+    const [one, other] = await Promise.all([startInstance(urls), startInstance(urls)]);
+    const stops = ['1', '2', '3', '4'];
+    for (const stopId of stops) await one.efa.departureMonitor({ ...FIRST, stopId });
+    for (const stopId of stops) await other.efa.departureMonitor({ ...FIRST, stopId });
+    expect(upstream.requests).toHaveLength(4);
+    expect([...one.log.lines, ...other.log.lines]).toEqual([]);
   }, 30_000);
 
   it('survive a Redis that dies and comes back empty', async () => {
