@@ -93,9 +93,11 @@ function getStopName(payload: DepartureMonitorPayload, stopId: string): string {
   return findStopName(location) ?? stopId;
 }
 
+const plannedTimeSchema = stopEventSchema.pick({ departureTimePlanned: true });
+
 function findLastPlanned(stopEvents: readonly unknown[]): Date | null {
   const planned = stopEvents
-    .map((event) => parseTimestamp(stopEventSchema.safeParse(event).data?.departureTimePlanned)?.getTime())
+    .map((event) => parseTimestamp(plannedTimeSchema.safeParse(event).data?.departureTimePlanned)?.getTime())
     .filter((time) => time !== undefined);
   return planned.length > 0 ? new Date(Math.max(...planned)) : null;
 }

@@ -86,11 +86,13 @@ export async function checkStop(
   }
 }
 
+const vehicleSchema = stopEventSchema.pick({ transportation: true });
+
 /** Cancelled departures count: they show that the stop is in use. */
 function modesSeen({ stopEvents }: DepartureMonitorPayload): Mode[] {
   return sortModes(
     stopEvents.flatMap((event) => {
-      const { product } = stopEventSchema.safeParse(event).data?.transportation ?? {};
+      const { product } = vehicleSchema.safeParse(event).data?.transportation ?? {};
       return findMode(product?.class ?? product?.iconId ?? 0) ?? [];
     }),
   );
