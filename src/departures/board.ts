@@ -1,6 +1,7 @@
 import type { EfaClient } from '../efa/client.ts';
 import type { LeftOutCounts } from '../efa/record.ts';
 import type { DepartureMonitorQuestion } from '../efa/request.ts';
+import { ApiError } from '../errors.ts';
 import { toSydneyWallClock } from '../transit/time.ts';
 import { compareDepartures, type ScheduledDeparture } from './departure.ts';
 import { type DeparturePage, mapDepartures } from './map.ts';
@@ -39,7 +40,7 @@ export async function readBoard(
     leftOut.push(page.leftOut);
     if (wanted.size >= limit || pages === MAX_PAGES) break;
     page = await readNextPage(efa, question, page).catch((error) => {
-      if (wanted.size === 0) throw error;
+      if (wanted.size === 0 || !(error instanceof ApiError)) throw error;
       return null;
     });
   }

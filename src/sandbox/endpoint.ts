@@ -16,7 +16,7 @@ export type Endpoint =
   | { kind: 'point'; point: PointNode }
   | { kind: 'address'; address: Address };
 
-export interface Address extends Position {
+interface Address extends Position {
   id: string;
   name: string;
   /** Suburb; absent for a bare coordinate. */

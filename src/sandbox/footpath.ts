@@ -5,7 +5,7 @@ export interface Position {
   lng: number;
 }
 
-export interface Footpath {
+interface Footpath {
   to: PointNode;
   seconds: number;
 }
