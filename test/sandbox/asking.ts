@@ -58,7 +58,7 @@ export interface Place {
   properties?: Record<string, unknown>;
 }
 
-export interface Transportation {
+interface Transportation {
   id: string;
   name: string;
   disassembledName?: string;

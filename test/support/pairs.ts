@@ -25,8 +25,11 @@ export function listPairs(operation: string): Pair[] {
   const files = readdirSync(folder);
   const names = new Set(files.map((file) => file.replace(/\.(in|out)\.json$/, '')));
   const read = (file: string) => JSON.parse(readFileSync(new URL(file, folder), 'utf8'));
-  const incomplete = [...names].filter((name) => !files.includes(`${name}.in.json`) || !files.includes(`${name}.out.json`));
-  if (names.size === 0 || incomplete.length > 0) throw new Error(`${operation}: no complete pair of ${[...incomplete]}`);
+  const incomplete = [...names].filter(
+    (name) => !files.includes(`${name}.in.json`) || !files.includes(`${name}.out.json`),
+  );
+  if (names.size === 0 || incomplete.length > 0)
+    throw new Error(`${operation}: no complete pair of ${[...incomplete]}`);
   return [...names].sort().map((name) => ({ name, in: read(`${name}.in.json`), out: read(`${name}.out.json`) }));
 }
 
