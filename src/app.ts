@@ -35,9 +35,12 @@ export async function buildApp({ config, efa, now, logger, verdictStore }: AppOp
     genReqId: () => randomUUID(),
     routerOptions: { ignoreTrailingSlash: true },
     return503OnClosing: false,
+    // Node's own refusal would have no body.
+    http: { requireHostHeader: false },
     frameworkErrors: (error, request, reply) => answerError(error, request, reply, docsUrl),
     clientErrorHandler: (error, socket) => answerClientError(error, socket, docsUrl),
   });
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.setValidatorCompiler(validatorCompiler);
   // The schemas of answers are for types, documentation and tests; checking each answer would cost more than all else.
   app.setSerializerCompiler(() => JSON.stringify);

@@ -46,7 +46,7 @@ const environment = z.object({
 });
 
 /** Where answers come from: the authority (or what stands at that address), or the embedded sandbox. */
-export type UpstreamConfig =
+type UpstreamConfig =
   | { readonly kind: 'authority'; readonly url: string; readonly apiKeys: readonly string[] }
   | { readonly kind: 'sandbox' };
 

@@ -2,6 +2,7 @@ import type { AskOptions, EfaAnswer, EfaClient } from '../efa/client.ts';
 import type { DepartureMonitorPayload } from '../efa/payload.ts';
 import type { LeftOutCounts } from '../efa/record.ts';
 import type { DepartureMonitorQuestion } from '../efa/request.ts';
+import { ApiError } from '../errors.ts';
 import { type Freshness, freshnessOf, oldestOf } from '../transit/freshness.ts';
 import { toSydneyWallClock, type WallClock } from '../transit/time.ts';
 import { compareDepartures, type ScheduledDeparture } from './departure.ts';
@@ -14,6 +15,8 @@ export interface Board {
   departures: ScheduledDeparture[];
   leftOut: LeftOutCounts[];
 }
+
+type Page = DeparturePage & { freshness: Freshness };
 
 const MAX_PAGES = 3;
 /** Upstream lists this many events a page; fewer means that there are no more. */
@@ -35,24 +38,19 @@ export async function readBoard(
   const leftOut: LeftOutCounts[] = [];
   const ask = (at: DepartureMonitorQuestion['at']) => efa.departureMonitor({ ...question, at }, options);
   const answer = await ask(question.at);
-  let freshness = freshnessOf(answer);
-  let page: DeparturePage | null = mapDepartures(answer.payload, question.stopId);
+  let page: Page | null = { ...mapDepartures(answer.payload, question.stopId), freshness: freshnessOf(answer) };
   const { stopName } = page;
+  let { freshness } = page;
 
   for (let pages = 1; page; pages++) {
+    freshness = oldestOf(freshness, page.freshness);
     for (const { key, ...departure } of page.departures) if (isWanted(departure)) wanted.set(key, departure);
     leftOut.push(page.leftOut);
     if (wanted.size >= limit || pages === MAX_PAGES) break;
-    const next: (DeparturePage & { freshness: Freshness }) | null = await readNextPage(
-      ask,
-      question.stopId,
-      page,
-    ).catch((error) => {
-      if (wanted.size === 0) throw error;
+    page = await readNextPage(ask, question.stopId, page).catch((error) => {
+      if (wanted.size === 0 || !(error instanceof ApiError)) throw error;
       return null;
     });
-    if (next) freshness = oldestOf(freshness, next.freshness);
-    page = next;
   }
   const departures = [...wanted.values()].sort(compareDepartures).slice(0, limit);
   return { stopName, freshness, departures, leftOut };
@@ -62,8 +60,8 @@ export async function readBoard(
 async function readNextPage(
   ask: (at: WallClock) => Promise<EfaAnswer<DepartureMonitorPayload>>,
   stopId: string,
-  { eventCount, lastPlanned }: DeparturePage,
-): Promise<(DeparturePage & { freshness: Freshness }) | null> {
+  { eventCount, lastPlanned }: Page,
+): Promise<Page | null> {
   if (eventCount < EVENTS_PER_PAGE || !lastPlanned) return null;
   const answer = await ask(toSydneyWallClock(lastPlanned));
   const page = mapDepartures(answer.payload, stopId);

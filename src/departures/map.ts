@@ -39,7 +39,8 @@ export function mapDepartures(payload: DepartureMonitorPayload, stopId: string):
 
 function mapStopEvent(event: StopEvent): ScheduledDeparture & { key: string } {
   const { location, transportation } = event;
-  if (isCancelled(event.isCancelled, location?.properties?.realtimeStatus)) throw new LeftOut('cancelled');
+  const statuses = [event.realtimeStatus, location?.properties?.realtimeStatus];
+  if (isCancelled('departure', event.isCancelled, ...statuses)) throw new LeftOut('cancelled');
 
   const mode = findMode(need(transportation.product?.class ?? transportation.product?.iconId, 'malformed'));
   const { planned, realtime } = need(
@@ -54,11 +55,12 @@ function mapStopEvent(event: StopEvent): ScheduledDeparture & { key: string } {
     'no time',
   );
   const route = need(findRouteName(transportation), 'no route');
+  const destination = need(transportation.destination?.name?.trim(), 'no headsign');
   return {
-    key: [transportation.id, eventTripId(event), location?.id, planned.toISOString(), route].join(),
+    key: [transportation.id, eventTripId(event), location?.id, planned.toISOString(), route, destination].join(),
     route,
     mode: need(mode, 'unknown product class'),
-    destination: need(transportation.destination?.name?.trim(), 'no headsign'),
+    destination,
     platform: location ? findPlatform(location, mode) : null,
     scheduledAt: planned,
     realtimeAt: realtime,
@@ -76,10 +78,9 @@ function eventTripId({ transportation: { properties } }: StopEvent): string | un
 function getStopName(payload: DepartureMonitorPayload, stopId: string): string {
   const location = stopPointSchema.safeParse(payload.locations[0]).data;
   if (payload.stopEvents.length > 0) {
-    const firstEvent = stopEventSchema.safeParse(payload.stopEvents[0]).data;
-    const place = [location, firstEvent?.location?.parent, firstEvent?.location].find(
-      (one) => one && findStopName(one),
-    );
+    const point = stopEventSchema.safeParse(payload.stopEvents[0]).data?.location;
+    const stop = point?.parent?.type === 'stop' ? point.parent : undefined;
+    const place = [location, stop, point].find((one) => one && findStopName(one));
     return (place && findStopName(place)) ?? stopId;
   }
   if (saysDateInvalid(payload.systemMessages)) {
@@ -93,9 +94,11 @@ function getStopName(payload: DepartureMonitorPayload, stopId: string): string {
   return findStopName(location) ?? stopId;
 }
 
+const plannedTimeSchema = stopEventSchema.pick({ departureTimePlanned: true });
+
 function findLastPlanned(stopEvents: readonly unknown[]): Date | null {
   const planned = stopEvents
-    .map((event) => parseTimestamp(stopEventSchema.safeParse(event).data?.departureTimePlanned)?.getTime())
+    .map((event) => parseTimestamp(plannedTimeSchema.safeParse(event).data?.departureTimePlanned)?.getTime())
     .filter((time) => time !== undefined);
   return planned.length > 0 ? new Date(Math.max(...planned)) : null;
 }

@@ -5,12 +5,12 @@ import { stopIdParameter } from '../transit/stop.ts';
 import { askedWallClock, dateParameter, timeParameter } from '../transit/time.ts';
 
 const MAX_ROUTES = 50;
-const routesAllowed = `must be at most ${MAX_ROUTES} short route names with commas between`;
+const routesAllowed = `must be 1 to ${MAX_ROUTES} short route names with commas between`;
 
 /** Route names in upper case: they are compared without regard to case. */
 const routesParameter = requiredText(routesAllowed)
   .transform((text) => new Set(splitList(text.toUpperCase())))
-  .refine((routes) => routes.size <= MAX_ROUTES, routesAllowed);
+  .refine((routes) => routes.size >= 1 && routes.size <= MAX_ROUTES, routesAllowed);
 
 export const departuresQuery = z.object({
   stop: stopIdParameter,

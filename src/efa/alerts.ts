@@ -19,10 +19,11 @@ export function mapAlerts(infos: readonly Info[]): string[] {
 }
 
 function mapAlert(info: Info): string {
-  const subtitle = toPlainText(info.subtitle ?? info.urlText ?? '');
-  const content = toPlainText(info.content ?? info.properties?.speechText ?? '');
+  const subtitle = toPlainText(info.subtitle || info.urlText || '');
+  const content = toPlainText(info.content || info.properties?.speechText || '');
   if (content === '') return subtitle;
-  return saysSomethingOfItsOwn(subtitle, content) ? `${subtitle}: ${content}` : content;
+  const heading = subtitle.replace(/[.:]$/, '');
+  return saysSomethingOfItsOwn(heading, content) ? `${heading}: ${content}` : content;
 }
 
 /** Some subtitles only repeat the content, or list the lines concerned ("Airport & South Line, Inner West Line"). */

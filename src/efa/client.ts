@@ -4,7 +4,7 @@ import { type Dispatcher, Pool } from 'undici';
 import type { z } from 'zod';
 import { ApiError } from '../errors.ts';
 import type { Freshness } from '../transit/freshness.ts';
-import { nonsense, toUpstreamError, unexpectedStatus } from './failure.ts';
+import { excerpt, nonsense, toUpstreamError, unexpectedStatus } from './failure.ts';
 import {
   type DepartureMonitorPayload,
   departureMonitorSchema,
@@ -56,11 +56,11 @@ export interface EfaClient {
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 const MAX_CONNECTIONS = 8;
 
-const DECODERS: Record<string, (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>> = {
-  gzip: promisify(gunzip),
-  br: promisify(brotliDecompress),
-  deflate: promisify(inflate),
-};
+const DECODERS: ReadonlyMap<string, (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>> = new Map([
+  ['gzip', promisify(gunzip)],
+  ['br', promisify(brotliDecompress)],
+  ['deflate', promisify(inflate)],
+]);
 
 /** `url` is the base, ".../v1/tp"; several keys are used in turn. The timeout covers a whole call, body included. */
 export function createEfaClient(options: {
@@ -70,7 +70,11 @@ export function createEfaClient(options: {
   now: () => Date;
 }): EfaClient & { close(): Promise<void> } {
   const { origin, pathname } = new URL(options.url);
-  const pool = new Pool(origin, { connections: MAX_CONNECTIONS, pipelining: 1 });
+  const pool = new Pool(origin, {
+    connections: MAX_CONNECTIONS,
+    pipelining: 1,
+    connect: { timeout: options.timeoutMs },
+  });
   let calls = 0;
 
   async function ask<Payload>(
@@ -90,9 +94,13 @@ export function createEfaClient(options: {
         },
         signal: AbortSignal.any([AbortSignal.timeout(options.timeoutMs), ...(signal ? [signal] : [])]),
       });
+      if (answer.statusCode !== 200) {
+        // The status says enough when the body cannot be read.
+        const body = await readBody(answer).catch(() => '');
+        throw unexpectedStatus(answer.statusCode, answer.headers, body, { now: options.now(), apiKey });
+      }
       const body = await readBody(answer);
-      if (answer.statusCode !== 200) throw unexpectedStatus(answer.statusCode, answer.headers, body, options.now());
-      return { payload: readPayload(body, schema), retrievedAt: options.now() };
+      return { payload: readPayload(body, schema, apiKey), retrievedAt: options.now() };
     } catch (error) {
       throw error instanceof ApiError ? error : toUpstreamError(error, options.timeoutMs);
     }
@@ -117,29 +125,39 @@ async function readBody({ body, headers }: Dispatcher.ResponseData): Promise<str
     chunks.push(chunk);
   }
   const received = Buffer.concat(chunks);
-  const encoding = String(headers['content-encoding'] ?? 'identity');
-  if (encoding === 'identity' || received.length === 0) return received.toString('utf8');
+  const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
+  if (encoding === 'identity' || received.length === 0) return toText(received);
 
-  const decode = DECODERS[encoding];
+  const decode = DECODERS.get(encoding);
   if (!decode) throw nonsense(`the answer has the unknown content-encoding ${encoding}`);
   try {
-    return (await decode(received, { maxOutputLength: MAX_ANSWER_BYTES })).toString('utf8');
+    return toText(await decode(received, { maxOutputLength: MAX_ANSWER_BYTES }));
   } catch (error) {
     throw nonsense('the answer could not be unpacked', error);
   }
 }
 
-const KNOWN_KEYS = ['version', 'systemMessages', 'locations', 'stopEvents', 'journeys'];
+/** UTF-8, with or without a byte order mark. */
+function toText(body: Buffer): string {
+  return new TextDecoder().decode(body);
+}
 
-function readPayload<Payload>(body: string, schema: z.ZodType<Payload>): Payload {
+const RECORD_KEYS = ['locations', 'stopEvents', 'journeys'];
+const KNOWN_KEYS = ['version', 'systemMessages', ...RECORD_KEYS];
+
+function readPayload<Payload>(body: string, schema: z.ZodType<Payload>, apiKey: string | undefined): Payload {
   let json: unknown;
   try {
     json = JSON.parse(body);
-  } catch (error) {
-    throw nonsense('the answer is not JSON', error);
+  } catch {
+    throw nonsense(`the answer is not JSON: ${excerpt(body, apiKey)}`);
   }
   if (typeof json !== 'object' || json === null || !KNOWN_KEYS.some((key) => key in json)) {
     throw nonsense('the answer is JSON of another shape');
+  }
+  // Without records and with an error it is not an empty answer: the authority itself failed.
+  if ('error' in json && !RECORD_KEYS.some((key) => key in json)) {
+    throw nonsense(`the answer is an error: ${excerpt(JSON.stringify(json.error), apiKey)}`);
   }
   const payload = schema.safeParse(json);
   if (!payload.success) throw nonsense('the answer has lists that are none', payload.error);

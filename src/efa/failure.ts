@@ -24,6 +24,8 @@ export class UpstreamStatusError extends Error {
 /** How long to stay away when the authority refuses for its rate or quota and does not say for how long, in seconds. */
 const RATE_PAUSE_SECONDS = 3;
 const QUOTA_PAUSE_SECONDS = 300;
+/** Rates are counted by the second and quotas by the day. */
+const MAX_PAUSE_SECONDS = 86_400;
 const EXCERPT_LENGTH = 300;
 
 /** The authority answered, but with nothing we can use. */
@@ -34,9 +36,13 @@ export function nonsense(what: string, cause?: unknown): ApiError {
 }
 
 /** A status other than 200. Over-rate and over-quota come as 403 (told by header or body) or 429. */
-export function unexpectedStatus(status: number, headers: IncomingHttpHeaders, body: string, now: Date): ApiError {
-  const detail = String(headers['x-error-detail'] ?? '');
-  const told = `${detail} ${body.slice(0, EXCERPT_LENGTH)}`;
+export function unexpectedStatus(
+  status: number,
+  headers: IncomingHttpHeaders,
+  body: string,
+  { now, apiKey }: { now: Date; apiKey: string | undefined },
+): ApiError {
+  const told = excerpt(`${headers['x-error-detail'] ?? ''} ${body}`, apiKey);
   const summary = `upstream answered ${status} ${told}`.trim();
   const isOverQuota = /over quota/i.test(told);
 
@@ -57,6 +63,12 @@ export function unexpectedStatus(status: number, headers: IncomingHttpHeaders, b
   });
 }
 
+/** The beginning of what upstream said, for the log; without our key, should upstream repeat it. */
+export function excerpt(text: string, apiKey: string | undefined): string {
+  const told = apiKey ? text.replaceAll(apiKey, '[our key]') : text;
+  return told.trim().slice(0, EXCERPT_LENGTH);
+}
+
 /** Anything thrown while asking: refused, reset, timed out. */
 export function toUpstreamError(error: unknown, timeoutMs: number): ApiError {
   if (error instanceof Error && error.name === 'TimeoutError') {
@@ -73,10 +85,11 @@ export function toUpstreamError(error: unknown, timeoutMs: number): ApiError {
   });
 }
 
-/** Seconds; null when the header is missing or neither a number of seconds nor a date. */
+/** Seconds, from 1 to a day's; null when the header is missing or neither a number of seconds nor a date. */
 function readRetryAfter(header: string | undefined, now: Date): number | null {
   if (!header) return null;
-  if (/^\d{1,6}$/.test(header)) return Number(header);
   const date = DateTime.fromHTTP(header);
-  return date.isValid ? Math.max(1, Math.ceil((date.toMillis() - now.getTime()) / 1000)) : null;
+  if (!date.isValid && !/^\d+$/.test(header)) return null;
+  const seconds = date.isValid ? Math.ceil((date.toMillis() - now.getTime()) / 1000) : Number(header);
+  return Math.min(Math.max(1, seconds), MAX_PAUSE_SECONDS);
 }

@@ -13,7 +13,9 @@ const numeral = z
   .string()
   .regex(/^-?\d+(\.\d+)?$/)
   .transform(Number);
-const number = decorating(z.union([z.number(), numeral]));
+/** No duration or distance is as large; one that is would spoil the times and sums it goes into. */
+const reasonable = z.number().min(-1e9).max(1e9);
+const number = decorating(z.union([z.number(), numeral]).pipe(reasonable));
 
 const flag = decorating(z.union([z.boolean(), z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] })]));
 
@@ -48,7 +50,7 @@ export const stopPointSchema = z.object({
   /** The same, without. */
   productClasses: listOf(z.number()),
   get parent() {
-    return decorating(stopPointSchema);
+    return decorating(z.preprocess(withoutEndlessParents, stopPointSchema));
   },
   properties: decorating(stopPointProperties),
 });
@@ -83,6 +85,7 @@ const infoSchema = z.object({
 export const stopEventSchema = z.object({
   isCancelled: flag,
   isRealtimeControlled: flag,
+  realtimeStatus: listOf(z.string()),
   departureTimePlanned: text,
   departureTimeEstimated: text,
   departureTimeBaseTimetable: text,
@@ -128,6 +131,18 @@ export type SystemMessage = z.infer<typeof systemMessages>[number];
 export type DepartureMonitorPayload = z.infer<typeof departureMonitorSchema>;
 export type LocationsPayload = z.infer<typeof locationsSchema>;
 export type TripPayload = z.infer<typeof tripSchema>;
+
+/** Platform, stop, locality: upstream goes three deep. A chain without an end would be read until the stack is full. */
+const MAX_PARENTS = 10;
+
+function withoutEndlessParents(place: unknown): unknown {
+  let depth = 0;
+  for (let parent = place; typeof parent === 'object' && parent !== null; depth++) {
+    if (depth === MAX_PARENTS) return undefined;
+    parent = (parent as { parent?: unknown }).parent;
+  }
+  return place;
+}
 
 function decorating<Schema extends z.ZodType>(schema: Schema) {
   return schema.optional().catch(undefined);

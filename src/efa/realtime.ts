@@ -27,9 +27,15 @@ export function bestKnown({ planned, realtime }: PlannedAndRealtime): Date {
   return realtime ?? planned;
 }
 
-const CANCELLED_STATUSES = ['TRIP_CANCELLED', 'DEPARTURE_CANCELLED', 'ARRIVAL_CANCELLED'];
-
-/** Whole trips are cancelled by flag, single calls sometimes only by the status of the place. */
-export function isCancelled(flag: boolean | undefined, ...statuses: (readonly string[] | undefined)[]): boolean {
-  return flag === true || statuses.flat().some((status) => status && CANCELLED_STATUSES.includes(status));
+/**
+ * Nobody can board (alight) there: said by the flag, or only by the status of the trip or of the place. Where the other
+ * half of a call is cancelled, as at a stop where the trip now ends, the vehicle is still there to be left.
+ */
+export function isCancelled(
+  call: 'departure' | 'arrival',
+  flag: boolean | undefined,
+  ...statuses: (readonly string[] | undefined)[]
+): boolean {
+  const cancelled = ['TRIP_CANCELLED', call === 'departure' ? 'DEPARTURE_CANCELLED' : 'ARRIVAL_CANCELLED'];
+  return flag === true || statuses.flat().some((status) => status && cancelled.includes(status));
 }

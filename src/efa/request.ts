@@ -64,7 +64,7 @@ export function toCoordRequest({ lat, lng, radiusMetres }: CoordQuestion): EfaRe
     endpoint: 'coord',
     query: {
       ...RAPID_JSON,
-      coord: `${lng}:${lat}:EPSG:4326`,
+      coord: `${toDegrees(lng)}:${toDegrees(lat)}:EPSG:4326`,
       inclFilter: '1',
       type_1: 'BUS_POINT',
       radius_1: String(radiusMetres),
@@ -94,6 +94,11 @@ export function toTripRequest({ from, to, at, isArrival }: TripQuestion): EfaReq
       TfNSWTR: 'true',
     },
   };
+}
+
+/** Plain decimals to a tenth of a metre, never with an exponent. */
+function toDegrees(value: number): string {
+  return value.toFixed(6).replace(/\.?0+$/, '');
 }
 
 /** Without them upstream takes its own present. */

@@ -32,7 +32,7 @@ export function findPlatform(point: StopPoint, mode: Mode | null): string | null
 /** The stop's name without platform and suburb. Null when upstream gives no name that says anything. */
 export function findStopName(point: StopPoint): string | null {
   const code = point.properties?.platform;
-  const candidates = [point.disassembledName, withoutLocality(point, point.name)];
+  const candidates = [point.disassembledName, point.name].map((name) => withoutLocality(point, name));
   for (const candidate of candidates) {
     const parts = (candidate ?? '').split(', ');
     const firstLabel = parts.findIndex((part) => LABEL.test(part) || (code !== undefined && part === code));
@@ -40,6 +40,12 @@ export function findStopName(point: StopPoint): string | null {
     if (isRealName(name)) return name;
   }
   return point.parent && !isLocality(point.parent) ? findStopName(point.parent) : null;
+}
+
+/** The name of the stop with its suburb, as far as upstream gives one that says anything; else without. */
+export function findNameWithPlace(point: StopPoint): string | null {
+  const name = point.properties?.STOP_NAME_WITH_PLACE?.trim() ?? '';
+  return isRealName(name) ? name : findStopName(point);
 }
 
 /** `[lat, lng]` of the point, else of the stop it belongs to. */

@@ -9,8 +9,10 @@ export function findRouteName({ disassembledName, number, name }: Transportation
  * "T8 Airport & South Line", "Sydney Buses Network 324". Where the number is only the short name, as for buses, the
  * name says more: network and number.
  */
-export function findLineName({ disassembledName, number, name }: Transportation): string | null {
-  return number === disassembledName ? firstText(name, number) : firstText(number, name, disassembledName);
+export function findLineName(transportation: Transportation): string | null {
+  const { disassembledName, number, name } = transportation;
+  const isShort = number === undefined || number === findRouteName(transportation);
+  return isShort ? firstText(name, number, disassembledName) : firstText(number, name);
 }
 
 function firstText(...texts: (string | undefined)[]): string | null {

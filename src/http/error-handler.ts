@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -39,9 +40,14 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket, 
   const body = JSON.stringify(errorBody(new ApiError('INVALID_PARAMETER', message), docsUrl));
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
-      `Cache-Control: no-store\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+      `Cache-Control: no-store\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${randomUUID()}\r\n` +
+      `Connection: close\r\n\r\n${body}`,
   );
+  // Who does not close the other half would hold the connection, and a clean stop.
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
+
+const LINGER_MS = 500;
 
 const CLIENT_ERRORS: Record<string, [status: number, message: string]> = {
   HPE_HEADER_OVERFLOW: [431, 'The URL and headers of the request are too large together.'],

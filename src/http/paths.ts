@@ -25,10 +25,19 @@ export const paths = fp(
 
 function pathError(request: FastifyRequest, methodsOf: ReadonlyMap<string, string[]>): ApiError {
   const path = request.url.split('?', 1)[0] ?? '/';
-  const allowed = methodsOf.get(path.length > 1 ? path.replace(/\/$/, '') : path);
+  const allowed = methodsOf.get(toRouteUrl(path));
   if (!allowed) return new ApiError('NOT_FOUND', `There is nothing at ${path.slice(0, 200)}.`);
   const allow = [...new Set(allowed)].sort().join(', ');
   return new ApiError('METHOD_NOT_ALLOWED', `${path} does not take ${request.method}. Allowed: ${allow}.`, {
     headers: { allow },
   });
+}
+
+/** As the route was registered: decoded, without a trailing slash. */
+function toRouteUrl(path: string): string {
+  try {
+    return decodeURI(path.length > 1 ? path.replace(/\/$/, '') : path);
+  } catch {
+    return path;
+  }
 }

@@ -1,6 +1,6 @@
 import { type LocationsPayload, type StopPoint, stopPointSchema } from '../efa/payload.ts';
 import { type LeftOutCounts, mapRecords, need } from '../efa/record.ts';
-import { findPosition, findStopName, listModes } from '../efa/stop-point.ts';
+import { findNameWithPlace, findPosition, listModes } from '../efa/stop-point.ts';
 import { sortModes } from '../transit/mode.ts';
 import { distanceMetres, type Position } from '../transit/stop.ts';
 import type { NearbyStop } from './nearby-stop.ts';
@@ -26,7 +26,7 @@ function mapLocation(point: StopPoint, from: Position): NearbyStop {
   return {
     stop_id: need(point.properties?.STOP_GLOBAL_ID ?? point.id, 'no identifier'),
     // The name of a stop is literally "undefined, undefined" where it is asked for by type STOP.
-    name: need(point.properties?.STOP_NAME_WITH_PLACE?.trim() || findStopName(point), 'no name'),
+    name: need(findNameWithPlace(point), 'no name'),
     distance_metres: Math.max(0, Math.round(need(distance, 'no position'))),
     lat: position?.[0] ?? null,
     lng: position?.[1] ?? null,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { modeSchema } from '../transit/mode.ts';
 import { latitudeSchema, longitudeSchema } from '../transit/stop.ts';
 
-export const nearbyStopSchema = z.strictObject({
+const nearbyStopSchema = z.strictObject({
   stop_id: z.string(),
   name: z.string().meta({ example: 'Central Station, Sydney' }),
   distance_metres: z.int().min(0),

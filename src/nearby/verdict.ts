@@ -96,6 +96,8 @@ export async function checkStop(
   now: Date,
   options: AskOptions = {},
 ): Promise<Verdict | null> {
+  const known = verdicts.find(stopId);
+  if (known) return known;
   try {
     for (const at of [null, nextWeekdayMorning(now)]) {
       const { payload } = await efa.departureMonitor({ stopId, modes: MODES, at }, options);
@@ -108,11 +110,13 @@ export async function checkStop(
   }
 }
 
+const vehicleSchema = stopEventSchema.pick({ transportation: true });
+
 /** Cancelled departures count: they show that the stop is in use. */
 function modesSeen({ stopEvents }: DepartureMonitorPayload): Mode[] {
   return sortModes(
     stopEvents.flatMap((event) => {
-      const { product } = stopEventSchema.safeParse(event).data?.transportation ?? {};
+      const { product } = vehicleSchema.safeParse(event).data?.transportation ?? {};
       return findMode(product?.class ?? product?.iconId ?? 0) ?? [];
     }),
   );

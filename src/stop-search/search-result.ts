@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { latitudeSchema, longitudeSchema } from '../transit/stop.ts';
 
-export const searchResultSchema = z.strictObject({
+const searchResultSchema = z.strictObject({
   stop_id: z.string(),
   name: z.string().meta({ example: 'Epping Station, Epping' }),
   suburb: z.string().meta({ example: 'Epping' }),

@@ -70,7 +70,7 @@ export function formatTimestamp(instant: Date): string {
 export function parseTimestamp(text: string | undefined): Date | undefined {
   if (!text) return undefined;
   const parsed = DateTime.fromISO(text, { zone: 'utc' });
-  return parsed.isValid && parsed.year >= 1970 && parsed.year <= 9998 ? parsed.toJSDate() : undefined;
+  return parsed.isValid && parsed.year >= 1970 && parsed.year <= 2999 ? parsed.toJSDate() : undefined;
 }
 
 /** Minutes from one instant to the other, unrounded. */

@@ -56,4 +56,3 @@ export const tripsResponse = z.strictObject({
 
 export type JourneyBody = z.infer<typeof journeySchema>;
 export type LegBody = z.infer<typeof legSchema>;
-export type StopReference = z.infer<typeof stopReferenceSchema>;

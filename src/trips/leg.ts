@@ -23,6 +23,8 @@ export interface LegEnd extends PlannedAndRealtime {
   name: string;
   platform: string | null;
   position: Position;
+  /** The stop whose platform this is; null for a place that is no platform. */
+  parent: { stopId: string; name: string } | null;
 }
 
 /** A ride or a walk. */
@@ -56,23 +58,24 @@ export function mapLeg(record: unknown): Leg {
 
 function mapRide(leg: EfaLeg, mode: Mode): Leg {
   const { origin: from, destination: to, transportation } = leg;
-  const statuses = [leg.realtimeStatus, from.properties?.realtimeStatus, to.properties?.realtimeStatus];
-  if (isCancelled(leg.isCancelled, ...statuses)) throw new LeftOut('cancelled');
+  const isOff =
+    isCancelled('departure', leg.isCancelled, leg.realtimeStatus, from.properties?.realtimeStatus) ||
+    isCancelled('arrival', leg.isCancelled, to.properties?.realtimeStatus);
+  if (isOff) throw new LeftOut('cancelled');
 
   // Estimates are present on timetable-only legs too: the flag tells.
-  const isLive = leg.isRealtimeControlled === true;
-  const { origin, destination, path } = mapEnds(leg, mode, isLive);
+  const { origin, destination, path } = mapEnds(leg, mode, leg.isRealtimeControlled === true);
   return {
     mode,
     route: need(findRouteName(transportation), 'no route'),
     lineName: findLineName(transportation),
-    direction: need(transportation.destination?.name?.trim(), 'no headsign'),
+    direction: transportation.destination?.name?.trim() || null,
     origin,
     destination,
     durationMinutes: legMinutes(leg, origin, destination),
     distanceMetres: null,
     stops: Math.max(0, leg.stopSequence.length - 2),
-    isLive,
+    isLive: origin.realtime !== null || destination.realtime !== null,
     path,
     alerts: mapAlerts(leg.infos),
     walkAfter: mapWalkAfter(leg),
@@ -120,8 +123,14 @@ function mapEnd(
     name: findStopName(point) ?? stopId,
     platform: findPlatform(point, mode),
     position: need(findPosition(point) ?? pathEnd, 'no position'),
+    parent: findParent(point),
     ...need(time, 'no time'),
   };
+}
+
+function findParent({ parent }: TimedStopPoint): LegEnd['parent'] {
+  const name = parent?.type === 'stop' ? findStopName(parent) : null;
+  return parent?.id && name ? { stopId: parent.id, name } : null;
 }
 
 /** Upstream's duration follows the estimates; so does what is computed where it is missing. */

@@ -60,7 +60,7 @@ export function toJourneyBody({ legs, start, end }: Journey): JourneyBody {
  */
 export function findEndName(journeys: readonly Journey[], stopId: string, end: 'origin' | 'destination'): string {
   const ends = journeys.map(({ legs }) => (legs.at(end === 'origin' ? 0 : -1) as Leg)[end]);
-  const names = ends.map(({ name }) => name);
+  const names = ends.map(({ name, parent }) => (parent?.stopId === stopId ? parent.name : name));
   const count = (name: string) => names.filter((other) => other === name).length;
   const mostUsed = names.reduce((best, name) => (count(name) > count(best) ? name : best), names[0] ?? stopId);
   return ends.find((one) => one.stopId === stopId)?.name ?? mostUsed;
@@ -102,19 +102,26 @@ function toLegBody(leg: Leg): LegBody {
 
 /** Live when the first ride is; a walk before it moves with it. */
 function journeyStart(legs: readonly Leg[]): PlannedAndRealtime {
-  const start = (legs[0] as Leg).origin.planned;
-  return shiftedWith(start, legs.find((leg) => leg.mode !== 'walk')?.origin);
+  const { planned } = (legs[0] as Leg).origin;
+  const ride = legs.find((leg) => leg.mode !== 'walk')?.origin;
+  return { planned, realtime: ride?.realtime ? shifted(ride.realtime, ride.planned, planned) : null };
 }
 
-/** Live when the last ride is; a walk after it moves with it. */
+/**
+ * Live when the last ride is; a walk after it moves with it. How far is counted from where that walk begins: upstream
+ * sometimes plans it behind the delay of the ride already.
+ */
 function journeyEnd(legs: readonly Leg[]): PlannedAndRealtime {
-  const end = (legs.at(-1) as Leg).destination.planned;
-  return shiftedWith(end, legs.findLast((leg) => leg.mode !== 'walk')?.destination);
+  const { planned } = (legs.at(-1) as Leg).destination;
+  const last = legs.findLastIndex((leg) => leg.mode !== 'walk');
+  const ride = legs[last]?.destination;
+  const leaves = legs[last + 1]?.origin.planned ?? planned;
+  return { planned, realtime: ride?.realtime ? shifted(ride.realtime, leaves, planned) : null };
 }
 
-function shiftedWith(planned: Date, ride: PlannedAndRealtime | undefined): PlannedAndRealtime {
-  if (!ride?.realtime) return { planned, realtime: null };
-  return { planned, realtime: new Date(planned.getTime() + ride.realtime.getTime() - ride.planned.getTime()) };
+/** The instant, moved by what lies between the other two. */
+function shifted(instant: Date, from: Date, until: Date): Date {
+  return new Date(instant.getTime() + until.getTime() - from.getTime());
 }
 
 function countChanges(legs: readonly Leg[]): number {

@@ -1,4 +1,4 @@
-import { distanceMetres, type Position, pathLengthMetres } from '../transit/stop.ts';
+import { type Position, pathLengthMetres } from '../transit/stop.ts';
 import type { Leg, LegEnd } from './leg.ts';
 
 /** A gentle pace, for the walks whose duration upstream does not tell: metres a second. */
@@ -22,12 +22,11 @@ export function joinLegs(legs: readonly Leg[]): Leg[] {
 }
 
 function walkBetween(before: Leg, next: Leg): Leg {
-  const straight: Position[] = [before.destination.position, next.origin.position];
-  const path = before.walkAfter?.path ?? [];
-  const seconds =
-    before.walkAfter?.durationSeconds ??
-    next.walkBeforeSeconds ??
-    distanceMetres(...(straight as [Position, Position])) / WALKING_PACE;
+  const told = before.walkAfter?.path ?? [];
+  const hasPath = told.length >= 2;
+  const path: Position[] = hasPath ? told : [before.destination.position, next.origin.position];
+  const metres = pathLengthMetres(path);
+  const seconds = Math.max(0, before.walkAfter?.durationSeconds ?? next.walkBeforeSeconds ?? metres / WALKING_PACE);
   const start = before.destination.planned;
   return {
     mode: 'walk',
@@ -37,10 +36,11 @@ function walkBetween(before: Leg, next: Leg): Leg {
     origin: { ...before.destination, realtime: null },
     destination: { ...next.origin, planned: new Date(start.getTime() + seconds * 1000), realtime: null },
     durationMinutes: Math.round(seconds / 60),
-    distanceMetres: path.length >= 2 ? Math.round(pathLengthMetres(path)) : null,
+    // A straight line is no way to walk: its length would be a guess.
+    distanceMetres: hasPath ? Math.round(metres) : null,
     stops: 0,
     isLive: false,
-    path: path.length >= 2 ? path : straight,
+    path,
     alerts: [],
     walkAfter: null,
     walkBeforeSeconds: null,
@@ -56,6 +56,6 @@ function anchorWalk(walk: Leg, before: Leg | undefined, next: Leg | undefined): 
   };
 }
 
-function placedAt(end: LegEnd, { stopId, name, platform, position }: LegEnd): LegEnd {
-  return { ...end, stopId, name, platform, position };
+function placedAt(end: LegEnd, { stopId, name, platform, position, parent }: LegEnd): LegEnd {
+  return { ...end, stopId, name, platform, position, parent };
 }

@@ -1,0 +1,94 @@
+import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export type EndpointName = 'departure_mon' | 'trip' | 'stop_finder' | 'coord';
+
+/** What may go wrong with one answer. Chosen in process by whoever starts the sandbox; no request can ask for it. */
+export type Fault =
+  /** The true answer, late. */
+  | { kind: 'slow'; delayMs: number }
+  /** Nothing at all, not even headers, until the other side gives up. */
+  | { kind: 'hang-before-headers' }
+  /** Headers and half of the body, then silence. */
+  | { kind: 'hang-in-body' }
+  /** The connection is torn down before any answer. */
+  | { kind: 'reset' }
+  /** The true answer, one byte a second. */
+  | { kind: 'drip' }
+  /** Another answer: a 500 page, a 403 with `X-Error-Detail`, a 429 with `Retry-After`. */
+  | { kind: 'answer'; status: number; body: string; headers?: Record<string, string> }
+  /** The true answer with its second half missing, as if it were whole. */
+  | { kind: 'truncated' }
+  /** 200 without a body. */
+  | { kind: 'empty' }
+  /** 200 and JSON that is no answer of this endpoint. */
+  | { kind: 'other-json'; json: unknown };
+
+/** Asked once for every request with a good key, `count` rising from 1 for each endpoint; undefined for no fault. */
+export type FaultChooser = (request: {
+  endpoint: EndpointName;
+  query: URLSearchParams;
+  count: number;
+}) => Fault | undefined;
+
+export interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+const DRIP_INTERVAL_MS = 1000;
+
+/** Sends `answer` the way the fault would have it; without one, as it is. Ends early when `closed` aborts. */
+export async function sendAnswer(
+  response: ServerResponse,
+  answer: Answer,
+  fault: Fault | undefined,
+  closed: AbortSignal,
+): Promise<void> {
+  switch (fault?.kind) {
+    case undefined:
+      return sendWhole(response, answer);
+    case 'slow':
+      await sleep(fault.delayMs, undefined, { signal: closed, ref: false });
+      return sendWhole(response, answer);
+    case 'hang-before-headers':
+      return;
+    case 'hang-in-body':
+      response.writeHead(answer.status, headersOf(answer));
+      response.write(answer.body.subarray(0, answer.body.length >> 1));
+      return;
+    case 'reset':
+      response.socket?.resetAndDestroy();
+      return;
+    case 'drip':
+      return drip(response, answer, closed);
+    case 'answer':
+      return sendWhole(response, { ...fault, headers: { ...fault.headers }, body: Buffer.from(fault.body) });
+    case 'truncated':
+      return sendWhole(response, { ...answer, body: answer.body.subarray(0, answer.body.length >> 1) });
+    case 'empty':
+      return sendWhole(response, { ...answer, body: Buffer.alloc(0) });
+    case 'other-json':
+      return sendWhole(response, { ...answer, body: Buffer.from(JSON.stringify(fault.json)) });
+  }
+}
+
+function sendWhole(response: ServerResponse, answer: Answer): void {
+  response.writeHead(answer.status, headersOf(answer));
+  response.end(answer.body);
+}
+
+async function drip(response: ServerResponse, answer: Answer, closed: AbortSignal): Promise<void> {
+  response.writeHead(answer.status, headersOf(answer));
+  for (const byte of answer.body) {
+    if (response.destroyed) return;
+    response.write(Buffer.from([byte]));
+    await sleep(DRIP_INTERVAL_MS, undefined, { signal: closed, ref: false });
+  }
+  response.end();
+}
+
+function headersOf(answer: Answer): Record<string, string> {
+  return { ...answer.headers, 'content-length': String(answer.body.length) };
+}

@@ -1,0 +1,132 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { type Authority, createAuthority } from './authority.ts';
+import { coordAnswer } from './coord-answer.ts';
+import { departureAnswer } from './departure-answer.ts';
+import { type Answer, type EndpointName, type FaultChooser, sendAnswer } from './fault.ts';
+import { SANDBOX_NETWORK } from './network/sandbox-network.ts';
+import type { SandboxNetwork } from './network.ts';
+import { stopFinderAnswer } from './stop-finder-answer.ts';
+import { seedOf } from './trait.ts';
+import { tripAnswer } from './trip-answer.ts';
+
+export interface Sandbox {
+  /** Where the stand-in listens, "http://127.0.0.1:41234/v1/tp". */
+  url: string;
+  /** Stops at once; answers under way are torn down. */
+  close(): Promise<void>;
+}
+
+export interface SandboxOptions {
+  /** The one key it accepts. */
+  apiKey: string;
+  /** Its clock; the answers change once a minute. */
+  now: () => Date;
+  network?: SandboxNetwork;
+  /** For tests: what goes wrong, and when. */
+  fault?: FaultChooser;
+}
+
+const BASE_PATH = '/v1/tp';
+
+const ANSWERS: Record<EndpointName, (authority: Authority, query: URLSearchParams, nowSeconds: number) => object> = {
+  departure_mon: departureAnswer,
+  trip: tripAnswer,
+  stop_finder: stopFinderAnswer,
+  coord: coordAnswer,
+};
+
+/** Starts a stand-in for the authority on a free loopback port: same protocol, invented timetables, no network. */
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const authority = createAuthority(options.network ?? SANDBOX_NETWORK);
+  const counts = new Map<EndpointName, number>();
+  const closing = new AbortController();
+
+  const server = createServer((request, response) => {
+    handle(request, response).catch((error: unknown) => {
+      // Torn down by close(), or a mistake of the sandbox itself, which should be seen.
+      if (closing.signal.aborted || response.headersSent) response.destroy();
+      else sendAnswer(response, failed(error), undefined, closing.signal);
+    });
+  });
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://sandbox');
+    const endpoint = endpointOf(request, pathname);
+    if (endpoint === undefined) return sendAnswer(response, notFound(), undefined, closing.signal);
+    if (request.headers.authorization !== `apikey ${options.apiKey}`) {
+      return sendAnswer(response, unauthenticated(pathname, options.now()), undefined, closing.signal);
+    }
+    const count = (counts.get(endpoint) ?? 0) + 1;
+    counts.set(endpoint, count);
+    const fault = options.fault?.({ endpoint, query, count });
+    const answer = trueAnswer(authority, endpoint, query, options.now());
+    await sendAnswer(response, await compressed(answer, request, fault?.kind), fault, closing.signal);
+  }
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}${BASE_PATH}`,
+    close: async () => {
+      closing.abort();
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function endpointOf(request: IncomingMessage, pathname: string): EndpointName | undefined {
+  const name = pathname.startsWith(`${BASE_PATH}/`) ? pathname.slice(BASE_PATH.length + 1) : '';
+  return request.method === 'GET' && Object.hasOwn(ANSWERS, name) ? (name as EndpointName) : undefined;
+}
+
+function trueAnswer(authority: Authority, endpoint: EndpointName, query: URLSearchParams, now: Date): Answer {
+  if (query.get('outputFormat') !== 'rapidJSON' || query.get('coordOutputFormat') !== 'EPSG:4326') {
+    const body = '<?xml version="1.0" encoding="UTF-8"?><efa><error>outputFormat not supported</error></efa>';
+    return { status: 200, headers: { 'content-type': 'text/xml; charset=UTF-8' }, body: Buffer.from(body) };
+  }
+  const nowSeconds = Math.floor(now.getTime() / 60_000) * 60;
+  return json(200, ANSWERS[endpoint](authority, query, nowSeconds));
+}
+
+/** As upstream does, gzip for whoever takes it; a fault that cuts the body cuts the readable one. */
+async function compressed(answer: Answer, request: IncomingMessage, fault: string | undefined): Promise<Answer> {
+  const accepts = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
+  if (!accepts || (fault !== undefined && fault !== 'slow')) return answer;
+  const body = await promisify(gzip)(answer.body, { level: 3 });
+  return { ...answer, headers: { ...answer.headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' }, body };
+}
+
+function unauthenticated(path: string, now: Date): Answer {
+  const moment = now.toISOString();
+  const transaction = (seedOf(moment + path) >>> 0).toString(16).padStart(8, '0');
+  return json(401, {
+    ErrorDetails: {
+      TransactionId: `00000${now.getTime().toString(16)}-${transaction}`,
+      ErrorDateTime: moment.replace('Z', '+00:00'),
+      Message: 'The calling application is unauthenticated.',
+      RequestedUrl: path,
+      RequestMethod: 'GET',
+    },
+  });
+}
+
+function notFound(): Answer {
+  return json(404, { code: 404, message: 'no such resource' });
+}
+
+function failed(error: unknown): Answer {
+  return json(500, { code: 500, message: error instanceof Error ? error.message : String(error) });
+}
+
+function json(status: number, body: object): Answer {
+  const headers = { 'content-type': 'application/json; charset=utf-8' };
+  return { status, headers, body: Buffer.from(JSON.stringify(body)) };
+}

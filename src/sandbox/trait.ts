@@ -1,0 +1,29 @@
+/**
+ * Everything the sandbox makes up (delays, cancellations, crowding) is a trait of a thing: a number that looks random
+ * and is always the same for the same thing. So a vehicle is as late on the departure board as in the journey.
+ */
+
+/** A 32-bit seed for a text, such as a line's identifier. */
+export function seedOf(text: string): number {
+  let seed = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) seed = Math.imul(seed ^ text.charCodeAt(i), 0x01000193);
+  return mixed(seed);
+}
+
+/** A new seed from an old one and a whole number. */
+export function seedWith(seed: number, number: number): number {
+  return mixed(seed ^ Math.imul(number | 0, 0x9e3779b1));
+}
+
+/** The trait called `name` of the thing with this seed: from 0 up to, but never, 1. */
+export function trait(seed: number, name: number): number {
+  return (seedWith(seed, name) >>> 0) / 2 ** 32;
+}
+
+/** Finalizer of MurmurHash3: every bit of the input moves every bit of the output. */
+function mixed(number: number): number {
+  let n = number;
+  n = Math.imul(n ^ (n >>> 16), 0x85ebca6b);
+  n = Math.imul(n ^ (n >>> 13), 0xc2b2ae35);
+  return n ^ (n >>> 16);
+}

@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { departuresResponse } from '#src/departures/departure.ts';
+import { nearbyResponse } from '#src/nearby/nearby-stop.ts';
+import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
+import { stopSearchResponse } from '#src/stop-search/search-result.ts';
+import { MODES } from '#src/transit/mode.ts';
+import { tripsResponse } from '#src/trips/journey.ts';
+import { buildTestApp, type TestApp } from './support/app.ts';
+
+/** Friday 13:00 in Sydney, daylight saving time. */
+const FRIDAY_NOON = '2026-11-20T02:00:20Z';
+const TOWN_HALL = '200070';
+const AIRPORT = '202020';
+const MANLY = '209573';
+const CANBERRA_CITY = { lat: -35.2787, lng: 149.1306 };
+
+let sandbox: Sandbox;
+let app: TestApp;
+let baseUrl: string;
+
+beforeAll(async () => {
+  const clock = { now: () => app.clock.now };
+  sandbox = await startSandbox({ apiKey: 'test-key', now: () => clock.now() });
+  app = await buildTestApp({ upstreamUrl: sandbox.url, now: FRIDAY_NOON });
+  baseUrl = await app.listen({ host: '127.0.0.1', port: 0 });
+});
+
+afterAll(async () => {
+  await app.close();
+  await sandbox.close();
+});
+
+async function ask(path: string): Promise<{ status: number; body: unknown; text: string }> {
+  const answer = await fetch(`${baseUrl}${path}`);
+  const text = await answer.text();
+  return { status: answer.status, body: JSON.parse(text), text };
+}
+
+async function departures(query: string) {
+  const { status, body } = await ask(`/v1/departures?${query}`);
+  expect(status).toBe(200);
+  return departuresResponse.parse(body);
+}
+
+async function journeys(query: string) {
+  const { status, body } = await ask(`/v1/trips?${query}`);
+  expect(status, JSON.stringify(body)).toBe(200);
+  return tripsResponse.parse(body);
+}
+
+describe('departures, over HTTP, from the sandbox', () => {
+  it('lists buses only when no modes are named', async () => {
+    const board = await departures(`stop=${TOWN_HALL}`);
+    expect(board).toMatchObject({ stop_id: TOWN_HALL, stop_name: 'Town Hall Station' });
+    expect(board.departures).toHaveLength(10);
+    expect(new Set(board.departures.map(({ mode }) => mode))).toEqual(new Set(['bus']));
+  });
+
+  it.each(['train', 'lightrail', 'bus'])('fills a limit of 50 with %s departures alone', async (mode) => {
+    const board = await departures(`stop=${TOWN_HALL}&modes=${mode}&limit=50`);
+    expect(board.departures).toHaveLength(50);
+    expect(board.departures.every((departure) => departure.mode === mode)).toBe(true);
+    const distinct = new Set(board.departures.map((departure) => JSON.stringify(departure)));
+    expect(distinct.size).toBe(50);
+  });
+
+  it('orders by the best-known time and counts whole minutes from the moment of sending', async () => {
+    const board = await departures(`stop=${TOWN_HALL}&modes=all&limit=50`);
+    const times = board.departures.map(({ realtime_at, scheduled_at }) => Date.parse(realtime_at ?? scheduled_at));
+    expect(times).toEqual([...times].sort((one, other) => one - other));
+    const now = app.clock.now.getTime();
+    expect(board.departures.map(({ minutes_away }) => minutes_away)).toEqual(
+      times.map((time) => Math.max(0, Math.floor((time - now) / 60_000))),
+    );
+    expect(board.departures.every(({ is_live, realtime_at }) => is_live === (realtime_at !== null))).toBe(true);
+  });
+
+  it('never shows an internal platform code', async () => {
+    const stops = [TOWN_HALL, '200020', '200060', MANLY];
+    const boards = await Promise.all(stops.map((stop) => departures(`stop=${stop}&modes=all&limit=50`)));
+    const labels = boards.flatMap((board) => board.departures.map(({ platform }) => platform)).filter((one) => one);
+    expect(labels.length).toBeGreaterThan(50);
+    for (const label of labels) expect(label).toMatch(/^(Platform|Stand|Coach Bay|Wharf|Side) /);
+  });
+
+  it('keeps the named routes only', async () => {
+    const board = await departures(`stop=${TOWN_HALL}&modes=all&routes=t4, l2`);
+    expect(board.departures).toHaveLength(10);
+    expect(new Set(board.departures.map(({ route }) => route))).toEqual(new Set(['T4', 'L2']));
+  });
+
+  it('reads date and time as Sydney local time', async () => {
+    const board = await departures(`stop=${TOWN_HALL}&modes=train&date=20261123&time=0800`);
+    for (const { scheduled_at } of board.departures) {
+      expect(Date.parse(scheduled_at)).toBeGreaterThanOrEqual(Date.parse('2026-11-22T21:00:00Z'));
+      expect(Date.parse(scheduled_at)).toBeLessThan(Date.parse('2026-11-22T22:00:00Z'));
+    }
+  });
+
+  it('gives the same answer to the same question in the same minute', async () => {
+    const path = `/v1/departures?stop=${TOWN_HALL}&modes=all&limit=50`;
+    expect((await ask(path)).text).toBe((await ask(path)).text);
+  });
+
+  it('knows no stop that the authority does not know', async () => {
+    expect(await ask('/v1/departures?stop=123456789')).toMatchObject({
+      status: 404,
+      body: { error: { code: 'STOP_NOT_FOUND' } },
+    });
+  });
+});
+
+describe('nearby stops, over HTTP, from the sandbox', () => {
+  it('lists each stop once, the nearest first, and leaves the decommissioned one out', async () => {
+    const { body } = await ask('/v1/nearby?lat=-33.884&lng=151.2063&radius=500&limit=50&modes=all');
+    const { stops } = nearbyResponse.parse(body);
+    expect(stops[0]).toMatchObject({ stop_id: '200060', name: 'Central Station, Sydney', routes: [] });
+    expect(new Set(stops.map(({ stop_id }) => stop_id)).size).toBe(stops.length);
+    const distances = stops.map(({ distance_metres }) => distance_metres);
+    expect(distances).toEqual([...distances].sort((one, other) => one - other));
+    expect(stops.map(({ name }) => name)).not.toContain('George St before Hay St, Haymarket');
+    expect(stops.every(({ name }) => !name.includes('undefined'))).toBe(true);
+    expect(stops.every(({ modes }) => modes.length > 0)).toBe(true);
+  });
+
+  it('covers the Australian Capital Territory', async () => {
+    const { body } = await ask(`/v1/nearby?lat=${CANBERRA_CITY.lat}&lng=${CANBERRA_CITY.lng}&radius=1000`);
+    const { location, stops } = nearbyResponse.parse(body);
+    expect(location).toEqual(CANBERRA_CITY);
+    expect(stops.length).toBeGreaterThan(0);
+    expect(stops.every(({ modes }) => modes.includes('bus'))).toBe(true);
+  });
+
+  it('finds nothing in the middle of the sea', async () => {
+    expect((await ask('/v1/nearby?lat=-36&lng=157&radius=2000')).body).toMatchObject({ stops: [] });
+  });
+});
+
+describe('stop search, over HTTP, from the sandbox', () => {
+  it('finds stops and nothing else', async () => {
+    const { body } = await ask('/v1/stops/search?q=circular');
+    const { query, results } = stopSearchResponse.parse(body);
+    expect(query).toBe('circular');
+    expect(results[0]).toMatchObject({ stop_id: '200020', suburb: 'Sydney' });
+    for (const { stop_id } of results) expect(stop_id).toMatch(/^G?\d+$/);
+  });
+
+  it('finds nothing for nonsense', async () => {
+    expect((await ask('/v1/stops/search?q=qqqqq')).body).toEqual({ query: 'qqqqq', results: [] });
+  });
+});
+
+describe('journeys, over HTTP, from the sandbox', () => {
+  it('join end to end, with the walk between train and ferry as a leg', async () => {
+    const plan = await journeys(`from=${AIRPORT}&to=${MANLY}`);
+    expect(plan.origin).toEqual({ stop_id: AIRPORT, name: 'Domestic Airport Station' });
+    expect(plan.destination).toEqual({ stop_id: MANLY, name: 'Manly Wharf' });
+    expect(plan.journeys).toHaveLength(5);
+    for (const { legs } of plan.journeys) {
+      expect(legs.map(({ mode }) => mode)).toEqual(['train', 'walk', 'ferry']);
+      for (const [index, leg] of legs.slice(1).entries()) {
+        expect(leg.origin.stop_id).toBe(legs[index]?.destination.stop_id);
+        expect(Date.parse(leg.origin.departs_at)).toBeGreaterThanOrEqual(
+          Date.parse(legs[index]?.destination.arrives_at ?? ''),
+        );
+      }
+    }
+  });
+
+  it('arrive by the given time with arrive_by', async () => {
+    const plan = await journeys(`from=${AIRPORT}&to=${MANLY}&date=20261123&time=0900&arrive_by=true`);
+    for (const { arrives_at } of plan.journeys) {
+      expect(Date.parse(arrives_at)).toBeLessThanOrEqual(Date.parse('2026-11-22T22:00:00Z'));
+    }
+  });
+
+  it.each([
+    ['no connection', `from=${TOWN_HALL}&to=G99006002`, 404, 'NO_JOURNEYS_FOUND'],
+    ['an unknown origin', `from=123456789&to=${TOWN_HALL}`, 404, 'STOP_NOT_FOUND'],
+    ['an unknown destination', `from=${TOWN_HALL}&to=123456789`, 404, 'STOP_NOT_FOUND'],
+    ['a day beyond the timetable', `from=${TOWN_HALL}&to=${MANLY}&date=20271123`, 400, 'DATE_OUT_OF_RANGE'],
+    ['a day gone by', `from=${TOWN_HALL}&to=${MANLY}&date=20261119`, 400, 'DATE_OUT_OF_RANGE'],
+  ])('tell %s from other causes', async (_name, query, status, code) => {
+    expect(await ask(`/v1/trips?${query}`)).toMatchObject({ status, body: { error: { code } } });
+  });
+});
+
+describe('the network of the sandbox', () => {
+  it('has departures of every mode', async () => {
+    const morning = 'date=20261123&time=0745&limit=50&modes=all';
+    const stops = ['200060', TOWN_HALL, '200020', '200066', 'G99005001', '200812'];
+    const boards = await Promise.all(stops.map((stop) => departures(`stop=${stop}&${morning}`)));
+    const coaches = await departures('stop=200060&modes=coach&date=20261123&time=0500');
+    const seen = new Set([coaches, ...boards].flatMap((board) => board.departures.map(({ mode }) => mode)));
+    expect(MODES.filter((mode) => !seen.has(mode))).toEqual([]);
+  });
+
+  it.each(['0000', '0200', '0330', '0500', '2330'])('does not sleep at %s', async (time) => {
+    expect((await departures(`stop=${TOWN_HALL}&modes=all&date=20261125&time=${time}`)).departures).toHaveLength(10);
+  });
+});

@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'vitest';
+import { ConfigError, readConfig } from '#src/config.ts';
+
+const problemsOf = (env: Record<string, string>): string => {
+  try {
+    readConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  return '';
+};
+
+describe('the configuration', () => {
+  const defaults = {
+    host: '0.0.0.0',
+    port: 3000,
+    publicUrl: 'http://localhost:3000',
+    docsUrl: 'http://localhost:3000/docs',
+    upstream: { kind: 'sandbox' },
+    upstreamTimeoutMs: 8000,
+    logLevel: 'info',
+    trustProxy: false,
+  };
+
+  test('of an empty environment is the documented defaults, with the sandbox', () => {
+    expect(readConfig({})).toMatchObject(defaults);
+  });
+
+  test('takes an empty variable for an unset one', () => {
+    const names = [
+      'HOST',
+      'PORT',
+      'PUBLIC_URL',
+      'DOCS_URL',
+      'UPSTREAM_URL',
+      'UPSTREAM_API_KEY',
+      'UPSTREAM_TIMEOUT_MS',
+      'LOG_LEVEL',
+      'TRUST_PROXY',
+    ];
+    expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(readConfig({}));
+    expect(readConfig({ HOST: undefined })).toEqual(readConfig({}));
+  });
+
+  test('reads every variable', () => {
+    const config = readConfig({
+      HOST: '127.0.0.1',
+      PORT: '8080',
+      PUBLIC_URL: 'https://transit.example/',
+      DOCS_URL: 'https://docs.example/api//',
+      UPSTREAM_URL: 'https://upstream.example/v1/tp/',
+      UPSTREAM_API_KEY: ' one, two ',
+      UPSTREAM_TIMEOUT_MS: '500',
+      LOG_LEVEL: 'debug',
+      TRUST_PROXY: 'on',
+    });
+    expect(config).toMatchObject({
+      host: '127.0.0.1',
+      port: 8080,
+      publicUrl: 'https://transit.example',
+      docsUrl: 'https://docs.example/api',
+      upstream: { kind: 'authority', url: 'https://upstream.example/v1/tp', apiKeys: ['one', 'two'] },
+      upstreamTimeoutMs: 500,
+      logLevel: 'debug',
+      trustProxy: true,
+    });
+  });
+
+  test('derives the public address from the port and the docs from the public address', () => {
+    expect(readConfig({ PORT: '8080' }).docsUrl).toBe('http://localhost:8080/docs');
+    expect(readConfig({ PUBLIC_URL: 'https://transit.example' }).docsUrl).toBe('https://transit.example/docs');
+  });
+
+  test('asks the real authority as soon as there is a key', () => {
+    expect(readConfig({ UPSTREAM_API_KEY: 'one' }).upstream).toEqual({
+      kind: 'authority',
+      url: 'https://api.transport.nsw.gov.au/v1/tp',
+      apiKeys: ['one'],
+    });
+  });
+
+  test.each(['http://localhost:8000/v1/tp', 'http://127.0.0.1:8000', 'http://127.8.9.1', 'http://[::1]:8000'])(
+    'needs no key for %s, which is this machine',
+    (url) => {
+      expect(readConfig({ UPSTREAM_URL: url }).upstream).toEqual({ kind: 'authority', url, apiKeys: [] });
+    },
+  );
+
+  test.each(['https://upstream.example', 'http://127.0.0.1.example', 'http://localhost.example', 'http://10.0.0.1'])(
+    'needs a key for %s',
+    (url) => {
+      expect(problemsOf({ UPSTREAM_URL: url })).toContain('UPSTREAM_API_KEY must be set');
+    },
+  );
+
+  test('cannot be changed once read', () => {
+    expect(Object.isFrozen(readConfig({}))).toBe(true);
+  });
+
+  test('ignores variables that are not its own', () => {
+    expect(readConfig({ PATH: '/bin', UNKNOWN: '1' })).toEqual(readConfig({}));
+  });
+});
+
+describe('problems of the configuration', () => {
+  test('are all reported together, one a line, each by its name', () => {
+    const problems = problemsOf({
+      PORT: '70000',
+      PUBLIC_URL: 'transit.example',
+      DOCS_URL: 'ftp://docs.example',
+      UPSTREAM_URL: 'https://upstream.example',
+      UPSTREAM_TIMEOUT_MS: '50',
+      LOG_LEVEL: 'loud',
+      TRUST_PROXY: 'maybe',
+    }).split('\n');
+    expect(problems.map((line) => line.split(' ', 1)[0]).sort()).toEqual([
+      'DOCS_URL',
+      'LOG_LEVEL',
+      'PORT',
+      'PUBLIC_URL',
+      'TRUST_PROXY',
+      'UPSTREAM_API_KEY',
+      'UPSTREAM_TIMEOUT_MS',
+    ]);
+  });
+
+  test.each([
+    ['PORT', 'eighty', 'must be a whole number from 0 to 65535'],
+    ['PORT', '-1', 'must be a whole number from 0 to 65535'],
+    ['PORT', '3000.5', 'must be a whole number from 0 to 65535'],
+    ['PORT', '65536', 'must be at most 65535'],
+    ['UPSTREAM_TIMEOUT_MS', '99', 'must be at least 100'],
+    ['LOG_LEVEL', 'INFO', 'must be one of fatal, error, warn, info, debug, trace, silent'],
+    ['TRUST_PROXY', 'yes!', 'must be on or off'],
+    ['UPSTREAM_URL', 'file:///etc', 'must be an http:// or https:// URL'],
+  ])('%s=%s %s', (name, value, problem) => {
+    expect(problemsOf({ UPSTREAM_API_KEY: 'one', [name]: value })).toBe(`${name} ${problem}`);
+  });
+
+  test.each(['se cret', 'sécret', 'fine,se\tcret', 'secret,,secret'])('never tell the key %j', (key) => {
+    const problems = problemsOf({ UPSTREAM_API_KEY: key, PORT: 'x' });
+    expect(problems).toContain('UPSTREAM_API_KEY must be one key, or several with commas between');
+    expect(problems).not.toMatch(/cret|fine/);
+  });
+
+  test('never tell the credentials in an address', () => {
+    expect(
+      problemsOf({ UPSTREAM_URL: 'https://me:secret@upstream.example', PUBLIC_URL: 'ftp://me:secret@x' }),
+    ).not.toContain('secret');
+  });
+});

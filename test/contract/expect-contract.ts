@@ -1,0 +1,58 @@
+import type { LightMyRequestResponse } from 'fastify';
+import { expect } from 'vitest';
+import { ERROR_TABLE, type ErrorCode } from '#src/errors.ts';
+import { tripsResponse } from '#src/trips/journey.ts';
+import type { Operation } from './operations.ts';
+
+const DOCS_URL = 'https://example.test/docs';
+
+/** The exact error object, nothing beside it, with a code that belongs to the status. */
+export function expectErrorObject(response: LightMyRequestResponse): void {
+  const body = response.json();
+  const code = body?.error?.code as ErrorCode;
+  expect(body).toStrictEqual({
+    error: { code, message: expect.stringMatching(/\S/), docs: `${DOCS_URL}/errors/${code}` },
+  });
+  expect(ERROR_TABLE[code]?.status).toBe(response.statusCode);
+  expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
+}
+
+/** Either the answer that the schema describes or the error object, and never trouble of our own. */
+export function expectContract(response: LightMyRequestResponse, operation: Operation): void {
+  expect(response.headers['x-request-id']).toMatch(/\S/);
+  if (response.statusCode === 200) expectAnswer(response, operation);
+  else expectErrorObject(response);
+}
+
+function expectAnswer(response: LightMyRequestResponse, operation: Operation): void {
+  const read = operation.schema.safeParse(response.json());
+  expect(read.error?.issues ?? [], response.body.slice(0, 2000)).toStrictEqual([]);
+  if (operation.name === 'trips') expectJoinedJourneys(response);
+}
+
+/** What holds for the legs of a journey and cannot be said in a schema. */
+function expectJoinedJourneys(response: LightMyRequestResponse): void {
+  for (const { legs, changes } of tripsResponse.parse(response.json()).journeys) {
+    const rides = legs.filter(({ mode }) => mode !== 'walk');
+    expect(changes).toBe(Math.max(0, rides.length - 1));
+    for (const [index, leg] of legs.entries()) {
+      const before = legs[index - 1];
+      if (before) expect(leg.origin.stop_id).toBe(before.destination.stop_id);
+      expect(leg.path.length).toBeGreaterThanOrEqual(2);
+      if (leg.mode === 'walk') expectWalk(leg);
+      else expect(leg.distance_metres).toBeNull();
+    }
+  }
+}
+
+function expectWalk(leg: ReturnType<typeof tripsResponse.parse>['journeys'][number]['legs'][number]): void {
+  expect(leg).toMatchObject({
+    route: null,
+    line_name: null,
+    direction: null,
+    stops: 0,
+    is_live: false,
+    origin: { departs_at_realtime: null },
+    destination: { arrives_at_realtime: null },
+  });
+}

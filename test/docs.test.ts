@@ -1,0 +1,25 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const pages = ['README.md', ...globSync('docs/**/*.md')];
+
+describe('the documents', () => {
+  it.each(pages)('%s links only to what is there', (page) => {
+    const links = [...readFileSync(page, 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, link]) => link ?? '');
+    expect(links.filter((link) => !existsSync(join(dirname(page), link)))).toEqual([]);
+  });
+
+  it('name only fixtures that exist, and name both files of each', () => {
+    const named = [
+      ...readFileSync('docs/upstream-notes.md', 'utf8').matchAll(
+        /`((?:departures|nearby|stop-search|trips)\/[a-z0-9-]+)`/g,
+      ),
+    ].map(([, name]) => name);
+    expect(named.length).toBeGreaterThan(40);
+    const missing = named.filter((name) =>
+      ['in', 'out'].some((half) => !existsSync(`test/fixtures/${name}.${half}.json`)),
+    );
+    expect(missing).toEqual([]);
+  });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import { mapAlerts } from '#src/efa/alerts.ts';
+import { stopEventSchema } from '#src/efa/payload.ts';
+
+const alertsOf = (...infos: unknown[]) => mapAlerts(stopEventSchema.parse({ transportation: {}, infos }).infos);
+const alertOf = (subtitle: string, content: string) => alertsOf({ priority: 'normal', subtitle, content });
+
+describe('alerts are plain text', () => {
+  test.each([
+    ['<p>Use the <b>northern</b> gate.</p>', 'Use the northern gate.'],
+    ['One.<br />Two.<br>Three.', 'One. Two. Three.'],
+    ['<ul><li>Stand A</li><li>Stand C</li></ul>', '• Stand A • Stand C'],
+    ['<ol><li>Get off.</li><li>Walk.</li></ol>', '1. Get off. 2. Walk.'],
+    ['<h2>Sunday</h2>No trains.', 'Sunday No trains.'],
+    ['See <a href="https://example.test">the plan</a>.', 'See the plan.'],
+    ['<img src="x.png" alt="map">Walk.', 'Walk.'],
+    ['<script>alert(1)</script>Walk.<style>b{}</style>', 'Walk.'],
+    ['don&rsquo;t &amp; can&#39;t&nbsp;&nbsp;walk', "don’t & can't walk"],
+    ['Park & Ride', 'Park & Ride'],
+    ['A &amp;amp; B', 'A &amp; B'],
+    ['Gap < 10 cm, > 5 cm', 'Gap < 10 cm, > 5 cm'],
+    ['First.\n\nSecond.  \n\tThird.\u00a0', 'First. Second. Third.'],
+    ['<p>Not closed <b>at all', 'Not closed at all'],
+  ])('%j reads %j', (content, text) => {
+    expect(alertOf('', content)).toEqual([text]);
+  });
+});
+
+describe('the subtitle leads where it says something of its own', () => {
+  test.each([
+    ['Slower trains', 'Heat on the line.', 'Slower trains: Heat on the line.'],
+    ['Slower trains.\u00a0', 'Heat on the line.', 'Slower trains: Heat on the line.'],
+    ['Slower trains:', 'Heat on the line.', 'Slower trains: Heat on the line.'],
+    ['Northern Line, Airport & South Line', 'Heat.', 'Heat.'],
+    ['T1 North Shore & Western Line', 'Heat.', 'Heat.'],
+    ['Slower trains', 'Expect SLOWER TRAINS today.', 'Expect SLOWER TRAINS today.'],
+    ['Slower trains.', 'Slower trains are expected.', 'Slower trains are expected.'],
+    ['Slower trains', '', 'Slower trains'],
+    ['Slower trains.', '<p>&nbsp;</p>', 'Slower trains.'],
+    ['', 'Heat.', 'Heat.'],
+  ])('%j with %j reads %j', (subtitle, content, text) => {
+    expect(alertOf(subtitle, content)).toEqual([text]);
+  });
+});
+
+describe('a list of alerts', () => {
+  test('has each text once, in the order of upstream', () => {
+    const one = { id: '1', subtitle: 'Lift 2 is closed', content: '' };
+    const other = { id: '2', subtitle: 'Heat', content: '' };
+    expect(alertsOf(one, other, { ...one, id: '3' })).toEqual(['Lift 2 is closed', 'Heat']);
+  });
+
+  test('leaves out permanent notices and keeps every other priority', () => {
+    const priorities = ['veryLow', 'low', 'normal', 'high', 'veryHigh', undefined];
+    const texts = alertsOf(...priorities.map((priority) => ({ priority, subtitle: `${priority}`, content: '' })));
+    expect(texts).toEqual(['low', 'normal', 'high', 'veryHigh', 'undefined']);
+  });
+
+  test('leaves out what has no text, and what is no notice', () => {
+    expect(alertsOf({}, { subtitle: '', content: '<p></p>' }, null, 'none')).toEqual([]);
+    expect(alertsOf()).toEqual([]);
+  });
+
+  test('takes the spoken text and the link text where the written ones are missing or empty', () => {
+    const properties = { speechText: 'Heat on the line.' };
+    expect(alertsOf({ urlText: 'Slower trains', properties })).toEqual(['Slower trains: Heat on the line.']);
+    expect(alertsOf({ subtitle: '', urlText: 'Slower trains', content: '', properties })).toEqual([
+      'Slower trains: Heat on the line.',
+    ]);
+  });
+});

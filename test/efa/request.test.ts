@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest';
+import { departuresQuery, toDeparturesQuestion } from '#src/departures/query.ts';
+import {
+  type EfaRequest,
+  toCoordRequest,
+  toDepartureMonitorRequest,
+  toStopFinderRequest,
+  toTripRequest,
+} from '#src/efa/request.ts';
+import { nearbyQuery, toNearbyQuestion } from '#src/nearby/query.ts';
+import { stopSearchQuery, toStopSearchQuestion } from '#src/stop-search/query.ts';
+import { toTripQuestion, tripsQuery } from '#src/trips/query.ts';
+
+const written = ({ endpoint, query }: EfaRequest) => `${endpoint}?${new URLSearchParams(query)}`;
+const parameters = (url: string) => Object.fromEntries(new URLSearchParams(url));
+
+const departuresUrl = (url: string, now: string) =>
+  written(toDepartureMonitorRequest(toDeparturesQuestion(departuresQuery.parse(parameters(url)), new Date(now))));
+const tripsUrl = (url: string, now: string) =>
+  written(toTripRequest(toTripQuestion(tripsQuery.parse(parameters(url)), new Date(now))));
+
+/** 16:25 on Wednesday 15 April 2026 in Sydney. */
+const NOW = '2026-04-15T06:25:30Z';
+const FORMAT = 'outputFormat=rapidJSON&coordOutputFormat=EPSG%3A4326';
+const MONITOR = (stop: string) =>
+  `departure_mon?${FORMAT}&mode=direct&type_dm=stop&name_dm=${stop}&departureMonitorMacro=true&TfNSWDM=true&depArrMacro=dep`;
+const BUS_ONLY = '&excludedMeans=checkbox&exclMOT_1=1&exclMOT_2=1&exclMOT_4=1&exclMOT_7=1&exclMOT_9=1&exclMOT_11=1';
+
+describe('departures', () => {
+  test.each([
+    ['stop=200060', MONITOR('200060') + BUS_ONLY],
+    ['stop=g201023', MONITOR('G201023') + BUS_ONLY],
+    ['stop=200060&modes=all', MONITOR('200060')],
+    ['stop=200060&modes=train,metro,lightrail,bus,coach,ferry,schoolbus', MONITOR('200060')],
+    [
+      'stop=200060&modes=train',
+      `${MONITOR('200060')}&excludedMeans=checkbox&exclMOT_2=1&exclMOT_4=1&exclMOT_5=1&exclMOT_7=1&exclMOT_9=1&exclMOT_10=1&exclMOT_11=1`,
+    ],
+    [
+      'stop=200060&modes=schoolbus, Ferry',
+      `${MONITOR('200060')}&excludedMeans=checkbox&exclMOT_1=1&exclMOT_2=1&exclMOT_4=1&exclMOT_5=1&exclMOT_7=1&exclMOT_10=1`,
+    ],
+    [
+      'stop=200060&modes=train,metro,lightrail,coach,ferry,schoolbus',
+      `${MONITOR('200060')}&excludedMeans=checkbox&exclMOT_5=1&exclMOT_10=1`,
+    ],
+    ['stop=200060&limit=50&routes=500X,324', MONITOR('200060') + BUS_ONLY],
+    ['stop=200060&modes=all&date=20260420&time=0800', `${MONITOR('200060')}&itdDate=20260420&itdTime=0800`],
+    ['stop=200060&modes=all&date=20260420', `${MONITOR('200060')}&itdDate=20260420&itdTime=1625`],
+    ['stop=200060&modes=all&time=0905', `${MONITOR('200060')}&itdDate=20260415&itdTime=0905`],
+    ['stop=200060&modes=all&date=&time=', MONITOR('200060')],
+  ])('%s', (query, upstream) => {
+    expect(departuresUrl(query, NOW)).toBe(upstream);
+  });
+
+  test('only a time is today in Sydney, also when it is still yesterday in UTC', () => {
+    expect(departuresUrl('stop=200060&modes=all&time=0000', '2026-04-14T14:00:00Z')).toBe(
+      `${MONITOR('200060')}&itdDate=20260415&itdTime=0000`,
+    );
+  });
+});
+
+describe('the written wall clock goes upstream unshifted', () => {
+  test.each([
+    ['the hour that comes twice', '20260405', '0230'],
+    ['the minute before it', '20260405', '0159'],
+    ['the hour that does not exist', '20261004', '0230'],
+    ['the minute after it', '20261004', '0300'],
+    ['midnight', '20261004', '0000'],
+    ['the last minute of a day', '20261231', '2359'],
+  ])('%s', (_what, date, time) => {
+    const now = '2026-03-30T00:00:00Z';
+    expect(departuresUrl(`stop=200060&modes=all&date=${date}&time=${time}`, now)).toBe(
+      `${MONITOR('200060')}&itdDate=${date}&itdTime=${time}`,
+    );
+    expect(tripsUrl(`from=200060&to=200070&date=${date}&time=${time}`, now)).toContain(
+      `&itdDate=${date}&itdTime=${time}&`,
+    );
+  });
+});
+
+describe('journeys', () => {
+  const ends = 'type_origin=any&name_origin=200060&type_destination=any&name_destination=G201023';
+  test.each([
+    ['from=200060&to=g201023', `trip?${FORMAT}&${ends}&depArrMacro=dep&calcNumberOfTrips=6&TfNSWTR=true`],
+    ['from=200060&to=G201023&limit=1', `trip?${FORMAT}&${ends}&depArrMacro=dep&calcNumberOfTrips=6&TfNSWTR=true`],
+    [
+      'from=200060&to=G201023&arrive_by=true&date=20260420&time=0800',
+      `trip?${FORMAT}&${ends}&depArrMacro=arr&itdDate=20260420&itdTime=0800&calcNumberOfTrips=6&TfNSWTR=true`,
+    ],
+    [
+      'from=200060&to=G201023&arrive_by=false&time=1700',
+      `trip?${FORMAT}&${ends}&depArrMacro=dep&itdDate=20260415&itdTime=1700&calcNumberOfTrips=6&TfNSWTR=true`,
+    ],
+    [
+      'from=200060&to=G201023&date=20260416',
+      `trip?${FORMAT}&${ends}&depArrMacro=dep&itdDate=20260416&itdTime=1625&calcNumberOfTrips=6&TfNSWTR=true`,
+    ],
+  ])('%s', (query, upstream) => {
+    expect(tripsUrl(query, NOW)).toBe(upstream);
+  });
+});
+
+describe('nearby', () => {
+  test.each([
+    ['lat=-33.884&lng=151.206', '151.206%3A-33.884', 500],
+    ['lat=-35.278&lng=149.13&radius=2000', '149.13%3A-35.278', 2000],
+    ['lat=-33.884&lng=151.206&radius=9999', '151.206%3A-33.884', 2000],
+    ['lat=-0.5&lng=.25', '0.25%3A-0.5', 500],
+  ])('%s asks with the longitude first', (query, coord, radius) => {
+    expect(written(toCoordRequest(toNearbyQuestion(nearbyQuery.parse(parameters(query)))))).toBe(
+      `coord?${FORMAT}&coord=${coord}%3AEPSG%3A4326&inclFilter=1&type_1=BUS_POINT&radius_1=${radius}&type_2=STOP&radius_2=${radius}`,
+    );
+  });
+
+  test('a coordinate very near zero is not written with an exponent', () => {
+    expect(toCoordRequest({ lat: 0.00000049, lng: 100, radiusMetres: 500 }).query.coord).toBe('100:0:EPSG:4326');
+    expect(toCoordRequest({ lat: 0.0000025, lng: 1.5, radiusMetres: 500 }).query.coord).toBe('1.5:0.000003:EPSG:4326');
+  });
+});
+
+describe('search', () => {
+  test.each([
+    ['Central', 'Central'],
+    ['  Town Hall ', 'Town+Hall'],
+    ['Park & Ride', 'Park+%26+Ride'],
+    ['Café', 'Caf%C3%A9'],
+  ])('%j', (q, name) => {
+    expect(written(toStopFinderRequest(toStopSearchQuestion(stopSearchQuery.parse({ q }))))).toBe(
+      `stop_finder?${FORMAT}&type_sf=any&name_sf=${name}&TfNSWSF=true`,
+    );
+  });
+});

@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest';
+import { stopPointSchema } from '#src/efa/payload.ts';
+import {
+  findId,
+  findLocality,
+  findPlatform,
+  findPosition,
+  findStopName,
+  listModes,
+  mapPath,
+} from '#src/efa/stop-point.ts';
+import type { Mode } from '#src/transit/mode.ts';
+
+const point = (record: object) => stopPointSchema.parse(record);
+const suburb = (name: string) => ({ type: 'locality', name });
+
+describe('the platform label', () => {
+  test.each<[mode: Mode | null, platformName: string | undefined, code: string | undefined, label: string | null]>([
+    ['train', 'Platform 3', 'THL3', 'Platform 3'],
+    ['train', 'Platform 26', 'CE26', 'Platform 26'],
+    ['train', 'Platforms 4/5', 'BMT4', 'Platforms 4/5'],
+    ['train', 'THL6', 'THL6', 'Platform 6'],
+    ['train', 'Penrith Station', 'X1', null],
+    ['train', undefined, 'THL3', 'Platform 3'],
+    ['train', undefined, undefined, null],
+    ['metro', undefined, 'CE26', 'Platform 26'],
+    ['metro', undefined, 'SD02', 'Platform 2'],
+    ['bus', 'Town Hall, Park St, Stand K', 'K', 'Stand K'],
+    ['bus', 'Parramatta Station, Stand A1', 'A1', 'Stand A1'],
+    ['bus', 'Crown St before Foveaux St', 'X1', null],
+    ['bus', 'Longueville, Wharf Rd', 'X2', null],
+    ['bus', 'Stand St, Bay Rd', 'X2', null],
+    ['bus', 'Platform Bar, George St', 'X2', null],
+    ['bus', undefined, 'K', 'Stand K'],
+    ['bus', undefined, 'X', null],
+    ['bus', undefined, 'X1', null],
+    ['schoolbus', undefined, 'B', 'Stand B'],
+    ['lightrail', 'Town Hall Light Rail', 'LR1', null],
+    ['lightrail', 'Town Hall Light Rail', undefined, null],
+    ['lightrail', undefined, 'L2', null],
+    ['ferry', 'Wharf 3, Side A', 'F3A', 'Wharf 3, Side A'],
+    ['ferry', 'Side A', 'A', 'Side A'],
+    ['ferry', 'Taronga Zoo Wharf', 'F1', null],
+    ['ferry', undefined, 'A', null],
+    ['coach', 'Central Station, Coach Bay 10', 'CB10', 'Coach Bay 10'],
+    ['coach', undefined, 'BUS1', null],
+    [null, undefined, 'SVH3', 'Platform 3'],
+    [null, undefined, 'LR1', null],
+  ])('%s, named %j, coded %j: %j', (mode, platformName, platform, label) => {
+    expect(findPlatform(point({ name: 'Somewhere', properties: { platform, platformName } }), mode)).toBe(label);
+  });
+
+  test.each<[name: string, label: string | null]>([
+    ['Yennora, Yennora Station, Platform 2', 'Platform 2'],
+    ['Central Station, Platform 26, Sydney', 'Platform 26'],
+    ['Circular Quay, Wharf 3, Side A, Sydney', 'Wharf 3, Side A'],
+    ['Central Station, Coach Bay 10, Sydney', 'Coach Bay 10'],
+    ['King Street Wharf 3', null],
+    ['Side St, Sydney', null],
+  ])('is read from the name %j where it has no field of its own: %j', (name, label) => {
+    expect(findPlatform(point({ name }), 'train')).toBe(label);
+  });
+
+  test('is read from the name of the stop when the point itself has none', () => {
+    const parent = { type: 'stop', name: 'Town Hall Station, Platform 1, Sydney', parent: suburb('Sydney') };
+    expect(findPlatform(point({ name: 'Town Hall Station', parent }), 'train')).toBe('Platform 1');
+  });
+
+  test('of a walk is a stand at a bus stop and nothing at a wharf', () => {
+    const properties = { platform: 'A' };
+    expect(findPlatform(point({ properties, modes: [1, 5, 11] }), null)).toBe('Stand A');
+    expect(findPlatform(point({ properties, modes: [5, 9] }), null)).toBeNull();
+    expect(findPlatform(point({ properties }), null)).toBeNull();
+  });
+});
+
+describe('the stop name', () => {
+  test.each<[what: string, record: object, name: string | null]>([
+    ['drops the platform', { disassembledName: 'Central Station, Platform 18' }, 'Central Station'],
+    ['drops the stand', { disassembledName: 'Town Hall, Park St, Stand K' }, 'Town Hall, Park St'],
+    ['drops wharf and side', { disassembledName: 'Circular Quay, Wharf 3, Side A' }, 'Circular Quay'],
+    [
+      'drops an internal code',
+      { disassembledName: 'Town Hall Station, THL6', properties: { platform: 'THL6' } },
+      'Town Hall Station',
+    ],
+    ['drops the suburb', { name: 'Town Hall Station, Sydney', parent: suburb('Sydney') }, 'Town Hall Station'],
+    [
+      'drops the suburb of a short name that carries one',
+      { disassembledName: 'Crown St before Foveaux St, Surry Hills', parent: suburb('Surry Hills') },
+      'Crown St before Foveaux St',
+    ],
+    ['keeps a road that is called Wharf', { disassembledName: 'Longueville, Wharf Rd' }, 'Longueville, Wharf Rd'],
+    ['keeps a suburb that is the whole name', { name: 'Manly', parent: suburb('Manly') }, 'Manly'],
+    ['passes over question marks', { disassembledName: '???', name: 'Wynyard Station' }, 'Wynyard Station'],
+    ['passes over emptiness', { disassembledName: '', name: 'Wynyard Station' }, 'Wynyard Station'],
+    ['passes over the literal undefined', { disassembledName: 'undefined, undefined', name: 'Wynyard' }, 'Wynyard'],
+    ['comes from the stop', { name: '???', parent: { type: 'stop', name: 'Wynyard Station' } }, 'Wynyard Station'],
+    ['never comes from the suburb', { name: '', parent: suburb('Sydney') }, null],
+    ['is null where there is none', {}, null],
+  ])('%s', (_what, record, name) => {
+    expect(findStopName(point(record))).toBe(name);
+  });
+});
+
+describe('identifier, position, suburb, modes, path', () => {
+  test('the identifier is that of the exact point, else of its stop, else the internal one, else the position', () => {
+    const parent = { id: '200060', type: 'stop' };
+    const properties = { stopId: '10101100' };
+    const coord = [-33.88, 151.2];
+    expect(findId(point({ id: 2000337, parent, properties, coord }))).toBe('2000337');
+    expect(findId(point({ parent, properties, coord }))).toBe('200060');
+    expect(findId(point({ parent: { ...suburb('Sydney'), id: 'placeID:1' }, properties, coord }))).toBe('10101100');
+    expect(findId(point({ coord }))).toBe('coord:151.2:-33.88:EPSG:4326');
+    expect(findId(point({}))).toBeNull();
+  });
+
+  test('the position is that of the point, else of its stop, never of its suburb', () => {
+    const stop = { type: 'stop', coord: [-33.9, 151.3] };
+    expect(findPosition(point({ coord: [-33.88, 151.2], parent: stop }))).toEqual([-33.88, 151.2]);
+    expect(findPosition(point({ coord: ['x'], parent: stop }))).toEqual([-33.9, 151.3]);
+    expect(findPosition(point({ parent: { ...suburb('Sydney'), coord: [-33.8, 151.2] } }))).toBeNull();
+    expect(findPosition(point({ coord: [151.2, -33.88] }))).toBeNull();
+  });
+
+  test('the suburb is the main locality, else the nearest place above', () => {
+    const parent = { type: 'stop', name: 'Central Station', parent: suburb('Haymarket') };
+    expect(findLocality(point({ properties: { mainLocality: 'Sydney' }, parent }))).toBe('Sydney');
+    expect(findLocality(point({ parent }))).toBe('Haymarket');
+    expect(findLocality(point({ parent: suburb('Duffy (ACT)') }))).toBe('Duffy (ACT)');
+    expect(findLocality(point({}))).toBeNull();
+  });
+
+  test('modes are read from either list; classes that are no mode are dropped', () => {
+    expect(listModes(point({ modes: [1, 5, 99, 77, 'x'] }))).toEqual(['train', 'bus']);
+    expect(listModes(point({ productClasses: [9] }))).toEqual(['ferry']);
+    expect(listModes(point({}))).toEqual([]);
+  });
+
+  test('a path keeps its pairs in order and drops what is none', () => {
+    expect(mapPath([[-33.8, 151.2], null, [-33.9], ['a', 'b'], [-33.9, 151.3]])).toEqual([
+      [-33.8, 151.2],
+      [-33.9, 151.3],
+    ]);
+    expect(mapPath(undefined)).toEqual([]);
+  });
+});

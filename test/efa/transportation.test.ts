@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { stopEventSchema } from '#src/efa/payload.ts';
+import { findLineName, findRouteName } from '#src/efa/transportation.ts';
+
+test.each([
+  [
+    'a train',
+    'T8',
+    'T8 Airport & South Line',
+    'Sydney Trains Network T8 Airport & South Line',
+    'T8',
+    'T8 Airport & South Line',
+  ],
+  [
+    'a train whose line has a name only',
+    'CCN',
+    'Central Coast & Newcastle Line',
+    undefined,
+    'CCN',
+    'Central Coast & Newcastle Line',
+  ],
+  ['a ferry', 'F1', 'F1 Manly', 'Sydney Ferries Network F1 Manly', 'F1', 'F1 Manly'],
+  ['a bus', '324', '324', 'Sydney Buses Network 324', '324', 'Sydney Buses Network 324'],
+  [
+    'a regional train',
+    '621',
+    '621',
+    'Regional Trains and Coaches Network 621',
+    '621',
+    'Regional Trains and Coaches Network 621',
+  ],
+  [
+    'a coach',
+    undefined,
+    '165',
+    'Regional Trains and Coaches Network 165',
+    '165',
+    'Regional Trains and Coaches Network 165',
+  ],
+  ['a school bus', undefined, 'S120', 'School buses S120', 'S120', 'School buses S120'],
+  ['a line with a short name only', 'N60', undefined, undefined, 'N60', 'N60'],
+  ['a line with a name only', undefined, undefined, 'Zig Zag Railway', 'Zig Zag Railway', 'Zig Zag Railway'],
+  ['a line with blank names', ' ', ' ', ' 504 ', '504', '504'],
+  ['a line with numbers for names', 504, 504, 'Sydney Buses Network 504', '504', 'Sydney Buses Network 504'],
+  ['a line without a name', undefined, undefined, undefined, null, null],
+])('route and line name of %s', (_what, disassembledName, number, name, route, lineName) => {
+  const { transportation } = stopEventSchema.parse({ transportation: { disassembledName, number, name } });
+  expect(findRouteName(transportation)).toBe(route);
+  expect(findLineName(transportation)).toBe(lineName);
+});

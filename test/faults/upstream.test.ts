@@ -1,0 +1,315 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import nock from 'nock';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { expectContract, expectErrorObject } from '#test/contract/expect-contract.ts';
+import { GOOD_ANSWERS, OPERATIONS, type Operation } from '#test/contract/operations.ts';
+import { NOW } from '#test/contract/payloads.ts';
+import { buildTestApp, type TestApp } from '#test/support/app.ts';
+import { buildLoggedApp } from './service.ts';
+
+const ORIGIN = 'https://authority.test';
+const UPSTREAM_URL = `${ORIGIN}/v1/tp`;
+/** Stands in every spoilt answer; nothing of it may reach a caller. */
+const SECRET = 'upstream-said-this';
+const JSON_HEADERS = { 'content-type': 'application/json' };
+const GZIP_BOMB = gzipSync(Buffer.alloc(17 * 1024 * 1024, ' '));
+
+interface Reply {
+  status?: number;
+  body?: string | Buffer;
+  headers?: Record<string, string>;
+}
+
+let app: TestApp;
+
+beforeAll(async () => {
+  nock.disableNetConnect();
+  app = await buildTestApp({ upstreamUrl: UPSTREAM_URL, now: NOW, apiKey: 'the-secret-key' });
+});
+
+afterEach(() => nock.cleanAll());
+
+afterAll(async () => {
+  await app.close();
+  nock.enableNetConnect();
+  nock.restore();
+});
+
+/** The authority answers that endpoint once, as told. */
+function answerOnce(endpoint: string, { status = 200, body = '', headers = {} }: Reply): void {
+  nock(ORIGIN)
+    .get(`/v1/tp/${endpoint}`)
+    .query(true)
+    .reply(status, typeof body === 'string' ? Buffer.from(body) : body, headers);
+}
+
+/** The authority is well again. */
+function answerWell(): void {
+  for (const [endpoint, answer] of GOOD_ANSWERS) {
+    nock(ORIGIN).get(`/v1/tp/${endpoint}`).query(true).times(20).reply(200, answer, JSON_HEADERS);
+  }
+}
+
+/** The fault is answered with the error, and nothing of it is left behind. */
+async function expectFailure(
+  operation: Operation,
+  reply: Reply,
+  expected: { status: number; code: string; retryAfter?: string },
+) {
+  answerOnce(operation.endpoint, reply);
+  answerWell();
+  const response = await app.inject(operation.url);
+  expect(response.statusCode).toBe(expected.status);
+  expectErrorObject(response);
+  expect(response.json().error.code).toBe(expected.code);
+  expect(response.headers['retry-after']).toBe(expected.retryAfter);
+  expect(JSON.stringify(response.headers) + response.body).not.toMatch(/upstream-said-this|secret|ErrorDetails/i);
+
+  const next = await app.inject(operation.url);
+  expect(next.statusCode).toBe(200);
+  expectContract(next, operation);
+}
+
+const UPSTREAM_ERROR = { status: 502, code: 'UPSTREAM_ERROR' };
+const unavailable = (retryAfter: string) => ({ status: 503, code: 'UPSTREAM_UNAVAILABLE', retryAfter });
+
+const unauthenticated = JSON.stringify({
+  ErrorDetails: {
+    TransactionId: '00000166e5649f43-1b648765',
+    ErrorDateTime: '2026-04-14T22:25:56.881-07:00',
+    Message: `The calling application is unauthenticated. ${SECRET}`,
+    RequestedUrl: '/v1/tp/trip',
+    RequestMethod: 'GET',
+  },
+});
+const overRate = JSON.stringify({ code: 403, message: `Account over rate limit ${SECRET}` });
+const overQuota = JSON.stringify({ code: 403, message: `Account over quota limit ${SECRET}` });
+
+/** What the authority answers, and what becomes of it. */
+const FAILURES: [name: string, reply: Reply, expected: Parameters<typeof expectFailure>[2]][] = [
+  ['401, our key refused', { status: 401, body: unauthenticated }, UPSTREAM_ERROR],
+  ['403 without a reason, our key refused', { status: 403, body: `{"message":"Forbidden ${SECRET}"}` }, UPSTREAM_ERROR],
+  ['403 with an empty body', { status: 403 }, UPSTREAM_ERROR],
+  [
+    '403 over its rate, told by the header',
+    { status: 403, body: SECRET, headers: { 'X-Error-Detail': 'Account Over Rate Limit' } },
+    unavailable('3'),
+  ],
+  ['403 over its rate, told by the body', { status: 403, body: overRate }, unavailable('3')],
+  [
+    '403 over its quota, told by the header',
+    { status: 403, body: SECRET, headers: { 'X-Error-Detail': 'Account Over Quota Limit' } },
+    unavailable('300'),
+  ],
+  ['403 over its quota, told by the body', { status: 403, body: overQuota }, unavailable('300')],
+  [
+    '403 over its rate that says for how long',
+    { status: 403, body: overRate, headers: { 'retry-after': '2' } },
+    unavailable('2'),
+  ],
+  ['429 without Retry-After', { status: 429, body: SECRET }, unavailable('3')],
+  ['429 with seconds', { status: 429, headers: { 'retry-after': '17' } }, unavailable('17')],
+  ['429 with a date', { status: 429, headers: { 'retry-after': 'Wed, 15 Apr 2026 06:25:30 GMT' } }, unavailable('90')],
+  [
+    '429 with a date gone by',
+    { status: 429, headers: { 'retry-after': 'Wed, 15 Apr 2026 06:20:00 GMT' } },
+    unavailable('1'),
+  ],
+  ['429 with a Retry-After that is none', { status: 429, headers: { 'retry-after': SECRET } }, unavailable('3')],
+  [
+    '429 whose body cannot be unpacked',
+    { status: 429, body: SECRET, headers: { 'content-encoding': 'gzip', 'retry-after': '9' } },
+    unavailable('9'),
+  ],
+  [
+    '403 over its rate, told by the header, whose body cannot be unpacked',
+    { status: 403, body: SECRET, headers: { 'content-encoding': 'gzip', 'X-Error-Detail': 'Account Over Rate Limit' } },
+    unavailable('3'),
+  ],
+  [
+    '429 with more seconds than a day has',
+    { status: 429, headers: { 'retry-after': '99999999999' } },
+    unavailable('86400'),
+  ],
+  [
+    '429 with a date far off',
+    { status: 429, headers: { 'retry-after': 'Fri, 31 Dec 9999 23:59:59 GMT' } },
+    unavailable('86400'),
+  ],
+  ['429 with no seconds at all', { status: 429, headers: { 'retry-after': '0' } }, unavailable('1')],
+  ['404', { status: 404, body: `{"code":404,"message":"${SECRET}"}` }, UPSTREAM_ERROR],
+  ['500', { status: 500, body: unauthenticated }, UPSTREAM_ERROR],
+  ['503', { status: 503, body: `<h1>${SECRET}</h1>`, headers: { 'retry-after': '120' } }, UPSTREAM_ERROR],
+  ['204 without a body', { status: 204 }, UPSTREAM_ERROR],
+  ['a redirect', { status: 302, headers: { location: `https://${SECRET}.test/` } }, UPSTREAM_ERROR],
+  [
+    '200 with a page in HTML',
+    { body: `<html><title>${SECRET}</title></html>`, headers: { 'content-type': 'text/html' } },
+    UPSTREAM_ERROR,
+  ],
+  ['200 with truncated JSON', { body: `{"version":"10.6.21.17","locations":[{"name":"${SECRET}"` }, UPSTREAM_ERROR],
+  ['200 with an empty body', { body: '' }, UPSTREAM_ERROR],
+  ['200 with an empty body said to be gzip', { body: '', headers: { 'content-encoding': 'gzip' } }, UPSTREAM_ERROR],
+  ['a list', { body: `["${SECRET}"]` }, UPSTREAM_ERROR],
+  ['a string', { body: `"${SECRET}"` }, UPSTREAM_ERROR],
+  ['a number', { body: '42' }, UPSTREAM_ERROR],
+  ['null', { body: 'null' }, UPSTREAM_ERROR],
+  ['an empty object', { body: '{}' }, UPSTREAM_ERROR],
+  ['an object of another shape', { body: `{"foo":1,"${SECRET}":2}` }, UPSTREAM_ERROR],
+  [
+    'an object whose prototype has the right keys',
+    { body: '{"__proto__":{"version":"1","locations":[],"journeys":[],"stopEvents":[]}}' },
+    UPSTREAM_ERROR,
+  ],
+  [
+    'an error object instead of records',
+    { body: `{"version":"10.6.21.17","error":{"message":"${SECRET}","versions":{"controller":"10.6.21.17"}}}` },
+    UPSTREAM_ERROR,
+  ],
+  ['records that are none', { body: '{"locations":[1],"stopEvents":["x"],"journeys":[null]}' }, UPSTREAM_ERROR],
+  ['bytes that are not text', { body: Buffer.from([0xff, 0xfe, 0x00, 0xc3]) }, UPSTREAM_ERROR],
+  ['more than 16 MiB', { body: `{"version":"${'x'.repeat(16 * 1024 * 1024)}"}` }, UPSTREAM_ERROR],
+  [
+    'a few bytes that unpack to more than 16 MiB',
+    { body: GZIP_BOMB, headers: { 'content-encoding': 'gzip' } },
+    UPSTREAM_ERROR,
+  ],
+  ['gzip that is none', { body: SECRET, headers: { 'content-encoding': 'gzip' } }, UPSTREAM_ERROR],
+  [
+    'gzip that ends too early',
+    { body: gzipSync('{"version":"10"}').subarray(0, 20), headers: { 'content-encoding': 'gzip' } },
+    UPSTREAM_ERROR,
+  ],
+  [
+    'an unknown content-encoding',
+    { body: '{"version":"10"}', headers: { 'content-encoding': SECRET } },
+    UPSTREAM_ERROR,
+  ],
+  [
+    'a content-encoding that every object knows',
+    { body: '{"version":"10","locations":[]}', headers: { 'content-encoding': 'constructor' } },
+    UPSTREAM_ERROR,
+  ],
+];
+
+describe.each(OPERATIONS)('$name', (operation) => {
+  it.each(FAILURES)('tells %s as our own error, and serves the next answer', async (_name, reply, expected) => {
+    await expectFailure(operation, reply, expected);
+  });
+
+  const good = JSON.stringify(operation.answer);
+  it.each<[string, Reply]>([
+    ['plain', { body: good }],
+    ['gzip', { body: gzipSync(good), headers: { 'content-encoding': 'gzip' } }],
+    ['gzip in capitals', { body: gzipSync(good), headers: { 'content-encoding': 'GZIP' } }],
+    ['br', { body: brotliCompressSync(good), headers: { 'content-encoding': 'br' } }],
+    ['deflate', { body: deflateSync(good), headers: { 'content-encoding': 'deflate' } }],
+    ['said to be of another type', { body: good, headers: { 'content-type': 'text/html' } }],
+    ['with a byte order mark', { body: `\ufeff${good}` }],
+  ])('reads a good answer that is %s', async (_name, reply) => {
+    answerOnce(operation.endpoint, reply);
+    answerWell();
+    const response = await app.inject(operation.url);
+    expect(response.statusCode).toBe(200);
+    expectContract(response, operation);
+  });
+});
+
+describe('the keys of the authority', () => {
+  const url = OPERATIONS[2].url;
+
+  async function withKeys(
+    apiKeys: readonly string[],
+    use: (service: Awaited<ReturnType<typeof buildLoggedApp>>) => Promise<void>,
+  ) {
+    const service = await buildLoggedApp({ upstreamUrl: UPSTREAM_URL, apiKeys });
+    await use(service).finally(() => service.app.close());
+  }
+
+  /** The Authorization headers that arrive with searches from now on. */
+  function recordKeys(): string[] {
+    const sent: string[] = [];
+    nock(ORIGIN)
+      .get('/v1/tp/stop_finder')
+      .query(true)
+      .times(20)
+      .reply((request: Request) => {
+        sent.push(String(request.headers.get('authorization')));
+        return [200, GOOD_ANSWERS.get('stop_finder'), JSON_HEADERS];
+      });
+    return sent;
+  }
+
+  it('go out as "apikey KEY" in the Authorization header', async () => {
+    const sent = recordKeys();
+    await withKeys(['key-one'], async ({ app }) => {
+      await app.inject(url);
+      expect(sent).toStrictEqual(['apikey key-one']);
+    });
+  });
+
+  it('are used in turn where there are several', async () => {
+    const sent = recordKeys();
+    await withKeys(['key-one', 'key-two', 'key-three'], async ({ app }) => {
+      for (let count = 0; count < 4; count++) await app.inject(url);
+      expect(sent).toStrictEqual(['apikey key-one', 'apikey key-two', 'apikey key-three', 'apikey key-one']);
+    });
+  });
+
+  it("are not made of the caller's own Authorization header", async () => {
+    const sent = recordKeys();
+    await withKeys(['key-one'], async ({ app }) => {
+      await app.inject({ url, headers: { authorization: 'Bearer of-the-caller' } });
+      expect(sent).toStrictEqual(['apikey key-one']);
+    });
+  });
+
+  it('never appear in a log line or an answer, whatever fails', async () => {
+    await withKeys(['key-one-wxyz'], async ({ app, logged }) => {
+      for (const [, reply] of FAILURES) {
+        answerOnce('stop_finder', reply);
+        expect((await app.inject(url)).body).not.toContain('wxyz');
+      }
+      expect(logged()).toContain('UPSTREAM_ERROR');
+      expect(logged()).not.toContain('wxyz');
+    });
+  });
+
+  const echo = 'no such application: apikey key-one-wxyz';
+  it.each<[string, Reply]>([
+    ['the body of a refusal', { status: 403, body: JSON.stringify({ message: echo }) }],
+    ['the headers of a refusal', { status: 403, headers: { 'x-error-detail': echo } }],
+    ['a page in HTML', { status: 200, body: `<p>${echo}</p>` }],
+    ['a short text', { status: 200, body: 'key-one-wxyz' }],
+  ])('never appear even when the authority repeats them in %s', async (_name, reply) => {
+    await withKeys(['key-one-wxyz'], async ({ app, logged }) => {
+      answerOnce('stop_finder', reply);
+      const response = await app.inject(url);
+      expect(response.statusCode).toBe(502);
+      expect(JSON.stringify(response.headers) + response.body).not.toContain('wxyz');
+      expect(logged()).toContain('UPSTREAM_ERROR');
+      expect(logged()).not.toContain('wxyz');
+    });
+  });
+
+  it('leave what else the authority said in the log, for the operator', async () => {
+    await withKeys(['key-one-wxyz'], async ({ app, logged }) => {
+      answerOnce('stop_finder', { status: 403, body: JSON.stringify({ message: echo }) });
+      await app.inject(url);
+      expect(logged()).toContain('no such application');
+    });
+  });
+});
+
+describe('nearby, when the departures of its stops cannot be asked', () => {
+  it.each(FAILURES)('keeps the stops after %s', async (_name, reply) => {
+    app.clock.now = new Date(app.clock.now.getTime() + 25 * 60 * 60_000);
+    for (let count = 0; count < 10; count++) answerOnce('departure_mon', reply);
+    answerWell();
+    const response = await app.inject(OPERATIONS[1].url);
+    expect(response.statusCode).toBe(200);
+    expectContract(response, OPERATIONS[1]);
+    expect(response.json().stops).toHaveLength(2);
+    app.clock.now = new Date(NOW);
+  });
+});

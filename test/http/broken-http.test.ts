@@ -1,0 +1,137 @@
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildHttpApp } from './service.ts';
+import { openConnection, readAnswers } from './socket.ts';
+
+let app: FastifyInstance;
+let port: number;
+
+beforeAll(async () => {
+  ({ app } = await buildHttpApp());
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  port = (app.server.address() as AddressInfo).port;
+});
+
+afterAll(() => app.close());
+
+const GOOD = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
+
+async function sendAndRead(text: string) {
+  const connection = await openConnection(port);
+  connection.write(text);
+  const answers = readAnswers(await connection.closed);
+  connection.socket.destroy();
+  return answers;
+}
+
+describe('what is unusual HTTP', () => {
+  it.each([
+    ['a request without a host', 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n'],
+    [
+      'an expectation that nobody knows',
+      'GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nConnection: close\r\n\r\n',
+    ],
+  ])('%s is answered like any other', async (_name, text) => {
+    const [answer] = await sendAndRead(text);
+    expect(answer?.status).toBe(200);
+    expect(JSON.parse(answer?.body ?? '')).toEqual({ status: 'ok' });
+  });
+});
+
+describe('what is not HTTP', () => {
+  it.each<[string, string, number]>([
+    ['words', 'hello there\r\n\r\n', 400],
+    ['a method that nobody knows', 'FETCH /healthz HTTP/1.1\r\nHost: x\r\n\r\n', 400],
+    ['a version that is none', 'GET /healthz HTTP/9.9\r\nHost: x\r\n\r\n', 400],
+    ['a header without a colon', 'GET /healthz HTTP/1.1\r\nHost x\r\n\r\n', 400],
+    ['a space in the URL', 'GET /health z HTTP/1.1\r\nHost: x\r\n\r\n', 400],
+    ['two lengths', 'GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
+    [
+      'a length and chunks',
+      'POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
+      400,
+    ],
+    ['a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400],
+    [
+      'headers larger than any we take',
+      `GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`,
+      431,
+    ],
+    ['a URL larger than any we take', `GET /healthz?${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
+  ])('%s is answered in the shape of every error, and the connection closed', async (_name, text, status) => {
+    const [answer, ...others] = await sendAndRead(text);
+    expect(others).toStrictEqual([]);
+    expect(answer?.status).toBe(status);
+    expect(JSON.parse(answer?.body ?? '')).toStrictEqual({
+      error: {
+        code: 'INVALID_PARAMETER',
+        message: expect.stringMatching(/\S/),
+        docs: 'https://example.test/docs/errors/INVALID_PARAMETER',
+      },
+    });
+    expect(answer?.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(answer?.headers.get('connection')).toBe('close');
+    expect(answer?.headers.get('x-request-id')).toMatch(/^[\da-f-]{36}$/);
+  });
+
+  it('after a good request does not spoil its answer', async () => {
+    const connection = await openConnection(port);
+    connection.write(GOOD);
+    await connection.until(/"ok"\}/);
+    connection.write('hello there\r\n\r\n');
+    const answers = readAnswers(await connection.closed);
+    connection.socket.destroy();
+    expect(answers.map(({ status }) => status)).toStrictEqual([200, 400]);
+  });
+
+  it('leaves other connections alone', async () => {
+    const other = await openConnection(port);
+    await sendAndRead('hello there\r\n\r\n');
+    other.write(GOOD);
+    expect(await other.until(/"ok"\}/)).toMatch(/^HTTP\/1\.1 200 /);
+    other.socket.destroy();
+  });
+});
+
+describe('a good request by hand', () => {
+  it('is answered when it comes byte by byte', async () => {
+    const connection = await openConnection(port);
+    connection.socket.setNoDelay(true);
+    for (const letter of GOOD) connection.write(letter);
+    expect(await connection.until(/"ok"\}/)).toMatch(/^HTTP\/1\.1 200 /);
+    connection.socket.destroy();
+  });
+
+  it('is answered when several come at once, in their order', async () => {
+    const connection = await openConnection(port);
+    connection.write(`${GOOD}${GOOD.replace('/healthz', '/nothing')}${GOOD}`);
+    const text = await connection.until(/"ok"\}[\s\S]*NOT_FOUND[\s\S]*"ok"\}/);
+    connection.socket.destroy();
+    expect(readAnswers(text).map(({ status }) => status)).toStrictEqual([200, 404, 200]);
+  });
+
+  it('is answered by HTTP/1.0 without a host', async () => {
+    const [answer] = await sendAndRead('GET /healthz HTTP/1.0\r\n\r\n');
+    expect(answer?.status).toBe(200);
+  });
+
+  it.each([
+    [
+      'a POST with a large body',
+      `POST /v1/trips HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000\r\n\r\n${'x'.repeat(3_000_000)}`,
+    ],
+    [
+      'a POST with a body in chunks',
+      'POST /v1/trips HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n',
+    ],
+    ['a GET with a body', 'GET /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx'],
+  ])('is answered on the same connection after %s', async (_name, text) => {
+    const connection = await openConnection(port);
+    connection.write(text);
+    await connection.until(/"error"/);
+    connection.write(GOOD);
+    expect(await connection.until(/"ok"\}/)).toMatch(/^HTTP\/1\.1 4\d\d /);
+    connection.socket.destroy();
+  });
+});

@@ -1,0 +1,151 @@
+import type { AddressInfo, Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { buildHttpApp } from './service.ts';
+import { openConnection, type RawConnection, readAnswers } from './socket.ts';
+
+let app: FastifyInstance;
+let port: number;
+let connections: RawConnection[];
+/** The server's ends of them. */
+let accepted: Socket[];
+/** Lets the throw-away route answer. */
+let finish: () => void;
+/** Settles when that route has been reached. */
+let reached: Promise<void>;
+
+const GET = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+
+beforeEach(async () => {
+  connections = [];
+  accepted = [];
+  ({ app } = await buildHttpApp());
+  const finished = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<void>();
+  finish = finished.resolve;
+  reached = started.promise;
+  app.get('/slow', async () => {
+    started.resolve();
+    await finished.promise;
+    return { status: 'slow' };
+  });
+  app.get('/fails', async () => {
+    started.resolve();
+    await finished.promise;
+    throw new Error('trouble');
+  });
+  app.server.on('connection', (socket: Socket) => accepted.push(socket));
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  port = (app.server.address() as AddressInfo).port;
+});
+
+afterEach(async () => {
+  finish();
+  for (const { socket } of connections) socket.destroy();
+  await app.close();
+});
+
+async function open(): Promise<RawConnection> {
+  const connection = await openConnection(port);
+  connections.push(connection);
+  return connection;
+}
+
+/** New connections are refused from the moment that the close has begun. */
+async function untilRefused(): Promise<void> {
+  await vi.waitFor(async () => {
+    await expect(openConnection(port).then(({ socket }) => socket.destroy())).rejects.toThrow(/ECONNREFUSED/);
+  });
+}
+
+describe('a clean stop', () => {
+  it.each([
+    ['/slow', 200],
+    ['/fails', 500],
+  ])('finishes the request in flight (%s) and says that the connection closes', async (path, status) => {
+    const connection = await open();
+    connection.write(GET(path));
+    await reached;
+    const closing = app.close();
+    await untilRefused();
+    finish();
+    await closing;
+    const [answer] = readAnswers(await connection.closed);
+    expect(answer?.status).toBe(status);
+    expect(answer?.headers.get('connection')).toBe('close');
+    expect(JSON.parse(answer?.body ?? '')).toHaveProperty(status === 200 ? 'status' : 'error');
+  });
+
+  it('says nothing of closing before it begins', async () => {
+    const connection = await open();
+    connection.write(GET('/healthz'));
+    expect(await connection.until(/"ok"\}/)).not.toMatch(/connection: close/i);
+  });
+
+  it('is not held up by a keep-alive connection that is idle', async () => {
+    const connection = await open();
+    connection.write(GET('/healthz'));
+    await connection.until(/"ok"\}/);
+    await app.close();
+    await connection.closed;
+  });
+
+  it('is not held up by a connection that becomes idle after it began', async () => {
+    const connection = await open();
+    connection.write(GET('/healthz'));
+    await connection.until(/"ok"\}/);
+    connection.write(GET('/slow'));
+    await reached;
+    const closing = app.close();
+    await untilRefused();
+    finish();
+    await closing;
+    await connection.closed;
+  });
+
+  it('is not held up by a connection over which nothing ever came', async () => {
+    const connection = await open();
+    await vi.waitFor(() => expect(accepted).toHaveLength(1));
+    await app.close();
+    await connection.closed;
+  });
+
+  it('is not held up by a client that sent what is not HTTP and stays', async () => {
+    const connection = await open();
+    connection.write('hello there\r\n\r\n');
+    await connection.closed;
+    await app.close();
+  });
+
+  it('answers a request that comes over an open connection while others are finished', async () => {
+    const other = await open();
+    other.write(GET('/healthz').slice(0, -2));
+    await vi.waitFor(() => expect(accepted[0]?.bytesRead).toBeGreaterThan(0));
+    const slow = await open();
+    slow.write(GET('/slow'));
+    await reached;
+    const closing = app.close();
+    await untilRefused();
+    other.write('\r\n');
+    const [answer] = readAnswers(await other.closed);
+    expect(answer?.status).toBe(200);
+    expect(answer?.headers.get('connection')).toBe('close');
+    finish();
+    await closing;
+    expect(readAnswers(await slow.closed)[0]?.status).toBe(200);
+  });
+
+  it('can be asked for twice', async () => {
+    await Promise.all([app.close(), app.close()]);
+  });
+
+  it('leaves no timer behind, listening or not', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const before = timers();
+    await app.close();
+    const { app: silent } = await buildHttpApp();
+    await silent.inject('/healthz');
+    await silent.close();
+    expect(timers()).toBeLessThanOrEqual(before);
+  });
+});

@@ -1,0 +1,219 @@
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ApiError, ERROR_TABLE, type ErrorCode } from '#src/errors.ts';
+import { expectErrorObject } from '#test/contract/expect-contract.ts';
+import { OPERATIONS } from '#test/contract/operations.ts';
+import { buildHttpApp } from './service.ts';
+
+const SECRET = 'what-nobody-may-see';
+
+let app: FastifyInstance;
+let logged: () => string;
+/** Thrown by the throw-away route. */
+let thrown: unknown;
+
+beforeAll(async () => {
+  ({ app, logged } = await buildHttpApp());
+  app.get('/throws', async () => {
+    throw thrown;
+  });
+  app.get('/throws-at-once', () => {
+    throw thrown;
+  });
+  app.get('/sends', (_request, reply) => {
+    reply.send(thrown);
+  });
+  app.get('/sensible/:name', async (request, reply) => {
+    const { name } = request.params as { name: string };
+    const factory = app.httpErrors[name as 'notFound'];
+    if (name === 'reply') return reply.notFound('Nothing by that name.');
+    throw factory(`The ${name} message ${SECRET}.`);
+  });
+});
+
+afterAll(() => app.close());
+
+describe('an unexpected exception in a route', () => {
+  const cyclic = new Error(SECRET);
+  cyclic.cause = cyclic;
+
+  it.each<[string, unknown]>([
+    ['an error', new Error(SECRET)],
+    ['an error with a cause', new Error('outer', { cause: new Error(SECRET) })],
+    ['an error that is its own cause', cyclic],
+    ['an error of another type', new TypeError(SECRET)],
+    ['an error with a code', Object.assign(new Error(SECRET), { code: 'ENOENT' })],
+    ['an error with a status of no error', Object.assign(new Error(SECRET), { statusCode: 200 })],
+    ['an error with a status that is none', Object.assign(new Error(SECRET), { statusCode: 'x' })],
+    ['an error with a 500', Object.assign(new Error(SECRET), { statusCode: 500 })],
+    ['an error with a message that throws', Object.defineProperty(new Error(), 'message', { get: () => SECRET })],
+    ['a string', SECRET],
+    ['an object', { secret: SECRET }],
+    ['a list', [SECRET]],
+  ])('is 500 INTERNAL_ERROR with nothing of it in the body and its cause in the log: %s', async (_name, error) => {
+    thrown = error;
+    for (const url of ['/throws', '/throws-at-once']) {
+      const before = logged().length;
+      const response = await app.inject(url);
+      expect(response.statusCode).toBe(500);
+      expectErrorObject(response);
+      expect(response.json().error.code).toBe('INTERNAL_ERROR');
+      expect(JSON.stringify(response.headers) + response.body).not.toContain(SECRET);
+      expect(logged().slice(before)).toContain(SECRET);
+      expect(logged().slice(before)).toContain('"level":50');
+    }
+  });
+
+  it.each([null, undefined, 0, false, ''])('is 500 INTERNAL_ERROR for %j too', async (value) => {
+    thrown = value;
+    for (const url of ['/throws', '/throws-at-once']) {
+      const response = await app.inject(url);
+      expect(response.statusCode).toBe(500);
+      expectErrorObject(response);
+      expect(response.json().error.code).toBe('INTERNAL_ERROR');
+    }
+  });
+
+  it.each(OPERATIONS)('is 500 INTERNAL_ERROR in $name', async ({ url }) => {
+    const fails = async () => {
+      throw new TypeError(SECRET);
+    };
+    const broken = await buildHttpApp({
+      departureMonitor: fails,
+      coordSearch: fails,
+      stopFinder: fails,
+      tripPlan: fails,
+    });
+    const response = await broken.app.inject(url);
+    await broken.app.close();
+    expect(response.statusCode).toBe(500);
+    expectErrorObject(response);
+    expect(response.body).not.toContain(SECRET);
+    expect(broken.logged()).toContain(SECRET);
+  });
+});
+
+describe('an error of ours', () => {
+  it.each(Object.keys(ERROR_TABLE) as ErrorCode[])(
+    '%s comes out with its status, message and headers',
+    async (code) => {
+      thrown = new ApiError(code, 'The message.', { cause: new Error(SECRET), headers: { 'retry-after': '3' } });
+      const response = await app.inject('/throws');
+      expect(response.statusCode).toBe(ERROR_TABLE[code].status);
+      expect(response.json()).toStrictEqual({
+        error: { code, message: 'The message.', docs: `https://example.test/docs/errors/${code}` },
+      });
+      expect(response.headers['retry-after']).toBe('3');
+      expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
+    },
+  );
+
+  it('of the 5xx has its cause in the log, of the 4xx is not logged as trouble', async () => {
+    thrown = new ApiError('UPSTREAM_ERROR', 'The message.', { cause: new Error('the-cause-of-it') });
+    await app.inject('/throws');
+    expect(logged()).toContain('the-cause-of-it');
+    thrown = new ApiError('STOP_NOT_FOUND', 'The message.', { cause: new Error('another-cause') });
+    await app.inject('/throws');
+    expect(logged()).not.toContain('another-cause');
+  });
+});
+
+describe('an error of @fastify/sensible', () => {
+  it.each<[name: string, status: number, code: ErrorCode]>([
+    ['badRequest', 400, 'INVALID_PARAMETER'],
+    ['unauthorized', 401, 'UNAUTHORIZED'],
+    ['notFound', 404, 'NOT_FOUND'],
+    ['methodNotAllowed', 405, 'METHOD_NOT_ALLOWED'],
+    ['tooManyRequests', 429, 'TOO_MANY_REQUESTS'],
+    ['internalServerError', 500, 'INTERNAL_ERROR'],
+    ['badGateway', 502, 'UPSTREAM_ERROR'],
+    ['serviceUnavailable', 503, 'SERVICE_UNAVAILABLE'],
+    ['gatewayTimeout', 504, 'UPSTREAM_TIMEOUT'],
+  ])('%s comes out in our shape as %i %s', async (name, status, code) => {
+    const response = await app.inject(`/sensible/${name}`);
+    expect(response.statusCode).toBe(status);
+    expectErrorObject(response);
+    expect(response.json().error.code).toBe(code);
+    expect(response.body.includes(SECRET)).toBe(status < 500);
+  });
+
+  it.each([
+    'forbidden',
+    'conflict',
+    'gone',
+    'imateapot',
+    'unsupportedMediaType',
+    'notImplemented',
+    'insufficientStorage',
+  ])('%s, which we have no row for, comes out as the nearest that we have', async (name) => {
+    const response = await app.inject(`/sensible/${name}`);
+    expectErrorObject(response);
+  });
+
+  it('is answered by the decorated reply as when thrown', async () => {
+    const response = await app.inject('/sensible/reply');
+    expect(response.statusCode).toBe(404);
+    expectErrorObject(response);
+    expect(response.json().error.message).toBe('Nothing by that name.');
+  });
+
+  it('of no service says when to come back', async () => {
+    expect((await app.inject('/sensible/serviceUnavailable')).headers['retry-after']).toMatch(/^[1-9]\d*$/);
+  });
+});
+
+describe('the request id', () => {
+  it('is on every answer and another each time', async () => {
+    thrown = new Error(SECRET);
+    const urls = [...OPERATIONS.map(({ url }) => url), '/healthz', '/nothing', '/v1/trips', '/throws', '/%'];
+    const ids = await Promise.all(urls.map(async (url) => (await app.inject(url)).headers['x-request-id']));
+    for (const id of ids) expect(id).toMatch(/^[\da-f-]{36}$/);
+    expect(new Set(ids).size).toBe(urls.length);
+  });
+
+  it("is not the caller's", async () => {
+    const response = await app.inject({ url: '/healthz', headers: { 'x-request-id': 'mine', 'request-id': 'mine' } });
+    expect(response.headers['x-request-id']).not.toBe('mine');
+  });
+
+  it('is the one in the log', async () => {
+    thrown = new Error('find-me-in-the-log');
+    const id = (await app.inject('/throws')).headers['x-request-id'];
+    const line = logged()
+      .split('\n')
+      .find((one) => one.includes('find-me-in-the-log'));
+    expect(JSON.parse(line ?? '{}').reqId).toBe(id);
+  });
+});
+
+describe('the log', () => {
+  it('has a line for every request: method, path, status', async () => {
+    await app.inject({ method: 'POST', url: '/v1/trips?from=1' });
+    const last = JSON.parse(logged().trim().split('\n').at(-1) ?? '{}');
+    expect(last).toMatchObject({ level: 30, method: 'POST', path: '/v1/trips', status: 405, msg: 'answered' });
+  });
+
+  it('has nothing of any query', async () => {
+    thrown = new Error('trouble');
+    const urls = [
+      ...OPERATIONS.map(({ url }) => `${url}&key=live-key-wxyz`),
+      ...OPERATIONS.map(({ url }) => `${url.split('?', 1)[0]}?stop=live-key-wxyz&lat=live-key-wxyz`),
+      '/nothing?key=live-key-wxyz',
+      '/throws?key=live-key-wxyz',
+      '/%?key=live-key-wxyz',
+      '/sensible/serviceUnavailable?key=live-key-wxyz',
+    ];
+    for (const url of urls) await app.inject(url);
+    await app.inject({ method: 'POST', url: '/v1/trips?key=live-key-wxyz' });
+    expect(logged()).toContain('"path":"/v1/departures"');
+    expect(logged()).not.toContain('wxyz');
+  });
+
+  it('has nothing of the headers of any request', async () => {
+    thrown = new Error('trouble');
+    for (const url of [OPERATIONS[0].url, '/throws', '/nothing']) {
+      await app.inject({ url, headers: { authorization: 'Bearer live-key-wxyz', cookie: 'live-key-wxyz' } });
+    }
+    expect(logged()).not.toContain('wxyz');
+  });
+});

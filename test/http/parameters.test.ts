@@ -1,0 +1,266 @@
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { MODES } from '#src/transit/mode.ts';
+import { expectContract, expectErrorObject } from '#test/contract/expect-contract.ts';
+import { endpointOf, GOOD_ANSWERS, OPERATIONS } from '#test/contract/operations.ts';
+import { departureMonitorAnswer } from '#test/contract/payloads.ts';
+import { buildTestApp } from '#test/support/app.ts';
+import { startUpstream, type TestUpstream } from '#test/support/upstream.ts';
+
+/** A Wednesday, 16:24 in Sydney. */
+const NOW = '2026-04-15T06:24:00Z';
+
+let app: FastifyInstance;
+let upstream: TestUpstream;
+
+beforeAll(async () => {
+  upstream = await startUpstream((request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(GOOD_ANSWERS.get(endpointOf(request.url)));
+  });
+  app = await buildTestApp({ upstreamUrl: upstream.url, now: NOW });
+});
+
+beforeEach(() => {
+  upstream.requests.length = 0;
+});
+
+afterAll(async () => {
+  await app.close();
+  await upstream.close();
+});
+
+const DEPARTURES = '/v1/departures?stop=200020';
+const NEARBY = '/v1/nearby?lat=-33.8613&lng=151.2108';
+const SEARCH = '/v1/stops/search?q=manly';
+const TRIPS = '/v1/trips?from=202091&to=G2095102';
+
+const COUNT = 'must be a whole number from 1 to';
+
+/** The query and every part of the message that it is told. */
+const REFUSED: [url: string, ...told: string[]][] = [
+  ['/v1/departures', 'stop is required'],
+  ['/v1/departures?stop', 'stop must be a stop identifier'],
+  ['/v1/departures?stop=', 'stop must be a stop identifier'],
+  ['/v1/departures?stop=%20', 'stop must be a stop identifier', 'received " "'],
+  ['/v1/departures?stop=abc', 'stop must be a stop identifier', 'received "abc"'],
+  ['/v1/departures?stop=-1', 'stop must be a stop identifier', 'received "-1"'],
+  ['/v1/departures?stop=1.5', 'stop must be a stop identifier', 'received "1.5"'],
+  ['/v1/departures?stop=G', 'stop must be a stop identifier', 'received "G"'],
+  [
+    '/v1/departures?stop=1234567890123',
+    'stop must be a stop identifier',
+    'up to 12 digits',
+    'received "1234567890123"',
+  ],
+  ['/v1/departures?stop=200060%2C200070', 'stop must be a stop identifier', 'received "200060,200070"'],
+  ['/v1/departures?stop=%D9%A1%D9%A2', 'stop must be a stop identifier'],
+  ['/v1/departures?stop=200020&stop=200060', 'stop must be given once', 'received ["200020","200060"]'],
+  ['/v1/departures?STOP=200020', 'stop is required'],
+  [`${DEPARTURES}&limit=0`, `limit ${COUNT} 50`, 'received "0"'],
+  [`${DEPARTURES}&limit=-1`, `limit ${COUNT} 50`, 'received "-1"'],
+  [`${DEPARTURES}&limit=1.5`, `limit ${COUNT} 50`, 'received "1.5"'],
+  [`${DEPARTURES}&limit=1.0`, `limit ${COUNT} 50`, 'received "1.0"'],
+  [`${DEPARTURES}&limit=%2B1`, `limit ${COUNT} 50`, 'received "+1"'],
+  [`${DEPARTURES}&limit=0x1f`, `limit ${COUNT} 50`, 'received "0x1f"'],
+  [`${DEPARTURES}&limit=1e1`, `limit ${COUNT} 50`, 'received "1e1"'],
+  [`${DEPARTURES}&limit=%20`, `limit ${COUNT} 50`, 'received " "'],
+  [`${DEPARTURES}&limit=%205`, `limit ${COUNT} 50`, 'received " 5"'],
+  [`${DEPARTURES}&limit=ten`, `limit ${COUNT} 50`, 'received "ten"'],
+  [`${DEPARTURES}&limit=NaN`, `limit ${COUNT} 50`, 'received "NaN"'],
+  [`${DEPARTURES}&limit=Infinity`, `limit ${COUNT} 50`, 'received "Infinity"'],
+  [`${DEPARTURES}&limit=1_000`, `limit ${COUNT} 50`, 'received "1_000"'],
+  [`${DEPARTURES}&limit=5&limit=6`, 'limit must be given once', 'received ["5","6"]'],
+  [`${DEPARTURES}&limit=5&limit=5`, 'limit must be given once'],
+  [`${DEPARTURES}&modes=tram`, 'modes must be all, or some of', '"tram"', ...MODES],
+  [`${DEPARTURES}&modes=bus,tram,plane`, 'not "tram", "plane"', 'received "bus,tram,plane"'],
+  [`${DEPARTURES}&modes=walk`, 'not "walk"'],
+  [`${DEPARTURES}&modes=,`, 'modes must be all, or some of', 'received ","'],
+  [`${DEPARTURES}&modes=%20`, 'modes must be all, or some of', 'received " "'],
+  [`${DEPARTURES}&modes=bus;train`, 'not "bus;train"'],
+  [`${DEPARTURES}&modes=bus&modes=train`, 'modes must be given once', 'received ["bus","train"]'],
+  [`${DEPARTURES}&routes=${Array.from({ length: 51 }, (_, route) => route)}`, 'routes must be', '50 short route names'],
+  [`${DEPARTURES}&routes=1&routes=2`, 'routes must be given once'],
+  [`${DEPARTURES}&date=2026-04-16`, 'date must be a calendar date as YYYYMMDD', 'received "2026-04-16"'],
+  [`${DEPARTURES}&date=20260230`, 'date must be a calendar date as YYYYMMDD', 'received "20260230"'],
+  [`${DEPARTURES}&date=20270229`, 'date must be a calendar date as YYYYMMDD'],
+  [`${DEPARTURES}&date=20261301`, 'date must be a calendar date as YYYYMMDD'],
+  [`${DEPARTURES}&date=tomorrow`, 'date must be a calendar date as YYYYMMDD', 'received "tomorrow"'],
+  [`${DEPARTURES}&time=2400`, 'time must be a time as HHmm', 'received "2400"'],
+  [`${DEPARTURES}&time=0860`, 'time must be a time as HHmm'],
+  [`${DEPARTURES}&time=800`, 'time must be a time as HHmm'],
+  [`${DEPARTURES}&time=08:00`, 'time must be a time as HHmm', 'received "08:00"'],
+  [`${DEPARTURES}&time=8am`, 'time must be a time as HHmm'],
+  [`${DEPARTURES}&date=20260416&date=20260417`, 'date must be given once'],
+  ['/v1/departures?limit=0&modes=tram&time=99', 'stop is required', 'limit must', 'modes must', 'time must'],
+
+  ['/v1/nearby', 'lat is required', 'lng is required'],
+  [
+    '/v1/nearby?lat=&lng=',
+    'lat must be a decimal number from -90 to 90',
+    'lng must be a decimal number from -180 to 180',
+  ],
+  ['/v1/nearby?lat=-33.8', 'lng is required'],
+  ['/v1/nearby?lat=abc&lng=151.2', 'lat must be a decimal number from -90 to 90', 'received "abc"'],
+  ['/v1/nearby?lat=0x1f&lng=151.2', 'lat must be a decimal number', 'received "0x1f"'],
+  ['/v1/nearby?lat=1e1&lng=151.2', 'lat must be a decimal number', 'received "1e1"'],
+  ['/v1/nearby?lat=%20&lng=151.2', 'lat must be a decimal number', 'received " "'],
+  ['/v1/nearby?lat=.&lng=151.2', 'lat must be a decimal number', 'received "."'],
+  ['/v1/nearby?lat=-&lng=151.2', 'lat must be a decimal number', 'received "-"'],
+  [
+    '/v1/nearby?lat=-33,8&lng=151,2',
+    'lat must be a decimal number',
+    'lng must be a decimal number',
+    'received "151,2"',
+  ],
+  ['/v1/nearby?lat=-90.001&lng=151.2', 'lat must be a decimal number from -90 to 90', 'received "-90.001"'],
+  ['/v1/nearby?lat=-33.8&lng=180.1', 'lng must be a decimal number from -180 to 180', 'received "180.1"'],
+  ['/v1/nearby?lat=999&lng=999', 'lat must be a decimal number', 'lng must be a decimal number'],
+  ['/v1/nearby?lat=-33.8&lat=-33.9&lng=151.2', 'lat must be given once', 'received ["-33.8","-33.9"]'],
+  ['/v1/nearby?lat=151.2108&lng=-33.8613', 'lat and lng seem to be swapped', 'received "151.2108"'],
+  [`${NEARBY}&radius=0`, `radius ${COUNT} 2000`, 'received "0"'],
+  [`${NEARBY}&radius=-5`, `radius ${COUNT} 2000`],
+  [`${NEARBY}&radius=99.9`, `radius ${COUNT} 2000`, 'received "99.9"'],
+  [`${NEARBY}&radius=1km`, `radius ${COUNT} 2000`],
+  [`${NEARBY}&limit=0`, `limit ${COUNT} 50`],
+  [`${NEARBY}&modes=boat`, 'modes must be all, or some of', 'not "boat"'],
+
+  ['/v1/stops/search', 'q is required'],
+  ['/v1/stops/search?q=', 'q must be 1 to 100 characters'],
+  ['/v1/stops/search?q=%20%09', 'q must be 1 to 100 characters', 'not all of them blank'],
+  [`/v1/stops/search?q=${'a'.repeat(101)}`, 'q must be 1 to 100 characters', 'received "aaa'],
+  ['/v1/stops/search?q=a&q=b', 'q must be given once', 'received ["a","b"]'],
+  [`${SEARCH}&limit=0`, `limit ${COUNT} 50`],
+
+  ['/v1/trips', 'from is required', 'to is required'],
+  ['/v1/trips?from=202091', 'to is required'],
+  ['/v1/trips?to=202091', 'from is required'],
+  ['/v1/trips?from=&to=', 'from must be a stop identifier', 'to must be a stop identifier'],
+  ['/v1/trips?from=Central&to=Manly', 'from must be a stop identifier', 'received "Central"', 'received "Manly"'],
+  ['/v1/trips?from=202091&to=202091', 'to must be another stop than from', 'received "202091"'],
+  ['/v1/trips?from=G2095102&to=g2095102', 'to must be another stop than from'],
+  ['/v1/trips?from=202091&to=202091&limit=0', 'to must be another stop than from', 'limit must'],
+  [`${TRIPS}&limit=0`, `limit ${COUNT} 6`],
+  [`${TRIPS}&arrive_by=yes`, 'arrive_by must be true or false', 'received "yes"'],
+  [`${TRIPS}&arrive_by=1`, 'arrive_by must be true or false', 'received "1"'],
+  [`${TRIPS}&arrive_by=true&arrive_by=true`, 'arrive_by must be given once'],
+  [`${TRIPS}&date=20260431`, 'date must be a calendar date as YYYYMMDD'],
+  [`${TRIPS}&time=2360`, 'time must be a time as HHmm'],
+];
+
+describe('a query that is not right', () => {
+  it.each(REFUSED)('%s is 400 and told what is wrong with it, what came and what is allowed', async (url, ...told) => {
+    const response = await app.inject(url);
+    expect(response.statusCode).toBe(400);
+    expectErrorObject(response);
+    const { code, message } = response.json().error;
+    expect(code).toBe('INVALID_PARAMETER');
+    for (const part of told) expect(message).toContain(part);
+    expect(message).not.toMatch(/undefined|querystring|NaN(?!")|\[object|ZodError|Invalid input/);
+    expect(upstream.requests).toStrictEqual([]);
+  });
+
+  it('is told every problem once', async () => {
+    const { message } = (await app.inject('/v1/departures?stop=x&limit=x&modes=x&date=x&time=x')).json().error;
+    for (const name of ['stop', 'limit', 'modes', 'date', 'time']) {
+      expect(message.match(new RegExp(`\\b${name} must`, 'g'))).toHaveLength(1);
+    }
+  });
+
+  it('is not told of a huge value in full', async () => {
+    const { message } = (await app.inject(`/v1/departures?stop=${'9'.repeat(5000)}`)).json().error;
+    expect(message.length).toBeLessThan(400);
+  });
+
+  it.each([`${DEPARTURES}&date=20260414`, `${DEPARTURES}&date=19000101&time=0800`, `${TRIPS}&date=20260414`])(
+    '%s, in the past, is DATE_OUT_OF_RANGE',
+    async (url) => {
+      const response = await app.inject(url);
+      expect(response.statusCode).toBe(400);
+      expectErrorObject(response);
+      expect(response.json().error.code).toBe('DATE_OUT_OF_RANGE');
+      expect(response.json().error.message).toContain('20260415');
+      expect(upstream.requests).toStrictEqual([]);
+    },
+  );
+});
+
+/** The query and what the authority is asked. */
+const ACCEPTED: [url: string, asked: Record<string, string | null>][] = [
+  [`${DEPARTURES}&limit=51`, {}],
+  [`${DEPARTURES}&limit=999999999999999999999999`, {}],
+  [`${DEPARTURES}&limit=007`, {}],
+  [
+    `${DEPARTURES}&limit=&modes=&routes=&date=&time=`,
+    { itdDate: null, itdTime: null, exclMOT_1: '1', exclMOT_5: null },
+  ],
+  [`${DEPARTURES}&modes=TRAIN`, { exclMOT_1: null, exclMOT_5: '1' }],
+  [`${DEPARTURES}&modes=%20Train%20,%20,bus,train`, { exclMOT_1: null, exclMOT_5: null, exclMOT_9: '1' }],
+  [`${DEPARTURES}&modes=All`, { excludedMeans: null }],
+  [`${DEPARTURES}&modes=all,bus`, { excludedMeans: null }],
+  [`${DEPARTURES}&modes=ferry,ALL`, { excludedMeans: null }],
+  [`${DEPARTURES}&modes=${MODES}`, { excludedMeans: null }],
+  ['/v1/departures?stop=%20g200020%20', { name_dm: 'G200020' }],
+  ['/v1/departures?stop=000000000001', { name_dm: '000000000001' }],
+  [`${DEPARTURES}&time=0800`, { itdDate: '20260415', itdTime: '0800' }],
+  [`${DEPARTURES}&date=20260416`, { itdDate: '20260416', itdTime: '1624' }],
+  [`${DEPARTURES}&date=20280229&time=2359`, { itdDate: '20280229', itdTime: '2359' }],
+  [`${DEPARTURES}&date=20261004&time=0230`, { itdDate: '20261004', itdTime: '0230' }],
+  [`${DEPARTURES}&nothing=1&nothing=2&key=&=&&constructor=1&__proto__=1&toString=1`, {}],
+  [`${DEPARTURES}&Limit=0`, {}],
+  [`${NEARBY}&radius=2001`, { radius_1: '2000' }],
+  [`${NEARBY}&radius=99999999999999999999`, { radius_1: '2000' }],
+  [`${NEARBY}&radius=&limit=&modes=`, { radius_1: '500' }],
+  ['/v1/nearby?lat=-90&lng=-180', { coord: '-180:-90:EPSG:4326' }],
+  ['/v1/nearby?lat=-0&lng=180.0', { coord: '180:0:EPSG:4326' }],
+  ['/v1/nearby?lat=.5&lng=5.', { coord: '5:0.5:EPSG:4326' }],
+  [`/v1/nearby?lat=-33.${'8'.repeat(300)}&lng=151.2`, {}],
+  [`${SEARCH}&limit=`, { name_sf: 'manly' }],
+  ['/v1/stops/search?q=%20Manly%20%26%20Co%20', { name_sf: 'Manly & Co' }],
+  ['/v1/stops/search?q=a+b', { name_sf: 'a b' }],
+  ['/v1/stops/search?q=%E2%9C%88', { name_sf: '✈' }],
+  ['/v1/stops/search?q=1', { name_sf: '1' }],
+  [`${TRIPS}&limit=7`, { calcNumberOfTrips: '6' }],
+  [`${TRIPS}&arrive_by=&date=&time=&limit=`, { depArrMacro: 'dep', itdDate: null }],
+  [`${TRIPS}&arrive_by=true`, { depArrMacro: 'arr' }],
+  [`${TRIPS}&arrive_by=false`, { depArrMacro: 'dep' }],
+  ['/v1/trips?from=g2095102&to=202091', { name_origin: 'G2095102', name_destination: '202091' }],
+];
+
+describe('a query that is right', () => {
+  it.each(ACCEPTED)('%s is answered, and asked as it was meant', async (url, asked) => {
+    const response = await app.inject(url);
+    expect(response.statusCode).toBe(200);
+    const operation = OPERATIONS.find((one) => url.startsWith(one.url.split('?', 1)[0] as string));
+    if (operation) expectContract(response, operation);
+    const sent = new URL(upstream.requests[0] ?? '', 'http://x').searchParams;
+    for (const [name, value] of Object.entries(asked)) expect(sent.get(name)).toBe(value);
+  });
+
+  it.each(['0.0000001', '-0.00000001', `0.${'0'.repeat(50)}1`])(
+    '%s is never sent on as an exponent',
+    async (number) => {
+      await app.inject(`/v1/nearby?lat=${number}&lng=${number}`);
+      const sent = new URL(upstream.requests[0] ?? '', 'http://x').searchParams;
+      expect(sent.get('coord')).toMatch(/^-?[\d.]+:-?[\d.]+:EPSG:4326$/);
+    },
+  );
+
+  it('never has a limit above the greatest', async () => {
+    const many = { ...departureMonitorAnswer, stopEvents: Array.from({ length: 60 }, (_, index) => busEvent(index)) };
+    upstream.answerWith((_request, response) => response.end(JSON.stringify(many)));
+    const ask = async (limit: string) => (await app.inject(`${DEPARTURES}&limit=${limit}`)).json().departures.length;
+    expect([await ask('1000'), await ask('50'), await ask(''), await ask('1')]).toStrictEqual([50, 50, 10, 1]);
+  });
+
+  it('of a search comes back as received', async () => {
+    upstream.answerWith((_request, response) => response.end(GOOD_ANSWERS.get('stop_finder')));
+    expect((await app.inject('/v1/stops/search?q=%20Manly+%26%20')).json().query).toBe(' Manly & ');
+  });
+});
+
+function busEvent(index: number) {
+  return {
+    ...departureMonitorAnswer.stopEvents[3],
+    departureTimePlanned: new Date(Date.parse(NOW) + index * 60_000).toISOString(),
+  };
+}

@@ -1,0 +1,134 @@
+import { onTestFinished } from 'vitest';
+import type { FaultChooser } from '#src/sandbox/fault.ts';
+import type { SandboxNetwork } from '#src/sandbox/network.ts';
+import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
+import { SMALL_NETWORK } from './small-network.ts';
+
+export const API_KEY = 'sandbox-key';
+
+/** A sandbox of the test at hand, closed when the test is over. `now` is UTC. */
+export async function sandboxAt(
+  now: string,
+  options: { network?: SandboxNetwork; fault?: FaultChooser } = {},
+): Promise<Sandbox> {
+  const sandbox = await startSandbox({
+    apiKey: API_KEY,
+    now: () => new Date(now),
+    network: SMALL_NETWORK,
+    ...options,
+  });
+  onTestFinished(() => sandbox.close());
+  return sandbox;
+}
+
+type Query = Record<string, string>;
+
+const COMMON = { outputFormat: 'rapidJSON', coordOutputFormat: 'EPSG:4326' };
+
+export function ask(sandbox: Sandbox, endpoint: string, query: Query, init: RequestInit = {}): Promise<Response> {
+  const parameters = new URLSearchParams({ ...COMMON, ...query });
+  return fetch(`${sandbox.url}/${endpoint}?${parameters}`, {
+    headers: { authorization: `apikey ${API_KEY}` },
+    ...init,
+  });
+}
+
+async function answer<Body>(sandbox: Sandbox, endpoint: string, query: Query): Promise<Body> {
+  const response = await ask(sandbox, endpoint, query);
+  return (await response.json()) as Body;
+}
+
+export interface Message {
+  code: number;
+  text: string;
+}
+
+export interface Place {
+  id: string;
+  name: string;
+  disassembledName?: string;
+  type: string;
+  coord?: [number, number];
+  isBest?: boolean;
+  matchQuality?: number;
+  modes?: number[];
+  productClasses?: number[];
+  assignedStops?: Place[];
+  parent?: Place;
+  properties?: Record<string, unknown>;
+}
+
+interface Transportation {
+  id: string;
+  name: string;
+  disassembledName?: string;
+  number?: string;
+  product: { id: number; class: number; name: string };
+  destination: { name: string };
+  properties: { RealtimeTripId?: string; tripCode?: number };
+}
+
+export interface StopEvent {
+  isCancelled?: true;
+  isRealtimeControlled?: true;
+  realtimeStatus?: string[];
+  location: Place;
+  departureTimePlanned: string;
+  departureTimeEstimated?: string;
+  transportation: Transportation;
+  infos?: { id: string; subtitle: string }[];
+  properties: Record<string, string>;
+}
+
+export interface BoardAnswer {
+  systemMessages: Message[];
+  locations?: Place[];
+  stopEvents?: StopEvent[];
+}
+
+export type LegEnd = Place & {
+  departureTimePlanned?: string;
+  departureTimeEstimated?: string;
+  arrivalTimePlanned?: string;
+  arrivalTimeEstimated?: string;
+};
+
+export interface Leg {
+  duration: number;
+  distance?: number;
+  isRealtimeControlled?: true;
+  origin: LegEnd;
+  destination: LegEnd;
+  transportation: Transportation;
+  stopSequence?: LegEnd[];
+  footPathInfo?: { position: string; duration: number }[];
+  interchange?: { desc: string; type: number; coords: [number, number][] };
+  coords: [number, number][];
+  infos: unknown[];
+}
+
+export interface JourneyShape {
+  rating?: number;
+  isAdditional: boolean;
+  interchanges: number;
+  legs: Leg[];
+}
+
+export interface TripAnswer {
+  systemMessages: Message[];
+  journeys?: JourneyShape[];
+}
+
+export function board(sandbox: Sandbox, stop: string, query: Query = {}): Promise<BoardAnswer> {
+  const common = { mode: 'direct', type_dm: 'any', name_dm: stop, depArrMacro: 'dep', TfNSWDM: 'true' };
+  return answer(sandbox, 'departure_mon', { ...common, ...query });
+}
+
+export function trip(sandbox: Sandbox, from: string, to: string, query: Query = {}): Promise<TripAnswer> {
+  const ends = { type_origin: 'any', name_origin: from, type_destination: 'any', name_destination: to };
+  return answer(sandbox, 'trip', { ...ends, depArrMacro: 'dep', calcNumberOfTrips: '6', TfNSWTR: 'true', ...query });
+}
+
+export function places(sandbox: Sandbox, endpoint: 'stop_finder' | 'coord', query: Query) {
+  return answer<{ systemMessages?: Message[]; locations?: Place[] }>(sandbox, endpoint, query);
+}

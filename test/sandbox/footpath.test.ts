@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { createFootpaths, distanceMetres } from '#src/sandbox/footpath.ts';
+import type { SandboxStop } from '#src/sandbox/network.ts';
+import { indexNetwork } from '#src/sandbox/network-index.ts';
+
+const METRE = 1 / 111_195;
+
+/** Stops along a meridian, given by the metres at which their points lie. */
+function footpathsAlong(stops: number[][]) {
+  const index = indexNetwork({
+    stops: stops.map((metres, i): SandboxStop => {
+      const points = metres.map((at) => ({
+        id: `${at}`,
+        code: 'X',
+        platformName: 'X',
+        lat: -33 + at * METRE,
+        lng: 151,
+      }));
+      const position = { lat: points[0]?.lat ?? 0, lng: 151 };
+      return { id: `s${i}`, stopId: `n${i}`, name: 'X', locality: 'X', wheelchairAccess: true, ...position, points };
+    }),
+    lines: [],
+    places: [],
+  });
+  const footpaths = createFootpaths(index);
+  return (from: number) => {
+    const node = index.pointById.get(`${from}`);
+    if (node === undefined) throw new Error(`no point at ${from} m`);
+    return Object.fromEntries(footpaths(node).map(({ to, seconds }) => [to.point.id, seconds]));
+  };
+}
+
+test('a change takes a minute at the same platform, two at least within the stop, more for a longer walk', () => {
+  const from = footpathsAlong([[0, 10, 200]]);
+  expect(from(0)).toEqual({ 0: 60, 10: 120, 200: 300 });
+});
+
+test('people walk 400 metres between stops, and across their own stop however wide it is', () => {
+  const from = footpathsAlong([[0, 700], [395], [405]]);
+  expect(from(0)).toEqual({ 0: 60, 700: 900, 395: 540 });
+  expect(from(395)).toEqual({ 0: 540, 700: 480, 395: 60, 405: 120 });
+});
+
+test('a degree of longitude is shorter than one of latitude', () => {
+  expect(distanceMetres({ lat: -33, lng: 151 }, { lat: -34, lng: 151 })).toBeCloseTo(111_195, -2);
+  expect(distanceMetres({ lat: -60, lng: 151 }, { lat: -60, lng: 152 })).toBeCloseTo(55_600, -2);
+});

@@ -1,0 +1,130 @@
+import { DateTime } from 'luxon';
+import { expect, test } from 'vitest';
+import { indexNetwork } from '#src/sandbox/network-index.ts';
+import { runAt } from '#src/sandbox/run.ts';
+import { askedSeconds, isPublished, localDay, serviceDayStart } from '#src/sandbox/service-day.ts';
+import { createTimetables, departureMinutes, firstRunFrom } from '#src/sandbox/timetable.ts';
+import { type BoardAnswer, board, sandboxAt } from './asking.ts';
+import { SMALL_NETWORK } from './small-network.ts';
+
+const seconds = (iso: string) => Date.parse(iso) / 1000;
+const sydney = (epochSeconds: number) => DateTime.fromSeconds(epochSeconds, { zone: 'Australia/Sydney' });
+const index = indexNetwork(SMALL_NETWORK);
+const [trains] = index.patterns;
+if (trains === undefined) throw new Error('the small network has trains');
+
+test('a service day starts at local midnight, and on the two nights of change twelve hours before noon', () => {
+  const start = (date: string) => sydney(serviceDayStart(seconds(`${date}T00:00:00Z`) / 86_400)).toFormat('dd HH:mm');
+  expect(start('2026-11-20')).toBe('20 00:00');
+  expect(start('2026-07-01')).toBe('01 00:00');
+  expect(start('2026-10-04')).toBe('03 23:00');
+  expect(start('2027-04-04')).toBe('04 01:00');
+});
+
+test('departures run from first to last, both included, and services that meet share one', () => {
+  const services = [
+    { days: 'daily', from: '05:00', until: '06:00', everyMinutes: 30 },
+    { days: 'weekends', from: '06:00', until: '06:20', everyMinutes: 10 },
+    { days: 'weekdays', from: '24:30', until: '24:30', everyMinutes: 10 },
+  ] as const;
+  expect(departureMinutes(services, true)).toEqual([300, 330, 360, 370, 380]);
+  expect(departureMinutes(services, false)).toEqual([300, 330, 360, 1470]);
+});
+
+test('Saturday and Sunday are the weekend in Sydney, whatever the date in UTC', () => {
+  const coach = index.patterns.find((pattern) => pattern.line.number === '165');
+  if (coach === undefined) throw new Error('the small network has a coach');
+  const list = createTimetables()(seconds('2026-11-21T01:00:00Z'))(coach);
+  expect([...list.starts].map((start) => sydney(start).toFormat('ccc HH:mm'))).toEqual([
+    'Thu 09:00',
+    'Fri 09:00',
+    'Mon 09:00',
+  ]);
+});
+
+test.each([
+  ['2026-04-04T01:00:00Z', 'clocks go back, April 2026'],
+  ['2026-10-03T01:00:00Z', 'clocks go forward, October 2026'],
+  ['2027-04-03T01:00:00Z', 'clocks go back, April 2027'],
+  ['2027-10-02T01:00:00Z', 'clocks go forward, October 2027'],
+])('no run is lost or doubled from %s on: %s', (saturdayNoon) => {
+  const list = createTimetables()(seconds(saturdayNoon))(trains);
+  const runs = [...list.starts].map((_, position) => runAt(trains, list, position));
+  expect(runs).toHaveLength(5 * 96);
+  expect(new Set(runs.map((run) => `${run.day} ${run.minute}`)).size).toBe(5 * 96);
+  for (const run of runs) expect(run.startSeconds).toBe(serviceDayStart(run.day) + run.minute * 60);
+});
+
+test('in the daytime of a day of change the clock reads what the timetable says', () => {
+  for (const noon of ['2026-04-05T02:00:00Z', '2026-10-04T01:00:00Z']) {
+    const list = createTimetables()(seconds(noon))(trains);
+    const run = runAt(trains, list, firstRunFrom(list, seconds(noon)));
+    expect(run.minute).toBe(12 * 60);
+    expect(sydney(run.startSeconds).toFormat('HH:mm')).toBe('12:00');
+  }
+});
+
+test('asked times are Sydney wall clock; the hour that does not happen means the one after', () => {
+  const asked = (itdDate: string, itdTime: string) =>
+    askedSeconds(new URLSearchParams({ itdDate, itdTime }), seconds('2026-01-01T00:00:00Z'));
+  expect(asked('20261121', '0815')).toBe(seconds('2026-11-20T21:15:00Z'));
+  expect(asked('20260701', '0815')).toBe(seconds('2026-06-30T22:15:00Z'));
+  expect(asked('20261004', '0230')).toBe(seconds('2026-10-03T16:30:00Z'));
+  expect(asked('20261350', '0230')).toBeUndefined();
+});
+
+test('without a date and a time it is now; without one of them, today or this minute', () => {
+  const now = seconds('2026-11-20T21:15:00Z');
+  expect(askedSeconds(new URLSearchParams(), now)).toBe(now);
+  expect(askedSeconds(new URLSearchParams({ itdTime: '0900' }), now)).toBe(seconds('2026-11-20T22:00:00Z'));
+  expect(askedSeconds(new URLSearchParams({ itdDate: '20261122' }), now)).toBe(seconds('2026-11-21T21:15:00Z'));
+});
+
+test('the hour that happens twice means its first pass beforehand, and within it the nearer one', () => {
+  const asked = (now: string) =>
+    askedSeconds(new URLSearchParams({ itdDate: '20260405', itdTime: '0230' }), seconds(now));
+  const [first, second] = [seconds('2026-04-04T15:30:00Z'), seconds('2026-04-04T16:30:00Z')];
+  expect(asked('2026-04-04T02:00:00Z')).toBe(first);
+  expect(asked('2026-04-04T15:45:00Z')).toBe(first);
+  expect(asked('2026-04-04T16:10:00Z')).toBe(second);
+});
+
+test('the timetable is published from a week ago to two weeks ahead', () => {
+  const now = seconds('2026-11-20T21:00:00Z');
+  expect(localDay(now)).toBe(seconds('2026-11-21T00:00:00Z') / 86_400);
+  expect(isPublished(now + 14 * 86_400, now)).toBe(true);
+  expect(isPublished(now + 15 * 86_400, now)).toBe(false);
+  expect(isPublished(now - 7 * 86_400, now)).toBe(true);
+  expect(isPublished(now - 8 * 86_400, now)).toBe(false);
+});
+
+/** Pages the way a caller does: ask again from the time of the last event, leave out what is known. */
+async function pagedTrips(now: string, from: string, until: string): Promise<string[]> {
+  const sandbox = await sandboxAt(now);
+  const seen = new Map<string, string>();
+  for (let at = DateTime.fromISO(from, { zone: 'Australia/Sydney' }); at.toISO() !== null; ) {
+    const query = { itdDate: at.toFormat('yyyyMMdd'), itdTime: at.toFormat('HHmm') };
+    const events: NonNullable<BoardAnswer['stopEvents']> = (await board(sandbox, '2001001', query)).stopEvents ?? [];
+    for (const event of events) seen.set(event.properties.RealtimeTripId ?? '', event.departureTimePlanned);
+    const last = events.at(-1)?.departureTimePlanned ?? until;
+    if (last >= until || events.length < 40) break;
+    at = DateTime.fromISO(last, { zone: 'Australia/Sydney' });
+  }
+  return [...seen.values()].filter((planned) => planned < until);
+}
+
+test('paging by the time of the last event loses nothing, across midnight', async () => {
+  const planned = await pagedTrips('2026-11-20T21:00:00Z', '2026-11-21T08:00', '2026-11-22T21:00:00Z');
+  expect(planned).toHaveLength(2 * 96);
+  const gaps = planned.slice(1).map((time, i) => seconds(time) - seconds(planned[i] ?? ''));
+  expect(new Set(gaps)).toEqual(new Set([15 * 60]));
+});
+
+test('paging through the night on which the clocks go back loses nothing', async () => {
+  const planned = await pagedTrips('2026-04-04T10:00:00Z', '2026-04-04T21:00', '2026-04-05T20:00:00Z');
+  const starts = createTimetables()(seconds('2026-04-04T10:00:00Z'))(trains).starts;
+  const expected = starts.filter(
+    (start) => start >= seconds('2026-04-04T10:00:00Z') && start < seconds('2026-04-05T20:00:00Z'),
+  );
+  expect(planned.map(seconds)).toEqual([...expected]);
+});

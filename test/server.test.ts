@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { runServerToExit, type ServerProcess, startServerProcess } from './support/process.ts';
+import { json, startUpstream, type TestUpstream } from './support/upstream.ts';
+
+let server: ServerProcess | undefined;
+let upstream: TestUpstream | undefined;
+
+afterEach(async () => {
+  await server?.stop('SIGKILL');
+  await upstream?.close();
+  server = undefined;
+  upstream = undefined;
+});
+
+describe('the process', () => {
+  it('answers from the sandbox when nothing is configured, and says so', async () => {
+    server = await startServerProcess();
+    await expect.poll(() => server?.log.map(({ msg }) => msg).join('\n')).toMatch(/^try: curl/m);
+    const messages = server.log.map(({ msg }) => String(msg)).join('\n');
+    expect(messages).toMatch(/made up by the embedded sandbox/);
+
+    const [, printed] = /^try: curl "(.*)"$/m.exec(messages) ?? [];
+    const answer = await fetch(printed?.replace('localhost', '127.0.0.1') ?? '');
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({ stop_name: 'Town Hall Station' });
+  });
+
+  it('asks the configured upstream and starts no sandbox', async () => {
+    upstream = await startUpstream(json({ version: '10.6.21.17', locations: [] }));
+    server = await startServerProcess({ UPSTREAM_URL: upstream.url });
+    const answer = await fetch(`${server.baseUrl}/v1/stops/search?q=central`);
+    expect(await answer.json()).toEqual({ query: 'central', results: [] });
+    expect(upstream.requests[0]).toContain('/v1/tp/stop_finder?');
+    expect(server.log.map(({ msg }) => msg).join()).not.toContain('sandbox');
+  });
+
+  it('finishes the requests in flight on SIGTERM, lets no idle connection hold it, and exits with 0', async () => {
+    upstream = await startUpstream(async (_request, response) => {
+      await sleep(800);
+      json({ version: '10.6.21.17', locations: [] })(_request, response);
+    });
+    server = await startServerProcess({ UPSTREAM_URL: upstream.url });
+    await (await fetch(`${server.baseUrl}/healthz`)).text();
+    const inFlight = fetch(`${server.baseUrl}/v1/stops/search?q=central`);
+    await expect.poll(() => upstream?.requests.length).toBe(1);
+
+    const stopped = server.stop('SIGTERM');
+    const answer = await inFlight;
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('connection')).toBe('close');
+    expect(await answer.json()).toEqual({ query: 'central', results: [] });
+    expect(await stopped).toBe(0);
+  });
+
+  it('refuses a configuration that cannot work, naming every problem but no secret', async () => {
+    const { code, stderr } = await runServerToExit({
+      PORT: 'eighty',
+      LOG_LEVEL: 'loud',
+      UPSTREAM_API_KEY: 'a secret with blanks',
+    });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/PORT/);
+    expect(stderr).toMatch(/LOG_LEVEL/);
+    expect(stderr).toMatch(/UPSTREAM_API_KEY/);
+    expect(stderr).not.toMatch(/secret/);
+  });
+});

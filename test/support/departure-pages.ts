@@ -1,0 +1,50 @@
+import { type DepartureMonitorPayload, departureMonitorSchema } from '#src/efa/payload.ts';
+import type { DepartureMonitorQuestion } from '#src/efa/request.ts';
+
+/** A departure of upstream; `minute` counts from `FIRST_MINUTE`, the trip number tells departures apart. */
+export interface MadeUpEvent {
+  minute: number;
+  trip?: number | undefined;
+  productClass?: number;
+  route?: string;
+  headsign?: string;
+}
+
+const FIRST_MINUTE = new Date('2026-04-15T06:00:00Z');
+
+export function planned(minute: number): string {
+  return new Date(FIRST_MINUTE.getTime() + minute * 60_000).toISOString().replace('.000', '');
+}
+
+/** An answer of the departure monitor; without events it is that of a known stop with nothing leaving. */
+export function toPayload(events: readonly MadeUpEvent[], stopId = '200070'): DepartureMonitorPayload {
+  return departureMonitorSchema.parse({
+    version: '10.6.21.17',
+    locations: [{ id: stopId, name: 'Town Hall Station, Sydney', type: 'stop', isBest: true }],
+    stopEvents: events.map(({ minute, trip, productClass = 5, route = '504', headsign = 'Chiswick' }) => ({
+      location: { id: '2000252', name: 'Town Hall, Park St, Stand K, Sydney', type: 'platform' },
+      departureTimePlanned: planned(minute),
+      transportation: {
+        id: `nsw:${route}`,
+        disassembledName: route,
+        product: { class: productClass },
+        destination: { name: headsign },
+        properties: { tripCode: trip },
+      },
+    })),
+  });
+}
+
+/** A departure monitor that answers its questions one after the other; an error is thrown. Keeps what it was asked. */
+export function answerInTurn(...answers: (DepartureMonitorPayload | Error)[]) {
+  const questions: DepartureMonitorQuestion[] = [];
+  return {
+    questions,
+    async departureMonitor(question: DepartureMonitorQuestion) {
+      const answer = answers[questions.push(question) - 1];
+      if (answer === undefined) throw new Error(`nothing prepared for question ${questions.length}`);
+      if (answer instanceof Error) throw answer;
+      return { payload: answer, retrievedAt: new Date(FIRST_MINUTE.getTime() + questions.length * 1000) };
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+
+export interface ServerProcess {
+  baseUrl: string;
+  /** Lines of the log so far, parsed. */
+  log: Record<string, unknown>[];
+  process: ChildProcess;
+  /** Resolves with the exit code; null when a signal ended it. */
+  exited: Promise<number | null>;
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+/** Starts the service as `npm start` does, on a free loopback port, and waits until it listens. */
+export async function startServerProcess(env: Record<string, string> = {}): Promise<ServerProcess> {
+  const child = spawn(process.execPath, ['src/server.ts'], {
+    env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit').then(([code]) => code as number | null);
+  const log: Record<string, unknown>[] = [];
+  const baseUrl = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
+      const entry = JSON.parse(line) as Record<string, unknown>;
+      log.push(entry);
+      const [address] = /http:\/\/127\.0\.0\.1:\d+$/.exec(String(entry.msg)) ?? [];
+      if (address) resolve(address);
+    });
+    exited.then((code) => reject(new Error(`the server exited with ${code} before it listened`)));
+  });
+  const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
+    child.kill(signal);
+    return exited;
+  };
+  return { baseUrl, log, process: child, exited, stop };
+}
+
+/** Runs the service until it exits by itself; for starts that must fail. */
+export async function runServerToExit(env: Record<string, string>): Promise<{ code: number | null; stderr: string }> {
+  const child = spawn(process.execPath, ['src/server.ts'], {
+    env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let stderr = '';
+  child.stderr.on('data', (chunk) => {
+    stderr += chunk;
+  });
+  const [code] = await once(child, 'close');
+  return { code, stderr };
+}

@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest';
+import { findMode, isWalkClass, toExcludedClasses } from '#src/efa/product-class.ts';
+import { MODES, modesParameter, sortModes } from '#src/transit/mode.ts';
+
+describe('the modes parameter', () => {
+  test.each([
+    ['bus', ['bus']],
+    ['ferry,train', ['train', 'ferry']],
+    [' Bus , TRAIN,bus,', ['train', 'bus']],
+    ['all', [...MODES]],
+    ['bus,ALL', [...MODES]],
+  ])('%j', (text, modes) => {
+    expect(modesParameter.parse(text)).toEqual(modes);
+  });
+
+  test.each([
+    ['tram', '"tram"'],
+    ['bus,tram,boat', '"tram", "boat"'],
+    ['all,tram', '"tram"'],
+    ['walk', '"walk"'],
+    [',', 'all, or some of train, metro'],
+  ])('%j is refused, naming what is wrong and what is allowed', (text, part) => {
+    const message = modesParameter.safeParse(text).error?.issues[0]?.message;
+    expect(message).toContain(part);
+    expect(message).toContain('schoolbus');
+  });
+
+  test('given twice is refused', () => {
+    expect(modesParameter.safeParse(['bus', 'train']).error?.issues[0]?.message).toBe('must be given once');
+  });
+});
+
+test('modes are listed once, in the order of the specification', () => {
+  expect(sortModes(['schoolbus', 'bus', 'train', 'bus'])).toEqual(['train', 'bus', 'schoolbus']);
+});
+
+describe('product classes', () => {
+  test.each([
+    [1, 'train'],
+    [2, 'metro'],
+    [4, 'lightrail'],
+    [5, 'bus'],
+    [7, 'coach'],
+    [9, 'ferry'],
+    [10, 'bus'],
+    [11, 'schoolbus'],
+    [0, null],
+    [3, null],
+    [77, null],
+    [99, null],
+    [100, null],
+  ])('%i is %s', (productClass, mode) => {
+    expect(findMode(productClass)).toBe(mode);
+  });
+
+  test('walks are 99 and 100 and nothing else', () => {
+    expect([1, 5, 77, 98, 99, 100, 107].filter(isWalkClass)).toEqual([99, 100]);
+  });
+
+  test('of the modes not wanted are excluded, on-demand together with buses', () => {
+    expect(toExcludedClasses(['bus'])).toEqual([1, 2, 4, 7, 9, 11]);
+    expect(toExcludedClasses(['train'])).toEqual([2, 4, 5, 7, 9, 10, 11]);
+    expect(toExcludedClasses(MODES)).toEqual([]);
+  });
+});

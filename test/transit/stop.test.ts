@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import { distanceMetres, pathLengthMetres, stopIdParameter } from '#src/transit/stop.ts';
+
+describe('the stop identifier', () => {
+  test.each([
+    ['200060', '200060'],
+    ['g201023', 'G201023'],
+    [' G201023 ', 'G201023'],
+    ['0', '0'],
+    ['123456789012', '123456789012'],
+  ])('%j', (text, id) => {
+    expect(stopIdParameter.parse(text)).toBe(id);
+  });
+
+  test.each(['1234567890123', 'GG1', 'G', 'coord:1:2', '200060,200070', 'Central', '-1', '1.5', ' '])(
+    '%j is refused',
+    (text) => {
+      expect(stopIdParameter.safeParse(text).success).toBe(false);
+    },
+  );
+});
+
+describe('distances', () => {
+  test('a thousandth of a degree of latitude is 111.2 metres', () => {
+    expect(distanceMetres([-33.884, 151.2], [-33.883, 151.2])).toBeCloseTo(111.2, 1);
+  });
+
+  test('degrees of longitude shrink towards the pole', () => {
+    expect(distanceMetres([0, 151.2], [0, 151.201])).toBeCloseTo(111.2, 1);
+    expect(distanceMetres([-60, 151.2], [-60, 151.201])).toBeCloseTo(55.6, 1);
+  });
+
+  test('from a point to itself is nothing, to the other side of the earth half its girth', () => {
+    expect(distanceMetres([-33.884, 151.2], [-33.884, 151.2])).toBe(0);
+    expect(distanceMetres([0, 0], [0, 180]) / 1000).toBeCloseTo(20_015, 0);
+  });
+
+  test('the length of a path is the sum of its parts', () => {
+    const path: [number, number][] = [
+      [-33.884, 151.2],
+      [-33.883, 151.2],
+      [-33.884, 151.2],
+    ];
+    expect(pathLengthMetres(path)).toBeCloseTo(222.4, 1);
+    expect(pathLengthMetres(path.slice(0, 1))).toBe(0);
+    expect(pathLengthMetres([])).toBe(0);
+  });
+});

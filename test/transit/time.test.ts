@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'vitest';
+import {
+  askedWallClock,
+  dateParameter,
+  formatTimestamp,
+  minutesBetween,
+  nextWeekdayMorning,
+  parseTimestamp,
+  timeParameter,
+  toSydneyWallClock,
+} from '#src/transit/time.ts';
+
+describe('the wall clock in Sydney', () => {
+  test.each([
+    ['2026-04-15T06:25:30Z', '20260415', '1625'],
+    ['2026-01-14T00:14:36Z', '20260114', '1114'],
+    // Midnight, in winter and in summer.
+    ['2026-07-01T13:59:59Z', '20260701', '2359'],
+    ['2026-07-01T14:00:00Z', '20260702', '0000'],
+    ['2026-12-31T12:59:00Z', '20261231', '2359'],
+    ['2026-12-31T13:00:00Z', '20270101', '0000'],
+    // The first Sunday of April: 02:00 to 02:59 comes twice.
+    ['2026-04-04T15:30:00Z', '20260405', '0230'],
+    ['2026-04-04T16:30:00Z', '20260405', '0230'],
+    ['2026-04-04T17:00:00Z', '20260405', '0300'],
+    // The first Sunday of October: 02:00 to 02:59 does not come.
+    ['2026-10-03T15:59:00Z', '20261004', '0159'],
+    ['2026-10-03T16:00:00Z', '20261004', '0300'],
+  ])('%s is %s %s', (instant, date, time) => {
+    expect(toSydneyWallClock(new Date(instant))).toEqual({ date, time });
+  });
+});
+
+describe('the moment asked for', () => {
+  const now = new Date('2026-04-15T06:25:30Z');
+
+  test('is now when neither date nor time is given', () => {
+    expect(askedWallClock({}, now)).toBeNull();
+  });
+
+  test.each([
+    [{ time: '0800' }, { date: '20260415', time: '0800' }],
+    [{ time: '2359' }, { date: '20260415', time: '2359' }],
+    [{ date: '20260415' }, { date: '20260415', time: '1625' }],
+    [{ date: '20260416' }, { date: '20260416', time: '1625' }],
+    [
+      { date: '20260415', time: '0000' },
+      { date: '20260415', time: '0000' },
+    ],
+    [
+      { date: '20261004', time: '0230' },
+      { date: '20261004', time: '0230' },
+    ],
+  ])('%j', (query, asked) => {
+    expect(askedWallClock(query, now)).toEqual(asked);
+  });
+
+  test('is refused for a day gone by, whatever the time', () => {
+    expect(() => askedWallClock({ date: '20260414', time: '2359' }, now)).toThrow('20260414 is in the past');
+    expect(() => askedWallClock({ date: '20251231' }, now)).toThrow('today (20260415 in Sydney)');
+  });
+
+  test('counts days as Sydney does, not as UTC does', () => {
+    const justAfterMidnight = new Date('2026-04-14T14:00:00Z');
+    expect(() => askedWallClock({ date: '20260414' }, justAfterMidnight)).toThrow('in the past');
+    expect(askedWallClock({ date: '20260415' }, justAfterMidnight)).toEqual({ date: '20260415', time: '0000' });
+    const justBeforeMidnight = new Date('2026-04-14T13:59:00Z');
+    expect(askedWallClock({ date: '20260414' }, justBeforeMidnight)).toEqual({ date: '20260414', time: '2359' });
+  });
+});
+
+describe('date and time parameters', () => {
+  test.each(['20260415', '20280229', '20261231', ' 20260415 '])('%j is a date', (text) => {
+    expect(dateParameter.parse(text)).toBe(text.trim());
+  });
+
+  test.each(['20260229', '20260431', '20261301', '20260400', '2026415', '2026-04-15', '15042026', 'today', ''])(
+    '%j is no date',
+    (text) => {
+      expect(dateParameter.safeParse(text).success).toBe(false);
+    },
+  );
+
+  test.each(['0000', '0800', '1959', '2359'])('%j is a time', (text) => {
+    expect(timeParameter.parse(text)).toBe(text);
+  });
+
+  test.each(['2400', '0860', '800', '08:00', '8am', '-100', ''])('%j is no time', (text) => {
+    expect(timeParameter.safeParse(text).success).toBe(false);
+  });
+});
+
+describe('the next weekday morning', () => {
+  test.each([
+    ['Wednesday afternoon', '2026-04-15T06:25:30Z', '20260416'],
+    ['Thursday night, Friday in Sydney', '2026-04-16T14:30:00Z', '20260420'],
+    ['Friday', '2026-04-17T02:00:00Z', '20260420'],
+    ['Saturday', '2026-04-18T02:00:00Z', '20260420'],
+    ['Sunday', '2026-04-19T02:00:00Z', '20260420'],
+    ['Monday before eight', '2026-04-19T20:00:00Z', '20260421'],
+    ['the Saturday before the clocks go back', '2026-04-04T13:30:00Z', '20260406'],
+    ['the Sunday on which they go forward', '2026-10-03T15:30:00Z', '20261005'],
+  ])('seen from %s', (_what, now, date) => {
+    expect(nextWeekdayMorning(new Date(now))).toEqual({ date, time: '0800' });
+  });
+});
+
+describe('timestamps', () => {
+  test('go out as UTC in whole seconds', () => {
+    expect(formatTimestamp(new Date('2026-04-15T16:25:30.999+10:00'))).toBe('2026-04-15T06:25:30Z');
+  });
+
+  test.each([
+    ['2026-04-15T06:25:00Z', '2026-04-15T06:25:00.000Z'],
+    ['2026-04-15T06:25:30.5Z', '2026-04-15T06:25:30.500Z'],
+    ['2026-04-15T16:25:00+10:00', '2026-04-15T06:25:00.000Z'],
+    ['2026-04-15T06:25:00', '2026-04-15T06:25:00.000Z'],
+  ])('%s is read as %s', (text, instant) => {
+    expect(parseTimestamp(text)?.toISOString()).toBe(instant);
+  });
+
+  test.each([
+    undefined,
+    '',
+    'soon',
+    '2026-04-31T00:00:00Z',
+    '0000-00-00T00:00:00Z',
+    '1969-12-31T23:59:59Z',
+    '9999-12-31T23:59:59Z',
+  ])('%j is none', (text) => {
+    expect(parseTimestamp(text)).toBeUndefined();
+  });
+
+  test('minutes between two instants are counted across both changes of the clock', () => {
+    const between = (from: string, until: string) => minutesBetween(new Date(from), new Date(until));
+    expect(between('2026-04-04T15:30:00Z', '2026-04-04T16:30:30Z')).toBe(60.5);
+    expect(between('2026-10-03T16:00:00Z', '2026-10-03T15:59:00Z')).toBe(-1);
+  });
+});
