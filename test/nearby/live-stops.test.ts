@@ -106,7 +106,7 @@ describe('live stops', () => {
 
   test('nothing nearby is nothing, and asks nothing', async () => {
     const stopCheck = stopCheckOf({});
-    expect(await findLiveStops([], { modes: MODES, limit: 10 }, stopCheck)).toEqual([]);
+    expect(ids(await findLiveStops([], { modes: MODES, limit: 10 }, stopCheck))).toEqual([]);
     expect(stopCheck.checked).toEqual([]);
   });
 });
