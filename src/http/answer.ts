@@ -57,14 +57,22 @@ export function createAnswers(app: FastifyInstance, { now }: { now: () => Date }
     return found;
   }
 
+  // What is finished needs no validation: its URL was found valid when it was made.
+  app.addHook('preValidation', (request, reply, done) => {
+    const answer = finished.find(request.raw.url ?? '', priorityOf(request));
+    if (answer) respond(request, reply, answer);
+    else done();
+  });
+
   async function send(
     request: FastifyRequest,
     reply: FastifyReply,
     find: (options: AskOptions) => Promise<Finding>,
   ): Promise<FastifyReply> {
-    const url = request.raw.url ?? '';
-    const priority = priorityOf(request);
-    const { body, freshness } = finished.find(url, priority) ?? (await findOnce(url, priority, find));
+    return respond(request, reply, await findOnce(request.raw.url ?? '', priorityOf(request), find));
+  }
+
+  function respond(request: FastifyRequest, reply: FastifyReply, { body, freshness }: FinishedAnswer): FastifyReply {
     request.costNoUpstreamCall = freshness.source !== 'upstream';
     reply.headers(freshnessHeaders(freshness, now().getTime()));
     reply.header('etag', body.etag);
@@ -74,7 +82,13 @@ export function createAnswers(app: FastifyInstance, { now }: { now: () => Date }
     const encoding = isWorthEncoding(body.bytes) ? chooseEncoding(header(request, 'accept-encoding')) : 'identity';
     if (encoding !== 'identity') reply.header('content-encoding', encoding);
     reply.header('content-type', 'application/json; charset=utf-8');
-    return reply.send(await finished.bytesOf(url, body, encoding));
+    const bytes = finished.bytesOf(request.raw.url ?? '', body, encoding);
+    if (Buffer.isBuffer(bytes)) return reply.send(bytes);
+    bytes.then(
+      (encoded) => reply.send(encoded),
+      (error) => reply.send(error),
+    );
+    return reply;
   }
 
   return { send: send as unknown as Answers['send'] };

@@ -2,14 +2,14 @@ import { LRUCache } from 'lru-cache';
 import type { Priority } from '../efa/client.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import { PRIORITIES } from '../upstream/priority.ts';
-import { type Encoding, encode, isWorthEncoding } from './encoding.ts';
+import { type Encoding, encode } from './encoding.ts';
 import { weakEtag } from './freshness.ts';
 
 /** An answer as bytes, and its encoded forms, each made once. */
 export interface FinishedBody {
   etag: string;
   bytes: Buffer;
-  encoded: Map<Encoding, Promise<Buffer>>;
+  encoded: Map<Encoding, Buffer | Promise<Buffer>>;
 }
 
 /** A finished body and until when it says what is true. */
@@ -28,7 +28,8 @@ export interface FinishedBodies {
     priority: Priority,
     found: { body: object; freshness: Freshness; changesAt: number },
   ): FinishedAnswer;
-  bytesOf(url: string, body: FinishedBody, encoding: Encoding): Promise<Buffer>;
+  /** A promise only the first time, while the body is being encoded. */
+  bytesOf(url: string, body: FinishedBody, encoding: Encoding): Buffer | Promise<Buffer>;
 }
 
 /** A stale answer is looked for anew after so long. */
@@ -40,7 +41,7 @@ const OVERHEAD_BYTES = 1000;
 export function createFinishedBodies({ maxBytes, now }: { maxBytes: number; now: () => number }): FinishedBodies {
   const answers = new LRUCache<string, FinishedAnswer>({
     maxSize: maxBytes,
-    sizeCalculation: ({ body }, url) => body.bytes.length + 2 * url.length + OVERHEAD_BYTES,
+    sizeCalculation: ({ body }, url) => sizeOf(url, body),
   });
 
   /** Nothing is valid beyond the minute: what "today" and "now" mean in a query changes with it. */
@@ -71,21 +72,23 @@ export function createFinishedBodies({ maxBytes, now }: { maxBytes: number; now:
       answers.set(url, answer);
       return { ...answer, freshness };
     },
-    async bytesOf(url, body, encoding) {
-      if (encoding === 'identity' || !isWorthEncoding(body.bytes)) return body.bytes;
+    bytesOf(url, body, encoding) {
+      if (encoding === 'identity') return body.bytes;
       const known = body.encoded.get(encoding);
       if (known) return known;
-      const encoding_ = encode(body.bytes, encoding);
-      body.encoded.set(encoding, encoding_);
-      const bytes = await encoding_;
-      const answer = answers.peek(url);
-      if (answer?.body === body) answers.set(url, answer, { size: await sizeOf(url, body) });
-      return bytes;
+      const underWay = encode(body.bytes, encoding).then((bytes) => {
+        body.encoded.set(encoding, bytes);
+        const answer = answers.peek(url);
+        if (answer?.body === body) answers.set(url, { ...answer });
+        return bytes;
+      });
+      body.encoded.set(encoding, underWay);
+      return underWay;
     },
   };
 }
 
-async function sizeOf(url: string, { bytes, encoded }: FinishedBody): Promise<number> {
-  const forms = await Promise.all(encoded.values());
-  return [bytes, ...forms].reduce((sum, { length }) => sum + length, 2 * url.length + OVERHEAD_BYTES);
+function sizeOf(url: string, { bytes, encoded }: FinishedBody): number {
+  const forms = [bytes, ...encoded.values()].filter((form) => Buffer.isBuffer(form));
+  return forms.reduce((sum, { length }) => sum + length, 2 * url.length + OVERHEAD_BYTES);
 }
