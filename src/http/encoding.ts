@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliCompress, gzip, constants as zlib, zstdCompress } from 'node:zlib';
+import { exactBytes } from '../upstream/exact-bytes.ts';
 
 /** Content encodings, the one we like best first: the level of each costs about the same, once per body. */
 const ENCODERS = {
@@ -18,7 +19,7 @@ const MAX_REMEMBERED = 200;
 const chosen = new Map<string, Encoding>();
 
 export async function encode(body: Buffer, encoding: Encoding): Promise<Buffer> {
-  return encoding === 'identity' ? body : ENCODERS[encoding](body);
+  return encoding === 'identity' ? body : exactBytes(await ENCODERS[encoding](body));
 }
 
 export function isWorthEncoding(body: Buffer): boolean {

@@ -1,6 +1,7 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import type { EfaAnswer } from '../efa/client.ts';
+import { exactBytes } from './exact-bytes.ts';
 import { type FreshnessClass, staleUntil } from './freshness-class.ts';
 import type { SharedStore } from './shared-store.ts';
 
@@ -48,7 +49,10 @@ export function createAnswerCache(options: { maxBytes: number; now: () => number
       return find(key, window);
     },
     keep(key, window, { payload, retrievedAt }) {
-      const entry = { retrievedAt: retrievedAt.getTime(), packed: zstdCompressSync(JSON.stringify(payload)) };
+      const entry = {
+        retrievedAt: retrievedAt.getTime(),
+        packed: exactBytes(zstdCompressSync(JSON.stringify(payload))),
+      };
       kept.set(key, entry);
       store.set(`answer:${key}`, write(entry), Math.ceil(staleUntil(entry.retrievedAt, window) - now()));
       return entry;
@@ -70,5 +74,5 @@ function write({ retrievedAt, packed }: KeptAnswer): Buffer {
 
 function read(written: Buffer | null): KeptAnswer | null {
   if (!written || written.length <= MOMENT_BYTES) return null;
-  return { retrievedAt: written.readDoubleBE(), packed: written.subarray(MOMENT_BYTES) };
+  return { retrievedAt: written.readDoubleBE(), packed: exactBytes(written.subarray(MOMENT_BYTES)) };
 }
