@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, readConfig } from '#src/config.ts';
 
@@ -148,5 +150,11 @@ describe('problems of the configuration', () => {
     expect(
       problemsOf({ UPSTREAM_URL: 'https://me:secret@upstream.example', PUBLIC_URL: 'ftp://me:secret@x' }),
     ).not.toContain('secret');
+  });
+});
+
+describe('.env.example', () => {
+  it('is a configuration that works as it stands, with the sandbox', () => {
+    expect(readConfig(parseEnv(readFileSync('.env.example', 'utf8'))).upstream).toEqual({ kind: 'sandbox' });
   });
 });
