@@ -154,7 +154,7 @@ describe('problems of the configuration', () => {
 });
 
 describe('.env.example', () => {
-  it('is a configuration that works as it stands, with the sandbox', () => {
+  test('is a configuration that works as it stands, with the sandbox', () => {
     expect(readConfig(parseEnv(readFileSync('.env.example', 'utf8'))).upstream).toEqual({ kind: 'sandbox' });
   });
 });
