@@ -26,6 +26,16 @@ const environment = z.object({
     .pipe(z.array(z.string().regex(/^[\x21-\x7e]+$/, 'must be one key, or several with commas between')))
     .default([]),
   UPSTREAM_TIMEOUT_MS: wholeNumber(100, 60_000).default(8000),
+  REDIS_URL: z
+    .string()
+    .transform((list) => list.split(',').map((url) => url.trim()))
+    .pipe(
+      z.array(
+        z.url({ protocol: /^rediss?$/, error: 'must be a redis:// or rediss:// URL, or several with commas between' }),
+      ),
+    )
+    .default([]),
+  DATA_DIR: z.string().default('./data'),
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
   TRUST_PROXY: z
     .stringbool({ truthy: ['true', 'on', '1'], falsy: ['false', 'off', '0'], error: 'must be on or off' })
@@ -46,6 +56,9 @@ export interface Config {
   readonly docsUrl: string;
   readonly upstream: UpstreamConfig;
   readonly upstreamTimeoutMs: number;
+  /** One server, or several nodes of a cluster; none: accounts are kept in `dataDir`. */
+  readonly redisUrls: readonly string[];
+  readonly dataDir: string;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly trustProxy: boolean;
 }
@@ -81,6 +94,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     docsUrl: data.DOCS_URL ?? `${publicUrl}/docs`,
     upstream,
     upstreamTimeoutMs: data.UPSTREAM_TIMEOUT_MS,
+    redisUrls: data.REDIS_URL,
+    dataDir: data.DATA_DIR,
     logLevel: data.LOG_LEVEL,
     trustProxy: data.TRUST_PROXY,
   });

@@ -1,5 +1,7 @@
 import closeWithGrace from 'close-with-grace';
 import { pino } from 'pino';
+import { openStore } from './access/open-store.ts';
+import { sandboxKey } from './access/sandbox-key.ts';
 import { buildApp } from './app.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { createEfaClient } from './efa/client.ts';
@@ -14,7 +16,9 @@ const logger = pino({ level: config.logLevel });
 
 const upstream = await openUpstream(config);
 const efa = createEfaClient({ ...upstream, timeoutMs: config.upstreamTimeoutMs, now });
-const app = await buildApp({ config, efa, now, logger });
+const store = await openStore(config);
+const isSandbox = config.upstream.kind === 'sandbox';
+const app = await buildApp({ config, efa, access: { store, acceptsTestKeys: isSandbox }, now, logger });
 
 closeWithGrace({ delay: CLOSE_WITHIN_MS, logger }, async ({ err, signal }) => {
   if (err) logger.fatal({ err }, 'stopping after an error that nobody caught');
@@ -22,10 +26,11 @@ closeWithGrace({ delay: CLOSE_WITHIN_MS, logger }, async ({ err, signal }) => {
   await app.close();
   await efa.close();
   await upstream.close();
+  await store.close();
 });
 
 await app.listen({ host: config.host, port: config.port });
-if (config.upstream.kind === 'sandbox') announceSandbox();
+if (isSandbox) await announceSandbox();
 
 function readConfigOrExit(): Config {
   try {
@@ -45,8 +50,13 @@ async function openUpstream({ upstream }: Config) {
   return { url: sandbox.url, apiKeys: [apiKey], close: sandbox.close };
 }
 
-function announceSandbox(): void {
+async function announceSandbox(): Promise<void> {
   const { port } = app.server.address() as { port: number };
   logger.warn('UPSTREAM_API_KEY is not set: every answer is made up by the embedded sandbox. Do not travel by it.');
-  logger.info(`try: curl "http://localhost:${port}/v1/departures?stop=200070&modes=all"`);
+  const key = await sandboxKey(store, config.dataDir, now()).catch((err: Error) => {
+    logger.warn({ err }, 'no test key: the account store is away');
+    return 'YOUR_KEY';
+  });
+  const url = `http://localhost:${port}/v1/departures?stop=200070&modes=all`;
+  logger.info(`try: curl -H "Authorization: Bearer ${key}" "${url}"`);
 }

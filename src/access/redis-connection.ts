@@ -1,0 +1,82 @@
+import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
+import { SCRIPTS } from './redis-script.ts';
+
+/** No answer at all for so long: the connection is given up and made anew. */
+const DEAD_AFTER_MS = 3000;
+
+/**
+ * Nothing waits for a connection and nothing is sent twice: a request that cannot be counted now is told so now,
+ * and one whose answer got lost may have been counted.
+ */
+const FAIL_FAST = {
+  enableOfflineQueue: false,
+  maxRetriesPerRequest: 0,
+  autoResendUnfulfilledCommands: false,
+  connectTimeout: 500,
+  socketTimeout: DEAD_AFTER_MS,
+  retryStrategy,
+} satisfies RedisOptions;
+
+/** For what an operator or a signup can wait for, a few seconds. */
+const PATIENT = {
+  enableOfflineQueue: true,
+  lazyConnect: true,
+  maxRetriesPerRequest: 3,
+  autoResendUnfulfilledCommands: false,
+  connectTimeout: 2000,
+  commandTimeout: 5000,
+  retryStrategy,
+} satisfies RedisOptions;
+
+export type RedisConnection = Redis | Cluster;
+
+/** `urls`: one is a server, several are nodes of a cluster. `rediss:` is TLS. */
+export function connectRedis(urls: readonly string[], manner: 'fail-fast' | 'patient'): RedisConnection {
+  const options = manner === 'fail-fast' ? FAIL_FAST : PATIENT;
+  const connection =
+    urls.length === 1 && urls[0]
+      ? new Redis(urls[0], { ...options, scripts: SCRIPTS })
+      : new Cluster([...urls], clusterOptions(urls[0] ?? '', options));
+  // Who asks is told; without a listener every failed attempt to connect would be written to the console.
+  connection.on('error', () => {});
+  return connection;
+}
+
+/** Nodes that the cluster names later are reached as the first one given. */
+function clusterOptions(url: string, options: typeof FAIL_FAST | typeof PATIENT) {
+  const { protocol, username, password } = new URL(url);
+  const { enableOfflineQueue, lazyConnect, retryStrategy: _, ...forNodes } = { lazyConnect: false, ...options };
+  const isTls = protocol === 'rediss:';
+  return {
+    scripts: SCRIPTS,
+    enableOfflineQueue,
+    lazyConnect,
+    // These would send again what may have been carried out.
+    retryDelayOnFailover: 0,
+    clusterRetryStrategy: retryStrategy,
+    slotsRefreshInterval: 5000,
+    // A certificate is for a name, not for the address that the name has today.
+    ...(isTls && { dnsLookup: (address, callback) => callback(null, address) }),
+    redisOptions: {
+      ...forNodes,
+      ...(username && { username: decodeURIComponent(username) }),
+      ...(password && { password: decodeURIComponent(password) }),
+      ...(isTls && { tls: {} }),
+    },
+  } satisfies ClusterOptions;
+}
+
+function retryStrategy(attempt: number): number {
+  return Math.min(attempt * 100, 500);
+}
+
+/** Resolves when commands can be sent, or after so long without. */
+export async function whenReady(connection: RedisConnection, withinMs: number): Promise<void> {
+  if (connection.status === 'ready') return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, withinMs);
+  connection.once('ready', resolve);
+  await promise;
+  clearTimeout(timer);
+  connection.off('ready', resolve);
+}

@@ -1,0 +1,140 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+
+export interface TestRedis {
+  url: string;
+  port: number;
+  process: ChildProcess;
+  signal(signal: NodeJS.Signals): void;
+  /** Ends it at once, as `kill -9` does. */
+  kill(): Promise<void>;
+  /** Starts it again with the data that it left. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A Redis of our own on a free loopback port, with an append-only file as in production. */
+export async function startRedis(...extra: string[]): Promise<TestRedis> {
+  ensureRedisServer();
+  const directory = mkdtempSync(join(tmpdir(), 'transit-redis-'));
+  const port = await freePort();
+  const url = `redis://127.0.0.1:${port}`;
+  const settings = [
+    '--port',
+    `${port}`,
+    '--bind',
+    '127.0.0.1',
+    '--dir',
+    directory,
+    '--save',
+    '',
+    '--loglevel',
+    'warning',
+  ];
+  settings.push('--appendonly', 'yes', '--appendfsync', 'everysec', ...extra);
+
+  async function start(): Promise<ChildProcess> {
+    const child = spawn('redis-server', settings, { stdio: 'ignore' });
+    await answering(url);
+    return child;
+  }
+
+  const redis: TestRedis = {
+    url,
+    port,
+    process: await start(),
+    signal: (signal) => void redis.process.kill(signal),
+    async kill() {
+      const ended = once(redis.process, 'exit');
+      redis.process.kill('SIGKILL');
+      await ended;
+    },
+    async restart() {
+      redis.process = await start();
+    },
+    async stop() {
+      if (redis.process.exitCode === null && redis.process.signalCode === null) await redis.kill();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+  return redis;
+}
+
+/** Three nodes that share the slots, without replicas. */
+export async function startRedisCluster(): Promise<{ nodes: TestRedis[]; url: string; stop(): Promise<void> }> {
+  const nodes = await Promise.all([0, 1, 2].map(() => startRedis('--cluster-enabled', 'yes')));
+  const clients = nodes.map(({ url }) => new Redis(url));
+  await Promise.all(
+    clients.map(async (client, index) => {
+      await client.cluster(
+        'ADDSLOTSRANGE',
+        Math.floor((16_384 / 3) * index),
+        Math.floor((16_384 / 3) * (index + 1)) - 1,
+      );
+      for (const { port } of nodes) await client.cluster('MEET', '127.0.0.1', port);
+    }),
+  );
+  const isReady = async () => {
+    const states = await Promise.all(clients.map((client) => client.cluster('INFO')));
+    return states.every((state) => /cluster_state:ok/.test(state) && /cluster_known_nodes:3/.test(state));
+  };
+  while (!(await isReady())) await sleep(100);
+  for (const client of clients) client.disconnect();
+  return {
+    nodes,
+    url: nodes.map(({ url }) => url).join(','),
+    stop: async () => void (await Promise.all(nodes.map((node) => node.stop()))),
+  };
+}
+
+/** Where it is missing, it is installed if this is Debian and we may; otherwise we say how. */
+function ensureRedisServer(): void {
+  if (has('redis-server')) return;
+  if (has('apt-get') && process.getuid?.() === 0) {
+    execFileSync('apt-get', ['update'], { stdio: 'ignore' });
+    execFileSync('apt-get', ['install', '-y', '--no-install-recommends', 'redis-server'], { stdio: 'ignore' });
+  }
+  if (!has('redis-server')) {
+    throw new Error(
+      'redis-server is needed for these tests. Debian: apt-get install redis-server. macOS: brew install redis.',
+    );
+  }
+}
+
+function has(command: string): boolean {
+  try {
+    execFileSync('sh', ['-c', `command -v ${command}`], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function answering(url: string): Promise<void> {
+  const client = new Redis(url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
+  client.on('error', () => {});
+  await client.info();
+  client.disconnect();
+}
+
+/** Below 55536, for a node of a cluster also takes the port 10000 higher. */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 30_000);
+    if ((await isFree(port)) && (await isFree(port + 10_000))) return port;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+}
