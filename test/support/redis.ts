@@ -41,7 +41,8 @@ export async function startRedis(...extra: string[]): Promise<TestRedis> {
 
   async function start(): Promise<ChildProcess> {
     const child = spawn('redis-server', settings, { stdio: 'ignore' });
-    await answering(url);
+    process.once('exit', () => child.kill('SIGKILL'));
+    await answering(url, child.pid);
     return child;
   }
 
@@ -116,11 +117,13 @@ function has(command: string): boolean {
   }
 }
 
-async function answering(url: string): Promise<void> {
+/** Until it answers, and it is ours: two that took the same port would answer for each other. */
+async function answering(url: string, pid: number | undefined): Promise<void> {
   const client = new Redis(url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
   client.on('error', () => {});
-  await client.info();
+  const info = await client.info();
   client.disconnect();
+  if (!info.includes(`process_id:${pid}`)) throw new Error(`another Redis has the port of ${url}`);
 }
 
 /** Below 55536, for a node of a cluster also takes the port 10000 higher. */
