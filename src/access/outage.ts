@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
+import { createSilenceWatch } from './silence.ts';
 import { type Counter, StoreAwayError } from './store.ts';
 
 /** A store that says nothing for so long while it is asked is away. */
 const SILENCE_MS = 200;
 const PROBE_EVERY_MS = 100;
-const MAX_PARTS = 10_000;
 
 interface Log {
   info(message: string): void;
@@ -29,7 +28,7 @@ export function watchStore(options: {
 }): Outage {
   const { store, beforeBack, log, silenceMs = SILENCE_MS } = options;
   const away = new Set<string>();
-  const heardAt = new LRUCache<string, number>({ max: MAX_PARTS });
+  const unlessSilent = createSilenceWatch(silenceMs);
   const closing = new AbortController();
 
   async function wait<T>(accountId: string, call: Promise<T>): Promise<T> {
@@ -40,34 +39,6 @@ export function watchStore(options: {
       if (error instanceof StoreAwayError) startProbing(part, accountId, error);
       throw error;
     }
-  }
-
-  /** Many may be asking at once and the last of them waits for its turn: silence is what counts, not its own wait. */
-  function unlessSilent<T>(part: string, call: Promise<T>): Promise<T> {
-    const { promise, resolve, reject } = Promise.withResolvers<T>();
-    const askedAt = performance.now();
-    let timer = setTimeout(check, silenceMs);
-
-    function check(): void {
-      // If it was this process that was busy, answers are waiting to be read. They are read before `setImmediate`.
-      setImmediate(() => {
-        const silentFor = performance.now() - Math.max(askedAt, heardAt.get(part) ?? 0);
-        if (silentFor < silenceMs) timer = setTimeout(check, silenceMs - silentFor);
-        else reject(new StoreAwayError(`no answer for ${Math.round(silentFor)} ms`, { isInDoubt: true }));
-      });
-    }
-    call.then(
-      (answer) => {
-        heardAt.set(part, performance.now());
-        clearTimeout(timer);
-        resolve(answer);
-      },
-      (error) => {
-        clearTimeout(timer);
-        reject(error);
-      },
-    );
-    return promise;
   }
 
   function startProbing(part: string, accountId: string, error: StoreAwayError): void {

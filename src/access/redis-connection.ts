@@ -45,11 +45,12 @@ export function connectRedis(urls: readonly string[], manner: 'fail-fast' | 'pat
 /** Nodes that the cluster names later are reached as the first one given. */
 function clusterOptions(url: string, options: typeof FAIL_FAST | typeof PATIENT) {
   const { protocol, username, password } = new URL(url);
-  const { enableOfflineQueue, lazyConnect, retryStrategy: _, ...forNodes } = { lazyConnect: false, ...options };
+  const { enableOfflineQueue: _, lazyConnect, retryStrategy: __, ...forNodes } = { lazyConnect: false, ...options };
   const isTls = protocol === 'rediss:';
   return {
     scripts: SCRIPTS,
-    enableOfflineQueue,
+    // A node is connected when it is first needed, and again after it was away; what comes meanwhile must wait for it.
+    enableOfflineQueue: true,
     lazyConnect,
     // These would send again what may have been carried out.
     retryDelayOnFailover: 0,
@@ -72,11 +73,17 @@ function retryStrategy(attempt: number): number {
 
 /** Resolves when commands can be sent, or after so long without. */
 export async function whenReady(connection: RedisConnection, withinMs: number): Promise<void> {
-  if (connection.status === 'ready') return;
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, withinMs);
-  connection.once('ready', resolve);
+  const greet = () => greetNodes(connection).then(resolve, () => {});
+  if (connection.status === 'ready') greet();
+  else connection.once('ready', greet);
   await promise;
   clearTimeout(timer);
-  connection.off('ready', resolve);
+  connection.off('ready', greet);
+}
+
+/** Nodes of a cluster are connected when they are first asked something; then the first request need not wait. */
+async function greetNodes(connection: RedisConnection): Promise<void> {
+  if (connection instanceof Cluster) await Promise.all(connection.nodes('master').map((node) => node.ping()));
 }
