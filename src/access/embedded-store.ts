@@ -51,7 +51,7 @@ export function openEmbeddedStore(path: string): AccountStore {
     tidy(day);
     const limit = PLANS[key.plan].dailyLimit;
     const counted = statements.count.get({ day, accountId, limit }) as { used: number } | undefined;
-    if (counted) return { kind: 'admitted', plan: key.plan, used: counted.used };
+    if (counted) return { kind: 'admitted', plan: key.plan, used: counted.used, bySender: 0 };
     return { kind: 'exhausted', plan: key.plan, used: readUsage(accountId, day) };
   }
 
@@ -82,6 +82,8 @@ export function openEmbeddedStore(path: string): AccountStore {
     isRemote: false,
     partOf: () => '',
     admit: async (question) => orAway(() => admit(question)),
+    // Whether it counted is never in doubt here.
+    countBySender: async () => 0,
     add: async ({ accountId, day, count }: Batch) => orAway(() => void statements.add.run({ accountId, day, count })),
     ping: async () => orAway(() => void database.prepare('SELECT 1').get()),
 

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import type { FastifyBaseLogger } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { ApiError } from '../errors.ts';
 import { type UtcDay, utcDay } from './day.ts';
+import { createDoubts } from './doubt.ts';
 import type { ApiKey } from './keys.ts';
 import { watchStore } from './outage.ts';
 import { PLANS, type Plan } from './plan.ts';
@@ -65,11 +67,13 @@ export function createGate(options: {
   const exhausted = remember<UtcDay>(EXHAUSTED_TTL_MS);
   /** The last count that is known of an account, for the time when nobody can be asked. */
   const counts = remember<{ day: UtcDay; used: number }>(GRACE_MS);
-  const tally = createTally(store);
+  const sender = randomUUID();
+  const tally = createTally(store, sender);
+  const doubts = createDoubts(store, sender);
   const outage = watchStore({
     store,
     log,
-    beforeBack: (part) => tally.settle((accountId) => store.partOf(accountId) === part),
+    beforeBack: catchUp,
     ...(options.silenceMs !== undefined && { silenceMs: options.silenceMs }),
   });
   let flushing: NodeJS.Timeout | null = null;
@@ -94,7 +98,7 @@ export function createGate(options: {
 
   async function askStore(key: ApiKey, day: UtcDay): Promise<Admission | null> {
     const { accountId, hash: keyHash } = key;
-    const call = store.admit({ accountId, keyHash, day });
+    const call = store.admit({ accountId, keyHash, day, sender });
     try {
       return learn(key, day, await outage.wait(accountId, call));
     } catch (error) {
@@ -106,11 +110,16 @@ export function createGate(options: {
   /** The store was asked and did not answer in time. What it did nevertheless must count once: not twice, not never. */
   function admitInDoubt(key: ApiKey, day: UtcDay, call: Promise<StoreAnswer>): Admission {
     const admission = admitAlone(key, day);
-    const isAdmitted = Number(admission?.kind === 'admitted');
+    const isServed = admission?.kind === 'admitted';
     call.then(
-      ({ kind }) => countLater(key.accountId, day, isAdmitted - Number(kind === 'admitted')),
-      // Without any answer it is taken as counted: at worst the customer has one request more.
-      (error: StoreAwayError) => countLater(key.accountId, day, error.isInDoubt ? 0 : isAdmitted),
+      (answer) => {
+        if (answer.kind === 'admitted') doubts.hear(key.accountId, day, answer.bySender);
+        countLater(key.accountId, day, Number(isServed) - Number(answer.kind === 'admitted'));
+      },
+      (error: StoreAwayError) => {
+        if (error.isInDoubt) doubts.lose(key.accountId, day, isServed);
+        else countLater(key.accountId, day, Number(isServed));
+      },
     );
     return admission ?? refuse();
   }
@@ -143,6 +152,7 @@ export function createGate(options: {
     known.set(hash, { ...caller, verifiedAt: now().getTime() });
     counts.set(accountId, { day, used: answer.used });
     if (answer.kind === 'exhausted') exhausted.set(accountId, day);
+    else doubts.hear(accountId, day, answer.bySender);
     return { kind: answer.kind, caller, day, used: answer.used };
   }
 
@@ -150,6 +160,13 @@ export function createGate(options: {
     if (count === 0) return;
     tally.add(accountId, day, count);
     flushing ??= setTimeout(flush, FLUSH_EVERY_MS).unref();
+  }
+
+  /** Before a part of the store is asked again, it knows of all that happened while it was away. */
+  async function catchUp(part: string): Promise<void> {
+    const isOfPart = (accountId: string) => store.partOf(accountId) === part;
+    for (const { accountId, day, count } of await doubts.resolve(isOfPart)) tally.add(accountId, day, count);
+    await tally.settle(isOfPart);
   }
 
   async function flush(): Promise<void> {

@@ -12,8 +12,8 @@ end`;
 
 /** Limits are a JSON object, plan to requests a day, -1 for unlimited. A revoked key is answered as an unknown one. */
 const ADMIT = `${EXPIRE_IF_UNSET}
-local account, keys, counter = KEYS[1], KEYS[2], KEYS[3]
-local keyHash, limits, secondsKept = ARGV[1], ARGV[2], ARGV[3]
+local account, keys, counter, senders = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local keyHash, limits, sender, secondsKept = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local key = redis.call('HGET', keys, keyHash)
 local plan = redis.call('HGET', account, 'plan')
 local limit = plan and cjson.decode(limits)[plan]
@@ -22,16 +22,19 @@ if not key or not limit or cjson.decode(key).revokedAt then return {'unknown'} e
 local used = tonumber(redis.call('GET', counter) or '0')
 if limit >= 0 and used >= limit then return {'exhausted', plan, used} end
 used = redis.call('INCR', counter)
+local bySender = redis.call('HINCRBY', senders, sender, 1)
 keepFor(counter, secondsKept)
-return {'admitted', plan, used}`;
+keepFor(senders, secondsKept)
+return {'admitted', plan, used, bySender}`;
 
 const ADD = `${EXPIRE_IF_UNSET}
-local account, counter, batches = KEYS[1], KEYS[2], KEYS[3]
+local account, counter, senders = KEYS[1], KEYS[2], KEYS[3]
 local count, sender, number, secondsKept = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 if redis.call('EXISTS', account) == 0 then return end
-if tonumber(redis.call('HGET', batches, sender) or '0') >= tonumber(number) then return end
-redis.call('HSET', batches, sender, number)
-keepFor(batches, secondsKept)
+local lastBatch = sender .. ':batch'
+if tonumber(redis.call('HGET', senders, lastBatch) or '0') >= tonumber(number) then return end
+redis.call('HSET', senders, lastBatch, number)
+keepFor(senders, secondsKept)
 if redis.call('INCRBY', counter, count) < 0 then redis.call('SET', counter, '0') end
 keepFor(counter, secondsKept)`;
 
@@ -71,7 +74,7 @@ end
 return 1`;
 
 export const SCRIPTS = {
-  admitRequest: { numberOfKeys: 3, lua: ADMIT },
+  admitRequest: { numberOfKeys: 4, lua: ADMIT },
   addRequests: { numberOfKeys: 3, lua: ADD },
   createAccount: { numberOfKeys: 1, lua: CREATE_ACCOUNT },
   setPlan: { numberOfKeys: 1, lua: SET_PLAN },
@@ -82,13 +85,22 @@ export const SCRIPTS = {
 declare module 'ioredis' {
   interface RedisCommander<Context> {
     admitRequest(
-      ...args: [account: string, keys: string, counter: string, keyHash: string, limits: string, secondsKept: number]
-    ): Result<[kind: string, plan: string, used: number], Context>;
+      ...args: [
+        account: string,
+        keys: string,
+        counter: string,
+        senders: string,
+        keyHash: string,
+        limits: string,
+        sender: string,
+        secondsKept: number,
+      ]
+    ): Result<[kind: string, plan: string, used: number, bySender: number], Context>;
     addRequests(
       ...args: [
         account: string,
         counter: string,
-        batches: string,
+        senders: string,
         count: number,
         sender: string,
         number: number,

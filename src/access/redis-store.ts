@@ -20,7 +20,8 @@ const LIMITS = JSON.stringify(
 const accountKey = (accountId: string) => `tis:{${accountId}}:account`;
 const keysKey = (accountId: string) => `tis:{${accountId}}:keys`;
 const counterKey = (accountId: string, day: string) => `tis:{${accountId}}:used:${day}`;
-const batchesKey = (accountId: string, day: string) => `tis:{${accountId}}:batches:${day}`;
+/** What each process was admitted, and its last batch. */
+const sendersKey = (accountId: string, day: string) => `tis:{${accountId}}:senders:${day}`;
 
 /** Accounts, keys and counters for any number of instances. Opens also while Redis is away. */
 export async function openRedisStore(urls: readonly string[]): Promise<AccountStore> {
@@ -46,24 +47,30 @@ export async function openRedisStore(urls: readonly string[]): Promise<AccountSt
     // On a cluster one node can be away and the others not.
     partOf: (accountId) => (hot instanceof Cluster ? accountId : ''),
 
-    async admit({ accountId, keyHash, day }) {
-      const [kind, plan, used] = await orAway(hot, () =>
+    async admit({ accountId, keyHash, day, sender }) {
+      const [kind, plan, used, bySender] = await orAway(hot, () =>
         hot.admitRequest(
           accountKey(accountId),
           keysKey(accountId),
           counterKey(accountId, day),
+          sendersKey(accountId, day),
           keyHash,
           LIMITS,
+          sender,
           COUNTERS_KEPT_SECONDS,
         ),
       );
       if (kind === 'unknown') return { kind };
-      return { kind: kind === 'admitted' ? 'admitted' : 'exhausted', plan: plan as Plan, used };
+      if (kind === 'exhausted') return { kind, plan: plan as Plan, used };
+      return { kind: 'admitted', plan: plan as Plan, used, bySender };
+    },
+    async countBySender({ accountId, day, sender }) {
+      return Number((await orAway(hot, () => hot.hget(sendersKey(accountId, day), sender))) ?? 0);
     },
     async add({ accountId, day, count, sender, number }) {
-      const [counter, batches] = [counterKey(accountId, day), batchesKey(accountId, day)];
+      const [counter, senders] = [counterKey(accountId, day), sendersKey(accountId, day)];
       await orAway(hot, () =>
-        hot.addRequests(accountKey(accountId), counter, batches, count, sender, number, COUNTERS_KEPT_SECONDS),
+        hot.addRequests(accountKey(accountId), counter, senders, count, sender, number, COUNTERS_KEPT_SECONDS),
       );
     },
     async ping(accountId) {
@@ -95,7 +102,7 @@ export async function openRedisStore(urls: readonly string[]): Promise<AccountSt
     async deleteAccount(accountId, now) {
       const account = await readAccount(accountId);
       const days = [-3, -2, -1, 0, 1].map((offset) => utcDayFrom(now, offset));
-      const counters = days.flatMap((day) => [counterKey(accountId, day), batchesKey(accountId, day)]);
+      const counters = days.flatMap((day) => [counterKey(accountId, day), sendersKey(accountId, day)]);
       const deleted = await desk.del(accountKey(accountId), keysKey(accountId), ...counters);
       if (account) await desk.hdel(ACCOUNTS, account.email);
       await waitForDisk(desk);

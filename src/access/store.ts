@@ -7,12 +7,17 @@ export interface Question {
   accountId: string;
   keyHash: string;
   day: UtcDay;
+  /** Which process asks. */
+  sender: string;
 }
 
-/** `used` is the account's count of that day, this request included when it was admitted. */
+/**
+ * `used` is the account's count of that day, this request included when it was admitted; `bySender` is how many of
+ * them were admitted for the process that asks.
+ */
 export type StoreAnswer =
   | { kind: 'unknown' }
-  | { kind: 'admitted'; plan: Plan; used: number }
+  | { kind: 'admitted'; plan: Plan; used: number; bySender: number }
   | { kind: 'exhausted'; plan: Plan; used: number };
 
 /** Requests counted (or, when negative, given back) after the event. */
@@ -20,7 +25,7 @@ export interface Batch {
   accountId: string;
   day: UtcDay;
   count: number;
-  /** Who sends it, and its place among theirs for that account and day, rising: a batch sent twice counts once. */
+  /** Which process sends it, and its number, rising: a batch that is sent twice counts once. */
   sender: string;
   number: number;
 }
@@ -32,6 +37,8 @@ export interface Counter {
   /** Names what becomes unreachable together with this account. */
   partOf(accountId: string): string;
   admit(question: Question): Promise<StoreAnswer>;
+  /** As `bySender` of the last admission. */
+  countBySender(question: Omit<Question, 'keyHash'>): Promise<number>;
   /** Never takes a count below zero; an account that is gone is passed over. */
   add(batch: Batch): Promise<void>;
   /** Resolves when the account's records can be reached. */

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { UtcDay } from './day.ts';
 import type { Counter } from './store.ts';
 
@@ -22,8 +21,7 @@ export interface Tally {
   unsettled(): string[];
 }
 
-export function createTally(store: Pick<Counter, 'add'>): Tally {
-  const sender = randomUUID();
+export function createTally(store: Pick<Counter, 'add'>, sender: string): Tally {
   const entries = new Map<string, Entry>();
   let batches = 0;
 
@@ -37,8 +35,10 @@ export function createTally(store: Pick<Counter, 'add'>): Tally {
   async function sendAll(entry: Entry): Promise<void> {
     const { accountId, day } = entry;
     while (entry.sent || entry.waiting !== 0) {
-      entry.sent ??= { count: entry.waiting, number: ++batches };
-      entry.waiting -= entry.sent.count;
+      if (!entry.sent) {
+        entry.sent = { count: entry.waiting, number: ++batches };
+        entry.waiting = 0;
+      }
       await store.add({ accountId, day, sender, ...entry.sent });
       entry.sent = null;
     }
