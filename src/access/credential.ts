@@ -41,12 +41,12 @@ export function testKeyOnly(): ApiError {
   return unauthorized(`This is a test key; it is valid only where the sandbox answers. ${SEND_IT}`, 'token-sent');
 }
 
-/** A parameter that is called like a key is ignored, as any unknown one, where a key was sent properly. */
+/** A parameter that is only called like a key is ignored, as any unknown one, where a key was sent properly. */
 function isKeyInQuery(query: Record<string, unknown>, isOnlyKey: boolean): boolean {
   return Object.entries(query ?? {}).some(
     ([name, value]) =>
       (isOnlyKey && KEY_PARAMETERS.includes(name.toLowerCase())) ||
-      [value].flat().some((text) => looksLikeKey(String(text))),
+      [name, value].flat().some((text) => looksLikeKey(String(text))),
   );
 }
 

@@ -77,6 +77,7 @@ export function createGate(options: {
     ...(options.silenceMs !== undefined && { silenceMs: options.silenceMs }),
   });
   let flushing: NodeJS.Timeout | null = null;
+  let isClosed = false;
 
   async function admit(key: ApiKey): Promise<Admission | null> {
     const day = utcDay(now());
@@ -172,6 +173,7 @@ export function createGate(options: {
   async function flush(): Promise<void> {
     flushing = null;
     await Promise.all(tally.unsettled().map(settle));
+    if (tally.unsettled().length > 0 && !isClosed) flushing ??= setTimeout(flush, FLUSH_EVERY_MS).unref();
   }
 
   /** What cannot be told now is told when the store is back. */
@@ -198,6 +200,7 @@ export function createGate(options: {
       return { kind: 'given-back', caller, day, used: used - 1 };
     },
     async close() {
+      isClosed = true;
       if (flushing) clearTimeout(flushing);
       await flush();
       outage.close();

@@ -14,6 +14,7 @@ const CHECKSUM_LENGTH = 6;
 
 const KEY = /^tis_(live|test)_([0-9A-Za-z]{8})[0-9A-Za-z]{33}$/;
 const KEY_PREFIX = /tis_(live|test)_/i;
+const KEY_IN_URL = /tis(?:_|%5f)(?:live|test)(?:_|%5f)[^/?&#\s]*/gi;
 
 /** `test` keys are for the sandbox only. */
 export type KeyKind = 'live' | 'test';
@@ -43,6 +44,11 @@ export function parseKey(text: string): ApiKey | null {
 /** Whether a text holds what may be a key of ours, whole or not. */
 export function looksLikeKey(text: string): boolean {
   return KEY_PREFIX.test(text);
+}
+
+/** A URL as it may be logged: somebody will put a key there one day. */
+export function hideKeys(url: string): string {
+  return url.replace(KEY_IN_URL, 'tis_…');
 }
 
 export function generateAccountId(): string {

@@ -125,7 +125,7 @@ describe.each(operations)('%s', (path) => {
   );
 
   it('asks to move a key that is in any other parameter, even when it was sent properly too', async () => {
-    for (const value of [key, `x${key}`, key.replace('_', '%5F'), `a&p=${key}`]) {
+    for (const value of [key, `x${key}`, key.replace('_', '%5F'), `a&p=${key}`, `a&${key}`]) {
       expectUnauthorized(await get(`${url}&p=${value}`, `Bearer ${key}`), BAD_SENT);
     }
   });
