@@ -8,7 +8,7 @@ import { openRedisStore } from '#src/access/redis-store.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { issueTestKey } from '../support/access.ts';
 import { buildProbeApp, type ProbeApp } from '../support/probe-app.ts';
-import { startRedis, type TestRedis } from '../support/redis.ts';
+import { startRedis, startRedisCluster, type TestRedis } from '../support/redis.ts';
 
 let redis: TestRedis;
 let store: AccountStore;
@@ -162,3 +162,39 @@ it('starts while Redis is away and works when it is there, without a restart', a
   await late.close();
   await own.stop();
 }, 20_000);
+
+it('on a cluster, the accounts of one node go away and come back without the others noticing', async () => {
+  const cluster = await startRedisCluster();
+  const shared = await openRedisStore(cluster.url.split(','));
+  const clustered = await buildProbeApp({ store: shared });
+  const [fallen] = cluster.nodes;
+  if (!fallen) throw new Error('no node');
+  const client = new Redis(fallen.url);
+  const keys = await Promise.all(Array.from({ length: 12 }, () => issueTestKey(shared)));
+  const isOnFallen = await Promise.all(
+    keys.map(async (key) => Number(await client.cluster('KEYSLOT', `{${parseKey(key)?.accountId}}`)) < 5461),
+  );
+  client.disconnect();
+  const [onFallen, elsewhere] = [keys.filter((_, n) => isOnFallen[n]), keys.filter((_, n) => !isOnFallen[n])];
+  expect([onFallen.length > 0, elsewhere.length > 0]).toEqual([true, true]);
+  const ask = async (asked: string[]) =>
+    (await Promise.all(asked.map((key) => clustered.ask(key)))).map((answer) => answer.statusCode);
+  await ask(keys);
+
+  await fallen.kill();
+  for (let n = 0; n < 50; n++) {
+    expect(await ask(keys)).toEqual(keys.map(() => 200));
+    await sleep(20);
+  }
+  await fallen.restart();
+  await sleep(3000);
+  expect(await ask(keys)).toEqual(keys.map(() => 200));
+  await sleep(500);
+  const counts = await Promise.all(
+    keys.map(async (key) => (await shared.readUsage(parseKey(key)?.accountId ?? '', [utcDay(new Date())]))[0]),
+  );
+  expect(counts).toEqual(keys.map(() => 52));
+  await clustered.close();
+  await shared.close();
+  await cluster.stop();
+}, 60_000);
