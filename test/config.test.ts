@@ -21,6 +21,8 @@ describe('the configuration', () => {
     docsUrl: 'http://localhost:3000/docs',
     upstream: { kind: 'sandbox' },
     upstreamTimeoutMs: 8000,
+    redisUrls: [],
+    dataDir: './data',
     logLevel: 'info',
     trustProxy: false,
   };
@@ -38,6 +40,8 @@ describe('the configuration', () => {
       'UPSTREAM_URL',
       'UPSTREAM_API_KEY',
       'UPSTREAM_TIMEOUT_MS',
+      'REDIS_URL',
+      'DATA_DIR',
       'LOG_LEVEL',
       'TRUST_PROXY',
     ];
@@ -95,6 +99,19 @@ describe('the configuration', () => {
       expect(problemsOf({ UPSTREAM_URL: url })).toContain('UPSTREAM_API_KEY must be set');
     },
   );
+
+  test('takes one Redis, or the nodes of a cluster with commas between', () => {
+    expect(readConfig({ REDIS_URL: 'rediss://user:pass@redis:6380/1' }).redisUrls).toEqual([
+      'rediss://user:pass@redis:6380/1',
+    ]);
+    expect(readConfig({ REDIS_URL: 'redis://one:6379, redis://two:6379' }).redisUrls).toEqual([
+      'redis://one:6379',
+      'redis://two:6379',
+    ]);
+    expect(problemsOf({ REDIS_URL: 'redis://one,http://:secret@two' })).toBe(
+      'REDIS_URL must be a redis:// or rediss:// URL, or several with commas between',
+    );
+  });
 
   test('cannot be changed once read', () => {
     expect(Object.isFrozen(readConfig({}))).toBe(true);
