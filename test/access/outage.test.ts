@@ -65,9 +65,9 @@ async function usedInTheEnd(key: string): Promise<number> {
 }
 
 describe.each([
-  ['is killed and comes back', 'SIGKILL', 2500],
-  ['is stopped and goes on', 'SIGSTOP', 2000],
-  ['is stopped for so long that its connections are given up', 'SIGSTOP', 5000],
+  ['is killed and comes back', 'SIGKILL', 1500],
+  ['is stopped and goes on', 'SIGSTOP', 1500],
+  ['is stopped for so long that its connections are given up', 'SIGSTOP', 4000],
 ] as const)('Redis %s', (_name, signal, awayMs) => {
   it('known keys go on and are counted once, others wait no longer than 300 ms for a 503, nobody else gets in', async () => {
     const [developer, pro, notSeenBefore] = [
