@@ -54,7 +54,7 @@ async function announceSandbox(): Promise<void> {
   const { port } = app.server.address() as { port: number };
   logger.warn('UPSTREAM_API_KEY is not set: every answer is made up by the embedded sandbox. Do not travel by it.');
   const key = await sandboxKey(store, config.dataDir, now()).catch((err: Error) => {
-    logger.warn({ err }, 'no test key: the account store is away');
+    logger.warn({ reason: err.message }, 'no test key: the account store is away');
     return 'YOUR_KEY';
   });
   const url = `http://localhost:${port}/v1/departures?stop=200070&modes=all`;

@@ -43,7 +43,8 @@ export function watchStore(options: {
 
   function startProbing(part: string, accountId: string, error: StoreAwayError): void {
     if (away.has(part) || closing.signal.aborted) return;
-    if (away.size === 0) log.warn({ err: error.cause ?? error }, 'the account store is away: known keys go on');
+    // Not the error itself: the client's errors carry what was sent.
+    if (away.size === 0) log.warn({ reason: error.message }, 'the account store is away: known keys go on');
     away.add(part);
     probeUntilBack(part, accountId).catch(() => away.delete(part));
   }

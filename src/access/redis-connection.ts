@@ -30,6 +30,13 @@ const PATIENT = {
 
 export type RedisConnection = Redis | Cluster;
 
+const troubles = new WeakMap<RedisConnection, string>();
+
+/** Why it was not connected when it last was not. */
+export function lastTrouble(connection: RedisConnection): string {
+  return troubles.get(connection) ?? 'no connection yet';
+}
+
 /** `urls`: one is a server, several are nodes of a cluster. `rediss:` is TLS. */
 export function connectRedis(urls: readonly string[], manner: 'fail-fast' | 'patient'): RedisConnection {
   const options = manner === 'fail-fast' ? FAIL_FAST : PATIENT;
@@ -37,8 +44,9 @@ export function connectRedis(urls: readonly string[], manner: 'fail-fast' | 'pat
     urls.length === 1 && urls[0]
       ? new Redis(urls[0], { ...options, scripts: SCRIPTS })
       : new Cluster([...urls], clusterOptions(urls[0] ?? '', options));
-  // Who asks is told; without a listener every failed attempt to connect would be written to the console.
-  connection.on('error', () => {});
+  connection.on('error', (error: Error) => {
+    troubles.set(connection, error.message);
+  });
   return connection;
 }
 

@@ -3,7 +3,7 @@ import type { Account, KeyRecord } from './account.ts';
 import { utcDayFrom } from './day.ts';
 import { generateAccountId } from './keys.ts';
 import { PLANS, type Plan } from './plan.ts';
-import { connectRedis, type RedisConnection, whenReady } from './redis-connection.ts';
+import { connectRedis, lastTrouble, type RedisConnection, whenReady } from './redis-connection.ts';
 import { type AccountStore, StoreAwayError } from './store.ts';
 
 const COUNTERS_KEPT_SECONDS = 172_800;
@@ -134,7 +134,9 @@ export async function openRedisStore(urls: readonly string[]): Promise<AccountSt
 
 /** An answer of Redis that is an error means that nothing was done; without an answer it may have been. */
 async function orAway<T>(connection: RedisConnection, ask: () => Promise<T>): Promise<T> {
-  if (connection.status !== 'ready') throw new StoreAwayError('not connected to Redis', { isInDoubt: false });
+  if (connection.status !== 'ready') {
+    throw new StoreAwayError(`not connected to Redis: ${lastTrouble(connection)}`, { isInDoubt: false });
+  }
   try {
     return await ask();
   } catch (cause) {

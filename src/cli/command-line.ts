@@ -16,12 +16,13 @@ export async function runKeys(args: string[], env: Readonly<Record<string, strin
   try {
     return { code: 0, out: `${await carryOut(args, env)}\n`, err: '' };
   } catch (error) {
-    const { message, code } = error as Error & { code?: string };
+    const { name, message, code } = error as Error & { code?: string };
     if (error instanceof ConfigError)
       return { code: 1, out: '', err: `The configuration is not usable:\n${message}\n` };
     if (error instanceof UsageError || code?.startsWith('ERR_PARSE_ARGS'))
       return { code: 2, out: '', err: `${message}\n` };
-    return { code: 1, out: '', err: `The account store could not be used: ${message}\n` };
+    const reason = name === 'MaxRetriesPerRequestError' ? 'nothing usable answers at REDIS_URL.' : message;
+    return { code: 1, out: '', err: `The account store could not be used: ${reason}\n` };
   }
 }
 

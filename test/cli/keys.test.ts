@@ -121,7 +121,7 @@ describe.each(['embedded', 'redis'])('the operator, with the %s store', { timeou
 it('says so when Redis does not answer, and does not hang', async () => {
   const { code, err } = await runKeys(['list'], { REDIS_URL: 'redis://127.0.0.1:1' });
   expect(code).toBe(1);
-  expect(err).toMatch(/account store could not be used/);
+  expect(err).toMatch(/account store could not be used: nothing usable answers at REDIS_URL/);
 }, 15_000);
 
 it('is run by npm, for scripts with nothing but JSON on its output', async () => {
