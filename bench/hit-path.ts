@@ -19,6 +19,7 @@ const FORMS = {
 
 interface Server {
   port: number;
+  apiKey: string;
   child: ChildProcess;
 }
 
@@ -52,18 +53,18 @@ function note(name: string, cost: number, bareCost: number): void {
 
 async function start(...options: string[]): Promise<Server> {
   const child = fork(new URL('./hit-path/server.ts', import.meta.url), options);
-  const [{ port }] = await once(child, 'message');
-  return { child, port };
+  const [{ port, apiKey }] = await once(child, 'message');
+  return { child, port, apiKey };
 }
 
 /** Microseconds of the server's processor time for one request. */
-async function measure({ port, child }: Server, header: string): Promise<number> {
+async function measure({ port, child, apiKey }: Server, header: string): Promise<number> {
   const before = await cpuOf(child);
   const { requests } = await load({
     port,
     connections: CONNECTIONS,
     durationMs: Number(seconds) * 1000,
-    request: get(header),
+    request: get(`Authorization: Bearer ${apiKey}\r\n${header}`),
   });
   return ((await cpuOf(child)) - before) / requests;
 }
@@ -74,8 +75,10 @@ async function cpuOf(child: ChildProcess): Promise<number> {
   return cpuMicroseconds;
 }
 
-async function sizeOfBody({ port }: Server): Promise<number> {
-  const response = await fetch(`http://127.0.0.1:${port}${PATH}`, { headers: { 'accept-encoding': 'identity' } });
+async function sizeOfBody({ port, apiKey }: Server): Promise<number> {
+  const response = await fetch(`http://127.0.0.1:${port}${PATH}`, {
+    headers: { authorization: `Bearer ${apiKey}`, 'accept-encoding': 'identity' },
+  });
   return (await response.arrayBuffer()).byteLength;
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import sensible from '@fastify/sensible';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { validatorCompiler } from 'fastify-type-provider-zod';
+import { type AccessOptions, access } from './access/plugin.ts';
 import type { Config } from './config.ts';
 import { departuresRoute } from './departures/route.ts';
 import type { EfaClient } from './efa/client.ts';
@@ -19,6 +20,7 @@ import { tripsRoute } from './trips/route.ts';
 export interface AppOptions {
   config: Pick<Config, 'docsUrl' | 'trustProxy'>;
   efa: EfaClient;
+  access: AccessOptions;
   now: () => Date;
   logger?: FastifyBaseLogger;
   /** Shared with other instances. */
@@ -26,8 +28,9 @@ export interface AppOptions {
 }
 
 /** The service, in order: what every request meets, then the operations. Not listening yet. */
-export async function buildApp({ config, efa, now, logger, verdictStore }: AppOptions): Promise<FastifyInstance> {
-  const { docsUrl, trustProxy } = config;
+export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
+  const { efa, now, logger, verdictStore } = options;
+  const { docsUrl, trustProxy } = options.config;
   const app = Fastify({
     ...(logger && { loggerInstance: logger }),
     trustProxy,
@@ -50,6 +53,7 @@ export async function buildApp({ config, efa, now, logger, verdictStore }: AppOp
   await app.register(requestLog);
   await app.register(drain);
   await app.register(sensible);
+  await app.register(access, { ...options.access, now });
   await app.register(healthRoute);
 
   const answers = createAnswers(app, { now });

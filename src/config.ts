@@ -39,6 +39,7 @@ const environment = z.object({
       ),
     )
     .default([]),
+  DATA_DIR: z.string().default('./data'),
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
   TRUST_PROXY: z
     .stringbool({ truthy: ['true', 'on', '1'], falsy: ['false', 'off', '0'], error: 'must be on or off' })
@@ -61,8 +62,9 @@ export interface Config {
   readonly upstreamTimeoutMs: number;
   /** What each key of the authority may be used for; the sandbox knows no limits. */
   readonly upstreamLimits: { readonly rps: number; readonly dailyBudget: number };
-  /** One server, or several nodes of a cluster; none: every process is by itself. */
+  /** One server, or several nodes of a cluster; none: accounts are kept in `dataDir`, all else in the process. */
   readonly redisUrls: readonly string[];
+  readonly dataDir: string;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly trustProxy: boolean;
 }
@@ -100,6 +102,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     upstreamTimeoutMs: data.UPSTREAM_TIMEOUT_MS,
     upstreamLimits: hasAuthority ? { rps: data.UPSTREAM_RPS, dailyBudget: data.UPSTREAM_DAILY_BUDGET } : UNLIMITED,
     redisUrls: data.REDIS_URL,
+    dataDir: data.DATA_DIR,
     logLevel: data.LOG_LEVEL,
     trustProxy: data.TRUST_PROXY,
   });

@@ -11,6 +11,7 @@ export const ERROR_TABLE = {
   STOP_NOT_FOUND: { status: 404 },
   METHOD_NOT_ALLOWED: { status: 405 },
   TOO_MANY_REQUESTS: { status: 429 },
+  DAILY_LIMIT_EXCEEDED: { status: 429 },
   INTERNAL_ERROR: { status: 500 },
   UPSTREAM_ERROR: { status: 502 },
   SERVICE_UNAVAILABLE: { status: 503 },

@@ -1,11 +1,13 @@
 import closeWithGrace from 'close-with-grace';
 import { pino } from 'pino';
+import { openStore } from './access/open-store.ts';
+import { connectRedis } from './access/redis-connection.ts';
+import { sandboxKey } from './access/sandbox-key.ts';
 import { buildApp } from './app.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { createEfaClient } from './efa/client.ts';
 import { startSandbox } from './sandbox/server.ts';
 import { createProtectedClient } from './upstream/protected-client.ts';
-import { connectRedis } from './upstream/redis.ts';
 import { shareThrough } from './upstream/sharing.ts';
 
 /** Requests in flight may take an upstream timeout; whoever stops us waits ten seconds. */
@@ -22,10 +24,19 @@ const clients = upstream.apiKeys.map((apiKey) =>
   createEfaClient({ url: upstream.url, apiKeys: [apiKey], timeoutMs: config.upstreamTimeoutMs, now }),
 );
 const limits = config.upstreamLimits;
-const redis = config.redisUrls.length > 0 ? connectRedis(config.redisUrls) : null;
+const redis = config.redisUrls.length > 0 ? connectRedis(config.redisUrls, 'fail-fast') : null;
 const shared = redis && shareThrough(redis, { ...upstream, limits, log: logger });
 const efa = createProtectedClient({ clients, limits, log: logger, ...(shared && { shared }) });
-const app = await buildApp({ config, efa, now, logger, ...(shared && { verdictStore: shared.store }) });
+const store = await openStore(config);
+const isSandbox = config.upstream.kind === 'sandbox';
+const app = await buildApp({
+  config,
+  efa,
+  access: { store, acceptsTestKeys: isSandbox },
+  now,
+  logger,
+  ...(shared && { verdictStore: shared.store }),
+});
 
 closeWithGrace({ delay: CLOSE_WITHIN_MS, logger }, async ({ err, signal }) => {
   if (err) logger.fatal({ err }, 'stopping after an error that nobody caught');
@@ -34,10 +45,11 @@ closeWithGrace({ delay: CLOSE_WITHIN_MS, logger }, async ({ err, signal }) => {
   await Promise.all(clients.map((client) => client.close()));
   await upstream.close();
   redis?.disconnect();
+  await store.close();
 });
 
 await app.listen({ host: config.host, port: config.port });
-if (config.upstream.kind === 'sandbox') announceSandbox();
+if (isSandbox) await announceSandbox();
 
 function readConfigOrExit(): Config {
   try {
@@ -60,8 +72,13 @@ async function openUpstream({ upstream }: Config) {
   return { url: sandbox.url, source: 'sandbox', apiKeys: [apiKey], close: sandbox.close };
 }
 
-function announceSandbox(): void {
+async function announceSandbox(): Promise<void> {
   const { port } = app.server.address() as { port: number };
   logger.warn('UPSTREAM_API_KEY is not set: every answer is made up by the embedded sandbox. Do not travel by it.');
-  logger.info(`try: curl "http://localhost:${port}/v1/departures?stop=200070&modes=all"`);
+  const key = await sandboxKey(store, config.dataDir, now()).catch((err: Error) => {
+    logger.warn({ reason: err.message }, 'no test key: the account store is away');
+    return 'YOUR_KEY';
+  });
+  const url = `http://localhost:${port}/v1/departures?stop=200070&modes=all`;
+  logger.info(`try: curl -H "Authorization: Bearer ${key}" "${url}"`);
 }

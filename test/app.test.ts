@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 async function ask(path: string): Promise<{ status: number; body: unknown; text: string }> {
-  const answer = await fetch(`${baseUrl}${path}`);
+  const answer = await fetch(`${baseUrl}${path}`, { headers: { authorization: `Bearer ${app.apiKey}` } });
   const text = await answer.text();
   return { status: answer.status, body: JSON.parse(text), text };
 }

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, readConfig } from '#src/config.ts';
 
@@ -19,6 +21,8 @@ describe('the configuration', () => {
     docsUrl: 'http://localhost:3000/docs',
     upstream: { kind: 'sandbox' },
     upstreamTimeoutMs: 8000,
+    redisUrls: [],
+    dataDir: './data',
     logLevel: 'info',
     trustProxy: false,
   };
@@ -36,6 +40,8 @@ describe('the configuration', () => {
       'UPSTREAM_URL',
       'UPSTREAM_API_KEY',
       'UPSTREAM_TIMEOUT_MS',
+      'REDIS_URL',
+      'DATA_DIR',
       'LOG_LEVEL',
       'TRUST_PROXY',
     ];
@@ -94,6 +100,19 @@ describe('the configuration', () => {
     },
   );
 
+  test('takes one Redis, or the nodes of a cluster with commas between', () => {
+    expect(readConfig({ REDIS_URL: 'rediss://user:pass@redis:6380/1' }).redisUrls).toEqual([
+      'rediss://user:pass@redis:6380/1',
+    ]);
+    expect(readConfig({ REDIS_URL: 'redis://one:6379, redis://two:6379' }).redisUrls).toEqual([
+      'redis://one:6379',
+      'redis://two:6379',
+    ]);
+    expect(problemsOf({ REDIS_URL: 'redis://one,http://:secret@two' })).toBe(
+      'REDIS_URL must be a redis:// or rediss:// URL, or several with commas between',
+    );
+  });
+
   test('cannot be changed once read', () => {
     expect(Object.isFrozen(readConfig({}))).toBe(true);
   });
@@ -148,5 +167,11 @@ describe('problems of the configuration', () => {
     expect(
       problemsOf({ UPSTREAM_URL: 'https://me:secret@upstream.example', PUBLIC_URL: 'ftp://me:secret@x' }),
     ).not.toContain('secret');
+  });
+});
+
+describe('.env.example', () => {
+  test('is a configuration that works as it stands, with the sandbox', () => {
+    expect(readConfig(parseEnv(readFileSync('.env.example', 'utf8'))).upstream).toEqual({ kind: 'sandbox' });
   });
 });

@@ -13,6 +13,10 @@ afterEach(async () => {
   upstream = undefined;
 });
 
+function search({ baseUrl, apiKey }: ServerProcess): Promise<Response> {
+  return fetch(`${baseUrl}/v1/stops/search?q=central`, { headers: { authorization: `Bearer ${apiKey}` } });
+}
+
 describe('the process', () => {
   it('answers from the sandbox when nothing is configured, and says so', async () => {
     server = await startServerProcess();
@@ -20,8 +24,9 @@ describe('the process', () => {
     const messages = server.log.map(({ msg }) => String(msg)).join('\n');
     expect(messages).toMatch(/made up by the embedded sandbox/);
 
-    const [, printed] = /^try: curl "(.*)"$/m.exec(messages) ?? [];
-    const answer = await fetch(printed?.replace('localhost', '127.0.0.1') ?? '');
+    const [, authorization = '', printed = ''] = /^try: curl -H "Authorization: (.*)" "(.*)"$/m.exec(messages) ?? [];
+    expect(authorization).toMatch(/^Bearer tis_test_/);
+    const answer = await fetch(printed.replace('localhost', '127.0.0.1'), { headers: { authorization } });
     expect(answer.status).toBe(200);
     expect(await answer.json()).toMatchObject({ stop_name: 'Town Hall Station' });
   });
@@ -29,7 +34,7 @@ describe('the process', () => {
   it('asks the configured upstream and starts no sandbox', async () => {
     upstream = await startUpstream(json({ version: '10.6.21.17', locations: [] }));
     server = await startServerProcess({ UPSTREAM_URL: upstream.url });
-    const answer = await fetch(`${server.baseUrl}/v1/stops/search?q=central`);
+    const answer = await search(server);
     expect(await answer.json()).toEqual({ query: 'central', results: [] });
     expect(upstream.requests[0]).toContain('/v1/tp/stop_finder?');
     expect(server.log.map(({ msg }) => msg).join()).not.toContain('sandbox');
@@ -42,7 +47,7 @@ describe('the process', () => {
     });
     server = await startServerProcess({ UPSTREAM_URL: upstream.url });
     await (await fetch(`${server.baseUrl}/healthz`)).text();
-    const inFlight = fetch(`${server.baseUrl}/v1/stops/search?q=central`);
+    const inFlight = search(server);
     await expect.poll(() => upstream?.requests.length).toBe(1);
 
     const stopped = server.stop('SIGTERM');

@@ -3,6 +3,7 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { buildApp } from '#src/app.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import { createProtectedClient } from '#src/upstream/protected-client.ts';
+import { openTestAccess } from '#test/support/access.ts';
 import { departureMonitor } from '#test/support/departure-monitor.ts';
 import { json, startUpstream } from '#test/support/upstream.ts';
 
@@ -13,6 +14,7 @@ import { json, startUpstream } from '#test/support/upstream.ts';
 const LEAVES = Array.from({ length: 20 }, (_, index) => new Date(Date.now() + (60 + index) * 60_000).toISOString());
 const silent = { info() {}, warn() {}, error() {} };
 
+const accounts = await openTestAccess(new Date());
 const app = process.argv[2] === 'bare' ? createBare(Number(process.argv[3])) : await createService();
 await app.listen({ host: '127.0.0.1', port: 0 });
 
@@ -21,7 +23,7 @@ process.on('message', () => {
   process.send?.({ cpuMicroseconds: user + system });
 });
 process.on('disconnect', () => process.exit(0));
-process.send?.({ port: (app.server.address() as AddressInfo).port });
+process.send?.({ port: (app.server.address() as AddressInfo).port, apiKey: accounts.apiKey });
 
 function createBare(bytes: number): FastifyInstance {
   const body = Buffer.alloc(bytes, 'x');
@@ -35,5 +37,6 @@ async function createService(): Promise<FastifyInstance> {
   const now = () => new Date();
   const client = createEfaClient({ url: upstream.url, apiKeys: ['bench'], timeoutMs: 5000, now });
   const efa = createProtectedClient({ clients: [client], limits: { rps: 5, dailyBudget: 60_000 }, log: silent });
-  return buildApp({ config: { docsUrl: 'http://localhost/docs', trustProxy: false }, efa, now });
+  const access = { store: accounts.store, acceptsTestKeys: false };
+  return buildApp({ config: { docsUrl: 'http://localhost/docs', trustProxy: false }, efa, access, now });
 }

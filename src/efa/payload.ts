@@ -95,7 +95,7 @@ export const stopEventSchema = z.object({
   properties: decorating(z.object({ WheelchairAccess: flag })),
 });
 
-export const legSchema = z.object({
+export const efaLegSchema = z.object({
   isCancelled: flag,
   isRealtimeControlled: flag,
   realtimeStatus: listOf(z.string()),
@@ -113,7 +113,7 @@ export const legSchema = z.object({
   interchange: decorating(z.object({ coords: z.unknown().optional() })),
 });
 
-export const journeySchema = z.object({ legs: list.pipe(z.array(z.unknown()).min(1)) });
+export const efaJourneySchema = z.object({ legs: list.pipe(z.array(z.unknown()).min(1)) });
 
 const systemMessages = listOf(z.object({ code: number, text }));
 
@@ -126,7 +126,7 @@ export type TimedStopPoint = z.infer<typeof timedStopPointSchema>;
 export type Transportation = z.infer<typeof transportationSchema>;
 export type Info = z.infer<typeof infoSchema>;
 export type StopEvent = z.infer<typeof stopEventSchema>;
-export type EfaLeg = z.infer<typeof legSchema>;
+export type EfaLeg = z.infer<typeof efaLegSchema>;
 export type SystemMessage = z.infer<typeof systemMessages>[number];
 export type DepartureMonitorPayload = z.infer<typeof departureMonitorSchema>;
 export type LocationsPayload = z.infer<typeof locationsSchema>;

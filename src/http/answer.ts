@@ -5,13 +5,6 @@ import { chooseEncoding, isWorthEncoding } from './encoding.ts';
 import { createFinishedBodies, type FinishedAnswer } from './finished-body.ts';
 import { freshnessHeaders, matchesEtag } from './freshness.ts';
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Set by whoever answers without having called upstream: a 304 is then free. */
-    costNoUpstreamCall: boolean;
-  }
-}
-
 /** What an operation has to say: the body, how fresh it is, and when it will read differently with the same data. */
 export interface Finding<Body extends object = object> {
   body: Body;
@@ -39,7 +32,6 @@ const DEADLINE_MS = 9500;
 export function createAnswers(app: FastifyInstance, { now }: { now: () => Date }): Answers {
   const finished = createFinishedBodies({ maxBytes: MAX_BYTES, now: () => now().getTime() });
   const finding = new Map<string, Promise<FinishedAnswer>>();
-  if (!app.hasRequestDecorator('costNoUpstreamCall')) app.decorateRequest('costNoUpstreamCall', false);
 
   /** One finding for equal requests at the same time; the others share what it has cost. */
   async function findOnce(
@@ -94,9 +86,9 @@ export function createAnswers(app: FastifyInstance, { now }: { now: () => Date }
   return { send: send as unknown as Answers['send'] };
 }
 
-/** Until callers have plans, all are alike. */
-function priorityOf(_request: FastifyRequest): Priority {
-  return 'free';
+/** A caller's plan is their priority. */
+function priorityOf({ admission }: FastifyRequest): Priority {
+  return admission?.caller.plan ?? 'free';
 }
 
 function joined(answer: FinishedAnswer): FinishedAnswer {

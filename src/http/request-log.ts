@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
+import { hideKeys } from '../access/keys.ts';
 
 /**
  * A request id on every answer and one log line a request. The query is not logged: it tells where people are, and
@@ -14,7 +15,7 @@ export const requestLog = fp(
       request.log.info(
         {
           method: request.method,
-          path: request.url.split('?', 1)[0],
+          path: hideKeys(request.url.split('?', 1)[0] ?? ''),
           status: reply.statusCode,
           durationMs: Math.round(reply.elapsedTime),
         },

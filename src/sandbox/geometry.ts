@@ -14,7 +14,12 @@ export function wayBetween(pattern: PatternNode, fromCall: number, toCall: numbe
     return pattern.points.slice(fromCall, toCall + 1).map((node) => [node.point.lat, node.point.lng]);
   }
   const anchorAt = anchorsOf(pattern, path);
-  return [from, ...path.slice(anchorAt[fromCall], (anchorAt[toCall] ?? 0) + 1), to];
+  return withoutRepeats([from, ...path.slice(anchorAt[fromCall], (anchorAt[toCall] ?? 0) + 1), to]);
+}
+
+/** A path often has a corner at the very platform. */
+function withoutRepeats(way: readonly LatLng[]): LatLng[] {
+  return way.filter(([lat, lng], index) => lat !== way[index - 1]?.[0] || lng !== way[index - 1]?.[1]);
 }
 
 /** For every call, the nearest corner of the path that does not lie behind the one of the call before. */

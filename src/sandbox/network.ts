@@ -1,6 +1,6 @@
 /**
  * The words of the sandbox's network: what stops there are and which lines call at them.
- * Identifiers, names and coordinates are facts of the real network; timetables are made up.
+ * Which of them are facts and which are made up is told with the data (network/rows.ts).
  */
 
 /** Where a vehicle stands: a platform, stand, wharf side or pole. */

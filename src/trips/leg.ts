@@ -1,5 +1,5 @@
 import { mapAlerts } from '../efa/alerts.ts';
-import { type EfaLeg, legSchema, type TimedStopPoint } from '../efa/payload.ts';
+import { type EfaLeg, efaLegSchema, type TimedStopPoint } from '../efa/payload.ts';
 import { findMode, isWalkClass } from '../efa/product-class.ts';
 import { bestKnown, findTime, isCancelled, type PlannedAndRealtime } from '../efa/realtime.ts';
 import { LeftOut, need, readRecord } from '../efa/record.ts';
@@ -49,7 +49,7 @@ export interface Leg {
 
 /** Throws `LeftOut`, which costs the journey: one with a leg missing would be a lie. */
 export function mapLeg(record: unknown): Leg {
-  const leg = readRecord(record, legSchema);
+  const leg = readRecord(record, efaLegSchema);
   const { product } = leg.transportation;
   const productClass = need(product?.class ?? product?.iconId, 'malformed');
   if (isWalkClass(productClass)) return mapWalk(leg);

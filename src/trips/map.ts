@@ -1,4 +1,4 @@
-import { journeySchema, type TripPayload } from '../efa/payload.ts';
+import { efaJourneySchema, type TripPayload } from '../efa/payload.ts';
 import { bestKnown, type PlannedAndRealtime } from '../efa/realtime.ts';
 import { type LeftOutCounts, mapRecords } from '../efa/record.ts';
 import { findUnknownStopMessage, saysDateInvalid } from '../efa/system-message.ts';
@@ -24,7 +24,7 @@ export function mapJourneys(
   { from, to }: { from: string; to: string },
 ): { journeys: Journey[]; leftOut: LeftOutCounts } {
   if (payload.journeys.length === 0) throw noJourneys(payload, from, to);
-  const { kept, leftOut } = mapRecords(payload.journeys, journeySchema, ({ legs }) => {
+  const { kept, leftOut } = mapRecords(payload.journeys, efaJourneySchema, ({ legs }) => {
     const joined = joinLegs(legs.map(mapLeg));
     return { legs: joined, start: journeyStart(joined), end: journeyEnd(joined) };
   });

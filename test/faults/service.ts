@@ -3,10 +3,13 @@ import { pino } from 'pino';
 import { buildApp } from '#src/app.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import { NOW } from '#test/contract/payloads.ts';
+import { openTestAccess, sendKey } from '#test/support/access.ts';
 
 /** The whole service with several keys of the authority, and all that it logs, at the most talkative level. */
 export async function buildLoggedApp(options: { upstreamUrl: string; apiKeys: readonly string[] }): Promise<{
   app: FastifyInstance;
+  /** The caller's own. */
+  apiKey: string;
   /** Every line logged so far. */
   logged: () => string;
 }> {
@@ -14,7 +17,11 @@ export async function buildLoggedApp(options: { upstreamUrl: string; apiKeys: re
   const logger = pino({ level: 'trace' }, { write: (line: string) => lines.push(line) });
   const now = () => new Date(NOW);
   const efa = createEfaClient({ url: options.upstreamUrl, apiKeys: options.apiKeys, timeoutMs: 300, now });
-  const app = await buildApp({ config: { docsUrl: 'https://example.test/docs', trustProxy: false }, efa, now, logger });
+  const { store, apiKey } = await openTestAccess(now());
+  const access = { store, acceptsTestKeys: false };
+  const config = { docsUrl: 'https://example.test/docs', trustProxy: false };
+  const app = await buildApp({ config, efa, access, now, logger });
   app.addHook('onClose', () => efa.close());
-  return { app, logged: () => lines.join('') };
+  sendKey(app, apiKey);
+  return { app, apiKey, logged: () => lines.join('') };
 }

@@ -258,8 +258,8 @@ describe('the keys of the authority', () => {
 
   it("are not made of the caller's own Authorization header", async () => {
     const sent = recordKeys();
-    await withKeys(['key-one'], async ({ app }) => {
-      await app.inject({ url, headers: { authorization: 'Bearer of-the-caller' } });
+    await withKeys(['key-one'], async ({ app, apiKey }) => {
+      await app.inject({ url, headers: { authorization: `Bearer ${apiKey}` } });
       expect(sent).toStrictEqual(['apikey key-one']);
     });
   });

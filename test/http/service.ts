@@ -3,6 +3,7 @@ import { buildApp } from '#src/app.ts';
 import type { EfaClient } from '#src/efa/client.ts';
 import { departureMonitorSchema, locationsSchema, tripSchema } from '#src/efa/payload.ts';
 import { coordAnswer, departureMonitorAnswer, NOW, stopFinderAnswer, tripAnswer } from '#test/contract/payloads.ts';
+import { openTestAccess, sendKey } from '#test/support/access.ts';
 
 const retrievedAt = new Date(NOW);
 
@@ -18,11 +19,14 @@ const healthy: EfaClient = {
 export async function buildHttpApp(efa: Partial<EfaClient> = {}) {
   const lines: string[] = [];
   const logger = pino({ level: 'trace' }, { write: (line: string) => lines.push(line) });
+  const { store, apiKey } = await openTestAccess(retrievedAt);
   const app = await buildApp({
     config: { docsUrl: 'https://example.test/docs', trustProxy: false },
     efa: { ...healthy, ...efa },
+    access: { store, acceptsTestKeys: false },
     now: () => new Date(NOW),
     logger,
   });
-  return { app, logged: () => lines.join('') };
+  sendKey(app, apiKey);
+  return { app, apiKey, logged: () => lines.join('') };
 }

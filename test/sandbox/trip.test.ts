@@ -38,11 +38,9 @@ test('a direct ride has its stops, its way and its times', async () => {
     },
     coords: [
       [-33.8, 151],
-      [-33.8, 151],
       [-33.801, 151.02],
       [-33.8, 151.05],
       [-33.799, 151.08],
-      [-33.8, 151.1],
       [-33.8, 151.1],
     ],
   });
@@ -168,9 +166,7 @@ test('part of a ride shows that part of its way', async () => {
   const { journeys = [] } = await trip(sandbox, '200200', '200300', AT_8AM);
   expect(journeys[0]?.legs[0]?.coords).toEqual([
     [-33.8, 151.05],
-    [-33.8, 151.05],
     [-33.799, 151.08],
-    [-33.8, 151.1],
     [-33.8, 151.1],
   ]);
 });

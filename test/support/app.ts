@@ -1,10 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { buildApp } from '#src/app.ts';
 import { createEfaClient } from '#src/efa/client.ts';
+import { openTestAccess, sendKey } from './access.ts';
 
 export interface TestApp extends FastifyInstance {
   /** What the service takes for the present. */
   clock: { now: Date };
+  /** Sent by `inject` with every request that has no Authorization header. */
+  apiKey: string;
 }
 
 /** The whole service in front of the given upstream, with a clock that stands still until it is set. */
@@ -22,7 +25,10 @@ export async function buildTestApp(options: {
     timeoutMs: options.timeoutMs ?? 5000,
     now,
   });
-  const app = await buildApp({ config: { docsUrl: 'https://example.test/docs', trustProxy: false }, efa, now });
+  const { store, apiKey } = await openTestAccess(clock.now);
+  const access = { store, acceptsTestKeys: false };
+  const app = await buildApp({ config: { docsUrl: 'https://example.test/docs', trustProxy: false }, efa, access, now });
   app.addHook('onClose', () => efa.close());
-  return Object.assign(app, { clock });
+  sendKey(app, apiKey);
+  return Object.assign(app, { clock, apiKey });
 }

@@ -1,9 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { openStore } from '#src/access/open-store.ts';
+import { issueTestKey } from './access.ts';
 
 export interface ServerProcess {
   baseUrl: string;
+  /** A key of a Pro account, issued before the start. */
+  apiKey: string;
   /** Lines of the log so far, parsed. */
   log: Record<string, unknown>[];
   process: ChildProcess;
@@ -14,10 +21,15 @@ export interface ServerProcess {
 
 /** Starts the service as `npm start` does, on a free loopback port, and waits until it listens. */
 export async function startServerProcess(env: Record<string, string> = {}): Promise<ServerProcess> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'transit-server-'));
+  const store = await openStore({ redisUrls: [], dataDir });
+  const apiKey = await issueTestKey(store, { plan: 'pro' });
+  await store.close();
   const child = spawn(process.execPath, ['src/server.ts'], {
-    env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', ...env },
+    env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  child.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
   const exited = once(child, 'exit').then(([code]) => code as number | null);
   const log: Record<string, unknown>[] = [];
   const baseUrl = await new Promise<string>((resolve, reject) => {
@@ -33,7 +45,7 @@ export async function startServerProcess(env: Record<string, string> = {}): Prom
     child.kill(signal);
     return exited;
   };
-  return { baseUrl, log, process: child, exited, stop };
+  return { baseUrl, apiKey, log, process: child, exited, stop };
 }
 
 /** Runs the service until it exits by itself; for starts that must fail. */

@@ -1,6 +1,7 @@
 import { buildApp } from '#src/app.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import { createProtectedClient } from '#src/upstream/protected-client.ts';
+import { openTestAccess, sendKey } from '#test/support/access.ts';
 import { createTestLog } from '#test/support/made-up-client.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
 import { type Answer, startUpstream } from '#test/support/upstream.ts';
@@ -17,7 +18,10 @@ export async function startProtectedApp(options: { now: string; answer: Answer; 
     log: createTestLog(),
     clock,
   });
-  const app = await buildApp({ config: { docsUrl: 'https://example.test/docs', trustProxy: false }, efa, now });
+  const { store, apiKey } = await openTestAccess(now());
+  const access = { store, acceptsTestKeys: false };
+  const app = await buildApp({ config: { docsUrl: 'https://example.test/docs', trustProxy: false }, efa, access, now });
+  sendKey(app, apiKey);
   app.addHook('onClose', async () => {
     await raw.close();
     await upstream.close();

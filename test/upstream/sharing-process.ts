@@ -1,7 +1,7 @@
 import { pino } from 'pino';
+import { connectRedis } from '#src/access/redis-connection.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import { createProtectedClient } from '#src/upstream/protected-client.ts';
-import { connectRedis } from '#src/upstream/redis.ts';
 import { shareThrough } from '#src/upstream/sharing.ts';
 
 /*
@@ -11,7 +11,7 @@ import { shareThrough } from '#src/upstream/sharing.ts';
 const [redisUrl = '', upstreamUrl = '', rps = '5'] = process.argv.slice(2);
 const log = pino({ level: 'silent' });
 const limits = { rps: Number(rps), dailyBudget: 60_000 };
-const redis = connectRedis([redisUrl]);
+const redis = connectRedis([redisUrl], 'fail-fast');
 const efa = createProtectedClient({
   clients: [createEfaClient({ url: upstreamUrl, apiKeys: ['test-key'], timeoutMs: 5000, now: () => new Date() })],
   limits,

@@ -4,11 +4,11 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { connectRedis } from '#src/access/redis-connection.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import { createVerdicts } from '#src/nearby/verdict.ts';
 import { presumedSpent } from '#src/upstream/pace.ts';
 import { createProtectedClient } from '#src/upstream/protected-client.ts';
-import { connectRedis } from '#src/upstream/redis.ts';
 import { shareThrough } from '#src/upstream/sharing.ts';
 import { departureMonitor } from '#test/support/departure-monitor.ts';
 import { createTestLog } from '#test/support/made-up-client.ts';
@@ -50,7 +50,7 @@ afterAll(async () => {
 async function startInstance(urls = [redis.url]) {
   const limits = { rps: 5, dailyBudget: 60_000 };
   const log = createTestLog();
-  const connection = connectRedis(urls);
+  const connection = connectRedis(urls, 'fail-fast');
   await once(connection, 'ready');
   const raw = createEfaClient({ url: upstream.url, apiKeys: ['test-key'], timeoutMs: 5000, now: () => new Date() });
   const shared = shareThrough(connection, { source: 'test', apiKeys: ['test-key'], limits, log });

@@ -5,7 +5,7 @@
  */
 import type { SandboxLine, SandboxStop } from '../network.ts';
 import { CANBERRA_BUSES, CANBERRA_LIGHT_RAIL, REGIONAL_COACHES } from './products.ts';
-import { at, bothWays, type Gaps, once, stop, street, tracks, waves } from './rows.ts';
+import { at, bothWays, type Gaps, lightRailPlatforms, once, stop, street, waves } from './rows.ts';
 
 export const CANBERRA_STOPS: readonly SandboxStop[] = [
   stop('258010', null, 'Goulburn Station', 'Goulburn', -34.75846, 149.71927, [
@@ -29,7 +29,7 @@ export const CANBERRA_STOPS: readonly SandboxStop[] = [
     at('99174009', 'LR1', 'Alinga Street Light Rail', -35.2779, 149.1294),
   ]),
   stop('99004004', null, 'Dickson Interchange', 'Dickson (ACT)', -35.2503, 149.1337, [
-    ...tracks(99174010, 'Dickson Light Rail', -35.2503, 149.1337),
+    ...lightRailPlatforms(99174010, 'Dickson Light Rail', -35.2503, 149.1337),
   ]),
   stop('99004005', null, 'Gungahlin Place', 'Gungahlin (ACT)', -35.1853, 149.1351, [
     at('99174012', 'LR1', 'Gungahlin Place Light Rail', -35.1857, 149.1357),

@@ -4,7 +4,7 @@
  * uses them or not. Railway Square stands where the middle of its stands is.
  */
 import type { SandboxStop } from '../network.ts';
-import { at, platforms, stop, tracks } from './rows.ts';
+import { at, lightRailPlatforms, platforms, stop } from './rows.ts';
 
 const CHALMERS = 'Central Chalmers Street Light Rail';
 const CONCOURSE = 'Central Grand Concourse Light Rail';
@@ -104,7 +104,7 @@ export const INTERCHANGE_STOPS: readonly SandboxStop[] = [
     ...platforms(99010083, 'WYN', [3, 4], -33.86585, 151.20575),
     at('2000405', 'WYN5', 'Platform 5', -33.86587, 151.205916),
     at('2000406', 'WYN6', 'Platform 6', -33.865881, 151.205852),
-    ...tracks(99010085, 'Wynyard Light Rail', -33.86638, 151.20719),
+    ...lightRailPlatforms(99010085, 'Wynyard Light Rail', -33.86638, 151.20719),
     at('2000221', 'Q', 'Wynyard Station, Clarence St, Stand Q', -33.864623, 151.20472),
   ]),
   stop('2000171', '10101602', 'QVB', 'Sydney', -33.871692, 151.206656, [

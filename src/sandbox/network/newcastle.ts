@@ -5,7 +5,7 @@
  */
 import type { SandboxLine, SandboxStop } from '../network.ts';
 import { HUNTER_BUSES, INTERCITY_TRAINS, NEWCASTLE_FERRIES, NEWCASTLE_LIGHT_RAIL } from './products.ts';
-import { at, bothWays, platforms, stop, street, tracks, waves } from './rows.ts';
+import { at, bothWays, lightRailPlatforms, platforms, stop, street, waves } from './rows.ts';
 
 export const NEWCASTLE_STOPS: readonly SandboxStop[] = [
   stop('225610', null, 'Woy Woy Station', 'Woy Woy', -33.485112, 151.323624, [
@@ -45,24 +45,24 @@ export const NEWCASTLE_STOPS: readonly SandboxStop[] = [
   ]),
   stop('229310', null, 'Newcastle Interchange', 'Newcastle West', -32.924037, 151.759079, [
     ...platforms(99169311, 'NCI', [1, 2], -32.92399, 151.75904),
-    ...tracks(99169313, 'Newcastle Interchange Light Rail', -32.9246, 151.7599),
+    ...lightRailPlatforms(99169313, 'Newcastle Interchange Light Rail', -32.9246, 151.7599),
     at('99169315', 'A', 'Newcastle Interchange, Stand A', -32.92463, 151.7584),
     at('99169316', 'B', 'Newcastle Interchange, Stand B', -32.92472, 151.75872),
   ]),
   stop('99003001', null, 'Honeysuckle Light Rail', 'Newcastle West', -32.9261, 151.7652, [
-    ...tracks(99163101, 'Honeysuckle Light Rail', -32.9261, 151.7652),
+    ...lightRailPlatforms(99163101, 'Honeysuckle Light Rail', -32.9261, 151.7652),
   ]),
   stop('99003002', null, 'Civic Light Rail', 'Newcastle', -32.9262, 151.7716, [
-    ...tracks(99163103, 'Civic Light Rail', -32.9262, 151.7716),
+    ...lightRailPlatforms(99163103, 'Civic Light Rail', -32.9262, 151.7716),
   ]),
   stop('99003003', null, 'Crown Street Light Rail', 'Newcastle', -32.9271, 151.7764, [
-    ...tracks(99163105, 'Crown Street Light Rail', -32.9271, 151.7764),
+    ...lightRailPlatforms(99163105, 'Crown Street Light Rail', -32.9271, 151.7764),
   ]),
   stop('99003004', null, 'Queens Wharf Light Rail', 'Newcastle', -32.9268, 151.781, [
-    ...tracks(99163107, 'Queens Wharf Light Rail', -32.9268, 151.781),
+    ...lightRailPlatforms(99163107, 'Queens Wharf Light Rail', -32.9268, 151.781),
   ]),
   stop('99003005', null, 'Newcastle Beach Light Rail', 'Newcastle', -32.9274, 151.7862, [
-    ...tracks(99163109, 'Newcastle Beach Light Rail', -32.9274, 151.7862),
+    ...lightRailPlatforms(99163109, 'Newcastle Beach Light Rail', -32.9274, 151.7862),
   ]),
   stop('99003006', null, 'Queens Wharf', 'Newcastle', -32.9257, 151.7821, [
     at('99163111', 'F1', 'Queens Wharf', -32.9257, 151.7821),

@@ -38,7 +38,13 @@ export function platforms(
 }
 
 /** The two tracks of a light rail stop, LR1 away from the city and LR2 towards it, named like the stop. */
-export function tracks(firstId: number, name: string, lat: number, lng: number, prefix = 'LR'): SandboxPoint[] {
+export function lightRailPlatforms(
+  firstId: number,
+  name: string,
+  lat: number,
+  lng: number,
+  prefix = 'LR',
+): SandboxPoint[] {
   return [1, 2].map((number, index) =>
     at(`${firstId + index}`, `${prefix}${number}`, name, shift(lat, index, 4e-5), shift(lng, index, 6e-5)),
   );

@@ -3,14 +3,14 @@
  */
 import type { SandboxLine, SandboxStop } from '../network.ts';
 import { SYDNEY_LIGHT_RAIL } from './products.ts';
-import { at, bothWays, stop, tracks, waves } from './rows.ts';
+import { at, bothWays, lightRailPlatforms, stop, waves } from './rows.ts';
 
 const PADDYS = "Paddy's Markets Light Rail";
 
 export const SYDNEY_LIGHT_RAIL_STOPS: readonly SandboxStop[] = [
   // L2 and L3
   stop('2000177', null, 'Bridge Street Light Rail', 'Sydney', -33.86411, 151.20745, [
-    ...tracks(99130177, 'Bridge Street Light Rail', -33.86413, 151.20744),
+    ...lightRailPlatforms(99130177, 'Bridge Street Light Rail', -33.86413, 151.20744),
   ]),
   stop('2000169', null, 'Chinatown Light Rail', 'Sydney', -33.87859, 151.20558, [
     at('2000443', 'LR1', 'Chinatown Light Rail', -33.878595, 151.20558),
@@ -25,36 +25,36 @@ export const SYDNEY_LIGHT_RAIL_STOPS: readonly SandboxStop[] = [
     at('2010109', 'LR2', 'Surry Hills Light Rail', -33.888128, 151.211861),
   ]),
   stop('202195', null, 'Moore Park Light Rail', 'Moore Park', -33.89376, 151.22182, [
-    ...tracks(99132195, 'Moore Park Light Rail', -33.89375, 151.2218),
+    ...lightRailPlatforms(99132195, 'Moore Park Light Rail', -33.89375, 151.2218),
   ]),
   stop('202158', null, 'Royal Randwick Light Rail', 'Randwick', -33.90517, 151.22886, [
-    ...tracks(99132158, 'Royal Randwick Light Rail', -33.90516, 151.22885),
+    ...lightRailPlatforms(99132158, 'Royal Randwick Light Rail', -33.90516, 151.22885),
   ]),
   stop('2031157', null, 'Wansey Road Light Rail', 'Randwick', -33.91052, 151.23523, [
-    ...tracks(99131157, 'Wansey Road Light Rail', -33.91051, 151.23522),
+    ...lightRailPlatforms(99131157, 'Wansey Road Light Rail', -33.91051, 151.23522),
   ]),
   stop('2031156', null, 'UNSW High Street Light Rail', 'Randwick', -33.91634, 151.23555, [
-    ...tracks(99131155, 'UNSW High Street Light Rail', -33.91633, 151.23554),
+    ...lightRailPlatforms(99131155, 'UNSW High Street Light Rail', -33.91633, 151.23554),
   ]),
   stop('2031167', '10101612', 'Randwick Light Rail', 'Randwick', -33.91712, 151.24054, [
-    ...tracks(99131167, 'Randwick Light Rail', -33.91711, 151.24053),
+    ...lightRailPlatforms(99131167, 'Randwick Light Rail', -33.91711, 151.24053),
   ]),
   stop('203362', null, 'ES Marks Light Rail', 'Kensington', -33.90583, 151.22394, [
-    ...tracks(99133362, 'ES Marks Light Rail', -33.90582, 151.22393),
+    ...lightRailPlatforms(99133362, 'ES Marks Light Rail', -33.90582, 151.22393),
   ]),
   stop('203361', null, 'Kensington Light Rail', 'Kensington', -33.90937, 151.22337, [
-    ...tracks(99133364, 'Kensington Light Rail', -33.90936, 151.22336),
+    ...lightRailPlatforms(99133364, 'Kensington Light Rail', -33.90936, 151.22336),
   ]),
   stop('203360', null, 'UNSW Anzac Parade Light Rail', 'Kensington', -33.91665, 151.22593, [
-    ...tracks(99133366, 'UNSW Anzac Parade Light Rail', -33.91664, 151.22592),
+    ...lightRailPlatforms(99133366, 'UNSW Anzac Parade Light Rail', -33.91664, 151.22592),
   ]),
   stop('203295', null, 'Kingsford Light Rail', 'Kingsford', -33.92188, 151.2269, [
-    ...tracks(99133295, 'Kingsford Light Rail', -33.92187, 151.22689),
+    ...lightRailPlatforms(99133295, 'Kingsford Light Rail', -33.92187, 151.22689),
     at('99133297', 'X1', 'Kingsford Light Rail', -33.92222, 151.22731),
     at('99133298', 'X2', 'Kingsford Light Rail', -33.92232, 151.22705),
   ]),
   stop('203294', '10101617', 'Juniors Kingsford Light Rail', 'Kingsford', -33.92498, 151.22927, [
-    ...tracks(99133293, 'Juniors Kingsford Light Rail', -33.92497, 151.22926),
+    ...lightRailPlatforms(99133293, 'Juniors Kingsford Light Rail', -33.92497, 151.22926),
   ]),
   // L1
   stop('2000200', null, 'Capitol Square Light Rail', 'Haymarket', -33.87976, 151.20565, [
@@ -70,31 +70,31 @@ export const SYDNEY_LIGHT_RAIL_STOPS: readonly SandboxStop[] = [
     at('2000265', 'L2', 'Exhibition Centre Light Rail', -33.877214, 151.199571),
   ]),
   stop('2000262', null, 'Convention Centre Light Rail', 'Sydney', -33.87263, 151.19812, [
-    ...tracks(99130262, 'Convention Centre Light Rail', -33.87264, 151.19811, 'L'),
+    ...lightRailPlatforms(99130262, 'Convention Centre Light Rail', -33.87264, 151.19811, 'L'),
   ]),
   stop('200946', '10101638', 'Pyrmont Bay Light Rail', 'Pyrmont', -33.86918, 151.19768, [
-    ...tracks(99130946, 'Pyrmont Bay Light Rail', -33.86919, 151.19767, 'L'),
+    ...lightRailPlatforms(99130946, 'Pyrmont Bay Light Rail', -33.86919, 151.19767, 'L'),
   ]),
   stop('200947', null, 'The Star Light Rail', 'Pyrmont', -33.8674, 151.19511, [
-    ...tracks(99130948, 'The Star Light Rail', -33.86741, 151.1951, 'L'),
+    ...lightRailPlatforms(99130948, 'The Star Light Rail', -33.86741, 151.1951, 'L'),
   ]),
   stop('200948', null, 'John Street Square Light Rail', 'Pyrmont', -33.86738, 151.19205, [
-    ...tracks(99130950, 'John Street Square Light Rail', -33.86739, 151.19204, 'L'),
+    ...lightRailPlatforms(99130950, 'John Street Square Light Rail', -33.86739, 151.19204, 'L'),
   ]),
   stop('200952', null, 'Bank Street Light Rail', 'Pyrmont', -33.87088, 151.19232, [
-    ...tracks(99130952, 'Bank Street Light Rail', -33.87089, 151.19231, 'L'),
+    ...lightRailPlatforms(99130952, 'Bank Street Light Rail', -33.87089, 151.19231, 'L'),
   ]),
   stop('203755', null, 'Glebe Light Rail', 'Glebe', -33.87719, 151.18736, [
-    ...tracks(99133755, 'Glebe Light Rail', -33.8772, 151.18735, 'L'),
+    ...lightRailPlatforms(99133755, 'Glebe Light Rail', -33.8772, 151.18735, 'L'),
   ]),
   stop('204089', null, 'Lilyfield Light Rail', 'Lilyfield', -33.87417, 151.16485, [
-    ...tracks(99134089, 'Lilyfield Light Rail', -33.87418, 151.16484, 'L'),
+    ...lightRailPlatforms(99134089, 'Lilyfield Light Rail', -33.87418, 151.16484, 'L'),
   ]),
   stop('204950', null, 'Lewisham West Light Rail', 'Lewisham', -33.89399, 151.14324, [
-    ...tracks(99134950, 'Lewisham West Light Rail', -33.894, 151.14323, 'L'),
+    ...lightRailPlatforms(99134950, 'Lewisham West Light Rail', -33.894, 151.14323, 'L'),
   ]),
   stop('220363', null, 'Dulwich Hill Light Rail', 'Dulwich Hill', -33.91033, 151.14011, [
-    ...tracks(99130363, 'Dulwich Hill Light Rail', -33.91034, 151.1401, 'L'),
+    ...lightRailPlatforms(99130363, 'Dulwich Hill Light Rail', -33.91034, 151.1401, 'L'),
   ]),
 ];
 

@@ -1,0 +1,44 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { issueKey } from './issue.ts';
+import { parseKey } from './keys.ts';
+import type { Register } from './store.ts';
+
+const EMAIL = 'sandbox@transit.invalid';
+const FILE = 'sandbox-key';
+
+type SandboxRegister = Pick<Register, 'openAccount' | 'addKey' | 'listKeys' | 'revokeKey'>;
+
+/**
+ * The key to try the sandbox with: the same on every start with the same data directory. It is the one key that is
+ * kept as text, for it opens nothing but made-up data.
+ */
+export async function sandboxKey(register: SandboxRegister, dataDir: string, now: Date): Promise<string> {
+  const path = join(dataDir, FILE);
+  const kept = (await readFile(path, 'utf8').catch(() => '')).trim();
+  if (await isValid(register, kept)) return kept;
+
+  const text = await issueTestKey(register, now);
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await writeFile(`${path}.new`, `${text}\n`, { mode: 0o600 });
+  await rename(`${path}.new`, path);
+  return text;
+}
+
+async function isValid(register: SandboxRegister, text: string): Promise<boolean> {
+  const key = parseKey(text);
+  if (!key) return false;
+  const records = await register.listKeys(key.accountId);
+  return records.some(({ hash, revokedAt }) => hash === key.hash && revokedAt === null);
+}
+
+/** Each data directory that shares a store has a key of its own; the oldest gives way. */
+async function issueTestKey(register: SandboxRegister, now: Date): Promise<string> {
+  const account = await register.openAccount({ email: EMAIL, plan: 'developer', createdAt: now.toISOString() });
+  const wanted = { account, kind: 'test', label: 'sandbox', now } as const;
+  const issued = await issueKey(register, wanted);
+  if (issued) return issued.text;
+  const oldest = (await register.listKeys(account.id)).find(({ revokedAt }) => revokedAt === null);
+  if (oldest) await register.revokeKey(account.id, oldest.hash, now);
+  return issueTestKey(register, now);
+}

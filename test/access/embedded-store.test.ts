@@ -1,0 +1,126 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openEmbeddedStore } from '#src/access/embedded-store.ts';
+import { parseKey } from '#src/access/keys.ts';
+import { issueTestKey } from '../support/access.ts';
+
+const PROGRAM = join(import.meta.dirname, 'writing-process.ts');
+const DAY = '20261121';
+let directory: string;
+let path: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'transit-embedded-'));
+  path = join(directory, 'deep', 'accounts.db');
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+/** Starts a process that writes, and kills it in the middle; what it had acknowledged by then. */
+async function writeUntilKilled(): Promise<{ keys: string[]; counted: Map<string, number> }> {
+  const child = spawn(process.execPath, [PROGRAM, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let out = '';
+  child.stdout.on('data', (chunk) => {
+    out += chunk;
+  });
+  const deadline = Date.now() + 20_000;
+  while (out.length < 20_000 && Date.now() < deadline) await sleep(20);
+  await sleep(Math.random() * 200);
+  const closed = once(child, 'close');
+  child.kill('SIGKILL');
+  await closed;
+
+  const lines = out
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => line.split(' '));
+  return {
+    keys: lines.flatMap(([what, key = '']) => (what === 'key' ? key : [])),
+    counted: new Map(lines.flatMap(([what, key = '', used]) => (what === 'counted' ? [[key, Number(used)]] : []))),
+  };
+}
+
+it('loses no acknowledged key and no counted request when its processes are killed while writing', async () => {
+  const written = await Promise.all([writeUntilKilled(), writeUntilKilled(), writeUntilKilled()]);
+  const store = openEmbeddedStore(path);
+  for (const { keys, counted } of written) {
+    expect(keys.length).toBeGreaterThan(5);
+    for (const text of keys) {
+      const key = parseKey(text);
+      expect(await store.listKeys(key?.accountId ?? '')).toMatchObject([{ hash: key?.hash, revokedAt: null }]);
+    }
+    for (const [text, used] of counted) {
+      const [kept = 0] = await store.readUsage(parseKey(text)?.accountId ?? '', [DAY]);
+      // The last one may have been counted and killed before it was told.
+      expect(kept - used).toBeGreaterThanOrEqual(0);
+      expect(kept - used).toBeLessThanOrEqual(text === keys.at(-1) ? 50 : 0);
+    }
+  }
+  await store.close();
+  const database = new DatabaseSync(path);
+  expect(database.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
+  database.close();
+}, 60_000);
+
+it('is opened by several processes in the same moment, the file not being there yet', async () => {
+  const code = `
+    const { openEmbeddedStore } = await import(${JSON.stringify(join(import.meta.dirname, '../../src/access/embedded-store.ts'))});
+    while (Date.now() < ${Date.now() + 1500});
+    const store = openEmbeddedStore(${JSON.stringify(path)});
+    await store.openAccount({ email: 'same@example.com', plan: 'free', createdAt: '' });
+    await store.close();`;
+  const children = Array.from({ length: 6 }, () =>
+    spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: 'inherit' }),
+  );
+  const codes = await Promise.all(children.map(async (child) => (await once(child, 'exit'))[0]));
+  expect(codes).toEqual([0, 0, 0, 0, 0, 0]);
+  const store = openEmbeddedStore(path);
+  expect(await store.listAccounts()).toHaveLength(1);
+  await store.close();
+}, 60_000);
+
+it('keeps account, key and count over a restart', async () => {
+  const before = openEmbeddedStore(path);
+  const text = await issueTestKey(before);
+  const key = parseKey(text);
+  const question = { accountId: key?.accountId ?? '', keyHash: key?.hash ?? '', day: DAY, sender: '' };
+  await before.admit(question);
+  await before.close();
+  const after = openEmbeddedStore(path);
+  expect(await after.admit(question)).toMatchObject({ kind: 'admitted', used: 2 });
+  await after.close();
+});
+
+it('forgets the counts of days long gone when a new day begins', async () => {
+  const store = openEmbeddedStore(path);
+  const key = parseKey(await issueTestKey(store));
+  const question = { accountId: key?.accountId ?? '', keyHash: key?.hash ?? '', sender: '' };
+  for (const day of ['20261118', '20261119', '20261120', '20261121']) await store.admit({ ...question, day });
+  expect(await store.readUsage(question.accountId, ['20261118', '20261119', '20261120', '20261121'])).toEqual([
+    0, 1, 1, 1,
+  ]);
+  await store.close();
+});
+
+it('refuses a file of a newer version rather than spoil it', async () => {
+  await openEmbeddedStore(path).close();
+  const database = new DatabaseSync(path);
+  database.exec('PRAGMA user_version = 99');
+  database.close();
+  expect(() => openEmbeddedStore(path)).toThrow(/newer version of this service \(schema 99/);
+});
+
+it('has strict tables, so that a count is always a number', async () => {
+  const store = openEmbeddedStore(path);
+  const key = parseKey(await issueTestKey(store));
+  const database = new DatabaseSync(path);
+  const insert = database.prepare("INSERT INTO usage (day, account_id, used) VALUES (?, ?, 'many')");
+  expect(() => insert.run(DAY, key?.accountId ?? '')).toThrow(/cannot store TEXT value in INTEGER column/);
+  database.close();
+  await store.close();
+});

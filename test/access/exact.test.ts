@@ -1,0 +1,73 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { utcDay } from '#src/access/day.ts';
+import { parseKey } from '#src/access/keys.ts';
+import { openStore } from '#src/access/open-store.ts';
+import type { AccountStore } from '#src/access/store.ts';
+import { issueTestKey } from '../support/access.ts';
+import { startRedis, startRedisCluster } from '../support/redis.ts';
+
+/** Stores that four processes can share. */
+const SHARED = {
+  'one Redis': async () => {
+    const redis = await startRedis();
+    return { redisUrl: redis.url, dataDir: '', stop: redis.stop };
+  },
+  'a Redis cluster of three nodes': async () => {
+    const cluster = await startRedisCluster();
+    return { redisUrl: cluster.url, dataDir: '', stop: cluster.stop };
+  },
+  'one embedded file': async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'transit-exact-'));
+    return { redisUrl: '', dataDir, stop: async () => rmSync(dataDir, { recursive: true }) };
+  },
+};
+
+describe.each(Object.entries(SHARED))('four processes on %s', (_name, open) => {
+  let processes: ChildProcess[];
+  let store: AccountStore;
+  let stop: () => Promise<void>;
+
+  beforeAll(async () => {
+    const shared = await open();
+    store = await openStore({ redisUrls: shared.redisUrl.split(',').filter(Boolean), dataDir: shared.dataDir });
+    const program = join(import.meta.dirname, 'admitting-process.ts');
+    processes = [1, 2, 3, 4].map(() => fork(program, [shared.redisUrl, shared.dataDir]));
+    await Promise.all(processes.map((child) => once(child, 'message')));
+    stop = async () => {
+      for (const child of processes) child.kill();
+      await store.close();
+      await shared.stop();
+    };
+  }, 60_000);
+  afterAll(() => stop());
+
+  /** How many requests were answered how, over all processes. */
+  async function ask(key: string, requests: readonly number[]): Promise<Record<string, number>> {
+    const totals: Record<string, number> = {};
+    const answers = processes.map((child) => once(child, 'message') as Promise<[Record<string, number>]>);
+    for (const [index, child] of processes.entries()) child.send({ key, requests: requests[index] ?? 0 });
+    for (const [statuses] of await Promise.all(answers)) {
+      for (const [status, count] of Object.entries(statuses)) totals[status] = (totals[status] ?? 0) + count;
+    }
+    return totals;
+  }
+
+  it.each([
+    ['5,000 requests, evenly spread', [1250, 1250, 1250, 1250], { 200: 1000, 429: 4000 }],
+    ['5,000 requests, 98 % of them at one process', [4900, 34, 33, 33], { 200: 1000, 429: 4000 }],
+    ['1,000 requests, evenly spread', [250, 250, 250, 250], { 200: 1000 }],
+    ['1,000 requests, 98 % of them at one process', [980, 7, 7, 6], { 200: 1000 }],
+  ])('admit exactly 1,000 of %s', async (_case, requests, expected) => {
+    const key = await issueTestKey(store);
+    const days = [utcDay(new Date())];
+    const answered = await ask(key, requests);
+    days.push(utcDay(new Date()));
+    expect(answered).toEqual(expected);
+    expect(await store.readUsage(parseKey(key)?.accountId ?? '', [...new Set(days)])).toEqual([1000]);
+  });
+});

@@ -1,0 +1,58 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { generateAccountId, generateKey, keyId, looksLikeKey, parseKey } from '#src/access/keys.ts';
+
+describe('keys', () => {
+  it('say what they are, whose they are, and carry at least 160 random bits', () => {
+    const accountId = generateAccountId();
+    const text = generateKey('live', accountId);
+    expect(text).toMatch(new RegExp(`^tis_live_${accountId}[0-9A-Za-z]{33}$`));
+    expect(27 * Math.log2(62)).toBeGreaterThanOrEqual(160);
+    expect(parseKey(text)).toMatchObject({ kind: 'live', accountId, lastFour: text.slice(-4) });
+    expect(parseKey(generateKey('test', accountId))).toMatchObject({ kind: 'test' });
+  });
+
+  it('are all different', () => {
+    expect(new Set(Array.from({ length: 10_000 }, () => generateKey('live', 'AAAAAAAA'))).size).toBe(10_000);
+  });
+
+  it('are known by a SHA-256 that does not show them', () => {
+    const text = generateKey('live', generateAccountId());
+    const key = parseKey(text);
+    expect(key?.hash).toMatch(/^[0-9a-f]{64}$/);
+    expect(JSON.stringify(key)).not.toContain(text.slice(17, -6));
+    expect(key && keyId(key)).toBe(`${key?.accountId}-${key?.hash.slice(0, 8)}`);
+  });
+
+  it('are refused when any one letter is another, gone or added', () => {
+    const text = generateKey('live', generateAccountId());
+    fc.assert(
+      fc.property(fc.nat(text.length - 1), fc.stringMatching(/^[0-9A-Za-z_]$/), (at, letter) => {
+        const [before, after] = [text.slice(0, at), text.slice(at + 1)];
+        if (text[at] !== letter) expect(parseKey(before + letter + after)).toBeNull();
+        expect(parseKey(before + after)).toBeNull();
+        expect(parseKey(before + letter + text.slice(at))).toBeNull();
+      }),
+    );
+  });
+
+  it('are refused with the other prefix, in other case, and with anything around them', () => {
+    const text = generateKey('live', generateAccountId());
+    for (const other of [
+      text.replace('live', 'test'),
+      text.toLowerCase(),
+      ` ${text}`,
+      `${text}\n`,
+      `${text}${text}`,
+      '',
+    ]) {
+      expect(parseKey(other)).toBeNull();
+    }
+  });
+
+  it('are recognised in other text, whole or not', () => {
+    expect(looksLikeKey('see tis_live_abc')).toBe(true);
+    expect(looksLikeKey('TIS_TEST_')).toBe(true);
+    expect(looksLikeKey('tis_dead_abc')).toBe(false);
+  });
+});

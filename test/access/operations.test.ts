@@ -1,0 +1,213 @@
+import type { Response } from 'light-my-request';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openEmbeddedStore } from '#src/access/embedded-store.ts';
+import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
+import type { AccountStore } from '#src/access/store.ts';
+import { buildApp } from '#src/app.ts';
+import { createEfaClient } from '#src/efa/client.ts';
+import { issueTestKey } from '../support/access.ts';
+import { listRoutes } from '../support/routes.ts';
+import { json, startUpstream, type TestUpstream } from '../support/upstream.ts';
+
+/** A question of each operation that it can answer. An operation without one here fails below. */
+const VALID_QUERY: Record<string, string> = {
+  '/v1/departures': 'stop=200060',
+  '/v1/nearby': 'lat=-33.87&lng=151.21',
+  '/v1/stops/search': 'q=central',
+  '/v1/trips': 'from=200060&to=200070',
+};
+
+const NOW = new Date('2026-11-21T10:00:00Z');
+const DAY = '20261121';
+
+/** What the authority answers where it knows of nothing. */
+const NOTHING = { version: '10.2.1.42', locations: [], stopEvents: [], journeys: [] };
+
+async function build(store: AccountStore, upstream: TestUpstream) {
+  const efa = createEfaClient({ url: upstream.url, apiKeys: ['k'], timeoutMs: 5000, now: () => NOW });
+  const app = await buildApp({
+    config: { docsUrl: 'https://example.test/docs', trustProxy: false },
+    efa,
+    access: { store, acceptsTestKeys: false },
+    now: () => NOW,
+  });
+  app.addHook('onClose', () => efa.close());
+  return app;
+}
+
+const upstream = await startUpstream(json(NOTHING));
+const store = openEmbeddedStore(':memory:');
+const app = await build(store, upstream);
+const operations = (await listRoutes(app)).filter((url) => /^\/v1(\/|$)/.test(url));
+
+afterAll(async () => {
+  await app.close();
+  await upstream.close();
+  await store.close();
+});
+
+it('every operation of the service is in this suite', () => {
+  expect(operations.length).toBeGreaterThanOrEqual(4);
+  expect(operations.toSorted()).toEqual(Object.keys(VALID_QUERY).toSorted());
+});
+
+describe.each(operations)('%s', (path) => {
+  const url = `${path}?${VALID_QUERY[path]}`;
+  const get = (to: string, authorization?: string) =>
+    app.inject({ url: to, headers: authorization === undefined ? {} : { authorization } });
+  let key: string;
+  let spent: string;
+  let revoked: string;
+
+  beforeAll(async () => {
+    key = await issueTestKey(store);
+    spent = await issueTestKey(store);
+    revoked = await issueTestKey(store);
+    const count = { day: DAY, count: 1000, sender: 'a', number: 1 };
+    await store.add({ ...count, accountId: parseKey(spent)?.accountId ?? '' });
+    await store.revokeKey(parseKey(revoked)?.accountId ?? '', parseKey(revoked)?.hash ?? '', NOW);
+  });
+
+  function expectUnauthorized(answer: Response, challenge: string): void {
+    expect(answer.statusCode).toBe(401);
+    expect(answer.json()).toEqual({
+      error: {
+        code: 'UNAUTHORIZED',
+        message: expect.stringMatching(/Authorization header as a Bearer token/),
+        docs: 'https://example.test/docs/errors/UNAUTHORIZED',
+      },
+    });
+    expect(answer.headers['www-authenticate']).toBe(challenge);
+    expect(Object.keys(answer.headers).filter((name) => /ratelimit/.test(name))).toEqual([]);
+  }
+
+  const NONE_SENT = 'Bearer realm="transit"';
+  const BAD_SENT = 'Bearer realm="transit", error="invalid_token"';
+  const unknown = generateKey('live', generateAccountId());
+
+  it.each([
+    ['no key', undefined, NONE_SENT],
+    ['an empty header', '', NONE_SENT],
+    ['another scheme', 'Basic dXNlcjpwYXNz', NONE_SENT],
+    ['a scheme and no key', 'Bearer', NONE_SENT],
+    ['a scheme and blanks', 'Bearer   ', NONE_SENT],
+    ['something that is no key', 'Bearer hello', BAD_SENT],
+    ['two keys', `Bearer ${unknown} ${unknown}`, BAD_SENT],
+    ['a key cut off', `Bearer ${unknown.slice(0, -1)}`, BAD_SENT],
+    ['a wrong checksum', `Bearer ${unknown.slice(0, -6)}000000`, BAD_SENT],
+    ['an unknown key', `Bearer ${unknown}`, BAD_SENT],
+    ['a test key', `Bearer ${generateKey('test', generateAccountId())}`, BAD_SENT],
+  ])('refuses %s', async (_name, authorization, challenge) => {
+    const before = upstream.requests.length;
+    expectUnauthorized(await get(url, authorization), challenge);
+    expectUnauthorized(await get(`${path}?limit=none`, authorization), challenge);
+    expect(upstream.requests.length).toBe(before);
+  });
+
+  it('answers a revoked key exactly as an unknown one', async () => {
+    const [one, other] = [await get(url, `Bearer ${revoked}`), await get(url, `Bearer ${unknown}`)];
+    expectUnauthorized(one, BAD_SENT);
+    expect(one.body).toBe(other.body);
+    const withoutId = ({ 'x-request-id': _, date: __, ...headers }: Response['headers']) => headers;
+    expect(withoutId(one.headers)).toEqual(withoutId(other.headers));
+  });
+
+  it.each(['key', 'api_key', 'apikey', 'API_KEY', 'access_token', 'token'])(
+    'asks to move a key out of ?%s=',
+    async (name) => {
+      for (const value of [key, 'something']) {
+        const answer = await get(`${url}&${name}=${value}`);
+        expectUnauthorized(answer, BAD_SENT);
+        expect(answer.json().error.message).toMatch(/Move it to the Authorization header/);
+        expect(answer.body).not.toContain(value);
+      }
+    },
+  );
+
+  it('asks to move a key that is in any other parameter, even when it was sent properly too', async () => {
+    for (const value of [key, `x${key}`, key.replace('_', '%5F'), `a&p=${key}`, `a&${key}`]) {
+      expectUnauthorized(await get(`${url}&p=${value}`, `Bearer ${key}`), BAD_SENT);
+    }
+  });
+
+  it('ignores a parameter that is only called like a key when the key was sent properly', async () => {
+    expect((await get(`${url}&token=42`, `Bearer ${key}`)).statusCode).not.toBe(401);
+  });
+
+  it.each(['Bearer', 'bearer', 'BEARER'])('takes a valid key, scheme %s, and says what is left', async (scheme) => {
+    const before = await used(key);
+    const answer = await get(url, `${scheme} ${key}`);
+    expect([200, 404]).toContain(answer.statusCode);
+    expect(answer.body).not.toContain('There is nothing at');
+    expect(await used(key)).toBe(before + 1);
+    expect(answer.headers).toMatchObject({
+      'ratelimit-policy': '"daily";q=1000;w=86400',
+      ratelimit: `"daily";r=${999 - before};t=50400`,
+      'x-ratelimit-limit': '1000',
+      'x-ratelimit-remaining': `${999 - before}`,
+      'x-ratelimit-reset': `${Date.parse('2026-11-22T00:00:00Z') / 1000}`,
+    });
+  });
+
+  it('refuses a bad question of a valid key, counts it, and says what is left', async () => {
+    const before = await used(key);
+    const answer = await get(`${path}?limit=none`, `Bearer ${key}`);
+    expect(answer.statusCode).toBe(400);
+    expect(answer.json().error.code).toBe('INVALID_PARAMETER');
+    expect(answer.headers.ratelimit).toBe(`"daily";r=${999 - before};t=50400`);
+    expect(await used(key)).toBe(before + 1);
+  });
+
+  it('refuses an account that has used up its day, good question or bad', async () => {
+    const before = upstream.requests.length;
+    for (const question of [url, `${path}?limit=none`]) {
+      const answer = await get(question, `Bearer ${spent}`);
+      expect(answer.statusCode).toBe(429);
+      expect(answer.json()).toEqual({
+        error: {
+          code: 'DAILY_LIMIT_EXCEEDED',
+          message: expect.stringMatching(/Free plan allows 1,000 requests a day.*2026-11-22T00:00:00Z/),
+          docs: 'https://example.test/docs/errors/DAILY_LIMIT_EXCEEDED',
+        },
+      });
+      expect(answer.headers).toMatchObject({
+        'retry-after': '50400',
+        'ratelimit-policy': '"daily";q=1000;w=86400',
+        ratelimit: '"daily";r=0;t=50400',
+        'x-ratelimit-remaining': '0',
+      });
+    }
+    expect(await used(spent)).toBe(1000);
+    expect(upstream.requests.length).toBe(before);
+  });
+
+  it('counts HEAD like GET', async () => {
+    const before = await used(key);
+    const answer = await app.inject({ method: 'HEAD', url, headers: { authorization: `Bearer ${key}` } });
+    expect(answer.headers.ratelimit).toBe(`"daily";r=${999 - before};t=50400`);
+    expect((await app.inject({ method: 'HEAD', url })).statusCode).toBe(401);
+    expect(await used(key)).toBe(before + 1);
+  });
+
+  it('counts nothing for OPTIONS, another method or an unknown path below it', async () => {
+    const before = await used(key);
+    const headers = { authorization: `Bearer ${key}` };
+    await app.inject({ method: 'OPTIONS', url, headers });
+    expect((await app.inject({ method: 'POST', url, headers })).statusCode).toBe(405);
+    expect((await get(`${path}/nothing`, `Bearer ${key}`)).statusCode).toBe(404);
+    expect((await get(`${path}/nothing`)).statusCode).toBe(404);
+    expect(await used(key)).toBe(before);
+  });
+
+  it('asks for a key under each spelling of its path', async () => {
+    expect((await get(`${path}/`)).statusCode).toBe(401);
+    for (const spelling of [path.toUpperCase(), `/${path}`, path.replace('v1', '%76%31'), `/x/..${path}`]) {
+      expect([401, 404]).toContain((await get(spelling)).statusCode);
+    }
+  });
+});
+
+async function used(key: string): Promise<number> {
+  const [count] = await store.readUsage(parseKey(key)?.accountId ?? '', [DAY]);
+  return count ?? 0;
+}

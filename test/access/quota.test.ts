@@ -1,0 +1,161 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openEmbeddedStore } from '#src/access/embedded-store.ts';
+import { parseKey } from '#src/access/keys.ts';
+import type { AccountStore } from '#src/access/store.ts';
+import { issueTestKey } from '../support/access.ts';
+import { buildProbeApp, type ProbeApp } from '../support/probe-app.ts';
+
+let store: AccountStore;
+let app: ProbeApp;
+
+beforeEach(async () => {
+  store = openEmbeddedStore(':memory:');
+  app = await buildProbeApp({ store, now: '2026-11-21T10:00:00Z' });
+});
+afterEach(async () => {
+  await app.close();
+  await store.close();
+});
+
+async function used(key: string, day = '20261121'): Promise<number> {
+  return (await store.readUsage(parseKey(key)?.accountId ?? '', [day]))[0] ?? 0;
+}
+
+async function use(key: string, count: number, day = '20261121'): Promise<void> {
+  await store.add({ accountId: parseKey(key)?.accountId ?? '', day, count, sender: 'test', number: Math.random() });
+}
+
+describe('giving back', () => {
+  it.each(['/v1/probe/failing', '/v1/probe/buggy'])(
+    'charges nothing for our failure at %s, and says so',
+    async (url) => {
+      const key = await issueTestKey(store);
+      await app.ask(key);
+      const answer = await app.ask(key, url);
+      expect(answer.statusCode).toBeGreaterThanOrEqual(500);
+      expect(answer.headers.ratelimit).toBe('"daily";r=999;t=50400');
+      expect(await used(key)).toBe(1);
+    },
+  );
+
+  it('charges nothing for a 304 that cost no upstream call, and one for a 304 that did', async () => {
+    const key = await issueTestKey(store);
+    expect((await app.ask(key, '/v1/probe/unchanged-from-cache')).headers.ratelimit).toBe('"daily";r=1000;t=50400');
+    expect((await app.ask(key, '/v1/probe/unchanged')).headers.ratelimit).toBe('"daily";r=999;t=50400');
+    expect(await used(key)).toBe(1);
+  });
+
+  it('leaves the last request of the day to be tried again when it failed on our side', async () => {
+    const key = await issueTestKey(store);
+    await use(key, 999);
+    expect((await app.ask(key, '/v1/probe/failing')).statusCode).toBe(504);
+    expect((await app.ask(key)).statusCode).toBe(200);
+    expect((await app.ask(key)).statusCode).toBe(429);
+  });
+
+  it('gives back once, also when an answer fails on its way out', async () => {
+    const key = await issueTestKey(store);
+    await use(key, 10);
+    expect((await app.ask(key, '/v1/probe/unsendable')).statusCode).toBe(500);
+    expect(await used(key)).toBe(10);
+    expect((await app.ask(key, '/v1/probe/unsendable?failing')).statusCode).toBe(504);
+    expect(await used(key)).toBe(10);
+  });
+
+  it('gives back to the day that was charged', async () => {
+    const key = await issueTestKey(store);
+    app.clock.now = new Date('2026-11-21T23:59:59.900Z');
+    app.meanwhile = () => {
+      app.clock.now = new Date('2026-11-22T00:00:07Z');
+    };
+    await use(key, 5, '20261122');
+    const answer = await app.ask(key, '/v1/probe/failing');
+    expect(answer.statusCode).toBe(504);
+    expect(answer.headers.ratelimit).toBe('"daily";r=1000;t=0');
+    expect([await used(key), await used(key, '20261122')]).toEqual([0, 5]);
+  });
+});
+
+describe('the day', () => {
+  it('ends at 00:00:00 UTC and not a second before or after, with nothing running for it', async () => {
+    const key = await issueTestKey(store);
+    await use(key, 1000);
+    app.clock.now = new Date('2026-11-21T23:59:59.000Z');
+    const last = await app.ask(key);
+    expect([last.statusCode, last.headers['retry-after'], last.headers.ratelimit]).toEqual([
+      429,
+      '1',
+      '"daily";r=0;t=1',
+    ]);
+    app.clock.now = new Date('2026-11-21T23:59:59.999Z');
+    expect((await app.ask(key)).headers['retry-after']).toBe('1');
+
+    app.clock.now = new Date('2026-11-22T00:00:00.000Z');
+    const first = await app.ask(key);
+    expect([first.statusCode, first.headers.ratelimit]).toEqual([200, '"daily";r=999;t=86400']);
+    expect(first.headers['x-ratelimit-reset']).toBe(`${Date.parse('2026-11-23T00:00:00Z') / 1000}`);
+    expect([await used(key), await used(key, '20261122')]).toEqual([1000, 1]);
+  });
+
+  it.each([
+    ['2026-11-21T12:59:59Z', '2026-11-21T13:00:00Z', 'in summer'],
+    ['2026-07-01T13:59:59Z', '2026-07-01T14:00:00Z', 'in winter'],
+    ['2026-10-03T15:59:59Z', '2026-10-03T16:00:00Z', 'when daylight saving begins'],
+  ])('does not end at midnight in Sydney (%s, %s)', async (before, after) => {
+    const key = await issueTestKey(store);
+    for (const moment of [before, after]) {
+      app.clock.now = new Date(moment);
+      await app.ask(key);
+    }
+    expect(await used(key, before.slice(0, 10).replaceAll('-', ''))).toBe(2);
+  });
+});
+
+describe('plans', () => {
+  it('give Developer 50,000 a day', async () => {
+    const key = await issueTestKey(store, { plan: 'developer' });
+    await use(key, 49_999);
+    expect((await app.ask(key)).headers.ratelimit).toBe('"daily";r=0;t=50400');
+    const answer = await app.ask(key);
+    expect(answer.statusCode).toBe(429);
+    expect(answer.json().error.message).toMatch(/Developer plan allows 50,000/);
+  });
+
+  it('give Pro no limit and no limit fields, and count it', async () => {
+    const key = await issueTestKey(store, { plan: 'pro' });
+    await use(key, 100_000);
+    const answer = await app.ask(key);
+    expect(answer.statusCode).toBe(200);
+    expect(Object.keys(answer.headers).filter((name) => /ratelimit/.test(name))).toEqual([]);
+    expect(await used(key)).toBe(100_001);
+  });
+
+  it('hold for an account, whichever of its keys is used', async () => {
+    const [one, other] = [
+      await issueTestKey(store, { email: 'two@example.com' }),
+      await issueTestKey(store, { email: 'two@example.com' }),
+    ];
+    await use(one, 999);
+    expect((await app.ask(one)).statusCode).toBe(200);
+    expect((await app.ask(other)).statusCode).toBe(429);
+  });
+});
+
+it('takes test keys only where the sandbox answers', async () => {
+  const key = await issueTestKey(store, { kind: 'test' });
+  expect((await app.ask(key)).statusCode).toBe(401);
+  const sandbox = await buildProbeApp({ store, acceptsTestKeys: true });
+  expect((await sandbox.ask(key)).statusCode).toBe(200);
+  await sandbox.close();
+});
+
+it('admits exactly 1,000 of 5,000 requests at once in one process', async () => {
+  const key = await issueTestKey(store);
+  const answers = await Promise.all(Array.from({ length: 5000 }, () => app.ask(key)));
+  const statuses = answers.map(({ statusCode }) => statusCode);
+  expect([
+    statuses.filter((status) => status === 200).length,
+    statuses.filter((status) => status === 429).length,
+  ]).toEqual([1000, 4000]);
+  expect(await used(key)).toBe(1000);
+});

@@ -1,0 +1,62 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openEmbeddedStore } from '#src/access/embedded-store.ts';
+import { openStore } from '#src/access/open-store.ts';
+import { sandboxKey } from '#src/access/sandbox-key.ts';
+import { buildProbeApp } from '../support/probe-app.ts';
+
+const NOW = new Date('2026-11-21T10:00:00Z');
+let dataDir: string;
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'transit-sandbox-key-'));
+});
+afterEach(() => rmSync(dataDir, { recursive: true }));
+
+async function start(directory = dataDir): Promise<string> {
+  const store = await openStore({ redisUrls: [], dataDir: directory });
+  const key = await sandboxKey(store, directory, NOW);
+  await store.close();
+  return key;
+}
+
+it('is the same on every start with the same data directory, and another with another', async () => {
+  const key = await start();
+  expect(key).toMatch(/^tis_test_/);
+  expect([await start(), await start()]).toEqual([key, key]);
+  expect(await start(join(dataDir, 'other'))).not.toBe(key);
+});
+
+it('works where the sandbox answers, and nowhere else', async () => {
+  const store = openEmbeddedStore(join(dataDir, 'accounts.db'));
+  const key = await sandboxKey(store, dataDir, NOW);
+  for (const acceptsTestKeys of [true, false]) {
+    const app = await buildProbeApp({ store, acceptsTestKeys });
+    expect((await app.ask(key)).statusCode).toBe(acceptsTestKeys ? 200 : 401);
+    await app.close();
+  }
+  await store.close();
+});
+
+it('is made anew when the store does not know it any more', async () => {
+  const key = await start();
+  rmSync(join(dataDir, 'accounts.db'));
+  const other = await start();
+  expect(other).not.toBe(key);
+  expect(await start()).toBe(other);
+});
+
+it('finds room in a store that several data directories share', async () => {
+  const store = openEmbeddedStore(':memory:');
+  const keys = [];
+  for (let n = 0; n < 7; n++) keys.push(await sandboxKey(store, join(dataDir, `${n}`), NOW));
+  expect(new Set(keys).size).toBe(7);
+  expect(await sandboxKey(store, join(dataDir, '6'), NOW)).toBe(keys[6]);
+  await store.close();
+});
+
+it('can be read by its owner only', async () => {
+  await start();
+  expect(statSync(join(dataDir, 'sandbox-key')).mode & 0o077).toBe(0);
+});

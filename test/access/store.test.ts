@@ -1,0 +1,198 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openEmbeddedStore } from '#src/access/embedded-store.ts';
+import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
+import { openRedisStore } from '#src/access/redis-store.ts';
+import type { AccountStore } from '#src/access/store.ts';
+import { startRedis, startRedisCluster } from '../support/redis.ts';
+
+const NOW = new Date('2026-11-21T10:00:00Z');
+const TODAY = '20261121';
+const directory = mkdtempSync(join(tmpdir(), 'transit-store-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const OPENERS = {
+  'the embedded store': async () => {
+    const store = openEmbeddedStore(join(directory, 'accounts.db'));
+    return { store, close: () => store.close() };
+  },
+  Redis: async () => {
+    const redis = await startRedis();
+    const store = await openRedisStore([redis.url]);
+    return { store, close: () => store.close().then(redis.stop) };
+  },
+  'a Redis cluster': async () => {
+    const cluster = await startRedisCluster();
+    const store = await openRedisStore(cluster.url.split(','));
+    return { store, close: () => store.close().then(cluster.stop) };
+  },
+} satisfies Record<string, () => Promise<{ store: AccountStore; close: () => Promise<void> }>>;
+
+describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
+  let store: AccountStore;
+  let close: () => Promise<void>;
+  beforeAll(async () => {
+    ({ store, close } = await open());
+  }, 60_000);
+  afterAll(() => close());
+
+  let people = 0;
+  const openAccount = (plan: 'free' | 'developer' | 'pro' = 'free', email = `person-${++people}@example.com`) =>
+    store.openAccount({ email, plan, createdAt: NOW.toISOString() });
+
+  async function addKey(accountId: string, createdAt = NOW): Promise<string> {
+    const key = parseKey(generateKey('live', accountId));
+    if (!key) throw new Error('no key');
+    const { hash, lastFour } = key;
+    const record = { accountId, hash, lastFour, label: 'phone "Ω"', createdAt: createdAt.toISOString() };
+    expect(await store.addKey(record, 5)).toBe(true);
+    return hash;
+  }
+
+  async function openWithKey(plan: 'free' | 'developer' | 'pro' = 'free') {
+    const account = await openAccount(plan);
+    return { account, question: { accountId: account.id, keyHash: await addKey(account.id), day: TODAY, sender: 'a' } };
+  }
+
+  it('opens one account an address, whoever asks first', async () => {
+    const opened = await Promise.all(
+      ['free', 'pro', 'free'].map((plan) => openAccount(plan as 'free', 'same@example.com')),
+    );
+    expect(new Set(opened.map(({ id, plan }) => `${id} ${plan}`)).size).toBe(1);
+    expect(await store.findAccountByEmail('same@example.com')).toEqual(opened[0]);
+    expect(await store.findAccount(opened[0]?.id ?? '')).toEqual(opened[0]);
+  });
+
+  it('finds nothing where there is nothing', async () => {
+    const id = generateAccountId();
+    expect(await store.findAccount(id)).toBeNull();
+    expect(await store.findAccountByEmail('nobody@example.com')).toBeNull();
+    expect(await store.listKeys(id)).toEqual([]);
+    expect(await store.setPlan(id, 'pro')).toBe(false);
+    expect(await store.revokeKey(id, 'hash', NOW)).toBe(false);
+    expect(await store.deleteAccount(id, NOW)).toBe(false);
+    expect(
+      await store
+        .addKey({ accountId: id, hash: 'h', lastFour: 'abcd', label: '', createdAt: '' }, 5)
+        .catch(() => false),
+    ).toBe(false);
+    expect(await store.admit({ accountId: id, keyHash: 'hash', day: TODAY, sender: 'a' })).toEqual({ kind: 'unknown' });
+  });
+
+  it('lists accounts by address', async () => {
+    await openAccount('free', 'zoe@example.com');
+    await openAccount('free', 'ada@example.com');
+    const emails = (await store.listAccounts()).map(({ email }) => email);
+    expect(emails).toEqual([...emails].sort());
+    expect(emails).toEqual(expect.arrayContaining(['ada@example.com', 'zoe@example.com']));
+  });
+
+  it('keeps of a key what people need to tell it from others, oldest first', async () => {
+    const { id } = await openAccount();
+    const second = await addKey(id, new Date('2026-11-02T00:00:00Z'));
+    const first = await addKey(id, new Date('2026-11-01T00:00:00Z'));
+    expect(await store.listKeys(id)).toEqual([
+      expect.objectContaining({
+        hash: first,
+        accountId: id,
+        label: 'phone "Ω"',
+        createdAt: '2026-11-01T00:00:00.000Z',
+        revokedAt: null,
+      }),
+      expect.objectContaining({ hash: second }),
+    ]);
+  });
+
+  it('never has more than five valid keys an account, however many are asked for at once', async () => {
+    const { id } = await openAccount();
+    const ask = (n: number) =>
+      store.addKey({ accountId: id, hash: `${id}${n}`, lastFour: 'abcd', label: '', createdAt: NOW.toISOString() }, 5);
+    const added = await Promise.all(Array.from({ length: 12 }, (_, n) => ask(n)));
+    expect(added.filter(Boolean)).toHaveLength(5);
+    await store.revokeKey(id, (await store.listKeys(id))[0]?.hash ?? '', NOW);
+    expect(await ask(99)).toBe(true);
+    expect(await ask(100)).toBe(false);
+  });
+
+  it('counts every admitted request once and stops at the limit', async () => {
+    const { question, account } = await openWithKey('free');
+    const answers = await Promise.all(Array.from({ length: 1100 }, () => store.admit(question)));
+    const used = answers.flatMap((answer) => (answer.kind === 'admitted' ? answer.used : []));
+    expect(used.sort((a, b) => a - b)).toEqual(Array.from({ length: 1000 }, (_, n) => n + 1));
+    expect(answers.at(-1)).toEqual({ kind: 'exhausted', plan: 'free', used: 1000 });
+    expect(await store.readUsage(account.id, [TODAY, '20261120'])).toEqual([1000, 0]);
+  });
+
+  it('shares the count between all keys of an account', async () => {
+    const { account, question } = await openWithKey();
+    const other = { ...question, keyHash: await addKey(account.id) };
+    await store.admit(question);
+    expect(await store.admit(other)).toMatchObject({ kind: 'admitted', plan: 'free', used: 2 });
+  });
+
+  it('has no limit for Pro, and counts it all the same', async () => {
+    const { question, account } = await openWithKey('pro');
+    for (let n = 0; n < 1010; n++) await store.admit(question);
+    expect(await store.admit(question)).toMatchObject({ kind: 'admitted', plan: 'pro', used: 1011 });
+    expect(await store.readUsage(account.id, [TODAY])).toEqual([1011]);
+  });
+
+  it('starts anew on another day, and a late count still goes to its own day', async () => {
+    const { question, account } = await openWithKey();
+    await store.admit(question);
+    await store.admit(question);
+    expect(await store.admit({ ...question, day: '20261122' })).toMatchObject({ used: 1 });
+    expect(await store.admit(question)).toMatchObject({ used: 3 });
+    expect(await store.readUsage(account.id, [TODAY, '20261122'])).toEqual([3, 1]);
+  });
+
+  it('answers a revoked key as an unknown one, at once, and keeps when it was revoked first', async () => {
+    const { question, account } = await openWithKey();
+    expect(await store.revokeKey(account.id, question.keyHash, NOW)).toBe(true);
+    expect(await store.revokeKey(account.id, question.keyHash, new Date('2027-01-01T00:00:00Z'))).toBe(true);
+    expect(await store.admit(question)).toEqual({ kind: 'unknown' });
+    expect(await store.listKeys(account.id)).toMatchObject([{ revokedAt: NOW.toISOString(), label: 'phone "Ω"' }]);
+  });
+
+  it('does not take the key of one account for another', async () => {
+    const { question } = await openWithKey();
+    const { account: other } = await openWithKey();
+    expect(await store.admit({ ...question, accountId: other.id })).toEqual({ kind: 'unknown' });
+  });
+
+  it('applies a change of plan to the next request', async () => {
+    const { question, account } = await openWithKey('free');
+    await store.add({ accountId: account.id, day: TODAY, count: 1000, sender: 'a', number: 1 });
+    expect(await store.admit(question)).toMatchObject({ kind: 'exhausted' });
+    expect(await store.setPlan(account.id, 'developer')).toBe(true);
+    expect(await store.admit(question)).toMatchObject({ kind: 'admitted', plan: 'developer', used: 1001 });
+  });
+
+  it('gives back, and never below zero', async () => {
+    const { question, account } = await openWithKey();
+    await store.admit(question);
+    await store.admit(question);
+    await store.add({ accountId: account.id, day: TODAY, count: -1, sender: 'a', number: 1 });
+    expect(await store.readUsage(account.id, [TODAY])).toEqual([1]);
+    await store.add({ accountId: account.id, day: TODAY, count: -5, sender: 'a', number: 2 });
+    expect(await store.admit(question)).toMatchObject({ used: 1 });
+  });
+
+  it('forgets everything of a deleted account, and counts nothing for it that comes late', async () => {
+    const { question, account } = await openWithKey();
+    await store.admit(question);
+    expect(await store.deleteAccount(account.id, NOW)).toBe(true);
+    await store.add({ accountId: account.id, day: TODAY, count: 3, sender: 'a', number: 1 });
+    expect(await store.admit(question)).toEqual({ kind: 'unknown' });
+    expect(await store.findAccountByEmail(account.email)).toBeNull();
+    expect(await store.listKeys(account.id)).toEqual([]);
+    expect(await store.readUsage(account.id, [TODAY])).toEqual([0]);
+    expect((await store.listAccounts()).map(({ id }) => id)).not.toContain(account.id);
+  });
+
+  it('can be reached', async () => {
+    await store.ping(generateAccountId());
+  });
+});

@@ -1,0 +1,27 @@
+import { openEmbeddedStore } from '#src/access/embedded-store.ts';
+import { issueKey } from '#src/access/issue.ts';
+import { parseKey } from '#src/access/keys.ts';
+
+/*
+ * Issues keys and counts requests as fast as it can until it is killed, and reports each only when it was acknowledged:
+ * "key TEXT" or "counted TEXT USED".
+ */
+const [path = ''] = process.argv.slice(2);
+const store = openEmbeddedStore(path);
+const now = new Date('2026-11-21T10:00:00Z');
+
+for (let n = 0; ; n++) {
+  const email = `${process.pid}-${n}@example.com`;
+  const account = await store.openAccount({ email, plan: 'free', createdAt: now.toISOString() });
+  const issued = await issueKey(store, { account, kind: 'live', label: '', now });
+  const key = parseKey(issued?.text ?? '');
+  if (!issued || !key) throw new Error('no key');
+  process.stdout.write(`key ${issued.text}\n`);
+  for (let request = 0; request < 50; request++) {
+    const { accountId, hash: keyHash } = key;
+    const answer = await store.admit({ accountId, keyHash, day: '20261121', sender: '' });
+    if (answer.kind === 'admitted') process.stdout.write(`counted ${issued.text} ${answer.used}\n`);
+  }
+  // Lets what was written go out.
+  await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,137 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openStore } from '#src/access/open-store.ts';
+import type { AccountStore } from '#src/access/store.ts';
+import { runKeys } from '#src/cli/command-line.ts';
+import { issueTestKey } from '../support/access.ts';
+import { buildProbeApp, type ProbeApp } from '../support/probe-app.ts';
+import { startRedis } from '../support/redis.ts';
+
+describe.each(['embedded', 'redis'])('the operator, with the %s store', { timeout: 60_000 }, (kind) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'transit-cli-'));
+  let redisUrl = '';
+  let stopRedis = async () => {};
+  let store: AccountStore;
+  let app: ProbeApp;
+
+  // The service is running all the while, in this process.
+  beforeAll(async () => {
+    if (kind === 'redis') {
+      const redis = await startRedis();
+      redisUrl = redis.url;
+      stopRedis = redis.stop;
+    }
+    store = await openStore({ redisUrls: [redisUrl].filter(Boolean), dataDir });
+    app = await buildProbeApp({ store, now: '2026-11-21T10:00:00Z' });
+  }, 30_000);
+  afterAll(async () => {
+    await app.close();
+    await store.close();
+    await stopRedis();
+    rmSync(dataDir, { recursive: true });
+  });
+
+  const run = (...args: string[]) => runKeys(args, { DATA_DIR: dataDir, REDIS_URL: redisUrl });
+  const json = async (...args: string[]) => JSON.parse((await run(...args, '--json')).out);
+
+  it('issues a key that works at once, and is told it this once', async () => {
+    const issued = await json('issue', '--email', ' Ada@Example.com', '--plan', 'developer', '--label', 'phone');
+    expect(issued).toMatchObject({ account: { email: 'ada@example.com', plan: 'developer' }, label: 'phone' });
+    expect(issued.last_four).toBe(issued.key.slice(-4));
+    expect((await app.ask(issued.key)).headers['x-ratelimit-limit']).toBe('50000');
+    const shown = await run('show', 'ada@example.com');
+    expect(shown.out).toContain(issued.id);
+    expect(shown.out + JSON.stringify(await json('list'))).not.toContain(issued.key.slice(17));
+  });
+
+  it('revokes by id or by the key itself', async () => {
+    const byId = await json('issue', '--email', 'rev@example.com');
+    const byKey = await json('issue', '--email', 'rev@example.com');
+    expect((await json('revoke', byId.id)).revoked_at).toMatch(/^2/);
+    expect((await run('revoke', byKey.key)).code).toBe(0);
+    expect((await app.ask(byId.key)).statusCode).toBe(401);
+    expect((await app.ask(byKey.key)).statusCode).toBe(401);
+  });
+
+  it('changes a plan, for the next request on a limited plan and within ten seconds from Pro', async () => {
+    const { key, account } = await json('issue', '--email', 'plan@example.com');
+    expect((await app.ask(key)).headers['x-ratelimit-limit']).toBe('1000');
+    expect(await json('set-plan', account.id, 'pro')).toMatchObject({ plan: 'pro', daily_limit: null });
+    expect((await app.ask(key)).headers['x-ratelimit-limit']).toBeUndefined();
+    expect((await run('set-plan', 'plan@example.com', '--plan', 'free')).code).toBe(0);
+    app.clock.now = new Date(app.clock.now.getTime() + 10_000);
+    expect((await app.ask(key)).headers['x-ratelimit-limit']).toBe('1000');
+  });
+
+  it('sees what was used, of one account or all', async () => {
+    const { account } = await json('issue', '--email', 'usage@example.com');
+    const now = new Date().toISOString().slice(0, 10).replaceAll('-', '');
+    await store.add({ accountId: account.id, day: now, count: 7, sender: 'test', number: 1 });
+    expect(await json('usage', 'usage@example.com')).toMatchObject([{ today: 7, yesterday: 0, daily_limit: 1000 }]);
+    expect((await json('usage')).length).toBeGreaterThanOrEqual(4);
+    expect((await run('usage')).out).toMatch(/email +plan +daily_limit +today/);
+  });
+
+  it('deletes an account with all that is known of it', async () => {
+    const { key, account } = await json('issue', '--email', 'gone@example.com');
+    await app.ask(key);
+    expect((await run('delete', 'gone@example.com')).out).toMatch(/Deleted/);
+    expect((await app.ask(key)).statusCode).toBe(401);
+    expect((await run('show', account.id)).code).toBe(2);
+    expect(JSON.stringify(await json('list'))).not.toContain('gone@example.com');
+  });
+
+  it.runIf(kind === 'embedded')('is told what is wrong, in a line, and nothing is done', async () => {
+    await run('issue', '--email', 'wrong@example.com');
+    for (const [args, message] of [
+      [['issue'], /needs --email/],
+      [['issue', '--email', 'nobody'], /needs --email/],
+      [['issue', '--email', 'x@example.com', '--plan', 'gold'], /free, developer, pro/],
+      [['issue', '--email', 'wrong@example.com', '--plan', 'pro'], /set-plan wrong@example.com pro/],
+      [['set-plan', 'wrong@example.com'], /free, developer, pro/],
+      [['show', 'nobody@example.com'], /no account nobody@example.com/],
+      [['revoke', 'AAAAAAAA-00000000'], /no key/],
+      [['give'], /no command give/],
+      [['list', '--yaml'], /Unknown option/],
+    ] as const) {
+      const { code, err, out } = await run(...args);
+      expect([code, out]).toEqual([2, '']);
+      expect(err).toMatch(message);
+    }
+    expect(JSON.stringify(await json('list'))).not.toContain('x@example.com');
+  });
+
+  it('cannot issue a sixth valid key', async () => {
+    for (let n = 0; n < 5; n++) await issueTestKey(store, { email: 'many@example.com' });
+    expect((await run('issue', '--email', 'many@example.com')).err).toMatch(/5 valid keys already/);
+  });
+
+  it.runIf(kind === 'embedded')('leaves no key on disk', async () => {
+    const { key } = await json('issue', '--email', 'disk@example.com');
+    const files = readdirSync(dataDir).map((name) => readFileSync(join(dataDir, name), 'latin1'));
+    expect(files.length).toBeGreaterThan(0);
+    expect(files.join('')).not.toContain(key.slice(17, 44));
+  });
+});
+
+it('says so when Redis does not answer, and does not hang', async () => {
+  const { code, err } = await runKeys(['list'], { REDIS_URL: 'redis://127.0.0.1:1' });
+  expect(code).toBe(1);
+  expect(err).toMatch(/account store could not be used: nothing usable answers at REDIS_URL/);
+}, 15_000);
+
+it('is run by npm, for scripts with nothing but JSON on its output', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'transit-cli-'));
+  const npm = (...args: string[]) =>
+    promisify(execFile)('npm', ['run', '--silent', 'keys', '--', ...args], {
+      env: { ...process.env, DATA_DIR: dataDir },
+    });
+  const issued = JSON.parse((await npm('issue', '--email', 'a@example.com', '--json')).stdout);
+  expect((await npm('show', 'a@example.com')).stdout).toContain(issued.id);
+  await expect(npm('show', 'b@example.com')).rejects.toMatchObject({ code: 2, stdout: '' });
+  rmSync(dataDir, { recursive: true });
+}, 60_000);

@@ -1,0 +1,37 @@
+import type { FastifyInstance, InjectOptions } from 'fastify';
+import { openEmbeddedStore } from '#src/access/embedded-store.ts';
+import { issueKey } from '#src/access/issue.ts';
+import type { KeyKind } from '#src/access/keys.ts';
+import type { Plan } from '#src/access/plan.ts';
+import type { AccountStore } from '#src/access/store.ts';
+
+/** A key for tests that are about something else: of an unlimited plan, in a store that nobody else sees. */
+export async function openTestAccess(now: Date): Promise<{ store: AccountStore; apiKey: string }> {
+  const store = openEmbeddedStore(':memory:');
+  return { store, apiKey: await issueTestKey(store, { plan: 'pro', now }) };
+}
+
+let accounts = 0;
+
+/** A key of a new account, or of the one with that address. */
+export async function issueTestKey(
+  store: AccountStore,
+  options: { plan?: Plan; email?: string; kind?: KeyKind; now?: Date } = {},
+): Promise<string> {
+  const { plan = 'free', email = `somebody-${process.pid}-${++accounts}@example.com`, kind = 'live' } = options;
+  const now = options.now ?? new Date();
+  const account = await store.openAccount({ email, plan, createdAt: now.toISOString() });
+  const issued = await issueKey(store, { account, kind, label: '', now });
+  if (!issued) throw new Error('the account has all the keys it may have');
+  return issued.text;
+}
+
+/** Lets `inject` send the key, unless the request has an Authorization header of its own. */
+export function sendKey(app: FastifyInstance, apiKey: string): void {
+  const inject = app.inject.bind(app) as (options: InjectOptions) => ReturnType<FastifyInstance['inject']>;
+  const withKey = (given: InjectOptions | string) => {
+    const options = typeof given === 'string' ? { url: given } : given;
+    return inject({ ...options, headers: { authorization: `Bearer ${apiKey}`, ...options.headers } });
+  };
+  app.inject = withKey as FastifyInstance['inject'];
+}
