@@ -5,28 +5,47 @@ import { sandboxKey } from './access/sandbox-key.ts';
 import { buildApp } from './app.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { createEfaClient } from './efa/client.ts';
+import { connectRedis } from './redis-connection.ts';
 import { startSandbox } from './sandbox/server.ts';
+import { createProtectedClient } from './upstream/protected-client.ts';
+import { shareThrough } from './upstream/sharing.ts';
 
 /** Requests in flight may take an upstream timeout; whoever stops us waits ten seconds. */
 const CLOSE_WITHIN_MS = 9500;
+/** For an authority on this machine that asks for none. */
+const NO_KEY = '';
 
 const now = () => new Date();
 const config = readConfigOrExit();
 const logger = pino({ level: config.logLevel });
 
 const upstream = await openUpstream(config);
-const efa = createEfaClient({ ...upstream, timeoutMs: config.upstreamTimeoutMs, now });
+const clients = upstream.apiKeys.map((apiKey) =>
+  createEfaClient({ url: upstream.url, apiKeys: [apiKey], timeoutMs: config.upstreamTimeoutMs, now }),
+);
+const limits = config.upstreamLimits;
+const redis = config.redisUrls.length > 0 ? connectRedis(config.redisUrls, 'fail-fast') : null;
+const shared = redis && shareThrough(redis, { ...upstream, limits, log: logger });
+const efa = createProtectedClient({ clients, limits, log: logger, ...(shared && { shared }) });
 const store = await openStore(config);
 const isSandbox = config.upstream.kind === 'sandbox';
-const app = await buildApp({ config, efa, access: { store, acceptsTestKeys: isSandbox }, now, logger });
+const app = await buildApp({
+  config,
+  efa,
+  access: { store, acceptsTestKeys: isSandbox },
+  now,
+  logger,
+  ...(shared && { verdictStore: shared.store }),
+});
 
 closeWithGrace({ delay: CLOSE_WITHIN_MS, logger }, async ({ err, signal }) => {
   if (err) logger.fatal({ err }, 'stopping after an error that nobody caught');
   else logger.info({ signal }, 'stopping: finishing the requests in flight');
   await app.close();
-  await efa.close();
+  await Promise.all(clients.map((client) => client.close()));
   await upstream.close();
   await store.close();
+  redis?.disconnect();
 });
 
 await app.listen({ host: config.host, port: config.port });
@@ -44,10 +63,13 @@ function readConfigOrExit(): Config {
 
 /** The authority's address and keys; without a key the embedded sandbox is started and is the authority. */
 async function openUpstream({ upstream }: Config) {
-  if (upstream.kind === 'authority') return { url: upstream.url, apiKeys: upstream.apiKeys, close: async () => {} };
+  if (upstream.kind === 'authority') {
+    const { url, apiKeys } = upstream;
+    return { url, source: url, apiKeys: apiKeys.length > 0 ? apiKeys : [NO_KEY], close: async () => {} };
+  }
   const apiKey = crypto.randomUUID();
   const sandbox = await startSandbox({ apiKey, now });
-  return { url: sandbox.url, apiKeys: [apiKey], close: sandbox.close };
+  return { url: sandbox.url, source: 'sandbox', apiKeys: [apiKey], close: sandbox.close };
 }
 
 async function announceSandbox(): Promise<void> {

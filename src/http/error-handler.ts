@@ -25,6 +25,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
     .code(apiError.statusCode)
     .headers(apiError.headers)
     .header('x-request-id', request.id)
+    .header('cache-control', 'no-store')
     .type('application/json; charset=utf-8')
     .send(errorBody(apiError, docsUrl));
 }
@@ -39,7 +40,8 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket, 
   const body = JSON.stringify(errorBody(new ApiError('INVALID_PARAMETER', message), docsUrl));
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${randomUUID()}\r\nConnection: close\r\n\r\n${body}`,
+      `Cache-Control: no-store\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${randomUUID()}\r\n` +
+      `Connection: close\r\n\r\n${body}`,
   );
   // Who does not close the other half would hold the connection, and a clean stop.
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
