@@ -20,6 +20,7 @@ const FORMS = {
 
 interface Server {
   port: number;
+  /** Of an unlimited plan; none for the bare server. */
   apiKey: string;
   child: ChildProcess;
 }
@@ -71,7 +72,7 @@ async function measure({ port, child, apiKey }: Server, header: string): Promise
     port,
     connections: CONNECTIONS,
     durationMs: Number(seconds) * 1000,
-    request: get(`Authorization: Bearer ${apiKey}\r\n${header}`),
+    request: get(header, apiKey),
   });
   return ((await cpuOf(child)) - before) / requests;
 }
@@ -83,14 +84,13 @@ async function cpuOf(child: ChildProcess): Promise<number> {
 }
 
 async function sizeOfBody({ port, apiKey }: Server): Promise<number> {
-  const response = await fetch(`http://127.0.0.1:${port}${PATH}`, {
-    headers: { authorization: `Bearer ${apiKey}`, 'accept-encoding': 'identity' },
-  });
+  const headers = { 'accept-encoding': 'identity', authorization: `Bearer ${apiKey}` };
+  const response = await fetch(`http://127.0.0.1:${port}${PATH}`, { headers });
   return (await response.arrayBuffer()).byteLength;
 }
 
-function get(header: string): string {
-  return `GET ${PATH} HTTP/1.1\r\nHost: localhost\r\n${header}\r\n`;
+function get(header: string, apiKey: string): string {
+  return `GET ${PATH} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${apiKey}\r\n${header}\r\n`;
 }
 
 function sorted(values: number[]): number[] {

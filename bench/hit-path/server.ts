@@ -16,8 +16,8 @@ const LEAVES = Array.from({ length: 20 }, (_, index) => new Date(Date.now() + (6
 const silent = { info() {}, warn() {}, error() {} };
 
 const [kind, detail = ''] = process.argv.slice(2);
-const accounts = detail.startsWith('redis:') ? await openRedisAccess(detail) : await openTestAccess(new Date());
-const app = kind === 'bare' ? createBare(Number(detail)) : await createService();
+const isBare = kind === 'bare';
+const { app, apiKey } = isBare ? { app: createBare(Number(detail)), apiKey: '' } : await createService(detail);
 await app.listen({ host: '127.0.0.1', port: 0 });
 
 process.on('message', () => {
@@ -25,7 +25,7 @@ process.on('message', () => {
   process.send?.({ cpuMicroseconds: user + system });
 });
 process.on('disconnect', () => process.exit(0));
-process.send?.({ port: (app.server.address() as AddressInfo).port, apiKey: accounts.apiKey });
+process.send?.({ port: (app.server.address() as AddressInfo).port, apiKey });
 
 async function openRedisAccess(url: string) {
   const store = await openStore({ redisUrls: [url], dataDir: '' });
@@ -39,11 +39,13 @@ function createBare(bytes: number): FastifyInstance {
   return bare;
 }
 
-async function createService(): Promise<FastifyInstance> {
+async function createService(redisUrl: string): Promise<{ app: FastifyInstance; apiKey: string }> {
   const upstream = await startUpstream(json(departureMonitor(...LEAVES)));
   const now = () => new Date();
   const client = createEfaClient({ url: upstream.url, apiKeys: ['bench'], timeoutMs: 5000, now });
   const efa = createProtectedClient({ clients: [client], limits: { rps: 5, dailyBudget: 60_000 }, log: silent });
-  const access = { store: accounts.store, acceptsTestKeys: false };
-  return buildApp({ config: { docsUrl: 'http://localhost/docs', trustProxy: false }, efa, access, now });
+  const { store, apiKey } = await (redisUrl ? openRedisAccess(redisUrl) : openTestAccess(now()));
+  const access = { store, acceptsTestKeys: false };
+  const service = await buildApp({ config: { docsUrl: 'http://localhost/docs', trustProxy: false }, efa, access, now });
+  return { app: service, apiKey };
 }

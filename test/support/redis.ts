@@ -97,15 +97,19 @@ export async function startRedisCluster(): Promise<{ nodes: TestRedis[]; url: st
 
 /** Where it is missing, it is installed if this is Debian and we may; otherwise we say how. */
 function ensureRedisServer(): void {
+  const mayInstall = has('apt-get') && process.getuid?.() === 0;
+  // Several test files may come here at once, and only one of them gets apt's lock: the others try again.
+  for (let attempt = 0; attempt < 20 && mayInstall && !has('redis-server'); attempt++) installRedisServer();
   if (has('redis-server')) return;
-  if (has('apt-get') && process.getuid?.() === 0) {
+  throw new Error('These tests need redis-server. Debian: apt-get install redis-server. macOS: brew install redis.');
+}
+
+function installRedisServer(): void {
+  try {
     execFileSync('apt-get', ['update'], { stdio: 'ignore' });
     execFileSync('apt-get', ['install', '-y', '--no-install-recommends', 'redis-server'], { stdio: 'ignore' });
-  }
-  if (!has('redis-server')) {
-    throw new Error(
-      'redis-server is needed for these tests. Debian: apt-get install redis-server. macOS: brew install redis.',
-    );
+  } catch {
+    execFileSync('sleep', ['5']);
   }
 }
 
