@@ -8,7 +8,10 @@ import { z } from 'zod';
 
 /** Text that has to be there. `allowed` says what, for the message of every problem with it. */
 export function requiredText(allowed: string) {
-  return z.string({ error: ({ input }) => (Array.isArray(input) ? 'must be given once' : `is required: ${allowed}`) });
+  return z.string({
+    error: ({ input }) =>
+      Array.isArray(input) ? 'must be given once' : `is required: ${allowed.replace(/^must be /, '')}`,
+  });
 }
 
 /** An optional parameter; given empty, it counts as absent. */
@@ -26,13 +29,8 @@ export function countUpTo(max: number) {
   const allowed = `must be a whole number from 1 to ${max}`;
   return requiredText(allowed)
     .regex(/^\d+$/, allowed)
-    .transform(Number)
-    .pipe(
-      z
-        .number()
-        .min(1, allowed)
-        .transform((count) => Math.min(count, max)),
-    );
+    .transform((digits) => Math.min(Number(digits), max))
+    .pipe(z.number().min(1, allowed));
 }
 
 /** A plain decimal number between two limits, both included. */
@@ -41,7 +39,7 @@ export function decimalBetween(min: number, max: number) {
   return requiredText(allowed)
     .regex(/^-?(\d+\.?\d*|\.\d+)$/, allowed)
     .transform(Number)
-    .pipe(z.number().min(min, allowed).max(max, allowed));
+    .pipe(z.number({ error: allowed }).min(min, allowed).max(max, allowed));
 }
 
 /** Text with commas between, each part trimmed, empty parts dropped. */

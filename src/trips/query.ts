@@ -16,7 +16,7 @@ export const tripsQuery = z
     arrive_by: withDefault(arriveByParameter, 'false'),
     limit: withDefault(countUpTo(6), '5'),
   })
-  .refine(({ from, to }) => from === undefined || from !== to, {
+  .refine(({ from, to }) => !/^[Gg]?\d+$/.test(from) || from !== to, {
     path: ['to'],
     message: 'must be another stop than from',
     when: () => true,
