@@ -9,6 +9,7 @@ import type { EfaClient } from './efa/client.ts';
 import { drain } from './http/drain.ts';
 import { answerClientError, answerError, errorHandler } from './http/error-handler.ts';
 import { healthRoute } from './http/health.ts';
+import { openapi } from './http/openapi.ts';
 import { paths } from './http/paths.ts';
 import { requestLog } from './http/request-log.ts';
 import { nearbyRoute } from './nearby/route.ts';
@@ -17,7 +18,7 @@ import { stopSearchRoute } from './stop-search/route.ts';
 import { tripsRoute } from './trips/route.ts';
 
 export interface AppOptions {
-  config: Pick<Config, 'docsUrl' | 'trustProxy'>;
+  config: Pick<Config, 'docsUrl' | 'publicUrl' | 'trustProxy'>;
   efa: EfaClient;
   access: AccessOptions;
   now: () => Date;
@@ -27,7 +28,7 @@ export interface AppOptions {
 /** The service, in order: what every request meets, then the operations. Not listening yet. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { efa, now, logger } = options;
-  const { docsUrl, trustProxy } = options.config;
+  const { docsUrl, publicUrl, trustProxy } = options.config;
   const app = Fastify({
     ...(logger && { loggerInstance: logger }),
     trustProxy,
@@ -51,6 +52,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(drain);
   await app.register(sensible);
   await app.register(access, { ...options.access, now });
+  await app.register(openapi, { publicUrl, docsUrl });
   await app.register(healthRoute);
 
   const verdicts = createVerdicts(now);

@@ -4,8 +4,9 @@ import type { EfaClient } from '../efa/client.ts';
 import { logLeftOut } from '../efa/record.ts';
 import { formatTimestamp, minutesBetween } from '../transit/time.ts';
 import { readBoard } from './board.ts';
-import { departuresResponse, leavesAt, type ScheduledDeparture, toDeparture } from './departure.ts';
-import { departuresQuery, toDeparturesQuestion } from './query.ts';
+import { leavesAt, type ScheduledDeparture, toDeparture } from './departure.ts';
+import { departuresOperation as schema } from './operation.ts';
+import { toDeparturesQuestion } from './query.ts';
 
 /** Who left longer ago than this cannot be caught any more. */
 const GRACE_MINUTES = 1;
@@ -15,8 +16,6 @@ export async function departuresRoute(
   app: FastifyInstance,
   { efa, now }: { efa: Pick<EfaClient, 'departureMonitor'>; now: () => Date },
 ): Promise<void> {
-  const schema = { querystring: departuresQuery, response: { 200: departuresResponse } };
-
   app.withTypeProvider<ZodTypeProvider>().get('/v1/departures', { schema }, async ({ query, log }) => {
     const question = toDeparturesQuestion(query, now());
     const isGone = (departure: ScheduledDeparture) => minutesBetween(leavesAt(departure), now()) > GRACE_MINUTES;

@@ -4,8 +4,8 @@ import type { EfaClient } from '../efa/client.ts';
 import { logLeftOut } from '../efa/record.ts';
 import { findLiveStops } from './live-stops.ts';
 import { mapNearbyStops } from './map.ts';
-import { nearbyResponse } from './nearby-stop.ts';
-import { nearbyQuery, toNearbyQuestion } from './query.ts';
+import { nearbyOperation as schema } from './operation.ts';
+import { toNearbyQuestion } from './query.ts';
 import { checkStop, type Verdicts } from './verdict.ts';
 
 /** `GET /v1/nearby` */
@@ -14,8 +14,6 @@ export async function nearbyRoute(
   options: { efa: Pick<EfaClient, 'coordSearch' | 'departureMonitor'>; verdicts: Verdicts; now: () => Date },
 ): Promise<void> {
   const { efa, verdicts, now } = options;
-  const schema = { querystring: nearbyQuery, response: { 200: nearbyResponse } };
-
   app.withTypeProvider<ZodTypeProvider>().get('/v1/nearby', { schema }, async ({ query, log }) => {
     const location = { lat: query.lat, lng: query.lng };
     const { payload } = await efa.coordSearch(toNearbyQuestion(query));

@@ -3,17 +3,15 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { EfaClient } from '../efa/client.ts';
 import { logLeftOut } from '../efa/record.ts';
 import { formatTimestamp } from '../transit/time.ts';
-import { tripsResponse } from './journey.ts';
 import { findEndName, mapJourneys, selectJourneys, toJourneyBody } from './map.ts';
-import { toTripQuestion, tripsQuery } from './query.ts';
+import { tripsOperation as schema } from './operation.ts';
+import { toTripQuestion } from './query.ts';
 
 /** `GET /v1/trips` */
 export async function tripsRoute(
   app: FastifyInstance,
   { efa, now }: { efa: Pick<EfaClient, 'tripPlan'>; now: () => Date },
 ): Promise<void> {
-  const schema = { querystring: tripsQuery, response: { 200: tripsResponse } };
-
   app.withTypeProvider<ZodTypeProvider>().get('/v1/trips', { schema }, async ({ query, log }) => {
     const question = toTripQuestion(query, now());
     const { payload, retrievedAt } = await efa.tripPlan(question);
