@@ -6,19 +6,26 @@ import { type AccessOptions, access } from './access/plugin.ts';
 import type { Config } from './config.ts';
 import { departuresRoute } from './departures/route.ts';
 import type { EfaClient } from './efa/client.ts';
+import { cors } from './http/cors.ts';
 import { drain } from './http/drain.ts';
 import { answerClientError, answerError, errorHandler } from './http/error-handler.ts';
 import { healthRoute } from './http/health.ts';
+import { links } from './http/links.ts';
 import { openapi } from './http/openapi.ts';
 import { paths } from './http/paths.ts';
 import { requestLog } from './http/request-log.ts';
+import { securityHeaders } from './http/security-headers.ts';
 import { nearbyRoute } from './nearby/route.ts';
 import { createVerdicts, learnFromDepartures } from './nearby/verdict.ts';
+import { type SiteOptions, site } from './site/site.ts';
+import { trafficRecorder } from './site/traffic-recorder.ts';
 import { stopSearchRoute } from './stop-search/route.ts';
 import { tripsRoute } from './trips/route.ts';
 
 export interface AppOptions {
   config: Pick<Config, 'docsUrl' | 'publicUrl' | 'trustProxy'>;
+  /** The pages for people; without them it is the API alone. */
+  front?: Omit<SiteOptions, 'publicUrl' | 'docsUrl' | 'isSandbox' | 'efa' | 'now'>;
   efa: EfaClient;
   access: AccessOptions;
   now: () => Date;
@@ -27,7 +34,7 @@ export interface AppOptions {
 
 /** The service, in order: what every request meets, then the operations. Not listening yet. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const { efa, now, logger } = options;
+  const { efa, front, now, logger } = options;
   const { docsUrl, publicUrl, trustProxy } = options.config;
   const app = Fastify({
     ...(logger && { loggerInstance: logger }),
@@ -47,8 +54,11 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.setSerializerCompiler(() => JSON.stringify);
 
   await app.register(errorHandler, { docsUrl });
-  await app.register(paths);
+  await app.register(cors);
+  await app.register(securityHeaders, { publicUrl, tileUrl: front?.tileUrl ?? null });
+  await app.register(links);
   await app.register(requestLog);
+  await app.register(paths);
   await app.register(drain);
   await app.register(sensible);
   await app.register(access, { ...options.access, now });
@@ -61,5 +71,11 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(nearbyRoute, { efa: learning, verdicts, now });
   await app.register(stopSearchRoute, { efa });
   await app.register(tripsRoute, { efa, now });
+
+  if (front) {
+    const isSandbox = options.access.acceptsTestKeys;
+    await app.register(trafficRecorder, front);
+    await app.register(site, { ...front, publicUrl, docsUrl, isSandbox, efa, now });
+  }
   return app;
 }

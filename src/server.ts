@@ -6,6 +6,7 @@ import { buildApp } from './app.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { createEfaClient } from './efa/client.ts';
 import { startSandbox } from './sandbox/server.ts';
+import { createTraffic, watchUpstream } from './site/traffic.ts';
 
 /** Requests in flight may take an upstream timeout; whoever stops us waits ten seconds. */
 const CLOSE_WITHIN_MS = 9500;
@@ -15,10 +16,12 @@ const config = readConfigOrExit();
 const logger = pino({ level: config.logLevel });
 
 const upstream = await openUpstream(config);
-const efa = createEfaClient({ ...upstream, timeoutMs: config.upstreamTimeoutMs, now });
+const traffic = createTraffic(now);
+const efa = watchUpstream(createEfaClient({ ...upstream, timeoutMs: config.upstreamTimeoutMs, now }), traffic);
 const store = await openStore(config);
 const isSandbox = config.upstream.kind === 'sandbox';
-const app = await buildApp({ config, efa, access: { store, acceptsTestKeys: isSandbox }, now, logger });
+const front = { ...config, traffic, testKey };
+const app = await buildApp({ config, efa, access: { store, acceptsTestKeys: isSandbox }, front, now, logger });
 
 closeWithGrace({ delay: CLOSE_WITHIN_MS, logger }, async ({ err, signal }) => {
   if (err) logger.fatal({ err }, 'stopping after an error that nobody caught');
@@ -50,13 +53,19 @@ async function openUpstream({ upstream }: Config) {
   return { url: sandbox.url, apiKeys: [apiKey], close: sandbox.close };
 }
 
+/** Asked for again until the store has one to give. */
+async function testKey(): Promise<string | null> {
+  if (!isSandbox) return null;
+  return sandboxKey(store, config.dataDir, now()).catch((err: Error) => {
+    logger.warn({ reason: err.message }, 'no test key: the account store is away');
+    return null;
+  });
+}
+
 async function announceSandbox(): Promise<void> {
   const { port } = app.server.address() as { port: number };
   logger.warn('UPSTREAM_API_KEY is not set: every answer is made up by the embedded sandbox. Do not travel by it.');
-  const key = await sandboxKey(store, config.dataDir, now()).catch((err: Error) => {
-    logger.warn({ reason: err.message }, 'no test key: the account store is away');
-    return 'YOUR_KEY';
-  });
+  const key = (await testKey()) ?? 'YOUR_KEY';
   const url = `http://localhost:${port}/v1/departures?stop=200070&modes=all`;
   logger.info(`try: curl -H "Authorization: Bearer ${key}" "${url}"`);
 }
