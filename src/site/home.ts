@@ -48,7 +48,7 @@ function homeBody({ publicUrl, isSandbox }: HomeOptions, board: LiveBoard | null
 <div>
 <h1>What leaves, from where, and how to get there.</h1>
 <p class="lead">Live departures, nearby stops, stop search and journeys for New South Wales and Canberra, as plain JSON. One field per fact, <code>null</code> where nothing is known, and errors that say what to do.</p>
-<p class="actions"><a class="button" href="/signup">Get a free key</a> <a class="button plain" href="/docs">Read the docs</a> <a class="button plain" href="/explore">Try it on a map</a></p>
+<p class="actions"><a class="button" href="/signup">Get a free key</a> <a class="button plain" href="/docs">Read the docs</a> <a class="button plain" href="/explore">Try the map</a></p>
 </div>
 ${boardTable(board, isSandbox)}
 </div>
