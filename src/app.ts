@@ -17,15 +17,23 @@ import { requestLog } from './http/request-log.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import { nearbyRoute } from './nearby/route.ts';
 import { createVerdicts, learnFromDepartures } from './nearby/verdict.ts';
+import { type SignupOptions, signup } from './signup/signup.ts';
+import { createLayout } from './site/layout.ts';
 import { type SiteOptions, site } from './site/site.ts';
 import { trafficRecorder } from './site/traffic-recorder.ts';
 import { stopSearchRoute } from './stop-search/route.ts';
 import { tripsRoute } from './trips/route.ts';
 
+/** What the pages need and the API does not. */
+export type FrontOptions = Omit<
+  SiteOptions & SignupOptions,
+  'layout' | 'publicUrl' | 'docsUrl' | 'isSandbox' | 'efa' | 'now'
+>;
+
 export interface AppOptions {
   config: Pick<Config, 'docsUrl' | 'publicUrl' | 'trustProxy'>;
   /** The pages for people; without them it is the API alone. */
-  front?: Omit<SiteOptions, 'publicUrl' | 'docsUrl' | 'isSandbox' | 'efa' | 'now'>;
+  front?: FrontOptions;
   efa: EfaClient;
   access: AccessOptions;
   now: () => Date;
@@ -75,7 +83,9 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   if (front) {
     const isSandbox = options.access.acceptsTestKeys;
     await app.register(trafficRecorder, front);
-    await app.register(site, { ...front, publicUrl, docsUrl, isSandbox, efa, now });
+    const page = { ...front, layout: createLayout({ isSandbox }), publicUrl, docsUrl, isSandbox, now };
+    await app.register(site, { ...page, efa });
+    await app.register(signup, page);
   }
   return app;
 }

@@ -6,6 +6,8 @@ import { buildApp } from './app.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { createEfaClient } from './efa/client.ts';
 import { startSandbox } from './sandbox/server.ts';
+import { readLinkSecret } from './signup/link-secret.ts';
+import { createPostman } from './signup/postman.ts';
 import { createTraffic, watchUpstream } from './site/traffic.ts';
 
 /** Requests in flight may take an upstream timeout; whoever stops us waits ten seconds. */
@@ -20,7 +22,14 @@ const traffic = createTraffic(now);
 const efa = watchUpstream(createEfaClient({ ...upstream, timeoutMs: config.upstreamTimeoutMs, now }), traffic);
 const store = await openStore(config);
 const isSandbox = config.upstream.kind === 'sandbox';
-const front = { ...config, traffic, testKey };
+const front = {
+  ...config,
+  traffic,
+  testKey,
+  register: store,
+  postman: createPostman({ ...config, log: logger, now }),
+  linkSecret: config.linkSecret ?? (await readLinkSecret(config.dataDir)),
+};
 const app = await buildApp({ config, efa, access: { store, acceptsTestKeys: isSandbox }, front, now, logger });
 
 closeWithGrace({ delay: CLOSE_WITHIN_MS, logger }, async ({ err, signal }) => {

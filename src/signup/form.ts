@@ -9,14 +9,18 @@ const field = z.string().default('').catch('');
 const emailField = field.transform((text, context) => {
   const email = normaliseEmail(text);
   if (email) return email;
-  const message = text.trim() === '' ? 'Enter your e-mail address.' : 'Enter an e-mail address such as name@example.com.';
+  const message =
+    text.trim() === '' ? 'Enter your e-mail address.' : 'Enter an e-mail address such as name@example.com.';
   context.issues.push({ code: 'custom', input: text, message });
   return z.NEVER;
 });
 
 const labelField = field
   .transform((label) => label.trim())
-  .refine((label) => label.length <= MAX_LABEL && !/\p{C}/u.test(label), `Use up to ${MAX_LABEL} characters, without control characters.`);
+  .refine(
+    (label) => label.length <= MAX_LABEL && !/\p{C}/u.test(label),
+    `Use up to ${MAX_LABEL} characters, without control characters.`,
+  );
 
 const termsField = z
   .unknown()

@@ -70,7 +70,14 @@ export async function keysPage(app: FastifyInstance, options: KeysPageOptions): 
   });
 
   app.get('/keys/sent', async (_request, reply) =>
-    sendPage(reply, layout({ title: 'Look into your inbox', path: '/keys', body: html`<h1>Look into your inbox</h1><p class="lead" role="status">${LINK_SENT} It works for ${LINK_MINUTES} minutes.</p>` })),
+    sendPage(
+      reply,
+      layout({
+        title: 'Look into your inbox',
+        path: '/keys',
+        body: html`<h1>Look into your inbox</h1><p class="lead" role="status">${LINK_SENT} It works for ${LINK_MINUTES} minutes.</p>`,
+      }),
+    ),
   );
 
   app.post('/keys/revoke', async (request, reply) => {
@@ -93,7 +100,8 @@ export async function keysPage(app: FastifyInstance, options: KeysPageOptions): 
   async function identify(request: FastifyRequest, form: { token: string; key: string }) {
     refuseForeignForms(request, publicUrl);
     const account = await findAccount(form.token);
-    if (!account) throw new ApiError('INVALID_PARAMETER', 'The link is not valid any more. Ask for a new one at /keys.');
+    if (!account)
+      throw new ApiError('INVALID_PARAMETER', 'The link is not valid any more. Ask for a new one at /keys.');
     const key = (await register.listKeys(account.id)).find(({ hash }) => hash === form.key);
     if (!key) throw new ApiError('INVALID_PARAMETER', 'The account has no such key.');
     return { account, key, token: form.token };
@@ -116,7 +124,14 @@ function expiredNotice(): Html {
   return html`<p class="notice bad" role="alert">This link is not valid any more, or was cut off. Links work for ${LINK_MINUTES} minutes; ask for a new one.</p>`;
 }
 
-function keysBody(view: { account: Account; keys: KeyRecord[]; token: string; usage: Html; done: string | undefined; now: Date }): Html {
+function keysBody(view: {
+  account: Account;
+  keys: KeyRecord[];
+  token: string;
+  usage: Html;
+  done: string | undefined;
+  now: Date;
+}): Html {
   const { account, keys, token, usage, done, now } = view;
   const { title, dailyLimit } = PLANS[account.plan];
   const works = ({ revokedAt }: KeyRecord) => revokedAt === null || new Date(revokedAt) > now;
@@ -131,7 +146,15 @@ ${live.toReversed().map((key) => keyCard(key, token))}
 </div>
 <h2>Usage</h2>
 <div class="card">${usage}</div>
-${keys.length > live.length && html`<h2>Revoked</h2><ul>${keys.filter((key) => !works(key)).toReversed().map(({ lastFour, label, revokedAt }) => html`<li>…${lastFour}${label && ` “${label}”`}, ${dateOf(revokedAt)}</li>`)}</ul>`}`;
+${
+  keys.length > live.length &&
+  html`<h2>Revoked</h2><ul>${keys
+    .filter((key) => !works(key))
+    .toReversed()
+    .map(
+      ({ lastFour, label, revokedAt }) => html`<li>…${lastFour}${label && ` “${label}”`}, ${dateOf(revokedAt)}</li>`,
+    )}</ul>`
+}`;
 }
 
 function keyCard(key: KeyRecord, token: string): Html {

@@ -17,11 +17,17 @@ export interface LetterFacts {
 /** A new key. `replaces` tells of the key that it stands in for. */
 export function keyLetter(
   { publicUrl, docsUrl, isSandbox }: LetterFacts,
-  { key, plan, replaces }: { key: string; plan: Plan; replaces?: { lastFour: string; until: string | null } | undefined },
+  {
+    key,
+    plan,
+    replaces,
+  }: { key: string; plan: Plan; replaces?: { lastFour: string; until: string | null } | undefined },
 ): Letter {
   const curl = `curl -H "Authorization: Bearer ${key}" "${publicUrl}/v1/departures?stop=200070&modes=all&limit=5"`;
   const limit = `${limitOf(plan)}, for all keys of this address together. Counting starts again at midnight UTC.`;
-  const change = replaces && `It replaces the key ending in ${replaces.lastFour}, which ${replaces.until ? `works until ${replaces.until}` : 'no longer works'}.`;
+  const change =
+    replaces &&
+    `It replaces the key ending in ${replaces.lastFour}, which ${replaces.until ? `works until ${replaces.until}` : 'no longer works'}.`;
   const madeUp = isSandbox && 'This is a sandbox: its times, delays and alerts are made up. Do not travel by them.';
   return {
     subject: replaces ? 'Your new API key' : 'Your API key',
@@ -65,7 +71,8 @@ export function fullLetter({ publicUrl }: LetterFacts): Letter {
 /** The way to one's keys. */
 export function linkLetter(link: string, minutes: number): Letter {
   const how = `This link leads to your API keys. It works for ${minutes} minutes:`;
-  const otherwise = 'If you did not ask for it, ignore this mail. Nothing changes until somebody opens the link and acts.';
+  const otherwise =
+    'If you did not ask for it, ignore this mail. Nothing changes until somebody opens the link and acts.';
   return {
     subject: 'Your API keys',
     text: lines(how, `    ${link}`, otherwise, SIGNATURE),
@@ -87,7 +94,9 @@ const SIGNATURE = '-- \nTransit Information Service. Data: Transport for NSW, CC
 
 function limitOf(plan: Plan): string {
   const { title, dailyLimit } = PLANS[plan];
-  return dailyLimit === null ? `${title} plan, unlimited` : `${title} plan, ${dailyLimit.toLocaleString('en')} requests a day`;
+  return dailyLimit === null
+    ? `${title} plan, unlimited`
+    : `${title} plan, ${dailyLimit.toLocaleString('en')} requests a day`;
 }
 
 function lines(...parts: (string | false | undefined)[]): string {

@@ -10,7 +10,10 @@ export function refuseForeignForms(request: FastifyRequest, publicUrl: string): 
   const isOwnSite = site === undefined || site === 'same-origin' || site === 'none';
   const isOwnOrigin = origin === undefined || origin === new URL(publicUrl).origin || hostOf(origin) === host;
   if (isOwnSite && isOwnOrigin) return;
-  throw new ApiError('INVALID_PARAMETER', 'This form was sent from another site. Open the page here and send it again.');
+  throw new ApiError(
+    'INVALID_PARAMETER',
+    'This form was sent from another site. Open the page here and send it again.',
+  );
 }
 
 function hostOf(origin: string): string | undefined {

@@ -10,7 +10,10 @@ export function wantsPage(request: FastifyRequest): boolean {
 }
 
 /** Errors in this room, as a page for who came with a browser. Programs get what they get everywhere. */
-export function answerErrorsWithPages(app: FastifyInstance, { layout, docsUrl }: { layout: Layout; docsUrl: string }): void {
+export function answerErrorsWithPages(
+  app: FastifyInstance,
+  { layout, docsUrl }: { layout: Layout; docsUrl: string },
+): void {
   app.setErrorHandler((error, request, reply) => {
     if (!wantsPage(request)) return answerError(error, request, reply, docsUrl);
     const { code, message, headers, statusCode, cause } = toApiError(error, request.query);

@@ -49,7 +49,9 @@ export async function signupPage(app: FastifyInstance, options: SignupPageOption
     return reply.code(202).send({ status: 'sent', message: SENT });
   });
 
-  app.get('/signup/sent', async (_request, reply) => sendPage(reply, layout({ title: 'Look into your inbox', body: sentBody() })));
+  app.get('/signup/sent', async (_request, reply) =>
+    sendPage(reply, layout({ title: 'Look into your inbox', body: sentBody() })),
+  );
 }
 
 interface Values {

@@ -50,10 +50,14 @@ function orAway(register: Register): Register {
         try {
           return await method.apply(target, args);
         } catch (cause) {
-          throw new ApiError('SERVICE_UNAVAILABLE', 'Keys cannot be looked up or made right now. Try again in a moment.', {
-            cause,
-            headers: { 'retry-after': '30' },
-          });
+          throw new ApiError(
+            'SERVICE_UNAVAILABLE',
+            'Keys cannot be looked up or made right now. Try again in a moment.',
+            {
+              cause,
+              headers: { 'retry-after': '30' },
+            },
+          );
         }
       };
     },

@@ -38,7 +38,8 @@ export function createThrottle({ perNetwork, perAddress }: ThrottleLimits, now: 
   return {
     take(ip, email) {
       const network = windowOf(networks, networkOf(ip), HOUR_MS);
-      if (network.taken >= perNetwork) throw tooMany('Too many mails were asked for from your network.', network, now());
+      if (network.taken >= perNetwork)
+        throw tooMany('Too many mails were asked for from your network.', network, now());
       const address = windowOf(addresses, email, 6 * HOUR_MS);
       if (address.taken >= perAddress) throw tooMany('Too many mails were asked for to this address.', address, now());
       network.taken += 1;

@@ -24,6 +24,8 @@ ${days.map(({ day, count }, index) => {
 <p class="quiet small">${total.toLocaleString('en')} requests in ${days.length} days (UTC), all keys together.</p>
 <details><summary>As a table</summary><div class="scroll"><table>
 <thead><tr><th scope="col">Day</th><th scope="col" class="number">Requests</th></tr></thead>
-<tbody>${days.toReversed().map(({ day, count }) => html`<tr><th scope="row">${day}</th><td class="number">${count.toLocaleString('en')}</td></tr>
-`)}</tbody></table></div></details>`;
+<tbody>${days.toReversed().map(
+    ({ day, count }) => html`<tr><th scope="row">${day}</th><td class="number">${count.toLocaleString('en')}</td></tr>
+`,
+  )}</tbody></table></div></details>`;
 }

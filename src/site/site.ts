@@ -6,13 +6,14 @@ import { docs } from './docs.ts';
 import { errorPages } from './error-pages.ts';
 import { explore } from './explore.ts';
 import { home } from './home.ts';
-import { createLayout } from './layout.ts';
+import type { Layout } from './layout.ts';
 import { createLiveBoard } from './live-board.ts';
 import { securityTxt } from './security-txt.ts';
 import { status, type UpstreamHealth } from './status.ts';
 import type { Traffic } from './traffic.ts';
 
 export interface SiteOptions {
+  layout: Layout;
   publicUrl: string;
   docsUrl: string;
   isSandbox: boolean;
@@ -30,13 +31,12 @@ export interface SiteOptions {
 /** The pages for people. */
 export async function site(app: FastifyInstance, options: SiteOptions): Promise<void> {
   const { securityContact: contact, efa, now } = options;
-  const page = { ...options, layout: createLayout(options) };
   await app.register(assets);
-  await app.register(home, { ...page, liveBoard: createLiveBoard(efa, now) });
-  await app.register(docs, page);
-  await app.register(errorPages, page);
-  await app.register(explore, page);
-  await app.register(status, page);
+  await app.register(home, { ...options, liveBoard: createLiveBoard(efa, now) });
+  await app.register(docs, options);
+  await app.register(errorPages, options);
+  await app.register(explore, options);
+  await app.register(status, options);
   await app.register(board, options);
   await app.register(securityTxt, { ...options, contact });
 }
