@@ -28,7 +28,7 @@ const front = {
   testKey,
   register: store,
   postman: createPostman({ ...config, log: logger, now }),
-  linkSecret: config.linkSecret ?? (await readLinkSecret(config.dataDir)),
+  linkSecret: config.linkSecret ?? (await keptLinkSecret()),
 };
 const app = await buildApp({ config, efa, access: { store, acceptsTestKeys: isSandbox }, front, now, logger });
 
@@ -60,6 +60,13 @@ async function openUpstream({ upstream }: Config) {
   const apiKey = crypto.randomUUID();
   const sandbox = await startSandbox({ apiKey, now });
   return { url: sandbox.url, apiKeys: [apiKey], close: sandbox.close };
+}
+
+async function keptLinkSecret(): Promise<string> {
+  if (config.redisUrls.length > 0) {
+    logger.warn('LINK_SECRET is not set: links in mails work only on instances that share DATA_DIR.');
+  }
+  return readLinkSecret(config.dataDir);
 }
 
 /** Asked for again until the store has one to give. */
