@@ -57,10 +57,14 @@ function errorAnswer(status: number, codes: readonly ErrorCode[], docsUrl: strin
     const { title, message } = ERROR_DOCS[code];
     return [code, { summary: title, value: { error: { code, message, docs: `${docsUrl}/errors/${code}` } } }];
   });
-  const names = ['X-Request-Id', ...(status === 401 ? (['WWW-Authenticate'] as const) : LIMITS)] as const;
+  const limited = status === 401 ? (['WWW-Authenticate'] as const) : (['RateLimit'] as const);
   return {
     description: codes.map((code) => `\`${code}\`: ${ERROR_DOCS[code].title}.`).join(' '),
-    headers: headers(...names, ...(status === 429 || status === 503 ? (['Retry-After'] as const) : [])),
+    headers: headers(
+      'X-Request-Id',
+      ...limited,
+      ...(status === 429 || status === 503 ? (['Retry-After'] as const) : []),
+    ),
     content: {
       'application/json': { schema: { $ref: '#/components/schemas/Error' }, examples: Object.fromEntries(examples) },
     },

@@ -22,7 +22,7 @@ ${days.map(({ day, count }, index) => {
 `;
 })}</svg>
 <p class="quiet small">${total.toLocaleString('en')} requests in ${days.length} days (UTC), all keys together.</p>
-<details><summary>As a table</summary><div class="scroll"><table>
+<details><summary>As a table</summary><div class="scroll" tabindex="0" role="region" aria-label="Table"><table>
 <thead><tr><th scope="col">Day</th><th scope="col" class="number">Requests</th></tr></thead>
 <tbody>${days.toReversed().map(
     ({ day, count }) => html`<tr><th scope="row">${day}</th><td class="number">${count.toLocaleString('en')}</td></tr>

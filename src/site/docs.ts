@@ -19,7 +19,14 @@ export async function docs(
 
   await app.register(swaggerUi, {
     routePrefix: '/docs',
-    uiConfig: { layout: 'BaseLayout', docExpansion: 'list', tryItOutEnabled: true, defaultModelsExpandDepth: 0 },
+    uiConfig: {
+      layout: 'BaseLayout',
+      docExpansion: 'list',
+      tryItOutEnabled: true,
+      defaultModelsExpandDepth: 0,
+      // It puts a link inside of a button, which no screen reader can tell apart.
+      deepLinking: false,
+    },
     // Tried out where the page came from, whatever name the server has for the rest of the world.
     transformSpecification: (description) => ({ ...description, servers: [{ url: '/' }] }),
   });

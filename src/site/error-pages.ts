@@ -28,9 +28,9 @@ export async function errorPages(
 function errorList(): Html {
   return html`<h1>Errors</h1>
 <p class="lead">Every error has the same shape. <code>code</code> is for programs, <code>message</code> for people, <code>docs</code> leads to the page of the code.</p>
-<pre><code>{ "error": { "code": "…", "message": "…", "docs": "…" } }</code></pre>
+<pre tabindex="0"><code>{ "error": { "code": "…", "message": "…", "docs": "…" } }</code></pre>
 <p>The header <code>X-Request-Id</code> names the answer in our log. Requests that end in a 5xx are not counted.</p>
-<div class="scroll"><table>
+<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>
 <thead><tr><th scope="col">Status</th><th scope="col">Code</th><th scope="col">Means</th></tr></thead>
 <tbody>${CODES.map(
     (code) => html`<tr><td><span class="status-code">${ERROR_TABLE[code].status}</span></td>

@@ -70,7 +70,7 @@ ${OPERATIONS.map(([path, operation]) => operationCard(publicUrl, path, operation
 </div>
 
 <h2 id="plans">Plans</h2>
-<div class="card scroll"><table>
+<div class="card scroll" tabindex="0" role="region" aria-label="Table"><table>
 <thead><tr><th scope="col">Plan</th><th scope="col">Requests a day</th><th scope="col">For</th></tr></thead>
 <tbody>
 ${planRow('free', 'Trying out, a display at home. Key by mail, at once.')}

@@ -125,7 +125,7 @@ function statusBody(report: Report): Html {
 </dl></div>
 ${windows.map(
   ({ title, operations }) => html`<h2>${title}</h2>
-<div class="scroll"><table>
+<div class="scroll" tabindex="0" role="region" aria-label="${title}"><table>
 <thead><tr><th scope="col">Operation</th><th scope="col" class="number">Answers</th><th scope="col" class="number">Success</th><th scope="col" class="number">Half within</th><th scope="col" class="number">95 % within</th></tr></thead>
 <tbody>${operations.map(
     ({ operation, answered, successRate, p50Ms, p95Ms }) =>
