@@ -167,7 +167,7 @@ function keyCard(key: KeyRecord, token: string): Html {
 ${
   revokedAt === null &&
   html`<form class="actions" method="post" action="/keys/rotate">${hidden}
-<label for="overlap-${hash}">Replace; this one works on for</label>
+<label for="overlap-${hash}">Replace it; the old one works for</label>
 <select class="short" id="overlap-${hash}" name="overlap">${[0, 1, 2, 3, 4, 5, 6, 7].map((days) => html`<option value="${days}"${days === 1 && html` selected`}>${days === 1 ? '1 day' : `${days} days`}</option>`)}</select>
 <button>Mail me a new key</button></form>`
 }

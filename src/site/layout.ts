@@ -20,8 +20,8 @@ const NAVIGATION = [
   ['/docs', 'Docs'],
   ['/explore', 'Explorer'],
   ['/status', 'Status'],
-  ['/keys', 'Your keys'],
-  ['/signup', 'Get a key'],
+  ['/keys', 'Keys'],
+  ['/signup', 'Sign up'],
 ] as const;
 
 export const LICENSE_URL = 'https://creativecommons.org/licenses/by/4.0/';
