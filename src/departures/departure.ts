@@ -16,13 +16,10 @@ export const departureSchema = z
       .meta({ description: 'Platform, stand or wharf; null if unknown', example: 'Platform 5' }),
     scheduled_at: timestampSchema.meta({ description: 'Scheduled departure, UTC' }),
     realtime_at: timestampSchema.nullable().meta({ description: 'Estimated departure, UTC; null without live data' }),
-    minutes_away: z
-      .int()
-      .min(0)
-      .meta({
-        description: 'Whole minutes until the best-known departure, counted when the answer is sent',
-        example: 4,
-      }),
+    minutes_away: z.int().min(0).meta({
+      description: 'Whole minutes until the best-known departure, counted when the answer is sent',
+      example: 4,
+    }),
     is_live: z.boolean().meta({ description: 'Whether the vehicle is tracked' }),
     wheelchair_accessible: z.boolean().meta({ description: 'Whether the vehicle is wheelchair accessible' }),
     occupancy: z.enum(OCCUPANCIES).nullable().meta({ description: 'How full it is; null if unknown' }),

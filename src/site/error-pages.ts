@@ -19,9 +19,21 @@ export async function errorPages(
 
   app.get<{ Params: { code: string } }>('/docs/errors/:code', async (request, reply) => {
     const code = CODES.find((one) => one === request.params.code.toUpperCase());
-    if (!code) throw new ApiError('NOT_FOUND', `There is no error ${request.params.code.slice(0, 50)}. All are at /docs/errors.`);
+    if (!code)
+      throw new ApiError(
+        'NOT_FOUND',
+        `There is no error ${request.params.code.slice(0, 50)}. All are at /docs/errors.`,
+      );
     const { title } = ERROR_DOCS[code];
-    return sendPage(reply, layout({ title: code, description: `${code}: ${title}.`, path: '/docs', body: errorPage(code, publicUrl, docsUrl) }));
+    return sendPage(
+      reply,
+      layout({
+        title: code,
+        description: `${code}: ${title}.`,
+        path: '/docs',
+        body: errorPage(code, publicUrl, docsUrl),
+      }),
+    );
   });
 }
 

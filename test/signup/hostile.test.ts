@@ -61,7 +61,9 @@ it('a thousand hostile signups: no 500, no script, no second recipient, no stran
           ? JSON.stringify(fields)
           : new URLSearchParams(
               Object.entries(fields).flatMap(([name, one]) =>
-                [one].flat().map((part): [string, string] => [name, String(part)]),
+                [one]
+                  .flat()
+                  .map((part): [string, string] => [name, typeof part === 'string' ? part : JSON.stringify(part)]),
               ),
             ).toString();
       const type = encoded === 'json' ? 'application/json' : 'application/x-www-form-urlencoded';
