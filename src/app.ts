@@ -6,6 +6,7 @@ import { type AccessOptions, access } from './access/plugin.ts';
 import type { Config } from './config.ts';
 import { departuresRoute } from './departures/route.ts';
 import type { EfaClient } from './efa/client.ts';
+import { createAnswers } from './http/answer.ts';
 import { cors } from './http/cors.ts';
 import { drain } from './http/drain.ts';
 import { answerClientError, answerError, errorHandler } from './http/error-handler.ts';
@@ -16,7 +17,7 @@ import { paths } from './http/paths.ts';
 import { requestLog } from './http/request-log.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import { nearbyRoute } from './nearby/route.ts';
-import { createVerdicts, learnFromDepartures } from './nearby/verdict.ts';
+import { createVerdicts, learnFromDepartures, type VerdictStore } from './nearby/verdict.ts';
 import { type SignupOptions, signup } from './signup/signup.ts';
 import { createLayout } from './site/layout.ts';
 import { type SiteOptions, site } from './site/site.ts';
@@ -38,11 +39,13 @@ export interface AppOptions {
   access: AccessOptions;
   now: () => Date;
   logger?: FastifyBaseLogger;
+  /** Shared with other instances. */
+  verdictStore?: VerdictStore;
 }
 
 /** The service, in order: what every request meets, then the operations. Not listening yet. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const { efa, front, now, logger } = options;
+  const { efa, front, now, logger, verdictStore } = options;
   const { docsUrl, publicUrl, trustProxy } = options.config;
   const app = Fastify({
     ...(logger && { loggerInstance: logger }),
@@ -73,12 +76,13 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(openapi, { publicUrl, docsUrl });
   await app.register(healthRoute);
 
-  const verdicts = createVerdicts(now);
+  const answers = createAnswers(app, { now });
+  const verdicts = createVerdicts(now, verdictStore);
   const learning = learnFromDepartures(efa, verdicts);
-  await app.register(departuresRoute, { efa: learning, now });
-  await app.register(nearbyRoute, { efa: learning, verdicts, now });
-  await app.register(stopSearchRoute, { efa });
-  await app.register(tripsRoute, { efa, now });
+  await app.register(departuresRoute, { efa: learning, answers, now });
+  await app.register(nearbyRoute, { efa: learning, answers, verdicts, now });
+  await app.register(stopSearchRoute, { efa, answers });
+  await app.register(tripsRoute, { efa, answers, now });
 
   if (front) {
     const isSandbox = options.access.acceptsTestKeys;

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 
 const REAL_UPSTREAM_URL = 'https://api.transport.nsw.gov.au/v1/tp';
+/** Of the sandbox nobody has to be sparing. */
+const UNLIMITED = { rps: Number.POSITIVE_INFINITY, dailyBudget: 1e12 };
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 const wholeNumber = (min: number, max: number) =>
@@ -26,6 +28,8 @@ const environment = z.object({
     .pipe(z.array(z.string().regex(/^[\x21-\x7e]+$/, 'must be one key, or several with commas between')))
     .default([]),
   UPSTREAM_TIMEOUT_MS: wholeNumber(100, 60_000).default(8000),
+  UPSTREAM_RPS: wholeNumber(1, 1000).default(5),
+  UPSTREAM_DAILY_BUDGET: wholeNumber(1, 100_000_000).default(60_000),
   REDIS_URL: z
     .string()
     .transform((list) => list.split(',').map((url) => url.trim()))
@@ -71,7 +75,9 @@ export interface Config {
   readonly docsUrl: string;
   readonly upstream: UpstreamConfig;
   readonly upstreamTimeoutMs: number;
-  /** One server, or several nodes of a cluster; none: accounts are kept in `dataDir`. */
+  /** What each key of the authority may be used for; the sandbox knows no limits. */
+  readonly upstreamLimits: { readonly rps: number; readonly dailyBudget: number };
+  /** One server, or several nodes of a cluster; none: accounts are kept in `dataDir`, all else in the process. */
   readonly redisUrls: readonly string[];
   readonly dataDir: string;
   /** Null: mails are written to `dataDir/outbox`. */
@@ -118,6 +124,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     docsUrl: data.DOCS_URL ?? `${publicUrl}/docs`,
     upstream,
     upstreamTimeoutMs: data.UPSTREAM_TIMEOUT_MS,
+    upstreamLimits: hasAuthority ? { rps: data.UPSTREAM_RPS, dailyBudget: data.UPSTREAM_DAILY_BUDGET } : UNLIMITED,
     redisUrls: data.REDIS_URL,
     dataDir: data.DATA_DIR,
     smtpUrl: data.SMTP_URL ?? null,

@@ -1,6 +1,7 @@
 import closeWithGrace from 'close-with-grace';
 import { pino } from 'pino';
 import { openStore } from './access/open-store.ts';
+import { connectRedis } from './access/redis-connection.ts';
 import { sandboxKey } from './access/sandbox-key.ts';
 import { buildApp } from './app.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
@@ -9,9 +10,13 @@ import { startSandbox } from './sandbox/server.ts';
 import { readLinkSecret } from './signup/link-secret.ts';
 import { createPostman } from './signup/postman.ts';
 import { createTraffic, watchUpstream } from './site/traffic.ts';
+import { createProtectedClient } from './upstream/protected-client.ts';
+import { shareThrough } from './upstream/sharing.ts';
 
 /** Requests in flight may take an upstream timeout; whoever stops us waits ten seconds. */
 const CLOSE_WITHIN_MS = 9500;
+/** For an authority on this machine that asks for none. */
+const NO_KEY = '';
 
 const now = () => new Date();
 const config = readConfigOrExit();
@@ -19,25 +24,47 @@ const logger = pino({ level: config.logLevel });
 
 const upstream = await openUpstream(config);
 const traffic = createTraffic(now);
-const efa = watchUpstream(createEfaClient({ ...upstream, timeoutMs: config.upstreamTimeoutMs, now }), traffic);
+const clients = upstream.apiKeys.map((apiKey) =>
+  watchUpstream(
+    createEfaClient({ url: upstream.url, apiKeys: [apiKey], timeoutMs: config.upstreamTimeoutMs, now }),
+    traffic,
+  ),
+);
+const limits = config.upstreamLimits;
+const redis = config.redisUrls.length > 0 ? connectRedis(config.redisUrls, 'fail-fast') : null;
+const shared = redis && shareThrough(redis, { ...upstream, limits, log: logger });
+const efa = createProtectedClient({ clients, limits, log: logger, ...(shared && { shared }) });
 const store = await openStore(config);
 const isSandbox = config.upstream.kind === 'sandbox';
 const front = {
   ...config,
   traffic,
+  upstreamHealth: () => {
+    const { reserveFill, isLeftAlone } = efa.state();
+    return { budgetLeft: reserveFill, isBreakerOpen: isLeftAlone };
+  },
   testKey,
   register: store,
   postman: createPostman({ ...config, log: logger, now }),
   linkSecret: config.linkSecret ?? (await keptLinkSecret()),
 };
-const app = await buildApp({ config, efa, access: { store, acceptsTestKeys: isSandbox }, front, now, logger });
+const app = await buildApp({
+  config,
+  efa,
+  access: { store, acceptsTestKeys: isSandbox },
+  front,
+  now,
+  logger,
+  ...(shared && { verdictStore: shared.store }),
+});
 
 closeWithGrace({ delay: CLOSE_WITHIN_MS, logger }, async ({ err, signal }) => {
   if (err) logger.fatal({ err }, 'stopping after an error that nobody caught');
   else logger.info({ signal }, 'stopping: finishing the requests in flight');
   await app.close();
-  await efa.close();
+  await Promise.all(clients.map((client) => client.close()));
   await upstream.close();
+  redis?.disconnect();
   await store.close();
 });
 
@@ -56,10 +83,13 @@ function readConfigOrExit(): Config {
 
 /** The authority's address and keys; without a key the embedded sandbox is started and is the authority. */
 async function openUpstream({ upstream }: Config) {
-  if (upstream.kind === 'authority') return { url: upstream.url, apiKeys: upstream.apiKeys, close: async () => {} };
+  if (upstream.kind === 'authority') {
+    const { url, apiKeys } = upstream;
+    return { url, source: url, apiKeys: apiKeys.length > 0 ? apiKeys : [NO_KEY], close: async () => {} };
+  }
   const apiKey = crypto.randomUUID();
   const sandbox = await startSandbox({ apiKey, now });
-  return { url: sandbox.url, apiKeys: [apiKey], close: sandbox.close };
+  return { url: sandbox.url, source: 'sandbox', apiKeys: [apiKey], close: sandbox.close };
 }
 
 async function keptLinkSecret(): Promise<string> {

@@ -1,18 +1,22 @@
-import type { EfaClient } from '../efa/client.ts';
+import type { AskOptions, EfaAnswer, EfaClient } from '../efa/client.ts';
+import type { DepartureMonitorPayload } from '../efa/payload.ts';
 import type { LeftOutCounts } from '../efa/record.ts';
 import type { DepartureMonitorQuestion } from '../efa/request.ts';
 import { ApiError } from '../errors.ts';
-import { toSydneyWallClock } from '../transit/time.ts';
+import { type Freshness, freshnessOf, oldestOf } from '../transit/freshness.ts';
+import { toSydneyWallClock, type WallClock } from '../transit/time.ts';
 import { compareDepartures, type ScheduledDeparture } from './departure.ts';
 import { type DeparturePage, mapDepartures } from './map.ts';
 
-/** What a departure board shows, and when upstream said so. */
+/** What a departure board shows, and how fresh it is. */
 export interface Board {
   stopName: string;
-  retrievedAt: Date;
+  freshness: Freshness;
   departures: ScheduledDeparture[];
   leftOut: LeftOutCounts[];
 }
+
+type Page = DeparturePage & { freshness: Freshness };
 
 const MAX_PAGES = 3;
 /** Upstream lists this many events a page; fewer means that there are no more. */
@@ -28,35 +32,39 @@ export async function readBoard(
   question: DepartureMonitorQuestion,
   limit: number,
   isWanted: (departure: ScheduledDeparture) => boolean,
+  options: AskOptions = {},
 ): Promise<Board> {
   const wanted = new Map<string, ScheduledDeparture>();
   const leftOut: LeftOutCounts[] = [];
-  const { payload, retrievedAt } = await efa.departureMonitor(question);
-  let page: DeparturePage | null = mapDepartures(payload, question.stopId);
+  const ask = (at: DepartureMonitorQuestion['at']) => efa.departureMonitor({ ...question, at }, options);
+  const answer = await ask(question.at);
+  let page: Page | null = { ...mapDepartures(answer.payload, question.stopId), freshness: freshnessOf(answer) };
   const { stopName } = page;
+  let { freshness } = page;
 
   for (let pages = 1; page; pages++) {
+    freshness = oldestOf(freshness, page.freshness);
     for (const { key, ...departure } of page.departures) if (isWanted(departure)) wanted.set(key, departure);
     leftOut.push(page.leftOut);
     if (wanted.size >= limit || pages === MAX_PAGES) break;
-    page = await readNextPage(efa, question, page).catch((error) => {
+    page = await readNextPage(ask, question.stopId, page).catch((error) => {
       if (wanted.size === 0 || !(error instanceof ApiError)) throw error;
       return null;
     });
   }
   const departures = [...wanted.values()].sort(compareDepartures).slice(0, limit);
-  return { stopName, retrievedAt, departures, leftOut };
+  return { stopName, freshness, departures, leftOut };
 }
 
 /** Null when there is nothing further on. */
 async function readNextPage(
-  efa: Pick<EfaClient, 'departureMonitor'>,
-  question: DepartureMonitorQuestion,
-  { eventCount, lastPlanned }: DeparturePage,
-): Promise<DeparturePage | null> {
+  ask: (at: WallClock) => Promise<EfaAnswer<DepartureMonitorPayload>>,
+  stopId: string,
+  { eventCount, lastPlanned }: Page,
+): Promise<Page | null> {
   if (eventCount < EVENTS_PER_PAGE || !lastPlanned) return null;
-  const { payload } = await efa.departureMonitor({ ...question, at: toSydneyWallClock(lastPlanned) });
-  const page = mapDepartures(payload, question.stopId);
+  const answer = await ask(toSydneyWallClock(lastPlanned));
+  const page = mapDepartures(answer.payload, stopId);
   const isFurtherOn = page.lastPlanned !== null && page.lastPlanned > lastPlanned;
-  return isFurtherOn ? page : null;
+  return isFurtherOn ? { ...page, freshness: freshnessOf(answer) } : null;
 }

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { type Mode, modeSchema } from '../transit/mode.ts';
 import { formatTimestamp, minutesBetween, timestampSchema } from '../transit/time.ts';
 
+const MINUTE_MS = 60_000;
+
 export const OCCUPANCIES = ['MANY_SEATS', 'FEW_SEATS', 'STANDING_ONLY'] as const;
 export type Occupancy = (typeof OCCUPANCIES)[number];
 
@@ -64,6 +66,16 @@ export function toDeparture(departure: ScheduledDeparture, now: Date): z.infer<t
     occupancy: departure.occupancy,
     alerts: departure.alerts,
   };
+}
+
+/** When the first `minutes_away` will be another one, or a departure is gone: milliseconds since 1970. */
+export function nextMinuteAway(departures: readonly ScheduledDeparture[], now: Date): number {
+  const changes = departures.map((departure) => {
+    const leaves = leavesAt(departure).getTime();
+    const minutesAway = Math.max(-1, Math.floor((leaves - now.getTime()) / MINUTE_MS));
+    return leaves - minutesAway * MINUTE_MS + 1;
+  });
+  return Math.min(...changes.filter((change) => change > now.getTime()));
 }
 
 /** The best-known time. */

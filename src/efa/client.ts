@@ -3,6 +3,7 @@ import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { type Dispatcher, Pool } from 'undici';
 import type { z } from 'zod';
 import { ApiError } from '../errors.ts';
+import type { Freshness } from '../transit/freshness.ts';
 import { excerpt, nonsense, toUpstreamError, unexpectedStatus } from './failure.ts';
 import {
   type DepartureMonitorPayload,
@@ -25,17 +26,31 @@ import {
 } from './request.ts';
 
 /** What upstream answered, and when. */
-interface EfaAnswer<Payload> {
+export interface EfaAnswer<Payload> {
   payload: Payload;
   retrievedAt: Date;
+  /** Only of a client that keeps answers. */
+  freshness?: Freshness;
+}
+
+/** On whose behalf a question is asked: the caller's plan, or nobody's who waits for it. */
+export type Priority = 'background' | 'free' | 'developer' | 'pro';
+
+/** For a client that has to choose: who asks (`free` unless given), and for how long they will wait. */
+export interface AskOptions {
+  priority?: Priority;
+  signal?: AbortSignal;
 }
 
 /** The authority's four questions. Every method throws `ApiError` (502, 503, 504) and nothing else. */
 export interface EfaClient {
-  departureMonitor(question: DepartureMonitorQuestion): Promise<EfaAnswer<DepartureMonitorPayload>>;
-  coordSearch(question: CoordQuestion): Promise<EfaAnswer<LocationsPayload>>;
-  stopFinder(question: StopFinderQuestion): Promise<EfaAnswer<LocationsPayload>>;
-  tripPlan(question: TripQuestion): Promise<EfaAnswer<TripPayload>>;
+  departureMonitor(
+    question: DepartureMonitorQuestion,
+    options?: AskOptions,
+  ): Promise<EfaAnswer<DepartureMonitorPayload>>;
+  coordSearch(question: CoordQuestion, options?: AskOptions): Promise<EfaAnswer<LocationsPayload>>;
+  stopFinder(question: StopFinderQuestion, options?: AskOptions): Promise<EfaAnswer<LocationsPayload>>;
+  tripPlan(question: TripQuestion, options?: AskOptions): Promise<EfaAnswer<TripPayload>>;
 }
 
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
@@ -62,7 +77,11 @@ export function createEfaClient(options: {
   });
   let calls = 0;
 
-  async function ask<Payload>(request: EfaRequest, schema: z.ZodType<Payload>): Promise<EfaAnswer<Payload>> {
+  async function ask<Payload>(
+    request: EfaRequest,
+    schema: z.ZodType<Payload>,
+    { signal }: AskOptions = {},
+  ): Promise<EfaAnswer<Payload>> {
     const apiKey = options.apiKeys[calls++ % options.apiKeys.length];
     try {
       const answer = await pool.request({
@@ -73,7 +92,7 @@ export function createEfaClient(options: {
           'accept-encoding': 'gzip, br',
           ...(apiKey && { authorization: `apikey ${apiKey}` }),
         },
-        signal: AbortSignal.timeout(options.timeoutMs),
+        signal: AbortSignal.any([AbortSignal.timeout(options.timeoutMs), ...(signal ? [signal] : [])]),
       });
       if (answer.statusCode !== 200) {
         // The status says enough when the body cannot be read.
@@ -88,10 +107,10 @@ export function createEfaClient(options: {
   }
 
   return {
-    departureMonitor: (question) => ask(toDepartureMonitorRequest(question), departureMonitorSchema),
-    coordSearch: (question) => ask(toCoordRequest(question), locationsSchema),
-    stopFinder: (question) => ask(toStopFinderRequest(question), locationsSchema),
-    tripPlan: (question) => ask(toTripRequest(question), tripSchema),
+    departureMonitor: (question, options) => ask(toDepartureMonitorRequest(question), departureMonitorSchema, options),
+    coordSearch: (question, options) => ask(toCoordRequest(question), locationsSchema, options),
+    stopFinder: (question, options) => ask(toStopFinderRequest(question), locationsSchema, options),
+    tripPlan: (question, options) => ask(toTripRequest(question), tripSchema, options),
     close: () => pool.destroy(),
   };
 }

@@ -7,8 +7,22 @@ import { ApiError } from '../errors.ts';
  * said is the cause, for the log only.
  */
 
+/** What the authority's gateway answered instead of 200; the cause of the error that a caller sees. */
+export class UpstreamStatusError extends Error {
+  override readonly name = 'UpstreamStatusError';
+  readonly status: number;
+  /** For how long it wants to be left alone; null unless it refused for its rate or quota. */
+  readonly pauseSeconds: number | null;
+
+  constructor(status: number, message: string, pauseSeconds: number | null) {
+    super(message);
+    this.status = status;
+    this.pauseSeconds = pauseSeconds;
+  }
+}
+
 /** How long to stay away when the authority refuses for its rate or quota and does not say for how long, in seconds. */
-const RATE_PAUSE_SECONDS = 5;
+const RATE_PAUSE_SECONDS = 3;
 const QUOTA_PAUSE_SECONDS = 300;
 /** Rates are counted by the second and quotas by the day. */
 const MAX_PAUSE_SECONDS = 86_400;
@@ -29,7 +43,7 @@ export function unexpectedStatus(
   { now, apiKey }: { now: Date; apiKey: string | undefined },
 ): ApiError {
   const told = excerpt(`${headers['x-error-detail'] ?? ''} ${body}`, apiKey);
-  const cause = new Error(`upstream answered ${status} ${told}`);
+  const summary = `upstream answered ${status} ${told}`.trim();
   const isOverQuota = /over quota/i.test(told);
 
   if (status === 429 || (status === 403 && (isOverQuota || /over rate/i.test(told)))) {
@@ -39,12 +53,14 @@ export function unexpectedStatus(
       'UPSTREAM_UNAVAILABLE',
       'The transport authority takes no more requests for now. Try again later.',
       {
-        cause,
+        cause: new UpstreamStatusError(status, summary, pause),
         headers: { 'retry-after': String(pause) },
       },
     );
   }
-  return new ApiError('UPSTREAM_ERROR', 'The transport authority failed to answer. Try again later.', { cause });
+  return new ApiError('UPSTREAM_ERROR', 'The transport authority failed to answer. Try again later.', {
+    cause: new UpstreamStatusError(status, summary, null),
+  });
 }
 
 /** The beginning of what upstream said, for the log; without our key, should upstream repeat it. */

@@ -27,6 +27,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
     .headers(apiError.headers)
     .headers(CROSS_ORIGIN_HEADERS)
     .header('x-request-id', request.id)
+    .header('cache-control', 'no-store')
     .type('application/json; charset=utf-8')
     .send(errorBody(apiError, docsUrl));
 }
@@ -42,6 +43,7 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket, 
   const headers = {
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
     ...CROSS_ORIGIN_HEADERS,
     'x-request-id': randomUUID(),
     connection: 'close',

@@ -1,44 +1,70 @@
 import { LRUCache } from 'lru-cache';
-import type { EfaClient } from '../efa/client.ts';
+import { z } from 'zod';
+import type { AskOptions, EfaClient } from '../efa/client.ts';
 import { type DepartureMonitorPayload, stopEventSchema, stopPointSchema } from '../efa/payload.ts';
 import { findMode } from '../efa/product-class.ts';
 import { ApiError } from '../errors.ts';
-import { MODES, type Mode, sortModes } from '../transit/mode.ts';
+import { freshnessOf } from '../transit/freshness.ts';
+import { MODES, type Mode, modeSchema, sortModes } from '../transit/mode.ts';
 import { nextWeekdayMorning } from '../transit/time.ts';
 
 /** Whether anything stops at a stop, and which modes were seen leaving there. */
 export interface Verdict {
   isAlive: boolean;
   modes: readonly Mode[];
+  /** Milliseconds since 1970. */
+  knownUntil: number;
 }
 
 const ALIVE_TTL_MS = 24 * 60 * 60_000;
 const DEAD_TTL_MS = 6 * 60 * 60_000;
 const MAX_STOPS = 50_000;
 
+const verdictSchema = z.object({ isAlive: z.boolean(), modes: z.array(modeSchema), knownUntil: z.number() });
+
 type DepartureMonitor = Pick<EfaClient, 'departureMonitor'>;
 
-/** What is remembered of stops, in this process. */
+/** What is remembered of stops. */
 export interface Verdicts {
+  /** Reads what other instances have learnt; before `find`, once for all stops in question. */
+  load(stopIds: readonly string[]): Promise<void>;
   find(stopId: string): Verdict | null;
-  learn(stopId: string, verdict: Verdict): void;
+  learn(stopId: string, seen: Pick<Verdict, 'isAlive' | 'modes'>): Verdict;
 }
 
-export function createVerdicts(now: () => Date): Verdicts {
-  const known = new LRUCache<string, Verdict>({
-    max: MAX_STOPS,
-    ttlResolution: 0,
-    perf: { now: () => now().getTime() },
-  });
+/** Where instances leave verdicts for each other. It may forget at any time, and never fails. */
+export interface VerdictStore {
+  getMany(keys: readonly string[]): Promise<(Buffer | null)[]>;
+  set(key: string, value: string, ttlMs: number): void;
+}
+
+/** Remembers in the process and, where there is a store, for all instances. */
+export function createVerdicts(now: () => Date, store?: VerdictStore): Verdicts {
+  const known = new LRUCache<string, Verdict>({ max: MAX_STOPS });
+
+  function find(stopId: string): Verdict | null {
+    const verdict = known.get(stopId);
+    return verdict && now().getTime() < verdict.knownUntil ? verdict : null;
+  }
+
   return {
-    find: (stopId) => known.get(stopId) ?? null,
+    find,
+    async load(stopIds) {
+      const unknown = stopIds.filter((stopId) => !find(stopId));
+      if (!store || unknown.length === 0) return;
+      const written = await store.getMany(unknown.map((stopId) => `verdict:${stopId}`));
+      for (const [index, stopId] of unknown.entries()) {
+        const text = written[index];
+        if (text) known.set(stopId, verdictSchema.parse(JSON.parse(text.toString('utf8'))));
+      }
+    },
     learn(stopId, { isAlive, modes }) {
-      const seen = known.get(stopId)?.modes ?? [];
-      known.set(
-        stopId,
-        { isAlive, modes: sortModes([...seen, ...modes]) },
-        { ttl: isAlive ? ALIVE_TTL_MS : DEAD_TTL_MS },
-      );
+      const ttlMs = isAlive ? ALIVE_TTL_MS : DEAD_TTL_MS;
+      const modesEver = sortModes([...(find(stopId)?.modes ?? []), ...modes]);
+      const verdict = { isAlive, modes: modesEver, knownUntil: now().getTime() + ttlMs };
+      known.set(stopId, verdict);
+      store?.set(`verdict:${stopId}`, JSON.stringify(verdict), ttlMs);
+      return verdict;
     },
   };
 }
@@ -47,11 +73,13 @@ export function createVerdicts(now: () => Date): Verdicts {
 export function learnFromDepartures<Client extends DepartureMonitor>(efa: Client, verdicts: Verdicts): Client {
   return {
     ...efa,
-    async departureMonitor(question) {
-      const answer = await efa.departureMonitor(question);
-      const modes = modesSeen(answer.payload);
-      if (answer.payload.stopEvents.length > 0)
+    async departureMonitor(question, options) {
+      const answer = await efa.departureMonitor(question, options);
+      const isNews = freshnessOf(answer).source === 'upstream';
+      if (isNews && answer.payload.stopEvents.length > 0) {
+        const modes = modesSeen(answer.payload);
         verdicts.learn(stopAnswered(answer.payload) ?? question.stopId, { isAlive: true, modes });
+      }
       return answer;
     },
   };
@@ -66,23 +94,19 @@ export async function checkStop(
   verdicts: Verdicts,
   stopId: string,
   now: Date,
+  options: AskOptions = {},
 ): Promise<Verdict | null> {
   const known = verdicts.find(stopId);
   if (known) return known;
   try {
     for (const at of [null, nextWeekdayMorning(now)]) {
-      const { payload } = await efa.departureMonitor({ stopId, modes: MODES, at });
-      if (payload.stopEvents.length > 0) return remember({ isAlive: true, modes: modesSeen(payload) });
+      const { payload } = await efa.departureMonitor({ stopId, modes: MODES, at }, options);
+      if (payload.stopEvents.length > 0) return verdicts.learn(stopId, { isAlive: true, modes: modesSeen(payload) });
     }
-    return remember({ isAlive: false, modes: [] });
+    return verdicts.learn(stopId, { isAlive: false, modes: [] });
   } catch (error) {
     if (error instanceof ApiError) return null;
     throw error;
-  }
-
-  function remember(verdict: Verdict): Verdict {
-    verdicts.learn(stopId, verdict);
-    return verdict;
   }
 }
 

@@ -93,9 +93,9 @@ const FAILURES: [name: string, reply: Reply, expected: Parameters<typeof expectF
   [
     '403 over its rate, told by the header',
     { status: 403, body: SECRET, headers: { 'X-Error-Detail': 'Account Over Rate Limit' } },
-    unavailable('5'),
+    unavailable('3'),
   ],
-  ['403 over its rate, told by the body', { status: 403, body: overRate }, unavailable('5')],
+  ['403 over its rate, told by the body', { status: 403, body: overRate }, unavailable('3')],
   [
     '403 over its quota, told by the header',
     { status: 403, body: SECRET, headers: { 'X-Error-Detail': 'Account Over Quota Limit' } },
@@ -107,7 +107,7 @@ const FAILURES: [name: string, reply: Reply, expected: Parameters<typeof expectF
     { status: 403, body: overRate, headers: { 'retry-after': '2' } },
     unavailable('2'),
   ],
-  ['429 without Retry-After', { status: 429, body: SECRET }, unavailable('5')],
+  ['429 without Retry-After', { status: 429, body: SECRET }, unavailable('3')],
   ['429 with seconds', { status: 429, headers: { 'retry-after': '17' } }, unavailable('17')],
   ['429 with a date', { status: 429, headers: { 'retry-after': 'Wed, 15 Apr 2026 06:25:30 GMT' } }, unavailable('90')],
   [
@@ -115,7 +115,7 @@ const FAILURES: [name: string, reply: Reply, expected: Parameters<typeof expectF
     { status: 429, headers: { 'retry-after': 'Wed, 15 Apr 2026 06:20:00 GMT' } },
     unavailable('1'),
   ],
-  ['429 with a Retry-After that is none', { status: 429, headers: { 'retry-after': SECRET } }, unavailable('5')],
+  ['429 with a Retry-After that is none', { status: 429, headers: { 'retry-after': SECRET } }, unavailable('3')],
   [
     '429 whose body cannot be unpacked',
     { status: 429, body: SECRET, headers: { 'content-encoding': 'gzip', 'retry-after': '9' } },
@@ -124,7 +124,7 @@ const FAILURES: [name: string, reply: Reply, expected: Parameters<typeof expectF
   [
     '403 over its rate, told by the header, whose body cannot be unpacked',
     { status: 403, body: SECRET, headers: { 'content-encoding': 'gzip', 'X-Error-Detail': 'Account Over Rate Limit' } },
-    unavailable('5'),
+    unavailable('3'),
   ],
   [
     '429 with more seconds than a day has',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findLiveStops, type StopCheck } from '#src/nearby/live-stops.ts';
+import { findLiveStops, type LiveStops, type StopCheck } from '#src/nearby/live-stops.ts';
 import type { NearbyStop } from '#src/nearby/nearby-stop.ts';
 import type { Verdict } from '#src/nearby/verdict.ts';
 import { MODES, type Mode } from '#src/transit/mode.ts';
@@ -15,10 +15,11 @@ const stop = (id: number, ...modes: Mode[]): NearbyStop => ({
 });
 const stops = (count: number, ...modes: Mode[]) =>
   Array.from({ length: count }, (_, index) => stop(index + 1, ...modes));
-const ids = (found: NearbyStop[]) => found.map(({ stop_id }) => stop_id);
+const ids = ({ stops }: LiveStops) => stops.map(({ stop_id }) => stop_id);
 
-const alive = (...modes: Mode[]): Verdict => ({ isAlive: true, modes });
-const dead: Verdict = { isAlive: false, modes: [] };
+const knownUntil = 0;
+const alive = (...modes: Mode[]): Verdict => ({ isAlive: true, modes, knownUntil });
+const dead: Verdict = { isAlive: false, modes: [], knownUntil };
 const buses = { modes: ['bus'] as Mode[], limit: 10 };
 
 /** Answers checks from a table, alive with buses where it says nothing, and keeps what was asked and how much at once. */
@@ -67,7 +68,7 @@ describe('live stops', () => {
 
   test('are checked four at once and no more', async () => {
     const stopCheck = stopCheckOf({});
-    expect(await findLiveStops(stops(40, 'bus'), { ...buses, limit: 30 }, stopCheck)).toHaveLength(30);
+    expect(ids(await findLiveStops(stops(40, 'bus'), { ...buses, limit: 30 }, stopCheck))).toHaveLength(30);
     expect(stopCheck.mostAtOnce).toBe(4);
   });
 
@@ -80,7 +81,7 @@ describe('live stops', () => {
   test('have their modes completed by what was seen leaving, in the order of the specification', async () => {
     const stopCheck = stopCheckOf({ '1': alive('schoolbus', 'train') }, { '2': alive('ferry', 'bus') });
     const found = await findLiveStops([stop(1, 'bus'), stop(2, 'bus')], buses, stopCheck);
-    expect(found.map(({ modes }) => modes)).toEqual([
+    expect(found.stops.map(({ modes }) => modes)).toEqual([
       ['train', 'bus', 'schoolbus'],
       ['bus', 'ferry'],
     ]);
@@ -105,7 +106,7 @@ describe('live stops', () => {
 
   test('nothing nearby is nothing, and asks nothing', async () => {
     const stopCheck = stopCheckOf({});
-    expect(await findLiveStops([], { modes: MODES, limit: 10 }, stopCheck)).toEqual([]);
+    expect(ids(await findLiveStops([], { modes: MODES, limit: 10 }, stopCheck))).toEqual([]);
     expect(stopCheck.checked).toEqual([]);
   });
 });

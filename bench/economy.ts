@@ -1,0 +1,57 @@
+import { playDay } from './economy/day.ts';
+import { createDemand, type Scenario } from './economy/demand.ts';
+import { countFewestCalls } from './economy/oracle.ts';
+import { describeDay, figuresOf, givenWay } from './economy/report.ts';
+import { describeMachine, print } from './machine.ts';
+
+/*
+ * A day of requests on a simulated clock, through the service's own cache, flights, budget and verdicts.
+ * `node bench/economy.ts [modest|scarce|growing] [seed]`
+ */
+const SCENARIOS = {
+  modest: { requests: 30_000, stops: 200, places: 250, shape: 'weekday' },
+  scarce: { requests: 1_000_000, stops: 2_000, places: 4_000, shape: 'weekday' },
+  // From too little to too much, to see in which order things give way.
+  growing: { requests: 1_000_000, stops: 1_000, places: 20_000, shape: 'growing' },
+} as const satisfies Record<string, Scenario>;
+
+const [only, seed = '1'] = process.argv.slice(2);
+print(describeMachine());
+
+for (const [name, scenario] of Object.entries(SCENARIOS)) {
+  if (only && only !== name) continue;
+  const startedAt = performance.now();
+  const { requests, stops } = scenario;
+  const demand = createDemand(scenario, Number(seed));
+  const day = await playDay(demand, stops);
+  const figures = figuresOf(day);
+  const fewest = countFewestCalls(demand, stops);
+
+  print(`\n${name}: ${requests} requests over ${stops} stops, seed ${seed}`);
+  for (const line of describeDay(day)) print(line);
+  print(
+    `\nfewest calls possible: ${fewest}; made ${day.calls.length}, ${(day.calls.length / fewest).toFixed(3)} times as many`,
+  );
+  print(`simulated in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+
+  hold('never more than 5 calls in any second', figures.mostCallsInASecond <= 5);
+  hold('at most 60,000 calls in the day', figures.callsInTheDay <= 60_000);
+  if (name === 'modest') {
+    hold('nothing refused', figures.refused === 0);
+    hold('no departures older than their fresh window', figures.oldestMs <= 15_000);
+    hold('at most 1.05 times the fewest calls possible', day.calls.length <= fewest * 1.05);
+  } else {
+    if (name === 'growing') hold('things give way in their order', isInOrder(givenWay(day)));
+    hold('calls are left at 23:59', figures.lastCallAt >= 86_340_000);
+  }
+}
+
+function isInOrder(moments: readonly (number | undefined)[]): boolean {
+  const infinite = moments.map((moment) => moment ?? Number.POSITIVE_INFINITY);
+  return infinite.every((moment, index) => moment >= (infinite[index - 1] ?? 0));
+}
+
+function hold(claim: string, holds: boolean): void {
+  print(`${holds ? 'holds' : 'BROKEN'}: ${claim}`);
+  if (!holds) process.exitCode = 1;
+}

@@ -1,0 +1,108 @@
+import { ApiError } from '#src/errors.ts';
+import { findLiveStops } from '#src/nearby/live-stops.ts';
+import { checkStop, createVerdicts, learnFromDepartures } from '#src/nearby/verdict.ts';
+import type { Freshness } from '#src/transit/freshness.ts';
+import { createProtectedClient, type ProtectedClient } from '#src/upstream/protected-client.ts';
+import { createSimulatedClock } from '#test/support/simulated-clock.ts';
+import { createRandom, type Plan, type Request } from './demand.ts';
+import { createAuthority, stopId, stopsNear } from './network.ts';
+
+/** `fresh`: within its window; `stretched`: within the window as stretched; `stale`: beyond; `refused`: 503. */
+export type Outcome = 'fresh' | 'stretched' | 'stale' | 'refused';
+
+export interface Answered {
+  at: number;
+  kind: Request['kind'];
+  plan: Plan;
+  outcome: Outcome;
+  /** Milliseconds; null of a refusal. */
+  age: number | null;
+}
+
+export interface Day {
+  answered: Answered[];
+  /** Moments of the calls since the beginning of the day. */
+  calls: number[];
+  /** Background checks that were not made for want of calls, by moment. */
+  checksGivenUp: number[];
+  counts: ProtectedClient['counts'];
+}
+
+const MIDNIGHT = Date.UTC(2026, 3, 15);
+const LIMITS = { rps: 5, dailyBudget: 60_000 };
+const silent = { info() {}, warn() {}, error() {} };
+
+/** Plays the demand to the service's own cache, flights, budget and verdicts, on a simulated clock. */
+export async function playDay(demand: readonly Request[], stops: number): Promise<Day> {
+  const clock = createSimulatedClock(MIDNIGHT);
+  const now = () => new Date(clock.now());
+  const authority = createAuthority(clock, createRandom(1));
+  const client = createProtectedClient({ clients: [authority], limits: LIMITS, log: silent, clock });
+  const verdicts = createVerdicts(now);
+  const efa = learnFromDepartures(client, verdicts);
+  const answered: Answered[] = [];
+  const checksGivenUp: number[] = [];
+
+  async function ask(request: Request): Promise<Freshness> {
+    const options = { priority: request.plan };
+    if (request.kind === 'departures') {
+      const { freshness } = await efa.departureMonitor(
+        { stopId: stopId(request.stop), modes: ['bus'], at: null },
+        options,
+      );
+      return freshness as Freshness;
+    }
+    if (request.kind === 'trips') {
+      const ends = { from: stopId(request.from), to: stopId(request.to) };
+      return (await efa.tripPlan({ ...ends, at: null, isArrival: false }, options)).freshness as Freshness;
+    }
+    const { freshness } = await efa.coordSearch(
+      { lat: -30 - request.place / 100, lng: 150, radiusMetres: 500 },
+      options,
+    );
+    const candidates = stopsNear(request.place, stops).map((stop) => ({
+      stop_id: stopId(stop),
+      name: '',
+      distance_metres: 0,
+      lat: null,
+      lng: null,
+      modes: [],
+      routes: [],
+    }));
+    const live = await findLiveStops(
+      candidates,
+      { modes: ['bus'], limit: 10 },
+      {
+        find: verdicts.find,
+        check: (stop) => checkStop(efa, verdicts, stop, now(), { priority: 'background' }),
+      },
+    );
+    if (!live.isCertain) checksGivenUp.push(clock.now() - MIDNIGHT);
+    return freshness as Freshness;
+  }
+
+  async function play(request: Request): Promise<void> {
+    const { kind, plan } = request;
+    try {
+      const { retrievedAt, freshUntil, shortage } = await ask(request);
+      const age = Math.max(0, clock.now() - retrievedAt);
+      const isStretched = freshUntil - retrievedAt > FRESH_MS[kind] && age > FRESH_MS[kind];
+      const outcome = shortage !== null ? 'stale' : isStretched ? 'stretched' : 'fresh';
+      answered.push({ at: clock.now() - MIDNIGHT, kind, plan, outcome, age });
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      answered.push({ at: clock.now() - MIDNIGHT, kind, plan, outcome: 'refused', age: null });
+    }
+  }
+
+  const playing: Promise<void>[] = [];
+  for (const request of demand) {
+    await clock.advanceTo(MIDNIGHT + request.at);
+    playing.push(play(request));
+  }
+  await clock.advance(60_000);
+  await Promise.all(playing);
+  return { answered, calls: authority.calls.map((call) => call - MIDNIGHT), checksGivenUp, counts: client.counts };
+}
+
+const FRESH_MS = { departures: 15_000, trips: 30_000, nearby: 6 * 3_600_000 };

@@ -1,0 +1,35 @@
+import { FRESHNESS_CLASSES } from '#src/upstream/freshness-class.ts';
+import type { Request } from './demand.ts';
+import { stopsNear } from './network.ts';
+
+/**
+ * The fewest calls that could answer the day with nothing older than its fresh window, by somebody who knows the whole
+ * day and an upstream that answers at once: the number of distinct (question, window) pairs, and one check for each
+ * stop that is shown nearby before anybody asked for its departures.
+ */
+export function countFewestCalls(demand: readonly Request[], stops: number): number {
+  const freshUntil = new Map<string, number>();
+  const known = new Set<number>();
+  let calls = 0;
+
+  function ask(question: string, at: number, freshMs: number): void {
+    if (at < (freshUntil.get(question) ?? Number.NEGATIVE_INFINITY)) return;
+    freshUntil.set(question, at + freshMs);
+    calls++;
+  }
+
+  for (const request of demand) {
+    if (request.kind === 'departures') {
+      ask(`departures ${request.stop}`, request.at, FRESHNESS_CLASSES.departuresNow.freshMs);
+      known.add(request.stop);
+    } else if (request.kind === 'trips') {
+      ask(`trips ${request.from} ${request.to}`, request.at, FRESHNESS_CLASSES.trips.freshMs);
+    } else {
+      ask(`nearby ${request.place}`, request.at, FRESHNESS_CLASSES.nearby.freshMs);
+      const unknown = stopsNear(request.place, stops).filter((stop) => !known.has(stop));
+      for (const stop of unknown) known.add(stop);
+      calls += unknown.length;
+    }
+  }
+  return calls;
+}

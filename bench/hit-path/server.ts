@@ -1,0 +1,42 @@
+import type { AddressInfo } from 'node:net';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { buildApp } from '#src/app.ts';
+import { createEfaClient } from '#src/efa/client.ts';
+import { createProtectedClient } from '#src/upstream/protected-client.ts';
+import { openTestAccess } from '#test/support/access.ts';
+import { departureMonitor } from '#test/support/departure-monitor.ts';
+import { json, startUpstream } from '#test/support/upstream.ts';
+
+/*
+ * The server that is measured, in a process of its own: `bare` is Fastify and a Buffer of the same size, `service` is
+ * the whole service. Told anything, it reports the processor time it has used so far, in microseconds.
+ */
+const LEAVES = Array.from({ length: 20 }, (_, index) => new Date(Date.now() + (60 + index) * 60_000).toISOString());
+const silent = { info() {}, warn() {}, error() {} };
+
+const accounts = await openTestAccess(new Date());
+const app = process.argv[2] === 'bare' ? createBare(Number(process.argv[3])) : await createService();
+await app.listen({ host: '127.0.0.1', port: 0 });
+
+process.on('message', () => {
+  const { user, system } = process.cpuUsage();
+  process.send?.({ cpuMicroseconds: user + system });
+});
+process.on('disconnect', () => process.exit(0));
+process.send?.({ port: (app.server.address() as AddressInfo).port, apiKey: accounts.apiKey });
+
+function createBare(bytes: number): FastifyInstance {
+  const body = Buffer.alloc(bytes, 'x');
+  const bare = Fastify();
+  bare.get('/v1/departures', (_request, reply) => reply.type('application/json; charset=utf-8').send(body));
+  return bare;
+}
+
+async function createService(): Promise<FastifyInstance> {
+  const upstream = await startUpstream(json(departureMonitor(...LEAVES)));
+  const now = () => new Date();
+  const client = createEfaClient({ url: upstream.url, apiKeys: ['bench'], timeoutMs: 5000, now });
+  const efa = createProtectedClient({ clients: [client], limits: { rps: 5, dailyBudget: 60_000 }, log: silent });
+  const access = { store: accounts.store, acceptsTestKeys: false };
+  return buildApp({ config: { publicUrl: 'https://example.test', docsUrl: 'http://localhost/docs', trustProxy: false }, efa, access, now });
+}

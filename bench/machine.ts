@@ -1,0 +1,18 @@
+import { cpus, loadavg, totalmem } from 'node:os';
+
+/** Where and with what a figure was measured, and how to measure it again. */
+export function describeMachine(): string {
+  const [cpu] = cpus();
+  const load = loadavg()[0]?.toFixed(1);
+  return [
+    `command: node ${process.argv
+      .slice(1)
+      .map((path) => path.replace(`${process.cwd()}/`, ''))
+      .join(' ')}`,
+    `machine: ${cpus().length} × ${cpu?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GB, load ${load}; Node ${process.version}`,
+  ].join('\n');
+}
+
+export function print(line = ''): void {
+  process.stdout.write(`${line}\n`);
+}

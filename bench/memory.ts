@@ -1,0 +1,46 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { EfaClient } from '#src/efa/client.ts';
+import { createProtectedClient } from '#src/upstream/protected-client.ts';
+import { describeMachine, print } from './machine.ts';
+
+/*
+ * What the cache of answers takes when every question is another one.
+ * `node bench/memory.ts [questions] [kilobytes of an answer]`
+ */
+const [questions = '100000', kilobytes = '20'] = process.argv.slice(2);
+const MAX_CACHE_BYTES = 64 * 1024 * 1024;
+const MEGABYTE = 1024 * 1024;
+const silent = { info() {}, warn() {}, error() {} };
+
+const answer = async (question: object) => {
+  // Half of it can be packed, half cannot.
+  const noise = crypto.getRandomValues(Buffer.alloc(Number(kilobytes) * 256)).toString('hex');
+  const text = `${JSON.stringify(question).padEnd(Number(kilobytes) * 512)}${noise}`;
+  return { payload: { systemMessages: [], locations: [], stopEvents: [text], journeys: [] }, retrievedAt: new Date() };
+};
+const upstream: EfaClient = { departureMonitor: answer, coordSearch: answer, stopFinder: answer, tripPlan: answer };
+const efa = createProtectedClient({
+  clients: [upstream],
+  limits: { rps: Number.POSITIVE_INFINITY, dailyBudget: 1e12 },
+  log: silent,
+  maxCacheBytes: MAX_CACHE_BYTES,
+});
+
+print(describeMachine());
+print(`${questions} questions, answers of ${kilobytes} KB, cache bounded to ${MAX_CACHE_BYTES / MEGABYTE} MB\n`);
+print('   questions   answers kept   MB kept   MB resident');
+for (let asked = 0; asked <= Number(questions); asked++) {
+  if (asked % Math.ceil(Number(questions) / 10) === 0) {
+    const { cachedAnswers, cachedBytes } = efa.state();
+    const figures = [
+      asked,
+      cachedAnswers,
+      (cachedBytes / MEGABYTE).toFixed(1),
+      (process.memoryUsage.rss() / MEGABYTE).toFixed(0),
+    ];
+    print(figures.map((figure, index) => String(figure).padStart([12, 15, 10, 14][index] ?? 0)).join(''));
+    await nextTurn();
+  }
+  await efa.departureMonitor({ stopId: String(asked), modes: ['bus'], at: null });
+}
+if (efa.state().cachedBytes > MAX_CACHE_BYTES) process.exitCode = 1;

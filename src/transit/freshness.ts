@@ -1,0 +1,34 @@
+/** How old an answer is and how it came about. Moments in milliseconds since 1970. */
+export interface Freshness {
+  /** When upstream answered; of several answers, the oldest. */
+  retrievedAt: number;
+  /** From here on the answer is stale. */
+  freshUntil: number;
+  /** From here on it must not be served at all. */
+  staleUntil: number;
+  /** `upstream`: a call was made for it; `joined`: it shares the call of another request; `cache`: it was there. */
+  source: 'upstream' | 'joined' | 'cache';
+  /** Why something stale had to do: the call budget, or upstream itself. Null while fresh. */
+  shortage: 'busy' | 'failing' | null;
+}
+
+const SOURCES = ['cache', 'joined', 'upstream'] as const;
+
+/** What an answer says of itself; what says nothing came straight from upstream and nobody keeps it. */
+export function freshnessOf(answer: { retrievedAt: Date; freshness?: Freshness }): Freshness {
+  const moment = answer.retrievedAt.getTime();
+  if (answer.freshness) return answer.freshness;
+  return { retrievedAt: moment, freshUntil: moment, staleUntil: moment, source: 'upstream', shortage: null };
+}
+
+/** Of an answer that is made of several: as old as the oldest, good for as long as the first to go off. */
+export function oldestOf(first: Freshness, ...others: Freshness[]): Freshness {
+  const all = [first, ...others];
+  return {
+    retrievedAt: Math.min(...all.map(({ retrievedAt }) => retrievedAt)),
+    freshUntil: Math.min(...all.map(({ freshUntil }) => freshUntil)),
+    staleUntil: Math.min(...all.map(({ staleUntil }) => staleUntil)),
+    source: SOURCES.findLast((source) => all.some((one) => one.source === source)) ?? 'upstream',
+    shortage: all.find(({ shortage }) => shortage !== null)?.shortage ?? null,
+  };
+}

@@ -1,0 +1,78 @@
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { LRUCache } from 'lru-cache';
+import type { EfaAnswer } from '../efa/client.ts';
+import { exactBytes } from './exact-bytes.ts';
+import { type FreshnessClass, staleUntil } from './freshness-class.ts';
+import type { SharedStore } from './shared-store.ts';
+
+/** An answer at rest: packed, about a tenth of what travelled and a fiftieth of what it unpacks to. */
+export interface KeptAnswer {
+  retrievedAt: number;
+  packed: Buffer;
+}
+
+export interface AnswerCache {
+  /** What this process has; stale or not, but never beyond its stale window. */
+  find(key: string, window: FreshnessClass): KeptAnswer | null;
+  /** What any instance has. */
+  load(key: string, window: FreshnessClass): Promise<KeptAnswer | null>;
+  keep(key: string, window: FreshnessClass, answer: EfaAnswer<unknown>): KeptAnswer;
+  size(): { entries: number; bytes: number };
+}
+
+/** Of an entry beside its packed answer: key, numbers, the list it hangs in. */
+const OVERHEAD_BYTES = 400;
+const MOMENT_BYTES = 8;
+
+/** Keeps answers in the process, within `maxBytes`, and in the store that all instances share. */
+export function createAnswerCache(options: { maxBytes: number; now: () => number; store: SharedStore }): AnswerCache {
+  const { now, store } = options;
+  const kept = new LRUCache<string, KeptAnswer>({
+    maxSize: options.maxBytes,
+    sizeCalculation: ({ packed }, key) => packed.length + 2 * key.length + OVERHEAD_BYTES,
+  });
+
+  function find(key: string, window: FreshnessClass): KeptAnswer | null {
+    const entry = kept.get(key);
+    if (!entry) return null;
+    if (now() < staleUntil(entry.retrievedAt, window)) return entry;
+    kept.delete(key);
+    return null;
+  }
+
+  return {
+    find,
+    async load(key, window) {
+      const shared = read(await store.get(`answer:${key}`));
+      const own = kept.peek(key);
+      if (shared && (!own || shared.retrievedAt > own.retrievedAt)) kept.set(key, shared);
+      return find(key, window);
+    },
+    keep(key, window, { payload, retrievedAt }) {
+      const entry = {
+        retrievedAt: retrievedAt.getTime(),
+        packed: exactBytes(zstdCompressSync(JSON.stringify(payload))),
+      };
+      kept.set(key, entry);
+      store.set(`answer:${key}`, write(entry), Math.ceil(staleUntil(entry.retrievedAt, window) - now()));
+      return entry;
+    },
+    size: () => ({ entries: kept.size, bytes: kept.calculatedSize }),
+  };
+}
+
+export function unpack<Payload>({ packed }: KeptAnswer): Payload {
+  return JSON.parse(zstdDecompressSync(packed).toString('utf8'));
+}
+
+/** The moment, then the packed answer. */
+function write({ retrievedAt, packed }: KeptAnswer): Buffer {
+  const moment = Buffer.alloc(MOMENT_BYTES);
+  moment.writeDoubleBE(retrievedAt);
+  return Buffer.concat([moment, packed]);
+}
+
+function read(written: Buffer | null): KeptAnswer | null {
+  if (!written || written.length <= MOMENT_BYTES) return null;
+  return { retrievedAt: written.readDoubleBE(), packed: exactBytes(written.subarray(MOMENT_BYTES)) };
+}

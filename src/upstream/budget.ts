@@ -1,0 +1,124 @@
+import type { Priority } from '../efa/client.ts';
+import { ApiError } from '../errors.ts';
+import { type Clock, sleep } from './clock.ts';
+import type { Meter, Taking } from './meter.ts';
+import { stretchFor } from './pace.ts';
+import { PRIORITIES } from './priority.ts';
+
+/** The right to be asked for a call, waiting in line. Its priority may rise while it waits. */
+export interface Ticket {
+  priority: Priority;
+  /** What it is for: `refresh` when there is something stale to serve instead. */
+  purpose: 'refresh' | 'askRare' | 'askPopular';
+}
+
+export interface Budget {
+  /** Waits in line for a call; the index of the upstream key to make it with. Throws `OutOfBudget`. */
+  take(ticket: Ticket): Promise<number>;
+  pauseKey(key: number, ms: number): void;
+  /** By how much freshness stretches at present, 1 to 4. */
+  stretch(): number;
+  state(): { reserveFill: number; waiting: number };
+}
+
+/** No call can be had for this ticket at present; nothing is wrong with upstream. */
+export class OutOfBudget extends ApiError {
+  constructor(waitMs: number) {
+    const seconds = Math.min(MAX_RETRY_AFTER_SECONDS, Math.max(1, Math.ceil(waitMs / 1000)));
+    super('UPSTREAM_UNAVAILABLE', 'The service may not ask the transport authority more often for now. Try later.', {
+      cause: new Error('the budget of upstream calls is used up'),
+      headers: { 'retry-after': String(seconds) },
+    });
+  }
+}
+
+const MAX_WAIT_MS = 2000;
+/** Of the line; what nobody waits for does not join a longer one. */
+const BACKGROUND_SHARE = 0.6;
+const MAX_RETRY_AFTER_SECONDS = 3600;
+
+interface Waiting {
+  ticket: Ticket;
+  until: number;
+  resolve(key: number): void;
+  reject(error: OutOfBudget): void;
+}
+
+/** One line before all upstream keys: by priority, then by arrival, at most two seconds long. */
+export function createBudget({ meters, rps, clock }: { meters: readonly Meter[]; rps: number; clock: Clock }): Budget {
+  const longest = rps * meters.length * (MAX_WAIT_MS / 1000);
+  let line: Waiting[] = [];
+  let isServing = false;
+
+  function take(ticket: Ticket): Promise<number> {
+    return new Promise((resolve, reject) => {
+      line.push({ ticket, until: clock.now() + MAX_WAIT_MS, resolve, reject });
+      const background = line.filter(({ ticket }) => ticket.priority === 'background');
+      if (background.length > 0 && line.length > longest * BACKGROUND_SHARE) refuse(last(background), MAX_WAIT_MS);
+      else if (line.length > longest) refuse(last(line), MAX_WAIT_MS);
+      if (!isServing) serve();
+    });
+  }
+
+  async function serve(): Promise<void> {
+    isServing = true;
+    while (line.length > 0) {
+      const next = first(line);
+      const [key, taking] = await takeFromAny(next.ticket);
+      if (taking.isTaken) {
+        line = line.filter((one) => one !== next);
+        next.resolve(key);
+      } else if (taking.why === 'rate' && clock.now() < next.until) {
+        await sleep(clock, Math.max(1, Math.min(taking.waitMs, ...line.map(({ until }) => until - clock.now()))));
+      } else {
+        refuse(next, taking.waitMs);
+      }
+      for (const late of line.filter(({ until }) => until <= clock.now())) refuse(late, MAX_WAIT_MS);
+    }
+    isServing = false;
+  }
+
+  /** From the key with most in reserve, else the next; the shortest wait when none has a call to give. */
+  async function takeFromAny({ priority, purpose }: Ticket): Promise<[key: number, Taking]> {
+    const floor = PRIORITIES[priority][purpose];
+    const byReserve = meters.map((_, key) => key).sort((one, other) => fillOf(other) - fillOf(one));
+    const refused: [number, Taking & { isTaken: false }][] = [];
+    for (const key of byReserve) {
+      const taking = await (meters[key] as Meter).take(floor);
+      if (taking.isTaken) return [key, taking];
+      refused.push([key, taking]);
+    }
+    // Waiting in line helps against the rate only.
+    const byRate = refused.filter(([, { why }]) => why === 'rate');
+    const worthWaiting = byRate.length > 0 ? byRate : refused;
+    return worthWaiting.reduce((best, one) => (one[1].waitMs < best[1].waitMs ? one : best));
+  }
+
+  function refuse(waiting: Waiting, waitMs: number): void {
+    line = line.filter((one) => one !== waiting);
+    waiting.reject(new OutOfBudget(waitMs));
+  }
+
+  const fillOf = (key: number) => (meters[key] as Meter).reserveFill();
+  const reserveFill = () => Math.max(...meters.map((meter) => meter.reserveFill()));
+  return {
+    take,
+    pauseKey: (key, ms) => meters[key]?.pause(ms),
+    stretch: () => stretchFor(reserveFill(), line.length / longest),
+    state: () => ({ reserveFill: reserveFill(), waiting: line.length }),
+  };
+}
+
+/** The highest priority, and of that who came first. */
+function first(line: readonly Waiting[]): Waiting {
+  return line.reduce((best, one) => (rankOf(one) > rankOf(best) ? one : best));
+}
+
+/** The lowest priority, and of that who came last. */
+function last(line: readonly Waiting[]): Waiting {
+  return line.reduce((worst, one) => (rankOf(one) <= rankOf(worst) ? one : worst));
+}
+
+function rankOf({ ticket }: Waiting): number {
+  return PRIORITIES[ticket.priority].rank;
+}

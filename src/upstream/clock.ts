@@ -1,0 +1,48 @@
+/** Time as the upstream layers see it: a simulated day passes one in that runs ahead. */
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Runs `task` once, later; returns how to call it off. Never keeps the process alive. */
+  after(delayMs: number, task: () => void): () => void;
+}
+
+export const systemClock: Clock = {
+  now: Date.now,
+  after(delayMs, task) {
+    const timer = setTimeout(task, delayMs);
+    timer.unref();
+    return () => clearTimeout(timer);
+  },
+};
+
+export function sleep(clock: Clock, delayMs: number): Promise<void> {
+  return new Promise((resolve) => clock.after(delayMs, resolve));
+}
+
+/** The promise's outcome or, when it takes longer than `delayMs`, what `late` makes of it. */
+export function within<Value>(
+  clock: Clock,
+  delayMs: number,
+  promise: Promise<Value>,
+  late: () => Value | Promise<Value>,
+): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(delayMs, () => {
+      try {
+        resolve(late());
+      } catch (error) {
+        reject(error);
+      }
+    });
+    promise.then(
+      (value) => {
+        cancel();
+        resolve(value);
+      },
+      (error) => {
+        cancel();
+        reject(error);
+      },
+    );
+  });
+}

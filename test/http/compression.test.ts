@@ -1,0 +1,55 @@
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chooseEncoding } from '#src/http/encoding.ts';
+import { createFinishedBodies } from '#src/http/finished-body.ts';
+import { departureMonitor } from '#test/support/departure-monitor.ts';
+import { startProtectedApp } from '#test/support/protected-app.ts';
+import { json } from '#test/support/upstream.ts';
+
+const leaves = Array.from({ length: 10 }, (_, index) => `2026-04-15T06:${10 + index}:00Z`);
+const url = '/v1/departures?stop=200060';
+let service: Awaited<ReturnType<typeof startProtectedApp>>;
+beforeAll(async () => {
+  service = await startProtectedApp({ now: '2026-04-15T06:00:10Z', answer: json(departureMonitor(...leaves)) });
+});
+afterAll(() => service.app.close());
+
+describe('compression', () => {
+  it('sends the form that is asked for, and the same content in each', async () => {
+    const plain = await service.app.inject({ url });
+    expect(plain.headers['content-encoding']).toBeUndefined();
+    for (const [encoding, decode] of [
+      ['zstd', zstdDecompressSync],
+      ['br', brotliDecompressSync],
+      ['gzip', gunzipSync],
+    ] as const) {
+      const { headers, rawPayload } = await service.app.inject({ url, headers: { 'accept-encoding': encoding } });
+      expect(headers).toMatchObject({ 'content-encoding': encoding, etag: plain.headers.etag });
+      expect(headers['content-length']).toBe(String(rawPayload.length));
+      expect(rawPayload.length).toBeLessThan(plain.rawPayload.length / 2);
+      expect(decode(rawPayload).toString()).toBe(plain.body);
+    }
+  });
+
+  it('goes by the weights of Accept-Encoding', () => {
+    expect(chooseEncoding('gzip, deflate, br, zstd')).toBe('zstd');
+    expect(chooseEncoding('gzip;q=1.0, br;q=0.5')).toBe('gzip');
+    expect(chooseEncoding('gzip;q=0, identity')).toBe('identity');
+    expect(chooseEncoding('*')).toBe('zstd');
+    expect(chooseEncoding('*;q=0.1, br')).toBe('br');
+    expect(chooseEncoding('BR')).toBe('br');
+    expect(chooseEncoding('compress')).toBe('identity');
+    expect(chooseEncoding(undefined)).toBe('identity');
+  });
+
+  it('encodes a body once for each encoding, also when it is finished anew and reads the same', async () => {
+    const bodies = createFinishedBodies({ maxBytes: 1e6, now: () => 0 });
+    const freshness = { retrievedAt: 0, freshUntil: 1, staleUntil: 1, source: 'upstream', shortage: null } as const;
+    const found = { body: { text: 'x'.repeat(5000) }, freshness, changesAt: 1 };
+    const first = bodies.keep('/a', 'free', found);
+    const forms = await Promise.all([1, 2, 3].map(() => bodies.bytesOf('/a', first.body, 'br')));
+    const second = bodies.keep('/a', 'free', { ...found, body: { ...found.body } });
+    forms.push(await bodies.bytesOf('/a', second.body, 'br'));
+    expect(new Set(forms).size).toBe(1);
+  });
+});

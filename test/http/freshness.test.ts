@@ -1,0 +1,99 @@
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { departureMonitor } from '#test/support/departure-monitor.ts';
+import { startProtectedApp } from '#test/support/protected-app.ts';
+import { json } from '#test/support/upstream.ts';
+
+type Service = Awaited<ReturnType<typeof startProtectedApp>>;
+const URL = '/v1/departures?stop=200060';
+const LEAVES = ['2026-04-15T06:10:00Z', '2026-04-15T06:20:30Z'];
+
+let service: Service;
+const started: Service[] = [];
+
+beforeEach(async () => {
+  service = await startProtectedApp({ now: '2026-04-15T06:00:10Z', answer: json(departureMonitor(...LEAVES)) });
+  started.push(service);
+});
+afterAll(() => Promise.all(started.map(({ app }) => app.close())));
+
+const get = (headers: Record<string, string> = {}, url = URL) => service.app.inject({ url, headers });
+
+describe('freshness told', () => {
+  it('says that an answer is new, and then how old it is and how long it is good for', async () => {
+    const first = await get();
+    expect(first.headers).toMatchObject({
+      'cache-control': 'private, max-age=15, stale-if-error=180',
+      age: '0',
+      'cache-status': 'transit; fwd=miss',
+      vary: 'Accept-Encoding',
+    });
+    await service.clock.advance(12_000);
+    const second = await get();
+    expect(second.headers).toMatchObject({ age: '12', 'cache-status': 'transit; hit; ttl=3' });
+    expect(second.json().retrieved_at).toBe(first.json().retrieved_at);
+    expect(service.upstream.requests).toHaveLength(1);
+  });
+
+  it('tells a stale answer from a fresh one', async () => {
+    await get();
+    await service.clock.advance(100_000);
+    service.upstream.answerWith((_request, response) => response.writeHead(502).end());
+    const { statusCode, headers, body } = await get();
+    expect(statusCode).toBe(200);
+    expect(headers).toMatchObject({ age: '100', 'cache-status': 'transit; hit; ttl=-85; detail=upstream-failing' });
+    expect(JSON.parse(body).retrieved_at).toBe('2026-04-15T06:00:10Z');
+  });
+
+  it('counts minutes from the moment of sending, also when the data was kept', async () => {
+    expect((await get()).json().departures.map(minutesAway)).toEqual([9, 20]);
+    await service.clock.advance(14_000);
+    expect((await get()).json().departures.map(minutesAway)).toEqual([9, 20]);
+    await service.clock.advanceTo(Date.parse('2026-04-15T06:00:59Z'));
+    expect((await get()).json().departures.map(minutesAway)).toEqual([9, 19]);
+    await service.clock.advanceTo(Date.parse('2026-04-15T06:01:00.500Z'));
+    expect((await get()).json().departures.map(minutesAway)).toEqual([8, 19]);
+    expect(service.upstream.requests).toHaveLength(2);
+  });
+
+  it('lets nobody store an error', async () => {
+    for (const url of ['/v1/departures', '/v1/nothing', `${URL}&limit=0`]) {
+      expect((await get({}, url)).headers['cache-control']).toBe('no-store');
+    }
+  });
+});
+
+describe('answers that the caller has already', () => {
+  it('are not sent again, whatever form the condition has', async () => {
+    const { headers } = await get();
+    const etag = String(headers.etag);
+    expect(etag).toMatch(/^W\/"/);
+    for (const condition of [etag, etag.slice(2), `"other", ${etag}`, '*', `W/"a,b" ,${etag}`]) {
+      const { statusCode, body, headers } = await get({ 'if-none-match': condition });
+      expect(statusCode, condition).toBe(304);
+      expect(body).toBe('');
+      expect(headers).toMatchObject({ etag, vary: 'Accept-Encoding', 'cache-control': expect.any(String) });
+      expect(headers['content-type']).toBeUndefined();
+    }
+    for (const condition of ['"other"', 'W/"other"', '']) {
+      expect((await get({ 'if-none-match': condition })).statusCode, condition).toBe(200);
+    }
+  });
+
+  it('are sent again when a minute has passed', async () => {
+    const { headers } = await get();
+    await service.clock.advance(55_000);
+    expect((await get({ 'if-none-match': String(headers.etag) })).statusCode).toBe(200);
+  });
+
+  it('tell whether they have cost a call', async () => {
+    const free: boolean[] = [];
+    service.app.addHook('onResponse', async (request) => void free.push(request.costNoUpstreamCall));
+    const { headers } = await get();
+    await get({ 'if-none-match': String(headers.etag) });
+    await service.clock.advance(16_000);
+    await get({ 'if-none-match': String(headers.etag) });
+    expect(free).toEqual([false, true, false]);
+  });
+});
+
+const minutesAway = ({ minutes_away }: { minutes_away: number }) => minutes_away;

@@ -1,0 +1,39 @@
+import { createProtectedClient, type ProtectedClientOptions } from '#src/upstream/protected-client.ts';
+import { createMadeUpClient, createTestLog } from '#test/support/made-up-client.ts';
+import { createSimulatedClock } from '#test/support/simulated-clock.ts';
+
+export const DEPARTURES = { stopId: '200060', modes: ['bus'], at: null } as const;
+
+/** A protected client before a made-up authority, at noon of a simulated day. */
+export function createProtected(options: Partial<ProtectedClientOptions> & { keys?: number } = {}) {
+  const clock = createSimulatedClock('2026-04-15T12:00:00Z');
+  const upstreams = Array.from({ length: options.keys ?? 1 }, () => createMadeUpClient(clock));
+  const log = createTestLog();
+  const limits = { rps: 5, dailyBudget: 60_000 };
+  const client = createProtectedClient({ clients: upstreams, limits, log, clock, ...options });
+  const [upstream] = upstreams;
+  if (!upstream) throw new Error('no upstream');
+  return { clock, client, upstream, upstreams, log, ask, askAt };
+
+  /** The outcome of a question, the clock moved on until there is one. */
+  async function ask(stopId = '200060', priority: 'background' | 'free' | 'developer' | 'pro' = 'free') {
+    const asked = settle(client.departureMonitor({ ...DEPARTURES, stopId }, { priority }));
+    for (let waited = 0; !asked.isSettled && waited < 20_000; waited += 50) await clock.advance(50);
+    return asked.outcome;
+  }
+
+  async function askAt(moment: number, stopId?: string) {
+    await clock.advanceTo(moment);
+    return ask(stopId);
+  }
+}
+
+/** A promise that can be looked at. */
+export function settle<Value>(promise: Promise<Value>) {
+  const box: { isSettled: boolean; outcome: { value?: Value; error?: unknown } } = { isSettled: false, outcome: {} };
+  promise.then(
+    (value) => Object.assign(box, { isSettled: true, outcome: { value } }),
+    (error) => Object.assign(box, { isSettled: true, outcome: { error } }),
+  );
+  return box;
+}

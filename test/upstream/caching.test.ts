@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { createProtected, DEPARTURES, settle } from '#test/support/protected.ts';
+
+describe('answers that are kept', () => {
+  it('costs one call for as long as the answer is fresh', async () => {
+    const { clock, upstream, ask } = createProtected();
+    const first = await ask();
+    await clock.advance(14_000);
+    const second = await ask();
+    expect(upstream.calls).toHaveLength(1);
+    expect(second.value?.payload).toEqual(first.value?.payload);
+    expect(second.value?.retrievedAt).toEqual(first.value?.retrievedAt);
+    expect([first, second].map(({ value }) => value?.freshness?.source)).toEqual(['upstream', 'cache']);
+  });
+
+  it('asks anew when the answer is no longer fresh, and nobody is given the old one meanwhile', async () => {
+    const { clock, upstream, ask } = createProtected();
+    await ask();
+    await clock.advance(15_000);
+    const { value } = await ask();
+    expect(upstream.calls).toHaveLength(2);
+    expect(value?.payload).toMatchObject({ number: 2 });
+    expect(value?.freshness?.shortage).toBeNull();
+  });
+
+  it('makes one call for 500 equal questions at the same instant', async () => {
+    const { clock, client, upstream } = createProtected();
+    const asked = Array.from({ length: 500 }, () => settle(client.departureMonitor(DEPARTURES)));
+    await clock.advance(1000);
+    expect(upstream.calls).toHaveLength(1);
+    const sources = asked.map(({ outcome }) => outcome.value?.freshness?.source);
+    expect(sources.filter((source) => source === 'upstream')).toHaveLength(1);
+    expect(sources.filter((source) => source === 'joined')).toHaveLength(499);
+  });
+
+  it('fails all who wait for the same call together', async () => {
+    const { clock, client, upstream } = createProtected();
+    upstream.outcome = () => new RangeError('a bug');
+    const asked = Array.from({ length: 50 }, () => settle(client.departureMonitor(DEPARTURES)));
+    await clock.advance(1000);
+    expect(asked.every(({ outcome }) => outcome.error instanceof RangeError)).toBe(true);
+    expect(upstream.calls).toHaveLength(1);
+  });
+
+  it('finishes the call for the others when one goes away', async () => {
+    const { clock, client } = createProtected();
+    const leaving = new AbortController();
+    const left = settle(client.departureMonitor(DEPARTURES, { signal: leaving.signal }));
+    const stayed = settle(client.departureMonitor(DEPARTURES));
+    await clock.advance(50);
+    leaving.abort();
+    await clock.advance(1000);
+    expect(left.outcome.error).toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
+    expect(stayed.outcome.value?.payload).toMatchObject({ number: 1 });
+  });
+
+  it('takes questions with the same answer for equal', async () => {
+    const { clock, client, upstream } = createProtected();
+    const ask = async (question: Promise<unknown>) => {
+      settle(question);
+      await clock.advance(1000);
+    };
+    await ask(client.departureMonitor({ stopId: 'g201023', modes: ['train', 'bus'], at: null }));
+    await ask(client.departureMonitor({ stopId: 'G201023', modes: ['bus', 'train'], at: null }));
+    expect(upstream.calls).toHaveLength(1);
+    await ask(client.coordSearch({ lat: -33.88271, lng: 151.20651, radiusMetres: 500 }));
+    await ask(client.coordSearch({ lat: -33.88269, lng: 151.20649, radiusMetres: 500 }));
+    expect(upstream.calls).toHaveLength(2);
+    await ask(client.stopFinder({ text: 'Town  Hall' }));
+    await ask(client.stopFinder({ text: 'town hall' }));
+    expect(upstream.calls).toHaveLength(3);
+  });
+
+  it('keeps its memory within bounds under 100,000 distinct questions', async () => {
+    const maxCacheBytes = 2_000_000;
+    const limits = { rps: Number.POSITIVE_INFINITY, dailyBudget: 1e9 };
+    const { clock, client, upstream } = createProtected({ maxCacheBytes, limits });
+    upstream.latencyMs = 0;
+    for (let hundred = 0; hundred < 1000; hundred++) {
+      for (let one = 0; one < 100; one++)
+        settle(client.departureMonitor({ ...DEPARTURES, stopId: `${hundred * 100 + one}` }));
+      await clock.advance(1);
+    }
+    expect(upstream.calls).toHaveLength(100_000);
+    expect(client.state().cachedBytes).toBeLessThanOrEqual(maxCacheBytes);
+    expect(client.state().cachedAnswers).toBeGreaterThan(1000);
+  }, 60_000);
+});

@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import { connectionLost, statusFailure, timeoutFailure } from '#test/support/made-up-client.ts';
+import { createProtected, DEPARTURES, settle } from '#test/support/protected.ts';
+
+describe('an upstream that fails', () => {
+  it('is asked once more after a lost connection or a 5xx, and not after a timeout', async () => {
+    for (const [failure, calls] of [
+      [connectionLost(), 2],
+      [statusFailure(500), 2],
+      [timeoutFailure(), 1],
+    ] as const) {
+      const { upstream, ask } = createProtected();
+      upstream.outcome = () => failure;
+      expect((await ask()).error).toBe(failure);
+      expect(upstream.calls).toHaveLength(calls);
+    }
+  });
+
+  it('is covered by what was kept, and that is said', async () => {
+    const { clock, upstream, ask } = createProtected();
+    const { value: first } = await ask();
+    upstream.outcome = () => statusFailure(500);
+    await clock.advance(100_000);
+    const { value } = await ask();
+    expect(value?.retrievedAt).toEqual(first?.retrievedAt);
+    expect(value?.freshness?.shortage).toBe('failing');
+  });
+
+  it('is not covered beyond the stale window', async () => {
+    const { clock, upstream, ask } = createProtected();
+    await ask();
+    upstream.outcome = () => statusFailure(500);
+    await clock.advance(195_001);
+    expect((await ask()).error).toMatchObject({ code: 'UPSTREAM_ERROR' });
+  });
+
+  it('is left alone after five failures in a row, but for a probe every three seconds', async () => {
+    const { clock, client, upstream } = createProtected();
+    upstream.outcome = () => timeoutFailure();
+    for (let second = 0; second < 120; second++) {
+      for (let one = 0; one < 5; one++) settle(client.departureMonitor({ ...DEPARTURES, stopId: `${second}-${one}` }));
+      await clock.advance(1000);
+    }
+    expect(client.state().isLeftAlone).toBe(true);
+    expect(upstream.calls.length).toBeLessThan(60);
+    expect(upstream.calls.length).toBeGreaterThan(30);
+  });
+
+  it('does not ask the same question again within a second of a failure', async () => {
+    const { clock, upstream, ask } = createProtected();
+    upstream.outcome = () => timeoutFailure();
+    await ask();
+    await clock.advance(500);
+    await ask();
+    expect(upstream.calls).toHaveLength(1);
+    await clock.advance(600);
+    await ask();
+    expect(upstream.calls).toHaveLength(2);
+  });
+
+  it('keeps nobody waiting beyond ten seconds', async () => {
+    const { clock, client, upstream } = createProtected();
+    upstream.latencyMs = 3_600_000;
+    for (let one = 0; one < 30; one++) {
+      const asked = settle(client.departureMonitor({ ...DEPARTURES, stopId: `${one}` }));
+      await clock.advance(10_000);
+      expect(asked.outcome.error, `stop ${one}`).toMatchObject({ name: 'ApiError' });
+    }
+  });
+
+  it('gets a few seconds to answer where something stale could be served', async () => {
+    const { clock, client, upstream, ask } = createProtected();
+    await ask();
+    await clock.advance(20_000);
+    upstream.latencyMs = 20_000;
+    const first = settle(client.departureMonitor(DEPARTURES));
+    await clock.advance(3000);
+    expect(first.outcome.value?.freshness).toMatchObject({ source: 'cache', shortage: 'failing' });
+    const second = settle(client.departureMonitor(DEPARTURES));
+    await clock.advance(1);
+    expect(second.isSettled).toBe(true);
+    expect(upstream.calls).toHaveLength(2);
+  });
+
+  it('that says 403 or 429 is left alone for as long as it says, and then asked again', async () => {
+    const { clock, client, upstream, ask } = createProtected();
+    upstream.outcome = () => statusFailure(429, 30);
+    await ask('1');
+    upstream.outcome = () => undefined;
+    await clock.advance(20_000);
+    expect((await ask('2')).error).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', headers: { 'retry-after': '10' } });
+    expect(upstream.calls).toHaveLength(1);
+    await clock.advance(11_000);
+    expect((await ask('2')).value).toBeDefined();
+    expect(client.counts.tapsClosed).toBe(1);
+  });
+
+  it('that refuses our key raises an alarm; another key is used where there is one', async () => {
+    const { client, upstream, upstreams, log, ask } = createProtected({ keys: 2 });
+    upstream.outcome = () => statusFailure(401);
+    for (const stop of ['1', '2', '3', '4']) expect((await ask(stop)).value).toBeDefined();
+    expect(client.counts.keysRefused).toBe(1);
+    expect(upstreams.map(({ calls }) => calls.length)).toEqual([1, 4]);
+    expect(log.lines.filter(({ level }) => level === 'error')).toHaveLength(1);
+  });
+
+  for (const [name, outcome, latencyMs] of [
+    ['dead', connectionLost(), 5],
+    ['hanging', undefined, 3_600_000],
+    ['slow (20 s)', undefined, 20_000],
+    ['answering 500', statusFailure(500), 50],
+    ['answering 403 over rate', statusFailure(403, 3), 50],
+  ] as const) {
+    it(`that is ${name} for two minutes under steady load costs freshness only, and not for long`, async () => {
+      const { clock, client, upstream } = createProtected();
+      const stops = ['1', '2', '3', '4', '5', '6', '7', '8'];
+      let down = false;
+      const healthy = upstream.latencyMs;
+      const askAll = () => stops.map((stopId) => settle(client.departureMonitor({ ...DEPARTURES, stopId })));
+
+      for (let second = 0; second < 40; second++) {
+        askAll();
+        await clock.advance(1000);
+      }
+      down = true;
+      upstream.outcome = () => (down ? outcome : undefined);
+      upstream.latencyMs = latencyMs;
+      const during = [];
+      for (let second = 0; second < 120; second++) {
+        during.push(...askAll());
+        during.push(settle(client.departureMonitor({ ...DEPARTURES, stopId: `new ${second}` })));
+        await clock.advance(1000);
+      }
+      down = false;
+      upstream.latencyMs = healthy;
+      const upAt = clock.now();
+      for (let half = 0; half < 10; half++) {
+        askAll();
+        await clock.advance(500);
+      }
+      const after = askAll();
+      await clock.advance(500);
+      expect(clock.now() - upAt).toBeLessThanOrEqual(5500);
+
+      const known = during.filter((_, index) => index % 9 !== 8);
+      expect(known.filter(({ outcome }) => !outcome.value)).toEqual([]);
+      for (const { outcome } of after) {
+        expect(outcome.value?.freshness?.shortage).toBeNull();
+        expect(outcome.value?.freshness?.retrievedAt).toBeGreaterThan(upAt);
+      }
+    });
+  }
+});

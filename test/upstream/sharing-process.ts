@@ -1,0 +1,34 @@
+import { pino } from 'pino';
+import { connectRedis } from '#src/access/redis-connection.ts';
+import { createEfaClient } from '#src/efa/client.ts';
+import { createProtectedClient } from '#src/upstream/protected-client.ts';
+import { shareThrough } from '#src/upstream/sharing.ts';
+
+/*
+ * One instance in a process of its own. Told `{ id, stops, times }`, it asks for the departures of each stop so many times
+ * at once and reports what became of them.
+ */
+const [redisUrl = '', upstreamUrl = '', rps = '5'] = process.argv.slice(2);
+const log = pino({ level: 'silent' });
+const limits = { rps: Number(rps), dailyBudget: 60_000 };
+const redis = connectRedis([redisUrl], 'fail-fast');
+const efa = createProtectedClient({
+  clients: [createEfaClient({ url: upstreamUrl, apiKeys: ['test-key'], timeoutMs: 5000, now: () => new Date() })],
+  limits,
+  log,
+  shared: shareThrough(redis, { source: 'test', apiKeys: ['test-key'], limits, log }),
+});
+
+process.on('message', async ({ id, stops, times }: { id: string; stops: string[]; times: number }) => {
+  const asked = stops.flatMap((stopId) =>
+    Array.from({ length: times }, () => efa.departureMonitor({ stopId, modes: ['bus'], at: null })),
+  );
+  const outcomes = await Promise.allSettled(asked);
+  process.send?.({
+    id,
+    ok: outcomes.filter(({ status }) => status === 'fulfilled').length,
+    errors: outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason.code] : [])),
+  });
+});
+process.on('disconnect', () => process.exit(0));
+redis.once('ready', () => process.send?.('ready'));
