@@ -50,7 +50,8 @@ export async function status(app: FastifyInstance, options: StatusOptions): Prom
 type Report = ReturnType<typeof readReport>;
 
 function readReport({ traffic, upstreamHealth, isSandbox, now }: StatusOptions) {
-  const health = upstreamHealth?.() ?? null;
+  const told = upstreamHealth?.() ?? null;
+  const health = told && { ...told, budgetLeft: Math.min(1, Math.max(0, told.budgetLeft)) };
   const windows = WINDOWS.map(({ name, title, minutes }) => ({
     name,
     title,

@@ -12,6 +12,8 @@ const COLOURS = {
   walk: '#5f6b72',
 };
 const SYDNEY = [-33.8688, 151.2093];
+/** Not animated: across several zoom steps the circles would blow up for a moment. */
+const FIT = { padding: [40, 40], animate: false };
 
 /** @param {HTMLElement} element */
 export function createMap(element, onClick) {
@@ -51,7 +53,7 @@ export function createMap(element, onClick) {
       if (placed.length > 0)
         map.fitBounds(
           placed.map(({ lat, lng }) => [lat, lng]),
-          { padding: [40, 40], maxZoom: 16 },
+          { ...FIT, maxZoom: 16 },
         );
     },
 
@@ -68,7 +70,7 @@ export function createMap(element, onClick) {
         legs.addLayer(line.bindTooltip(textNode(leg.route ?? 'Walk')));
         for (const end of [leg.origin, leg.destination]) stops.addLayer(endOf(end));
       }
-      map.fitBounds(L.latLngBounds(journey.legs.flatMap((leg) => leg.path)), { padding: [40, 40] });
+      map.fitBounds(L.latLngBounds(journey.legs.flatMap((leg) => leg.path)), { ...FIT });
     },
 
     clearJourney: () => legs.clearLayers(),

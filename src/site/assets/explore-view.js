@@ -52,7 +52,9 @@ export function showBoard(place, board) {
       ),
     ),
   );
-  const head = ['Route', 'Destination', 'Leaves'].map((title) => h('th', { scope: 'col' }, title));
+  const head = ['Route', 'Destination', 'Leaves'].map((title) =>
+    h('th', { scope: 'col', class: title === 'Leaves' ? 'number' : '' }, title),
+  );
   const table = h('table', {}, h('thead', {}, h('tr', {}, ...head)), h('tbody', {}, ...rows));
   place.replaceChildren(
     h('h2', { tabindex: '-1' }, board.stop_name),
