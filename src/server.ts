@@ -8,7 +8,8 @@ import { createEfaClient } from './efa/client.ts';
 import { startSandbox } from './sandbox/server.ts';
 import { readLinkSecret } from './signup/link-secret.ts';
 import { createPostman } from './signup/postman.ts';
-import { createTraffic, watchUpstream } from './site/traffic.ts';
+import { createTraffic } from './site/traffic.ts';
+import { watchUpstream } from './site/upstream-watch.ts';
 
 /** Requests in flight may take an upstream timeout; whoever stops us waits ten seconds. */
 const CLOSE_WITHIN_MS = 9500;
