@@ -9,7 +9,8 @@ import { createEfaClient } from './efa/client.ts';
 import { startSandbox } from './sandbox/server.ts';
 import { readLinkSecret } from './signup/link-secret.ts';
 import { createPostman } from './signup/postman.ts';
-import { createTraffic, watchUpstream } from './site/traffic.ts';
+import { createTraffic } from './site/traffic.ts';
+import { watchUpstream } from './site/upstream-watch.ts';
 import { createProtectedClient } from './upstream/protected-client.ts';
 import { shareThrough } from './upstream/sharing.ts';
 

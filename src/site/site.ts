@@ -9,7 +9,8 @@ import { home } from './home.ts';
 import type { Layout } from './layout.ts';
 import { createLiveBoard } from './live-board.ts';
 import { securityTxt } from './security-txt.ts';
-import { status, type UpstreamHealth } from './status.ts';
+import { status } from './status.ts';
+import type { UpstreamHealth } from './status-report.ts';
 import type { Traffic } from './traffic.ts';
 
 export interface SiteOptions {

@@ -1,5 +1,3 @@
-import type { EfaClient } from '../efa/client.ts';
-
 /*
  * What this process has answered in the last day, in a ring of minutes. Nothing is asked of anybody to read it, and it
  * takes the same room whatever the traffic.
@@ -104,37 +102,6 @@ export function createTraffic(now: () => Date): Traffic {
     },
     lastUpstreamAnswer: () => lastUpstreamAnswer,
   };
-}
-
-/** The same client, with every good answer told to `traffic`. To be put next to the authority, inside of any cache. */
-export function watchUpstream<Client extends EfaClient>(client: Client, traffic: Traffic): Client {
-  return {
-    ...client,
-    departureMonitor: async (...question: Parameters<EfaClient['departureMonitor']>) => {
-      const answer = await client.departureMonitor(...question);
-      traffic.upstreamAnswered(answer.payload.stopEvents.length, answer.payload.stopEvents.filter(isLive).length);
-      return answer;
-    },
-    tripPlan: async (...question: Parameters<EfaClient['tripPlan']>) => {
-      const answer = await client.tripPlan(...question);
-      traffic.upstreamAnswered(0, 0);
-      return answer;
-    },
-    coordSearch: async (...question: Parameters<EfaClient['coordSearch']>) => {
-      const answer = await client.coordSearch(...question);
-      traffic.upstreamAnswered(0, 0);
-      return answer;
-    },
-    stopFinder: async (...question: Parameters<EfaClient['stopFinder']>) => {
-      const answer = await client.stopFinder(...question);
-      traffic.upstreamAnswered(0, 0);
-      return answer;
-    },
-  };
-}
-
-function isLive(event: unknown): boolean {
-  return (event as { isRealtimeControlled?: unknown } | null)?.isRealtimeControlled === true;
 }
 
 function newTally(): Tally {

@@ -13,8 +13,9 @@ import { createEfaClient } from '#src/efa/client.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
 import { createPostman } from '#src/signup/postman.ts';
 import type { ThrottleLimits } from '#src/signup/throttle.ts';
-import type { UpstreamHealth } from '#src/site/status.ts';
-import { createTraffic, watchUpstream } from '#src/site/traffic.ts';
+import type { UpstreamHealth } from '#src/site/status-report.ts';
+import { createTraffic } from '#src/site/traffic.ts';
+import { watchUpstream } from '#src/site/upstream-watch.ts';
 
 export interface Front extends AsyncDisposable {
   app: FastifyInstance;
