@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { startRedis } from '#test/support/redis.ts';
 import { load } from './hit-path/load.ts';
 import { describeMachine, print } from './machine.ts';
 
@@ -19,33 +20,40 @@ const FORMS = {
 
 interface Server {
   port: number;
+  /** Of an unlimited plan; none for the bare server. */
   apiKey: string;
   child: ChildProcess;
 }
 
 print(describeMachine());
+const redis = await startRedis();
+const withRedis = await start('service', redis.url);
 const service = await start('service');
 const bodyBytes = await sizeOfBody(service);
 const bare = await start('bare', String(bodyBytes));
 print(`rounds: ${rounds} of ${seconds} s each; ${CONNECTIONS} connections; body of ${bodyBytes} bytes\n`);
 
 const results: Record<string, { cost: number; ratio: number }[]> = {};
-for (const server of [bare, service]) await measure(server, '');
+for (const server of [bare, service, withRedis]) await measure(server, '');
 for (let round = 0; round < Number(rounds); round++) {
   const bareCost = await measure(bare, '');
   note('bare Fastify', bareCost, bareCost);
-  for (const [form, header] of Object.entries(FORMS)) note(`hit, ${form}`, await measure(service, header), bareCost);
+  for (const [form, header] of Object.entries(FORMS)) {
+    note(`${form}, accounts in Redis`, await measure(withRedis, header), bareCost);
+    note(`${form}, accounts in a file`, await measure(service, header), bareCost);
+  }
 }
-print('                      CPU µs/request    ratio to bare Fastify (range)');
+print('                                  CPU µs/request    ratio to bare Fastify (range)');
 for (const [name, measured] of Object.entries(results)) {
   const costs = sorted(measured.map(({ cost }) => cost));
   const ratios = sorted(measured.map(({ ratio }) => ratio));
   const range = `(${ratios[0]?.toFixed(2)} to ${ratios.at(-1)?.toFixed(2)})`;
   print(
-    `  ${name.padEnd(20)} ${median(costs).toFixed(1).padStart(10)} ${median(ratios).toFixed(2).padStart(18)} ${range}`,
+    `  ${name.padEnd(32)} ${median(costs).toFixed(1).padStart(10)} ${median(ratios).toFixed(2).padStart(18)} ${range}`,
   );
 }
-for (const { child } of [bare, service]) child.disconnect();
+for (const { child } of [bare, service, withRedis]) child.disconnect();
+await redis.stop();
 
 function note(name: string, cost: number, bareCost: number): void {
   results[name] = [...(results[name] ?? []), { cost, ratio: bareCost / cost }];
@@ -64,7 +72,7 @@ async function measure({ port, child, apiKey }: Server, header: string): Promise
     port,
     connections: CONNECTIONS,
     durationMs: Number(seconds) * 1000,
-    request: get(`Authorization: Bearer ${apiKey}\r\n${header}`),
+    request: get(header, apiKey),
   });
   return ((await cpuOf(child)) - before) / requests;
 }
@@ -76,14 +84,13 @@ async function cpuOf(child: ChildProcess): Promise<number> {
 }
 
 async function sizeOfBody({ port, apiKey }: Server): Promise<number> {
-  const response = await fetch(`http://127.0.0.1:${port}${PATH}`, {
-    headers: { authorization: `Bearer ${apiKey}`, 'accept-encoding': 'identity' },
-  });
+  const headers = { 'accept-encoding': 'identity', authorization: `Bearer ${apiKey}` };
+  const response = await fetch(`http://127.0.0.1:${port}${PATH}`, { headers });
   return (await response.arrayBuffer()).byteLength;
 }
 
-function get(header: string): string {
-  return `GET ${PATH} HTTP/1.1\r\nHost: localhost\r\n${header}\r\n`;
+function get(header: string, apiKey: string): string {
+  return `GET ${PATH} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${apiKey}\r\n${header}\r\n`;
 }
 
 function sorted(values: number[]): number[] {

@@ -77,7 +77,7 @@ export interface Config {
   readonly upstreamTimeoutMs: number;
   /** What each key of the authority may be used for; the sandbox knows no limits. */
   readonly upstreamLimits: { readonly rps: number; readonly dailyBudget: number };
-  /** One server, or several nodes of a cluster; none: accounts are kept in `dataDir`, all else in the process. */
+  /** One server, or several nodes of a cluster; none: accounts are kept in `dataDir`, and every process is by itself. */
   readonly redisUrls: readonly string[];
   readonly dataDir: string;
   /** Null: mails are written to `dataDir/outbox`. */

@@ -1,11 +1,11 @@
 import closeWithGrace from 'close-with-grace';
 import { pino } from 'pino';
 import { openStore } from './access/open-store.ts';
-import { connectRedis } from './access/redis-connection.ts';
 import { sandboxKey } from './access/sandbox-key.ts';
 import { buildApp } from './app.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { createEfaClient } from './efa/client.ts';
+import { connectRedis } from './redis-connection.ts';
 import { startSandbox } from './sandbox/server.ts';
 import { readLinkSecret } from './signup/link-secret.ts';
 import { createPostman } from './signup/postman.ts';
@@ -65,8 +65,8 @@ closeWithGrace({ delay: CLOSE_WITHIN_MS, logger }, async ({ err, signal }) => {
   await app.close();
   await Promise.all(clients.map((client) => client.close()));
   await upstream.close();
-  redis?.disconnect();
   await store.close();
+  redis?.disconnect();
 });
 
 await app.listen({ host: config.host, port: config.port });

@@ -1,21 +1,23 @@
 import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyInstance } from 'fastify';
+import { openStore } from '#src/access/open-store.ts';
 import { buildApp } from '#src/app.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import { createProtectedClient } from '#src/upstream/protected-client.ts';
-import { openTestAccess } from '#test/support/access.ts';
+import { issueTestKey, openTestAccess } from '#test/support/access.ts';
 import { departureMonitor } from '#test/support/departure-monitor.ts';
 import { json, startUpstream } from '#test/support/upstream.ts';
 
 /*
  * The server that is measured, in a process of its own: `bare` is Fastify and a Buffer of the same size, `service` is
- * the whole service. Told anything, it reports the processor time it has used so far, in microseconds.
+ * the whole service, its accounts in Redis or (without a URL) in an embedded file. Told anything, it reports the processor time it has used so far, in microseconds.
  */
 const LEAVES = Array.from({ length: 20 }, (_, index) => new Date(Date.now() + (60 + index) * 60_000).toISOString());
 const silent = { info() {}, warn() {}, error() {} };
 
-const accounts = await openTestAccess(new Date());
-const app = process.argv[2] === 'bare' ? createBare(Number(process.argv[3])) : await createService();
+const [kind, detail = ''] = process.argv.slice(2);
+const isBare = kind === 'bare';
+const { app, apiKey } = isBare ? { app: createBare(Number(detail)), apiKey: '' } : await createService(detail);
 await app.listen({ host: '127.0.0.1', port: 0 });
 
 process.on('message', () => {
@@ -23,7 +25,12 @@ process.on('message', () => {
   process.send?.({ cpuMicroseconds: user + system });
 });
 process.on('disconnect', () => process.exit(0));
-process.send?.({ port: (app.server.address() as AddressInfo).port, apiKey: accounts.apiKey });
+process.send?.({ port: (app.server.address() as AddressInfo).port, apiKey });
+
+async function openRedisAccess(url: string) {
+  const store = await openStore({ redisUrls: [url], dataDir: '' });
+  return { store, apiKey: await issueTestKey(store, { plan: 'pro' }) };
+}
 
 function createBare(bytes: number): FastifyInstance {
   const body = Buffer.alloc(bytes, 'x');
@@ -32,11 +39,18 @@ function createBare(bytes: number): FastifyInstance {
   return bare;
 }
 
-async function createService(): Promise<FastifyInstance> {
+async function createService(redisUrl: string): Promise<{ app: FastifyInstance; apiKey: string }> {
   const upstream = await startUpstream(json(departureMonitor(...LEAVES)));
   const now = () => new Date();
   const client = createEfaClient({ url: upstream.url, apiKeys: ['bench'], timeoutMs: 5000, now });
   const efa = createProtectedClient({ clients: [client], limits: { rps: 5, dailyBudget: 60_000 }, log: silent });
-  const access = { store: accounts.store, acceptsTestKeys: false };
-  return buildApp({ config: { publicUrl: 'https://example.test', docsUrl: 'http://localhost/docs', trustProxy: false }, efa, access, now });
+  const { store, apiKey } = await (redisUrl ? openRedisAccess(redisUrl) : openTestAccess(now()));
+  const access = { store, acceptsTestKeys: false };
+  const service = await buildApp({
+    config: { publicUrl: 'https://example.test', docsUrl: 'http://localhost/docs', trustProxy: false },
+    efa,
+    access,
+    now,
+  });
+  return { app: service, apiKey };
 }

@@ -1,9 +1,10 @@
 import { Cluster, ReplyError } from 'ioredis';
+import { connectRedis, lastTrouble, type RedisConnection, whenReady } from '../redis-connection.ts';
 import type { Account, KeyRecord } from './account.ts';
 import { utcDayFrom } from './day.ts';
 import { generateAccountId } from './keys.ts';
 import { PLANS, type Plan } from './plan.ts';
-import { connectRedis, lastTrouble, type RedisConnection, whenReady } from './redis-connection.ts';
+import { SCRIPTS } from './redis-script.ts';
 import { type AccountStore, StoreAwayError } from './store.ts';
 
 /** The last month can be looked at. */
@@ -28,8 +29,8 @@ const sendersKey = (accountId: string, day: string) => `tis:{${accountId}}:sende
 /** Accounts, keys and counters for any number of instances. Opens also while Redis is away. */
 export async function openRedisStore(urls: readonly string[]): Promise<AccountStore> {
   // Two connections: looking after accounts may wait for the disk, requests never wait behind it.
-  const hot = connectRedis(urls, 'fail-fast');
-  const desk = connectRedis(urls, 'patient');
+  const hot = connectRedis(urls, 'fail-fast', SCRIPTS);
+  const desk = connectRedis(urls, 'patient', SCRIPTS);
   await whenReady(hot, READY_WITHIN_MS);
 
   async function readAccount(id: string): Promise<Account | null> {

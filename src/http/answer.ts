@@ -86,7 +86,6 @@ export function createAnswers(app: FastifyInstance, { now }: { now: () => Date }
   return { send: send as unknown as Answers['send'] };
 }
 
-/** A caller's plan is their priority. */
 function priorityOf({ admission }: FastifyRequest): Priority {
   return admission?.caller.plan ?? 'free';
 }

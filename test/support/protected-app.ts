@@ -31,5 +31,5 @@ export async function startProtectedApp(options: { now: string; answer: Answer; 
     await raw.close();
     await upstream.close();
   });
-  return { app, clock, upstream, efa };
+  return { app, apiKey, clock, upstream, efa };
 }

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
-import { connectRedis } from '#src/access/redis-connection.ts';
 import { createEfaClient } from '#src/efa/client.ts';
+import { connectRedis } from '#src/redis-connection.ts';
 import { createProtectedClient } from '#src/upstream/protected-client.ts';
 import { shareThrough } from '#src/upstream/sharing.ts';
 

@@ -1,5 +1,4 @@
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
-import { SCRIPTS } from './redis-script.ts';
 
 /** No answer at all for so long: the connection is given up and made anew. */
 const DEAD_AFTER_MS = 3000;
@@ -37,13 +36,20 @@ export function lastTrouble(connection: RedisConnection): string {
   return troubles.get(connection) ?? 'no connection yet';
 }
 
+/** The Lua commands that a connection is to know. */
+type Scripts = Record<string, { lua: string; numberOfKeys: number }>;
+
 /** `urls`: one is a server, several are nodes of a cluster. `rediss:` is TLS. */
-export function connectRedis(urls: readonly string[], manner: 'fail-fast' | 'patient'): RedisConnection {
+export function connectRedis(
+  urls: readonly string[],
+  manner: 'fail-fast' | 'patient',
+  scripts: Scripts = {},
+): RedisConnection {
   const options = manner === 'fail-fast' ? FAIL_FAST : PATIENT;
   const connection =
     urls.length === 1 && urls[0]
-      ? new Redis(urls[0], { ...options, scripts: SCRIPTS })
-      : new Cluster([...urls], clusterOptions(urls[0] ?? '', options));
+      ? new Redis(urls[0], { ...options, scripts })
+      : new Cluster([...urls], clusterOptions(urls[0] ?? '', options, scripts));
   connection.on('error', (error: Error) => {
     troubles.set(connection, error.message);
   });
@@ -51,12 +57,12 @@ export function connectRedis(urls: readonly string[], manner: 'fail-fast' | 'pat
 }
 
 /** Nodes that the cluster names later are reached as the first one given. */
-function clusterOptions(url: string, options: typeof FAIL_FAST | typeof PATIENT) {
+function clusterOptions(url: string, options: typeof FAIL_FAST | typeof PATIENT, scripts: Scripts) {
   const { protocol, username, password } = new URL(url);
   const { enableOfflineQueue: _, lazyConnect, retryStrategy: __, ...forNodes } = { lazyConnect: false, ...options };
   const isTls = protocol === 'rediss:';
   return {
-    scripts: SCRIPTS,
+    scripts,
     // A node is connected when it is first needed, and again after it was away; what comes meanwhile must wait for it.
     enableOfflineQueue: true,
     lazyConnect,
