@@ -7,18 +7,34 @@ import type { Config } from './config.ts';
 import { departuresRoute } from './departures/route.ts';
 import type { EfaClient } from './efa/client.ts';
 import { createAnswers } from './http/answer.ts';
+import { cors } from './http/cors.ts';
 import { drain } from './http/drain.ts';
 import { answerClientError, answerError, errorHandler } from './http/error-handler.ts';
 import { healthRoute } from './http/health.ts';
+import { links } from './http/links.ts';
+import { openapi } from './http/openapi.ts';
 import { paths } from './http/paths.ts';
 import { requestLog } from './http/request-log.ts';
+import { securityHeaders } from './http/security-headers.ts';
 import { nearbyRoute } from './nearby/route.ts';
 import { createVerdicts, learnFromDepartures, type VerdictStore } from './nearby/verdict.ts';
+import { type SignupOptions, signup } from './signup/signup.ts';
+import { createLayout } from './site/layout.ts';
+import { type SiteOptions, site } from './site/site.ts';
+import { trafficRecorder } from './site/traffic-recorder.ts';
 import { stopSearchRoute } from './stop-search/route.ts';
 import { tripsRoute } from './trips/route.ts';
 
+/** What the pages need and the API does not. */
+export type FrontOptions = Omit<
+  SiteOptions & SignupOptions,
+  'layout' | 'publicUrl' | 'docsUrl' | 'isSandbox' | 'efa' | 'now'
+>;
+
 export interface AppOptions {
-  config: Pick<Config, 'docsUrl' | 'trustProxy'>;
+  config: Pick<Config, 'docsUrl' | 'publicUrl' | 'trustProxy'>;
+  /** The pages for people; without them it is the API alone. */
+  front?: FrontOptions;
   efa: EfaClient;
   access: AccessOptions;
   now: () => Date;
@@ -29,8 +45,8 @@ export interface AppOptions {
 
 /** The service, in order: what every request meets, then the operations. Not listening yet. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const { efa, now, logger, verdictStore } = options;
-  const { docsUrl, trustProxy } = options.config;
+  const { efa, front, now, logger, verdictStore } = options;
+  const { docsUrl, publicUrl, trustProxy } = options.config;
   const app = Fastify({
     ...(logger && { loggerInstance: logger }),
     trustProxy,
@@ -49,11 +65,15 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.setSerializerCompiler(() => JSON.stringify);
 
   await app.register(errorHandler, { docsUrl });
-  await app.register(paths);
+  await app.register(cors);
+  await app.register(securityHeaders, { publicUrl, tileUrl: front?.tileUrl ?? null });
+  await app.register(links);
   await app.register(requestLog);
+  await app.register(paths);
   await app.register(drain);
   await app.register(sensible);
   await app.register(access, { ...options.access, now });
+  await app.register(openapi, { publicUrl, docsUrl });
   await app.register(healthRoute);
 
   const answers = createAnswers(app, { now });
@@ -63,5 +83,13 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(nearbyRoute, { efa: learning, answers, verdicts, now });
   await app.register(stopSearchRoute, { efa, answers });
   await app.register(tripsRoute, { efa, answers, now });
+
+  if (front) {
+    const isSandbox = options.access.acceptsTestKeys;
+    await app.register(trafficRecorder, front);
+    const page = { ...front, layout: createLayout({ isSandbox }), publicUrl, docsUrl, isSandbox, now };
+    await app.register(site, { ...page, efa });
+    await app.register(signup, page);
+  }
   return app;
 }

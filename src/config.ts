@@ -40,6 +40,21 @@ const environment = z.object({
     )
     .default([]),
   DATA_DIR: z.string().default('./data'),
+  SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'must be an smtp:// or smtps:// URL' }).optional(),
+  MAIL_FROM: z
+    .string()
+    .regex(/^([^<>"\r\n]*<)?[^\s<>@,;"]+@[^\s<>@,;"]+>?$/, 'must be an address, or a name and <address>')
+    .default('Transit Information Service <keys@localhost>'),
+  LINK_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
+  SECURITY_CONTACT: z
+    .url({ protocol: /^(mailto|https)$/, error: 'must be a mailto: or https:// URL' })
+    .default('mailto:security@localhost'),
+  TILE_URL: z
+    .string()
+    .regex(/^https?:\/\/[^\s"'<>;,]+$/, 'must be a URL')
+    .regex(/\{z\}.*\{x\}.*\{y\}|\{z\}.*\{y\}.*\{x\}/, 'must have {z}, {x} and {y} in it')
+    .optional(),
+  TILE_ATTRIBUTION: z.string().default(''),
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
   TRUST_PROXY: z
     .stringbool({ truthy: ['true', 'on', '1'], falsy: ['false', 'off', '0'], error: 'must be on or off' })
@@ -65,6 +80,15 @@ export interface Config {
   /** One server, or several nodes of a cluster; none: accounts are kept in `dataDir`, and every process is by itself. */
   readonly redisUrls: readonly string[];
   readonly dataDir: string;
+  /** Null: mails are written to `dataDir/outbox`. */
+  readonly smtpUrl: string | null;
+  readonly mailFrom: string;
+  /** What links in mails are signed with; null: a secret kept in `dataDir`. */
+  readonly linkSecret: string | null;
+  readonly securityContact: string;
+  /** Template of the explorer's map tiles; null: a plain background. */
+  readonly tileUrl: string | null;
+  readonly tileAttribution: string;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly trustProxy: boolean;
 }
@@ -103,6 +127,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     upstreamLimits: hasAuthority ? { rps: data.UPSTREAM_RPS, dailyBudget: data.UPSTREAM_DAILY_BUDGET } : UNLIMITED,
     redisUrls: data.REDIS_URL,
     dataDir: data.DATA_DIR,
+    smtpUrl: data.SMTP_URL ?? null,
+    mailFrom: data.MAIL_FROM,
+    linkSecret: data.LINK_SECRET ?? null,
+    securityContact: data.SECURITY_CONTACT,
+    tileUrl: data.TILE_URL ?? null,
+    tileAttribution: data.TILE_ATTRIBUTION,
     logLevel: data.LOG_LEVEL,
     trustProxy: data.TRUST_PROXY,
   });

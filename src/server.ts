@@ -7,6 +7,10 @@ import { type Config, ConfigError, readConfig } from './config.ts';
 import { createEfaClient } from './efa/client.ts';
 import { connectRedis } from './redis-connection.ts';
 import { startSandbox } from './sandbox/server.ts';
+import { readLinkSecret } from './signup/link-secret.ts';
+import { createPostman } from './signup/postman.ts';
+import { createTraffic } from './site/traffic.ts';
+import { watchUpstream } from './site/upstream-watch.ts';
 import { createProtectedClient } from './upstream/protected-client.ts';
 import { shareThrough } from './upstream/sharing.ts';
 
@@ -20,8 +24,12 @@ const config = readConfigOrExit();
 const logger = pino({ level: config.logLevel });
 
 const upstream = await openUpstream(config);
+const traffic = createTraffic(now);
 const clients = upstream.apiKeys.map((apiKey) =>
-  createEfaClient({ url: upstream.url, apiKeys: [apiKey], timeoutMs: config.upstreamTimeoutMs, now }),
+  watchUpstream(
+    createEfaClient({ url: upstream.url, apiKeys: [apiKey], timeoutMs: config.upstreamTimeoutMs, now }),
+    traffic,
+  ),
 );
 const limits = config.upstreamLimits;
 const redis = config.redisUrls.length > 0 ? connectRedis(config.redisUrls, 'fail-fast') : null;
@@ -29,10 +37,23 @@ const shared = redis && shareThrough(redis, { ...upstream, limits, log: logger }
 const efa = createProtectedClient({ clients, limits, log: logger, ...(shared && { shared }) });
 const store = await openStore(config);
 const isSandbox = config.upstream.kind === 'sandbox';
+const front = {
+  ...config,
+  traffic,
+  upstreamHealth: () => {
+    const { reserveFill, isLeftAlone } = efa.state();
+    return { budgetLeft: reserveFill, isBreakerOpen: isLeftAlone };
+  },
+  testKey,
+  register: store,
+  postman: createPostman({ ...config, log: logger, now }),
+  linkSecret: config.linkSecret ?? (await keptLinkSecret()),
+};
 const app = await buildApp({
   config,
   efa,
   access: { store, acceptsTestKeys: isSandbox },
+  front,
   now,
   logger,
   ...(shared && { verdictStore: shared.store }),
@@ -72,13 +93,26 @@ async function openUpstream({ upstream }: Config) {
   return { url: sandbox.url, source: 'sandbox', apiKeys: [apiKey], close: sandbox.close };
 }
 
+async function keptLinkSecret(): Promise<string> {
+  if (config.redisUrls.length > 0) {
+    logger.warn('LINK_SECRET is not set: links in mails work only on instances that share DATA_DIR.');
+  }
+  return readLinkSecret(config.dataDir);
+}
+
+/** Asked for again until the store has one to give. */
+async function testKey(): Promise<string | null> {
+  if (!isSandbox) return null;
+  return sandboxKey(store, config.dataDir, now()).catch((err: Error) => {
+    logger.warn({ reason: err.message }, 'no test key: the account store is away');
+    return null;
+  });
+}
+
 async function announceSandbox(): Promise<void> {
   const { port } = app.server.address() as { port: number };
   logger.warn('UPSTREAM_API_KEY is not set: every answer is made up by the embedded sandbox. Do not travel by it.');
-  const key = await sandboxKey(store, config.dataDir, now()).catch((err: Error) => {
-    logger.warn({ reason: err.message }, 'no test key: the account store is away');
-    return 'YOUR_KEY';
-  });
+  const key = (await testKey()) ?? 'YOUR_KEY';
   const url = `http://localhost:${port}/v1/departures?stop=200070&modes=all`;
   logger.info(`try: curl -H "Authorization: Bearer ${key}" "${url}"`);
 }

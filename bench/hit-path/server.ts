@@ -46,6 +46,11 @@ async function createService(redisUrl: string): Promise<{ app: FastifyInstance; 
   const efa = createProtectedClient({ clients: [client], limits: { rps: 5, dailyBudget: 60_000 }, log: silent });
   const { store, apiKey } = await (redisUrl ? openRedisAccess(redisUrl) : openTestAccess(now()));
   const access = { store, acceptsTestKeys: false };
-  const service = await buildApp({ config: { docsUrl: 'http://localhost/docs', trustProxy: false }, efa, access, now });
+  const service = await buildApp({
+    config: { publicUrl: 'https://example.test', docsUrl: 'http://localhost/docs', trustProxy: false },
+    efa,
+    access,
+    now,
+  });
   return { app: service, apiKey };
 }

@@ -21,8 +21,10 @@ export interface KeyRecord {
   /** What its owner calls it; empty when they do not. */
   label: string;
   createdAt: string;
-  /** Null while it is valid. */
+  /** Null while it is valid. May lie ahead, at 00:00 UTC of a day: it is valid until then. */
   revokedAt: string | null;
+  /** The last UTC day it was used on, `YYYYMMDD`. */
+  lastUsedOn: string | null;
 }
 
 export const MAX_LIVE_KEYS = 5;

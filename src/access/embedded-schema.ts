@@ -18,7 +18,8 @@ const SCHEMA = `
     last_four TEXT NOT NULL,
     label TEXT NOT NULL,
     created_at TEXT NOT NULL,
-    revoked_at TEXT
+    revoked_at TEXT,
+    last_used_on TEXT
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX api_key_of_account ON api_key (account_id);
   CREATE TABLE usage (

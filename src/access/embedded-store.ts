@@ -5,17 +5,19 @@ import { generateAccountId } from './keys.ts';
 import { isPlan, PLANS } from './plan.ts';
 import { type AccountStore, type Batch, type Question, type StoreAnswer, StoreAwayError } from './store.ts';
 
-/** Counters of the day before and the day after today are kept; a clock may be a little off. */
-const DAYS_KEPT = 2;
+/** The last month can be looked at. */
+const DAYS_KEPT = 31;
 
 /** Accounts, keys and counters in one file on this machine. Any number of processes may have it open. */
 export function openEmbeddedStore(path: string): AccountStore {
   const database = openDatabase(path);
   const statements = {
     findKey: database.prepare(
-      `SELECT account.plan FROM api_key JOIN account ON account.id = api_key.account_id
-       WHERE api_key.hash = ? AND api_key.account_id = ? AND api_key.revoked_at IS NULL`,
+      `SELECT account.plan, api_key.last_used_on FROM api_key JOIN account ON account.id = api_key.account_id
+       WHERE api_key.hash = :keyHash AND api_key.account_id = :accountId
+       AND (api_key.revoked_at IS NULL OR replace(substr(api_key.revoked_at, 1, 10), '-', '') > :day)`,
     ),
+    touchKey: database.prepare('UPDATE api_key SET last_used_on = :day WHERE hash = :keyHash'),
     // Looks at the limit and counts in one statement, so that no other process comes between.
     count: database.prepare(
       `INSERT INTO usage (day, account_id, used) VALUES (:day, :accountId, 1)
@@ -40,14 +42,16 @@ export function openEmbeddedStore(path: string): AccountStore {
     ),
     listKeys: database.prepare('SELECT * FROM api_key WHERE account_id = ? ORDER BY created_at, hash'),
     revokeKey: database.prepare(
-      'UPDATE api_key SET revoked_at = coalesce(revoked_at, ?) WHERE hash = ? AND account_id = ?',
+      `UPDATE api_key SET revoked_at = min(coalesce(revoked_at, :at), :at)
+       WHERE hash = :keyHash AND account_id = :accountId`,
     ),
   };
   let tidiedFor = '';
 
   function admit({ accountId, keyHash, day }: Question): StoreAnswer {
-    const key = statements.findKey.get(keyHash, accountId) as { plan: string } | undefined;
+    const key = statements.findKey.get({ keyHash, accountId, day }) as KeyInUse | undefined;
     if (!key || !isPlan(key.plan)) return { kind: 'unknown' };
+    if (key.last_used_on !== day) statements.touchKey.run({ keyHash, day });
     tidy(day);
     const limit = PLANS[key.plan].dailyLimit;
     const counted = statements.count.get({ day, accountId, limit }) as { used: number } | undefined;
@@ -110,7 +114,7 @@ export function openEmbeddedStore(path: string): AccountStore {
     },
     listKeys: async (accountId) => statements.listKeys.all(accountId).map(toKeyRecord),
     async revokeKey(accountId, keyHash, at) {
-      return durably(() => statements.revokeKey.run(at.toISOString(), keyHash, accountId)).changes === 1;
+      return durably(() => statements.revokeKey.run({ at: at.toISOString(), keyHash, accountId })).changes === 1;
     },
     readUsage: async (accountId, days) => days.map((day) => readUsage(accountId, day)),
     close: async () => database.close(),
@@ -128,6 +132,11 @@ function orAway<T>(ask: () => T): T {
 
 type Row = Record<string, unknown>;
 
+interface KeyInUse {
+  plan: string;
+  last_used_on: string | null;
+}
+
 function toAccount({ id, email, plan, created_at: createdAt }: Row): Account {
   return { id, email, plan, createdAt } as Account;
 }
@@ -137,6 +146,7 @@ function toAccountOrNull(row: Row | undefined): Account | null {
 }
 
 function toKeyRecord(row: Row): KeyRecord {
-  const { hash, account_id: accountId, last_four: lastFour, label, created_at: createdAt, revoked_at: revokedAt } = row;
-  return { hash, accountId, lastFour, label, createdAt, revokedAt } as KeyRecord;
+  const { hash, account_id: accountId, last_four: lastFour, label, created_at: createdAt } = row;
+  const { revoked_at: revokedAt, last_used_on: lastUsedOn } = row;
+  return { hash, accountId, lastFour, label, createdAt, revokedAt, lastUsedOn } as KeyRecord;
 }

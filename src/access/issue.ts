@@ -11,12 +11,14 @@ export interface IssuedKey {
 /** A new key of the account, durable when this resolves; null when it has as many valid keys as it may. */
 export async function issueKey(
   register: Pick<Register, 'addKey'>,
-  { account, kind, label, now }: { account: Pick<Account, 'id'>; kind: KeyKind; label: string; now: Date },
+  options: { account: Pick<Account, 'id'>; kind: KeyKind; label: string; now: Date; maxLive?: number },
 ): Promise<IssuedKey | null> {
+  const { account, kind, label, now, maxLive = MAX_LIVE_KEYS } = options;
   const text = generateKey(kind, account.id);
   const key = parseKey(text);
   if (!key) throw new Error('a generated key is always well-formed');
   const { accountId, hash, lastFour } = key;
   const record = { accountId, hash, lastFour, label, createdAt: now.toISOString() };
-  return (await register.addKey(record, MAX_LIVE_KEYS)) ? { text, record: { ...record, revokedAt: null } } : null;
+  if (!(await register.addKey(record, maxLive))) return null;
+  return { text, record: { ...record, revokedAt: null, lastUsedOn: null } };
 }

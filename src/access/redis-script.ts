@@ -14,10 +14,16 @@ end`;
 const ADMIT = `${EXPIRE_IF_UNSET}
 local account, keys, counter, senders = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local keyHash, limits, sender, secondsKept = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local key = redis.call('HGET', keys, keyHash)
+local record = redis.call('HGET', keys, keyHash)
 local plan = redis.call('HGET', account, 'plan')
 local limit = plan and cjson.decode(limits)[plan]
-if not key or not limit or cjson.decode(key).revokedAt then return {'unknown'} end
+if not record or not limit then return {'unknown'} end
+local key, day = cjson.decode(record), string.sub(counter, -8)
+if key.revokedAt and (string.gsub(string.sub(key.revokedAt, 1, 10), '-', '')) <= day then return {'unknown'} end
+if key.lastUsedOn ~= day then
+  key.lastUsedOn = day
+  redis.call('HSET', keys, keyHash, cjson.encode(key))
+end
 
 local used = tonumber(redis.call('GET', counter) or '0')
 if limit >= 0 and used >= limit then return {'exhausted', plan, used} end
@@ -67,7 +73,7 @@ local keys, keyHash, at = KEYS[1], ARGV[1], ARGV[2]
 local record = redis.call('HGET', keys, keyHash)
 if not record then return 0 end
 local key = cjson.decode(record)
-if not key.revokedAt then
+if not key.revokedAt or key.revokedAt > at then
   key.revokedAt = at
   redis.call('HSET', keys, keyHash, cjson.encode(key))
 end

@@ -7,7 +7,9 @@ import { PLANS, type Plan } from './plan.ts';
 import { SCRIPTS } from './redis-script.ts';
 import { type AccountStore, StoreAwayError } from './store.ts';
 
-const COUNTERS_KEPT_SECONDS = 172_800;
+/** The last month can be looked at. */
+const DAYS_KEPT = 32;
+const COUNTERS_KEPT_SECONDS = DAYS_KEPT * 86_400;
 const READY_WITHIN_MS = 1000;
 const DURABLE_WITHIN_MS = 3000;
 /** Address to account id, of all accounts. */
@@ -102,7 +104,7 @@ export async function openRedisStore(urls: readonly string[]): Promise<AccountSt
     setPlan: async (accountId, plan) => (await durably(desk.setPlan(accountKey(accountId), plan))) === 1,
     async deleteAccount(accountId, now) {
       const account = await readAccount(accountId);
-      const days = [-3, -2, -1, 0, 1].map((offset) => utcDayFrom(now, offset));
+      const days = Array.from({ length: DAYS_KEPT + 2 }, (_, index) => utcDayFrom(now, 1 - index));
       const counters = days.flatMap((day) => [counterKey(accountId, day), sendersKey(accountId, day)]);
       const deleted = await desk.del(accountKey(accountId), keysKey(accountId), ...counters);
       if (account) await desk.hdel(ACCOUNTS, account.email);
@@ -116,7 +118,15 @@ export async function openRedisStore(urls: readonly string[]): Promise<AccountSt
     async listKeys(accountId) {
       const records = Object.entries(await desk.hgetall(keysKey(accountId)));
       return records
-        .map(([hash, record]): KeyRecord => ({ accountId, hash, revokedAt: null, ...JSON.parse(record) }))
+        .map(
+          ([hash, record]): KeyRecord => ({
+            accountId,
+            hash,
+            revokedAt: null,
+            lastUsedOn: null,
+            ...JSON.parse(record),
+          }),
+        )
         .sort((a, b) => (a.createdAt + a.hash < b.createdAt + b.hash ? -1 : 1));
     },
     async revokeKey(accountId, keyHash, at) {

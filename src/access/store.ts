@@ -58,10 +58,10 @@ export interface Register {
   /** The account with all that is known of it. `now` tells which days may have counters. */
   deleteAccount(accountId: string, now: Date): Promise<boolean>;
   /** False when the account has as many valid keys as it may. */
-  addKey(key: Omit<KeyRecord, 'revokedAt'>, maxLive: number): Promise<boolean>;
+  addKey(key: Omit<KeyRecord, 'revokedAt' | 'lastUsedOn'>, maxLive: number): Promise<boolean>;
   /** Oldest first, revoked ones included. */
   listKeys(accountId: string): Promise<KeyRecord[]>;
-  /** A key revoked before keeps its time. */
+  /** At once, or ahead: a key is refused from the UTC day of `at` on. Of two times the earlier one holds. */
   revokeKey(accountId: string, keyHash: string, at: Date): Promise<boolean>;
   /** Requests counted on each of the days. */
   readUsage(accountId: string, days: readonly UtcDay[]): Promise<number[]>;

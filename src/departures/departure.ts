@@ -7,26 +7,36 @@ const MINUTE_MS = 60_000;
 export const OCCUPANCIES = ['MANY_SEATS', 'FEW_SEATS', 'STANDING_ONLY'] as const;
 export type Occupancy = (typeof OCCUPANCIES)[number];
 
-export const departureSchema = z.strictObject({
-  route: z.string().meta({ description: 'Short route name', example: 'T4' }),
-  mode: modeSchema,
-  destination: z.string().meta({ description: 'Headsign', example: 'Bondi Junction' }),
-  platform: z.string().nullable().meta({ description: 'Platform, stand or wharf', example: 'Platform 5' }),
-  scheduled_at: timestampSchema,
-  realtime_at: timestampSchema.nullable(),
-  minutes_away: z.int().min(0),
-  is_live: z.boolean(),
-  wheelchair_accessible: z.boolean(),
-  occupancy: z.enum(OCCUPANCIES).nullable(),
-  alerts: z.array(z.string()),
-});
+export const departureSchema = z
+  .strictObject({
+    route: z.string().meta({ description: 'Short route name', example: 'T4' }),
+    mode: modeSchema,
+    destination: z.string().meta({ description: 'Headsign', example: 'Bondi Junction' }),
+    platform: z
+      .string()
+      .nullable()
+      .meta({ description: 'Platform, stand or wharf; null if unknown', example: 'Platform 5' }),
+    scheduled_at: timestampSchema.meta({ description: 'Scheduled departure, UTC' }),
+    realtime_at: timestampSchema.nullable().meta({ description: 'Estimated departure, UTC; null without live data' }),
+    minutes_away: z.int().min(0).meta({
+      description: 'Whole minutes until the best-known departure, counted when the answer is sent',
+      example: 4,
+    }),
+    is_live: z.boolean().meta({ description: 'Whether the vehicle is tracked' }),
+    wheelchair_accessible: z.boolean().meta({ description: 'Whether the vehicle is wheelchair accessible' }),
+    occupancy: z.enum(OCCUPANCIES).nullable().meta({ description: 'How full it is; null if unknown' }),
+    alerts: z.array(z.string()).meta({ description: 'Disruption notices as plain text; empty when there are none' }),
+  })
+  .meta({ id: 'Departure', description: 'One vehicle leaving one stop at one time.' });
 
-export const departuresResponse = z.strictObject({
-  stop_id: z.string(),
-  stop_name: z.string(),
-  retrieved_at: timestampSchema,
-  departures: z.array(departureSchema),
-});
+export const departuresResponse = z
+  .strictObject({
+    stop_id: z.string().meta({ example: '200070' }),
+    stop_name: z.string().meta({ example: 'Town Hall Station' }),
+    retrieved_at: timestampSchema.meta({ description: 'When the authority answered, UTC' }),
+    departures: z.array(departureSchema).meta({ description: 'By best-known time; empty when nothing leaves' }),
+  })
+  .meta({ id: 'Departures', description: 'What leaves one stop.' });
 
 /** A departure as mapped, before the moment of sending is known. */
 export interface ScheduledDeparture {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { modesParameter } from '../transit/mode.ts';
-import { countUpTo, optional, requiredText, splitList, withDefault } from '../transit/parameter.ts';
+import { countUpTo, describe, optional, requiredText, splitList, withDefault } from '../transit/parameter.ts';
 import { stopIdParameter } from '../transit/stop.ts';
 import { askedWallClock, dateParameter, timeParameter } from '../transit/time.ts';
 
@@ -10,11 +10,15 @@ const routesAllowed = `must be 1 to ${MAX_ROUTES} short route names with commas 
 /** Route names in upper case: they are compared without regard to case. */
 const routesParameter = requiredText(routesAllowed)
   .transform((text) => new Set(splitList(text.toUpperCase())))
-  .refine((routes) => routes.size >= 1 && routes.size <= MAX_ROUTES, routesAllowed);
+  .refine((routes) => routes.size >= 1 && routes.size <= MAX_ROUTES, routesAllowed)
+  .meta({ type: 'string', description: `Only these routes: up to ${MAX_ROUTES} short names with commas between.` });
 
 export const departuresQuery = z.object({
-  stop: stopIdParameter,
-  limit: withDefault(countUpTo(50), '10'),
+  stop: describe(stopIdParameter, 'Stop identifier, from the stop search or from nearby.', '200070'),
+  limit: describe(
+    withDefault(countUpTo(50), '10'),
+    'How many departures, counted after the filters. More is taken as 50.',
+  ),
   modes: withDefault(modesParameter, 'bus'),
   routes: optional(routesParameter),
   date: optional(dateParameter),

@@ -5,8 +5,9 @@ import { logLeftOut } from '../efa/record.ts';
 import type { Answers } from '../http/answer.ts';
 import { formatTimestamp, minutesBetween } from '../transit/time.ts';
 import { readBoard } from './board.ts';
-import { departuresResponse, leavesAt, nextMinuteAway, type ScheduledDeparture, toDeparture } from './departure.ts';
-import { departuresQuery, toDeparturesQuestion } from './query.ts';
+import { leavesAt, nextMinuteAway, type ScheduledDeparture, toDeparture } from './departure.ts';
+import { departuresOperation as schema } from './operation.ts';
+import { toDeparturesQuestion } from './query.ts';
 
 /** Who left longer ago than this cannot be caught any more. */
 const GRACE_MINUTES = 1;
@@ -16,8 +17,6 @@ export async function departuresRoute(
   app: FastifyInstance,
   { efa, answers, now }: { efa: Pick<EfaClient, 'departureMonitor'>; answers: Answers; now: () => Date },
 ): Promise<void> {
-  const schema = { querystring: departuresQuery, response: { 200: departuresResponse } };
-
   app.withTypeProvider<ZodTypeProvider>().get('/v1/departures', { schema }, (request, reply) =>
     answers.send(request, reply, async (options) => {
       const { query, log } = request;

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { ApiError } from '../errors.ts';
+import { CROSS_ORIGIN_HEADERS } from './cors.ts';
 import { errorBody, toApiError } from './error-answer.ts';
 
 /** Every error of a route, a hook or the framework leaves through here. */
@@ -24,6 +25,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   reply
     .code(apiError.statusCode)
     .headers(apiError.headers)
+    .headers(CROSS_ORIGIN_HEADERS)
     .header('x-request-id', request.id)
     .header('cache-control', 'no-store')
     .type('application/json; charset=utf-8')
@@ -41,11 +43,16 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket, 
     'The request is not valid HTTP. Blanks and letters beyond ASCII in the URL must be percent-encoded.',
   ];
   const body = JSON.stringify(errorBody(new ApiError('INVALID_PARAMETER', message), docsUrl));
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
-      `Cache-Control: no-store\r\nContent-Length: ${Buffer.byteLength(body)}\r\nX-Request-Id: ${randomUUID()}\r\n` +
-      `Connection: close\r\n\r\n${body}`,
-  );
+  const headers = {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    ...CROSS_ORIGIN_HEADERS,
+    'x-request-id': randomUUID(),
+    connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
   // Who does not close the other half would hold the connection, and a clean stop.
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

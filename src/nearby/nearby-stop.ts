@@ -2,19 +2,25 @@ import { z } from 'zod';
 import { modeSchema } from '../transit/mode.ts';
 import { latitudeSchema, longitudeSchema } from '../transit/stop.ts';
 
-const nearbyStopSchema = z.strictObject({
-  stop_id: z.string(),
-  name: z.string().meta({ example: 'Central Station, Sydney' }),
-  distance_metres: z.int().min(0),
-  lat: latitudeSchema.nullable(),
-  lng: longitudeSchema.nullable(),
-  modes: z.array(modeSchema),
-  routes: z.array(z.never()).meta({ description: 'Reserved, always empty' }),
-});
+const nearbyStopSchema = z
+  .strictObject({
+    stop_id: z.string().meta({ example: '200060' }),
+    name: z.string().meta({ example: 'Central Station, Sydney' }),
+    distance_metres: z.int().min(0).meta({ description: 'From the asked location', example: 240 }),
+    lat: latitudeSchema.nullable(),
+    lng: longitudeSchema.nullable(),
+    modes: z.array(modeSchema).meta({ description: 'What stops there' }),
+    routes: z.array(z.never()).max(0).meta({ description: 'Reserved, always empty' }),
+  })
+  .meta({ id: 'NearbyStop', description: 'A stop around a place.' });
 
-export const nearbyResponse = z.strictObject({
-  location: z.strictObject({ lat: latitudeSchema, lng: longitudeSchema }),
-  stops: z.array(nearbyStopSchema),
-});
+export const nearbyResponse = z
+  .strictObject({
+    location: z
+      .strictObject({ lat: latitudeSchema, lng: longitudeSchema })
+      .meta({ description: 'The location that was asked for' }),
+    stops: z.array(nearbyStopSchema).meta({ description: 'The nearest first' }),
+  })
+  .meta({ id: 'NearbyStops', description: 'The stops around a place at which something departs.' });
 
 export type NearbyStop = z.infer<typeof nearbyStopSchema>;

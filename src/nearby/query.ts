@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { modesParameter } from '../transit/mode.ts';
-import { countUpTo, decimalBetween, withDefault } from '../transit/parameter.ts';
+import { countUpTo, decimalBetween, describe, withDefault } from '../transit/parameter.ts';
 
 export const nearbyQuery = z
   .object({
-    lat: decimalBetween(-90, 90),
-    lng: decimalBetween(-180, 180),
-    radius: withDefault(countUpTo(2000), '500'),
-    limit: withDefault(countUpTo(50), '10'),
+    lat: describe(decimalBetween(-90, 90), 'Latitude, EPSG:4326.', -33.8731),
+    lng: describe(decimalBetween(-180, 180), 'Longitude, EPSG:4326.', 151.2069),
+    radius: describe(withDefault(countUpTo(2000), '500'), 'Radius in metres. More is taken as 2000.'),
+    limit: describe(withDefault(countUpTo(50), '10'), 'How many stops, the nearest first. More is taken as 50.'),
     modes: withDefault(modesParameter, 'bus'),
   })
   .refine(({ lat, lng }) => !areSwapped(Number(lat), Number(lng)), {

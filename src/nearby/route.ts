@@ -6,8 +6,8 @@ import type { Answers } from '../http/answer.ts';
 import { type Freshness, freshnessOf } from '../transit/freshness.ts';
 import { findLiveStops, type LiveStops } from './live-stops.ts';
 import { mapNearbyStops } from './map.ts';
-import { nearbyResponse } from './nearby-stop.ts';
-import { nearbyQuery, toNearbyQuestion } from './query.ts';
+import { nearbyOperation as schema } from './operation.ts';
+import { toNearbyQuestion } from './query.ts';
 import { checkStop, type Verdicts } from './verdict.ts';
 
 /** The checks of one answer take no longer; what is not known by then is shown unchecked. */
@@ -26,8 +26,6 @@ export async function nearbyRoute(
   },
 ): Promise<void> {
   const { efa, answers, verdicts, now } = options;
-  const schema = { querystring: nearbyQuery, response: { 200: nearbyResponse } };
-
   app.withTypeProvider<ZodTypeProvider>().get('/v1/nearby', { schema }, (request, reply) =>
     answers.send(request, reply, async (options) => {
       const { query, log } = request;

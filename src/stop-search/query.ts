@@ -1,13 +1,20 @@
 import { z } from 'zod';
-import { countUpTo, requiredText, withDefault } from '../transit/parameter.ts';
+import { countUpTo, describe, requiredText, withDefault } from '../transit/parameter.ts';
 
 const MAX_LENGTH = 100;
 const allowed = `must be 1 to ${MAX_LENGTH} characters, not all of them blank`;
 
 /** `q` is kept as received, for the answer; `toStopSearchQuestion` trims it. */
 export const stopSearchQuery = z.object({
-  q: requiredText('a part of a stop name').refine((q) => q.trim() !== '' && q.trim().length <= MAX_LENGTH, allowed),
-  limit: withDefault(countUpTo(50), '10'),
+  q: requiredText('a part of a stop name')
+    .refine((q) => q.trim() !== '' && q.trim().length <= MAX_LENGTH, allowed)
+    .meta({
+      type: 'string',
+      minLength: 1,
+      description: `A part of a stop name, up to ${MAX_LENGTH} characters.`,
+      examples: ['town hall'],
+    }),
+  limit: describe(withDefault(countUpTo(50), '10'), 'How many stops, the best match first. More is taken as 50.'),
 });
 
 export type StopSearchQuery = z.infer<typeof stopSearchQuery>;

@@ -5,16 +5,14 @@ import { logLeftOut } from '../efa/record.ts';
 import type { Answers } from '../http/answer.ts';
 import { freshnessOf } from '../transit/freshness.ts';
 import { mapSearchResults } from './map.ts';
-import { stopSearchQuery, toStopSearchQuestion } from './query.ts';
-import { stopSearchResponse } from './search-result.ts';
+import { stopSearchOperation as schema } from './operation.ts';
+import { toStopSearchQuestion } from './query.ts';
 
 /** `GET /v1/stops/search` */
 export async function stopSearchRoute(
   app: FastifyInstance,
   { efa, answers }: { efa: Pick<EfaClient, 'stopFinder'>; answers: Answers },
 ): Promise<void> {
-  const schema = { querystring: stopSearchQuery, response: { 200: stopSearchResponse } };
-
   app.withTypeProvider<ZodTypeProvider>().get('/v1/stops/search', { schema }, (request, reply) =>
     answers.send(request, reply, async (options) => {
       const { query, log } = request;

@@ -1,17 +1,21 @@
 import { z } from 'zod';
 import { latitudeSchema, longitudeSchema } from '../transit/stop.ts';
 
-const searchResultSchema = z.strictObject({
-  stop_id: z.string(),
-  name: z.string().meta({ example: 'Epping Station, Epping' }),
-  suburb: z.string().meta({ example: 'Epping' }),
-  lat: latitudeSchema.nullable(),
-  lng: longitudeSchema.nullable(),
-});
+const searchResultSchema = z
+  .strictObject({
+    stop_id: z.string().meta({ example: '212110' }),
+    name: z.string().meta({ example: 'Epping Station, Epping' }),
+    suburb: z.string().meta({ example: 'Epping' }),
+    lat: latitudeSchema.nullable(),
+    lng: longitudeSchema.nullable(),
+  })
+  .meta({ id: 'SearchResult', description: 'A stop whose name matches.' });
 
-export const stopSearchResponse = z.strictObject({
-  query: z.string().meta({ description: 'The query as received' }),
-  results: z.array(searchResultSchema),
-});
+export const stopSearchResponse = z
+  .strictObject({
+    query: z.string().meta({ description: 'The query as received', example: 'town hall' }),
+    results: z.array(searchResultSchema).meta({ description: 'The best match first' }),
+  })
+  .meta({ id: 'SearchResults', description: 'Stops found by name.' });
 
 export type SearchResult = z.infer<typeof searchResultSchema>;

@@ -5,8 +5,10 @@ import { requiredText, splitList } from './parameter.ts';
 export const MODES = ['train', 'metro', 'lightrail', 'bus', 'coach', 'ferry', 'schoolbus'] as const;
 export type Mode = (typeof MODES)[number];
 
-export const modeSchema = z.enum(MODES);
-export const legModeSchema = z.enum([...MODES, 'walk']);
+export const modeSchema = z.enum(MODES).meta({ description: 'What kind of vehicle', examples: ['train'] });
+export const legModeSchema = z
+  .enum([...MODES, 'walk'])
+  .meta({ description: 'What kind of vehicle, or a walk', examples: ['ferry'] });
 
 /** How many unknown modes a message names. */
 const MAX_NAMED = 5;
@@ -14,16 +16,21 @@ const MAX_NAMED = 5;
 const allowed = `must be all, or some of ${MODES.join(', ')} with commas between`;
 
 /** The `modes` parameter: any case, repeats folded, `all` wins; given back in the order of `MODES`. */
-export const modesParameter = requiredText(allowed).transform((text, context): Mode[] => {
-  const names = splitList(text.toLowerCase());
-  const unknown = [...new Set(names)].filter((name) => name !== 'all' && !isMode(name)).slice(0, MAX_NAMED);
-  if (unknown.length > 0 || names.length === 0) {
-    const culprits = unknown.map((name) => `"${name}"`).join(', ');
-    context.issues.push({ code: 'custom', input: text, message: culprits ? `${allowed}; not ${culprits}` : allowed });
-    return z.NEVER;
-  }
-  return names.includes('all') ? [...MODES] : sortModes(names.filter(isMode));
-});
+export const modesParameter = requiredText(allowed)
+  .transform((text, context): Mode[] => {
+    const names = splitList(text.toLowerCase());
+    const unknown = [...new Set(names)].filter((name) => name !== 'all' && !isMode(name)).slice(0, MAX_NAMED);
+    if (unknown.length > 0 || names.length === 0) {
+      const culprits = unknown.map((name) => `"${name}"`).join(', ');
+      context.issues.push({ code: 'custom', input: text, message: culprits ? `${allowed}; not ${culprits}` : allowed });
+      return z.NEVER;
+    }
+    return names.includes('all') ? [...MODES] : sortModes(names.filter(isMode));
+  })
+  .meta({
+    type: 'string',
+    description: `\`all\`, or some of ${MODES.map((mode) => `\`${mode}\``).join(', ')} with commas between.`,
+  });
 
 /** The given modes without repeats, in the order of `MODES`. */
 export function sortModes(modes: Iterable<Mode>): Mode[] {

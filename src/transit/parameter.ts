@@ -4,6 +4,9 @@ import { z } from 'zod';
  * Query parameters arrive as text. `z.coerce` would read "" as 0, "0x1f" as 31 and "false" as true, so numbers
  * and the like are matched as text first. A problem's message says what is allowed; the error handler adds the
  * parameter's name and the value received.
+ *
+ * What a parameter looks like from outside cannot be read off such a chain, so each function says it in `meta`, in the
+ * words of JSON Schema; OpenAPI is made from that.
  */
 
 /** Text that has to be there. `allowed` says what, for the message of every problem with it. */
@@ -16,12 +19,16 @@ export function requiredText(allowed: string) {
 
 /** An optional parameter; given empty, it counts as absent. */
 export function optional<Schema extends z.ZodType>(schema: Schema) {
-  return z.preprocess((value) => (value === '' ? undefined : value), schema.optional());
+  return z.preprocess((value) => (value === '' ? undefined : value), schema.optional()).meta({ ...schema.meta() });
 }
 
 /** As `optional`, with what stands in for an absent value, written as a caller would. */
 export function withDefault<Schema extends z.ZodType>(schema: Schema, text: z.input<Schema> & string) {
-  return z.preprocess((value) => (value === '' || value === undefined ? text : value), schema);
+  const { type } = schema.meta() ?? {};
+  const standsFor = type === 'integer' ? Number(text) : type === 'boolean' ? text === 'true' : text;
+  return z
+    .preprocess((value) => (value === '' || value === undefined ? text : value), schema)
+    .meta({ ...schema.meta(), default: standsFor });
 }
 
 /** A whole number from 1; above the maximum it is taken as the maximum. */
@@ -30,7 +37,8 @@ export function countUpTo(max: number) {
   return requiredText(allowed)
     .regex(/^\d+$/, allowed)
     .transform((digits) => Math.min(Number(digits), max))
-    .pipe(z.number().min(1, allowed));
+    .pipe(z.number().min(1, allowed))
+    .meta({ type: 'integer', minimum: 1, maximum: max });
 }
 
 /** A plain decimal number between two limits, both included. */
@@ -39,7 +47,13 @@ export function decimalBetween(min: number, max: number) {
   return requiredText(allowed)
     .regex(/^-?(\d+\.?\d*|\.\d+)$/, allowed)
     .transform(Number)
-    .pipe(z.number({ error: allowed }).min(min, allowed).max(max, allowed));
+    .pipe(z.number({ error: allowed }).min(min, allowed).max(max, allowed))
+    .meta({ type: 'number', minimum: min, maximum: max });
+}
+
+/** What a parameter is for, and a value that works. */
+export function describe<Schema extends z.ZodType>(schema: Schema, description: string, example?: string | number) {
+  return schema.meta({ ...schema.meta(), description, ...(example !== undefined && { examples: [example] }) });
 }
 
 /** Text with commas between, each part trimmed, empty parts dropped. */

@@ -12,7 +12,8 @@ export type Position = z.infer<typeof positionSchema>;
 export const stopIdParameter = requiredText('a stop identifier such as 200060 or G201023')
   .trim()
   .regex(/^[Gg]?\d{1,12}$/, 'must be a stop identifier: up to 12 digits, or G and up to 12 digits')
-  .transform((id) => id.toUpperCase());
+  .transform((id) => id.toUpperCase())
+  .meta({ type: 'string', pattern: '^[Gg]?\\d{1,12}$' });
 
 const EARTH_RADIUS_METRES = 6_371_009;
 

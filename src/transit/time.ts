@@ -24,11 +24,21 @@ export const timestampSchema = z
 
 export const dateParameter = requiredText('a date as YYYYMMDD')
   .trim()
-  .refine(isCalendarDate, 'must be a calendar date as YYYYMMDD, Sydney local time');
+  .refine(isCalendarDate, 'must be a calendar date as YYYYMMDD, Sydney local time')
+  .meta({
+    type: 'string',
+    pattern: '^\\d{8}$',
+    description: 'Calendar date `YYYYMMDD`, Sydney local time, today or later. Without it: today.',
+  });
 
 export const timeParameter = requiredText('a time as HHmm')
   .trim()
-  .regex(/^([01]\d|2[0-3])[0-5]\d$/, 'must be a time as HHmm, 0000 to 2359, Sydney local time');
+  .regex(/^([01]\d|2[0-3])[0-5]\d$/, 'must be a time as HHmm, 0000 to 2359, Sydney local time')
+  .meta({
+    type: 'string',
+    pattern: '^([01]\\d|2[0-3])[0-5]\\d$',
+    description: 'Time of day `HHmm`, 24 hours, Sydney local time. Without it: now.',
+  });
 
 /**
  * The moment a caller asks for; null when the query names neither date nor time, which means now.

@@ -11,48 +11,66 @@ const legStop = {
   lng: longitudeSchema,
 };
 
-const legSchema = z.strictObject({
-  mode: legModeSchema,
-  route: z.string().nullable(),
-  line_name: z.string().nullable(),
-  direction: z.string().nullable(),
-  origin: z.strictObject({
-    ...legStop,
-    departs_at: timestampSchema,
-    departs_at_realtime: timestampSchema.nullable(),
-  }),
-  destination: z.strictObject({
-    ...legStop,
-    arrives_at: timestampSchema,
-    arrives_at_realtime: timestampSchema.nullable(),
-  }),
-  duration_minutes: z.int().min(0),
-  distance_metres: z.int().min(0).nullable(),
-  stops: z.int().min(0).meta({ description: 'Stops between the ends' }),
-  is_live: z.boolean(),
-  path: z.array(z.array(z.number()).length(2)).meta({ description: '`[lat, lng]` pairs' }),
-  alerts: z.array(z.string()),
-});
+const legSchema = z
+  .strictObject({
+    mode: legModeSchema,
+    route: z.string().nullable().meta({ description: 'Short route name; null on a walk', example: 'F1' }),
+    line_name: z.string().nullable().meta({ description: 'Full line name; null on a walk', example: 'F1 Manly' }),
+    direction: z.string().nullable().meta({ description: 'Headsign; null on a walk', example: 'Manly' }),
+    origin: z
+      .strictObject({
+        ...legStop,
+        departs_at: timestampSchema.meta({ description: 'Planned departure, UTC' }),
+        departs_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
+      })
+      .meta({ id: 'LegOrigin', description: 'Where a leg starts.' }),
+    destination: z
+      .strictObject({
+        ...legStop,
+        arrives_at: timestampSchema.meta({ description: 'Planned arrival, UTC' }),
+        arrives_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
+      })
+      .meta({ id: 'LegDestination', description: 'Where a leg ends.' }),
+    duration_minutes: z.int().min(0).meta({ example: 20 }),
+    distance_metres: z.int().min(0).nullable().meta({ description: 'Of a walk; null on a ride' }),
+    stops: z.int().min(0).meta({ description: 'Stops between the ends; 0 on a walk' }),
+    is_live: z.boolean().meta({ description: 'Whether the vehicle is tracked; false on a walk' }),
+    path: z.array(z.array(z.number()).length(2)).meta({
+      description: '`[lat, lng]` pairs, ready for a map polyline',
+      example: [
+        [-33.8606, 151.2116],
+        [-33.8005, 151.2839],
+      ],
+    }),
+    alerts: z.array(z.string()).meta({ description: 'Disruption notices as plain text; empty when there are none' }),
+  })
+  .meta({ id: 'Leg', description: 'One ride or one walk of a journey.' });
 
-const journeySchema = z.strictObject({
-  departs_at: timestampSchema,
-  arrives_at: timestampSchema,
-  departs_at_realtime: timestampSchema.nullable(),
-  arrives_at_realtime: timestampSchema.nullable(),
-  duration_minutes: z.int().min(0),
-  changes: z.int().min(0),
-  is_live: z.boolean(),
-  legs: z.array(legSchema).min(1),
-});
+const journeySchema = z
+  .strictObject({
+    departs_at: timestampSchema.meta({ description: 'Planned start, UTC' }),
+    arrives_at: timestampSchema.meta({ description: 'Planned end, UTC' }),
+    departs_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
+    arrives_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
+    duration_minutes: z.int().min(0).meta({ description: 'By the best-known times', example: 47 }),
+    changes: z.int().min(0).meta({ description: 'Changes between rides', example: 1 }),
+    is_live: z.boolean().meta({ description: 'Whether any leg is tracked' }),
+    legs: z.array(legSchema).min(1).meta({ description: 'In order; each begins where the one before ended' }),
+  })
+  .meta({ id: 'Journey', description: 'A way from one stop to another.' });
 
-const stopReferenceSchema = z.strictObject({ stop_id: z.string(), name: z.string() });
+const stopReferenceSchema = z
+  .strictObject({ stop_id: z.string().meta({ example: '209573' }), name: z.string().meta({ example: 'Manly Wharf' }) })
+  .meta({ id: 'StopReference', description: 'A stop by identifier and name.' });
 
-export const tripsResponse = z.strictObject({
-  origin: stopReferenceSchema,
-  destination: stopReferenceSchema,
-  retrieved_at: timestampSchema,
-  journeys: z.array(journeySchema).min(1),
-});
+export const tripsResponse = z
+  .strictObject({
+    origin: stopReferenceSchema,
+    destination: stopReferenceSchema,
+    retrieved_at: timestampSchema.meta({ description: 'When the authority answered, UTC' }),
+    journeys: z.array(journeySchema).min(1).meta({ description: 'By best-known departure' }),
+  })
+  .meta({ id: 'Trips', description: 'Journeys between two stops.' });
 
 export type JourneyBody = z.infer<typeof journeySchema>;
 export type LegBody = z.infer<typeof legSchema>;

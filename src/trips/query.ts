@@ -1,20 +1,20 @@
 import { z } from 'zod';
-import { countUpTo, optional, requiredText, withDefault } from '../transit/parameter.ts';
+import { countUpTo, describe, optional, requiredText, withDefault } from '../transit/parameter.ts';
 import { stopIdParameter } from '../transit/stop.ts';
 import { askedWallClock, dateParameter, timeParameter } from '../transit/time.ts';
 
-const arriveByParameter = requiredText('true or false').pipe(
-  z.stringbool({ truthy: ['true'], falsy: ['false'], error: 'must be true or false' }),
-);
+const arriveByParameter = requiredText('true or false')
+  .pipe(z.stringbool({ truthy: ['true'], falsy: ['false'], error: 'must be true or false' }))
+  .meta({ type: 'boolean', description: 'Arrive by date and time, instead of departing then.' });
 
 export const tripsQuery = z
   .object({
-    from: stopIdParameter,
-    to: stopIdParameter,
+    from: describe(stopIdParameter, 'Stop identifier of the origin.', '202020'),
+    to: describe(stopIdParameter, 'Stop identifier of the destination; another one.', '209573'),
     date: optional(dateParameter),
     time: optional(timeParameter),
     arrive_by: withDefault(arriveByParameter, 'false'),
-    limit: withDefault(countUpTo(6), '5'),
+    limit: describe(withDefault(countUpTo(6), '5'), 'How many journeys to choose from. More is taken as 6.'),
   })
   .refine(({ from, to }) => !/^[Gg]?\d+$/.test(from) || from !== to, {
     path: ['to'],

@@ -5,9 +5,9 @@ import { logLeftOut } from '../efa/record.ts';
 import type { Answers } from '../http/answer.ts';
 import { freshnessOf } from '../transit/freshness.ts';
 import { formatTimestamp } from '../transit/time.ts';
-import { tripsResponse } from './journey.ts';
 import { findEndName, mapJourneys, toJourneyBody } from './map.ts';
-import { toTripQuestion, tripsQuery } from './query.ts';
+import { tripsOperation as schema } from './operation.ts';
+import { toTripQuestion } from './query.ts';
 import { selectJourneys } from './selection.ts';
 
 /** `GET /v1/trips` */
@@ -15,8 +15,6 @@ export async function tripsRoute(
   app: FastifyInstance,
   { efa, answers, now }: { efa: Pick<EfaClient, 'tripPlan'>; answers: Answers; now: () => Date },
 ): Promise<void> {
-  const schema = { querystring: tripsQuery, response: { 200: tripsResponse } };
-
   app.withTypeProvider<ZodTypeProvider>().get('/v1/trips', { schema }, (request, reply) =>
     answers.send(request, reply, async (options) => {
       const { query, log } = request;

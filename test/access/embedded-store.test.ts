@@ -100,8 +100,8 @@ it('forgets the counts of days long gone when a new day begins', async () => {
   const store = openEmbeddedStore(path);
   const key = parseKey(await issueTestKey(store));
   const question = { accountId: key?.accountId ?? '', keyHash: key?.hash ?? '', sender: '' };
-  for (const day of ['20261118', '20261119', '20261120', '20261121']) await store.admit({ ...question, day });
-  expect(await store.readUsage(question.accountId, ['20261118', '20261119', '20261120', '20261121'])).toEqual([
+  for (const day of ['20261020', '20261119', '20261120', '20261121']) await store.admit({ ...question, day });
+  expect(await store.readUsage(question.accountId, ['20261020', '20261119', '20261120', '20261121'])).toEqual([
     0, 1, 1, 1,
   ]);
   await store.close();

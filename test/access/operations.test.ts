@@ -26,7 +26,7 @@ const NOTHING = { version: '10.2.1.42', locations: [], stopEvents: [], journeys:
 async function build(store: AccountStore, upstream: TestUpstream) {
   const efa = createEfaClient({ url: upstream.url, apiKeys: ['k'], timeoutMs: 5000, now: () => NOW });
   const app = await buildApp({
-    config: { docsUrl: 'https://example.test/docs', trustProxy: false },
+    config: { publicUrl: 'https://example.test', docsUrl: 'https://example.test/docs', trustProxy: false },
     efa,
     access: { store, acceptsTestKeys: false },
     now: () => NOW,

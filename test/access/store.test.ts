@@ -156,6 +156,32 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(await store.listKeys(account.id)).toMatchObject([{ revokedAt: NOW.toISOString(), label: 'phone "Ω"' }]);
   });
 
+  it('takes a key until the day on which it ends, and an earlier end wins', async () => {
+    const { question, account } = await openWithKey();
+    await store.revokeKey(account.id, question.keyHash, new Date('2026-11-23T00:00:00Z'));
+    for (const day of [TODAY, '20261122'])
+      expect(await store.admit({ ...question, day })).toMatchObject({ kind: 'admitted' });
+    expect(await store.admit({ ...question, day: '20261123' })).toEqual({ kind: 'unknown' });
+    await store.revokeKey(account.id, question.keyHash, NOW);
+    expect(await store.admit(question)).toEqual({ kind: 'unknown' });
+    expect(await store.listKeys(account.id)).toMatchObject([{ revokedAt: NOW.toISOString() }]);
+  });
+
+  it('knows on which day a key was last used', async () => {
+    const { question, account } = await openWithKey();
+    expect(await store.listKeys(account.id)).toMatchObject([{ lastUsedOn: null }]);
+    await store.admit(question);
+    await store.admit({ ...question, day: '20261122' });
+    expect(await store.listKeys(account.id)).toMatchObject([{ lastUsedOn: '20261122', label: 'phone "Ω"' }]);
+  });
+
+  it('keeps the counts of a month', async () => {
+    const { question, account } = await openWithKey();
+    await store.admit({ ...question, day: '20261023' });
+    await store.admit(question);
+    expect(await store.readUsage(account.id, ['20261023', TODAY])).toEqual([1, 1]);
+  });
+
   it('does not take the key of one account for another', async () => {
     const { question } = await openWithKey();
     const { account: other } = await openWithKey();

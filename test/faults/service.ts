@@ -19,7 +19,7 @@ export async function buildLoggedApp(options: { upstreamUrl: string; apiKeys: re
   const efa = createEfaClient({ url: options.upstreamUrl, apiKeys: options.apiKeys, timeoutMs: 300, now });
   const { store, apiKey } = await openTestAccess(now());
   const access = { store, acceptsTestKeys: false };
-  const config = { docsUrl: 'https://example.test/docs', trustProxy: false };
+  const config = { publicUrl: 'https://example.test', docsUrl: 'https://example.test/docs', trustProxy: false };
   const app = await buildApp({ config, efa, access, now, logger });
   app.addHook('onClose', () => efa.close());
   sendKey(app, apiKey);

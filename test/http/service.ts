@@ -21,7 +21,7 @@ export async function buildHttpApp(efa: Partial<EfaClient> = {}) {
   const logger = pino({ level: 'trace' }, { write: (line: string) => lines.push(line) });
   const { store, apiKey } = await openTestAccess(retrievedAt);
   const app = await buildApp({
-    config: { docsUrl: 'https://example.test/docs', trustProxy: false },
+    config: { publicUrl: 'https://example.test', docsUrl: 'https://example.test/docs', trustProxy: false },
     efa: { ...healthy, ...efa },
     access: { store, acceptsTestKeys: false },
     now: () => new Date(NOW),

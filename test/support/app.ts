@@ -26,8 +26,12 @@ export async function buildTestApp(options: {
     now,
   });
   const { store, apiKey } = await openTestAccess(clock.now);
-  const access = { store, acceptsTestKeys: false };
-  const app = await buildApp({ config: { docsUrl: 'https://example.test/docs', trustProxy: false }, efa, access, now });
+  const app = await buildApp({
+    config: { publicUrl: 'https://example.test', docsUrl: 'https://example.test/docs', trustProxy: false },
+    efa,
+    access: { store, acceptsTestKeys: false },
+    now,
+  });
   app.addHook('onClose', () => efa.close());
   sendKey(app, apiKey);
   return Object.assign(app, { clock, apiKey });

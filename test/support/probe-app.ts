@@ -29,7 +29,7 @@ export async function buildProbeApp(options: {
   const { store, acceptsTestKeys = false, logger } = options;
   const clock = { now: new Date(options.now ?? Date.now()) };
   const app = await buildApp({
-    config: { docsUrl: 'https://example.test/docs', trustProxy: false },
+    config: { publicUrl: 'https://example.test', docsUrl: 'https://example.test/docs', trustProxy: false },
     efa: NO_UPSTREAM,
     access: { store, acceptsTestKeys },
     now: options.now ? () => clock.now : () => new Date(),

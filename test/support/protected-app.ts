@@ -20,7 +20,12 @@ export async function startProtectedApp(options: { now: string; answer: Answer; 
   });
   const { store, apiKey } = await openTestAccess(now());
   const access = { store, acceptsTestKeys: false };
-  const app = await buildApp({ config: { docsUrl: 'https://example.test/docs', trustProxy: false }, efa, access, now });
+  const app = await buildApp({
+    config: { publicUrl: 'https://example.test', docsUrl: 'https://example.test/docs', trustProxy: false },
+    efa,
+    access,
+    now,
+  });
   sendKey(app, apiKey);
   app.addHook('onClose', async () => {
     await raw.close();

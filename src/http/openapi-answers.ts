@@ -1,0 +1,98 @@
+import { ERROR_TABLE, type ErrorCode } from '../errors.ts';
+import { ERROR_DOCS } from './error-doc.ts';
+import { COMMON_ERRORS, type Operation } from './operation.ts';
+
+type Json = Record<string, unknown>;
+
+/** Headers that answers carry, by the name under which OpenAPI lists them. */
+export const HEADER_COMPONENTS = {
+  'X-Request-Id': header(
+    'Names this answer in our log. Tell it when you ask about one.',
+    'string',
+    'a3f1c0de-5a7b-4c1d',
+  ),
+  'RateLimit-Policy': header(
+    'The plan’s daily limit (`q`) in a window of so many seconds (`w`).',
+    'string',
+    '"daily";q=1000;w=86400',
+  ),
+  RateLimit: header(
+    'Requests left today (`r`), and seconds until counting starts again (`t`).',
+    'string',
+    '"daily";r=987;t=41213',
+  ),
+  'X-RateLimit-Limit': header('The plan’s daily limit.', 'integer', 1000),
+  'X-RateLimit-Remaining': header('Requests left today.', 'integer', 987),
+  'X-RateLimit-Reset': header('When counting starts again, in seconds since 1970.', 'integer', 1795305600),
+  'Retry-After': header('Seconds to wait before the next try.', 'integer', 30),
+  'WWW-Authenticate': header('How to send a key.', 'string', 'Bearer realm="transit"'),
+};
+
+const LIMITS = [
+  'RateLimit-Policy',
+  'RateLimit',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+] as const;
+
+/** What an operation answers: its body, and each error it can meet under its status. */
+export function answersOf(operation: Operation, body: Json, docsUrl: string): Record<string, Json> {
+  const codes = [...COMMON_ERRORS, ...operation.errors];
+  const statuses = [...new Set(codes.map((code) => ERROR_TABLE[code].status))].sort();
+  const errors = statuses.map((status) => {
+    const ofStatus = codes.filter((code) => ERROR_TABLE[code].status === status);
+    return [String(status), errorAnswer(status, ofStatus, docsUrl)];
+  });
+  const ok = {
+    description: operation.summary,
+    headers: headers('X-Request-Id', ...LIMITS),
+    content: { 'application/json': { schema: body, example: operation.example.body } },
+  };
+  return { 200: ok, ...Object.fromEntries(errors) };
+}
+
+function errorAnswer(status: number, codes: readonly ErrorCode[], docsUrl: string): Json {
+  const examples = codes.map((code) => {
+    const { title, message } = ERROR_DOCS[code];
+    return [code, { summary: title, value: { error: { code, message, docs: `${docsUrl}/errors/${code}` } } }];
+  });
+  const limited = status === 401 ? (['WWW-Authenticate'] as const) : (['RateLimit'] as const);
+  return {
+    description: codes.map((code) => `\`${code}\`: ${ERROR_DOCS[code].title}.`).join(' '),
+    headers: headers(
+      'X-Request-Id',
+      ...limited,
+      ...(status === 429 || status === 503 ? (['Retry-After'] as const) : []),
+    ),
+    content: {
+      'application/json': { schema: { $ref: '#/components/schemas/Error' }, examples: Object.fromEntries(examples) },
+    },
+  };
+}
+
+/** The body of every error. */
+export const ERROR_SCHEMA = {
+  type: 'object',
+  description: 'What every error looks like.',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['code', 'message', 'docs'],
+      properties: {
+        code: { type: 'string', enum: Object.keys(ERROR_TABLE), description: 'For programs' },
+        message: { type: 'string', description: 'For people' },
+        docs: { type: 'string', format: 'uri', description: 'A page with cause, fix and retry rule of this code' },
+      },
+    },
+  },
+};
+
+function headers(...names: (keyof typeof HEADER_COMPONENTS)[]): Json {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+function header(description: string, type: string, example: unknown) {
+  return { description, schema: { type }, example };
+}

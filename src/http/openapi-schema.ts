@@ -1,0 +1,60 @@
+import { z } from 'zod';
+
+type JsonSchema = Record<string, unknown>;
+
+/** A zod object as JSON Schema for query parameters: one entry each, required where nothing stands in for it. */
+export function toParameters(query: z.ZodObject): JsonSchema {
+  const fields = Object.entries(query.shape) as [string, z.ZodType][];
+  const properties = fields.map(([name, field]) => [name, tidy({ ...field.meta() })]);
+  const required = fields.filter(([, field]) => !field.safeParse(undefined).success).map(([name]) => name);
+  return { type: 'object', properties: Object.fromEntries(properties), required };
+}
+
+/** The body of an answer as a reference, and every schema it needs by name. */
+export function toComponents(body: z.ZodType): { ref: JsonSchema; schemas: Record<string, JsonSchema> } {
+  const name = body.meta()?.id ?? '';
+  const {
+    $defs = {},
+    $schema: _,
+    ...root
+  } = z.toJSONSchema(body, { io: 'output', override: cleanse }) as JsonSchema & {
+    $defs?: Record<string, JsonSchema>;
+  };
+  const schemas = { [name]: root, ...$defs };
+  return { ref: { $ref: `#/components/schemas/${name}` }, schemas: pointToComponents(schemas) };
+}
+
+/** What zod says more than a reader needs, or what would bind readers to the fields of today. */
+function cleanse({ jsonSchema }: { jsonSchema: JsonSchema }): void {
+  delete jsonSchema.additionalProperties;
+  delete jsonSchema.id;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  // The format says it.
+  if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
+  foldNull(jsonSchema);
+  tidy(jsonSchema);
+}
+
+/** `anyOf: [X, null]` as one schema that may be null. */
+function foldNull(jsonSchema: JsonSchema): void {
+  const [kept, empty] = (jsonSchema.anyOf ?? []) as JsonSchema[];
+  if (empty?.type !== 'null' || typeof kept?.type !== 'string') return;
+  delete jsonSchema.anyOf;
+  const outer = { ...jsonSchema };
+  Object.assign(jsonSchema, kept, outer, { type: [kept.type, 'null'] });
+  if (Array.isArray(kept.enum)) jsonSchema.enum = [...kept.enum, null];
+}
+
+/** `example` is an old word for `examples`. */
+function tidy(jsonSchema: JsonSchema): JsonSchema {
+  if (jsonSchema.example !== undefined) {
+    jsonSchema.examples = [jsonSchema.example];
+    delete jsonSchema.example;
+  }
+  return jsonSchema;
+}
+
+function pointToComponents<T>(schemas: T): T {
+  return JSON.parse(JSON.stringify(schemas).replaceAll('"#/$defs/', '"#/components/schemas/'));
+}

@@ -1,0 +1,33 @@
+// Asks the service as any front end would: fetch, the key in the Authorization header, errors by their body.
+
+/** What the service answered instead of what was asked for. */
+export class ServiceError extends Error {
+  constructor({ code, message, docs }) {
+    super(message);
+    this.code = code;
+    this.docs = docs;
+  }
+}
+
+export async function ask(path, query, key) {
+  const answer = await fetch(`/v1/${path}?${new URLSearchParams(query)}`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  const body = await answer.json();
+  if (!answer.ok) throw new ServiceError(body.error);
+  return body;
+}
+
+const KEPT = 'transit-key';
+
+/** The key field, kept in this browser. What the page came with is the sandbox's and wins over one of its kind. */
+export function keepKey(field) {
+  const kept = localStorage.getItem(KEPT);
+  const isNewer = field.value.startsWith('tis_test_') && kept?.startsWith('tis_test_');
+  if (kept && !isNewer) field.value = kept;
+  field.addEventListener('change', () => {
+    field.value = field.value.trim();
+    if (field.value) localStorage.setItem(KEPT, field.value);
+    else localStorage.removeItem(KEPT);
+  });
+}

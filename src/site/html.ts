@@ -1,0 +1,21 @@
+/** Text that is markup already. Only `html` makes it, so that everything else is escaped. */
+export interface Html {
+  readonly markup: string;
+}
+
+type HtmlValue = Html | string | number | null | undefined | false | readonly HtmlValue[];
+
+/** A template whose values are escaped, attributes included (write them in double quotes). */
+export function html(parts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
+  return { markup: parts.map((part, index) => part + toMarkup(values[index])).join('') };
+}
+
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+function toMarkup(value: HtmlValue): string {
+  if (value === null || value === undefined || value === false) return '';
+  if (typeof value === 'string' || typeof value === 'number') return escapeHtml(String(value));
+  return 'markup' in value ? value.markup : value.map(toMarkup).join('');
+}

@@ -1,0 +1,62 @@
+import { type Html, html } from './html.ts';
+
+export interface Page {
+  title: string;
+  /** One sentence for search engines. */
+  description?: string;
+  /** Its path, to mark it in the navigation. */
+  path?: string;
+  body: Html;
+  /** More for the head: style sheets and scripts of this page. */
+  head?: Html;
+  /** The body takes the whole window instead of a column. */
+  isWide?: boolean;
+}
+
+/** Draws a page of this site. */
+export type Layout = (page: Page) => string;
+
+const NAVIGATION = [
+  ['/docs', 'Docs'],
+  ['/explore', 'Explorer'],
+  ['/status', 'Status'],
+  ['/keys', 'Keys'],
+  ['/signup', 'Sign up'],
+] as const;
+
+export const LICENSE_URL = 'https://creativecommons.org/licenses/by/4.0/';
+
+export function createLayout({ isSandbox }: { isSandbox: boolean }): Layout {
+  return ({ title, description, path, body, head, isWide }) =>
+    html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${path === '/' ? title : `${title} · Transit Information Service`}</title>
+${description && html`<meta name="description" content="${description}">`}
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/assets/site.css">
+${head}
+</head>
+<body${isWide && html` class="wide"`}>
+<a class="skip" href="#main">Skip to the content</a>
+<header class="top">
+<a class="brand" href="/"${path === '/' && html` aria-current="page"`}><img src="/assets/icon.svg" alt="" width="28" height="28"> <span>Transit Information Service</span></a>
+<nav aria-label="Main">
+${NAVIGATION.map(([href, label]) => html`<a href="${href}"${href === path && html` aria-current="page"`}>${label}</a>`)}
+</nav>
+</header>
+${isSandbox && html`<p class="sandbox" role="note"><strong>Sandbox.</strong> The stops are real; times, delays and alerts are made up. Do not travel by them.</p>`}
+<main id="main" tabindex="-1">
+${body}
+</main>
+<footer>
+<p>Data: <a href="https://opendata.transport.nsw.gov.au/">Transport for NSW</a>, under <a rel="license" href="${LICENSE_URL}">CC BY 4.0</a>; changed into the words of this service.${isSandbox && ' In this sandbox only the places are theirs; the rest is made up.'} Not an offer of Transport for NSW.</p>
+<p><a href="/openapi.json">OpenAPI 3.1</a> <a href="/docs/errors">Errors</a> <a href="/status">Status</a> <a href="/keys">Your keys</a> <a href="/.well-known/security.txt">Security</a></p>
+</footer>
+</body>
+</html>
+`.markup;
+}

@@ -1,0 +1,80 @@
+import type { FastifyInstance } from 'fastify';
+import { type Html, html } from './html.ts';
+import type { Layout } from './layout.ts';
+import { sendPage } from './page-answer.ts';
+import { type Report, readReport, type StatusSources, toJson } from './status-report.ts';
+
+export interface StatusOptions extends StatusSources {
+  layout: Layout;
+}
+
+/** `GET /status`, as a page or as JSON. Reading it calls nobody. */
+export async function status(app: FastifyInstance, options: StatusOptions): Promise<void> {
+  app.get<{ Querystring: { format?: string } }>('/status', async (request, reply) => {
+    reply.header('vary', 'Accept');
+    const report = readReport(options);
+    const wantsPage = request.query.format !== 'json' && /text\/html/.test(request.headers.accept ?? '');
+    if (!wantsPage) return reply.header('cache-control', 'no-store').send(toJson(report));
+    return sendPage(
+      reply,
+      options.layout({
+        title: 'Status',
+        description: 'How the Transit Information Service has answered in the last minutes and hours.',
+        path: '/status',
+        body: statusBody(report),
+      }),
+    );
+  });
+}
+
+const VERDICTS = {
+  ok: 'Everything answers',
+  degraded: 'Some requests fail',
+  down: 'Most requests fail',
+} as const;
+
+function statusBody(report: Report): Html {
+  const { at, health, lastAnswer, windows, verdict } = report;
+  return html`<h1>${VERDICTS[verdict]}</h1>
+<p class="lead">What this server has answered to its callers, up to ${clock(at)} UTC. <a href="/status?format=json">The same as JSON</a>.</p>
+<div class="card"><dl class="facts">
+<div><dt>Last good answer of ${report.isSandbox ? 'the sandbox' : 'the authority'}</dt><dd>${lastAnswer ? ago(lastAnswer, at) : 'none yet'}</dd></div>
+<div><dt>Live records, last hour</dt><dd>${percent(windows[1]?.liveShare ?? null)}</dd></div>
+<div><dt>Budget left for the authority</dt><dd>${health ? percent(health.budgetLeft) : 'not limited'}</dd></div>
+<div><dt>Breaker</dt><dd>${health ? (health.isBreakerOpen ? 'open: the authority is given a rest' : 'closed') : 'none'}</dd></div>
+</dl></div>
+${windows.map(
+  ({ title, operations }) => html`<h2>${title}</h2>
+<div class="scroll" tabindex="0" role="region" aria-label="${title}"><table>
+<thead><tr><th scope="col">Operation</th><th scope="col" class="number">Answers</th><th scope="col" class="number">Success</th><th scope="col" class="number">Half within</th><th scope="col" class="number">95 % within</th></tr></thead>
+<tbody>${operations.map(
+    ({ operation, answered, successRate, p50Ms, p95Ms }) =>
+      html`<tr><th scope="row"><code>${operation}</code></th><td class="number">${answered.toLocaleString('en')}</td><td class="number">${percent(successRate)}</td><td class="number">${duration(p50Ms)}</td><td class="number">${duration(p95Ms)}</td></tr>
+`,
+  )}</tbody></table></div>`,
+)}
+<p class="quiet small">An answer is a success unless its status is 500 or more. Times are taken inside the server, in steps of 15 %. Counted since this process began, at most 24 hours back; live records are departures that the authority tracks, among those it listed.</p>`;
+}
+
+function percent(share: number | null): string {
+  if (share === null) return '–';
+  // 99.96 % is not 100 %.
+  return `${(Math.floor(share * 1000) / 10).toLocaleString('en')} %`;
+}
+
+function duration(ms: number | null): string {
+  if (ms === null) return '–';
+  return ms >= 1000
+    ? `${(ms / 1000).toLocaleString('en', { maximumFractionDigits: 1 })} s`
+    : `${ms.toLocaleString('en')} ms`;
+}
+
+function ago(then: Date, now: Date): string {
+  const seconds = Math.max(0, Math.round((now.getTime() - then.getTime()) / 1000));
+  if (seconds < 120) return `${seconds} s ago`;
+  return seconds < 7200 ? `${Math.round(seconds / 60)} min ago` : `${Math.round(seconds / 3600)} h ago`;
+}
+
+function clock(at: Date): string {
+  return at.toISOString().slice(11, 16);
+}

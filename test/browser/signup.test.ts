@@ -1,0 +1,140 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { launchChromium, openWindow } from '../support/chromium.ts';
+import { type Front, keyIn, linkIn, startFront } from '../support/front.ts';
+import { startSmtp } from '../support/smtp.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 300_000 });
+
+let browser: Browser;
+let front: Front;
+let elsewhere: Server;
+let elsewhereUrl: string;
+
+beforeAll(async () => {
+  browser = await launchChromium();
+  front = await startFront();
+  elsewhere = createServer((_request, response) => {
+    response
+      .writeHead(200, { 'content-type': 'text/html' })
+      .end('<!doctype html><link rel="icon" href="data:,"><title>Another origin</title>');
+  });
+  await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
+  elsewhereUrl = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`;
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await front?.[Symbol.asyncDispose]();
+  elsewhere?.close();
+});
+
+const hosts = (one: Front) => [new URL(one.url).host, new URL(elsewhereUrl).host];
+
+/** Signs up as a person does who uses the keyboard only. */
+async function signUpByKeyboard(one: Front, email: string) {
+  const { page, context, complaints } = await openWindow(browser, { hosts: hosts(one) });
+  await page.goto(`${one.url}/signup`);
+  await page.getByLabel('E-mail address').focus();
+  await page.keyboard.type(email);
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('my phone');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Space');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Look into your inbox' }).waitFor();
+  expect(await page.content()).not.toContain('tis_live_');
+  expect(complaints).toEqual([]);
+  return { page, context, complaints };
+}
+
+it('sign up, open the .eml, and use its key from another origin', async () => {
+  const { page, context } = await signUpByKeyboard(front, 'jo@example.com');
+  const key = keyIn((await front.readOutbox())[0] as never);
+  await page.goto(elsewhereUrl);
+  const answers = await page.evaluate(
+    async ([url, good]) => {
+      const ask = async (key: string) => {
+        const answer = await fetch(`${url}/v1/departures?stop=200070&modes=all`, {
+          headers: { authorization: `Bearer ${key}` },
+        });
+        const { headers, status } = answer;
+        return {
+          status,
+          body: await answer.json(),
+          limit: headers.get('ratelimit'),
+          policy: headers.get('ratelimit-policy'),
+          id: headers.get('x-request-id'),
+        };
+      };
+      return { good: await ask(good ?? ''), wrong: await ask('tis_live_wrong') };
+    },
+    [front.url, key],
+  );
+  expect(answers.good).toMatchObject({
+    status: 200,
+    body: { stop_name: 'Town Hall Station' },
+    limit: expect.stringMatching(/^"daily";r=999;t=\d+$/),
+    policy: '"daily";q=1000;w=86400',
+  });
+  expect(answers.wrong).toMatchObject({
+    status: 401,
+    body: { error: { code: 'UNAUTHORIZED', docs: `${front.url}/docs/errors/UNAUTHORIZED` } },
+  });
+  expect(answers.wrong.id).toBeTruthy();
+  await context.close();
+});
+
+it('sign up with a real SMTP server, and use the key of the mail it received', async () => {
+  await using smtp = await startSmtp();
+  await using mailed = await startFront({ smtpUrl: smtp.url });
+  const { page, context, complaints } = await signUpByKeyboard(mailed, 'mo@example.com');
+  const { recipients, mail } = smtp.received[0] as NonNullable<(typeof smtp.received)[0]>;
+  expect(recipients).toEqual(['mo@example.com']);
+  await page.goto(elsewhereUrl);
+  const status = await page.evaluate(
+    async ([url, key]) =>
+      (await fetch(`${url}/v1/stops/search?q=quay`, { headers: { authorization: `Bearer ${key}` } })).status,
+    [mailed.url, keyIn(mail)],
+  );
+  expect(status).toBe(200);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it('works without JavaScript: wrong form, right form, link by mail, new key, old key revoked', async () => {
+  const context = await browser.newContext({ javaScriptEnabled: false });
+  const page = await context.newPage();
+  await page.goto(`${front.url}/signup`);
+  await page.getByLabel('E-mail address').fill('not an address');
+  await page.getByRole('button', { name: 'Send me a key' }).click();
+  await page.getByRole('alert').first().waitFor();
+  expect(await page.getByLabel('E-mail address').getAttribute('aria-invalid')).toBe('true');
+  expect(await page.getByLabel('E-mail address').inputValue()).toBe('not an address');
+
+  await page.getByLabel('E-mail address').fill('zoe@example.com');
+  await page.getByRole('checkbox').check();
+  await page.getByRole('button', { name: 'Send me a key' }).click();
+  await page.getByRole('heading', { name: 'Look into your inbox' }).waitFor();
+  const key = keyIn((await front.readOutbox()).at(-1) as never);
+
+  await page.goto(`${front.url}/keys`);
+  await page.getByLabel('E-mail address').fill('zoe@example.com');
+  await page.getByRole('button', { name: 'Send me the link' }).click();
+  await page.getByRole('heading', { name: 'Look into your inbox' }).waitFor();
+  await page.goto(linkIn((await front.readOutbox()).at(-1) as never));
+  await page.getByRole('button', { name: 'Mail me a new key' }).click();
+  await page.getByRole('status').filter({ hasText: 'A new key is in your inbox' }).waitFor();
+  const fresh = keyIn((await front.readOutbox()).at(-1) as never);
+
+  const old = page.getByRole('region', { name: `Key ending in ${key.slice(-4)}` });
+  expect(await old.textContent()).toContain('works until');
+  await old.getByRole('button', { name: 'Revoke now' }).click();
+  await page.getByRole('status').filter({ hasText: 'is revoked' }).waitFor();
+  const ask = async (one: string) =>
+    (await fetch(`${front.url}/v1/stops/search?q=quay`, { headers: { authorization: `Bearer ${one}` } })).status;
+  expect([await ask(key), await ask(fresh)]).toEqual([401, 200]);
+  await context.close();
+});

@@ -1,0 +1,123 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Front, startFront } from '../support/front.ts';
+
+let front: Front;
+beforeAll(async () => {
+  front = await startFront();
+});
+afterAll(() => front[Symbol.asyncDispose]());
+
+const ORIGIN = { origin: 'https://app.example' };
+const EXPOSED = [
+  'RateLimit',
+  'RateLimit-Policy',
+  'X-RateLimit-Remaining',
+  'Retry-After',
+  'X-Request-Id',
+  'WWW-Authenticate',
+];
+
+describe('from another origin', () => {
+  it.each([
+    ['GET', '/v1/stops/search?q=central', 200],
+    ['GET', '/v1/departures', 400],
+    ['GET', '/v1/departures?stop=123456789', 404],
+    ['GET', '/nothing', 404],
+    ['GET', '/v1/%E0%A4%A', 400],
+    ['DELETE', '/v1/departures', 405],
+    ['GET', '/openapi.json', 200],
+    ['GET', '/status', 200],
+    ['GET', '/board/200070', 200],
+  ] as const)('%s %s, answered %d, can be read with its headers', async (method, url, status) => {
+    const headers = { ...ORIGIN, authorization: `Bearer ${front.testKey}` };
+    const answer = await front.app.inject({ method, url, headers });
+    expect(answer.statusCode).toBe(status);
+    expect(answer.headers['access-control-allow-origin']).toBe('*');
+    const exposed = String(answer.headers['access-control-expose-headers']).split(', ');
+    expect(exposed).toEqual(expect.arrayContaining(EXPOSED));
+  });
+
+  it('a missing key can be read as an error', async () => {
+    const answer = await front.app.inject({ url: '/v1/departures?stop=200070', headers: ORIGIN });
+    expect(answer.statusCode).toBe(401);
+    expect(answer.headers['access-control-allow-origin']).toBe('*');
+    expect(answer.headers['access-control-expose-headers']).toContain('WWW-Authenticate');
+  });
+
+  it('even what is no HTTP at all', async () => {
+    const text = await new Promise<string>((resolve) => {
+      const socket = connect(Number(new URL(front.url).port), 'localhost', () =>
+        socket.write('GET / HTTP/1.1\r\nbad header\r\n\r\n'),
+      );
+      let received = '';
+      socket.on('data', (chunk) => {
+        received += chunk;
+      });
+      socket.on('close', () => resolve(received));
+    });
+    expect(text).toMatch(/^HTTP\/1\.1 400/);
+    expect(text).toMatch(/access-control-allow-origin: \*/i);
+  });
+
+  it.each(['/v1/departures', '/v1/trips', '/nothing', '/v1/nothing'])(
+    'a preflight for %s needs no key and costs nothing',
+    async (url) => {
+      const before = await used();
+      const answer = await front.app.inject({
+        method: 'OPTIONS',
+        url,
+        headers: {
+          ...ORIGIN,
+          'access-control-request-method': 'GET',
+          'access-control-request-headers': 'authorization',
+        },
+      });
+      expect(answer.statusCode).toBe(204);
+      expect(answer.headers['access-control-allow-origin']).toBe('*');
+      expect(String(answer.headers['access-control-allow-headers']).toLowerCase()).toContain('authorization');
+      expect(Number(answer.headers['access-control-max-age'])).toBeGreaterThan(600);
+      expect(await used()).toBe(before + 1);
+    },
+  );
+
+  /** Counts one itself. */
+  async function used(): Promise<number> {
+    const headers = { authorization: `Bearer ${front.testKey}` };
+    const answer = await front.app.inject({ url: '/v1/stops/search?q=central', headers });
+    return Number(answer.headers['x-ratelimit-limit']) - Number(answer.headers['x-ratelimit-remaining']);
+  }
+});
+
+describe('on every answer', () => {
+  it.each(['/', '/docs', '/signup', '/explore', '/status', '/nothing', '/v1/departures'])(
+    '%s: security headers and links',
+    async (url) => {
+      const { headers } = await front.app.inject({ url, headers: { accept: 'text/html' } });
+      expect(headers['content-security-policy']).toMatch(/default-src 'self'/);
+      expect(headers['content-security-policy']).not.toMatch(/unsafe|https?:/);
+      expect(headers['x-content-type-options']).toBe('nosniff');
+      expect(headers['referrer-policy']).toBe('same-origin');
+      for (const rel of ['service-desc', 'service-doc', 'status', 'license']) {
+        expect(headers.link).toContain(`rel="${rel}"`);
+      }
+      expect(headers.link).toContain('<https://creativecommons.org/licenses/by/4.0/>; rel="license"');
+    },
+  );
+
+  it('the links lead somewhere', async () => {
+    const { headers } = await front.app.inject('/');
+    const paths = [...String(headers.link).matchAll(/<(\/[^>]*)>/g)].map(([, path]) => path ?? '');
+    expect(paths).toHaveLength(3);
+    for (const path of paths) expect((await front.app.inject(path)).statusCode).toBe(200);
+  });
+
+  it('security.txt names a contact and an end within a year', async () => {
+    const { body, headers } = await front.app.inject('/.well-known/security.txt');
+    expect(headers['content-type']).toMatch(/^text\/plain/);
+    expect(body).toContain('Contact: mailto:security@example.test');
+    const expires = Date.parse(/^Expires: (.*)$/m.exec(body)?.[1] ?? '');
+    expect(expires).toBeGreaterThan(Date.now());
+    expect(expires).toBeLessThan(Date.now() + 366 * 86_400_000);
+  });
+});

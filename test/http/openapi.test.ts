@@ -1,0 +1,102 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { departuresOperation } from '#src/departures/operation.ts';
+import { ERROR_TABLE, type ErrorCode } from '#src/errors.ts';
+import { COMMON_ERRORS } from '#src/http/operation.ts';
+import { nearbyOperation } from '#src/nearby/operation.ts';
+import { stopSearchOperation } from '#src/stop-search/operation.ts';
+import { tripsOperation } from '#src/trips/operation.ts';
+import { buildTestApp, type TestApp } from '../support/app.ts';
+
+const OPERATIONS = [
+  ['/v1/departures', departuresOperation],
+  ['/v1/nearby', nearbyOperation],
+  ['/v1/stops/search', stopSearchOperation],
+  ['/v1/trips', tripsOperation],
+] as const;
+
+// biome-ignore lint/suspicious/noExplicitAny: a document is looked into at many depths
+let document: any;
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await buildTestApp({ upstreamUrl: 'http://127.0.0.1:1/v1/tp', now: '2026-11-20T02:00:20Z' });
+  const answer = await app.inject('/openapi.json');
+  expect(answer.statusCode).toBe(200);
+  document = answer.json();
+});
+
+afterAll(() => app.close());
+
+describe('the OpenAPI description', () => {
+  it('is OpenAPI 3.1 without a fault or a warning', async () => {
+    const config = await createConfig({ extends: ['recommended-strict'], rules: { 'no-server-example.com': 'off' } });
+    const problems = await lintFromString({ source: JSON.stringify(document), config });
+    expect(problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`)).toEqual(
+      [],
+    );
+    expect(document.openapi).toMatch(/^3\.1\./);
+  });
+
+  it('has the four operations and nothing else', () => {
+    expect(Object.keys(document.paths).sort()).toEqual(OPERATIONS.map(([path]) => path).sort());
+    for (const item of Object.values(document.paths)) expect(Object.keys(item as object)).toEqual(['get']);
+  });
+
+  it.each(OPERATIONS)('%s: parameters with their limits, defaults and what is required', (path, operation) => {
+    const { parameters } = document.paths[path].get;
+    expect(parameters.map(({ name }: { name: string }) => name)).toEqual(Object.keys(operation.querystring.shape));
+    for (const parameter of parameters) {
+      expect(parameter.description, `${path} ${parameter.name}`).toBeTruthy();
+      expect(parameter.schema.type, `${path} ${parameter.name}`).toBeTruthy();
+    }
+  });
+
+  it.each([
+    ['/v1/departures', 'limit', false, { type: 'integer', minimum: 1, maximum: 50, default: 10 }],
+    ['/v1/departures', 'modes', false, { type: 'string', default: 'bus' }],
+    ['/v1/departures', 'stop', true, { type: 'string', pattern: '^[Gg]?\\d{1,12}$' }],
+    ['/v1/departures', 'date', false, { type: 'string', pattern: '^\\d{8}$' }],
+    ['/v1/nearby', 'lat', true, { type: 'number', minimum: -90, maximum: 90 }],
+    ['/v1/nearby', 'radius', false, { type: 'integer', minimum: 1, maximum: 2000, default: 500 }],
+    ['/v1/stops/search', 'q', true, { type: 'string', minLength: 1 }],
+    ['/v1/trips', 'arrive_by', false, { type: 'boolean', default: false }],
+    ['/v1/trips', 'limit', false, { type: 'integer', minimum: 1, maximum: 6, default: 5 }],
+  ])('%s: %s', (path, name, required, schema) => {
+    const found = document.paths[path].get.parameters.find((parameter: { name: string }) => parameter.name === name);
+    expect(Boolean(found.required)).toBe(required);
+    expect(found.schema).toEqual(schema);
+  });
+
+  it.each(OPERATIONS)('%s: every error it can meet, with an example and the limits of the plan', (path, operation) => {
+    const { responses } = document.paths[path].get;
+    for (const code of [...COMMON_ERRORS, ...operation.errors] as ErrorCode[]) {
+      const { examples } = responses[ERROR_TABLE[code].status].content['application/json'];
+      expect(examples[code].value.error).toMatchObject({ code, docs: `https://example.test/docs/errors/${code}` });
+    }
+    expect(Object.keys(responses[429].headers)).toContain('Retry-After');
+    expect(Object.keys(responses[200].headers)).toContain('RateLimit');
+  });
+
+  it.each(OPERATIONS)('%s: the example is a body that the schema allows', (path, operation) => {
+    const { example } = document.paths[path].get.responses[200].content['application/json'];
+    expect(operation.response[200].parse(example)).toEqual(example);
+    expect(
+      operation.querystring.safeParse(Object.fromEntries(new URLSearchParams(operation.example.query))).success,
+    ).toBe(true);
+  });
+
+  it('names each schema once, points to existing ones only, and binds nobody to the fields of today', () => {
+    const text = JSON.stringify(document);
+    const names = Object.keys(document.components.schemas);
+    expect(names.filter((name) => /Input$|__schema/.test(name))).toEqual([]);
+    const refs = [...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name ?? '');
+    expect([...new Set(refs)].sort()).toEqual([...names].sort());
+    expect(text).not.toMatch(/additionalProperties|9007199254740991|\$defs/);
+  });
+
+  it('asks for a key as a Bearer token', () => {
+    expect(document.security).toEqual([{ apiKey: [] }]);
+    expect(document.components.securitySchemes.apiKey).toMatchObject({ type: 'http', scheme: 'bearer' });
+  });
+});

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ERROR_TABLE, type ErrorCode } from '#src/errors.ts';
+import { ERROR_DOCS } from '#src/http/error-doc.ts';
+import { html } from '#src/site/html.ts';
+import { type Front, startFront } from '../support/front.ts';
+
+let front: Front;
+beforeAll(async () => {
+  front = await startFront({ now: '2026-11-20T02:00:20Z' });
+});
+afterAll(() => front[Symbol.asyncDispose]());
+
+const CODES = Object.keys(ERROR_TABLE) as ErrorCode[];
+const PAGES = [
+  '/',
+  '/docs',
+  '/docs/errors',
+  '/docs/errors/UNAUTHORIZED',
+  '/explore',
+  '/status',
+  '/signup',
+  '/signup/sent',
+  '/keys',
+  '/keys/sent',
+];
+const open = (url: string) => front.app.inject({ url, headers: { accept: 'text/html' } });
+
+describe('the template', () => {
+  it('escapes text and attributes, and nothing twice', () => {
+    const evil = `<script>"'&`;
+    expect(html`<p title="${evil}">${[evil, html`<b>${1}</b>`]}${null}${false}${undefined}</p>`.markup).toBe(
+      '<p title="&#60;script&#62;&#34;&#39;&#38;">&#60;script&#62;&#34;&#39;&#38;<b>1</b></p>',
+    );
+  });
+});
+
+describe('every page', () => {
+  it.each(PAGES)(
+    '%s has one heading, a title, the licence, and the word that the sandbox makes things up',
+    async (url) => {
+      const { statusCode, body, headers } = await open(url);
+      expect(statusCode).toBe(200);
+      expect(headers['content-type']).toBe('text/html; charset=utf-8');
+      expect(body.match(/<h1/g)).toHaveLength(1);
+      expect(body).toMatch(/<title>.*Transit Information Service/);
+      expect(body).toContain('<html lang="en">');
+      expect(body).toContain('rel="license" href="https://creativecommons.org/licenses/by/4.0/"');
+      expect(body).toContain('made up');
+    },
+  );
+
+  it.each(PAGES)('%s names no other host and has nothing inline that the policy would refuse', async (url) => {
+    const { body } = await open(url);
+    expect(
+      [...body.matchAll(/<(?:script|link|img)[^>]*(?:src|href)="([^"]*)"/g)].filter(([, to]) => !to?.startsWith('/')),
+    ).toEqual([]);
+    expect(body).not.toMatch(/<style| style="|<script>| on\w+="/);
+  });
+
+  it('every link within the site leads somewhere', async () => {
+    const seen = new Set<string>();
+    for (const page of PAGES) {
+      const { body } = await open(page);
+      for (const [, to = ''] of body.matchAll(/(?:href|src|action)="(\/[^"#]*)/g)) seen.add(to);
+    }
+    for (const path of seen) {
+      const { statusCode } = await open(path);
+      expect(path === '/keys/link' ? 405 : 200, path).toBe(statusCode);
+    }
+  });
+});
+
+describe('the page of an error', () => {
+  it.each(CODES)('%s: cause, fix, retry, a curl, and the message in its shape', async (code) => {
+    const { title, cause, fix, retry } = ERROR_DOCS[code];
+    expect([title, cause, retry, ...fix].every((text) => text.length > 2)).toBe(true);
+    const { statusCode, body } = await open(`/docs/errors/${code}`);
+    expect(statusCode).toBe(200);
+    expect(body).toContain(`<h1><code>${code}</code></h1>`);
+    for (const heading of ['Cause', 'Fix', 'Retry', 'A request that works'])
+      expect(body).toContain(`<h2>${heading}</h2>`);
+    expect(body).toContain(String(ERROR_TABLE[code].status));
+    expect(body).toContain(`${front.url}/v1/`);
+    expect((await open('/docs/errors')).body).toContain(`href="/docs/errors/${code}"`);
+  });
+
+  it('no page is left of a code that is gone', () => {
+    expect(Object.keys(ERROR_DOCS).toSorted()).toEqual(CODES.toSorted());
+  });
+
+  it.each(CODES)('%s: its curl works', async (code) => {
+    const [, url = ''] = /"\{base\}(.*?)"/.exec(ERROR_DOCS[code].curl) ?? [];
+    const answer = await front.app.inject({ url, headers: { authorization: `Bearer ${front.testKey}` } });
+    expect(answer.statusCode).toBe(200);
+  });
+
+  it('is where error.docs points', async () => {
+    const { docs } = (await front.app.inject('/v1/departures')).json().error;
+    expect(docs).toBe(`${front.url}/docs/errors/UNAUTHORIZED`);
+    expect((await open(new URL(docs).pathname)).statusCode).toBe(200);
+  });
+
+  it('a code that is none is not found', async () => {
+    expect((await open('/docs/errors/%3Cscript%3E')).statusCode).toBe(404);
+  });
+});
+
+describe('home', () => {
+  it('has a live board of the service itself, and a first curl with the sandbox’s key', async () => {
+    const { body } = await open('/');
+    expect(body).toContain('Town Hall Station');
+    expect(body.match(/<span class="route /g)?.length).toBe(8);
+    expect(body).toContain(`curl -H &#34;Authorization: Bearer ${front.testKey}&#34;`);
+    for (const limit of ['1,000', '50,000', 'Unlimited']) expect(body).toContain(limit);
+  });
+
+  it('stays up when the authority does not', async () => {
+    await using alone = await startFront({ upstreamUrl: 'http://127.0.0.1:9/v1/tp' });
+    const { statusCode, body } = await alone.app.inject({ url: '/', headers: { accept: 'text/html' } });
+    expect(statusCode).toBe(200);
+    expect(body).toContain('has not answered yet');
+  });
+});
+
+describe('the board for a terminal', () => {
+  const board = (query = '', headers: Record<string, string> = { authorization: `Bearer ${front.testKey}` }) =>
+    front.app.inject({ url: `/board/200070${query}`, headers });
+
+  it('is plain text, counts like any request, and says what is left', async () => {
+    const { statusCode, body, headers } = await board('?limit=3&modes=train');
+    expect(statusCode).toBe(200);
+    expect(headers['content-type']).toBe('text/plain; charset=utf-8');
+    expect(body).toMatch(/^Town Hall Station \(200070\)\n/);
+    expect(body.match(/Platform \d/g)).toHaveLength(3);
+    expect(body).toContain('SANDBOX');
+    expect(body).toContain('CC BY 4.0');
+    const left = (headers: Record<string, unknown>) => Number(headers['x-ratelimit-remaining']);
+    expect(left((await board()).headers)).toBe(left(headers) - 1);
+  });
+
+  it.each([
+    ['no key', '', {}, 401, /^UNAUTHORIZED: /],
+    ['a key in the query', '?key=abc', {}, 401, /^UNAUTHORIZED: /],
+    ['a bad parameter', '?limit=none', undefined, 400, /^INVALID_PARAMETER: limit /],
+  ])('has the errors of the operation behind it: %s', async (_name, query, headers, status, text) => {
+    const answer = await board(query, headers);
+    expect(answer.statusCode).toBe(status);
+    expect(answer.body).toMatch(text);
+    expect(answer.body).toContain('/docs/errors/');
+  });
+});

@@ -1,0 +1,81 @@
+import { expect, it } from 'vitest';
+import { createTraffic } from '#src/site/traffic.ts';
+import { startFront } from '../support/front.ts';
+import { json, startUpstream } from '../support/upstream.ts';
+
+const NOW = '2026-11-20T02:00:20Z';
+
+it('counts what was really answered, by operation and window', async () => {
+  await using front = await startFront({ now: NOW });
+  const headers = { authorization: `Bearer ${front.testKey}` };
+  for (let count = 0; count < 3; count++) await front.app.inject({ url: '/v1/departures?stop=200070', headers });
+  await front.app.inject({ url: '/v1/trips', headers });
+  front.clock.now = new Date('2026-11-20T02:20:00Z');
+  await front.app.inject({ url: '/v1/stops/search?q=central', headers });
+
+  const report = (await front.app.inject('/status')).json();
+  expect(report).toMatchObject({
+    status: 'ok',
+    source: 'sandbox',
+    upstream: { last_good_answer_at: '2026-11-20T02:20:00Z' },
+  });
+  expect(report.windows['5m'].operations).toMatchObject({
+    '/v1/departures': { answered: 0 },
+    '/v1/stops/search': { answered: 1 },
+  });
+  const hour = report.windows['1h'];
+  expect(hour.operations['/v1/departures']).toMatchObject({ answered: 3, success_rate: 1 });
+  expect(hour.operations['/v1/trips']).toMatchObject({ answered: 1, success_rate: 1 });
+  expect(hour.operations['/v1/departures'].p95_ms).toBeGreaterThanOrEqual(hour.operations['/v1/departures'].p50_ms);
+  expect(hour.live_share).toBeGreaterThan(0);
+  expect(hour.live_share).toBeLessThanOrEqual(1);
+});
+
+it('tells when requests fail, what is left of the budget, and that the authority is given a rest', async () => {
+  const upstream = await startUpstream(json({}, 500));
+  await using front = await startFront({
+    now: NOW,
+    upstreamUrl: upstream.url,
+    upstreamHealth: () => ({ budgetLeft: 0.25, isBreakerOpen: true }),
+  });
+  await front.app.inject({ url: '/v1/stops/search?q=central', headers: { authorization: `Bearer ${front.testKey}` } });
+  expect((await front.app.inject('/status')).json()).toMatchObject({
+    status: 'down',
+    upstream: { last_good_answer_at: null, budget_left: 0.25, breaker: 'open' },
+    windows: { '5m': { operations: { '/v1/stops/search': { answered: 1, success_rate: 0 } } } },
+  });
+  const page = await front.app.inject({ url: '/status', headers: { accept: 'text/html' } });
+  expect(page.body).toContain('Most requests fail');
+  expect(page.body).toContain('25 %');
+  await upstream.close();
+});
+
+it('calls nobody to be drawn', async () => {
+  const upstream = await startUpstream(json({}, 500));
+  await using front = await startFront({ upstreamUrl: upstream.url });
+  for (const accept of ['text/html', 'application/json'])
+    await front.app.inject({ url: '/status', headers: { accept } });
+  expect(upstream.requests).toEqual([]);
+  await upstream.close();
+});
+
+it('forgets after a day, and takes no more room for it', () => {
+  const clock = { now: new Date(NOW) };
+  const traffic = createTraffic(() => clock.now);
+  for (let minute = 0; minute < 3 * 24 * 60; minute++) {
+    clock.now = new Date(clock.now.getTime() + 60_000);
+    traffic.answered('/v1/trips', minute % 2 ? 200 : 503, 10);
+  }
+  const [trips] = traffic.summarise(24 * 60, ['/v1/trips']);
+  expect(trips).toMatchObject({ answered: 24 * 60, successRate: 0.5 });
+});
+
+it('reads percentiles within a step of 15 %', () => {
+  const traffic = createTraffic(() => new Date(NOW));
+  for (let ms = 1; ms <= 1000; ms++) traffic.answered('/v1/trips', 200, ms);
+  const [trips] = traffic.summarise(5, ['/v1/trips']);
+  expect(trips?.p50Ms).toBeGreaterThanOrEqual(500);
+  expect(trips?.p50Ms).toBeLessThanOrEqual(580);
+  expect(trips?.p95Ms).toBeGreaterThanOrEqual(950);
+  expect(trips?.p95Ms).toBeLessThanOrEqual(1100);
+});

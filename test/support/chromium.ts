@@ -1,0 +1,86 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+
+const CANDIDATES = [
+  process.env.CHROMIUM_PATH,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+];
+
+/** Browsers like to call home; a test must not. */
+const QUIET = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+export async function launchChromium(): Promise<Browser> {
+  return chromium.launch({ executablePath: findChromium(), args: QUIET });
+}
+
+/** The browser of this machine. On Debian as root it is installed when it is missing. */
+function findChromium(): string {
+  const found = () => CANDIDATES.find((path) => path && existsSync(path));
+  const path = found() ?? (canInstall() ? (install(), found()) : undefined);
+  if (path) return path;
+  throw new Error(
+    'The browser tests need Chromium. On Debian: "apt-get install chromium" as root. Elsewhere: install Chrome or ' +
+      'Chromium and set CHROMIUM_PATH to it.',
+  );
+}
+
+function canInstall(): boolean {
+  return existsSync('/etc/debian_version') && process.getuid?.() === 0;
+}
+
+function install(): void {
+  const options = { stdio: 'ignore', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const;
+  // Lists may be missing in an image; a package that cannot be got is told by what is found afterwards.
+  for (const command of [
+    ['update', '-qq'],
+    ['install', '-y', '-qq', '--no-install-recommends', 'chromium'],
+  ]) {
+    try {
+      execFileSync('apt-get', command, options);
+    } catch {}
+  }
+}
+
+export interface Watched {
+  context: BrowserContext;
+  page: Page;
+  /** What a person would see in the console, and every request to another host than the page's. */
+  complaints: string[];
+}
+
+/** A fresh browser window that writes down what must not happen. */
+export async function openWindow(
+  browser: Browser,
+  options: { width?: number; height?: number; hosts: string[]; scheme?: 'light' | 'dark' },
+): Promise<Watched> {
+  const { width = 1280, height = 800, hosts, scheme = 'light' } = options;
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: scheme,
+    reducedMotion: 'reduce',
+  });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning')
+      complaints.push(`${message.type()}: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
+  page.on('request', (request) => {
+    const { protocol, host } = new URL(request.url());
+    if (/^(https?|wss?):$/.test(protocol) && !hosts.includes(host)) complaints.push(`request to ${host}`);
+  });
+  return { context, page, complaints };
+}

@@ -1,0 +1,117 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import PostalMime, { type Email } from 'postal-mime';
+import { openEmbeddedStore } from '#src/access/embedded-store.ts';
+import { sandboxKey } from '#src/access/sandbox-key.ts';
+import type { AccountStore } from '#src/access/store.ts';
+import { buildApp } from '#src/app.ts';
+import { createEfaClient } from '#src/efa/client.ts';
+import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
+import { createPostman } from '#src/signup/postman.ts';
+import type { ThrottleLimits } from '#src/signup/throttle.ts';
+import type { UpstreamHealth } from '#src/site/status-report.ts';
+import { createTraffic } from '#src/site/traffic.ts';
+import { watchUpstream } from '#src/site/upstream-watch.ts';
+
+export interface Front extends AsyncDisposable {
+  app: FastifyInstance;
+  /** Where it listens, which is also its PUBLIC_URL. */
+  url: string;
+  store: AccountStore;
+  testKey: string;
+  clock: { now: Date };
+  /** Every mail of the outbox, oldest first. */
+  readOutbox(): Promise<Email[]>;
+}
+
+/** The whole service with its pages, in front of the sandbox (or of another upstream), listening on a loopback port. */
+export async function startFront(
+  options: {
+    now?: string;
+    smtpUrl?: string;
+    mailLimits?: ThrottleLimits;
+    upstreamUrl?: string;
+    upstreamHealth?: () => UpstreamHealth;
+  } = {},
+): Promise<Front> {
+  const clock = { now: new Date(options.now ?? Date.now()) };
+  const now = () => clock.now;
+  const dataDir = await mkdtemp(join(tmpdir(), 'transit-front-'));
+  const url = `http://localhost:${await freePort()}`;
+  const sandbox: Sandbox | null = options.upstreamUrl ? null : await startSandbox({ apiKey: 'k', now });
+  const traffic = createTraffic(now);
+  const raw = createEfaClient({ url: options.upstreamUrl ?? sandbox?.url ?? '', apiKeys: ['k'], timeoutMs: 5000, now });
+  const store = openEmbeddedStore(':memory:');
+  const testKey = await sandboxKey(store, dataDir, now());
+  const app = await buildApp({
+    config: { publicUrl: url, docsUrl: `${url}/docs`, trustProxy: false },
+    efa: watchUpstream(raw, traffic),
+    access: { store, acceptsTestKeys: true },
+    front: {
+      traffic,
+      upstreamHealth: options.upstreamHealth,
+      testKey: async () => testKey,
+      register: store,
+      postman: createPostman({
+        smtpUrl: options.smtpUrl ?? null,
+        mailFrom: 'Transit Information Service <keys@example.test>',
+        dataDir,
+        log: { info: () => {} },
+        now: () => new Date(),
+      }),
+      linkSecret: 'a secret of the tests, long enough',
+      mailLimits: options.mailLimits,
+      securityContact: 'mailto:security@example.test',
+      tileUrl: null,
+      tileAttribution: '',
+    },
+    now,
+  });
+  await app.listen({ host: 'localhost', port: Number(new URL(url).port) });
+
+  return {
+    app,
+    url,
+    store,
+    testKey,
+    clock,
+    async readOutbox() {
+      const outbox = join(dataDir, 'outbox');
+      const names = (await readdir(outbox).catch(() => [])).sort();
+      return Promise.all(names.map(async (name) => PostalMime.parse(await readFile(join(outbox, name)))));
+    },
+    async [Symbol.asyncDispose]() {
+      await app.close();
+      await raw.close();
+      await sandbox?.close();
+      await store.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The key that a mail gives out; throws when there is none. */
+export function keyIn({ text = '' }: Email): string {
+  const [key] = /\btis_live_\w{41}\b/.exec(text) ?? [];
+  if (!key) throw new Error(`no key in: ${text}`);
+  return key;
+}
+
+/** The link to one's keys in a mail; throws when there is none. */
+export function linkIn({ text = '' }: Email): string {
+  const [link] = /http:\S+\/keys\?token=\S+/.exec(text) ?? [];
+  if (!link) throw new Error(`no link in: ${text}`);
+  return link;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
