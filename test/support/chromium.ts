@@ -28,7 +28,8 @@ export async function launchChromium(): Promise<Browser> {
 /** The browser of this machine. On Debian as root it is installed when it is missing. */
 function findChromium(): string {
   const found = () => CANDIDATES.find((path) => path && existsSync(path));
-  const path = found() ?? (canInstall() ? (install(), found()) : undefined);
+  if (!found() && canInstall()) install();
+  const path = found();
   if (path) return path;
   throw new Error(
     'The browser tests need Chromium. On Debian: "apt-get install chromium" as root. Elsewhere: install Chrome or ' +

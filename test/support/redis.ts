@@ -12,6 +12,8 @@ export interface TestRedis {
   port: number;
   process: ChildProcess;
   signal(signal: NodeJS.Signals): void;
+  /** Until all it was told is in its file: before, a kill may lose what it has acknowledged. */
+  written(): Promise<void>;
   /** Ends it at once, as `kill -9` does. */
   kill(): Promise<void>;
   /** Starts it again with the data that it left. */
@@ -52,6 +54,12 @@ export async function startRedis(...extra: string[]): Promise<TestRedis> {
     port,
     process: await start(),
     signal: (signal) => void redis.process.kill(signal),
+    async written() {
+      const client = new Redis(url);
+      const isWritten = (info: string) => /aof_buffer_length:0\b/.test(info) && /aof_pending_bio_fsync:0\b/.test(info);
+      while (!isWritten(await client.info('persistence'))) await sleep(20);
+      client.disconnect();
+    },
     async kill() {
       const ended = once(redis.process, 'exit');
       redis.process.kill('SIGKILL');
