@@ -14,8 +14,8 @@ import { watchUpstream } from './site/upstream-watch.ts';
 import { createProtectedClient } from './upstream/protected-client.ts';
 import { shareThrough } from './upstream/sharing.ts';
 
-/** Requests in flight may take an upstream timeout; whoever stops us waits ten seconds. */
-const CLOSE_WITHIN_MS = 9500;
+/** No request takes longer than 9.5 seconds; whoever stops us waits ten. */
+const CLOSE_WITHIN_MS = 9800;
 /** For an authority on this machine that asks for none. */
 const NO_KEY = '';
 
@@ -69,8 +69,20 @@ closeWithGrace({ delay: CLOSE_WITHIN_MS, logger }, async ({ err, signal }) => {
   redis?.disconnect();
 });
 
-await app.listen({ host: config.host, port: config.port });
+await listen();
 if (isSandbox) await announceSandbox();
+else logger.info(`answers come from ${upstream.source}, with ${config.upstream.apiKeys.length} key(s)`);
+
+async function listen(): Promise<void> {
+  const { host, port } = config;
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    logger.fatal(code === 'EADDRINUSE' ? `port ${port} is in use: set PORT to another one` : message);
+    process.exit(1);
+  }
+}
 
 function readConfigOrExit(): Config {
   try {
