@@ -38,7 +38,7 @@ export async function readBoard(
   const leftOut: LeftOutCounts[] = [];
   const ask = (at: DepartureMonitorQuestion['at']) => efa.departureMonitor({ ...question, at }, options);
   const answer = await ask(question.at);
-  let page: Page | null = { ...mapDepartures(answer.payload, question.stopId), freshness: freshnessOf(answer) };
+  let page: Page | null = { ...mapDepartures(answer.payload, question), freshness: freshnessOf(answer) };
   const { stopName } = page;
   let { freshness } = page;
 
@@ -47,7 +47,7 @@ export async function readBoard(
     for (const { key, ...departure } of page.departures) if (isWanted(departure)) wanted.set(key, departure);
     leftOut.push(page.leftOut);
     if (wanted.size >= limit || pages === MAX_PAGES) break;
-    page = await readNextPage(ask, question.stopId, page).catch((error) => {
+    page = await readNextPage(ask, question, page).catch((error) => {
       if (wanted.size === 0 || !(error instanceof ApiError)) throw error;
       return null;
     });
@@ -59,12 +59,13 @@ export async function readBoard(
 /** Null when there is nothing further on. */
 async function readNextPage(
   ask: (at: WallClock) => Promise<EfaAnswer<DepartureMonitorPayload>>,
-  stopId: string,
+  question: DepartureMonitorQuestion,
   { eventCount, lastPlanned }: Page,
 ): Promise<Page | null> {
   if (eventCount < EVENTS_PER_PAGE || !lastPlanned) return null;
-  const answer = await ask(toSydneyWallClock(lastPlanned));
-  const page = mapDepartures(answer.payload, stopId);
+  const at = toSydneyWallClock(lastPlanned);
+  const answer = await ask(at);
+  const page = mapDepartures(answer.payload, { ...question, at });
   const isFurtherOn = page.lastPlanned !== null && page.lastPlanned > lastPlanned;
   return isFurtherOn ? { ...page, freshness: freshnessOf(answer) } : null;
 }

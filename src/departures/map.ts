@@ -1,14 +1,19 @@
 import { mapAlerts } from '../efa/alerts.ts';
+import { findKnownStop } from '../efa/known-stop.ts';
 import { type DepartureMonitorPayload, type StopEvent, stopEventSchema, stopPointSchema } from '../efa/payload.ts';
 import { findMode } from '../efa/product-class.ts';
 import { findTime, isCancelled } from '../efa/realtime.ts';
 import { LeftOut, type LeftOutCounts, mapRecords, need } from '../efa/record.ts';
+import type { DepartureMonitorQuestion } from '../efa/request.ts';
 import { findPlatform, findStopName } from '../efa/stop-point.ts';
-import { findUnknownStopMessage, saysDateInvalid } from '../efa/system-message.ts';
+import { saysDateInvalid } from '../efa/system-message.ts';
 import { findRouteName } from '../efa/transportation.ts';
 import { ApiError } from '../errors.ts';
-import { parseTimestamp } from '../transit/time.ts';
+import { beyondTimetable, parseTimestamp } from '../transit/time.ts';
 import { OCCUPANCIES, type Occupancy, type ScheduledDeparture } from './departure.ts';
+
+/** The stop, and the time; null means now. */
+type Asked = Pick<DepartureMonitorQuestion, 'stopId' | 'at'>;
 
 /** One answer of the departure monitor. */
 export interface DeparturePage {
@@ -25,8 +30,8 @@ export interface DeparturePage {
  * Throws `STOP_NOT_FOUND` when the authority does not know the stop, `DATE_OUT_OF_RANGE` when it has no timetable for
  * the day. A known stop with nothing leaving is a page without departures.
  */
-export function mapDepartures(payload: DepartureMonitorPayload, stopId: string): DeparturePage {
-  const stopName = getStopName(payload, stopId);
+export function mapDepartures(payload: DepartureMonitorPayload, question: Asked): DeparturePage {
+  const stopName = getStopName(payload, question);
   const { kept, leftOut } = mapRecords(payload.stopEvents, stopEventSchema, mapStopEvent);
   return {
     stopName,
@@ -75,7 +80,7 @@ function eventTripId({ transportation: { properties } }: StopEvent): string | un
 }
 
 /** The name comes from `locations`: the events' own names carry a platform. */
-function getStopName(payload: DepartureMonitorPayload, stopId: string): string {
+function getStopName(payload: DepartureMonitorPayload, { stopId, at }: Asked): string {
   const location = stopPointSchema.safeParse(payload.locations[0]).data;
   if (payload.stopEvents.length > 0) {
     const point = stopEventSchema.safeParse(payload.stopEvents[0]).data?.location;
@@ -84,14 +89,11 @@ function getStopName(payload: DepartureMonitorPayload, stopId: string): string {
     return (place && findStopName(place)) ?? stopId;
   }
   if (saysDateInvalid(payload.systemMessages)) {
-    throw new ApiError('DATE_OUT_OF_RANGE', 'date: the transport authority has no timetable for this day yet.');
+    throw beyondTimetable(at);
   }
-  // Without events, a candidate that is not the best match is a guess at what the caller may have meant.
-  const isKnown = location && (location.isBest || [location.id, location.properties?.stopId].includes(stopId));
-  if (!isKnown || findUnknownStopMessage(payload.systemMessages)) {
-    throw new ApiError('STOP_NOT_FOUND', `stop: the transport authority knows no stop ${stopId}.`);
-  }
-  return findStopName(location) ?? stopId;
+  const stop = findKnownStop(payload, stopId);
+  if (!stop) throw new ApiError('STOP_NOT_FOUND', `stop: the transport authority knows no stop ${stopId}.`);
+  return findStopName(stop) ?? stopId;
 }
 
 const plannedTimeSchema = stopEventSchema.pick({ departureTimePlanned: true });

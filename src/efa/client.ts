@@ -54,7 +54,8 @@ export interface EfaClient {
 }
 
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
-const MAX_CONNECTIONS = 8;
+/** More than the rate allows to be under way: waiting for a connection would count against the deadline. */
+const MAX_CONNECTIONS = 64;
 
 const DECODERS: ReadonlyMap<string, (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>> = new Map([
   ['gzip', promisify(gunzip)],
@@ -107,10 +108,11 @@ export function createEfaClient(options: {
   }
 
   return {
-    departureMonitor: (question, options) => ask(toDepartureMonitorRequest(question), departureMonitorSchema, options),
-    coordSearch: (question, options) => ask(toCoordRequest(question), locationsSchema, options),
-    stopFinder: (question, options) => ask(toStopFinderRequest(question), locationsSchema, options),
-    tripPlan: (question, options) => ask(toTripRequest(question), tripSchema, options),
+    departureMonitor: (question, manner) =>
+      ask(toDepartureMonitorRequest(question, options.now()), departureMonitorSchema, manner),
+    coordSearch: (question, manner) => ask(toCoordRequest(question), locationsSchema, manner),
+    stopFinder: (question, manner) => ask(toStopFinderRequest(question), locationsSchema, manner),
+    tripPlan: (question, manner) => ask(toTripRequest(question), tripSchema, manner),
     close: () => pool.destroy(),
   };
 }

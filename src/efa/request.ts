@@ -1,5 +1,5 @@
 import type { Mode } from '../transit/mode.ts';
-import type { WallClock } from '../transit/time.ts';
+import { findWallClockBefore, type WallClock } from '../transit/time.ts';
 import { toExcludedClasses } from './product-class.ts';
 
 /** Departures of one stop; `at` null means now. */
@@ -37,8 +37,13 @@ export interface EfaRequest {
 
 const RAPID_JSON = { outputFormat: 'rapidJSON', coordOutputFormat: 'EPSG:4326' };
 const JOURNEYS_ASKED = '6';
+const LOOK_BACK_MINUTES = 10;
 
-export function toDepartureMonitorRequest({ stopId, modes, at }: DepartureMonitorQuestion): EfaRequest {
+/**
+ * Upstream lists departures by their planned time, so that a late vehicle would vanish while it is still awaited:
+ * "now" asks from some minutes ago on.
+ */
+export function toDepartureMonitorRequest({ stopId, modes, at }: DepartureMonitorQuestion, now: Date): EfaRequest {
   return {
     endpoint: 'departure_mon',
     query: {
@@ -49,7 +54,7 @@ export function toDepartureMonitorRequest({ stopId, modes, at }: DepartureMonito
       departureMonitorMacro: 'true',
       TfNSWDM: 'true',
       depArrMacro: 'dep',
-      ...toDateAndTime(at),
+      ...toDateAndTime(at ?? findWallClockBefore(now, LOOK_BACK_MINUTES)),
       ...toExclusion(modes),
     },
   };

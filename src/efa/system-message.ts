@@ -7,6 +7,7 @@ import type { SystemMessage } from './payload.ts';
 
 const UNKNOWN_STOP_CODES: readonly (number | undefined)[] = [-8020, -2000, -4002, -4003, -4004, -4005];
 const DATE_INVALID_CODE = -4001;
+const SAME_PLACE_CODE = -4007;
 
 export function findUnknownStopMessage(messages: readonly SystemMessage[]): SystemMessage | undefined {
   return messages.find((message) => UNKNOWN_STOP_CODES.includes(message.code));
@@ -14,4 +15,8 @@ export function findUnknownStopMessage(messages: readonly SystemMessage[]): Syst
 
 export function saysDateInvalid(messages: readonly SystemMessage[]): boolean {
   return messages.some((message) => message.code === DATE_INVALID_CODE);
+}
+
+export function saysSamePlace(messages: readonly SystemMessage[]): boolean {
+  return messages.some((message) => message.code === SAME_PLACE_CODE);
 }

@@ -59,5 +59,7 @@ function describeProblems(problems: FrameworkError['validation'], query: unknown
 
 function quote(value: unknown): string {
   const text = JSON.stringify(value);
-  return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH)}…` : text;
+  // By characters: half of a surrogate pair is no valid JSON.
+  const characters = Array.from(text.slice(0, 2 * MAX_VALUE_LENGTH + 1));
+  return characters.length > MAX_VALUE_LENGTH ? `${characters.slice(0, MAX_VALUE_LENGTH).join('')}…` : text;
 }

@@ -38,7 +38,10 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket, 
     socket.destroy();
     return;
   }
-  const [status, message] = CLIENT_ERRORS[error.code ?? ''] ?? [400, 'The request is not valid HTTP.'];
+  const [status, message] = CLIENT_ERRORS[error.code ?? ''] ?? [
+    400,
+    'The request is not valid HTTP. Blanks and letters beyond ASCII in the URL must be percent-encoded.',
+  ];
   const body = JSON.stringify(errorBody(new ApiError('INVALID_PARAMETER', message), docsUrl));
   const headers = {
     'content-type': 'application/json; charset=utf-8',

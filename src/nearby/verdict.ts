@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { AskOptions, EfaClient } from '../efa/client.ts';
+import { findKnownStop } from '../efa/known-stop.ts';
 import { type DepartureMonitorPayload, stopEventSchema, stopPointSchema } from '../efa/payload.ts';
 import { findMode } from '../efa/product-class.ts';
 import { ApiError } from '../errors.ts';
@@ -102,6 +103,8 @@ export async function checkStop(
     for (const at of [null, nextWeekdayMorning(now)]) {
       const { payload } = await efa.departureMonitor({ stopId, modes: MODES, at }, options);
       if (payload.stopEvents.length > 0) return verdicts.learn(stopId, { isAlive: true, modes: modesSeen(payload) });
+      // Only "nothing leaves this stop" speaks against it; an answer about something else does not.
+      if (!findKnownStop(payload, stopId)) return null;
     }
     return verdicts.learn(stopId, { isAlive: false, modes: [] });
   } catch (error) {

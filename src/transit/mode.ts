@@ -10,13 +10,16 @@ export const legModeSchema = z
   .enum([...MODES, 'walk'])
   .meta({ description: 'What kind of vehicle, or a walk', examples: ['ferry'] });
 
+/** How many unknown modes a message names. */
+const MAX_NAMED = 5;
+
 const allowed = `must be all, or some of ${MODES.join(', ')} with commas between`;
 
 /** The `modes` parameter: any case, repeats folded, `all` wins; given back in the order of `MODES`. */
 export const modesParameter = requiredText(allowed)
   .transform((text, context): Mode[] => {
     const names = splitList(text.toLowerCase());
-    const unknown = names.filter((name) => name !== 'all' && !isMode(name));
+    const unknown = [...new Set(names)].filter((name) => name !== 'all' && !isMode(name)).slice(0, MAX_NAMED);
     if (unknown.length > 0 || names.length === 0) {
       const culprits = unknown.map((name) => `"${name}"`).join(', ');
       context.issues.push({ code: 'custom', input: text, message: culprits ? `${allowed}; not ${culprits}` : allowed });

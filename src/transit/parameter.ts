@@ -11,7 +11,10 @@ import { z } from 'zod';
 
 /** Text that has to be there. `allowed` says what, for the message of every problem with it. */
 export function requiredText(allowed: string) {
-  return z.string({ error: ({ input }) => (Array.isArray(input) ? 'must be given once' : `is required: ${allowed}`) });
+  return z.string({
+    error: ({ input }) =>
+      Array.isArray(input) ? 'must be given once' : `is required: ${allowed.replace(/^must be /, '')}`,
+  });
 }
 
 /** An optional parameter; given empty, it counts as absent. */
@@ -33,13 +36,8 @@ export function countUpTo(max: number) {
   const allowed = `must be a whole number from 1 to ${max}`;
   return requiredText(allowed)
     .regex(/^\d+$/, allowed)
-    .transform(Number)
-    .pipe(
-      z
-        .number()
-        .min(1, allowed)
-        .transform((count) => Math.min(count, max)),
-    )
+    .transform((digits) => Math.min(Number(digits), max))
+    .pipe(z.number().min(1, allowed))
     .meta({ type: 'integer', minimum: 1, maximum: max });
 }
 
@@ -49,7 +47,7 @@ export function decimalBetween(min: number, max: number) {
   return requiredText(allowed)
     .regex(/^-?(\d+\.?\d*|\.\d+)$/, allowed)
     .transform(Number)
-    .pipe(z.number().min(min, allowed).max(max, allowed))
+    .pipe(z.number({ error: allowed }).min(min, allowed).max(max, allowed))
     .meta({ type: 'number', minimum: min, maximum: max });
 }
 

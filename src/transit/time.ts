@@ -65,6 +65,26 @@ export function toSydneyWallClock(instant: Date): WallClock {
   return { date: local.toFormat('yyyyMMdd'), time: local.toFormat('HHmm') };
 }
 
+/** The day is known, but not when anything runs on it. */
+export function beyondTimetable(at: WallClock | null): ApiError {
+  const day = at ? `${at.date} is` : 'today is';
+  return new ApiError(
+    'DATE_OUT_OF_RANGE',
+    `date: ${day} beyond the timetable that the transport authority has published, which is about two weeks.`,
+  );
+}
+
+/**
+ * Sydney's wall clock some minutes ago; null when it says the same time twice that night, so that nobody could tell
+ * which of the two is meant.
+ */
+export function findWallClockBefore(now: Date, minutes: number): WallClock | null {
+  const present = DateTime.fromJSDate(now, { zone: SYDNEY });
+  const before = present.minus({ minutes });
+  const isAmbiguous = [present, before].some((time) => time.getPossibleOffsets().length > 1);
+  return isAmbiguous ? null : toSydneyWallClock(before.toJSDate());
+}
+
 /** 08:00 of the first Monday to Friday after today, in Sydney. */
 export function nextWeekdayMorning(now: Date): WallClock {
   let day = DateTime.fromJSDate(now, { zone: SYDNEY }).plus({ days: 1 });

@@ -128,9 +128,15 @@ function mapEnd(
   };
 }
 
+/**
+ * Upstream calls a station after the stand one uses ("Central Station, Forecourt, Coach Bay 3"): what stands before the
+ * first comma is the station. Street stops have commas of their own.
+ */
 function findParent({ parent }: TimedStopPoint): LegEnd['parent'] {
   const name = parent?.type === 'stop' ? findStopName(parent) : null;
-  return parent?.id && name ? { stopId: parent.id, name } : null;
+  if (!parent?.id || !name) return null;
+  const isStation = !parent.id.startsWith('G') && findPlatform(parent, null) !== null;
+  return { stopId: parent.id, name: isStation ? (name.split(', ')[0] ?? name) : name };
 }
 
 /** Upstream's duration follows the estimates; so does what is computed where it is missing. */

@@ -1,9 +1,9 @@
 import { efaJourneySchema, type TripPayload } from '../efa/payload.ts';
 import { bestKnown, type PlannedAndRealtime } from '../efa/realtime.ts';
 import { type LeftOutCounts, mapRecords } from '../efa/record.ts';
-import { findUnknownStopMessage, saysDateInvalid } from '../efa/system-message.ts';
+import { findUnknownStopMessage, saysDateInvalid, saysSamePlace } from '../efa/system-message.ts';
 import { ApiError } from '../errors.ts';
-import { formatTimestamp, minutesBetween } from '../transit/time.ts';
+import { beyondTimetable, formatTimestamp, minutesBetween, type WallClock } from '../transit/time.ts';
 import type { JourneyBody, LegBody } from './journey.ts';
 import { type Leg, mapLeg } from './leg.ts';
 import { joinLegs } from './walk.ts';
@@ -21,23 +21,15 @@ export interface Journey {
  */
 export function mapJourneys(
   payload: TripPayload,
-  { from, to }: { from: string; to: string },
+  { from, to, at }: { from: string; to: string; at: WallClock | null },
 ): { journeys: Journey[]; leftOut: LeftOutCounts } {
-  if (payload.journeys.length === 0) throw noJourneys(payload, from, to);
+  if (payload.journeys.length === 0) throw noJourneys(payload, { from, to, at });
   const { kept, leftOut } = mapRecords(payload.journeys, efaJourneySchema, ({ legs }) => {
     const joined = joinLegs(legs.map(mapLeg));
     return { legs: joined, start: journeyStart(joined), end: journeyEnd(joined) };
   });
-  if (kept.length === 0) throw noJourneys(payload, from, to);
+  if (kept.length === 0) throw noJourneys(payload, { from, to, at });
   return { journeys: kept, leftOut };
-}
-
-/** The earliest-departing (arriving by: the latest-arriving) of the journeys, in the order of an answer. */
-export function selectJourneys(journeys: readonly Journey[], limit: number, isArrival: boolean): Journey[] {
-  return [...journeys]
-    .sort(isArrival ? (one, other) => endOf(other) - endOf(one) || startOf(other) - startOf(one) : compareJourneys)
-    .slice(0, limit)
-    .sort(compareJourneys);
 }
 
 /** The journey as callers see it. */
@@ -124,26 +116,15 @@ function shifted(instant: Date, from: Date, until: Date): Date {
   return new Date(instant.getTime() + until.getTime() - from.getTime());
 }
 
-function countChanges(legs: readonly Leg[]): number {
+/** Interchanges between rides. */
+export function countChanges(legs: readonly Leg[]): number {
   return Math.max(0, legs.filter((leg) => leg.mode !== 'walk').length - 1);
 }
 
-function startOf({ start }: Journey): number {
-  return bestKnown(start).getTime();
-}
-
-function endOf({ end }: Journey): number {
-  return bestKnown(end).getTime();
-}
-
-/** By best-known departure, then arrival, then changes. */
-function compareJourneys(one: Journey, other: Journey): number {
-  return (
-    startOf(one) - startOf(other) || endOf(one) - endOf(other) || countChanges(one.legs) - countChanges(other.legs)
-  );
-}
-
-function noJourneys({ systemMessages }: TripPayload, from: string, to: string): ApiError {
+function noJourneys(
+  { systemMessages }: TripPayload,
+  { from, to, at }: { from: string; to: string; at: WallClock | null },
+): ApiError {
   const unknownStop = findUnknownStopMessage(systemMessages);
   if (unknownStop) {
     const [, end] = /^(origin|destination)\b/.exec(unknownStop.text ?? '') ?? [];
@@ -158,7 +139,10 @@ function noJourneys({ systemMessages }: TripPayload, from: string, to: string): 
     );
   }
   if (saysDateInvalid(systemMessages)) {
-    return new ApiError('DATE_OUT_OF_RANGE', 'date: the transport authority has no timetable for this day yet.');
+    return beyondTimetable(at);
+  }
+  if (saysSamePlace(systemMessages)) {
+    return new ApiError('NO_JOURNEYS_FOUND', `from and to, ${from} and ${to}, are the same place.`);
   }
   return new ApiError(
     'NO_JOURNEYS_FOUND',

@@ -16,7 +16,7 @@ export const tripsQuery = z
     arrive_by: withDefault(arriveByParameter, 'false'),
     limit: describe(withDefault(countUpTo(6), '5'), 'How many journeys to choose from. More is taken as 6.'),
   })
-  .refine(({ from, to }) => from === undefined || from !== to, {
+  .refine(({ from, to }) => !/^[Gg]?\d+$/.test(from) || from !== to, {
     path: ['to'],
     message: 'must be another stop than from',
     when: () => true,

@@ -5,9 +5,10 @@ import { logLeftOut } from '../efa/record.ts';
 import type { Answers } from '../http/answer.ts';
 import { freshnessOf } from '../transit/freshness.ts';
 import { formatTimestamp } from '../transit/time.ts';
-import { findEndName, mapJourneys, selectJourneys, toJourneyBody } from './map.ts';
+import { findEndName, mapJourneys, toJourneyBody } from './map.ts';
 import { tripsOperation as schema } from './operation.ts';
 import { toTripQuestion } from './query.ts';
+import { selectJourneys } from './selection.ts';
 
 /** `GET /v1/trips` */
 export async function tripsRoute(
@@ -25,7 +26,7 @@ export async function tripsRoute(
         origin: { stop_id: query.from, name: findEndName(journeys, query.from, 'origin') },
         destination: { stop_id: query.to, name: findEndName(journeys, query.to, 'destination') },
         retrieved_at: formatTimestamp(answer.retrievedAt),
-        journeys: selectJourneys(journeys, query.limit, query.arrive_by).map(toJourneyBody),
+        journeys: selectJourneys(journeys, { ...question, limit: query.limit }).map(toJourneyBody),
       };
       return { body, freshness: freshnessOf(answer) };
     }),

@@ -15,7 +15,12 @@ const written = ({ endpoint, query }: EfaRequest) => `${endpoint}?${new URLSearc
 const parameters = (url: string) => Object.fromEntries(new URLSearchParams(url));
 
 const departuresUrl = (url: string, now: string) =>
-  written(toDepartureMonitorRequest(toDeparturesQuestion(departuresQuery.parse(parameters(url)), new Date(now))));
+  written(
+    toDepartureMonitorRequest(
+      toDeparturesQuestion(departuresQuery.parse(parameters(url)), new Date(now)),
+      new Date(now),
+    ),
+  );
 const tripsUrl = (url: string, now: string) =>
   written(toTripRequest(toTripQuestion(tripsQuery.parse(parameters(url)), new Date(now))));
 
@@ -24,33 +29,45 @@ const NOW = '2026-04-15T06:25:30Z';
 const FORMAT = 'outputFormat=rapidJSON&coordOutputFormat=EPSG%3A4326';
 const MONITOR = (stop: string) =>
   `departure_mon?${FORMAT}&mode=direct&type_dm=stop&name_dm=${stop}&departureMonitorMacro=true&TfNSWDM=true&depArrMacro=dep`;
+/** Ten minutes ago: who is late is still awaited. */
+const LOOKING_BACK = '&itdDate=20260415&itdTime=1615';
 const BUS_ONLY = '&excludedMeans=checkbox&exclMOT_1=1&exclMOT_2=1&exclMOT_4=1&exclMOT_7=1&exclMOT_9=1&exclMOT_11=1';
 
 describe('departures', () => {
   test.each([
-    ['stop=200060', MONITOR('200060') + BUS_ONLY],
-    ['stop=g201023', MONITOR('G201023') + BUS_ONLY],
-    ['stop=200060&modes=all', MONITOR('200060')],
-    ['stop=200060&modes=train,metro,lightrail,bus,coach,ferry,schoolbus', MONITOR('200060')],
+    ['stop=200060', MONITOR('200060') + LOOKING_BACK + BUS_ONLY],
+    ['stop=g201023', MONITOR('G201023') + LOOKING_BACK + BUS_ONLY],
+    ['stop=200060&modes=all', MONITOR('200060') + LOOKING_BACK],
+    ['stop=200060&modes=train,metro,lightrail,bus,coach,ferry,schoolbus', MONITOR('200060') + LOOKING_BACK],
     [
       'stop=200060&modes=train',
-      `${MONITOR('200060')}&excludedMeans=checkbox&exclMOT_2=1&exclMOT_4=1&exclMOT_5=1&exclMOT_7=1&exclMOT_9=1&exclMOT_10=1&exclMOT_11=1`,
+      `${MONITOR('200060')}${LOOKING_BACK}&excludedMeans=checkbox&exclMOT_2=1&exclMOT_4=1&exclMOT_5=1&exclMOT_7=1&exclMOT_9=1&exclMOT_10=1&exclMOT_11=1`,
     ],
     [
       'stop=200060&modes=schoolbus, Ferry',
-      `${MONITOR('200060')}&excludedMeans=checkbox&exclMOT_1=1&exclMOT_2=1&exclMOT_4=1&exclMOT_5=1&exclMOT_7=1&exclMOT_10=1`,
+      `${MONITOR('200060')}${LOOKING_BACK}&excludedMeans=checkbox&exclMOT_1=1&exclMOT_2=1&exclMOT_4=1&exclMOT_5=1&exclMOT_7=1&exclMOT_10=1`,
     ],
     [
       'stop=200060&modes=train,metro,lightrail,coach,ferry,schoolbus',
-      `${MONITOR('200060')}&excludedMeans=checkbox&exclMOT_5=1&exclMOT_10=1`,
+      `${MONITOR('200060')}${LOOKING_BACK}&excludedMeans=checkbox&exclMOT_5=1&exclMOT_10=1`,
     ],
-    ['stop=200060&limit=50&routes=500X,324', MONITOR('200060') + BUS_ONLY],
+    ['stop=200060&limit=50&routes=500X,324', MONITOR('200060') + LOOKING_BACK + BUS_ONLY],
     ['stop=200060&modes=all&date=20260420&time=0800', `${MONITOR('200060')}&itdDate=20260420&itdTime=0800`],
     ['stop=200060&modes=all&date=20260420', `${MONITOR('200060')}&itdDate=20260420&itdTime=1625`],
     ['stop=200060&modes=all&time=0905', `${MONITOR('200060')}&itdDate=20260415&itdTime=0905`],
-    ['stop=200060&modes=all&date=&time=', MONITOR('200060')],
+    ['stop=200060&modes=all&date=&time=', MONITOR('200060') + LOOKING_BACK],
   ])('%s', (query, upstream) => {
     expect(departuresUrl(query, NOW)).toBe(upstream);
+  });
+
+  test.each([
+    ['just after midnight, from the day before', '2026-04-15T14:03:00Z', '&itdDate=20260415&itdTime=2353'],
+    ['in the hour that comes twice, for the first time', '2026-04-04T15:30:00Z', ''],
+    ['in the hour that comes twice, for the second time', '2026-04-04T16:30:00Z', ''],
+    ['just after the hour that comes twice', '2026-04-04T17:05:00Z', ''],
+    ['just after the hour that is left out', '2026-10-03T16:05:00Z', '&itdDate=20261004&itdTime=0155'],
+  ])('now is asked %s', (_name, now, time) => {
+    expect(departuresUrl('stop=200060&modes=all', now)).toBe(MONITOR('200060') + time);
   });
 
   test('only a time is today in Sydney, also when it is still yesterday in UTC', () => {

@@ -188,10 +188,11 @@ describe('a query that is not right', () => {
 const ACCEPTED: [url: string, asked: Record<string, string | null>][] = [
   [`${DEPARTURES}&limit=51`, {}],
   [`${DEPARTURES}&limit=999999999999999999999999`, {}],
+  [`${DEPARTURES}&limit=${'9'.repeat(400)}`, {}],
   [`${DEPARTURES}&limit=007`, {}],
   [
     `${DEPARTURES}&limit=&modes=&routes=&date=&time=`,
-    { itdDate: null, itdTime: null, exclMOT_1: '1', exclMOT_5: null },
+    { itdDate: '20260415', itdTime: '1614', exclMOT_1: '1', exclMOT_5: null },
   ],
   [`${DEPARTURES}&modes=TRAIN`, { exclMOT_1: null, exclMOT_5: '1' }],
   [`${DEPARTURES}&modes=%20Train%20,%20,bus,train`, { exclMOT_1: null, exclMOT_5: null, exclMOT_9: '1' }],

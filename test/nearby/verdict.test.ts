@@ -40,9 +40,14 @@ describe('the check of a stop', () => {
     expect(efa.questions[1]?.at).toEqual({ date: '20260420', time: '0800' });
   });
 
-  test('takes a stop that the authority does not know for dead', async () => {
-    const unknown = { ...silent, locations: [], systemMessages: [{ code: -2000, text: 'stop invalid' }] };
-    expect(await checkStop(answerInTurn(unknown, unknown), verdicts, '200070', NOW)).toMatchObject({ isAlive: false });
+  test.each([
+    ['that it knows no such stop', { locations: [], systemMessages: [{ code: -2000, text: 'stop invalid' }] }],
+    ['that it has no timetable', { systemMessages: [{ code: -4001, text: 'date invalid' }] }],
+    ['nothing', { locations: [] }],
+  ])('is no verdict when the authority says %s', async (_name, said) => {
+    const odd = { ...silent, ...said };
+    expect(await checkStop(answerInTurn(odd, odd), verdicts, '200070', NOW)).toBeNull();
+    expect(verdicts.find('200070')).toBeNull();
   });
 
   test('takes a stop whose departures are all cancelled, or of an unknown class, for alive', async () => {
