@@ -15,7 +15,7 @@ import { links } from './http/links.ts';
 import { openapi } from './http/openapi.ts';
 import { paths } from './http/paths.ts';
 import { requestLog } from './http/request-log.ts';
-import { securityHeaders } from './http/security-headers.ts';
+import { noSniffing, pageSecurity } from './http/security-headers.ts';
 import { nearbyRoute } from './nearby/route.ts';
 import { createVerdicts, learnFromDepartures, type VerdictStore } from './nearby/verdict.ts';
 import { type SignupOptions, signup } from './signup/signup.ts';
@@ -66,7 +66,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 
   await app.register(errorHandler, { docsUrl });
   await app.register(cors);
-  await app.register(securityHeaders, { publicUrl, tileUrl: front?.tileUrl ?? null });
+  await app.register(noSniffing);
   await app.register(links);
   await app.register(requestLog);
   await app.register(paths);
@@ -88,8 +88,11 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     const isSandbox = options.access.acceptsTestKeys;
     await app.register(trafficRecorder, front);
     const page = { ...front, layout: createLayout({ isSandbox }), publicUrl, docsUrl, isSandbox, now };
-    await app.register(site, { ...page, efa });
-    await app.register(signup, page);
+    await app.register(async (pages) => {
+      await pages.register(pageSecurity, page);
+      await pages.register(site, { ...page, efa });
+      await pages.register(signup, page);
+    });
   }
   return app;
 }

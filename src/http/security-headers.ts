@@ -2,11 +2,21 @@ import helmet from '@fastify/helmet';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 
+/** What JSON needs: nobody is to take it for a page. The rest is for pages, and would double what a hit costs. */
+export const noSniffing = fp(
+  async (app: FastifyInstance) => {
+    app.addHook('onRequest', async (_request, reply) => {
+      reply.header('x-content-type-options', 'nosniff');
+    });
+  },
+  { name: 'no-sniffing' },
+);
+
 /**
- * Pages take scripts, styles and data from this server only; pictures also from the map's tile server, if there is one.
- * Answers of the API may be embedded anywhere.
+ * For the routes that are registered beside it: pages take scripts, styles and data from this server only; pictures also
+ * from the map's tile server, if there is one.
  */
-export const securityHeaders = fp(
+export const pageSecurity = fp(
   async (app: FastifyInstance, { publicUrl, tileUrl }: { publicUrl: string; tileUrl: string | null }) => {
     const isHttps = publicUrl.startsWith('https:');
     await app.register(helmet, {
@@ -28,7 +38,7 @@ export const securityHeaders = fp(
       strictTransportSecurity: isHttps && { maxAge: 31_536_000 },
     });
   },
-  { name: 'security-headers' },
+  { name: 'page-security' },
 );
 
 /** "https://{s}.tile.example/{z}/{x}/{y}.png" → "https://*.tile.example" */

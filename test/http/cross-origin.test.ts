@@ -90,18 +90,32 @@ describe('from another origin', () => {
 });
 
 describe('on every answer', () => {
-  it.each(['/', '/docs', '/signup', '/explore', '/status', '/nothing', '/v1/departures'])(
-    '%s: security headers and links',
+  it.each([
+    '/',
+    '/docs',
+    '/signup',
+    '/explore',
+    '/status',
+    '/assets/site.css',
+    '/openapi.json',
+    '/nothing',
+    '/v1/departures',
+    '/v1/stops/search?q=central',
+  ])('%s: links, and nothing to be taken for what it is not', async (url) => {
+    const { headers } = await front.app.inject({ url, headers: { authorization: `Bearer ${front.testKey}` } });
+    expect(headers['x-content-type-options']).toBe('nosniff');
+    for (const rel of ['service-desc', 'service-doc', 'status', 'license'])
+      expect(headers.link).toContain(`rel="${rel}"`);
+    expect(headers.link).toContain('<https://creativecommons.org/licenses/by/4.0/>; rel="license"');
+  });
+
+  it.each(['/', '/docs', '/docs/errors', '/signup', '/keys', '/explore', '/status'])(
+    '%s is a page with a policy of its own server only',
     async (url) => {
       const { headers } = await front.app.inject({ url, headers: { accept: 'text/html' } });
       expect(headers['content-security-policy']).toMatch(/default-src 'self'/);
       expect(headers['content-security-policy']).not.toMatch(/unsafe|https?:/);
-      expect(headers['x-content-type-options']).toBe('nosniff');
       expect(headers['referrer-policy']).toBe('same-origin');
-      for (const rel of ['service-desc', 'service-doc', 'status', 'license']) {
-        expect(headers.link).toContain(`rel="${rel}"`);
-      }
-      expect(headers.link).toContain('<https://creativecommons.org/licenses/by/4.0/>; rel="license"');
     },
   );
 
