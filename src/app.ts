@@ -26,10 +26,7 @@ import { stopSearchRoute } from './stop-search/route.ts';
 import { tripsRoute } from './trips/route.ts';
 
 /** What the pages need and the API does not. */
-export type FrontOptions = Omit<
-  SiteOptions & SignupOptions,
-  'layout' | 'publicUrl' | 'docsUrl' | 'isSandbox' | 'efa' | 'now'
->;
+type FrontOptions = Omit<SiteOptions & SignupOptions, 'layout' | 'publicUrl' | 'docsUrl' | 'isSandbox' | 'efa' | 'now'>;
 
 export interface AppOptions {
   config: Pick<Config, 'docsUrl' | 'publicUrl' | 'trustProxy'>;

@@ -11,7 +11,7 @@ import { type Counter, type StoreAnswer, StoreAwayError } from './store.ts';
 import { createTally } from './tally.ts';
 
 /** Who is calling. */
-export interface Caller {
+interface Caller {
   accountId: string;
   plan: Plan;
 }

@@ -6,7 +6,7 @@ import { createFinishedBodies, type FinishedAnswer } from './finished-body.ts';
 import { freshnessHeaders, matchesEtag } from './freshness.ts';
 
 /** What an operation has to say: the body, how fresh it is, and when it will read differently with the same data. */
-export interface Finding<Body extends object = object> {
+interface Finding<Body extends object = object> {
   body: Body;
   freshness: Freshness;
   /** Milliseconds since 1970; absent when time alone changes nothing. */

@@ -6,7 +6,7 @@ import { type Encoding, encode } from './encoding.ts';
 import { weakEtag } from './freshness.ts';
 
 /** An answer as bytes, and its encoded forms, each made once. */
-export interface FinishedBody {
+interface FinishedBody {
   etag: string;
   bytes: Buffer;
   encoded: Map<Encoding, Buffer | Promise<Buffer>>;

@@ -14,7 +14,7 @@ interface OpenApiDocument {
   components: object;
 }
 
-export const OPENAPI_PATH = '/openapi.json';
+const OPENAPI_PATH = '/openapi.json';
 
 /**
  * OpenAPI 3.1 from the schemas of the routes. @fastify/swagger walks the routes and makes the parameters; answers and

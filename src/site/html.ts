@@ -10,7 +10,7 @@ export function html(parts: TemplateStringsArray, ...values: readonly HtmlValue[
   return { markup: parts.map((part, index) => part + toMarkup(values[index])).join('') };
 }
 
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 

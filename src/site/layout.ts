@@ -1,6 +1,6 @@
 import { type Html, html } from './html.ts';
 
-export interface Page {
+interface Page {
   title: string;
   /** One sentence for search engines. */
   description?: string;
@@ -24,7 +24,7 @@ const NAVIGATION = [
   ['/signup', 'Sign up'],
 ] as const;
 
-export const LICENSE_URL = 'https://creativecommons.org/licenses/by/4.0/';
+const LICENSE_URL = 'https://creativecommons.org/licenses/by/4.0/';
 
 export function createLayout({ isSandbox }: { isSandbox: boolean }): Layout {
   return ({ title, description, path, body, head, isWide }) =>

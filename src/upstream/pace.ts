@@ -4,7 +4,7 @@
  * a later one. The day is the UTC day, as it is for the callers' own quotas.
  */
 
-export const DAY_MS = 24 * 60 * 60_000;
+const DAY_MS = 24 * 60 * 60_000;
 /** Half an hour's share, and never so little that a first look around would use it up. */
 const RESERVE_SHARE = 1 / 48;
 const MIN_RESERVE = 20;
@@ -18,12 +18,12 @@ export function dayOf(now: number): number {
   return Math.floor(now / DAY_MS);
 }
 
-export function reserveOf(dailyBudget: number): number {
+function reserveOf(dailyBudget: number): number {
   return Math.max(dailyBudget * RESERVE_SHARE, Math.min(dailyBudget, MIN_RESERVE));
 }
 
 /** How many calls the day has handed out by now. */
-export function allowance(now: number, dailyBudget: number): number {
+function allowance(now: number, dailyBudget: number): number {
   const reserve = reserveOf(dailyBudget);
   return reserve + ((dailyBudget - reserve) * (now % DAY_MS)) / DAY_MS;
 }

@@ -30,7 +30,7 @@ export interface ProtectedClient extends EfaClient {
 }
 
 /** For metrics and for the log. */
-export interface UpstreamState {
+interface UpstreamState {
   isLeftAlone: boolean;
   /** 1 to 4. */
   stretch: number;

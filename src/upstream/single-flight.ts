@@ -3,7 +3,7 @@ import type { Ticket } from './budget.ts';
 import { higherOf } from './priority.ts';
 
 /** One piece of work that any number of requests wait for. */
-export interface Flight<Result> {
+interface Flight<Result> {
   result: Promise<Result>;
   startedAt: number;
 }

@@ -1,5 +1,4 @@
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
-import type { Response } from 'light-my-request';
+import type { FastifyBaseLogger, FastifyInstance, LightMyRequestResponse as Response } from 'fastify';
 import type { AccountStore } from '#src/access/store.ts';
 import { buildApp } from '#src/app.ts';
 import type { EfaClient } from '#src/efa/client.ts';
