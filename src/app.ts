@@ -10,6 +10,7 @@ import { createAnswers } from './http/answer.ts';
 import { cors } from './http/cors.ts';
 import { drain } from './http/drain.ts';
 import { answerClientError, answerError, errorHandler } from './http/error-handler.ts';
+import { head } from './http/head.ts';
 import { healthRoute } from './http/health.ts';
 import { links } from './http/links.ts';
 import { openapi } from './http/openapi.ts';
@@ -67,6 +68,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(links);
   await app.register(requestLog);
   await app.register(paths);
+  await app.register(head);
   await app.register(drain);
   await app.register(sensible);
   await app.register(access, { ...options.access, now });

@@ -48,7 +48,13 @@ export function looksLikeKey(text: string): boolean {
 
 /** A URL as it may be logged: somebody will put a key there one day. */
 export function hideKeys(url: string): string {
-  return url.replace(KEY_IN_URL, 'tis_…');
+  const hidden = url.replace(KEY_IN_URL, 'tis_…');
+  // Percent-encoded, it is no less of a key.
+  return looksLikeKey(decoded(hidden)) ? decoded(hidden).replace(KEY_IN_URL, 'tis_…') : hidden;
+}
+
+function decoded(url: string): string {
+  return url.replace(/%([0-7][0-9a-f])/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 }
 
 export function generateAccountId(): string {

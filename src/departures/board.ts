@@ -36,7 +36,8 @@ export async function readBoard(
 ): Promise<Board> {
   const wanted = new Map<string, ScheduledDeparture>();
   const leftOut: LeftOutCounts[] = [];
-  const ask = (at: DepartureMonitorQuestion['at']) => efa.departureMonitor({ ...question, at }, options);
+  const isForNow = question.at === null;
+  const ask = (at: DepartureMonitorQuestion['at']) => efa.departureMonitor({ ...question, isForNow, at }, options);
   const answer = await ask(question.at);
   let page: Page | null = { ...mapDepartures(answer.payload, question), freshness: freshnessOf(answer) };
   const { stopName } = page;

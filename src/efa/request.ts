@@ -7,6 +7,8 @@ export interface DepartureMonitorQuestion {
   stopId: string;
   modes: readonly Mode[];
   at: WallClock | null;
+  /** A later page of a board for now: its answer has to be as fresh as that of the first. */
+  isForNow?: boolean;
 }
 
 /** Stops and platforms within a radius. */

@@ -1,12 +1,16 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 
+/** For so long, who has a connection open gets one more answer on it, which says that it is the last. */
+const FAREWELL_MS = 300;
 const IDLE_SWEEP_MS = 50;
 
 /**
- * A clean stop: from `close()` on, no new connections, the requests in flight are finished, each answer says
- * `Connection: close`. Node closes only the connections that are idle at that moment; one that becomes idle later
- * would hold the process for its keep-alive time, so they are swept.
+ * A clean stop: the requests in flight are finished, each answer says `Connection: close`. When a server closes, Node
+ * cuts the connections that look idle, also those whose next request is on its way: so it closes only after a moment
+ * in which busy connections end by themselves. A connection that becomes idle later would hold the process for its
+ * keep-alive time; those are swept.
  */
 export const drain = fp(
   async (app: FastifyInstance) => {
@@ -14,6 +18,8 @@ export const drain = fp(
 
     app.addHook('preClose', async () => {
       isClosing = true;
+      if (!app.server.listening) return;
+      await sleep(FAREWELL_MS);
       const sweep = setInterval(() => app.server.closeIdleConnections(), IDLE_SWEEP_MS);
       app.server.once('close', () => clearInterval(sweep));
     });

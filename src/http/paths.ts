@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
+import { hideKeys } from '../access/keys.ts';
 import { ApiError } from '../errors.ts';
 
 /**
@@ -24,9 +25,10 @@ export const paths = fp(
 );
 
 function pathError(request: FastifyRequest, methodsOf: ReadonlyMap<string, string[]>): ApiError {
-  const path = request.url.split('?', 1)[0] ?? '/';
-  const allowed = methodsOf.get(toRouteUrl(path));
-  if (!allowed) return new ApiError('NOT_FOUND', `There is nothing at ${path.slice(0, 200)}.`);
+  const asked = request.url.split('?', 1)[0] ?? '/';
+  const path = hideKeys(asked).slice(0, 200);
+  const allowed = methodsOf.get(toRouteUrl(asked));
+  if (!allowed) return new ApiError('NOT_FOUND', `There is nothing at ${path}.`);
   const allow = [...new Set(allowed)].sort().join(', ');
   return new ApiError('METHOD_NOT_ALLOWED', `${path} does not take ${request.method}. Allowed: ${allow}.`, {
     headers: { allow },

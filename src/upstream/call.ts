@@ -52,7 +52,13 @@ export function createCaller(options: {
       counts.calls++;
       if (isRetry) counts.retries++;
       try {
-        const answer = attempt(asked, key, admission, deadline, keep);
+        const answer = attempt(
+          asked,
+          key,
+          ticket.priority === 'background' ? ofNoWeight(admission) : admission,
+          deadline,
+          keep,
+        );
         return await (admission.isProbe ? within(clock, PROBE_PATIENCE_MS, answer, giveUpProbe) : answer);
       } catch (error) {
         if (isRetry || admission.isProbe || !isWorthRetrying(error) || deadline - clock.now() < MIN_CALL_MS)
@@ -113,6 +119,11 @@ export function createCaller(options: {
     if (pauseSeconds !== null || status === 401) return clients.length > 1;
     return status !== null ? status >= 500 : isConnectionLost(error);
   }
+}
+
+/** Checks that nobody waits for must not close upstream to those who do; what they achieve counts. */
+function ofNoWeight(admission: Admission): Admission {
+  return admission.isProbe ? admission : { ...admission, failed: admission.withdrawn };
 }
 
 function askClient(client: EfaClient, asked: Question, signal: AbortSignal): Promise<EfaAnswer<unknown>> {

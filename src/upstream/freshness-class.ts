@@ -22,7 +22,9 @@ export type FreshnessClass = (typeof FRESHNESS_CLASSES)[keyof typeof FRESHNESS_C
 export function freshnessClassOf(question: Question): FreshnessClass {
   switch (question.kind) {
     case 'departureMonitor':
-      return question.at === null ? FRESHNESS_CLASSES.departuresNow : FRESHNESS_CLASSES.departuresAtTime;
+      return question.at === null || question.isForNow
+        ? FRESHNESS_CLASSES.departuresNow
+        : FRESHNESS_CLASSES.departuresAtTime;
     case 'tripPlan':
       return FRESHNESS_CLASSES.trips;
     case 'coordSearch':

@@ -33,7 +33,7 @@ export function normaliseQuestion<Asked extends Question>(question: Asked): Aske
 export function questionKey(question: Question): string {
   switch (question.kind) {
     case 'departureMonitor':
-      return `departures:${question.stopId}:${question.modes.join()}:${moment(question.at)}`;
+      return `departures:${question.stopId}:${question.modes.join()}:${moment(question.at)}${isLaterPage(question) ? ':now' : ''}`;
     case 'coordSearch':
       return `nearby:${question.lat},${question.lng}:${question.radiusMetres}`;
     case 'stopFinder':
@@ -41,6 +41,11 @@ export function questionKey(question: Question): string {
     case 'tripPlan':
       return `trips:${question.from}:${question.to}:${question.isArrival ? 'arrive' : 'depart'}:${moment(question.at)}`;
   }
+}
+
+/** For now, but of a later time: fresh for a shorter while than a board of that time that somebody asked for. */
+function isLaterPage({ at, isForNow }: DepartureMonitorQuestion): boolean {
+  return at !== null && isForNow === true;
 }
 
 function moment(at: WallClock | null): string {

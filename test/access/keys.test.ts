@@ -1,6 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { generateAccountId, generateKey, keyId, looksLikeKey, parseKey } from '#src/access/keys.ts';
+import { generateAccountId, generateKey, hideKeys, keyId, looksLikeKey, parseKey } from '#src/access/keys.ts';
+
+describe('a URL for the log', () => {
+  const key = generateKey('live', generateAccountId());
+  it.each([
+    ['plain', `/v1/${key}`],
+    ['with an encoded letter', `/v1/%74is_live_${key.slice(9)}`],
+    ['with encoded underscores', `/v1/tis%5Flive%5f${key.slice(9)}`],
+    ['all encoded', `/v1/${[...key].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('')}`],
+  ])('has no key in it, %s', (_name, url) => {
+    expect(decodeURIComponent(hideKeys(url))).toBe('/v1/tis_…');
+  });
+});
 
 describe('keys', () => {
   it('say what they are, whose they are, and carry at least 160 random bits', () => {

@@ -26,7 +26,7 @@ describe('a board', () => {
     const efa = answerInTurn(page(0));
     const board = await readBoard(efa, question, 40, isBus);
     expect(board.departures).toHaveLength(40);
-    expect(efa.questions).toEqual([question]);
+    expect(efa.questions).toEqual([{ ...question, isForNow: true }]);
   });
 
   test('fills a limit of 50 of one mode over several pages', async () => {
@@ -39,7 +39,8 @@ describe('a board', () => {
   test('pages on from the last planned time, as Sydney wall clock, with the same stop and modes', async () => {
     const efa = answerInTurn(page(0), page(39));
     await readBoard(efa, question, 50, isBus);
-    expect(efa.questions).toEqual([question, { ...question, at: { date: '20260415', time: '1639' } }]);
+    const asked = { ...question, isForNow: true };
+    expect(efa.questions).toEqual([asked, { ...asked, at: { date: '20260415', time: '1639' } }]);
   });
 
   test('has no departure twice where two pages meet, and misses none of that minute', async () => {

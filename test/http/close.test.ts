@@ -90,6 +90,19 @@ describe('a clean stop', () => {
     await connection.closed;
   });
 
+  it('answers, once more and saying so, who asks over an open connection just then', async () => {
+    const connection = await open();
+    connection.write(GET('/healthz'));
+    await connection.until(/"ok"\}/);
+    const closing = app.close();
+    await vi.waitFor(() => expect(app.server.listening).toBe(true));
+    connection.write(GET('/healthz'));
+    const answers = readAnswers(await connection.closed);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(answers.at(-1)?.headers.get('connection')).toBe('close');
+    await closing;
+  });
+
   it('is not held up by a connection that becomes idle after it began', async () => {
     const connection = await open();
     connection.write(GET('/healthz'));

@@ -34,6 +34,14 @@ describe('freshness told', () => {
     expect(service.upstream.requests).toHaveLength(1);
   });
 
+  it('says nothing of a length to a HEAD that has it already', async () => {
+    const { headers } = await get();
+    const again = { 'if-none-match': String(headers.etag) };
+    const answer = await service.app.inject({ method: 'HEAD', url: URL, headers: again });
+    expect(answer.statusCode).toBe(304);
+    expect(answer.headers).not.toHaveProperty('content-length');
+  });
+
   it('tells a stale answer from a fresh one', async () => {
     await get();
     await service.clock.advance(100_000);

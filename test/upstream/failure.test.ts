@@ -46,6 +46,19 @@ describe('an upstream that fails', () => {
     expect(upstream.calls.length).toBeGreaterThan(30);
   });
 
+  it('is not left alone because of checks in the background that nobody waits for', async () => {
+    const { client, clock, upstream, ask } = createProtected();
+    upstream.outcome = () => statusFailure(500);
+    for (let one = 0; one < 8; one++) {
+      settle(client.departureMonitor({ ...DEPARTURES, stopId: `check-${one}` }, { priority: 'background' }));
+      await clock.advance(1000);
+    }
+    expect(upstream.calls.length).toBeGreaterThanOrEqual(8);
+    expect(client.state().isLeftAlone).toBe(false);
+    upstream.outcome = () => null;
+    expect((await ask()).error).toBeUndefined();
+  });
+
   it('does not ask the same question again within a second of a failure', async () => {
     const { clock, upstream, ask } = createProtected();
     upstream.outcome = () => timeoutFailure();
