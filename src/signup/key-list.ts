@@ -36,6 +36,9 @@ ${
 }`;
 }
 
+/** After today, which is not counted: a key ends with a UTC day. */
+const OVERLAPS = ['no longer', 'until tomorrow ends', ...[2, 3, 4, 5, 6, 7].map((days) => `${days} days more`)];
+
 function keyCard(key: KeyRecord, token: string): Html {
   const { hash, lastFour, label, createdAt, lastUsedOn, revokedAt } = key;
   const hidden = html`<input type="hidden" name="token" value="${token}"><input type="hidden" name="key" value="${hash}">`;
@@ -46,11 +49,11 @@ function keyCard(key: KeyRecord, token: string): Html {
 ${
   revokedAt === null &&
   html`<form class="actions" method="post" action="/keys/rotate">${hidden}
-<label for="overlap-${hash}">Replace it; the old one works for</label>
-<select class="short" id="overlap-${hash}" name="overlap">${[0, 1, 2, 3, 4, 5, 6, 7].map((days) => html`<option value="${days}"${days === 1 && html` selected`}>${days === 1 ? '1 day' : `${days} days`}</option>`)}</select>
+<label for="overlap-${hash}">Replace it; the old one works (days are UTC)</label>
+<select class="short" id="overlap-${hash}" name="overlap">${[0, 1, 2, 3, 4, 5, 6, 7].map((days) => html`<option value="${days}"${days === 1 && html` selected`}>${OVERLAPS[days]}</option>`)}</select>
 <button>Mail me a new key</button></form>`
 }
-<form method="post" action="/keys/revoke">${hidden}<button class="danger">Revoke now</button></form>
+<details><summary>Revoke now</summary><form method="post" action="/keys/revoke">${hidden}<button class="danger">Yes, revoke …${lastFour}</button></form></details>
 </div>
 </section>
 `;

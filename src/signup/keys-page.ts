@@ -21,20 +21,21 @@ export interface KeysPageOptions {
   register: Register;
   desk: Desk;
   links: KeyLinks;
-  throttle: Throttle;
+  forLinks: Throttle;
+  forRotations: Throttle;
   now: () => Date;
 }
 
 const CHART_DAYS = 30;
 const LINK_SENT = 'If the address has an account, a link to its keys is on its way.';
-const DONE: Record<string, string> = {
-  revoked: 'The key is revoked. Nobody can use it any more.',
-  rotated: 'A new key is in your inbox.',
-};
+const DONE = new Map([
+  ['revoked', 'The key is revoked. Nobody can use it any more.'],
+  ['rotated', 'A new key is in your inbox.'],
+]);
 
 /** `/keys`: what one has, seen and changed through a link that comes by mail. No password, no cookie. */
 export async function keysPage(app: FastifyInstance, options: KeysPageOptions): Promise<void> {
-  const { layout, publicUrl, register, desk, links, throttle, now } = options;
+  const { layout, publicUrl, register, desk, links, forLinks, forRotations, now } = options;
   const sendAskPage = (reply: FastifyReply, status: number, notice?: Html, errors: FieldErrors = {}) =>
     sendPage(reply.code(status), layout({ title: 'Your keys', path: '/keys', body: askBody(notice, errors) }));
 
@@ -51,7 +52,7 @@ export async function keysPage(app: FastifyInstance, options: KeysPageOptions): 
     const days = Array.from({ length: CHART_DAYS }, (_, index) => utcDayFrom(now(), index - CHART_DAYS + 1));
     const [keys, counts] = await Promise.all([register.listKeys(account.id), register.readUsage(account.id, days)]);
     const usage = days.map((day, index) => ({ day: dashed(day), count: counts[index] ?? 0 }));
-    const body = keysBody({ account, keys, token, usage: usageChart(usage), done: DONE[String(done)], now: now() });
+    const body = keysBody({ account, keys, token, usage: usageChart(usage), done: DONE.get(String(done)), now: now() });
     return sendPage(reply, layout({ title: 'Your keys', path: '/keys', body }));
   });
 
@@ -63,7 +64,7 @@ export async function keysPage(app: FastifyInstance, options: KeysPageOptions): 
       if (wantsPage(request)) return sendAskPage(reply, 400, undefined, errors);
       throw new ApiError('INVALID_PARAMETER', Object.values(errors).join(' '));
     }
-    throttle.take(request.ip, form.data.email);
+    forLinks.take(request.ip, form.data.email);
     await desk.sendLink(form.data.email);
     if (wantsPage(request)) return reply.redirect('/keys/sent', 303);
     return reply.code(202).send({ status: 'sent', message: LINK_SENT });
@@ -91,7 +92,7 @@ export async function keysPage(app: FastifyInstance, options: KeysPageOptions): 
     if (!form.success) throw new ApiError('INVALID_PARAMETER', Object.values(fieldErrors(form.error)).join(' '));
     const { account, key, token } = await identify(request, form.data);
     if (key.revokedAt !== null) throw new ApiError('INVALID_PARAMETER', 'The key is revoked, or was replaced already.');
-    throttle.take(request.ip, account.email);
+    forRotations.take(request.ip, account.email);
     await desk.rotate(account, key, form.data.overlap);
     return reply.redirect(`/keys?token=${token}&done=rotated`, 303);
   });

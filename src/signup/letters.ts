@@ -28,6 +28,9 @@ export function keyLetter(
   const change =
     replaces &&
     `It replaces the key ending in ${replaces.lastFour}, which ${replaces.until ? `works until ${replaces.until}` : 'no longer works'}.`;
+  const unasked = replaces
+    ? 'If you did not ask for it, somebody else has opened a link to your keys: revoke the keys you do not know.'
+    : 'If you did not ask for a key, you need not do anything: nobody else has seen it.';
   const madeUp = isSandbox && 'This is a sandbox: its times, delays and alerts are made up. Do not travel by them.';
   return {
     subject: replaces ? 'Your new API key' : 'Your API key',
@@ -41,7 +44,7 @@ export function keyLetter(
       madeUp,
       `Documentation: ${docsUrl}\nErrors, each with its fix: ${docsUrl}/errors\nWhat is left of the day is on every answer, in the header RateLimit.`,
       `Keep the key to yourself. If it is lost, or somebody else has it, revoke it: ${publicUrl}/keys`,
-      'If you did not ask for a key, you need not do anything: nobody else has seen it.',
+      unasked,
       SIGNATURE,
     ),
     html: frame(html`<p>Here is your API key of the Transit Information Service:</p>
@@ -53,7 +56,7 @@ ${change && html`<p>${change}</p>`}
 ${madeUp && html`<p><strong>${madeUp}</strong></p>`}
 <p><a href="${docsUrl}">Documentation</a> · <a href="${docsUrl}/errors">Errors, each with its fix</a>. What is left of the day is on every answer, in the header <code>RateLimit</code>.</p>
 <p>Keep the key to yourself. If it is lost, or somebody else has it, <a href="${publicUrl}/keys">revoke it</a>.</p>
-<p>If you did not ask for a key, you need not do anything: nobody else has seen it.</p>`),
+<p>${unasked}</p>`),
   };
 }
 

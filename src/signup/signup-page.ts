@@ -96,7 +96,7 @@ ${message('terms', errors)}
 </form>
 <h2>Before you ask</h2>
 <ul>
-<li>Your address is used for keys and nothing else. We keep it, your keys’ fingerprints (never the keys) and how many requests were made a day, for a month.</li>
+<li>Your address is used for keys and nothing else. We keep it with your keys’ fingerprints (never the keys) as long as you have an account, and how many requests were made a day for a month. To have all of it deleted, write to us: the address is in <a href="/.well-known/security.txt">security.txt</a>.</li>
 <li>An address can have ${MAX_LIVE_KEYS} keys; they share one daily count.</li>
 <li>Have a key? <a href="/keys">See, replace or revoke</a> what you have.</li>
 <li>More than that a day? <a href="/#plans">There are plans.</a></li>

@@ -25,6 +25,8 @@ export interface SignupOptions {
 
 const MAX_FORM_BYTES = 16 * 1024;
 const MAIL_LIMITS = { perNetwork: 20, perAddress: 6 };
+/** Generous, for who holds the link is the owner; a stolen link floods no inbox either. */
+const ROTATION_LIMITS = { perNetwork: 100, perAddress: 20 };
 
 /** Signing up, and looking after one's keys. */
 export async function signup(app: FastifyInstance, options: SignupOptions): Promise<void> {
@@ -33,12 +35,15 @@ export async function signup(app: FastifyInstance, options: SignupOptions): Prom
   const links = createKeyLinks({ secret: options.linkSecret, publicUrl, now });
   const facts = { publicUrl, docsUrl, isSandbox };
   const desk = createDesk({ register, postman, facts, makeLink: links.make, linkMinutes: LINK_MINUTES, now });
-  const throttle = createThrottle(options.mailLimits ?? MAIL_LIMITS, now);
+  // Each its own: whoever asks for keys in somebody's name must not take the way to revoke them.
+  const limits = options.mailLimits ?? MAIL_LIMITS;
+  const [forKeys, forLinks] = [createThrottle(limits, now), createThrottle(limits, now)];
+  const forRotations = createThrottle(ROTATION_LIMITS, now);
 
   answerErrorsWithPages(app, options);
   await app.register(formbody, { bodyLimit: MAX_FORM_BYTES });
-  await app.register(signupPage, { ...options, desk, throttle });
-  await app.register(keysPage, { ...options, register, desk, links, throttle });
+  await app.register(signupPage, { ...options, desk, throttle: forKeys });
+  await app.register(keysPage, { ...options, register, desk, links, forLinks, forRotations });
 }
 
 /** What goes wrong in the store is said as everywhere: not now. */

@@ -59,7 +59,9 @@ function networkOf(ip: string): string {
 
 function tooMany(what: string, { endsAt }: Window, now: Date): ApiError {
   const seconds = Math.max(1, Math.ceil((endsAt - now.getTime()) / 1000));
-  const wait = seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
+  const minutes = Math.ceil(seconds / 60);
+  const wait =
+    seconds < 120 ? `${seconds} seconds` : minutes < 120 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`;
   return new ApiError('TOO_MANY_REQUESTS', `${what} Try again in ${wait}, and look into the spam folder meanwhile.`, {
     headers: { 'retry-after': String(seconds) },
   });

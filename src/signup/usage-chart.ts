@@ -21,7 +21,7 @@ ${days.map(({ day, count }, index) => {
   return html`<rect x="${index * (BAR + GAP)}" y="${HEIGHT - height}" width="${BAR}" height="${height}"${count === 0 && html` class="none"`}><title>${day}: ${count}</title></rect>
 `;
 })}</svg>
-<p class="quiet small">${total.toLocaleString('en')} requests in ${days.length} days (UTC), all keys together.</p>
+<p class="quiet small">${total.toLocaleString('en')} ${total === 1 ? 'request' : 'requests'} in ${days.length} days (UTC), all keys together.</p>
 <details><summary>As a table</summary><div class="scroll" tabindex="0" role="region" aria-label="Table"><table>
 <thead><tr><th scope="col">Day</th><th scope="col" class="number">Requests</th></tr></thead>
 <tbody>${days.toReversed().map(

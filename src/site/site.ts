@@ -8,6 +8,7 @@ import { explore } from './explore.ts';
 import { home } from './home.ts';
 import type { Layout } from './layout.ts';
 import { createLiveBoard } from './live-board.ts';
+import { robotsTxt } from './robots-txt.ts';
 import { securityTxt } from './security-txt.ts';
 import { status } from './status.ts';
 import type { UpstreamHealth } from './status-report.ts';
@@ -39,5 +40,6 @@ export async function site(app: FastifyInstance, options: SiteOptions): Promise<
   await app.register(explore, options);
   await app.register(status, options);
   await app.register(board, options);
+  await app.register(robotsTxt);
   await app.register(securityTxt, { ...options, contact });
 }

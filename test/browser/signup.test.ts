@@ -131,7 +131,8 @@ it('works without JavaScript: wrong form, right form, link by mail, new key, old
 
   const old = page.getByRole('region', { name: `Key ending in ${key.slice(-4)}` });
   expect(await old.textContent()).toContain('works until');
-  await old.getByRole('button', { name: 'Revoke now' }).click();
+  await old.getByText('Revoke now').click();
+  await old.getByRole('button', { name: `Yes, revoke …${key.slice(-4)}` }).click();
   await page.getByRole('status').filter({ hasText: 'is revoked' }).waitFor();
   const ask = async (one: string) =>
     (await fetch(`${front.url}/v1/stops/search?q=quay`, { headers: { authorization: `Bearer ${one}` } })).status;

@@ -158,6 +158,22 @@ describe('looking after keys', () => {
     expect(page.headers['cache-control']).toBe('no-store');
   });
 
+  it('ignores what it does not know to have been done', async () => {
+    await signUp('jo@example.com');
+    const { token } = await openKeys();
+    const page = await front.app.inject({ url: `/keys?token=${token}&done=constructor`, headers: BROWSER });
+    expect(page.statusCode).toBe(200);
+  });
+
+  it('leaves the way to one’s keys open when others ask for keys in one’s name', async () => {
+    await using busy = await startFront({ now: NOW, mailLimits: { perNetwork: 1000, perAddress: 2 } });
+    const asked = (url: string) =>
+      busy.app.inject({ method: 'POST', url, payload: { email: 'jo@example.com', terms: true } });
+    for (let count = 0; count < 3; count++) await asked('/signup');
+    expect((await asked('/signup')).statusCode).toBe(429);
+    expect((await asked('/keys/link')).statusCode).toBe(202);
+  });
+
   it('revokes now', async () => {
     await signUp('jo@example.com');
     const key = keyIn((await front.readOutbox())[0] as never);

@@ -10,12 +10,20 @@ export class ServiceError extends Error {
 }
 
 export async function ask(path, query, key) {
-  const answer = await fetch(`/v1/${path}?${new URLSearchParams(query)}`, {
-    headers: { authorization: `Bearer ${key}` },
-  });
-  const body = await answer.json();
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new Error('Put a key into the field: letters, digits and underscores.');
+  const answer = await reach(`/v1/${path}?${new URLSearchParams(query)}`, key);
+  const body = await answer.json().catch(() => null);
+  if (body === null) throw new Error('The service did not answer as itself. Is there something between?');
   if (!answer.ok) throw new ServiceError(body.error);
   return body;
+}
+
+async function reach(url, key) {
+  try {
+    return await fetch(url, { headers: { authorization: `Bearer ${key}` } });
+  } catch {
+    throw new Error('The service cannot be reached. Are you online?');
+  }
 }
 
 const KEPT = 'transit-key';

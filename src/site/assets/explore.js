@@ -12,8 +12,12 @@ export const map = createMap(find('map'), (lat, lng) => findAround(lat, lng));
 find('search').addEventListener('submit', (event) => {
   event.preventDefault();
   attempt('Searching…', async () => {
-    const { results } = await ask('stops/search', { q: find('q').value }, find('key').value);
-    listStops(results);
+    const text = find('q').value;
+    const { results } = await ask('stops/search', { q: text }, find('key').value);
+    return () => {
+      listStops(results);
+      if (results.length === 0) say(`No stop matches “${text}”. Try part of a station’s name.`);
+    };
   });
 });
 find('around').addEventListener('click', () => {
@@ -25,13 +29,14 @@ find('swap').addEventListener('click', () => {
   const { from, to } = ends;
   setEnd('from', to);
   setEnd('to', from);
+  clearResult();
 });
 
 function findAround(lat, lng) {
   return attempt('Looking for stops…', async () => {
     const query = { lat: lat.toFixed(6), lng: lng.toFixed(6), radius: 800, limit: 12, modes: 'all' };
     const { stops } = await ask('nearby', query, find('key').value);
-    listStops(stops);
+    return () => listStops(stops);
   });
 }
 
@@ -50,18 +55,22 @@ function listStops(stops) {
 function showBoardOf(stop) {
   return attempt('Reading the board…', async () => {
     const board = await ask('departures', { stop: stop.stop_id, modes: 'all' }, find('key').value);
-    showBoard(find('result'), board);
-    bringIntoView();
+    return () => {
+      showBoard(find('result'), board);
+      bringIntoView();
+    };
   });
 }
 
 function planJourney() {
   return attempt('Planning…', async () => {
     const plan = await ask('trips', { from: ends.from.stop_id, to: ends.to.stop_id }, find('key').value);
-    find('stops').replaceChildren();
-    showJourneys(find('result'), plan, (journey) => map.drawJourney(journey));
-    map.drawJourney(plan.journeys[0]);
-    bringIntoView();
+    return () => {
+      find('stops').replaceChildren();
+      showJourneys(find('result'), plan, (journey) => map.drawJourney(journey));
+      map.drawJourney(plan.journeys[0]);
+      bringIntoView();
+    };
   });
 }
 
@@ -76,14 +85,28 @@ function bringIntoView() {
   find('result').querySelector('h2')?.focus();
 }
 
-async function attempt(text, action) {
+let latest = 0;
+
+/** Asks, then shows what came, unless something newer was asked for meanwhile. An error leaves nothing old beside it. */
+async function attempt(text, question) {
+  latest += 1;
+  const turn = latest;
   say(text);
   try {
-    await action();
-    if (find('message').textContent === text) say('');
+    const show = await question();
+    if (turn !== latest) return;
+    say('');
+    show();
   } catch (error) {
+    if (turn !== latest) return;
+    clearResult();
     showError(find('message'), error);
   }
+}
+
+function clearResult() {
+  find('result').replaceChildren();
+  map.clearJourney();
 }
 
 function say(text) {
