@@ -37,7 +37,9 @@ export async function signup(app: FastifyInstance, options: SignupOptions): Prom
   const desk = createDesk({ register, postman, facts, makeLink: links.make, linkMinutes: LINK_MINUTES, now });
   // Each its own: whoever asks for keys in somebody's name must not take the way to revoke them.
   const limits = options.mailLimits ?? MAIL_LIMITS;
-  const [forKeys, forLinks] = [createThrottle(limits, now), createThrottle(limits, now)];
+  const forKeys = createThrottle(limits, now);
+  // As long as a link works: who is refused one because others asked for it has one in the inbox that still opens.
+  const forLinks = createThrottle({ ...limits, addressWindowMinutes: LINK_MINUTES }, now);
   const forRotations = createThrottle(ROTATION_LIMITS, now);
 
   answerErrorsWithPages(app, options);

@@ -10,11 +10,13 @@ export interface Throttle {
 export interface ThrottleLimits {
   /** Mails an hour that one network may ask for. */
   perNetwork: number;
-  /** Mails in six hours to one address. */
+  /** Mails to one address in `addressWindowMinutes`, six hours unless told. */
   perAddress: number;
+  addressWindowMinutes?: number;
 }
 
-const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 const MAX_REMEMBERED = 100_000;
 
 interface Window {
@@ -23,7 +25,8 @@ interface Window {
 }
 
 /** Nobody's inbox is flooded from here, and nobody asks for keys by the thousand. Of this process alone. */
-export function createThrottle({ perNetwork, perAddress }: ThrottleLimits, now: () => Date): Throttle {
+export function createThrottle(limits: ThrottleLimits, now: () => Date): Throttle {
+  const { perNetwork, perAddress, addressWindowMinutes = 360 } = limits;
   const networks = new LRUCache<string, Window>({ max: MAX_REMEMBERED });
   const addresses = new LRUCache<string, Window>({ max: MAX_REMEMBERED });
 
@@ -40,7 +43,7 @@ export function createThrottle({ perNetwork, perAddress }: ThrottleLimits, now: 
       const network = windowOf(networks, networkOf(ip), HOUR_MS);
       if (network.taken >= perNetwork)
         throw tooMany('Too many mails were asked for from your network.', network, now());
-      const address = windowOf(addresses, email, 6 * HOUR_MS);
+      const address = windowOf(addresses, email, addressWindowMinutes * MINUTE_MS);
       if (address.taken >= perAddress) throw tooMany('Too many mails were asked for to this address.', address, now());
       network.taken += 1;
       address.taken += 1;

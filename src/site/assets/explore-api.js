@@ -14,7 +14,7 @@ export async function ask(path, query, key) {
   const answer = await reach(`/v1/${path}?${new URLSearchParams(query)}`, key);
   const body = await answer.json().catch(() => null);
   if (body === null) throw new Error('The service did not answer as itself. Is there something between?');
-  if (!answer.ok) throw new ServiceError(body.error);
+  if (!answer.ok) throw new ServiceError(body.error ?? { message: 'The service cannot be reached.' });
   return body;
 }
 

@@ -29,6 +29,9 @@ find('swap').addEventListener('click', () => {
   const { from, to } = ends;
   setEnd('from', to);
   setEnd('to', from);
+  // What is still being asked for belongs to the other direction.
+  latest += 1;
+  say('');
   clearResult();
 });
 
