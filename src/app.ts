@@ -57,6 +57,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     frameworkErrors: (error, request, reply) => answerError(error, request, reply, docsUrl),
     clientErrorHandler: (error, socket) => answerClientError(error, socket, docsUrl),
   });
+  // So would its refusal of an `Expect` that it does not know.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.setValidatorCompiler(validatorCompiler);
   // The schemas of answers are for types, documentation and tests; checking each answer would cost more than all else.
