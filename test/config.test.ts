@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '#src/config.ts';
 
 const problemsOf = (env: Record<string, string>): string => {
@@ -27,11 +27,11 @@ describe('the configuration', () => {
     trustProxy: false,
   };
 
-  test('of an empty environment is the documented defaults, with the sandbox', () => {
+  it('of an empty environment is the documented defaults, with the sandbox', () => {
     expect(readConfig({})).toMatchObject(defaults);
   });
 
-  test('takes an empty variable for an unset one', () => {
+  it('takes an empty variable for an unset one', () => {
     const names = [
       'HOST',
       'PORT',
@@ -49,7 +49,7 @@ describe('the configuration', () => {
     expect(readConfig({ HOST: undefined })).toEqual(readConfig({}));
   });
 
-  test('reads every variable', () => {
+  it('reads every variable', () => {
     const config = readConfig({
       HOST: '127.0.0.1',
       PORT: '8080',
@@ -73,12 +73,12 @@ describe('the configuration', () => {
     });
   });
 
-  test('derives the public address from the port and the docs from the public address', () => {
+  it('derives the public address from the port and the docs from the public address', () => {
     expect(readConfig({ PORT: '8080' }).docsUrl).toBe('http://localhost:8080/docs');
     expect(readConfig({ PUBLIC_URL: 'https://transit.example' }).docsUrl).toBe('https://transit.example/docs');
   });
 
-  test('asks the real authority as soon as there is a key', () => {
+  it('asks the real authority as soon as there is a key', () => {
     expect(readConfig({ UPSTREAM_API_KEY: 'one' }).upstream).toEqual({
       kind: 'authority',
       url: 'https://api.transport.nsw.gov.au/v1/tp',
@@ -86,21 +86,21 @@ describe('the configuration', () => {
     });
   });
 
-  test.each(['http://localhost:8000/v1/tp', 'http://127.0.0.1:8000', 'http://127.8.9.1', 'http://[::1]:8000'])(
+  it.each(['http://localhost:8000/v1/tp', 'http://127.0.0.1:8000', 'http://127.8.9.1', 'http://[::1]:8000'])(
     'needs no key for %s, which is this machine',
     (url) => {
       expect(readConfig({ UPSTREAM_URL: url }).upstream).toEqual({ kind: 'authority', url, apiKeys: [] });
     },
   );
 
-  test.each(['https://upstream.example', 'http://127.0.0.1.example', 'http://localhost.example', 'http://10.0.0.1'])(
+  it.each(['https://upstream.example', 'http://127.0.0.1.example', 'http://localhost.example', 'http://10.0.0.1'])(
     'needs a key for %s',
     (url) => {
       expect(problemsOf({ UPSTREAM_URL: url })).toContain('UPSTREAM_API_KEY must be set');
     },
   );
 
-  test('takes one Redis, or the nodes of a cluster with commas between', () => {
+  it('takes one Redis, or the nodes of a cluster with commas between', () => {
     expect(readConfig({ REDIS_URL: 'rediss://user:pass@redis:6380/1' }).redisUrls).toEqual([
       'rediss://user:pass@redis:6380/1',
     ]);
@@ -113,17 +113,17 @@ describe('the configuration', () => {
     );
   });
 
-  test('cannot be changed once read', () => {
+  it('cannot be changed once read', () => {
     expect(Object.isFrozen(readConfig({}))).toBe(true);
   });
 
-  test('ignores variables that are not its own', () => {
+  it('ignores variables that are not its own', () => {
     expect(readConfig({ PATH: '/bin', UNKNOWN: '1' })).toEqual(readConfig({}));
   });
 });
 
 describe('problems of the configuration', () => {
-  test('are all reported together, one a line, each by its name', () => {
+  it('are all reported together, one a line, each by its name', () => {
     const problems = problemsOf({
       PORT: '70000',
       PUBLIC_URL: 'transit.example',
@@ -144,7 +144,7 @@ describe('problems of the configuration', () => {
     ]);
   });
 
-  test.each([
+  it.each([
     ['PORT', 'eighty', 'must be a whole number from 0 to 65535'],
     ['PORT', '-1', 'must be a whole number from 0 to 65535'],
     ['PORT', '3000.5', 'must be a whole number from 0 to 65535'],
@@ -157,13 +157,13 @@ describe('problems of the configuration', () => {
     expect(problemsOf({ UPSTREAM_API_KEY: 'one', [name]: value })).toBe(`${name} ${problem}`);
   });
 
-  test.each(['se cret', 'sécret', 'fine,se\tcret', 'secret,,secret'])('never tell the key %j', (key) => {
+  it.each(['se cret', 'sécret', 'fine,se\tcret', 'secret,,secret'])('never tell the key %j', (key) => {
     const problems = problemsOf({ UPSTREAM_API_KEY: key, PORT: 'x' });
     expect(problems).toContain('UPSTREAM_API_KEY must be one key, or several with commas between');
     expect(problems).not.toMatch(/cret|fine/);
   });
 
-  test('never tell the credentials in an address', () => {
+  it('never tell the credentials in an address', () => {
     expect(
       problemsOf({ UPSTREAM_URL: 'https://me:secret@upstream.example', PUBLIC_URL: 'ftp://me:secret@x' }),
     ).not.toContain('secret');
@@ -171,7 +171,7 @@ describe('problems of the configuration', () => {
 });
 
 describe('.env.example', () => {
-  test('is a configuration that works as it stands, with the sandbox', () => {
+  it('is a configuration that works as it stands, with the sandbox', () => {
     expect(readConfig(parseEnv(readFileSync('.env.example', 'utf8'))).upstream).toEqual({ kind: 'sandbox' });
   });
 });

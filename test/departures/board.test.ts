@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readBoard } from '#src/departures/board.ts';
 import { ApiError } from '#src/errors.ts';
 import type { Mode } from '#src/transit/mode.ts';
@@ -22,28 +22,28 @@ const minutes = ({ departures }: { departures: { scheduledAt: Date }[] }) =>
   departures.map(({ scheduledAt }) => scheduledAt.toISOString().replace('.000', ''));
 
 describe('a board', () => {
-  test('of one page is read with one question when that fills the limit', async () => {
+  it('of one page is read with one question when that fills the limit', async () => {
     const efa = answerInTurn(page(0));
     const board = await readBoard(efa, question, 40, isBus);
     expect(board.departures).toHaveLength(40);
     expect(efa.questions).toEqual([{ ...question, isForNow: true }]);
   });
 
-  test('fills a limit of 50 of one mode over several pages', async () => {
+  it('fills a limit of 50 of one mode over several pages', async () => {
     const efa = answerInTurn(page(0, everySecond), page(39, everySecond), page(78, everySecond));
     const board = await readBoard(efa, question, 50, isBus);
     expect(minutes(board)).toEqual(Array.from({ length: 50 }, (_, index) => planned(index * 2)));
     expect(efa.questions).toHaveLength(3);
   });
 
-  test('pages on from the last planned time, as Sydney wall clock, with the same stop and modes', async () => {
+  it('pages on from the last planned time, as Sydney wall clock, with the same stop and modes', async () => {
     const efa = answerInTurn(page(0), page(39));
     await readBoard(efa, question, 50, isBus);
     const asked = { ...question, isForNow: true };
     expect(efa.questions).toEqual([asked, { ...asked, at: { date: '20260415', time: '1639' } }]);
   });
 
-  test('has no departure twice where two pages meet, and misses none of that minute', async () => {
+  it('has no departure twice where two pages meet, and misses none of that minute', async () => {
     const first = Array.from({ length: 38 }, (_, minute): MadeUpEvent => ({ minute, trip: minute }));
     const seam = [100, 101, 102].map((trip): MadeUpEvent => ({ minute: 40, trip }));
     const rest = Array.from({ length: 7 }, (_, index): MadeUpEvent => ({ minute: 41 + index, trip: 200 + index }));
@@ -52,7 +52,7 @@ describe('a board', () => {
     expect(minutes(board)).toEqual([...first, ...seam, ...rest].map(({ minute }) => planned(minute)));
   });
 
-  test('shows two vehicles that leave the same stand in the same minute', async () => {
+  it('shows two vehicles that leave the same stand in the same minute', async () => {
     const twins: MadeUpEvent[] = [
       { minute: 1, trip: 1 },
       { minute: 1, trip: 2 },
@@ -63,7 +63,7 @@ describe('a board', () => {
     expect((await readBoard(answerInTurn(toPayload(twins)), question, 10, isBus)).departures).toHaveLength(5);
   });
 
-  test('reads three pages at most', async () => {
+  it('reads three pages at most', async () => {
     const trains = () => 1;
     const efa = answerInTurn(page(0, trains), page(39, trains), page(78, trains), page(117, trains));
     const board = await readBoard(efa, question, 10, isBus);
@@ -71,24 +71,24 @@ describe('a board', () => {
     expect(efa.questions).toHaveLength(3);
   });
 
-  test('ends with a page of fewer than 40 events', async () => {
+  it('ends with a page of fewer than 40 events', async () => {
     const efa = answerInTurn(page(0, everySecond), page(39, everySecond, 39), page(78));
     expect((await readBoard(efa, question, 50, isBus)).departures).toHaveLength(39);
     expect(efa.questions).toHaveLength(2);
   });
 
-  test('ends when the next page does not go further', async () => {
+  it('ends when the next page does not go further', async () => {
     const efa = answerInTurn(page(0), page(0), page(40));
     expect((await readBoard(efa, question, 50, isBus)).departures).toHaveLength(40);
     expect(efa.questions).toHaveLength(2);
   });
 
-  test('ends when nothing leaves any more', async () => {
+  it('ends when nothing leaves any more', async () => {
     const efa = answerInTurn(page(0), toPayload([]));
     expect((await readBoard(efa, question, 50, isBus)).departures).toHaveLength(40);
   });
 
-  test('of a known stop with nothing leaving is empty, after one question', async () => {
+  it('of a known stop with nothing leaving is empty, after one question', async () => {
     const efa = answerInTurn(toPayload([]));
     expect(await readBoard(efa, question, 50, isBus)).toMatchObject({
       stopName: 'Town Hall Station, Sydney',
@@ -97,7 +97,7 @@ describe('a board', () => {
     expect(efa.questions).toHaveLength(1);
   });
 
-  test('keeps the earlier departures when a later page fails', async () => {
+  it('keeps the earlier departures when a later page fails', async () => {
     const second = await readBoard(answerInTurn(page(0), failure), question, 50, isBus);
     expect(second.departures).toHaveLength(40);
     const third = await readBoard(
@@ -109,7 +109,7 @@ describe('a board', () => {
     expect(minutes(third).at(-1)).toBe(planned(78));
   });
 
-  test('is an error when the first page fails, and when a later one does while the board is empty', async () => {
+  it('is an error when the first page fails, and when a later one does while the board is empty', async () => {
     await expect(readBoard(answerInTurn(failure), question, 10, isBus)).rejects.toBe(failure);
     const trains = answerInTurn(
       page(0, () => 1),
@@ -118,12 +118,12 @@ describe('a board', () => {
     await expect(readBoard(trains, question, 10, isBus)).rejects.toBe(failure);
   });
 
-  test('tells when upstream answered first', async () => {
+  it('tells when upstream answered first', async () => {
     const { freshness } = await readBoard(answerInTurn(page(0), page(39)), question, 50, isBus);
     expect(freshness.retrievedAt).toBe(Date.parse('2026-04-15T06:00:01Z'));
   });
 
-  test('counts what every page left out', async () => {
+  it('counts what every page left out', async () => {
     const efa = answerInTurn(
       page(0, everySecond),
       page(39, (minute) => (minute === 60 ? 77 : 5)),

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { mapAlerts } from '#src/efa/alerts.ts';
 import { stopEventSchema } from '#src/efa/payload.ts';
 
@@ -6,7 +6,7 @@ const alertsOf = (...infos: unknown[]) => mapAlerts(stopEventSchema.parse({ tran
 const alertOf = (subtitle: string, content: string) => alertsOf({ priority: 'normal', subtitle, content });
 
 describe('alerts are plain text', () => {
-  test.each([
+  it.each([
     ['<p>Use the <b>northern</b> gate.</p>', 'Use the northern gate.'],
     ['One.<br />Two.<br>Three.', 'One. Two. Three.'],
     ['<ul><li>Stand A</li><li>Stand C</li></ul>', '• Stand A • Stand C'],
@@ -27,7 +27,7 @@ describe('alerts are plain text', () => {
 });
 
 describe('the subtitle leads where it says something of its own', () => {
-  test.each([
+  it.each([
     ['Slower trains', 'Heat on the line.', 'Slower trains: Heat on the line.'],
     ['Slower trains.\u00a0', 'Heat on the line.', 'Slower trains: Heat on the line.'],
     ['Slower trains:', 'Heat on the line.', 'Slower trains: Heat on the line.'],
@@ -44,24 +44,24 @@ describe('the subtitle leads where it says something of its own', () => {
 });
 
 describe('a list of alerts', () => {
-  test('has each text once, in the order of upstream', () => {
+  it('has each text once, in the order of upstream', () => {
     const one = { id: '1', subtitle: 'Lift 2 is closed', content: '' };
     const other = { id: '2', subtitle: 'Heat', content: '' };
     expect(alertsOf(one, other, { ...one, id: '3' })).toEqual(['Lift 2 is closed', 'Heat']);
   });
 
-  test('leaves out permanent notices and keeps every other priority', () => {
+  it('leaves out permanent notices and keeps every other priority', () => {
     const priorities = ['veryLow', 'low', 'normal', 'high', 'veryHigh', undefined];
     const texts = alertsOf(...priorities.map((priority) => ({ priority, subtitle: `${priority}`, content: '' })));
     expect(texts).toEqual(['low', 'normal', 'high', 'veryHigh', 'undefined']);
   });
 
-  test('leaves out what has no text, and what is no notice', () => {
+  it('leaves out what has no text, and what is no notice', () => {
     expect(alertsOf({}, { subtitle: '', content: '<p></p>' }, null, 'none')).toEqual([]);
     expect(alertsOf()).toEqual([]);
   });
 
-  test('takes the spoken text and the link text where the written ones are missing or empty', () => {
+  it('takes the spoken text and the link text where the written ones are missing or empty', () => {
     const properties = { speechText: 'Heat on the line.' };
     expect(alertsOf({ urlText: 'Slower trains', properties })).toEqual(['Slower trains: Heat on the line.']);
     expect(alertsOf({ subtitle: '', urlText: 'Slower trains', content: '', properties })).toEqual([

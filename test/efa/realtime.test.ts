@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { bestKnown, findTime, isCancelled } from '#src/efa/realtime.ts';
 
 const planned = '2026-04-15T06:30:00Z';
@@ -8,35 +8,35 @@ const date = (text: string) => new Date(text);
 const none = { planned: undefined, baseTimetable: undefined, estimated: undefined };
 
 describe('a planned time and its estimate', () => {
-  test('are both told when the vehicle is tracked, and the estimate is the one to reckon with', () => {
+  it('are both told when the vehicle is tracked, and the estimate is the one to reckon with', () => {
     const time = findTime({ planned, baseTimetable, estimated }, true);
     expect(time).toEqual({ planned: date(planned), realtime: date(estimated) });
     expect(time && bestKnown(time)).toEqual(date(estimated));
   });
 
-  test('an estimate does not count when the vehicle is not tracked', () => {
+  it('an estimate does not count when the vehicle is not tracked', () => {
     const time = findTime({ planned, baseTimetable, estimated }, false);
     expect(time).toEqual({ planned: date(planned), realtime: null });
     expect(time && bestKnown(time)).toEqual(date(planned));
   });
 
-  test('a tracked vehicle without an estimate has none', () => {
+  it('a tracked vehicle without an estimate has none', () => {
     expect(findTime({ ...none, planned }, true)).toEqual({ planned: date(planned), realtime: null });
     expect(findTime({ ...none, planned, estimated: 'soon' }, true)).toEqual({ planned: date(planned), realtime: null });
   });
 
-  test('the base timetable, then the estimate, stand in for a planned time that is missing', () => {
+  it('the base timetable, then the estimate, stand in for a planned time that is missing', () => {
     expect(findTime({ ...none, baseTimetable, estimated }, true)?.planned).toEqual(date(baseTimetable));
     expect(findTime({ ...none, planned: 'soon', estimated }, true)?.planned).toEqual(date(estimated));
   });
 
-  test('without any time there is nothing', () => {
+  it('without any time there is nothing', () => {
     expect(findTime(none, true)).toBeNull();
   });
 });
 
 describe('cancelled', () => {
-  test.each<[call: 'departure' | 'arrival', flag: boolean | undefined, statuses: string[], cancelled: boolean]>([
+  it.each<[call: 'departure' | 'arrival', flag: boolean | undefined, statuses: string[], cancelled: boolean]>([
     ['departure', true, [], true],
     ['departure', undefined, [], false],
     ['departure', false, ['MONITORED', 'EXTRA_STOPS', 'EXTRA_TRIP', 'EXTRA_STOP'], false],

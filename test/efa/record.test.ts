@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { LeftOut, logLeftOut, mapRecords, need } from '#src/efa/record.ts';
 import { ApiError } from '#src/errors.ts';
@@ -11,7 +11,7 @@ const map = ({ id }: { id: number }) => {
 };
 
 describe('records', () => {
-  test('are mapped each in a guard of its own, in their order; what is left out is counted by reason', () => {
+  it('are mapped each in a guard of its own, in their order; what is left out is counted by reason', () => {
     const records = [{ id: 3 }, null, { id: -1 }, { id: 1 }, { id: 0 }, 'x', { id: 200 }, { id: -2 }];
     expect(mapRecords(records, schema, map)).toEqual({
       kept: [3, 1],
@@ -19,21 +19,21 @@ describe('records', () => {
     });
   });
 
-  test('none at all is no error', () => {
+  it('none at all is no error', () => {
     expect(mapRecords([], schema, map)).toEqual({ kept: [], leftOut: {} });
   });
 
-  test('of which every one is bad are an error: an empty answer would be a lie', () => {
+  it('of which every one is bad are an error: an empty answer would be a lie', () => {
     expect(() => mapRecords([null, { id: 200 }], schema, map)).toThrow(ApiError);
   });
 
-  test('of which the readable ones are left out by decision are an empty answer', () => {
+  it('of which the readable ones are left out by decision are an empty answer', () => {
     expect(mapRecords([{ id: -1 }, null], schema, map).kept).toEqual([]);
   });
 });
 
 describe('the log of what was left out', () => {
-  test.each([
+  it.each([
     [[{ cancelled: 2 }, { 'not asked for': 1, cancelled: 1 }], 'debug', { cancelled: 3, 'not asked for': 1 }],
     [[{ cancelled: 2 }, { malformed: 1 }], 'warn', { cancelled: 2, malformed: 1 }],
     [[{ 'unknown product class': 1 }], 'warn', { 'unknown product class': 1 }],
@@ -44,7 +44,7 @@ describe('the log of what was left out', () => {
     expect(log[level === 'warn' ? 'debug' : 'warn']).not.toHaveBeenCalled();
   });
 
-  test('is silent when nothing was', () => {
+  it('is silent when nothing was', () => {
     const log = { warn: vi.fn(), debug: vi.fn() };
     logLeftOut(log, {}, {});
     expect(log.warn).not.toHaveBeenCalled();

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { departuresQuery, toDeparturesQuestion } from '#src/departures/query.ts';
 import {
   type EfaRequest,
@@ -34,7 +34,7 @@ const LOOKING_BACK = '&itdDate=20260415&itdTime=1615';
 const BUS_ONLY = '&excludedMeans=checkbox&exclMOT_1=1&exclMOT_2=1&exclMOT_4=1&exclMOT_7=1&exclMOT_9=1&exclMOT_11=1';
 
 describe('departures', () => {
-  test.each([
+  it.each([
     ['stop=200060', MONITOR('200060') + LOOKING_BACK + BUS_ONLY],
     ['stop=g201023', MONITOR('G201023') + LOOKING_BACK + BUS_ONLY],
     ['stop=200060&modes=all', MONITOR('200060') + LOOKING_BACK],
@@ -60,7 +60,7 @@ describe('departures', () => {
     expect(departuresUrl(query, NOW)).toBe(upstream);
   });
 
-  test.each([
+  it.each([
     ['just after midnight, from the day before', '2026-04-15T14:03:00Z', '&itdDate=20260415&itdTime=2353'],
     ['in the hour that comes twice, for the first time', '2026-04-04T15:30:00Z', ''],
     ['in the hour that comes twice, for the second time', '2026-04-04T16:30:00Z', ''],
@@ -70,7 +70,7 @@ describe('departures', () => {
     expect(departuresUrl('stop=200060&modes=all', now)).toBe(MONITOR('200060') + time);
   });
 
-  test('only a time is today in Sydney, also when it is still yesterday in UTC', () => {
+  it('only a time is today in Sydney, also when it is still yesterday in UTC', () => {
     expect(departuresUrl('stop=200060&modes=all&time=0000', '2026-04-14T14:00:00Z')).toBe(
       `${MONITOR('200060')}&itdDate=20260415&itdTime=0000`,
     );
@@ -78,7 +78,7 @@ describe('departures', () => {
 });
 
 describe('the written wall clock goes upstream unshifted', () => {
-  test.each([
+  it.each([
     ['the hour that comes twice', '20260405', '0230'],
     ['the minute before it', '20260405', '0159'],
     ['the hour that does not exist', '20261004', '0230'],
@@ -98,7 +98,7 @@ describe('the written wall clock goes upstream unshifted', () => {
 
 describe('journeys', () => {
   const ends = 'type_origin=any&name_origin=200060&type_destination=any&name_destination=G201023';
-  test.each([
+  it.each([
     ['from=200060&to=g201023', `trip?${FORMAT}&${ends}&depArrMacro=dep&calcNumberOfTrips=6&TfNSWTR=true`],
     ['from=200060&to=G201023&limit=1', `trip?${FORMAT}&${ends}&depArrMacro=dep&calcNumberOfTrips=6&TfNSWTR=true`],
     [
@@ -119,7 +119,7 @@ describe('journeys', () => {
 });
 
 describe('nearby', () => {
-  test.each([
+  it.each([
     ['lat=-33.884&lng=151.206', '151.206%3A-33.884', 500],
     ['lat=-35.278&lng=149.13&radius=2000', '149.13%3A-35.278', 2000],
     ['lat=-33.884&lng=151.206&radius=9999', '151.206%3A-33.884', 2000],
@@ -130,14 +130,14 @@ describe('nearby', () => {
     );
   });
 
-  test('a coordinate very near zero is not written with an exponent', () => {
+  it('a coordinate very near zero is not written with an exponent', () => {
     expect(toCoordRequest({ lat: 0.00000049, lng: 100, radiusMetres: 500 }).query.coord).toBe('100:0:EPSG:4326');
     expect(toCoordRequest({ lat: 0.0000025, lng: 1.5, radiusMetres: 500 }).query.coord).toBe('1.5:0.000003:EPSG:4326');
   });
 });
 
 describe('search', () => {
-  test.each([
+  it.each([
     ['Central', 'Central'],
     ['  Town Hall ', 'Town+Hall'],
     ['Park & Ride', 'Park+%26+Ride'],

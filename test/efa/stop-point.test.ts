@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { stopPointSchema } from '#src/efa/payload.ts';
 import {
   findId,
@@ -15,7 +15,7 @@ const point = (record: object) => stopPointSchema.parse(record);
 const suburb = (name: string) => ({ type: 'locality', name });
 
 describe('the platform label', () => {
-  test.each<[mode: Mode | null, platformName: string | undefined, code: string | undefined, label: string | null]>([
+  it.each<[mode: Mode | null, platformName: string | undefined, code: string | undefined, label: string | null]>([
     ['train', 'Platform 3', 'THL3', 'Platform 3'],
     ['train', 'Platform 26', 'CE26', 'Platform 26'],
     ['train', 'Platforms 4/5', 'BMT4', 'Platforms 4/5'],
@@ -50,7 +50,7 @@ describe('the platform label', () => {
     expect(findPlatform(point({ name: 'Somewhere', properties: { platform, platformName } }), mode)).toBe(label);
   });
 
-  test.each<[name: string, label: string | null]>([
+  it.each<[name: string, label: string | null]>([
     ['Yennora, Yennora Station, Platform 2', 'Platform 2'],
     ['Central Station, Platform 26, Sydney', 'Platform 26'],
     ['Circular Quay, Wharf 3, Side A, Sydney', 'Wharf 3, Side A'],
@@ -61,12 +61,12 @@ describe('the platform label', () => {
     expect(findPlatform(point({ name }), 'train')).toBe(label);
   });
 
-  test('is read from the name of the stop when the point itself has none', () => {
+  it('is read from the name of the stop when the point itself has none', () => {
     const parent = { type: 'stop', name: 'Town Hall Station, Platform 1, Sydney', parent: suburb('Sydney') };
     expect(findPlatform(point({ name: 'Town Hall Station', parent }), 'train')).toBe('Platform 1');
   });
 
-  test('of a walk is a stand at a bus stop and nothing at a wharf', () => {
+  it('of a walk is a stand at a bus stop and nothing at a wharf', () => {
     const properties = { platform: 'A' };
     expect(findPlatform(point({ properties, modes: [1, 5, 11] }), null)).toBe('Stand A');
     expect(findPlatform(point({ properties, modes: [5, 9] }), null)).toBeNull();
@@ -75,7 +75,7 @@ describe('the platform label', () => {
 });
 
 describe('the stop name', () => {
-  test.each<[what: string, record: object, name: string | null]>([
+  it.each<[what: string, record: object, name: string | null]>([
     ['drops the platform', { disassembledName: 'Central Station, Platform 18' }, 'Central Station'],
     ['drops the stand', { disassembledName: 'Town Hall, Park St, Stand K' }, 'Town Hall, Park St'],
     ['drops wharf and side', { disassembledName: 'Circular Quay, Wharf 3, Side A' }, 'Circular Quay'],
@@ -104,7 +104,7 @@ describe('the stop name', () => {
 });
 
 describe('identifier, position, suburb, modes, path', () => {
-  test('the identifier is that of the exact point, else of its stop, else the internal one, else the position', () => {
+  it('the identifier is that of the exact point, else of its stop, else the internal one, else the position', () => {
     const parent = { id: '200060', type: 'stop' };
     const properties = { stopId: '10101100' };
     const coord = [-33.88, 151.2];
@@ -115,7 +115,7 @@ describe('identifier, position, suburb, modes, path', () => {
     expect(findId(point({}))).toBeNull();
   });
 
-  test('the position is that of the point, else of its stop, never of its suburb', () => {
+  it('the position is that of the point, else of its stop, never of its suburb', () => {
     const stop = { type: 'stop', coord: [-33.9, 151.3] };
     expect(findPosition(point({ coord: [-33.88, 151.2], parent: stop }))).toEqual([-33.88, 151.2]);
     expect(findPosition(point({ coord: ['x'], parent: stop }))).toEqual([-33.9, 151.3]);
@@ -123,7 +123,7 @@ describe('identifier, position, suburb, modes, path', () => {
     expect(findPosition(point({ coord: [151.2, -33.88] }))).toBeNull();
   });
 
-  test('the suburb is the main locality, else the nearest place above', () => {
+  it('the suburb is the main locality, else the nearest place above', () => {
     const parent = { type: 'stop', name: 'Central Station', parent: suburb('Haymarket') };
     expect(findLocality(point({ properties: { mainLocality: 'Sydney' }, parent }))).toBe('Sydney');
     expect(findLocality(point({ parent }))).toBe('Haymarket');
@@ -131,13 +131,13 @@ describe('identifier, position, suburb, modes, path', () => {
     expect(findLocality(point({}))).toBeNull();
   });
 
-  test('modes are read from either list; classes that are no mode are dropped', () => {
+  it('modes are read from either list; classes that are no mode are dropped', () => {
     expect(listModes(point({ modes: [1, 5, 99, 77, 'x'] }))).toEqual(['train', 'bus']);
     expect(listModes(point({ productClasses: [9] }))).toEqual(['ferry']);
     expect(listModes(point({}))).toEqual([]);
   });
 
-  test('a path keeps its pairs in order and drops what is none', () => {
+  it('a path keeps its pairs in order and drops what is none', () => {
     expect(mapPath([[-33.8, 151.2], null, [-33.9], ['a', 'b'], [-33.9, 151.3]])).toEqual([
       [-33.8, 151.2],
       [-33.9, 151.3],

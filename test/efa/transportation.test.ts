@@ -1,8 +1,8 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { stopEventSchema } from '#src/efa/payload.ts';
 import { findLineName, findRouteName } from '#src/efa/transportation.ts';
 
-test.each([
+it.each([
   [
     'a train',
     'T8',

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findLiveStops, type LiveStops, type StopCheck } from '#src/nearby/live-stops.ts';
 import type { NearbyStop } from '#src/nearby/nearby-stop.ts';
 import type { Verdict } from '#src/nearby/verdict.ts';
@@ -44,41 +44,41 @@ function stopCheckOf(table: Record<string, Verdict | null>, known: Record<string
 }
 
 describe('live stops', () => {
-  test('are the candidates without the dead ones, nearest first', async () => {
+  it('are the candidates without the dead ones, nearest first', async () => {
     const stopCheck = stopCheckOf({ '2': dead, '4': dead });
     expect(ids(await findLiveStops(stops(5, 'bus'), buses, stopCheck))).toEqual(['1', '3', '5']);
   });
 
-  test('fill the limit from further away when near ones are dead', async () => {
+  it('fill the limit from further away when near ones are dead', async () => {
     const stopCheck = stopCheckOf({ '1': dead, '2': dead });
     expect(ids(await findLiveStops(stops(9, 'bus'), { ...buses, limit: 3 }, stopCheck))).toEqual(['3', '4', '5']);
   });
 
-  test('cost no more checks than the limit needs', async () => {
+  it('cost no more checks than the limit needs', async () => {
     const stopCheck = stopCheckOf({ '2': dead });
     await findLiveStops(stops(50, 'bus'), { ...buses, limit: 3 }, stopCheck);
     expect(stopCheck.checked).toEqual(['1', '2', '3', '4']);
   });
 
-  test('cost no check where the verdict is known', async () => {
+  it('cost no check where the verdict is known', async () => {
     const stopCheck = stopCheckOf({}, { '1': alive('bus'), '2': dead });
     expect(ids(await findLiveStops(stops(3, 'bus'), buses, stopCheck))).toEqual(['1', '3']);
     expect(stopCheck.checked).toEqual(['3']);
   });
 
-  test('are checked four at once and no more', async () => {
+  it('are checked four at once and no more', async () => {
     const stopCheck = stopCheckOf({});
     expect(ids(await findLiveStops(stops(40, 'bus'), { ...buses, limit: 30 }, stopCheck))).toHaveLength(30);
     expect(stopCheck.mostAtOnce).toBe(4);
   });
 
-  test('of other modes only are left out without a check', async () => {
+  it('of other modes only are left out without a check', async () => {
     const stopCheck = stopCheckOf({});
     expect(ids(await findLiveStops([stop(1, 'train'), stop(2, 'train', 'bus')], buses, stopCheck))).toEqual(['2']);
     expect(stopCheck.checked).toEqual(['2']);
   });
 
-  test('have their modes completed by what was seen leaving, in the order of the specification', async () => {
+  it('have their modes completed by what was seen leaving, in the order of the specification', async () => {
     const stopCheck = stopCheckOf({ '1': alive('schoolbus', 'train') }, { '2': alive('ferry', 'bus') });
     const found = await findLiveStops([stop(1, 'bus'), stop(2, 'bus')], buses, stopCheck);
     expect(found.stops.map(({ modes }) => modes)).toEqual([
@@ -87,24 +87,24 @@ describe('live stops', () => {
     ]);
   });
 
-  test('a stop listed with other modes stays when the wanted one was seen leaving there', async () => {
+  it('a stop listed with other modes stays when the wanted one was seen leaving there', async () => {
     const stopCheck = stopCheckOf({}, { '1': alive('bus') });
     expect(ids(await findLiveStops([stop(1, 'train')], buses, stopCheck))).toEqual(['1']);
   });
 
-  test('a stop without listed modes is checked, and left out when only other modes leave there', async () => {
+  it('a stop without listed modes is checked, and left out when only other modes leave there', async () => {
     const stopCheck = stopCheckOf({ '1': alive('ferry'), '2': alive('bus') });
     expect(ids(await findLiveStops([stop(1), stop(2)], buses, stopCheck))).toEqual(['2']);
   });
 
-  test('a failed check keeps the stop and ends the checking; what is known still counts', async () => {
+  it('a failed check keeps the stop and ends the checking; what is known still counts', async () => {
     const stopCheck = stopCheckOf({ '2': null, '3': dead }, { '6': dead, '7': alive('bus') });
     const found = await findLiveStops(stops(8, 'bus'), buses, stopCheck);
     expect(ids(found)).toEqual(['1', '2', '4', '5', '7', '8']);
     expect(stopCheck.checked).toEqual(['1', '2', '3', '4']);
   });
 
-  test('nothing nearby is nothing, and asks nothing', async () => {
+  it('nothing nearby is nothing, and asks nothing', async () => {
     const stopCheck = stopCheckOf({});
     expect(ids(await findLiveStops([], { modes: MODES, limit: 10 }, stopCheck))).toEqual([]);
     expect(stopCheck.checked).toEqual([]);

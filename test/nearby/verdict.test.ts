@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { ApiError } from '#src/errors.ts';
 import { checkStop, createVerdicts, learnFromDepartures, type Verdicts } from '#src/nearby/verdict.ts';
 import { MODES } from '#src/transit/mode.ts';
@@ -21,26 +21,26 @@ beforeEach(() => {
 });
 
 describe('the check of a stop', () => {
-  test('asks for every mode, and once when something leaves now', async () => {
+  it('asks for every mode, and once when something leaves now', async () => {
     const efa = answerInTurn(toPayload([{ minute: 1, productClass: 9 }, { minute: 2 }]));
     expect(await checkStop(efa, verdicts, '200070', NOW)).toMatchObject({ isAlive: true, modes: ['bus', 'ferry'] });
     expect(efa.questions).toEqual([{ stopId: '200070', modes: MODES, at: null }]);
   });
 
-  test('finds a stop dead only when nothing leaves now and nothing on the next weekday morning', async () => {
+  it('finds a stop dead only when nothing leaves now and nothing on the next weekday morning', async () => {
     const efa = answerInTurn(silent, silent);
     expect(await checkStop(efa, verdicts, '200070', NOW)).toMatchObject({ isAlive: false, modes: [] });
     expect(efa.questions.map(({ at }) => at)).toEqual([null, { date: '20260416', time: '0800' }]);
   });
 
-  test('finds a stop alive where only school buses stop, on a Saturday', async () => {
+  it('finds a stop alive where only school buses stop, on a Saturday', async () => {
     const efa = answerInTurn(silent, toPayload([{ minute: 1, productClass: 11 }]));
     const saturday = new Date('2026-04-18T02:00:00Z');
     expect(await checkStop(efa, verdicts, '200070', saturday)).toMatchObject({ isAlive: true, modes: ['schoolbus'] });
     expect(efa.questions[1]?.at).toEqual({ date: '20260420', time: '0800' });
   });
 
-  test.each([
+  it.each([
     ['that it knows no such stop', { locations: [], systemMessages: [{ code: -2000, text: 'stop invalid' }] }],
     ['that it has no timetable', { systemMessages: [{ code: -4001, text: 'date invalid' }] }],
     ['nothing', { locations: [] }],
@@ -50,7 +50,7 @@ describe('the check of a stop', () => {
     expect(verdicts.find('200070')).toBeNull();
   });
 
-  test('takes a stop whose departures are all cancelled, or of an unknown class, for alive', async () => {
+  it('takes a stop whose departures are all cancelled, or of an unknown class, for alive', async () => {
     const odd = toPayload([{ minute: 1, productClass: 77 }]);
     expect(await checkStop(answerInTurn(odd), verdicts, '200060', NOW)).toMatchObject({ isAlive: true, modes: [] });
     const payload = toPayload([{ minute: 1 }]);
@@ -59,18 +59,18 @@ describe('the check of a stop', () => {
     expect(await checkStop(cancelled, verdicts, '200070', NOW)).toMatchObject({ isAlive: true, modes: ['bus'] });
   });
 
-  test('tells nothing, and remembers nothing, when either question fails', async () => {
+  it('tells nothing, and remembers nothing, when either question fails', async () => {
     expect(await checkStop(answerInTurn(failure), verdicts, '200070', NOW)).toBeNull();
     expect(await checkStop(answerInTurn(silent, failure), verdicts, '200070', NOW)).toBeNull();
     expect(verdicts.find('200070')).toBeNull();
   });
 
-  test('lets a bug of our own be seen', async () => {
+  it('lets a bug of our own be seen', async () => {
     const bug = new TypeError('ours');
     await expect(checkStop(answerInTurn(bug), verdicts, '200070', NOW)).rejects.toBe(bug);
   });
 
-  test('asks nothing where the verdict is remembered', async () => {
+  it('asks nothing where the verdict is remembered', async () => {
     const efa = answerInTurn(toPayload([{ minute: 1 }]));
     await checkStop(efa, verdicts, '200070', NOW);
     expect(await checkStop(efa, verdicts, '200070', NOW)).toMatchObject({ isAlive: true, modes: ['bus'] });
@@ -79,7 +79,7 @@ describe('the check of a stop', () => {
 });
 
 describe('a verdict is remembered', () => {
-  test('24 hours when the stop is alive', () => {
+  it('24 hours when the stop is alive', () => {
     verdicts.learn('200070', { isAlive: true, modes: ['bus'] });
     wait(23.9);
     expect(verdicts.find('200070')).toMatchObject({ isAlive: true, modes: ['bus'] });
@@ -87,7 +87,7 @@ describe('a verdict is remembered', () => {
     expect(verdicts.find('200070')).toBeNull();
   });
 
-  test('6 hours when it is dead', () => {
+  it('6 hours when it is dead', () => {
     verdicts.learn('200070', { isAlive: false, modes: [] });
     wait(5.9);
     expect(verdicts.find('200070')).toMatchObject({ isAlive: false, modes: [] });
@@ -95,7 +95,7 @@ describe('a verdict is remembered', () => {
     expect(verdicts.find('200070')).toBeNull();
   });
 
-  test('anew from each time it is learnt, with the modes seen so far', () => {
+  it('anew from each time it is learnt, with the modes seen so far', () => {
     verdicts.learn('200070', { isAlive: true, modes: ['schoolbus'] });
     wait(20);
     verdicts.learn('200070', { isAlive: true, modes: ['bus'] });
@@ -103,7 +103,7 @@ describe('a verdict is remembered', () => {
     expect(verdicts.find('200070')).toMatchObject({ isAlive: true, modes: ['bus', 'schoolbus'] });
   });
 
-  test('for each stop on its own', () => {
+  it('for each stop on its own', () => {
     verdicts.learn('200070', { isAlive: true, modes: [] });
     expect(verdicts.find('200060')).toBeNull();
   });
@@ -112,32 +112,32 @@ describe('a verdict is remembered', () => {
 describe('departures answers that pass', () => {
   const question = { stopId: '200070', modes: MODES, at: null };
 
-  test('teach that the stop is alive and which modes leave there, and go on unchanged', async () => {
+  it('teach that the stop is alive and which modes leave there, and go on unchanged', async () => {
     const payload = toPayload([{ minute: 1, productClass: 1 }, { minute: 2 }]);
     const efa = learnFromDepartures(answerInTurn(payload), verdicts);
     expect((await efa.departureMonitor(question)).payload).toBe(payload);
     expect(verdicts.find('200070')).toMatchObject({ isAlive: true, modes: ['train', 'bus'] });
   });
 
-  test('teach of the stop that upstream answered for, which may have another identifier', async () => {
+  it('teach of the stop that upstream answered for, which may have another identifier', async () => {
     const efa = learnFromDepartures(answerInTurn(toPayload([{ minute: 1 }], 'G201023')), verdicts);
     await efa.departureMonitor({ ...question, stopId: '10111010' });
     expect(verdicts.find('G201023')).toMatchObject({ isAlive: true, modes: ['bus'] });
   });
 
-  test('teach nothing when nothing leaves: the question may have been for the night, or for one mode', async () => {
+  it('teach nothing when nothing leaves: the question may have been for the night, or for one mode', async () => {
     const efa = learnFromDepartures(answerInTurn(silent), verdicts);
     await efa.departureMonitor(question);
     expect(verdicts.find('200070')).toBeNull();
   });
 
-  test('wake up a stop that was found dead', async () => {
+  it('wake up a stop that was found dead', async () => {
     verdicts.learn('200070', { isAlive: false, modes: [] });
     await learnFromDepartures(answerInTurn(toPayload([{ minute: 1 }])), verdicts).departureMonitor(question);
     expect(verdicts.find('200070')).toMatchObject({ isAlive: true });
   });
 
-  test('teach nothing when they fail', async () => {
+  it('teach nothing when they fail', async () => {
     const efa = learnFromDepartures(answerInTurn(failure), verdicts);
     await expect(efa.departureMonitor(question)).rejects.toBe(failure);
     expect(verdicts.find('200070')).toBeNull();

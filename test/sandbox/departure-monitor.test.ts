@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { ask, board, type StopEvent, sandboxAt } from './asking.ts';
 
 const WEDNESDAY_8AM = '2026-11-17T21:00:00Z';
@@ -17,7 +17,7 @@ async function manyEvents(): Promise<StopEvent[]> {
   return events;
 }
 
-test('a board holds 40 events in order of planned time, whole minutes, from the asked minute on', async () => {
+it('a board holds 40 events in order of planned time, whole minutes, from the asked minute on', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const { stopEvents = [], systemMessages } = await board(sandbox, '200100', { itdDate: '20261118', itdTime: '0930' });
   expect(systemMessages).toEqual([]);
@@ -28,13 +28,13 @@ test('a board holds 40 events in order of planned time, whole minutes, from the 
   expect(planned.every((time) => time.endsWith(':00Z'))).toBe(true);
 });
 
-test('vehicles that end their run at the stop are no departures', async () => {
+it('vehicles that end their run at the stop are no departures', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const { stopEvents = [] } = await board(sandbox, '200300');
   expect(new Set(stopEvents.map((event) => event.transportation.destination.name))).toEqual(new Set(['Alder']));
 });
 
-test('a stop answers to its identifier, its internal one and any of its platforms', async () => {
+it('a stop answers to its identifier, its internal one and any of its platforms', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const [byId, byInternalId, byPlatform] = await Promise.all(
     ['200200', '10100002', '2002001'].map((id) => board(sandbox, id)),
@@ -44,13 +44,13 @@ test('a stop answers to its identifier, its internal one and any of its platform
   expect(byPlatform).toEqual(byId);
 });
 
-test('$USEPOINT$ keeps to the platform', async () => {
+it('$USEPOINT$ keeps to the platform', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const { stopEvents = [] } = await board(sandbox, '2002001', { nameKey_dm: '$USEPOINT$' });
   expect(new Set(stopEvents.map((event) => event.location.id))).toEqual(new Set(['2002001']));
 });
 
-test('the first departures are live, and none beyond an hour and a half', async () => {
+it('the first departures are live, and none beyond an hour and a half', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const { stopEvents = [] } = await board(sandbox, '200200');
   const live = stopEvents.filter((event) => event.isRealtimeControlled);
@@ -59,13 +59,13 @@ test('the first departures are live, and none beyond an hour and a half', async 
   expect(latest).toBeLessThanOrEqual(Date.parse(WEDNESDAY_8AM) + 90 * 60_000);
 });
 
-test('without TfNSWDM nothing is live', async () => {
+it('without TfNSWDM nothing is live', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const { stopEvents = [] } = await board(sandbox, '200200', { TfNSWDM: 'false' });
   expect(stopEvents.some((event) => 'isRealtimeControlled' in event)).toBe(false);
 });
 
-test('live, cancelled and timetable-only events have the keys they have upstream', async () => {
+it('live, cancelled and timetable-only events have the keys they have upstream', async () => {
   const events = await manyEvents();
   const live = events.filter((event) => event.departureTimeEstimated !== undefined);
   const cancelled = events.filter((event) => event.isCancelled);
@@ -93,7 +93,7 @@ test('live, cancelled and timetable-only events have the keys they have upstream
   expect(occupancies).toEqual(new Set([undefined, 'MANY_SEATS', 'FEW_SEATS', 'STANDING_ONLY']));
 }, 20_000);
 
-test('names repeat the platform in the parent; the line has all its names; a coach has no short one', async () => {
+it('names repeat the platform in the parent; the line has all its names; a coach has no short one', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const { stopEvents = [] } = await board(sandbox, '200200');
   const train = stopEvents.find((event) => event.location.id === '2002001');
@@ -126,7 +126,7 @@ test('names repeat the platform in the parent; the line has all its names; a coa
   expect(coach).not.toHaveProperty('isRealtimeControlled');
 });
 
-test('excluded modes stay away; exclusions without the checkbox are ignored; the checkbox alone loses the rails', async () => {
+it('excluded modes stay away; exclusions without the checkbox are ignored; the checkbox alone loses the rails', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const classes = async (query: Record<string, string>) => {
     const { stopEvents = [] } = await board(sandbox, '200200', query);
@@ -139,7 +139,7 @@ test('excluded modes stay away; exclusions without the checkbox are ignored; the
   expect(await classes({ excludedMeans: 'checkbox' })).toEqual(new Set([7]));
 });
 
-test('an unknown stop is invalid; a stop without departures is found and has no lines; so is a date far off', async () => {
+it('an unknown stop is invalid; a stop without departures is found and has no lines; so is a date far off', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const unknown = await board(sandbox, '999999');
   expect(unknown.systemMessages).toMatchObject([{ type: 'error', code: -2000, text: 'stop invalid' }]);
@@ -156,7 +156,7 @@ test('an unknown stop is invalid; a stop without departures is found and has no 
   expect(farOff).not.toHaveProperty('stopEvents');
 });
 
-test('the same question in the same minute has the same answer to the byte', async () => {
+it('the same question in the same minute has the same answer to the byte', async () => {
   const query = { mode: 'direct', type_dm: 'any', name_dm: '200200', TfNSWDM: 'true' };
   const early = await sandboxAt('2026-11-17T21:00:01Z');
   const late = await sandboxAt('2026-11-17T21:00:58Z');

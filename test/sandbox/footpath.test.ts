@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { createFootpaths, distanceMetres } from '#src/sandbox/footpath.ts';
 import type { SandboxStop } from '#src/sandbox/network.ts';
 import { indexNetwork } from '#src/sandbox/network-index.ts';
@@ -30,18 +30,18 @@ function footpathsAlong(stops: number[][]) {
   };
 }
 
-test('a change takes a minute at the same platform, two at least within the stop, more for a longer walk', () => {
+it('a change takes a minute at the same platform, two at least within the stop, more for a longer walk', () => {
   const from = footpathsAlong([[0, 10, 200]]);
   expect(from(0)).toEqual({ 0: 60, 10: 120, 200: 300 });
 });
 
-test('people walk 400 metres between stops, and across their own stop however wide it is', () => {
+it('people walk 400 metres between stops, and across their own stop however wide it is', () => {
   const from = footpathsAlong([[0, 700], [395], [405]]);
   expect(from(0)).toEqual({ 0: 60, 700: 900, 395: 540 });
   expect(from(395)).toEqual({ 0: 540, 700: 480, 395: 60, 405: 120 });
 });
 
-test('a degree of longitude is shorter than one of latitude', () => {
+it('a degree of longitude is shorter than one of latitude', () => {
   expect(distanceMetres({ lat: -33, lng: 151 }, { lat: -34, lng: 151 })).toBeCloseTo(111_195, -2);
   expect(distanceMetres({ lat: -60, lng: 151 }, { lat: -60, lng: 152 })).toBeCloseTo(55_600, -2);
 });

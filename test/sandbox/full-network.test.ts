@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { SANDBOX_NETWORK } from '#src/sandbox/network/sandbox-network.ts';
 import { ask, board, sandboxAt, trip } from './asking.ts';
 
@@ -15,7 +15,7 @@ function median(numbers: number[]): number {
   return numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? 0;
 }
 
-test('every stop of the network answers with departures or says that nothing calls there', async () => {
+it('every stop of the network answers with departures or says that nothing calls there', async () => {
   const sandbox = await sandboxAt(FRIDAY_8_30AM, { network: SANDBOX_NETWORK });
   for (const id of stopIds) {
     const { stopEvents, systemMessages, locations } = await board(sandbox, id);
@@ -25,7 +25,7 @@ test('every stop of the network answers with departures or says that nothing cal
   }
 });
 
-test('journeys across the network follow on in time and place', async () => {
+it('journeys across the network follow on in time and place', async () => {
   const sandbox = await sandboxAt(FRIDAY_8_30AM, { network: SANDBOX_NETWORK });
   for (const { from, to } of PAIRS) {
     const { journeys, systemMessages } = await trip(sandbox, from, to);
@@ -42,7 +42,7 @@ test('journeys across the network follow on in time and place', async () => {
   }
 });
 
-test('once warm, boards and journeys take milliseconds', async () => {
+it('once warm, boards and journeys take milliseconds', async () => {
   const sandbox = await sandboxAt(FRIDAY_8_30AM, { network: SANDBOX_NETWORK });
   const timed = async (endpoint: string, query: Record<string, string>) => {
     const before = performance.now();

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { createAuthority } from '#src/sandbox/authority.ts';
 import { entrancesOf, findEndpoint } from '#src/sandbox/endpoint.ts';
 import { findJourneys } from '#src/sandbox/journey.ts';
@@ -93,7 +93,7 @@ function searchOf(drawn: SandboxNetwork, isCut: Search['isCut'] = () => false) {
 const place = fc.integer({ min: 0, max: POINTS - 1 }).map((i) => `s${i}`);
 const moment = fc.integer({ min: -6 * 60, max: 12 * 60 }).map((minute) => NOON + minute * 60);
 
-test('departing, no journey arrives earlier than the one found', () => {
+it('departing, no journey arrives earlier than the one found', () => {
   fc.assert(
     fc.property(network, place, place, moment, (drawn, from, to, at) => {
       fc.pre(from !== to);
@@ -105,7 +105,7 @@ test('departing, no journey arrives earlier than the one found', () => {
   );
 });
 
-test('arriving, no journey departs later than the one found and is still in time', () => {
+it('arriving, no journey departs later than the one found and is still in time', () => {
   fc.assert(
     fc.property(network, place, place, moment, (drawn, from, to, at) => {
       fc.pre(from !== to);
@@ -123,7 +123,7 @@ test('arriving, no journey departs later than the one found and is still in time
   );
 });
 
-test('runs that are cut carry nobody, in either direction', () => {
+it('runs that are cut carry nobody, in either direction', () => {
   fc.assert(
     fc.property(network, place, place, moment, (drawn, from, to, at) => {
       fc.pre(from !== to);
@@ -136,7 +136,7 @@ test('runs that are cut carry nobody, in either direction', () => {
   );
 });
 
-test('of the journeys found none is dominated, none between them is left out, and rides go forward', () => {
+it('of the journeys found none is dominated, none between them is left out, and rides go forward', () => {
   fc.assert(
     fc.property(network, place, place, moment, fc.boolean(), (drawn, from, to, at, arriveBy) => {
       fc.pre(from !== to);

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import type { SandboxLine } from '#src/sandbox/network.ts';
 import type { NetworkIndex } from '#src/sandbox/network-index.ts';
 import { indexNetwork } from '#src/sandbox/network-index.ts';
@@ -42,7 +42,7 @@ const monitored = runs.filter((run) => run.pattern.line.monitored);
 const shareOf = (part: Run[]) => part.length / monitored.length;
 const kindAtStart = (run: Run) => callState(run, 0, run.startSeconds).kind;
 
-test('no vehicle goes back in time, leaves its first call early or is later than any bus ever was', () => {
+it('no vehicle goes back in time, leaves its first call early or is later than any bus ever was', () => {
   const wrong = runs.filter((run) => {
     const calls = run.pattern.points.map((_, call) => call);
     const estimates = calls.map((call) => plannedSeconds(run, call) + delaySeconds(run, call));
@@ -54,7 +54,7 @@ test('no vehicle goes back in time, leaves its first call early or is later than
   expect(wrong).toEqual([]);
 });
 
-test('some run late, some early, some on time', () => {
+it('some run late, some early, some on time', () => {
   const delays = monitored.map((run) => delaySeconds(run, run.pattern.points.length - 1));
   const share = (isSuch: (delay: number) => boolean) => delays.filter(isSuch).length / delays.length;
   expect(share((delay) => delay >= 60)).toBeGreaterThan(0.3);
@@ -62,7 +62,7 @@ test('some run late, some early, some on time', () => {
   expect(share((delay) => Math.abs(delay) < 60)).toBeGreaterThan(0.3);
 });
 
-test('about one in eight monitored runs never reports, one in fifty is cancelled, one in a hundred leaves out a stop', () => {
+it('about one in eight monitored runs never reports, one in fifty is cancelled, one in a hundred leaves out a stop', () => {
   const silent = shareOf(monitored.filter((run) => kindAtStart(run) === 'timetable'));
   expect(silent).toBeGreaterThan(0.1);
   expect(silent).toBeLessThan(0.15);
@@ -71,13 +71,13 @@ test('about one in eight monitored runs never reports, one in fifty is cancelled
   expect(through.filter((run) => typeof cancellationOf(run) === 'number').length / through.length).toBeCloseTo(0.01, 2);
 });
 
-test('lines that are not monitored know their timetable only', () => {
+it('lines that are not monitored know their timetable only', () => {
   const silent = runs.filter((run) => !run.pattern.line.monitored);
   expect(silent.length).toBeGreaterThan(0);
   for (const run of silent) expect(kindAtStart(run)).toBe('timetable');
 });
 
-test('nobody reports more than 90 minutes ahead, and everyone who reports does so an hour ahead', () => {
+it('nobody reports more than 90 minutes ahead, and everyone who reports does so an hour ahead', () => {
   for (const run of monitored.slice(0, 2000)) {
     expect(callState(run, 0, run.startSeconds - 5401).kind).toBe('timetable');
     expect(callState(run, 0, run.startSeconds - 3600).kind).toBe(kindAtStart(run));
@@ -85,7 +85,7 @@ test('nobody reports more than 90 minutes ahead, and everyone who reports does s
   }
 });
 
-test('a run means the same whatever window of the timetable it was read from', () => {
+it('a run means the same whatever window of the timetable it was read from', () => {
   const [pattern] = indexNetwork(SMALL_NETWORK).patterns;
   if (pattern === undefined) throw new Error('the small network has patterns');
   const seeds = (at: number) => {

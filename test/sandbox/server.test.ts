@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Fault } from '#src/sandbox/fault.ts';
 import { startSandbox } from '#src/sandbox/server.ts';
 import { API_KEY, ask, sandboxAt } from './asking.ts';
@@ -13,7 +13,7 @@ async function askWith(fault: Fault, init: RequestInit = {}) {
 
 const timeout = (ms: number) => ({ headers: { authorization: `apikey ${API_KEY}` }, signal: AbortSignal.timeout(ms) });
 
-test('without the right key the answer is 401, whatever the endpoint', async () => {
+it('without the right key the answer is 401, whatever the endpoint', async () => {
   const sandbox = await sandboxAt(NOW);
   for (const authorization of [undefined, 'apikey wrong', API_KEY, `Apikey ${API_KEY}`]) {
     const response = await ask(
@@ -35,7 +35,7 @@ test('without the right key the answer is 401, whatever the endpoint', async () 
   }
 });
 
-test('other paths and methods are 404', async () => {
+it('other paths and methods are 404', async () => {
   const sandbox = await sandboxAt(NOW);
   const headers = { authorization: `apikey ${API_KEY}` };
   expect((await ask(sandbox, 'add_info', {})).status).toBe(404);
@@ -43,13 +43,13 @@ test('other paths and methods are 404', async () => {
   expect((await ask(sandbox, 'trip', {}, { method: 'POST', headers })).status).toBe(404);
 });
 
-test('it speaks JSON only when asked for rapidJSON', async () => {
+it('it speaks JSON only when asked for rapidJSON', async () => {
   const sandbox = await sandboxAt(NOW);
   const response = await ask(sandbox, 'trip', { outputFormat: 'XML' });
   expect(response.headers.get('content-type')).toMatch(/xml/);
 });
 
-test('it compresses for whoever takes gzip, and only then', async () => {
+it('it compresses for whoever takes gzip, and only then', async () => {
   const sandbox = await sandboxAt(NOW);
   const encoding = async (accepted: string) => {
     const headers = { authorization: `apikey ${API_KEY}`, 'accept-encoding': accepted };
@@ -60,7 +60,7 @@ test('it compresses for whoever takes gzip, and only then', async () => {
   expect(await encoding('br')).toBeNull();
 });
 
-test('a fault of the chooser itself is seen as 500', async () => {
+it('a fault of the chooser itself is seen as 500', async () => {
   const sandbox = await sandboxAt(NOW, {
     fault: () => {
       throw new Error('chosen badly');
@@ -70,7 +70,7 @@ test('a fault of the chooser itself is seen as 500', async () => {
   expect([response.status, await response.json()]).toEqual([500, { code: 500, message: 'chosen badly' }]);
 });
 
-test('it listens within 150 ms on its full network', async () => {
+it('it listens within 150 ms on its full network', async () => {
   const durations: number[] = [];
   for (let i = 0; i < 3; i++) {
     const before = performance.now();
@@ -81,7 +81,7 @@ test('it listens within 150 ms on its full network', async () => {
   expect(Math.min(...durations)).toBeLessThan(150);
 });
 
-test('it closes at once under an open connection', async () => {
+it('it closes at once under an open connection', async () => {
   const sandbox = await sandboxAt(NOW, { fault: () => ({ kind: 'hang-before-headers' }) });
   const hanging = ask(sandbox, 'stop_finder', FINDER).catch((error: unknown) => error);
   await new Promise((resolve) => setTimeout(resolve, 50));
@@ -91,7 +91,7 @@ test('it closes at once under an open connection', async () => {
   expect(await hanging).toBeInstanceOf(Error);
 });
 
-test('the chooser sees endpoint, query and a count for each endpoint, and nothing in a request chooses', async () => {
+it('the chooser sees endpoint, query and a count for each endpoint, and nothing in a request chooses', async () => {
   const seen: string[] = [];
   const sandbox = await sandboxAt(NOW, {
     fault: ({ endpoint, query, count }) => {
@@ -107,18 +107,18 @@ test('the chooser sees endpoint, query and a count for each endpoint, and nothin
   expect(bodies.map((body) => body.length > 0)).toEqual([true, false, true]);
 });
 
-test('slow: the true answer, late', async () => {
+it('slow: the true answer, late', async () => {
   const before = performance.now();
   const response = await askWith({ kind: 'slow', delayMs: 120 });
   expect(await response.json()).toHaveProperty('locations');
   expect(performance.now() - before).toBeGreaterThanOrEqual(115);
 });
 
-test('hang before headers: nothing comes', async () => {
+it('hang before headers: nothing comes', async () => {
   await expect(askWith({ kind: 'hang-before-headers' }, timeout(150))).rejects.toThrow(/timeout/i);
 });
 
-test('hang in the body: headers and half, then nothing', async () => {
+it('hang in the body: headers and half, then nothing', async () => {
   const response = await askWith({ kind: 'hang-in-body' }, timeout(300));
   expect(response.status).toBe(200);
   const { value } = (await response.body?.getReader().read()) ?? {};
@@ -129,18 +129,18 @@ test('hang in the body: headers and half, then nothing', async () => {
   );
 });
 
-test('reset: the connection is gone', async () => {
+it('reset: the connection is gone', async () => {
   await expect(askWith({ kind: 'reset' })).rejects.toThrow('fetch failed');
 });
 
-test('drip: a byte a second', async () => {
+it('drip: a byte a second', async () => {
   const response = await askWith({ kind: 'drip' }, timeout(1500));
   const reader = response.body?.getReader();
   expect((await reader?.read())?.value).toHaveLength(1);
   expect((await reader?.read())?.value).toHaveLength(1);
 });
 
-test('answer: any status, body and headers', async () => {
+it('answer: any status, body and headers', async () => {
   const headers = { 'x-error-detail': 'Account Over Rate Limit', 'content-type': 'text/html' };
   const response = await askWith({ kind: 'answer', status: 403, body: '<h1>no</h1>', headers });
   expect(response.status).toBe(403);
@@ -148,18 +148,18 @@ test('answer: any status, body and headers', async () => {
   expect(await response.text()).toBe('<h1>no</h1>');
 });
 
-test('truncated: half of the JSON, as if it were whole', async () => {
+it('truncated: half of the JSON, as if it were whole', async () => {
   const response = await askWith({ kind: 'truncated' });
   expect(response.status).toBe(200);
   await expect(response.json()).rejects.toThrow(SyntaxError);
 });
 
-test('empty: 200 and no body', async () => {
+it('empty: 200 and no body', async () => {
   const response = await askWith({ kind: 'empty' });
   expect([response.status, await response.text()]).toEqual([200, '']);
 });
 
-test('other JSON: 200 and something else', async () => {
+it('other JSON: 200 and something else', async () => {
   const response = await askWith({ kind: 'other-json', json: ['what?'] });
   expect([response.status, await response.json()]).toEqual([200, ['what?']]);
 });

@@ -1,9 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { places, sandboxAt } from './asking.ts';
 
 const NOW = '2026-11-17T21:00:00Z';
 
-test('a text finds stops among streets, sights and suburbs, scored far above them, one stop the best', async () => {
+it('a text finds stops among streets, sights and suburbs, scored far above them, one stop the best', async () => {
   const sandbox = await sandboxAt(NOW);
   const { locations = [], systemMessages } = await places(sandbox, 'stop_finder', {
     type_sf: 'any',
@@ -29,7 +29,7 @@ test('a text finds stops among streets, sights and suburbs, scored far above the
   ]);
 });
 
-test('words match by their beginnings, in any order, also the suburb', async () => {
+it('words match by their beginnings, in any order, also the suburb', async () => {
   const sandbox = await sandboxAt(NOW);
   const found = async (name_sf: string) =>
     (await places(sandbox, 'stop_finder', { type_sf: 'any', name_sf })).locations?.map((place) => place.id);
@@ -40,14 +40,14 @@ test('words match by their beginnings, in any order, also the suburb', async () 
   expect(await found('zzzz')).toBeUndefined();
 });
 
-test('without TfNSWSF the classes are called productClasses', async () => {
+it('without TfNSWSF the classes are called productClasses', async () => {
   const sandbox = await sandboxAt(NOW);
   const { locations = [] } = await places(sandbox, 'stop_finder', { type_sf: 'any', name_sf: 'alder station' });
   expect(locations[0]).toMatchObject({ id: '200100', productClasses: [1] });
   expect(locations[0]).not.toHaveProperty('modes');
 });
 
-test.each(['any', 'stop'])('an identifier finds its one stop, type %s', async (type_sf) => {
+it.each(['any', 'stop'])('an identifier finds its one stop, type %s', async (type_sf) => {
   const sandbox = await sandboxAt(NOW);
   for (const name_sf of ['200200', '10100002']) {
     const { locations } = await places(sandbox, 'stop_finder', { type_sf, name_sf });
@@ -57,7 +57,7 @@ test.each(['any', 'stop'])('an identifier finds its one stop, type %s', async (t
   }
 });
 
-test('asked for stops only, a text finds bare names without coordinates', async () => {
+it('asked for stops only, a text finds bare names without coordinates', async () => {
   const sandbox = await sandboxAt(NOW);
   const { locations = [], systemMessages } = await places(sandbox, 'stop_finder', {
     type_sf: 'stop',
@@ -71,7 +71,7 @@ test('asked for stops only, a text finds bare names without coordinates', async 
   }
 });
 
-test('nothing found: no locations, -8020', async () => {
+it('nothing found: no locations, -8020', async () => {
   const sandbox = await sandboxAt(NOW);
   const answer = await places(sandbox, 'stop_finder', { type_sf: 'any', name_sf: 'nowhere' });
   expect(answer.systemMessages).toMatchObject([{ code: -8020 }]);
@@ -80,7 +80,7 @@ test('nothing found: no locations, -8020', async () => {
 
 const AT_CEDAR = { coord: '151.1:-33.8:EPSG:4326', inclFilter: '1' };
 
-test('BUS_POINT finds platforms, nearest first, with their stop and without modes', async () => {
+it('BUS_POINT finds platforms, nearest first, with their stop and without modes', async () => {
   const sandbox = await sandboxAt(NOW);
   const { locations = [] } = await places(sandbox, 'coord', { ...AT_CEDAR, type_1: 'BUS_POINT', radius_1: '240' });
   expect(locations.map((place) => [place.id, place.properties?.distance])).toEqual([
@@ -101,7 +101,7 @@ test('BUS_POINT finds platforms, nearest first, with their stop and without mode
   expect(locations[0]).not.toHaveProperty('productClasses');
 });
 
-test('STOP finds stops that do not know their name but their modes, abandoned ones too', async () => {
+it('STOP finds stops that do not know their name but their modes, abandoned ones too', async () => {
   const sandbox = await sandboxAt(NOW);
   const query = { coord: '151.009:-33.8:EPSG:4326', inclFilter: '1', type_1: 'STOP', radius_1: '900' };
   const { locations = [] } = await places(sandbox, 'coord', query);
@@ -115,14 +115,14 @@ test('STOP finds stops that do not know their name but their modes, abandoned on
   ]);
 });
 
-test('two filters make one list, sorted by distance, each with its own radius', async () => {
+it('two filters make one list, sorted by distance, each with its own radius', async () => {
   const sandbox = await sandboxAt(NOW);
   const query = { ...AT_CEDAR, type_1: 'BUS_POINT', radius_1: '100', type_2: 'STOP', radius_2: '500' };
   const { locations = [] } = await places(sandbox, 'coord', query);
   expect(locations.map((place) => place.id)).toEqual(['2003001', '200300', '2003002', 'G200400']);
 });
 
-test('nothing there: no locations', async () => {
+it('nothing there: no locations', async () => {
   const sandbox = await sandboxAt(NOW);
   const query = { coord: '140:-30:EPSG:4326', inclFilter: '1', type_1: 'STOP', radius_1: '900' };
   expect(await places(sandbox, 'coord', query)).not.toHaveProperty('locations');

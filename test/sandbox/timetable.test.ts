@@ -1,5 +1,5 @@
 import { DateTime } from 'luxon';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { indexNetwork } from '#src/sandbox/network-index.ts';
 import { runAt } from '#src/sandbox/run.ts';
 import { askedSeconds, isPublished, localDay, serviceDayStart } from '#src/sandbox/service-day.ts';
@@ -13,7 +13,7 @@ const index = indexNetwork(SMALL_NETWORK);
 const [trains] = index.patterns;
 if (trains === undefined) throw new Error('the small network has trains');
 
-test('a service day starts at local midnight, and on the two nights of change twelve hours before noon', () => {
+it('a service day starts at local midnight, and on the two nights of change twelve hours before noon', () => {
   const start = (date: string) => sydney(serviceDayStart(seconds(`${date}T00:00:00Z`) / 86_400)).toFormat('dd HH:mm');
   expect(start('2026-11-20')).toBe('20 00:00');
   expect(start('2026-07-01')).toBe('01 00:00');
@@ -21,7 +21,7 @@ test('a service day starts at local midnight, and on the two nights of change tw
   expect(start('2027-04-04')).toBe('04 01:00');
 });
 
-test('departures run from first to last, both included, and services that meet share one', () => {
+it('departures run from first to last, both included, and services that meet share one', () => {
   const services = [
     { days: 'daily', from: '05:00', until: '06:00', everyMinutes: 30 },
     { days: 'weekends', from: '06:00', until: '06:20', everyMinutes: 10 },
@@ -31,7 +31,7 @@ test('departures run from first to last, both included, and services that meet s
   expect(departureMinutes(services, false)).toEqual([300, 330, 360, 1470]);
 });
 
-test('Saturday and Sunday are the weekend in Sydney, whatever the date in UTC', () => {
+it('Saturday and Sunday are the weekend in Sydney, whatever the date in UTC', () => {
   const coach = index.patterns.find((pattern) => pattern.line.number === '165');
   if (coach === undefined) throw new Error('the small network has a coach');
   const list = createTimetables()(seconds('2026-11-21T01:00:00Z'))(coach);
@@ -42,7 +42,7 @@ test('Saturday and Sunday are the weekend in Sydney, whatever the date in UTC', 
   ]);
 });
 
-test.each([
+it.each([
   ['2026-04-04T01:00:00Z', 'clocks go back, April 2026'],
   ['2026-10-03T01:00:00Z', 'clocks go forward, October 2026'],
   ['2027-04-03T01:00:00Z', 'clocks go back, April 2027'],
@@ -55,7 +55,7 @@ test.each([
   for (const run of runs) expect(run.startSeconds).toBe(serviceDayStart(run.day) + run.minute * 60);
 });
 
-test('in the daytime of a day of change the clock reads what the timetable says', () => {
+it('in the daytime of a day of change the clock reads what the timetable says', () => {
   for (const noon of ['2026-04-05T02:00:00Z', '2026-10-04T01:00:00Z']) {
     const list = createTimetables()(seconds(noon))(trains);
     const run = runAt(trains, list, firstRunFrom(list, seconds(noon)));
@@ -64,7 +64,7 @@ test('in the daytime of a day of change the clock reads what the timetable says'
   }
 });
 
-test('asked times are Sydney wall clock; the hour that does not happen means the one after', () => {
+it('asked times are Sydney wall clock; the hour that does not happen means the one after', () => {
   const asked = (itdDate: string, itdTime: string) =>
     askedSeconds(new URLSearchParams({ itdDate, itdTime }), seconds('2026-01-01T00:00:00Z'));
   expect(asked('20261121', '0815')).toBe(seconds('2026-11-20T21:15:00Z'));
@@ -73,14 +73,14 @@ test('asked times are Sydney wall clock; the hour that does not happen means the
   expect(asked('20261350', '0230')).toBeUndefined();
 });
 
-test('without a date and a time it is now; without one of them, today or this minute', () => {
+it('without a date and a time it is now; without one of them, today or this minute', () => {
   const now = seconds('2026-11-20T21:15:00Z');
   expect(askedSeconds(new URLSearchParams(), now)).toBe(now);
   expect(askedSeconds(new URLSearchParams({ itdTime: '0900' }), now)).toBe(seconds('2026-11-20T22:00:00Z'));
   expect(askedSeconds(new URLSearchParams({ itdDate: '20261122' }), now)).toBe(seconds('2026-11-21T21:15:00Z'));
 });
 
-test('the hour that happens twice means its first pass beforehand, and within it the nearer one', () => {
+it('the hour that happens twice means its first pass beforehand, and within it the nearer one', () => {
   const asked = (now: string) =>
     askedSeconds(new URLSearchParams({ itdDate: '20260405', itdTime: '0230' }), seconds(now));
   const [first, second] = [seconds('2026-04-04T15:30:00Z'), seconds('2026-04-04T16:30:00Z')];
@@ -89,7 +89,7 @@ test('the hour that happens twice means its first pass beforehand, and within it
   expect(asked('2026-04-04T16:10:00Z')).toBe(second);
 });
 
-test('the timetable is published from a week ago to two weeks ahead', () => {
+it('the timetable is published from a week ago to two weeks ahead', () => {
   const now = seconds('2026-11-20T21:00:00Z');
   expect(localDay(now)).toBe(seconds('2026-11-21T00:00:00Z') / 86_400);
   expect(isPublished(now + 14 * 86_400, now)).toBe(true);
@@ -113,14 +113,14 @@ async function pagedTrips(now: string, from: string, until: string): Promise<str
   return [...seen.values()].filter((planned) => planned < until);
 }
 
-test('paging by the time of the last event loses nothing, across midnight', async () => {
+it('paging by the time of the last event loses nothing, across midnight', async () => {
   const planned = await pagedTrips('2026-11-20T21:00:00Z', '2026-11-21T08:00', '2026-11-22T21:00:00Z');
   expect(planned).toHaveLength(2 * 96);
   const gaps = planned.slice(1).map((time, i) => seconds(time) - seconds(planned[i] ?? ''));
   expect(new Set(gaps)).toEqual(new Set([15 * 60]));
 });
 
-test('paging through the night on which the clocks go back loses nothing', async () => {
+it('paging through the night on which the clocks go back loses nothing', async () => {
   const planned = await pagedTrips('2026-04-04T10:00:00Z', '2026-04-04T21:00', '2026-04-05T20:00:00Z');
   const starts = createTimetables()(seconds('2026-04-04T10:00:00Z'))(trains).starts;
   const expected = starts.filter(

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { ask, board, type JourneyShape, type Leg, type LegEnd, sandboxAt, trip } from './asking.ts';
 
 const WEDNESDAY_8AM = '2026-11-17T21:00:00Z';
@@ -10,7 +10,7 @@ const departureOf = (journey: JourneyShape | undefined) => journey?.legs[0]?.ori
 const arrivalOf = (journey: JourneyShape | undefined) => journey?.legs.at(-1)?.destination.arrivalTimePlanned;
 const isOnFoot = (leg: Leg) => leg.transportation.product.class >= 99;
 
-test('a direct ride has its stops, its way and its times', async () => {
+it('a direct ride has its stops, its way and its times', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const { journeys = [] } = await trip(sandbox, '200100', '200300', { ...AT_8AM, TfNSWTR: 'false' });
   expect(journeys.map(departureOf)).toEqual(
@@ -51,7 +51,7 @@ test('a direct ride has its stops, its way and its times', async () => {
   ]);
 });
 
-test('a change of stops is a leg on foot between the two', async () => {
+it('a change of stops is a leg on foot between the two', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const { journeys = [] } = await trip(sandbox, '200100', 'G200500', AT_8AM);
   expect(classesOf(journeys[0])).toEqual([1, 100, 5]);
@@ -59,7 +59,7 @@ test('a change of stops is a leg on foot between the two', async () => {
   expect(journeys[0]?.legs[1]).toMatchObject({ duration: 360, distance: 300 });
 });
 
-test('a change of platforms is no leg but hangs on the leg before', async () => {
+it('a change of platforms is no leg but hangs on the leg before', async () => {
   const sandbox = await sandboxAt('2026-11-17T20:00:00Z');
   const { journeys = [] } = await trip(sandbox, '200100', '200800', { itdDate: '20261118', itdTime: '0830' });
   expect(classesOf(journeys[0])).toEqual([1, 7]);
@@ -70,14 +70,14 @@ test('a change of platforms is no leg but hangs on the leg before', async () => 
   expect(second).not.toHaveProperty('footPathInfo');
 });
 
-test('who names a platform walks to it inside the stop', async () => {
+it('who names a platform walks to it inside the stop', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const { journeys = [] } = await trip(sandbox, '200100', '2003002', AT_8AM);
   expect(classesOf(journeys[0])).toEqual([1, 99]);
   expect(journeys[0]?.legs[1]?.footPathInfo).toEqual([{ position: 'IDEST', duration: 120 }]);
 });
 
-test('arriving journeys are in time, latest first', async () => {
+it('arriving journeys are in time, latest first', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const query = { depArrMacro: 'arr', itdDate: '20261118', itdTime: '1000' };
   const { journeys = [] } = await trip(sandbox, '200100', 'G200500', query);
@@ -87,7 +87,7 @@ test('arriving journeys are in time, latest first', async () => {
   expect(arrivals[0]).toBe('2026-11-17T22:59:00Z');
 });
 
-test('every leg begins where and not before the one before it ended, planned', async () => {
+it('every leg begins where and not before the one before it ended, planned', async () => {
   for (const now of [WEDNESDAY_8AM, '2026-11-18T12:30:00Z', '2026-04-04T14:40:00Z', '2026-10-03T14:40:00Z']) {
     const sandbox = await sandboxAt(now);
     for (const from of STOPS) {
@@ -115,7 +115,7 @@ function expectContinuous(legs: Leg[]): void {
   }
 }
 
-test('a trip is as late in a journey as on the board, and estimates are there even where nothing is live', async () => {
+it('a trip is as late in a journey as on the board, and estimates are there even where nothing is live', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const { stopEvents = [] } = await board(sandbox, '200100', AT_8AM);
   const { journeys = [] } = await trip(sandbox, '200100', '200300', { ...AT_8AM, calcNumberOfTrips: '12' });
@@ -132,7 +132,7 @@ test('a trip is as late in a journey as on the board, and estimates are there ev
   }
 });
 
-test('a walk is moved by the lateness of the vehicle before it, an initial one by that of the vehicle after it', async () => {
+it('a walk is moved by the lateness of the vehicle before it, an initial one by that of the vehicle after it', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const lateness = (end: LegEnd | undefined, what: 'departure' | 'arrival') =>
     Date.parse(end?.[`${what}TimeEstimated`] ?? '') - Date.parse(end?.[`${what}TimePlanned`] ?? '');
@@ -146,7 +146,7 @@ test('a walk is moved by the lateness of the vehicle before it, an initial one b
   expect(starting.some(({ legs }) => lateness(legs[0]?.origin, 'departure') > 0)).toBe(true);
 });
 
-test('no journey uses a trip that the board says is cancelled', async () => {
+it('no journey uses a trip that the board says is cancelled', async () => {
   const cancelled: string[] = [];
   for (let hour = 0; hour < 150; hour++) {
     const sandbox = await sandboxAt(new Date(Date.parse(WEDNESDAY_8AM) + hour * 3600_000).toISOString());
@@ -161,7 +161,7 @@ test('no journey uses a trip that the board says is cancelled', async () => {
   expect(cancelled.length).toBeGreaterThan(0);
 });
 
-test('part of a ride shows that part of its way', async () => {
+it('part of a ride shows that part of its way', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const { journeys = [] } = await trip(sandbox, '200200', '200300', AT_8AM);
   expect(journeys[0]?.legs[0]?.coords).toEqual([
@@ -171,7 +171,7 @@ test('part of a ride shows that part of its way', async () => {
   ]);
 });
 
-test('where the two stops are near, one may simply walk', async () => {
+it('where the two stops are near, one may simply walk', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const { journeys = [] } = await trip(sandbox, '200300', 'G200400', AT_8AM);
   expect(classesOf(journeys[0])).toEqual([100]);
@@ -179,14 +179,14 @@ test('where the two stops are near, one may simply walk', async () => {
   expect(journeys[0]).not.toHaveProperty('rating');
 });
 
-test('excluded modes carry nobody', async () => {
+it('excluded modes carry nobody', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const query = { ...AT_8AM, excludedMeans: 'checkbox', exclMOT_5: '1' };
   expect((await trip(sandbox, '200100', 'G200500', query)).systemMessages).toMatchObject([{ code: -4000 }]);
   expect((await trip(sandbox, '200100', '200300', query)).journeys).toHaveLength(6);
 });
 
-test('an address or a coordinate is reached on foot', async () => {
+it('an address or a coordinate is reached on foot', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   for (const place of ['streetID:1::Birch St', '151.003:-33.8:EPSG:4326']) {
     const { journeys = [] } = await trip(sandbox, place, '200300', AT_8AM);
@@ -196,7 +196,7 @@ test('an address or a coordinate is reached on foot', async () => {
   expect(classesOf(between.journeys?.[0])).toEqual([100, 1, 100]);
 });
 
-test.each([
+it.each([
   ['an unknown origin', '999999', '200100', {}, -8020, 'origin: no matches'],
   ['an unknown destination', '200100', '999999', {}, -8020, 'destination: no matches'],
   ['an island', '200100', '200700', {}, -4000, 'no connection'],
@@ -210,7 +210,7 @@ test.each([
   expect(answer).not.toHaveProperty('journeys');
 });
 
-test('the last journeys of the evening are followed by the first of the morning', async () => {
+it('the last journeys of the evening are followed by the first of the morning', async () => {
   const sandbox = await sandboxAt('2026-11-18T13:45:00Z');
   const { journeys = [] } = await trip(sandbox, 'G200400', 'G200500');
   expect(journeys.map(departureOf).slice(0, 4)).toEqual([
@@ -221,7 +221,7 @@ test('the last journeys of the evening are followed by the first of the morning'
   ]);
 });
 
-test('the same question in the same minute has the same answer to the byte', async () => {
+it('the same question in the same minute has the same answer to the byte', async () => {
   const query = {
     type_origin: 'any',
     name_origin: '200100',

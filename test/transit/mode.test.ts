@@ -1,9 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findMode, isWalkClass, toExcludedClasses } from '#src/efa/product-class.ts';
 import { MODES, modesParameter, sortModes } from '#src/transit/mode.ts';
 
 describe('the modes parameter', () => {
-  test.each([
+  it.each([
     ['bus', ['bus']],
     ['ferry,train', ['train', 'ferry']],
     [' Bus , TRAIN,bus,', ['train', 'bus']],
@@ -13,7 +13,7 @@ describe('the modes parameter', () => {
     expect(modesParameter.parse(text)).toEqual(modes);
   });
 
-  test.each([
+  it.each([
     ['tram', '"tram"'],
     ['bus,tram,boat', '"tram", "boat"'],
     ['all,tram', '"tram"'],
@@ -25,17 +25,17 @@ describe('the modes parameter', () => {
     expect(message).toContain('schoolbus');
   });
 
-  test('given twice is refused', () => {
+  it('given twice is refused', () => {
     expect(modesParameter.safeParse(['bus', 'train']).error?.issues[0]?.message).toBe('must be given once');
   });
 });
 
-test('modes are listed once, in the order of the specification', () => {
+it('modes are listed once, in the order of the specification', () => {
   expect(sortModes(['schoolbus', 'bus', 'train', 'bus'])).toEqual(['train', 'bus', 'schoolbus']);
 });
 
 describe('product classes', () => {
-  test.each([
+  it.each([
     [1, 'train'],
     [2, 'metro'],
     [4, 'lightrail'],
@@ -53,11 +53,11 @@ describe('product classes', () => {
     expect(findMode(productClass)).toBe(mode);
   });
 
-  test('walks are 99 and 100 and nothing else', () => {
+  it('walks are 99 and 100 and nothing else', () => {
     expect([1, 5, 77, 98, 99, 100, 107].filter(isWalkClass)).toEqual([99, 100]);
   });
 
-  test('of the modes not wanted are excluded, on-demand together with buses', () => {
+  it('of the modes not wanted are excluded, on-demand together with buses', () => {
     expect(toExcludedClasses(['bus'])).toEqual([1, 2, 4, 7, 9, 11]);
     expect(toExcludedClasses(['train'])).toEqual([2, 4, 5, 7, 9, 10, 11]);
     expect(toExcludedClasses(MODES)).toEqual([]);

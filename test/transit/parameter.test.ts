@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { countUpTo, decimalBetween, optional, requiredText, splitList, withDefault } from '#src/transit/parameter.ts';
 
 const message =
@@ -8,7 +8,7 @@ const message =
 
 describe('a count', () => {
   const count = countUpTo(50);
-  test.each([
+  it.each([
     ['1', 1],
     ['007', 7],
     ['50', 50],
@@ -18,14 +18,14 @@ describe('a count', () => {
     expect(count.parse(text)).toBe(number);
   });
 
-  test.each(['0', '-1', '1.5', '1e3', '0x1f', ' 5', '5 ', '+5', 'ten', 'Infinity', ''])('%j is refused', (text) => {
+  it.each(['0', '-1', '1.5', '1e3', '0x1f', ' 5', '5 ', '+5', 'ten', 'Infinity', ''])('%j is refused', (text) => {
     expect(message(count)(text)).toBe('must be a whole number from 1 to 50');
   });
 });
 
 describe('a decimal', () => {
   const latitude = decimalBetween(-90, 90);
-  test.each([
+  it.each([
     ['-33.884', -33.884],
     ['.5', 0.5],
     ['5.', 5],
@@ -36,7 +36,7 @@ describe('a decimal', () => {
     expect(latitude.parse(text)).toBe(number);
   });
 
-  test.each(['90.1', '-91', '1e1', '0x10', 'NaN', 'Infinity', '', ' ', '1,5', '--1', '.', '-'])(
+  it.each(['90.1', '-91', '1e1', '0x10', 'NaN', 'Infinity', '', ' ', '1,5', '--1', '.', '-'])(
     '%j is refused',
     (text) => {
       expect(message(latitude)(text)).toBe('must be a decimal number from -90 to 90');
@@ -45,21 +45,21 @@ describe('a decimal', () => {
 });
 
 describe('absence', () => {
-  test('an optional parameter given empty counts as absent', () => {
+  it('an optional parameter given empty counts as absent', () => {
     expect(optional(countUpTo(5)).parse('')).toBeUndefined();
     expect(optional(countUpTo(5)).parse(undefined)).toBeUndefined();
     expect(withDefault(countUpTo(5), '3').parse('')).toBe(3);
     expect(withDefault(countUpTo(5), '3').parse(undefined)).toBe(3);
   });
 
-  test('a required one says what it wants; given twice it says so', () => {
+  it('a required one says what it wants; given twice it says so', () => {
     expect(message(requiredText('a stop identifier'))(undefined)).toBe('is required: a stop identifier');
     expect(message(requiredText('a stop identifier'))(['1', '2'])).toBe('must be given once');
     expect(message(optional(countUpTo(5)))(['1', '2'])).toBe('must be given once');
   });
 });
 
-test('a list is split at commas, trimmed, without empty parts', () => {
+it('a list is split at commas, trimmed, without empty parts', () => {
   expect(splitList(' 324, 500X,,T1 ,')).toEqual(['324', '500X', 'T1']);
   expect(splitList(',')).toEqual([]);
 });

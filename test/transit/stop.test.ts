@@ -1,8 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { distanceMetres, pathLengthMetres, stopIdParameter } from '#src/transit/stop.ts';
 
 describe('the stop identifier', () => {
-  test.each([
+  it.each([
     ['200060', '200060'],
     ['g201023', 'G201023'],
     [' G201023 ', 'G201023'],
@@ -12,7 +12,7 @@ describe('the stop identifier', () => {
     expect(stopIdParameter.parse(text)).toBe(id);
   });
 
-  test.each(['1234567890123', 'GG1', 'G', 'coord:1:2', '200060,200070', 'Central', '-1', '1.5', ' '])(
+  it.each(['1234567890123', 'GG1', 'G', 'coord:1:2', '200060,200070', 'Central', '-1', '1.5', ' '])(
     '%j is refused',
     (text) => {
       expect(stopIdParameter.safeParse(text).success).toBe(false);
@@ -21,21 +21,21 @@ describe('the stop identifier', () => {
 });
 
 describe('distances', () => {
-  test('a thousandth of a degree of latitude is 111.2 metres', () => {
+  it('a thousandth of a degree of latitude is 111.2 metres', () => {
     expect(distanceMetres([-33.884, 151.2], [-33.883, 151.2])).toBeCloseTo(111.2, 1);
   });
 
-  test('degrees of longitude shrink towards the pole', () => {
+  it('degrees of longitude shrink towards the pole', () => {
     expect(distanceMetres([0, 151.2], [0, 151.201])).toBeCloseTo(111.2, 1);
     expect(distanceMetres([-60, 151.2], [-60, 151.201])).toBeCloseTo(55.6, 1);
   });
 
-  test('from a point to itself is nothing, to the other side of the earth half its girth', () => {
+  it('from a point to itself is nothing, to the other side of the earth half its girth', () => {
     expect(distanceMetres([-33.884, 151.2], [-33.884, 151.2])).toBe(0);
     expect(distanceMetres([0, 0], [0, 180]) / 1000).toBeCloseTo(20_015, 0);
   });
 
-  test('the length of a path is the sum of its parts', () => {
+  it('the length of a path is the sum of its parts', () => {
     const path: [number, number][] = [
       [-33.884, 151.2],
       [-33.883, 151.2],

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   askedWallClock,
   dateParameter,
@@ -11,7 +11,7 @@ import {
 } from '#src/transit/time.ts';
 
 describe('the wall clock in Sydney', () => {
-  test.each([
+  it.each([
     ['2026-04-15T06:25:30Z', '20260415', '1625'],
     ['2026-01-14T00:14:36Z', '20260114', '1114'],
     // Midnight, in winter and in summer.
@@ -34,11 +34,11 @@ describe('the wall clock in Sydney', () => {
 describe('the moment asked for', () => {
   const now = new Date('2026-04-15T06:25:30Z');
 
-  test('is now when neither date nor time is given', () => {
+  it('is now when neither date nor time is given', () => {
     expect(askedWallClock({}, now)).toBeNull();
   });
 
-  test.each([
+  it.each([
     [{ time: '0800' }, { date: '20260415', time: '0800' }],
     [{ time: '2359' }, { date: '20260415', time: '2359' }],
     [{ date: '20260415' }, { date: '20260415', time: '1625' }],
@@ -55,12 +55,12 @@ describe('the moment asked for', () => {
     expect(askedWallClock(query, now)).toEqual(asked);
   });
 
-  test('is refused for a day gone by, whatever the time', () => {
+  it('is refused for a day gone by, whatever the time', () => {
     expect(() => askedWallClock({ date: '20260414', time: '2359' }, now)).toThrow('20260414 is in the past');
     expect(() => askedWallClock({ date: '20251231' }, now)).toThrow('today (20260415 in Sydney)');
   });
 
-  test('counts days as Sydney does, not as UTC does', () => {
+  it('counts days as Sydney does, not as UTC does', () => {
     const justAfterMidnight = new Date('2026-04-14T14:00:00Z');
     expect(() => askedWallClock({ date: '20260414' }, justAfterMidnight)).toThrow('in the past');
     expect(askedWallClock({ date: '20260415' }, justAfterMidnight)).toEqual({ date: '20260415', time: '0000' });
@@ -70,28 +70,28 @@ describe('the moment asked for', () => {
 });
 
 describe('date and time parameters', () => {
-  test.each(['20260415', '20280229', '20261231', ' 20260415 '])('%j is a date', (text) => {
+  it.each(['20260415', '20280229', '20261231', ' 20260415 '])('%j is a date', (text) => {
     expect(dateParameter.parse(text)).toBe(text.trim());
   });
 
-  test.each(['20260229', '20260431', '20261301', '20260400', '2026415', '2026-04-15', '15042026', 'today', ''])(
+  it.each(['20260229', '20260431', '20261301', '20260400', '2026415', '2026-04-15', '15042026', 'today', ''])(
     '%j is no date',
     (text) => {
       expect(dateParameter.safeParse(text).success).toBe(false);
     },
   );
 
-  test.each(['0000', '0800', '1959', '2359'])('%j is a time', (text) => {
+  it.each(['0000', '0800', '1959', '2359'])('%j is a time', (text) => {
     expect(timeParameter.parse(text)).toBe(text);
   });
 
-  test.each(['2400', '0860', '800', '08:00', '8am', '-100', ''])('%j is no time', (text) => {
+  it.each(['2400', '0860', '800', '08:00', '8am', '-100', ''])('%j is no time', (text) => {
     expect(timeParameter.safeParse(text).success).toBe(false);
   });
 });
 
 describe('the next weekday morning', () => {
-  test.each([
+  it.each([
     ['Wednesday afternoon', '2026-04-15T06:25:30Z', '20260416'],
     ['Thursday night, Friday in Sydney', '2026-04-16T14:30:00Z', '20260420'],
     ['Friday', '2026-04-17T02:00:00Z', '20260420'],
@@ -106,11 +106,11 @@ describe('the next weekday morning', () => {
 });
 
 describe('timestamps', () => {
-  test('go out as UTC in whole seconds', () => {
+  it('go out as UTC in whole seconds', () => {
     expect(formatTimestamp(new Date('2026-04-15T16:25:30.999+10:00'))).toBe('2026-04-15T06:25:30Z');
   });
 
-  test.each([
+  it.each([
     ['2026-04-15T06:25:00Z', '2026-04-15T06:25:00.000Z'],
     ['2026-04-15T06:25:30.5Z', '2026-04-15T06:25:30.500Z'],
     ['2026-04-15T16:25:00+10:00', '2026-04-15T06:25:00.000Z'],
@@ -119,7 +119,7 @@ describe('timestamps', () => {
     expect(parseTimestamp(text)?.toISOString()).toBe(instant);
   });
 
-  test.each([
+  it.each([
     undefined,
     '',
     'soon',
@@ -131,7 +131,7 @@ describe('timestamps', () => {
     expect(parseTimestamp(text)).toBeUndefined();
   });
 
-  test('minutes between two instants are counted across both changes of the clock', () => {
+  it('minutes between two instants are counted across both changes of the clock', () => {
     const between = (from: string, until: string) => minutesBetween(new Date(from), new Date(until));
     expect(between('2026-04-04T15:30:00Z', '2026-04-04T16:30:30Z')).toBe(60.5);
     expect(between('2026-10-03T16:00:00Z', '2026-10-03T15:59:00Z')).toBe(-1);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Leg } from '#src/trips/leg.ts';
 import { type Journey, mapJourneys } from '#src/trips/map.ts';
 import { selectJourneys } from '#src/trips/selection.ts';
@@ -24,15 +24,15 @@ const late = journeyOf(['23:05:00', '23:29:00', 5]);
 const now = { limit: 5, isArrival: false, at: null };
 
 describe('of the journeys that upstream offers', () => {
-  test('one whose change delays have made impossible is left out', () => {
+  it('one whose change delays have made impossible is left out', () => {
     expect(selectJourneys([broken, sound], now)).toEqual([sound]);
   });
 
-  test('an impossible one is shown when there is nothing else', () => {
+  it('an impossible one is shown when there is nothing else', () => {
     expect(selectJourneys([broken], now)).toEqual([broken]);
   });
 
-  test('one that delays make arrive after the time asked for is left out', () => {
+  it('one that delays make arrive after the time asked for is left out', () => {
     const asked = { limit: 5, isArrival: true, at: { date: '20261125', time: '1030' } };
     expect(selectJourneys([late, broken], asked)).toEqual([late]);
     const punctual = journeyOf(['22:50:00', '23:20:00', 0]);
@@ -41,7 +41,7 @@ describe('of the journeys that upstream offers', () => {
 });
 
 describe('between one place and itself', () => {
-  test('there is no journey, and the message says why', () => {
+  it('there is no journey, and the message says why', () => {
     const payload = { systemMessages: [{ code: -4007, text: 'same' }], journeys: [] };
     expect(() => mapJourneys(payload, { from: '200070', to: '10101101', at: null })).toThrow('are the same place');
   });

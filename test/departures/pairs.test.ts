@@ -1,0 +1,10 @@
+import { describe, expect, it } from 'vitest';
+import { departuresResponse } from '#src/departures/departure.ts';
+import { expectPair, listPairs } from '#test/support/pairs.ts';
+
+describe('departures, from what upstream says to what callers get', () => {
+  it.each(listPairs('departures'))('$name', async (pair) => {
+    await expectPair(pair);
+    if ('body' in pair.answer) expect(departuresResponse.safeParse(pair.answer.body).error).toBeUndefined();
+  });
+});

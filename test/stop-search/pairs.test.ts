@@ -1,0 +1,10 @@
+import { describe, expect, it } from 'vitest';
+import { stopSearchResponse } from '#src/stop-search/search-result.ts';
+import { expectPair, listPairs } from '#test/support/pairs.ts';
+
+describe('stops found, from what upstream says to what callers get', () => {
+  it.each(listPairs('stop-search'))('$name', async (pair) => {
+    await expectPair(pair);
+    if ('body' in pair.answer) expect(stopSearchResponse.safeParse(pair.answer.body).error).toBeUndefined();
+  });
+});
