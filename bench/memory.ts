@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { EfaClient } from '#src/efa/client.ts';
-import { createProtectedClient } from '#src/upstream/protected-client.ts';
+import type { Ask } from '#src/efa/ask.ts';
+import { protectUpstream } from '#src/upstream/protection.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
@@ -12,15 +12,15 @@ const MAX_CACHE_BYTES = 64 * 1024 * 1024;
 const MEGABYTE = 1024 * 1024;
 const silent = { info() {}, warn() {}, error() {} };
 
-const answer = async (question: object) => {
+const upstream: Ask = async (question) => {
   // Half of it can be packed, half cannot.
   const noise = crypto.getRandomValues(Buffer.alloc(Number(kilobytes) * 256)).toString('hex');
   const text = `${JSON.stringify(question).padEnd(Number(kilobytes) * 512)}${noise}`;
-  return { payload: { systemMessages: [], locations: [], stopEvents: [text], journeys: [] }, retrievedAt: new Date() };
+  const payload = { systemMessages: [], locations: [], stopEvents: [text], journeys: [] };
+  return { payload: payload as never, retrievedAt: new Date() };
 };
-const upstream: EfaClient = { departureMonitor: answer, coordSearch: answer, stopFinder: answer, tripPlan: answer };
-const efa = createProtectedClient({
-  clients: [upstream],
+const { ask, state } = protectUpstream({
+  asks: [upstream],
   limits: { rps: Number.POSITIVE_INFINITY, dailyBudget: 1e12 },
   log: silent,
   maxCacheBytes: MAX_CACHE_BYTES,
@@ -31,7 +31,7 @@ print(`${questions} questions, answers of ${kilobytes} KB, cache bounded to ${MA
 print('   questions   answers kept   MB kept   MB resident');
 for (let asked = 0; asked <= Number(questions); asked++) {
   if (asked % Math.ceil(Number(questions) / 10) === 0) {
-    const { cachedAnswers, cachedBytes } = efa.state();
+    const { cachedAnswers, cachedBytes } = state();
     const figures = [
       asked,
       cachedAnswers,
@@ -41,6 +41,6 @@ for (let asked = 0; asked <= Number(questions); asked++) {
     print(figures.map((figure, index) => String(figure).padStart([12, 15, 10, 14][index] ?? 0)).join(''));
     await nextTurn();
   }
-  await efa.departureMonitor({ stopId: String(asked), modes: ['bus'], at: null });
+  await ask({ kind: 'departureMonitor', stopId: String(asked), modes: ['bus'], at: null });
 }
-if (efa.state().cachedBytes > MAX_CACHE_BYTES) process.exitCode = 1;
+if (state().cachedBytes > MAX_CACHE_BYTES) process.exitCode = 1;

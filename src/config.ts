@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 const REAL_UPSTREAM_URL = 'https://api.transport.nsw.gov.au/v1/tp';
-/** Of the sandbox nobody has to be sparing. */
+/** The sandbox has no budget of calls. */
 const UNLIMITED = { rps: Number.POSITIVE_INFINITY, dailyBudget: 1e12 };
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -74,6 +74,7 @@ export interface Config {
   /** Base of the `docs` link of every error, without a trailing slash. */
   readonly docsUrl: string;
   readonly upstream: UpstreamConfig;
+  /** Deadline of one call of the authority; the other deadlines follow from it. */
   readonly upstreamTimeoutMs: number;
   /** What each key of the authority may be used for; the sandbox knows no limits. */
   readonly upstreamLimits: { readonly rps: number; readonly dailyBudget: number };

@@ -2,65 +2,57 @@ import closeWithGrace from 'close-with-grace';
 import { pino } from 'pino';
 import { openStore } from './access/open-store.ts';
 import { sandboxKey } from './access/sandbox-key.ts';
-import { buildApp } from './app.ts';
+import { buildApp, type PageOptions } from './app.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { createEfaClient } from './efa/client.ts';
+import { deadlinesFrom } from './efa/deadlines.ts';
 import { connectRedis } from './redis-connection.ts';
 import { startSandbox } from './sandbox/server.ts';
 import { readLinkSecret } from './signup/link-secret.ts';
 import { createPostman } from './signup/postman.ts';
-import { createTraffic } from './site/traffic.ts';
-import { watchUpstream } from './site/upstream-watch.ts';
-import { createProtectedClient } from './upstream/protected-client.ts';
+import { createTraffic } from './telemetry/traffic.ts';
+import { watchUpstream } from './telemetry/upstream-watch.ts';
+import { protectUpstream } from './upstream/protection.ts';
 import { shareThrough } from './upstream/sharing.ts';
 
-/** No request takes longer than 9.5 seconds; whoever stops us waits ten. */
-const CLOSE_WITHIN_MS = 9800;
 /** For an authority on this machine that asks for none. */
 const NO_KEY = '';
 
 const now = () => new Date();
 const config = readConfigOrExit();
 const logger = pino({ level: config.logLevel });
+const deadlines = deadlinesFrom(config.upstreamTimeoutMs);
+const isSandbox = config.upstream.kind === 'sandbox';
 
 const upstream = await openUpstream(config);
-const traffic = createTraffic(now);
 const clients = upstream.apiKeys.map((apiKey) =>
-  watchUpstream(
-    createEfaClient({ url: upstream.url, apiKeys: [apiKey], timeoutMs: config.upstreamTimeoutMs, now }),
-    traffic,
-  ),
+  createEfaClient({ url: upstream.url, apiKey, timeoutMs: deadlines.callMs, now }),
 );
+const traffic = createTraffic(now);
 const limits = config.upstreamLimits;
 const redis = config.redisUrls.length > 0 ? connectRedis(config.redisUrls, 'fail-fast') : null;
 const shared = redis && shareThrough(redis, { ...upstream, limits, log: logger });
-const efa = createProtectedClient({ clients, limits, log: logger, ...(shared && { shared }) });
+const protection = protectUpstream({
+  asks: clients.map(({ ask }) => watchUpstream(ask, traffic)),
+  limits,
+  deadlines,
+  log: logger,
+  ...(shared && { shared }),
+});
 const store = await openStore(config);
-const isSandbox = config.upstream.kind === 'sandbox';
-const front = {
-  ...config,
-  traffic,
-  upstreamHealth: () => {
-    const { reserveFill, isLeftAlone } = efa.state();
-    return { budgetLeft: reserveFill, isBreakerOpen: isLeftAlone };
-  },
-  testKey,
-  register: store,
-  postman: createPostman({ ...config, log: logger, now }),
-  linkSecret: config.linkSecret ?? (await keptLinkSecret()),
-};
 const app = await buildApp({
   config,
-  efa,
+  ask: protection.ask,
+  deadlines,
   access: { store, acceptsTestKeys: isSandbox },
-  front,
+  pages: await pageOptions(config),
   now,
   logger,
   ...(shared && { verdictStore: shared.store }),
 });
 
-closeWithGrace({ delay: CLOSE_WITHIN_MS, logger }, async ({ err, signal }) => {
-  if (err) logger.fatal({ err }, 'stopping after an error that nobody caught');
+closeWithGrace({ delay: deadlines.closeMs, logger }, async ({ err, signal }) => {
+  if (err) logger.fatal({ err }, 'stopping after an error that nothing caught');
   else logger.info({ signal }, 'stopping: finishing the requests in flight');
   await app.close();
   await Promise.all(clients.map((client) => client.close()));
@@ -94,6 +86,25 @@ function readConfigOrExit(): Config {
   }
 }
 
+/** What the pages need of the configuration, and no more of it. */
+async function pageOptions({ tileUrl, tileAttribution, securityContact, ...more }: Config): Promise<PageOptions> {
+  const { smtpUrl, mailFrom, dataDir, linkSecret } = more;
+  return {
+    tileUrl,
+    tileAttribution,
+    securityContact,
+    traffic,
+    upstreamHealth: () => {
+      const { reserveFill, isBreakerOpen } = protection.state();
+      return { budgetLeft: reserveFill, isBreakerOpen };
+    },
+    testKey,
+    register: store,
+    postman: createPostman({ smtpUrl, mailFrom, dataDir, log: logger, now }),
+    linkSecret: linkSecret ?? (await keptLinkSecret()),
+  };
+}
+
 /** The authority's address and keys; without a key the embedded sandbox is started and is the authority. */
 async function openUpstream({ upstream }: Config) {
   if (upstream.kind === 'authority') {
@@ -112,7 +123,7 @@ async function keptLinkSecret(): Promise<string> {
   return readLinkSecret(config.dataDir);
 }
 
-/** Asked for again until the store has one to give. */
+/** Null where there is no sandbox, and while the account store is away. */
 async function testKey(): Promise<string | null> {
   if (!isSandbox) return null;
   return sandboxKey(store, config.dataDir, now()).catch((err: Error) => {

@@ -21,7 +21,7 @@ let baseUrl: string;
 beforeAll(async () => {
   const clock = { now: () => app.clock.now };
   sandbox = await startSandbox({ apiKey: 'test-key', now: () => clock.now() });
-  app = await buildTestApp({ upstreamUrl: sandbox.url, now: FRIDAY_NOON });
+  app = await buildTestApp({ upstream: sandbox.url, now: FRIDAY_NOON });
   baseUrl = await app.listen({ host: '127.0.0.1', port: 0 });
 });
 

@@ -1,8 +1,10 @@
+import { PLANS } from '#src/access/plan.ts';
+import type { Ask } from '#src/efa/ask.ts';
 import { ApiError } from '#src/errors.ts';
 import { findLiveStops } from '#src/nearby/live-stops.ts';
 import { checkStop, createVerdicts, learnFromDepartures } from '#src/nearby/verdict.ts';
 import type { Freshness } from '#src/transit/freshness.ts';
-import { createProtectedClient, type ProtectedClient } from '#src/upstream/protected-client.ts';
+import { type Protection, protectUpstream } from '#src/upstream/protection.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
 import { createRandom, type Plan, type Request } from './demand.ts';
 import { createAuthority, stopId, stopsNear } from './network.ts';
@@ -25,7 +27,7 @@ export interface Day {
   calls: number[];
   /** Background checks that were not made for want of calls, by moment. */
   checksGivenUp: number[];
-  counts: ProtectedClient['counts'];
+  counts: Protection['counts'];
 }
 
 const MIDNIGHT = Date.UTC(2026, 3, 15);
@@ -37,29 +39,27 @@ export async function playDay(demand: readonly Request[], stops: number): Promis
   const clock = createSimulatedClock(MIDNIGHT);
   const now = () => new Date(clock.now());
   const authority = createAuthority(clock, createRandom(1));
-  const client = createProtectedClient({ clients: [authority], limits: LIMITS, log: silent, clock });
+  const protection = protectUpstream({ asks: [authority.ask], limits: LIMITS, log: silent, clock });
   const verdicts = createVerdicts(now);
-  const efa = learnFromDepartures(client, verdicts);
+  const askAuthority = learnFromDepartures(protection.ask, verdicts);
+  const askInBackground: Ask = (question) => askAuthority(question, { priority: 'background' });
   const answered: Answered[] = [];
   const checksGivenUp: number[] = [];
 
   async function ask(request: Request): Promise<Freshness> {
-    const options = { priority: request.plan };
+    const options = { priority: PLANS[request.plan].priority };
     if (request.kind === 'departures') {
-      const { freshness } = await efa.departureMonitor(
-        { stopId: stopId(request.stop), modes: ['bus'], at: null },
-        options,
-      );
+      const question = { kind: 'departureMonitor', stopId: stopId(request.stop), modes: ['bus'], at: null } as const;
+      const { freshness } = await askAuthority(question, options);
       return freshness as Freshness;
     }
     if (request.kind === 'trips') {
       const ends = { from: stopId(request.from), to: stopId(request.to) };
-      return (await efa.tripPlan({ ...ends, at: null, isArrival: false }, options)).freshness as Freshness;
+      const { freshness } = await askAuthority({ kind: 'trip', ...ends, at: null, isArrival: false }, options);
+      return freshness as Freshness;
     }
-    const { freshness } = await efa.coordSearch(
-      { lat: -30 - request.place / 100, lng: 150, radiusMetres: 500 },
-      options,
-    );
+    const place = { lat: -30 - request.place / 100, lng: 150, radiusMetres: 500 };
+    const { freshness } = await askAuthority({ kind: 'coord', ...place }, options);
     const candidates = stopsNear(request.place, stops).map((stop) => ({
       stop_id: stopId(stop),
       name: '',
@@ -74,7 +74,7 @@ export async function playDay(demand: readonly Request[], stops: number): Promis
       { modes: ['bus'], limit: 10 },
       {
         find: verdicts.find,
-        check: (stop) => checkStop(efa, verdicts, stop, now(), { priority: 'background' }),
+        check: (stop) => checkStop(askInBackground, verdicts, stop, now()),
       },
     );
     if (!live.isCertain) checksGivenUp.push(clock.now() - MIDNIGHT);
@@ -102,7 +102,7 @@ export async function playDay(demand: readonly Request[], stops: number): Promis
   }
   await clock.advance(60_000);
   await Promise.all(playing);
-  return { answered, calls: authority.calls.map((call) => call - MIDNIGHT), checksGivenUp, counts: client.counts };
+  return { answered, calls: authority.calls.map((call) => call - MIDNIGHT), checksGivenUp, counts: protection.counts };
 }
 
 const FRESH_MS = { departures: 15_000, trips: 30_000, nearby: 6 * 3_600_000 };

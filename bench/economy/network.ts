@@ -1,4 +1,5 @@
-import type { EfaAnswer, EfaClient } from '#src/efa/client.ts';
+import type { Ask } from '#src/efa/ask.ts';
+import type { Question } from '#src/efa/question.ts';
 import { type Clock, sleep } from '#src/upstream/clock.ts';
 
 const STOPS_NEARBY = 10;
@@ -12,22 +13,20 @@ export function stopsNear(place: number, stops: number): number[] {
 export const stopId = (stop: number) => String(200_000 + stop);
 
 /** An authority on the simulated clock that notes when it is called; something leaves at every stop. */
-export function createAuthority(clock: Clock, random: () => number): EfaClient & { calls: number[] } {
+export function createAuthority(clock: Clock, random: () => number): { ask: Ask; calls: number[] } {
   const calls: number[] = [];
-
-  async function answer(payload: object): Promise<EfaAnswer<never>> {
+  const ask: Ask = async (question) => {
     calls.push(clock.now());
     await sleep(clock, 150 + 450 * random());
-    return { payload: { systemMessages: [], ...payload } as never, retrievedAt: new Date(clock.now()) };
-  }
-
-  return {
-    calls,
-    departureMonitor: ({ stopId }) => answer({ locations: [{ id: stopId }], stopEvents: [BUS] }),
-    coordSearch: () => answer({ locations: [] }),
-    stopFinder: () => answer({ locations: [] }),
-    tripPlan: () => answer({ journeys: [] }),
+    const payload = { systemMessages: [], ...recordsFor(question) };
+    return { payload: payload as never, retrievedAt: new Date(clock.now()) };
   };
+  return { ask, calls };
+}
+
+function recordsFor(question: Question): object {
+  if (question.kind === 'departureMonitor') return { locations: [{ id: question.stopId }], stopEvents: [BUS] };
+  return { locations: [], journeys: [] };
 }
 
 const BUS = { transportation: { product: { class: 5 } } };

@@ -1,4 +1,4 @@
-import { FRESHNESS_CLASSES } from '#src/upstream/freshness-class.ts';
+import { FRESHNESS_WINDOWS } from '#src/upstream/freshness-window.ts';
 import type { Request } from './demand.ts';
 import { stopsNear } from './network.ts';
 
@@ -20,12 +20,12 @@ export function countFewestCalls(demand: readonly Request[], stops: number): num
 
   for (const request of demand) {
     if (request.kind === 'departures') {
-      ask(`departures ${request.stop}`, request.at, FRESHNESS_CLASSES.departuresNow.freshMs);
+      ask(`departures ${request.stop}`, request.at, FRESHNESS_WINDOWS.departuresNow.freshMs);
       known.add(request.stop);
     } else if (request.kind === 'trips') {
-      ask(`trips ${request.from} ${request.to}`, request.at, FRESHNESS_CLASSES.trips.freshMs);
+      ask(`trips ${request.from} ${request.to}`, request.at, FRESHNESS_WINDOWS.trips.freshMs);
     } else {
-      ask(`nearby ${request.place}`, request.at, FRESHNESS_CLASSES.nearby.freshMs);
+      ask(`nearby ${request.place}`, request.at, FRESHNESS_WINDOWS.nearby.freshMs);
       const unknown = stopsNear(request.place, stops).filter((stop) => !known.has(stop));
       for (const stop of unknown) known.add(stop);
       calls += unknown.length;

@@ -3,7 +3,7 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { openStore } from '#src/access/open-store.ts';
 import { buildApp } from '#src/app.ts';
 import { createEfaClient } from '#src/efa/client.ts';
-import { createProtectedClient } from '#src/upstream/protected-client.ts';
+import { protectUpstream } from '#src/upstream/protection.ts';
 import { issueTestKey, openTestAccess } from '#test/support/access.ts';
 import { departureMonitor } from '#test/support/departure-monitor.ts';
 import { json, startUpstream } from '#test/support/upstream.ts';
@@ -42,13 +42,13 @@ function createBare(bytes: number): FastifyInstance {
 async function createService(redisUrl: string): Promise<{ app: FastifyInstance; apiKey: string }> {
   const upstream = await startUpstream(json(departureMonitor(...LEAVES)));
   const now = () => new Date();
-  const client = createEfaClient({ url: upstream.url, apiKeys: ['bench'], timeoutMs: 5000, now });
-  const efa = createProtectedClient({ clients: [client], limits: { rps: 5, dailyBudget: 60_000 }, log: silent });
+  const client = createEfaClient({ url: upstream.url, apiKey: 'bench', timeoutMs: 5000, now });
+  const { ask } = protectUpstream({ asks: [client.ask], limits: { rps: 5, dailyBudget: 60_000 }, log: silent });
   const { store, apiKey } = await (redisUrl ? openRedisAccess(redisUrl) : openTestAccess(now()));
   const access = { store, acceptsTestKeys: false };
   const service = await buildApp({
     config: { publicUrl: 'https://example.test', docsUrl: 'http://localhost/docs', trustProxy: false },
-    efa,
+    ask,
     access,
     now,
   });

@@ -1,9 +1,9 @@
-/** What an account may ask for in a UTC day; null is unlimited. */
+/** What an account may ask for in a UTC day (null is unlimited), and how urgent its calls are when calls are scarce. */
 export const PLANS = {
-  free: { title: 'Free', dailyLimit: 1000 },
-  developer: { title: 'Developer', dailyLimit: 50_000 },
-  pro: { title: 'Pro', dailyLimit: null },
-} as const satisfies Record<string, { title: string; dailyLimit: number | null }>;
+  free: { title: 'Free', dailyLimit: 1000, priority: 'low' },
+  developer: { title: 'Developer', dailyLimit: 50_000, priority: 'normal' },
+  pro: { title: 'Pro', dailyLimit: null, priority: 'high' },
+} as const satisfies Record<string, { title: string; dailyLimit: number | null; priority: 'low' | 'normal' | 'high' }>;
 
 export type Plan = keyof typeof PLANS;
 

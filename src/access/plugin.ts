@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { invalidKey, readKey, testKeyOnly } from './credential.ts';
 import { type Admission, createGate } from './gate.ts';
-import { dailyLimitExceeded, rateLimitHeaders } from './rate-limit.ts';
+import { exhausted, rateLimitHeaders } from './rate-limit.ts';
 import type { Counter } from './store.ts';
 
 export interface AccessOptions {
@@ -13,16 +13,16 @@ export interface AccessOptions {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What let the request in; null where no key is needed, or before. */
+    /** How the request was admitted; null where no key is needed, and before the key was checked. */
     admission: Admission | null;
-    /** Set by whoever answers without having called upstream: a 304 is then free. */
+    /** Set on an answer that cost no call of the authority: a 304 is then free. */
     costNoUpstreamCall: boolean;
   }
 }
 
 /**
- * Every operation needs a key, and every admitted request counts. Both happen before anything else of the request is
- * looked at, so who may not come in learns nothing, and a question that is wrong counts like any other.
+ * Checks the key and counts the request, for every route that is registered beside it: both happen before the route
+ * validates the query, so that a request without a valid key learns nothing, and a wrong query counts like any other.
  */
 export const access = fp(
   async (app: FastifyInstance, { store, acceptsTestKeys, now }: AccessOptions & { now: () => Date }) => {
@@ -30,14 +30,13 @@ export const access = fp(
     app.decorateRequest('admission', null);
     app.decorateRequest('costNoUpstreamCall', false);
 
-    app.addHook('onRequest', async (request) => {
-      if (!needsKey(request)) return;
+    app.addHook('preHandler', async (request) => {
       const key = readKey(request);
       if (key.kind === 'test' && !acceptsTestKeys) throw testKeyOnly();
       const admission = await gate.admit(key);
       if (!admission) throw invalidKey();
       request.admission = admission;
-      if (admission.kind === 'exhausted') throw dailyLimitExceeded(admission, now());
+      if (admission.kind === 'exhausted') throw exhausted(admission, now());
     });
 
     app.addHook('onSend', async (request, reply) => {
@@ -52,12 +51,7 @@ export const access = fp(
   { name: 'access', dependencies: ['error-handler', 'paths'] },
 );
 
-/** By the route, not by the text of the URL: whatever is found under /v1 is an operation. */
-function needsKey({ method, routeOptions }: FastifyRequest): boolean {
-  return method !== 'OPTIONS' && /^\/v1(\/|$)/.test(routeOptions.url ?? '');
-}
-
-/** Our failures, and what cost nothing. */
+/** Our failures, and answers that the caller has already and that cost no call. */
 function isFree({ costNoUpstreamCall }: FastifyRequest, { statusCode }: FastifyReply): boolean {
   return statusCode >= 500 || (statusCode === 304 && costNoUpstreamCall);
 }

@@ -1,4 +1,5 @@
-import { ApiError } from '../errors.ts';
+import { dailyLimitExceeded } from '../error-messages.ts';
+import type { ApiError } from '../errors.ts';
 import { endOfDay, secondsUntil } from './day.ts';
 import type { Admission } from './gate.ts';
 import { PLANS } from './plan.ts';
@@ -23,13 +24,9 @@ export function rateLimitHeaders({ caller, day, used }: Admission, now: Date): R
   };
 }
 
-export function dailyLimitExceeded({ caller, day }: Admission, now: Date): ApiError {
+/** The account has used up its day. */
+export function exhausted({ caller, day }: Admission, now: Date): ApiError {
   const { title, dailyLimit } = PLANS[caller.plan];
   const reset = endOfDay(day);
-  return new ApiError(
-    'DAILY_LIMIT_EXCEEDED',
-    `The ${title} plan allows ${dailyLimit?.toLocaleString('en')} requests a day, and today's are used up. ` +
-      `The count starts anew at 00:00 UTC, ${reset.toISOString().slice(0, 19)}Z.`,
-    { headers: { 'retry-after': String(secondsUntil(reset, now)) } },
-  );
+  return dailyLimitExceeded({ plan: title, limit: dailyLimit ?? 0, reset, waitSeconds: secondsUntil(reset, now) });
 }

@@ -1,7 +1,6 @@
-import type { AskOptions, EfaAnswer, EfaClient } from '../efa/client.ts';
-import type { DepartureMonitorPayload } from '../efa/payload.ts';
-import type { LeftOutCounts } from '../efa/record.ts';
-import type { DepartureMonitorQuestion } from '../efa/request.ts';
+import type { Ask } from '../efa/ask.ts';
+import type { Question } from '../efa/question.ts';
+import { type LeftOutCounts, sumLeftOut } from '../efa/record.ts';
 import { ApiError } from '../errors.ts';
 import { type Freshness, freshnessOf, oldestOf } from '../transit/freshness.ts';
 import { toSydneyWallClock, type WallClock } from '../transit/time.ts';
@@ -13,37 +12,33 @@ export interface Board {
   stopName: string;
   freshness: Freshness;
   departures: ScheduledDeparture[];
-  leftOut: LeftOutCounts[];
+  leftOut: LeftOutCounts;
 }
 
+type BoardQuestion = Question & { kind: 'departureMonitor' };
 type Page = DeparturePage & { freshness: Freshness };
 
 const MAX_PAGES = 3;
-/** Upstream lists this many events a page; fewer means that there are no more. */
+/** The authority lists this many events a page; fewer means that there are no more. */
 const EVENTS_PER_PAGE = 40;
 
 /**
- * Reads on, from the last event's time, until the limit is filled or three pages are read.
- * `isWanted` filters; departures are ordered, without repeats, at most `limit`.
- * When a later page fails, the board ends where the pages before it end, unless it would be empty.
+ * Reads on, from the last event's time, until the limit is filled or three pages are read. `isWanted` filters;
+ * departures are ordered, without repeats, at most `limit`. When a later page fails, the board ends where the pages
+ * before it end, unless it would be empty.
  */
 export async function readBoard(
-  efa: Pick<EfaClient, 'departureMonitor'>,
-  question: DepartureMonitorQuestion,
+  ask: Ask,
+  question: BoardQuestion,
   limit: number,
   isWanted: (departure: ScheduledDeparture) => boolean,
-  options: AskOptions = {},
 ): Promise<Board> {
   const wanted = new Map<string, ScheduledDeparture>();
   const leftOut: LeftOutCounts[] = [];
-  const isForNow = question.at === null;
-  const ask = (at: DepartureMonitorQuestion['at']) => efa.departureMonitor({ ...question, isForNow, at }, options);
-  const answer = await ask(question.at);
-  let page: Page | null = { ...mapDepartures(answer.payload, question), freshness: freshnessOf(answer) };
-  const { stopName } = page;
-  let { freshness } = page;
+  const first = await readPage(ask, question);
+  let { freshness } = first;
 
-  for (let pages = 1; page; pages++) {
+  for (let page: Page | null = first, pages = 1; page; pages++) {
     freshness = oldestOf(freshness, page.freshness);
     for (const { key, ...departure } of page.departures) if (isWanted(departure)) wanted.set(key, departure);
     leftOut.push(page.leftOut);
@@ -54,19 +49,24 @@ export async function readBoard(
     });
   }
   const departures = [...wanted.values()].sort(compareDepartures).slice(0, limit);
-  return { stopName, freshness, departures, leftOut };
+  return { stopName: first.stopName, freshness, departures, leftOut: sumLeftOut(leftOut) };
+}
+
+async function readPage(ask: Ask, question: BoardQuestion): Promise<Page> {
+  const answer = await ask(question);
+  return { ...mapDepartures(answer.payload, question), freshness: freshnessOf(answer) };
 }
 
 /** Null when there is nothing further on. */
 async function readNextPage(
-  ask: (at: WallClock) => Promise<EfaAnswer<DepartureMonitorPayload>>,
-  question: DepartureMonitorQuestion,
+  ask: Ask,
+  question: BoardQuestion,
   { eventCount, lastPlanned }: Page,
 ): Promise<Page | null> {
   if (eventCount < EVENTS_PER_PAGE || !lastPlanned) return null;
-  const at = toSydneyWallClock(lastPlanned);
-  const answer = await ask(at);
-  const page = mapDepartures(answer.payload, { ...question, at });
+  const at: WallClock = toSydneyWallClock(lastPlanned);
+  // A later page of a board for now has to be as fresh as the first.
+  const page = await readPage(ask, { ...question, at, isForNow: question.at === null });
   const isFurtherOn = page.lastPlanned !== null && page.lastPlanned > lastPlanned;
-  return isFurtherOn ? { ...page, freshness: freshnessOf(answer) } : null;
+  return isFurtherOn ? page : null;
 }

@@ -38,6 +38,8 @@ export const departuresResponse = z
   })
   .meta({ id: 'Departures', description: 'What leaves one stop.' });
 
+export type Departures = z.infer<typeof departuresResponse>;
+
 /** A departure as mapped, before the moment of sending is known. */
 export interface ScheduledDeparture {
   route: string;

@@ -8,8 +8,8 @@ import type { DepartureMonitorQuestion } from '../efa/request.ts';
 import { findPlatform, findStopName } from '../efa/stop-point.ts';
 import { saysDateInvalid } from '../efa/system-message.ts';
 import { findRouteName } from '../efa/transportation.ts';
-import { ApiError } from '../errors.ts';
-import { beyondTimetable, parseTimestamp } from '../transit/time.ts';
+import { beyondTimetable, unknownStop } from '../error-messages.ts';
+import { parseTimestamp } from '../transit/time.ts';
 import { OCCUPANCIES, type Occupancy, type ScheduledDeparture } from './departure.ts';
 
 /** The stop, and the time; null means now. */
@@ -89,10 +89,10 @@ function getStopName(payload: DepartureMonitorPayload, { stopId, at }: Asked): s
     return (place && findStopName(place)) ?? stopId;
   }
   if (saysDateInvalid(payload.systemMessages)) {
-    throw beyondTimetable(at);
+    throw beyondTimetable(at?.date ?? null);
   }
   const stop = findKnownStop(payload, stopId);
-  if (!stop) throw new ApiError('STOP_NOT_FOUND', `stop: the transport authority knows no stop ${stopId}.`);
+  if (!stop) throw unknownStop('stop', stopId);
   return findStopName(stop) ?? stopId;
 }
 

@@ -1,7 +1,12 @@
 import type { z } from 'zod';
-import type { Operation } from '../http/operation.ts';
-import { departuresResponse } from './departure.ts';
-import { departuresQuery } from './query.ts';
+import { defineOperation } from '../operation.ts';
+import { formatTimestamp, minutesBetween } from '../transit/time.ts';
+import { readBoard } from './board.ts';
+import { departuresResponse, leavesAt, nextMinuteAway, type ScheduledDeparture, toDeparture } from './departure.ts';
+import { type DeparturesQuery, departuresQuery, toDeparturesQuestion } from './query.ts';
+
+/** A vehicle that left longer ago than this cannot be caught any more. */
+const GRACE_MINUTES = 1;
 
 const exampleBody: z.infer<typeof departuresResponse> = {
   stop_id: '200070',
@@ -26,14 +31,39 @@ const exampleBody: z.infer<typeof departuresResponse> = {
   ],
 };
 
-export const departuresOperation = {
-  operationId: 'getDepartures',
-  tags: ['Stops'],
+/** `GET /v1/departures` */
+export const departuresOperation = defineOperation({
+  id: 'getDepartures',
+  path: '/v1/departures',
+  tag: 'Stops',
   summary: 'What leaves one stop',
   description:
     'Live and scheduled departures of one stop, in the order in which they leave. Buses only unless `modes` says otherwise. Filters come first, `limit` last.\n\nCancelled departures are left out. A stop at which nothing leaves is answered with an empty list.',
-  querystring: departuresQuery,
-  response: { 200: departuresResponse },
+  query: departuresQuery,
+  body: departuresResponse,
   errors: ['DATE_OUT_OF_RANGE', 'STOP_NOT_FOUND'],
   example: { query: 'stop=200070&modes=all&limit=5', body: exampleBody },
-} satisfies Operation;
+
+  async find(query, { ask, now }) {
+    const question = toDeparturesQuestion(query, now());
+    const isWanted = (departure: ScheduledDeparture) =>
+      matches(query, departure) && (question.at !== null || canBeCaught(departure, now()));
+    const { stopName, departures, freshness, leftOut } = await readBoard(ask, question, query.limit, isWanted);
+    const sentAt = now();
+    const body = {
+      stop_id: query.stop,
+      stop_name: stopName,
+      retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
+      departures: departures.map((departure) => toDeparture(departure, sentAt)),
+    };
+    return { body, freshness, leftOut, changesAt: nextMinuteAway(departures, sentAt) };
+  },
+});
+
+function matches({ modes, routes }: DeparturesQuery, { mode, route }: ScheduledDeparture): boolean {
+  return modes.includes(mode) && (routes?.includes(route.toUpperCase()) ?? true);
+}
+
+function canBeCaught(departure: ScheduledDeparture, now: Date): boolean {
+  return minutesBetween(leavesAt(departure), now) <= GRACE_MINUTES;
+}

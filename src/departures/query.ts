@@ -1,16 +1,17 @@
 import { z } from 'zod';
+import { askedWallClock } from '../asked-time.ts';
 import { modesParameter } from '../transit/mode.ts';
 import { countUpTo, describe, optional, requiredText, splitList, withDefault } from '../transit/parameter.ts';
 import { stopIdParameter } from '../transit/stop.ts';
-import { askedWallClock, dateParameter, timeParameter } from '../transit/time.ts';
+import { dateParameter, timeParameter } from '../transit/time.ts';
 
 const MAX_ROUTES = 50;
 const routesAllowed = `must be 1 to ${MAX_ROUTES} short route names with commas between`;
 
-/** Route names in upper case: they are compared without regard to case. */
+/** Route names in upper case, because they are compared without regard to case. */
 const routesParameter = requiredText(routesAllowed)
-  .transform((text) => new Set(splitList(text.toUpperCase())))
-  .refine((routes) => routes.size >= 1 && routes.size <= MAX_ROUTES, routesAllowed)
+  .transform((text) => [...new Set(splitList(text.toUpperCase()))].sort())
+  .refine((routes) => routes.length >= 1 && routes.length <= MAX_ROUTES, routesAllowed)
   .meta({ type: 'string', description: `Only these routes: up to ${MAX_ROUTES} short names with commas between.` });
 
 export const departuresQuery = z.object({
@@ -29,5 +30,5 @@ export type DeparturesQuery = z.infer<typeof departuresQuery>;
 
 /** What to ask the authority. Throws `DATE_OUT_OF_RANGE` for a day gone by. */
 export function toDeparturesQuestion({ stop, modes, date, time }: DeparturesQuery, now: Date) {
-  return { stopId: stop, modes, at: askedWallClock({ date, time }, now) };
+  return { kind: 'departureMonitor', stopId: stop, modes, at: askedWallClock({ date, time }, now) } as const;
 }

@@ -1,60 +1,13 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { type Dispatcher, Pool } from 'undici';
-import type { z } from 'zod';
 import { ApiError } from '../errors.ts';
-import type { Freshness } from '../transit/freshness.ts';
+import type { Ask, AskOptions, EfaAnswer } from './ask.ts';
 import { excerpt, nonsense, toUpstreamError, unexpectedStatus } from './failure.ts';
-import {
-  type DepartureMonitorPayload,
-  departureMonitorSchema,
-  type LocationsPayload,
-  locationsSchema,
-  type TripPayload,
-  tripSchema,
-} from './payload.ts';
-import {
-  type CoordQuestion,
-  type DepartureMonitorQuestion,
-  type EfaRequest,
-  type StopFinderQuestion,
-  type TripQuestion,
-  toCoordRequest,
-  toDepartureMonitorRequest,
-  toStopFinderRequest,
-  toTripRequest,
-} from './request.ts';
-
-/** What upstream answered, and when. */
-export interface EfaAnswer<Payload> {
-  payload: Payload;
-  retrievedAt: Date;
-  /** Only of a client that keeps answers. */
-  freshness?: Freshness;
-}
-
-/** On whose behalf a question is asked: the caller's plan, or nobody's who waits for it. */
-export type Priority = 'background' | 'free' | 'developer' | 'pro';
-
-/** For a client that has to choose: who asks (`free` unless given), and for how long they will wait. */
-export interface AskOptions {
-  priority?: Priority;
-  signal?: AbortSignal;
-}
-
-/** The authority's four questions. Every method throws `ApiError` (502, 503, 504) and nothing else. */
-export interface EfaClient {
-  departureMonitor(
-    question: DepartureMonitorQuestion,
-    options?: AskOptions,
-  ): Promise<EfaAnswer<DepartureMonitorPayload>>;
-  coordSearch(question: CoordQuestion, options?: AskOptions): Promise<EfaAnswer<LocationsPayload>>;
-  stopFinder(question: StopFinderQuestion, options?: AskOptions): Promise<EfaAnswer<LocationsPayload>>;
-  tripPlan(question: TripQuestion, options?: AskOptions): Promise<EfaAnswer<TripPayload>>;
-}
+import { type PayloadOf, payloadSchemaOf, type Question, toRequest } from './question.ts';
 
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
-/** More than the rate allows to be under way: waiting for a connection would count against the deadline. */
+/** More than the rate allows to be under way, because waiting for a connection would count against the deadline. */
 const MAX_CONNECTIONS = 64;
 
 const DECODERS: ReadonlyMap<string, (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>> = new Map([
@@ -63,58 +16,44 @@ const DECODERS: ReadonlyMap<string, (body: Buffer, options: { maxOutputLength: n
   ['deflate', promisify(inflate)],
 ]);
 
-/** `url` is the base, ".../v1/tp"; several keys are used in turn. The timeout covers a whole call, body included. */
-export function createEfaClient(options: {
-  url: string;
-  apiKeys: readonly string[];
-  timeoutMs: number;
-  now: () => Date;
-}): EfaClient & { close(): Promise<void> } {
+/** `url` is the base, ".../v1/tp". The timeout covers a whole call, body included. */
+export function createEfaClient(options: { url: string; apiKey: string; timeoutMs: number; now: () => Date }): {
+  ask: Ask;
+  close(): Promise<void>;
+} {
+  const { apiKey, timeoutMs, now } = options;
   const { origin, pathname } = new URL(options.url);
-  const pool = new Pool(origin, {
-    connections: MAX_CONNECTIONS,
-    pipelining: 1,
-    connect: { timeout: options.timeoutMs },
-  });
-  let calls = 0;
+  const pool = new Pool(origin, { connections: MAX_CONNECTIONS, pipelining: 1, connect: { timeout: timeoutMs } });
 
-  async function ask<Payload>(
-    request: EfaRequest,
-    schema: z.ZodType<Payload>,
+  async function ask<Asked extends Question>(
+    question: Asked,
     { signal }: AskOptions = {},
-  ): Promise<EfaAnswer<Payload>> {
-    const apiKey = options.apiKeys[calls++ % options.apiKeys.length];
+  ): Promise<EfaAnswer<PayloadOf<Asked>>> {
+    const { endpoint, query } = toRequest(question);
     try {
       const answer = await pool.request({
         method: 'GET',
-        path: `${pathname.replace(/\/$/, '')}/${request.endpoint}?${new URLSearchParams(request.query)}`,
+        path: `${pathname.replace(/\/$/, '')}/${endpoint}?${new URLSearchParams(query)}`,
         headers: {
           accept: 'application/json',
           'accept-encoding': 'gzip, br',
           ...(apiKey && { authorization: `apikey ${apiKey}` }),
         },
-        signal: AbortSignal.any([AbortSignal.timeout(options.timeoutMs), ...(signal ? [signal] : [])]),
+        signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]),
       });
       if (answer.statusCode !== 200) {
         // The status says enough when the body cannot be read.
         const body = await readBody(answer).catch(() => '');
-        throw unexpectedStatus(answer.statusCode, answer.headers, body, { now: options.now(), apiKey });
+        throw unexpectedStatus(answer.statusCode, answer.headers, body, { now: now(), apiKey });
       }
       const body = await readBody(answer);
-      return { payload: readPayload(body, schema, apiKey), retrievedAt: options.now() };
+      return { payload: readPayload(body, question, apiKey), retrievedAt: now() };
     } catch (error) {
-      throw error instanceof ApiError ? error : toUpstreamError(error, options.timeoutMs);
+      throw error instanceof ApiError ? error : toUpstreamError(error, timeoutMs);
     }
   }
 
-  return {
-    departureMonitor: (question, manner) =>
-      ask(toDepartureMonitorRequest(question, options.now()), departureMonitorSchema, manner),
-    coordSearch: (question, manner) => ask(toCoordRequest(question), locationsSchema, manner),
-    stopFinder: (question, manner) => ask(toStopFinderRequest(question), locationsSchema, manner),
-    tripPlan: (question, manner) => ask(toTripRequest(question), tripSchema, manner),
-    close: () => pool.destroy(),
-  };
+  return { ask, close: () => pool.destroy() };
 }
 
 /** The whole body, decoded. The limit holds for what travels and for what it unpacks to. */
@@ -147,7 +86,7 @@ function toText(body: Buffer): string {
 const RECORD_KEYS = ['locations', 'stopEvents', 'journeys'];
 const KNOWN_KEYS = ['version', 'systemMessages', ...RECORD_KEYS];
 
-function readPayload<Payload>(body: string, schema: z.ZodType<Payload>, apiKey: string | undefined): Payload {
+function readPayload<Asked extends Question>(body: string, question: Asked, apiKey: string): PayloadOf<Asked> {
   let json: unknown;
   try {
     json = JSON.parse(body);
@@ -161,7 +100,7 @@ function readPayload<Payload>(body: string, schema: z.ZodType<Payload>, apiKey: 
   if ('error' in json && !RECORD_KEYS.some((key) => key in json)) {
     throw nonsense(`the answer is an error: ${excerpt(JSON.stringify(json.error), apiKey)}`);
   }
-  const payload = schema.safeParse(json);
+  const payload = payloadSchemaOf(question).safeParse(json);
   if (!payload.success) throw nonsense('the answer has lists that are none', payload.error);
   return payload.data;
 }

@@ -1,17 +1,18 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { DateTime } from 'luxon';
+import { upstreamFailed, upstreamRefused, upstreamTimeout } from '../error-messages.ts';
 import { ApiError } from '../errors.ts';
 
 /*
- * What went wrong between us and the authority, as the one error a caller sees. Messages are ours; what upstream
- * said is the cause, for the log only.
+ * What went wrong between us and the authority, as the one error a caller sees. The messages are ours; the authority's
+ * words are the cause, for the log only.
  */
 
 /** What the authority's gateway answered instead of 200; the cause of the error that a caller sees. */
 export class UpstreamStatusError extends Error {
   override readonly name = 'UpstreamStatusError';
   readonly status: number;
-  /** For how long it wants to be left alone; null unless it refused for its rate or quota. */
+  /** For how long it wants no calls; null unless it refused for its rate or quota. */
   readonly pauseSeconds: number | null;
 
   constructor(status: number, message: string, pauseSeconds: number | null) {
@@ -35,50 +36,35 @@ export function nonsense(what: string, cause?: unknown): ApiError {
   });
 }
 
-/** A status other than 200. Over-rate and over-quota come as 403 (told by header or body) or 429. */
+/** A status other than 200. Over-rate and over-quota come as 403 (header or body say which) or 429. */
 export function unexpectedStatus(
   status: number,
   headers: IncomingHttpHeaders,
   body: string,
-  { now, apiKey }: { now: Date; apiKey: string | undefined },
+  { now, apiKey }: { now: Date; apiKey: string },
 ): ApiError {
-  const told = excerpt(`${headers['x-error-detail'] ?? ''} ${body}`, apiKey);
-  const summary = `upstream answered ${status} ${told}`.trim();
-  const isOverQuota = /over quota/i.test(told);
+  const text = excerpt(`${headers['x-error-detail'] ?? ''} ${body}`, apiKey);
+  const summary = `upstream answered ${status} ${text}`.trim();
+  const isOverQuota = /over quota/i.test(text);
 
-  if (status === 429 || (status === 403 && (isOverQuota || /over rate/i.test(told)))) {
+  if (status === 429 || (status === 403 && (isOverQuota || /over rate/i.test(text)))) {
     const pause =
       readRetryAfter(headers['retry-after'], now) ?? (isOverQuota ? QUOTA_PAUSE_SECONDS : RATE_PAUSE_SECONDS);
-    return new ApiError(
-      'UPSTREAM_UNAVAILABLE',
-      'The transport authority takes no more requests for now. Try again later.',
-      {
-        cause: new UpstreamStatusError(status, summary, pause),
-        headers: { 'retry-after': String(pause) },
-      },
-    );
+    return upstreamRefused(pause, new UpstreamStatusError(status, summary, pause));
   }
-  return new ApiError('UPSTREAM_ERROR', 'The transport authority failed to answer. Try again later.', {
-    cause: new UpstreamStatusError(status, summary, null),
-  });
+  return upstreamFailed(new UpstreamStatusError(status, summary, null));
 }
 
 /** The beginning of what upstream said, for the log; without our key, should upstream repeat it. */
-export function excerpt(text: string, apiKey: string | undefined): string {
-  const told = apiKey ? text.replaceAll(apiKey, '[our key]') : text;
-  return told.trim().slice(0, EXCERPT_LENGTH);
+export function excerpt(text: string, apiKey: string): string {
+  const shown = apiKey ? text.replaceAll(apiKey, '[our key]') : text;
+  return shown.trim().slice(0, EXCERPT_LENGTH);
 }
 
 /** Anything thrown while asking: refused, reset, timed out. */
 export function toUpstreamError(error: unknown, timeoutMs: number): ApiError {
   if (error instanceof Error && error.name === 'TimeoutError') {
-    return new ApiError(
-      'UPSTREAM_TIMEOUT',
-      `The transport authority did not answer within ${timeoutMs / 1000} seconds.`,
-      {
-        cause: error,
-      },
-    );
+    return upstreamTimeout(timeoutMs, error);
   }
   return new ApiError('UPSTREAM_ERROR', 'The transport authority could not be reached. Try again later.', {
     cause: error,

@@ -73,17 +73,15 @@ export function readRecord<Record>(record: unknown, schema: z.ZodType<Record>): 
   return read.data;
 }
 
-/** Bad data and classes we do not know are worth an operator's look; the rest is everyday. */
-export function logLeftOut(
-  log: Record<'warn' | 'debug', (counts: object, message: string) => void>,
-  ...counts: LeftOutCounts[]
-): void {
-  const leftOut: LeftOutCounts = {};
+export function sumLeftOut(counts: readonly LeftOutCounts[]): LeftOutCounts {
+  const sum: LeftOutCounts = {};
   for (const [reason, count] of counts.flatMap((one) => Object.entries(one)) as [LeftOutReason, number][]) {
-    leftOut[reason] = (leftOut[reason] ?? 0) + count;
+    sum[reason] = (sum[reason] ?? 0) + count;
   }
-  const reasons = Object.keys(leftOut);
-  if (reasons.length === 0) return;
-  const isEveryday = reasons.every((reason) => reason === 'cancelled' || reason === 'not asked for');
-  log[isEveryday ? 'debug' : 'warn']({ leftOut }, 'records of the authority left out');
+  return sum;
+}
+
+/** Bad data and classes we do not know deserve an operator's attention; the other reasons are everyday. */
+export function isEveryday(counts: LeftOutCounts): boolean {
+  return Object.keys(counts).every((reason) => reason === 'cancelled' || reason === 'not asked for');
 }

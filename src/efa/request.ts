@@ -1,5 +1,5 @@
 import type { Mode } from '../transit/mode.ts';
-import { findWallClockBefore, type WallClock } from '../transit/time.ts';
+import type { WallClock } from '../transit/time.ts';
 import { toExcludedClasses } from './product-class.ts';
 
 /** Departures of one stop; `at` null means now. */
@@ -31,84 +31,47 @@ export interface TripQuestion {
   isArrival: boolean;
 }
 
-/** One request of the authority: endpoint and query, ready to send. */
-export interface EfaRequest {
-  endpoint: 'departure_mon' | 'coord' | 'stop_finder' | 'trip';
-  query: Readonly<Record<string, string>>;
-}
+/** The parameters of a request to the authority that depend on the question. */
+export type EfaQuery = Readonly<Record<string, string>>;
 
-const RAPID_JSON = { outputFormat: 'rapidJSON', coordOutputFormat: 'EPSG:4326' };
 const JOURNEYS_ASKED = '6';
-const LOOK_BACK_MINUTES = 10;
+/** Four decimals are a grid of about ten metres: neighbours share one answer. */
+const POSITION_DECIMALS = 4;
 
-/**
- * Upstream lists departures by their planned time, so that a late vehicle would vanish while it is still awaited:
- * "now" asks from some minutes ago on.
- */
-export function toDepartureMonitorRequest({ stopId, modes, at }: DepartureMonitorQuestion, now: Date): EfaRequest {
+/** Without a time the authority lists what is still to leave by its own clock, late vehicles included. */
+export function toDepartureMonitorQuery({ stopId, modes, at }: DepartureMonitorQuestion): EfaQuery {
+  return { name_dm: stopId.toUpperCase(), ...toDateAndTime(at), ...toExclusion(modes) };
+}
+
+/** Longitude goes first in questions, latitude first in answers. */
+export function toCoordQuery({ lat, lng, radiusMetres }: CoordQuestion): EfaQuery {
   return {
-    endpoint: 'departure_mon',
-    query: {
-      ...RAPID_JSON,
-      mode: 'direct',
-      type_dm: 'stop',
-      name_dm: stopId,
-      departureMonitorMacro: 'true',
-      TfNSWDM: 'true',
-      depArrMacro: 'dep',
-      ...toDateAndTime(at ?? findWallClockBefore(now, LOOK_BACK_MINUTES)),
-      ...toExclusion(modes),
-    },
+    coord: `${toDegrees(lng)}:${toDegrees(lat)}:EPSG:4326`,
+    radius_1: String(radiusMetres),
+    radius_2: String(radiusMetres),
   };
 }
 
-/**
- * Platforms (`BUS_POINT`, which is every mode's) tell the distance to where one boards; stops (`STOP`) tell the modes.
- * Longitude goes first in questions, latitude first in answers.
- */
-export function toCoordRequest({ lat, lng, radiusMetres }: CoordQuestion): EfaRequest {
+export function toStopFinderQuery({ text }: StopFinderQuestion): EfaQuery {
+  return { name_sf: text.trim().replace(/\s+/g, ' ').toLowerCase() };
+}
+
+export function toTripQuery({ from, to, at, isArrival }: TripQuestion): EfaQuery {
   return {
-    endpoint: 'coord',
-    query: {
-      ...RAPID_JSON,
-      coord: `${toDegrees(lng)}:${toDegrees(lat)}:EPSG:4326`,
-      inclFilter: '1',
-      type_1: 'BUS_POINT',
-      radius_1: String(radiusMetres),
-      type_2: 'STOP',
-      radius_2: String(radiusMetres),
-    },
+    name_origin: from.toUpperCase(),
+    name_destination: to.toUpperCase(),
+    depArrMacro: isArrival ? 'arr' : 'dep',
+    ...toDateAndTime(at),
+    calcNumberOfTrips: JOURNEYS_ASKED,
   };
 }
 
-/** Type "any": type "stop" answers free text with a list without coordinates, or with nothing. */
-export function toStopFinderRequest({ text }: StopFinderQuestion): EfaRequest {
-  return { endpoint: 'stop_finder', query: { ...RAPID_JSON, type_sf: 'any', name_sf: text, TfNSWSF: 'true' } };
-}
-
-export function toTripRequest({ from, to, at, isArrival }: TripQuestion): EfaRequest {
-  return {
-    endpoint: 'trip',
-    query: {
-      ...RAPID_JSON,
-      type_origin: 'any',
-      name_origin: from,
-      type_destination: 'any',
-      name_destination: to,
-      depArrMacro: isArrival ? 'arr' : 'dep',
-      ...toDateAndTime(at),
-      calcNumberOfTrips: JOURNEYS_ASKED,
-      TfNSWTR: 'true',
-    },
-  };
-}
-
-/** Plain decimals to a tenth of a metre, never with an exponent. */
+/** A plain decimal without an exponent. Adding zero turns -0 into 0. */
 function toDegrees(value: number): string {
-  return value.toFixed(6).replace(/\.?0+$/, '');
+  return String(Number(value.toFixed(POSITION_DECIMALS)) + 0);
 }
 
-/** Without them upstream takes its own present. */
+/** Without date and time the authority takes its own present. */
 function toDateAndTime(at: WallClock | null): Record<string, string> {
   return at ? { itdDate: at.date, itdTime: at.time } : {};
 }

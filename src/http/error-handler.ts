@@ -16,12 +16,8 @@ export const errorHandler = fp(
 );
 
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, docsUrl: string): void {
-  const apiError = toApiError(error, request.query);
-  if (apiError.statusCode >= 500) {
-    // Trouble of the authority is to be expected; trouble of our own is a bug.
-    const level = apiError.code === 'INTERNAL_ERROR' ? 'error' : 'warn';
-    request.log[level]({ err: apiError.cause ?? apiError, code: apiError.code }, apiError.message);
-  }
+  const apiError = toApiError(error);
+  logError(apiError, request);
   reply
     .code(apiError.statusCode)
     .headers(apiError.headers)
@@ -30,6 +26,13 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
     .header('cache-control', 'no-store')
     .type('application/json; charset=utf-8')
     .send(errorBody(apiError, docsUrl));
+}
+
+/** Failures of the authority are expected; an internal error is a bug. */
+export function logError(error: ApiError, request: FastifyRequest): void {
+  if (error.statusCode < 500) return;
+  const level = error.code === 'INTERNAL_ERROR' ? 'error' : 'warn';
+  request.log[level]({ err: error.cause ?? error, code: error.code }, error.message);
 }
 
 /** What Node refuses before there is a request: broken HTTP, too large a header, too slow a client. */
@@ -53,7 +56,7 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket, 
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
-  // Who does not close the other half would hold the connection, and a clean stop.
+  // A client that keeps its half of the connection open would hold up a clean stop.
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 

@@ -1,6 +1,7 @@
 import { ERROR_TABLE, type ErrorCode } from '../errors.ts';
-import { ERROR_DOCS } from './error-doc.ts';
-import { COMMON_ERRORS, type Operation } from './operation.ts';
+import { errorsOf, type Operation } from '../operation.ts';
+import { errorBody } from './error-answer.ts';
+import { ERROR_DOCS } from './error-docs.ts';
 
 type Json = Record<string, unknown>;
 
@@ -38,8 +39,8 @@ const LIMITS = [
 
 /** What an operation answers: its body, and each error it can meet under its status. */
 export function answersOf(operation: Operation, body: Json, docsUrl: string): Record<string, Json> {
-  const codes = [...COMMON_ERRORS, ...operation.errors];
-  const statuses = [...new Set(codes.map((code) => ERROR_TABLE[code].status))].sort();
+  const codes = errorsOf(operation);
+  const statuses = [...new Set(codes.map((code) => ERROR_TABLE[code].status))];
   const errors = statuses.map((status) => {
     const ofStatus = codes.filter((code) => ERROR_TABLE[code].status === status);
     return [String(status), errorAnswer(status, ofStatus, docsUrl)];
@@ -54,8 +55,8 @@ export function answersOf(operation: Operation, body: Json, docsUrl: string): Re
 
 function errorAnswer(status: number, codes: readonly ErrorCode[], docsUrl: string): Json {
   const examples = codes.map((code) => {
-    const { title, message } = ERROR_DOCS[code];
-    return [code, { summary: title, value: { error: { code, message, docs: `${docsUrl}/errors/${code}` } } }];
+    const { title, example } = ERROR_DOCS[code];
+    return [code, { summary: title, value: errorBody(example, docsUrl) }];
   });
   const limited = status === 401 ? (['WWW-Authenticate'] as const) : (['RateLimit'] as const);
   return {

@@ -2,12 +2,12 @@ import { z } from 'zod';
 
 type JsonSchema = Record<string, unknown>;
 
-/** A zod object as JSON Schema for query parameters: one entry each, required where nothing stands in for it. */
-export function toParameters(query: z.ZodObject): JsonSchema {
-  const fields = Object.entries(query.shape) as [string, z.ZodType][];
-  const properties = fields.map(([name, field]) => [name, tidy({ ...field.meta() })]);
-  const required = fields.filter(([, field]) => !field.safeParse(undefined).success).map(([name]) => name);
-  return { type: 'object', properties: Object.fromEntries(properties), required };
+/** The parameters of a query: required where no default stands in for an absent value. */
+export function toParameters(query: z.ZodObject): JsonSchema[] {
+  return (Object.entries(query.shape) as [string, z.ZodType][]).map(([name, field]) => {
+    const { description, ...schema } = tidy({ ...field.meta() });
+    return { name, in: 'query', required: !field.safeParse(undefined).success, description, schema };
+  });
 }
 
 /** The body of an answer as a reference, and every schema it needs by name. */

@@ -1,62 +1,49 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
+import type { Operation } from '../operation.ts';
 import { answersOf, ERROR_SCHEMA, HEADER_COMPONENTS } from './openapi-answers.ts';
 import { toComponents, toParameters } from './openapi-schema.ts';
-import type { Operation } from './operation.ts';
-
-declare module 'fastify' {
-  interface FastifySchema extends Partial<Pick<Operation, 'errors' | 'example'>> {}
-}
-
-interface OpenApiDocument {
-  paths: Record<string, { get?: object }>;
-  components: object;
-}
 
 const OPENAPI_PATH = '/openapi.json';
 
-/**
- * OpenAPI 3.1 from the schemas of the routes. @fastify/swagger walks the routes and makes the parameters; answers and
- * components are ours, because what comes of a zod schema by itself lists schemas twice and loses defaults.
- */
+/** `GET /openapi.json`: OpenAPI 3.1 made from the list of operations. */
 export const openapi = fp(
-  async (app: FastifyInstance, { publicUrl, docsUrl }: { publicUrl: string; docsUrl: string }) => {
-    const operations = new Map<string, Operation>();
+  async (
+    app: FastifyInstance,
+    { operations, publicUrl, docsUrl }: { operations: readonly Operation[]; publicUrl: string; docsUrl: string },
+  ) => {
+    const document = describe(operations, publicUrl, docsUrl);
+    // The types of the package do not know OpenAPI 3.1.
+    await app.register(swagger, { mode: 'static', specification: { document: document as never } });
 
-    await app.register(swagger, {
-      hideUntagged: true,
-      openapi: { ...describeService(publicUrl, docsUrl), openapi: '3.1.1' },
-      transform: ({ schema, url }) => {
-        if (!schema?.tags) return { schema, url };
-        const operation = schema as unknown as Operation;
-        operations.set(url, operation);
-        const { operationId, tags, summary, description } = operation;
-        return {
-          schema: { operationId, tags, summary, description, querystring: toParameters(operation.querystring) },
-          url,
-        };
-      },
-      transformObject: (document) => {
-        // The types of the package do not tell a document of 3.0 from one of 3.1.
-        const { paths, components, ...rest } = (document as { openapiObject: OpenApiDocument }).openapiObject;
-        const schemas: Record<string, object> = { Error: ERROR_SCHEMA };
-        for (const [path, operation] of operations) {
-          const body = toComponents(operation.response[200]);
-          Object.assign(schemas, body.schemas);
-          Object.assign(paths[path]?.get ?? {}, { responses: answersOf(operation, body.ref, docsUrl) });
-        }
-        return { ...rest, paths, components: { ...components, headers: HEADER_COMPONENTS, schemas } } as object;
-      },
-    });
-
-    app.get(OPENAPI_PATH, { schema: { hide: true } }, async (_request, reply) => {
+    app.get(OPENAPI_PATH, async (_request, reply) => {
       reply.type('application/json; charset=utf-8').header('cache-control', 'public, max-age=300');
-      return app.swagger();
+      return document;
     });
   },
   { name: 'openapi' },
 );
+
+function describe(operations: readonly Operation[], publicUrl: string, docsUrl: string) {
+  const { components, ...service } = describeService(publicUrl, docsUrl);
+  const described = operations.map((operation) => ({ operation, body: toComponents(operation.body) }));
+  const paths = described.map(({ operation, body }) => {
+    const { id, path, tag, summary, description, query } = operation;
+    const responses = answersOf(operation, body.ref, docsUrl);
+    return [
+      path,
+      { get: { operationId: id, tags: [tag], summary, description, parameters: toParameters(query), responses } },
+    ];
+  });
+  const schemas = Object.assign({ Error: ERROR_SCHEMA }, ...described.map(({ body }) => body.schemas));
+  return {
+    openapi: '3.1.1',
+    ...service,
+    paths: Object.fromEntries(paths),
+    components: { ...components, headers: HEADER_COMPONENTS, schemas },
+  };
+}
 
 function describeService(publicUrl: string, docsUrl: string) {
   return {
@@ -83,7 +70,7 @@ function describeService(publicUrl: string, docsUrl: string) {
     components: {
       securitySchemes: {
         apiKey: {
-          type: 'http' as const,
+          type: 'http',
           scheme: 'bearer',
           description: 'Your API key: `tis_live_…`, or the sandbox’s `tis_test_…`.',
         },

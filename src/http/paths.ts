@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { hideKeys } from '../access/keys.ts';
-import { ApiError } from '../errors.ts';
+import { methodNotAllowed, unknownPath } from '../error-messages.ts';
+import type { ApiError } from '../errors.ts';
 
 /**
  * Unknown paths are 404, known paths with another method 405 with `Allow`. Both are thrown before the body is read,
@@ -28,11 +29,9 @@ function pathError(request: FastifyRequest, methodsOf: ReadonlyMap<string, strin
   const asked = request.url.split('?', 1)[0] ?? '/';
   const path = hideKeys(asked).slice(0, 200);
   const allowed = methodsOf.get(toRouteUrl(asked));
-  if (!allowed) return new ApiError('NOT_FOUND', `There is nothing at ${path}.`);
+  if (!allowed) return unknownPath(path);
   const allow = [...new Set(allowed)].sort().join(', ');
-  return new ApiError('METHOD_NOT_ALLOWED', `${path} does not take ${request.method}. Allowed: ${allow}.`, {
-    headers: { allow },
-  });
+  return methodNotAllowed(path, request.method, allow);
 }
 
 /** As the route was registered: decoded, without a trailing slash. */

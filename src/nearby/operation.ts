@@ -1,7 +1,17 @@
 import type { z } from 'zod';
-import type { Operation } from '../http/operation.ts';
+import type { Ask } from '../efa/ask.ts';
+import { defineOperation } from '../operation.ts';
+import { type Freshness, freshnessOf } from '../transit/freshness.ts';
+import { findLiveStops, type LiveStops } from './live-stops.ts';
+import { mapNearbyStops } from './map.ts';
 import { nearbyResponse } from './nearby-stop.ts';
-import { nearbyQuery } from './query.ts';
+import { nearbyQuery, toNearbyQuestion } from './query.ts';
+import { checkStop, type Verdicts } from './verdict.ts';
+
+/** The checks of one answer take no longer; stops that are not known by then are shown unchecked. */
+const CHECKS_WITHIN_MS = 5000;
+/** For how long an answer with unchecked stops is good. */
+const UNCERTAIN_MS = 30_000;
 
 const exampleBody: z.infer<typeof nearbyResponse> = {
   location: { lat: -33.8731, lng: 151.2069 },
@@ -27,14 +37,51 @@ const exampleBody: z.infer<typeof nearbyResponse> = {
   ],
 };
 
-export const nearbyOperation = {
-  operationId: 'getNearbyStops',
-  tags: ['Stops'],
-  summary: 'Stops around a place',
-  description:
-    'Stops around a coordinate, the nearest first. Stops of buses only unless `modes` says otherwise. Stops at which nothing departs any more are left out.',
-  querystring: nearbyQuery,
-  response: { 200: nearbyResponse },
-  errors: [],
-  example: { query: 'lat=-33.8731&lng=151.2069&radius=300&modes=all', body: exampleBody },
-} satisfies Operation;
+/** `GET /v1/nearby` */
+export const createNearbyOperation = ({ verdicts }: { verdicts: Verdicts }) =>
+  defineOperation({
+    id: 'getNearbyStops',
+    path: '/v1/nearby',
+    tag: 'Stops',
+    summary: 'Stops around a place',
+    description:
+      'Stops around a coordinate, the nearest first. Stops of buses only unless `modes` says otherwise. Stops at which nothing departs any more are left out.',
+    query: nearbyQuery,
+    body: nearbyResponse,
+    errors: [],
+    example: { query: 'lat=-33.8731&lng=151.2069&radius=300&modes=all', body: exampleBody },
+
+    async find(query, { ask, now }) {
+      const location = { lat: query.lat, lng: query.lng };
+      const answer = await ask(toNearbyQuestion(query));
+      const { stops, leftOut } = mapNearbyStops(answer.payload, location);
+      await verdicts.load(stops.map(({ stop_id }) => stop_id));
+      const askInBackground = withBackgroundPriority(ask);
+      let hasChecked = false;
+      const live = await findLiveStops(stops, query, {
+        find: verdicts.find,
+        check(stopId) {
+          hasChecked = true;
+          return checkStop(askInBackground, verdicts, stopId, now());
+        },
+      });
+      const freshness = freshnessWith(freshnessOf(answer), live, hasChecked, now());
+      return { body: { location, stops: live.stops }, freshness, leftOut };
+    },
+  });
+
+/** A check is less urgent than an answer, so it gives way to every question that a caller waits for. */
+function withBackgroundPriority(ask: Ask): Ask {
+  const signal = AbortSignal.timeout(CHECKS_WITHIN_MS);
+  return (question) => ask(question, { priority: 'background', signal });
+}
+
+/** The stops are as fresh as the authority's list of them; what is shown of them holds as long as the verdicts do. */
+function freshnessWith(listed: Freshness, live: LiveStops, hasChecked: boolean, now: Date): Freshness {
+  const until = live.isCertain ? live.knownUntil : now.getTime() + UNCERTAIN_MS;
+  return {
+    ...listed,
+    freshUntil: Math.min(listed.freshUntil, until),
+    source: hasChecked ? 'upstream' : listed.source,
+  };
+}

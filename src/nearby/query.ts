@@ -19,7 +19,7 @@ export const nearbyQuery = z
 export type NearbyQuery = z.infer<typeof nearbyQuery>;
 
 export function toNearbyQuestion({ lat, lng, radius }: NearbyQuery) {
-  return { lat, lng, radiusMetres: radius };
+  return { kind: 'coord', lat, lng, radiusMetres: radius } as const;
 }
 
 function areSwapped(lat: number, lng: number): boolean {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import type { AskOptions, EfaClient } from '../efa/client.ts';
+import type { Ask } from '../efa/ask.ts';
 import { findKnownStop } from '../efa/known-stop.ts';
 import { type DepartureMonitorPayload, stopEventSchema, stopPointSchema } from '../efa/payload.ts';
 import { findMode } from '../efa/product-class.ts';
@@ -23,17 +23,15 @@ const MAX_STOPS = 50_000;
 
 const verdictSchema = z.object({ isAlive: z.boolean(), modes: z.array(modeSchema), knownUntil: z.number() });
 
-type DepartureMonitor = Pick<EfaClient, 'departureMonitor'>;
-
-/** What is remembered of stops. */
+/** The verdicts that are remembered. */
 export interface Verdicts {
-  /** Reads what other instances have learnt; before `find`, once for all stops in question. */
+  /** Reads the verdicts of other instances; to be called before `find`, once for all stops in question. */
   load(stopIds: readonly string[]): Promise<void>;
   find(stopId: string): Verdict | null;
   learn(stopId: string, seen: Pick<Verdict, 'isAlive' | 'modes'>): Verdict;
 }
 
-/** Where instances leave verdicts for each other. It may forget at any time, and never fails. */
+/** Keeps verdicts for all instances. It may forget at any time, and never fails. */
 export interface VerdictStore {
   getMany(keys: readonly string[]): Promise<(Buffer | null)[]>;
   set(key: string, value: string, ttlMs: number): void;
@@ -70,38 +68,29 @@ export function createVerdicts(now: () => Date, store?: VerdictStore): Verdicts 
   };
 }
 
-/** The same client; every departures answer that passes teaches which stops are alive. */
-export function learnFromDepartures<Client extends DepartureMonitor>(efa: Client, verdicts: Verdicts): Client {
-  return {
-    ...efa,
-    async departureMonitor(question, options) {
-      const answer = await efa.departureMonitor(question, options);
-      const isNews = freshnessOf(answer).source === 'upstream';
-      if (isNews && answer.payload.stopEvents.length > 0) {
-        const modes = modesSeen(answer.payload);
-        verdicts.learn(stopAnswered(answer.payload) ?? question.stopId, { isAlive: true, modes });
-      }
-      return answer;
-    },
+/** `ask`, with every departures answer that comes from the authority noted: its stop is alive. */
+export function learnFromDepartures(ask: Ask, verdicts: Verdicts): Ask {
+  return async (question, options) => {
+    const answer = await ask(question, options);
+    if (question.kind === 'departureMonitor' && freshnessOf(answer).source === 'upstream') {
+      const payload = answer.payload as DepartureMonitorPayload;
+      const stopId = stopAnswered(payload) ?? question.stopId;
+      if (payload.stopEvents.length > 0) verdicts.learn(stopId, { isAlive: true, modes: modesSeen(payload) });
+    }
+    return answer;
   };
 }
 
 /**
- * Asks the authority what stops there: now and, when nothing does, on the next weekday morning, for nights and
+ * Asks the authority what stops there: now and, when nothing does, on the next weekday morning, because nights and
  * school holidays pass. Null when it cannot be known at present.
  */
-export async function checkStop(
-  efa: DepartureMonitor,
-  verdicts: Verdicts,
-  stopId: string,
-  now: Date,
-  options: AskOptions = {},
-): Promise<Verdict | null> {
+export async function checkStop(ask: Ask, verdicts: Verdicts, stopId: string, now: Date): Promise<Verdict | null> {
   const known = verdicts.find(stopId);
   if (known) return known;
   try {
     for (const at of [null, nextWeekdayMorning(now)]) {
-      const { payload } = await efa.departureMonitor({ stopId, modes: MODES, at }, options);
+      const { payload } = await ask({ kind: 'departureMonitor', stopId, modes: MODES, at });
       if (payload.stopEvents.length > 0) return verdicts.learn(stopId, { isAlive: true, modes: modesSeen(payload) });
       // Only "nothing leaves this stop" speaks against it; an answer about something else does not.
       if (!findKnownStop(payload, stopId)) return null;

@@ -16,7 +16,7 @@ export function answerErrorsWithPages(
 ): void {
   app.setErrorHandler((error, request, reply) => {
     if (!wantsPage(request)) return answerError(error, request, reply, docsUrl);
-    const { code, message, headers, statusCode, cause } = toApiError(error, request.query);
+    const { code, message, headers, statusCode, cause } = toApiError(error);
     if (statusCode >= 500) request.log.warn({ err: cause ?? error, code }, message);
     const body = html`<h1>That did not work</h1>
 <p class="notice bad" role="alert">${message}</p>

@@ -34,7 +34,7 @@ export async function docs(
 
 function docsPage(layout: Layout, testKey: string | null): string {
   const body = html`<h1>Reference</h1>
-<p class="lead">Four operations, all of them <code>GET</code>. Press <strong>Authorize</strong>, paste your key, open an operation and press <strong>Execute</strong>.</p>
+<p class="lead">Every operation is a <code>GET</code>. Press <strong>Authorize</strong>, paste your key, open an operation and press <strong>Execute</strong>.</p>
 ${
   testKey
     ? html`<p>This sandbox has a key for everybody to try with:</p>

@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { ApiError, ERROR_TABLE, type ErrorCode } from '../errors.ts';
-import { ERROR_DOCS } from '../http/error-doc.ts';
+import { errorBody } from '../http/error-answer.ts';
+import { ERROR_DOCS } from '../http/error-docs.ts';
+import type { Operation } from '../operation.ts';
 import { type Html, html } from './html.ts';
 import type { Layout } from './layout.ts';
 import { sendPage } from './page-answer.ts';
@@ -10,8 +12,9 @@ const CODES = Object.keys(ERROR_TABLE) as ErrorCode[];
 /** `GET /docs/errors` and a page for every code of the table: where `error.docs` points. */
 export async function errorPages(
   app: FastifyInstance,
-  { layout, publicUrl, docsUrl }: { layout: Layout; publicUrl: string; docsUrl: string },
+  options: { layout: Layout; publicUrl: string; docsUrl: string; operations: readonly Operation[] },
 ): Promise<void> {
+  const { layout } = options;
   app.get('/docs/errors', async (_request, reply) => {
     const description = 'Every error code of the service: what it means, what to do, whether to retry.';
     return sendPage(reply, layout({ title: 'Errors', description, path: '/docs', body: errorList() }));
@@ -31,7 +34,7 @@ export async function errorPages(
         title: code,
         description: `${code}: ${title}.`,
         path: '/docs',
-        body: errorPage(code, publicUrl, docsUrl),
+        body: errorPage(code, options),
       }),
     );
   });
@@ -51,16 +54,20 @@ function errorList(): Html {
   )}</tbody></table></div>`;
 }
 
-function errorPage(code: ErrorCode, publicUrl: string, docsUrl: string): Html {
-  const { title, cause, fix, message, retry, curl } = ERROR_DOCS[code];
-  const body = JSON.stringify({ error: { code, message, docs: `${docsUrl}/errors/${code}` } }, null, 2);
+function errorPage(
+  code: ErrorCode,
+  { publicUrl, docsUrl, operations }: { publicUrl: string; docsUrl: string; operations: readonly Operation[] },
+): Html {
+  const { title, cause, fix, example, retry, curl } = ERROR_DOCS[code];
+  const body = JSON.stringify(errorBody(example, docsUrl), null, 2);
+  const paths = operations.map(({ path }) => path).join(', ');
   return html`<p class="small"><a href="/docs">Docs</a> › <a href="/docs/errors">Errors</a></p>
 <h1><code>${code}</code></h1>
 <p class="lead"><span class="status-code">${ERROR_TABLE[code].status}</span> ${title}</p>
 <h2>Cause</h2>
 <p>${cause}</p>
 <h2>Fix</h2>
-<ul>${fix.map((step) => html`<li>${step}</li>`)}</ul>
+<ul>${fix.map((step) => html`<li>${step.replace('{operations}', paths)}</li>`)}</ul>
 <h2>Retry</h2>
 <p>${retry}</p>
 <h2>What it looks like</h2>

@@ -1,35 +1,28 @@
 import type { FastifyInstance } from 'fastify';
 import { PLANS } from '../access/plan.ts';
+import type { Answers } from '../answers/answers.ts';
+import type { Departures } from '../departures/departure.ts';
 import { departuresOperation } from '../departures/operation.ts';
-import type { Operation } from '../http/operation.ts';
-import { nearbyOperation } from '../nearby/operation.ts';
-import { stopSearchOperation } from '../stop-search/operation.ts';
-import { tripsOperation } from '../trips/operation.ts';
+import type { Operation } from '../operation.ts';
+import { findHomeBoard, HOME_STOP } from './home-board.ts';
 import { type Html, html } from './html.ts';
 import type { Layout } from './layout.ts';
-import { LIVE_STOP, type LiveBoard } from './live-board.ts';
 import { sendPage } from './page-answer.ts';
 import { sampleOf } from './sample.ts';
-
-const OPERATIONS: readonly (readonly [path: string, operation: Operation])[] = [
-  ['/v1/departures', departuresOperation],
-  ['/v1/nearby', nearbyOperation],
-  ['/v1/stops/search', stopSearchOperation],
-  ['/v1/trips', tripsOperation],
-];
 
 export interface HomeOptions {
   layout: Layout;
   publicUrl: string;
   isSandbox: boolean;
   testKey: () => Promise<string | null>;
-  liveBoard: () => Promise<LiveBoard | null>;
+  operations: readonly Operation[];
+  answers: Pick<Answers, 'find'>;
 }
 
 /** `GET /` */
 export async function home(app: FastifyInstance, options: HomeOptions): Promise<void> {
   app.get('/', async (_request, reply) => {
-    const [board, testKey] = await Promise.all([options.liveBoard(), options.testKey()]);
+    const [board, testKey] = await Promise.all([findHomeBoard(options.answers), options.testKey()]);
     const page = options.layout({
       title: 'Transit Information Service: departures and journeys for New South Wales and Canberra',
       description:
@@ -42,8 +35,12 @@ export async function home(app: FastifyInstance, options: HomeOptions): Promise<
   });
 }
 
-function homeBody({ publicUrl, isSandbox }: HomeOptions, board: LiveBoard | null, testKey: string | null): Html {
-  const first = `${publicUrl}/v1/departures?stop=${LIVE_STOP}&modes=all&limit=5`;
+function homeBody(
+  { publicUrl, isSandbox, operations }: HomeOptions,
+  board: Departures | null,
+  testKey: string | null,
+): Html {
+  const first = `${publicUrl}/v1/departures?stop=${HOME_STOP}&modes=all&limit=5`;
   return html`<div class="hero">
 <div>
 <h1>What leaves, from where, and how to get there.</h1>
@@ -64,9 +61,9 @@ ${copyable(`curl -H "Authorization: Bearer ${testKey ?? '$TIS_KEY'}" \\\n  "${fi
 <pre tabindex="0"><code>${JSON.stringify(departuresOperation.example.body, null, 2)}</code></pre></li>
 </ol>
 
-<h2 id="operations">Four operations</h2>
+<h2 id="operations">Operations</h2>
 <div class="stack">
-${OPERATIONS.map(([path, operation]) => operationCard(publicUrl, path, operation))}
+${operations.map((operation) => operationCard(publicUrl, operation))}
 </div>
 
 <h2 id="plans">Plans</h2>
@@ -93,16 +90,16 @@ ${planRow('pro', 'Whatever you build.')}
 <li><strong>UTC out, Sydney in.</strong> Timestamps are UTC; <code>date</code> and <code>time</code> in a request are Sydney local time.</li>
 <li><strong>Live means tracked.</strong> A real-time value appears only where a vehicle is really followed.</li>
 <li><strong>From a browser, too.</strong> Every answer, errors included, can be read from any origin.</li>
-<li><strong>In a terminal:</strong> <code>curl -H "Authorization: Bearer $TIS_KEY" ${publicUrl}/board/${LIVE_STOP}</code></li>
+<li><strong>In a terminal:</strong> <code>curl -H "Authorization: Bearer $TIS_KEY" ${publicUrl}/board/${HOME_STOP}</code></li>
 </ul>`;
 }
 
-function boardTable(board: LiveBoard | null, isSandbox: boolean): Html {
+function boardTable(board: Departures | null, isSandbox: boolean): Html {
   if (!board) {
     return html`<div class="card"><p>The departure board of Town Hall would be here. The transport authority has not answered yet; <a href="/status">how it is doing</a>.</p></div>`;
   }
   return html`<div class="card board"><table>
-<caption>${board.stopName} <span>${isSandbox ? 'Made up by the sandbox, minute by minute' : 'Live, from this service'}</span></caption>
+<caption>${board.stop_name} <span>${isSandbox ? 'Made up by the sandbox, minute by minute' : 'Live, from this service'}</span></caption>
 <thead class="visually-hidden"><tr><th scope="col">Route</th><th scope="col">Destination</th><th scope="col">From</th><th scope="col">Leaves</th></tr></thead>
 <tbody>${board.departures.map(
     ({ route, mode, destination, platform, minutes_away, is_live }) => html`<tr>
@@ -117,8 +114,9 @@ function leaves(minutes: number): string {
   return minutes === 0 ? 'now' : `${minutes} min`;
 }
 
-function operationCard(publicUrl: string, path: string, operation: Operation): Html {
-  const { curl, javascript, python } = sampleOf(publicUrl, `${path}?${operation.example.query}`);
+function operationCard(publicUrl: string, operation: Operation): Html {
+  const { path, example } = operation;
+  const { curl, javascript, python } = sampleOf(publicUrl, `${path}?${example.query}`);
   return html`<section class="card">
 <h3>${operation.summary} <code>GET ${path}</code></h3>
 <p>${operation.description.split('\n')[0]?.replaceAll('`', '')}</p>

@@ -1,21 +1,22 @@
 import type { FastifyInstance } from 'fastify';
-import type { EfaClient } from '../efa/client.ts';
+import type { Answers } from '../answers/answers.ts';
+import type { Operation } from '../operation.ts';
+import type { UpstreamHealth } from '../telemetry/status-report.ts';
+import type { Traffic } from '../telemetry/traffic.ts';
 import { assets } from './assets.ts';
-import { board } from './board.ts';
 import { docs } from './docs.ts';
 import { errorPages } from './error-pages.ts';
 import { explore } from './explore.ts';
 import { home } from './home.ts';
 import type { Layout } from './layout.ts';
-import { createLiveBoard } from './live-board.ts';
 import { robotsTxt } from './robots-txt.ts';
 import { securityTxt } from './security-txt.ts';
 import { status } from './status.ts';
-import type { UpstreamHealth } from './status-report.ts';
-import type { Traffic } from './traffic.ts';
 
 export interface SiteOptions {
   layout: Layout;
+  operations: readonly Operation[];
+  answers: Pick<Answers, 'find'>;
   publicUrl: string;
   docsUrl: string;
   isSandbox: boolean;
@@ -24,7 +25,6 @@ export interface SiteOptions {
   tileUrl: string | null;
   tileAttribution: string;
   securityContact: string;
-  efa: Pick<EfaClient, 'departureMonitor'>;
   traffic: Traffic;
   upstreamHealth?: (() => UpstreamHealth) | undefined;
   now: () => Date;
@@ -32,14 +32,12 @@ export interface SiteOptions {
 
 /** The pages for people. */
 export async function site(app: FastifyInstance, options: SiteOptions): Promise<void> {
-  const { securityContact: contact, efa, now } = options;
   await app.register(assets);
-  await app.register(home, { ...options, liveBoard: createLiveBoard(efa, now) });
+  await app.register(home, options);
   await app.register(docs, options);
   await app.register(errorPages, options);
   await app.register(explore, options);
-  await app.register(status, options);
-  await app.register(board, options);
+  await app.register(status, { ...options, operations: options.operations.map(({ path }) => path) });
   await app.register(robotsTxt);
-  await app.register(securityTxt, { ...options, contact });
+  await app.register(securityTxt, { ...options, contact: options.securityContact });
 }

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
+import { type Report, readReport, type StatusSources, toJson } from '../telemetry/status-report.ts';
 import { type Html, html } from './html.ts';
 import type { Layout } from './layout.ts';
 import { sendPage } from './page-answer.ts';
-import { type Report, readReport, type StatusSources, toJson } from './status-report.ts';
 
 export interface StatusOptions extends StatusSources {
   layout: Layout;

@@ -1,6 +1,8 @@
 import type { z } from 'zod';
-import type { Operation } from '../http/operation.ts';
-import { stopSearchQuery } from './query.ts';
+import { defineOperation } from '../operation.ts';
+import { freshnessOf } from '../transit/freshness.ts';
+import { mapSearchResults } from './map.ts';
+import { stopSearchQuery, toStopSearchQuestion } from './query.ts';
 import { stopSearchResponse } from './search-result.ts';
 
 const exampleBody: z.infer<typeof stopSearchResponse> = {
@@ -10,14 +12,23 @@ const exampleBody: z.infer<typeof stopSearchResponse> = {
   ],
 };
 
-export const stopSearchOperation = {
-  operationId: 'searchStops',
-  tags: ['Stops'],
+/** `GET /v1/stops/search` */
+export const stopSearchOperation = defineOperation({
+  id: 'searchStops',
+  path: '/v1/stops/search',
+  tag: 'Stops',
   summary: 'Stops by name',
   description:
     'Stops whose name matches, the best match first. Only real stops: no streets, suburbs or points of interest.',
-  querystring: stopSearchQuery,
-  response: { 200: stopSearchResponse },
+  query: stopSearchQuery,
+  body: stopSearchResponse,
   errors: [],
   example: { query: 'q=town%20hall', body: exampleBody },
-} satisfies Operation;
+
+  async find(query, { ask }) {
+    const answer = await ask(toStopSearchQuestion(query));
+    const { results, leftOut } = mapSearchResults(answer.payload);
+    const body = { query: query.q, results: results.slice(0, query.limit) };
+    return { body, freshness: freshnessOf(answer), leftOut };
+  },
+});

@@ -4,7 +4,7 @@ import { countUpTo, describe, requiredText, withDefault } from '../transit/param
 const MAX_LENGTH = 100;
 const allowed = `must be 1 to ${MAX_LENGTH} characters, not all of them blank`;
 
-/** `q` is kept as received, for the answer; `toStopSearchQuestion` trims it. */
+/** `q` is kept as received, because the answer repeats it; `toStopSearchQuestion` trims it. */
 export const stopSearchQuery = z.object({
   q: requiredText('a part of a stop name')
     .refine((q) => q.trim() !== '' && q.trim().length <= MAX_LENGTH, allowed)
@@ -20,5 +20,5 @@ export const stopSearchQuery = z.object({
 export type StopSearchQuery = z.infer<typeof stopSearchQuery>;
 
 export function toStopSearchQuestion({ q }: StopSearchQuery) {
-  return { text: q.trim() };
+  return { kind: 'stopFinder', text: q.trim() } as const;
 }

@@ -1,6 +1,5 @@
 import { DateTime } from 'luxon';
 import { z } from 'zod';
-import { ApiError } from '../errors.ts';
 import { requiredText } from './parameter.ts';
 
 const SYDNEY = 'Australia/Sydney';
@@ -40,49 +39,9 @@ export const timeParameter = requiredText('a time as HHmm')
     description: 'Time of day `HHmm`, 24 hours, Sydney local time. Without it: now.',
   });
 
-/**
- * The moment a caller asks for; null when the query names neither date nor time, which means now.
- * Only a time: today. Only a date: at the present time of day. Throws `DATE_OUT_OF_RANGE` for a day gone by.
- */
-export function askedWallClock(
-  query: { date?: string | undefined; time?: string | undefined },
-  now: Date,
-): WallClock | null {
-  if (query.date === undefined && query.time === undefined) return null;
-  const present = toSydneyWallClock(now);
-  const asked = { date: query.date ?? present.date, time: query.time ?? present.time };
-  if (asked.date < present.date) {
-    throw new ApiError(
-      'DATE_OUT_OF_RANGE',
-      `date: ${asked.date} is in the past. It must be today (${present.date} in Sydney) or later.`,
-    );
-  }
-  return asked;
-}
-
 export function toSydneyWallClock(instant: Date): WallClock {
   const local = DateTime.fromJSDate(instant, { zone: SYDNEY });
   return { date: local.toFormat('yyyyMMdd'), time: local.toFormat('HHmm') };
-}
-
-/** The day is known, but not when anything runs on it. */
-export function beyondTimetable(at: WallClock | null): ApiError {
-  const day = at ? `${at.date} is` : 'today is';
-  return new ApiError(
-    'DATE_OUT_OF_RANGE',
-    `date: ${day} beyond the timetable that the transport authority has published, which is about two weeks.`,
-  );
-}
-
-/**
- * Sydney's wall clock some minutes ago; null when it says the same time twice that night, so that nobody could tell
- * which of the two is meant.
- */
-export function findWallClockBefore(now: Date, minutes: number): WallClock | null {
-  const present = DateTime.fromJSDate(now, { zone: SYDNEY });
-  const before = present.minus({ minutes });
-  const isAmbiguous = [present, before].some((time) => time.getPossibleOffsets().length > 1);
-  return isAmbiguous ? null : toSydneyWallClock(before.toJSDate());
 }
 
 /** 08:00 of the first Monday to Friday after today, in Sydney. */

@@ -2,8 +2,9 @@ import { efaJourneySchema, type TripPayload } from '../efa/payload.ts';
 import { bestKnown, type PlannedAndRealtime } from '../efa/realtime.ts';
 import { type LeftOutCounts, mapRecords } from '../efa/record.ts';
 import { findUnknownStopMessage, saysDateInvalid, saysSamePlace } from '../efa/system-message.ts';
+import { beyondTimetable, noJourneys, unknownStop } from '../error-messages.ts';
 import { ApiError } from '../errors.ts';
-import { beyondTimetable, formatTimestamp, minutesBetween, type WallClock } from '../transit/time.ts';
+import { formatTimestamp, minutesBetween, type WallClock } from '../transit/time.ts';
 import type { JourneyBody, LegBody } from './journey.ts';
 import { type Leg, mapLeg } from './leg.ts';
 import { joinLegs } from './walk.ts';
@@ -23,12 +24,12 @@ export function mapJourneys(
   payload: TripPayload,
   { from, to, at }: { from: string; to: string; at: WallClock | null },
 ): { journeys: Journey[]; leftOut: LeftOutCounts } {
-  if (payload.journeys.length === 0) throw noJourneys(payload, { from, to, at });
+  if (payload.journeys.length === 0) throw whyNoJourneys(payload, { from, to, at });
   const { kept, leftOut } = mapRecords(payload.journeys, efaJourneySchema, ({ legs }) => {
     const joined = joinLegs(legs.map(mapLeg));
     return { legs: joined, start: journeyStart(joined), end: journeyEnd(joined) };
   });
-  if (kept.length === 0) throw noJourneys(payload, { from, to, at });
+  if (kept.length === 0) throw whyNoJourneys(payload, { from, to, at });
   return { journeys: kept, leftOut };
 }
 
@@ -121,31 +122,25 @@ export function countChanges(legs: readonly Leg[]): number {
   return Math.max(0, legs.filter((leg) => leg.mode !== 'walk').length - 1);
 }
 
-function noJourneys(
+function whyNoJourneys(
   { systemMessages }: TripPayload,
   { from, to, at }: { from: string; to: string; at: WallClock | null },
 ): ApiError {
-  const unknownStop = findUnknownStopMessage(systemMessages);
-  if (unknownStop) {
-    const [, end] = /^(origin|destination)\b/.exec(unknownStop.text ?? '') ?? [];
-    const culprit = {
-      origin: `from: the transport authority knows no stop ${from}.`,
-      destination: `to: the transport authority knows no stop ${to}.`,
-    };
+  const unknownStopMessage = findUnknownStopMessage(systemMessages);
+  if (unknownStopMessage) {
+    const [, end] = /^(origin|destination)\b/.exec(unknownStopMessage.text ?? '') ?? [];
+    if (end === 'origin') return unknownStop('from', from);
+    if (end === 'destination') return unknownStop('to', to);
     return new ApiError(
       'STOP_NOT_FOUND',
-      culprit[end as keyof typeof culprit] ??
-        `from, to: the transport authority does not know one of the stops ${from} and ${to}.`,
+      `from, to: the transport authority does not know one of the stops ${from} and ${to}.`,
     );
   }
   if (saysDateInvalid(systemMessages)) {
-    return beyondTimetable(at);
+    return beyondTimetable(at?.date ?? null);
   }
   if (saysSamePlace(systemMessages)) {
     return new ApiError('NO_JOURNEYS_FOUND', `from and to, ${from} and ${to}, are the same place.`);
   }
-  return new ApiError(
-    'NO_JOURNEYS_FOUND',
-    `The transport authority finds no journey from ${from} to ${to} at this time.`,
-  );
+  return noJourneys(from, to);
 }

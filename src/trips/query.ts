@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { askedWallClock } from '../asked-time.ts';
 import { countUpTo, describe, optional, requiredText, withDefault } from '../transit/parameter.ts';
 import { stopIdParameter } from '../transit/stop.ts';
-import { askedWallClock, dateParameter, timeParameter } from '../transit/time.ts';
+import { dateParameter, timeParameter } from '../transit/time.ts';
 
 const arriveByParameter = requiredText('true or false')
   .pipe(z.stringbool({ truthy: ['true'], falsy: ['false'], error: 'must be true or false' }))
@@ -26,5 +27,5 @@ export type TripsQuery = z.infer<typeof tripsQuery>;
 
 /** What to ask the authority. Throws `DATE_OUT_OF_RANGE` for a day gone by. */
 export function toTripQuestion({ from, to, date, time, arrive_by }: TripsQuery, now: Date) {
-  return { from, to, at: askedWallClock({ date, time }, now), isArrival: arrive_by };
+  return { kind: 'trip', from, to, at: askedWallClock({ date, time }, now), isArrival: arrive_by } as const;
 }

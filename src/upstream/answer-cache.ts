@@ -1,26 +1,25 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
-import type { EfaAnswer } from '../efa/client.ts';
-import { exactBytes } from './exact-bytes.ts';
-import { type FreshnessClass, staleUntil } from './freshness-class.ts';
+import type { EfaAnswer } from '../efa/ask.ts';
+import { type FreshnessWindow, staleUntil } from './freshness-window.ts';
 import type { SharedStore } from './shared-store.ts';
 
-/** An answer at rest: packed, about a tenth of what travelled and a fiftieth of what it unpacks to. */
+/** A kept answer: compressed, about a tenth of its size on the wire and a fiftieth of the object. */
 export interface KeptAnswer {
   retrievedAt: number;
   packed: Buffer;
 }
 
 export interface AnswerCache {
-  /** What this process has; stale or not, but never beyond its stale window. */
-  find(key: string, window: FreshnessClass): KeptAnswer | null;
-  /** What any instance has. */
-  load(key: string, window: FreshnessClass): Promise<KeptAnswer | null>;
-  keep(key: string, window: FreshnessClass, answer: EfaAnswer<unknown>): KeptAnswer;
+  /** The answer of this process, stale or not, but never beyond its stale window. */
+  find(key: string, window: FreshnessWindow): KeptAnswer | null;
+  /** The newest answer of any instance. */
+  load(key: string, window: FreshnessWindow): Promise<KeptAnswer | null>;
+  keep(key: string, window: FreshnessWindow, answer: EfaAnswer<unknown>): KeptAnswer;
   size(): { entries: number; bytes: number };
 }
 
-/** Of an entry beside its packed answer: key, numbers, the list it hangs in. */
+/** Of an entry beside its packed answer: key, numbers, the list node of the cache. */
 const OVERHEAD_BYTES = 400;
 const MOMENT_BYTES = 8;
 
@@ -32,7 +31,7 @@ export function createAnswerCache(options: { maxBytes: number; now: () => number
     sizeCalculation: ({ packed }, key) => packed.length + 2 * key.length + OVERHEAD_BYTES,
   });
 
-  function find(key: string, window: FreshnessClass): KeptAnswer | null {
+  function find(key: string, window: FreshnessWindow): KeptAnswer | null {
     const entry = kept.get(key);
     if (!entry) return null;
     if (now() < staleUntil(entry.retrievedAt, window)) return entry;
@@ -75,4 +74,9 @@ function write({ retrievedAt, packed }: KeptAnswer): Buffer {
 function read(written: Buffer | null): KeptAnswer | null {
   if (!written || written.length <= MOMENT_BYTES) return null;
   return { retrievedAt: written.readDoubleBE(), packed: exactBytes(written.subarray(MOMENT_BYTES)) };
+}
+
+/** In memory of its own: what a decoder or a socket returns is a small view of a large buffer, which the view keeps alive. */
+function exactBytes({ buffer, byteOffset, length }: Buffer): Buffer {
+  return Buffer.from(buffer.slice(byteOffset, byteOffset + length));
 }

@@ -1,16 +1,17 @@
 import { ApiError } from '../errors.ts';
 
 /*
- * A circuit breaker: after some failures in a row upstream is left alone, but for single probes, until one succeeds.
+ * A circuit breaker. It opens after some failures in a row: no calls are made. Single probes (half-open) go through,
+ * until one succeeds and closes it.
  */
 
 const FAILURES_TO_OPEN = 5;
 const FIRST_PAUSE_MS = 1000;
-/** Answers must be fresh again within five seconds of upstream's return. */
+/** Short enough for answers to be fresh again within five seconds of the authority's return. */
 const MAX_PAUSE_MS = 3000;
 
-/** No call is made: upstream has failed too often of late. */
-export class LeftAlone extends ApiError {
+/** No call is made, because the authority has failed several times in a row. */
+export class BreakerOpenError extends ApiError {
   constructor(pauseMs: number) {
     super('UPSTREAM_UNAVAILABLE', 'The transport authority does not answer at present. Try again later.', {
       cause: new Error('the circuit breaker is open'),
@@ -19,18 +20,18 @@ export class LeftAlone extends ApiError {
   }
 }
 
-/** Leave to make one call. Exactly one of the three has to be told, once. */
-export interface Admission {
+/** Permission for one call. Exactly one of the three outcomes has to be reported, once. */
+export interface Permit {
   isProbe: boolean;
   succeeded(): void;
   failed(): void;
-  /** The call was not made, or its outcome says nothing about upstream's health. */
+  /** The call was not made, or its outcome says nothing about the authority's health. */
   withdrawn(): void;
 }
 
 export interface Breaker {
-  /** Throws `UPSTREAM_UNAVAILABLE` while open. Probes do not wait for each other: one that hangs holds nothing up. */
-  admit(): Admission;
+  /** Throws `BreakerOpenError` while open. Probes do not wait for each other, so one that hangs holds nothing up. */
+  permit(): Permit;
   isOpen(): boolean;
 }
 
@@ -39,10 +40,10 @@ export function createBreaker({ now }: { now: () => number }): Breaker {
   let pauseMs = FIRST_PAUSE_MS;
   let nextProbeAt: number | null = null;
 
-  function admit(): Admission {
+  function permit(): Permit {
     const isProbe = nextProbeAt !== null;
     if (nextProbeAt !== null) {
-      if (now() < nextProbeAt) throw new LeftAlone(nextProbeAt - now());
+      if (now() < nextProbeAt) throw new BreakerOpenError(nextProbeAt - now());
       nextProbeAt = now() + pauseMs;
     }
     return { isProbe, succeeded, failed: isProbe ? probeFailed : failed, withdrawn: isProbe ? probeAgain : () => {} };
@@ -69,5 +70,5 @@ export function createBreaker({ now }: { now: () => number }): Breaker {
     if (nextProbeAt !== null) nextProbeAt = now();
   }
 
-  return { admit, isOpen: () => nextProbeAt !== null };
+  return { permit, isOpen: () => nextProbeAt !== null };
 }

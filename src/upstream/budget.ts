@@ -1,19 +1,18 @@
-import type { Priority } from '../efa/client.ts';
+import { PRIORITIES, type Priority } from '../efa/ask.ts';
 import { ApiError } from '../errors.ts';
 import { type Clock, sleep } from './clock.ts';
 import type { Meter, Taking } from './meter.ts';
 import { stretchFor } from './pace.ts';
-import { PRIORITIES } from './priority.ts';
+import { type CallPurpose, RESERVE_FLOORS } from './reserve-floor.ts';
 
-/** The right to be asked for a call, waiting in line. Its priority may rise while it waits. */
+/** A place in the line for a call. Its priority rises when a request of higher priority joins the same call. */
 export interface Ticket {
   priority: Priority;
-  /** What it is for: `refresh` when there is something stale to serve instead. */
-  purpose: 'refresh' | 'askRare' | 'askPopular';
+  purpose: CallPurpose;
 }
 
 export interface Budget {
-  /** Waits in line for a call; the index of the upstream key to make it with. Throws `OutOfBudget`. */
+  /** Waits in line for a call; the index of the upstream key to make it with. Throws `BudgetExhaustedError`. */
   take(ticket: Ticket): Promise<number>;
   pauseKey(key: number, ms: number): void;
   /** By how much freshness stretches at present, 1 to 4. */
@@ -21,8 +20,8 @@ export interface Budget {
   state(): { reserveFill: number; waiting: number };
 }
 
-/** No call can be had for this ticket at present; nothing is wrong with upstream. */
-export class OutOfBudget extends ApiError {
+/** The budget has no call for this ticket at present; nothing is wrong with the authority. */
+export class BudgetExhaustedError extends ApiError {
   constructor(waitMs: number) {
     const seconds = Math.min(MAX_RETRY_AFTER_SECONDS, Math.max(1, Math.ceil(waitMs / 1000)));
     super('UPSTREAM_UNAVAILABLE', 'The service may not ask the transport authority more often for now. Try later.', {
@@ -33,7 +32,7 @@ export class OutOfBudget extends ApiError {
 }
 
 const MAX_WAIT_MS = 2000;
-/** Of the line; what nobody waits for does not join a longer one. */
+/** Background checks do not join a line that is longer than this part of the longest. */
 const BACKGROUND_SHARE = 0.6;
 const MAX_RETRY_AFTER_SECONDS = 3600;
 
@@ -41,7 +40,7 @@ interface Waiting {
   ticket: Ticket;
   until: number;
   resolve(key: number): void;
-  reject(error: OutOfBudget): void;
+  reject(error: BudgetExhaustedError): void;
 }
 
 /** One line before all upstream keys: by priority, then by arrival, at most two seconds long. */
@@ -78,9 +77,9 @@ export function createBudget({ meters, rps, clock }: { meters: readonly Meter[];
     isServing = false;
   }
 
-  /** From the key with most in reserve, else the next; the shortest wait when none has a call to give. */
+  /** From the key with most in reserve, else from the next; the shortest wait when no key has a call to give. */
   async function takeFromAny({ priority, purpose }: Ticket): Promise<[key: number, Taking]> {
-    const floor = PRIORITIES[priority][purpose];
+    const floor = RESERVE_FLOORS[priority][purpose];
     const byReserve = meters.map((_, key) => key).sort((one, other) => fillOf(other) - fillOf(one));
     const refused: [number, Taking & { isTaken: false }][] = [];
     for (const key of byReserve) {
@@ -96,7 +95,7 @@ export function createBudget({ meters, rps, clock }: { meters: readonly Meter[];
 
   function refuse(waiting: Waiting, waitMs: number): void {
     line = line.filter((one) => one !== waiting);
-    waiting.reject(new OutOfBudget(waitMs));
+    waiting.reject(new BudgetExhaustedError(waitMs));
   }
 
   const fillOf = (key: number) => (meters[key] as Meter).reserveFill();
@@ -109,16 +108,16 @@ export function createBudget({ meters, rps, clock }: { meters: readonly Meter[];
   };
 }
 
-/** The highest priority, and of that who came first. */
+/** The highest priority, and of those the first to come. */
 function first(line: readonly Waiting[]): Waiting {
   return line.reduce((best, one) => (rankOf(one) > rankOf(best) ? one : best));
 }
 
-/** The lowest priority, and of that who came last. */
+/** The lowest priority, and of those the last to come. */
 function last(line: readonly Waiting[]): Waiting {
   return line.reduce((worst, one) => (rankOf(one) <= rankOf(worst) ? one : worst));
 }
 
 function rankOf({ ticket }: Waiting): number {
-  return PRIORITIES[ticket.priority].rank;
+  return PRIORITIES.indexOf(ticket.priority);
 }

@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { ApiError, ERROR_TABLE, type ErrorCode } from '../errors.ts';
-import { LeftAlone } from './breaker.ts';
-import { OutOfBudget } from './budget.ts';
+import { BreakerOpenError } from './breaker.ts';
+import { BudgetExhaustedError } from './budget.ts';
 import { type Clock, sleep } from './clock.ts';
 import type { SharedStore } from './shared-store.ts';
 
-/** A lock is kept alive while its holder works; when the holder dies, another one goes on after this. */
+/** A lock is extended while its holder works; when the holder dies, another instance takes over after this. */
 const LOCK_TTL_MS = 2000;
 const EXTEND_EVERY_MS = 700;
 const LOOK_EVERY_MS = 50;
-/** For so long the other instances take the holder's failure for theirs. */
+/** For so long the holder's failure is also the failure of the other instances. */
 const FAILURE_NOTE_MS = 1000;
 const FAILURE_NOTE = 'failed:';
 
 /** One flight for equal questions of all instances. */
 export interface InstanceFlight {
-  /** `look` finds what another instance has brought meanwhile; `work` is done by one instance at a time. */
+  /** `look` finds the answer that another instance has stored meanwhile; `work` is done by one instance at a time. */
   alone<Result>(key: string, task: { look(): Promise<Result | null>; work(): Promise<Result> }): Promise<Result>;
 }
 
@@ -46,7 +46,7 @@ export function createInstanceFlight({ store, clock }: { store: SharedStore; clo
     } catch (error) {
       release();
       const isOfUpstream =
-        error instanceof ApiError && !(error instanceof OutOfBudget) && !(error instanceof LeftAlone);
+        error instanceof ApiError && !(error instanceof BudgetExhaustedError) && !(error instanceof BreakerOpenError);
       store.unlock(lockKey, token, isOfUpstream ? { text: writeFailure(error), ttlMs: FAILURE_NOTE_MS } : undefined);
       throw error;
     }
@@ -71,5 +71,5 @@ function readFailure(note: Buffer | null): ApiError | null {
   if (!text.startsWith(FAILURE_NOTE)) return null;
   const { code, message, headers } = JSON.parse(text.slice(FAILURE_NOTE.length));
   if (!Object.hasOwn(ERROR_TABLE, code)) return null;
-  return new ApiError(code as ErrorCode, message, { headers, cause: new Error('told by another instance') });
+  return new ApiError(code as ErrorCode, message, { headers, cause: new Error('reported by another instance') });
 }

@@ -1,5 +1,5 @@
 import { ReplyError } from 'ioredis';
-import type { Log } from './call.ts';
+import type { Log } from './guarded-call.ts';
 
 /** Nobody waits longer for Redis. */
 const SILENCE_MS = 150;

@@ -1,6 +1,6 @@
 import type { Cluster, Redis } from 'ioredis';
-import type { Log } from './call.ts';
 import { systemClock } from './clock.ts';
+import type { Log } from './guarded-call.ts';
 import { createProcessMeter, type Limits, type Meter } from './meter.ts';
 import { createRedisGuard } from './redis-guard.ts';
 import { createRedisMeter } from './redis-meter.ts';

@@ -2,12 +2,10 @@ import type { LightMyRequestResponse as Response } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openEmbeddedStore } from '#src/access/embedded-store.ts';
 import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
-import type { AccountStore } from '#src/access/store.ts';
-import { buildApp } from '#src/app.ts';
-import { createEfaClient } from '#src/efa/client.ts';
+import { buildTestApp } from '#test/support/app.ts';
 import { issueTestKey } from '../support/access.ts';
 import { listRoutes } from '../support/routes.ts';
-import { json, startUpstream, type TestUpstream } from '../support/upstream.ts';
+import { json, startUpstream } from '../support/upstream.ts';
 
 /** A question of each operation that it can answer. An operation without one here fails below. */
 const VALID_QUERY: Record<string, string> = {
@@ -23,21 +21,9 @@ const DAY = '20261121';
 /** What the authority answers where it knows of nothing. */
 const NOTHING = { version: '10.2.1.42', locations: [], stopEvents: [], journeys: [] };
 
-async function build(store: AccountStore, upstream: TestUpstream) {
-  const efa = createEfaClient({ url: upstream.url, apiKeys: ['k'], timeoutMs: 5000, now: () => NOW });
-  const app = await buildApp({
-    config: { publicUrl: 'https://example.test', docsUrl: 'https://example.test/docs', trustProxy: false },
-    efa,
-    access: { store, acceptsTestKeys: false },
-    now: () => NOW,
-  });
-  app.addHook('onClose', () => efa.close());
-  return app;
-}
-
 const upstream = await startUpstream(json(NOTHING));
 const store = openEmbeddedStore(':memory:');
-const app = await build(store, upstream);
+const app = await buildTestApp({ upstream: upstream.url, store, now: () => NOW, sendsKey: false });
 const operations = (await listRoutes(app)).filter((url) => /^\/v1(\/|$)/.test(url));
 
 afterAll(async () => {

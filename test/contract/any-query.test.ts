@@ -15,7 +15,7 @@ beforeAll(async () => {
   upstream = await startUpstream((request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).end(GOOD_ANSWERS.get(endpointOf(request.url)));
   });
-  app = await buildTestApp({ upstreamUrl: upstream.url, now: NOW });
+  app = await buildTestApp({ upstream: upstream.url, now: NOW });
 });
 
 afterAll(async () => {

@@ -35,7 +35,7 @@ beforeAll(async () => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(spoilt.get(endpoint) ?? GOOD_ANSWERS.get(endpoint));
   });
-  app = await buildTestApp({ upstreamUrl: upstream.url, now: NOW });
+  app = await buildTestApp({ upstream: upstream.url, now: NOW });
 });
 
 afterAll(async () => {

@@ -4,7 +4,7 @@ import { ApiError } from '#src/errors.ts';
 import type { Mode } from '#src/transit/mode.ts';
 import { answerInTurn, type MadeUpEvent, planned, toPayload } from '#test/support/departure-pages.ts';
 
-const question = { stopId: '200070', modes: ['bus'] as Mode[], at: null };
+const question = { kind: 'departureMonitor', stopId: '200070', modes: ['bus'] as Mode[], at: null } as const;
 const isBus = ({ mode }: { mode: Mode }) => mode === 'bus';
 const failure = new ApiError('UPSTREAM_ERROR', 'The transport authority failed to answer.');
 
@@ -23,32 +23,32 @@ const minutes = ({ departures }: { departures: { scheduledAt: Date }[] }) =>
 
 describe('a board', () => {
   it('of one page is read with one question when that fills the limit', async () => {
-    const efa = answerInTurn(page(0));
-    const board = await readBoard(efa, question, 40, isBus);
+    const ask = answerInTurn(page(0));
+    const board = await readBoard(ask, question, 40, isBus);
     expect(board.departures).toHaveLength(40);
-    expect(efa.questions).toEqual([{ ...question, isForNow: true }]);
+    expect(ask.questions).toEqual([question]);
   });
 
   it('fills a limit of 50 of one mode over several pages', async () => {
-    const efa = answerInTurn(page(0, everySecond), page(39, everySecond), page(78, everySecond));
-    const board = await readBoard(efa, question, 50, isBus);
+    const ask = answerInTurn(page(0, everySecond), page(39, everySecond), page(78, everySecond));
+    const board = await readBoard(ask, question, 50, isBus);
     expect(minutes(board)).toEqual(Array.from({ length: 50 }, (_, index) => planned(index * 2)));
-    expect(efa.questions).toHaveLength(3);
+    expect(ask.questions).toHaveLength(3);
   });
 
   it('pages on from the last planned time, as Sydney wall clock, with the same stop and modes', async () => {
-    const efa = answerInTurn(page(0), page(39));
-    await readBoard(efa, question, 50, isBus);
-    const asked = { ...question, isForNow: true };
-    expect(efa.questions).toEqual([asked, { ...asked, at: { date: '20260415', time: '1639' } }]);
+    const ask = answerInTurn(page(0), page(39));
+    await readBoard(ask, question, 50, isBus);
+    const at = { date: '20260415', time: '1639' };
+    expect(ask.questions).toEqual([question, { ...question, at, isForNow: true }]);
   });
 
   it('has no departure twice where two pages meet, and misses none of that minute', async () => {
     const first = Array.from({ length: 38 }, (_, minute): MadeUpEvent => ({ minute, trip: minute }));
     const seam = [100, 101, 102].map((trip): MadeUpEvent => ({ minute: 40, trip }));
     const rest = Array.from({ length: 7 }, (_, index): MadeUpEvent => ({ minute: 41 + index, trip: 200 + index }));
-    const efa = answerInTurn(toPayload([...first, ...seam.slice(0, 2)]), toPayload([...seam, ...rest]));
-    const board = await readBoard(efa, question, 50, isBus);
+    const ask = answerInTurn(toPayload([...first, ...seam.slice(0, 2)]), toPayload([...seam, ...rest]));
+    const board = await readBoard(ask, question, 50, isBus);
     expect(minutes(board)).toEqual([...first, ...seam, ...rest].map(({ minute }) => planned(minute)));
   });
 
@@ -65,36 +65,36 @@ describe('a board', () => {
 
   it('reads three pages at most', async () => {
     const trains = () => 1;
-    const efa = answerInTurn(page(0, trains), page(39, trains), page(78, trains), page(117, trains));
-    const board = await readBoard(efa, question, 10, isBus);
+    const ask = answerInTurn(page(0, trains), page(39, trains), page(78, trains), page(117, trains));
+    const board = await readBoard(ask, question, 10, isBus);
     expect(board.departures).toEqual([]);
-    expect(efa.questions).toHaveLength(3);
+    expect(ask.questions).toHaveLength(3);
   });
 
   it('ends with a page of fewer than 40 events', async () => {
-    const efa = answerInTurn(page(0, everySecond), page(39, everySecond, 39), page(78));
-    expect((await readBoard(efa, question, 50, isBus)).departures).toHaveLength(39);
-    expect(efa.questions).toHaveLength(2);
+    const ask = answerInTurn(page(0, everySecond), page(39, everySecond, 39), page(78));
+    expect((await readBoard(ask, question, 50, isBus)).departures).toHaveLength(39);
+    expect(ask.questions).toHaveLength(2);
   });
 
   it('ends when the next page does not go further', async () => {
-    const efa = answerInTurn(page(0), page(0), page(40));
-    expect((await readBoard(efa, question, 50, isBus)).departures).toHaveLength(40);
-    expect(efa.questions).toHaveLength(2);
+    const ask = answerInTurn(page(0), page(0), page(40));
+    expect((await readBoard(ask, question, 50, isBus)).departures).toHaveLength(40);
+    expect(ask.questions).toHaveLength(2);
   });
 
   it('ends when nothing leaves any more', async () => {
-    const efa = answerInTurn(page(0), toPayload([]));
-    expect((await readBoard(efa, question, 50, isBus)).departures).toHaveLength(40);
+    const ask = answerInTurn(page(0), toPayload([]));
+    expect((await readBoard(ask, question, 50, isBus)).departures).toHaveLength(40);
   });
 
   it('of a known stop with nothing leaving is empty, after one question', async () => {
-    const efa = answerInTurn(toPayload([]));
-    expect(await readBoard(efa, question, 50, isBus)).toMatchObject({
+    const ask = answerInTurn(toPayload([]));
+    expect(await readBoard(ask, question, 50, isBus)).toMatchObject({
       stopName: 'Town Hall Station, Sydney',
       departures: [],
     });
-    expect(efa.questions).toHaveLength(1);
+    expect(ask.questions).toHaveLength(1);
   });
 
   it('keeps the earlier departures when a later page fails', async () => {
@@ -118,17 +118,17 @@ describe('a board', () => {
     await expect(readBoard(trains, question, 10, isBus)).rejects.toBe(failure);
   });
 
-  it('tells when upstream answered first', async () => {
+  it('says when the authority gave its first page', async () => {
     const { freshness } = await readBoard(answerInTurn(page(0), page(39)), question, 50, isBus);
     expect(freshness.retrievedAt).toBe(Date.parse('2026-04-15T06:00:01Z'));
   });
 
   it('counts what every page left out', async () => {
-    const efa = answerInTurn(
+    const ask = answerInTurn(
       page(0, everySecond),
       page(39, (minute) => (minute === 60 ? 77 : 5)),
     );
-    const board = await readBoard(efa, question, 50, isBus);
-    expect(board.leftOut).toEqual([{}, { 'unknown product class': 1 }]);
+    const board = await readBoard(ask, question, 50, isBus);
+    expect(board.leftOut).toEqual({ 'unknown product class': 1 });
   });
 });

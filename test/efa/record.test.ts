@@ -1,6 +1,6 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { LeftOut, logLeftOut, mapRecords, need } from '#src/efa/record.ts';
+import { isEveryday, LeftOut, mapRecords, need, sumLeftOut } from '#src/efa/record.ts';
 import { ApiError } from '#src/errors.ts';
 
 const schema = z.object({ id: z.number() });
@@ -32,22 +32,18 @@ describe('records', () => {
   });
 });
 
-describe('the log of what was left out', () => {
-  it.each([
-    [[{ cancelled: 2 }, { 'not asked for': 1, cancelled: 1 }], 'debug', { cancelled: 3, 'not asked for': 1 }],
-    [[{ cancelled: 2 }, { malformed: 1 }], 'warn', { cancelled: 2, malformed: 1 }],
-    [[{ 'unknown product class': 1 }], 'warn', { 'unknown product class': 1 }],
-  ] as const)('%j is one line at level %s', (counts, level, leftOut) => {
-    const log = { warn: vi.fn(), debug: vi.fn() };
-    logLeftOut(log, ...counts);
-    expect(log[level].mock.calls).toEqual([[{ leftOut }, expect.any(String)]]);
-    expect(log[level === 'warn' ? 'debug' : 'warn']).not.toHaveBeenCalled();
+describe('counts of records left out', () => {
+  it('are added up by reason', () => {
+    const counts = [{ cancelled: 2 }, {}, { 'not asked for': 1, cancelled: 1 }] as const;
+    expect(sumLeftOut(counts)).toEqual({ cancelled: 3, 'not asked for': 1 });
   });
 
-  it('is silent when nothing was', () => {
-    const log = { warn: vi.fn(), debug: vi.fn() };
-    logLeftOut(log, {}, {});
-    expect(log.warn).not.toHaveBeenCalled();
-    expect(log.debug).not.toHaveBeenCalled();
+  it.each([
+    [{ cancelled: 3, 'not asked for': 1 }, true],
+    [{}, true],
+    [{ cancelled: 2, malformed: 1 }, false],
+    [{ 'unknown product class': 1 }, false],
+  ])('%j are everyday: %j', (counts, expected) => {
+    expect(isEveryday(counts)).toBe(expected);
   });
 });

@@ -1,78 +1,72 @@
 import { describe, expect, it } from 'vitest';
 import { departuresQuery, toDeparturesQuestion } from '#src/departures/query.ts';
-import {
-  type EfaRequest,
-  toCoordRequest,
-  toDepartureMonitorRequest,
-  toStopFinderRequest,
-  toTripRequest,
-} from '#src/efa/request.ts';
+import { type Question, questionKey, toRequest } from '#src/efa/question.ts';
 import { nearbyQuery, toNearbyQuestion } from '#src/nearby/query.ts';
 import { stopSearchQuery, toStopSearchQuestion } from '#src/stop-search/query.ts';
 import { toTripQuestion, tripsQuery } from '#src/trips/query.ts';
 
-const written = ({ endpoint, query }: EfaRequest) => `${endpoint}?${new URLSearchParams(query)}`;
+/** The request, its parameters in alphabetical order. */
+const written = (question: Question) => {
+  const { endpoint, query } = toRequest(question);
+  return sorted(`${endpoint}?${new URLSearchParams(query)}`);
+};
+const sorted = (url: string) => {
+  const [endpoint, query] = url.split('?');
+  const parameters = new URLSearchParams(query);
+  parameters.sort();
+  return `${endpoint}?${parameters}`;
+};
 const parameters = (url: string) => Object.fromEntries(new URLSearchParams(url));
 
 const departuresUrl = (url: string, now: string) =>
-  written(
-    toDepartureMonitorRequest(
-      toDeparturesQuestion(departuresQuery.parse(parameters(url)), new Date(now)),
-      new Date(now),
-    ),
-  );
+  written(toDeparturesQuestion(departuresQuery.parse(parameters(url)), new Date(now)));
 const tripsUrl = (url: string, now: string) =>
-  written(toTripRequest(toTripQuestion(tripsQuery.parse(parameters(url)), new Date(now))));
+  written(toTripQuestion(tripsQuery.parse(parameters(url)), new Date(now)));
 
 /** 16:25 on Wednesday 15 April 2026 in Sydney. */
 const NOW = '2026-04-15T06:25:30Z';
 const FORMAT = 'outputFormat=rapidJSON&coordOutputFormat=EPSG%3A4326';
 const MONITOR = (stop: string) =>
   `departure_mon?${FORMAT}&mode=direct&type_dm=stop&name_dm=${stop}&departureMonitorMacro=true&TfNSWDM=true&depArrMacro=dep`;
-/** Ten minutes ago: who is late is still awaited. */
-const LOOKING_BACK = '&itdDate=20260415&itdTime=1615';
 const BUS_ONLY = '&excludedMeans=checkbox&exclMOT_1=1&exclMOT_2=1&exclMOT_4=1&exclMOT_7=1&exclMOT_9=1&exclMOT_11=1';
 
 describe('departures', () => {
   it.each([
-    ['stop=200060', MONITOR('200060') + LOOKING_BACK + BUS_ONLY],
-    ['stop=g201023', MONITOR('G201023') + LOOKING_BACK + BUS_ONLY],
-    ['stop=200060&modes=all', MONITOR('200060') + LOOKING_BACK],
-    ['stop=200060&modes=train,metro,lightrail,bus,coach,ferry,schoolbus', MONITOR('200060') + LOOKING_BACK],
+    ['stop=200060', MONITOR('200060') + BUS_ONLY],
+    ['stop=g201023', MONITOR('G201023') + BUS_ONLY],
+    ['stop=200060&modes=all', MONITOR('200060')],
+    ['stop=200060&modes=train,metro,lightrail,bus,coach,ferry,schoolbus', MONITOR('200060')],
     [
       'stop=200060&modes=train',
-      `${MONITOR('200060')}${LOOKING_BACK}&excludedMeans=checkbox&exclMOT_2=1&exclMOT_4=1&exclMOT_5=1&exclMOT_7=1&exclMOT_9=1&exclMOT_10=1&exclMOT_11=1`,
+      `${MONITOR('200060')}&excludedMeans=checkbox&exclMOT_2=1&exclMOT_4=1&exclMOT_5=1&exclMOT_7=1&exclMOT_9=1&exclMOT_10=1&exclMOT_11=1`,
     ],
     [
       'stop=200060&modes=schoolbus, Ferry',
-      `${MONITOR('200060')}${LOOKING_BACK}&excludedMeans=checkbox&exclMOT_1=1&exclMOT_2=1&exclMOT_4=1&exclMOT_5=1&exclMOT_7=1&exclMOT_10=1`,
+      `${MONITOR('200060')}&excludedMeans=checkbox&exclMOT_1=1&exclMOT_2=1&exclMOT_4=1&exclMOT_5=1&exclMOT_7=1&exclMOT_10=1`,
     ],
     [
       'stop=200060&modes=train,metro,lightrail,coach,ferry,schoolbus',
-      `${MONITOR('200060')}${LOOKING_BACK}&excludedMeans=checkbox&exclMOT_5=1&exclMOT_10=1`,
+      `${MONITOR('200060')}&excludedMeans=checkbox&exclMOT_5=1&exclMOT_10=1`,
     ],
-    ['stop=200060&limit=50&routes=500X,324', MONITOR('200060') + LOOKING_BACK + BUS_ONLY],
+    ['stop=200060&limit=50&routes=500X,324', MONITOR('200060') + BUS_ONLY],
     ['stop=200060&modes=all&date=20260420&time=0800', `${MONITOR('200060')}&itdDate=20260420&itdTime=0800`],
     ['stop=200060&modes=all&date=20260420', `${MONITOR('200060')}&itdDate=20260420&itdTime=1625`],
     ['stop=200060&modes=all&time=0905', `${MONITOR('200060')}&itdDate=20260415&itdTime=0905`],
-    ['stop=200060&modes=all&date=&time=', MONITOR('200060') + LOOKING_BACK],
+    ['stop=200060&modes=all&date=&time=', MONITOR('200060')],
   ])('%s', (query, upstream) => {
-    expect(departuresUrl(query, NOW)).toBe(upstream);
+    expect(departuresUrl(query, NOW)).toBe(sorted(upstream));
   });
 
-  it.each([
-    ['just after midnight, from the day before', '2026-04-15T14:03:00Z', '&itdDate=20260415&itdTime=2353'],
-    ['in the hour that comes twice, for the first time', '2026-04-04T15:30:00Z', ''],
-    ['in the hour that comes twice, for the second time', '2026-04-04T16:30:00Z', ''],
-    ['just after the hour that comes twice', '2026-04-04T17:05:00Z', ''],
-    ['just after the hour that is left out', '2026-10-03T16:05:00Z', '&itdDate=20261004&itdTime=0155'],
-  ])('now is asked %s', (_name, now, time) => {
-    expect(departuresUrl('stop=200060&modes=all', now)).toBe(MONITOR('200060') + time);
-  });
+  it.each(['2026-04-15T14:03:00Z', '2026-04-04T15:30:00Z', '2026-04-04T16:30:00Z', '2026-10-03T16:05:00Z'])(
+    'now is asked without a time, so that late vehicles are on the board, at %s',
+    (now) => {
+      expect(departuresUrl('stop=200060&modes=all', now)).toBe(sorted(MONITOR('200060')));
+    },
+  );
 
   it('only a time is today in Sydney, also when it is still yesterday in UTC', () => {
     expect(departuresUrl('stop=200060&modes=all&time=0000', '2026-04-14T14:00:00Z')).toBe(
-      `${MONITOR('200060')}&itdDate=20260415&itdTime=0000`,
+      sorted(`${MONITOR('200060')}&itdDate=20260415&itdTime=0000`),
     );
   });
 });
@@ -88,7 +82,7 @@ describe('the written wall clock goes upstream unshifted', () => {
   ])('%s', (_what, date, time) => {
     const now = '2026-03-30T00:00:00Z';
     expect(departuresUrl(`stop=200060&modes=all&date=${date}&time=${time}`, now)).toBe(
-      `${MONITOR('200060')}&itdDate=${date}&itdTime=${time}`,
+      sorted(`${MONITOR('200060')}&itdDate=${date}&itdTime=${time}`),
     );
     expect(tripsUrl(`from=200060&to=200070&date=${date}&time=${time}`, now)).toContain(
       `&itdDate=${date}&itdTime=${time}&`,
@@ -114,7 +108,7 @@ describe('journeys', () => {
       `trip?${FORMAT}&${ends}&depArrMacro=dep&itdDate=20260416&itdTime=1625&calcNumberOfTrips=6&TfNSWTR=true`,
     ],
   ])('%s', (query, upstream) => {
-    expect(tripsUrl(query, NOW)).toBe(upstream);
+    expect(tripsUrl(query, NOW)).toBe(sorted(upstream));
   });
 });
 
@@ -125,26 +119,64 @@ describe('nearby', () => {
     ['lat=-33.884&lng=151.206&radius=9999', '151.206%3A-33.884', 2000],
     ['lat=-0.5&lng=.25', '0.25%3A-0.5', 500],
   ])('%s asks with the longitude first', (query, coord, radius) => {
-    expect(written(toCoordRequest(toNearbyQuestion(nearbyQuery.parse(parameters(query)))))).toBe(
-      `coord?${FORMAT}&coord=${coord}%3AEPSG%3A4326&inclFilter=1&type_1=BUS_POINT&radius_1=${radius}&type_2=STOP&radius_2=${radius}`,
+    expect(written(toNearbyQuestion(nearbyQuery.parse(parameters(query))))).toBe(
+      sorted(
+        `coord?${FORMAT}&coord=${coord}%3AEPSG%3A4326&inclFilter=1&type_1=BUS_POINT&radius_1=${radius}&type_2=STOP&radius_2=${radius}`,
+      ),
     );
   });
 
   it('a coordinate very near zero is not written with an exponent', () => {
-    expect(toCoordRequest({ lat: 0.00000049, lng: 100, radiusMetres: 500 }).query.coord).toBe('100:0:EPSG:4326');
-    expect(toCoordRequest({ lat: 0.0000025, lng: 1.5, radiusMetres: 500 }).query.coord).toBe('1.5:0.000003:EPSG:4326');
+    const coordOf = (lat: number, lng: number) => toRequest({ kind: 'coord', lat, lng, radiusMetres: 500 }).query.coord;
+    expect(coordOf(-0.00000049, 100)).toBe('100:0:EPSG:4326');
+    expect(coordOf(0.00014, 1.5)).toBe('1.5:0.0001:EPSG:4326');
   });
 });
 
 describe('search', () => {
   it.each([
-    ['Central', 'Central'],
-    ['  Town Hall ', 'Town+Hall'],
-    ['Park & Ride', 'Park+%26+Ride'],
-    ['Café', 'Caf%C3%A9'],
+    ['Central', 'central'],
+    ['  Town Hall ', 'town+hall'],
+    ['Park & Ride', 'park+%26+ride'],
+    ['Café', 'caf%C3%A9'],
   ])('%j', (q, name) => {
-    expect(written(toStopFinderRequest(toStopSearchQuestion(stopSearchQuery.parse({ q }))))).toBe(
-      `stop_finder?${FORMAT}&type_sf=any&name_sf=${name}&TfNSWSF=true`,
+    expect(written(toStopSearchQuestion(stopSearchQuery.parse({ q })))).toBe(
+      sorted(`stop_finder?${FORMAT}&type_sf=any&name_sf=${name}&TfNSWSF=true`),
     );
+  });
+});
+
+describe('the key of a question', () => {
+  const board = { kind: 'departureMonitor', stopId: 'G201023', modes: ['bus', 'train'], at: null } as const;
+  const at = { date: '20260415', time: '1639' };
+
+  it.each<[string, Question, Question]>([
+    ['in the order of modes', board, { ...board, modes: ['train', 'bus'] }],
+    ['in the case of a stop', board, { ...board, stopId: 'g201023' }],
+    [
+      'in blanks and case of a name',
+      { kind: 'stopFinder', text: ' Town  Hall' },
+      { kind: 'stopFinder', text: 'town hall' },
+    ],
+    [
+      'by less than ten metres',
+      { kind: 'coord', lat: -33.87311, lng: 151.20691, radiusMetres: 500 },
+      { kind: 'coord', lat: -33.87309, lng: 151.20694, radiusMetres: 500 },
+    ],
+  ])('is the same for questions that differ only %s', (_difference, one, other) => {
+    expect(questionKey(one)).toBe(questionKey(other));
+  });
+
+  it.each<[string, Question, Question]>([
+    ['in the modes', board, { ...board, modes: ['bus'] }],
+    ['in the time', board, { ...board, at }],
+    ['in how fresh they have to be', { ...board, at }, { ...board, at, isForNow: true }],
+    [
+      'in the direction of time',
+      { kind: 'trip', from: '1', to: '2', at, isArrival: false },
+      { kind: 'trip', from: '1', to: '2', at, isArrival: true },
+    ],
+  ])('is another for questions that differ %s', (_difference, one, other) => {
+    expect(questionKey(one)).not.toBe(questionKey(other));
   });
 });

@@ -6,7 +6,6 @@ import { endpointOf, GOOD_ANSWERS, OPERATIONS, type Operation } from '#test/cont
 import { NOW } from '#test/contract/payloads.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { type Answer, startUpstream, type TestUpstream } from '#test/support/upstream.ts';
-import { buildLoggedApp } from './service.ts';
 
 const SECRET = 'upstream-said-this';
 /** Short, but enough for a good answer on a slow machine. */
@@ -27,7 +26,7 @@ beforeAll(async () => {
   upstream = await startUpstream((request, response) =>
     (faults.get(endpointOf(request.url)) ?? good)(request, response),
   );
-  app = await buildTestApp({ upstreamUrl: upstream.url, now: NOW, timeoutMs: DEADLINE_MS });
+  app = await buildTestApp({ upstream: upstream.url, now: NOW, timeoutMs: DEADLINE_MS });
 });
 
 afterAll(async () => {
@@ -138,7 +137,7 @@ describe.each(OPERATIONS)('$name', (operation) => {
     const { port } = server.address() as AddressInfo;
     await stop();
 
-    const lonely = await buildTestApp({ upstreamUrl: `http://127.0.0.1:${port}/v1/tp`, now: NOW });
+    const lonely = await buildTestApp({ upstream: `http://127.0.0.1:${port}/v1/tp`, now: NOW });
     const refused = await lonely.inject(operation.url);
     expect(refused.statusCode).toBe(502);
     expectErrorObject(refused);
@@ -169,7 +168,7 @@ describe('more failures at once than there are connections', () => {
 
 describe('a name that does not resolve', () => {
   it('is told as an error of the authority, without the name', async () => {
-    const lost = await buildTestApp({ upstreamUrl: 'http://authority.invalid/v1/tp', now: NOW });
+    const lost = await buildTestApp({ upstream: 'http://authority.invalid/v1/tp', now: NOW });
     const response = await lost.inject(OPERATIONS[0].url);
     await lost.close();
     expect(response.statusCode).toBe(502);
@@ -180,14 +179,15 @@ describe('a name that does not resolve', () => {
 
 describe('the keys of the authority', () => {
   it('never appear in a log line or an answer, however the connection fails', async () => {
-    const { app, logged } = await buildLoggedApp({ upstreamUrl: upstream.url, apiKeys: ['key-one-wxyz'] });
+    const service = { upstream: upstream.url, upstreamKey: 'key-one-wxyz', timeoutMs: DEADLINE_MS, now: NOW };
+    const app = await buildTestApp(service);
     for (const [, fault] of FAULTS) {
       faults.set('trip', fault);
       expect((await app.inject(OPERATIONS[3].url)).body).not.toContain('wxyz');
     }
     faults.clear();
     await app.close();
-    expect(logged()).toContain('UPSTREAM_TIMEOUT');
-    expect(logged()).not.toContain('wxyz');
+    expect(app.logged()).toContain('UPSTREAM_TIMEOUT');
+    expect(app.logged()).not.toContain('wxyz');
   });
 });

@@ -5,7 +5,6 @@ import { expectContract, expectErrorObject } from '#test/contract/expect-contrac
 import { GOOD_ANSWERS, OPERATIONS, type Operation } from '#test/contract/operations.ts';
 import { NOW } from '#test/contract/payloads.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
-import { buildLoggedApp } from './service.ts';
 
 const ORIGIN = 'https://authority.test';
 const UPSTREAM_URL = `${ORIGIN}/v1/tp`;
@@ -24,7 +23,7 @@ let app: TestApp;
 
 beforeAll(async () => {
   nock.disableNetConnect();
-  app = await buildTestApp({ upstreamUrl: UPSTREAM_URL, now: NOW, apiKey: 'the-secret-key' });
+  app = await buildTestApp({ upstream: UPSTREAM_URL, now: NOW, upstreamKey: 'the-secret-key' });
 });
 
 afterEach(() => nock.cleanAll());
@@ -215,15 +214,12 @@ describe.each(OPERATIONS)('$name', (operation) => {
   });
 });
 
-describe('the keys of the authority', () => {
+describe('our key of the authority', () => {
   const url = OPERATIONS[2].url;
 
-  async function withKeys(
-    apiKeys: readonly string[],
-    use: (service: Awaited<ReturnType<typeof buildLoggedApp>>) => Promise<void>,
-  ) {
-    const service = await buildLoggedApp({ upstreamUrl: UPSTREAM_URL, apiKeys });
-    await use(service).finally(() => service.app.close());
+  async function withKey(upstreamKey: string, use: (service: TestApp) => Promise<void>) {
+    const service = await buildTestApp({ upstream: UPSTREAM_URL, upstreamKey, timeoutMs: 300, now: NOW });
+    await use(service).finally(() => service.close());
   }
 
   /** The Authorization headers that arrive with searches from now on. */
@@ -240,38 +236,30 @@ describe('the keys of the authority', () => {
     return sent;
   }
 
-  it('go out as "apikey KEY" in the Authorization header', async () => {
+  it('goes out as "apikey KEY" in the Authorization header', async () => {
     const sent = recordKeys();
-    await withKeys(['key-one'], async ({ app }) => {
+    await withKey('key-one', async (app) => {
       await app.inject(url);
       expect(sent).toStrictEqual(['apikey key-one']);
     });
   });
 
-  it('are used in turn where there are several', async () => {
+  it("is not made of the caller's own Authorization header", async () => {
     const sent = recordKeys();
-    await withKeys(['key-one', 'key-two', 'key-three'], async ({ app }) => {
-      for (let count = 0; count < 4; count++) await app.inject(url);
-      expect(sent).toStrictEqual(['apikey key-one', 'apikey key-two', 'apikey key-three', 'apikey key-one']);
-    });
-  });
-
-  it("are not made of the caller's own Authorization header", async () => {
-    const sent = recordKeys();
-    await withKeys(['key-one'], async ({ app, apiKey }) => {
-      await app.inject({ url, headers: { authorization: `Bearer ${apiKey}` } });
+    await withKey('key-one', async (app) => {
+      await app.inject({ url, headers: { authorization: `Bearer ${app.apiKey}` } });
       expect(sent).toStrictEqual(['apikey key-one']);
     });
   });
 
-  it('never appear in a log line or an answer, whatever fails', async () => {
-    await withKeys(['key-one-wxyz'], async ({ app, logged }) => {
+  it('never appears in a log line or an answer, whatever fails', async () => {
+    await withKey('key-one-wxyz', async (app) => {
       for (const [, reply] of FAILURES) {
         answerOnce('stop_finder', reply);
         expect((await app.inject(url)).body).not.toContain('wxyz');
       }
-      expect(logged()).toContain('UPSTREAM_ERROR');
-      expect(logged()).not.toContain('wxyz');
+      expect(app.logged()).toContain('UPSTREAM_ERROR');
+      expect(app.logged()).not.toContain('wxyz');
     });
   });
 
@@ -281,22 +269,22 @@ describe('the keys of the authority', () => {
     ['the headers of a refusal', { status: 403, headers: { 'x-error-detail': echo } }],
     ['a page in HTML', { status: 200, body: `<p>${echo}</p>` }],
     ['a short text', { status: 200, body: 'key-one-wxyz' }],
-  ])('never appear even when the authority repeats them in %s', async (_name, reply) => {
-    await withKeys(['key-one-wxyz'], async ({ app, logged }) => {
+  ])('never appears even when the authority repeats them in %s', async (_name, reply) => {
+    await withKey('key-one-wxyz', async (app) => {
       answerOnce('stop_finder', reply);
       const response = await app.inject(url);
       expect(response.statusCode).toBe(502);
       expect(JSON.stringify(response.headers) + response.body).not.toContain('wxyz');
-      expect(logged()).toContain('UPSTREAM_ERROR');
-      expect(logged()).not.toContain('wxyz');
+      expect(app.logged()).toContain('UPSTREAM_ERROR');
+      expect(app.logged()).not.toContain('wxyz');
     });
   });
 
-  it('leave what else the authority said in the log, for the operator', async () => {
-    await withKeys(['key-one-wxyz'], async ({ app, logged }) => {
+  it('leaves what else the authority said in the log, for the operator', async () => {
+    await withKey('key-one-wxyz', async (app) => {
       answerOnce('stop_finder', { status: 403, body: JSON.stringify({ message: echo }) });
       await app.inject(url);
-      expect(logged()).toContain('no such application');
+      expect(app.logged()).toContain('no such application');
     });
   });
 });

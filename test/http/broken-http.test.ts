@@ -1,14 +1,14 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildHttpApp } from './service.ts';
+import { buildHealthyApp } from '#test/support/healthy-upstream.ts';
 import { openConnection, readAnswers } from './socket.ts';
 
 let app: FastifyInstance;
 let port: number;
 
 beforeAll(async () => {
-  ({ app } = await buildHttpApp());
+  app = await buildHealthyApp();
   await app.listen({ port: 0, host: '127.0.0.1' });
   port = (app.server.address() as AddressInfo).port;
 });

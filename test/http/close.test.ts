@@ -1,7 +1,7 @@
 import type { AddressInfo, Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { buildHttpApp } from './service.ts';
+import { buildHealthyApp } from '#test/support/healthy-upstream.ts';
 import { openConnection, type RawConnection, readAnswers } from './socket.ts';
 
 let app: FastifyInstance;
@@ -19,7 +19,7 @@ const GET = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 beforeEach(async () => {
   connections = [];
   accepted = [];
-  ({ app } = await buildHttpApp());
+  app = await buildHealthyApp();
   const finished = Promise.withResolvers<void>();
   const started = Promise.withResolvers<void>();
   finish = finished.resolve;
@@ -156,7 +156,7 @@ describe('a clean stop', () => {
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     const before = timers();
     await app.close();
-    const { app: silent } = await buildHttpApp();
+    const silent = await buildHealthyApp();
     await silent.inject('/healthz');
     await silent.close();
     expect(timers()).toBeLessThanOrEqual(before);

@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chooseEncoding } from '#src/http/encoding.ts';
-import { createFinishedBodies } from '#src/http/finished-body.ts';
+import { createFinishedAnswers } from '#src/answers/finished-answer.ts';
+import { chooseEncoding } from '#src/http/accept-encoding.ts';
 import { departureMonitor } from '#test/support/departure-monitor.ts';
 import { startProtectedApp } from '#test/support/protected-app.ts';
 import { json } from '#test/support/upstream.ts';
@@ -32,24 +32,26 @@ describe('compression', () => {
   });
 
   it('goes by the weights of Accept-Encoding', () => {
-    expect(chooseEncoding('gzip, deflate, br, zstd')).toBe('zstd');
-    expect(chooseEncoding('gzip;q=1.0, br;q=0.5')).toBe('gzip');
-    expect(chooseEncoding('gzip;q=0, identity')).toBe('identity');
-    expect(chooseEncoding('*')).toBe('zstd');
-    expect(chooseEncoding('*;q=0.1, br')).toBe('br');
-    expect(chooseEncoding('BR')).toBe('br');
-    expect(chooseEncoding('compress')).toBe('identity');
-    expect(chooseEncoding(undefined)).toBe('identity');
+    const body = Buffer.alloc(1000);
+    expect(chooseEncoding('gzip, deflate, br, zstd', body)).toBe('zstd');
+    expect(chooseEncoding('gzip;q=1.0, br;q=0.5', body)).toBe('gzip');
+    expect(chooseEncoding('gzip;q=0, identity', body)).toBe('identity');
+    expect(chooseEncoding('*', body)).toBe('zstd');
+    expect(chooseEncoding('*;q=0.1, br', body)).toBe('br');
+    expect(chooseEncoding('BR', body)).toBe('br');
+    expect(chooseEncoding('compress', body)).toBe('identity');
+    expect(chooseEncoding(undefined, body)).toBe('identity');
+    expect(chooseEncoding('gzip', Buffer.alloc(999))).toBe('identity');
   });
 
   it('encodes a body once for each encoding, also when it is finished anew and reads the same', async () => {
-    const bodies = createFinishedBodies({ maxBytes: 1e6, now: () => 0 });
+    const answers = createFinishedAnswers({ maxBytes: 1e6, now: () => 0 });
     const freshness = { retrievedAt: 0, freshUntil: 1, staleUntil: 1, source: 'upstream', shortage: null } as const;
     const found = { body: { text: 'x'.repeat(5000) }, freshness, changesAt: 1 };
-    const first = bodies.keep('/a', 'free', found);
-    const forms = await Promise.all([1, 2, 3].map(() => bodies.bytesOf('/a', first.body, 'br')));
-    const second = bodies.keep('/a', 'free', { ...found, body: { ...found.body } });
-    forms.push(await bodies.bytesOf('/a', second.body, 'br'));
+    const first = answers.keep('/a', 'low', found);
+    const forms = await Promise.all([1, 2, 3].map(() => answers.bytesOf(first, 'br')));
+    const second = answers.keep('/a', 'low', { ...found, body: { ...found.body } });
+    forms.push(await answers.bytesOf(second, 'br'));
     expect(new Set(forms).size).toBe(1);
   });
 });

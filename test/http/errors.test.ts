@@ -1,19 +1,20 @@
-import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiError, ERROR_TABLE, type ErrorCode } from '#src/errors.ts';
 import { expectErrorObject } from '#test/contract/expect-contract.ts';
 import { OPERATIONS } from '#test/contract/operations.ts';
-import { buildHttpApp } from './service.ts';
+import type { TestApp } from '#test/support/app.ts';
+import { buildHealthyApp } from '#test/support/healthy-upstream.ts';
 
 const SECRET = 'what-nobody-may-see';
 
-let app: FastifyInstance;
+let app: TestApp;
 let logged: () => string;
 /** Thrown by the throw-away route. */
 let thrown: unknown;
 
 beforeAll(async () => {
-  ({ app, logged } = await buildHttpApp());
+  app = await buildHealthyApp();
+  ({ logged } = app);
   app.get('/throws', async () => {
     throw thrown;
   });
@@ -78,14 +79,9 @@ describe('an unexpected exception in a route', () => {
     const fails = async () => {
       throw new TypeError(SECRET);
     };
-    const broken = await buildHttpApp({
-      departureMonitor: fails,
-      coordSearch: fails,
-      stopFinder: fails,
-      tripPlan: fails,
-    });
-    const response = await broken.app.inject(url);
-    await broken.app.close();
+    const broken = await buildHealthyApp(fails);
+    const response = await broken.inject(url);
+    await broken.close();
     expect(response.statusCode).toBe(500);
     expectErrorObject(response);
     expect(response.body).not.toContain(SECRET);

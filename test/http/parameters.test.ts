@@ -17,7 +17,7 @@ beforeAll(async () => {
   upstream = await startUpstream((request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).end(GOOD_ANSWERS.get(endpointOf(request.url)));
   });
-  app = await buildTestApp({ upstreamUrl: upstream.url, now: NOW });
+  app = await buildTestApp({ upstream: upstream.url, now: NOW });
 });
 
 beforeEach(() => {
@@ -192,7 +192,7 @@ const ACCEPTED: [url: string, asked: Record<string, string | null>][] = [
   [`${DEPARTURES}&limit=007`, {}],
   [
     `${DEPARTURES}&limit=&modes=&routes=&date=&time=`,
-    { itdDate: '20260415', itdTime: '1614', exclMOT_1: '1', exclMOT_5: null },
+    { itdDate: null, itdTime: null, exclMOT_1: '1', exclMOT_5: null },
   ],
   [`${DEPARTURES}&modes=TRAIN`, { exclMOT_1: null, exclMOT_5: '1' }],
   [`${DEPARTURES}&modes=%20Train%20,%20,bus,train`, { exclMOT_1: null, exclMOT_5: null, exclMOT_9: '1' }],
@@ -216,7 +216,7 @@ const ACCEPTED: [url: string, asked: Record<string, string | null>][] = [
   ['/v1/nearby?lat=.5&lng=5.', { coord: '5:0.5:EPSG:4326' }],
   [`/v1/nearby?lat=-33.${'8'.repeat(300)}&lng=151.2`, {}],
   [`${SEARCH}&limit=`, { name_sf: 'manly' }],
-  ['/v1/stops/search?q=%20Manly%20%26%20Co%20', { name_sf: 'Manly & Co' }],
+  ['/v1/stops/search?q=%20Manly%20%26%20Co%20', { name_sf: 'manly & co' }],
   ['/v1/stops/search?q=a+b', { name_sf: 'a b' }],
   ['/v1/stops/search?q=%E2%9C%88', { name_sf: '✈' }],
   ['/v1/stops/search?q=1', { name_sf: '1' }],

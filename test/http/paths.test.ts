@@ -2,12 +2,12 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectContract, expectErrorObject } from '#test/contract/expect-contract.ts';
 import { OPERATIONS } from '#test/contract/operations.ts';
-import { buildHttpApp } from './service.ts';
+import { buildHealthyApp } from '#test/support/healthy-upstream.ts';
 
 let app: FastifyInstance;
 
 beforeAll(async () => {
-  ({ app } = await buildHttpApp());
+  app = await buildHealthyApp();
 });
 
 afterAll(() => app.close());

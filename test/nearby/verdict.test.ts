@@ -22,22 +22,22 @@ beforeEach(() => {
 
 describe('the check of a stop', () => {
   it('asks for every mode, and once when something leaves now', async () => {
-    const efa = answerInTurn(toPayload([{ minute: 1, productClass: 9 }, { minute: 2 }]));
-    expect(await checkStop(efa, verdicts, '200070', NOW)).toMatchObject({ isAlive: true, modes: ['bus', 'ferry'] });
-    expect(efa.questions).toEqual([{ stopId: '200070', modes: MODES, at: null }]);
+    const ask = answerInTurn(toPayload([{ minute: 1, productClass: 9 }, { minute: 2 }]));
+    expect(await checkStop(ask, verdicts, '200070', NOW)).toMatchObject({ isAlive: true, modes: ['bus', 'ferry'] });
+    expect(ask.questions).toEqual([{ kind: 'departureMonitor', stopId: '200070', modes: MODES, at: null }]);
   });
 
   it('finds a stop dead only when nothing leaves now and nothing on the next weekday morning', async () => {
-    const efa = answerInTurn(silent, silent);
-    expect(await checkStop(efa, verdicts, '200070', NOW)).toMatchObject({ isAlive: false, modes: [] });
-    expect(efa.questions.map(({ at }) => at)).toEqual([null, { date: '20260416', time: '0800' }]);
+    const ask = answerInTurn(silent, silent);
+    expect(await checkStop(ask, verdicts, '200070', NOW)).toMatchObject({ isAlive: false, modes: [] });
+    expect(ask.questions.map(({ at }) => at)).toEqual([null, { date: '20260416', time: '0800' }]);
   });
 
   it('finds a stop alive where only school buses stop, on a Saturday', async () => {
-    const efa = answerInTurn(silent, toPayload([{ minute: 1, productClass: 11 }]));
+    const ask = answerInTurn(silent, toPayload([{ minute: 1, productClass: 11 }]));
     const saturday = new Date('2026-04-18T02:00:00Z');
-    expect(await checkStop(efa, verdicts, '200070', saturday)).toMatchObject({ isAlive: true, modes: ['schoolbus'] });
-    expect(efa.questions[1]?.at).toEqual({ date: '20260420', time: '0800' });
+    expect(await checkStop(ask, verdicts, '200070', saturday)).toMatchObject({ isAlive: true, modes: ['schoolbus'] });
+    expect(ask.questions[1]?.at).toEqual({ date: '20260420', time: '0800' });
   });
 
   it.each([
@@ -71,10 +71,10 @@ describe('the check of a stop', () => {
   });
 
   it('asks nothing where the verdict is remembered', async () => {
-    const efa = answerInTurn(toPayload([{ minute: 1 }]));
-    await checkStop(efa, verdicts, '200070', NOW);
-    expect(await checkStop(efa, verdicts, '200070', NOW)).toMatchObject({ isAlive: true, modes: ['bus'] });
-    expect(efa.questions).toHaveLength(1);
+    const ask = answerInTurn(toPayload([{ minute: 1 }]));
+    await checkStop(ask, verdicts, '200070', NOW);
+    expect(await checkStop(ask, verdicts, '200070', NOW)).toMatchObject({ isAlive: true, modes: ['bus'] });
+    expect(ask.questions).toHaveLength(1);
   });
 });
 
@@ -110,36 +110,36 @@ describe('a verdict is remembered', () => {
 });
 
 describe('departures answers that pass', () => {
-  const question = { stopId: '200070', modes: MODES, at: null };
+  const question = { kind: 'departureMonitor', stopId: '200070', modes: MODES, at: null } as const;
 
   it('teach that the stop is alive and which modes leave there, and go on unchanged', async () => {
     const payload = toPayload([{ minute: 1, productClass: 1 }, { minute: 2 }]);
-    const efa = learnFromDepartures(answerInTurn(payload), verdicts);
-    expect((await efa.departureMonitor(question)).payload).toBe(payload);
+    const ask = learnFromDepartures(answerInTurn(payload), verdicts);
+    expect((await ask(question)).payload).toBe(payload);
     expect(verdicts.find('200070')).toMatchObject({ isAlive: true, modes: ['train', 'bus'] });
   });
 
   it('teach of the stop that upstream answered for, which may have another identifier', async () => {
-    const efa = learnFromDepartures(answerInTurn(toPayload([{ minute: 1 }], 'G201023')), verdicts);
-    await efa.departureMonitor({ ...question, stopId: '10111010' });
+    const ask = learnFromDepartures(answerInTurn(toPayload([{ minute: 1 }], 'G201023')), verdicts);
+    await ask({ ...question, stopId: '10111010' });
     expect(verdicts.find('G201023')).toMatchObject({ isAlive: true, modes: ['bus'] });
   });
 
   it('teach nothing when nothing leaves: the question may have been for the night, or for one mode', async () => {
-    const efa = learnFromDepartures(answerInTurn(silent), verdicts);
-    await efa.departureMonitor(question);
+    const ask = learnFromDepartures(answerInTurn(silent), verdicts);
+    await ask(question);
     expect(verdicts.find('200070')).toBeNull();
   });
 
   it('wake up a stop that was found dead', async () => {
     verdicts.learn('200070', { isAlive: false, modes: [] });
-    await learnFromDepartures(answerInTurn(toPayload([{ minute: 1 }])), verdicts).departureMonitor(question);
+    await learnFromDepartures(answerInTurn(toPayload([{ minute: 1 }])), verdicts)(question);
     expect(verdicts.find('200070')).toMatchObject({ isAlive: true });
   });
 
   it('teach nothing when they fail', async () => {
-    const efa = learnFromDepartures(answerInTurn(failure), verdicts);
-    await expect(efa.departureMonitor(question)).rejects.toBe(failure);
+    const ask = learnFromDepartures(answerInTurn(failure), verdicts);
+    await expect(ask(question)).rejects.toBe(failure);
     expect(verdicts.find('200070')).toBeNull();
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createTraffic } from '#src/site/traffic.ts';
+import { createTraffic } from '#src/telemetry/traffic.ts';
 import { startFront } from '../support/front.ts';
 import { json, startUpstream } from '../support/upstream.ts';
 

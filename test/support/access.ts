@@ -5,9 +5,11 @@ import type { KeyKind } from '#src/access/keys.ts';
 import type { Plan } from '#src/access/plan.ts';
 import type { AccountStore } from '#src/access/store.ts';
 
-/** A key for tests that are about something else: of an unlimited plan, in a store that nobody else sees. */
-export async function openTestAccess(now: Date): Promise<{ store: AccountStore; apiKey: string }> {
-  const store = openEmbeddedStore(':memory:');
+/** A key of an unlimited plan, for tests that are about something else; by default in a store of its own. */
+export async function openTestAccess(
+  now: Date,
+  store = openEmbeddedStore(':memory:'),
+): Promise<{ store: AccountStore; apiKey: string }> {
   return { store, apiKey: await issueTestKey(store, { plan: 'pro', now }) };
 }
 

@@ -1,38 +1,56 @@
 import type { FastifyInstance } from 'fastify';
-import { buildApp } from '#src/app.ts';
+import { pino } from 'pino';
+import type { AccountStore } from '#src/access/store.ts';
+import { type AppOptions, buildApp } from '#src/app.ts';
+import type { Ask } from '#src/efa/ask.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import { openTestAccess, sendKey } from './access.ts';
 
 export interface TestApp extends FastifyInstance {
   /** What the service takes for the present. */
   clock: { now: Date };
-  /** Sent by `inject` with every request that has no Authorization header. */
+  /** A key of an unlimited plan. */
   apiKey: string;
+  /** Every line logged so far, at the most talkative level. */
+  logged(): string;
 }
 
-/** The whole service in front of the given upstream, with a clock that stands still until it is set. */
-export async function buildTestApp(options: {
-  upstreamUrl: string;
-  now: string;
+export interface TestAppOptions extends Partial<Pick<AppOptions, 'pages'>> {
+  /** The authority: as a function, or by its address. */
+  upstream: Ask | string;
+  /** A clock, or a moment at which the clock stands still until it is set. */
+  now: string | (() => Date);
+  /** Our key of the authority. */
+  upstreamKey?: string;
   timeoutMs?: number;
-  apiKey?: string;
-}): Promise<TestApp> {
-  const clock = { now: new Date(options.now) };
-  const now = () => clock.now;
-  const efa = createEfaClient({
-    url: options.upstreamUrl,
-    apiKeys: [options.apiKey ?? 'test-key'],
-    timeoutMs: options.timeoutMs ?? 5000,
-    now,
-  });
-  const { store, apiKey } = await openTestAccess(clock.now);
+  store?: AccountStore;
+  acceptsTestKeys?: boolean;
+  publicUrl?: string;
+  /** Whether `inject` sends the key with requests that have no Authorization header; true unless given. */
+  sendsKey?: boolean;
+}
+
+/** The whole service in front of the given authority; the one builder for an app under test. */
+export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
+  const { upstream, acceptsTestKeys = false, publicUrl = 'https://example.test', sendsKey = true, pages } = options;
+  const clock = { now: typeof options.now === 'string' ? new Date(options.now) : options.now() };
+  const now = typeof options.now === 'string' ? () => clock.now : options.now;
+  const client = typeof upstream === 'string' ? connect(upstream, options, now) : { ask: upstream, close: () => {} };
+  const { store, apiKey } = await openTestAccess(clock.now, options.store);
+  const lines: string[] = [];
   const app = await buildApp({
-    config: { publicUrl: 'https://example.test', docsUrl: 'https://example.test/docs', trustProxy: false },
-    efa,
-    access: { store, acceptsTestKeys: false },
+    config: { publicUrl, docsUrl: `${publicUrl}/docs`, trustProxy: false },
+    ask: client.ask,
+    access: { store, acceptsTestKeys },
     now,
+    logger: pino({ level: 'trace' }, { write: (line: string) => lines.push(line) }),
+    ...(pages && { pages }),
   });
-  app.addHook('onClose', () => efa.close());
-  sendKey(app, apiKey);
-  return Object.assign(app, { clock, apiKey });
+  app.addHook('onClose', async () => client.close());
+  if (sendsKey) sendKey(app, apiKey);
+  return Object.assign(app, { clock, apiKey, logged: () => lines.join('') });
+}
+
+function connect(url: string, { upstreamKey = 'test-key', timeoutMs = 5000 }: TestAppOptions, now: () => Date) {
+  return createEfaClient({ url, apiKey: upstreamKey, timeoutMs, now });
 }

@@ -1,3 +1,4 @@
+import type { Ask } from '#src/efa/ask.ts';
 import { type DepartureMonitorPayload, departureMonitorSchema } from '#src/efa/payload.ts';
 import type { DepartureMonitorQuestion } from '#src/efa/request.ts';
 
@@ -35,16 +36,14 @@ export function toPayload(events: readonly MadeUpEvent[], stopId = '200070'): De
   });
 }
 
-/** A departure monitor that answers its questions one after the other; an error is thrown. Keeps what it was asked. */
+/** An authority that answers departure questions one after the other; an error is thrown. Keeps the questions. */
 export function answerInTurn(...answers: (DepartureMonitorPayload | Error)[]) {
   const questions: DepartureMonitorQuestion[] = [];
-  return {
-    questions,
-    async departureMonitor(question: DepartureMonitorQuestion) {
-      const answer = answers[questions.push(question) - 1];
-      if (answer === undefined) throw new Error(`nothing prepared for question ${questions.length}`);
-      if (answer instanceof Error) throw answer;
-      return { payload: answer, retrievedAt: new Date(FIRST_MINUTE.getTime() + questions.length * 1000) };
-    },
+  const ask = async (question: DepartureMonitorQuestion) => {
+    const answer = answers[questions.push(question) - 1];
+    if (answer === undefined) throw new Error(`nothing prepared for question ${questions.length}`);
+    if (answer instanceof Error) throw answer;
+    return { payload: answer, retrievedAt: new Date(FIRST_MINUTE.getTime() + questions.length * 1000) };
   };
+  return Object.assign(ask as unknown as Ask, { questions });
 }

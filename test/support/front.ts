@@ -8,14 +8,14 @@ import PostalMime, { type Email } from 'postal-mime';
 import { openEmbeddedStore } from '#src/access/embedded-store.ts';
 import { sandboxKey } from '#src/access/sandbox-key.ts';
 import type { AccountStore } from '#src/access/store.ts';
-import { buildApp } from '#src/app.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
 import { createPostman } from '#src/signup/postman.ts';
 import type { ThrottleLimits } from '#src/signup/throttle.ts';
-import type { UpstreamHealth } from '#src/site/status-report.ts';
-import { createTraffic } from '#src/site/traffic.ts';
-import { watchUpstream } from '#src/site/upstream-watch.ts';
+import type { UpstreamHealth } from '#src/telemetry/status-report.ts';
+import { createTraffic } from '#src/telemetry/traffic.ts';
+import { watchUpstream } from '#src/telemetry/upstream-watch.ts';
+import { buildTestApp } from '#test/support/app.ts';
 
 export interface Front extends AsyncDisposable {
   app: FastifyInstance;
@@ -44,14 +44,16 @@ export async function startFront(
   const url = `http://localhost:${await freePort()}`;
   const sandbox: Sandbox | null = options.upstreamUrl ? null : await startSandbox({ apiKey: 'k', now });
   const traffic = createTraffic(now);
-  const raw = createEfaClient({ url: options.upstreamUrl ?? sandbox?.url ?? '', apiKeys: ['k'], timeoutMs: 5000, now });
+  const client = createEfaClient({ url: options.upstreamUrl ?? sandbox?.url ?? '', apiKey: 'k', timeoutMs: 5000, now });
   const store = openEmbeddedStore(':memory:');
   const testKey = await sandboxKey(store, dataDir, now());
-  const app = await buildApp({
-    config: { publicUrl: url, docsUrl: `${url}/docs`, trustProxy: false },
-    efa: watchUpstream(raw, traffic),
-    access: { store, acceptsTestKeys: true },
-    front: {
+  const app = await buildTestApp({
+    publicUrl: url,
+    upstream: watchUpstream(client.ask, traffic),
+    store,
+    acceptsTestKeys: true,
+    sendsKey: false,
+    pages: {
       traffic,
       upstreamHealth: options.upstreamHealth,
       testKey: async () => testKey,
@@ -86,7 +88,7 @@ export async function startFront(
     },
     async [Symbol.asyncDispose]() {
       await app.close();
-      await raw.close();
+      await client.close();
       await sandbox?.close();
       await store.close();
       await rm(dataDir, { recursive: true, force: true });

@@ -32,7 +32,7 @@ export async function expectPair({ request, now, upstream: answers, answer: expe
     response.writeHead(answer === undefined ? 500 : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(answer ?? {}));
   });
-  const app = await buildTestApp({ upstreamUrl: upstream.url, now });
+  const app = await buildTestApp({ upstream: upstream.url, now });
   try {
     const response = await app.inject(request);
     if ('error' in expected) {

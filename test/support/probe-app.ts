@@ -1,8 +1,15 @@
-import type { FastifyBaseLogger, FastifyInstance, LightMyRequestResponse as Response } from 'fastify';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  LogController,
+  type LightMyRequestResponse as Response,
+} from 'fastify';
+import { access } from '#src/access/plugin.ts';
 import type { AccountStore } from '#src/access/store.ts';
-import { buildApp } from '#src/app.ts';
-import type { EfaClient } from '#src/efa/client.ts';
 import { ApiError } from '#src/errors.ts';
+import { errorHandler } from '#src/http/error-handler.ts';
+import { paths } from '#src/http/paths.ts';
+import { requestLog } from '#src/http/request-log.ts';
 
 export interface ProbeApp extends FastifyInstance {
   clock: { now: Date };
@@ -11,14 +18,7 @@ export interface ProbeApp extends FastifyInstance {
   ask(key: string, url?: string): Promise<Response>;
 }
 
-const NO_UPSTREAM: EfaClient = {
-  departureMonitor: () => Promise.reject(new ApiError('UPSTREAM_ERROR', 'There is no upstream in this test.')),
-  coordSearch: () => Promise.reject(new ApiError('UPSTREAM_ERROR', 'There is no upstream in this test.')),
-  stopFinder: () => Promise.reject(new ApiError('UPSTREAM_ERROR', 'There is no upstream in this test.')),
-  tripPlan: () => Promise.reject(new ApiError('UPSTREAM_ERROR', 'There is no upstream in this test.')),
-};
-
-/** The service without an upstream, and with operations of its own whose outcome is known. */
+/** The key check in front of routes whose outcome is known. */
 export async function buildProbeApp(options: {
   store: AccountStore;
   now?: string;
@@ -27,16 +27,28 @@ export async function buildProbeApp(options: {
 }): Promise<ProbeApp> {
   const { store, acceptsTestKeys = false, logger } = options;
   const clock = { now: new Date(options.now ?? Date.now()) };
-  const app = await buildApp({
-    config: { publicUrl: 'https://example.test', docsUrl: 'https://example.test/docs', trustProxy: false },
-    efa: NO_UPSTREAM,
-    access: { store, acceptsTestKeys },
-    now: options.now ? () => clock.now : () => new Date(),
-    ...(logger && { logger }),
+  const now = options.now ? () => clock.now : () => new Date();
+  const logController = new LogController({ disableRequestLogging: true });
+  const app = Fastify({ logController, ...(logger && { loggerInstance: logger }) });
+  await app.register(errorHandler, { docsUrl: 'https://example.test/docs' });
+  await app.register(requestLog);
+  await app.register(paths);
+  await app.register(async (api) => {
+    await api.register(access, { store, acceptsTestKeys, now });
+    await api.register(probeRoutes, { meanwhile: () => probe.meanwhile() });
   });
+  const probe: ProbeApp = Object.assign(app, {
+    clock,
+    meanwhile: () => {},
+    ask: async (key: string, url = '/v1/probe') => app.inject({ url, headers: { authorization: `Bearer ${key}` } }),
+  });
+  return probe;
+}
+
+async function probeRoutes(app: FastifyInstance, { meanwhile }: { meanwhile: () => void }): Promise<void> {
   app.get('/v1/probe', async () => ({ ok: true }));
   app.get('/v1/probe/failing', async () => {
-    probe.meanwhile();
+    meanwhile();
     throw new ApiError('UPSTREAM_TIMEOUT', 'Too late.');
   });
   let failures = 0;
@@ -56,10 +68,4 @@ export async function buildProbeApp(options: {
     request.costNoUpstreamCall = true;
     return reply.code(304).send();
   });
-  const probe: ProbeApp = Object.assign(app, {
-    clock,
-    meanwhile: () => {},
-    ask: async (key: string, url = '/v1/probe') => app.inject({ url, headers: { authorization: `Bearer ${key}` } }),
-  });
-  return probe;
 }

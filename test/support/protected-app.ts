@@ -1,8 +1,7 @@
-import { buildApp } from '#src/app.ts';
 import { createEfaClient } from '#src/efa/client.ts';
-import { createProtectedClient } from '#src/upstream/protected-client.ts';
-import { openTestAccess, sendKey } from '#test/support/access.ts';
-import { createTestLog } from '#test/support/made-up-client.ts';
+import { protectUpstream } from '#src/upstream/protection.ts';
+import { buildTestApp } from '#test/support/app.ts';
+import { createTestLog } from '#test/support/made-up-upstream.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
 import { type Answer, startUpstream } from '#test/support/upstream.ts';
 
@@ -11,25 +10,13 @@ export async function startProtectedApp(options: { now: string; answer: Answer; 
   const clock = createSimulatedClock(options.now);
   const now = () => new Date(clock.now());
   const upstream = await startUpstream(options.answer);
-  const raw = createEfaClient({ url: upstream.url, apiKeys: ['test-key'], timeoutMs: options.timeoutMs ?? 5000, now });
-  const efa = createProtectedClient({
-    clients: [raw],
-    limits: { rps: 1000, dailyBudget: 1e9 },
-    log: createTestLog(),
-    clock,
-  });
-  const { store, apiKey } = await openTestAccess(now());
-  const access = { store, acceptsTestKeys: false };
-  const app = await buildApp({
-    config: { publicUrl: 'https://example.test', docsUrl: 'https://example.test/docs', trustProxy: false },
-    efa,
-    access,
-    now,
-  });
-  sendKey(app, apiKey);
+  const client = createEfaClient({ url: upstream.url, apiKey: 'test-key', timeoutMs: options.timeoutMs ?? 5000, now });
+  const limits = { rps: 1000, dailyBudget: 1e9 };
+  const protection = protectUpstream({ asks: [client.ask], limits, log: createTestLog(), clock });
+  const app = await buildTestApp({ upstream: protection.ask, now });
   app.addHook('onClose', async () => {
-    await raw.close();
+    await client.close();
     await upstream.close();
   });
-  return { app, apiKey, clock, upstream, efa };
+  return { app, apiKey: app.apiKey, clock, upstream, protection };
 }

@@ -1,23 +1,25 @@
-import { createProtectedClient, type ProtectedClientOptions } from '#src/upstream/protected-client.ts';
-import { createMadeUpClient, createTestLog } from '#test/support/made-up-client.ts';
+import type { Priority } from '#src/efa/ask.ts';
+import { type ProtectionOptions, protectUpstream } from '#src/upstream/protection.ts';
+import { createMadeUpUpstream, createTestLog } from '#test/support/made-up-upstream.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
 
-export const DEPARTURES = { stopId: '200060', modes: ['bus'], at: null } as const;
+export const DEPARTURES = { kind: 'departureMonitor', stopId: '200060', modes: ['bus'], at: null } as const;
 
-/** A protected client before a made-up authority, at noon of a simulated day. */
-export function createProtected(options: Partial<ProtectedClientOptions> & { keys?: number } = {}) {
+/** A protected, made-up authority at noon of a simulated day. */
+export function createProtected(options: Partial<ProtectionOptions> & { keys?: number } = {}) {
   const clock = createSimulatedClock('2026-04-15T12:00:00Z');
-  const upstreams = Array.from({ length: options.keys ?? 1 }, () => createMadeUpClient(clock));
+  const upstreams = Array.from({ length: options.keys ?? 1 }, () => createMadeUpUpstream(clock));
   const log = createTestLog();
   const limits = { rps: 5, dailyBudget: 60_000 };
-  const client = createProtectedClient({ clients: upstreams, limits, log, clock, ...options });
+  const asks = upstreams.map(({ ask }) => ask);
+  const protection = protectUpstream({ asks, limits, log, clock, ...options });
   const [upstream] = upstreams;
   if (!upstream) throw new Error('no upstream');
-  return { clock, client, upstream, upstreams, log, ask, askAt };
+  return { clock, protection, upstream, upstreams, log, ask, askAt };
 
   /** The outcome of a question, the clock moved on until there is one. */
-  async function ask(stopId = '200060', priority: 'background' | 'free' | 'developer' | 'pro' = 'free') {
-    const asked = settle(client.departureMonitor({ ...DEPARTURES, stopId }, { priority }));
+  async function ask(stopId = '200060', priority: Priority = 'low') {
+    const asked = settle(protection.ask({ ...DEPARTURES, stopId }, { priority }));
     for (let waited = 0; !asked.isSettled && waited < 20_000; waited += 50) await clock.advance(50);
     return asked.outcome;
   }

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { Priority } from '#src/efa/client.ts';
+import type { Priority } from '#src/efa/ask.ts';
 import { createProtected, DEPARTURES, settle } from '#test/support/protected.ts';
 
 const HOUR = 3_600_000;
 
 describe('the budget of calls', () => {
   it('never makes more than five calls in any second', async () => {
-    const { clock, client, upstream } = createProtected();
+    const { clock, protection, upstream } = createProtected();
     for (let tick = 0; tick < 600; tick++) {
-      for (let one = 0; one < 3; one++) settle(client.departureMonitor({ ...DEPARTURES, stopId: `${tick}${one}` }));
+      for (let one = 0; one < 3; one++) settle(protection.ask({ ...DEPARTURES, stopId: `${tick}${one}` }));
       await clock.advance(100);
     }
     expect(upstream.calls.length).toBeGreaterThan(250);
@@ -17,10 +17,8 @@ describe('the budget of calls', () => {
   });
 
   it('answers who cannot be served within two seconds with 503 and a time to come back', async () => {
-    const { clock, client } = createProtected();
-    const asked = Array.from({ length: 40 }, (_, one) =>
-      settle(client.departureMonitor({ ...DEPARTURES, stopId: `${one}` })),
-    );
+    const { clock, protection } = createProtected();
+    const asked = Array.from({ length: 40 }, (_, one) => settle(protection.ask({ ...DEPARTURES, stopId: `${one}` })));
     await clock.advance(2500);
     const refused = asked.filter(({ outcome }) => outcome.error);
     expect(refused.length).toBe(30);
@@ -28,37 +26,37 @@ describe('the budget of calls', () => {
   });
 
   it('serves pro before developer before free before checks in the background', async () => {
-    const { clock, client } = createProtected();
+    const { clock, protection } = createProtected();
     const order: string[] = [];
-    for (const [stopId, priority] of ['free', 'background', 'free', 'developer', 'pro', 'pro'].entries()) {
-      client
-        .departureMonitor({ ...DEPARTURES, stopId: `${stopId}` }, { priority: priority as Priority })
+    for (const [stopId, priority] of ['low', 'background', 'low', 'normal', 'high', 'high'].entries()) {
+      protection
+        .ask({ ...DEPARTURES, stopId: `${stopId}` }, { priority: priority as Priority })
         .then(() => order.push(priority));
     }
     await clock.advance(5000);
     // The first one was under way before the others came.
-    expect(order).toEqual(['free', 'pro', 'pro', 'developer', 'free', 'background']);
+    expect(order).toEqual(['low', 'high', 'high', 'normal', 'low', 'background']);
   });
 
   it('lends a call that is waited for the highest priority of those who wait', async () => {
-    const { clock, client } = createProtected();
+    const { clock, protection } = createProtected();
     const order: string[] = [];
-    const ask = (stopId: string, priority: 'free' | 'pro') =>
-      client.departureMonitor({ ...DEPARTURES, stopId }, { priority }).then(() => order.push(stopId));
-    for (const stopId of ['1', '2', '3', '4', '5', '6', '7', '8']) ask(stopId, 'free');
-    ask('8', 'pro');
+    const ask = (stopId: string, priority: 'low' | 'high') =>
+      protection.ask({ ...DEPARTURES, stopId }, { priority }).then(() => order.push(stopId));
+    for (const stopId of ['1', '2', '3', '4', '5', '6', '7', '8']) ask(stopId, 'low');
+    ask('8', 'high');
     await clock.advance(5000);
     expect(order.indexOf('8')).toBeLessThan(order.indexOf('6'));
   });
 
   it('hands the day out evenly, carries over what is not used, and is alive at the end of the day', async () => {
-    const { clock, client, upstream } = createProtected({ limits: { rps: 5, dailyBudget: 2400 } });
+    const { clock, protection, upstream } = createProtected({ limits: { rps: 5, dailyBudget: 2400 } });
     const midnight = Date.UTC(2026, 3, 16);
     await clock.advanceTo(midnight + 6 * HOUR);
     const before = upstream.calls.length;
     for (let second = 0, stop = 0; second < 18 * 3600; second += 2) {
       for (let one = 0; one < 4; one++) {
-        settle(client.departureMonitor({ ...DEPARTURES, stopId: `${stop++}` }, { priority: 'pro' }));
+        settle(protection.ask({ ...DEPARTURES, stopId: `${stop++}` }, { priority: 'high' }));
       }
       await clock.advance(2000);
     }
@@ -72,18 +70,18 @@ describe('the budget of calls', () => {
   }, 60_000);
 
   it('stretches freshness before it serves anything stale or refuses anybody', async () => {
-    const { clock, client, upstream, ask } = createProtected();
+    const { clock, protection, upstream, ask } = createProtected();
     let stretched: number | null = null;
-    for (let stop = 0; client.counts.answered.refused + client.counts.answered.staleBusy === 0; stop++) {
-      for (let one = 0; one < 5; one++) settle(client.departureMonitor({ ...DEPARTURES, stopId: `${stop}-${one}` }));
+    for (let stop = 0; protection.counts.answered.refused + protection.counts.answered.staleBusy === 0; stop++) {
+      for (let one = 0; one < 5; one++) settle(protection.ask({ ...DEPARTURES, stopId: `${stop}-${one}` }));
       await clock.advance(1060);
-      if (client.state().stretch > 3.9) stretched ??= stop;
+      if (protection.state().stretch > 3.9) stretched ??= stop;
     }
     expect(stretched).not.toBeNull();
     await clock.advance(1000);
-    const asked = await ask('one of pro', 'pro');
+    const asked = await ask('one of pro', 'high');
     await clock.advance(50_000);
-    const again = await ask('one of pro', 'pro');
+    const again = await ask('one of pro', 'high');
     expect(again.value?.freshness?.source).toBe('cache');
     expect(again.value?.freshness?.shortage).toBeNull();
     expect(again.value?.retrievedAt).toEqual(asked.value?.retrievedAt);
@@ -91,8 +89,8 @@ describe('the budget of calls', () => {
   });
 
   it('gives each key a budget of its own', async () => {
-    const { clock, client, upstreams } = createProtected({ keys: 2 });
-    for (let one = 0; one < 10; one++) settle(client.departureMonitor({ ...DEPARTURES, stopId: `${one}` }));
+    const { clock, protection, upstreams } = createProtected({ keys: 2 });
+    for (let one = 0; one < 10; one++) settle(protection.ask({ ...DEPARTURES, stopId: `${one}` }));
     await clock.advance(900);
     expect(upstreams.map(({ calls }) => calls.length)).toEqual([5, 5]);
   });

@@ -24,8 +24,8 @@ describe('answers that are kept', () => {
   });
 
   it('makes one call for 500 equal questions at the same instant', async () => {
-    const { clock, client, upstream } = createProtected();
-    const asked = Array.from({ length: 500 }, () => settle(client.departureMonitor(DEPARTURES)));
+    const { clock, protection, upstream } = createProtected();
+    const asked = Array.from({ length: 500 }, () => settle(protection.ask(DEPARTURES)));
     await clock.advance(1000);
     expect(upstream.calls).toHaveLength(1);
     const sources = asked.map(({ outcome }) => outcome.value?.freshness?.source);
@@ -34,19 +34,19 @@ describe('answers that are kept', () => {
   });
 
   it('fails all who wait for the same call together', async () => {
-    const { clock, client, upstream } = createProtected();
+    const { clock, protection, upstream } = createProtected();
     upstream.outcome = () => new RangeError('a bug');
-    const asked = Array.from({ length: 50 }, () => settle(client.departureMonitor(DEPARTURES)));
+    const asked = Array.from({ length: 50 }, () => settle(protection.ask(DEPARTURES)));
     await clock.advance(1000);
     expect(asked.every(({ outcome }) => outcome.error instanceof RangeError)).toBe(true);
     expect(upstream.calls).toHaveLength(1);
   });
 
   it('finishes the call for the others when one goes away', async () => {
-    const { clock, client } = createProtected();
+    const { clock, protection } = createProtected();
     const leaving = new AbortController();
-    const left = settle(client.departureMonitor(DEPARTURES, { signal: leaving.signal }));
-    const stayed = settle(client.departureMonitor(DEPARTURES));
+    const left = settle(protection.ask(DEPARTURES, { signal: leaving.signal }));
+    const stayed = settle(protection.ask(DEPARTURES));
     await clock.advance(50);
     leaving.abort();
     await clock.advance(1000);
@@ -55,34 +55,33 @@ describe('answers that are kept', () => {
   });
 
   it('takes questions with the same answer for equal', async () => {
-    const { clock, client, upstream } = createProtected();
+    const { clock, protection, upstream } = createProtected();
     const ask = async (question: Promise<unknown>) => {
       settle(question);
       await clock.advance(1000);
     };
-    await ask(client.departureMonitor({ stopId: 'g201023', modes: ['train', 'bus'], at: null }));
-    await ask(client.departureMonitor({ stopId: 'G201023', modes: ['bus', 'train'], at: null }));
+    await ask(protection.ask({ kind: 'departureMonitor', stopId: 'g201023', modes: ['train', 'bus'], at: null }));
+    await ask(protection.ask({ kind: 'departureMonitor', stopId: 'G201023', modes: ['bus', 'train'], at: null }));
     expect(upstream.calls).toHaveLength(1);
-    await ask(client.coordSearch({ lat: -33.88271, lng: 151.20651, radiusMetres: 500 }));
-    await ask(client.coordSearch({ lat: -33.88269, lng: 151.20649, radiusMetres: 500 }));
+    await ask(protection.ask({ kind: 'coord', lat: -33.88271, lng: 151.20651, radiusMetres: 500 }));
+    await ask(protection.ask({ kind: 'coord', lat: -33.88269, lng: 151.20649, radiusMetres: 500 }));
     expect(upstream.calls).toHaveLength(2);
-    await ask(client.stopFinder({ text: 'Town  Hall' }));
-    await ask(client.stopFinder({ text: 'town hall' }));
+    await ask(protection.ask({ kind: 'stopFinder', text: 'Town  Hall' }));
+    await ask(protection.ask({ kind: 'stopFinder', text: 'town hall' }));
     expect(upstream.calls).toHaveLength(3);
   });
 
   it('keeps its memory within bounds under 100,000 distinct questions', async () => {
     const maxCacheBytes = 2_000_000;
     const limits = { rps: Number.POSITIVE_INFINITY, dailyBudget: 1e9 };
-    const { clock, client, upstream } = createProtected({ maxCacheBytes, limits });
+    const { clock, protection, upstream } = createProtected({ maxCacheBytes, limits });
     upstream.latencyMs = 0;
     for (let hundred = 0; hundred < 1000; hundred++) {
-      for (let one = 0; one < 100; one++)
-        settle(client.departureMonitor({ ...DEPARTURES, stopId: `${hundred * 100 + one}` }));
+      for (let one = 0; one < 100; one++) settle(protection.ask({ ...DEPARTURES, stopId: `${hundred * 100 + one}` }));
       await clock.advance(1);
     }
     expect(upstream.calls).toHaveLength(100_000);
-    expect(client.state().cachedBytes).toBeLessThanOrEqual(maxCacheBytes);
-    expect(client.state().cachedAnswers).toBeGreaterThan(1000);
+    expect(protection.state().cachedBytes).toBeLessThanOrEqual(maxCacheBytes);
+    expect(protection.state().cachedAnswers).toBeGreaterThan(1000);
   }, 60_000);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { connectionLost, statusFailure, timeoutFailure } from '#test/support/made-up-client.ts';
+import { connectionLost, statusFailure, timeoutFailure } from '#test/support/made-up-upstream.ts';
 import { createProtected, DEPARTURES, settle } from '#test/support/protected.ts';
 
 describe('an upstream that fails', () => {
@@ -35,26 +35,26 @@ describe('an upstream that fails', () => {
   });
 
   it('is left alone after five failures in a row, but for a probe every three seconds', async () => {
-    const { clock, client, upstream } = createProtected();
+    const { clock, protection, upstream } = createProtected();
     upstream.outcome = () => timeoutFailure();
     for (let second = 0; second < 120; second++) {
-      for (let one = 0; one < 5; one++) settle(client.departureMonitor({ ...DEPARTURES, stopId: `${second}-${one}` }));
+      for (let one = 0; one < 5; one++) settle(protection.ask({ ...DEPARTURES, stopId: `${second}-${one}` }));
       await clock.advance(1000);
     }
-    expect(client.state().isLeftAlone).toBe(true);
+    expect(protection.state().isBreakerOpen).toBe(true);
     expect(upstream.calls.length).toBeLessThan(60);
     expect(upstream.calls.length).toBeGreaterThan(30);
   });
 
   it('is not left alone because of checks in the background that nobody waits for', async () => {
-    const { client, clock, upstream, ask } = createProtected();
+    const { protection, clock, upstream, ask } = createProtected();
     upstream.outcome = () => statusFailure(500);
     for (let one = 0; one < 8; one++) {
-      settle(client.departureMonitor({ ...DEPARTURES, stopId: `check-${one}` }, { priority: 'background' }));
+      settle(protection.ask({ ...DEPARTURES, stopId: `check-${one}` }, { priority: 'background' }));
       await clock.advance(1000);
     }
     expect(upstream.calls.length).toBeGreaterThanOrEqual(8);
-    expect(client.state().isLeftAlone).toBe(false);
+    expect(protection.state().isBreakerOpen).toBe(false);
     upstream.outcome = () => null;
     expect((await ask()).error).toBeUndefined();
   });
@@ -72,31 +72,31 @@ describe('an upstream that fails', () => {
   });
 
   it('keeps nobody waiting beyond ten seconds', async () => {
-    const { clock, client, upstream } = createProtected();
+    const { clock, protection, upstream } = createProtected();
     upstream.latencyMs = 3_600_000;
     for (let one = 0; one < 30; one++) {
-      const asked = settle(client.departureMonitor({ ...DEPARTURES, stopId: `${one}` }));
+      const asked = settle(protection.ask({ ...DEPARTURES, stopId: `${one}` }));
       await clock.advance(10_000);
       expect(asked.outcome.error, `stop ${one}`).toMatchObject({ name: 'ApiError' });
     }
   });
 
   it('gets a few seconds to answer where something stale could be served', async () => {
-    const { clock, client, upstream, ask } = createProtected();
+    const { clock, protection, upstream, ask } = createProtected();
     await ask();
     await clock.advance(20_000);
     upstream.latencyMs = 20_000;
-    const first = settle(client.departureMonitor(DEPARTURES));
+    const first = settle(protection.ask(DEPARTURES));
     await clock.advance(3000);
     expect(first.outcome.value?.freshness).toMatchObject({ source: 'cache', shortage: 'failing' });
-    const second = settle(client.departureMonitor(DEPARTURES));
+    const second = settle(protection.ask(DEPARTURES));
     await clock.advance(1);
     expect(second.isSettled).toBe(true);
     expect(upstream.calls).toHaveLength(2);
   });
 
   it('that says 403 or 429 is left alone for as long as it says, and then asked again', async () => {
-    const { clock, client, upstream, ask } = createProtected();
+    const { clock, protection, upstream, ask } = createProtected();
     upstream.outcome = () => statusFailure(429, 30);
     await ask('1');
     upstream.outcome = () => undefined;
@@ -105,14 +105,14 @@ describe('an upstream that fails', () => {
     expect(upstream.calls).toHaveLength(1);
     await clock.advance(11_000);
     expect((await ask('2')).value).toBeDefined();
-    expect(client.counts.tapsClosed).toBe(1);
+    expect(protection.counts.rateRefusals).toBe(1);
   });
 
   it('that refuses our key raises an alarm; another key is used where there is one', async () => {
-    const { client, upstream, upstreams, log, ask } = createProtected({ keys: 2 });
+    const { protection, upstream, upstreams, log, ask } = createProtected({ keys: 2 });
     upstream.outcome = () => statusFailure(401);
     for (const stop of ['1', '2', '3', '4']) expect((await ask(stop)).value).toBeDefined();
-    expect(client.counts.keysRefused).toBe(1);
+    expect(protection.counts.keysRefused).toBe(1);
     expect(upstreams.map(({ calls }) => calls.length)).toEqual([1, 4]);
     expect(log.lines.filter(({ level }) => level === 'error')).toHaveLength(1);
   });
@@ -125,11 +125,11 @@ describe('an upstream that fails', () => {
     ['answering 403 over rate', statusFailure(403, 3), 50],
   ] as const) {
     it(`that is ${name} for two minutes under steady load costs freshness only, and not for long`, async () => {
-      const { clock, client, upstream } = createProtected();
+      const { clock, protection, upstream } = createProtected();
       const stops = ['1', '2', '3', '4', '5', '6', '7', '8'];
       let down = false;
       const healthy = upstream.latencyMs;
-      const askAll = () => stops.map((stopId) => settle(client.departureMonitor({ ...DEPARTURES, stopId })));
+      const askAll = () => stops.map((stopId) => settle(protection.ask({ ...DEPARTURES, stopId })));
 
       for (let second = 0; second < 40; second++) {
         askAll();
@@ -141,7 +141,7 @@ describe('an upstream that fails', () => {
       const during = [];
       for (let second = 0; second < 120; second++) {
         during.push(...askAll());
-        during.push(settle(client.departureMonitor({ ...DEPARTURES, stopId: `new ${second}` })));
+        during.push(settle(protection.ask({ ...DEPARTURES, stopId: `new ${second}` })));
         await clock.advance(1000);
       }
       down = false;

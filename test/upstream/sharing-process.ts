@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { createEfaClient } from '#src/efa/client.ts';
 import { connectRedis } from '#src/redis-connection.ts';
-import { createProtectedClient } from '#src/upstream/protected-client.ts';
+import { protectUpstream } from '#src/upstream/protection.ts';
 import { shareThrough } from '#src/upstream/sharing.ts';
 
 /*
@@ -12,8 +12,8 @@ const [redisUrl = '', upstreamUrl = '', rps = '5'] = process.argv.slice(2);
 const log = pino({ level: 'silent' });
 const limits = { rps: Number(rps), dailyBudget: 60_000 };
 const redis = connectRedis([redisUrl], 'fail-fast');
-const efa = createProtectedClient({
-  clients: [createEfaClient({ url: upstreamUrl, apiKeys: ['test-key'], timeoutMs: 5000, now: () => new Date() })],
+const { ask } = protectUpstream({
+  asks: [createEfaClient({ url: upstreamUrl, apiKey: 'test-key', timeoutMs: 5000, now: () => new Date() }).ask],
   limits,
   log,
   shared: shareThrough(redis, { source: 'test', apiKeys: ['test-key'], limits, log }),
@@ -21,7 +21,7 @@ const efa = createProtectedClient({
 
 process.on('message', async ({ id, stops, times }: { id: string; stops: string[]; times: number }) => {
   const asked = stops.flatMap((stopId) =>
-    Array.from({ length: times }, () => efa.departureMonitor({ stopId, modes: ['bus'], at: null })),
+    Array.from({ length: times }, () => ask({ kind: 'departureMonitor', stopId, modes: ['bus'], at: null })),
   );
   const outcomes = await Promise.allSettled(asked);
   process.send?.({

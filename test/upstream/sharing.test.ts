@@ -8,14 +8,14 @@ import { createEfaClient } from '#src/efa/client.ts';
 import { createVerdicts } from '#src/nearby/verdict.ts';
 import { connectRedis } from '#src/redis-connection.ts';
 import { presumedSpent } from '#src/upstream/pace.ts';
-import { createProtectedClient } from '#src/upstream/protected-client.ts';
+import { protectUpstream } from '#src/upstream/protection.ts';
 import { shareThrough } from '#src/upstream/sharing.ts';
 import { departureMonitor } from '#test/support/departure-monitor.ts';
-import { createTestLog } from '#test/support/made-up-client.ts';
+import { createTestLog } from '#test/support/made-up-upstream.ts';
 import { startRedis, startRedisCluster, type TestRedis } from '#test/support/redis.ts';
 import { startUpstream, type TestUpstream } from '#test/support/upstream.ts';
 
-const FIRST = { stopId: '200060', modes: ['bus'], at: null } as const;
+const FIRST = { kind: 'departureMonitor', stopId: '200060', modes: ['bus'], at: null } as const;
 const answerLate = (delayMs: number) => (_request: unknown, response: import('node:http').ServerResponse) => {
   setTimeout(() => {
     response.writeHead(200, { 'content-type': 'application/json' });
@@ -52,10 +52,10 @@ async function startInstance(urls = [redis.url]) {
   const log = createTestLog();
   const connection = connectRedis(urls, 'fail-fast');
   await once(connection, 'ready');
-  const raw = createEfaClient({ url: upstream.url, apiKeys: ['test-key'], timeoutMs: 5000, now: () => new Date() });
+  const raw = createEfaClient({ url: upstream.url, apiKey: 'test-key', timeoutMs: 5000, now: () => new Date() });
   const shared = shareThrough(connection, { source: 'test', apiKeys: ['test-key'], limits, log });
   closing.push(() => connection.disconnect(), raw.close);
-  return { efa: createProtectedClient({ clients: [raw], limits, log, shared }), store: shared.store, log, raw };
+  return { efa: protectUpstream({ asks: [raw.ask], limits, log, shared }), store: shared.store, log, raw };
 }
 
 async function startProcess(rps = '5'): Promise<ChildProcess> {
@@ -116,7 +116,7 @@ describe('instances with one Redis', () => {
     while (upstream.requests.length === 0) await sleep(20);
     upstream.answerWith(answerLate(10));
     child.kill('SIGKILL');
-    const { payload } = await efa.departureMonitor(FIRST);
+    const { payload } = await efa.ask(FIRST);
     expect(payload.stopEvents).toHaveLength(1);
     expect(upstream.requests).toHaveLength(2);
   }, 30_000);
@@ -124,7 +124,7 @@ describe('instances with one Redis', () => {
   it('take a failure of one for a failure of all, instead of asking one after the other', async () => {
     upstream.answerWith((_request, response) => void setTimeout(() => response.writeHead(404).end(), 200));
     const instances = await Promise.all([1, 2, 3].map(() => startInstance()));
-    const outcomes = await Promise.allSettled(instances.map(({ efa }) => efa.departureMonitor(FIRST)));
+    const outcomes = await Promise.allSettled(instances.map(({ efa }) => efa.ask(FIRST)));
     expect(outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.code)).toEqual(
       Array(3).fill('UPSTREAM_ERROR'),
     );
@@ -133,8 +133,8 @@ describe('instances with one Redis', () => {
 
   it('read what another one was told while it was fresh', async () => {
     const [one, other] = await Promise.all([startInstance(), startInstance()]);
-    const first = await one.efa.departureMonitor(FIRST);
-    const second = await other.efa.departureMonitor(FIRST);
+    const first = await one.efa.ask(FIRST);
+    const second = await other.efa.ask(FIRST);
     expect(second.retrievedAt).toEqual(first.retrievedAt);
     expect(second.payload).toEqual(first.payload);
     expect(second.freshness?.source).toBe('cache');
@@ -144,8 +144,8 @@ describe('instances with one Redis', () => {
   it('stay away together when the authority wants to be left alone', async () => {
     const [one, other] = await Promise.all([startInstance(), startInstance()]);
     upstream.answerWith((_request, response) => void response.writeHead(429, { 'retry-after': '60' }).end());
-    await expect(one.efa.departureMonitor(FIRST)).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
-    await expect(other.efa.departureMonitor({ ...FIRST, stopId: '2' })).rejects.toMatchObject({
+    await expect(one.efa.ask(FIRST)).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+    await expect(other.efa.ask({ ...FIRST, stopId: '2' })).rejects.toMatchObject({
       headers: { 'retry-after': '60' },
     });
     expect(upstream.requests).toHaveLength(1);
@@ -165,22 +165,22 @@ describe('instances with one Redis', () => {
   it('go on by themselves while Redis is away, slowed down once, and settle when it is back', async () => {
     upstream.answerWith(answerLate(1));
     const { efa, log } = await startInstance();
-    await efa.departureMonitor(FIRST);
+    await efa.ask(FIRST);
     redis.signal('SIGSTOP');
     const durations: number[] = [];
     for (const stopId of ['11', '12', '13', '14']) {
       const startedAt = performance.now();
-      await efa.departureMonitor({ ...FIRST, stopId });
+      await efa.ask({ ...FIRST, stopId });
       durations.push(performance.now() - startedAt);
     }
-    await efa.departureMonitor({ ...FIRST, stopId: '11' });
+    await efa.ask({ ...FIRST, stopId: '11' });
     expect(upstream.requests).toHaveLength(5);
     expect(durations.filter((duration) => duration >= 140).length).toBeLessThanOrEqual(1);
 
     redis.signal('SIGCONT');
     while (!log.lines.some(({ level }) => level === 'info')) await sleep(50);
     await sleep(1100);
-    await efa.departureMonitor({ ...FIRST, stopId: '15' });
+    await efa.ask({ ...FIRST, stopId: '15' });
     const [spentKey = ''] = await admin.keys('*:spent:*');
     const spent = Number(await admin.get(spentKey));
     // Six calls in all; the one that was asked of the frozen Redis may have been counted there too.
@@ -195,8 +195,8 @@ describe('instances with one Redis', () => {
     const urls = cluster.url.split(',');
     const [one, other] = await Promise.all([startInstance(urls), startInstance(urls)]);
     const stops = ['1', '2', '3', '4'];
-    for (const stopId of stops) await one.efa.departureMonitor({ ...FIRST, stopId });
-    for (const stopId of stops) await other.efa.departureMonitor({ ...FIRST, stopId });
+    for (const stopId of stops) await one.efa.ask({ ...FIRST, stopId });
+    for (const stopId of stops) await other.efa.ask({ ...FIRST, stopId });
     expect(upstream.requests).toHaveLength(4);
     expect([...one.log.lines, ...other.log.lines]).toEqual([]);
   }, 30_000);
@@ -204,13 +204,13 @@ describe('instances with one Redis', () => {
   it('survive a Redis that dies and comes back empty', async () => {
     upstream.answerWith(answerLate(1));
     const { efa, log } = await startInstance();
-    await efa.departureMonitor(FIRST);
+    await efa.ask(FIRST);
     await redis.kill();
-    await efa.departureMonitor({ ...FIRST, stopId: '21' });
+    await efa.ask({ ...FIRST, stopId: '21' });
     await redis.restart();
     await admin.flushall().catch(() => {});
     while (!log.lines.some(({ level }) => level === 'info')) await sleep(50);
-    await efa.departureMonitor({ ...FIRST, stopId: '22' });
+    await efa.ask({ ...FIRST, stopId: '22' });
     expect(upstream.requests).toHaveLength(3);
   }, 30_000);
 });

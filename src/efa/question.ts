@@ -1,0 +1,103 @@
+import type { z } from 'zod';
+import { departureMonitorSchema, locationsSchema, tripSchema } from './payload.ts';
+import {
+  type DepartureMonitorQuestion,
+  type EfaQuery,
+  toCoordQuery,
+  toDepartureMonitorQuery,
+  toStopFinderQuery,
+  toTripQuery,
+} from './request.ts';
+
+/** For how long an answer stays fresh; `upstream/freshness-window.ts` has the durations. */
+export type FreshnessClass = 'departuresNow' | 'departuresAtTime' | 'trips' | 'nearby' | 'search';
+
+/** What is the same in all requests of one kind. */
+const RAPID_JSON = { outputFormat: 'rapidJSON', coordOutputFormat: 'EPSG:4326' };
+
+/**
+ * The kinds of questions that the authority is asked: endpoint, fixed parameters, how the question is written as the
+ * other parameters, the schema of the answer, and its freshness class. A new kind is one entry.
+ */
+const KINDS = {
+  departureMonitor: {
+    endpoint: 'departure_mon',
+    parameters: {
+      ...RAPID_JSON,
+      mode: 'direct',
+      type_dm: 'stop',
+      departureMonitorMacro: 'true',
+      TfNSWDM: 'true',
+      depArrMacro: 'dep',
+    },
+    toQuery: toDepartureMonitorQuery,
+    payload: departureMonitorSchema,
+    freshness: ({ at, isForNow }: DepartureMonitorQuestion) =>
+      at === null || isForNow ? 'departuresNow' : 'departuresAtTime',
+  },
+  /**
+   * Platforms (`BUS_POINT`, which is every mode's) give the distance to where one boards; stops (`STOP`) give the modes.
+   */
+  coord: {
+    endpoint: 'coord',
+    parameters: { ...RAPID_JSON, inclFilter: '1', type_1: 'BUS_POINT', type_2: 'STOP' },
+    toQuery: toCoordQuery,
+    payload: locationsSchema,
+    freshness: () => 'nearby',
+  },
+  /** Type "any": type "stop" answers free text with a list without coordinates, or with nothing. */
+  stopFinder: {
+    endpoint: 'stop_finder',
+    parameters: { ...RAPID_JSON, type_sf: 'any', TfNSWSF: 'true' },
+    toQuery: toStopFinderQuery,
+    payload: locationsSchema,
+    freshness: () => 'search',
+  },
+  trip: {
+    endpoint: 'trip',
+    parameters: { ...RAPID_JSON, type_origin: 'any', type_destination: 'any', TfNSWTR: 'true' },
+    toQuery: toTripQuery,
+    payload: tripSchema,
+    freshness: () => 'trips',
+  },
+} as const satisfies Record<string, QuestionKind>;
+
+interface QuestionKind {
+  endpoint: string;
+  parameters: EfaQuery;
+  toQuery: (question: never) => EfaQuery;
+  payload: z.ZodType;
+  freshness: (question: never) => FreshnessClass;
+}
+
+type Kinds = typeof KINDS;
+type Kind = keyof Kinds;
+
+/** A question to the authority, told apart by `kind`. */
+export type Question = { [Name in Kind]: { kind: Name } & Parameters<Kinds[Name]['toQuery']>[0] }[Kind];
+
+/** What the authority answers to such a question. */
+export type PayloadOf<Asked extends Question> = z.output<Kinds[Asked['kind']]['payload']>;
+
+/** The request to send. */
+export function toRequest(question: Question): { endpoint: string; query: EfaQuery } {
+  const { endpoint, parameters } = KINDS[question.kind];
+  return { endpoint, query: { ...parameters, ...writeQuery(question) } };
+}
+
+export function payloadSchemaOf<Asked extends Question>({ kind }: Asked): z.ZodType<PayloadOf<Asked>> {
+  return KINDS[kind].payload as unknown as z.ZodType<PayloadOf<Asked>>;
+}
+
+export function freshnessClassOf(question: Question): FreshnessClass {
+  return KINDS[question.kind].freshness(question as never);
+}
+
+/** Equal for questions that one answer serves: the freshness class and the request as the authority gets it. */
+export function questionKey(question: Question): string {
+  return `${freshnessClassOf(question)}:${KINDS[question.kind].endpoint}?${new URLSearchParams(writeQuery(question))}`;
+}
+
+function writeQuery(question: Question): EfaQuery {
+  return KINDS[question.kind].toQuery(question as never);
+}

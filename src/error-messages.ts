@@ -1,0 +1,145 @@
+import { ApiError } from './errors.ts';
+
+/*
+ * The errors that the documentation quotes, one function each. The routes throw what these return, and the error pages
+ * and OpenAPI show what these return for example values, so that the two cannot differ.
+ */
+
+/** One problem with a parameter. `allowed` begins with a verb: "must be a whole number from 1 to 50". */
+export interface ParameterProblem {
+  parameter: string;
+  /** As received; undefined when the parameter is missing. */
+  value?: unknown;
+  allowed: string;
+}
+
+const MAX_VALUE_LENGTH = 100;
+
+/** Every problem in one message: parameter, what is allowed, value received. */
+export function invalidParameters(problems: readonly ParameterProblem[]): ApiError {
+  const sentences = problems.map(({ parameter, value, allowed }) => {
+    const received = value === undefined || value === '' ? '' : `, received ${quote(value)}`;
+    return `${parameter} ${allowed}${received}.`;
+  });
+  return new ApiError('INVALID_PARAMETER', sentences.join(' '));
+}
+
+/** Both dates as `YYYYMMDD`. */
+export function pastDate(date: string, today: string): ApiError {
+  return new ApiError(
+    'DATE_OUT_OF_RANGE',
+    `date: ${date} is in the past. It must be today (${today} in Sydney) or later.`,
+  );
+}
+
+/** `date` as `YYYYMMDD`; null for today. */
+export function beyondTimetable(date: string | null): ApiError {
+  return new ApiError(
+    'DATE_OUT_OF_RANGE',
+    `date: ${date ?? 'today'} is beyond the timetable that the transport authority has published, which is about two weeks.`,
+  );
+}
+
+const SEND_KEY = 'Send your API key in the Authorization header as a Bearer token: "Authorization: Bearer YOUR_KEY".';
+
+/** `problem` is a sentence that says what is wrong with the key; it never repeats the key. */
+export function unauthorized(problem: string, { wasKeySent }: { wasKeySent: boolean }): ApiError {
+  const challenge = 'Bearer realm="transit"';
+  return new ApiError('UNAUTHORIZED', `${problem} ${SEND_KEY}`, {
+    headers: { 'www-authenticate': wasKeySent ? `${challenge}, error="invalid_token"` : challenge },
+  });
+}
+
+export function missingKey(): ApiError {
+  return unauthorized('No API key was sent.', { wasKeySent: false });
+}
+
+export function unknownPath(path: string): ApiError {
+  return new ApiError('NOT_FOUND', `There is nothing at ${path}.`);
+}
+
+export function noJourneys(from: string, to: string): ApiError {
+  return new ApiError(
+    'NO_JOURNEYS_FOUND',
+    `The transport authority finds no journey from ${from} to ${to} at this time.`,
+  );
+}
+
+export function unknownStop(parameter: string, stopId: string): ApiError {
+  return new ApiError('STOP_NOT_FOUND', `${parameter}: the transport authority knows no stop ${stopId}.`);
+}
+
+export function methodNotAllowed(path: string, method: string, allowed: string): ApiError {
+  return new ApiError('METHOD_NOT_ALLOWED', `${path} does not take ${method}. Allowed: ${allowed}.`, {
+    headers: { allow: allowed },
+  });
+}
+
+/** `reset` is when counting starts again, `waitSeconds` how long that is from now. */
+export function dailyLimitExceeded(options: {
+  plan: string;
+  limit: number;
+  reset: Date;
+  waitSeconds: number;
+}): ApiError {
+  const { plan, limit, reset, waitSeconds } = options;
+  return new ApiError(
+    'DAILY_LIMIT_EXCEEDED',
+    `The ${plan} plan allows ${limit.toLocaleString('en')} requests a day, and today's are used up. ` +
+      `Counting starts again at 00:00 UTC, ${reset.toISOString().slice(0, 19)}Z.`,
+    { headers: { 'retry-after': String(waitSeconds) } },
+  );
+}
+
+/** `source` completes "Too many mails were asked for", for example "from your network". */
+export function tooManyMails(source: string, waitSeconds: number): ApiError {
+  const message = `Too many mails were asked for ${source}. Try again in ${describeWait(waitSeconds)}.`;
+  return new ApiError('TOO_MANY_REQUESTS', `${message} Look into the spam folder meanwhile.`, {
+    headers: { 'retry-after': String(waitSeconds) },
+  });
+}
+
+export function internalError(cause?: unknown): ApiError {
+  return new ApiError('INTERNAL_ERROR', 'Something went wrong on our side.', { cause });
+}
+
+export function upstreamFailed(cause?: unknown): ApiError {
+  return new ApiError('UPSTREAM_ERROR', 'The transport authority failed to answer. Try again later.', { cause });
+}
+
+/** `retryAfterSeconds` is how long the authority wants no calls. */
+export function upstreamRefused(retryAfterSeconds: number, cause?: unknown): ApiError {
+  return new ApiError(
+    'UPSTREAM_UNAVAILABLE',
+    'The transport authority takes no more requests for now. Try again later.',
+    { cause, headers: { 'retry-after': String(retryAfterSeconds) } },
+  );
+}
+
+export function upstreamTimeout(timeoutMs: number, cause?: unknown): ApiError {
+  return new ApiError(
+    'UPSTREAM_TIMEOUT',
+    `The transport authority did not answer within ${timeoutMs / 1000} seconds.`,
+    { cause },
+  );
+}
+
+export function serviceUnavailable(cause?: unknown): ApiError {
+  return new ApiError('SERVICE_UNAVAILABLE', 'The service takes no requests right now. Try again in a moment.', {
+    cause,
+    headers: { 'retry-after': '5' },
+  });
+}
+
+function describeWait(seconds: number): string {
+  if (seconds < 120) return `${seconds} seconds`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 120 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`;
+}
+
+/** As JSON, cut by characters: half of a surrogate pair would be invalid. */
+function quote(value: unknown): string {
+  const text = JSON.stringify(value);
+  const characters = Array.from(text.slice(0, 2 * MAX_VALUE_LENGTH + 1));
+  return characters.length > MAX_VALUE_LENGTH ? `${characters.slice(0, MAX_VALUE_LENGTH).join('')}…` : text;
+}

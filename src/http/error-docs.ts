@@ -1,0 +1,191 @@
+import {
+  dailyLimitExceeded,
+  internalError,
+  invalidParameters,
+  methodNotAllowed,
+  missingKey,
+  noJourneys,
+  pastDate,
+  serviceUnavailable,
+  tooManyMails,
+  unknownPath,
+  unknownStop,
+  upstreamFailed,
+  upstreamRefused,
+  upstreamTimeout,
+} from '../error-messages.ts';
+import type { ApiError, ErrorCode } from '../errors.ts';
+
+/** What the documentation says of an error. Pages and OpenAPI are made from this table. */
+export interface ErrorDoc {
+  title: string;
+  /** When it is answered. One or two sentences. */
+  cause: string;
+  /** What to do, step by step; `{operations}` stands for the paths of the operations. */
+  fix: readonly string[];
+  /** The error as it is thrown, with example values. */
+  example: ApiError;
+  /** Whether, and when, the same request is worth sending again. */
+  retry: string;
+  /** A request that works, as arguments of curl; `{base}` stands for the address of the service. */
+  curl: string;
+}
+
+const AUTHORIZED = '-H "Authorization: Bearer $TIS_KEY"';
+const BOARD = `${AUTHORIZED} "{base}/v1/departures?stop=200070&modes=all&limit=5"`;
+const SEARCH = `${AUTHORIZED} "{base}/v1/stops/search?q=town%20hall"`;
+const JOURNEY = `${AUTHORIZED} "{base}/v1/trips?from=202020&to=209573"`;
+const WAIT_AND_DOUBLE = 'Yes. Wait for the seconds in Retry-After, then double the wait each time, up to a minute.';
+
+export const ERROR_DOCS: Record<ErrorCode, ErrorDoc> = {
+  INVALID_PARAMETER: {
+    title: 'A parameter is missing or not allowed',
+    cause:
+      'A required parameter is missing, given twice, or has a value that is not allowed. The message names every problem of the request: the parameter, the value received and what is allowed.',
+    fix: [
+      'Read the message from front to back: each sentence is one problem.',
+      'Numbers are plain decimals: no exponent, no blanks. Percent-encode what is not a letter or digit.',
+      'lat comes before lng. In Sydney lat is about -33.87 and lng about 151.21.',
+    ],
+    example: invalidParameters([{ parameter: 'limit', value: 'ten', allowed: 'must be a whole number from 1 to 50' }]),
+    retry: 'No. The same request gets the same answer.',
+    curl: BOARD,
+  },
+  DATE_OUT_OF_RANGE: {
+    title: 'The date is gone by, or beyond the timetable',
+    cause:
+      'date is yesterday or earlier in Sydney, or later than the timetable the authority has published (usually a few weeks ahead).',
+    fix: [
+      'date and time are Sydney local time, not UTC: late in the UTC day, Sydney has tomorrow’s date already.',
+      'Leave date away for today, or ask for a day within the next weeks.',
+    ],
+    example: pastDate('20261119', '20261120'),
+    retry: 'No, unless the date is beyond the timetable: it may be in reach next week.',
+    curl: BOARD,
+  },
+  UNAUTHORIZED: {
+    title: 'The key is missing or not valid',
+    cause:
+      'The request has no API key, or one that is mistyped, unknown, revoked or past its overlap after a rotation. A key in the query string is never accepted: addresses end up in logs.',
+    fix: [
+      'Send the key in the Authorization header as a Bearer token: Authorization: Bearer tis_live_…',
+      'Copy the whole key from the e-mail, the part before the first underscore included.',
+      'No key yet? Sign up; it takes a minute. Key lost? Ask for a link at /keys and make a new one.',
+    ],
+    example: missingKey(),
+    retry: 'No. Put the right key in first.',
+    curl: BOARD,
+  },
+  NOT_FOUND: {
+    title: 'There is nothing at this path',
+    cause: 'The path is not one of the service. The operations live under /v1.',
+    fix: ['Check the path against the reference. The operations are {operations}.'],
+    example: unknownPath('/v1/departure'),
+    retry: 'No.',
+    curl: BOARD,
+  },
+  NO_JOURNEYS_FOUND: {
+    title: 'No journey joins the two stops',
+    cause:
+      'The trip planner knows both stops and finds no way between them at that time: no service runs, or the two are not linked at all.',
+    fix: [
+      'Try another time of day: some stops are served in peak hours only.',
+      'Check both stops with the stop search; a stop of the same name may be in another town.',
+    ],
+    example: noJourneys('200070', 'G99006002'),
+    retry: 'Not the same request. Another date or time may have an answer.',
+    curl: JOURNEY,
+  },
+  STOP_NOT_FOUND: {
+    title: 'The authority does not know the stop',
+    cause: 'The stop identifier is well formed, and the authority has no stop under it. The message says which one.',
+    fix: [
+      'Find the identifier with the stop search or with nearby.',
+      'Identifiers are strings: keep a leading G, and do not let a spreadsheet turn them into numbers.',
+    ],
+    example: unknownStop('stop', '123456789'),
+    retry: 'No.',
+    curl: SEARCH,
+  },
+  METHOD_NOT_ALLOWED: {
+    title: 'The path takes another method',
+    cause: 'The path exists, but not for this HTTP method. The Allow header lists the methods that do.',
+    fix: ['Every operation of the API is a GET; parameters go into the query string.'],
+    example: methodNotAllowed('/v1/departures', 'POST', 'GET, HEAD'),
+    retry: 'No.',
+    curl: BOARD,
+  },
+  DAILY_LIMIT_EXCEEDED: {
+    title: 'The plan’s requests of the day are used up',
+    cause:
+      'All keys of one account share the plan’s daily count, and it is spent. Counting starts again at midnight UTC (10 or 11 in the morning in Sydney). Refused requests are not counted.',
+    fix: [
+      'Read RateLimit (r: requests left, t: seconds to the reset) on every answer, and slow down before it is empty.',
+      'Do not ask for the same board more often than its max-age says: nothing new is to be had.',
+      'If you need more every day, another plan has it.',
+    ],
+    example: dailyLimitExceeded({
+      plan: 'Free',
+      limit: 1000,
+      reset: new Date('2026-11-22T00:00:00Z'),
+      waitSeconds: 41_213,
+    }),
+    retry: 'Yes, after the seconds in Retry-After; not before.',
+    curl: BOARD,
+  },
+  TOO_MANY_REQUESTS: {
+    title: 'Too many mails were asked for',
+    cause:
+      'Signup and key links are throttled for each network address and for each e-mail address, so that nobody’s inbox can be flooded from here. The API itself has no such limit.',
+    fix: [
+      'Look for the mail that was already sent, in the spam folder too.',
+      'Wait for the seconds in Retry-After and try once more.',
+    ],
+    example: tooManyMails('from your network', 2220),
+    retry: 'Yes, after the seconds in Retry-After.',
+    curl: BOARD,
+  },
+  INTERNAL_ERROR: {
+    title: 'We made a mistake',
+    cause: 'A bug of ours. It is logged under the id in X-Request-Id. The request is not counted.',
+    fix: ['Try again once. If it stays, tell us the X-Request-Id of the answer.'],
+    example: internalError(),
+    retry: 'Once.',
+    curl: BOARD,
+  },
+  UPSTREAM_ERROR: {
+    title: 'The transport authority failed',
+    cause:
+      'The authority could not be reached, refused, or sent something that cannot be read, and there was no recent answer to fall back on. The request is not counted.',
+    fix: ['Look at /status: it says when the authority last answered.', 'Try again in a few seconds.'],
+    example: upstreamFailed(),
+    retry: 'Yes, after 5 seconds, then double the wait each time, up to a minute.',
+    curl: BOARD,
+  },
+  SERVICE_UNAVAILABLE: {
+    title: 'We take no requests right now',
+    cause:
+      'This server is overloaded, closing, or cannot reach its own key store. Your key is neither refused nor charged.',
+    fix: ['Wait for the seconds in Retry-After and send the same request again.'],
+    example: serviceUnavailable(),
+    retry: WAIT_AND_DOUBLE,
+    curl: BOARD,
+  },
+  UPSTREAM_UNAVAILABLE: {
+    title: 'The transport authority takes no more requests for now',
+    cause:
+      'The authority limits how much we may ask of it, or has failed several times in a row and is given time to recover. The request is not counted.',
+    fix: ['Wait for the seconds in Retry-After and send the same request again.', 'Look at /status for what is left.'],
+    example: upstreamRefused(30),
+    retry: WAIT_AND_DOUBLE,
+    curl: BOARD,
+  },
+  UPSTREAM_TIMEOUT: {
+    title: 'The transport authority did not answer in time',
+    cause: 'The authority was asked and stayed silent beyond our deadline. The request is not counted.',
+    fix: ['Send the same request again after a few seconds.', 'Let your own client wait for at least 15 seconds.'],
+    example: upstreamTimeout(8000),
+    retry: 'Yes, after 5 seconds, then double the wait each time, up to a minute.',
+    curl: BOARD,
+  },
+};

@@ -1,0 +1,51 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
+import { PLANS } from '../access/plan.ts';
+import { type Answers, queryKey, type Requester } from '../answers/answers.ts';
+import { type Operation, readQuery } from '../operation.ts';
+import { sendAnswer } from './send-answer.ts';
+
+const MAX_REMEMBERED_QUERIES = 20_000;
+/** Longer URLs are read anew each time, so that the memory for them is bounded. */
+const MAX_REMEMBERED_LENGTH = 500;
+
+/**
+ * A route for each operation. The key was checked and counted before the handler runs; here the query is validated, the
+ * operation run, or its kept answer found, and sent.
+ */
+export async function operationRoutes(
+  app: FastifyInstance,
+  { operations, answers, now }: { operations: readonly Operation[]; answers: Answers; now: () => Date },
+): Promise<void> {
+  for (const operation of operations) {
+    const read = createQueryReader(operation);
+    app.get(operation.path, (request, reply) => {
+      const { query, key } = read(request);
+      const requester = requesterOf(request);
+      const kept = answers.peek(key, requester);
+      if (kept) return sendAnswer(request, reply, kept, { answers, now });
+      return answers
+        .find(operation, query, requester)
+        .then((answer) => sendAnswer(request, reply, answer, { answers, now }));
+    });
+  }
+}
+
+/** On whose behalf the request asks. */
+export function requesterOf({ admission }: FastifyRequest): Requester {
+  return { priority: admission ? PLANS[admission.caller.plan].priority : 'low' };
+}
+
+/** Reads and validates queries; the query of a URL that came before is looked up. */
+function createQueryReader(operation: Operation) {
+  const known = new LRUCache<string, { query: Record<string, unknown>; key: string }>({ max: MAX_REMEMBERED_QUERIES });
+
+  return (request: FastifyRequest) => {
+    const before = known.get(request.url);
+    if (before) return before;
+    const query = readQuery(operation, request.query as Record<string, unknown>);
+    const read = { query, key: queryKey(operation, query) };
+    if (request.url.length <= MAX_REMEMBERED_LENGTH) known.set(request.url, read);
+    return read;
+  };
+}

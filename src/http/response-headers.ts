@@ -1,0 +1,66 @@
+import helmet from '@fastify/helmet';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import fp from 'fastify-plugin';
+
+const LINK = [
+  '</openapi.json>; rel="service-desc"; type="application/json"',
+  '</docs>; rel="service-doc"; type="text/html"',
+  '</status>; rel="status"',
+  '<https://creativecommons.org/licenses/by/4.0/>; rel="license"',
+].join(', ');
+
+/**
+ * On every answer: where the description, the documentation, the status and the licence of the data are, and that JSON
+ * is not to be sniffed as HTML. The other security headers are for pages and would double what a hit costs.
+ */
+export const commonHeaders = fp(
+  async (app: FastifyInstance) => {
+    app.addHook('onRequest', async (_request, reply) => {
+      reply.header('link', LINK).header('x-content-type-options', 'nosniff');
+    });
+    app.addHook('onRoute', (route) => {
+      if (route.method === 'HEAD') route.onSend = [route.onSend ?? [], withoutLength].flat();
+    });
+  },
+  { name: 'common-headers' },
+);
+
+/** On HEAD, Fastify says `Content-Length: 0` where there is no body; a 304 must not (RFC 9110, 8.6). */
+async function withoutLength(_request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
+  if (reply.statusCode === 304) reply.removeHeader('content-length');
+  return payload;
+}
+
+/**
+ * For the routes that are registered beside it: pages load scripts, styles and data from this server only, and pictures
+ * also from the map's tile server, if there is one.
+ */
+export const pageSecurity = fp(
+  async (app: FastifyInstance, { publicUrl, tileUrl }: { publicUrl: string; tileUrl: string | null }) => {
+    const isHttps = publicUrl.startsWith('https:');
+    await app.register(helmet, {
+      contentSecurityPolicy: {
+        useDefaults: false,
+        directives: {
+          defaultSrc: ["'self'"],
+          // Small pictures inside style sheets are data: URLs.
+          imgSrc: ["'self'", 'data:', ...(tileUrl ? [originOf(tileUrl)] : [])],
+          objectSrc: ["'none'"],
+          baseUri: ["'none'"],
+          formAction: ["'self'"],
+          frameAncestors: ["'none'"],
+        },
+      },
+      crossOriginResourcePolicy: { policy: 'cross-origin' },
+      // With "no-referrer" a browser would hide the origin, by which our own forms are checked.
+      referrerPolicy: { policy: 'same-origin' },
+      strictTransportSecurity: isHttps && { maxAge: 31_536_000 },
+    });
+  },
+  { name: 'page-security' },
+);
+
+/** "https://{s}.tile.example/{z}/{x}/{y}.png" → "https://*.tile.example" */
+function originOf(tileUrl: string): string {
+  return new URL(tileUrl.replace('{s}', 'x')).origin.replace('//x.', tileUrl.includes('{s}') ? '//*.' : '//x.');
+}

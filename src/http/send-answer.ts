@@ -1,0 +1,36 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Answers } from '../answers/answers.ts';
+import type { FinishedAnswer } from '../answers/finished-answer.ts';
+import { chooseEncoding } from './accept-encoding.ts';
+import { freshnessHeaders, matchesEtag } from './freshness-headers.ts';
+
+/** Sends a finished answer: how fresh it is, 304 to a caller that has it already, encoded as the caller prefers. */
+export function sendAnswer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: FinishedAnswer,
+  { answers, now }: { answers: Pick<Answers, 'bytesOf'>; now: () => Date },
+): FastifyReply {
+  const { body, freshness } = answer;
+  request.costNoUpstreamCall = freshness.source !== 'upstream';
+  reply.headers(freshnessHeaders(freshness, now().getTime()));
+  reply.header('etag', body.etag);
+  reply.vary('Accept-Encoding');
+  if (matchesEtag(request.headers['if-none-match'], body.etag)) return reply.code(304).send();
+
+  const encoding = chooseEncoding(acceptEncodingOf(request), body.bytes);
+  if (encoding !== 'identity') reply.header('content-encoding', encoding);
+  reply.header('content-type', 'application/json; charset=utf-8');
+  const bytes = answers.bytesOf(answer, encoding);
+  if (Buffer.isBuffer(bytes)) return reply.send(bytes);
+  bytes.then(
+    (encoded) => reply.send(encoded),
+    (error) => reply.send(error),
+  );
+  return reply;
+}
+
+function acceptEncodingOf({ headers }: FastifyRequest): string | undefined {
+  const value = headers['accept-encoding'];
+  return Array.isArray(value) ? value.join() : value;
+}

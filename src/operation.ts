@@ -1,0 +1,85 @@
+import type { z } from 'zod';
+import type { Ask } from './efa/ask.ts';
+import type { LeftOutCounts } from './efa/record.ts';
+import { invalidParameters } from './error-messages.ts';
+import { type ApiError, ERROR_TABLE, type ErrorCode } from './errors.ts';
+import type { Freshness } from './transit/freshness.ts';
+
+/** What an operation has to say. */
+export interface Finding<Body extends object = object> {
+  body: Body;
+  freshness: Freshness;
+  /** When the body will read differently with the same data, in milliseconds since 1970; absent if never. */
+  changesAt?: number;
+  /** Records of the authority that could not be shown. */
+  leftOut?: LeftOutCounts;
+}
+
+/** What an operation works with. */
+export interface FindContext {
+  /** Asks the authority on behalf of the caller, until the caller's deadline. */
+  ask: Ask;
+  now: () => Date;
+}
+
+/**
+ * One operation of the API: what the documentation says of it, and how its answer is found. It knows neither request nor
+ * reply: routes, the text board and the pages all run it through `answers/answers.ts`.
+ */
+export interface Operation<Query extends z.ZodObject = z.ZodObject, Body extends object = object> {
+  /** Name in OpenAPI, unique. */
+  id: string;
+  path: string;
+  tag: 'Stops' | 'Journeys';
+  summary: string;
+  description: string;
+  query: Query;
+  body: z.ZodType<Body>;
+  /** Errors of its own, beside those that every operation can meet. */
+  errors: readonly ErrorCode[];
+  /** A request that works, and its answer. */
+  example: { query: string; body: Body };
+  find(query: z.output<Query>, context: FindContext): Promise<Finding<Body>>;
+}
+
+/** Errors that every operation can meet. */
+const COMMON_ERRORS = [
+  'INVALID_PARAMETER',
+  'UNAUTHORIZED',
+  'DAILY_LIMIT_EXCEEDED',
+  'INTERNAL_ERROR',
+  'UPSTREAM_ERROR',
+  'SERVICE_UNAVAILABLE',
+  'UPSTREAM_UNAVAILABLE',
+  'UPSTREAM_TIMEOUT',
+] as const satisfies readonly ErrorCode[];
+
+/** Every error that the operation can answer with, by status. */
+export function errorsOf({ errors }: Operation): ErrorCode[] {
+  return [...COMMON_ERRORS, ...errors].sort((one, other) => ERROR_TABLE[one].status - ERROR_TABLE[other].status);
+}
+
+/** Infers the types of an operation from its schemas. */
+export function defineOperation<Query extends z.ZodObject, Body extends object>(
+  operation: Operation<Query, Body>,
+): Operation<Query, Body> {
+  return operation;
+}
+
+/** The query as the operation takes it. Throws `INVALID_PARAMETER`, which names every problem. */
+export function readQuery<Query extends z.ZodObject>(
+  { query: schema }: Operation<Query>,
+  received: Readonly<Record<string, unknown>>,
+): z.output<Query> {
+  const read = schema.safeParse(received);
+  if (read.success) return read.data;
+  throw problemsOf(read.error, received);
+}
+
+function problemsOf({ issues }: z.ZodError, received: Readonly<Record<string, unknown>>): ApiError {
+  const problems = issues.map(({ path: [name], message }) => {
+    const parameter = String(name);
+    return { parameter, value: received[parameter], allowed: message };
+  });
+  return invalidParameters(problems);
+}

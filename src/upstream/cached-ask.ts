@@ -1,0 +1,159 @@
+import { LRUCache } from 'lru-cache';
+import type { Ask, AskOptions, EfaAnswer } from '../efa/ask.ts';
+import type { Deadlines } from '../efa/deadlines.ts';
+import { freshnessClassOf, type PayloadOf, type Question, questionKey } from '../efa/question.ts';
+import { ApiError } from '../errors.ts';
+import type { Freshness } from '../transit/freshness.ts';
+import { type AnswerCache, type KeptAnswer, unpack } from './answer-cache.ts';
+import { BreakerOpenError } from './breaker.ts';
+import { type Budget, BudgetExhaustedError, type Ticket } from './budget.ts';
+import { type Clock, within } from './clock.ts';
+import { FRESHNESS_WINDOWS, type FreshnessWindow, freshUntil, staleUntil } from './freshness-window.ts';
+import type { GuardedCall } from './guarded-call.ts';
+import type { InstanceFlight } from './instance-flight.ts';
+import { createPopularity } from './popularity.ts';
+import type { SingleFlight } from './single-flight.ts';
+
+/** How long to wait for a fresh answer where a stale one could be served. */
+const STALE_PATIENCE_MS = 3000;
+/** After a failure the same question is not asked again for so long. */
+const FAILURE_MEMORY_MS = 1000;
+const MAX_FAILURES = 10_000;
+/** With so many requests within a few minutes a question is popular. */
+const POPULAR = 3;
+
+/** Questions by how they were answered, since the process began. */
+export type AnsweredCounts = Record<
+  'upstream' | 'joined' | 'cache' | 'staleBusy' | 'staleFailing' | 'refused' | 'failed',
+  number
+>;
+
+/** What is asked, and for how long its answers hold. */
+interface Asked {
+  question: Question;
+  key: string;
+  window: FreshnessWindow;
+}
+
+/** `ask` with a cache: fresh from what is kept, else by a call, else stale from what is kept, else the call's error. */
+export function createCachedAsk(layers: {
+  call: GuardedCall;
+  cache: AnswerCache;
+  flights: SingleFlight<EfaAnswer<unknown>>;
+  instances: InstanceFlight;
+  budget: Pick<Budget, 'stretch'>;
+  clock: Clock;
+  deadlines: Deadlines;
+}): { ask: Ask; counts: AnsweredCounts } {
+  const { call, cache, flights, instances, budget, clock, deadlines } = layers;
+  const { now } = clock;
+  const counts = { upstream: 0, joined: 0, cache: 0, staleBusy: 0, staleFailing: 0, refused: 0, failed: 0 };
+  const popularity = createPopularity({ now });
+  const failures = new LRUCache<string, ApiError>({
+    max: MAX_FAILURES,
+    ttl: FAILURE_MEMORY_MS,
+    ttlResolution: 0,
+    perf: { now },
+  });
+
+  async function ask<Kind extends Question>(
+    question: Kind,
+    options: AskOptions = {},
+  ): Promise<EfaAnswer<PayloadOf<Kind>>> {
+    const asked = { question, key: questionKey(question), window: FRESHNESS_WINDOWS[freshnessClassOf(question)] };
+    return (await answer(asked, options)) as EfaAnswer<PayloadOf<Kind>>;
+  }
+
+  async function answer(asked: Asked, options: AskOptions): Promise<EfaAnswer<unknown>> {
+    const { key, window } = asked;
+    const requests = popularity.note(key);
+    const kept = cache.find(key, window);
+    if (kept && isFresh(kept, window)) return counted('cache', fromCache(kept, window, null));
+    const purpose = kept ? 'refresh' : requests >= POPULAR ? 'askPopular' : 'askRare';
+    try {
+      return await refresh(asked, purpose, options);
+    } catch (error) {
+      const isBusy = error instanceof BudgetExhaustedError;
+      const stale = cache.find(key, window);
+      if (!stale || !(error instanceof ApiError)) {
+        counts[isBusy ? 'refused' : 'failed']++;
+        throw error;
+      }
+      if (isFresh(stale, window)) return counted('cache', fromCache(stale, window, null));
+      return counted(isBusy ? 'staleBusy' : 'staleFailing', fromCache(stale, window, isBusy ? 'busy' : 'failing'));
+    }
+  }
+
+  async function refresh(asked: Asked, purpose: Ticket['purpose'], { priority = 'low', signal }: AskOptions) {
+    const failure = failures.get(asked.key);
+    if (failure) throw failure;
+    const ticket: Ticket = { priority, purpose };
+    const { flight, isOurs } = flights.join(asked.key, ticket, (shared) => fetch(asked, shared));
+    const patienceMs = purpose === 'refresh' ? flight.startedAt + STALE_PATIENCE_MS - now() : deadlines.requestMs;
+    const { payload, retrievedAt, freshness } = await waitFor(flight.result, patienceMs, signal);
+    const source = freshness?.source === 'upstream' && !isOurs ? 'joined' : (freshness?.source ?? 'upstream');
+    return counted(source, { payload, retrievedAt, ...(freshness && { freshness: { ...freshness, source } }) });
+  }
+
+  /** The answer for all that wait for the key: from another instance if that is quicker, else by a call of ours. */
+  async function fetch({ question, key, window }: Asked, ticket: Ticket): Promise<EfaAnswer<unknown>> {
+    try {
+      return await instances.alone(key, {
+        look: async () => {
+          const shared = await cache.load(key, window);
+          return shared && isFresh(shared, window) ? fromCache(shared, window, null) : null;
+        },
+        work: async () => {
+          const { payload, retrievedAt } = await call(question, ticket, (arrived) => cache.keep(key, window, arrived));
+          return { payload, retrievedAt, freshness: freshnessOf(retrievedAt.getTime(), window, 'upstream', null) };
+        },
+      });
+    } catch (error) {
+      const wasAsked = !(error instanceof BudgetExhaustedError) && !(error instanceof BreakerOpenError);
+      if (error instanceof ApiError && wasAsked) failures.set(key, error);
+      throw error;
+    }
+  }
+
+  async function waitFor<Value>(result: Promise<Value>, patienceMs: number, signal?: AbortSignal): Promise<Value> {
+    if (signal?.aborted) throw tooLate();
+    const patient = within(clock, Math.max(0, patienceMs), result, () => Promise.reject(tooLate()));
+    if (!signal) return patient;
+    const { promise, resolve, reject } = Promise.withResolvers<Value>();
+    const giveUp = () => reject(tooLate());
+    signal.addEventListener('abort', giveUp, { once: true });
+    patient.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
+    return promise;
+  }
+
+  function isFresh({ retrievedAt }: KeptAnswer, window: FreshnessWindow): boolean {
+    return now() < freshUntil(retrievedAt, window, budget.stretch());
+  }
+
+  function fromCache(kept: KeptAnswer, window: FreshnessWindow, shortage: Freshness['shortage']): EfaAnswer<unknown> {
+    const freshness = freshnessOf(kept.retrievedAt, window, 'cache', shortage);
+    return { payload: unpack(kept), retrievedAt: new Date(kept.retrievedAt), freshness };
+  }
+
+  /** A stale answer was fresh for as long as it would have been without any stretch. */
+  function freshnessOf(
+    retrievedAt: number,
+    window: FreshnessWindow,
+    source: Freshness['source'],
+    shortage: Freshness['shortage'],
+  ): Freshness {
+    const until = freshUntil(retrievedAt, window, shortage === null ? budget.stretch() : 1);
+    return { retrievedAt, freshUntil: until, staleUntil: staleUntil(retrievedAt, window), source, shortage };
+  }
+
+  function counted(how: keyof AnsweredCounts, answer: EfaAnswer<unknown>): EfaAnswer<unknown> {
+    counts[how]++;
+    return answer;
+  }
+
+  return { ask, counts };
+}
+
+function tooLate(): ApiError {
+  return new ApiError('UPSTREAM_TIMEOUT', 'The transport authority did not answer in time. Try again later.');
+}

@@ -1,0 +1,83 @@
+import type { Ask, EfaAnswer } from '../efa/ask.ts';
+import { type Deadlines, deadlinesFrom } from '../efa/deadlines.ts';
+import { createAnswerCache } from './answer-cache.ts';
+import { createBreaker } from './breaker.ts';
+import { createBudget } from './budget.ts';
+import { type AnsweredCounts, createCachedAsk } from './cached-ask.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { type CallCounts, createGuardedCall, type Log } from './guarded-call.ts';
+import { createInstanceFlight } from './instance-flight.ts';
+import { createProcessMeter, type Limits, type Meter } from './meter.ts';
+import { noSharedStore, type SharedStore } from './shared-store.ts';
+import { createSingleFlight } from './single-flight.ts';
+
+export interface ProtectionOptions {
+  /** One for each upstream key. */
+  asks: readonly Ask[];
+  /** Of each key. */
+  limits: Limits;
+  log: Log;
+  deadlines?: Deadlines;
+  maxCacheBytes?: number;
+  clock?: Clock;
+  /** Shared with other instances; without it this process is by itself. */
+  shared?: { store: SharedStore; meters: readonly Meter[] } | undefined;
+}
+
+export interface Protection {
+  ask: Ask;
+  /** What happened since the process began. */
+  counts: CallCounts & { answered: AnsweredCounts };
+  state(): UpstreamState;
+}
+
+interface UpstreamState {
+  isBreakerOpen: boolean;
+  /** 1 to 4. */
+  stretch: number;
+  /** 1 is full, 0 is nothing left for now. */
+  reserveFill: number;
+  waiting: number;
+  cachedAnswers: number;
+  cachedBytes: number;
+}
+
+const MAX_CACHE_BYTES = 64 * 1024 * 1024;
+const DEFAULT_DEADLINES = deadlinesFrom(8000);
+
+/**
+ * `ask` with everything that protects the authority, and us when it fails. From outside to inside: the answers kept in
+ * the process, one call for equal questions, the answers and calls of other instances, the circuit breaker, the line for
+ * the budget, the call. Answers say how fresh they are.
+ */
+export function protectUpstream(options: ProtectionOptions): Protection {
+  const { asks, limits, log, clock = systemClock, maxCacheBytes: maxBytes = MAX_CACHE_BYTES } = options;
+  const { deadlines = DEFAULT_DEADLINES } = options;
+  const { now } = clock;
+  const { store, meters } = options.shared ?? {
+    store: noSharedStore,
+    meters: asks.map(() => createProcessMeter(limits, clock)),
+  };
+  const cache = createAnswerCache({ maxBytes, now, store });
+  const flights = createSingleFlight<EfaAnswer<unknown>>({ now });
+  const instances = createInstanceFlight({ store, clock });
+  const breaker = createBreaker({ now });
+  const budget = createBudget({ meters, rps: limits.rps, clock });
+  const { call, counts: calls } = createGuardedCall({ asks, budget, breaker, clock, deadlines, log });
+  const { ask, counts: answered } = createCachedAsk({ call, cache, flights, instances, budget, clock, deadlines });
+
+  return {
+    ask,
+    counts: Object.assign(calls, { answered }),
+    state: () => {
+      const { entries, bytes } = cache.size();
+      return {
+        isBreakerOpen: breaker.isOpen(),
+        stretch: budget.stretch(),
+        ...budget.state(),
+        cachedAnswers: entries,
+        cachedBytes: bytes,
+      };
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import type { Ask } from '#src/efa/ask.ts';
+import { UpstreamStatusError } from '#src/efa/failure.ts';
+import { ApiError } from '#src/errors.ts';
+import { type Clock, sleep } from '#src/upstream/clock.ts';
+
+/** An authority without a network: what it does is chosen, when it was asked is remembered. */
+export interface MadeUpUpstream {
+  ask: Ask;
+  /** Moment of every call so far. */
+  calls: number[];
+  latencyMs: number;
+  /** What each call comes to, after the latency; by default an answer with the number of the call. */
+  outcome: (question: object) => unknown;
+}
+
+/** The real client gives up by itself too. */
+const TIMEOUT_MS = 8000;
+
+export function createMadeUpUpstream(clock: Clock, latencyMs = 200): MadeUpUpstream {
+  const ask: Ask = async (question) => {
+    upstream.calls.push(clock.now());
+    const number = upstream.calls.length;
+    if (upstream.latencyMs > 0) await sleep(clock, Math.min(upstream.latencyMs, TIMEOUT_MS));
+    if (upstream.latencyMs > TIMEOUT_MS) throw timeoutFailure();
+    const outcome = upstream.outcome(question);
+    if (outcome instanceof Error) throw outcome;
+    const payload = outcome ?? { systemMessages: [], locations: [], stopEvents: [], journeys: [], number };
+    return { payload: payload as never, retrievedAt: new Date(clock.now()) };
+  };
+  const upstream: MadeUpUpstream = {
+    calls: [],
+    latencyMs,
+    outcome: () => undefined,
+    ask,
+  };
+  return upstream;
+}
+
+/** The gateway answered with a status of its own. */
+export function statusFailure(status: number, pauseSeconds: number | null = null): ApiError {
+  const cause = new UpstreamStatusError(status, `upstream answered ${status}`, pauseSeconds);
+  return new ApiError(pauseSeconds === null ? 'UPSTREAM_ERROR' : 'UPSTREAM_UNAVAILABLE', 'no', { cause });
+}
+
+export function timeoutFailure(): ApiError {
+  return new ApiError('UPSTREAM_TIMEOUT', 'no answer');
+}
+
+export function connectionLost(): ApiError {
+  const cause = Object.assign(new Error('reset'), { code: 'ECONNRESET' });
+  return new ApiError('UPSTREAM_ERROR', 'no connection', { cause });
+}
+
+/** A log that nobody reads but the test. */
+export function createTestLog() {
+  const lines: { level: string; message: string }[] = [];
+  const write = (level: string) => (_fields: object, message: string) => void lines.push({ level, message });
+  return { lines, info: write('info'), warn: write('warn'), error: write('error') };
+}
