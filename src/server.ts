@@ -1,18 +1,18 @@
 import closeWithGrace from 'close-with-grace';
 import { pino } from 'pino';
-import { openStore } from './access/open-store.ts';
 import { sandboxKey } from './access/sandbox-key.ts';
+import { openStore } from './access/stores/open-store.ts';
 import { buildApp } from './app.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { createEfaClient } from './efa/client.ts';
-import { connectRedis } from './redis-connection.ts';
+import { openRedis } from './redis/shared-redis.ts';
 import { startSandbox } from './sandbox/server.ts';
 import { readLinkSecret } from './signup/link-secret.ts';
 import { createPostman } from './signup/postman.ts';
 import { createTraffic } from './site/traffic.ts';
 import { watchUpstream } from './site/upstream-watch.ts';
+import { coordinateThrough } from './upstream/coordination.ts';
 import { createProtectedClient } from './upstream/protected-client.ts';
-import { shareThrough } from './upstream/sharing.ts';
 
 /** No request takes longer than 9.5 seconds; whoever stops us waits ten. */
 const CLOSE_WITHIN_MS = 9800;
@@ -32,10 +32,10 @@ const clients = upstream.apiKeys.map((apiKey) =>
   ),
 );
 const limits = config.upstreamLimits;
-const redis = config.redisUrls.length > 0 ? connectRedis(config.redisUrls, 'fail-fast') : null;
-const shared = redis && shareThrough(redis, { ...upstream, limits, log: logger });
+const redis = config.redisUrls.length > 0 ? await openRedis(config.redisUrls, logger) : null;
+const shared = redis && coordinateThrough(redis, { ...upstream, limits });
 const efa = createProtectedClient({ clients, limits, log: logger, ...(shared && { shared }) });
-const store = await openStore(config);
+const store = openStore({ redis, dataDir: config.dataDir, log: logger });
 const isSandbox = config.upstream.kind === 'sandbox';
 const front = {
   ...config,
@@ -66,7 +66,7 @@ closeWithGrace({ delay: CLOSE_WITHIN_MS, logger }, async ({ err, signal }) => {
   await Promise.all(clients.map((client) => client.close()));
   await upstream.close();
   await store.close();
-  redis?.disconnect();
+  redis?.close();
 });
 
 await listen();

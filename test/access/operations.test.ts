@@ -1,11 +1,11 @@
 import type { LightMyRequestResponse as Response } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openEmbeddedStore } from '#src/access/embedded-store.ts';
 import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
+import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { buildApp } from '#src/app.ts';
 import { createEfaClient } from '#src/efa/client.ts';
-import { issueTestKey } from '../support/access.ts';
+import { countRequests, issueTestKey } from '../support/access.ts';
 import { listRoutes } from '../support/routes.ts';
 import { json, startUpstream, type TestUpstream } from '../support/upstream.ts';
 
@@ -63,8 +63,7 @@ describe.each(operations)('%s', (path) => {
     key = await issueTestKey(store);
     spent = await issueTestKey(store);
     revoked = await issueTestKey(store);
-    const count = { day: DAY, count: 1000, sender: 'a', number: 1 };
-    await store.add({ ...count, accountId: parseKey(spent)?.accountId ?? '' });
+    await countRequests(store, spent, 1000, DAY);
     await store.revokeKey(parseKey(revoked)?.accountId ?? '', parseKey(revoked)?.hash ?? '', NOW);
   });
 

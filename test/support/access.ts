@@ -1,9 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, InjectOptions } from 'fastify';
-import { openEmbeddedStore } from '#src/access/embedded-store.ts';
-import { issueKey } from '#src/access/issue.ts';
-import type { KeyKind } from '#src/access/keys.ts';
+import { issueKey, type KeyKind, parseKey } from '#src/access/keys.ts';
 import type { Plan } from '#src/access/plan.ts';
 import type { AccountStore } from '#src/access/store.ts';
+import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 
 /** A key for tests that are about something else: of an unlimited plan, in a store that nobody else sees. */
 export async function openTestAccess(now: Date): Promise<{ store: AccountStore; apiKey: string }> {
@@ -24,6 +24,13 @@ export async function issueTestKey(
   const issued = await issueKey(store, { account, kind, label: '', now });
   if (!issued) throw new Error('the account has all the keys it may have');
   return issued.text;
+}
+
+/** Counts requests of the key's account without making them. */
+export async function countRequests(store: AccountStore, key: string, count: number, day: string): Promise<void> {
+  const accountId = parseKey(key)?.accountId ?? '';
+  const update = { accountId, day, count, inDoubt: 0, usedBySenderBefore: 0 };
+  await store.update({ ...update, sender: randomUUID(), number: 1 });
 }
 
 /** Lets `inject` send the key, unless the request has an Authorization header of its own. */
