@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { openStore } from '../access/open-store.ts';
+import { openRegister } from '../access/stores/open-store.ts';
 import { ConfigError, readConfig } from '../config.ts';
 import { COMMANDS, OPTIONS, USAGE, UsageError } from './keys-command.ts';
 import { formatTable } from './table.ts';
@@ -33,7 +33,7 @@ async function carryOut(args: string[], env: Readonly<Record<string, string | un
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (!command) throw new UsageError(`There is no command ${name}.\n\n${USAGE}`);
 
-  const store = await openStore(readConfig(env));
+  const store = openRegister(readConfig(env));
   try {
     const answer = await command({ store, subject, argument, values, now: new Date() });
     if (values.json) return JSON.stringify(answer.json, null, 2);

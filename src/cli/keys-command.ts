@@ -1,8 +1,7 @@
 import type { ParseArgsConfig } from 'node:util';
 import { type Account, type KeyRecord, MAX_LIVE_KEYS, normaliseEmail } from '../access/account.ts';
 import { utcDayFrom } from '../access/day.ts';
-import { issueKey } from '../access/issue.ts';
-import { keyId, parseKey } from '../access/keys.ts';
+import { issueKey, keyId, parseKey } from '../access/keys.ts';
 import { isPlan, PLANS, type Plan } from '../access/plan.ts';
 import type { Register } from '../access/store.ts';
 

@@ -1,6 +1,6 @@
 import { type Account, type KeyRecord, MAX_LIVE_KEYS } from '../access/account.ts';
 import { endOfDay, utcDayFrom } from '../access/day.ts';
-import { type IssuedKey, issueKey } from '../access/issue.ts';
+import { type IssuedKey, issueKey } from '../access/keys.ts';
 import type { Plan } from '../access/plan.ts';
 import type { Register } from '../access/store.ts';
 import { ApiError } from '../errors.ts';

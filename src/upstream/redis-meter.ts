@@ -1,22 +1,52 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { Cluster, Redis } from 'ioredis';
+import { defineScript } from '../redis/script.ts';
+import type { SharedRedis } from '../redis/shared-redis.ts';
+import { UnavailableError } from '../redis/unavailable-error.ts';
 import type { Clock } from './clock.ts';
 import { createProcessMeter, type Limits, type Meter, RATE_WINDOW_MS, type Taking } from './meter.ts';
 import { dayOf, spendLimit, waitForFloor } from './pace.ts';
-import type { RedisGuard } from './redis-guard.ts';
+
+type Outcome = 'taken' | 'rate' | 'day' | 'paused';
+
+/** Returns the outcome, the wait in milliseconds, the calls of the day so far, and how many instances there are. */
+const takeUpstreamCall = defineScript<
+  [starts: string, spent: string, instances: string, paused: string],
+  [limit: number, rps: number, windowMs: number, presumed: number, unsettled: number, instance: string],
+  [outcome: Outcome, waitMs: number, spent: number, instances: number]
+>(
+  'takeUpstreamCall',
+  `
+local starts, spent, instances, paused = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local limit, rps, windowMs = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local presumed, unsettled, instance = tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+redis.call('ZADD', instances, now, instance)
+redis.call('ZREMRANGEBYSCORE', instances, '-inf', now - 60000)
+redis.call('PEXPIRE', instances, 60000)
+local about = redis.call('ZCARD', instances)
+
+redis.call('SET', spent, presumed, 'NX', 'EX', 172800)
+local calls = redis.call('INCRBY', spent, unsettled)
+
+local pause = redis.call('PTTL', paused)
+if pause > 0 then return {'paused', pause, calls, about} end
+if calls + 1 > limit then return {'day', 0, calls, about} end
+local oldest = tonumber(redis.call('LINDEX', starts, rps - 1) or '-inf')
+if now - oldest < windowMs then return {'rate', windowMs - (now - oldest), calls, about} end
+redis.call('LPUSH', starts, now)
+redis.call('LTRIM', starts, 0, rps - 1)
+redis.call('PEXPIRE', starts, windowMs)
+return {'taken', 0, redis.call('INCR', spent), about}`,
+);
 
 /**
- * The budget of one upstream key for all instances. While Redis is away each instance takes its part of it, going on
- * from what was spent when they last knew, and adds what it took when Redis is back.
+ * The budget of one upstream key for all instances. While Redis is away, each instance takes its share of the budget,
+ * continues from the last known count of calls, and adds its own calls when Redis is back.
  */
-export function createRedisMeter(options: {
-  connection: Redis | Cluster;
-  guard: RedisGuard;
-  apiKey: string;
-  limits: Limits;
-  clock: Clock;
-}): Meter {
-  const { connection, guard, limits, clock } = options;
+export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; limits: Limits; clock: Clock }): Meter {
+  const { redis, limits, clock } = options;
   const { rps, dailyBudget } = limits;
   const instance = randomUUID();
   const names = keyNames(options.apiKey);
@@ -25,28 +55,27 @@ export function createRedisMeter(options: {
   const own = createProcessMeter(limits, clock, () => 1 / instances);
 
   async function take(floor: number): Promise<Taking> {
-    if (guard.isAway()) return takeOwn(floor);
     const now = clock.now();
-    const settling = unsettled;
-    const answer = await guard.run(
-      () =>
-        connection.takeUpstreamCall(
-          names.starts,
-          `${names.spent}:${dayOf(now)}`,
-          names.instances,
-          names.paused,
-          spendLimit(now, dailyBudget, floor),
-          rps,
-          RATE_WINDOW_MS,
-          Math.floor(own.spent()),
-          settling,
-          instance,
-        ),
-      null,
-    );
-    if (answer === null) return takeOwn(floor);
+    try {
+      return await takeShared(now, floor);
+    } catch (error) {
+      if (!(error instanceof UnavailableError)) throw error;
+      const taking = await own.take(floor);
+      if (taking.isTaken) unsettled++;
+      return taking;
+    }
+  }
 
-    const [outcome, waitMs, spent, about] = answer;
+  async function takeShared(now: number, floor: number): Promise<Taking> {
+    const settling = unsettled;
+    const limit = spendLimit(now, dailyBudget, floor);
+    const [outcome, waitMs, spent, about] = await redis.ask(names.starts, (connection) =>
+      takeUpstreamCall(
+        connection,
+        [names.starts, `${names.spent}:${dayOf(now)}`, names.instances, names.paused],
+        [limit, rps, RATE_WINDOW_MS, Math.floor(own.spent()), settling, instance],
+      ),
+    );
     unsettled -= settling;
     instances = Math.max(1, about);
     own.follow(spent, outcome === 'taken');
@@ -57,23 +86,18 @@ export function createRedisMeter(options: {
     return { isTaken: false, why: outcome, waitMs };
   }
 
-  async function takeOwn(floor: number): Promise<Taking> {
-    const taking = await own.take(floor);
-    if (taking.isTaken) unsettled++;
-    return taking;
-  }
-
   return {
     take,
     pause(ms) {
       own.pause(ms);
-      guard.run(() => connection.set(names.paused, '1', 'PX', Math.ceil(ms)), null);
+      // Without Redis the pause holds in this process.
+      redis.ask(names.paused, (connection) => connection.set(names.paused, '1', 'PX', Math.ceil(ms))).catch(() => {});
     },
     reserveFill: own.reserveFill,
   };
 }
 
-/** By a hash of the upstream key: the key itself is a secret. All of one key on one node of a cluster. */
+/** Named by a hash of the upstream key, which is a secret. The hash tag keeps all names of a key on one node. */
 function keyNames(apiKey: string) {
   const prefix = `{tis:budget:${createHash('sha256').update(apiKey).digest('hex').slice(0, 16)}}`;
   return {

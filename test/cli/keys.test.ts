@@ -4,12 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openStore } from '#src/access/open-store.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { runKeys } from '#src/cli/command-line.ts';
 import { issueTestKey } from '../support/access.ts';
 import { buildProbeApp, type ProbeApp } from '../support/probe-app.ts';
-import { startRedis } from '../support/redis.ts';
+import { openTestStore, startRedis } from '../support/redis.ts';
 
 describe.each(['embedded', 'redis'])('the operator, with the %s store', { timeout: 60_000 }, (kind) => {
   /** What has nothing to do with the kind of store. */
@@ -27,7 +26,7 @@ describe.each(['embedded', 'redis'])('the operator, with the %s store', { timeou
       redisUrl = redis.url;
       stopRedis = redis.stop;
     }
-    store = await openStore({ redisUrls: [redisUrl].filter(Boolean), dataDir });
+    store = await openTestStore([redisUrl].filter(Boolean), dataDir);
     app = await buildProbeApp({ store, now: '2026-11-21T10:00:00Z' });
   }, 30_000);
   afterAll(async () => {
@@ -72,7 +71,15 @@ describe.each(['embedded', 'redis'])('the operator, with the %s store', { timeou
   it('sees what was used, of one account or all', async () => {
     const { account } = await json('issue', '--email', 'usage@example.com');
     const now = new Date().toISOString().slice(0, 10).replaceAll('-', '');
-    await store.add({ accountId: account.id, day: now, count: 7, sender: 'test', number: 1 });
+    await store.update({
+      accountId: account.id,
+      day: now,
+      count: 7,
+      inDoubt: 0,
+      usedBySenderBefore: 0,
+      sender: 'test',
+      number: 1,
+    });
     expect(await json('usage', 'usage@example.com')).toMatchObject([{ today: 7, yesterday: 0, daily_limit: 1000 }]);
     expect((await json('usage')).length).toBeGreaterThanOrEqual(4);
     expect((await run('usage')).out).toMatch(/email +plan +daily_limit +today/);

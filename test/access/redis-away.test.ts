@@ -4,11 +4,10 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { utcDay } from '#src/access/day.ts';
 import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
-import { openRedisStore } from '#src/access/redis-store.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { issueTestKey } from '../support/access.ts';
 import { buildProbeApp, type ProbeApp } from '../support/probe-app.ts';
-import { startRedis, startRedisCluster, type TestRedis } from '../support/redis.ts';
+import { openTestStore, startRedis, startRedisCluster, type TestRedis } from '../support/redis.ts';
 
 let redis: TestRedis;
 let store: AccountStore;
@@ -16,7 +15,7 @@ let app: ProbeApp;
 
 beforeAll(async () => {
   redis = await startRedis();
-  store = await openRedisStore([redis.url]);
+  store = await openTestStore([redis.url]);
   app = await buildProbeApp({ store });
 }, 30_000);
 afterAll(async () => {
@@ -145,7 +144,7 @@ it('keeps no key in Redis from which it could be used', async () => {
 it('starts while Redis is away and works when it is there, without a restart', async () => {
   const own = await startRedis();
   await own.kill();
-  const late = await openRedisStore([own.url]);
+  const late = await openTestStore([own.url]);
   const lateApp = await buildProbeApp({ store: late });
   const stranger = generateKey('live', generateAccountId());
   const refused = await lateApp.ask(stranger);
@@ -166,7 +165,7 @@ it('starts while Redis is away and works when it is there, without a restart', a
 
 it('on a cluster, the accounts of one node go away and come back without the others noticing', async () => {
   const cluster = await startRedisCluster();
-  const shared = await openRedisStore(cluster.url.split(','));
+  const shared = await openTestStore(cluster.url.split(','));
   const clustered = await buildProbeApp({ store: shared });
   const [fallen] = cluster.nodes;
   if (!fallen) throw new Error('no node');

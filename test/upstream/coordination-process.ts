@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { createEfaClient } from '#src/efa/client.ts';
-import { connectRedis } from '#src/redis-connection.ts';
+import { openRedis } from '#src/redis/shared-redis.ts';
+import { coordinateThrough } from '#src/upstream/coordination.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
-import { shareThrough } from '#src/upstream/sharing.ts';
 
 /*
  * One instance in a process of its own. Told `{ id, stops, times }`, it asks for the departures of each stop so many times
@@ -11,12 +11,12 @@ import { shareThrough } from '#src/upstream/sharing.ts';
 const [redisUrl = '', upstreamUrl = '', rps = '5'] = process.argv.slice(2);
 const log = pino({ level: 'silent' });
 const limits = { rps: Number(rps), dailyBudget: 60_000 };
-const redis = connectRedis([redisUrl], 'fail-fast');
+const redis = await openRedis([redisUrl], log);
 const { ask } = protectUpstream({
   asks: [createEfaClient({ url: upstreamUrl, apiKey: 'test-key', timeoutMs: 5000, now: () => new Date() }).ask],
   limits,
   log,
-  shared: shareThrough(redis, { source: 'test', apiKeys: ['test-key'], limits, log }),
+  shared: coordinateThrough(redis, { source: 'test', apiKeys: ['test-key'], limits }),
 });
 
 process.on('message', async ({ id, stops, times }: { id: string; stops: string[]; times: number }) => {
@@ -31,4 +31,4 @@ process.on('message', async ({ id, stops, times }: { id: string; stops: string[]
   });
 });
 process.on('disconnect', () => process.exit(0));
-redis.once('ready', () => process.send?.('ready'));
+process.send?.('ready');

@@ -31,13 +31,13 @@ const SCHEMA = `
   CREATE INDEX usage_of_account ON usage (account_id);
 `;
 
-/** Opens the file, or makes it; several processes may do so at once. `:memory:` is one that nobody else sees. */
+/** Opens the file, or creates it; several processes may do so at once. `:memory:` is a database of this process alone. */
 export function openDatabase(path: string): DatabaseSync {
   if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
   try {
     enterWal(database);
-    // A commit is in the file when it returns: it survives the end of this process, however it comes.
+    // A commit is in the file when it returns, so it survives a killed process, but perhaps not a power cut.
     database.exec('PRAGMA synchronous = NORMAL');
     applySchema(database, path);
   } catch (error) {
@@ -47,7 +47,7 @@ export function openDatabase(path: string): DatabaseSync {
   return database;
 }
 
-/** Two processes that change to WAL in the same moment do not wait for each other as they do otherwise. */
+/** SQLite's busy timeout does not apply when two processes change to WAL at the same time, so this waits itself. */
 function enterWal(database: DatabaseSync): void {
   const giveUpAt = performance.now() + BUSY_TIMEOUT_MS;
   for (;;) {

@@ -1,0 +1,93 @@
+import { LRUCache } from 'lru-cache';
+import type { Admission, Caller } from './admission.ts';
+import type { UtcDay } from './day.ts';
+import type { ApiKey } from './keys.ts';
+import { PLANS } from './plan.ts';
+import type { AdmissionAnswer } from './store.ts';
+
+/** A remote store is asked again about a Pro key, or an exhausted account, after so long: changes are in force by then. */
+const RECORD_TTL_MS = 10_000;
+const EXHAUSTED_TTL_MS = 5_000;
+const UNKNOWN_TTL_MS = 5_000;
+/** While the store is away, keys that it knew so recently are admitted. */
+const GRACE_MS = 10 * 60_000;
+const MAX_REMEMBERED = 50_000;
+
+interface KnownKey extends Caller {
+  verifiedAt: number;
+}
+
+/**
+ * What happens to requests while the store is away, and which requests need no question to the store at all: both by
+ * what this process remembers of the store's latest answers.
+ */
+export interface LocalAdmission {
+  isUnknown(key: ApiKey): boolean;
+  /** The answer where the store need not be asked: unlimited plans, and accounts exhausted a moment ago. Else null. */
+  recall(key: ApiKey, day: UtcDay): Admission | null;
+  /** Null for a key that the store has not confirmed within the last ten minutes. */
+  admitWhileAway(key: ApiKey, day: UtcDay): Admission | null;
+  /** Takes note of an answer. Null: there is no such key, or it was revoked. */
+  learn(key: ApiKey, day: UtcDay, answer: AdmissionAnswer): Admission | null;
+  giveBack(admission: Admission): Admission;
+}
+
+export function createLocalAdmission(now: () => Date): LocalAdmission {
+  const clock = { now: () => now().getTime() };
+  const remember = <Value extends object | string>(ttl: number) =>
+    new LRUCache<string, Value>({ max: MAX_REMEMBERED, ttl, ttlResolution: 0, perf: clock });
+  const known = remember<KnownKey>(GRACE_MS);
+  const unknown = remember<UtcDay>(UNKNOWN_TTL_MS);
+  const exhausted = remember<UtcDay>(EXHAUSTED_TTL_MS);
+  /** The latest known count of each account, with what was admitted here since. */
+  const counts = remember<{ day: UtcDay; used: number }>(GRACE_MS);
+
+  function usedOn(day: UtcDay, accountId: string): number {
+    const last = counts.get(accountId);
+    return last?.day === day ? last.used : 0;
+  }
+
+  return {
+    isUnknown: ({ hash }) => unknown.has(hash),
+
+    recall({ hash, accountId }, day) {
+      const caller = known.get(hash);
+      if (!caller || clock.now() - caller.verifiedAt >= RECORD_TTL_MS) return null;
+      const limit = PLANS[caller.plan].dailyLimit;
+      if (limit === null) return { kind: 'admitted', caller, day, used: 0 };
+      return exhausted.get(accountId) === day ? { kind: 'exhausted', caller, day, used: limit } : null;
+    },
+
+    admitWhileAway({ hash, accountId }, day) {
+      const caller = known.get(hash);
+      if (!caller) return null;
+      const used = usedOn(day, accountId);
+      const limit = PLANS[caller.plan].dailyLimit;
+      if (limit !== null && used >= limit) return { kind: 'exhausted', caller, day, used };
+      counts.set(accountId, { day, used: used + 1 });
+      return { kind: 'admitted', caller, day, used: used + 1 };
+    },
+
+    learn({ hash, accountId }, day, answer) {
+      if (answer.kind === 'unknown') {
+        known.delete(hash);
+        unknown.set(hash, day);
+        return null;
+      }
+      const { kind, plan, used } = answer;
+      const caller = { accountId, plan };
+      known.set(hash, { ...caller, verifiedAt: clock.now() });
+      counts.set(accountId, { day, used });
+      if (kind === 'exhausted') exhausted.set(accountId, day);
+      return { kind, caller, day, used };
+    },
+
+    giveBack({ caller, day, used }) {
+      const { accountId } = caller;
+      exhausted.delete(accountId);
+      const known = usedOn(day, accountId);
+      if (known > 0) counts.set(accountId, { day, used: known - 1 });
+      return { kind: 'given-back', caller, day, used: used - 1 };
+    },
+  };
+}
