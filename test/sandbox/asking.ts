@@ -1,12 +1,12 @@
 import { onTestFinished } from 'vitest';
 import type { FaultChooser } from '#src/sandbox/fault.ts';
-import type { SandboxNetwork } from '#src/sandbox/network.ts';
+import type { SandboxNetwork } from '#src/sandbox/network/network.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
 import { SMALL_NETWORK } from './small-network.ts';
 
 export const API_KEY = 'sandbox-key';
 
-/** A sandbox of the test at hand, closed when the test is over. `now` is UTC. */
+/** A sandbox for the current test, closed when the test ends. `now` is UTC. */
 export async function sandboxAt(
   now: string,
   options: { network?: SandboxNetwork; fault?: FaultChooser } = {},
