@@ -1,7 +1,7 @@
 import type { SharedRedis } from '../redis/shared-redis.ts';
+import { createProcessMeter, type Limits, type Meter } from './budget/meter.ts';
+import { createRedisMeter } from './budget/redis-meter.ts';
 import { systemClock } from './clock.ts';
-import { createProcessMeter, type Limits, type Meter } from './meter.ts';
-import { createRedisMeter } from './redis-meter.ts';
 import { createRedisSharedAnswers } from './redis-shared-answers.ts';
 import type { SharedStore } from './shared-store.ts';
 

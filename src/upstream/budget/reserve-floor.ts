@@ -1,4 +1,4 @@
-import type { Priority } from '../efa/ask.ts';
+import type { Priority } from '../../efa/ask.ts';
 
 /** What a call is for: replacing an answer that could be served stale, or a question that few or many ask. */
 export type CallPurpose = 'refresh' | 'askRare' | 'askPopular';

@@ -1,6 +1,6 @@
-import { PRIORITIES, type Priority } from '../efa/ask.ts';
-import { ApiError } from '../errors.ts';
-import { type Clock, sleep } from './clock.ts';
+import { PRIORITIES, type Priority } from '../../efa/ask.ts';
+import { ApiError } from '../../errors.ts';
+import { type Clock, sleep } from '../clock.ts';
 import type { Meter, Taking } from './meter.ts';
 import { stretchFor } from './pace.ts';
 import { type CallPurpose, RESERVE_FLOORS } from './reserve-floor.ts';

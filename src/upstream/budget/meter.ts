@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Clock } from '../clock.ts';
 import { dayOf, presumedSpent, reserveFill, spendLimit, waitForFloor } from './pace.ts';
 
 /** One call taken from a budget, or how long it will be until one can be taken: soon (rate) or not so soon (day). */
