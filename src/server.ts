@@ -7,8 +7,8 @@ import { type Config, ConfigError, readConfig } from './config.ts';
 import { createEfaClient } from './efa/client.ts';
 import { connectRedis } from './redis-connection.ts';
 import { startSandbox } from './sandbox/server.ts';
-import { readLinkSecret } from './signup/link-secret.ts';
-import { createPostman } from './signup/postman.ts';
+import { readLinkSecret } from './signup/magic-link.ts';
+import { createMailer } from './signup/mailer.ts';
 import { createTraffic } from './site/traffic.ts';
 import { watchUpstream } from './site/upstream-watch.ts';
 import { createProtectedClient } from './upstream/protected-client.ts';
@@ -45,8 +45,14 @@ const front = {
     return { budgetLeft: reserveFill, isBreakerOpen: isLeftAlone };
   },
   testKey,
-  register: store,
-  postman: createPostman({ ...config, log: logger, now }),
+  accounts: store,
+  mailer: createMailer({
+    smtpUrl: config.smtpUrl,
+    mailFrom: config.mailFrom,
+    dataDir: config.dataDir,
+    log: logger,
+    now,
+  }),
   linkSecret: config.linkSecret ?? (await keptLinkSecret()),
 };
 const app = await buildApp({

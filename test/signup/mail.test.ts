@@ -5,7 +5,7 @@ import { startSmtp } from '../support/smtp.ts';
 const FORM = { email: 'jo@example.com', terms: true };
 const BROWSER = { accept: 'text/html' };
 
-it('sends the mail to the SMTP server that is configured', async () => {
+it('sends the mail to the configured SMTP server', async () => {
   await using smtp = await startSmtp();
   await using front = await startFront({ smtpUrl: smtp.url });
   expect((await front.app.inject({ method: 'POST', url: '/signup', payload: FORM })).statusCode).toBe(202);
@@ -22,8 +22,8 @@ it('sends the mail to the SMTP server that is configured', async () => {
 
 it.each([
   ['refuses the address', async () => startSmtp({ refuse: true })],
-  ['is not there', async () => ({ url: 'smtp://127.0.0.1:9', [Symbol.asyncDispose]: async () => {} })],
-])('leaves no key behind when the mail server %s, and says what to do', async (_name, start) => {
+  ['is unreachable', async () => ({ url: 'smtp://127.0.0.1:9', [Symbol.asyncDispose]: async () => {} })],
+])('leaves no valid key when the mail server %s, and answers 503 with advice', async (_name, start) => {
   await using smtp = await start();
   await using front = await startFront({ smtpUrl: smtp.url });
   const json = await front.app.inject({ method: 'POST', url: '/signup', payload: FORM });

@@ -26,7 +26,7 @@ const ask = (key: string) =>
   front.app.inject({ url: '/v1/stops/search?q=central', headers: { authorization: `Bearer ${key}` } });
 
 describe('signing up', () => {
-  it('mails a key that works, and shows it nowhere else', async () => {
+  it('mails a key that works and shows it on no page', async () => {
     const answer = await signUp('Jo@Example.com', { label: 'phone' }, BROWSER);
     expect(answer.statusCode).toBe(303);
     const page = await front.app.inject({ url: String(answer.headers.location), headers: BROWSER });
@@ -45,7 +45,7 @@ describe('signing up', () => {
     expect((await ask(key)).statusCode).toBe(200);
   });
 
-  it('mails a curl that works', async () => {
+  it('mails a curl command that works', async () => {
     await signUp('jo@example.com');
     const [mail] = await front.readOutbox();
     const [, key, url] = /curl -H "Authorization: Bearer (\S+)" "(\S+)"/.exec(mail?.text ?? '') ?? [];
@@ -64,7 +64,7 @@ describe('signing up', () => {
     expect(new Set(keys.map((key) => parseKey(key)?.accountId)).size).toBe(1);
   });
 
-  it('gives an address five keys, then says so in the mail and how to make room', async () => {
+  it('mails how to make room instead of a sixth key', async () => {
     const answers = [];
     for (let count = 0; count < 6; count++) answers.push(await signUp('jo@example.com'));
     expect(new Set(answers.map(({ statusCode, body }) => statusCode + body)).size).toBe(1);
@@ -80,7 +80,7 @@ describe('signing up', () => {
     ['no real address', { email: 'jo', terms: 'on' }, 'email'],
     ['terms not accepted', { email: 'jo@example.com' }, 'terms'],
     ['too long a label', { email: 'jo@example.com', terms: 'on', label: 'x'.repeat(41) }, 'label'],
-  ])('says what is wrong beside the field: %s', async (_name, fields: Record<string, string>, field) => {
+  ])('shows the problem beside its field: %s', async (_name, fields: Record<string, string>, field) => {
     const page = await post('/signup', fields, BROWSER);
     expect(page.statusCode).toBe(400);
     expect(page.body).toContain(`aria-describedby="${field}-error"`);
@@ -95,12 +95,12 @@ describe('signing up', () => {
     [{ 'sec-fetch-site': 'same-site' }],
     [{ origin: 'https://evil.example' }],
     [{ origin: 'null' }],
-  ])('sends nothing for a form of another site: %j', async (headers) => {
+  ])('sends no mail for a form of another site: %j', async (headers) => {
     expect((await signUp('jo@example.com', {}, { ...BROWSER, ...headers })).statusCode).toBe(400);
     expect(await front.readOutbox()).toEqual([]);
   });
 
-  it('takes JSON from programs', async () => {
+  it('accepts JSON', async () => {
     const answer = await front.app.inject({
       method: 'POST',
       url: '/signup',
@@ -115,7 +115,7 @@ describe('the throttle', () => {
   it.each([
     ['an address', { perNetwork: 1000, perAddress: 2 }, ['jo@example.com', 'jo@example.com', 'jo@example.com']],
     ['a network', { perNetwork: 2, perAddress: 1000 }, ['a@example.com', 'b@example.com', 'c@example.com']],
-  ])('holds for %s, as a page and as JSON, until its time is over', async (_name, mailLimits, emails) => {
+  ])('limits mails for %s, as a page and as JSON, until the window ends', async (_name, mailLimits, emails) => {
     await using throttled = await startFront({ now: NOW, mailLimits });
     const send = (email: string | undefined, headers = {}) =>
       throttled.app.inject({ method: 'POST', url: '/signup', headers, payload: { email, terms: true } });
@@ -134,7 +134,7 @@ describe('the throttle', () => {
   });
 });
 
-describe('looking after keys', () => {
+describe('the keys page', () => {
   async function openKeys(email = 'jo@example.com') {
     await post('/keys/link', { email });
     const link = new URL(linkIn((await front.readOutbox()).at(-1) as never));
@@ -143,7 +143,7 @@ describe('looking after keys', () => {
     return { page, token: link.searchParams.get('token') ?? '', hashes: [...new Set(hashes)] };
   }
 
-  it('shows last four, label, creation, last use and the usage of 30 days, never the key', async () => {
+  it('shows last four, label, creation, last use and 30 days of usage, but not the key', async () => {
     await signUp('jo@example.com', { label: 'phone <b>' });
     const key = keyIn((await front.readOutbox())[0] as never);
     for (let count = 0; count < 3; count++) await ask(key);
@@ -158,14 +158,14 @@ describe('looking after keys', () => {
     expect(page.headers['cache-control']).toBe('no-store');
   });
 
-  it('ignores what it does not know to have been done', async () => {
+  it('ignores an unknown value of `done`', async () => {
     await signUp('jo@example.com');
     const { token } = await openKeys();
     const page = await front.app.inject({ url: `/keys?token=${token}&done=constructor`, headers: BROWSER });
     expect(page.statusCode).toBe(200);
   });
 
-  it('leaves the way to one’s keys open when others ask for keys in one’s name', async () => {
+  it('still mails links to an address whose signups are used up', async () => {
     await using busy = await startFront({ now: NOW, mailLimits: { perNetwork: 1000, perAddress: 2 } });
     const asked = (url: string) =>
       busy.app.inject({ method: 'POST', url, payload: { email: 'jo@example.com', terms: true } });
@@ -173,7 +173,7 @@ describe('looking after keys', () => {
     expect((await asked('/signup')).statusCode).toBe(429);
     expect((await asked('/keys/link')).statusCode).toBe(202);
 
-    // Others may use up the links, too: the last one mailed works until the next may be asked for.
+    // When the links are used up too, the last one works until the next may be requested.
     await asked('/keys/link');
     const link = new URL(linkIn((await busy.readOutbox()).at(-1) as never));
     const askedAt = busy.clock.now.getTime();
@@ -184,7 +184,7 @@ describe('looking after keys', () => {
     expect((await asked('/keys/link')).statusCode).toBe(202);
   });
 
-  it('revokes now', async () => {
+  it('revokes a key at once', async () => {
     await signUp('jo@example.com');
     const key = keyIn((await front.readOutbox())[0] as never);
     const { token, hashes } = await openKeys();
@@ -200,23 +200,20 @@ describe('looking after keys', () => {
     [0, '2026-11-20T02:00:20Z', 401],
     [3, '2026-11-23T23:59:59Z', 200],
     [3, '2026-11-24T00:00:01Z', 401],
-  ])(
-    'replaces a key by mail, the old one working on for %d days: at %s it is answered %d',
-    async (overlap, at, status) => {
-      await signUp('jo@example.com', { label: 'phone' });
-      const old = keyIn((await front.readOutbox())[0] as never);
-      const { token, hashes } = await openKeys();
-      const answer = await post('/keys/rotate', { token, key: hashes[0] ?? '', overlap: String(overlap) }, BROWSER);
-      expect(answer.statusCode).toBe(303);
-      const mail = (await front.readOutbox()).at(-1);
-      expect(mail?.text).toContain(old.slice(-4));
-      front.clock.now = new Date(at);
-      expect((await ask(keyIn(mail as never))).statusCode).toBe(200);
-      expect((await ask(old)).statusCode).toBe(status);
-    },
-  );
+  ])('replaces a key with %d days of overlap: at %s the old key gets %d', async (overlap, at, status) => {
+    await signUp('jo@example.com', { label: 'phone' });
+    const old = keyIn((await front.readOutbox())[0] as never);
+    const { token, hashes } = await openKeys();
+    const answer = await post('/keys/rotate', { token, key: hashes[0] ?? '', overlap: String(overlap) }, BROWSER);
+    expect(answer.statusCode).toBe(303);
+    const mail = (await front.readOutbox()).at(-1);
+    expect(mail?.text).toContain(old.slice(-4));
+    front.clock.now = new Date(at);
+    expect((await ask(keyIn(mail as never))).statusCode).toBe(200);
+    expect((await ask(old)).statusCode).toBe(status);
+  });
 
-  it('replaces a key even when the address has five', async () => {
+  it('replaces a key when the address has five', async () => {
     for (let count = 0; count < 5; count++) await signUp('jo@example.com');
     const { token, hashes } = await openKeys();
     await post('/keys/rotate', { token, key: hashes[0] ?? '', overlap: '0' });
@@ -229,7 +226,7 @@ describe('looking after keys', () => {
     ['another account', (token: string) => `other123${token.slice(8)}`],
     ['a longer time', (token: string) => token.replace(/\.\d+\./, '.9999999999.')],
     ['nonsense', () => '"><script>'],
-  ])('opens nothing with %s', async (_name, forge) => {
+  ])('refuses a link with %s', async (_name, forge) => {
     await signUp('jo@example.com');
     const { token, hashes } = await openKeys();
     const page = await front.app.inject({ url: `/keys?token=${encodeURIComponent(forge(token))}`, headers: BROWSER });
@@ -239,14 +236,14 @@ describe('looking after keys', () => {
     expect((await post('/keys/revoke', { token: forge(token), key: hashes[0] ?? '' })).statusCode).toBe(400);
   });
 
-  it('opens nothing after half an hour', async () => {
+  it('refuses a link after 30 minutes', async () => {
     await signUp('jo@example.com');
     const { token } = await openKeys();
     front.clock.now = new Date('2026-11-20T02:30:21Z');
     expect((await front.app.inject({ url: `/keys?token=${token}` })).statusCode).toBe(400);
   });
 
-  it('does not reach the keys of others', async () => {
+  it('cannot revoke a key of another account', async () => {
     await signUp('jo@example.com');
     await signUp('mo@example.com');
     const mo = await openKeys('mo@example.com');
@@ -256,7 +253,7 @@ describe('looking after keys', () => {
     expect((await openKeys('jo@example.com')).page.body).toContain('1 of 5 in use');
   });
 
-  it('answers the same for an unknown address, and tells only its owner', async () => {
+  it('answers the same for an unknown address; only the mail says that it has no keys', async () => {
     await signUp('jo@example.com');
     const known = await post('/keys/link', { email: 'jo@example.com' });
     const unknown = await post('/keys/link', { email: 'nobody@example.com' });
@@ -266,7 +263,7 @@ describe('looking after keys', () => {
     expect(mail?.text).not.toContain('token=');
   });
 
-  it('changes nothing on GET, as mail scanners open links', async () => {
+  it('changes nothing on GET, because mail scanners open links', async () => {
     await signUp('jo@example.com');
     const { token, hashes } = await openKeys();
     for (const action of ['revoke', 'rotate']) {

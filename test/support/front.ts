@@ -11,8 +11,8 @@ import type { AccountStore } from '#src/access/store.ts';
 import { buildApp } from '#src/app.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
-import { createPostman } from '#src/signup/postman.ts';
-import type { ThrottleLimits } from '#src/signup/throttle.ts';
+import { createMailer } from '#src/signup/mailer.ts';
+import type { MailLimits } from '#src/signup/throttle.ts';
 import type { UpstreamHealth } from '#src/site/status-report.ts';
 import { createTraffic } from '#src/site/traffic.ts';
 import { watchUpstream } from '#src/site/upstream-watch.ts';
@@ -33,7 +33,7 @@ export async function startFront(
   options: {
     now?: string;
     smtpUrl?: string;
-    mailLimits?: ThrottleLimits;
+    mailLimits?: MailLimits;
     upstreamUrl?: string;
     upstreamHealth?: () => UpstreamHealth;
   } = {},
@@ -55,8 +55,8 @@ export async function startFront(
       traffic,
       upstreamHealth: options.upstreamHealth,
       testKey: async () => testKey,
-      register: store,
-      postman: createPostman({
+      accounts: store,
+      mailer: createMailer({
         smtpUrl: options.smtpUrl ?? null,
         mailFrom: 'Transit Information Service <keys@example.test>',
         dataDir,
