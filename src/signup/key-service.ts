@@ -1,6 +1,7 @@
 import { type Account, type KeyRecord, MAX_LIVE_KEYS } from '../access/account.ts';
 import { endOfDay, utcDayFrom } from '../access/day.ts';
 import { type IssuedKey, issueKey } from '../access/issue.ts';
+import type { KeyKind } from '../access/keys.ts';
 import { ApiError } from '../errors.ts';
 import type { Accounts } from './accounts.ts';
 import {
@@ -28,6 +29,7 @@ export interface KeyServiceOptions {
   accounts: Accounts;
   mailer: Mailer;
   mailContext: MailContext;
+  keyKind: KeyKind;
   createLink: (accountId: string) => string;
   now: () => Date;
 }
@@ -37,7 +39,9 @@ export function overlapEnd(now: Date, overlapDays: number): Date {
   return overlapDays === 0 ? now : endOfDay(utcDayFrom(now, overlapDays));
 }
 
-export function createKeyService({ accounts, mailer, mailContext, createLink, now }: KeyServiceOptions): KeyService {
+export function createKeyService(options: KeyServiceOptions): KeyService {
+  const { accounts, mailer, mailContext, keyKind, createLink, now } = options;
+
   /** Null when the account has `maxLive` valid keys already. */
   async function issueAndMail(
     account: Account,
@@ -45,7 +49,7 @@ export function createKeyService({ accounts, mailer, mailContext, createLink, no
     maxLive: number,
     replaced?: ReplacedKey,
   ): Promise<IssuedKey | null> {
-    const issued = await issueKey(accounts, { account, kind: 'live', label, now: now(), maxLive });
+    const issued = await issueKey(accounts, { account, kind: keyKind, label, now: now(), maxLive });
     if (!issued) return null;
     try {
       await mail(account.email, newKeyMail(mailContext, { key: issued.text, plan: account.plan, replaced }));

@@ -32,7 +32,8 @@ export function newKeyMail(
     ? 'If you did not request this, someone else has used a link to your keys. Open your keys and revoke those you do not recognise.'
     : 'If you did not request a key, you can ignore this mail. The key was sent to this address only.';
   const sandbox =
-    isSandbox && 'This service is a sandbox. Times, delays and alerts are made up: do not travel by them.';
+    isSandbox &&
+    'This service is a sandbox and the key works in a sandbox only. Times, delays and alerts are made up: do not travel by them.';
   return {
     subject: replaced ? 'Your new API key' : 'Your API key',
     text: paragraphs(

@@ -95,7 +95,7 @@ ${message('terms', errors)}
 <li>An address can have ${MAX_LIVE_KEYS} keys. They share one daily limit.</li>
 <li>Have a key already? <a href="/keys">See, replace or revoke</a> your keys.</li>
 <li>Need more requests a day? <a href="/#plans">Compare the plans.</a></li>
-${isSandbox && html`<li>This is a sandbox: the explorer and the docs have a key that works without signing up.</li>`}
+${isSandbox && html`<li>This is a sandbox: keys from here work in a sandbox only. The explorer and the docs have a key that works without signing up.</li>`}
 </ul>`;
 }
 

@@ -18,6 +18,7 @@ export interface SignupOptions {
   layout: Layout;
   publicUrl: string;
   docsUrl: string;
+  /** Whether the sandbox answers: signups then give `tis_test_` keys. */
   isSandbox: boolean;
   accounts: Accounts;
   mailer: Mailer;
@@ -38,7 +39,14 @@ export async function signup(app: FastifyInstance, options: SignupOptions): Prom
   const accounts = failAsUnavailable(options.accounts);
   const links = createMagicLinks({ secret: linkSecret, publicUrl, now });
   const mailContext = { publicUrl, docsUrl, isSandbox };
-  const keyService = createKeyService({ accounts, mailer, mailContext, createLink: links.createUrl, now });
+  const keyService = createKeyService({
+    accounts,
+    mailer,
+    mailContext,
+    keyKind: isSandbox ? 'test' : 'live',
+    createLink: links.createUrl,
+    now,
+  });
   // One throttle for each purpose: a flood of signups for an address must not stop its owner from getting a link.
   const throttle = createThrottle(mailLimits, now);
   // The window is as long as a link is valid: when a link is refused, an earlier one in the inbox still works.

@@ -30,7 +30,7 @@ describe('signing up', () => {
     const answer = await signUp('Jo@Example.com', { label: 'phone' }, BROWSER);
     expect(answer.statusCode).toBe(303);
     const page = await front.app.inject({ url: String(answer.headers.location), headers: BROWSER });
-    expect(page.body).not.toContain('tis_live_');
+    expect(page.body).not.toMatch(/tis_(live|test)_/);
 
     const [mail, ...others] = await front.readOutbox();
     expect(others).toEqual([]);
@@ -43,6 +43,18 @@ describe('signing up', () => {
       expect(text).toMatch(/1,000 requests a day/);
     }
     expect((await ask(key)).statusCode).toBe(200);
+  });
+
+  it.each([
+    ['test keys where the sandbox answers', true, 'test'],
+    ['live keys everywhere else', false, 'live'],
+  ])('mails %s', async (_name, isSandbox, kind) => {
+    await using service = await startFront({ now: NOW, isSandbox });
+    await service.app.inject({ method: 'POST', url: '/signup', payload: { email: 'jo@example.com', terms: true } });
+    const key = keyIn((await service.readOutbox())[0] as never);
+    expect(parseKey(key)?.kind).toBe(kind);
+    const headers = { authorization: `Bearer ${key}` };
+    expect((await service.app.inject({ url: '/v1/stops/search?q=central', headers })).statusCode).toBe(200);
   });
 
   it('mails a curl command that works', async () => {
@@ -72,7 +84,7 @@ describe('signing up', () => {
     expect(mails.slice(0, 5).map(keyIn)).toHaveLength(5);
     expect(mails[5]?.text).toMatch(/5 keys/);
     expect(mails[5]?.text).toContain(`${front.url}/keys`);
-    expect(mails[5]?.text).not.toContain('tis_live_');
+    expect(mails[5]?.text).not.toMatch(/tis_(live|test)_/);
   });
 
   it.each([

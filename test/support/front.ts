@@ -36,6 +36,7 @@ export async function startFront(
     mailLimits?: MailLimits;
     upstreamUrl?: string;
     upstreamHealth?: () => UpstreamHealth;
+    isSandbox?: boolean;
   } = {},
 ): Promise<Front> {
   const clock = { now: new Date(options.now ?? Date.now()) };
@@ -50,7 +51,7 @@ export async function startFront(
   const app = await buildApp({
     config: { publicUrl: url, docsUrl: `${url}/docs`, trustProxy: false },
     efa: watchUpstream(raw, traffic),
-    access: { store, acceptsTestKeys: true },
+    access: { store, acceptsTestKeys: options.isSandbox ?? true },
     front: {
       traffic,
       upstreamHealth: options.upstreamHealth,
@@ -96,7 +97,7 @@ export async function startFront(
 
 /** The key that a mail gives out; throws when there is none. */
 export function keyIn({ text = '' }: Email): string {
-  const [key] = /\btis_live_\w{41}\b/.exec(text) ?? [];
+  const [key] = /\btis_(?:live|test)_\w{41}\b/.exec(text) ?? [];
   if (!key) throw new Error(`no key in: ${text}`);
   return key;
 }
