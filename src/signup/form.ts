@@ -40,10 +40,20 @@ export const rotateForm = z.object({
 /** The first problem of each field. */
 export type FieldErrors = Partial<Record<string, string>>;
 
-export function fieldErrors(error: z.ZodError): FieldErrors {
+/** Throws `INVALID_PARAMETER` when the body has no fields at all, such as text or a JSON array. */
+export function readForm<Fields>(
+  schema: z.ZodType<Fields>,
+  body: unknown,
+): { fields: Fields; errors: null } | { fields: null; errors: FieldErrors } {
+  const given = body ?? {};
+  if (typeof given !== 'object' || Array.isArray(given)) {
+    throw new ApiError('INVALID_PARAMETER', 'Send the fields as a form or as a JSON object.');
+  }
+  const { data, error } = schema.safeParse(given);
+  if (!error) return { fields: data, errors: null };
   const errors: FieldErrors = {};
   for (const { path, message } of error.issues) errors[String(path[0])] ??= message;
-  return errors;
+  return { fields: null, errors };
 }
 
 export function invalidForm(errors: FieldErrors): ApiError {

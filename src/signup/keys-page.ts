@@ -6,7 +6,7 @@ import { type Html, html } from '../site/html.ts';
 import type { Layout } from '../site/layout.ts';
 import { sendPage } from '../site/page-answer.ts';
 import type { Accounts } from './accounts.ts';
-import { type FieldErrors, fieldErrors, invalidForm, linkForm, revokeForm, rotateForm, wantsPage } from './form.ts';
+import { type FieldErrors, invalidForm, linkForm, readForm, revokeForm, rotateForm, wantsPage } from './form.ts';
 import type { KeyService } from './key-service.ts';
 import { dashed, expiredLinkNotice, keysView, linkRequestView } from './keys-view.ts';
 import { LINK_MINUTES, type MagicLinks } from './magic-link.ts';
@@ -56,15 +56,13 @@ async function showKeys(app: FastifyInstance, options: KeysPageOptions): Promise
 async function requestLink(app: FastifyInstance, options: KeysPageOptions): Promise<void> {
   const { layout, keyService, linkThrottle } = options;
   app.post('/keys/link', async (request, reply) => {
-    const form = linkForm.safeParse(request.body ?? {});
-    if (!form.success) {
-      const errors = fieldErrors(form.error);
+    const { fields, errors } = readForm(linkForm, request.body);
+    if (errors) {
       if (wantsPage(request)) return sendLinkRequest(reply, layout, 400, undefined, errors);
       throw invalidForm(errors);
     }
-    const { email } = form.data;
-    linkThrottle.consume(request.ip, email);
-    await keyService.sendLink(email);
+    linkThrottle.consume(request.ip, fields.email);
+    await keyService.sendLink(fields.email);
     if (wantsPage(request)) return reply.redirect('/keys/sent', 303);
     return reply.code(202).send({ status: 'sent', message: LINK_SENT });
   });
@@ -80,29 +78,30 @@ async function changeKeys(app: FastifyInstance, options: KeysPageOptions): Promi
   const { accounts, keyService, links, rotationThrottle } = options;
 
   app.post('/keys/revoke', async (request, reply) => {
-    const form = revokeForm.parse(request.body ?? {});
-    const { account, key } = await getKey(form);
+    const { fields, errors } = readForm(revokeForm, request.body);
+    if (errors) throw invalidForm(errors);
+    const { account, key } = await getKey(fields);
     await keyService.revoke(account, key);
-    return reply.redirect(`/keys?token=${form.token}&done=revoked`, 303);
+    return reply.redirect(`/keys?token=${fields.token}&done=revoked`, 303);
   });
 
   app.post('/keys/rotate', async (request, reply) => {
-    const form = rotateForm.safeParse(request.body ?? {});
-    if (!form.success) throw invalidForm(fieldErrors(form.error));
-    const { account, key } = await getKey(form.data);
+    const { fields, errors } = readForm(rotateForm, request.body);
+    if (errors) throw invalidForm(errors);
+    const { account, key } = await getKey(fields);
     if (key.revokedAt !== null) throw new ApiError('INVALID_PARAMETER', 'The key is revoked or already replaced.');
     rotationThrottle.consume(request.ip, account.email);
-    await keyService.rotate(account, key, form.data.overlap);
-    return reply.redirect(`/keys?token=${form.data.token}&done=rotated`, 303);
+    await keyService.rotate(account, key, fields.overlap);
+    return reply.redirect(`/keys?token=${fields.token}&done=rotated`, 303);
   });
 
   /** The account that the token opens, and the key of it that the form names. */
-  async function getKey(form: { token: string; key: string }) {
-    const account = await findAccount(accounts, links, form.token);
+  async function getKey(fields: { token: string; key: string }) {
+    const account = await findAccount(accounts, links, fields.token);
     if (!account) {
       throw new ApiError('INVALID_PARAMETER', 'The link has expired or is incomplete. Request a new one at /keys.');
     }
-    const key = (await accounts.listKeys(account.id)).find(({ hash }) => hash === form.key);
+    const key = (await accounts.listKeys(account.id)).find(({ hash }) => hash === fields.key);
     if (!key) throw new ApiError('INVALID_PARAMETER', 'The account has no such key.');
     return { account, key };
   }

@@ -4,7 +4,7 @@ import { PLANS } from '../access/plan.ts';
 import { type Html, html } from '../site/html.ts';
 import type { Layout } from '../site/layout.ts';
 import { sendPage } from '../site/page-answer.ts';
-import { type FieldErrors, fieldErrors, invalidForm, signupForm, wantsPage } from './form.ts';
+import { type FieldErrors, invalidForm, readForm, signupForm, wantsPage } from './form.ts';
 import type { KeyService } from './key-service.ts';
 import type { Throttle } from './throttle.ts';
 
@@ -31,15 +31,13 @@ export async function signupPage(app: FastifyInstance, options: SignupPageOption
   app.get('/signup', async (_request, reply) => sendPage(reply, render()));
 
   app.post('/signup', async (request, reply) => {
-    const form = signupForm.safeParse(request.body ?? {});
-    if (!form.success) {
-      const errors = fieldErrors(form.error);
+    const { fields, errors } = readForm(signupForm, request.body);
+    if (errors) {
       if (wantsPage(request)) return sendPage(reply.code(400), render(errors, submittedValues(request)));
       throw invalidForm(errors);
     }
-    const { email, label } = form.data;
-    throttle.consume(request.ip, email);
-    await keyService.signUp(email, label);
+    throttle.consume(request.ip, fields.email);
+    await keyService.signUp(fields.email, fields.label);
     if (wantsPage(request)) return reply.redirect('/signup/sent', 303);
     return reply.code(202).send({ status: 'sent', message: SENT });
   });
