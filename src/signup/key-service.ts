@@ -67,7 +67,7 @@ export function createKeyService(options: KeyServiceOptions): KeyService {
     } catch (cause) {
       throw new ApiError(
         'SERVICE_UNAVAILABLE',
-        'The mail could not be sent, and nothing was changed. Check the address and try again in a few minutes.',
+        'The mail could not be sent, and nothing was changed. Check the address and try again in a few minutes. If a mail with a key still arrives, that key does not work.',
         { cause, headers: { 'retry-after': '300' } },
       );
     }

@@ -17,6 +17,8 @@ import type { UpstreamHealth } from '#src/site/status-report.ts';
 import { createTraffic } from '#src/site/traffic.ts';
 import { watchUpstream } from '#src/site/upstream-watch.ts';
 
+export const LINK_SECRET = 'a secret of the tests, long enough';
+
 export interface Front extends AsyncDisposable {
   app: FastifyInstance;
   /** Where it listens, which is also its PUBLIC_URL. */
@@ -33,6 +35,7 @@ export async function startFront(
   options: {
     now?: string;
     smtpUrl?: string;
+    smtpTimeoutMs?: number;
     mailLimits?: MailLimits;
     upstreamUrl?: string;
     upstreamHealth?: () => UpstreamHealth;
@@ -59,12 +62,13 @@ export async function startFront(
       accounts: store,
       mailer: createMailer({
         smtpUrl: options.smtpUrl ?? null,
+        smtpTimeoutMs: options.smtpTimeoutMs,
         mailFrom: 'Transit Information Service <keys@example.test>',
         dataDir,
         log: { info: () => {} },
         now: () => new Date(),
       }),
-      linkSecret: 'a secret of the tests, long enough',
+      linkSecret: LINK_SECRET,
       mailLimits: options.mailLimits,
       securityContact: 'mailto:security@example.test',
       tileUrl: null,
