@@ -24,18 +24,24 @@ export interface SignupOptions {
   mailer: Mailer;
   /** Signs the links in mails. */
   linkSecret: string;
-  mailLimits?: MailLimits | undefined;
+  /** Replaces some of `MAIL_LIMITS`. */
+  mailLimits?: Partial<MailLimits> | undefined;
   now: () => Date;
 }
 
 const MAX_FORM_BYTES = 16 * 1024;
-const MAIL_LIMITS: MailLimits = { perNetwork: 20, perAddress: 6 };
+const MAIL_LIMITS = { perHour: 1000, perNetwork: 20, perAddress: 6 };
 /** Higher, because only the holder of a magic link can rotate. They bound what a stolen link can do. */
-const ROTATION_LIMITS: MailLimits = { perNetwork: 100, perAddress: 20 };
+const ROTATION_LIMITS = { perNetwork: 100, perAddress: 20 };
+/**
+ * What each purpose gets of `perHour`. A flood of signups must not stop owners from getting a link, and a flood of link
+ * requests must not stop them from replacing a key.
+ */
+const SHARES = { signup: 0.5, link: 0.25, rotation: 0.25 };
 
 /** The signup form and the keys page. */
 export async function signup(app: FastifyInstance, options: SignupOptions): Promise<void> {
-  const { layout, publicUrl, docsUrl, isSandbox, mailer, linkSecret, mailLimits = MAIL_LIMITS, now } = options;
+  const { layout, publicUrl, docsUrl, isSandbox, mailer, linkSecret, now } = options;
   const accounts = failAsUnavailable(options.accounts);
   const links = createMagicLinks({ secret: linkSecret, publicUrl, now });
   const mailContext = { publicUrl, docsUrl, isSandbox };
@@ -47,11 +53,13 @@ export async function signup(app: FastifyInstance, options: SignupOptions): Prom
     createLink: links.createUrl,
     now,
   });
-  // One throttle for each purpose: a flood of signups for an address must not stop its owner from getting a link.
-  const throttle = createThrottle(mailLimits, now);
+  const limits = { ...MAIL_LIMITS, ...options.mailLimits };
+  const perHour = (purpose: keyof typeof SHARES) => Math.ceil(limits.perHour * SHARES[purpose]);
+  const throttle = createThrottle({ ...limits, perHour: perHour('signup') }, now);
   // The window is as long as a link is valid: when a link is refused, an earlier one in the inbox still works.
-  const linkThrottle = createThrottle({ ...mailLimits, addressWindowMinutes: LINK_MINUTES }, now);
-  const rotationThrottle = createThrottle(ROTATION_LIMITS, now);
+  const linkLimits = { ...limits, perHour: perHour('link'), addressWindowMinutes: LINK_MINUTES };
+  const linkThrottle = createThrottle(linkLimits, now);
+  const rotationThrottle = createThrottle({ ...ROTATION_LIMITS, perHour: perHour('rotation') }, now);
 
   answerErrorsWithPages(app, { layout, docsUrl });
   await app.register(formbody, { bodyLimit: MAX_FORM_BYTES });

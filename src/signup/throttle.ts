@@ -1,68 +1,75 @@
-import { isIPv6 } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { ApiError } from '../errors.ts';
+import { clientNetwork } from './client-network.ts';
 
-/** Limits how many mails a client network can request, and how many an address can get. Counts in this process only. */
+/** Limits how many mails clients can request. Counts in this process only. */
 export interface Throttle {
   /** Counts one mail that `ip` requests for `email`. Throws `TOO_MANY_REQUESTS` when a limit is reached. */
   consume(ip: string, email: string): void;
 }
 
 export interface MailLimits {
-  /** Mails in an hour. */
+  /** Mails in an hour, for all clients together. */
+  perHour: number;
+  /** Mails in an hour that one client network can request. */
   perNetwork: number;
-  /** Mails in `addressWindowMinutes` (default: six hours). */
+  /** Mails in `addressWindowMinutes` (default: six hours) to one address. */
   perAddress: number;
   addressWindowMinutes?: number;
 }
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-const MAX_WINDOWS = 100_000;
+/** Only mails that are sent are remembered, so `perHour` bounds the memory. This bounds it for any value of `perHour`. */
+const MAX_WINDOWS = 50_000;
 
+/** A fixed window: it begins with its first mail. */
 interface Window {
   count: number;
   endsAt: number;
 }
 
 export function createThrottle(limits: MailLimits, now: () => Date): Throttle {
-  const { perNetwork, perAddress, addressWindowMinutes = 360 } = limits;
+  const { perHour, perNetwork, perAddress, addressWindowMinutes = 360 } = limits;
   const networks = new LRUCache<string, Window>({ max: MAX_WINDOWS });
   const addresses = new LRUCache<string, Window>({ max: MAX_WINDOWS });
+  let total: Window | undefined;
 
-  function openWindow(windows: LRUCache<string, Window>, name: string, lengthMs: number): Window {
-    const known = windows.get(name);
-    if (known && known.endsAt > now().getTime()) return known;
-    const opened = { count: 0, endsAt: now().getTime() + lengthMs };
-    windows.set(name, opened);
-    return opened;
+  function openWindow(known: Window | undefined, lengthMs: number): Window {
+    const at = now().getTime();
+    return known && known.endsAt > at ? known : { count: 0, endsAt: at + lengthMs };
+  }
+
+  function check({ count, endsAt }: Window, limit: number, reason: string): void {
+    if (count >= limit) throw tooMany(reason, Math.max(1, Math.ceil((endsAt - now().getTime()) / 1000)));
   }
 
   return {
     consume(ip, email) {
-      const network = openWindow(networks, networkOf(ip), HOUR_MS);
-      if (network.count >= perNetwork) throw tooMany('Your network has requested too many mails.', network, now());
-      const address = openWindow(addresses, email, addressWindowMinutes * MINUTE_MS);
-      if (address.count >= perAddress) {
-        throw tooMany('Too many mails were requested for this address.', address, now());
-      }
-      network.count += 1;
-      address.count += 1;
+      const network = clientNetwork(ip);
+      const mailbox = mailboxOf(email);
+      const ofNetwork = openWindow(networks.get(network), HOUR_MS);
+      const ofAddress = openWindow(addresses.get(mailbox), addressWindowMinutes * MINUTE_MS);
+      const ofAll = openWindow(total, HOUR_MS);
+      check(ofNetwork, perNetwork, 'Your network has requested too many mails.');
+      check(ofAddress, perAddress, 'Too many mails were requested for this address.');
+      check(ofAll, perHour, 'This service has sent as many mails as it may in an hour.');
+      for (const window of [ofNetwork, ofAddress, ofAll]) window.count += 1;
+      networks.set(network, ofNetwork);
+      addresses.set(mailbox, ofAddress);
+      total = ofAll;
     },
   };
 }
 
-/** The /64 network of an IPv6 address, because one subscriber usually has a whole /64. */
-function networkOf(ip: string): string {
-  if (!isIPv6(ip) || ip.startsWith('::ffff:')) return ip;
-  const [head = '', tail] = ip.split('::') as [string, string | undefined];
-  const groups = head === '' ? [] : head.split(':');
-  const missing = tail === undefined ? 0 : 8 - groups.length - (tail === '' ? 0 : tail.split(':').length);
-  return [...groups, ...Array(missing).fill('0'), ...(tail ? tail.split(':') : [])].slice(0, 4).join(':');
+/** Many mail servers deliver `name+anything@example.com` to `name@example.com` (subaddressing, RFC 5233). */
+function mailboxOf(email: string): string {
+  const at = email.lastIndexOf('@');
+  const name = email.slice(0, at).split('+', 1)[0];
+  return name ? name + email.slice(at) : email;
 }
 
-function tooMany(reason: string, { endsAt }: Window, now: Date): ApiError {
-  const seconds = Math.max(1, Math.ceil((endsAt - now.getTime()) / 1000));
+function tooMany(reason: string, seconds: number): ApiError {
   return new ApiError('TOO_MANY_REQUESTS', `${reason} Try again in ${durationText(seconds)}. Check the spam folder.`, {
     headers: { 'retry-after': String(seconds) },
   });

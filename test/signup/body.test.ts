@@ -7,7 +7,7 @@ let token: string;
 let paths: string[];
 
 beforeAll(async () => {
-  front = await startFront({ mailLimits: { perNetwork: 1e6, perAddress: 1e6 } });
+  front = await startFront({ mailLimits: { perHour: 1e6, perNetwork: 1e6, perAddress: 1e6 } });
   for (const url of ['/signup', '/keys/link']) {
     await front.app.inject({ method: 'POST', url, payload: { email: 'jo@example.com', terms: true } });
   }

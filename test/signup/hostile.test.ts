@@ -4,7 +4,7 @@ import { type Front, startFront } from '../support/front.ts';
 
 let front: Front;
 beforeAll(async () => {
-  front = await startFront({ mailLimits: { perNetwork: 1e6, perAddress: 1e6 } });
+  front = await startFront({ mailLimits: { perHour: 1e6, perNetwork: 1e6, perAddress: 1e6 } });
 });
 afterAll(() => front[Symbol.asyncDispose]());
 

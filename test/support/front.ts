@@ -36,7 +36,7 @@ export async function startFront(
     now?: string;
     smtpUrl?: string;
     smtpTimeoutMs?: number;
-    mailLimits?: MailLimits;
+    mailLimits?: Partial<MailLimits>;
     upstreamUrl?: string;
     upstreamHealth?: () => UpstreamHealth;
     isSandbox?: boolean;
