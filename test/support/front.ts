@@ -99,6 +99,20 @@ export async function startFront(
   };
 }
 
+export function postForm(
+  app: FastifyInstance,
+  url: string,
+  fields: Record<string, string>,
+  headers: Record<string, string> = {},
+) {
+  return app.inject({
+    method: 'POST',
+    url,
+    headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    payload: new URLSearchParams(fields).toString(),
+  });
+}
+
 /** The key that a mail gives out; throws when there is none. */
 export function keyIn({ text = '' }: Email): string {
   const [key] = /\btis_(?:live|test)_\w{41}\b/.exec(text) ?? [];
