@@ -10,6 +10,7 @@ import {
   magicLinkMail,
   newKeyMail,
   type ReplacedKey,
+  revocationMail,
   unknownAddressMail,
 } from './mail-messages.ts';
 import type { Mailer, MailMessage } from './mailer.ts';
@@ -20,9 +21,13 @@ export interface KeyService {
   signUp(email: string, label: string): Promise<void>;
   /** Mails a magic link to the keys of the address, or that the address has no keys. */
   sendLink(email: string): Promise<void>;
+  /** Mails one key more. False when the account has as many valid keys as it may. */
+  add(account: Account, label: string): Promise<boolean>;
   /** Mails a new key in place of `old`, which stays valid until `overlapEnd`. */
   rotate(account: Account, old: KeyRecord, overlapDays: number): Promise<void>;
   revoke(account: Account, key: KeyRecord): Promise<void>;
+  /** Tells the owner that the key was revoked, so that a revocation by someone else is noticed. */
+  mailRevocation(account: Account, key: KeyRecord): Promise<void>;
 }
 
 export interface KeyServiceOptions {
@@ -83,6 +88,7 @@ export function createKeyService(options: KeyServiceOptions): KeyService {
       const account = await accounts.findAccountByEmail(email);
       await mail(email, account ? magicLinkMail(createLink(account.id)) : unknownAddressMail(mailContext));
     },
+    add: async (account, label) => (await issueAndMail(account, label, MAX_LIVE_KEYS)) !== null,
     async rotate(account, old, overlapDays) {
       const revokedAt = overlapEnd(now(), overlapDays);
       const worksUntil = overlapDays === 0 ? null : revokedAt;
@@ -91,5 +97,6 @@ export function createKeyService(options: KeyServiceOptions): KeyService {
       await accounts.revokeKey(account.id, old.hash, revokedAt);
     },
     revoke: async (account, key) => void (await accounts.revokeKey(account.id, key.hash, now())),
+    mailRevocation: (account, { lastFour }) => mail(account.email, revocationMail(mailContext, lastFour)),
   };
 }

@@ -1,12 +1,21 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { Account } from '../access/account.ts';
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify';
+import { type Account, type KeyRecord, MAX_LIVE_KEYS } from '../access/account.ts';
 import { utcDayFrom } from '../access/day.ts';
 import { ApiError } from '../errors.ts';
 import { type Html, html } from '../site/html.ts';
 import type { Layout } from '../site/layout.ts';
 import { sendPage } from '../site/page-answer.ts';
 import type { Accounts } from './accounts.ts';
-import { type FieldErrors, invalidForm, linkForm, readForm, revokeForm, rotateForm, wantsPage } from './form.ts';
+import {
+  type FieldErrors,
+  invalidForm,
+  linkForm,
+  newKeyForm,
+  readForm,
+  revokeForm,
+  rotateForm,
+  wantsPage,
+} from './form.ts';
 import type { KeyService } from './key-service.ts';
 import { dashed, expiredLinkNotice, keysView, linkRequestView } from './keys-view.ts';
 import { LINK_MINUTES, type MagicLinks } from './magic-link.ts';
@@ -19,7 +28,7 @@ export interface KeysPageOptions {
   keyService: KeyService;
   links: MagicLinks;
   linkThrottle: Throttle;
-  rotationThrottle: Throttle;
+  accountThrottle: Throttle;
   now: () => Date;
 }
 
@@ -27,7 +36,9 @@ const CHART_DAYS = 30;
 const LINK_SENT = 'If the address has an account, a link to its keys is on its way.';
 /** What the page says after an action, by the value of `done` in its URL. */
 const NOTICES = new Map([
-  ['revoked', 'The key is revoked and no longer works.'],
+  ['revoked', 'The key is revoked and no longer works. A mail confirms it.'],
+  ['revoked-without-mail', 'The key is revoked and no longer works. The confirmation mail could not be sent.'],
+  ['added', 'The new key is in your inbox.'],
   ['rotated', 'A new key is in your inbox.'],
 ]);
 
@@ -75,14 +86,28 @@ async function requestLink(app: FastifyInstance, options: KeysPageOptions): Prom
 }
 
 async function changeKeys(app: FastifyInstance, options: KeysPageOptions): Promise<void> {
-  const { accounts, keyService, links, rotationThrottle } = options;
+  const { accounts, keyService, links, accountThrottle, now } = options;
+
+  app.post('/keys/new', async (request, reply) => {
+    const { fields, errors } = readForm(newKeyForm, request.body);
+    if (errors) throw invalidForm(errors);
+    const account = await getAccount(fields.token);
+    accountThrottle.consume(request.ip, account.email);
+    const isAdded = await keyService.add(account, fields.label);
+    if (!isAdded) {
+      throw new ApiError('INVALID_PARAMETER', `The account has ${MAX_LIVE_KEYS} keys already. Revoke one first.`);
+    }
+    return reply.redirect(`/keys?token=${fields.token}&done=added`, 303);
+  });
 
   app.post('/keys/revoke', async (request, reply) => {
     const { fields, errors } = readForm(revokeForm, request.body);
     if (errors) throw invalidForm(errors);
     const { account, key } = await getKey(fields);
+    const wasRevoked = key.revokedAt !== null && new Date(key.revokedAt) <= now();
     await keyService.revoke(account, key);
-    return reply.redirect(`/keys?token=${fields.token}&done=revoked`, 303);
+    const isMailed = wasRevoked || (await mailRevocation(request.log, keyService, account, key));
+    return reply.redirect(`/keys?token=${fields.token}&done=${isMailed ? 'revoked' : 'revoked-without-mail'}`, 303);
   });
 
   app.post('/keys/rotate', async (request, reply) => {
@@ -90,20 +115,34 @@ async function changeKeys(app: FastifyInstance, options: KeysPageOptions): Promi
     if (errors) throw invalidForm(errors);
     const { account, key } = await getKey(fields);
     if (key.revokedAt !== null) throw new ApiError('INVALID_PARAMETER', 'The key is revoked or already replaced.');
-    rotationThrottle.consume(request.ip, account.email);
+    accountThrottle.consume(request.ip, account.email);
     await keyService.rotate(account, key, fields.overlap);
     return reply.redirect(`/keys?token=${fields.token}&done=rotated`, 303);
   });
 
+  async function getAccount(token: string): Promise<Account> {
+    const account = await findAccount(accounts, links, token);
+    if (account) return account;
+    throw new ApiError('INVALID_PARAMETER', 'The link has expired or is incomplete. Request a new one at /keys.');
+  }
+
   /** The account that the token opens, and the key of it that the form names. */
   async function getKey(fields: { token: string; key: string }) {
-    const account = await findAccount(accounts, links, fields.token);
-    if (!account) {
-      throw new ApiError('INVALID_PARAMETER', 'The link has expired or is incomplete. Request a new one at /keys.');
-    }
+    const account = await getAccount(fields.token);
     const key = (await accounts.listKeys(account.id)).find(({ hash }) => hash === fields.key);
     if (!key) throw new ApiError('INVALID_PARAMETER', 'The account has no such key.');
     return { account, key };
+  }
+}
+
+/** Whether the mail was sent. The key is revoked by now: a mail that fails must not make it look valid. */
+async function mailRevocation(log: FastifyBaseLogger, keyService: KeyService, account: Account, key: KeyRecord) {
+  try {
+    await keyService.mailRevocation(account, key);
+    return true;
+  } catch (error) {
+    log.warn({ err: (error as Error).cause ?? error }, 'the mail about a revoked key could not be sent');
+    return false;
   }
 }
 

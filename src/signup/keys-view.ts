@@ -20,15 +20,18 @@ export function keysView(view: {
   const { title, dailyLimit } = PLANS[account.plan];
   const isLive = ({ revokedAt }: KeyRecord) => revokedAt === null || new Date(revokedAt) > now;
   const live = keys.filter(isLive).toReversed();
+  // A replaced key with a last day works until then, but does not count any more.
+  const counted = live.filter(({ revokedAt }) => revokedAt === null).length;
   const revoked = keys.filter((key) => !isLive(key)).toReversed();
   return html`<h1>Your keys</h1>
 <p class="lead">${account.email}: ${title} plan, ${dailyLimit === null ? 'unlimited' : `${dailyLimit.toLocaleString('en')} requests a day`}.</p>
 ${notice && html`<p class="notice" role="status">${notice}</p>`}
-<h2>${live.length} of ${MAX_LIVE_KEYS} in use</h2>
-${live.length === 0 && html`<p>None of your keys works at present. <a href="/signup">Get a key</a></p>`}
+<h2>${counted} of ${MAX_LIVE_KEYS} in use</h2>
+${live.length === 0 && html`<p>None of your keys works at present.</p>`}
 <div class="stack">
 ${live.map((key) => keyCard(key, token, now))}
 </div>
+${counted < MAX_LIVE_KEYS && newKeyCard(token)}
 <h2>Usage</h2>
 <div class="card">${usage}</div>
 ${
@@ -57,6 +60,15 @@ ${
 </div>
 </section>
 `;
+}
+
+function newKeyCard(token: string): Html {
+  return html`<h2>Another key</h2>
+<form class="fields card" method="post" action="/keys/new"><input type="hidden" name="token" value="${token}">
+<div><label for="label">Label <span class="hint">Optional.</span></label>
+<input type="text" id="label" name="label" maxlength="40" autocomplete="off"></div>
+<p class="actions"><button>Add a key by mail</button></p>
+</form>`;
 }
 
 function overlapOption(days: number, now: Date): Html {

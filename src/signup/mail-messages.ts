@@ -83,6 +83,17 @@ export function magicLinkMail(link: string): MailMessage {
   };
 }
 
+export function revocationMail({ publicUrl }: MailContext, lastFour: string): MailMessage {
+  const revoked = `Your API key ending in ${lastFour} was revoked on the page of your keys. It no longer works.`;
+  const unasked =
+    'If you did not do this, someone else has used a link to your keys. Make sure that only you can read your mails, then request a link and get a new key:';
+  return {
+    subject: 'Your API key was revoked',
+    text: paragraphs(revoked, unasked, `    ${publicUrl}/keys`, SIGNATURE),
+    html: document(html`<p>${revoked}</p><p>${unasked} <a href="${publicUrl}/keys">${publicUrl}/keys</a></p>`),
+  };
+}
+
 /** The page answers the same for every address; only the mail says that an address has no account. */
 export function unknownAddressMail({ publicUrl }: MailContext): MailMessage {
   const none = 'A link to the API keys of this address was requested. This address has no keys.';

@@ -32,12 +32,13 @@ export interface MailerOptions {
 
 /** Below the 9.5 s that a request may take, so that a failed mail is undone before the process ends. */
 const SMTP_TIMEOUT_MS = 8000;
+/** How long a server may take to close its side of a connection that we have closed. */
+const CLOSE_TIMEOUT_MS = 1000;
 
 export function createMailer(options: MailerOptions): Mailer {
   const { smtpUrl, smtpTimeoutMs = SMTP_TIMEOUT_MS, mailFrom, dataDir, log, now } = options;
   if (smtpUrl !== null) {
-    // On abort the connection is destroyed at once, without waiting for the server to close its side.
-    const smtp = nodemailer.createTransport({ url: smtpUrl, socketCloseTimeout: 0 });
+    const smtp = nodemailer.createTransport({ url: smtpUrl, socketCloseTimeout: CLOSE_TIMEOUT_MS });
     return {
       async send(to, message) {
         // nodemailer's own timeouts bound single steps, and a server that keeps sending something resets them.

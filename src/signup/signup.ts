@@ -31,13 +31,13 @@ export interface SignupOptions {
 
 const MAX_FORM_BYTES = 16 * 1024;
 const MAIL_LIMITS = { perHour: 1000, perNetwork: 20, perAddress: 6 };
-/** Higher, because only the holder of a magic link can rotate. They bound what a stolen link can do. */
-const ROTATION_LIMITS = { perNetwork: 100, perAddress: 20 };
+/** For new keys on the keys page. Higher, because that takes a magic link. They bound what a stolen link can do. */
+const ACCOUNT_LIMITS = { perNetwork: 100, perAddress: 20 };
 /**
  * What each purpose gets of `perHour`. A flood of signups must not stop owners from getting a link, and a flood of link
- * requests must not stop them from replacing a key.
+ * requests must not stop them from getting a new key on the keys page.
  */
-const SHARES = { signup: 0.5, link: 0.25, rotation: 0.25 };
+const SHARES = { signup: 0.5, link: 0.25, account: 0.25 };
 
 /** The signup form and the keys page. */
 export async function signup(app: FastifyInstance, options: SignupOptions): Promise<void> {
@@ -59,7 +59,7 @@ export async function signup(app: FastifyInstance, options: SignupOptions): Prom
   // The window is as long as a link is valid: when a link is refused, an earlier one in the inbox still works.
   const linkLimits = { ...limits, perHour: perHour('link'), addressWindowMinutes: LINK_MINUTES };
   const linkThrottle = createThrottle(linkLimits, now);
-  const rotationThrottle = createThrottle({ ...ROTATION_LIMITS, perHour: perHour('rotation') }, now);
+  const accountThrottle = createThrottle({ ...ACCOUNT_LIMITS, perHour: perHour('account') }, now);
 
   answerErrorsWithPages(app, { layout, docsUrl });
   await app.register(formbody, { bodyLimit: MAX_FORM_BYTES });
@@ -67,7 +67,7 @@ export async function signup(app: FastifyInstance, options: SignupOptions): Prom
     if (request.method === 'POST') refuseCrossSiteForm(request, publicUrl);
   });
   await app.register(signupPage, { layout, keyService, throttle, isSandbox });
-  await app.register(keysPage, { layout, accounts, keyService, links, linkThrottle, rotationThrottle, now });
+  await app.register(keysPage, { layout, accounts, keyService, links, linkThrottle, accountThrottle, now });
 }
 
 /** Errors of these routes are pages for browsers. Programs get the same JSON as everywhere. */

@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Front, linkIn, startFront } from '../support/front.ts';
 import { listRoutes } from '../support/routes.ts';
+
+vi.setConfig({ testTimeout: 30_000 });
 
 let front: Front;
 let token: string;
@@ -16,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => front[Symbol.asyncDispose]());
 
-const FORMS = ['/signup', '/keys/link', '/keys/revoke', '/keys/rotate'];
+const FORMS = ['/signup', '/keys/link', '/keys/new', '/keys/revoke', '/keys/rotate'];
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 const ACCEPTS = ['text/html', 'application/json', '', '*/*;q=x,,text/html;;'];
 
@@ -97,7 +99,7 @@ const QUERIES = [
   `?token=${'a'.repeat(8000)}`,
 ];
 
-it('the pages have exactly four forms', async () => {
+it('the pages have no forms but these', async () => {
   const statuses = await Promise.all(
     paths.map(async (url) => (await front.app.inject({ method: 'POST', url })).statusCode),
   );
@@ -119,17 +121,14 @@ describe.each(FORMS)('POST %s', (url) => {
   });
 });
 
-it('answers no hostile request to any page with a 5xx', async () => {
+it.each(METHODS)('answers no hostile %s of any page with a 5xx', async (method) => {
   const queries = [...QUERIES, `?token=${token}&done=a&done=b`, `?token=${token}&done[]=constructor`];
-  const requests = paths
-    .flatMap((path) => queries.map((query) => path + query))
-    .flatMap((url) => METHODS.map((method) => ({ method, url })));
   const failed: unknown[] = [];
-  for (const { method, url } of requests) {
+  for (const url of paths.flatMap((path) => queries.map((query) => path + query))) {
     for (const payload of ['', '"text"', '{"email":null}']) {
       const headers = { accept: 'text/html', origin: 'null', 'content-type': 'application/json' };
       const { statusCode } = await front.app.inject({ method, url, headers, payload });
-      if (statusCode >= 500) failed.push([statusCode, method, url.slice(0, 80), payload]);
+      if (statusCode >= 500) failed.push([statusCode, url.slice(0, 80), payload]);
     }
   }
   expect(failed).toEqual([]);

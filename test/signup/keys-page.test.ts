@@ -153,3 +153,61 @@ it('changes nothing on GET, because mail scanners open links', async () => {
   }
   expect((await openKeys()).page.body).toContain('1 of 5 in use');
 });
+
+it('mails more keys on the plan of the account, up to five', async () => {
+  await signUp('jo@example.com');
+  const account = await front.store.findAccountByEmail('jo@example.com');
+  await front.store.setPlan(account?.id ?? '', 'developer');
+  const { token } = await openKeys();
+  for (let count = 2; count <= 5; count++) {
+    const answer = await post('/keys/new', { token, label: `tablet ${count}` }, BROWSER);
+    expect(answer.statusCode).toBe(303);
+    const mail = (await front.readOutbox()).at(-1);
+    expect(mail?.text).toMatch(/50,000 requests a day/);
+    expect((await ask(keyIn(mail as never))).statusCode).toBe(200);
+    const page = await front.app.inject({ url: String(answer.headers.location), headers: BROWSER });
+    expect(page.body).toContain('new key is in your inbox');
+    expect(page.body).toContain(`tablet ${count}`);
+  }
+  const sent = (await front.readOutbox()).length;
+  const refused = await post('/keys/new', { token, label: '' });
+  expect(refused.json()).toMatchObject({
+    error: { code: 'INVALID_PARAMETER', message: expect.stringMatching(/5 keys/) },
+  });
+  expect((await front.readOutbox()).length).toBe(sent);
+  expect((await openKeys()).page.body).not.toContain('action="/keys/new"');
+});
+
+it('adds no key without a valid link or with a bad label', async () => {
+  await signUp('jo@example.com');
+  const { token } = await openKeys();
+  const sent = (await front.readOutbox()).length;
+  expect((await post('/keys/new', { token: `${token.slice(0, -3)}AAA` })).statusCode).toBe(400);
+  expect((await post('/keys/new', { token, label: 'x'.repeat(41) })).statusCode).toBe(400);
+  expect((await front.readOutbox()).length).toBe(sent);
+});
+
+it('does not count a replaced key among the five while it still works', async () => {
+  for (let count = 0; count < 5; count++) await signUp('jo@example.com');
+  const { token, hashes } = await openKeys();
+  await post('/keys/rotate', { token, key: hashes[0] ?? '', overlap: '3' });
+  const { page } = await openKeys();
+  expect(page.body).toContain('5 of 5 in use');
+  expect(page.body).toContain('works until 2026-11-24 00:00 UTC');
+});
+
+it('mails the owner after a revocation, once', async () => {
+  await signUp('jo@example.com', { label: 'phone' });
+  const key = keyIn((await front.readOutbox())[0] as never);
+  const { token, hashes } = await openKeys();
+  const sent = (await front.readOutbox()).length;
+  for (let count = 0; count < 2; count++) await post('/keys/revoke', { token, key: hashes[0] ?? '' });
+  const mails = (await front.readOutbox()).slice(sent);
+  expect(mails.map(({ subject }) => subject)).toEqual(['Your API key was revoked']);
+  expect(mails[0]?.to).toEqual([{ name: '', address: 'jo@example.com' }]);
+  for (const text of [mails[0]?.text, mails[0]?.html]) {
+    expect(text).toContain(key.slice(-4));
+    expect(text).toContain(`${front.url}/keys`);
+    expect(text).not.toMatch(/phone|token=|tis_/);
+  }
+});

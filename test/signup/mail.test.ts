@@ -17,6 +17,14 @@ async function liveKeys(front: Front): Promise<string[]> {
   return keys.filter(({ revokedAt }) => revokedAt === null).map(({ hash }) => hash);
 }
 
+/** The hash of a valid key, and a token that opens the keys of its account. */
+async function issueWithLink(front: Front): Promise<{ key: string; token: string }> {
+  const issued = parseKey(await issueTestKey(front.store, { email: 'jo@example.com' }));
+  const links = createMagicLinks({ secret: LINK_SECRET, publicUrl: front.url, now: () => front.clock.now });
+  const token = new URL(links.createUrl(issued?.accountId ?? '')).searchParams.get('token');
+  return { key: issued?.hash ?? '', token: token ?? '' };
+}
+
 it('sends the mail to the configured SMTP server', async () => {
   await using smtp = await startSmtp();
   await using front = await startFront({ smtpUrl: smtp.url });
@@ -69,15 +77,32 @@ describe.each<[string, () => Promise<{ url: string } & AsyncDisposable>]>([
     expect((await post(front, '/keys/link', FORM)).statusCode).toBe(503);
   });
 
+  it('a revocation holds, and the page says that its mail is missing', async () => {
+    await using smtp = await start();
+    await using front = await startFront({ smtpUrl: smtp.url, smtpTimeoutMs: 300 });
+    const { key, token } = await issueWithLink(front);
+    const answer = await post(front, '/keys/revoke', { token, key });
+    expect(answer.statusCode).toBe(303);
+    expect(await liveKeys(front)).toEqual([]);
+    const page = await front.app.inject({ url: String(answer.headers.location), headers: BROWSER });
+    expect(page.body).toMatch(/is revoked.*mail could not be sent/);
+  });
+
+  it('adding a key answers 503 and leaves no new valid key', async () => {
+    await using smtp = await start();
+    await using front = await startFront({ smtpUrl: smtp.url, smtpTimeoutMs: 300 });
+    const { key, token } = await issueWithLink(front);
+    expect((await post(front, '/keys/new', { token })).statusCode).toBe(503);
+    expect(await liveKeys(front)).toEqual([key]);
+  });
+
   it('replacing a key answers 503 and leaves the old key as the only valid one', async () => {
     await using smtp = await start();
     await using front = await startFront({ smtpUrl: smtp.url, smtpTimeoutMs: 300 });
-    const old = parseKey(await issueTestKey(front.store, { email: 'jo@example.com' }));
-    const links = createMagicLinks({ secret: LINK_SECRET, publicUrl: front.url, now: () => front.clock.now });
-    const token = new URL(links.createUrl(old?.accountId ?? '')).searchParams.get('token');
-    const answer = await post(front, '/keys/rotate', { token, key: old?.hash, overlap: '0' });
+    const { key, token } = await issueWithLink(front);
+    const answer = await post(front, '/keys/rotate', { token, key, overlap: '0' });
     expect(answer.statusCode).toBe(503);
-    expect(await liveKeys(front)).toEqual([old?.hash]);
+    expect(await liveKeys(front)).toEqual([key]);
   });
 });
 
@@ -85,5 +110,5 @@ it('closes the connection to an SMTP server that does not answer in time', async
   await using smtp = await startFaultySmtp('never ends its greeting');
   await using front = await startFront({ smtpUrl: smtp.url, smtpTimeoutMs: 300 });
   await post(front, '/signup', FORM);
-  await vi.waitFor(() => expect(smtp.countConnections()).toBe(0));
+  await vi.waitFor(() => expect(smtp.countConnections()).toBe(0), 4000);
 });

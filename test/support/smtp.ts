@@ -61,7 +61,9 @@ export async function startFaultySmtp(fault: SmtpFault): Promise<FaultySmtp> {
     socket.on('error', () => {});
     socket.on('close', () => sockets.delete(socket));
     greet(socket, fault);
-    createInterface(socket).on('line', (line) => answerLine(socket, line, fault));
+    const lines = createInterface(socket);
+    lines.on('error', () => {});
+    lines.on('line', (line) => answerLine(socket, line, fault));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
