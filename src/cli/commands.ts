@@ -72,12 +72,12 @@ export const COMMANDS: Record<string, (input: CommandInput) => Promise<CommandOu
     return { json: all.map(accountJson), rows: all.map(accountRow) };
   },
 
-  async show({ accounts, operands, options }) {
+  async show({ accounts, operands, options, now }) {
     const account = await getAccount(accounts, operands[0] ?? options.email);
     const keys = await accounts.listKeys(account.id);
     return {
       json: { ...accountJson(account), keys: keys.map(keyJson) },
-      rows: keys.map((key) => ({ ...accountRow(account), ...keyRow(key) })),
+      rows: keys.map((key) => ({ ...accountRow(account), ...keyRow(key, now) })),
       ...(keys.length === 0 && { note: `${account.email} (${account.id}, ${account.plan}) has no keys.` }),
     };
   },
@@ -85,8 +85,9 @@ export const COMMANDS: Record<string, (input: CommandInput) => Promise<CommandOu
   async revoke({ accounts, operands, now }) {
     const key = await getKey(accounts, operands[0]);
     await accounts.revokeKey(key.accountId, key.hash, now);
-    const revoked = { ...key, revokedAt: key.revokedAt ?? now.toISOString() };
-    return { json: keyJson(revoked), rows: [keyRow(revoked)], note: 'The key is refused everywhere within 10 s.' };
+    const wasRevoked = key.revokedAt !== null && new Date(key.revokedAt) <= now;
+    const revoked = { ...key, revokedAt: wasRevoked ? key.revokedAt : now.toISOString() };
+    return { json: keyJson(revoked), rows: [keyRow(revoked, now)], note: 'The key is refused everywhere within 10 s.' };
   },
 
   async 'set-plan'({ accounts, operands, options }) {
@@ -154,12 +155,18 @@ function keyJson(key: KeyRecord) {
   return { id: keyId(key), label, last_four: lastFour, created_at: createdAt, revoked_at: revokedAt };
 }
 
-function keyRow(key: KeyRecord): Row {
+function keyRow(key: KeyRecord, now: Date): Row {
   return {
     key: keyId(key),
     'last four': key.lastFour,
     label: key.label,
     issued: key.createdAt.slice(0, 10),
-    state: key.revokedAt ? `revoked ${key.revokedAt.slice(0, 10)}` : 'valid',
+    state: keyState(key, now),
   };
+}
+
+function keyState({ revokedAt }: KeyRecord, now: Date): string {
+  if (revokedAt === null) return 'valid';
+  const day = revokedAt.slice(0, 10);
+  return new Date(revokedAt) > now ? `valid until ${day} 00:00 UTC` : `revoked ${day}`;
 }

@@ -59,6 +59,17 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', { timeout
     expect((await app.ask(byKey.key)).statusCode).toBe(401);
   });
 
+  it('shows until when a replaced key works, and revokes it at once', async () => {
+    const { id, account } = await json('issue', '--email', 'late@example.com');
+    const [key] = await store.listKeys(account.id);
+    await store.revokeKey(account.id, key?.hash ?? '', new Date('2999-01-01T00:00:00Z'));
+    expect((await run('show', account.id)).stdout).toContain('valid until 2999-01-01 00:00 UTC');
+    const { revoked_at } = await json('revoke', id);
+    expect(Date.parse(revoked_at)).toBeLessThanOrEqual(Date.now());
+    expect((await json('show', account.id)).keys[0].revoked_at).toBe(revoked_at);
+    expect((await run('show', account.id)).stdout).toContain(`revoked ${revoked_at.slice(0, 10)}`);
+  });
+
   it('changes a plan, for the next request on a limited plan and within ten seconds from Pro', async () => {
     const { key, account } = await json('issue', '--email', 'plan@example.com');
     expect((await app.ask(key)).headers['x-ratelimit-limit']).toBe('1000');
