@@ -8,8 +8,8 @@ import { createEfaClient } from './efa/client.ts';
 import { deadlinesFrom } from './efa/deadlines.ts';
 import { openRedis } from './redis/shared-redis.ts';
 import { startSandbox } from './sandbox/server.ts';
-import { readLinkSecret } from './signup/link-secret.ts';
-import { createPostman } from './signup/postman.ts';
+import { readLinkSecret } from './signup/magic-link.ts';
+import { createMailer } from './signup/mailer.ts';
 import { createTraffic } from './telemetry/traffic.ts';
 import { watchUpstream } from './telemetry/upstream-watch.ts';
 import { coordinateThrough } from './upstream/coordination.ts';
@@ -99,8 +99,8 @@ async function pageOptions({ tileUrl, tileAttribution, securityContact, ...more 
       return { budgetLeft: reserveFill, isBreakerOpen };
     },
     testKey,
-    register: store,
-    postman: createPostman({ smtpUrl, mailFrom, dataDir, log: logger, now }),
+    accounts: store,
+    mailer: createMailer({ smtpUrl, mailFrom, dataDir, log: logger, now }),
     linkSecret: linkSecret ?? (await keptLinkSecret()),
   };
 }
