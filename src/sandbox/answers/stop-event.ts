@@ -1,25 +1,24 @@
 import { alertsFor } from '../alerts/alert.ts';
 import type { PointNode } from '../network/network-index.ts';
 import type { Departure } from '../timetable/departures.ts';
-import { type CallState, callState, isReplaced } from '../timetable/realtime.ts';
+import type { CallState } from '../timetable/realtime.ts';
 import { plannedSeconds } from '../timetable/run.ts';
 import { boardLocation } from './board-location.ts';
 import { timestamp } from './time.ts';
 import { boardTransportation, vehicleProperties } from './transportation.ts';
 
-/** One event; two where an extra run replaces a cancelled one. Without `nowSeconds` there are no realtime fields. */
-export function stopEvents(departure: Departure, nowSeconds: number | undefined): object[] {
-  const { run, call } = departure;
-  const state: CallState = nowSeconds === undefined ? { kind: 'timetable' } : callState(run, call, nowSeconds);
+/** One element of `stopEvents`. */
+export function stopEvent(departure: Departure): object {
+  const { state } = departure;
   switch (state.kind) {
     case 'timetable':
-      return [timetableEvent(departure)];
+      return timetableEvent(departure);
     case 'live':
-      return [liveEvent(departure, state)];
+      return liveEvent(departure, state);
     case 'cancelled':
-      return isReplaced(run)
-        ? [cancelledEvent(departure, state.scope), extraEvent(departure)]
-        : [cancelledEvent(departure, state.scope)];
+      return cancelledEvent(departure, state.scope);
+    case 'extra':
+      return extraEvent(departure, state.estimatedSeconds);
   }
 }
 
@@ -56,15 +55,15 @@ function cancelledEvent(departure: Departure, scope: 'trip' | 'departure'): obje
   };
 }
 
-/** The run that replaces a cancelled one, two minutes late. Its only identifier is an `AVMSTripID`. */
-function extraEvent(departure: Departure): object {
-  const { run, call } = departure;
+/** The extra run that replaces a cancelled one. Its only identifier is an `AVMSTripID`. */
+function extraEvent(departure: Departure, estimatedSeconds: number): object {
+  const { run } = departure;
   return {
     realtimeStatus: ['EXTRA_TRIP', 'MONITORED'],
     isRealtimeControlled: true,
     location: boardLocation(pointOf(departure), { realtimeStatus: 'EXTRA_TRIP', isExtraTrip: true }),
     ...plannedTimes(departure),
-    departureTimeEstimated: timestamp(plannedSeconds(run, call) + 120),
+    departureTimeEstimated: timestamp(estimatedSeconds),
     transportation: boardTransportation(run, true),
     ...infos(departure),
     properties: {
