@@ -17,7 +17,8 @@ export function departureAnswer(authority: Authority, query: URLSearchParams, no
   const name = query.get('name_dm') ?? '';
   const point = index.pointById.get(name);
   const home = index.stopById.get(name) ?? point?.home;
-  if (home === undefined || query.get('mode') !== 'direct') return { version: VERSION, systemMessages: [stopInvalid] };
+  if (home === undefined) return { version: VERSION, systemMessages: [], locations: [], stopEvents: [] };
+  if (query.get('mode') !== 'direct') return { version: VERSION, systemMessages: [stopInvalid] };
 
   const withRealtime = query.get('TfNSWDM') === 'true';
   const atSeconds = askedSeconds(query, nowSeconds);
