@@ -3,9 +3,10 @@ import type { PointNode } from '../network/network-index.ts';
 import type { Departure } from '../timetable/departures.ts';
 import type { CallState } from '../timetable/realtime.ts';
 import { plannedSeconds } from '../timetable/run.ts';
+import { extraTripId, runIdentifiers } from '../timetable/trip-id.ts';
 import { boardLocation } from './board-location.ts';
 import { timestamp } from './time.ts';
-import { boardTransportation, vehicleProperties } from './transportation.ts';
+import { boardTransportation } from './transportation.ts';
 
 /** One element of `stopEvents`. */
 export function stopEvent(departure: Departure): object {
@@ -55,7 +56,6 @@ function cancelledEvent(departure: Departure, scope: 'trip' | 'departure'): obje
   };
 }
 
-/** The extra run that replaces a cancelled one. Its only identifier is an `AVMSTripID`. */
 function extraEvent(departure: Departure, estimatedSeconds: number): object {
   const { run } = departure;
   return {
@@ -64,20 +64,38 @@ function extraEvent(departure: Departure, estimatedSeconds: number): object {
     location: boardLocation(pointOf(departure), { realtimeStatus: 'EXTRA_TRIP', isExtraTrip: true }),
     ...plannedTimes(departure),
     departureTimeEstimated: timestamp(estimatedSeconds),
-    transportation: boardTransportation(run, true),
+    transportation: boardTransportation(run, [], true),
     ...infos(departure),
-    properties: {
-      WheelchairAccess: wheelchairAccess(departure),
-      AVMSTripID: `${vehicleProperties(run).AVMSTripID ?? ''}-R:X`,
-    },
+    properties: { WheelchairAccess: wheelchairAccess(departure), AVMSTripID: extraTripId(run) },
   };
 }
 
 function ordinaryRun(departure: Departure): object {
+  const { run, state } = departure;
+  const { properties, attributes } = vehicleAccess(departure);
   return {
-    transportation: boardTransportation(departure.run),
+    transportation: boardTransportation(run, attributes),
     ...infos(departure),
-    properties: { WheelchairAccess: wheelchairAccess(departure), ...vehicleProperties(departure.run) },
+    properties: {
+      WheelchairAccess: wheelchairAccess(departure),
+      ...runIdentifiers(run, state.kind !== 'timetable'),
+      ...properties,
+    },
+  };
+}
+
+const LIGHT_RAIL = 4;
+const BUS = 5;
+
+/** The accessibility of the vehicle, which boards give for buses and light rail only. */
+function vehicleAccess({ run, state }: Departure): { properties?: object; attributes?: string[] } {
+  const { line, pattern } = run.pattern;
+  if (pattern.wheelchairAccessible === null || ![LIGHT_RAIL, BUS].includes(line.product.class)) return {};
+  const value = pattern.wheelchairAccessible ? '1' : '0';
+  if (state.kind !== 'live') return { properties: { PlanWheelChairAccess: value } };
+  return {
+    properties: { AVMLowFloorVeh: value },
+    attributes: pattern.wheelchairAccessible ? ['AVM_LOWFLOORVEHICLE'] : [],
   };
 }
 
@@ -94,6 +112,7 @@ function infos(departure: Departure): object {
   return alerts.length === 0 ? {} : { infos: alerts };
 }
 
+/** The accessibility of the stop, whatever the vehicle. */
 function wheelchairAccess(departure: Departure): string {
   return String(pointOf(departure).home.stop.wheelchairAccess);
 }

@@ -32,6 +32,7 @@ const HURRIED: SandboxLine = {
     {
       headsign: 'Round the block',
       direction: 0,
+      wheelchairAccessible: null,
       calls: Array.from({ length: 30 }, (_, i) => ({ point: i % 2 === 0 ? '2004001' : '2004002', minutes: i / 10 })),
       services: [daily(0, 23 * 60 + 50, 10)],
     },
