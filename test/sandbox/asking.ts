@@ -65,7 +65,13 @@ interface Transportation {
   number?: string;
   product: { id: number; class: number; name: string };
   destination: { name: string };
-  properties: { RealtimeTripId?: string; tripCode?: number };
+  properties: { RealtimeTripId?: string; AVMSTripID?: string; attributes?: string[]; tripCode?: number };
+}
+
+export interface Info {
+  id: string;
+  subtitle?: string;
+  infoLinks: { subtitle: string }[];
 }
 
 export interface StopEvent {
@@ -76,7 +82,7 @@ export interface StopEvent {
   departureTimePlanned: string;
   departureTimeEstimated?: string;
   transportation: Transportation;
-  infos?: { id: string; subtitle: string }[];
+  infos?: Info[];
   properties: Record<string, string>;
 }
 
@@ -104,7 +110,8 @@ export interface Leg {
   footPathInfo?: { position: string; duration: number }[];
   interchange?: { desc: string; type: number; coords: [number, number][] };
   coords: [number, number][];
-  infos: unknown[];
+  infos: Info[];
+  properties?: Record<string, string>;
 }
 
 export interface JourneyShape {

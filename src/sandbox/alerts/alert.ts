@@ -11,10 +11,10 @@ export interface Alert {
   type: Notice['type'];
   properties: Record<string, string>;
   infoLinks: object[];
-  urlText: string;
-  url: string;
-  content: string;
-  subtitle: string;
+  urlText?: string;
+  url?: string;
+  content?: string;
+  subtitle?: string;
 }
 
 /** Notices of the line first, then of the stops; always the same for the same line and stop. */
@@ -27,9 +27,9 @@ export function alertsFor(pattern: PatternNode, stops: readonly StopNode[]): Ale
 }
 
 function alertShape(notice: Notice, home?: StopNode): Alert {
-  const { id, priority, type, subtitle, content, speech } = notice;
-  const url = `https://transportnsw.info/alerts/details#/${id}`;
-  const texts = { smsText: subtitle, ...(speech !== undefined && { speechText: speech }) };
+  const { id, priority, type, subtitle, content, speech, isInLinksOnly } = notice;
+  const texts = { urlText: subtitle, url: `https://transportnsw.info/alerts/details#/${id}`, content, subtitle };
+  const otherTexts = { smsText: subtitle, ...(speech !== undefined && { speechText: speech }) };
   return {
     priority,
     id,
@@ -42,12 +42,9 @@ function alertShape(notice: Notice, home?: StopNode): Alert {
       ...(home !== undefined && {
         stopIDglobalID: `${home.stop.id}:${home.points.map((node) => node.point.id).join(',')}`,
       }),
-      ...texts,
+      ...(!isInLinksOnly && otherTexts),
     },
-    infoLinks: [{ urlText: subtitle, url, content, subtitle, ...texts }],
-    urlText: subtitle,
-    url,
-    content,
-    subtitle,
+    infoLinks: [{ ...texts, ...otherTexts }],
+    ...(!isInLinksOnly && texts),
   };
 }

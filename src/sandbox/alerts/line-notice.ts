@@ -9,6 +9,8 @@ export interface Notice {
   content: string;
   /** The plain text of `content`; many notices have none. */
   speech?: string;
+  /** Whether the alert has its text in `infoLinks` only, as alerts of trackwork have. */
+  isInLinksOnly?: true;
 }
 
 const NBSP = '\u00a0';
@@ -41,6 +43,7 @@ const LINE_NOTICES: readonly { classes: readonly number[]; share: number; notice
       content:
         '<div><strong>Nightly from 10.30pm to 2am</strong></div>\n<ul>\n<li>Some trains don&rsquo;t run between the city &amp; the inner west.<br />Use the replacement buses.</li>\n<li>Plan ahead at <a href="https://transportnsw.info/trip">transportnsw.info</a>.&nbsp;</li>\n</ul>',
       speech: "Some trains don't run between the city and the inner west. Use the replacement buses.",
+      isInLinksOnly: true,
     },
   },
   {
@@ -91,7 +94,7 @@ const LINE_NOTICES: readonly { classes: readonly number[]; share: number; notice
     },
   },
   {
-    // The same text under another identifier, as the authority repeats its notices.
+    // The same text under another identifier and in another place, as the authority repeats its notices.
     classes: [5],
     share: 0.25,
     notice: {
@@ -100,6 +103,7 @@ const LINE_NOTICES: readonly { classes: readonly number[]; share: number; notice
       type: 'lineInfo',
       subtitle: 'Stop closed: roadworks on the way, expect delays',
       content: 'Roadworks close a lane on weekdays between 9am and 3pm.\nBuses may run up to 8 minutes late.',
+      isInLinksOnly: true,
     },
   },
   {

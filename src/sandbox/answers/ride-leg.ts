@@ -46,6 +46,7 @@ export function rideLeg(ride: TimedRide, change: { to: PointNode; seconds: numbe
   const from = pattern.points[fromCall] as PointNode;
   const to = pattern.points[toCall] as PointNode;
   const isTrain = pattern.line.product.class === 1;
+  const isAccessible = pattern.pattern.wheelchairAccessible;
   const origin = callLocation(ride, fromCall);
   const destination = callLocation(ride, toCall);
   return {
@@ -67,14 +68,20 @@ export function rideLeg(ride: TimedRide, change: { to: PointNode; seconds: numbe
       arrivalTimePlanned: timestamp(ride.arrivalSeconds),
       arrivalTimeEstimated: timestamp(ride.estimatedArrivalSeconds),
     },
-    transportation: journeyTransportation(run),
+    transportation: journeyTransportation(run, isLive, isAccessible ? ['PLAN_WHEELCHAIRACCESS'] : []),
     ...(pattern.line.product.class === 9 && { hints: [GATE_HINT] }),
     stopSequence: stopSequence(ride),
     ...(change !== undefined && changeWithinStop(to, change)),
     infos: alertsFor(pattern, [from.home, to.home]),
     coords: wayBetween(pattern, fromCall, toCall),
-    properties: { PlanLowFloorVehicle: '1', PlanWheelChairAccess: '1' },
+    ...(isAccessible !== null && { properties: vehicleAccess(isAccessible) }),
   };
+}
+
+/** The planned accessibility of the vehicle. */
+function vehicleAccess(isAccessible: boolean): object {
+  const value = isAccessible ? '1' : '0';
+  return { PlanLowFloorVehicle: value, PlanWheelChairAccess: value };
 }
 
 const GATE_HINT = {

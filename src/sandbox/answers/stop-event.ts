@@ -1,25 +1,25 @@
 import { alertsFor } from '../alerts/alert.ts';
 import type { PointNode } from '../network/network-index.ts';
 import type { Departure } from '../timetable/departures.ts';
-import { type CallState, callState, isReplaced } from '../timetable/realtime.ts';
+import type { CallState } from '../timetable/realtime.ts';
 import { plannedSeconds } from '../timetable/run.ts';
+import { extraTripId, runIdentifiers } from '../timetable/trip-id.ts';
 import { boardLocation } from './board-location.ts';
 import { timestamp } from './time.ts';
-import { boardTransportation, vehicleProperties } from './transportation.ts';
+import { boardTransportation } from './transportation.ts';
 
-/** One event; two where an extra run replaces a cancelled one. Without `nowSeconds` there are no realtime fields. */
-export function stopEvents(departure: Departure, nowSeconds: number | undefined): object[] {
-  const { run, call } = departure;
-  const state: CallState = nowSeconds === undefined ? { kind: 'timetable' } : callState(run, call, nowSeconds);
+/** One element of `stopEvents`. */
+export function stopEvent(departure: Departure): object {
+  const { state } = departure;
   switch (state.kind) {
     case 'timetable':
-      return [timetableEvent(departure)];
+      return timetableEvent(departure);
     case 'live':
-      return [liveEvent(departure, state)];
+      return liveEvent(departure, state);
     case 'cancelled':
-      return isReplaced(run)
-        ? [cancelledEvent(departure, state.scope), extraEvent(departure)]
-        : [cancelledEvent(departure, state.scope)];
+      return cancelledEvent(departure, state.scope);
+    case 'extra':
+      return extraEvent(departure, state.estimatedSeconds);
   }
 }
 
@@ -56,29 +56,46 @@ function cancelledEvent(departure: Departure, scope: 'trip' | 'departure'): obje
   };
 }
 
-/** The run that replaces a cancelled one, two minutes late. Its only identifier is an `AVMSTripID`. */
-function extraEvent(departure: Departure): object {
-  const { run, call } = departure;
+function extraEvent(departure: Departure, estimatedSeconds: number): object {
+  const { run } = departure;
   return {
     realtimeStatus: ['EXTRA_TRIP', 'MONITORED'],
     isRealtimeControlled: true,
     location: boardLocation(pointOf(departure), { realtimeStatus: 'EXTRA_TRIP', isExtraTrip: true }),
     ...plannedTimes(departure),
-    departureTimeEstimated: timestamp(plannedSeconds(run, call) + 120),
-    transportation: boardTransportation(run, true),
+    departureTimeEstimated: timestamp(estimatedSeconds),
+    transportation: boardTransportation(run, [], true),
     ...infos(departure),
-    properties: {
-      WheelchairAccess: wheelchairAccess(departure),
-      AVMSTripID: `${vehicleProperties(run).AVMSTripID ?? ''}-R:X`,
-    },
+    properties: { WheelchairAccess: wheelchairAccess(departure), AVMSTripID: extraTripId(run) },
   };
 }
 
 function ordinaryRun(departure: Departure): object {
+  const { run, state } = departure;
+  const { properties, attributes } = vehicleAccess(departure);
   return {
-    transportation: boardTransportation(departure.run),
+    transportation: boardTransportation(run, attributes),
     ...infos(departure),
-    properties: { WheelchairAccess: wheelchairAccess(departure), ...vehicleProperties(departure.run) },
+    properties: {
+      WheelchairAccess: wheelchairAccess(departure),
+      ...runIdentifiers(run, state.kind !== 'timetable'),
+      ...properties,
+    },
+  };
+}
+
+const LIGHT_RAIL = 4;
+const BUS = 5;
+
+/** The accessibility of the vehicle, which boards give for buses and light rail only. */
+function vehicleAccess({ run, state }: Departure): { properties?: object; attributes?: string[] } {
+  const { line, pattern } = run.pattern;
+  if (pattern.wheelchairAccessible === null || ![LIGHT_RAIL, BUS].includes(line.product.class)) return {};
+  const value = pattern.wheelchairAccessible ? '1' : '0';
+  if (state.kind !== 'live') return { properties: { PlanWheelChairAccess: value } };
+  return {
+    properties: { AVMLowFloorVeh: value },
+    attributes: pattern.wheelchairAccessible ? ['AVM_LOWFLOORVEHICLE'] : [],
   };
 }
 
@@ -95,6 +112,7 @@ function infos(departure: Departure): object {
   return alerts.length === 0 ? {} : { infos: alerts };
 }
 
+/** The accessibility of the stop, whatever the vehicle. */
 function wheelchairAccess(departure: Departure): string {
   return String(pointOf(departure).home.stop.wheelchairAccess);
 }

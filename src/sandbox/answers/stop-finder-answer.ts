@@ -1,6 +1,6 @@
 import type { Authority } from '../authority.ts';
 import type { SandboxPlace } from '../network/network.ts';
-import type { NetworkIndex, PointNode, StopNode } from '../network/network-index.ts';
+import type { PointNode, StopNode } from '../network/network-index.ts';
 import { seedOf, trait } from '../trait.ts';
 import { coordOf, placeId, pointNaming } from './point-naming.ts';
 import { listOfPlaces, nameList, noMatches, VERSION } from './system-message.ts';
@@ -9,18 +9,25 @@ import { uniqueStop } from './unique-stop.ts';
 /** The authority's name for a stop's list of product classes: `modes` with `TfNSWSF=true`. */
 type ClassesField = 'modes' | 'productClasses';
 
-/** Answer of `stop_finder`: the one stop of an identifier, or all places that match a text, in no useful order. */
+/**
+ * Answer of `stop_finder`: the one stop of an identifier, or all places that match a text, in no useful order.
+ * Decommissioned stops are not found.
+ */
 export function stopFinderAnswer({ index }: Authority, query: URLSearchParams): object {
   const name = (query.get('name_sf') ?? '').trim();
   const classes = query.get('TfNSWSF') === 'true' ? 'modes' : 'productClasses';
+  const stopsInUse = index.stops.filter((stop) => !stop.isDecommissioned);
   const home = index.stopById.get(name);
-  if (home !== undefined) return { version: VERSION, locations: [uniqueResult(home, classes)] };
+  if (home !== undefined && !home.isDecommissioned) {
+    return { version: VERSION, locations: [uniqueResult(home, classes)] };
+  }
   const point = index.pointById.get(name);
-  if (point !== undefined) return { version: VERSION, locations: [platformResult(point, classes)] };
+  if (point !== undefined && !point.home.isDecommissioned) {
+    return { version: VERSION, locations: [platformResult(point, classes)] };
+  }
+  if (query.get('type_sf') === 'stop') return nameListAnswer(stopsInUse, name);
 
-  if (query.get('type_sf') === 'stop') return nameListAnswer(index, name);
-
-  const stops = index.stops
+  const stops = stopsInUse
     .map((stop) => ({ stop, quality: quality(name, stop.stop.name, stop.stop.locality) }))
     .filter(({ quality }) => quality > 0);
   const best = stops.reduce<{ stop: StopNode; quality: number } | undefined>(
@@ -112,8 +119,8 @@ function platformResult(node: PointNode, field: ClassesField): object {
 }
 
 /** With `type_sf=stop` the answer is a list of names: internal identifiers, no coordinates, no best match. */
-function nameListAnswer(index: NetworkIndex, name: string): object {
-  const locations = index.stops
+function nameListAnswer(stops: readonly StopNode[], name: string): object {
+  const locations = stops
     .filter(({ stop }) => quality(name, stop.name, stop.locality) > 0)
     .map(({ stop, classes }) => ({
       id: stop.stopId,

@@ -6,8 +6,9 @@ const DAYS_PUBLISHED_AHEAD = 14;
 
 /**
  * The instant meant by `itdDate` (YYYYMMDD) and `itdTime` (HHMM), both Sydney wall clock and both optional; epoch
- * seconds, or undefined for an impossible date. Of the hour that comes twice when daylight saving ends, it is the
- * occurrence nearer to now. A time that is skipped when daylight saving begins is read an hour later.
+ * seconds, or undefined for an impossible date. When daylight saving begins, a time that is skipped means the moment of the
+ * change. When it ends, a time that comes twice means the pass with the clock offset of now: the first until the change,
+ * the second from then on.
  */
 export function askedSeconds(query: URLSearchParams, nowSeconds: number): number | undefined {
   const date = query.get('itdDate');
@@ -17,11 +18,10 @@ export function askedSeconds(query: URLSearchParams, nowSeconds: number): number
   const clock = `${date || now.toFormat('yyyyMMdd')} ${time || now.toFormat('HHmm')}`;
   const asked = DateTime.fromFormat(clock, 'yyyyMMdd HHmm', { zone: ZONE });
   if (!asked.isValid) return undefined;
-  const occurrences = [asked.minus({ hours: 1 }), asked, asked.plus({ hours: 1 })]
-    .filter((moment) => moment.hour === asked.hour)
-    .map((moment) => moment.toSeconds());
-  const nearest = occurrences.sort((a, b) => Math.abs(a - nowSeconds) - Math.abs(b - nowSeconds) || a - b);
-  return nearest[0];
+  // luxon moves a skipped time on by an hour.
+  if (asked.toFormat('yyyyMMdd HHmm') !== clock) return asked.startOf('hour').toSeconds();
+  const passes = asked.getPossibleOffsets();
+  return (passes.find((pass) => pass.offset === now.offset) ?? asked).toSeconds();
 }
 
 /** Whether the timetable of that instant is published: from a week ago to two weeks ahead. */

@@ -1,5 +1,6 @@
 import type { PatternNode } from '../network/network-index.ts';
 import type { Run } from '../timetable/run.ts';
+import { runIdentifiers, tripCode } from '../timetable/trip-id.ts';
 import { seedOf, trait } from '../trait.ts';
 
 /*
@@ -18,7 +19,10 @@ const SYDNEY_OPERATORS: Record<string, string> = {
 
 const FEED_OF_CLASS: Record<number, string> = { 1: '3001', 2: '3001', 4: '3004', 5: '3002', 9: '3003' };
 
-export function boardTransportation(run: Run, isExtraTrip = false): object {
+/** Names of features of a vehicle, "AVM_LOWFLOORVEHICLE"; left out where there are none. */
+type Attributes = readonly string[];
+
+export function boardTransportation(run: Run, attributes: Attributes = [], isExtraTrip = false): object {
   const { pattern } = run;
   const { line } = pattern;
   const productName = isExtraTrip ? `1001_${line.route ?? line.number}` : line.product.name;
@@ -32,6 +36,7 @@ export function boardTransportation(run: Run, isExtraTrip = false): object {
       lineDisplay: 'LINE',
       globalId: feedOf(pattern),
       ...operatorProperties(pattern),
+      ...(attributes.length > 0 && { attributes }),
       ...(!isExtraTrip && { gtfsId: `${feedOf(pattern)}.${line.id.replace(':', '-')}.1.TA.${tripCode(run)}.sj2` }),
     },
     origin: { id: origin?.stopId, name: `${origin?.name}, ${origin?.locality}`, type: 'stop' },
@@ -39,7 +44,7 @@ export function boardTransportation(run: Run, isExtraTrip = false): object {
   };
 }
 
-export function journeyTransportation(run: Run): object {
+export function journeyTransportation(run: Run, isReported: boolean, attributes: Attributes): object {
   const { pattern } = run;
   return {
     ...lineShape(pattern, pattern.line.product.name),
@@ -50,8 +55,9 @@ export function journeyTransportation(run: Run): object {
       timetablePeriod: 'NSW JP',
       lineDisplay: 'LINE',
       globalId: feedOf(pattern),
-      ...vehicleProperties(run),
+      ...runIdentifiers(run, isReported),
       ...operatorProperties(pattern),
+      ...(attributes.length > 0 && { attributes }),
     },
     iconId: pattern.line.product.id,
   };
@@ -63,13 +69,6 @@ export function footTransportation(productClass: 99 | 100): object {
     product: { class: productClass, name: 'footpath', iconId: productClass },
     properties: { tripCode: 0, lineDisplay: 'LINE' },
   };
-}
-
-/** Identifiers of the run in the realtime feeds; lines that never report have none. */
-export function vehicleProperties(run: Run): { RealtimeTripId?: string; AVMSTripID?: string } {
-  if (!run.pattern.line.monitored) return {};
-  const id = realtimeTripId(run);
-  return { RealtimeTripId: id, AVMSTripID: id };
 }
 
 function lineShape({ line, pattern }: PatternNode, productName: string): object {
@@ -99,27 +98,4 @@ function operatorProperties({ line }: PatternNode): object {
 
 function feedOf(pattern: PatternNode): string {
   return FEED_OF_CLASS[pattern.line.product.class] ?? '3000';
-}
-
-/** Number of the run, unique within its line and service day. */
-function tripCode(run: Run): number {
-  return 1 + run.pattern.ordinal * 2000 + run.minute;
-}
-
-/** Each mode spells its identifiers in another way. No two runs have the same one. */
-function realtimeTripId(run: Run): string {
-  const { pattern, minute, day } = run;
-  const clock = `${String(Math.floor(minute / 60)).padStart(2, '0')}${String(minute % 60).padStart(2, '0')}`;
-  const number = pattern.index * 2000 + minute;
-  switch (pattern.line.product.class) {
-    case 1:
-    case 2:
-      return `${clock.slice(0, 2)}-${'ABCDEFGH'[pattern.index % 8]}.${day % 10_000}.${pattern.index}.${minute}.B.8.${90_000_000 + number}`;
-    case 4:
-      return `${day}-${number}:1000`;
-    case 9:
-      return `${pattern.line.route ?? 'FY'}${clock}-${pattern.pattern.direction === 0 ? 'OUT' : 'IN'}.${day}.${pattern.ordinal}.${clock}`;
-    default:
-      return String((day % 100) * 1_000_000 + number);
-  }
 }

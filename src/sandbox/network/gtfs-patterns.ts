@@ -1,6 +1,8 @@
 import type { CalendarRow, FrequencyRow, ShapeRow, StopTimeRow, TripRow } from './gtfs-rows.ts';
 import type { SandboxCalendar, SandboxPattern, SandboxService } from './network.ts';
 
+const ACCESSIBLE = { '': null, '0': null, '1': true, '2': false } as const;
+
 /** The timetable files of a GTFS folder. */
 export interface TimetableTables {
   stopTimes: readonly StopTimeRow[];
@@ -11,7 +13,7 @@ export interface TimetableTables {
 
 /**
  * Finds the patterns of one route's trips. GTFS has no patterns, and needs one trip for weekdays and another for
- * weekends: trips of a route with the same direction, headsign, shape, stops and travel times are one pattern.
+ * weekends: trips of a route with the same direction, headsign, accessibility, shape, stops and travel times are one pattern.
  */
 export function createPatternReader(tables: TimetableTables): (trips: readonly TripRow[]) => SandboxPattern[] {
   const stopTimes = Map.groupBy(tables.stopTimes, (row) => row.trip_id);
@@ -30,6 +32,7 @@ export function createPatternReader(tables: TimetableTables): (trips: readonly T
     return {
       headsign: trip.trip_headsign,
       direction: trip.direction_id === '1' ? 1 : 0,
+      wheelchairAccessible: ACCESSIBLE[trip.wheelchair_accessible],
       calls: times.map((row) => ({ point: row.stop_id, minutes: (row.departure_time - start) / 60 })),
       services: servicesOf(trip, start, frequencies.get(trip.trip_id), calendar),
       ...(path !== undefined && { path }),

@@ -6,8 +6,10 @@ import { z } from 'zod';
  */
 
 const text = z.string().min(1);
-/** Empty where GTFS leaves the value out. */
-const optional = z.string();
+/** A column that GTFS does not require; empty where it is missing. */
+const optional = z.string().default('');
+/** A column of the sandbox; it must be there, and can be empty. */
+const own = z.string();
 const number = z
   .string()
   .regex(/^-?\d+(\.\d+)?$/, 'expected a number')
@@ -40,9 +42,9 @@ export const stopRow = z.object({
   location_type: z.enum(['0', '1']),
   parent_station: optional,
   wheelchair_boarding: optional,
-  efa_locality: optional,
-  efa_stop_id: optional,
-  efa_platform: optional,
+  efa_locality: own,
+  efa_stop_id: own,
+  efa_platform: own,
 });
 
 export const routeRow = z.object({
@@ -60,8 +62,10 @@ export const tripRow = z.object({
   service_id: text,
   trip_id: text,
   trip_headsign: text,
-  direction_id: z.enum(['0', '1']),
+  direction_id: z.enum(['', '0', '1']).default(''),
   shape_id: optional,
+  /** "1" for vehicles that take wheelchairs, "2" for others; "0" or empty where it is not known. */
+  wheelchair_accessible: z.enum(['', '0', '1', '2']).default(''),
 });
 
 export const stopTimeRow = z.object({ trip_id: text, departure_time: clock, stop_id: text, stop_sequence: number });

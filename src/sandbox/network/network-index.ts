@@ -4,8 +4,10 @@ import type { SandboxLine, SandboxNetwork, SandboxPattern, SandboxPoint, Sandbox
 export interface StopNode {
   stop: SandboxStop;
   points: PointNode[];
-  /** Product classes of the lines that call here, ascending; bus for a stop without lines. */
+  /** Product classes of the lines that call here, ascending; bus for a decommissioned stop. */
   classes: readonly number[];
+  /** Whether no line calls here. */
+  isDecommissioned: boolean;
 }
 
 export interface PointNode {
@@ -41,9 +43,11 @@ export interface NetworkIndex {
   pointById: ReadonlyMap<string, PointNode>;
 }
 
+const BUS = 5;
+
 /** Throws where a pattern calls at a point that is not in the network. */
 export function indexNetwork(network: SandboxNetwork): NetworkIndex {
-  const stops: StopNode[] = network.stops.map((stop) => ({ stop, points: [], classes: [] }));
+  const stops: StopNode[] = network.stops.map((stop) => ({ stop, points: [], classes: [], isDecommissioned: false }));
   const points: PointNode[] = [];
   for (const home of stops) {
     home.stop.points.forEach((point, i) => {
@@ -58,7 +62,10 @@ export function indexNetwork(network: SandboxNetwork): NetworkIndex {
     pattern.index = i;
     for (const [call, point] of pattern.points.entries()) point.calls.push({ pattern, call });
   });
-  for (const stop of stops) stop.classes = classesAt(stop);
+  for (const stop of stops) {
+    stop.isDecommissioned = stop.points.every((point) => point.calls.length === 0);
+    stop.classes = stop.isDecommissioned ? [BUS] : classesAt(stop);
+  }
   const stopById = new Map(stops.flatMap((node) => [[node.stop.stopId, node] as const, [node.stop.id, node] as const]));
   return { network, stops, points, patterns, stopById, pointById };
 }
@@ -81,5 +88,5 @@ function patternsOf(line: SandboxLine, pointById: ReadonlyMap<string, PointNode>
 
 function classesAt(stop: StopNode): number[] {
   const classes = new Set(stop.points.flatMap((point) => point.calls.map((call) => call.pattern.line.product.class)));
-  return classes.size === 0 ? [5] : [...classes].sort((a, b) => a - b);
+  return [...classes].sort((a, b) => a - b);
 }

@@ -70,6 +70,8 @@ export interface SandboxPattern {
   headsign: string;
   /** GTFS `direction_id`: 0 outbound, 1 inbound. */
   direction: 0 | 1;
+  /** Whether the vehicles take wheelchairs; null where the timetable does not say. */
+  wheelchairAccessible: boolean | null;
   /** Minutes since the first call, rising; fractions are allowed. */
   calls: readonly { point: string; minutes: number }[];
   services: readonly SandboxService[];

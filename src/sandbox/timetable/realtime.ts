@@ -28,6 +28,8 @@ const CALL_CANCELLED_SHARE = 0.01;
 const EXTRA_SHARE_OF_CANCELLED = 0.4;
 const EXTRA_STOP_SHARE = 0.01;
 const ACTUALS_KEPT_SECONDS = 3600;
+/** No vehicle is later. */
+export const LONGEST_DELAY_SECONDS = 1500;
 
 export function callState(run: Run, call: number, nowSeconds: number): CallState {
   if (!isReported(run, plannedSeconds(run, call), nowSeconds)) return { kind: 'timetable' };

@@ -139,21 +139,33 @@ it('excluded modes are left out; without the checkbox nothing is; the checkbox a
   expect(await classes({ excludedMeans: 'checkbox' })).toEqual(new Set([7]));
 });
 
-it('an unknown stop, a stop without departures and a date far off are 200 with their own messages', async () => {
+it('an unknown stop is 200 with two empty lists', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
-  const unknown = await board(sandbox, '999999');
-  expect(unknown.systemMessages).toMatchObject([{ type: 'error', code: -2000, text: 'stop invalid' }]);
-  expect(unknown).not.toHaveProperty('stopEvents');
-  expect(unknown).not.toHaveProperty('locations');
+  const response = await ask(sandbox, 'departure_mon', { mode: 'direct', type_dm: 'stop', name_dm: '999999' });
+  expect(response.status).toBe(200);
+  expect(await response.json()).toEqual({ version: '10.6.21.17', systemMessages: [], locations: [], stopEvents: [] });
+});
 
+it('a stop at which nothing leaves keeps its location', async () => {
+  const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const decommissioned = await board(sandbox, 'G200900');
   expect(decommissioned.systemMessages).toMatchObject([{ code: -4050, text: 'no serving lines found' }]);
   expect(decommissioned.locations).toMatchObject([{ id: 'G200900', isBest: true }]);
   expect(decommissioned).not.toHaveProperty('stopEvents');
+});
 
+it('a date beyond the timetable is invalid', async () => {
+  const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const farOff = await board(sandbox, '200200', { itdDate: '20270118', itdTime: '0900' });
   expect(farOff.systemMessages).toMatchObject([{ code: -4001 }]);
   expect(farOff).not.toHaveProperty('stopEvents');
+});
+
+it('a mode other than direct is refused', async () => {
+  const sandbox = await sandboxAt(WEDNESDAY_8AM);
+  const refused = await board(sandbox, '200200', { mode: 'odv' });
+  expect(refused.systemMessages).toMatchObject([{ type: 'error', code: -2000, text: 'stop invalid' }]);
+  expect(refused).not.toHaveProperty('stopEvents');
 });
 
 it('the same question in the same minute has the same answer to the byte', async () => {

@@ -35,8 +35,8 @@ it('words match by their beginnings, in any order, also the suburb', async () =>
     (await places(sandbox, 'stop_finder', { type_sf: 'any', name_sf })).locations?.map((place) => place.id);
   expect(await found('alder stat')).toEqual(['200100']);
   expect(await found('station cedar')).toEqual(['200300']);
-  expect(await found('old alder')).toEqual(['G200900']);
-  expect(await found('mill')).toEqual(['G200900']);
+  expect(await found('dogwood cedar')).toEqual(['G200400']);
+  expect(await found('main')).toEqual(['G200400']);
   expect(await found('zzzz')).toBeUndefined();
 });
 
@@ -68,6 +68,15 @@ it('with type_sf=stop a text finds names without coordinates', async () => {
   for (const place of locations) {
     expect(place).not.toHaveProperty('coord');
     expect(place.isBest).toBe(false);
+  }
+});
+
+it.each(['old mill', 'G200900', '10100009', '2009001'])('a decommissioned stop is not found by %s', async (name_sf) => {
+  const sandbox = await sandboxAt(NOW);
+  for (const type_sf of ['any', 'stop']) {
+    const answer = await places(sandbox, 'stop_finder', { type_sf, name_sf });
+    expect(answer.systemMessages).toMatchObject([{ code: -8020 }]);
+    expect(answer).not.toHaveProperty('locations');
   }
 });
 

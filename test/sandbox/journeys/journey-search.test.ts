@@ -61,6 +61,7 @@ function networkOf(drawn: {
         {
           headsign: 'Plain',
           direction: 0 as const,
+          wheelchairAccessible: null,
           calls: calls.map((point, call) => ({
             point: `p${point}`,
             minutes: gaps.slice(0, call).reduce((sum, gap) => sum + gap, 0),

@@ -39,7 +39,7 @@ it('a trip with frequencies departs at each interval before end_time, one withou
 
 it('trips of a route with equal calls are one pattern, whatever their days and times', () => {
   const network = networkWith(
-    ['trips.txt', 'nsw:70165,weekdays', 'nsw:70165,weekends,late,Heath,0,\nnsw:70165,weekdays'],
+    ['trips.txt', 'nsw:70165,weekdays', 'nsw:70165,weekends,late,Heath,0,,\nnsw:70165,weekdays'],
     ['stop_times.txt', '70165-1-weekdays-0900,09', 'late,21:00:00,21:00:00,2002003,1\n70165-1-weekdays-0900,09'],
     ['stop_times.txt', '70165-1-weekdays-0900,12', 'late,24:20:00,24:20:00,2008001,2\n70165-1-weekdays-0900,12'],
   );
@@ -65,12 +65,28 @@ it('stop times and shape points are ordered by their sequence numbers', () => {
   expect(pattern?.path?.at(-1)).toEqual([-33.8, 151.2]);
 });
 
-it('columns that the sandbox does not know are ignored, and so is a byte order mark', () => {
+it('unknown columns, empty lines and a byte order mark are ignored', () => {
   const network = networkWith(
-    ['agency.txt', 'agency_id,', '\uFEFFagency_id,'],
+    ['agency.txt', 'agency_url', 'agency_website'],
+    ['routes.txt', 'route_id,', '\uFEFFroute_id,'],
     ['efa_places.txt', 'place_lon\n', 'place_lon\n\n'],
   );
   expect(network).toEqual(networkWith());
+});
+
+it('columns that GTFS does not require can be missing', () => {
+  const network = networkWith(
+    ['trips.txt', 'wheelchair_accessible', 'bikes_allowed'],
+    ['trips.txt', 'direction_id', 'block_id'],
+    ['stops.txt', 'wheelchair_boarding', 'zone_id'],
+  );
+  expect(lineOf(network, 'nsw:020T1')?.patterns[1]).toMatchObject({ direction: 0, wheelchairAccessible: null });
+  expect(network.stops[0]?.wheelchairAccess).toBe(false);
+});
+
+it('trips of vehicles with and without wheelchair access are different patterns', () => {
+  const patterns = lineOf(networkWith(), 'nsw:30010')?.patterns;
+  expect(patterns?.map((pattern) => pattern.wheelchairAccessible)).toEqual([false, true]);
 });
 
 it.each([
@@ -79,7 +95,7 @@ it.each([
   ['routes.txt', 'alder-buses', 'elm-buses', 'route nsw:30010: no agency elm-buses in agency.txt'],
   ['routes.txt', ',3,5,1', ',3,6,1', 'route nsw:30010: no product 6 in efa_products.txt'],
   ['routes.txt', 'nsw:70165', 'nsw:70166', 'trips.txt: no route nsw:70165 in routes.txt'],
-  ['trips.txt', ',0,020T1-1', ',0,020T1-9', 'trip 020T1-1-daily: no shape 020T1-9 in shapes.txt'],
+  ['trips.txt', ',0,020T1-1,', ',0,020T1-9,', 'trip 020T1-1-daily: no shape 020T1-9 in shapes.txt'],
   ['trips.txt', 'nsw:70165,weekdays', 'nsw:70165,never', 'trip 70165-1-weekdays-0900: no service never'],
   ['stop_times.txt', '090F1-1-daily', '090F1-1-weekly', 'trip 090F1-1-daily has no stop times'],
   [

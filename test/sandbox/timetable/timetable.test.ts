@@ -75,13 +75,37 @@ it('daytime departures are on time by the clock on the days on which the clocks 
   }
 });
 
-it('asked times are Sydney wall clock; a time that is skipped means an hour later', () => {
-  const asked = (itdDate: string, itdTime: string) =>
-    askedSeconds(new URLSearchParams({ itdDate, itdTime }), seconds('2026-01-01T00:00:00Z'));
+const askedAt = (now: string, itdDate: string, itdTime: string) =>
+  askedSeconds(new URLSearchParams({ itdDate, itdTime }), seconds(now));
+const minuteOfHour = (hour: string) => Array.from({ length: 60 }, (_, minute) => hour + `${minute}`.padStart(2, '0'));
+
+it('asked times are Sydney wall clock', () => {
+  const asked = (itdDate: string, itdTime: string) => askedAt('2026-01-01T00:00:00Z', itdDate, itdTime);
   expect(asked('20261121', '0815')).toBe(seconds('2026-11-20T21:15:00Z'));
   expect(asked('20260701', '0815')).toBe(seconds('2026-06-30T22:15:00Z'));
-  expect(asked('20261004', '0230')).toBe(seconds('2026-10-03T16:30:00Z'));
   expect(asked('20261350', '0230')).toBeUndefined();
+});
+
+it('a time that is skipped in October means the next time that exists', () => {
+  const changeOfClocks = seconds('2026-10-03T16:00:00Z');
+  for (const now of ['2026-10-03T01:00:00Z', '2026-10-03T15:50:00Z', '2026-10-03T16:10:00Z']) {
+    expect(askedAt(now, '20261004', '0159')).toBe(changeOfClocks - 60);
+    for (const skipped of minuteOfHour('02')) expect(askedAt(now, '20261004', skipped)).toBe(changeOfClocks);
+    expect(askedAt(now, '20261004', '0300')).toBe(changeOfClocks);
+    expect(askedAt(now, '20261004', '0301')).toBe(changeOfClocks + 60);
+  }
+});
+
+it('the hour that comes twice in April means its first pass until the clocks change, and its second pass from then on', () => {
+  const [first, second] = [seconds('2026-04-04T15:00:00Z'), seconds('2026-04-04T16:00:00Z')];
+  const pass = (now: string) =>
+    minuteOfHour('02').map((time, minute) => (askedAt(now, '20260405', time) ?? 0) - minute * 60);
+  for (const now of ['2026-04-04T02:00:00Z', '2026-04-04T15:00:00Z', '2026-04-04T15:59:00Z']) {
+    expect(new Set(pass(now))).toEqual(new Set([first]));
+  }
+  for (const now of ['2026-04-04T16:00:00Z', '2026-04-04T16:59:00Z', '2026-04-05T03:00:00Z']) {
+    expect(new Set(pass(now))).toEqual(new Set([second]));
+  }
 });
 
 it('without date and time the asked time is now; only a time means today, only a date means this time of day', () => {
@@ -89,15 +113,6 @@ it('without date and time the asked time is now; only a time means today, only a
   expect(askedSeconds(new URLSearchParams(), now)).toBe(now);
   expect(askedSeconds(new URLSearchParams({ itdTime: '0900' }), now)).toBe(seconds('2026-11-20T22:00:00Z'));
   expect(askedSeconds(new URLSearchParams({ itdDate: '20261122' }), now)).toBe(seconds('2026-11-21T21:15:00Z'));
-});
-
-it('of the hour that comes twice the nearer pass is meant, beforehand the first', () => {
-  const asked = (now: string) =>
-    askedSeconds(new URLSearchParams({ itdDate: '20260405', itdTime: '0230' }), seconds(now));
-  const [first, second] = [seconds('2026-04-04T15:30:00Z'), seconds('2026-04-04T16:30:00Z')];
-  expect(asked('2026-04-04T02:00:00Z')).toBe(first);
-  expect(asked('2026-04-04T15:45:00Z')).toBe(first);
-  expect(asked('2026-04-04T16:10:00Z')).toBe(second);
 });
 
 it('the timetable is published from a week ago to two weeks ahead', () => {
