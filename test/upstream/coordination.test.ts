@@ -10,16 +10,16 @@ import { openRedis } from '#src/redis/shared-redis.ts';
 import { presumedSpent } from '#src/upstream/budget/pace.ts';
 import { coordinateThrough } from '#src/upstream/coordination.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
-import { departureMonitor } from '#test/support/departure-monitor.ts';
+import { departureMonitorFor } from '#test/support/departure-monitor.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
 import { startRedis, startRedisCluster, type TestRedis } from '#test/support/redis.ts';
 import { startUpstream, type TestUpstream } from '#test/support/upstream.ts';
 
 const FIRST = { kind: 'departureMonitor', stopId: '200060', modes: ['bus'], at: null } as const;
-const answerLate = (delayMs: number) => (_request: unknown, response: import('node:http').ServerResponse) => {
+const answerLate = (delayMs: number) => (request: { url: string }, response: import('node:http').ServerResponse) => {
   setTimeout(() => {
     response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(departureMonitor('2026-04-15T06:10:00Z')));
+    response.end(departureMonitorFor(request.url, '2026-04-15T06:10:00Z'));
   }, delayMs);
 };
 
