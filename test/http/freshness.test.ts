@@ -25,7 +25,7 @@ describe('freshness told', () => {
       'cache-control': 'private, max-age=15, stale-if-error=180',
       age: '0',
       'cache-status': 'transit; fwd=miss',
-      vary: 'Accept-Encoding',
+      vary: 'Accept-Encoding, Authorization',
     });
     await service.clock.advance(12_000);
     const second = await get();
@@ -79,7 +79,11 @@ describe('answers that the caller has already', () => {
       const { statusCode, body, headers } = await get({ 'if-none-match': condition });
       expect(statusCode, condition).toBe(304);
       expect(body).toBe('');
-      expect(headers).toMatchObject({ etag, vary: 'Accept-Encoding', 'cache-control': expect.any(String) });
+      expect(headers).toMatchObject({
+        etag,
+        vary: 'Accept-Encoding, Authorization',
+        'cache-control': expect.any(String),
+      });
       expect(headers['content-type']).toBeUndefined();
     }
     for (const condition of ['"other"', 'W/"other"', '']) {
