@@ -68,4 +68,19 @@ describe('compression', () => {
     forms.push(await answers.bytesOf(second, 'br'));
     expect(new Set(forms).size).toBe(1);
   });
+
+  it('encodes a body again that has the same ETag and another moment of retrieval', async () => {
+    const answers = createFinishedAnswers({ maxBytes: 1e6, now: () => 0 });
+    const freshness = { retrievedAt: 0, freshUntil: 1, staleUntil: 1, source: 'upstream', shortage: null } as const;
+    const bodies = ['2026-04-15T06:00:00Z', '2026-04-15T06:00:30Z'].map((retrieved_at) => ({
+      retrieved_at,
+      text: 'x'.repeat(5000),
+    }));
+    const kept = bodies.map((body) => answers.keep('/a', 'low', { body, freshness }));
+    expect(new Set(kept.map(({ body }) => body.etag)).size).toBe(1);
+    for (const [index, answer] of kept.entries()) {
+      const decoded = gunzipSync(await answers.bytesOf(answer, 'gzip')).toString();
+      expect(JSON.parse(decoded)).toEqual(bodies[index]);
+    }
+  });
 });
