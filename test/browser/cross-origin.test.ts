@@ -47,3 +47,20 @@ it('shows an answer that the browser keeps to no other key', async () => {
   expect(await ask(service.apiKey)).toEqual(200);
   expect(await ask('revoked')).toEqual(401);
 });
+
+it.each([
+  'traceparent',
+  'tracestate',
+  'baggage',
+  'sentry-trace',
+  'x-datadog-trace-id',
+  'x-b3-traceid',
+  'X-Requested-With',
+  'X-Correlation-Id',
+  'Content-Type',
+  'Cache-Control',
+  'If-None-Match',
+])('answers a front end of another origin that sends %s', async (name) => {
+  const path = `/v1/departures?stop=200060&x=${name}`;
+  expect(await fetchInPage(path, { authorization: `Bearer ${service.apiKey}`, [name]: 'x' })).toBe(200);
+});
