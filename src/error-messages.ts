@@ -5,7 +5,7 @@ import { ApiError } from './errors.ts';
  * and OpenAPI show what these return for example values, so that the two cannot differ.
  */
 
-/** One problem with a parameter. `allowed` begins with a verb: "must be a whole number from 1 to 50". */
+/** One problem with a parameter. `allowed` begins with a verb: "must be a whole number from 1 to 50". It may end in "?". */
 export interface ParameterProblem {
   parameter: string;
   /** As received; undefined when the parameter is missing. */
@@ -19,7 +19,7 @@ const MAX_VALUE_LENGTH = 100;
 export function invalidParameters(problems: readonly ParameterProblem[]): ApiError {
   const sentences = problems.map(({ parameter, value, allowed }) => {
     const received = value === undefined || value === '' ? '' : `, received ${quote(value)}`;
-    return `${parameter} ${allowed}${received}.`;
+    return `${parameter} ${allowed}${received}${allowed.endsWith('?') ? '' : '.'}`;
   });
   return new ApiError('INVALID_PARAMETER', sentences.join(' '));
 }

@@ -111,7 +111,7 @@ export const ERROR_DOCS: Record<ErrorCode, ErrorDoc> = {
     title: 'The path takes another method',
     cause: 'The path exists, but not for this HTTP method. The Allow header lists the methods that do.',
     fix: ['Every operation of the API is a GET; parameters go into the query string.'],
-    example: methodNotAllowed('/v1/departures', 'POST', 'GET, HEAD'),
+    example: methodNotAllowed('/v1/departures', 'POST', 'GET, HEAD, OPTIONS'),
     retry: 'No.',
     curl: BOARD,
   },
