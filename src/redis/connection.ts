@@ -11,7 +11,7 @@ const FAIL_FAST = {
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
-  connectTimeout: 500,
+  connectTimeout: 2000,
   socketTimeout: SOCKET_TIMEOUT_MS,
   retryStrategy,
 } satisfies RedisOptions;

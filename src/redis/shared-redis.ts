@@ -3,7 +3,8 @@ import { connectRedis, lastConnectionError, nodeOf, type RedisConnection, whenRe
 import { createPresence, type Presence, type PresenceLog } from './presence.ts';
 import { UnavailableError } from './unavailable-error.ts';
 
-const READY_WITHIN_MS = 1000;
+/** Enough for a Redis at the other end of the world, TLS included. */
+const READY_WITHIN_MS = 2000;
 
 /** The Redis that the instances of the service share: one connection for all requests, and one watch on it. */
 export interface SharedRedis {

@@ -18,7 +18,7 @@ interface ScriptedStore extends Counter {
   usedBySender: number;
 }
 
-const SILENCE_MS = 60;
+const MARGIN_MS = 60;
 const log = pino({ level: 'silent' });
 let clock: Date;
 let store: ScriptedStore;
@@ -30,7 +30,7 @@ beforeEach(() => {
   key = newKey();
   store = {
     isRemote: true,
-    presence: createPresence({ storeName: 'the store', nodeOf: () => '', probe, log, silenceMs: SILENCE_MS }),
+    presence: createPresence({ storeName: 'the store', nodeOf: () => '', probe, log, marginMs: MARGIN_MS }),
     admissionRequests: 0,
     probes: 0,
     counted: 0,
@@ -272,7 +272,7 @@ describe('when an answer does not come', () => {
   it('a store that answers slowly but steadily is not away', async () => {
     let turn = Promise.resolve();
     store.answer = () => {
-      turn = turn.then(() => sleep(SILENCE_MS / 3));
+      turn = turn.then(() => sleep(MARGIN_MS / 3));
       return turn.then(() => admitted('free', 1));
     };
     const kinds = (await Promise.all(Array.from({ length: 12 }, () => admissions.admit(newKey())))).map(
@@ -285,7 +285,7 @@ describe('when an answer does not come', () => {
   it('a process that was busy itself does not take the store for away', async () => {
     store.answer = () => sleep(1).then(() => admitted('free', 1));
     const asked = admissions.admit(newKey());
-    const until = performance.now() + 5 * SILENCE_MS;
+    const until = performance.now() + 5 * MARGIN_MS;
     while (performance.now() < until);
     expect((await asked)?.kind).toBe('admitted');
     expect(store.probes).toBe(0);
