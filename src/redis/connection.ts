@@ -29,6 +29,9 @@ const PATIENT = {
 
 export type RedisConnection = Redis | Cluster;
 
+/** Sends a command about a key. */
+export type AskRedis = <T>(key: string, command: (connection: RedisConnection) => Promise<T>) => Promise<T>;
+
 const lastErrors = new WeakMap<RedisConnection, string>();
 
 /** The latest error of the connection; for logs. */

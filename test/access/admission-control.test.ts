@@ -24,13 +24,16 @@ let clock: Date;
 let store: ScriptedStore;
 let admissions: AdmissionControl;
 let key: ApiKey;
+let instances: number;
 
 beforeEach(() => {
   clock = new Date('2026-11-21T10:00:00Z');
   key = newKey();
+  instances = 1;
   store = {
     isRemote: true,
     presence: createPresence({ storeName: 'the store', nodeOf: () => '', probe, log, marginMs: MARGIN_MS }),
+    instances: () => instances,
     admissionRequests: 0,
     probes: 0,
     counted: 0,
@@ -170,6 +173,36 @@ describe('while the store is away', () => {
     const kinds = [];
     for (let n = 0; n < 4; n++) kinds.push((await admissions.admit(key))?.kind);
     expect(kinds).toEqual(['admitted', 'admitted', 'exhausted', 'exhausted']);
+    await admissions.close();
+  });
+
+  it('one of three instances admits a third of what was left, rounded up, then 503 until the store is back', async () => {
+    instances = 3;
+    store.answer = async () => admitted('free', 990);
+    await admissions.admit(key);
+    goAway('not-sent');
+    for (let n = 1; n <= 4; n++) expect((await admissions.admit(key))?.used).toBe(990 + n);
+    await expect(admissions.admit(key)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    await admissions.close();
+  });
+
+  it('an account whose limit was used up before stays refused', async () => {
+    store.answer = async () => admitted('free', 1000);
+    await admissions.admit(key);
+    goAway('not-sent');
+    expect((await admissions.admit(key))?.kind).toBe('exhausted');
+    await admissions.close();
+  });
+
+  it('what is given back can be used again', async () => {
+    instances = 2;
+    store.answer = async () => admitted('free', 998);
+    await admissions.admit(key);
+    goAway('not-sent');
+    const admission = await admissions.admit(key);
+    await expect(admissions.admit(key)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    if (admission) await admissions.giveBack(admission);
+    expect((await admissions.admit(key))?.kind).toBe('admitted');
     await admissions.close();
   });
 
