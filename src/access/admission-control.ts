@@ -29,7 +29,7 @@ export function createAdmissionControl(options: {
 }): AdmissionControl {
   const { store, now, log } = options;
   const { presence } = store;
-  const local = createLocalAdmission(now);
+  const local = createLocalAdmission({ now, instances: store.instances });
   const pending = createPendingCounts({
     update: (update) => presence.watch(update.accountId, store.update(update)),
   });
@@ -111,7 +111,11 @@ export function createAdmissionControl(options: {
 }
 
 function refuse(): never {
-  throw new ApiError('SERVICE_UNAVAILABLE', 'Your key cannot be checked right now. Try again in a few seconds.', {
-    headers: { 'retry-after': '5' },
-  });
+  throw new ApiError(
+    'SERVICE_UNAVAILABLE',
+    'Your key and its daily count cannot be checked right now. Try again in a few seconds.',
+    {
+      headers: { 'retry-after': '5' },
+    },
+  );
 }

@@ -19,32 +19,41 @@ interface KnownKey extends Caller {
 
 /**
  * What happens to requests while the store is away, and which requests need no question to the store at all: both by
- * what this process remembers of the store's latest answers.
+ * what this process remembers of the store's latest answers. While the store is away, each instance admits its share of
+ * what was left of an account's day when the instance last knew.
  */
 export interface LocalAdmission {
   isUnknown(key: ApiKey): boolean;
   /** The answer where the store need not be asked: unlimited plans, and accounts exhausted a moment ago. Else null. */
   recall(key: ApiKey, day: UtcDay): Admission | null;
-  /** Null for a key that the store has not confirmed within the last ten minutes. */
+  /** Null for a key that the store has not confirmed within the last ten minutes, and when the share is used up. */
   admitWhileAway(key: ApiKey, day: UtcDay): Admission | null;
   /** Takes note of an answer. Null: there is no such key, or it was revoked. */
   learn(key: ApiKey, day: UtcDay, answer: AdmissionAnswer): Admission | null;
   giveBack(admission: Admission): Admission;
 }
 
-export function createLocalAdmission(now: () => Date): LocalAdmission {
+interface KnownCount {
+  day: UtcDay;
+  /** As the store has told. */
+  used: number;
+  /** Admitted here since then, without the store. */
+  admittedSince: number;
+}
+
+export function createLocalAdmission(options: { now: () => Date; instances: () => number }): LocalAdmission {
+  const { now, instances } = options;
   const clock = { now: () => now().getTime() };
   const remember = <Value extends object | string>(ttl: number) =>
     new LRUCache<string, Value>({ max: MAX_REMEMBERED, ttl, ttlResolution: 0, perf: clock });
   const known = remember<KnownKey>(GRACE_MS);
   const unknown = remember<UtcDay>(UNKNOWN_TTL_MS);
   const exhausted = remember<UtcDay>(EXHAUSTED_TTL_MS);
-  /** The latest known count of each account, with what was admitted here since. */
-  const counts = remember<{ day: UtcDay; used: number }>(GRACE_MS);
+  const counts = remember<KnownCount>(GRACE_MS);
 
-  function usedOn(day: UtcDay, accountId: string): number {
+  function countOn(day: UtcDay, accountId: string): KnownCount {
     const last = counts.get(accountId);
-    return last?.day === day ? last.used : 0;
+    return last?.day === day ? last : { day, used: 0, admittedSince: 0 };
   }
 
   return {
@@ -61,11 +70,13 @@ export function createLocalAdmission(now: () => Date): LocalAdmission {
     admitWhileAway({ hash, accountId }, day) {
       const caller = known.get(hash);
       if (!caller) return null;
-      const used = usedOn(day, accountId);
-      const limit = PLANS[caller.plan].dailyLimit;
-      if (limit !== null && used >= limit) return { kind: 'exhausted', caller, day, used };
-      counts.set(accountId, { day, used: used + 1 });
-      return { kind: 'admitted', caller, day, used: used + 1 };
+      const { used, admittedSince } = countOn(day, accountId);
+      const limit = PLANS[caller.plan].dailyLimit ?? Number.POSITIVE_INFINITY;
+      if (used + admittedSince >= limit) return { kind: 'exhausted', caller, day, used: limit };
+      // Rounded up, so that the last request of a day is not refused by all instances.
+      if (admittedSince >= Math.ceil((limit - used) / instances())) return null;
+      counts.set(accountId, { day, used, admittedSince: admittedSince + 1 });
+      return { kind: 'admitted', caller, day, used: used + admittedSince + 1 };
     },
 
     learn({ hash, accountId }, day, answer) {
@@ -77,7 +88,7 @@ export function createLocalAdmission(now: () => Date): LocalAdmission {
       const { kind, plan, used } = answer;
       const caller = { accountId, plan };
       known.set(hash, { ...caller, verifiedAt: clock.now() });
-      counts.set(accountId, { day, used });
+      counts.set(accountId, { day, used, admittedSince: 0 });
       if (kind === 'exhausted') exhausted.set(accountId, day);
       return { kind, caller, day, used };
     },
@@ -85,8 +96,9 @@ export function createLocalAdmission(now: () => Date): LocalAdmission {
     giveBack({ caller, day, used }) {
       const { accountId } = caller;
       exhausted.delete(accountId);
-      const known = usedOn(day, accountId);
-      if (known > 0) counts.set(accountId, { day, used: known - 1 });
+      const { used: usedBefore, admittedSince } = countOn(day, accountId);
+      if (admittedSince > 0) counts.set(accountId, { day, used: usedBefore, admittedSince: admittedSince - 1 });
+      else if (usedBefore > 0) counts.set(accountId, { day, used: usedBefore - 1, admittedSince });
       return { kind: 'given-back', caller, day, used: used - 1 };
     },
   };

@@ -43,6 +43,8 @@ export interface Counter {
   readonly isRemote: boolean;
   /** Whether the store answers; the key is an account id. */
   readonly presence: Presence;
+  /** How many instances share the store; while it is away, as last known. */
+  instances(): number;
   admit(request: AdmissionRequest): Promise<AdmissionAnswer>;
   /** Never takes a count below zero and ignores deleted accounts. Resolves with `usedBySender`. */
   update(update: CountUpdate): Promise<number>;

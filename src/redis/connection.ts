@@ -11,7 +11,7 @@ const FAIL_FAST = {
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
-  connectTimeout: 500,
+  connectTimeout: 2000,
   socketTimeout: SOCKET_TIMEOUT_MS,
   retryStrategy,
 } satisfies RedisOptions;
@@ -28,6 +28,9 @@ const PATIENT = {
 } satisfies RedisOptions;
 
 export type RedisConnection = Redis | Cluster;
+
+/** Sends a command about a key. */
+export type AskRedis = <T>(key: string, command: (connection: RedisConnection) => Promise<T>) => Promise<T>;
 
 const lastErrors = new WeakMap<RedisConnection, string>();
 

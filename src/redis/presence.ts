@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createDistances, MAX_ROUND_TRIP_MS } from './distance.ts';
 import { createSilenceDetector } from './silence-detector.ts';
 import { UnavailableError } from './unavailable-error.ts';
 
-/** A store counts as away when nothing is heard from it for so long while an answer is due. */
-const SILENCE_MS = 150;
 const PROBE_EVERY_MS = 100;
 const LOG_REFUSALS_EVERY_MS = 60_000;
 
@@ -32,12 +31,18 @@ export interface PresenceOptions {
   /** Resolves when the node of the key has answered. */
   probe: (key: string) => Promise<unknown>;
   log: PresenceLog;
-  silenceMs?: number;
+  /** For how long silence is normal, beside the distance. */
+  marginMs?: number;
 }
 
-export function createPresence({ storeName, nodeOf, probe, log, silenceMs = SILENCE_MS }: PresenceOptions): Presence {
+/**
+ * A store counts as away when the connection is lost, or when nothing comes for longer than its distance explains while
+ * an answer is due. From then on it is probed in the background.
+ */
+export function createPresence({ storeName, nodeOf, probe, log, marginMs }: PresenceOptions): Presence {
   const awayNodes = new Set<string>();
-  const untilSilent = createSilenceDetector(silenceMs);
+  const distances = createDistances(marginMs);
+  const untilSilent = createSilenceDetector(distances);
   const closing = new AbortController();
   let refusalLoggedAt = Number.NEGATIVE_INFINITY;
 
@@ -51,20 +56,30 @@ export function createPresence({ storeName, nodeOf, probe, log, silenceMs = SILE
 
   async function probeUntilBack(node: string, key: string): Promise<void> {
     do await sleep(PROBE_EVERY_MS, undefined, { ref: false, signal: closing.signal });
-    while (!(await answersPromptly(key)));
+    while (!(await answersProbes(node, key)));
     awayNodes.delete(node);
     log.info({ node }, `${storeName} is back`);
   }
 
-  /** A late answer, as from a process that was stopped for a while, does not show that the next one will come. */
-  async function answersPromptly(key: string): Promise<boolean> {
-    const askedAt = performance.now();
+  /**
+   * Two probes: the first answer may be late because the store was stopped for a while. The second one tells how far
+   * away the store is now.
+   */
+  async function answersProbes(node: string, key: string): Promise<boolean> {
     try {
-      await probe(key);
-      return performance.now() - askedAt < silenceMs;
+      const roundTripMs = Math.min(await timeProbe(key), await timeProbe(key));
+      if (roundTripMs > MAX_ROUND_TRIP_MS) return false;
+      distances.measured(node, roundTripMs);
+      return true;
     } catch {
       return false;
     }
+  }
+
+  async function timeProbe(key: string): Promise<number> {
+    const askedAt = performance.now();
+    await probe(key);
+    return performance.now() - askedAt;
   }
 
   /** Out of memory, read-only: the store answers, so it does not count as away. */

@@ -1,19 +1,29 @@
 import { ReplyError } from 'ioredis';
-import { connectRedis, lastConnectionError, nodeOf, type RedisConnection, whenReady } from './connection.ts';
+import {
+  type AskRedis,
+  connectRedis,
+  lastConnectionError,
+  nodeOf,
+  type RedisConnection,
+  whenReady,
+} from './connection.ts';
+import { joinInstances } from './instances.ts';
 import { createPresence, type Presence, type PresenceLog } from './presence.ts';
 import { UnavailableError } from './unavailable-error.ts';
 
-const READY_WITHIN_MS = 1000;
+/** Enough for a Redis at the other end of the world, TLS included. */
+const READY_WITHIN_MS = 2000;
 
 /** The Redis that the instances of the service share: one connection for all requests, and one watch on it. */
 export interface SharedRedis {
   readonly urls: readonly string[];
-  readonly connection: RedisConnection;
   readonly presence: Presence;
   /** Sends a command. Rejects with `UnavailableError` only. */
   send<T>(command: (connection: RedisConnection) => Promise<T>): Promise<T>;
   /** The same, watched: rejects at once while the node of the key is away, and as soon as it counts as away. */
-  ask<T>(key: string, command: (connection: RedisConnection) => Promise<T>): Promise<T>;
+  ask: AskRedis;
+  /** How many instances share this Redis; while it is away, as last known. */
+  instances(): number;
   close(): void;
 }
 
@@ -40,17 +50,21 @@ export async function openRedis(urls: readonly string[], log: PresenceLog): Prom
     }
   }
 
+  const ask: AskRedis = async (key, command) => {
+    if (presence.isAway(key)) throw new UnavailableError('Redis is away', 'not-sent');
+    return presence.watch(key, send(command));
+  };
+
   await whenReady(connection, READY_WITHIN_MS);
+  const instances = await joinInstances(ask);
   return {
     urls,
-    connection,
     presence,
     send,
-    async ask(key, command) {
-      if (presence.isAway(key)) throw new UnavailableError('Redis is away', 'not-sent');
-      return presence.watch(key, send(command));
-    },
+    ask,
+    instances: instances.count,
     close() {
+      instances.close();
       presence.close();
       connection.disconnect();
     },

@@ -1,3 +1,4 @@
+import type { Distances } from './distance.ts';
 import { UnavailableError } from './unavailable-error.ts';
 
 const TICK_MS = 25;
@@ -10,11 +11,11 @@ interface Line {
 }
 
 /**
- * Gives up all calls to a node when nothing is heard from it for `silenceMs`. What counts is silence, not how long a
- * call takes: when many calls wait at once, the last one has to wait for its turn. Time in which this process was busy
- * does not count, because answers lie unread meanwhile.
+ * Gives up all calls to a node when nothing is heard from it for longer than its distance explains. What counts is
+ * silence, not how long a call takes: when many calls wait at once, the last one has to wait for its turn. Time in which
+ * this process was busy does not count, because answers lie unread meanwhile.
  */
-export function createSilenceDetector(silenceMs: number) {
+export function createSilenceDetector(distances: Pick<Distances, 'patienceMs' | 'heard'>) {
   const lines = new Map<string, Line>();
 
   /** One timer for all calls of a node, for as long as any of them waits. */
@@ -26,7 +27,7 @@ export function createSilenceDetector(silenceMs: number) {
       setImmediate(() => {
         if (!wasBusy) line.silentMs += TICK_MS;
         if (line.waiting.size === 0) lines.delete(node);
-        else if (line.silentMs < silenceMs) listen(node, line);
+        else if (line.silentMs < distances.patienceMs(node)) listen(node, line);
         else giveUp(node, line);
       });
     }, TICK_MS);
@@ -51,11 +52,15 @@ export function createSilenceDetector(silenceMs: number) {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const line = lineTo(node);
     line.waiting.add(reject);
-    const heard = () => {
+    const askedAt = performance.now();
+    const settled = () => {
       line.waiting.delete(reject);
       line.silentMs = 0;
     };
-    call.then(heard, heard);
+    call.then(() => {
+      distances.heard(node, performance.now() - askedAt);
+      settled();
+    }, settled);
     call.then(resolve, reject);
     return promise;
   };

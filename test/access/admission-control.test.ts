@@ -18,19 +18,22 @@ interface ScriptedStore extends Counter {
   usedBySender: number;
 }
 
-const SILENCE_MS = 60;
+const MARGIN_MS = 60;
 const log = pino({ level: 'silent' });
 let clock: Date;
 let store: ScriptedStore;
 let admissions: AdmissionControl;
 let key: ApiKey;
+let instances: number;
 
 beforeEach(() => {
   clock = new Date('2026-11-21T10:00:00Z');
   key = newKey();
+  instances = 1;
   store = {
     isRemote: true,
-    presence: createPresence({ storeName: 'the store', nodeOf: () => '', probe, log, silenceMs: SILENCE_MS }),
+    presence: createPresence({ storeName: 'the store', nodeOf: () => '', probe, log, marginMs: MARGIN_MS }),
+    instances: () => instances,
     admissionRequests: 0,
     probes: 0,
     counted: 0,
@@ -173,6 +176,36 @@ describe('while the store is away', () => {
     await admissions.close();
   });
 
+  it('one of three instances admits a third of what was left, rounded up, then 503 until the store is back', async () => {
+    instances = 3;
+    store.answer = async () => admitted('free', 990);
+    await admissions.admit(key);
+    goAway('not-sent');
+    for (let n = 1; n <= 4; n++) expect((await admissions.admit(key))?.used).toBe(990 + n);
+    await expect(admissions.admit(key)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    await admissions.close();
+  });
+
+  it('an account whose limit was used up before stays refused', async () => {
+    store.answer = async () => admitted('free', 1000);
+    await admissions.admit(key);
+    goAway('not-sent');
+    expect((await admissions.admit(key))?.kind).toBe('exhausted');
+    await admissions.close();
+  });
+
+  it('what is given back can be used again', async () => {
+    instances = 2;
+    store.answer = async () => admitted('free', 998);
+    await admissions.admit(key);
+    goAway('not-sent');
+    const admission = await admissions.admit(key);
+    await expect(admissions.admit(key)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    if (admission) await admissions.giveBack(admission);
+    expect((await admissions.admit(key))?.kind).toBe('admitted');
+    await admissions.close();
+  });
+
   it('the store learns what was admitted without it before it is asked about that account again', async () => {
     await admissions.admit(key);
     goAway('not-sent');
@@ -272,7 +305,7 @@ describe('when an answer does not come', () => {
   it('a store that answers slowly but steadily is not away', async () => {
     let turn = Promise.resolve();
     store.answer = () => {
-      turn = turn.then(() => sleep(SILENCE_MS / 3));
+      turn = turn.then(() => sleep(MARGIN_MS / 3));
       return turn.then(() => admitted('free', 1));
     };
     const kinds = (await Promise.all(Array.from({ length: 12 }, () => admissions.admit(newKey())))).map(
@@ -285,7 +318,7 @@ describe('when an answer does not come', () => {
   it('a process that was busy itself does not take the store for away', async () => {
     store.answer = () => sleep(1).then(() => admitted('free', 1));
     const asked = admissions.admit(newKey());
-    const until = performance.now() + 5 * SILENCE_MS;
+    const until = performance.now() + 5 * MARGIN_MS;
     while (performance.now() < until);
     expect((await asked)?.kind).toBe('admitted');
     expect(store.probes).toBe(0);

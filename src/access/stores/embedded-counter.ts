@@ -44,6 +44,8 @@ export function createEmbeddedCounter(database: DatabaseSync, log: PresenceLog):
   return {
     isRemote: false,
     presence,
+    // Processes that share a file are not counted.
+    instances: () => 1,
     admit: async (request) => orUnavailable(() => admit(request)),
     // An answer of the file is never in doubt, so counts by sender are not needed.
     update: async ({ accountId, day, count }) => {

@@ -89,11 +89,12 @@ export const counterKey = (accountId: string, day: string) => `tis:{${accountId}
 export const sendersKey = (accountId: string, day: string) => `tis:{${accountId}}:senders:${day}`;
 
 /** Counts the requests of any number of instances. */
-export function createRedisCounter({ presence, send }: SharedRedis): Counter {
+export function createRedisCounter({ presence, send, instances }: SharedRedis): Counter {
   return {
     isRemote: true,
     // An account id and a key with that id as its hash tag are on the same node.
     presence,
+    instances,
     async admit({ accountId, keyHash, day, sender }) {
       const [kind, plan, used, usedBySender] = await send((connection) =>
         admitRequest(

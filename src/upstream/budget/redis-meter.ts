@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { defineScript } from '../../redis/script.ts';
 import type { SharedRedis } from '../../redis/shared-redis.ts';
 import { UnavailableError } from '../../redis/unavailable-error.ts';
@@ -8,37 +8,32 @@ import { dayOf, spendLimit, waitForFloor } from './pace.ts';
 
 type Outcome = 'taken' | 'rate' | 'day' | 'paused';
 
-/** Returns the outcome, the wait in milliseconds, the calls of the day so far, and how many instances there are. */
+/** Returns the outcome, the wait in milliseconds, and the calls of the day so far. */
 const takeUpstreamCall = defineScript<
-  [starts: string, spent: string, instances: string, paused: string],
-  [limit: number, rps: number, windowMs: number, presumed: number, unsettled: number, instance: string],
-  [outcome: Outcome, waitMs: number, spent: number, instances: number]
+  [starts: string, spent: string, paused: string],
+  [limit: number, rps: number, windowMs: number, presumed: number, unsettled: number],
+  [outcome: Outcome, waitMs: number, spent: number]
 >(
   'takeUpstreamCall',
   `
-local starts, spent, instances, paused = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local starts, spent, paused = KEYS[1], KEYS[2], KEYS[3]
 local limit, rps, windowMs = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local presumed, unsettled, instance = tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]
+local presumed, unsettled = tonumber(ARGV[4]), tonumber(ARGV[5])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-
-redis.call('ZADD', instances, now, instance)
-redis.call('ZREMRANGEBYSCORE', instances, '-inf', now - 60000)
-redis.call('PEXPIRE', instances, 60000)
-local about = redis.call('ZCARD', instances)
 
 redis.call('SET', spent, presumed, 'NX', 'EX', 172800)
 local calls = redis.call('INCRBY', spent, unsettled)
 
 local pause = redis.call('PTTL', paused)
-if pause > 0 then return {'paused', pause, calls, about} end
-if calls + 1 > limit then return {'day', 0, calls, about} end
+if pause > 0 then return {'paused', pause, calls} end
+if calls + 1 > limit then return {'day', 0, calls} end
 local oldest = tonumber(redis.call('LINDEX', starts, rps - 1) or '-inf')
-if now - oldest < windowMs then return {'rate', windowMs - (now - oldest), calls, about} end
+if now - oldest < windowMs then return {'rate', windowMs - (now - oldest), calls} end
 redis.call('LPUSH', starts, now)
 redis.call('LTRIM', starts, 0, rps - 1)
 redis.call('PEXPIRE', starts, windowMs)
-return {'taken', 0, redis.call('INCR', spent), about}`,
+return {'taken', 0, redis.call('INCR', spent)}`,
 );
 
 /**
@@ -48,11 +43,9 @@ return {'taken', 0, redis.call('INCR', spent), about}`,
 export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; limits: Limits; clock: Clock }): Meter {
   const { redis, limits, clock } = options;
   const { rps, dailyBudget } = limits;
-  const instance = randomUUID();
   const names = keyNames(options.apiKey);
-  let instances = 1;
   let unsettled = 0;
-  const own = createProcessMeter(limits, clock, () => 1 / instances);
+  const own = createProcessMeter(limits, clock, () => 1 / redis.instances());
 
   async function take(floor: number): Promise<Taking> {
     const now = clock.now();
@@ -69,15 +62,14 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
   async function takeShared(now: number, floor: number): Promise<Taking> {
     const settling = unsettled;
     const limit = spendLimit(now, dailyBudget, floor);
-    const [outcome, waitMs, spent, about] = await redis.ask(names.starts, (connection) =>
+    const [outcome, waitMs, spent] = await redis.ask(names.starts, (connection) =>
       takeUpstreamCall(
         connection,
-        [names.starts, `${names.spent}:${dayOf(now)}`, names.instances, names.paused],
-        [limit, rps, RATE_WINDOW_MS, Math.floor(own.spent()), settling, instance],
+        [names.starts, `${names.spent}:${dayOf(now)}`, names.paused],
+        [limit, rps, RATE_WINDOW_MS, Math.floor(own.spent()), settling],
       ),
     );
     unsettled -= settling;
-    instances = Math.max(1, about);
     own.follow(spent, outcome === 'taken');
     if (outcome === 'taken') return { isTaken: true };
     if (outcome === 'day') {
@@ -103,7 +95,6 @@ function keyNames(apiKey: string) {
   return {
     starts: `${prefix}:starts`,
     spent: `${prefix}:spent`,
-    instances: `${prefix}:instances`,
     paused: `${prefix}:paused`,
   };
 }
