@@ -74,12 +74,12 @@ const transportationSchema = z.object({
   properties: decorating(z.object({ RealtimeTripId: text, tripCode: text })),
 });
 
-const infoSchema = z.object({
+const infoTextSchema = z.object({ subtitle: text, urlText: text, content: text });
+
+const infoSchema = infoTextSchema.extend({
   priority: text,
-  subtitle: text,
-  urlText: text,
-  content: text,
   properties: decorating(z.object({ speechText: text })),
+  infoLinks: listOf(infoTextSchema.extend({ speechText: text })),
 });
 
 export const stopEventSchema = z.object({
