@@ -80,7 +80,7 @@ describe('departures, over HTTP, from the sandbox', () => {
     const boards = await Promise.all(stops.map((stop) => departures(`stop=${stop}&modes=all&limit=50`)));
     const labels = boards.flatMap((board) => board.departures.map(({ platform }) => platform)).filter((one) => one);
     expect(labels.length).toBeGreaterThan(50);
-    for (const label of labels) expect(label).toMatch(/^(Platform|Stand|Coach Bay|Wharf|Side) /);
+    for (const label of labels) expect(label).toMatch(/^(Platform|Stand|Coach Bay|Wharf|Side) | Light Rail$/);
   });
 
   it('keeps the named routes only', async () => {

@@ -1,13 +1,14 @@
 import { mapAlerts } from '../efa/alerts.ts';
-import { findKnownStop } from '../efa/known-stop.ts';
+import { findKnownStop, isBoardOfAnotherStop } from '../efa/known-stop.ts';
 import { type DepartureMonitorPayload, type StopEvent, stopEventSchema, stopPointSchema } from '../efa/payload.ts';
 import { findMode } from '../efa/product-class.ts';
 import { findTime, isCancelled } from '../efa/realtime.ts';
-import { LeftOut, type LeftOutCounts, mapRecords, need } from '../efa/record.ts';
+import { LeftOut, type LeftOutCounts, mapRecords, need, unusableAnswer } from '../efa/record.ts';
 import type { DepartureMonitorQuestion } from '../efa/request.ts';
 import { findPlatform, findStopName } from '../efa/stop-point.ts';
 import { saysDateInvalid } from '../efa/system-message.ts';
-import { findRouteName } from '../efa/transportation.ts';
+import { findHeadsign, findRouteName } from '../efa/transportation.ts';
+import { findRunId, isWheelchairAccessible } from '../efa/vehicle.ts';
 import { ApiError } from '../errors.ts';
 import { beyondTimetable, parseTimestamp } from '../transit/time.ts';
 import { OCCUPANCIES, type Occupancy, type ScheduledDeparture } from './departure.ts';
@@ -15,10 +16,13 @@ import { OCCUPANCIES, type Occupancy, type ScheduledDeparture } from './departur
 /** The stop, and the time; null means now. */
 type Asked = Pick<DepartureMonitorQuestion, 'stopId' | 'at'>;
 
+/** A departure with a key by which it is recognised on the next page of the same board. */
+type KeyedDeparture = ScheduledDeparture & { key: string };
+
 /** One answer of the departure monitor. */
 export interface DeparturePage {
   stopName: string;
-  departures: (ScheduledDeparture & { key: string })[];
+  departures: KeyedDeparture[];
   leftOut: LeftOutCounts;
   /** How many events upstream listed, shown or not. */
   eventCount: number;
@@ -28,24 +32,25 @@ export interface DeparturePage {
 
 /**
  * Throws `STOP_NOT_FOUND` when the authority does not know the stop, `DATE_OUT_OF_RANGE` when it has no timetable for
- * the day. A known stop with nothing leaving is a page without departures.
+ * the day, `UPSTREAM_ERROR` when the answer is the board of another stop. A known stop with nothing leaving is a page
+ * without departures.
  */
 export function mapDepartures(payload: DepartureMonitorPayload, question: Asked): DeparturePage {
   const stopName = getStopName(payload, question);
-  const { kept, leftOut } = mapRecords(payload.stopEvents, stopEventSchema, mapStopEvent);
+  const { kept, leftOut } = mapRecords(payload.stopEvents, stopEventSchema, (event) => mapStopEvent(event, stopName));
   return {
     stopName,
-    departures: kept,
+    departures: withDistinctKeys(kept),
     leftOut,
     eventCount: payload.stopEvents.length,
     lastPlanned: findLastPlanned(payload.stopEvents),
   };
 }
 
-function mapStopEvent(event: StopEvent): ScheduledDeparture & { key: string } {
+function mapStopEvent(event: StopEvent, stopName: string): KeyedDeparture {
   const { location, transportation } = event;
-  const statuses = [event.realtimeStatus, location?.properties?.realtimeStatus];
-  if (isCancelled('departure', event.isCancelled, ...statuses)) throw new LeftOut('cancelled');
+  const statuses = [...event.realtimeStatus, ...(location?.properties?.realtimeStatus ?? [])];
+  if (isCancelled('departure', event.isCancelled, statuses)) throw new LeftOut('cancelled');
 
   const mode = findMode(need(transportation.product?.class ?? transportation.product?.iconId, 'malformed'));
   const { planned, realtime } = need(
@@ -60,37 +65,43 @@ function mapStopEvent(event: StopEvent): ScheduledDeparture & { key: string } {
     'no time',
   );
   const route = need(findRouteName(transportation), 'no route');
-  const destination = need(transportation.destination?.name?.trim(), 'no headsign');
+  const destination = need(findHeadsign(transportation, statuses), 'no headsign');
+  const runId = findRunId(event.properties, transportation.properties);
   return {
-    key: [transportation.id, eventTripId(event), location?.id, planned.toISOString(), route, destination].join(),
+    key: [runId ?? [transportation.id, route, destination], location?.id, planned.toISOString()].join(),
+    runId,
     route,
     mode: need(mode, 'unknown product class'),
     destination,
-    platform: location ? findPlatform(location, mode) : null,
+    platform: location ? findPlatform(location, mode, stopName) : null,
     scheduledAt: planned,
     realtimeAt: realtime,
-    isWheelchairAccessible: event.properties?.WheelchairAccess === true,
+    isWheelchairAccessible: isWheelchairAccessible(event),
     occupancy: findOccupancy(location?.properties?.occupancy),
     alerts: mapAlerts(event.infos),
   };
 }
 
-function eventTripId({ transportation: { properties } }: StopEvent): string | undefined {
-  return properties?.RealtimeTripId ?? properties?.tripCode;
+/** Events that only their place in the list tells apart are numbered: none may be taken for a repeat of another. */
+function withDistinctKeys(departures: readonly KeyedDeparture[]): KeyedDeparture[] {
+  const groups = Map.groupBy(departures, ({ key }) => key);
+  return departures.map((departure) => {
+    const number = (groups.get(departure.key) ?? []).indexOf(departure);
+    return { ...departure, key: `${departure.key} ${number}` };
+  });
 }
 
 /** The name comes from `locations`: the events' own names carry a platform. */
 function getStopName(payload: DepartureMonitorPayload, { stopId, at }: Asked): string {
-  const location = stopPointSchema.safeParse(payload.locations[0]).data;
+  if (isBoardOfAnotherStop(payload, stopId)) throw unusableAnswer(`the board is not that of stop ${stopId}`);
   if (payload.stopEvents.length > 0) {
+    const location = stopPointSchema.safeParse(payload.locations[0]).data;
     const point = stopEventSchema.safeParse(payload.stopEvents[0]).data?.location;
     const stop = point?.parent?.type === 'stop' ? point.parent : undefined;
-    const place = [location, stop, point].find((one) => one && findStopName(one));
-    return (place && findStopName(place)) ?? stopId;
+    const names = [location, stop, point].map((place) => place && findStopName(place));
+    return names.find((name) => name) ?? stopId;
   }
-  if (saysDateInvalid(payload.systemMessages)) {
-    throw beyondTimetable(at);
-  }
+  if (saysDateInvalid(payload.systemMessages)) throw beyondTimetable(at);
   const stop = findKnownStop(payload, stopId);
   if (!stop) throw new ApiError('STOP_NOT_FOUND', `stop: the transport authority knows no stop ${stopId}.`);
   return findStopName(stop) ?? stopId;

@@ -121,7 +121,7 @@ function mapEnd(
   return {
     stopId,
     name: findStopName(point) ?? stopId,
-    platform: findPlatform(point, mode),
+    platform: findPlatform(point, mode, findStopName(point)),
     position: need(findPosition(point) ?? pathEnd, 'no position'),
     parent: findParent(point),
     ...need(time, 'no time'),
@@ -135,7 +135,7 @@ function mapEnd(
 function findParent({ parent }: TimedStopPoint): LegEnd['parent'] {
   const name = parent?.type === 'stop' ? findStopName(parent) : null;
   if (!parent?.id || !name) return null;
-  const isStation = !parent.id.startsWith('G') && findPlatform(parent, null) !== null;
+  const isStation = !parent.id.startsWith('G') && findPlatform(parent, null, name) !== null;
   return { stopId: parent.id, name: isStation ? (name.split(', ')[0] ?? name) : name };
 }
 

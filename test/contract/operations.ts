@@ -47,3 +47,18 @@ export const GOOD_ANSWERS: ReadonlyMap<string, string> = new Map(
 export function endpointOf(requestUrl: string): string {
   return requestUrl.split('?', 1)[0]?.split('/').at(-1) ?? '';
 }
+
+/** The good answer to a request, about the stops or the place that it asks for. */
+export function goodAnswerTo(requestUrl: string): string {
+  const endpoint = endpointOf(requestUrl);
+  const query = new URL(requestUrl, 'http://upstream.test').searchParams;
+  const isElsewhere = query.has('coord') && !query.get('coord')?.startsWith('151.2108:-33.8613:');
+  if (isElsewhere) return JSON.stringify({ ...coordAnswer, locations: [] });
+  const asked = new Map([
+    ['200020', query.get('name_dm')],
+    ['202091', query.get('name_origin')],
+    ['G2095102', query.get('name_destination')],
+  ]);
+  const answer = GOOD_ANSWERS.get(endpoint) ?? '';
+  return answer.replaceAll(/"(G?\d+)"/g, (text, id) => JSON.stringify(asked.get(id) ?? JSON.parse(text)));
+}

@@ -37,6 +37,8 @@ describe('the log of what was left out', () => {
     [[{ cancelled: 2 }, { 'not asked for': 1, cancelled: 1 }], 'debug', { cancelled: 3, 'not asked for': 1 }],
     [[{ cancelled: 2 }, { malformed: 1 }], 'warn', { cancelled: 2, malformed: 1 }],
     [[{ 'unknown product class': 1 }], 'warn', { 'unknown product class': 1 }],
+    [[{ 'missed change': 1 }, { 'beyond the limit': 2 }], 'debug', { 'missed change': 1, 'beyond the limit': 2 }],
+    [[{ 'of another question': 1 }], 'warn', { 'of another question': 1 }],
   ] as const)('%j is one line at level %s', (counts, level, leftOut) => {
     const log = { warn: vi.fn(), debug: vi.fn() };
     logLeftOut(log, ...counts);
