@@ -4,7 +4,7 @@ import { nearbyResponse } from '#src/nearby/nearby-stop.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
 import { stopSearchResponse } from '#src/stop-search/search-result.ts';
 import { MODES } from '#src/transit/mode.ts';
-import { tripsResponse } from '#src/trips/journey.ts';
+import { tripsResponse } from '#src/trips/response.ts';
 import { buildTestApp, type TestApp } from './support/app.ts';
 
 /** Friday 13:00 in Sydney, daylight saving time. */

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Operation } from '../http/operation.ts';
-import { tripsResponse } from './journey.ts';
 import { tripsQuery } from './query.ts';
+import { tripsResponse } from './response.ts';
 
 const exampleBody: z.infer<typeof tripsResponse> = {
   origin: { stop_id: '202020', name: 'Domestic Airport Station' },

@@ -5,9 +5,11 @@ import { logLeftOut } from '../efa/record.ts';
 import type { Answers } from '../http/answer.ts';
 import { freshnessOf } from '../transit/freshness.ts';
 import { formatTimestamp } from '../transit/time.ts';
-import { findEndName, mapJourneys, toJourneyBody } from './map.ts';
+import { findEndName } from './journey.ts';
+import { mapJourneys } from './map.ts';
 import { tripsOperation as schema } from './operation.ts';
 import { toTripQuestion } from './query.ts';
+import { toJourneyBody } from './response.ts';
 import { selectJourneys } from './selection.ts';
 
 /** `GET /v1/trips` */
@@ -21,12 +23,13 @@ export async function tripsRoute(
       const question = toTripQuestion(query, now());
       const answer = await efa.tripPlan(question, options);
       const { journeys, leftOut } = mapJourneys(answer.payload, question);
-      logLeftOut(log, leftOut);
+      const selection = selectJourneys(journeys, { ...question, limit: query.limit });
+      logLeftOut(log, leftOut, selection.leftOut);
       const body = {
         origin: { stop_id: query.from, name: findEndName(journeys, query.from, 'origin') },
         destination: { stop_id: query.to, name: findEndName(journeys, query.to, 'destination') },
         retrieved_at: formatTimestamp(answer.retrievedAt),
-        journeys: selectJourneys(journeys, { ...question, limit: query.limit }).map(toJourneyBody),
+        journeys: selection.journeys.map(toJourneyBody),
       };
       return { body, freshness: freshnessOf(answer) };
     }),

@@ -1,7 +1,7 @@
 import { departuresResponse } from '#src/departures/departure.ts';
 import { nearbyResponse } from '#src/nearby/nearby-stop.ts';
 import { stopSearchResponse } from '#src/stop-search/search-result.ts';
-import { tripsResponse } from '#src/trips/journey.ts';
+import { tripsResponse } from '#src/trips/response.ts';
 import { coordAnswer, departureMonitorAnswer, stopFinderAnswer, tripAnswer } from './payloads.ts';
 
 /** The four operations: a good request, the endpoint it leads to, that endpoint's good answer, our answer's schema. */
