@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { tripsResponse } from './journey.ts';
+import type { tripsResponse } from './response.ts';
 
 /** The answer that the documentation shows. */
 export const exampleBody: z.infer<typeof tripsResponse> = {
