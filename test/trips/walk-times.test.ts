@@ -92,7 +92,7 @@ function walk(from: string, to: string, planned: number, seconds: number, moved:
 const mapAll = (journeys: unknown[], from: string, to: string) =>
   mapJourneys(tripSchema.parse({ journeys }), { from, to, at: null }).journeys;
 
-describe('the legs of a journey, read by best-known times', () => {
+describe('the legs of a journey, read by best-known times', { timeout: 30_000 }, () => {
   it('never begin before the one before ends, unless upstream itself shows a missed change', () => {
     const rides = fc.array(ride, { minLength: 1, maxLength: 4 });
     const leading = fc.option(fc.integer({ min: 30, max: 900 }));
@@ -119,7 +119,7 @@ describe('the legs of a journey, read by best-known times', () => {
   });
 });
 
-describe('a walk', () => {
+describe('a walk', { timeout: 30_000 }, () => {
   it('is never live and keeps its planned times', () => {
     fc.assert(
       fc.property(fc.array(ride, { minLength: 2, maxLength: 3 }), (parts) => {
