@@ -128,12 +128,9 @@ export const efaJourneySchema = z.object({ legs: list.pipe(z.array(z.unknown()).
 
 const systemMessages = listOf(z.object({ code: number, text }));
 
-export const departureMonitorSchema = refusing(
-  ['journeys'],
-  z.object({ systemMessages, locations: list, stopEvents: list }),
-);
-export const locationsSchema = refusing(['stopEvents', 'journeys'], z.object({ systemMessages, locations: list }));
-export const tripSchema = refusing(['stopEvents'], z.object({ systemMessages, journeys: list }));
+export const departureMonitorSchema = z.object({ systemMessages, locations: list, stopEvents: list });
+export const locationsSchema = z.object({ systemMessages, locations: list });
+export const tripSchema = z.object({ systemMessages, journeys: list });
 
 export type StopPoint = z.infer<typeof stopPointSchema>;
 export type TimedStopPoint = z.infer<typeof timedStopPointSchema>;
@@ -157,17 +154,6 @@ function withoutEndlessParents(place: unknown): unknown {
     parent = (parent as { parent?: unknown }).parent;
   }
   return place;
-}
-
-/** An answer with records in the list of another endpoint answers another question. */
-function refusing<Schema extends z.ZodObject>(listsOfOthers: readonly string[], schema: Schema) {
-  const others = z.object(
-    Object.fromEntries(listsOfOthers.map((name) => [name, list.pipe(z.array(z.unknown()).max(0))])),
-  );
-  return z
-    .unknown()
-    .refine((answer) => others.safeParse(answer).success, 'has the records of another endpoint')
-    .pipe(schema);
 }
 
 function decorating<Schema extends z.ZodType>(schema: Schema) {

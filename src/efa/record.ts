@@ -88,7 +88,7 @@ export function sumLeftOut(counts: readonly LeftOutCounts[]): LeftOutCounts {
   return sum;
 }
 
-/** Bad records and unknown product classes are warnings for the operator; the other reasons are everyday. */
+/** Bad records and unknown product classes are for the operator to look into; the other reasons are everyday. */
 export function isEveryday(counts: LeftOutCounts): boolean {
   return listReasons(counts).every((reason) => REASONS[reason] === 'everyday');
 }

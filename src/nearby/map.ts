@@ -25,10 +25,8 @@ export function mapNearbyStops(
 
 function mapLocation(point: StopPoint, from: Position): NearbyStop {
   const position = findPosition(point);
-  // Places found by name have a match quality and no distance.
-  const isOfSearch = point.matchQuality !== undefined && point.properties?.distance === undefined;
   const isFarAway = position !== null && distanceMetres(from, position) > MAX_DISTANCE_METRES;
-  if (isOfSearch || isFarAway) throw new LeftOut('of another question');
+  if (isFarAway) throw new LeftOut('of another question');
   const distance = point.properties?.distance ?? (position && distanceMetres(from, position));
   return {
     stop_id: need(point.properties?.STOP_GLOBAL_ID ?? point.id, 'no identifier'),

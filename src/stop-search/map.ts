@@ -21,9 +21,6 @@ export function mapSearchResults(payload: LocationsPayload): { results: SearchRe
 }
 
 function mapLocation(location: StopPoint): RankedResult {
-  // Places around a coordinate have a distance and no match quality.
-  const isOfCoord = location.properties?.distance !== undefined && location.matchQuality === undefined;
-  if (isOfCoord) throw new LeftOut('of another question');
   if (location.type !== 'stop') throw new LeftOut('not asked for');
   const position = findPosition(location);
   return {

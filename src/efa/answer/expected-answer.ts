@@ -72,13 +72,16 @@ export function isExpected(expected: ExpectedAnswer, json: object, payload: AnyP
   return payload.systemMessages.some(isKnown) || (mayLeaveOutList && payload.systemMessages.length === 0);
 }
 
-/** Whether a board is that of the stop asked for. A list of names with a best match is a search's answer, no board. */
+/**
+ * Whether the answer is the board of the stop asked for. A list of names with a best match is the answer to a search; on
+ * a board, names stand for an unknown stop.
+ */
 export function isBoardOf(stopId: string, payload: DepartureMonitorPayload): boolean {
   const { systemMessages, locations, stopEvents } = payload;
   const isListOfNames = systemMessages.some(({ code = 0 }) => MATCH_MESSAGES.includes(code));
   const hasBestMatch = locations.some((location) => stopPointSchema.safeParse(location).data?.isBest);
-  if (stopEvents.length === 0 && isListOfNames && hasBestMatch) return false;
-  return !isBoardOfAnotherStop(payload, stopId);
+  const isSearch = stopEvents.length === 0 && isListOfNames && hasBestMatch;
+  return !isSearch && !isBoardOfAnotherStop(payload, stopId);
 }
 
 function hasDistance(record: object): boolean {
