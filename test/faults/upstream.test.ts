@@ -11,7 +11,11 @@ const UPSTREAM_URL = `${ORIGIN}/v1/tp`;
 /** Stands in every spoilt answer; nothing of it may reach a caller. */
 const SECRET = 'upstream-said-this';
 const JSON_HEADERS = { 'content-type': 'application/json' };
-const GZIP_BOMB = gzipSync(Buffer.alloc(17 * 1024 * 1024, ' '));
+const TOO_LARGE = 6_000_001;
+const GZIP_BOMB = gzipSync(Buffer.alloc(TOO_LARGE, ' '));
+
+/** A list that every endpoint could send. */
+const manyRecords = (record: string) => `{"locations":[${Array(1_400_000).fill(record).join()}]}`;
 
 interface Reply {
   status?: number;
@@ -182,9 +186,12 @@ const FAILURES: [name: string, reply: Reply, expected: Parameters<typeof expectF
   ],
   ['records that are none', { body: '{"locations":[1],"stopEvents":["x"],"journeys":[null]}' }, UPSTREAM_ERROR],
   ['bytes that are not text', { body: Buffer.from([0xff, 0xfe, 0x00, 0xc3]) }, UPSTREAM_ERROR],
-  ['more than 16 MiB', { body: `{"version":"${'x'.repeat(16 * 1024 * 1024)}"}` }, UPSTREAM_ERROR],
+  ['more than 6 MB', { body: `{"version":"${'x'.repeat(TOO_LARGE)}"}` }, UPSTREAM_ERROR],
+  ['lists nested millions of times', { body: `{"journeys":${'['.repeat(5_900_000)}` }, UPSTREAM_ERROR],
+  ['1.4 million tiny records', { body: manyRecords('{}') }, UPSTREAM_ERROR],
+  ['1.4 million tiny values in a record', { body: manyRecords('0').replace(':[', ':[[') }, UPSTREAM_ERROR],
   [
-    'a few bytes that unpack to more than 16 MiB',
+    'a few bytes that unpack to more than 6 MB',
     { body: GZIP_BOMB, headers: { 'content-encoding': 'gzip' } },
     UPSTREAM_ERROR,
   ],
