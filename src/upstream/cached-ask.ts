@@ -7,7 +7,8 @@ import { ApiError } from '../errors.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import { type AnswerCache, type KeptAnswer, unpack } from './answer-cache.ts';
 import { BreakerOpenError } from './breaker.ts';
-import { type Budget, BudgetExhaustedError, type Ticket } from './budget/budget.ts';
+import { type Budget, BudgetExhaustedError } from './budget/budget.ts';
+import { createTicket, type Ticket } from './budget/ticket.ts';
 import { type Clock, within } from './clock.ts';
 import { FRESHNESS_WINDOWS, type FreshnessWindow, freshUntil, staleUntil } from './freshness-window.ts';
 import type { GuardedCall } from './guarded-call.ts';
@@ -90,10 +91,11 @@ export function createCachedAsk(layers: {
     }
   }
 
-  async function refresh(asked: Asked, purpose: Ticket['purpose'], { priority = 'low', signal }: AskOptions) {
+  async function refresh(asked: Asked, purpose: Ticket['purpose'], options: AskOptions) {
+    const { priority = 'low', accounts, signal } = options;
     const failure = failures.get(asked.key);
     if (failure) throw failure;
-    const ticket: Ticket = { priority, purpose };
+    const ticket = createTicket(priority, purpose, accounts);
     const { flight, isOurs } = flights.join(asked.key, ticket, (shared) => fetch(asked, shared));
     const patienceMs = purpose === 'refresh' ? flight.startedAt + STALE_PATIENCE_MS - now() : deadlines.requestMs;
     const { payload, retrievedAt, freshness } = await waitFor(flight.result, patienceMs, signal);
