@@ -1,6 +1,8 @@
 import closeWithGrace from 'close-with-grace';
 import { pino } from 'pino';
 import { sandboxKey } from './access/sandbox-key.ts';
+import type { AccountStore } from './access/store.ts';
+import { StoreOpenError } from './access/stores/embedded-database.ts';
 import { openStore } from './access/stores/open-store.ts';
 import { buildApp } from './app.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
@@ -35,7 +37,7 @@ const limits = config.upstreamLimits;
 const redis = config.redisUrls.length > 0 ? await openRedis(config.redisUrls, logger) : null;
 const shared = redis && coordinateThrough(redis, { ...upstream, limits });
 const efa = createProtectedClient({ clients, limits, log: logger, ...(shared && { shared }) });
-const store = openStore({ redis, dataDir: config.dataDir, log: logger });
+const store = openStoreOrExit();
 const isSandbox = config.upstream.kind === 'sandbox';
 const front = {
   ...config,
@@ -90,6 +92,16 @@ function readConfigOrExit(): Config {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     process.stderr.write(`The configuration is not usable:\n${error.message}\n`);
+    process.exit(1);
+  }
+}
+
+function openStoreOrExit(): AccountStore {
+  try {
+    return openStore({ redis, dataDir: config.dataDir, log: logger });
+  } catch (error) {
+    if (!(error instanceof StoreOpenError)) throw error;
+    process.stderr.write(`${error.message}\n`);
     process.exit(1);
   }
 }
