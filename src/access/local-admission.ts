@@ -24,11 +24,11 @@ interface KnownKey extends Caller {
 export interface LocalAdmission {
   isUnknown(key: ApiKey): boolean;
   /** The answer where the store need not be asked: unlimited plans, and accounts exhausted a moment ago. Else null. */
-  recall(key: ApiKey, day: UtcDay): Admission | null;
+  recall(key: ApiKey, day: UtcDay, count: number): Admission | null;
   /** Null for a key that the store has not confirmed within the last ten minutes. */
-  admitWhileAway(key: ApiKey, day: UtcDay): Admission | null;
+  admitWhileAway(key: ApiKey, day: UtcDay, count: number): Admission | null;
   /** Takes note of an answer. Null: there is no such key, or it was revoked. */
-  learn(key: ApiKey, day: UtcDay, answer: AdmissionAnswer): Admission | null;
+  learn(key: ApiKey, day: UtcDay, count: number, answer: AdmissionAnswer): Admission | null;
   giveBack(admission: Admission): Admission;
 }
 
@@ -50,25 +50,25 @@ export function createLocalAdmission(now: () => Date): LocalAdmission {
   return {
     isUnknown: ({ hash }) => unknown.has(hash),
 
-    recall({ hash, accountId }, day) {
+    recall({ hash, accountId }, day, count) {
       const caller = known.get(hash);
       if (!caller || clock.now() - caller.verifiedAt >= RECORD_TTL_MS) return null;
       const limit = PLANS[caller.plan].dailyLimit;
-      if (limit === null) return { kind: 'admitted', caller, day, used: 0 };
-      return exhausted.get(accountId) === day ? { kind: 'exhausted', caller, day, used: limit } : null;
+      if (limit === null) return { kind: 'admitted', caller, day, count, used: 0 };
+      return exhausted.get(accountId) === day ? { kind: 'exhausted', caller, day, count, used: limit } : null;
     },
 
-    admitWhileAway({ hash, accountId }, day) {
+    admitWhileAway({ hash, accountId }, day, count) {
       const caller = known.get(hash);
       if (!caller) return null;
       const used = usedOn(day, accountId);
       const limit = PLANS[caller.plan].dailyLimit;
-      if (limit !== null && used >= limit) return { kind: 'exhausted', caller, day, used };
-      counts.set(accountId, { day, used: used + 1 });
-      return { kind: 'admitted', caller, day, used: used + 1 };
+      if (limit !== null && used + count > limit) return { kind: 'exhausted', caller, day, count, used };
+      counts.set(accountId, { day, used: used + count });
+      return { kind: 'admitted', caller, day, count, used: used + count };
     },
 
-    learn({ hash, accountId }, day, answer) {
+    learn({ hash, accountId }, day, count, answer) {
       if (answer.kind === 'unknown') {
         known.delete(hash);
         unknown.set(hash, day);
@@ -78,16 +78,17 @@ export function createLocalAdmission(now: () => Date): LocalAdmission {
       const caller = { accountId, plan };
       known.set(hash, { ...caller, verifiedAt: clock.now() });
       counts.set(accountId, { day, used });
-      if (kind === 'exhausted') exhausted.set(accountId, day);
-      return { kind, caller, day, used };
+      // Where several did not fit, one may.
+      if (kind === 'exhausted' && used >= (PLANS[plan].dailyLimit ?? 0)) exhausted.set(accountId, day);
+      return { kind, caller, day, count, used };
     },
 
-    giveBack({ caller, day, used }) {
+    giveBack({ caller, day, count, used }) {
       const { accountId } = caller;
       exhausted.delete(accountId);
       const known = usedOn(day, accountId);
-      if (known > 0) counts.set(accountId, { day, used: known - 1 });
-      return { kind: 'given-back', caller, day, used: used - 1 };
+      if (known > 0) counts.set(accountId, { day, used: Math.max(0, known - count) });
+      return { kind: 'given-back', caller, day, count, used: used - count };
     },
   };
 }

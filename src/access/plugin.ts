@@ -3,7 +3,7 @@ import fp from 'fastify-plugin';
 import type { Admission } from './admission.ts';
 import { createAdmissionControl } from './admission-control.ts';
 import { invalidKey, readKey, testKeyOnly } from './credential.ts';
-import { exhausted, rateLimitHeaders } from './rate-limit.ts';
+import { exhausted, rateLimitHeaders, tooMany } from './rate-limit.ts';
 import type { Counter } from './store.ts';
 
 export interface AccessOptions {
@@ -18,6 +18,11 @@ declare module 'fastify' {
     admission: Admission | null;
     /** Set on an answer that cost no call of the authority: a 304 is then free. */
     costNoUpstreamCall: boolean;
+    /**
+     * Counts the request as so many more, all of them or none. Throws `DAILY_LIMIT_EXCEEDED` when fewer are left; the
+     * request is then not counted at all.
+     */
+    chargeMore(count: number): Promise<void>;
   }
 }
 
@@ -30,6 +35,19 @@ export const access = fp(
     const admissions = createAdmissionControl({ store, now, log: app.log });
     app.decorateRequest('admission', null);
     app.decorateRequest('costNoUpstreamCall', false);
+    app.decorateRequest('chargeMore', chargeMore);
+
+    async function chargeMore(this: FastifyRequest, count: number): Promise<void> {
+      const first = this.admission;
+      if (!first || count === 0) return;
+      const more = await admissions.admit(readKey(this), { count, day: first.day });
+      if (!more) throw invalidKey();
+      if (more.kind === 'exhausted') {
+        this.admission = await admissions.giveBack({ ...first, used: more.used });
+        throw tooMany(this.admission, first.count + count, now());
+      }
+      this.admission = { ...more, count: first.count + count };
+    }
 
     app.addHook('preHandler', async (request) => {
       const key = readKey(request);
