@@ -53,7 +53,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const verdicts = createVerdicts(now, options.verdictStore);
   // Every departures answer that comes from the authority tells nearby that its stop is alive.
   const ask = learnFromDepartures(options.ask, verdicts);
-  const operations = createOperations({ verdicts });
+  const operations = createOperations({ verdicts, docsUrl });
   const answers = createAnswers({ ask, now, deadlineMs: deadlines.requestMs, log: app.log });
 
   await app.register(errorHandler, { docsUrl });
