@@ -36,12 +36,16 @@ const legSchema = z
     stops: z.int().min(0).meta({ description: 'Stops between the ends; 0 on a walk' }),
     is_live: z.boolean().meta({ description: 'Whether the vehicle is tracked; false on a walk' }),
     path: z.array(z.array(z.number()).length(2)).meta({
-      description: '`[lat, lng]` pairs, ready for a map polyline',
+      description: '`[lat, lng]` pairs, ready for a map polyline; empty with `path=polyline` and `path=none`',
       example: [
         [-33.8606, 151.2116],
         [-33.8005, 151.2839],
       ],
     }),
+    polyline: z
+      .string()
+      .optional()
+      .meta({ description: 'The path as an encoded polyline, precision 5; only with `path=polyline`' }),
     alerts: z.array(z.string()).meta({ description: 'Disruption notices as plain text; empty when there are none' }),
   })
   .meta({ id: 'Leg', description: 'One ride or one walk of a journey.' });

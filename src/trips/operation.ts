@@ -4,6 +4,7 @@ import { formatTimestamp } from '../transit/time.ts';
 import { exampleBody } from './example.ts';
 import { tripsResponse } from './journey.ts';
 import { findEndName, mapJourneys, toJourneyBody } from './map.ts';
+import { withPaths } from './path.ts';
 import { toTripQuestion, tripsQuery } from './query.ts';
 import { selectJourneys } from './selection.ts';
 
@@ -28,7 +29,9 @@ export const tripsOperation = defineOperation({
       origin: { stop_id: query.from, name: findEndName(journeys, query.from, 'origin') },
       destination: { stop_id: query.to, name: findEndName(journeys, query.to, 'destination') },
       retrieved_at: formatTimestamp(answer.retrievedAt),
-      journeys: selectJourneys(journeys, { ...question, limit: query.limit }).map(toJourneyBody),
+      journeys: selectJourneys(journeys, { ...question, limit: query.limit }).map((journey) =>
+        withPaths(toJourneyBody(journey), query.path),
+      ),
     };
     return { body, freshness: freshnessOf(answer), leftOut };
   },
