@@ -44,6 +44,8 @@ export interface Operation<Query extends z.ZodObject = z.ZodObject, Body extends
   errors: readonly ErrorCode[];
   /** A request that works, and its answer. */
   example: { query: string; body: Body };
+  /** Parameters that stand in where an assistant names none, written as a caller would: its room is small. */
+  toolDefaults?: Readonly<Record<string, string>>;
   /** As how many requests of the daily limit a question counts; one unless given. */
   cost?(query: z.output<Query>): number;
   find(query: z.output<Query>, context: FindContext): Promise<Finding<Body>>;

@@ -22,6 +22,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   operations: ['boards', 'departures', 'nearby', 'stop-search', 'trips', 'operation'],
   answers: ['operation', 'efa', 'transit'],
   http: ['answers', 'operation', 'access', 'transit', 'errors', 'error-messages'],
+  mcp: ['answers', 'http', 'operation', 'errors'],
   telemetry: ['efa', 'transit'],
   site: ['answers', 'operation', 'departures', 'http', 'access', 'telemetry', 'transit', 'errors'],
   signup: ['site', 'http', 'access', 'errors', 'error-messages'],
@@ -33,7 +34,8 @@ const TOPS = ['app', 'server', 'cli', 'config'];
 const PACKAGE_HOMES: Record<string, RegExp> = {
   undici: /^src\/efa\/client\.ts$/,
   ioredis: /^src\/(redis|access|upstream|live)\//,
-  fastify: /^src\/(app|http|access|site|signup|telemetry|operation)/,
+  '@modelcontextprotocol/server': /^src\/mcp\//,
+  fastify: /^src\/(app|http|access|site|signup|telemetry|operation|mcp)/,
 };
 const MAX_LINES = 220;
 const MAX_FILES = 16;

@@ -18,6 +18,8 @@ declare module 'fastify' {
     admission: Admission | null;
     /** Set on an answer that cost no call of the authority: a 304 is then free. */
     costNoUpstreamCall: boolean;
+    /** Set on an answer that is not to be counted. */
+    isFree: boolean;
     /**
      * Counts the request as so many more, all of them or none. Throws `DAILY_LIMIT_EXCEEDED` when fewer are left; the
      * request is then not counted at all.
@@ -35,6 +37,7 @@ export const access = fp(
     const admissions = createAdmissionControl({ store, now, log: app.log });
     app.decorateRequest('admission', null);
     app.decorateRequest('costNoUpstreamCall', false);
+    app.decorateRequest('isFree', false);
     app.decorateRequest('chargeMore', chargeMore);
 
     async function chargeMore(this: FastifyRequest, count: number): Promise<void> {
@@ -71,7 +74,7 @@ export const access = fp(
   { name: 'access', dependencies: ['error-handler', 'paths'] },
 );
 
-/** Our failures, and answers that the caller has already and that cost no call. */
-function isFree({ costNoUpstreamCall }: FastifyRequest, { statusCode }: FastifyReply): boolean {
-  return statusCode >= 500 || (statusCode === 304 && costNoUpstreamCall);
+/** Our failures, answers that the caller has already and that cost no call, and what its route says is free. */
+function isFree({ isFree, costNoUpstreamCall }: FastifyRequest, { statusCode }: FastifyReply): boolean {
+  return isFree || statusCode >= 500 || (statusCode === 304 && costNoUpstreamCall);
 }

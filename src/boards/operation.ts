@@ -56,6 +56,7 @@ export const createBoardsOperation = ({ oneStop, docsUrl }: { oneStop: Operation
         ],
       },
     },
+    toolDefaults: { ...oneStop.toolDefaults, limit: '5' },
     cost: ({ stops }) => stops.length,
 
     async find({ stops, ...parameters }, { run, now }) {

@@ -25,7 +25,8 @@ export const CROSS_ORIGIN_HEADERS = { 'access-control-allow-origin': '*', 'acces
 const PREFLIGHT_HEADERS = {
   'access-control-allow-methods': 'GET, HEAD, POST',
   // "*" would not cover Authorization.
-  'access-control-allow-headers': 'Authorization, Content-Type, If-None-Match, Cache-Control',
+  'access-control-allow-headers':
+    'Authorization, Content-Type, If-None-Match, Cache-Control, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name',
   'access-control-max-age': '86400',
 };
 

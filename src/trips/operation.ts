@@ -20,6 +20,7 @@ export const tripsOperation = defineOperation({
   body: tripsResponse,
   errors: ['DATE_OUT_OF_RANGE', 'NO_JOURNEYS_FOUND', 'STOP_NOT_FOUND'],
   example: { query: 'from=202020&to=209573&limit=1', body: exampleBody },
+  toolDefaults: { limit: '3', path: 'none' },
 
   async find(query, { ask, now }) {
     const question = toTripQuestion(query, now());
