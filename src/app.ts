@@ -14,6 +14,7 @@ import { operationRoutes } from './http/operation-routes.ts';
 import { paths } from './http/paths.ts';
 import { requestLog } from './http/request-log.ts';
 import { commonHeaders, pageSecurity } from './http/response-headers.ts';
+import { mcp } from './mcp/mcp.ts';
 import { createVerdicts, learnFromDepartures, type VerdictStore } from './nearby/verdict.ts';
 import { createOperations } from './operations.ts';
 import { type SignupOptions, signup } from './signup/signup.ts';
@@ -53,7 +54,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const verdicts = createVerdicts(now, options.verdictStore);
   // Every departures answer that comes from the authority tells nearby that its stop is alive.
   const ask = learnFromDepartures(options.ask, verdicts);
-  const operations = createOperations({ verdicts });
+  const operations = createOperations({ verdicts, docsUrl });
   const answers = createAnswers({ ask, now, deadlineMs: deadlines.requestMs, log: app.log });
 
   await app.register(errorHandler, { docsUrl });
@@ -70,6 +71,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     if (pages) await api.register(trafficRecorder, pages);
     await api.register(access, { ...options.access, now });
     await api.register(operationRoutes, { operations, answers, now });
+    await api.register(mcp, { operations, answers, docsUrl });
     await api.register(textBoard, { answers, docsUrl, isSandbox, now });
   });
 

@@ -21,6 +21,11 @@ export interface FindContext {
   /** Asks the authority on behalf of the caller, until the caller's deadline. */
   ask: Ask;
   now: () => Date;
+  /** Runs another operation for the same caller. Its kept answer is shared, and its new one is kept. */
+  run<Schema extends z.ZodObject, Body extends object>(
+    operation: Operation<Schema, Body>,
+    query: z.output<Schema>,
+  ): Promise<Finding<Body>>;
 }
 
 /**
@@ -40,6 +45,10 @@ export interface Operation<Query extends z.ZodObject = z.ZodObject, Body extends
   errors: readonly ErrorCode[];
   /** A request that works, and its answer. */
   example: { query: string; body: Body };
+  /** Parameters that stand in where an assistant names none, written as a caller would: its room is small. */
+  toolDefaults?: Readonly<Record<string, string>>;
+  /** As how many requests of the daily limit a question counts; one unless given. */
+  cost?(query: z.output<Query>): number;
   find(query: z.output<Query>, context: FindContext): Promise<Finding<Body>>;
 }
 

@@ -1,3 +1,4 @@
+import { createBoardsOperation } from './boards/operation.ts';
 import { departuresOperation } from './departures/operation.ts';
 import { createNearbyOperation } from './nearby/operation.ts';
 import type { Verdicts } from './nearby/verdict.ts';
@@ -9,6 +10,13 @@ import { tripsOperation } from './trips/operation.ts';
  * The operations of the API. Routes, OpenAPI, the home page, the status report and the hint of a 404 are made from this
  * list; adding an operation is its own folder and one line here.
  */
-export function createOperations({ verdicts }: { verdicts: Verdicts }): readonly Operation[] {
-  return [departuresOperation, createNearbyOperation({ verdicts }), stopSearchOperation, tripsOperation];
+export function createOperations(options: { verdicts: Verdicts; docsUrl: string }): readonly Operation[] {
+  const { verdicts, docsUrl } = options;
+  return [
+    departuresOperation,
+    createBoardsOperation({ oneStop: departuresOperation, docsUrl }),
+    createNearbyOperation({ verdicts }),
+    stopSearchOperation,
+    tripsOperation,
+  ];
 }

@@ -3,7 +3,7 @@ import fp from 'fastify-plugin';
 import type { Admission } from './admission.ts';
 import { createAdmissionControl } from './admission-control.ts';
 import { invalidKey, readKey, testKeyOnly } from './credential.ts';
-import { exhausted, rateLimitHeaders } from './rate-limit.ts';
+import { exhausted, rateLimitHeaders, tooMany } from './rate-limit.ts';
 import type { Counter } from './store.ts';
 
 export interface AccessOptions {
@@ -18,6 +18,13 @@ declare module 'fastify' {
     admission: Admission | null;
     /** Set on an answer that cost no call of the authority: a 304 is then free. */
     costNoUpstreamCall: boolean;
+    /** Set on an answer that is not to be counted. */
+    isFree: boolean;
+    /**
+     * Counts the request as so many more, all of them or none. Throws `DAILY_LIMIT_EXCEEDED` when fewer are left; the
+     * request is then not counted at all.
+     */
+    chargeMore(count: number): Promise<void>;
   }
 }
 
@@ -30,6 +37,20 @@ export const access = fp(
     const admissions = createAdmissionControl({ store, now, log: app.log });
     app.decorateRequest('admission', null);
     app.decorateRequest('costNoUpstreamCall', false);
+    app.decorateRequest('isFree', false);
+    app.decorateRequest('chargeMore', chargeMore);
+
+    async function chargeMore(this: FastifyRequest, count: number): Promise<void> {
+      const first = this.admission;
+      if (!first || count === 0) return;
+      const more = await admissions.admit(readKey(this), { count, day: first.day });
+      if (!more) throw invalidKey();
+      if (more.kind === 'exhausted') {
+        this.admission = await admissions.giveBack({ ...first, used: more.used });
+        throw tooMany(this.admission, first.count + count, now());
+      }
+      this.admission = { ...more, count: first.count + count };
+    }
 
     app.addHook('preHandler', async (request) => {
       const key = readKey(request);
@@ -53,7 +74,7 @@ export const access = fp(
   { name: 'access', dependencies: ['error-handler', 'paths'] },
 );
 
-/** Our failures, and answers that the caller has already and that cost no call. */
-function isFree({ costNoUpstreamCall }: FastifyRequest, { statusCode }: FastifyReply): boolean {
-  return statusCode >= 500 || (statusCode === 304 && costNoUpstreamCall);
+/** Our failures, answers that the caller has already and that cost no call, and what its route says is free. */
+function isFree({ isFree, costNoUpstreamCall }: FastifyRequest, { statusCode }: FastifyReply): boolean {
+  return isFree || statusCode >= 500 || (statusCode === 304 && costNoUpstreamCall);
 }

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Ask, AskOptions, Priority } from '../efa/ask.ts';
 import { isEveryday, type LeftOutCounts } from '../efa/record.ts';
-import type { FindContext, Operation } from '../operation.ts';
+import type { FindContext, Finding, Operation } from '../operation.ts';
 import { createFinishedAnswers, type FinishedAnswer, type FinishedAnswers } from './finished-answer.ts';
 
 type Query = Readonly<Record<string, unknown>>;
@@ -73,7 +73,11 @@ export function createAnswers(options: {
   }
 
   async function findAndKeep(operation: Operation, query: Query, key: string, asker: Asker) {
-    const context: FindContext = { ask: askFor(asker, AbortSignal.timeout(deadlineMs)), now };
+    const context: FindContext = {
+      ask: askFor(asker, AbortSignal.timeout(deadlineMs)),
+      now,
+      run: async (other, otherQuery) => toFinding(await find(other, otherQuery, asker)),
+    };
     const { leftOut, ...finding } = await operation.find(query, context);
     if (leftOut) logLeftOut(leftOut);
     return finished.keep(key, asker.priority, finding);
@@ -89,20 +93,23 @@ export function createAnswers(options: {
     log[isEveryday(leftOut) ? 'debug' : 'warn']({ leftOut }, 'records of the authority left out');
   }
 
-  return {
-    peek: (key, { priority }) => finished.find(key, priority),
-    async find<Schema extends z.ZodObject, Body extends object>(
-      operation: Operation<Schema, Body>,
-      query: z.output<Schema>,
-      requester: Requester,
-    ) {
-      const key = queryKey(operation as Operation, query);
-      const answer =
-        finished.find(key, requester.priority) ?? (await findOnce(operation as Operation, query, key, requester));
-      return answer as FinishedAnswer<Body>;
-    },
-    bytesOf: finished.bytesOf,
-  };
+  async function find<Schema extends z.ZodObject, Body extends object>(
+    operation: Operation<Schema, Body>,
+    query: z.output<Schema>,
+    requester: Requester,
+  ): Promise<FinishedAnswer<Body>> {
+    const key = queryKey(operation as Operation, query);
+    const answer =
+      finished.find(key, requester.priority) ?? (await findOnce(operation as Operation, query, key, requester));
+    return answer as FinishedAnswer<Body>;
+  }
+
+  return { peek: (key, { priority }) => finished.find(key, priority), find, bytesOf: finished.bytesOf };
+}
+
+/** The answer as a part of another one. */
+function toFinding<Body extends object>({ body, freshness, validUntil }: FinishedAnswer<Body>): Finding<Body> {
+  return { body: body.content, freshness, changesAt: validUntil };
 }
 
 function joined(answer: FinishedAnswer): FinishedAnswer {

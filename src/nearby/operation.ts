@@ -50,6 +50,7 @@ export const createNearbyOperation = ({ verdicts }: { verdicts: Verdicts }) =>
     body: nearbyResponse,
     errors: [],
     example: { query: 'lat=-33.8731&lng=151.2069&radius=300&modes=all', body: exampleBody },
+    toolDefaults: { modes: 'all' },
 
     async find(query, { ask, now }) {
       const location = { lat: query.lat, lng: query.lng };

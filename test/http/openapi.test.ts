@@ -6,7 +6,8 @@ import { errorsOf, readQuery } from '#src/operation.ts';
 import { createOperations } from '#src/operations.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 
-const OPERATIONS = createOperations({ verdicts: createVerdicts(() => new Date()) }).map(
+const verdicts = createVerdicts(() => new Date());
+const OPERATIONS = createOperations({ verdicts, docsUrl: 'https://example.test/docs' }).map(
   (operation) => [operation.path, operation] as const,
 );
 

@@ -22,13 +22,13 @@ export function createEmbeddedCounter(database: DatabaseSync, { run }: FileLock,
   });
   let tidiedOn: UtcDay = '';
 
-  function admit({ accountId, keyHash, day }: AdmissionRequest): AdmissionAnswer {
+  function admit({ accountId, keyHash, day, count = 1 }: AdmissionRequest): AdmissionAnswer {
     const key = statements.findKey.get({ keyHash, accountId, day }) as KeyInUse | undefined;
     if (!key || !isPlan(key.plan)) return { kind: 'unknown' };
     if (key.last_used_on !== day) statements.touchKey.run({ keyHash, day });
     tidy(day);
     const limit = PLANS[key.plan].dailyLimit;
-    const counted = statements.count.get({ day, accountId, limit }) as { used: number } | undefined;
+    const counted = statements.count.get({ day, accountId, limit, count }) as { used: number } | undefined;
     if (counted) return { kind: 'admitted', plan: key.plan, used: counted.used, usedBySender: 0 };
     const { used } = statements.readUsage.get(day, accountId) as { used: number };
     return { kind: 'exhausted', plan: key.plan, used };
@@ -66,8 +66,8 @@ function prepareStatements(database: DatabaseSync) {
     touchKey: database.prepare('UPDATE api_key SET last_used_on = :day WHERE hash = :keyHash'),
     // One statement compares and counts, so that no other process can count in between.
     count: database.prepare(
-      `INSERT INTO usage (day, account_id, used) VALUES (:day, :accountId, 1)
-       ON CONFLICT DO UPDATE SET used = used + 1 WHERE :limit IS NULL OR used < :limit RETURNING used`,
+      `INSERT INTO usage (day, account_id, used) VALUES (:day, :accountId, :count)
+       ON CONFLICT DO UPDATE SET used = used + :count WHERE :limit IS NULL OR used + :count <= :limit RETURNING used`,
     ),
     update: database.prepare(
       `INSERT INTO usage (day, account_id, used) SELECT :day, id, max(0, :count) FROM account WHERE id = :accountId
