@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { legModeSchema } from '../transit/mode.ts';
-import { latitudeSchema, longitudeSchema } from '../transit/stop.ts';
+import { latitudeSchema, longitudeSchema, positionSchema } from '../transit/stop.ts';
 import { timestampSchema } from '../transit/time.ts';
 
 const legStop = {
@@ -35,7 +35,7 @@ const legSchema = z
     distance_metres: z.int().min(0).nullable().meta({ description: 'Of a walk; null on a ride' }),
     stops: z.int().min(0).meta({ description: 'Stops between the ends; 0 on a walk' }),
     is_live: z.boolean().meta({ description: 'Whether the vehicle is tracked; false on a walk' }),
-    path: z.array(z.array(z.number()).length(2)).meta({
+    path: z.array(positionSchema).meta({
       description: '`[lat, lng]` pairs, ready for a map polyline',
       example: [
         [-33.8606, 151.2116],
