@@ -51,7 +51,7 @@ export function countUpTo(max: number) {
 export function decimalBetween(min: number, max: number) {
   const allowed = `must be a decimal number from ${min} to ${max}`;
   return requiredText(allowed)
-    .regex(/^-?(\d+\.?\d*|\.\d+)$/, allowed)
+    .regex(/^-?(\d+(\.\d*)?|\.\d+)$/, allowed)
     .transform(Number)
     .pipe(z.number({ error: allowed }).min(min, allowed).max(max, allowed))
     .meta({ type: 'number', minimum: min, maximum: max });
