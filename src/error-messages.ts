@@ -91,12 +91,10 @@ export function dailyLimitExceeded(options: {
   );
 }
 
-/** `source` completes "Too many mails were asked for", for example "from your network". */
-export function tooManyMails(source: string, waitSeconds: number): ApiError {
-  const message = `Too many mails were asked for ${source}. Try again in ${describeWait(waitSeconds)}.`;
-  return new ApiError('TOO_MANY_REQUESTS', `${message} Look into the spam folder meanwhile.`, {
-    headers: { 'retry-after': String(waitSeconds) },
-  });
+/** `reason` is a sentence that says which limit was reached. */
+export function tooManyMails(reason: string, waitSeconds: number): ApiError {
+  const message = `${reason} Try again in ${describeWait(waitSeconds)}. Check the spam folder.`;
+  return new ApiError('TOO_MANY_REQUESTS', message, { headers: { 'retry-after': String(waitSeconds) } });
 }
 
 export function internalError(cause?: unknown): ApiError {

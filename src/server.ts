@@ -1,19 +1,19 @@
 import closeWithGrace from 'close-with-grace';
 import { pino } from 'pino';
-import { openStore } from './access/open-store.ts';
 import { sandboxKey } from './access/sandbox-key.ts';
+import { openStore } from './access/stores/open-store.ts';
 import { buildApp, type PageOptions } from './app.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { createEfaClient } from './efa/client.ts';
 import { deadlinesFrom } from './efa/deadlines.ts';
-import { connectRedis } from './redis-connection.ts';
+import { openRedis } from './redis/shared-redis.ts';
 import { startSandbox } from './sandbox/server.ts';
-import { readLinkSecret } from './signup/link-secret.ts';
-import { createPostman } from './signup/postman.ts';
+import { readLinkSecret } from './signup/magic-link.ts';
+import { createMailer } from './signup/mailer.ts';
 import { createTraffic } from './telemetry/traffic.ts';
 import { watchUpstream } from './telemetry/upstream-watch.ts';
+import { coordinateThrough } from './upstream/coordination.ts';
 import { protectUpstream } from './upstream/protection.ts';
-import { shareThrough } from './upstream/sharing.ts';
 
 /** For an authority on this machine that asks for none. */
 const NO_KEY = '';
@@ -30,8 +30,8 @@ const clients = upstream.apiKeys.map((apiKey) =>
 );
 const traffic = createTraffic(now);
 const limits = config.upstreamLimits;
-const redis = config.redisUrls.length > 0 ? connectRedis(config.redisUrls, 'fail-fast') : null;
-const shared = redis && shareThrough(redis, { ...upstream, limits, log: logger });
+const redis = config.redisUrls.length > 0 ? await openRedis(config.redisUrls, logger) : null;
+const shared = redis && coordinateThrough(redis, { ...upstream, limits });
 const protection = protectUpstream({
   asks: clients.map(({ ask }) => watchUpstream(ask, traffic)),
   limits,
@@ -39,7 +39,7 @@ const protection = protectUpstream({
   log: logger,
   ...(shared && { shared }),
 });
-const store = await openStore(config);
+const store = openStore({ redis, dataDir: config.dataDir, log: logger });
 const app = await buildApp({
   config,
   ask: protection.ask,
@@ -58,7 +58,7 @@ closeWithGrace({ delay: deadlines.closeMs, logger }, async ({ err, signal }) => 
   await Promise.all(clients.map((client) => client.close()));
   await upstream.close();
   await store.close();
-  redis?.disconnect();
+  redis?.close();
 });
 
 await listen();
@@ -99,8 +99,8 @@ async function pageOptions({ tileUrl, tileAttribution, securityContact, ...more 
       return { budgetLeft: reserveFill, isBreakerOpen };
     },
     testKey,
-    register: store,
-    postman: createPostman({ smtpUrl, mailFrom, dataDir, log: logger, now }),
+    accounts: store,
+    mailer: createMailer({ smtpUrl, mailFrom, dataDir, log: logger, now }),
     linkSecret: linkSecret ?? (await keptLinkSecret()),
   };
 }

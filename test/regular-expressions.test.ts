@@ -27,6 +27,12 @@ function listRegularExpressions(): Found[] {
   return found;
 }
 
+/**
+ * Linear, but beyond the checker: each begins with a letter that ends the search which began before it, so no part of a
+ * text is looked at from two beginnings.
+ */
+const REVIEWED = ['/<[^<>]*>/g', '/<(?:\\w{1,20}:)?faultstring[^<>]*>([^<]*)</'];
+
 /** A finite score bounds how often a letter is looked at again, whatever the length of the text: the time is linear. */
 function isLinear(text: string): boolean {
   const [, pattern, flags] = /^\/(.*)\/([a-z]*)$/s.exec(text) ?? [];
@@ -36,7 +42,11 @@ function isLinear(text: string): boolean {
 it('every regular expression of the source takes time in proportion to its input', { timeout: 60_000 }, () => {
   const found = listRegularExpressions();
   expect(found.length).toBeGreaterThan(50);
-  expect(found.filter(({ text }) => !isLinear(text)).map(({ place, text }) => `${place} ${text}`)).toEqual([]);
+  expect(
+    found
+      .filter(({ text }) => !REVIEWED.includes(text) && !isLinear(text))
+      .map(({ place, text }) => `${place} ${text}`),
+  ).toEqual([]);
 });
 
 it.each(['/^(a+)+$/', '/\\s+$/', '/^(\\S+)(?:\\s+(.*\\S))?\\s*$/s', 'new RegExp(input)'])(

@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
+import type { Admission } from './admission.ts';
+import { createAdmissionControl } from './admission-control.ts';
 import { invalidKey, readKey, testKeyOnly } from './credential.ts';
-import { type Admission, createGate } from './gate.ts';
 import { exhausted, rateLimitHeaders } from './rate-limit.ts';
 import type { Counter } from './store.ts';
 
@@ -26,14 +27,14 @@ declare module 'fastify' {
  */
 export const access = fp(
   async (app: FastifyInstance, { store, acceptsTestKeys, now }: AccessOptions & { now: () => Date }) => {
-    const gate = createGate({ store, now, log: app.log });
+    const admissions = createAdmissionControl({ store, now, log: app.log });
     app.decorateRequest('admission', null);
     app.decorateRequest('costNoUpstreamCall', false);
 
     app.addHook('preHandler', async (request) => {
       const key = readKey(request);
       if (key.kind === 'test' && !acceptsTestKeys) throw testKeyOnly();
-      const admission = await gate.admit(key);
+      const admission = await admissions.admit(key);
       if (!admission) throw invalidKey();
       request.admission = admission;
       if (admission.kind === 'exhausted') throw exhausted(admission, now());
@@ -42,11 +43,12 @@ export const access = fp(
     app.addHook('onSend', async (request, reply) => {
       const { admission } = request;
       if (!admission) return;
-      if (admission.kind === 'admitted' && isFree(request, reply)) request.admission = await gate.giveBack(admission);
+      if (admission.kind === 'admitted' && isFree(request, reply))
+        request.admission = await admissions.giveBack(admission);
       reply.headers(rateLimitHeaders(request.admission ?? admission, now()));
     });
 
-    app.addHook('onClose', () => gate.close());
+    app.addHook('onClose', () => admissions.close());
   },
   { name: 'access', dependencies: ['error-handler', 'paths'] },
 );

@@ -1,14 +1,14 @@
 import { dailyLimitExceeded } from '../error-messages.ts';
 import type { ApiError } from '../errors.ts';
+import type { Admission } from './admission.ts';
 import { endOfDay, secondsUntil } from './day.ts';
-import type { Admission } from './gate.ts';
 import { PLANS } from './plan.ts';
 
 const DAY_SECONDS = 86_400;
 
 /**
- * What is left of the day, for every answer to a valid key: RateLimit fields as in draft-ietf-httpapi-ratelimit-headers,
- * and the older names that most clients read. `X-RateLimit-Reset` is in Unix seconds. Unlimited plans have none.
+ * What is left of the day, in every answer to a valid key: the RateLimit fields of draft-ietf-httpapi-ratelimit-headers,
+ * and the older names that most clients read. `X-RateLimit-Reset` is in Unix seconds. Unlimited plans have none of them.
  */
 export function rateLimitHeaders({ caller, day, used }: Admission, now: Date): Record<string, string> {
   const limit = PLANS[caller.plan].dailyLimit;

@@ -4,7 +4,7 @@ import { type Dispatcher, Pool } from 'undici';
 import { ApiError } from '../errors.ts';
 import type { Ask, AskOptions, EfaAnswer } from './ask.ts';
 import { excerpt, nonsense, toUpstreamError, unexpectedStatus } from './failure.ts';
-import { type PayloadOf, payloadSchemaOf, type Question, toRequest } from './question.ts';
+import { isAnswerTo, type PayloadOf, payloadSchemaOf, type Question, toRequest } from './question.ts';
 
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 /** More than the rate allows to be under way, because waiting for a connection would count against the deadline. */
@@ -102,5 +102,8 @@ function readPayload<Asked extends Question>(body: string, question: Asked, apiK
   }
   const payload = payloadSchemaOf(question).safeParse(json);
   if (!payload.success) throw nonsense('the answer has lists that are none', payload.error);
+  if (!isAnswerTo(question, json, payload.data)) {
+    throw nonsense(`the answer is not one to this question: it holds ${excerpt(Object.keys(json).join(', '), apiKey)}`);
+  }
   return payload.data;
 }

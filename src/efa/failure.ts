@@ -28,6 +28,8 @@ const QUOTA_PAUSE_SECONDS = 300;
 /** Rates are counted by the second and quotas by the day. */
 const MAX_PAUSE_SECONDS = 86_400;
 const EXCERPT_LENGTH = 300;
+/** More markup than this is not searched for its text. */
+const MAX_MARKUP_LENGTH = 10_000;
 
 /** The authority answered, but with nothing we can use. */
 export function nonsense(what: string, cause?: unknown): ApiError {
@@ -43,7 +45,7 @@ export function unexpectedStatus(
   body: string,
   { now, apiKey }: { now: Date; apiKey: string },
 ): ApiError {
-  const text = excerpt(`${headers['x-error-detail'] ?? ''} ${body}`, apiKey);
+  const text = `${excerpt(String(headers['x-error-detail'] ?? ''), apiKey)} ${excerpt(body, apiKey)}`.trim();
   const summary = `upstream answered ${status} ${text}`.trim();
   const isOverQuota = /over quota/i.test(text);
 
@@ -55,10 +57,25 @@ export function unexpectedStatus(
   return upstreamFailed(new UpstreamStatusError(status, summary, null));
 }
 
-/** The beginning of what upstream said, for the log; without our key, should upstream repeat it. */
+/** The beginning of what the authority said, for the log: without markup, and without our key if the text repeats it. */
 export function excerpt(text: string, apiKey: string): string {
-  const shown = apiKey ? text.replaceAll(apiKey, '[our key]') : text;
-  return shown.trim().slice(0, EXCERPT_LENGTH);
+  const harmless = apiKey ? text.replaceAll(apiKey, '[our key]') : text;
+  return withoutMarkup(harmless.slice(0, MAX_MARKUP_LENGTH).trim()).slice(0, EXCERPT_LENGTH);
+}
+
+/**
+ * Errors of the gateway can be SOAP faults or pages. Of a SOAP fault the `faultstring` is enough: the other elements repeat
+ * the URL of the request, which tells where a rider is.
+ */
+function withoutMarkup(text: string): string {
+  if (!text.startsWith('<')) return text;
+  const fault = /<(?:\w{1,20}:)?faultstring[^<>]*>([^<]*)</.exec(text)?.[1]?.trim();
+  return fault
+    ? `SOAP fault: ${fault}`
+    : text
+        .replace(/<[^<>]*>/g, ' ')
+        .replace(/\s+/g, ' ')
+        .trim();
 }
 
 /** Anything thrown while asking: refused, reset, timed out. */

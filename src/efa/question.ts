@@ -1,4 +1,13 @@
 import type { z } from 'zod';
+import {
+  EXPECTED_BOARD,
+  EXPECTED_NAMES,
+  EXPECTED_NEARBY,
+  EXPECTED_TRIP,
+  type ExpectedAnswer,
+  isBoardOf,
+  isExpected,
+} from './answer/expected-answer.ts';
 import { departureMonitorSchema, locationsSchema, tripSchema } from './payload.ts';
 import {
   type DepartureMonitorQuestion,
@@ -17,7 +26,8 @@ const RAPID_JSON = { outputFormat: 'rapidJSON', coordOutputFormat: 'EPSG:4326' }
 
 /**
  * The kinds of questions that the authority is asked: endpoint, fixed parameters, how the question is written as the
- * other parameters, the schema of the answer, and its freshness class. A new kind is one entry.
+ * other parameters, the schema of the answer, what the answer has to hold, and its freshness class. A new kind is one
+ * entry.
  */
 const KINDS = {
   departureMonitor: {
@@ -32,6 +42,7 @@ const KINDS = {
     },
     toQuery: toDepartureMonitorQuery,
     payload: departureMonitorSchema,
+    expected: EXPECTED_BOARD,
     freshness: ({ at, isForNow }: DepartureMonitorQuestion) =>
       at === null || isForNow ? 'departuresNow' : 'departuresAtTime',
   },
@@ -43,6 +54,7 @@ const KINDS = {
     parameters: { ...RAPID_JSON, inclFilter: '1', type_1: 'BUS_POINT', type_2: 'STOP' },
     toQuery: toCoordQuery,
     payload: locationsSchema,
+    expected: EXPECTED_NEARBY,
     freshness: () => 'nearby',
   },
   /** Type "any": type "stop" answers free text with a list without coordinates, or with nothing. */
@@ -51,6 +63,7 @@ const KINDS = {
     parameters: { ...RAPID_JSON, type_sf: 'any', TfNSWSF: 'true' },
     toQuery: toStopFinderQuery,
     payload: locationsSchema,
+    expected: EXPECTED_NAMES,
     freshness: () => 'search',
   },
   trip: {
@@ -58,6 +71,7 @@ const KINDS = {
     parameters: { ...RAPID_JSON, type_origin: 'any', type_destination: 'any', TfNSWTR: 'true' },
     toQuery: toTripQuery,
     payload: tripSchema,
+    expected: EXPECTED_TRIP,
     freshness: () => 'trips',
   },
 } as const satisfies Record<string, QuestionKind>;
@@ -67,6 +81,7 @@ interface QuestionKind {
   parameters: EfaQuery;
   toQuery: (question: never) => EfaQuery;
   payload: z.ZodType;
+  expected: ExpectedAnswer;
   freshness: (question: never) => FreshnessClass;
 }
 
@@ -83,6 +98,12 @@ export type PayloadOf<Asked extends Question> = z.output<Kinds[Asked['kind']]['p
 export function toRequest(question: Question): { endpoint: string; query: EfaQuery } {
   const { endpoint, parameters } = KINDS[question.kind];
   return { endpoint, query: { ...parameters, ...writeQuery(question) } };
+}
+
+/** Whether the answer is one to this question: that of another endpoint or another stop is not. */
+export function isAnswerTo<Asked extends Question>(question: Asked, json: object, payload: PayloadOf<Asked>): boolean {
+  if (!isExpected(KINDS[question.kind].expected, json, payload)) return false;
+  return question.kind !== 'departureMonitor' || isBoardOf(question.stopId, payload);
 }
 
 export function payloadSchemaOf<Asked extends Question>({ kind }: Asked): z.ZodType<PayloadOf<Asked>> {

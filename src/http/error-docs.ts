@@ -141,7 +141,7 @@ export const ERROR_DOCS: Record<ErrorCode, ErrorDoc> = {
       'Look for the mail that was already sent, in the spam folder too.',
       'Wait for the seconds in Retry-After and try once more.',
     ],
-    example: tooManyMails('from your network', 2220),
+    example: tooManyMails('Your network has requested too many mails.', 2220),
     retry: 'Yes, after the seconds in Retry-After.',
     curl: BOARD,
   },

@@ -24,10 +24,10 @@ export async function docs(
       docExpansion: 'list',
       tryItOutEnabled: true,
       defaultModelsExpandDepth: 0,
-      // It puts a link inside of a button, which no screen reader can tell apart.
+      // With deep links Swagger UI puts a link inside of a button, which screen readers cannot tell apart.
       deepLinking: false,
     },
-    // Tried out where the page came from, whatever name the server has for the rest of the world.
+    // "Try it out" asks the server that the page came from, whatever its public name is.
     transformSpecification: (description) => ({ ...description, servers: [{ url: '/' }] }),
   });
 }

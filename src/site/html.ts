@@ -1,4 +1,4 @@
-/** Text that is markup already. Only `html` makes it, so that everything else is escaped. */
+/** Markup, as opposed to text. Only `html` makes it, so that every other value is escaped. */
 export interface Html {
   readonly markup: string;
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-/** What browsers and crawlers ask of every site: a picture, and where not to go. */
+/** `GET /robots.txt` and `GET /favicon.ico`, which crawlers and browsers request of every site. */
 export async function robotsTxt(app: FastifyInstance): Promise<void> {
   app.get('/robots.txt', async (_request, reply) => {
     reply.type('text/plain; charset=utf-8').header('cache-control', 'public, max-age=86400');

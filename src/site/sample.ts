@@ -1,4 +1,4 @@
-/** The same request in the languages that people ask from. `path` starts with a slash. */
+/** The same request in several languages. `path` starts with a slash. */
 export interface Sample {
   curl: string;
   javascript: string;

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 const DAY_MS = 86_400_000;
 const VALID_DAYS = 180;
 
-/** `GET /.well-known/security.txt` (RFC 9116): whom to tell about a weakness. */
+/** `GET /.well-known/security.txt` (RFC 9116): where to report a vulnerability. */
 export async function securityTxt(
   app: FastifyInstance,
   { contact, publicUrl, now }: { contact: string; publicUrl: string; now: () => Date },

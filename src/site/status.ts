@@ -8,7 +8,7 @@ export interface StatusOptions extends StatusSources {
   layout: Layout;
 }
 
-/** `GET /status`, as a page or as JSON. Reading it calls nobody. */
+/** `GET /status`, as a page or as JSON. Reading it makes no call. */
 export async function status(app: FastifyInstance, options: StatusOptions): Promise<void> {
   app.get<{ Querystring: { format?: string } }>('/status', async (request, reply) => {
     reply.header('vary', 'Accept');
@@ -58,7 +58,7 @@ ${windows.map(
 
 function percent(share: number | null): string {
   if (share === null) return '–';
-  // 99.96 % is not 100 %.
+  // Rounded down, because 99.96 % shown as 100 % would hide failures.
   return `${(Math.floor(share * 1000) / 10).toLocaleString('en')} %`;
 }
 

@@ -10,7 +10,7 @@ import { readQuery } from '../operation.ts';
 import { toSydneyWallClock } from '../transit/time.ts';
 
 const MAX_DESTINATION = 34;
-/** A terminal would carry them out. */
+/** Control characters: a terminal would execute their escape sequences (terminal injection). */
 const CONTROL = /\p{Cc}/gu;
 
 /**

@@ -6,22 +6,22 @@ export interface Freshness {
   freshUntil: number;
   /** From here on it must not be served at all. */
   staleUntil: number;
-  /** `upstream`: a call was made for it; `joined`: it shares the call of another request; `cache`: it was there. */
+  /** `upstream`: a call was made for it; `joined`: it shares the call of another request; `cache`: it was kept. */
   source: 'upstream' | 'joined' | 'cache';
-  /** Why something stale had to do: the call budget, or upstream itself. Null while fresh. */
+  /** Why a stale answer is served: calls are short (`busy`), or the authority fails. Null while fresh. */
   shortage: 'busy' | 'failing' | null;
 }
 
 const SOURCES = ['cache', 'joined', 'upstream'] as const;
 
-/** What an answer says of itself; what says nothing came straight from upstream and nobody keeps it. */
+/** The answer's own freshness; an answer without one came straight from the authority and is not kept. */
 export function freshnessOf(answer: { retrievedAt: Date; freshness?: Freshness }): Freshness {
   const moment = answer.retrievedAt.getTime();
   if (answer.freshness) return answer.freshness;
   return { retrievedAt: moment, freshUntil: moment, staleUntil: moment, source: 'upstream', shortage: null };
 }
 
-/** Of an answer that is made of several: as old as the oldest, good for as long as the first to go off. */
+/** The freshness of an answer that is made of several: as old as the oldest, fresh until the first one goes stale. */
 export function oldestOf(first: Freshness, ...others: Freshness[]): Freshness {
   const all = [first, ...others];
   return {

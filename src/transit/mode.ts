@@ -15,7 +15,7 @@ const MAX_NAMED = 5;
 
 const allowed = `must be all, or some of ${MODES.join(', ')} with commas between`;
 
-/** The `modes` parameter: any case, repeats folded, `all` wins; given back in the order of `MODES`. */
+/** The `modes` parameter: any case, repeats folded, `all` wins. The result is in the order of `MODES`. */
 export const modesParameter = requiredText(allowed)
   .transform((text, context): Mode[] => {
     const names = splitList(text.toLowerCase());

@@ -8,7 +8,7 @@ export const positionSchema = z.tuple([latitudeSchema, longitudeSchema]);
 /** `[lat, lng]`, EPSG:4326. */
 export type Position = z.infer<typeof positionSchema>;
 
-/** A stop identifier as callers send it: digits, or `G` and digits for a street stop; given back upper-case. */
+/** A stop identifier as callers send it: digits, or `G` and digits for a street stop. The result is upper-case. */
 export const stopIdParameter = requiredText('a stop identifier such as 200060 or G201023')
   .trim()
   .regex(/^[Gg]?\d{1,12}$/, 'must be a stop identifier: up to 12 digits, or G and up to 12 digits')

@@ -5,8 +5,8 @@ import { requiredText } from './parameter.ts';
 const SYDNEY = 'Australia/Sydney';
 
 /**
- * Sydney local time as a caller writes it and upstream reads it. It has no offset, so an hour that comes twice
- * or not at all (daylight saving) goes upstream as written and nothing shifts.
+ * Sydney local time as a caller writes it and the authority reads it. It has no offset: a time in the hour that comes
+ * twice, or not at all (daylight saving), is passed on as written, so that nothing shifts by an hour.
  */
 export interface WallClock {
   /** `YYYYMMDD` */
@@ -57,7 +57,7 @@ export function formatTimestamp(instant: Date): string {
   return `${instant.toISOString().slice(0, 19)}Z`;
 }
 
-/** An ISO 8601 timestamp, read as UTC where it has no offset; undefined when it is not one. */
+/** Reads an ISO 8601 timestamp, as UTC where it has no offset; undefined for any other text. */
 export function parseTimestamp(text: string | undefined): Date | undefined {
   if (!text) return undefined;
   const parsed = DateTime.fromISO(text, { zone: 'utc' });

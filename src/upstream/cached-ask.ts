@@ -6,7 +6,7 @@ import { ApiError } from '../errors.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import { type AnswerCache, type KeptAnswer, unpack } from './answer-cache.ts';
 import { BreakerOpenError } from './breaker.ts';
-import { type Budget, BudgetExhaustedError, type Ticket } from './budget.ts';
+import { type Budget, BudgetExhaustedError, type Ticket } from './budget/budget.ts';
 import { type Clock, within } from './clock.ts';
 import { FRESHNESS_WINDOWS, type FreshnessWindow, freshUntil, staleUntil } from './freshness-window.ts';
 import type { GuardedCall } from './guarded-call.ts';

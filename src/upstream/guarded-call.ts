@@ -5,7 +5,7 @@ import type { Question } from '../efa/question.ts';
 import { upstreamTimeout } from '../error-messages.ts';
 import { ApiError } from '../errors.ts';
 import type { Breaker, Permit } from './breaker.ts';
-import type { Budget, Ticket } from './budget.ts';
+import type { Budget, Ticket } from './budget/budget.ts';
 import { type Clock, within } from './clock.ts';
 
 /** The log of the layers. */

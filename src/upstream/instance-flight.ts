@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ApiError, ERROR_TABLE, type ErrorCode } from '../errors.ts';
 import { BreakerOpenError } from './breaker.ts';
-import { BudgetExhaustedError } from './budget.ts';
+import { BudgetExhaustedError } from './budget/budget.ts';
 import { type Clock, sleep } from './clock.ts';
 import type { SharedStore } from './shared-store.ts';
 

@@ -2,12 +2,12 @@ import type { Ask, EfaAnswer } from '../efa/ask.ts';
 import { type Deadlines, deadlinesFrom } from '../efa/deadlines.ts';
 import { createAnswerCache } from './answer-cache.ts';
 import { createBreaker } from './breaker.ts';
-import { createBudget } from './budget.ts';
+import { createBudget } from './budget/budget.ts';
+import { createProcessMeter, type Limits, type Meter } from './budget/meter.ts';
 import { type AnsweredCounts, createCachedAsk } from './cached-ask.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { type CallCounts, createGuardedCall, type Log } from './guarded-call.ts';
 import { createInstanceFlight } from './instance-flight.ts';
-import { createProcessMeter, type Limits, type Meter } from './meter.ts';
 import { noSharedStore, type SharedStore } from './shared-store.ts';
 import { createSingleFlight } from './single-flight.ts';
 

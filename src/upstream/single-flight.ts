@@ -1,5 +1,5 @@
 import { isHigher } from '../efa/ask.ts';
-import type { Ticket } from './budget.ts';
+import type { Ticket } from './budget/budget.ts';
 
 /** One piece of work that any number of requests wait for. */
 interface Flight<Result> {

@@ -1,12 +1,12 @@
-import { openStore } from '#src/access/open-store.ts';
 import { buildProbeApp } from '../support/probe-app.ts';
+import { openTestStore } from '../support/redis.ts';
 
 /*
  * One instance of the service in a process of its own. Told `{ key, requests }`, it makes so many requests at once and
  * reports how many got which status.
  */
 const [redisUrls = '', dataDir = ''] = process.argv.slice(2);
-const store = await openStore({ redisUrls: redisUrls.split(',').filter(Boolean), dataDir });
+const store = await openTestStore(redisUrls.split(',').filter(Boolean), dataDir);
 const app = await buildProbeApp({ store });
 
 process.on('message', async ({ key, requests }: { key: string; requests: number }) => {

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openEmbeddedStore } from '#src/access/embedded-store.ts';
 import { parseKey } from '#src/access/keys.ts';
+import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { issueTestKey } from '../support/access.ts';
 
 const PROGRAM = join(import.meta.dirname, 'writing-process.ts');
@@ -69,7 +69,7 @@ it('loses no acknowledged key and no counted request when its processes are kill
 
 it('is opened by several processes in the same moment, the file not being there yet', async () => {
   const code = `
-    const { openEmbeddedStore } = await import(${JSON.stringify(join(import.meta.dirname, '../../src/access/embedded-store.ts'))});
+    const { openEmbeddedStore } = await import(${JSON.stringify(join(import.meta.dirname, '../../src/access/stores/open-store.ts'))});
     while (Date.now() < ${Date.now() + 1500});
     const store = openEmbeddedStore(${JSON.stringify(path)});
     await store.openAccount({ email: 'same@example.com', plan: 'free', createdAt: '' });
@@ -88,20 +88,20 @@ it('keeps account, key and count over a restart', async () => {
   const before = openEmbeddedStore(path);
   const text = await issueTestKey(before);
   const key = parseKey(text);
-  const question = { accountId: key?.accountId ?? '', keyHash: key?.hash ?? '', day: DAY, sender: '' };
-  await before.admit(question);
+  const request = { accountId: key?.accountId ?? '', keyHash: key?.hash ?? '', day: DAY, sender: '' };
+  await before.admit(request);
   await before.close();
   const after = openEmbeddedStore(path);
-  expect(await after.admit(question)).toMatchObject({ kind: 'admitted', used: 2 });
+  expect(await after.admit(request)).toMatchObject({ kind: 'admitted', used: 2 });
   await after.close();
 });
 
 it('forgets the counts of days long gone when a new day begins', async () => {
   const store = openEmbeddedStore(path);
   const key = parseKey(await issueTestKey(store));
-  const question = { accountId: key?.accountId ?? '', keyHash: key?.hash ?? '', sender: '' };
-  for (const day of ['20261020', '20261119', '20261120', '20261121']) await store.admit({ ...question, day });
-  expect(await store.readUsage(question.accountId, ['20261020', '20261119', '20261120', '20261121'])).toEqual([
+  const request = { accountId: key?.accountId ?? '', keyHash: key?.hash ?? '', sender: '' };
+  for (const day of ['20261020', '20261119', '20261120', '20261121']) await store.admit({ ...request, day });
+  expect(await store.readUsage(request.accountId, ['20261020', '20261119', '20261120', '20261121'])).toEqual([
     0, 1, 1, 1,
   ]);
   await store.close();

@@ -1,9 +1,9 @@
 import type { LightMyRequestResponse as Response } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openEmbeddedStore } from '#src/access/embedded-store.ts';
 import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
+import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { buildTestApp } from '#test/support/app.ts';
-import { issueTestKey } from '../support/access.ts';
+import { countRequests, issueTestKey } from '../support/access.ts';
 import { listRoutes } from '../support/routes.ts';
 import { json, startUpstream } from '../support/upstream.ts';
 
@@ -49,8 +49,7 @@ describe.each(operations)('%s', (path) => {
     key = await issueTestKey(store);
     spent = await issueTestKey(store);
     revoked = await issueTestKey(store);
-    const count = { day: DAY, count: 1000, sender: 'a', number: 1 };
-    await store.add({ ...count, accountId: parseKey(spent)?.accountId ?? '' });
+    await countRequests(store, spent, 1000, DAY);
     await store.revokeKey(parseKey(revoked)?.accountId ?? '', parseKey(revoked)?.hash ?? '', NOW);
   });
 

@@ -47,3 +47,9 @@ export const GOOD_ANSWERS: ReadonlyMap<string, string> = new Map(
 export function endpointOf(requestUrl: string): string {
   return requestUrl.split('?', 1)[0]?.split('/').at(-1) ?? '';
 }
+
+/** The good answer to that request; a board is that of the stop asked for. */
+export function goodAnswerTo(requestUrl: string): string | undefined {
+  const stop = new URLSearchParams(requestUrl.split('?')[1]).get('name_dm') ?? '200020';
+  return GOOD_ANSWERS.get(endpointOf(requestUrl))?.replaceAll('"200020"', JSON.stringify(stop));
+}

@@ -84,6 +84,19 @@ const unauthenticated = JSON.stringify({
 const overRate = JSON.stringify({ code: 403, message: `Account over rate limit ${SECRET}` });
 const overQuota = JSON.stringify({ code: 403, message: `Account over quota limit ${SECRET}` });
 
+/** An error of the gateway in front of the authority. */
+const SOAP_FAULT = `<?xml version="1.0" encoding="UTF-8"?>
+<soapenv:Envelope xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema" soapenv:encodingStyle="http://schemas.xmlsoap.org/soap/encoding/">
+    <soapenv:Body>
+        <soapenv:Fault>
+            <faultcode>soapenv:Server</faultcode>
+            <faultstring>Policy Falsified</faultstring>
+            <faultactor>https://authority.test/v1/tp/trip?name_origin=${SECRET}</faultactor>
+            <detail><l7:policyResult status="Error in Assertion Processing" xmlns:l7="http://www.layer7tech.com/ws/policy/fault"/></detail>
+        </soapenv:Fault>
+    </soapenv:Body>
+</soapenv:Envelope>`;
+
 /** What the authority answers, and what becomes of it. */
 const FAILURES: [name: string, reply: Reply, expected: Parameters<typeof expectFailure>[2]][] = [
   ['401, our key refused', { status: 401, body: unauthenticated }, UPSTREAM_ERROR],
@@ -139,6 +152,8 @@ const FAILURES: [name: string, reply: Reply, expected: Parameters<typeof expectF
   ['404', { status: 404, body: `{"code":404,"message":"${SECRET}"}` }, UPSTREAM_ERROR],
   ['500', { status: 500, body: unauthenticated }, UPSTREAM_ERROR],
   ['503', { status: 503, body: `<h1>${SECRET}</h1>`, headers: { 'retry-after': '120' } }, UPSTREAM_ERROR],
+  ['500 with a SOAP fault', { status: 500, body: SOAP_FAULT, headers: { 'content-type': 'text/xml' } }, UPSTREAM_ERROR],
+  ['200 with a SOAP fault', { body: SOAP_FAULT, headers: { 'content-type': 'text/xml' } }, UPSTREAM_ERROR],
   ['204 without a body', { status: 204 }, UPSTREAM_ERROR],
   ['a redirect', { status: 302, headers: { location: `https://${SECRET}.test/` } }, UPSTREAM_ERROR],
   [
@@ -277,6 +292,22 @@ describe('our key of the authority', () => {
       expect(JSON.stringify(response.headers) + response.body).not.toContain('wxyz');
       expect(app.logged()).toContain('UPSTREAM_ERROR');
       expect(app.logged()).not.toContain('wxyz');
+    });
+  });
+
+  it.each([
+    ['a SOAP fault', SOAP_FAULT, 'Policy Falsified'],
+    ['a page in HTML', '<html><head><title>Down for <b>maintenance</b></title></head></html>', 'Down for maintenance'],
+  ])('leaves in the log what %s says, without its markup', async (_name, body, says) => {
+    await withKey('key-one-wxyz', async (app) => {
+      for (const status of [200, 500]) {
+        answerOnce('stop_finder', { status, body });
+        expect((await app.inject(url)).statusCode).toBe(502);
+      }
+      const lines = app.logged().split('\n');
+      expect(lines.filter((line) => line.includes(says))).toHaveLength(2);
+      expect(app.logged()).not.toContain('name_origin');
+      expect(app.logged()).not.toContain('<');
     });
   });
 

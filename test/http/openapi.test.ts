@@ -1,6 +1,6 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openEmbeddedStore } from '#src/access/embedded-store.ts';
+import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { ERROR_TABLE } from '#src/errors.ts';
 import { createVerdicts } from '#src/nearby/verdict.ts';
 import { errorsOf, readQuery } from '#src/operation.ts';

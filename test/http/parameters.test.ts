@@ -252,7 +252,7 @@ const ACCEPTED: [url: string, asked: Record<string, string | null>][] = [
   [`${DEPARTURES}&modes=ferry,ALL`, { excludedMeans: null }],
   [`${DEPARTURES}&modes=${MODES}`, { excludedMeans: null }],
   ['/v1/departures?stop=%20g200020%20', { name_dm: 'G200020' }],
-  ['/v1/departures?stop=000000000001', { name_dm: '000000000001' }],
+  ['/v1/departures?stop=200000000001', { name_dm: '200000000001' }],
   [`${DEPARTURES}&time=0800`, { itdDate: '20260415', itdTime: '0800' }],
   [`${DEPARTURES}&date=20260416`, { itdDate: '20260416', itdTime: '1624' }],
   [`${DEPARTURES}&date=20280229&time=2359`, { itdDate: '20280229', itdTime: '2359' }],

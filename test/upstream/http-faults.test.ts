@@ -1,11 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { departureMonitor } from '#test/support/departure-monitor.ts';
+import { departureMonitorFor } from '#test/support/departure-monitor.ts';
 import { startProtectedApp } from '#test/support/protected-app.ts';
-import { type Answer, json } from '#test/support/upstream.ts';
+import type { Answer } from '#test/support/upstream.ts';
 
-const BODY = JSON.stringify(departureMonitor('2026-04-15T06:10:00Z'));
+const boardFor = (url?: string) => departureMonitorFor(url, '2026-04-15T06:10:00Z');
+const BODY = boardFor();
+const well: Answer = ({ url }, response) => void response.writeHead(200).end(boardFor(url));
 const HEAD = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(BODY) };
 
 /** What an authority does on its bad day. */
@@ -21,12 +23,12 @@ const FAULTS: Record<string, Answer> = {
     void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Down for maintenance</html>'),
   'answers with half of a JSON': (_request, response) => void response.writeHead(200).end(BODY.slice(0, 300)),
   'answers with nothing': (_request, response) => void response.writeHead(200).end(),
-  'answers with another JSON': json({ hello: 'world' }),
+  'answers with another JSON': (_request, response) => void response.writeHead(200).end('{"hello":"world"}'),
 };
 
 let service: Awaited<ReturnType<typeof startProtectedApp>>;
 beforeEach(async () => {
-  service = await startProtectedApp({ now: '2026-04-15T06:00:00Z', answer: json(JSON.parse(BODY)), timeoutMs: 250 });
+  service = await startProtectedApp({ now: '2026-04-15T06:00:00Z', answer: well, timeoutMs: 250 });
 });
 afterEach(() => service.app.close());
 
@@ -47,7 +49,7 @@ describe('an authority that', () => {
         expect(unknown.headers['cache-control']).toBe('no-store');
         if (unknown.statusCode === 503) expect(unknown.headers['retry-after']).toMatch(/^\d+$/);
       }
-      service.upstream.answerWith(json(JSON.parse(BODY)));
+      service.upstream.answerWith(well);
       await service.clock.advance(5000);
       const after = await get('1');
       expect(after.headers).toMatchObject({ age: '0', 'cache-status': 'transit; fwd=miss' });
