@@ -4,7 +4,7 @@ import { nearbyResponse } from '#src/nearby/nearby-stop.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
 import { stopSearchResponse } from '#src/stop-search/search-result.ts';
 import { MODES } from '#src/transit/mode.ts';
-import { tripsResponse } from '#src/trips/journey.ts';
+import { tripsResponse } from '#src/trips/response.ts';
 import { buildTestApp, type TestApp } from './support/app.ts';
 
 /** Friday 13:00 in Sydney, daylight saving time. */
@@ -80,7 +80,7 @@ describe('departures, over HTTP, from the sandbox', () => {
     const boards = await Promise.all(stops.map((stop) => departures(`stop=${stop}&modes=all&limit=50`)));
     const labels = boards.flatMap((board) => board.departures.map(({ platform }) => platform)).filter((one) => one);
     expect(labels.length).toBeGreaterThan(50);
-    for (const label of labels) expect(label).toMatch(/^(Platform|Stand|Coach Bay|Wharf|Side) /);
+    for (const label of labels) expect(label).toMatch(/^(Platform|Stand|Coach Bay|Wharf|Side) | Light Rail$/);
   });
 
   it('keeps the named routes only', async () => {

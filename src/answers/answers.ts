@@ -9,6 +9,20 @@ type Query = Readonly<Record<string, unknown>>;
 /** On whose behalf an answer is found. */
 export interface Requester {
   priority: Priority;
+  /** Name of the account; none for our own pages. */
+  account?: string;
+}
+
+/** For whom the authority is asked. */
+interface Asker {
+  priority: Priority;
+  accounts: ReadonlySet<string>;
+}
+
+/** A finding that is not finished, and the accounts that wait for it. */
+interface Underway {
+  found: Promise<FinishedAnswer>;
+  accounts: Set<string>;
 }
 
 /** Answers of operations, found once and kept for as long as they say what is true. */
@@ -24,6 +38,8 @@ export interface Answers extends Pick<FinishedAnswers, 'bytesOf'> {
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
+/** Further accounts that wait for the same finding make no difference to its place in line. */
+const MAX_ACCOUNTS = 32;
 
 /** Equal for queries that ask for the same, however they were written. */
 export function queryKey({ path }: Operation, query: Query): string {
@@ -39,28 +55,33 @@ export function createAnswers(options: {
 }): Answers {
   const { ask, now, deadlineMs, log } = options;
   const finished = createFinishedAnswers({ maxBytes: MAX_BYTES, now: () => now().getTime() });
-  const underWay = new Map<string, Promise<FinishedAnswer>>();
+  const underWay = new Map<string, Underway>();
 
-  /** One finding for equal requests at the same time; the others share the calls that it costs. */
+  /** One finding at a time for equal requests of a priority. All of them share the calls that it costs. */
   async function findOnce(operation: Operation, query: Query, key: string, requester: Requester) {
-    const name = `${requester.priority} ${key}`;
+    const { priority, account } = requester;
+    const name = `${priority} ${key}`;
     const shared = underWay.get(name);
-    if (shared) return joined(await shared);
-    const found = findAndKeep(operation, query, key, requester).finally(() => underWay.delete(name));
-    underWay.set(name, found);
+    if (shared) {
+      if (account !== undefined && shared.accounts.size < MAX_ACCOUNTS) shared.accounts.add(account);
+      return joined(await shared.found);
+    }
+    const accounts = new Set(account === undefined ? [] : [account]);
+    const found = findAndKeep(operation, query, key, { priority, accounts }).finally(() => underWay.delete(name));
+    underWay.set(name, { found, accounts });
     return found;
   }
 
-  async function findAndKeep(operation: Operation, query: Query, key: string, requester: Requester) {
-    const context: FindContext = { ask: askFor(requester, AbortSignal.timeout(deadlineMs)), now };
+  async function findAndKeep(operation: Operation, query: Query, key: string, asker: Asker) {
+    const context: FindContext = { ask: askFor(asker, AbortSignal.timeout(deadlineMs)), now };
     const { leftOut, ...finding } = await operation.find(query, context);
     if (leftOut) logLeftOut(leftOut);
-    return finished.keep(key, requester.priority, finding);
+    return finished.keep(key, asker.priority, finding);
   }
 
-  function askFor({ priority }: Requester, deadline: AbortSignal): Ask {
+  function askFor({ priority, accounts }: Asker, deadline: AbortSignal): Ask {
     return (question, { signal, ...more }: AskOptions = {}) =>
-      ask(question, { priority, ...more, signal: signal ? AbortSignal.any([deadline, signal]) : deadline });
+      ask(question, { priority, accounts, ...more, signal: signal ? AbortSignal.any([deadline, signal]) : deadline });
   }
 
   function logLeftOut(leftOut: LeftOutCounts): void {

@@ -17,6 +17,8 @@ export type Priority = (typeof PRIORITIES)[number];
 export interface AskOptions {
   /** `low` unless given. */
   priority?: Priority;
+  /** Names of the accounts that wait for the answer. Accounts may join while the question is on its way. */
+  accounts?: ReadonlySet<string>;
   /** Gives up waiting; a call that others wait for goes on. */
   signal?: AbortSignal;
 }

@@ -2,11 +2,12 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { type Dispatcher, Pool } from 'undici';
 import { ApiError } from '../errors.ts';
+import { ANSWER_LIMITS, LimitError } from './answer/json-outline.ts';
+import { readJson } from './answer/json-reader.ts';
 import type { Ask, AskOptions, EfaAnswer } from './ask.ts';
 import { excerpt, nonsense, toUpstreamError, unexpectedStatus } from './failure.ts';
 import { isAnswerTo, type PayloadOf, payloadSchemaOf, type Question, toRequest } from './question.ts';
 
-const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 /** More than the rate allows to be under way, because waiting for a connection would count against the deadline. */
 const MAX_CONNECTIONS = 64;
 
@@ -43,11 +44,11 @@ export function createEfaClient(options: { url: string; apiKey: string; timeoutM
       });
       if (answer.statusCode !== 200) {
         // The status says enough when the body cannot be read.
-        const body = await readBody(answer).catch(() => '');
-        throw unexpectedStatus(answer.statusCode, answer.headers, body, { now: now(), apiKey });
+        const body = await readBody(answer).catch(() => Buffer.alloc(0));
+        throw unexpectedStatus(answer.statusCode, answer.headers, body.toString(), { now: now(), apiKey });
       }
       const body = await readBody(answer);
-      return { payload: readPayload(body, question, apiKey), retrievedAt: now() };
+      return { payload: await readPayload(body, question, apiKey), retrievedAt: now() };
     } catch (error) {
       throw error instanceof ApiError ? error : toUpstreamError(error, timeoutMs);
     }
@@ -57,42 +58,39 @@ export function createEfaClient(options: { url: string; apiKey: string; timeoutM
 }
 
 /** The whole body, decoded. The limit holds for what travels and for what it unpacks to. */
-async function readBody({ body, headers }: Dispatcher.ResponseData): Promise<string> {
+async function readBody({ body, headers }: Dispatcher.ResponseData): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
-    if (size > MAX_ANSWER_BYTES) throw nonsense(`the answer is larger than ${MAX_ANSWER_BYTES} bytes`);
+    if (size > ANSWER_LIMITS.bytes) throw nonsense(`the answer is larger than ${ANSWER_LIMITS.bytes} bytes`);
     chunks.push(chunk);
   }
   const received = Buffer.concat(chunks);
   const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
-  if (encoding === 'identity' || received.length === 0) return toText(received);
+  if (encoding === 'identity' || received.length === 0) return received;
 
   const decode = DECODERS.get(encoding);
   if (!decode) throw nonsense(`the answer has the unknown content-encoding ${encoding}`);
   try {
-    return toText(await decode(received, { maxOutputLength: MAX_ANSWER_BYTES }));
+    return await decode(received, { maxOutputLength: ANSWER_LIMITS.bytes });
   } catch (error) {
     throw nonsense('the answer could not be unpacked', error);
   }
 }
 
-/** UTF-8, with or without a byte order mark. */
-function toText(body: Buffer): string {
-  return new TextDecoder().decode(body);
-}
-
 const RECORD_KEYS = ['locations', 'stopEvents', 'journeys'];
 const KNOWN_KEYS = ['version', 'systemMessages', ...RECORD_KEYS];
 
-function readPayload<Asked extends Question>(body: string, question: Asked, apiKey: string): PayloadOf<Asked> {
-  let json: unknown;
-  try {
-    json = JSON.parse(body);
-  } catch {
-    throw nonsense(`the answer is not JSON: ${excerpt(body, apiKey)}`);
-  }
+async function readPayload<Asked extends Question>(
+  body: Buffer,
+  question: Asked,
+  apiKey: string,
+): Promise<PayloadOf<Asked>> {
+  const json = await readJson(body).catch((error) => {
+    if (error instanceof LimitError) throw nonsense(error.message);
+    throw nonsense(`the answer is not JSON: ${excerpt(body.toString(), apiKey)}`);
+  });
   if (typeof json !== 'object' || json === null || !KNOWN_KEYS.some((key) => key in json)) {
     throw nonsense('the answer is JSON of another shape');
   }

@@ -25,8 +25,10 @@ export class UpstreamStatusError extends Error {
 /** How long to stay away when the authority refuses for its rate or quota and does not say for how long, in seconds. */
 const RATE_PAUSE_SECONDS = 3;
 const QUOTA_PAUSE_SECONDS = 300;
-/** Rates are counted by the second and quotas by the day. */
-const MAX_PAUSE_SECONDS = 86_400;
+/** A longer pause is not believed. */
+const MAX_PAUSE_SECONDS = 3600;
+/** Callers may come back earlier: the authority is asked again once a minute, however long it wants no calls. */
+const MAX_RETRY_AFTER_SECONDS = 60;
 const EXCERPT_LENGTH = 300;
 /** More markup than this is not searched for its text. */
 const MAX_MARKUP_LENGTH = 10_000;
@@ -52,7 +54,7 @@ export function unexpectedStatus(
   if (status === 429 || (status === 403 && (isOverQuota || /over rate/i.test(text)))) {
     const pause =
       readRetryAfter(headers['retry-after'], now) ?? (isOverQuota ? QUOTA_PAUSE_SECONDS : RATE_PAUSE_SECONDS);
-    return upstreamRefused(pause, new UpstreamStatusError(status, summary, pause));
+    return upstreamRefused(Math.min(pause, MAX_RETRY_AFTER_SECONDS), new UpstreamStatusError(status, summary, pause));
   }
   return upstreamFailed(new UpstreamStatusError(status, summary, null));
 }
@@ -88,7 +90,7 @@ export function toUpstreamError(error: unknown, timeoutMs: number): ApiError {
   });
 }
 
-/** Seconds, from 1 to a day's; null when the header is missing or neither a number of seconds nor a date. */
+/** Seconds, from 1 to an hour's; null when the header is missing or neither a number of seconds nor a date. */
 function readRetryAfter(header: string | undefined, now: Date): number | null {
   if (!header) return null;
   const date = DateTime.fromHTTP(header);

@@ -8,7 +8,7 @@ import {
   isBoardOf,
   isExpected,
 } from './answer/expected-answer.ts';
-import { departureMonitorSchema, locationsSchema, tripSchema } from './payload.ts';
+import { type DepartureMonitorPayload, departureMonitorSchema, locationsSchema, tripSchema } from './payload.ts';
 import {
   type DepartureMonitorQuestion,
   type EfaQuery,
@@ -103,7 +103,7 @@ export function toRequest(question: Question): { endpoint: string; query: EfaQue
 /** Whether the answer is one to this question: that of another endpoint or another stop is not. */
 export function isAnswerTo<Asked extends Question>(question: Asked, json: object, payload: PayloadOf<Asked>): boolean {
   if (!isExpected(KINDS[question.kind].expected, json, payload)) return false;
-  return question.kind !== 'departureMonitor' || isBoardOf(question.stopId, payload);
+  return question.kind !== 'departureMonitor' || isBoardOf(question.stopId, payload as DepartureMonitorPayload);
 }
 
 export function payloadSchemaOf<Asked extends Question>({ kind }: Asked): z.ZodType<PayloadOf<Asked>> {

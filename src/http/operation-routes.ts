@@ -33,7 +33,9 @@ export async function operationRoutes(
 
 /** On whose behalf the request asks. */
 export function requesterOf({ admission }: FastifyRequest): Requester {
-  return { priority: admission ? PLANS[admission.caller.plan].priority : 'low' };
+  if (!admission) return { priority: 'low' };
+  const { plan, accountId } = admission.caller;
+  return { priority: PLANS[plan].priority, account: accountId };
 }
 
 /** Reads and validates queries; the query of a URL that came before is looked up. */

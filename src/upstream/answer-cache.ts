@@ -1,5 +1,6 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
+import { readJson } from '../efa/answer/json-reader.ts';
 import type { EfaAnswer } from '../efa/ask.ts';
 import { type FreshnessWindow, staleUntil } from './freshness-window.ts';
 import type { SharedStore } from './shared-store.ts';
@@ -60,8 +61,8 @@ export function createAnswerCache(options: { maxBytes: number; now: () => number
   };
 }
 
-export function unpack<Payload>({ packed }: KeptAnswer): Payload {
-  return JSON.parse(zstdDecompressSync(packed).toString('utf8'));
+export function unpack({ packed }: KeptAnswer): Promise<unknown> {
+  return readJson(zstdDecompressSync(packed));
 }
 
 /** The moment, then the packed answer. */

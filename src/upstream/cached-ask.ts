@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Ask, AskOptions, EfaAnswer } from '../efa/ask.ts';
 import type { Deadlines } from '../efa/deadlines.ts';
@@ -6,7 +7,8 @@ import { ApiError } from '../errors.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import { type AnswerCache, type KeptAnswer, unpack } from './answer-cache.ts';
 import { BreakerOpenError } from './breaker.ts';
-import { type Budget, BudgetExhaustedError, type Ticket } from './budget/budget.ts';
+import { type Budget, BudgetExhaustedError } from './budget/budget.ts';
+import { createTicket, type Ticket } from './budget/ticket.ts';
 import { type Clock, within } from './clock.ts';
 import { FRESHNESS_WINDOWS, type FreshnessWindow, freshUntil, staleUntil } from './freshness-window.ts';
 import type { GuardedCall } from './guarded-call.ts';
@@ -19,6 +21,8 @@ const STALE_PATIENCE_MS = 3000;
 /** After a failure the same question is not asked again for so long. */
 const FAILURE_MEMORY_MS = 1000;
 const MAX_FAILURES = 10_000;
+/** What about 250 kB of JSON are packed. */
+const LARGE_PACKED_BYTES = 15_000;
 /** With so many requests within a few minutes a question is popular. */
 const POPULAR = 3;
 
@@ -68,7 +72,7 @@ export function createCachedAsk(layers: {
     const { key, window } = asked;
     const requests = popularity.note(key);
     const kept = cache.find(key, window);
-    if (kept && isFresh(kept, window)) return counted('cache', fromCache(kept, window, null));
+    if (kept && isFresh(kept, window)) return counted('cache', await fromCache(kept, window, null));
     const purpose = kept ? 'refresh' : requests >= POPULAR ? 'askPopular' : 'askRare';
     try {
       return await refresh(asked, purpose, options);
@@ -79,15 +83,19 @@ export function createCachedAsk(layers: {
         counts[isBusy ? 'refused' : 'failed']++;
         throw error;
       }
-      if (isFresh(stale, window)) return counted('cache', fromCache(stale, window, null));
-      return counted(isBusy ? 'staleBusy' : 'staleFailing', fromCache(stale, window, isBusy ? 'busy' : 'failing'));
+      if (isFresh(stale, window)) return counted('cache', await fromCache(stale, window, null));
+      return counted(
+        isBusy ? 'staleBusy' : 'staleFailing',
+        await fromCache(stale, window, isBusy ? 'busy' : 'failing'),
+      );
     }
   }
 
-  async function refresh(asked: Asked, purpose: Ticket['purpose'], { priority = 'low', signal }: AskOptions) {
+  async function refresh(asked: Asked, purpose: Ticket['purpose'], options: AskOptions) {
+    const { priority = 'low', accounts, signal } = options;
     const failure = failures.get(asked.key);
     if (failure) throw failure;
-    const ticket: Ticket = { priority, purpose };
+    const ticket = createTicket(priority, purpose, accounts);
     const { flight, isOurs } = flights.join(asked.key, ticket, (shared) => fetch(asked, shared));
     const patienceMs = purpose === 'refresh' ? flight.startedAt + STALE_PATIENCE_MS - now() : deadlines.requestMs;
     const { payload, retrievedAt, freshness } = await waitFor(flight.result, patienceMs, signal);
@@ -104,7 +112,12 @@ export function createCachedAsk(layers: {
           return shared && isFresh(shared, window) ? fromCache(shared, window, null) : null;
         },
         work: async () => {
-          const { payload, retrievedAt } = await call(question, ticket, (arrived) => cache.keep(key, window, arrived));
+          let keptBytes = 0;
+          const { payload, retrievedAt } = await call(question, ticket, (arrived) => {
+            keptBytes = cache.keep(key, window, arrived).packed.length;
+          });
+          // Packing a large answer takes some time, reading its records too: other work gets its turn between them.
+          if (keptBytes > LARGE_PACKED_BYTES) await nextTurn();
           return { payload, retrievedAt, freshness: freshnessOf(retrievedAt.getTime(), window, 'upstream', null) };
         },
       });
@@ -130,9 +143,13 @@ export function createCachedAsk(layers: {
     return now() < freshUntil(retrievedAt, window, budget.stretch());
   }
 
-  function fromCache(kept: KeptAnswer, window: FreshnessWindow, shortage: Freshness['shortage']): EfaAnswer<unknown> {
+  async function fromCache(
+    kept: KeptAnswer,
+    window: FreshnessWindow,
+    shortage: Freshness['shortage'],
+  ): Promise<EfaAnswer<unknown>> {
     const freshness = freshnessOf(kept.retrievedAt, window, 'cache', shortage);
-    return { payload: unpack(kept), retrievedAt: new Date(kept.retrievedAt), freshness };
+    return { payload: await unpack(kept), retrievedAt: new Date(kept.retrievedAt), freshness };
   }
 
   /** A stale answer was fresh for as long as it would have been without any stretch. */

@@ -5,7 +5,8 @@ import type { Question } from '../efa/question.ts';
 import { upstreamTimeout } from '../error-messages.ts';
 import { ApiError } from '../errors.ts';
 import type { Breaker, Permit } from './breaker.ts';
-import type { Budget, Ticket } from './budget/budget.ts';
+import type { Budget } from './budget/budget.ts';
+import type { Ticket } from './budget/ticket.ts';
 import { type Clock, within } from './clock.ts';
 
 /** The log of the layers. */
@@ -79,11 +80,13 @@ export function createGuardedCall(options: {
     deadline: number,
     keep: Keep,
   ): Promise<EfaAnswer<unknown>> {
+    const startedAt = clock.now();
     const timeout = new AbortController();
     const cancel = clock.after(deadline - clock.now(), () => timeout.abort(new DOMException('', 'TimeoutError')));
     try {
       const answer = await (asks[key] as Ask)(question, { signal: timeout.signal });
       permit.succeeded();
+      budget.noteSuccess(key, startedAt);
       keep(answer);
       return answer;
     } catch (error) {
@@ -99,7 +102,7 @@ export function createGuardedCall(options: {
     const { status, pauseSeconds } = statusOf(error);
     if (pauseSeconds !== null) {
       permit.withdrawn();
-      budget.pauseKey(key, pauseSeconds * 1000);
+      budget.closeKey(key, pauseSeconds * 1000);
       counts.rateRefusals++;
       log.warn({ key, status, pauseSeconds }, 'the authority refuses calls for its rate or quota');
       return;
@@ -109,7 +112,7 @@ export function createGuardedCall(options: {
       log.error({ key, err: (error as Error).cause }, 'ALARM: the authority refuses our key, check UPSTREAM_API_KEY');
       if (asks.length > 1) {
         permit.withdrawn();
-        budget.pauseKey(key, REFUSED_KEY_PAUSE_MS);
+        budget.closeKey(key, REFUSED_KEY_PAUSE_MS);
         return;
       }
     }

@@ -1,5 +1,4 @@
-import { isHigher } from '../efa/ask.ts';
-import type { Ticket } from './budget/budget.ts';
+import { joinTicket, type Ticket } from './budget/ticket.ts';
 
 /** One piece of work that any number of requests wait for. */
 interface Flight<Result> {
@@ -8,7 +7,7 @@ interface Flight<Result> {
 }
 
 export interface SingleFlight<Result> {
-  /** The flight under way for the key, else a new one. The flight's priority is the highest of those who joined. */
+  /** The flight under way for the key, else a new one. A ticket that joins can only improve the flight's place in line. */
   join(
     key: string,
     ticket: Ticket,
@@ -24,7 +23,7 @@ export function createSingleFlight<Result>({ now }: { now: () => number }): Sing
     join(key, ticket, work) {
       const underWay = flights.get(key);
       if (underWay) {
-        if (isHigher(ticket.priority, underWay.ticket.priority)) underWay.ticket.priority = ticket.priority;
+        joinTicket(underWay.ticket, ticket);
         return { flight: underWay, isOurs: false };
       }
       const result = work(ticket).finally(() => flights.delete(key));

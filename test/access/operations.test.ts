@@ -2,10 +2,11 @@ import type { LightMyRequestResponse as Response } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
+import { goodAnswerTo } from '#test/contract/operations.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { countRequests, issueTestKey } from '../support/access.ts';
 import { listRoutes } from '../support/routes.ts';
-import { json, startUpstream } from '../support/upstream.ts';
+import { startUpstream } from '../support/upstream.ts';
 
 /** A question of each operation that it can answer. An operation without one here fails below. */
 const VALID_QUERY: Record<string, string> = {
@@ -18,10 +19,9 @@ const VALID_QUERY: Record<string, string> = {
 const NOW = new Date('2026-11-21T10:00:00Z');
 const DAY = '20261121';
 
-/** What the authority answers where it knows of nothing. */
-const NOTHING = { version: '10.2.1.42', locations: [], stopEvents: [], journeys: [] };
-
-const upstream = await startUpstream(json(NOTHING));
+const upstream = await startUpstream((request, response) => {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(goodAnswerTo(request.url));
+});
 const store = openEmbeddedStore(':memory:');
 const app = await buildTestApp({ upstream: upstream.url, store, now: () => NOW, sendsKey: false });
 const operations = (await listRoutes(app)).filter((url) => /^\/v1(\/|$)/.test(url));

@@ -120,14 +120,8 @@ describe('a client of openapi-typescript and openapi-fetch', () => {
     const checked = await run('node_modules/.bin/tsc', ['-p', folder]).catch(({ stdout }) => ({ stdout }));
     expect(checked.stdout).toBe('');
 
-    const env = { ...process.env, KEY: app.apiKey };
-    const polled = await run(process.execPath, [join(folder, 'polling.ts'), address, app.apiKey], { env });
+    const polled = await run(process.execPath, [join(folder, 'polling.ts'), address, app.apiKey]);
     expect(JSON.parse(polled.stdout)).toEqual([200, expect.any(Number), 304, 'INVALID_PARAMETER', [-34, 151]]);
-    const here = sample.replaceAll('http://localhost:3000', address);
-    await writeFile(join(folder, 'sample.ts'), here);
-    const printed = await run(process.execPath, [join(folder, 'sample.ts')], { env });
-    expect(printed.stdout.trim().split('\n').length).toBeGreaterThan(0);
-    expect(printed.stdout).toMatch(/^\S+ .+ \d+$/m);
   });
 });
 

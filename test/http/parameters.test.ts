@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { MODES } from '#src/transit/mode.ts';
 import { expectContract, expectErrorObject } from '#test/contract/expect-contract.ts';
-import { endpointOf, GOOD_ANSWERS, OPERATIONS } from '#test/contract/operations.ts';
+import { GOOD_ANSWERS, goodAnswerTo, OPERATIONS } from '#test/contract/operations.ts';
 import { departureMonitorAnswer } from '#test/contract/payloads.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { startUpstream, type TestUpstream } from '#test/support/upstream.ts';
@@ -15,7 +15,7 @@ let upstream: TestUpstream;
 
 beforeAll(async () => {
   upstream = await startUpstream((request, response) => {
-    response.writeHead(200, { 'content-type': 'application/json' }).end(GOOD_ANSWERS.get(endpointOf(request.url)));
+    response.writeHead(200, { 'content-type': 'application/json' }).end(goodAnswerTo(request.url));
   });
   app = await buildTestApp({ upstream: upstream.url, now: NOW });
 });

@@ -1,4 +1,5 @@
-import { type StopPoint, stopEventSchema, stopPointSchema } from '../payload.ts';
+import { isBoardOfAnotherStop } from '../known-stop.ts';
+import { type DepartureMonitorPayload, stopPointSchema } from '../payload.ts';
 
 /** What an answer to one kind of question has to hold. */
 export interface ExpectedAnswer {
@@ -72,33 +73,15 @@ export function isExpected(expected: ExpectedAnswer, json: object, payload: AnyP
 }
 
 /**
- * Whether a board can be that of the stop asked for. The authority answers for the stop of a platform, and under its
- * global identifier when asked for its internal one, so it is enough that one identifier on the board is the one asked
- * for or is of the same area (the first two digits of a global identifier, from the postcode).
+ * Whether the answer is the board of the stop asked for. A list of names with a best match is the answer to a search; on
+ * a board, names stand for an unknown stop.
  */
-export function isBoardOf(stopId: string, payload: AnyPayload): boolean {
-  const { systemMessages, locations = [], stopEvents = [] } = payload;
-  if (stopEvents.length === 0) {
-    // A list of names with a best match is a search's answer. On a board, names stand for an unknown stop.
-    const isListOfNames = systemMessages.some(({ code = 0 }) => MATCH_MESSAGES.includes(code));
-    return !(isListOfNames && locations.some((location) => stopPointSchema.safeParse(location).data?.isBest));
-  }
-  const asked = stopId.toUpperCase();
-  const ids = [
-    ...locations.flatMap((location) => identifiersOf(stopPointSchema.safeParse(location).data)),
-    ...stopEvents.flatMap((event) => identifiersOf(stopEventSchema.safeParse(event).data?.location)),
-  ];
-  return ids.length === 0 || ids.some((id) => id === asked || areaOf(id) === areaOf(asked));
-}
-
-function identifiersOf(point: StopPoint | undefined): string[] {
-  if (!point) return [];
-  const own = [point.id, point.properties?.stopId].filter((id) => id !== undefined);
-  return [...own, ...identifiersOf(point.parent)];
-}
-
-function areaOf(id: string): string {
-  return id.replace(/^G/, '').slice(0, 2);
+export function isBoardOf(stopId: string, payload: DepartureMonitorPayload): boolean {
+  const { systemMessages, locations, stopEvents } = payload;
+  const isListOfNames = systemMessages.some(({ code = 0 }) => MATCH_MESSAGES.includes(code));
+  const hasBestMatch = locations.some((location) => stopPointSchema.safeParse(location).data?.isBest);
+  const isSearch = stopEvents.length === 0 && isListOfNames && hasBestMatch;
+  return !isSearch && !isBoardOfAnotherStop(payload, stopId);
 }
 
 function hasDistance(record: object): boolean {

@@ -9,8 +9,8 @@ import { uniqueStop } from './unique-stop.ts';
 const EVENTS_PER_ANSWER = 40;
 
 /**
- * Answer of `departure_mon`: the next 40 departures of one stop, or of one platform with `nameKey_dm=$USEPOINT$`. Without
- * date and time these are the vehicles that are still to leave, late ones included.
+ * Answer of `departure_mon`: the next 40 departures of one stop, or of one platform with `nameKey_dm=$USEPOINT$`.
+ * Without date and time these are the vehicles that are still to leave, late ones included.
  */
 export function departureAnswer(authority: Authority, query: URLSearchParams, nowSeconds: number): object {
   const { index, timetableAround } = authority;

@@ -6,9 +6,9 @@ const DAYS_PUBLISHED_AHEAD = 14;
 
 /**
  * The instant meant by `itdDate` (YYYYMMDD) and `itdTime` (HHMM), both Sydney wall clock and both optional; epoch
- * seconds, or undefined for an impossible date. When daylight saving begins, a time that is skipped means the moment of the
- * change. When it ends, a time that comes twice means the pass with the clock offset of now: the first until the change,
- * the second from then on.
+ * seconds, or undefined for an impossible date. When daylight saving begins, a time that is skipped means the moment of
+ * the change. When it ends, a time that comes twice means the pass with the clock offset of now: the first until the
+ * change, the second from then on.
  */
 export function askedSeconds(query: URLSearchParams, nowSeconds: number): number | undefined {
   const date = query.get('itdDate');

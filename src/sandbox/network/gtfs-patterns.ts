@@ -13,7 +13,8 @@ export interface TimetableTables {
 
 /**
  * Finds the patterns of one route's trips. GTFS has no patterns, and needs one trip for weekdays and another for
- * weekends: trips of a route with the same direction, headsign, accessibility, shape, stops and travel times are one pattern.
+ * weekends: trips of a route with the same direction, headsign, accessibility, shape, stops and travel times are one
+ * pattern.
  */
 export function createPatternReader(tables: TimetableTables): (trips: readonly TripRow[]) => SandboxPattern[] {
   const stopTimes = Map.groupBy(tables.stopTimes, (row) => row.trip_id);

@@ -16,7 +16,9 @@ export interface DepartureQuestion {
   points: readonly PointNode[];
   isWanted: (pattern: PatternNode) => boolean;
   atSeconds: number;
-  /** Whether `atSeconds` is the present: then a departure counts by its best-known time, otherwise by its planned time. */
+  /**
+   * Whether `atSeconds` is the present: then a departure counts by its best-known time, otherwise by its planned time.
+   */
   isForNow: boolean;
   /** The present; undefined for a board without realtime. */
   nowSeconds: number | undefined;

@@ -1,7 +1,8 @@
 import type { Run } from './run.ts';
 
 /**
- * The run's identifiers in the realtime feeds: `AVMSTripID` only while the run reports, none on lines that never report.
+ * The run's identifiers in the realtime feeds: `AVMSTripID` only while the run reports, none on lines that never
+ * report.
  */
 export function runIdentifiers(run: Run, isReported: boolean): { RealtimeTripId?: string; AVMSTripID?: string } {
   if (!run.pattern.line.monitored) return {};

@@ -17,7 +17,7 @@ async function ridesBetween(from: string, to: string): Promise<Leg[]> {
   return journeys.flatMap(({ legs }) => legs.filter((leg) => leg.transportation.product.class < 99));
 }
 
-it('on boards a live bus has AVMLowFloorVeh, a timetable-only one PlanWheelChairAccess, and both the stop has its own', async () => {
+it('boards give the accessibility of a bus, live or planned, beside that of the stop', async () => {
   for (const [stop, access, WheelchairAccess] of [
     [DOGWOOD, '0', 'true'],
     [ELM, '1', 'false'],
@@ -36,7 +36,7 @@ it('on boards a live bus has AVMLowFloorVeh, a timetable-only one PlanWheelChair
   }
 });
 
-it('on boards nothing is said of the accessibility of trains and coaches', async () => {
+it('boards do not give the accessibility of trains and coaches', async () => {
   const events = await eventsAt('200200');
   expect(new Set(events.map((event) => event.transportation.product.class))).toEqual(new Set([1, 7]));
   for (const { properties } of events) {
@@ -45,7 +45,7 @@ it('on boards nothing is said of the accessibility of trains and coaches', async
   }
 });
 
-it('in journeys every ride has PlanWheelChairAccess, except where the timetable does not say', async () => {
+it('rides of journeys have PlanWheelChairAccess, except where the timetable does not give it', async () => {
   for (const [from, to, access] of [
     ['200100', '200300', '1'],
     [DOGWOOD, ELM, '0'],
