@@ -1,7 +1,7 @@
-import { ERROR_TABLE, type ErrorCode } from '../errors.ts';
-import { errorsOf, type Operation } from '../operation.ts';
-import { errorBody } from './error-answer.ts';
-import { ERROR_DOCS } from './error-docs.ts';
+import { ERROR_TABLE, type ErrorCode } from '../../errors.ts';
+import { errorsOf, type Operation } from '../../operation.ts';
+import { errorBody } from '../error-answer.ts';
+import { ERROR_DOCS } from '../error-docs.ts';
 
 type Json = Record<string, unknown>;
 

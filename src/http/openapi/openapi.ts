@@ -1,9 +1,9 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import type { Operation } from '../operation.ts';
-import { answersOf, ERROR_SCHEMA, HEADER_COMPONENTS, PARAMETER_COMPONENTS } from './openapi-answers.ts';
-import { toComponents, toParameters } from './openapi-schema.ts';
+import type { Operation } from '../../operation.ts';
+import { answersOf, ERROR_SCHEMA, HEADER_COMPONENTS, PARAMETER_COMPONENTS } from './answers.ts';
+import { toComponents, toParameters } from './schema.ts';
 
 const OPENAPI_PATH = '/openapi.json';
 
