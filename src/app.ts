@@ -9,7 +9,7 @@ import { type Deadlines, deadlinesFrom } from './efa/deadlines.ts';
 import { cors } from './http/cors.ts';
 import { drain } from './http/drain.ts';
 import { answerClientError, answerError, errorHandler } from './http/error-handler.ts';
-import { openapi } from './http/openapi.ts';
+import { openapi } from './http/openapi/openapi.ts';
 import { operationRoutes } from './http/operation-routes.ts';
 import { paths } from './http/paths.ts';
 import { requestLog } from './http/request-log.ts';

@@ -27,11 +27,18 @@ export function findLineName(transportation: Transportation): string | null {
  */
 export function findHeadsign({ destination }: Transportation, statuses: readonly string[]): string | null {
   const headsign = firstText(destination?.name);
-  const [, place, suburb] = /^(.*\S)\s*,\s+([^,]+)$/.exec(headsign ?? '') ?? [];
+  const [place, suburb] = splitAtLastComma(headsign ?? '');
   if (!place || !suburb || isPlatformLabel(suburb)) return headsign;
   const isAltered = statuses.some((status) => status.startsWith('EXTRA'));
   const holdsSuburb = ` ${place.toLowerCase()} `.includes(` ${suburb.toLowerCase()} `);
   return holdsSuburb || (isAltered && !NO_NAME_ALONE.test(place)) ? place : headsign;
+}
+
+/** "Circular Quay, Sydney" → the two parts. A comma without a blank after it is part of a name. */
+function splitAtLastComma(text: string): [string, string] {
+  const comma = text.lastIndexOf(',');
+  const after = text.slice(comma + 1);
+  return comma !== -1 && /^\s/.test(after) ? [text.slice(0, comma).trimEnd(), after.trimStart()] : [text, ''];
 }
 
 function firstText(...texts: (string | undefined)[]): string | null {

@@ -6,7 +6,7 @@ import {
   type jsonSchemaValidator,
   McpServer,
 } from '@modelcontextprotocol/server';
-import { toParameters } from '../http/openapi-schema.ts';
+import { toParameters } from '../http/openapi/schema.ts';
 import type { Operation } from '../operation.ts';
 
 /** What a call of a tool comes to. */

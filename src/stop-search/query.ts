@@ -9,11 +9,12 @@ const CONTROL = /\p{Cc}/u;
 /** `q` is kept as received, because the answer repeats it; `toStopSearchQuestion` trims it. */
 export const stopSearchQuery = z.object({
   q: requiredText('a part of a stop name')
-    .refine((q) => q.trim() !== '' && q.trim().length <= MAX_LENGTH, allowed)
+    .refine((q) => q.trim() !== '' && Array.from(q.trim()).length <= MAX_LENGTH, allowed)
     .refine((q) => !CONTROL.test(q), 'must hold no control characters')
     .meta({
       type: 'string',
       minLength: 1,
+      maxLength: MAX_LENGTH,
       description: `A part of a stop name, up to ${MAX_LENGTH} characters.`,
       examples: ['town hall'],
     }),

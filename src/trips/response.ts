@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { bestKnown } from '../efa/realtime.ts';
 import { legModeSchema } from '../transit/mode.ts';
-import { latitudeSchema, longitudeSchema } from '../transit/stop.ts';
+import { latitudeSchema, longitudeSchema, positionSchema } from '../transit/stop.ts';
 import { formatTimestamp, minutesBetween, timestampSchema } from '../transit/time.ts';
 import { countChanges, destinationOf, type Journey, originOf } from './journey.ts';
 import type { Leg, LegEnd } from './leg.ts';
@@ -38,7 +38,7 @@ const legSchema = z
     distance_metres: z.int().min(0).nullable().meta({ description: 'Of a walk; null on a ride' }),
     stops: z.int().min(0).meta({ description: 'Stops between the ends; 0 on a walk' }),
     is_live: z.boolean().meta({ description: 'Whether the vehicle is tracked; false on a walk' }),
-    path: z.array(z.array(z.number()).length(2)).meta({
+    path: z.array(positionSchema).meta({
       description: '`[lat, lng]` pairs, ready for a map polyline; empty with `path=polyline` and `path=none`',
       example: [
         [-33.8606, 151.2116],

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseKey } from '#src/access/keys.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { countRequests, issueTestKey } from '#test/support/access.ts';
-import { departureMonitor } from '#test/support/departure-monitor.ts';
+import { departureMonitorFor } from '#test/support/departure-monitor.ts';
 import { startProtectedApp } from '#test/support/protected-app.ts';
 import { type Answer, json } from '#test/support/upstream.ts';
 
@@ -22,7 +22,10 @@ const store = openEmbeddedStore(':memory:');
 
 beforeEach(async () => {
   special = {};
-  const good = json(departureMonitor(...LEAVES));
+  const good: Answer = (request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(departureMonitorFor(request.url, ...LEAVES));
+  };
   service = await startProtectedApp({
     now: NOW,
     store,

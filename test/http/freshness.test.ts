@@ -98,7 +98,9 @@ describe('answers that the caller has already', () => {
     expect((await get({ 'if-none-match': String(headers.etag) })).statusCode).toBe(200);
   });
 
-  it('are not sent again when only the moment of retrieval is another, and the 304 says how fresh it is', async () => {
+  it('are not sent again when only the moment of retrieval is another, and the 304 says how fresh it is', {
+    timeout: 60_000,
+  }, async () => {
     const trips = await startProtectedApp({ now: NOW, answer: json(tripAnswer) });
     started.push(trips);
     const ask = (etag: string) =>

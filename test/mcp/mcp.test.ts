@@ -242,7 +242,7 @@ describe('/mcp over HTTP', () => {
     const headers = { ...post(HELLO).headers, 'content-type': 'application/json' };
     const answer = await app.inject({ url: '/mcp', method, headers, ...(payload && { payload }) });
     expect(answer.statusCode).toBe(status);
-    if (status === 405) expect(answer.headers.allow).toBe('POST');
+    if (status === 405) expect(answer.headers.allow).toBe('OPTIONS, POST');
   });
 
   it('answers anything with a message of the protocol or an error, and never with a 5xx', async () => {

@@ -2,16 +2,23 @@ import { z } from 'zod';
 
 type JsonSchema = Record<string, unknown>;
 
+const COMMAS = { style: 'form', explode: false };
+
 /** The parameters of a query: required where no default stands in for an absent value. */
 export function toParameters(query: z.ZodObject): JsonSchema[] {
   return (Object.entries(query.shape) as [string, z.ZodType][]).map(([name, field]) => {
     const { description, ...schema } = tidy({ ...field.meta() });
-    return { name, in: 'query', required: !field.safeParse(undefined).success, description, schema };
+    const required = !field.safeParse(undefined).success;
+    // A list is written with commas between.
+    return { name, in: 'query', required, description, ...(schema.type === 'array' && COMMAS), schema };
   });
 }
 
-/** The body of an answer as a reference, and every schema it needs by name. */
-export function toComponents(body: z.ZodType): { ref: JsonSchema; schemas: Record<string, JsonSchema> } {
+/** The body of an answer as a reference, and every schema it needs by name. Converters take examples from schemas. */
+export function toComponents(
+  body: z.ZodType,
+  example: object,
+): { ref: JsonSchema; schemas: Record<string, JsonSchema> } {
   const name = body.meta()?.id ?? '';
   const {
     $defs = {},
@@ -20,7 +27,8 @@ export function toComponents(body: z.ZodType): { ref: JsonSchema; schemas: Recor
   } = z.toJSONSchema(body, { io: 'output', override: cleanse }) as JsonSchema & {
     $defs?: Record<string, JsonSchema>;
   };
-  const schemas = { [name]: root, ...$defs };
+  const schemas: Record<string, JsonSchema> = { [name]: root, ...$defs };
+  schemas[name] = { ...schemas[name], examples: [example] };
   return { ref: { $ref: `#/components/schemas/${name}` }, schemas: pointToComponents(schemas) };
 }
 
@@ -30,10 +38,15 @@ function cleanse({ jsonSchema }: { jsonSchema: JsonSchema }): void {
   delete jsonSchema.id;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-  // The format says it.
-  if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
+  if (Array.isArray(jsonSchema.prefixItems)) boundTuple(jsonSchema, jsonSchema.prefixItems);
   foldNull(jsonSchema);
   tidy(jsonSchema);
+}
+
+/** A tuple has as many items as it lists; in JSON Schema that has to be said. */
+function boundTuple(jsonSchema: JsonSchema, { length }: readonly unknown[]): void {
+  Object.assign(jsonSchema, { minItems: length, maxItems: length });
+  delete jsonSchema.items;
 }
 
 /** `anyOf: [X, null]` as one schema that may be null. */

@@ -1,9 +1,9 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import type { Operation } from '../operation.ts';
-import { answersOf, ERROR_SCHEMA, HEADER_COMPONENTS } from './openapi-answers.ts';
-import { toComponents, toParameters } from './openapi-schema.ts';
+import type { Operation } from '../../operation.ts';
+import { answersOf, ERROR_SCHEMA, HEADER_COMPONENTS, PARAMETER_COMPONENTS } from './answers.ts';
+import { toComponents, toParameters } from './schema.ts';
 
 const OPENAPI_PATH = '/openapi.json';
 
@@ -27,21 +27,22 @@ export const openapi = fp(
 
 function describe(operations: readonly Operation[], publicUrl: string, docsUrl: string) {
   const { components, ...service } = describeService(publicUrl, docsUrl);
-  const described = operations.map((operation) => ({ operation, body: toComponents(operation.body) }));
+  const described = operations.map((operation) => ({
+    operation,
+    body: toComponents(operation.body, operation.example.body),
+  }));
   const paths = described.map(({ operation, body }) => {
     const { id, path, tag, summary, description, query } = operation;
+    const parameters = [...toParameters(query), { $ref: '#/components/parameters/If-None-Match' }];
     const responses = answersOf(operation, body.ref, docsUrl);
-    return [
-      path,
-      { get: { operationId: id, tags: [tag], summary, description, parameters: toParameters(query), responses } },
-    ];
+    return [path, { get: { operationId: id, tags: [tag], summary, description, parameters, responses } }];
   });
   const schemas = Object.assign({ Error: ERROR_SCHEMA }, ...described.map(({ body }) => body.schemas));
   return {
     openapi: '3.1.1',
     ...service,
     paths: Object.fromEntries(paths),
-    components: { ...components, headers: HEADER_COMPONENTS, schemas },
+    components: { ...components, parameters: PARAMETER_COMPONENTS, headers: HEADER_COMPONENTS, schemas },
   };
 }
 
@@ -60,7 +61,7 @@ function describeService(publicUrl: string, docsUrl: string) {
       license: { name: 'Data: CC BY 4.0', url: 'https://creativecommons.org/licenses/by/4.0/' },
       contact: { name: 'Sign up and status', url: publicUrl },
     },
-    servers: [{ url: publicUrl }],
+    servers: [{ url: serverUrl(publicUrl) }],
     externalDocs: { description: 'Every error, with its cause and fix', url: `${docsUrl}/errors` },
     tags: [
       { name: 'Stops', description: 'What leaves a stop, and finding stops by place or name' },
@@ -78,3 +79,10 @@ function describeService(publicUrl: string, docsUrl: string) {
     },
   };
 }
+
+/** Where there is no public address: the server from which the description came. */
+function serverUrl(publicUrl: string): string {
+  return LOCAL_HOSTS.includes(new URL(publicUrl).hostname) ? '/' : publicUrl;
+}
+
+const LOCAL_HOSTS = ['localhost', '127.0.0.1', '[::1]'];

@@ -1,6 +1,6 @@
-import { ERROR_TABLE, type ErrorCode, errorBody } from '../errors.ts';
-import { errorsOf, type Operation } from '../operation.ts';
-import { ERROR_DOCS } from './error-docs.ts';
+import { ERROR_TABLE, type ErrorCode, errorBody } from '../../errors.ts';
+import { errorsOf, type Operation } from '../../operation.ts';
+import { ERROR_DOCS } from '../error-docs.ts';
 
 type Json = Record<string, unknown>;
 
@@ -24,9 +24,39 @@ export const HEADER_COMPONENTS = {
   'X-RateLimit-Limit': header('The plan’s daily limit.', 'integer', 1000),
   'X-RateLimit-Remaining': header('Requests left today, when the answer was sent.', 'integer', 987),
   'X-RateLimit-Reset': header('When counting starts again, in seconds since 1970.', 'integer', 1795305600),
+  ETag: header(
+    'Names what the answer says, in every encoding and whenever it was retrieved. Send it in `If-None-Match` with the next request.',
+    'string',
+    'W/"Zk3vJk1yG1mJ3bq0lY8y1n0yWbM"',
+  ),
+  'Cache-Control': header(
+    'How many seconds the answer is good for, counted from when the authority answered (`max-age`), and for how many more it may be shown when asking fails (`stale-if-error`).',
+    'string',
+    'private, max-age=15, stale-if-error=180',
+  ),
+  Age: header('Seconds since the authority answered.', 'integer', 4),
+  'Cache-Status': header(
+    'Whether a call of the authority was made (`fwd=miss`) or the answer was there (`hit`), and for how many seconds it stays fresh (`ttl`), as in RFC 9211.',
+    'string',
+    'transit; hit; ttl=11',
+  ),
   'Retry-After': header('Seconds to wait before the next try.', 'integer', 30),
   'WWW-Authenticate': header('How to send a key.', 'string', 'Bearer realm="transit"'),
 };
+
+/** Header parameters that every operation takes. */
+export const PARAMETER_COMPONENTS = {
+  'If-None-Match': {
+    name: 'If-None-Match',
+    in: 'header',
+    required: false,
+    description:
+      'For polling: the `ETag` of the answer you have. Where it still says what is true, the answer is a 304 without a body.',
+    schema: { type: 'string', examples: ['W/"Zk3vJk1yG1mJ3bq0lY8y1n0yWbM"'] },
+  },
+};
+
+const FRESHNESS = ['ETag', 'Cache-Control', 'Age', 'Cache-Status'] as const;
 
 const LIMITS = [
   'RateLimit-Policy',
@@ -46,11 +76,17 @@ export function answersOf(operation: Operation, body: Json, docsUrl: string): Re
   });
   const ok = {
     description: operation.summary,
-    headers: headers('X-Request-Id', ...LIMITS),
+    headers: headers('X-Request-Id', ...FRESHNESS, ...LIMITS),
     content: { 'application/json': { schema: body, example: operation.example.body } },
   };
-  return { 200: ok, ...Object.fromEntries(errors) };
+  return { 200: ok, 304: UNCHANGED, ...Object.fromEntries(errors) };
 }
+
+const UNCHANGED = {
+  description:
+    'Nothing but the moment of retrieval has changed since the answer whose `ETag` was sent in `If-None-Match`. How fresh that answer is now, say the headers of this one. It is not counted when it cost no call of the authority.',
+  headers: headers('X-Request-Id', ...FRESHNESS, ...LIMITS),
+};
 
 function errorAnswer(status: number, codes: readonly ErrorCode[], docsUrl: string): Json {
   const examples = codes.map((code) => {
