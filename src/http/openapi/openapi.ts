@@ -37,7 +37,11 @@ function describe(operations: readonly Operation[], publicUrl: string, docsUrl: 
     const responses = answersOf(operation, body.ref, docsUrl);
     return [path, { get: { operationId: id, tags: [tag], summary, description, parameters, responses } }];
   });
-  const schemas = Object.assign({ Error: ERROR_SCHEMA }, ...described.map(({ body }) => body.schemas));
+  const schemas = Object.assign(
+    { Error: ERROR_SCHEMA },
+    ...described.map(({ body }) => body.needed),
+    ...described.map(({ body }) => body.own),
+  );
   return {
     openapi: '3.1.1',
     ...service,
