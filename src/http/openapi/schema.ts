@@ -30,7 +30,8 @@ export function toComponents(
   } = z.toJSONSchema(body, { io: 'output', override: cleanse }) as JsonSchema & {
     $defs?: Record<string, JsonSchema>;
   };
-  const own = { [name]: { ...root, examples: [example] } };
+  // A schema that refers to itself by its name stands among the definitions.
+  const own = { [name]: { ...($defs[name] ?? root), examples: [example] } };
   return {
     ref: { $ref: `#/components/schemas/${name}` },
     own: pointToComponents(own),
