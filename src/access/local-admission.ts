@@ -18,9 +18,9 @@ interface KnownKey extends Caller {
 }
 
 /**
- * What happens to requests while the store is away, and which requests need no question to the store at all: both by
- * what this process remembers of the store's latest answers. While the store is away, each instance admits its share of
- * what was left of an account's day when the instance last knew.
+ * What happens to requests while the store is away, and which requests are answered without the store at any time. Both
+ * go by what this process remembers of the store's latest answers. While the store is away, each instance admits its
+ * share of what was left of an account's day when the instance last knew.
  */
 export interface LocalAdmission {
   isUnknown(key: ApiKey): boolean;
