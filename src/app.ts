@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import sensible from '@fastify/sensible';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { type AccessOptions, access } from './access/plugin.ts';
@@ -14,6 +15,7 @@ import { operationRoutes } from './http/operation-routes.ts';
 import { paths } from './http/paths.ts';
 import { requestLog } from './http/request-log.ts';
 import { commonHeaders, pageSecurity } from './http/response-headers.ts';
+import { createCheckQueue } from './nearby/check-queue.ts';
 import { createVerdicts, learnFromDepartures, type VerdictStore } from './nearby/verdict.ts';
 import { createOperations } from './operations.ts';
 import { type SignupOptions, signup } from './signup/signup.ts';
@@ -36,16 +38,20 @@ export interface AppOptions {
   /** The pages for people; without them it is the API alone. */
   pages?: PageOptions;
   now: () => Date;
+  /** Waits, by the same clock as `now`. */
+  sleep?: (ms: number) => Promise<unknown>;
   logger?: FastifyBaseLogger;
   /** Verdicts of stops shared with other instances. */
   verdictStore?: VerdictStore;
 }
 
 const DEFAULT_DEADLINES = deadlinesFrom(8000);
+/** Does not keep the process alive. */
+const waitIdly = (ms: number) => wait(ms, undefined, { ref: false });
 
 /** The service, in order: what every request meets, the operations behind the key check, the pages. Not listening yet. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const { pages, now, logger, deadlines = DEFAULT_DEADLINES } = options;
+  const { pages, now, sleep = waitIdly, logger, deadlines = DEFAULT_DEADLINES } = options;
   const { docsUrl, publicUrl, trustProxy } = options.config;
   const isSandbox = options.access.acceptsTestKeys;
   const app = createFastify({ trustProxy, docsUrl, ...(logger && { logger }) });
@@ -53,7 +59,9 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const verdicts = createVerdicts(now, options.verdictStore);
   // Every departures answer that comes from the authority tells nearby that its stop is alive.
   const ask = learnFromDepartures(options.ask, verdicts);
-  const operations = createOperations({ verdicts });
+  const checkQueue = createCheckQueue({ ask, verdicts, now, sleep, log: app.log });
+  app.addHook('onClose', async () => checkQueue.close());
+  const operations = createOperations({ verdicts, checkQueue });
   const answers = createAnswers({ ask, now, deadlineMs: deadlines.requestMs, log: app.log });
 
   await app.register(errorHandler, { docsUrl });

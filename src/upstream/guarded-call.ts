@@ -40,7 +40,10 @@ const PROBE_PATIENCE_MS = 3000;
 /** How long a key that was refused is not used while there are others. */
 const REFUSED_KEY_PAUSE_MS = 60_000;
 
-/** Makes one call within the budget: breaker, line, deadline, at most one retry. `asks` are one for each key. */
+/**
+ * Makes one call within the budget: breaker, line, deadline, at most one retry (none in the background). `asks` are one
+ * for each key.
+ */
 export function createGuardedCall(options: {
   asks: readonly Ask[];
   budget: Budget;
@@ -68,7 +71,7 @@ export function createGuardedCall(options: {
         return await (permit.isProbe ? within(clock, PROBE_PATIENCE_MS, answer, giveUpProbe) : answer);
       } catch (error) {
         const isOver = isRetry || permit.isProbe || deadline - clock.now() < MIN_CALL_MS;
-        if (isOver || !isWorthRetrying(error)) throw error;
+        if (isOver || ticket.priority === 'background' || !isWorthRetrying(error)) throw error;
       }
     }
   }

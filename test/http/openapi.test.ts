@@ -6,7 +6,7 @@ import { errorsOf, readQuery } from '#src/operation.ts';
 import { createOperations } from '#src/operations.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 
-const OPERATIONS = createOperations({ verdicts: createVerdicts(() => new Date()) }).map(
+const OPERATIONS = createOperations({ verdicts: createVerdicts(() => new Date()), checkQueue: { add() {} } }).map(
   (operation) => [operation.path, operation] as const,
 );
 

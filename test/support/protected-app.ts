@@ -1,4 +1,5 @@
 import { createEfaClient } from '#src/efa/client.ts';
+import { sleep } from '#src/upstream/clock.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
@@ -13,7 +14,7 @@ export async function startProtectedApp(options: { now: string; answer: Answer; 
   const client = createEfaClient({ url: upstream.url, apiKey: 'test-key', timeoutMs: options.timeoutMs ?? 5000, now });
   const limits = { rps: 1000, dailyBudget: 1e9 };
   const protection = protectUpstream({ asks: [client.ask], limits, log: createTestLog(), clock });
-  const app = await buildTestApp({ upstream: protection.ask, now });
+  const app = await buildTestApp({ upstream: protection.ask, now, sleep: (ms) => sleep(clock, ms) });
   app.addHook('onClose', async () => {
     await client.close();
     await upstream.close();
