@@ -4,7 +4,7 @@ import { freshnessOf } from '../transit/freshness.ts';
 
 /** `ask` for a limited number of calls. */
 export interface LimitedAsk {
-  /** Fails when no call is left. Answers that cost no call of their own are not counted. */
+  /** Fails when no call is left. Answers from the cache or from another request's call are not counted. */
   ask: Ask;
   callsLeft(): number;
 }

@@ -4,17 +4,20 @@ import { checkStop, type Verdicts } from './verdict.ts';
 
 /** Checks stops in the background, so that the next answer knows more of them. */
 export interface CheckQueue {
-  /** Stops that are in the queue already, and stops beyond its length, change nothing. */
+  /** Ignores stops that are in the queue already, and all stops while it is full. */
   add(stopIds: readonly string[]): void;
   close(): void;
 }
 
 const MAX_STOPS = 1000;
 const PAUSE_MS = 1000;
-/** Until the next check after one that could not be made, for want of calls or because the authority failed. */
+/** The pause after a check that failed, or for which there was no call. */
 const PAUSE_AFTER_FAILURE_MS = 30_000;
 
-/** One check at a time, with a pause before each. The budget grants a background call only when there are calls to spare. */
+/**
+ * Makes one check at a time, with a pause before each. The budget refuses background calls unless there are calls to
+ * spare.
+ */
 export function createCheckQueue(options: {
   ask: Ask;
   verdicts: Verdicts;
@@ -35,7 +38,7 @@ export function createCheckQueue(options: {
       if (stopId === undefined) break;
       const failure = await check(stopId);
       pauseMs = failure ? PAUSE_AFTER_FAILURE_MS : PAUSE_MS;
-      // A stop for which there was no call stays; one about which the authority fails would be asked for ever.
+      // Without a call to spare the stop stays. After a failure it goes, or it could be asked about for ever.
       if (failure?.code !== 'UPSTREAM_UNAVAILABLE') stops.delete(stopId);
     }
     isWorking = false;

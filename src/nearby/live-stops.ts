@@ -6,7 +6,7 @@ import type { Verdict } from './verdict.ts';
 /** How many stops are checked at once. */
 const PARALLEL_CHECKS = 4;
 
-/** The stops to show, and how long that holds. */
+/** The stops to show, and for how long the choice is good. */
 export interface LiveStops {
   stops: NearbyStop[];
   /** Those of them that could not be checked. */
@@ -35,7 +35,7 @@ export async function findLiveStops(
   stopCheck: StopCheck,
 ): Promise<LiveStops> {
   const mayServe = ({ modes }: NearbyStop) => modes.length === 0 || modes.some((mode) => wanted.modes.includes(mode));
-  // A stop listed with other modes only is not worth a call.
+  // A stop that is listed with other modes only is left out without a check.
   const possible = candidates.map((stop) => withModesSeen(stop, stopCheck.find(stop.stop_id))).filter(mayServe);
   const stops: NearbyStop[] = [];
   const unchecked: string[] = [];

@@ -86,13 +86,13 @@ export const createNearbyOperation = ({
     },
   });
 
-/** A check is less urgent than an answer, so it gives way to every question that a caller waits for. */
+/** Checks give way to questions that answers depend on. */
 function withBackgroundPriority(ask: Ask): Ask {
   const signal = AbortSignal.timeout(CHECKS_WITHIN_MS);
   return (question) => ask(question, { priority: 'background', signal });
 }
 
-/** The stops are as fresh as the authority's list of them; what is shown of them holds as long as the verdicts do. */
+/** Fresh for as long as both the list of stops and the verdicts on them are. */
 function freshnessWith(listed: Freshness, live: LiveStops, hasChecked: boolean, now: Date): Freshness {
   const until = live.unchecked.length === 0 ? live.knownUntil : now.getTime() + UNCERTAIN_MS;
   return {
