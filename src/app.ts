@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import sensible from '@fastify/sensible';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { type AccessOptions, access } from './access/plugin.ts';
@@ -15,6 +16,7 @@ import { paths } from './http/paths.ts';
 import { requestLog } from './http/request-log.ts';
 import { commonHeaders, pageSecurity } from './http/response-headers.ts';
 import { mcp } from './mcp/mcp.ts';
+import { createCheckQueue } from './nearby/check-queue.ts';
 import { createVerdicts, learnFromDepartures, type VerdictStore } from './nearby/verdict.ts';
 import { createOperations } from './operations.ts';
 import { type SignupOptions, signup } from './signup/signup.ts';
@@ -37,16 +39,20 @@ export interface AppOptions {
   /** The pages for people; without them it is the API alone. */
   pages?: PageOptions;
   now: () => Date;
+  /** Waits, by the same clock as `now`. */
+  sleep?: (ms: number) => Promise<unknown>;
   logger?: FastifyBaseLogger;
   /** Verdicts of stops shared with other instances. */
   verdictStore?: VerdictStore;
 }
 
 const DEFAULT_DEADLINES = deadlinesFrom(8000);
+/** Does not keep the process alive. */
+const waitIdly = (ms: number) => wait(ms, undefined, { ref: false });
 
 /** The service, in order: what every request meets, the operations behind the key check, the pages. Not listening yet. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const { pages, now, logger, deadlines = DEFAULT_DEADLINES } = options;
+  const { pages, now, sleep = waitIdly, logger, deadlines = DEFAULT_DEADLINES } = options;
   const { docsUrl, publicUrl, trustProxy } = options.config;
   const isSandbox = options.access.acceptsTestKeys;
   const app = createFastify({ trustProxy, docsUrl, ...(logger && { logger }) });
@@ -54,7 +60,9 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const verdicts = createVerdicts(now, options.verdictStore);
   // Every departures answer that comes from the authority tells nearby that its stop is alive.
   const ask = learnFromDepartures(options.ask, verdicts);
-  const operations = createOperations({ verdicts, docsUrl });
+  const checkQueue = createCheckQueue({ ask, verdicts, now, sleep, log: app.log });
+  app.addHook('onClose', async () => checkQueue.close());
+  const operations = createOperations({ nearby: { verdicts, checkQueue }, docsUrl });
   const answers = createAnswers({ ask, now, deadlineMs: deadlines.requestMs, log: app.log });
 
   await app.register(errorHandler, { docsUrl });

@@ -6,14 +6,14 @@ import { createFinishedAnswers, type FinishedAnswer, type FinishedAnswers } from
 
 type Query = Readonly<Record<string, unknown>>;
 
-/** On whose behalf an answer is found. */
+/** The caller for whom an answer is found. */
 export interface Requester {
   priority: Priority;
-  /** Name of the account; none for our own pages. */
+  /** Name of the account; absent for the service's own pages. */
   account?: string;
 }
 
-/** For whom the authority is asked. */
+/** The callers for whom the authority is asked. */
 interface Asker {
   priority: Priority;
   accounts: ReadonlySet<string>;
@@ -38,7 +38,7 @@ export interface Answers extends Pick<FinishedAnswers, 'bytesOf'> {
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Further accounts that wait for the same finding make no difference to its place in line. */
+/** Further accounts that wait for the same finding are ignored; they would hardly change its place in line. */
 const MAX_ACCOUNTS = 32;
 
 /** Equal for queries that ask for the same, however they were written. */

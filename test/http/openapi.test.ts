@@ -11,8 +11,8 @@ import { issueTestKey } from '#test/support/access.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { json, startUpstream } from '#test/support/upstream.ts';
 
-const verdicts = createVerdicts(() => new Date());
-const OPERATIONS = createOperations({ verdicts, docsUrl: 'https://example.test/docs' }).map(
+const nearby = { verdicts: createVerdicts(() => new Date()), checkQueue: { add() {} } };
+const OPERATIONS = createOperations({ nearby, docsUrl: 'https://example.test/docs' }).map(
   (operation) => [operation.path, operation] as const,
 );
 

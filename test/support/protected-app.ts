@@ -1,5 +1,6 @@
 import type { AccountStore } from '#src/access/store.ts';
 import { createEfaClient } from '#src/efa/client.ts';
+import { sleep } from '#src/upstream/clock.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
@@ -19,7 +20,12 @@ export async function startProtectedApp(options: {
   const client = createEfaClient({ url: upstream.url, apiKey: 'test-key', timeoutMs: options.timeoutMs ?? 5000, now });
   const limits = { rps: 1000, dailyBudget: 1e9 };
   const protection = protectUpstream({ asks: [client.ask], limits, log: createTestLog(), clock });
-  const app = await buildTestApp({ upstream: protection.ask, now, ...(options.store && { store: options.store }) });
+  const app = await buildTestApp({
+    upstream: protection.ask,
+    now,
+    sleep: (ms) => sleep(clock, ms),
+    ...(options.store && { store: options.store }),
+  });
   app.addHook('onClose', async () => {
     await client.close();
     await upstream.close();

@@ -16,6 +16,13 @@ describe('an upstream that fails', () => {
     }
   });
 
+  it('is not asked once more for a check in the background', async () => {
+    const { upstream, ask } = createProtected();
+    upstream.outcome = () => connectionLost();
+    await ask('1', 'background');
+    expect(upstream.calls).toHaveLength(1);
+  });
+
   it('is covered by what was kept, and that is said', async () => {
     const { clock, upstream, ask } = createProtected();
     const { value: first } = await ask();
