@@ -105,8 +105,9 @@ function addTo(byId: Map<string, number | number[]>, tripId: string, trip: numbe
 
 /** The stop updates of a trip, as positions in `stops`. */
 function rowsOf({ trips, stops }: Sections, trip: number): number[] {
-  const first = trips[trip * TRIP_WORDS + TRIP.firstUpdate] ?? 0;
-  const end = trips[(trip + 1) * TRIP_WORDS + TRIP.firstUpdate] ?? stops.length / STOP_WORDS;
+  const count = stops.length / STOP_WORDS;
+  const first = Math.max(0, trips[trip * TRIP_WORDS + TRIP.firstUpdate] ?? 0);
+  const end = Math.min(count, trips[(trip + 1) * TRIP_WORDS + TRIP.firstUpdate] ?? count);
   return Array.from({ length: Math.max(0, end - first) }, (_, index) => (first + index) * STOP_WORDS);
 }
 

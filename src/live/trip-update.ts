@@ -48,7 +48,7 @@ export interface StopUpdate {
 }
 
 /** Null where the feed does not say. */
-export interface StopTime {
+interface StopTime {
   delaySeconds: number | null;
   /** Milliseconds since 1970. */
   at: number | null;

@@ -30,7 +30,7 @@ export interface StopSpec {
   assignedStopId?: string;
 }
 
-export interface TimeSpec {
+interface TimeSpec {
   delay?: number;
   time?: number;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { openFeed } from '#src/live/feed.ts';
+import { NotAPackedFeed, openFeed } from '#src/live/feed.ts';
 import { MAX_FEED_BYTES, readFeed, UndecodableFeed } from '#src/live/feed-reader.ts';
 import { encodeFeed, entity, field, header, read, TIMESTAMP, text, trip, varint } from './feed-bytes.ts';
 
@@ -126,5 +126,34 @@ describe('whatever the bytes are', () => {
     let nested: Buffer = Buffer.alloc(0);
     for (let depth = 0; depth < 2000; depth++) nested = field(4, 2, nested);
     expect(read(entity(trip('one'), nested)).tripCount).toBe(1);
+  });
+});
+
+describe('a packed feed from elsewhere', () => {
+  const stops = [{ stopId: 'A' }, { stopId: 'B' }];
+  const packed = readFeed(
+    encodeFeed({ timestamp: TIMESTAMP, trips: [{ tripId: 'one', scheduleRelationship: 1, stops }] }),
+  );
+
+  it('is refused by name when its sizes do not add up', () => {
+    for (const bytes of [new ArrayBuffer(0), new ArrayBuffer(24), packed.slice(0, -1), packed.slice(4)]) {
+      expect(() => openFeed(bytes)).toThrow(NotAPackedFeed);
+    }
+  });
+
+  it('with any of its numbers changed is refused by name or can be looked up', () => {
+    const words = Math.floor(packed.byteLength / 4);
+    const extreme = fc.constantFrom(-(2 ** 31), -1, 0, 1, 2 ** 31 - 1);
+    fc.assert(
+      fc.property(fc.nat(words - 1), fc.oneof(extreme, fc.integer()), (word, value) => {
+        const changed = packed.slice(0);
+        new Int32Array(changed, 0, words)[word] = value;
+        try {
+          openFeed(changed).findTrips('one');
+        } catch (error) {
+          expect(error).toBeInstanceOf(NotAPackedFeed);
+        }
+      }),
+    );
   });
 });
