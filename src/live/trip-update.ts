@@ -48,7 +48,7 @@ export interface StopUpdate {
 }
 
 /** Null where the feed does not say. */
-interface StopTime {
+export interface StopTime {
   delaySeconds: number | null;
   /** Milliseconds since 1970. */
   at: number | null;
