@@ -3,7 +3,7 @@ import type { PlannedCall } from './planned-call.ts';
 import type { StopTime, StopUpdate } from './trip-update.ts';
 
 /** How full a vehicle is, in the departure monitor's words. */
-export type FeedOccupancy = 'MANY_SEATS' | 'FEW_SEATS' | 'STANDING_ONLY';
+type FeedOccupancy = 'MANY_SEATS' | 'FEW_SEATS' | 'STANDING_ONLY';
 
 /** What the feeds say of one departure. Moments in milliseconds since 1970. */
 export type Verdict =

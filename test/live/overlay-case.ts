@@ -9,7 +9,7 @@ export const TRIP = { scheduled: 0, added: 1, unscheduled: 2, canceled: 3, repla
 export const STOP = { scheduled: 0, skipped: 1, noData: 2 } as const;
 
 /** 14:00 in Sydney, standard time of these tests unless they say otherwise. */
-export const NOW = '2026-01-14T03:00:00Z';
+const NOW = '2026-01-14T03:00:00Z';
 
 export const seconds = (text: string) => new Date(text).getTime() / 1000;
 
