@@ -81,7 +81,7 @@ export const FEED_SOURCES = {
 
 export type FeedSourceId = keyof typeof FEED_SOURCES;
 
-export const FEED_SOURCE_IDS = Object.keys(FEED_SOURCES) as FeedSourceId[];
+const FEED_SOURCE_IDS = Object.keys(FEED_SOURCES) as FeedSourceId[];
 
 /** The feed that has to be alive for a departure to be called live or not live; null when no feed carries it. */
 export function findFeedSource(departure: { mode: Mode; network: number | null; route: string }): FeedSourceId | null {
