@@ -43,6 +43,16 @@ describe('a loop that calls twice at a stop', () => {
     expect(verdictsOf(twice, [trip(stops.slice(1))])).toEqual([scheduled, live('03:26:30')]);
   });
 
+  it('takes the nearest call, where two are a few minutes apart', () => {
+    const near = [call('03:05'), call('03:09')];
+    expect(verdictsOf(near, [trip([timed('P1', '03:09', 60)])])).toEqual([scheduled, live('03:10')]);
+  });
+
+  it('takes the last call where the feed gives no times and only the last one is listed', () => {
+    const stops = [delayed('P1', 30), delayed('A', 60), delayed('P1', 90)];
+    expect(verdictsOf([call('03:25')], [trip(stops)])).toEqual([live('03:26:30')]);
+  });
+
   it('takes a passed call by its actual time', () => {
     const passed = { stopId: 'P1', departure: { time: at('02:59') / 1000 } };
     const trips = [trip([passed, timed('P1', '03:25', 60)], { scheduleRelationship: TRIP.replacement })];
@@ -72,6 +82,11 @@ describe('a moved wharf or platform', () => {
     expect(verdictsOf([ferry], [trip([timed('NEW', '03:05', 60, { stopSequence: 1 })])])).toEqual([live('03:06')]);
   });
 
+  it('is looked for at the platforms of the stop before any other stop', () => {
+    const stops = [timed('A', '02:50'), timed('NEW', '03:05', 60), timed('P2', '03:05', 120)];
+    expect(verdictsOf([call()], [trip(stops)])).toEqual([live('03:07')]);
+  });
+
   it('is not taken for another stop of the same minute', () => {
     const stops = [timed('A', '03:00', 60), timed('B', '03:05', 60), timed('C', '03:05', 60)];
     expect(asksOf([call()], [trip(stops)])).toEqual([]);
@@ -82,6 +97,8 @@ describe('a moved wharf or platform', () => {
     const train = call('03:05', { mode: 'train' });
     expect(verdictsOf([train], [trip([delayed('P3', 60), delayed('A', 60)])])).toEqual([live('03:06')]);
     expect(verdictsOf([train], [trip([delayed('P2', 60), delayed('P3', 60)])])).toEqual([scheduled]);
+    const two = [train, call('03:25', { mode: 'train', stopId: 'P2' })];
+    expect(verdictsOf(two, [trip([delayed('P3', 60)])])).toEqual([scheduled, scheduled]);
   });
 
   it('is not taken from a call that the departure monitor lists there', () => {

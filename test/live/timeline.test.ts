@@ -1,45 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  addPage,
-  type PageAnswer,
-  readTimeline,
-  type Timeline,
-  type TimelineEvent,
-  toPage,
-} from '#src/live/timeline.ts';
-import { findTimelineQuestion, timetableAgeMs } from '#src/live/timeline-question.ts';
+import { addPage, readTimeline, type Timeline, type TimelineEvent, toPage } from '#src/live/timeline.ts';
 import { MODES, type Mode } from '#src/transit/mode.ts';
+import { answer, at, event, MINUTE, NOW, timelineOf } from './timeline-case.ts';
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const NOW = new Date('2026-01-14T03:00:00Z').getTime();
-const at = (minute: number) => NOW + minute * MINUTE;
-
-/** A departure planned so many minutes after 03:00. */
-function event(minute: number, more: Partial<TimelineEvent> = {}): TimelineEvent {
-  return { runId: `run ${minute}`, stopId: 'P1', mode: 'bus', plannedAt: at(minute), ...more };
-}
-
-/** An answer retrieved at `retrieved`, asked for `askedFor` (minutes after 03:00; null for the present). */
-function answer(
-  events: TimelineEvent[],
-  more: Partial<Record<'askedFor' | 'retrieved' | 'count', number>> = {},
-  modes: readonly Mode[] = MODES,
-): PageAnswer<TimelineEvent> {
-  const planned = events.map(({ plannedAt }) => plannedAt);
-  return {
-    askedFor: more.askedFor === undefined ? null : at(more.askedFor),
-    modes,
-    retrievedAt: at(more.retrieved ?? 0),
-    events,
-    eventCount: more.count ?? 40,
-    lastPlannedAt: planned.length > 0 ? Math.max(...planned) : null,
-  };
-}
-
-const timelineOf = (...answers: PageAnswer<TimelineEvent>[]) =>
-  answers.reduce<Timeline<TimelineEvent>>((timeline, one) => addPage(timeline, toPage(one)), []);
 const read = (timeline: Timeline<TimelineEvent>, { modes = MODES as readonly Mode[], from = 0, since = -360 } = {}) => {
   const stretch = readTimeline(timeline, { modes, from: at(from), retrievedSince: at(since) });
   const minutes = stretch.events.map(({ plannedAt }) => (plannedAt - NOW) / MINUTE).sort((one, other) => one - other);
@@ -105,6 +69,14 @@ describe('a timeline', () => {
     expect(read(timeline).minutes).toEqual([2, 12, 14, 15]);
   });
 
+  it('keeps it where both pages begin at the same time', () => {
+    const timeline = timelineOf(
+      answer([event(11), event(14)], { askedFor: 10 }),
+      answer([event(14), event(29)], { askedFor: 10, retrieved: 1 }),
+    );
+    expect(read(timeline, { from: 10 }).minutes).toEqual([11, 14]);
+  });
+
   it('drops what a later page no longer lists', () => {
     const timeline = timelineOf(
       answer([event(2), event(9), event(14)]),
@@ -134,6 +106,27 @@ describe('a timeline', () => {
     const nameless = event(5, { runId: null });
     const timeline = timelineOf(answer([nameless, event(14)]), answer([nameless, event(14)], { retrieved: 1 }));
     expect(read(timeline, { from: 1 }).minutes).toEqual([5]);
+  });
+
+  it('takes two departures without an identifier at the same minute for two', () => {
+    const boat = (stopId: string) => event(5, { runId: null, stopId, mode: 'ferry' });
+    const coach = event(5, { runId: null, mode: 'coach' });
+    const timeline = timelineOf(
+      answer([boat('P1'), boat('P2'), event(14, { mode: 'ferry' })], {}, ['ferry']),
+      answer([coach, event(14, { mode: 'coach' })], { retrieved: 1 }, ['coach']),
+    );
+    expect(read(timeline, { from: 1, modes: ['ferry', 'coach'] }).minutes).toEqual([5, 5, 5]);
+  });
+
+  it('keeps no page of which a later one says everything', () => {
+    const eachMinute = Array.from({ length: 30 }, (_, minute) =>
+      answer([event(minute + 2), event(minute + 30)], { retrieved: minute }),
+    );
+    expect(timelineOf(...eachMinute).length).toBeLessThanOrEqual(2);
+    const eachAhead = Array.from({ length: 30 }, (_, hour) =>
+      answer([event(hour * 60 + 5), event(hour * 60 + 50)], { askedFor: hour * 60, retrieved: 1 }),
+    );
+    expect(timelineOf(...eachAhead)).toHaveLength(12);
   });
 
   it('is not read beyond the wanted age, and forgets pages after six hours', () => {
@@ -170,88 +163,4 @@ describe('a timeline', () => {
       }),
     );
   });
-});
-
-describe('the departure monitor is asked', () => {
-  const ask = (
-    timeline: Timeline<TimelineEvent>,
-    {
-      modes = ['bus'] as readonly Mode[],
-      from = null as number | null,
-      limit = 2,
-      now = 0,
-      alsoAsked = [] as Mode[],
-    } = {},
-  ) => {
-    const wanted = {
-      modes,
-      at: from === null ? null : at(from),
-      limit,
-      counts: ({ plannedAt }: TimelineEvent) => plannedAt >= at(from ?? now),
-    };
-    const { question } = findTimelineQuestion(timeline, wanted, { now: at(now), maxAgeMs: 2 * HOUR, alsoAsked });
-    return question && { at: question.at === null ? null : (question.at - NOW) / MINUTE, modes: question.modes };
-  };
-  const full = timelineOf(answer([event(2), event(9), event(90)], {}, ['bus']));
-
-  it('for the present, of a stop that nothing is known of', () => {
-    expect(ask([])).toEqual({ at: null, modes: ['bus'] });
-  });
-
-  it('not while the wanted number lies ahead', () => {
-    expect(ask(full)).toBeNull();
-    expect(ask(full, { limit: 2, now: 2 })).toBeNull();
-  });
-
-  it('for what follows, when fewer lie ahead', () => {
-    expect(ask(full, { limit: 3 })).toEqual({ at: 90, modes: ['bus'] });
-    expect(ask(full, { now: 3 })).toEqual({ at: 90, modes: ['bus'] });
-  });
-
-  it('for two minutes more than what follows, where there are estimates', () => {
-    const busy = timelineOf(answer([event(2), event(9), event(14)], {}, ['bus']));
-    expect(ask(busy, { limit: 3 })).toEqual({ at: 12, modes: ['bus'] });
-  });
-
-  it('for a later moment each time, however many departures a minute has', () => {
-    const crowded = timelineOf(answer([event(0), event(1)], {}, ['bus']));
-    expect(ask(crowded, { limit: 3 })).toEqual({ at: 0, modes: ['bus'] });
-    const next = addPage(crowded, toPage(answer([event(0), event(1)], { askedFor: 0, retrieved: 0.1 }, ['bus'])));
-    expect(ask(next, { limit: 3 })).toEqual({ at: 1, modes: ['bus'] });
-  });
-
-  it('not when nothing leaves later', () => {
-    expect(ask(timelineOf(answer([event(2)], { count: 1 })), { limit: 5 })).toBeNull();
-  });
-
-  it('again at an age of two hours', () => {
-    const page = timelineOf(answer([event(200), event(210), event(220)]));
-    expect(ask(page, { now: 120 })).toBeNull();
-    expect(ask(page, { now: 121 })).toEqual({ at: null, modes: ['bus'] });
-  });
-
-  it('for a moment in the future that is not covered, and not for one that is', () => {
-    expect(ask(full, { from: 1 })).toBeNull();
-    expect(ask(full, { from: 300 })).toEqual({ at: 300, modes: ['bus'] });
-    const later = addPage(full, toPage(answer([event(300), event(310), event(330)], { askedFor: 300 })));
-    expect(ask(later, { from: 300 })).toBeNull();
-    expect(ask(later, { from: 299 })).toEqual({ at: 299, modes: ['bus'] });
-  });
-
-  it('for the modes of all boards of the stop at once', () => {
-    expect(ask([], { alsoAsked: ['train', 'ferry'] })).toEqual({ at: null, modes: ['train', 'bus', 'ferry'] });
-  });
-
-  it('for the wanted modes alone, where a page of all of them holds too few', () => {
-    const trains = Array.from({ length: 36 }, (_, minute) =>
-      event(minute, { mode: 'train', runId: `train ${minute}` }),
-    );
-    const mixed = timelineOf(answer([event(1), event(5), event(12), ...trains]));
-    expect(ask(mixed, { limit: 10, alsoAsked: ['train'] })).toMatchObject({ modes: ['bus'] });
-    expect(ask(mixed, { limit: 4, alsoAsked: ['train'] })).toMatchObject({ modes: ['train', 'bus'] });
-  });
-});
-
-it('a timetable may be two hours old, and up to six when calls are short', () => {
-  expect([0, 1, 2.5, 4, 9].map((stretch) => timetableAgeMs(stretch) / HOUR)).toEqual([2, 2, 4, 6, 6]);
 });
