@@ -35,18 +35,19 @@ export function matchCalls(
   };
   const openCalls = () => calls.filter((call) => !matches.has(call));
   const openUpdates = () => updates.filter((update) => !claimed.has(update));
-  const isSameStop = (call: PlannedCall, update: StopUpdate) => update.stopId === call.stopId;
+  const here = updates.filter((update) => calls.some(({ stopId }) => stopId === update.stopId));
+  const openHere = () => here.filter((update) => !claimed.has(update));
 
   for (const [timeOf, toleranceMs] of [
     [findPlannedAt, SAME_CALL_MS],
     [findActualTime, SAME_TIME_IF_LATE_MS],
   ] as const) {
-    for (const { call, update } of listPairs(openCalls(), openUpdates(), isSameStop, timeOf, toleranceMs)) {
+    for (const { call, update } of listPairs(openCalls(), openHere(), timeOf, toleranceMs)) {
       if (!matches.has(call) && !claimed.has(update)) claim(call, update);
     }
   }
   for (const stopId of new Set(openCalls().map((call) => call.stopId))) {
-    for (const [call, update] of pairInOrder(openCalls(), openUpdates(), stopId)) claim(call, update);
+    for (const [call, update] of pairInOrder(openCalls(), openHere(), stopId)) claim(call, update);
   }
   for (const call of openCalls()) {
     const update = call.isCancelled ? null : findMoved(call, openCalls(), openUpdates(), updates, stopIds);
@@ -74,17 +75,16 @@ function findActualTime(update: StopUpdate): number | null {
   return findPlannedAt(update) === null ? (update.departure.at ?? update.arrival.at) : null;
 }
 
-/** The pairs that fit, those nearest in time first. */
+/** The pairs at the same stop and near in time, the nearest first. */
 function listPairs(
   calls: readonly PlannedCall[],
   updates: readonly StopUpdate[],
-  isSameStop: (call: PlannedCall, update: StopUpdate) => boolean,
   timeOf: (update: StopUpdate) => number | null,
   toleranceMs: number,
 ) {
   const pairs = calls.flatMap((call) =>
     updates.flatMap((update) => {
-      const time = isSameStop(call, update) ? timeOf(update) : null;
+      const time = update.stopId === call.stopId ? timeOf(update) : null;
       const apartMs = time === null ? Number.POSITIVE_INFINITY : Math.abs(time - call.plannedAt);
       return apartMs <= toleranceMs ? { call, update, apartMs } : [];
     }),
