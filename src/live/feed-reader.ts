@@ -13,8 +13,9 @@ import { type Cursor, MalformedMessage, readLength, readTag, readText, readVarin
 
 /** The largest feed (buses) has 7 MB, 4,500 trips and 160,000 stop updates. */
 export const MAX_FEED_BYTES = 32 * 1024 * 1024;
-const MAX_ENTITIES = 50_000;
-const MAX_STOP_UPDATES = 1_000_000;
+const MAX_ENTITIES = 20_000;
+const MAX_STOP_UPDATES = 500_000;
+const MAX_IDENTIFIERS = 100_000;
 /** Identifiers of the authority have up to 35 characters. */
 const MAX_TEXT_LENGTH = 100;
 const MAX_DELAY_SECONDS = 24 * 3600;
@@ -167,7 +168,9 @@ function readIdentifier(cursor: Cursor, packer: FeedPacker, end: number): number
   const text = readText(cursor, end).trim();
   if (text === '') return NONE;
   if (text.length > MAX_TEXT_LENGTH || text.includes('\n')) throw new MalformedMessage('not an identifier');
-  return packer.internText(text);
+  const number = packer.internText(text);
+  if (number >= MAX_IDENTIFIERS) throw new UndecodableFeed(`more than ${MAX_IDENTIFIERS} identifiers`);
+  return number;
 }
 
 function readEnum(cursor: Cursor, end: number): number {

@@ -20,7 +20,7 @@ export interface Feed {
   findUntimetabledTrips(stopId: string): readonly TripUpdate[];
 }
 
-/** The packed form is not one. It comes from our own writer, so only a Redis of another version can cause this. */
+/** The bytes are not a packed feed: another version of the service may have written them to Redis. */
 export class NotAPackedFeed extends Error {
   override readonly name = 'NotAPackedFeed';
 }

@@ -4,8 +4,8 @@
  *
  *   header | trips, TRIP_WORDS each | stop updates, STOP_WORDS each | texts, UTF-8, a line feed between two
  *
- * A feed of buses holds 160,000 stop updates. As objects they would take the main thread some 100 ms to receive; as
- * one buffer they take none, and only the trips that somebody asks for become objects.
+ * A feed of buses holds 160,000 stop updates. Receiving that many objects would block the main thread for about
+ * 100 ms; one buffer is handed over without a copy, and only the trips that a board looks up become objects.
  */
 
 export const MAGIC = 0x46454544;

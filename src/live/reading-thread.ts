@@ -3,8 +3,8 @@ import { MAX_FEED_BYTES, UndecodableFeed } from './feed-reader.ts';
 import type { ReadReply, ReadRequest } from './feed-thread.ts';
 
 /**
- * Reads feeds in a thread of its own: the feed of all buses takes 80 ms, during which the event loop would answer
- * nobody. The thread starts with the first feed, stays for the next ones, and never keeps the process alive.
+ * Reads feeds in a worker thread: the feed of all buses takes 80 ms, which would block the event loop. The thread
+ * starts with the first feed, stays for the next ones, and never keeps the process alive.
  */
 export interface ReadingThread {
   /** The packed form. Rejects with `UndecodableFeed` and nothing else, also when the thread dies or takes too long. */
@@ -13,7 +13,7 @@ export interface ReadingThread {
 }
 
 const TIMEOUT_MS = 5000;
-/** Of the thread's own heap. A feed at the size limit needs half of it. */
+/** Of the thread's own heap. */
 const MAX_HEAP_MEGABYTES = 256;
 
 interface Waiting {
@@ -47,7 +47,7 @@ export function createReadingThread({ timeoutMs = TIMEOUT_MS, program = './feed-
     else one.reject(new UndecodableFeed(reply.problem));
   }
 
-  /** Whatever waits for this thread fails; the next feed starts another thread. */
+  /** Rejects every reading under way; the next feed starts another thread. */
   function abandon(ended: Worker, problem: string): void {
     if (worker !== ended) return;
     worker = null;

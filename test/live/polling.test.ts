@@ -108,7 +108,7 @@ describe('the calls that feeds would save', () => {
     ).toBe(0);
   });
 
-  it('are forgotten when nobody asks any more', () => {
+  it('are forgotten when no board is asked for any more', () => {
     const perHour = demandOf((note, wait) => {
       for (let window = 0; window < 240; window++) {
         note('200060');
