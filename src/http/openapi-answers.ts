@@ -38,17 +38,26 @@ const LIMITS = [
 
 /** What an operation answers: its body, and each error it can meet under its status. */
 export function answersOf(operation: Operation, body: Json, docsUrl: string): Record<string, Json> {
-  const codes = errorsOf(operation);
+  const { summary, example } = operation;
+  const content = { 'application/json': { schema: body, example: example.body } };
+  return answers(summary, content, errorsOf(operation), docsUrl);
+}
+
+/** What the stream of an operation answers. */
+export function streamAnswersOf(operation: Operation, docsUrl: string): Record<string, Json> {
+  const { errors, example, stream } = operation;
+  const event = `id: W/"Hb2mVx"\nevent: board\ndata: ${JSON.stringify(example.body)}\n\n`;
+  const content = { 'text/event-stream': { schema: { type: 'string' }, example: event } };
+  return answers(stream?.summary ?? '', content, errorsOf({ errors: [...errors, 'TOO_MANY_REQUESTS'] }), docsUrl);
+}
+
+function answers(description: string, content: Json, codes: readonly ErrorCode[], docsUrl: string) {
   const statuses = [...new Set(codes.map((code) => ERROR_TABLE[code].status))];
   const errors = statuses.map((status) => {
     const ofStatus = codes.filter((code) => ERROR_TABLE[code].status === status);
     return [String(status), errorAnswer(status, ofStatus, docsUrl)];
   });
-  const ok = {
-    description: operation.summary,
-    headers: headers('X-Request-Id', ...LIMITS),
-    content: { 'application/json': { schema: body, example: operation.example.body } },
-  };
+  const ok = { description, headers: headers('X-Request-Id', ...LIMITS), content };
   return { 200: ok, ...Object.fromEntries(errors) };
 }
 
