@@ -15,7 +15,7 @@ export interface TestApp extends FastifyInstance {
   logged(): string;
 }
 
-export interface TestAppOptions extends Partial<Pick<AppOptions, 'pages'>> {
+export interface TestAppOptions extends Partial<Pick<AppOptions, 'pages' | 'streamTimes'>> {
   /** The authority: as a function, or by its address. */
   upstream: Ask | string;
   /** A clock, or a moment at which the clock stands still until it is set. */
@@ -48,6 +48,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     sleep: options.sleep ?? (() => new Promise(() => {})),
     logger: pino({ level: 'trace' }, { write: (line: string) => lines.push(line) }),
     ...(pages && { pages }),
+    ...(options.streamTimes && { streamTimes: options.streamTimes }),
   });
   app.addHook('onClose', async () => client.close());
   if (sendsKey) sendKey(app, apiKey);
