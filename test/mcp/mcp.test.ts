@@ -72,7 +72,10 @@ describe('an assistant', () => {
 
   it('has a tool for each operation, with its parameters', async () => {
     const { tools } = await client.listTools();
-    const operations = createOperations({ verdicts: createVerdicts(() => new Date()), docsUrl });
+    const operations = createOperations({
+      nearby: { verdicts: createVerdicts(() => new Date()), checkQueue: { add() {} } },
+      docsUrl,
+    });
     expect(tools.map(({ name }) => name)).toEqual(operations.map(({ id }) => id));
     for (const [index, { query, description }] of operations.entries()) {
       const tool = tools[index];
