@@ -20,7 +20,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   trips: ['operation', 'asked-time', 'efa', 'transit', 'errors', 'error-messages'],
   boards: ['operation', 'transit', 'errors'],
   operations: ['boards', 'departures', 'nearby', 'stop-search', 'trips', 'operation'],
-  answers: ['operation', 'efa', 'transit'],
+  answers: ['operation', 'efa', 'transit', 'error-messages'],
   http: ['answers', 'operation', 'access', 'transit', 'errors', 'error-messages'],
   streams: ['answers', 'http', 'operation', 'access', 'efa', 'errors', 'error-messages'],
   mcp: ['answers', 'http', 'operation', 'errors'],
