@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { PLANS } from '#src/access/plan.ts';
+import { departuresOperation } from '#src/departures/operation.ts';
+import { ERROR_DOCS } from '#src/http/error-docs.ts';
+
+const [free, developer, pro] = Object.values(PLANS).map(({ streams }) => streams.toLocaleString('en'));
+
+it.each([
+  ['OpenAPI', departuresOperation.stream?.description, `free ${free}, developer ${developer}, pro ${pro}`],
+  [
+    'the page of the error',
+    ERROR_DOCS.TOO_MANY_REQUESTS.cause,
+    `${free} on the free plan, ${developer} on developer, ${pro} on pro`,
+  ],
+  [
+    'docs/streams.md',
+    readFileSync('docs/streams.md', 'utf8'),
+    `${free} open streams on the free plan, ${developer} on developer, ${pro} on pro`,
+  ],
+  [
+    'README.md',
+    readFileSync('README.md', 'utf8'),
+    `| free | 1,000 | ${free} |\n| developer | 50,000 | ${developer} |\n| pro | unlimited | ${pro} |`,
+  ],
+])('%s says how many streams each plan allows', (_where, text, told) => {
+  expect(text).toContain(told);
+});
