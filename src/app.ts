@@ -7,9 +7,17 @@ import { createAnswers } from './answers/answers.ts';
 import type { Config } from './config.ts';
 import type { Ask } from './efa/ask.ts';
 import { type Deadlines, deadlinesFrom } from './efa/deadlines.ts';
+import { answerClientError } from './http/connection/client-error.ts';
+import {
+  type ConnectionLimits,
+  connectionLimits,
+  defaultConnectionLimits,
+} from './http/connection/connection-limits.ts';
+import { watchConnections } from './http/connection/connections.ts';
+import { drain } from './http/connection/drain.ts';
+import { proxyTest } from './http/connection/trusted-proxies.ts';
 import { cors } from './http/cors.ts';
-import { drain } from './http/drain.ts';
-import { answerClientError, answerError, errorHandler } from './http/error-handler.ts';
+import { answerError, errorHandler } from './http/error-handler.ts';
 import { openapi } from './http/openapi/openapi.ts';
 import { operationRoutes } from './http/operation-routes.ts';
 import { paths } from './http/paths.ts';
@@ -47,18 +55,26 @@ export interface AppOptions {
   streamTimes?: StreamTimes;
   /** Verdicts of stops shared with other instances. */
   verdictStore?: VerdictStore;
+  connectionLimits?: ConnectionLimits;
+  /** How long a whole request may take to arrive, headers and body. */
+  arrivalMs?: number;
 }
 
+/** Every request is small; a client that takes longer is broken, or holds the connection on purpose. */
+const ARRIVAL_MS = 10_000;
+/** How often Node looks for requests that are late. */
+const DEADLINE_CHECK_MS = 1000;
 const DEFAULT_DEADLINES = deadlinesFrom(8000);
 /** Does not keep the process alive. */
 const waitIdly = (ms: number) => wait(ms, undefined, { ref: false });
 
 /** The service, in order: what every request meets, the operations behind the key check, the pages. Not listening yet. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const { pages, now, sleep = waitIdly, logger, deadlines = DEFAULT_DEADLINES } = options;
+  const { pages, now, sleep = waitIdly, deadlines = DEFAULT_DEADLINES } = options;
   const { docsUrl, publicUrl, trustProxy } = options.config;
+  const limits = options.connectionLimits ?? defaultConnectionLimits({}, Number.POSITIVE_INFINITY);
   const isSandbox = options.access.acceptsTestKeys;
-  const app = createFastify({ trustProxy, docsUrl, ...(logger && { logger }) });
+  const { app, connections } = createFastify(options);
 
   const verdicts = createVerdicts(now, options.verdictStore);
   // Every departures answer that comes from the authority tells nearby that its stop is alive.
@@ -72,8 +88,9 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(cors);
   await app.register(commonHeaders);
   await app.register(requestLog);
+  await app.register(connectionLimits, { ...limits, connections, isProxy: proxyTest(trustProxy), docsUrl });
   await app.register(paths);
-  await app.register(drain);
+  await app.register(drain, { connections, docsUrl });
   await app.register(sensible);
   await app.register(openapi, { operations, publicUrl, docsUrl });
   app.get('/healthz', async () => ({ status: 'ok' }));
@@ -107,23 +124,30 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   return app;
 }
 
-function createFastify(options: { trustProxy: boolean; docsUrl: string; logger?: FastifyBaseLogger }): FastifyInstance {
-  const { trustProxy, docsUrl, logger } = options;
+function createFastify({ config, logger, arrivalMs = ARRIVAL_MS }: AppOptions) {
+  const { trustProxy, docsUrl } = config;
   const app = Fastify({
     ...(logger && { loggerInstance: logger }),
-    trustProxy,
+    trustProxy: trustProxy !== false && proxyTest(trustProxy),
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     routerOptions: { ignoreTrailingSlash: true },
     return503OnClosing: false,
-    // Node's own refusal of a request without Host would have no body.
-    http: { requireHostHeader: false },
+    requestTimeout: arrivalMs,
+    http: {
+      requestTimeout: arrivalMs,
+      headersTimeout: arrivalMs,
+      connectionsCheckingInterval: Math.min(DEADLINE_CHECK_MS, arrivalMs),
+      // Node's own refusal of a request without Host would have no body.
+      requireHostHeader: false,
+    },
     frameworkErrors: (error, request, reply) => answerError(error, request, reply, docsUrl),
-    clientErrorHandler: (error, socket) => answerClientError(error, socket, docsUrl),
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, { docsUrl, connections }),
   });
+  const connections = watchConnections(app.server);
   // Node's own refusal of an unknown `Expect` would have no body either.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   // The schemas of answers are for types, documentation and tests; checking each answer would cost more than all else.
   app.setSerializerCompiler(() => JSON.stringify);
-  return app;
+  return { app, connections };
 }

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { ConnectionLimits } from './http/connection/connection-limits.ts';
+import { type TrustedProxies, trustedProxies } from './http/connection/trusted-proxies.ts';
 
 const REAL_UPSTREAM_URL = 'https://api.transport.nsw.gov.au/v1/tp';
 /** The sandbox has no budget of calls. */
@@ -56,9 +58,9 @@ const environment = z.object({
     .optional(),
   TILE_ATTRIBUTION: z.string().default(''),
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
-  TRUST_PROXY: z
-    .stringbool({ truthy: ['true', 'on', '1'], falsy: ['false', 'off', '0'], error: 'must be on or off' })
-    .default(false),
+  TRUST_PROXY: trustedProxies.default(false),
+  MAX_CONNECTIONS: wholeNumber(1, 1_000_000).optional(),
+  MAX_CONNECTIONS_PER_ADDRESS: wholeNumber(1, 1_000_000).optional(),
 });
 
 /** Where answers come from: the authority (or what stands at that address), or the embedded sandbox. */
@@ -91,7 +93,9 @@ export interface Config {
   readonly tileUrl: string | null;
   readonly tileAttribution: string;
   readonly logLevel: (typeof LOG_LEVELS)[number];
-  readonly trustProxy: boolean;
+  readonly trustProxy: TrustedProxies;
+  /** Open connections; what is not set follows from the file descriptors that the process may open. */
+  readonly connectionLimits: Partial<ConnectionLimits>;
 }
 
 /** What is wrong with the environment, every problem on a line of its own, no values of secrets. */
@@ -136,6 +140,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     tileAttribution: data.TILE_ATTRIBUTION,
     logLevel: data.LOG_LEVEL,
     trustProxy: data.TRUST_PROXY,
+    connectionLimits: {
+      ...(data.MAX_CONNECTIONS && { max: data.MAX_CONNECTIONS }),
+      ...(data.MAX_CONNECTIONS_PER_ADDRESS && { maxPerAddress: data.MAX_CONNECTIONS_PER_ADDRESS }),
+    },
   });
 }
 

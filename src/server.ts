@@ -8,6 +8,7 @@ import { buildApp, type PageOptions } from './app.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { createEfaClient } from './efa/client.ts';
 import { deadlinesFrom } from './efa/deadlines.ts';
+import { defaultConnectionLimits } from './http/connection/connection-limits.ts';
 import { openRedis } from './redis/shared-redis.ts';
 import { startSandbox } from './sandbox/server.ts';
 import { readLinkSecret } from './signup/magic-link.ts';
@@ -50,6 +51,7 @@ const app = await buildApp({
   pages: await pageOptions(config),
   now,
   logger,
+  connectionLimits: defaultConnectionLimits(config.connectionLimits, maxDescriptors()),
   ...(shared && { verdictStore: shared.store }),
 });
 
@@ -115,6 +117,13 @@ function openStoreOrExit(): AccountStore {
     process.stderr.write(`${error.message}\n`);
     process.exit(1);
   }
+}
+
+/** How many files and connections the process may open. */
+function maxDescriptors(): number {
+  const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
+  const limit = Number(userLimits?.open_files?.soft);
+  return limit > 0 ? limit : Number.POSITIVE_INFINITY;
 }
 
 /** The authority's address and keys; without a key the embedded sandbox is started and is the authority. */

@@ -25,6 +25,7 @@ describe('the configuration', () => {
     dataDir: './data',
     logLevel: 'info',
     trustProxy: false,
+    connectionLimits: {},
   };
 
   it('of an empty environment is the documented defaults, with the sandbox', () => {
@@ -59,7 +60,9 @@ describe('the configuration', () => {
       UPSTREAM_API_KEY: ' one, two ',
       UPSTREAM_TIMEOUT_MS: '500',
       LOG_LEVEL: 'debug',
-      TRUST_PROXY: 'on',
+      TRUST_PROXY: '2',
+      MAX_CONNECTIONS: '5000',
+      MAX_CONNECTIONS_PER_ADDRESS: '100',
     });
     expect(config).toMatchObject({
       host: '127.0.0.1',
@@ -69,8 +72,21 @@ describe('the configuration', () => {
       upstream: { kind: 'authority', url: 'https://upstream.example/v1/tp', apiKeys: ['one', 'two'] },
       upstreamTimeoutMs: 500,
       logLevel: 'debug',
-      trustProxy: true,
+      trustProxy: 2,
+      connectionLimits: { max: 5000, maxPerAddress: 100 },
     });
+  });
+
+  it.each<[string, unknown]>([
+    ['off', false],
+    ['false', false],
+    ['0', false],
+    ['1', 1],
+    [' 2 ', 2],
+    ['10.0.0.0/8', ['10.0.0.0/8']],
+    ['10.0.0.1, 2001:DB8::/32', ['10.0.0.1', '2001:db8::/32']],
+  ])('trusts with TRUST_PROXY=%s the proxies %j', (value, trusted) => {
+    expect(readConfig({ TRUST_PROXY: value }).trustProxy).toEqual(trusted);
   });
 
   it('derives the public address from the port and the docs from the public address', () => {
@@ -151,10 +167,33 @@ describe('problems of the configuration', () => {
     ['PORT', '65536', 'must be at most 65535'],
     ['UPSTREAM_TIMEOUT_MS', '99', 'must be at least 100'],
     ['LOG_LEVEL', 'INFO', 'must be one of fatal, error, warn, info, debug, trace, silent'],
-    ['TRUST_PROXY', 'yes!', 'must be on or off'],
     ['UPSTREAM_URL', 'file:///etc', 'must be an http:// or https:// URL'],
   ])('%s=%s %s', (name, value, problem) => {
     expect(problemsOf({ UPSTREAM_API_KEY: 'one', [name]: value })).toBe(`${name} ${problem}`);
+  });
+
+  it.each(['on', 'ON', 'true', 'yes', '0.0.0.0/0', '::/0', '10.0.0.0/8,0.0.0.0/00'])(
+    'TRUST_PROXY=%s, which trusts everybody, is refused with the reason',
+    (value) => {
+      expect(problemsOf({ TRUST_PROXY: value })).toMatch(
+        /^TRUST_PROXY must be .* every caller could make up the address/,
+      );
+    },
+  );
+
+  it.each([
+    'maybe',
+    '-1',
+    '1.5',
+    '100',
+    '10.0.0.0/33',
+    '10.0.0/8',
+    '::/129',
+    '10.0.0.1/',
+    'proxy.example',
+    '10.0.0.1,,',
+  ])('TRUST_PROXY=%s is refused', (value) => {
+    expect(problemsOf({ TRUST_PROXY: value })).toMatch(/^TRUST_PROXY must be off, the number of proxies in front, or/);
   });
 
   it.each(['se cret', 'sécret', 'fine,se\tcret', 'secret,,secret'])('never tell the key %j', (key) => {

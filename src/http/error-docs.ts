@@ -166,8 +166,11 @@ export const ERROR_DOCS: Record<ErrorCode, ErrorDoc> = {
   SERVICE_UNAVAILABLE: {
     title: 'We take no requests right now',
     cause:
-      'This server is overloaded, closing, or cannot reach its own key store. Your key is neither refused nor charged.',
-    fix: ['Wait for the seconds in Retry-After and send the same request again.'],
+      'This server is overloaded, closing, or cannot reach its own key store, or too many connections are open. Your key is neither refused nor charged.',
+    fix: [
+      'Wait for the seconds in Retry-After and send the same request again.',
+      'Keep connections open and use them again. A client that opens one for each request soon has too many.',
+    ],
     example: serviceUnavailable(),
     retry: WAIT_AND_DOUBLE,
     curl: BOARD,

@@ -15,7 +15,8 @@ export interface TestApp extends FastifyInstance {
   logged(): string;
 }
 
-export interface TestAppOptions extends Partial<Pick<AppOptions, 'pages' | 'streamTimes'>> {
+export interface TestAppOptions
+  extends Partial<Pick<AppOptions, 'pages' | 'streamTimes' | 'connectionLimits' | 'arrivalMs'>> {
   /** The authority: as a function, or by its address. */
   upstream: Ask | string;
   /** A clock, or a moment at which the clock stands still until it is set. */
@@ -28,20 +29,28 @@ export interface TestAppOptions extends Partial<Pick<AppOptions, 'pages' | 'stre
   store?: AccountStore;
   acceptsTestKeys?: boolean;
   publicUrl?: string;
+  trustProxy?: AppOptions['config']['trustProxy'];
   /** Whether `inject` sends the key with requests that have no Authorization header; true unless given. */
   sendsKey?: boolean;
 }
 
 /** The whole service in front of the given authority; the one builder for an app under test. */
 export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
-  const { upstream, acceptsTestKeys = false, publicUrl = 'https://example.test', sendsKey = true, pages } = options;
+  const {
+    upstream,
+    acceptsTestKeys = false,
+    publicUrl = 'https://example.test',
+    sendsKey = true,
+    trustProxy = false,
+  } = options;
+  const { pages, connectionLimits, arrivalMs } = options;
   const clock = { now: typeof options.now === 'string' ? new Date(options.now) : options.now() };
   const now = typeof options.now === 'string' ? () => clock.now : options.now;
   const client = typeof upstream === 'string' ? connect(upstream, options, now) : { ask: upstream, close: () => {} };
   const { store, apiKey } = await openTestAccess(clock.now, options.store);
   const lines: string[] = [];
   const app = await buildApp({
-    config: { publicUrl, docsUrl: `${publicUrl}/docs`, trustProxy: false },
+    config: { publicUrl, docsUrl: `${publicUrl}/docs`, trustProxy },
     ask: client.ask,
     access: { store, acceptsTestKeys },
     now,
@@ -49,6 +58,8 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     logger: pino({ level: 'trace' }, { write: (line: string) => lines.push(line) }),
     ...(pages && { pages }),
     ...(options.streamTimes && { streamTimes: options.streamTimes }),
+    ...(connectionLimits && { connectionLimits }),
+    ...(arrivalMs !== undefined && { arrivalMs }),
   });
   app.addHook('onClose', async () => client.close());
   if (sendsKey) sendKey(app, apiKey);

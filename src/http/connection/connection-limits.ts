@@ -1,0 +1,98 @@
+import type { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import fp from 'fastify-plugin';
+import { tooManyConnections } from '../../error-messages.ts';
+import { sendError } from '../error-handler.ts';
+import { clientNetwork } from './client-network.ts';
+import type { Connections } from './connections.ts';
+import type { IsProxy } from './trusted-proxies.ts';
+
+export interface ConnectionLimits {
+  /** Open connections in all. */
+  max: number;
+  /** Open connections of one address; of one /64 in IPv6. */
+  maxPerAddress: number;
+}
+
+export interface ConnectionLimitsOptions extends ConnectionLimits {
+  connections: Connections;
+  isProxy: IsProxy;
+  docsUrl: string;
+}
+
+const DEFAULT_MAX = 10_000;
+const DEFAULT_MAX_PER_ADDRESS = 1000;
+/** Of the file descriptors that the process may open; the rest is for files, the authority and Redis. */
+const SHARE_OF_DESCRIPTORS = 0.8;
+/** So many connections above `max` are taken to be answered; those beyond are closed unanswered. */
+const SPARE_SHARE = 0.1;
+/** A connection above a limit may send its request for so long, to be answered 503. */
+const REFUSED_MS = 1000;
+const QUIET_MS = 60_000;
+
+/** The limits where they are not configured: as many connections as the process may open files, within reason. */
+export function defaultConnectionLimits(
+  { max, maxPerAddress }: Partial<ConnectionLimits>,
+  descriptors: number,
+): ConnectionLimits {
+  const all = max ?? Math.min(DEFAULT_MAX, Math.floor(descriptors * SHARE_OF_DESCRIPTORS));
+  return { max: all, maxPerAddress: maxPerAddress ?? Math.min(DEFAULT_MAX_PER_ADDRESS, Math.ceil(all / 4)) };
+}
+
+/** Bounds the open connections: above a limit the first request of a connection is answered 503, and it is closed. */
+export const connectionLimits = fp(
+  async (app: FastifyInstance, { max, maxPerAddress, connections, isProxy, docsUrl }: ConnectionLimitsOptions) => {
+    const countOf = new Map<string, number>();
+    const refused = new Map<Socket, 'in all' | 'from your address'>();
+    let isQuiet = false;
+    app.server.maxConnections = max + Math.ceil(max * SPARE_SHARE);
+
+    app.server.on('connection', (socket: Socket) => {
+      const network = networkOf(socket);
+      if (network !== null && (countOf.get(network) ?? 0) >= maxPerAddress) refuse(socket, 'from your address');
+      else if (connections.open.size - refused.size > max) refuse(socket, 'in all');
+      else if (network !== null) count(socket, network);
+    });
+    app.server.on('drop', () => warn('in all'));
+    app.addHook('onRequest', async (request, reply) => {
+      const reason = refused.size > 0 && refused.get(request.raw.socket);
+      if (!reason) return;
+      sendError(tooManyConnections(reason), request, reply.header('connection', 'close'), docsUrl);
+      return reply;
+    });
+
+    /** Null for a proxy: it brings the connections of many clients. */
+    function networkOf({ remoteAddress = '' }: Socket): string | null {
+      return isProxy(remoteAddress, 0) ? null : clientNetwork(remoteAddress);
+    }
+
+    function count(socket: Socket, network: string): void {
+      countOf.set(network, (countOf.get(network) ?? 0) + 1);
+      socket.once('close', () => {
+        const left = (countOf.get(network) ?? 1) - 1;
+        if (left > 0) countOf.set(network, left);
+        else countOf.delete(network);
+      });
+    }
+
+    function refuse(socket: Socket, reason: 'in all' | 'from your address'): void {
+      warn(reason);
+      refused.set(socket, reason);
+      const timer = setTimeout(() => socket.destroy(), REFUSED_MS).unref();
+      socket.once('close', () => {
+        clearTimeout(timer);
+        refused.delete(socket);
+      });
+    }
+
+    function warn(reason: string): void {
+      if (isQuiet) return;
+      isQuiet = true;
+      setTimeout(() => {
+        isQuiet = false;
+      }, QUIET_MS).unref();
+      app.log.warn({ reason, open: connections.open.size }, 'connections are refused; logged once a minute');
+    }
+  },
+  { name: 'connection-limits' },
+);

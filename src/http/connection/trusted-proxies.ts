@@ -1,0 +1,52 @@
+import { BlockList, isIP } from 'node:net';
+import { z } from 'zod';
+
+/** Whose `X-Forwarded-For` is believed: nobody's, that of so many proxies in front, or of the proxies in networks. */
+export type TrustedProxies = false | number | readonly string[];
+
+const allowed = 'must be off, the number of proxies in front, or their networks such as 10.0.0.0/8 with commas between';
+const everybody =
+  'must be the number of proxies in front, or their networks: with everybody trusted, every caller could make up the ' +
+  'address by which signups are limited';
+
+const OFF = ['off', 'false', '0'];
+const EVERYBODY = ['on', 'true', 'yes'];
+
+/** The variable `TRUST_PROXY`. */
+export const trustedProxies = z.string().transform((text, context): TrustedProxies => {
+  const value = text.trim().toLowerCase();
+  if (OFF.includes(value)) return false;
+  if (/^[1-9]\d?$/.test(value)) return Number(value);
+  const networks = value.split(',').map((part) => part.trim());
+  const isNobodyLeftOut = EVERYBODY.includes(value) || networks.some((network) => /^[^/]*\/0+$/.test(network));
+  if (!isNobodyLeftOut && networks.every(isNetwork)) return networks;
+  context.issues.push({ code: 'custom', input: text, message: isNobodyLeftOut ? everybody : allowed });
+  return z.NEVER;
+});
+
+/** Whether an address is a proxy of ours; `hop` is 0 for the peer of the connection, 1 for the one before it, and so on. */
+export type IsProxy = (address: string, hop: number) => boolean;
+
+export function proxyTest(trusted: TrustedProxies): IsProxy {
+  if (trusted === false) return () => false;
+  if (typeof trusted === 'number') return (_address, hop) => hop < trusted;
+  const list = new BlockList();
+  for (const network of trusted) {
+    const [address = '', prefix] = network.split('/');
+    const family = familyOf(address);
+    if (prefix === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(prefix), family);
+  }
+  return (address) => isIP(address) !== 0 && list.check(address, familyOf(address));
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 6 ? 'ipv6' : 'ipv4';
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', prefix, ...more] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || more.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128));
+}

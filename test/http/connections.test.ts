@@ -1,0 +1,209 @@
+import type { AddressInfo, Socket } from 'node:net';
+import { type Duplex, duplexPair } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { defaultConnectionLimits } from '#src/http/connection/connection-limits.ts';
+import { buildTestApp, type TestApp, type TestAppOptions } from '#test/support/app.ts';
+import { openConnection, type RawConnection, readAnswers } from './socket.ts';
+
+const GET = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
+const POST = 'POST /form HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\n';
+
+let app: TestApp;
+let connections: RawConnection[];
+
+afterEach(async () => {
+  for (const { socket } of connections) socket.destroy();
+  await app.close();
+});
+
+async function start(options: Partial<TestAppOptions>): Promise<void> {
+  connections = [];
+  app = await buildTestApp({ upstream: 'http://127.0.0.1:1/v1/tp', now: '2026-04-15T06:00:00Z', ...options });
+  app.post('/form', async () => ({ status: 'received' }));
+  app.get('/slow', async () => {
+    await sleep(500);
+    return { status: 'slow' };
+  });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+}
+
+async function open(): Promise<RawConnection> {
+  const connection = await openConnection((app.server.address() as AddressInfo).port);
+  connections.push(connection);
+  return connection;
+}
+
+/** A connection that the server takes for one from that address. */
+async function connectFrom(remoteAddress: string): Promise<{ client: Duplex; answered: Promise<string> }> {
+  const [client, peer] = duplexPair();
+  app.server.emit('connection', Object.assign(peer, { remoteAddress }) as unknown as Socket);
+  let text = '';
+  client.on('data', (chunk) => {
+    text += chunk;
+  });
+  client.write(GET);
+  return { client, answered: vi.waitUntil(() => /\r\n\r\n.*\}$/s.test(text) && text, { timeout: 4000 }) };
+}
+
+const statusOf = async (connection: { answered: Promise<string> }) => readAnswers(await connection.answered)[0]?.status;
+
+describe('a request that does not arrive', () => {
+  it.each([
+    ['whose headers never end', 'GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: '],
+    ['whose body never ends', POST],
+    ['whose chunks never end', POST.replace('Content-Length: 100', 'Transfer-Encoding: chunked')],
+  ])('%s is answered 408 after a while, byte by byte or not at all, and the connection closed', async (_name, text) => {
+    await start({ arrivalMs: 200 });
+    const [silent, slow] = [await open(), await open()];
+    silent.write(text);
+    slow.write(text);
+    const dripping = setInterval(() => slow.write(text.includes('chunked') ? '1\r\nx\r\n' : 'x'), 50);
+    for (const { closed } of [silent, slow]) {
+      const [answer, ...more] = readAnswers(await closed);
+      expect(more).toEqual([]);
+      expect(answer?.status).toBe(408);
+      expect(answer?.headers.get('connection')).toBe('close');
+      expect(JSON.parse(answer?.body ?? '')).toEqual({
+        error: {
+          code: 'INVALID_PARAMETER',
+          message: 'The request did not arrive in time.',
+          docs: expect.stringContaining('/errors/INVALID_PARAMETER'),
+        },
+      });
+    }
+    clearInterval(dripping);
+    expect(app.logged()).not.toContain('"level":50');
+  });
+
+  it('gets no second answer when the first did not wait for its body', async () => {
+    await start({ arrivalMs: 200 });
+    const connection = await open();
+    connection.write(POST.replace('/form', '/healthz'));
+    expect(readAnswers(await connection.closed).map(({ status }) => status)).toEqual([405]);
+  });
+
+  it('has nothing to do with an answer that takes long', async () => {
+    await start({ arrivalMs: 100 });
+    const connection = await open();
+    connection.write(GET.replace('/healthz', '/slow'));
+    expect(await connection.until(/"slow"\}/)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});
+
+describe('connections', () => {
+  const FEW = { max: 10, maxPerAddress: 10 };
+
+  it('above the greatest number are answered 503 and closed, until others have closed', async () => {
+    await start({ connectionLimits: FEW });
+    for (let count = 0; count < 10; count++) await open();
+    const surplus = await open();
+    surplus.write(GET);
+    const [answer] = readAnswers(await surplus.closed);
+    expect(answer?.status).toBe(503);
+    expect(answer?.headers.get('connection')).toBe('close');
+    expect(answer?.headers.get('retry-after')).toBe('5');
+    expect(answer?.headers.get('access-control-allow-origin')).toBe('*');
+    expect(JSON.parse(answer?.body ?? '').error.code).toBe('SERVICE_UNAVAILABLE');
+    expect(app.logged().match(/"level":40/g)).toHaveLength(1);
+    expect(app.logged()).toContain('connections are refused');
+
+    for (const { socket } of connections.splice(0, 5)) socket.destroy();
+    await vi.waitFor(async () => {
+      const next = await open();
+      next.write(GET);
+      expect(await next.until(/\}$/)).toMatch(/^HTTP\/1\.1 200 /);
+    });
+  });
+
+  it('above it that send nothing are closed, and those far above it at once', async () => {
+    await start({ connectionLimits: FEW });
+    for (let count = 0; count < 10; count++) await open();
+    const surplus = await open();
+    const dropped = await open();
+    expect(await dropped.closed).toBe('');
+    expect(await surplus.closed).toBe('');
+    const [first] = connections;
+    first?.write(GET);
+    expect(await first?.until(/\}$/)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it('of one address are bounded, and those of another are not concerned', async () => {
+    await start({ connectionLimits: { max: 100, maxPerAddress: 2 } });
+    const ofOne = [];
+    for (let count = 0; count < 3; count++) ofOne.push(await connectFrom('192.0.2.1'));
+    expect(await Promise.all(ofOne.map(statusOf))).toEqual([200, 200, 503]);
+    expect(await ofOne[2]?.answered).toContain('from your address');
+    expect(await statusOf(await connectFrom('192.0.2.2'))).toBe(200);
+    expect(await statusOf(await connectFrom('::ffff:192.0.2.1'))).toBe(503);
+
+    ofOne[0]?.client.end();
+    await vi.waitFor(async () => expect(await statusOf(await connectFrom('192.0.2.1'))).toBe(200));
+  });
+
+  it('of IPv6 are counted by the network of a subscriber', async () => {
+    await start({ connectionLimits: { max: 100, maxPerAddress: 2 } });
+    const addresses = ['2001:db8::1', '2001:db8::2:3', '2001:db8:0:0:ffff::', '2001:db8:0:1::1'];
+    const statuses = [];
+    for (const address of addresses) statuses.push(await statusOf(await connectFrom(address)));
+    expect(statuses).toEqual([200, 200, 503, 200]);
+  });
+
+  it.each<[string, TestAppOptions['trustProxy'], string, number]>([
+    ['a proxy of the given networks', ['10.0.0.0/8', '2001:db8::/32'], '10.1.2.3', 200],
+    ['a proxy of the given networks, in IPv6', ['10.0.0.0/8', '2001:db8::/32'], '2001:db8::1', 200],
+    ['somebody else', ['10.0.0.0/8', '2001:db8::/32'], '192.0.2.1', 503],
+    ['a proxy by number', 1, '192.0.2.1', 200],
+    ['anybody, without proxies', false, '10.1.2.3', 503],
+  ])('of %s', async (_name, trustProxy, address, status) => {
+    await start({ connectionLimits: { max: 100, maxPerAddress: 1 }, ...(trustProxy !== undefined && { trustProxy }) });
+    await connectFrom(address);
+    expect(await statusOf(await connectFrom(address))).toBe(status);
+  });
+
+  it('are as many as the process may open files, within reason, where nothing is configured', () => {
+    expect(defaultConnectionLimits({}, 256)).toEqual({ max: 204, maxPerAddress: 51 });
+    expect(defaultConnectionLimits({}, 1_048_576)).toEqual({ max: 10_000, maxPerAddress: 1000 });
+    expect(defaultConnectionLimits({}, Number.POSITIVE_INFINITY)).toEqual({ max: 10_000, maxPerAddress: 1000 });
+    expect(defaultConnectionLimits({ max: 50, maxPerAddress: 5 }, 1024)).toEqual({ max: 50, maxPerAddress: 5 });
+  });
+});
+
+describe('a clean stop', () => {
+  it('is not held up by 300 requests that never end, and answers them', { timeout: 9000 }, async () => {
+    await start({});
+    const halfSent = [];
+    for (let count = 0; count < 300; count++) halfSent.push(await open());
+    for (const [index, connection] of halfSent.entries()) connection.write(index % 2 ? POST : GET.slice(0, -2));
+    const last = await open();
+    last.write(GET);
+    await last.until(/"ok"\}/);
+    await app.close();
+    for (const { closed } of halfSent) {
+      const [answer] = readAnswers(await closed);
+      expect(answer?.status).toBe(503);
+      expect(JSON.parse(answer?.body ?? '').error.code).toBe('SERVICE_UNAVAILABLE');
+    }
+  });
+});
+
+describe('the address of a caller behind proxies', () => {
+  it.each<[TestAppOptions['trustProxy'], string]>([
+    [false, '127.0.0.1'],
+    [1, '198.51.100.7'],
+    [2, '203.0.113.9'],
+    [['127.0.0.0/8'], '198.51.100.7'],
+    [['127.0.0.1', '198.51.100.0/24'], '203.0.113.9'],
+    [['10.0.0.0/8'], '127.0.0.1'],
+  ])('with %j trusted is %s, whatever else the header says', async (trustProxy, address) => {
+    connections = [];
+    app = await buildTestApp({
+      upstream: 'http://127.0.0.1:1/v1/tp',
+      now: '2026-04-15T06:00:00Z',
+      ...(trustProxy !== undefined && { trustProxy }),
+    });
+    app.get('/who', async ({ ip }) => ({ ip }));
+    const headers = { 'x-forwarded-for': 'made up, 192.0.2.1, 203.0.113.9, 198.51.100.7' };
+    expect((await app.inject({ url: '/who', headers })).json()).toEqual({ ip: address });
+  });
+});
