@@ -1,6 +1,6 @@
-import { type Answers, queryKey } from '../answers/answers.ts';
+import { type Answers, queryKey, type Requester } from '../answers/answers.ts';
 import type { FinishedAnswer } from '../answers/finished-answer.ts';
-import { isHigher, type Priority } from '../efa/ask.ts';
+import { isHigher } from '../efa/ask.ts';
 import type { ApiError } from '../errors.ts';
 import { toApiError } from '../http/error-answer.ts';
 import type { Operation } from '../operation.ts';
@@ -13,8 +13,7 @@ export interface Topic {
 }
 
 /** One stream that follows a topic. */
-export interface Subscriber {
-  priority: Priority;
+export interface Subscriber extends Requester {
   changed(etag: string, event: Buffer): void;
   /** No answer for now; the topic is tried again. */
   failed(error: ApiError): void;
@@ -73,7 +72,7 @@ export function createChannels(options: { answers: Answers; now: () => Date; tim
   async function check(channel: Channel): Promise<void> {
     const { operation, query } = channel.topic;
     try {
-      const answer = await answers.find(operation, query, { priority: highestOf(channel.subscribers) });
+      const answer = await answers.find(operation, query, requesterOf(channel.subscribers));
       announce(channel, answer);
       schedule(channel, delayAfter(answer));
     } catch (thrown) {
@@ -114,9 +113,11 @@ export function createChannels(options: { answers: Answers; now: () => Date; tim
   };
 }
 
-/** The most urgent of its readers decides how urgently a topic is looked up. */
-function highestOf(subscribers: Iterable<Subscriber>): Priority {
-  let highest: Priority = 'background';
-  for (const { priority } of subscribers) if (isHigher(priority, highest)) highest = priority;
-  return highest;
+/** The most urgent reader of a topic, for whom it is looked up. */
+function requesterOf(subscribers: Iterable<Subscriber>): Requester {
+  let most: Requester = { priority: 'background' };
+  for (const { priority, account } of subscribers) {
+    if (isHigher(priority, most.priority)) most = { priority, ...(account !== undefined && { account }) };
+  }
+  return most;
 }

@@ -117,7 +117,7 @@ function createReader(
   if (!matchesEtag(typeof lastEventId === 'string' ? lastEventId : undefined, etag)) stream.send(boardEvent(answer));
 
   const subscriber: Subscriber = {
-    priority: requesterOf(request).priority,
+    ...requesterOf(request),
     changed(changedTo, event) {
       if (changedTo === sent) return;
       sent = changedTo;

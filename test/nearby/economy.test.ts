@@ -31,7 +31,7 @@ const boardsReach = (count: number) =>
     expect(asked('departure_mon')).toBe(count);
   }, PATIENCE);
 
-describe('the cost of nearby', () => {
+describe('the cost of nearby', PATIENCE, () => {
   it('is at most ten calls while the caller waits, with room for a retry of the list', async () => {
     const response = await get();
     expect(ids(response)).toHaveLength(10);

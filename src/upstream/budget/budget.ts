@@ -22,15 +22,18 @@ export interface Budget {
 
 /** The budget has no call for this ticket at present. It says nothing about the authority's health. */
 export class BudgetExhaustedError extends ApiError {
-  constructor(waitMs: number) {
+  constructor(waitMs: number, message = SCARCE) {
     const seconds = Math.min(MAX_RETRY_AFTER_SECONDS, Math.max(1, Math.ceil(waitMs / 1000)));
-    super('UPSTREAM_UNAVAILABLE', 'The service may not ask the transport authority more often for now. Try later.', {
+    super('UPSTREAM_UNAVAILABLE', message, {
       cause: new Error('the budget of upstream calls is used up'),
       headers: { 'retry-after': String(seconds) },
     });
   }
 }
 
+const SCARCE = 'The service may not ask the transport authority more often for now. Try later.';
+const TOO_MANY_AT_ONCE =
+  'Several of your requests wait for the transport authority already. Send fewer at the same time, or try later.';
 const MAX_WAIT_MS = 2000;
 /** A longer line refuses tickets even before the meters have told whether there are calls for them. */
 const MAX_LINE = 1000;
@@ -88,13 +91,15 @@ export function createBudget({ meters, rps, clock }: { meters: readonly Meter[];
     waiting.resolve(key);
   }
 
-  function refuse(waiting: Waiting, waitMs: number): void {
+  function refuse(waiting: Waiting, waitMs: number, message?: string): void {
     line.leave(waiting);
-    waiting.reject(new BudgetExhaustedError(waitMs));
+    waiting.reject(new BudgetExhaustedError(waitMs, message));
   }
 
   function refuseSurplus(): void {
-    for (const waiting of line.surplus()) refuse(waiting, MAX_WAIT_MS);
+    const { ofAccounts, ofLine } = line.surplus();
+    for (const waiting of ofAccounts) refuse(waiting, MAX_WAIT_MS, TOO_MANY_AT_ONCE);
+    for (const waiting of ofLine) refuse(waiting, MAX_WAIT_MS);
   }
 
   return {

@@ -18,8 +18,8 @@ export interface WaitingLine {
   first(): Waiting | undefined;
   /** Puts the accounts of a ticket that was served at the end of the round. */
   noteServed(ticket: Ticket): void;
-  /** The tickets to refuse: those beyond the room of their account, and those that make the line too long. */
-  surplus(): Waiting[];
+  /** The tickets to refuse: those beyond what their account may have waiting, and those that make the line too long. */
+  surplus(): { ofAccounts: Waiting[]; ofLine: Waiting[] };
 }
 
 /** Background checks may fill this part of the line only. */
@@ -49,7 +49,7 @@ export function createWaitingLine(longest: number, shareOf: (account: string) =>
   }
 
   /** A line that is too long loses the lowest priority first, and within it the accounts with most recent calls. */
-  function surplus(): Waiting[] {
+  function surplus() {
     const beyond = beyondAccounts();
     const inOrder = line
       .filter((one) => !beyond.has(one))
@@ -57,7 +57,7 @@ export function createWaitingLine(longest: number, shareOf: (account: string) =>
       .sort((one, other) => rankOf(other.waiting) - rankOf(one.waiting) || one.share - other.share)
       .map(({ waiting }) => waiting);
     const roomFor = ({ ticket }: Waiting) => longest * (ticket.priority === 'background' ? BACKGROUND_SHARE : 1);
-    return [...beyond, ...inOrder.filter((waiting, place) => place >= roomFor(waiting))];
+    return { ofAccounts: [...beyond], ofLine: inOrder.filter((waiting, place) => place >= roomFor(waiting)) };
   }
 
   /** A ticket takes the room of one of its accounts: the one with fewest recent calls among those that have room. */
