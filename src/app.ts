@@ -20,6 +20,8 @@ import { type SignupOptions, signup } from './signup/signup.ts';
 import { createLayout } from './site/layout.ts';
 import { type SiteOptions, site } from './site/site.ts';
 import { textBoard } from './site/text-board.ts';
+import { type PressureLimits, pressure } from './telemetry/pressure.ts';
+import { type ProbeStore, readiness } from './telemetry/readiness.ts';
 import { trafficRecorder } from './telemetry/traffic-recorder.ts';
 
 type MadeHere = 'layout' | 'operations' | 'answers' | 'publicUrl' | 'docsUrl' | 'isSandbox' | 'now';
@@ -39,6 +41,10 @@ export interface AppOptions {
   logger?: FastifyBaseLogger;
   /** Verdicts of stops shared with other instances. */
   verdictStore?: VerdictStore;
+  /** What `/readyz` asks; without it the store counts as reachable. */
+  probeStore?: ProbeStore;
+  /** From where on requests are refused; without them none is. */
+  pressureLimits?: PressureLimits;
 }
 
 const DEFAULT_DEADLINES = deadlinesFrom(8000);
@@ -61,10 +67,12 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(commonHeaders);
   await app.register(requestLog);
   await app.register(paths);
+  // Before the drain, which waits: from then on the process must not count as ready.
+  await app.register(readiness, { probeStore: options.probeStore });
   await app.register(drain);
+  if (options.pressureLimits) await app.register(pressure, { limits: options.pressureLimits });
   await app.register(sensible);
   await app.register(openapi, { operations, publicUrl, docsUrl });
-  app.get('/healthz', async () => ({ status: 'ok' }));
 
   await app.register(async (api) => {
     if (pages) await api.register(trafficRecorder, pages);

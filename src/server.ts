@@ -10,6 +10,7 @@ import { connectRedis } from './redis-connection.ts';
 import { startSandbox } from './sandbox/server.ts';
 import { readLinkSecret } from './signup/link-secret.ts';
 import { createPostman } from './signup/postman.ts';
+import { ownPressureLimits } from './telemetry/pressure.ts';
 import { createTraffic } from './telemetry/traffic.ts';
 import { watchUpstream } from './telemetry/upstream-watch.ts';
 import { protectUpstream } from './upstream/protection.ts';
@@ -49,6 +50,9 @@ const app = await buildApp({
   now,
   logger,
   ...(shared && { verdictStore: shared.store }),
+  // Any account will do, known or not: what matters is that there is an answer.
+  probeStore: () => store.findAccount('readyz'),
+  pressureLimits: ownPressureLimits(),
 });
 
 closeWithGrace({ delay: deadlines.closeMs, logger }, async ({ err, signal }) => {

@@ -15,7 +15,7 @@ export interface TestApp extends FastifyInstance {
   logged(): string;
 }
 
-export interface TestAppOptions extends Partial<Pick<AppOptions, 'pages'>> {
+export interface TestAppOptions extends Partial<Pick<AppOptions, 'pages' | 'probeStore' | 'pressureLimits'>> {
   /** The authority: as a function, or by its address. */
   upstream: Ask | string;
   /** A clock, or a moment at which the clock stands still until it is set. */
@@ -45,6 +45,8 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     now,
     logger: pino({ level: 'trace' }, { write: (line: string) => lines.push(line) }),
     ...(pages && { pages }),
+    ...(options.probeStore && { probeStore: options.probeStore }),
+    ...(options.pressureLimits && { pressureLimits: options.pressureLimits }),
   });
   app.addHook('onClose', async () => client.close());
   if (sendsKey) sendKey(app, apiKey);
