@@ -20,9 +20,11 @@ import { type SignupOptions, signup } from './signup/signup.ts';
 import { createLayout } from './site/layout.ts';
 import { type SiteOptions, site } from './site/site.ts';
 import { textBoard } from './site/text-board.ts';
+import { createInstruments, type Instruments } from './telemetry/instruments.ts';
 import { type PressureLimits, pressure } from './telemetry/pressure.ts';
-import { type ProbeStore, readiness } from './telemetry/readiness.ts';
-import { trafficRecorder } from './telemetry/traffic-recorder.ts';
+import { readiness } from './telemetry/readiness.ts';
+import { requestRecorder } from './telemetry/request-recorder.ts';
+import type { IsStoreReachable } from './telemetry/store-probe.ts';
 
 type MadeHere = 'layout' | 'operations' | 'answers' | 'publicUrl' | 'docsUrl' | 'isSandbox' | 'now';
 
@@ -41,17 +43,20 @@ export interface AppOptions {
   logger?: FastifyBaseLogger;
   /** Verdicts of stops shared with other instances. */
   verdictStore?: VerdictStore;
-  /** What `/readyz` asks; without it the store counts as reachable. */
-  probeStore?: ProbeStore;
+  /** For `/readyz`; without it the store counts as reachable. */
+  isStoreReachable?: IsStoreReachable;
   /** From where on requests are refused; without them none is. */
   pressureLimits?: PressureLimits;
+  /** Where requests are counted. */
+  instruments?: Instruments;
 }
 
 const DEFAULT_DEADLINES = deadlinesFrom(8000);
 
 /** The service, in order: what every request meets, the operations behind the key check, the pages. Not listening yet. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const { pages, now, logger, deadlines = DEFAULT_DEADLINES } = options;
+  const { pages, now, logger, deadlines = DEFAULT_DEADLINES, instruments = createInstruments() } = options;
+  const { isStoreReachable = async () => true } = options;
   const { docsUrl, publicUrl, trustProxy } = options.config;
   const isSandbox = options.access.acceptsTestKeys;
   const app = createFastify({ trustProxy, docsUrl, ...(logger && { logger }) });
@@ -60,7 +65,13 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   // Every departures answer that comes from the authority tells nearby that its stop is alive.
   const ask = learnFromDepartures(options.ask, verdicts);
   const operations = createOperations({ verdicts });
-  const answers = createAnswers({ ask, now, deadlineMs: deadlines.requestMs, log: app.log });
+  const answers = createAnswers({
+    ask,
+    now,
+    deadlineMs: deadlines.requestMs,
+    log: app.log,
+    leftOutRecords: instruments.leftOutRecords,
+  });
 
   await app.register(errorHandler, { docsUrl });
   await app.register(cors);
@@ -68,14 +79,14 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(requestLog);
   await app.register(paths);
   // Before the drain, which waits: from then on the process must not count as ready.
-  await app.register(readiness, { probeStore: options.probeStore });
+  await app.register(readiness, { isStoreReachable });
   await app.register(drain);
   if (options.pressureLimits) await app.register(pressure, { limits: options.pressureLimits });
   await app.register(sensible);
   await app.register(openapi, { operations, publicUrl, docsUrl });
 
   await app.register(async (api) => {
-    if (pages) await api.register(trafficRecorder, pages);
+    await api.register(requestRecorder, { traffic: pages?.traffic ?? null, instruments });
     await api.register(access, { ...options.access, now });
     await api.register(operationRoutes, { operations, answers, now });
     await api.register(textBoard, { answers, docsUrl, isSandbox, now });

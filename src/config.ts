@@ -56,6 +56,8 @@ const environment = z.object({
     .optional(),
   TILE_ATTRIBUTION: z.string().default(''),
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
+  METRICS_PORT: wholeNumber(0, 65_535).optional(),
+  METRICS_HOST: z.string().default('127.0.0.1'),
   TRUST_PROXY: z
     .stringbool({ truthy: ['true', 'on', '1'], falsy: ['false', 'off', '0'], error: 'must be on or off' })
     .default(false),
@@ -92,6 +94,8 @@ export interface Config {
   readonly tileAttribution: string;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly trustProxy: boolean;
+  /** Where `/metrics` listens; null: nowhere. */
+  readonly metrics: { readonly host: string; readonly port: number } | null;
 }
 
 /** What is wrong with the environment, every problem on a line of its own, no values of secrets. */
@@ -136,6 +140,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     tileAttribution: data.TILE_ATTRIBUTION,
     logLevel: data.LOG_LEVEL,
     trustProxy: data.TRUST_PROXY,
+    metrics: data.METRICS_PORT === undefined ? null : { host: data.METRICS_HOST, port: data.METRICS_PORT },
   });
 }
 

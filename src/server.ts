@@ -10,7 +10,12 @@ import { connectRedis } from './redis-connection.ts';
 import { startSandbox } from './sandbox/server.ts';
 import { readLinkSecret } from './signup/link-secret.ts';
 import { createPostman } from './signup/postman.ts';
+import { createInstruments } from './telemetry/instruments.ts';
+import { createMetrics } from './telemetry/metrics.ts';
+import { startMetricsServer } from './telemetry/metrics-server.ts';
 import { ownPressureLimits } from './telemetry/pressure.ts';
+import { createStoreProbe } from './telemetry/store-probe.ts';
+import { watchAdmissions } from './telemetry/store-watch.ts';
 import { createTraffic } from './telemetry/traffic.ts';
 import { watchUpstream } from './telemetry/upstream-watch.ts';
 import { protectUpstream } from './upstream/protection.ts';
@@ -30,17 +35,20 @@ const clients = upstream.apiKeys.map((apiKey) =>
   createEfaClient({ url: upstream.url, apiKey, timeoutMs: deadlines.callMs, now }),
 );
 const traffic = createTraffic(now);
+const instruments = createInstruments();
 const limits = config.upstreamLimits;
 const redis = config.redisUrls.length > 0 ? connectRedis(config.redisUrls, 'fail-fast') : null;
 const shared = redis && shareThrough(redis, { ...upstream, limits, log: logger });
 const protection = protectUpstream({
-  asks: clients.map(({ ask }) => watchUpstream(ask, traffic)),
+  asks: clients.map(({ ask }) => watchUpstream(ask, traffic, instruments)),
   limits,
   deadlines,
   log: logger,
   ...(shared && { shared }),
 });
-const store = await openStore(config);
+const store = watchAdmissions(await openStore(config), instruments);
+// Any account will do, known or not: what matters is that there is an answer.
+const isStoreReachable = createStoreProbe(() => store.findAccount('none'));
 const app = await buildApp({
   config,
   ask: protection.ask,
@@ -50,15 +58,18 @@ const app = await buildApp({
   now,
   logger,
   ...(shared && { verdictStore: shared.store }),
-  // Any account will do, known or not: what matters is that there is an answer.
-  probeStore: () => store.findAccount('readyz'),
+  isStoreReachable,
   pressureLimits: ownPressureLimits(),
+  instruments,
 });
+
+const metrics = config.metrics && (await openMetrics(config.metrics));
 
 closeWithGrace({ delay: deadlines.closeMs, logger }, async ({ err, signal }) => {
   if (err) logger.fatal({ err }, 'stopping after an error that nothing caught');
   else logger.info({ signal }, 'stopping: finishing the requests in flight');
   await app.close();
+  await metrics?.close();
   await Promise.all(clients.map((client) => client.close()));
   await upstream.close();
   await store.close();
@@ -71,13 +82,21 @@ else logger.info(`answers come from ${upstream.source}, with ${config.upstream.a
 
 async function listen(): Promise<void> {
   const { host, port } = config;
-  try {
-    await app.listen({ host, port });
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    logger.fatal(code === 'EADDRINUSE' ? `port ${port} is in use: set PORT to another one` : message);
-    process.exit(1);
-  }
+  await app.listen({ host, port }).catch((error) => cannotListen(error, 'PORT', port));
+}
+
+async function openMetrics(address: NonNullable<Config['metrics']>) {
+  const registry = createMetrics({ instruments, upstream: protection, isStoreReachable });
+  const server = await startMetricsServer(registry, address).catch((error) =>
+    cannotListen(error, 'METRICS_PORT', address.port),
+  );
+  logger.info(`metrics are at http://${address.host}:${server.port}/metrics`);
+  return server;
+}
+
+function cannotListen({ code, message }: NodeJS.ErrnoException, variable: string, port: number): never {
+  logger.fatal(code === 'EADDRINUSE' ? `port ${port} is in use: set ${variable} to another one` : message);
+  process.exit(1);
 }
 
 function readConfigOrExit(): Config {

@@ -25,6 +25,7 @@ describe('the configuration', () => {
     dataDir: './data',
     logLevel: 'info',
     trustProxy: false,
+    metrics: null,
   };
 
   it('of an empty environment is the documented defaults, with the sandbox', () => {
@@ -44,6 +45,8 @@ describe('the configuration', () => {
       'DATA_DIR',
       'LOG_LEVEL',
       'TRUST_PROXY',
+      'METRICS_PORT',
+      'METRICS_HOST',
     ];
     expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(readConfig({}));
     expect(readConfig({ HOST: undefined })).toEqual(readConfig({}));
@@ -111,6 +114,12 @@ describe('the configuration', () => {
     expect(problemsOf({ REDIS_URL: 'redis://one,http://:secret@two' })).toBe(
       'REDIS_URL must be a redis:// or rediss:// URL, or several with commas between',
     );
+  });
+
+  it('shows metrics on a port of their own, on this machine only unless an address is given', () => {
+    expect(readConfig({ METRICS_PORT: '9464' }).metrics).toEqual({ host: '127.0.0.1', port: 9464 });
+    expect(readConfig({ METRICS_PORT: '9464', METRICS_HOST: '0.0.0.0' }).metrics?.host).toBe('0.0.0.0');
+    expect(problemsOf({ METRICS_PORT: '70000' })).toBe('METRICS_PORT must be at most 65535');
   });
 
   it('cannot be changed once read', () => {

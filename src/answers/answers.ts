@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Ask, AskOptions, Priority } from '../efa/ask.ts';
 import { isEveryday, type LeftOutCounts } from '../efa/record.ts';
 import type { FindContext, Operation } from '../operation.ts';
+import { type Counter, countMany } from '../telemetry/instruments.ts';
 import { createFinishedAnswers, type FinishedAnswer, type FinishedAnswers } from './finished-answer.ts';
 
 type Query = Readonly<Record<string, unknown>>;
@@ -36,6 +37,8 @@ export function createAnswers(options: {
   now: () => Date;
   deadlineMs: number;
   log: Record<'warn' | 'debug', (fields: object, message: string) => void>;
+  /** Counts by operation and reason. */
+  leftOutRecords: Counter;
 }): Answers {
   const { ask, now, deadlineMs, log } = options;
   const finished = createFinishedAnswers({ maxBytes: MAX_BYTES, now: () => now().getTime() });
@@ -54,7 +57,7 @@ export function createAnswers(options: {
   async function findAndKeep(operation: Operation, query: Query, key: string, requester: Requester) {
     const context: FindContext = { ask: askFor(requester, AbortSignal.timeout(deadlineMs)), now };
     const { leftOut, ...finding } = await operation.find(query, context);
-    if (leftOut) logLeftOut(leftOut);
+    if (leftOut) reportLeftOut(operation.path, leftOut);
     return finished.keep(key, requester.priority, finding);
   }
 
@@ -63,7 +66,8 @@ export function createAnswers(options: {
       ask(question, { priority, ...more, signal: signal ? AbortSignal.any([deadline, signal]) : deadline });
   }
 
-  function logLeftOut(leftOut: LeftOutCounts): void {
+  function reportLeftOut(path: string, leftOut: LeftOutCounts): void {
+    countMany(options.leftOutRecords, path, leftOut);
     if (Object.keys(leftOut).length === 0) return;
     log[isEveryday(leftOut) ? 'debug' : 'warn']({ leftOut }, 'records of the authority left out');
   }

@@ -17,6 +17,8 @@ export type Priority = (typeof PRIORITIES)[number];
 export interface AskOptions {
   /** `low` unless given. */
   priority?: Priority;
+  /** What the call is for; set next to the authority, for the metrics. */
+  purpose?: string;
   /** Gives up waiting; a call that others wait for goes on. */
   signal?: AbortSignal;
 }

@@ -63,7 +63,7 @@ export function createGuardedCall(options: {
       if (isRetry) counts.retries++;
       try {
         const weighted = ticket.priority === 'background' ? withoutFailures(permit) : permit;
-        const answer = attempt(question, key, weighted, deadline, keep);
+        const answer = attempt(question, ticket, key, weighted, deadline, keep);
         return await (permit.isProbe ? within(clock, PROBE_PATIENCE_MS, answer, giveUpProbe) : answer);
       } catch (error) {
         const isOver = isRetry || permit.isProbe || deadline - clock.now() < MIN_CALL_MS;
@@ -74,6 +74,7 @@ export function createGuardedCall(options: {
 
   async function attempt(
     question: Question,
+    ticket: Ticket,
     key: number,
     permit: Permit,
     deadline: number,
@@ -82,7 +83,7 @@ export function createGuardedCall(options: {
     const timeout = new AbortController();
     const cancel = clock.after(deadline - clock.now(), () => timeout.abort(new DOMException('', 'TimeoutError')));
     try {
-      const answer = await (asks[key] as Ask)(question, { signal: timeout.signal });
+      const answer = await (asks[key] as Ask)(question, { ...ticket, signal: timeout.signal });
       permit.succeeded();
       keep(answer);
       return answer;

@@ -15,7 +15,8 @@ export interface TestApp extends FastifyInstance {
   logged(): string;
 }
 
-export interface TestAppOptions extends Partial<Pick<AppOptions, 'pages' | 'probeStore' | 'pressureLimits'>> {
+export interface TestAppOptions
+  extends Partial<Pick<AppOptions, 'pages' | 'isStoreReachable' | 'pressureLimits' | 'instruments'>> {
   /** The authority: as a function, or by its address. */
   upstream: Ask | string;
   /** A clock, or a moment at which the clock stands still until it is set. */
@@ -45,7 +46,8 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     now,
     logger: pino({ level: 'trace' }, { write: (line: string) => lines.push(line) }),
     ...(pages && { pages }),
-    ...(options.probeStore && { probeStore: options.probeStore }),
+    ...(options.isStoreReachable && { isStoreReachable: options.isStoreReachable }),
+    ...(options.instruments && { instruments: options.instruments }),
     ...(options.pressureLimits && { pressureLimits: options.pressureLimits }),
   });
   app.addHook('onClose', async () => client.close());

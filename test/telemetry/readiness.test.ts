@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
+import { createStoreProbe } from '#src/telemetry/store-probe.ts';
 import { expectErrorObject } from '#test/contract/expect-contract.ts';
 import { openConnection, readAnswers } from '../http/socket.ts';
 import { buildTestApp, type TestApp } from '../support/app.ts';
@@ -10,8 +11,8 @@ let app: TestApp;
 
 afterEach(() => app.close());
 
-async function build(probeStore?: () => Promise<unknown>): Promise<void> {
-  app = await buildTestApp({ upstream: noAuthority, now: NOW, ...(probeStore && { probeStore }) });
+async function build(probe: () => Promise<unknown>): Promise<void> {
+  app = await buildTestApp({ upstream: noAuthority, now: NOW, isStoreReachable: createStoreProbe(probe) });
 }
 
 it('is ready while the account store answers, and asks neither for a key nor the authority', async () => {
@@ -24,8 +25,8 @@ it('is ready while the account store answers, and asks neither for a key nor the
 it.each([
   ['fails', () => Promise.reject(new Error('secret'))],
   ['says nothing', () => new Promise(() => {})],
-])('is not ready while the account store %s, says so, and is alive all the same', async (_name, probeStore) => {
-  await build(probeStore);
+])('is not ready while the account store %s, says so, and is alive all the same', async (_name, probe) => {
+  await build(probe);
   const answer = await app.inject('/readyz');
   expect(answer.statusCode).toBe(503);
   expectErrorObject(answer);
