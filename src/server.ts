@@ -14,9 +14,11 @@ import { createInstruments } from './telemetry/instruments.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { startMetricsServer } from './telemetry/metrics-server.ts';
 import { ownPressureLimits } from './telemetry/pressure.ts';
+import { createRedisTraffic } from './telemetry/redis-traffic.ts';
+import { shareTraffic } from './telemetry/shared-traffic.ts';
 import { createStoreProbe } from './telemetry/store-probe.ts';
 import { watchAdmissions } from './telemetry/store-watch.ts';
-import { createTraffic } from './telemetry/traffic.ts';
+import { createTraffic, type UpstreamHealth } from './telemetry/traffic.ts';
 import { watchUpstream } from './telemetry/upstream-watch.ts';
 import { protectUpstream } from './upstream/protection.ts';
 import { shareThrough } from './upstream/sharing.ts';
@@ -34,10 +36,17 @@ const upstream = await openUpstream(config);
 const clients = upstream.apiKeys.map((apiKey) =>
   createEfaClient({ url: upstream.url, apiKey, timeoutMs: deadlines.callMs, now }),
 );
-const traffic = createTraffic(now);
 const instruments = createInstruments();
 const limits = config.upstreamLimits;
 const redis = config.redisUrls.length > 0 ? connectRedis(config.redisUrls, 'fail-fast') : null;
+const sharedTraffic =
+  redis &&
+  shareTraffic({
+    store: createRedisTraffic((command) => command(redis), upstream.source),
+    health: upstreamHealth,
+    now,
+  });
+const traffic = sharedTraffic ?? createTraffic(now);
 const shared = redis && shareThrough(redis, { ...upstream, limits, log: logger });
 const protection = protectUpstream({
   asks: clients.map(({ ask }) => watchUpstream(ask, traffic, instruments)),
@@ -70,6 +79,7 @@ closeWithGrace({ delay: deadlines.closeMs, logger }, async ({ err, signal }) => 
   else logger.info({ signal }, 'stopping: finishing the requests in flight');
   await app.close();
   await metrics?.close();
+  await sharedTraffic?.close();
   await Promise.all(clients.map((client) => client.close()));
   await upstream.close();
   await store.close();
@@ -109,6 +119,11 @@ function readConfigOrExit(): Config {
   }
 }
 
+function upstreamHealth(): UpstreamHealth {
+  const { reserveFill, isBreakerOpen } = protection.state();
+  return { budgetLeft: reserveFill, isBreakerOpen };
+}
+
 /** What the pages need of the configuration, and no more of it. */
 async function pageOptions({ tileUrl, tileAttribution, securityContact, ...more }: Config): Promise<PageOptions> {
   const { smtpUrl, mailFrom, dataDir, linkSecret } = more;
@@ -117,10 +132,7 @@ async function pageOptions({ tileUrl, tileAttribution, securityContact, ...more 
     tileAttribution,
     securityContact,
     traffic,
-    upstreamHealth: () => {
-      const { reserveFill, isBreakerOpen } = protection.state();
-      return { budgetLeft: reserveFill, isBreakerOpen };
-    },
+    upstreamHealth,
     testKey,
     register: store,
     postman: createPostman({ smtpUrl, mailFrom, dataDir, log: logger, now }),
