@@ -116,6 +116,15 @@ describe('the configuration', () => {
     );
   });
 
+  it('asks for the secret that instances must share, except in front of the sandbox', () => {
+    const several = { REDIS_URL: 'redis://redis', UPSTREAM_API_KEY: 'one' };
+    expect(problemsOf(several)).toMatch(/^LINK_SECRET must be set when REDIS_URL is: /);
+    expect(problemsOf({ REDIS_URL: 'redis://redis', UPSTREAM_URL: 'http://localhost' })).toMatch(/^LINK_SECRET/);
+    expect(readConfig({ ...several, LINK_SECRET: 'x'.repeat(32) }).linkSecret).toBe('x'.repeat(32));
+    expect(readConfig({ REDIS_URL: 'redis://redis' }).linkSecret).toBeNull();
+    expect(readConfig({ UPSTREAM_API_KEY: 'one' }).linkSecret).toBeNull();
+  });
+
   it('shows metrics on a port of their own, on this machine only unless an address is given', () => {
     expect(readConfig({ METRICS_PORT: '9464' }).metrics).toEqual({ host: '127.0.0.1', port: 9464 });
     expect(readConfig({ METRICS_PORT: '9464', METRICS_HOST: '0.0.0.0' }).metrics?.host).toBe('0.0.0.0');
