@@ -34,17 +34,38 @@ export function ownPressureLimits(): PressureLimits {
   };
 }
 
+/** Two samples that are not further apart follow each other; one is taken every second. */
+const CONSECUTIVE_WITHIN_MS = 3000;
+
 /** Answers 503 `SERVICE_UNAVAILABLE` while the process is over one of the limits, so that it recovers instead of dying. */
 export const pressure = fp(
   async (app: FastifyInstance, { limits }: { limits: PressureLimits }) => {
+    const isLateAgain = createRepetitionCheck();
     await app.register(underPressure, {
       maxEventLoopDelay: limits.eventLoopDelayMs,
       maxHeapUsedBytes: limits.heapBytes,
       maxRssBytes: limits.memoryBytes,
-      pressureHandler: async (_request, _reply, type, value) => {
+      pressureHandler: async (_request, _reply, type, value = 0) => {
+        if (type === underPressure.TYPE_EVENT_LOOP_DELAY && !isLateAgain(value)) return;
         throw serviceUnavailable(new Error(`under pressure: ${type} is ${value}`));
       },
     });
   },
   { name: 'pressure', dependencies: ['error-handler'] },
 );
+
+/**
+ * Whether a sample over the limit follows another one. A single late second is no overload: a start, or a machine that
+ * stood still, is over when it is noticed.
+ */
+function createRepetitionCheck(): (sample: number) => boolean {
+  let latest = { sample: 0, at: Number.NEGATIVE_INFINITY };
+  let isRepeated = false;
+  return (sample) => {
+    if (sample === latest.sample) return isRepeated;
+    const at = performance.now();
+    isRepeated = at - latest.at < CONSECUTIVE_WITHIN_MS;
+    latest = { sample, at };
+    return isRepeated;
+  };
+}
