@@ -91,12 +91,14 @@ export function openEmbeddedStore(path: string): AccountStore {
     add: async ({ accountId, day, count }: Batch) => orAway(() => void statements.add.run({ accountId, day, count })),
     ping: async () => orAway(() => void database.prepare('SELECT 1').get()),
 
-    async openAccount({ email, plan, createdAt }) {
-      for (;;) {
+    async openAccount({ email, plan, createdAt, id: wanted }) {
+      for (let isFirst = true; ; isFirst = false) {
         const existing = statements.findAccountByEmail.get(email);
         if (existing) return toAccount(existing);
         try {
-          durably(() => statements.openAccount.run(generateAccountId(), email, plan, createdAt));
+          durably(() =>
+            statements.openAccount.run(isFirst && wanted ? wanted : generateAccountId(), email, plan, createdAt),
+          );
         } catch (error) {
           // Somebody else opened it in this moment, or has the same id: look again.
           if (!/UNIQUE/.test((error as Error).message)) throw error;

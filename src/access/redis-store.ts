@@ -80,9 +80,9 @@ export async function openRedisStore(urls: readonly string[]): Promise<AccountSt
       await orAway(hot, () => hot.exists(accountKey(accountId)));
     },
 
-    async openAccount({ email, plan, createdAt }) {
-      for (;;) {
-        const candidate = generateAccountId();
+    async openAccount({ email, plan, createdAt, id: wanted }) {
+      for (let isFirst = true; ; isFirst = false) {
+        const candidate = isFirst && wanted ? wanted : generateAccountId();
         await desk.hsetnx(ACCOUNTS, email, candidate);
         const id = (await desk.hget(ACCOUNTS, email)) ?? candidate;
         const owner = await durably(desk.createAccount(accountKey(id), email, plan, createdAt));

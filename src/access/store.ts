@@ -47,8 +47,8 @@ export interface Counter {
 
 /** What is asked when keys are issued and accounts looked after. What it acknowledges is durable. */
 export interface Register {
-  /** The account of that address: the existing one, as it is, or a new one. */
-  openAccount(account: Omit<Account, 'id'>): Promise<Account>;
+  /** The account of that address: the existing one, as it is, or a new one; with the given id unless that is taken. */
+  openAccount(account: Omit<Account, 'id'> & Partial<Pick<Account, 'id'>>): Promise<Account>;
   findAccount(id: string): Promise<Account | null>;
   findAccountByEmail(email: string): Promise<Account | null>;
   /** By address. */

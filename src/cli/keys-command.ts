@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { ParseArgsConfig } from 'node:util';
 import { type Account, type KeyRecord, MAX_LIVE_KEYS, normaliseEmail } from '../access/account.ts';
 import { utcDayFrom } from '../access/day.ts';
@@ -5,6 +6,7 @@ import { issueKey } from '../access/issue.ts';
 import { keyId, parseKey } from '../access/keys.ts';
 import { isPlan, PLANS, type Plan } from '../access/plan.ts';
 import type { Register } from '../access/store.ts';
+import { exportAccounts, importAccounts, readBackup } from './backup.ts';
 
 export const USAGE = `npm run keys -- COMMAND
 
@@ -15,6 +17,8 @@ export const USAGE = `npm run keys -- COMMAND
   set-plan ACCOUNT PLAN                                in force everywhere within 10 s
   usage [ACCOUNT]                                      requests of today and yesterday (UTC)
   delete ACCOUNT                                       an account with all that is known of it
+  export --json                                        all accounts and keys, for a backup
+  import FILE                                          adds what is missing from a backup
 
 ACCOUNT is an e-mail address or an account id. PLAN is ${Object.keys(PLANS).join(', ')}.
 --json prints JSON (with npm run --silent, and nothing else).`;
@@ -113,7 +117,35 @@ export const COMMANDS: Record<string, (request: Request) => Promise<Answer>> = {
     await store.deleteAccount(account.id, now);
     return { json: accountJson(account), rows: [accountRow(account)], note: 'Deleted, with its keys and counts.' };
   },
+
+  async export({ store, now }) {
+    const backup = await exportAccounts(store, now);
+    const keys = backup.accounts.reduce((sum, account) => sum + account.keys.length, 0);
+    return {
+      json: backup,
+      rows: [{ accounts: backup.accounts.length, keys }],
+      note: 'The backup itself: --json > FILE',
+    };
+  },
+
+  async import({ store, subject }) {
+    if (!subject) throw new UsageError('Import what? Give the file that export --json has written.');
+    const text = await readFile(subject, 'utf8').catch((error: Error) => {
+      throw new UsageError(`The file cannot be read: ${error.message}`);
+    });
+    const { conflicts, ...added } = await importAccounts(store, toBackup(text, subject));
+    const note = `Not imported, because the address or the id belongs to another account: ${conflicts.join(', ')}`;
+    return { json: { ...added, conflicts }, rows: [added], ...(conflicts.length > 0 && { note }) };
+  },
 };
+
+function toBackup(text: string, file: string) {
+  try {
+    return readBackup(text);
+  } catch (error) {
+    throw new UsageError(`${file} cannot be imported: ${(error as Error).message}`);
+  }
+}
 
 function readPlan(text: string | undefined): Plan {
   if (text !== undefined && isPlan(text)) return text;
