@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import sensible from '@fastify/sensible';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { type AccessOptions, access } from './access/plugin.ts';
@@ -9,18 +10,20 @@ import { type Deadlines, deadlinesFrom } from './efa/deadlines.ts';
 import { cors } from './http/cors.ts';
 import { drain } from './http/drain.ts';
 import { answerClientError, answerError, errorHandler } from './http/error-handler.ts';
-import { openapi } from './http/openapi.ts';
+import { openapi } from './http/openapi/openapi.ts';
 import { operationRoutes } from './http/operation-routes.ts';
 import { paths } from './http/paths.ts';
 import { requestLog } from './http/request-log.ts';
 import { commonHeaders, pageSecurity } from './http/response-headers.ts';
+import { mcp } from './mcp/mcp.ts';
+import { createCheckQueue } from './nearby/check-queue.ts';
 import { createVerdicts, learnFromDepartures, type VerdictStore } from './nearby/verdict.ts';
 import { createOperations } from './operations.ts';
 import { type SignupOptions, signup } from './signup/signup.ts';
 import { createLayout } from './site/layout.ts';
 import { type SiteOptions, site } from './site/site.ts';
 import { textBoard } from './site/text-board.ts';
-import { createInstruments, type Instruments } from './telemetry/instruments.ts';
+import { countMany, createInstruments, type Instruments } from './telemetry/instruments.ts';
 import { type PressureLimits, pressure } from './telemetry/pressure.ts';
 import { readiness } from './telemetry/readiness.ts';
 import { requestRecorder } from './telemetry/request-recorder.ts';
@@ -40,6 +43,8 @@ export interface AppOptions {
   /** The pages for people; without them it is the API alone. */
   pages?: PageOptions;
   now: () => Date;
+  /** Waits, by the same clock as `now`. */
+  sleep?: (ms: number) => Promise<unknown>;
   logger?: FastifyBaseLogger;
   /** Verdicts of stops shared with other instances. */
   verdictStore?: VerdictStore;
@@ -52,11 +57,13 @@ export interface AppOptions {
 }
 
 const DEFAULT_DEADLINES = deadlinesFrom(8000);
+/** Does not keep the process alive. */
+const waitIdly = (ms: number) => wait(ms, undefined, { ref: false });
 
 /** The service, in order: what every request meets, the operations behind the key check, the pages. Not listening yet. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const { pages, now, logger, deadlines = DEFAULT_DEADLINES, instruments = createInstruments() } = options;
-  const { isStoreReachable = async () => true } = options;
+  const { pages, now, sleep = waitIdly, logger, deadlines = DEFAULT_DEADLINES } = options;
+  const { instruments = createInstruments(), isStoreReachable = async () => true } = options;
   const { docsUrl, publicUrl, trustProxy } = options.config;
   const isSandbox = options.access.acceptsTestKeys;
   const app = createFastify({ trustProxy, docsUrl, ...(logger && { logger }) });
@@ -64,13 +71,15 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const verdicts = createVerdicts(now, options.verdictStore);
   // Every departures answer that comes from the authority tells nearby that its stop is alive.
   const ask = learnFromDepartures(options.ask, verdicts);
-  const operations = createOperations({ verdicts });
+  const checkQueue = createCheckQueue({ ask, verdicts, now, sleep, log: app.log });
+  app.addHook('onClose', async () => checkQueue.close());
+  const operations = createOperations({ nearby: { verdicts, checkQueue }, docsUrl });
   const answers = createAnswers({
     ask,
     now,
     deadlineMs: deadlines.requestMs,
     log: app.log,
-    leftOutRecords: instruments.leftOutRecords,
+    countLeftOut: (path, leftOut) => countMany(instruments.leftOutRecords, path, leftOut),
   });
 
   await app.register(errorHandler, { docsUrl });
@@ -89,6 +98,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     await api.register(requestRecorder, { traffic: pages?.traffic ?? null, instruments });
     await api.register(access, { ...options.access, now });
     await api.register(operationRoutes, { operations, answers, now });
+    await api.register(mcp, { operations, answers, docsUrl });
     await api.register(textBoard, { answers, docsUrl, isSandbox, now });
   });
 

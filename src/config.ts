@@ -14,7 +14,7 @@ const wholeNumber = (min: number, max: number) =>
 
 const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
-  .transform((url) => url.replace(/\/+$/, ''));
+  .transform(withoutTrailingSlashes);
 
 const environment = z.object({
   HOST: z.string().default('0.0.0.0'),
@@ -43,7 +43,7 @@ const environment = z.object({
   SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'must be an smtp:// or smtps:// URL' }).optional(),
   MAIL_FROM: z
     .string()
-    .regex(/^([^<>"\r\n]*<)?[^\s<>@,;"]+@[^\s<>@,;"]+>?$/, 'must be an address, or a name and <address>')
+    .refine(isMailbox, 'must be an address, or a name and <address>')
     .default('Transit Information Service <keys@localhost>'),
   LINK_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
   SECURITY_CONTACT: z
@@ -52,7 +52,7 @@ const environment = z.object({
   TILE_URL: z
     .string()
     .regex(/^https?:\/\/[^\s"'<>;,]+$/, 'must be a URL')
-    .regex(/\{z\}.*\{x\}.*\{y\}|\{z\}.*\{y\}.*\{x\}/, 'must have {z}, {x} and {y} in it')
+    .refine((url) => ['{z}', '{x}', '{y}'].every((part) => url.includes(part)), 'must have {z}, {x} and {y} in it')
     .optional(),
   TILE_ATTRIBUTION: z.string().default(''),
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
@@ -147,6 +147,21 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     trustProxy: data.TRUST_PROXY,
     metrics: data.METRICS_PORT === undefined ? null : { host: data.METRICS_HOST, port: data.METRICS_PORT },
   });
+}
+
+function withoutTrailingSlashes(url: string): string {
+  let end = url.length;
+  while (url[end - 1] === '/') end--;
+  return url.slice(0, end);
+}
+
+/** "keys@example.org" or "Our Name <keys@example.org>". */
+function isMailbox(text: string): boolean {
+  const start = text.indexOf('<');
+  const name = text.slice(0, Math.max(0, start));
+  const address = start === -1 ? text : text.slice(start + 1, -1);
+  const isClosed = (start !== -1) === text.endsWith('>');
+  return isClosed && /^[^"\r\n>]*$/.test(name) && /^[^\s<>@,;"]+@[^\s<>@,;"]+$/.test(address);
 }
 
 function isLoopback(url: string): boolean {

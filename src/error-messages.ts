@@ -5,7 +5,7 @@ import { ApiError } from './errors.ts';
  * and OpenAPI show what these return for example values, so that the two cannot differ.
  */
 
-/** One problem with a parameter. `allowed` begins with a verb: "must be a whole number from 1 to 50". */
+/** One problem with a parameter. `allowed` begins with a verb: "must be a whole number from 1 to 50". It may end in "?". */
 export interface ParameterProblem {
   parameter: string;
   /** As received; undefined when the parameter is missing. */
@@ -19,7 +19,7 @@ const MAX_VALUE_LENGTH = 100;
 export function invalidParameters(problems: readonly ParameterProblem[]): ApiError {
   const sentences = problems.map(({ parameter, value, allowed }) => {
     const received = value === undefined || value === '' ? '' : `, received ${quote(value)}`;
-    return `${parameter} ${allowed}${received}.`;
+    return `${parameter} ${allowed}${received}${allowed.endsWith('?') ? '' : '.'}`;
   });
   return new ApiError('INVALID_PARAMETER', sentences.join(' '));
 }
@@ -91,12 +91,28 @@ export function dailyLimitExceeded(options: {
   );
 }
 
-/** `source` completes "Too many mails were asked for", for example "from your network". */
-export function tooManyMails(source: string, waitSeconds: number): ApiError {
-  const message = `Too many mails were asked for ${source}. Try again in ${describeWait(waitSeconds)}.`;
-  return new ApiError('TOO_MANY_REQUESTS', `${message} Look into the spam folder meanwhile.`, {
-    headers: { 'retry-after': String(waitSeconds) },
-  });
+/** `needed` is as how many requests the question counts, `left` how many the account has left. */
+export function tooFewLeft(options: {
+  plan: string;
+  limit: number;
+  left: number;
+  needed: number;
+  reset: Date;
+  waitSeconds: number;
+}): ApiError {
+  const { plan, limit, left, needed, reset, waitSeconds } = options;
+  return new ApiError(
+    'DAILY_LIMIT_EXCEEDED',
+    `This question counts as ${needed} requests, and ${left} of the ${limit.toLocaleString('en')} that the ${plan} plan allows a day are left. ` +
+      `Counting starts again at 00:00 UTC, ${reset.toISOString().slice(0, 19)}Z.`,
+    { headers: { 'retry-after': String(waitSeconds) } },
+  );
+}
+
+/** `reason` is a sentence that says which limit was reached. */
+export function tooManyMails(reason: string, waitSeconds: number): ApiError {
+  const message = `${reason} Try again in ${describeWait(waitSeconds)}. Check the spam folder.`;
+  return new ApiError('TOO_MANY_REQUESTS', message, { headers: { 'retry-after': String(waitSeconds) } });
 }
 
 export function internalError(cause?: unknown): ApiError {

@@ -1,9 +1,10 @@
 import type { z } from 'zod';
 import type { Ask } from './efa/ask.ts';
 import type { LeftOutCounts } from './efa/record.ts';
-import { invalidParameters } from './error-messages.ts';
-import { type ApiError, ERROR_TABLE, type ErrorCode } from './errors.ts';
+import { invalidParameters, type ParameterProblem } from './error-messages.ts';
+import { ERROR_TABLE, type ErrorCode } from './errors.ts';
 import type { Freshness } from './transit/freshness.ts';
+import { findForeign, findMeant } from './transit/parameter-name.ts';
 
 /** What an operation has to say. */
 export interface Finding<Body extends object = object> {
@@ -20,6 +21,11 @@ export interface FindContext {
   /** Asks the authority on behalf of the caller, until the caller's deadline. */
   ask: Ask;
   now: () => Date;
+  /** Runs another operation for the same caller. Its kept answer is shared, and its new one is kept. */
+  run<Schema extends z.ZodObject, Body extends object>(
+    operation: Operation<Schema, Body>,
+    query: z.output<Schema>,
+  ): Promise<Finding<Body>>;
 }
 
 /**
@@ -39,6 +45,10 @@ export interface Operation<Query extends z.ZodObject = z.ZodObject, Body extends
   errors: readonly ErrorCode[];
   /** A request that works, and its answer. */
   example: { query: string; body: Body };
+  /** Parameters that stand in where an assistant names none, written as a caller would: its room is small. */
+  toolDefaults?: Readonly<Record<string, string>>;
+  /** As how many requests of the daily limit a question counts; one unless given. */
+  cost?(query: z.output<Query>): number;
   find(query: z.output<Query>, context: FindContext): Promise<Finding<Body>>;
 }
 
@@ -68,18 +78,47 @@ export function defineOperation<Query extends z.ZodObject, Body extends object>(
 
 /** The query as the operation takes it. Throws `INVALID_PARAMETER`, which names every problem. */
 export function readQuery<Query extends z.ZodObject>(
-  { query: schema }: Operation<Query>,
+  operation: Operation<Query>,
   received: Readonly<Record<string, unknown>>,
 ): z.output<Query> {
-  const read = schema.safeParse(received);
-  if (read.success) return read.data;
-  throw problemsOf(read.error, received);
+  const read = operation.query.safeParse(received);
+  const problems = [
+    ...(read.success ? [] : problemsOf(read.error, received)),
+    ...listWithoutEffect(operation, received),
+  ];
+  if (read.success && problems.length === 0) return read.data;
+  throw invalidParameters(problems);
 }
 
-function problemsOf({ issues }: z.ZodError, received: Readonly<Record<string, unknown>>): ApiError {
-  const problems = issues.map(({ path: [name], message }) => {
+function problemsOf({ issues }: z.ZodError, received: Readonly<Record<string, unknown>>): ParameterProblem[] {
+  return issues.map(({ path: [name], message }) => {
     const parameter = String(name);
     return { parameter, value: received[parameter], allowed: message };
   });
-  return invalidParameters(problems);
 }
+
+/** How many parameters without effect a message names. */
+const MAX_WITHOUT_EFFECT = 5;
+
+/**
+ * Unknown parameters are ignored, except those that are meant for one of ours: the caller would take an unfiltered
+ * answer for a filtered one.
+ */
+function listWithoutEffect(
+  { path, query }: Pick<Operation, 'path' | 'query'>,
+  received: Readonly<Record<string, unknown>>,
+): ParameterProblem[] {
+  const own = Object.keys(query.shape);
+  const problems: ParameterProblem[] = [];
+  for (const [name, value] of Object.entries(received)) {
+    if (own.includes(name) || value === '') continue;
+    const meant = findMeant(name, own);
+    if (meant) problems.push({ parameter: name, allowed: `has no effect. Did you mean \`${meant}\`?` });
+    else if (findForeign(name))
+      problems.push({ parameter: name, allowed: `has no effect on ${path}, which takes ${LIST.format(own)}` });
+    if (problems.length === MAX_WITHOUT_EFFECT) break;
+  }
+  return problems;
+}
+
+const LIST = new Intl.ListFormat('en-AU');

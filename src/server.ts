@@ -1,15 +1,17 @@
 import closeWithGrace from 'close-with-grace';
 import { pino } from 'pino';
-import { openStore } from './access/open-store.ts';
 import { sandboxKey } from './access/sandbox-key.ts';
+import type { AccountStore } from './access/store.ts';
+import { StoreOpenError } from './access/stores/embedded-database.ts';
+import { openStore } from './access/stores/open-store.ts';
 import { buildApp, type PageOptions } from './app.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { createEfaClient } from './efa/client.ts';
 import { deadlinesFrom } from './efa/deadlines.ts';
-import { connectRedis } from './redis-connection.ts';
+import { openRedis } from './redis/shared-redis.ts';
 import { startSandbox } from './sandbox/server.ts';
-import { readLinkSecret } from './signup/link-secret.ts';
-import { createPostman } from './signup/postman.ts';
+import { readLinkSecret } from './signup/magic-link.ts';
+import { createMailer } from './signup/mailer.ts';
 import { createInstruments } from './telemetry/instruments.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { startMetricsServer } from './telemetry/metrics-server.ts';
@@ -20,8 +22,8 @@ import { createStoreProbe } from './telemetry/store-probe.ts';
 import { watchAdmissions } from './telemetry/store-watch.ts';
 import { createTraffic, type UpstreamHealth } from './telemetry/traffic.ts';
 import { watchUpstream } from './telemetry/upstream-watch.ts';
+import { coordinateThrough } from './upstream/coordination.ts';
 import { protectUpstream } from './upstream/protection.ts';
-import { shareThrough } from './upstream/sharing.ts';
 
 /** For an authority on this machine that asks for none. */
 const NO_KEY = '';
@@ -38,16 +40,11 @@ const clients = upstream.apiKeys.map((apiKey) =>
 );
 const instruments = createInstruments();
 const limits = config.upstreamLimits;
-const redis = config.redisUrls.length > 0 ? connectRedis(config.redisUrls, 'fail-fast') : null;
+const redis = config.redisUrls.length > 0 ? await openRedis(config.redisUrls, logger) : null;
 const sharedTraffic =
-  redis &&
-  shareTraffic({
-    store: createRedisTraffic((command) => command(redis), upstream.source),
-    health: upstreamHealth,
-    now,
-  });
+  redis && shareTraffic({ store: createRedisTraffic(redis, upstream.source), health: upstreamHealth, now });
 const traffic = sharedTraffic ?? createTraffic(now);
-const shared = redis && shareThrough(redis, { ...upstream, limits, log: logger });
+const shared = redis && coordinateThrough(redis, { ...upstream, limits });
 const protection = protectUpstream({
   asks: clients.map(({ ask }) => watchUpstream(ask, traffic, instruments)),
   limits,
@@ -55,7 +52,7 @@ const protection = protectUpstream({
   log: logger,
   ...(shared && { shared }),
 });
-const store = watchAdmissions(await openStore(config), instruments);
+const store = watchAdmissions(openStoreOrExit(), instruments);
 // Any account will do, known or not: what matters is that there is an answer.
 const isStoreReachable = createStoreProbe(() => store.findAccount('none'));
 const app = await buildApp({
@@ -83,7 +80,7 @@ closeWithGrace({ delay: deadlines.closeMs, logger }, async ({ err, signal }) => 
   await Promise.all(clients.map((client) => client.close()));
   await upstream.close();
   await store.close();
-  redis?.disconnect();
+  redis?.close();
 });
 
 await listen();
@@ -134,10 +131,20 @@ async function pageOptions({ tileUrl, tileAttribution, securityContact, ...more 
     traffic,
     upstreamHealth,
     testKey,
-    register: store,
-    postman: createPostman({ smtpUrl, mailFrom, dataDir, log: logger, now }),
+    accounts: store,
+    mailer: createMailer({ smtpUrl, mailFrom, dataDir, log: logger, now }),
     linkSecret: linkSecret ?? (await keptLinkSecret()),
   };
+}
+
+function openStoreOrExit(): AccountStore {
+  try {
+    return openStore({ redis, dataDir: config.dataDir, log: logger });
+  } catch (error) {
+    if (!(error instanceof StoreOpenError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  }
 }
 
 /** The authority's address and keys; without a key the embedded sandbox is started and is the authority. */

@@ -1,9 +1,12 @@
 import { PLANS } from '#src/access/plan.ts';
 import type { Ask } from '#src/efa/ask.ts';
 import { ApiError } from '#src/errors.ts';
+import { limitCalls } from '#src/nearby/call-limit.ts';
+import { createCheckQueue } from '#src/nearby/check-queue.ts';
 import { findLiveStops } from '#src/nearby/live-stops.ts';
 import { checkStop, createVerdicts, learnFromDepartures } from '#src/nearby/verdict.ts';
 import type { Freshness } from '#src/transit/freshness.ts';
+import { sleep } from '#src/upstream/clock.ts';
 import { type Protection, protectUpstream } from '#src/upstream/protection.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
 import { createRandom, type Plan, type Request } from './demand.ts';
@@ -31,6 +34,8 @@ export interface Day {
 }
 
 const MIDNIGHT = Date.UTC(2026, 3, 15);
+/** As `nearby/operation.ts` has it. */
+const CALLS_FOR_CHECKS = 8;
 const LIMITS = { rps: 5, dailyBudget: 60_000 };
 const silent = { info() {}, warn() {}, error() {} };
 
@@ -43,6 +48,13 @@ export async function playDay(demand: readonly Request[], stops: number): Promis
   const verdicts = createVerdicts(now);
   const askAuthority = learnFromDepartures(protection.ask, verdicts);
   const askInBackground: Ask = (question) => askAuthority(question, { priority: 'background' });
+  const checkQueue = createCheckQueue({
+    ask: askAuthority,
+    verdicts,
+    now,
+    sleep: (ms) => sleep(clock, ms),
+    log: silent,
+  });
   const answered: Answered[] = [];
   const checksGivenUp: number[] = [];
 
@@ -69,15 +81,18 @@ export async function playDay(demand: readonly Request[], stops: number): Promis
       modes: [],
       routes: [],
     }));
+    const limited = limitCalls(askInBackground, CALLS_FOR_CHECKS);
     const live = await findLiveStops(
       candidates,
       { modes: ['bus'], limit: 10 },
       {
         find: verdicts.find,
-        check: (stop) => checkStop(askInBackground, verdicts, stop, now()),
+        check: (stop) => checkStop(limited.ask, verdicts, stop, now()),
+        mayCheck: () => limited.callsLeft() > 0,
       },
     );
-    if (!live.isCertain) checksGivenUp.push(clock.now() - MIDNIGHT);
+    checkQueue.add(live.unchecked);
+    if (live.unchecked.length > 0 && limited.callsLeft() > 0) checksGivenUp.push(clock.now() - MIDNIGHT);
     return freshness as Freshness;
   }
 

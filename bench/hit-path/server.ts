@@ -1,8 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyInstance } from 'fastify';
-import { openStore } from '#src/access/open-store.ts';
+import { openStore } from '#src/access/stores/open-store.ts';
 import { buildApp } from '#src/app.ts';
 import { createEfaClient } from '#src/efa/client.ts';
+import { openRedis } from '#src/redis/shared-redis.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { issueTestKey, openTestAccess } from '#test/support/access.ts';
 import { departureMonitor } from '#test/support/departure-monitor.ts';
@@ -28,7 +29,7 @@ process.on('disconnect', () => process.exit(0));
 process.send?.({ port: (app.server.address() as AddressInfo).port, apiKey });
 
 async function openRedisAccess(url: string) {
-  const store = await openStore({ redisUrls: [url], dataDir: '' });
+  const store = openStore({ redis: await openRedis([url], silent), dataDir: '', log: silent });
   return { store, apiKey: await issueTestKey(store, { plan: 'pro' }) };
 }
 

@@ -1,29 +1,29 @@
 import { z } from 'zod';
 import type { Plan } from './plan.ts';
 
-/** Who pays, or could. Requests of all keys of an account share its daily counter. */
+/** The owner of keys. Requests with all keys of an account share its daily count. */
 export interface Account {
-  /** Also the account part of each of its keys. */
+  /** Part of the text of each key of the account. */
   id: string;
-  /** Normalised; one account an address. */
+  /** Normalised. Each address has one account. */
   email: string;
   plan: Plan;
   /** UTC, ISO 8601 */
   createdAt: string;
 }
 
-/** A key as it is kept: never its text. */
+/** A key as it is stored: never its text. */
 export interface KeyRecord {
   accountId: string;
   /** SHA-256 of the key, hexadecimal. */
   hash: string;
   lastFour: string;
-  /** What its owner calls it; empty when they do not. */
+  /** The owner's name for the key, or empty. */
   label: string;
   createdAt: string;
-  /** Null while it is valid. May lie ahead, at 00:00 UTC of a day: it is valid until then. */
+  /** Null for a valid key. May lie ahead, at 00:00 UTC of a day: the key is valid until then. */
   revokedAt: string | null;
-  /** The last UTC day it was used on, `YYYYMMDD`. */
+  /** The last UTC day the key was used on, `YYYYMMDD`. */
   lastUsedOn: string | null;
 }
 
@@ -31,7 +31,7 @@ export const MAX_LIVE_KEYS = 5;
 
 const emailSchema = z.string().trim().toLowerCase().max(254).pipe(z.email());
 
-/** The address as accounts are known by, or null when it is none. */
+/** The address in the form in which accounts are stored; null when the text is not an address. */
 export function normaliseEmail(text: string): string | null {
   return emailSchema.safeParse(text).data ?? null;
 }

@@ -1,4 +1,4 @@
-/** A UTC day, `YYYYMMDD`. Part of a counter's name, so that a new day is a new counter. */
+/** A UTC day, `YYYYMMDD`. It is part of a counter's name, so each day has a counter of its own. */
 export type UtcDay = string;
 
 const DAY_MS = 86_400_000;
@@ -7,7 +7,7 @@ export function utcDay(now: Date): UtcDay {
   return now.toISOString().slice(0, 10).replaceAll('-', '');
 }
 
-/** The day so many days after (before, when negative) the one of `now`. */
+/** The UTC day that many days after the day of `now`, or before when negative. */
 export function utcDayFrom(now: Date, days: number): UtcDay {
   return utcDay(new Date(now.getTime() + days * DAY_MS));
 }
@@ -22,7 +22,7 @@ export function endOfDay(day: UtcDay): Date {
   return new Date(Date.UTC(year, month - 1, date + 1));
 }
 
-/** Whole seconds until then, rounded up: who waits that long is not too early. */
+/** Whole seconds from `now` until the instant, rounded up, so that a client that waits them is not too early. */
 export function secondsUntil(instant: Date, now: Date): number {
   return Math.max(0, Math.ceil((instant.getTime() - now.getTime()) / 1000));
 }

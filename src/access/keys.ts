@@ -1,10 +1,12 @@
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { type Account, type KeyRecord, MAX_LIVE_KEYS } from './account.ts';
+import type { Register } from './store.ts';
 
 /*
- * A key: `tis_live_` or `tis_test_`, the account it belongs to (8), the secret (27), a checksum (6).
- * The account is in the key so that its records can be found in one place of a cluster; the checksum tells a key
- * that was cut off or mistyped without asking anybody; the prefix lets secret scanners find it.
+ * A key: `tis_live_` or `tis_test_`, the account id (8), the secret (27), a checksum (6).
+ * The account id says which node of a cluster has the records. The checksum shows that a key was cut off or mistyped,
+ * without asking the store. The prefix lets secret scanners find keys.
  */
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const ACCOUNT_LENGTH = 8;
@@ -19,11 +21,11 @@ const KEY_IN_URL = /tis(?:_|%5f)(?:live|test)(?:_|%5f)[^/?&#\s]*/gi;
 /** `test` keys are for the sandbox only. */
 export type KeyKind = 'live' | 'test';
 
-/** What is known of a key from its text alone. The text itself goes no further. */
+/** What the text of a key says. The text itself is not passed on. */
 export interface ApiKey {
   kind: KeyKind;
   accountId: string;
-  /** SHA-256, hexadecimal: what stores know a key by. */
+  /** SHA-256, hexadecimal; stores know a key by it. */
   hash: string;
   lastFour: string;
 }
@@ -33,7 +35,7 @@ export function generateKey(kind: KeyKind, accountId: string): string {
   return body + checksum(body);
 }
 
-/** Null when it is not a key of ours, or not a whole one. */
+/** Null when the text is not a complete key of this service. */
 export function parseKey(text: string): ApiKey | null {
   const [, kind, accountId] = KEY.exec(text) ?? [];
   if (!kind || !accountId) return null;
@@ -41,15 +43,15 @@ export function parseKey(text: string): ApiKey | null {
   return { kind: kind as KeyKind, accountId, hash: hash('sha256', text), lastFour: text.slice(-4) };
 }
 
-/** Whether a text holds what may be a key of ours, whole or not. */
+/** Whether a text contains a key of this service, complete or not. */
 export function looksLikeKey(text: string): boolean {
   return KEY_PREFIX.test(text);
 }
 
-/** A URL as it may be logged: somebody will put a key there one day. */
+/** The URL without keys, for the log. */
 export function hideKeys(url: string): string {
   const hidden = url.replace(KEY_IN_URL, 'tis_…');
-  // Percent-encoded, it is no less of a key.
+  // Percent-encoded keys too.
   return looksLikeKey(decoded(hidden)) ? decoded(hidden).replace(KEY_IN_URL, 'tis_…') : hidden;
 }
 
@@ -61,7 +63,7 @@ export function generateAccountId(): string {
   return randomText(ACCOUNT_LENGTH);
 }
 
-/** What people call a key by. It names the account, so that the key can be found. */
+/** The public name of a key. It contains the account id, so that the key can be looked up. */
 export function keyId({ accountId, hash }: Pick<ApiKey, 'accountId' | 'hash'>): string {
   return `${accountId}-${hash.slice(0, 8)}`;
 }
@@ -78,4 +80,25 @@ function checksum(body: string): string {
 
 function randomText(length: number): string {
   return Array.from({ length }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('');
+}
+
+export interface IssuedKey {
+  /** The key itself. It is not stored: it can be shown or mailed now or never. */
+  text: string;
+  record: KeyRecord;
+}
+
+/** Makes and stores a new key; null when the account already has as many valid keys as it may. */
+export async function issueKey(
+  register: Pick<Register, 'addKey'>,
+  options: { account: Pick<Account, 'id'>; kind: KeyKind; label: string; now: Date; maxLive?: number },
+): Promise<IssuedKey | null> {
+  const { account, kind, label, now, maxLive = MAX_LIVE_KEYS } = options;
+  const text = generateKey(kind, account.id);
+  const key = parseKey(text);
+  if (!key) throw new Error('a generated key is always well-formed');
+  const { accountId, hash, lastFour } = key;
+  const record = { accountId, hash, lastFour, label, createdAt: now.toISOString() };
+  if (!(await register.addKey(record, maxLive))) return null;
+  return { text, record: { ...record, revokedAt: null, lastUsedOn: null } };
 }

@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
+import type { Admission } from './admission.ts';
+import { createAdmissionControl } from './admission-control.ts';
 import { invalidKey, readKey, testKeyOnly } from './credential.ts';
-import { type Admission, createGate } from './gate.ts';
-import { exhausted, rateLimitHeaders } from './rate-limit.ts';
+import { exhausted, rateLimitHeaders, tooMany } from './rate-limit.ts';
 import type { Counter } from './store.ts';
 
 export interface AccessOptions {
@@ -17,6 +18,13 @@ declare module 'fastify' {
     admission: Admission | null;
     /** Set on an answer that cost no call of the authority: a 304 is then free. */
     costNoUpstreamCall: boolean;
+    /** Set on an answer that is not to be counted. */
+    isFree: boolean;
+    /**
+     * Counts the request as so many more, all of them or none. Throws `DAILY_LIMIT_EXCEEDED` when fewer are left; the
+     * request is then not counted at all.
+     */
+    chargeMore(count: number): Promise<void>;
   }
 }
 
@@ -26,14 +34,28 @@ declare module 'fastify' {
  */
 export const access = fp(
   async (app: FastifyInstance, { store, acceptsTestKeys, now }: AccessOptions & { now: () => Date }) => {
-    const gate = createGate({ store, now, log: app.log });
+    const admissions = createAdmissionControl({ store, now, log: app.log });
     app.decorateRequest('admission', null);
     app.decorateRequest('costNoUpstreamCall', false);
+    app.decorateRequest('isFree', false);
+    app.decorateRequest('chargeMore', chargeMore);
+
+    async function chargeMore(this: FastifyRequest, count: number): Promise<void> {
+      const first = this.admission;
+      if (!first || count === 0) return;
+      const more = await admissions.admit(readKey(this), { count, day: first.day });
+      if (!more) throw invalidKey();
+      if (more.kind === 'exhausted') {
+        this.admission = await admissions.giveBack({ ...first, used: more.used });
+        throw tooMany(this.admission, first.count + count, now());
+      }
+      this.admission = { ...more, count: first.count + count };
+    }
 
     app.addHook('preHandler', async (request) => {
       const key = readKey(request);
       if (key.kind === 'test' && !acceptsTestKeys) throw testKeyOnly();
-      const admission = await gate.admit(key);
+      const admission = await admissions.admit(key);
       if (!admission) throw invalidKey();
       request.admission = admission;
       if (admission.kind === 'exhausted') throw exhausted(admission, now());
@@ -42,16 +64,17 @@ export const access = fp(
     app.addHook('onSend', async (request, reply) => {
       const { admission } = request;
       if (!admission) return;
-      if (admission.kind === 'admitted' && isFree(request, reply)) request.admission = await gate.giveBack(admission);
+      if (admission.kind === 'admitted' && isFree(request, reply))
+        request.admission = await admissions.giveBack(admission);
       reply.headers(rateLimitHeaders(request.admission ?? admission, now()));
     });
 
-    app.addHook('onClose', () => gate.close());
+    app.addHook('onClose', () => admissions.close());
   },
   { name: 'access', dependencies: ['error-handler', 'paths'] },
 );
 
-/** Our failures, and answers that the caller has already and that cost no call. */
-function isFree({ costNoUpstreamCall }: FastifyRequest, { statusCode }: FastifyReply): boolean {
-  return statusCode >= 500 || (statusCode === 304 && costNoUpstreamCall);
+/** Our failures, answers that the caller has already and that cost no call, and what its route says is free. */
+function isFree({ isFree, costNoUpstreamCall }: FastifyRequest, { statusCode }: FastifyReply): boolean {
+  return isFree || statusCode >= 500 || (statusCode === 304 && costNoUpstreamCall);
 }

@@ -1,14 +1,14 @@
-import { dailyLimitExceeded } from '../error-messages.ts';
+import { dailyLimitExceeded, tooFewLeft } from '../error-messages.ts';
 import type { ApiError } from '../errors.ts';
+import type { Admission } from './admission.ts';
 import { endOfDay, secondsUntil } from './day.ts';
-import type { Admission } from './gate.ts';
 import { PLANS } from './plan.ts';
 
 const DAY_SECONDS = 86_400;
 
 /**
- * What is left of the day, for every answer to a valid key: RateLimit fields as in draft-ietf-httpapi-ratelimit-headers,
- * and the older names that most clients read. `X-RateLimit-Reset` is in Unix seconds. Unlimited plans have none.
+ * What is left of the day, in every answer to a valid key: the RateLimit fields of draft-ietf-httpapi-ratelimit-headers,
+ * and the older names that most clients read. `X-RateLimit-Reset` is in Unix seconds. Unlimited plans have none of them.
  */
 export function rateLimitHeaders({ caller, day, used }: Admission, now: Date): Record<string, string> {
   const limit = PLANS[caller.plan].dailyLimit;
@@ -29,4 +29,13 @@ export function exhausted({ caller, day }: Admission, now: Date): ApiError {
   const { title, dailyLimit } = PLANS[caller.plan];
   const reset = endOfDay(day);
   return dailyLimitExceeded({ plan: title, limit: dailyLimit ?? 0, reset, waitSeconds: secondsUntil(reset, now) });
+}
+
+/** The request counts as more than the account has left of the day; `refused` says what is used. */
+export function tooMany({ caller, day, used }: Admission, needed: number, now: Date): ApiError {
+  const { title, dailyLimit } = PLANS[caller.plan];
+  const limit = dailyLimit ?? 0;
+  const reset = endOfDay(day);
+  const waitSeconds = secondsUntil(reset, now);
+  return tooFewLeft({ plan: title, limit, left: Math.max(0, limit - used), needed, reset, waitSeconds });
 }

@@ -1,7 +1,6 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { issueKey } from './issue.ts';
-import { parseKey } from './keys.ts';
+import { issueKey, parseKey } from './keys.ts';
 import type { Register } from './store.ts';
 
 const EMAIL = 'sandbox@transit.invalid';
@@ -10,8 +9,8 @@ const FILE = 'sandbox-key';
 type SandboxRegister = Pick<Register, 'openAccount' | 'addKey' | 'listKeys' | 'revokeKey'>;
 
 /**
- * The key to try the sandbox with: the same on every start with the same data directory. It is the one key that is
- * kept as text, for it opens nothing but made-up data.
+ * The test key of the sandbox, the same on every start with the same data directory. It is the only key that is stored
+ * as text, because it gives access to made-up data only.
  */
 export async function sandboxKey(register: SandboxRegister, dataDir: string, now: Date): Promise<string> {
   const path = join(dataDir, FILE);
@@ -32,7 +31,7 @@ async function isValid(register: SandboxRegister, text: string): Promise<boolean
   return records.some(({ hash, revokedAt }) => hash === key.hash && revokedAt === null);
 }
 
-/** Each data directory that shares a store has a key of its own; the oldest gives way. */
+/** Each data directory has a key of its own. When an account has as many as it may, the oldest key is revoked. */
 async function issueTestKey(register: SandboxRegister, now: Date): Promise<string> {
   const account = await register.openAccount({ email: EMAIL, plan: 'developer', createdAt: now.toISOString() });
   const wanted = { account, kind: 'test', label: 'sandbox', now } as const;

@@ -1,83 +1,87 @@
+import type { Presence } from '../redis/presence.ts';
 import type { Account, KeyRecord } from './account.ts';
 import type { UtcDay } from './day.ts';
 import type { Plan } from './plan.ts';
 
-/** May this key be served, on that day? Being admitted counts one. */
-export interface Question {
+/** Asks to admit requests with this key on that day, all of them or none, and to count them. */
+export interface AdmissionRequest {
   accountId: string;
   keyHash: string;
   day: UtcDay;
-  /** Which process asks. */
+  /** How many; one unless given. */
+  count?: number;
+  /** The process that asks. */
   sender: string;
 }
 
 /**
- * `used` is the account's count of that day, this request included when it was admitted; `bySender` is how many of
+ * `used` is the account's count of that day, these requests included when they were admitted. `usedBySender` is how many of
  * them were admitted for the process that asks.
  */
-export type StoreAnswer =
+export type AdmissionAnswer =
   | { kind: 'unknown' }
-  | { kind: 'admitted'; plan: Plan; used: number; bySender: number }
+  | { kind: 'admitted'; plan: Plan; used: number; usedBySender: number }
   | { kind: 'exhausted'; plan: Plan; used: number };
 
-/** Requests counted (or, when negative, given back) after the event. */
-export interface Batch {
+/** A correction of an account's count: requests that were admitted without the store, less those given back. */
+export interface CountUpdate {
   accountId: string;
   day: UtcDay;
   count: number;
-  /** Which process sends it, and its number, rising: a batch that is sent twice counts once. */
+  /**
+   * Admission requests whose answers got lost. The store subtracts those of them that it counted: the part of
+   * `usedBySender` that lies above `usedBySenderBefore`, the last value that the sender received.
+   */
+  inDoubt: number;
+  usedBySenderBefore: number;
   sender: string;
+  /** Rises with each update of a sender; an update that arrives twice counts once. */
   number: number;
 }
 
-/** What is asked for every request. Rejects with `StoreAwayError` only. */
+/** What every request needs. Its calls reject with `UnavailableError` only. */
 export interface Counter {
-  /** Whether it is another process, that can be away or slow. */
+  /** Whether the store is another process, at some distance. */
   readonly isRemote: boolean;
-  /** Names what becomes unreachable together with this account. */
-  partOf(accountId: string): string;
-  admit(question: Question): Promise<StoreAnswer>;
-  /** As `bySender` of the last admission. */
-  countBySender(question: Omit<Question, 'keyHash'>): Promise<number>;
-  /** Never takes a count below zero; an account that is gone is passed over. */
-  add(batch: Batch): Promise<void>;
-  /** Resolves when the account's records can be reached. */
-  ping(accountId: string): Promise<void>;
+  /** Whether the store answers; the key is an account id. */
+  readonly presence: Presence;
+  /** How many instances share the store; while it is away, as last known. */
+  instances(): number;
+  admit(request: AdmissionRequest): Promise<AdmissionAnswer>;
+  /** Never takes a count below zero and ignores deleted accounts. Resolves with `usedBySender`. */
+  update(update: CountUpdate): Promise<number>;
 }
 
-/** What is asked when keys are issued and accounts looked after. What it acknowledges is durable. */
+/** For issuing keys and looking after accounts. What is acknowledged is durable. */
 export interface Register {
-  /** The account of that address: the existing one, as it is, or a new one; with the given id unless that is taken. */
+  /** The account with that address: the existing one unchanged, or a new one, with the given id unless that is taken. */
   openAccount(account: Omit<Account, 'id'> & Partial<Pick<Account, 'id'>>): Promise<Account>;
   findAccount(id: string): Promise<Account | null>;
   findAccountByEmail(email: string): Promise<Account | null>;
-  /** By address. */
+  /** Sorted by address. */
   listAccounts(): Promise<Account[]>;
-  /** False when there is no such account; so for the others. */
+  /** False when there is no such account. */
   setPlan(accountId: string, plan: Plan): Promise<boolean>;
-  /** The account with all that is known of it. `now` tells which days may have counters. */
+  /** Deletes the account, its keys and its counts; false when there is no such account. */
   deleteAccount(accountId: string, now: Date): Promise<boolean>;
-  /** False when the account has as many valid keys as it may. */
+  /** False when the account already has `maxLive` valid keys, or does not exist. */
   addKey(key: Omit<KeyRecord, 'revokedAt' | 'lastUsedOn'>, maxLive: number): Promise<boolean>;
   /** Oldest first, revoked ones included. */
   listKeys(accountId: string): Promise<KeyRecord[]>;
-  /** At once, or ahead: a key is refused from the UTC day of `at` on. Of two times the earlier one holds. */
+  /**
+   * Refuses the key from the UTC day of `at` on, which may lie ahead; of two such days the earlier one holds. False when
+   * there is no such key.
+   */
   revokeKey(accountId: string, keyHash: string, at: Date): Promise<boolean>;
   /** Requests counted on each of the days. */
   readUsage(accountId: string, days: readonly UtcDay[]): Promise<number[]>;
 }
 
-export interface AccountStore extends Counter, Register {
+export interface Closable {
   close(): Promise<void>;
 }
 
-/** The store did not do what it was asked. In doubt: it may have, only the answer is missing. */
-export class StoreAwayError extends Error {
-  override readonly name = 'StoreAwayError';
-  readonly isInDoubt: boolean;
+export interface AccountStore extends Counter, Register, Closable {}
 
-  constructor(message: string, options: { isInDoubt: boolean; cause?: unknown }) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
-    this.isInDoubt = options.isInDoubt;
-  }
-}
+/** Counts of so many UTC days are kept, the present one included: enough to look back a month. */
+export const DAYS_KEPT = 32;

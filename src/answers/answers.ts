@@ -1,15 +1,28 @@
 import type { z } from 'zod';
 import type { Ask, AskOptions, Priority } from '../efa/ask.ts';
 import { isEveryday, type LeftOutCounts } from '../efa/record.ts';
-import type { FindContext, Operation } from '../operation.ts';
-import { type Counter, countMany } from '../telemetry/instruments.ts';
+import type { FindContext, Finding, Operation } from '../operation.ts';
 import { createFinishedAnswers, type FinishedAnswer, type FinishedAnswers } from './finished-answer.ts';
 
 type Query = Readonly<Record<string, unknown>>;
 
-/** On whose behalf an answer is found. */
+/** The caller for whom an answer is found. */
 export interface Requester {
   priority: Priority;
+  /** Name of the account; absent for the service's own pages. */
+  account?: string;
+}
+
+/** The callers for whom the authority is asked. */
+interface Asker {
+  priority: Priority;
+  accounts: ReadonlySet<string>;
+}
+
+/** A finding that is not finished, and the accounts that wait for it. */
+interface Underway {
+  found: Promise<FinishedAnswer>;
+  accounts: Set<string>;
 }
 
 /** Answers of operations, found once and kept for as long as they say what is true. */
@@ -25,6 +38,8 @@ export interface Answers extends Pick<FinishedAnswers, 'bytesOf'> {
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
+/** Further accounts that wait for the same finding are ignored; they would hardly change its place in line. */
+const MAX_ACCOUNTS = 32;
 
 /** Equal for queries that ask for the same, however they were written. */
 export function queryKey({ path }: Operation, query: Query): string {
@@ -37,55 +52,67 @@ export function createAnswers(options: {
   now: () => Date;
   deadlineMs: number;
   log: Record<'warn' | 'debug', (fields: object, message: string) => void>;
-  /** Counts by operation and reason. */
-  leftOutRecords: Counter;
+  /** Is given the records that an operation left out, by reason. */
+  countLeftOut?: (path: string, leftOut: LeftOutCounts) => void;
 }): Answers {
-  const { ask, now, deadlineMs, log } = options;
+  const { ask, now, deadlineMs, log, countLeftOut } = options;
   const finished = createFinishedAnswers({ maxBytes: MAX_BYTES, now: () => now().getTime() });
-  const underWay = new Map<string, Promise<FinishedAnswer>>();
+  const underWay = new Map<string, Underway>();
 
-  /** One finding for equal requests at the same time; the others share the calls that it costs. */
+  /** One finding at a time for equal requests of a priority. All of them share the calls that it costs. */
   async function findOnce(operation: Operation, query: Query, key: string, requester: Requester) {
-    const name = `${requester.priority} ${key}`;
+    const { priority, account } = requester;
+    const name = `${priority} ${key}`;
     const shared = underWay.get(name);
-    if (shared) return joined(await shared);
-    const found = findAndKeep(operation, query, key, requester).finally(() => underWay.delete(name));
-    underWay.set(name, found);
+    if (shared) {
+      if (account !== undefined && shared.accounts.size < MAX_ACCOUNTS) shared.accounts.add(account);
+      return joined(await shared.found);
+    }
+    const accounts = new Set(account === undefined ? [] : [account]);
+    const found = findAndKeep(operation, query, key, { priority, accounts }).finally(() => underWay.delete(name));
+    underWay.set(name, { found, accounts });
     return found;
   }
 
-  async function findAndKeep(operation: Operation, query: Query, key: string, requester: Requester) {
-    const context: FindContext = { ask: askFor(requester, AbortSignal.timeout(deadlineMs)), now };
+  async function findAndKeep(operation: Operation, query: Query, key: string, asker: Asker) {
+    const context: FindContext = {
+      ask: askFor(asker, AbortSignal.timeout(deadlineMs)),
+      now,
+      run: async (other, otherQuery) => toFinding(await find(other, otherQuery, asker)),
+    };
     const { leftOut, ...finding } = await operation.find(query, context);
     if (leftOut) reportLeftOut(operation.path, leftOut);
-    return finished.keep(key, requester.priority, finding);
+    return finished.keep(key, asker.priority, finding);
   }
 
-  function askFor({ priority }: Requester, deadline: AbortSignal): Ask {
+  function askFor({ priority, accounts }: Asker, deadline: AbortSignal): Ask {
     return (question, { signal, ...more }: AskOptions = {}) =>
-      ask(question, { priority, ...more, signal: signal ? AbortSignal.any([deadline, signal]) : deadline });
+      ask(question, { priority, accounts, ...more, signal: signal ? AbortSignal.any([deadline, signal]) : deadline });
   }
 
   function reportLeftOut(path: string, leftOut: LeftOutCounts): void {
-    countMany(options.leftOutRecords, path, leftOut);
+    countLeftOut?.(path, leftOut);
     if (Object.keys(leftOut).length === 0) return;
     log[isEveryday(leftOut) ? 'debug' : 'warn']({ leftOut }, 'records of the authority left out');
   }
 
-  return {
-    peek: (key, { priority }) => finished.find(key, priority),
-    async find<Schema extends z.ZodObject, Body extends object>(
-      operation: Operation<Schema, Body>,
-      query: z.output<Schema>,
-      requester: Requester,
-    ) {
-      const key = queryKey(operation as Operation, query);
-      const answer =
-        finished.find(key, requester.priority) ?? (await findOnce(operation as Operation, query, key, requester));
-      return answer as FinishedAnswer<Body>;
-    },
-    bytesOf: finished.bytesOf,
-  };
+  async function find<Schema extends z.ZodObject, Body extends object>(
+    operation: Operation<Schema, Body>,
+    query: z.output<Schema>,
+    requester: Requester,
+  ): Promise<FinishedAnswer<Body>> {
+    const key = queryKey(operation as Operation, query);
+    const answer =
+      finished.find(key, requester.priority) ?? (await findOnce(operation as Operation, query, key, requester));
+    return answer as FinishedAnswer<Body>;
+  }
+
+  return { peek: (key, { priority }) => finished.find(key, priority), find, bytesOf: finished.bytesOf };
+}
+
+/** The answer as a part of another one. */
+function toFinding<Body extends object>({ body, freshness, validUntil }: FinishedAnswer<Body>): Finding<Body> {
+  return { body: body.content, freshness, changesAt: validUntil };
 }
 
 function joined(answer: FinishedAnswer): FinishedAnswer {

@@ -54,10 +54,12 @@ export function createFinishedAnswers({ maxBytes, now }: { maxBytes: number; now
       return answer.priority !== null && isHigher(priority, answer.priority) ? null : answer;
     },
     keep(key, priority, { body: content, freshness, changesAt = Number.POSITIVE_INFINITY }) {
-      const bytes = Buffer.from(JSON.stringify(content));
-      const etag = weakEtag(bytes);
+      const text = JSON.stringify(content);
+      const bytes = Buffer.from(text);
       const before = answers.peek(key)?.body;
-      const body = before?.etag === etag ? before : { content, etag, bytes, encoded: new Map() };
+      const body = before?.bytes.equals(bytes)
+        ? before
+        : { content, etag: weakEtag(content, text), bytes, encoded: new Map() };
       const answer: FinishedAnswer = {
         key,
         body,
@@ -92,7 +94,11 @@ function sizeOf({ body: { bytes, encoded } }: FinishedAnswer, key: string): numb
   return forms.reduce((sum, { length }) => sum + length, fixed);
 }
 
-/** Weak, because it names the same answer in every encoding. */
-function weakEtag(bytes: Buffer): string {
-  return `W/"${createHash('sha1').update(bytes).digest('base64url')}"`;
+/**
+ * Weak, because it names the same answer in every encoding, and whenever it was retrieved: a caller who has the answer
+ * learns from `Age` how fresh it is. `text` is the content as JSON.
+ */
+function weakEtag(content: object, text: string): string {
+  const retrieved = 'retrieved_at' in content ? `"retrieved_at":${JSON.stringify(content.retrieved_at)}` : '';
+  return `W/"${createHash('sha1').update(text.replace(retrieved, '')).digest('base64url')}"`;
 }

@@ -1,44 +1,63 @@
 import { parseArgs } from 'node:util';
-import { openStore } from '../access/open-store.ts';
+import { openRegister } from '../access/stores/open-store.ts';
 import { ConfigError, readConfig } from '../config.ts';
-import { COMMANDS, OPTIONS, USAGE, UsageError } from './keys-command.ts';
-import { formatTable } from './table.ts';
+import { COMMANDS, OPTIONS, type Row, USAGE, UsageError } from './commands.ts';
 
-interface Outcome {
-  /** 0 done, 1 it could not be done, 2 it was not asked properly. */
+type Environment = Readonly<Record<string, string | undefined>>;
+
+interface Exit {
+  /** 0: done, 1: the store or the configuration failed, 2: wrong usage. */
   code: 0 | 1 | 2;
-  out: string;
-  err: string;
+  stdout: string;
+  stderr: string;
 }
 
-/** Carries out one command line against the store that a service of this environment uses. */
-export async function runKeys(args: string[], env: Readonly<Record<string, string | undefined>>): Promise<Outcome> {
+/** Runs one command against the account store that a service with this environment uses. */
+export async function runKeys(args: string[], env: Environment): Promise<Exit> {
   try {
-    return { code: 0, out: `${await carryOut(args, env)}\n`, err: '' };
+    return { code: 0, stdout: `${await runCommand(args, env)}\n`, stderr: '' };
   } catch (error) {
     const { name, message, code } = error as Error & { code?: string };
-    if (error instanceof ConfigError)
-      return { code: 1, out: '', err: `The configuration is not usable:\n${message}\n` };
-    if (error instanceof UsageError || code?.startsWith('ERR_PARSE_ARGS'))
-      return { code: 2, out: '', err: `${message}\n` };
+    if (error instanceof ConfigError) {
+      return { code: 1, stdout: '', stderr: `The configuration is not usable:\n${message}\n` };
+    }
+    if (error instanceof UsageError || code?.startsWith('ERR_PARSE_ARGS')) {
+      return { code: 2, stdout: '', stderr: `${message}\n` };
+    }
     const reason = name === 'MaxRetriesPerRequestError' ? 'nothing usable answers at REDIS_URL.' : message;
-    return { code: 1, out: '', err: `The account store could not be used: ${reason}\n` };
+    return { code: 1, stdout: '', stderr: `The account store could not be used: ${reason}\n` };
   }
 }
 
-async function carryOut(args: string[], env: Readonly<Record<string, string | undefined>>): Promise<string> {
+async function runCommand(args: string[], env: Environment): Promise<string> {
   const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
-  const [name = 'help', subject, argument] = positionals;
+  const [name = 'help', ...operands] = positionals;
   if (values.help || name === 'help') return USAGE;
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (!command) throw new UsageError(`There is no command ${name}.\n\n${USAGE}`);
 
-  const store = await openStore(readConfig(env));
+  const store = openRegister(readConfig(env));
   try {
-    const answer = await command({ store, subject, argument, values, now: new Date() });
-    if (values.json) return JSON.stringify(answer.json, null, 2);
-    return [formatTable(answer.rows), answer.note].filter(Boolean).join('\n\n');
+    const { json, rows, note } = await command({ accounts: store, operands, options: values, now: new Date() });
+    return values.json ? JSON.stringify(json, null, 2) : [formatTable(rows), note].filter(Boolean).join('\n\n');
   } finally {
     await store.close();
   }
+}
+
+/** A header line and one line for each row, in columns. */
+function formatTable(rows: readonly Row[]): string {
+  const [first] = rows;
+  if (!first) return 'none';
+  const names = Object.keys(first);
+  const lines = [names, ...rows.map((row) => names.map((name) => String(row[name] ?? '')))];
+  const widths = names.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
 }

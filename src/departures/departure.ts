@@ -42,6 +42,8 @@ export type Departures = z.infer<typeof departuresResponse>;
 
 /** A departure as mapped, before the moment of sending is known. */
 export interface ScheduledDeparture {
+  /** The run, as live feeds name it; null where upstream does not say. Not shown to callers. */
+  runId: string | null;
   route: string;
   mode: Mode;
   destination: string;
@@ -70,7 +72,7 @@ export function toDeparture(departure: ScheduledDeparture, now: Date): z.infer<t
   };
 }
 
-/** When the first `minutes_away` will be another one, or a departure is gone: milliseconds since 1970. */
+/** When the first `minutes_away` changes or a departure has left: milliseconds since 1970. */
 export function nextMinuteAway(departures: readonly ScheduledDeparture[], now: Date): number {
   const changes = departures.map((departure) => {
     const leaves = leavesAt(departure).getTime();

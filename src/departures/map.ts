@@ -7,7 +7,8 @@ import { LeftOut, type LeftOutCounts, mapRecords, need } from '../efa/record.ts'
 import type { DepartureMonitorQuestion } from '../efa/request.ts';
 import { findPlatform, findStopName } from '../efa/stop-point.ts';
 import { saysDateInvalid } from '../efa/system-message.ts';
-import { findRouteName } from '../efa/transportation.ts';
+import { findHeadsign, findRouteName } from '../efa/transportation.ts';
+import { findRunId, isWheelchairAccessible } from '../efa/vehicle.ts';
 import { beyondTimetable, unknownStop } from '../error-messages.ts';
 import { parseTimestamp } from '../transit/time.ts';
 import { OCCUPANCIES, type Occupancy, type ScheduledDeparture } from './departure.ts';
@@ -15,10 +16,13 @@ import { OCCUPANCIES, type Occupancy, type ScheduledDeparture } from './departur
 /** The stop, and the time; null means now. */
 type Asked = Pick<DepartureMonitorQuestion, 'stopId' | 'at'>;
 
+/** A departure with a key by which it is recognised on the next page of the same board. */
+type KeyedDeparture = ScheduledDeparture & { key: string };
+
 /** One answer of the departure monitor. */
 export interface DeparturePage {
   stopName: string;
-  departures: (ScheduledDeparture & { key: string })[];
+  departures: KeyedDeparture[];
   leftOut: LeftOutCounts;
   /** How many events upstream listed, shown or not. */
   eventCount: number;
@@ -28,24 +32,25 @@ export interface DeparturePage {
 
 /**
  * Throws `STOP_NOT_FOUND` when the authority does not know the stop, `DATE_OUT_OF_RANGE` when it has no timetable for
- * the day. A known stop with nothing leaving is a page without departures.
+ * the day, `UPSTREAM_ERROR` when the answer is the board of another stop. A known stop with nothing leaving is a page
+ * without departures.
  */
 export function mapDepartures(payload: DepartureMonitorPayload, question: Asked): DeparturePage {
   const stopName = getStopName(payload, question);
-  const { kept, leftOut } = mapRecords(payload.stopEvents, stopEventSchema, mapStopEvent);
+  const { kept, leftOut } = mapRecords(payload.stopEvents, stopEventSchema, (event) => mapStopEvent(event, stopName));
   return {
     stopName,
-    departures: kept,
+    departures: withDistinctKeys(kept),
     leftOut,
     eventCount: payload.stopEvents.length,
     lastPlanned: findLastPlanned(payload.stopEvents),
   };
 }
 
-function mapStopEvent(event: StopEvent): ScheduledDeparture & { key: string } {
+function mapStopEvent(event: StopEvent, stopName: string): KeyedDeparture {
   const { location, transportation } = event;
-  const statuses = [event.realtimeStatus, location?.properties?.realtimeStatus];
-  if (isCancelled('departure', event.isCancelled, ...statuses)) throw new LeftOut('cancelled');
+  const statuses = [...event.realtimeStatus, ...(location?.properties?.realtimeStatus ?? [])];
+  if (isCancelled('departure', event.isCancelled, statuses)) throw new LeftOut('cancelled');
 
   const mode = findMode(need(transportation.product?.class ?? transportation.product?.iconId, 'malformed'));
   const { planned, realtime } = need(
@@ -60,37 +65,42 @@ function mapStopEvent(event: StopEvent): ScheduledDeparture & { key: string } {
     'no time',
   );
   const route = need(findRouteName(transportation), 'no route');
-  const destination = need(transportation.destination?.name?.trim(), 'no headsign');
+  const destination = need(findHeadsign(transportation, statuses), 'no headsign');
+  const runId = findRunId(event.properties, transportation.properties);
   return {
-    key: [transportation.id, eventTripId(event), location?.id, planned.toISOString(), route, destination].join(),
+    key: [runId ?? [transportation.id, route, destination], location?.id, planned.toISOString()].join(),
+    runId,
     route,
     mode: need(mode, 'unknown product class'),
     destination,
-    platform: location ? findPlatform(location, mode) : null,
+    platform: location ? findPlatform(location, mode, stopName) : null,
     scheduledAt: planned,
     realtimeAt: realtime,
-    isWheelchairAccessible: event.properties?.WheelchairAccess === true,
+    isWheelchairAccessible: isWheelchairAccessible(event),
     occupancy: findOccupancy(location?.properties?.occupancy),
     alerts: mapAlerts(event.infos),
   };
 }
 
-function eventTripId({ transportation: { properties } }: StopEvent): string | undefined {
-  return properties?.RealtimeTripId ?? properties?.tripCode;
+/** Events that only their place in the list tells apart are numbered: none may be taken for a repeat of another. */
+function withDistinctKeys(departures: readonly KeyedDeparture[]): KeyedDeparture[] {
+  const groups = Map.groupBy(departures, ({ key }) => key);
+  return departures.map((departure) => {
+    const number = (groups.get(departure.key) ?? []).indexOf(departure);
+    return { ...departure, key: `${departure.key} ${number}` };
+  });
 }
 
 /** The name comes from `locations`: the events' own names carry a platform. */
 function getStopName(payload: DepartureMonitorPayload, { stopId, at }: Asked): string {
-  const location = stopPointSchema.safeParse(payload.locations[0]).data;
   if (payload.stopEvents.length > 0) {
+    const location = stopPointSchema.safeParse(payload.locations[0]).data;
     const point = stopEventSchema.safeParse(payload.stopEvents[0]).data?.location;
     const stop = point?.parent?.type === 'stop' ? point.parent : undefined;
-    const place = [location, stop, point].find((one) => one && findStopName(one));
-    return (place && findStopName(place)) ?? stopId;
+    const names = [location, stop, point].map((place) => place && findStopName(place));
+    return names.find((name) => name) ?? stopId;
   }
-  if (saysDateInvalid(payload.systemMessages)) {
-    throw beyondTimetable(at?.date ?? null);
-  }
+  if (saysDateInvalid(payload.systemMessages)) throw beyondTimetable(at?.date ?? null);
   const stop = findKnownStop(payload, stopId);
   if (!stop) throw unknownStop('stop', stopId);
   return findStopName(stop) ?? stopId;

@@ -43,6 +43,7 @@ export const departuresOperation = defineOperation({
   body: departuresResponse,
   errors: ['DATE_OUT_OF_RANGE', 'STOP_NOT_FOUND'],
   example: { query: 'stop=200070&modes=all&limit=5', body: exampleBody },
+  toolDefaults: { modes: 'all' },
 
   async find(query, { ask, now }) {
     const question = toDeparturesQuestion(query, now());

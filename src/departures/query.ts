@@ -12,7 +12,14 @@ const routesAllowed = `must be 1 to ${MAX_ROUTES} short route names with commas 
 const routesParameter = requiredText(routesAllowed)
   .transform((text) => [...new Set(splitList(text.toUpperCase()))].sort())
   .refine((routes) => routes.length >= 1 && routes.length <= MAX_ROUTES, routesAllowed)
-  .meta({ type: 'string', description: `Only these routes: up to ${MAX_ROUTES} short names with commas between.` });
+  .meta({
+    type: 'array',
+    items: { type: 'string' },
+    minItems: 1,
+    maxItems: MAX_ROUTES,
+    examples: [['333', 'T1']],
+    description: `Only these routes: up to ${MAX_ROUTES} short names with commas between.`,
+  });
 
 export const departuresQuery = z.object({
   stop: describe(stopIdParameter, 'Stop identifier, from the stop search or from nearby.', '200070'),

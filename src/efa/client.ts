@@ -2,12 +2,13 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { type Dispatcher, Pool } from 'undici';
 import { ApiError } from '../errors.ts';
+import { ANSWER_LIMITS, LimitError } from './answer/json-outline.ts';
+import { readJson } from './answer/json-reader.ts';
 import type { Ask, AskOptions, EfaAnswer } from './ask.ts';
 import { excerpt, nonsense, toUpstreamError, unexpectedStatus } from './failure.ts';
-import { type PayloadOf, payloadSchemaOf, type Question, toRequest } from './question.ts';
+import { isAnswerTo, type PayloadOf, payloadSchemaOf, type Question, toRequest } from './question.ts';
 
-const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
-/** More than the rate allows to be under way, because waiting for a connection would count against the deadline. */
+/** More than the rate allows at once, because waiting for a connection would use up the deadline. */
 const MAX_CONNECTIONS = 64;
 
 const DECODERS: ReadonlyMap<string, (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>> = new Map([
@@ -42,12 +43,12 @@ export function createEfaClient(options: { url: string; apiKey: string; timeoutM
         signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]),
       });
       if (answer.statusCode !== 200) {
-        // The status says enough when the body cannot be read.
-        const body = await readBody(answer).catch(() => '');
-        throw unexpectedStatus(answer.statusCode, answer.headers, body, { now: now(), apiKey });
+        // When the body cannot be read, the status has to do.
+        const body = await readBody(answer).catch(() => Buffer.alloc(0));
+        throw unexpectedStatus(answer.statusCode, answer.headers, body.toString(), { now: now(), apiKey });
       }
       const body = await readBody(answer);
-      return { payload: readPayload(body, question, apiKey), retrievedAt: now() };
+      return { payload: await readPayload(body, question, apiKey), retrievedAt: now() };
     } catch (error) {
       throw error instanceof ApiError ? error : toUpstreamError(error, timeoutMs);
     }
@@ -56,51 +57,51 @@ export function createEfaClient(options: { url: string; apiKey: string; timeoutM
   return { ask, close: () => pool.destroy() };
 }
 
-/** The whole body, decoded. The limit holds for what travels and for what it unpacks to. */
-async function readBody({ body, headers }: Dispatcher.ResponseData): Promise<string> {
+/** The whole body, decoded. The limit holds for the received bytes and for the decoded ones. */
+async function readBody({ body, headers }: Dispatcher.ResponseData): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
-    if (size > MAX_ANSWER_BYTES) throw nonsense(`the answer is larger than ${MAX_ANSWER_BYTES} bytes`);
+    if (size > ANSWER_LIMITS.bytes) throw nonsense(`the answer is larger than ${ANSWER_LIMITS.bytes} bytes`);
     chunks.push(chunk);
   }
   const received = Buffer.concat(chunks);
   const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
-  if (encoding === 'identity' || received.length === 0) return toText(received);
+  if (encoding === 'identity' || received.length === 0) return received;
 
   const decode = DECODERS.get(encoding);
   if (!decode) throw nonsense(`the answer has the unknown content-encoding ${encoding}`);
   try {
-    return toText(await decode(received, { maxOutputLength: MAX_ANSWER_BYTES }));
+    return await decode(received, { maxOutputLength: ANSWER_LIMITS.bytes });
   } catch (error) {
     throw nonsense('the answer could not be unpacked', error);
   }
 }
 
-/** UTF-8, with or without a byte order mark. */
-function toText(body: Buffer): string {
-  return new TextDecoder().decode(body);
-}
-
 const RECORD_KEYS = ['locations', 'stopEvents', 'journeys'];
 const KNOWN_KEYS = ['version', 'systemMessages', ...RECORD_KEYS];
 
-function readPayload<Asked extends Question>(body: string, question: Asked, apiKey: string): PayloadOf<Asked> {
-  let json: unknown;
-  try {
-    json = JSON.parse(body);
-  } catch {
-    throw nonsense(`the answer is not JSON: ${excerpt(body, apiKey)}`);
-  }
+async function readPayload<Asked extends Question>(
+  body: Buffer,
+  question: Asked,
+  apiKey: string,
+): Promise<PayloadOf<Asked>> {
+  const json = await readJson(body).catch((error) => {
+    if (error instanceof LimitError) throw nonsense(error.message);
+    throw nonsense(`the answer is not JSON: ${excerpt(body.toString(), apiKey)}`);
+  });
   if (typeof json !== 'object' || json === null || !KNOWN_KEYS.some((key) => key in json)) {
     throw nonsense('the answer is JSON of another shape');
   }
-  // Without records and with an error it is not an empty answer: the authority itself failed.
+  // An answer with an error and without records is a failure of the authority, not an empty answer.
   if ('error' in json && !RECORD_KEYS.some((key) => key in json)) {
     throw nonsense(`the answer is an error: ${excerpt(JSON.stringify(json.error), apiKey)}`);
   }
   const payload = payloadSchemaOf(question).safeParse(json);
   if (!payload.success) throw nonsense('the answer has lists that are none', payload.error);
+  if (!isAnswerTo(question, json, payload.data)) {
+    throw nonsense(`the answer is not one to this question: it holds ${excerpt(Object.keys(json).join(', '), apiKey)}`);
+  }
   return payload.data;
 }

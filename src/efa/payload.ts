@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
 /*
- * What we use of the authority's answers, in their spelling, and never stricter than they are: a decorating field
- * that is missing or of another type reads as undefined. The records of an answer are left unread here; the mappers
- * read them one by one (`mapRecords`), so that a bad one costs itself only.
+ * The parts of the authority's answers that this service uses, in the authority's spelling. A decorating field that is
+ * missing or has another type reads as undefined. The records of an answer stay unread here; the mappers read them one
+ * by one (`mapRecords`), so that a bad record costs only itself.
  */
 
 /** Identifiers and names sometimes come as unquoted numbers. */
@@ -13,7 +13,7 @@ const numeral = z
   .string()
   .regex(/^-?\d+(\.\d+)?$/)
   .transform(Number);
-/** No duration or distance is as large; one that is would spoil the times and sums it goes into. */
+/** Larger numbers are no durations or distances, and would spoil the times and sums computed from them. */
 const reasonable = z.number().min(-1e9).max(1e9);
 const number = decorating(z.union([z.number(), numeral]).pipe(reasonable));
 
@@ -45,9 +45,8 @@ export const stopPointSchema = z.object({
   coord: z.unknown().optional(),
   matchQuality: number,
   isBest: flag,
-  /** Product classes that call here, with `TfNSWSF` or `TfNSWTR`. */
+  /** Product classes of the vehicles that stop here. An answer has either this list or `productClasses`. */
   modes: listOf(z.number()),
-  /** The same, without. */
   productClasses: listOf(z.number()),
   get parent() {
     return decorating(z.preprocess(withoutEndlessParents, stopPointSchema));
@@ -64,6 +63,17 @@ const timedStopPointSchema = stopPointSchema.extend({
   arrivalTimeBaseTimetable: text,
 });
 
+/** What an answer says about one run and its vehicle. Boards have it with the event, journeys with the line. */
+const vehiclePropertiesSchema = z.object({
+  RealtimeTripId: text,
+  AVMSTripID: text,
+  /** Whether the vehicle on this run has a low floor. */
+  AVMLowFloorVeh: flag,
+  /** Whether the timetable plans an accessible vehicle. */
+  PlanWheelChairAccess: flag,
+  attributes: listOf(z.string()),
+});
+
 const transportationSchema = z.object({
   id: text,
   name: text,
@@ -71,15 +81,15 @@ const transportationSchema = z.object({
   number: text,
   product: decorating(z.object({ class: number, iconId: number })),
   destination: decorating(z.object({ name: text })),
-  properties: decorating(z.object({ RealtimeTripId: text, tripCode: text })),
+  properties: decorating(vehiclePropertiesSchema),
 });
 
-const infoSchema = z.object({
+const infoTextSchema = z.object({ subtitle: text, urlText: text, content: text });
+
+const infoSchema = infoTextSchema.extend({
   priority: text,
-  subtitle: text,
-  urlText: text,
-  content: text,
   properties: decorating(z.object({ speechText: text })),
+  infoLinks: listOf(infoTextSchema.extend({ speechText: text })),
 });
 
 export const stopEventSchema = z.object({
@@ -92,7 +102,8 @@ export const stopEventSchema = z.object({
   location: decorating(stopPointSchema),
   transportation: transportationSchema,
   infos: listOf(infoSchema),
-  properties: decorating(z.object({ WheelchairAccess: flag })),
+  /** `WheelchairAccess` is about the stop, not about the vehicle. */
+  properties: decorating(vehiclePropertiesSchema.extend({ WheelchairAccess: flag })),
 });
 
 export const efaLegSchema = z.object({
@@ -124,6 +135,7 @@ export const tripSchema = z.object({ systemMessages, journeys: list });
 export type StopPoint = z.infer<typeof stopPointSchema>;
 export type TimedStopPoint = z.infer<typeof timedStopPointSchema>;
 export type Transportation = z.infer<typeof transportationSchema>;
+export type VehicleProperties = z.infer<typeof vehiclePropertiesSchema>;
 export type Info = z.infer<typeof infoSchema>;
 export type StopEvent = z.infer<typeof stopEventSchema>;
 export type EfaLeg = z.infer<typeof efaLegSchema>;
@@ -132,7 +144,7 @@ export type DepartureMonitorPayload = z.infer<typeof departureMonitorSchema>;
 export type LocationsPayload = z.infer<typeof locationsSchema>;
 export type TripPayload = z.infer<typeof tripSchema>;
 
-/** Platform, stop, locality: upstream goes three deep. A chain without an end would be read until the stack is full. */
+/** Upstream nests platform, stop and locality. Reading a very deep chain of parents would overflow the stack. */
 const MAX_PARENTS = 10;
 
 function withoutEndlessParents(place: unknown): unknown {

@@ -1,6 +1,6 @@
 import type { Mode } from '../transit/mode.ts';
 
-/** The authority's product classes of vehicles. On demand (10) is a bus that comes when called. */
+/** The authority's product classes of vehicles. Class 10, on demand, is a bus that has to be booked. */
 const MODE_OF_CLASS: Readonly<Record<number, Mode>> = {
   1: 'train',
   2: 'metro',
@@ -15,7 +15,7 @@ const MODE_OF_CLASS: Readonly<Record<number, Mode>> = {
 /** 99: a walk inside the network, between two platforms. 100: a walk over streets. */
 const WALK_CLASSES: readonly number[] = [99, 100];
 
-/** Null for walks and for classes we do not know. */
+/** Null for walks and for unknown classes. */
 export function findMode(productClass: number): Mode | null {
   return MODE_OF_CLASS[productClass] ?? null;
 }
@@ -24,7 +24,7 @@ export function isWalkClass(productClass: number): boolean {
   return WALK_CLASSES.includes(productClass);
 }
 
-/** The classes to exclude so that only the wanted modes are answered; empty when every mode is wanted. */
+/** The classes to exclude from a question, so that only the wanted modes remain; empty when every mode is wanted. */
 export function toExcludedClasses(wanted: readonly Mode[]): number[] {
   return Object.keys(MODE_OF_CLASS)
     .map(Number)

@@ -1,5 +1,14 @@
 import type { z } from 'zod';
-import { departureMonitorSchema, locationsSchema, tripSchema } from './payload.ts';
+import {
+  EXPECTED_BOARD,
+  EXPECTED_NAMES,
+  EXPECTED_NEARBY,
+  EXPECTED_TRIP,
+  type ExpectedAnswer,
+  isBoardOf,
+  isExpected,
+} from './answer/expected-answer.ts';
+import { type DepartureMonitorPayload, departureMonitorSchema, locationsSchema, tripSchema } from './payload.ts';
 import {
   type DepartureMonitorQuestion,
   type EfaQuery,
@@ -9,7 +18,7 @@ import {
   toTripQuery,
 } from './request.ts';
 
-/** For how long an answer stays fresh; `upstream/freshness-window.ts` has the durations. */
+/** The class that decides how long an answer is fresh; `upstream/freshness-window.ts` has the durations. */
 export type FreshnessClass = 'departuresNow' | 'departuresAtTime' | 'trips' | 'nearby' | 'search';
 
 /** What is the same in all requests of one kind. */
@@ -17,7 +26,8 @@ const RAPID_JSON = { outputFormat: 'rapidJSON', coordOutputFormat: 'EPSG:4326' }
 
 /**
  * The kinds of questions that the authority is asked: endpoint, fixed parameters, how the question is written as the
- * other parameters, the schema of the answer, and its freshness class. A new kind is one entry.
+ * other parameters, the schema of the answer, what the answer has to hold, and its freshness class. A new kind is one
+ * entry.
  */
 const KINDS = {
   departureMonitor: {
@@ -32,25 +42,28 @@ const KINDS = {
     },
     toQuery: toDepartureMonitorQuery,
     payload: departureMonitorSchema,
+    expected: EXPECTED_BOARD,
     freshness: ({ at, isForNow }: DepartureMonitorQuestion) =>
       at === null || isForNow ? 'departuresNow' : 'departuresAtTime',
   },
   /**
-   * Platforms (`BUS_POINT`, which is every mode's) give the distance to where one boards; stops (`STOP`) give the modes.
+   * `BUS_POINT` lists platforms of all modes, with the distance to where a rider boards; `STOP` lists stops with modes.
    */
   coord: {
     endpoint: 'coord',
     parameters: { ...RAPID_JSON, inclFilter: '1', type_1: 'BUS_POINT', type_2: 'STOP' },
     toQuery: toCoordQuery,
     payload: locationsSchema,
+    expected: EXPECTED_NEARBY,
     freshness: () => 'nearby',
   },
-  /** Type "any": type "stop" answers free text with a list without coordinates, or with nothing. */
+  /** Type "any", because type "stop" answers free text with a list without coordinates, or with nothing. */
   stopFinder: {
     endpoint: 'stop_finder',
     parameters: { ...RAPID_JSON, type_sf: 'any', TfNSWSF: 'true' },
     toQuery: toStopFinderQuery,
     payload: locationsSchema,
+    expected: EXPECTED_NAMES,
     freshness: () => 'search',
   },
   trip: {
@@ -58,6 +71,7 @@ const KINDS = {
     parameters: { ...RAPID_JSON, type_origin: 'any', type_destination: 'any', TfNSWTR: 'true' },
     toQuery: toTripQuery,
     payload: tripSchema,
+    expected: EXPECTED_TRIP,
     freshness: () => 'trips',
   },
 } as const satisfies Record<string, QuestionKind>;
@@ -67,6 +81,7 @@ interface QuestionKind {
   parameters: EfaQuery;
   toQuery: (question: never) => EfaQuery;
   payload: z.ZodType;
+  expected: ExpectedAnswer;
   freshness: (question: never) => FreshnessClass;
 }
 
@@ -85,6 +100,12 @@ export function toRequest(question: Question): { endpoint: string; query: EfaQue
   return { endpoint, query: { ...parameters, ...writeQuery(question) } };
 }
 
+/** False for the answer of another endpoint, and for the board of another stop. */
+export function isAnswerTo<Asked extends Question>(question: Asked, json: object, payload: PayloadOf<Asked>): boolean {
+  if (!isExpected(KINDS[question.kind].expected, json, payload)) return false;
+  return question.kind !== 'departureMonitor' || isBoardOf(question.stopId, payload as DepartureMonitorPayload);
+}
+
 export function payloadSchemaOf<Asked extends Question>({ kind }: Asked): z.ZodType<PayloadOf<Asked>> {
   return KINDS[kind].payload as unknown as z.ZodType<PayloadOf<Asked>>;
 }
@@ -93,7 +114,7 @@ export function freshnessClassOf(question: Question): FreshnessClass {
   return KINDS[question.kind].freshness(question as never);
 }
 
-/** Equal for questions that one answer serves: the freshness class and the request as the authority gets it. */
+/** Questions with the same key share one answer. The key is the freshness class and the request to the authority. */
 export function questionKey(question: Question): string {
   return `${freshnessClassOf(question)}:${KINDS[question.kind].endpoint}?${new URLSearchParams(writeQuery(question))}`;
 }

@@ -8,9 +8,9 @@ export interface PlannedAndRealtime {
 }
 
 /**
- * One function for every planned and actual time.
- * `isLive` decides, not the presence of an estimate: journey answers carry estimates on timetable-only legs too.
- * Null when there is no time at all. The older names of the planned time stand in for a missing one.
+ * One function for every planned and actual time. Null when there is no time at all.
+ * Only `isLive` says that the vehicle is tracked: journey answers carry estimates on timetable-only legs too. Where the
+ * planned time is missing, the time of the base timetable stands in for it, else the estimate.
  */
 export function findTime(
   times: { planned: string | undefined; baseTimetable: string | undefined; estimated: string | undefined },
@@ -22,14 +22,15 @@ export function findTime(
   return { planned, realtime: isLive ? (estimated ?? null) : null };
 }
 
-/** The time to reckon with: the estimate where there is one. */
+/** The estimate where there is one, else the planned time. */
 export function bestKnown({ planned, realtime }: PlannedAndRealtime): Date {
   return realtime ?? planned;
 }
 
 /**
- * Nobody can board (alight) there: said by the flag, or only by the status of the trip or of the place. Where the other
- * half of a call is cancelled, as at a stop where the trip now ends, the vehicle is still there to be left.
+ * Whether a rider cannot board (`departure`) or cannot alight (`arrival`) at a stop. Either the flag says so, or only the
+ * status of the run or of the stop. Where a run now ends early, its last stop has a cancelled departure and an arrival
+ * that is not cancelled.
  */
 export function isCancelled(
   call: 'departure' | 'arrival',

@@ -1,27 +1,30 @@
 import type { z } from 'zod';
 import { ApiError } from '../errors.ts';
 
-/**
- * Why a record is not shown. The first three are decisions about good data; the others say that the data is bad.
- */
-export type LeftOutReason =
-  | 'cancelled'
-  | 'unknown product class'
-  | 'not asked for'
-  | 'malformed'
-  | 'no time'
-  | 'no route'
-  | 'no headsign'
-  | 'no identifier'
-  | 'no name'
-  | 'no position';
+/** Why a record is not shown, and what that says: the record is good, or good but of a kind to look into, or bad. */
+const REASONS = {
+  cancelled: 'everyday',
+  'not asked for': 'everyday',
+  'missed change': 'everyday',
+  'arrives too late': 'everyday',
+  'beyond the limit': 'everyday',
+  'unknown product class': 'unknown',
+  malformed: 'bad',
+  'of another question': 'bad',
+  'no time': 'bad',
+  'no route': 'bad',
+  'no headsign': 'bad',
+  'no identifier': 'bad',
+  'no name': 'bad',
+  'no position': 'bad',
+} as const satisfies Record<string, 'everyday' | 'unknown' | 'bad'>;
 
-const BY_DECISION: readonly string[] = ['cancelled', 'unknown product class', 'not asked for'];
+export type LeftOutReason = keyof typeof REASONS;
 
 /** How many records were left out, by reason. */
 export type LeftOutCounts = Partial<Record<LeftOutReason, number>>;
 
-/** Thrown inside a record's mapping: this record is not shown, the others are. */
+/** Thrown while one record is mapped: this record is not shown, the others are. */
 export class LeftOut extends Error {
   override readonly name = 'LeftOut';
   readonly reason: LeftOutReason;
@@ -32,15 +35,15 @@ export class LeftOut extends Error {
   }
 }
 
-/** The value, or the record is left out for the reason. */
+/** The value. Throws `LeftOut` with the reason where there is none. */
 export function need<Value>(value: Value | null | undefined, reason: LeftOutReason): Value {
   if (value === null || value === undefined || value === '') throw new LeftOut(reason);
   return value;
 }
 
 /**
- * Reads and maps each record in a guard of its own: what cannot be read is left out and counted.
- * Throws `UPSTREAM_ERROR` when there were records and every one of them was bad: an empty answer would be a lie.
+ * Reads and maps each record in a guard of its own. A record that cannot be read is left out and counted.
+ * Throws `UPSTREAM_ERROR` when there are records and every one of them is bad: an empty answer would be a lie.
  */
 export function mapRecords<Record, Ours>(
   records: readonly unknown[],
@@ -57,13 +60,18 @@ export function mapRecords<Record, Ours>(
       leftOut[reason] = (leftOut[reason] ?? 0) + 1;
     }
   }
-  const isNonsense = Object.keys(leftOut).every((reason) => !BY_DECISION.includes(reason));
-  if (records.length > 0 && kept.length === 0 && isNonsense) {
-    throw new ApiError('UPSTREAM_ERROR', 'The transport authority sent an answer that could not be read.', {
-      cause: new Error(`no record could be read: ${JSON.stringify(leftOut)}`),
-    });
+  const areAllBad = listReasons(leftOut).every((reason) => REASONS[reason] === 'bad');
+  if (records.length > 0 && kept.length === 0 && areAllBad) {
+    throw unusableAnswer(`no record could be read: ${JSON.stringify(leftOut)}`);
   }
   return { kept, leftOut };
+}
+
+/** An answer that cannot be shown; the cause is for the log. */
+export function unusableAnswer(cause: string): ApiError {
+  return new ApiError('UPSTREAM_ERROR', 'The transport authority sent an answer that could not be read.', {
+    cause: new Error(cause),
+  });
 }
 
 /** Throws `LeftOut` when the record is not of the schema's shape. */
@@ -75,13 +83,16 @@ export function readRecord<Record>(record: unknown, schema: z.ZodType<Record>): 
 
 export function sumLeftOut(counts: readonly LeftOutCounts[]): LeftOutCounts {
   const sum: LeftOutCounts = {};
-  for (const [reason, count] of counts.flatMap((one) => Object.entries(one)) as [LeftOutReason, number][]) {
-    sum[reason] = (sum[reason] ?? 0) + count;
-  }
+  for (const one of counts)
+    for (const reason of listReasons(one)) sum[reason] = (sum[reason] ?? 0) + (one[reason] ?? 0);
   return sum;
 }
 
-/** Bad data and classes we do not know deserve an operator's attention; the other reasons are everyday. */
+/** Bad records and unknown product classes are for the operator to look into; the other reasons are everyday. */
 export function isEveryday(counts: LeftOutCounts): boolean {
-  return Object.keys(counts).every((reason) => reason === 'cancelled' || reason === 'not asked for');
+  return listReasons(counts).every((reason) => REASONS[reason] === 'everyday');
+}
+
+function listReasons(counts: LeftOutCounts): LeftOutReason[] {
+  return Object.keys(counts) as LeftOutReason[];
 }

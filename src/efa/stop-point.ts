@@ -7,42 +7,50 @@ import { findMode } from './product-class.ts';
 const LABEL =
   /^(Platforms?|Stand|Wharf|Side|Bay|Coach Bay|Berth|Jetty|Pontoon) (\d{1,2}[A-Z]?|[A-Z]\d{0,2})([/&-]\d{1,2})?$/;
 
-/** The authority's internal codes that tell a platform: "THL6", "CE26", "SD02"; not "LR1" and "X1". */
+/** The authority's internal codes that hold a platform's number: "THL6", "CE26", "SD02"; not "LR1" and "X1". */
 const RAIL_CODE = /^(?!LR|BUS)[A-Z]{2,4}0?(\d{1,2})$/;
 const STAND_CODE = /^[A-WYZ]$/;
 
+/** Whether the text is what is written over a platform. */
+export function isPlatformLabel(text: string): boolean {
+  return LABEL.test(text);
+}
+
 /**
- * The label a rider looks for, or null where there is none; never an internal code.
- * `mode` is that of the vehicle leaving or arriving, null for a walk.
+ * The label a rider looks for, or null where there is none; never an internal code. `mode` is that of the vehicle
+ * leaving or arriving, null for a walk; `stopName` is what the answer calls the stop.
  */
-export function findPlatform(point: StopPoint, mode: Mode | null): string | null {
+export function findPlatform(point: StopPoint, mode: Mode | null, stopName: string | null): string | null {
   const { platform: code = '', platformName } = point.properties ?? {};
   const label = [platformName, point.disassembledName, point.name, point.parent?.name]
     .map((text) => labelParts(text ?? '').join(', '))
     .find((text) => text !== '');
   if (label) return label;
+  if (mode === 'lightrail') return findLightRailPlace(point, stopName ?? '');
 
   const [, number] = RAIL_CODE.exec(code) ?? [];
   if (number && (mode === 'train' || mode === 'metro' || mode === null)) return `Platform ${number}`;
-  // Servers before 10.6 give the code of a stand and nothing else. A lone letter at a wharf is a side instead.
+  // Servers before 10.6 give only the code of a stand. At a wharf a lone letter is a side instead.
   const isStand = mode === null ? callsOnlyOnLand(point) : mode === 'bus' || mode === 'schoolbus';
   return platformName === undefined && isStand && STAND_CODE.test(code) ? `Stand ${code}` : null;
 }
 
-/** The stop's name without platform and suburb. Null when upstream gives no name that says anything. */
+/** The stop's name without platform and suburb. Null when upstream gives no usable name. */
 export function findStopName(point: StopPoint): string | null {
-  const code = point.properties?.platform;
+  const { platform: code, platformName } = point.properties ?? {};
   const candidates = [point.disassembledName, point.name].map((name) => withoutLocality(point, name));
   for (const candidate of candidates) {
     const parts = (candidate ?? '').split(', ');
-    const firstLabel = parts.findIndex((part) => LABEL.test(part) || (code !== undefined && part === code));
+    const firstLabel = parts.findIndex(
+      (part, index) => LABEL.test(part) || part === code || (index > 0 && part === platformName),
+    );
     const name = (firstLabel === -1 ? parts : parts.slice(0, firstLabel)).join(', ').trim();
     if (isRealName(name)) return name;
   }
   return point.parent && !isLocality(point.parent) ? findStopName(point.parent) : null;
 }
 
-/** The name of the stop with its suburb, as far as upstream gives one that says anything; else without. */
+/** The name of the stop with its suburb, where upstream gives a usable one; else without. */
 export function findNameWithPlace(point: StopPoint): string | null {
   const name = point.properties?.STOP_NAME_WITH_PLACE?.trim() ?? '';
   return isRealName(name) ? name : findStopName(point);
@@ -50,14 +58,19 @@ export function findNameWithPlace(point: StopPoint): string | null {
 
 /** `[lat, lng]` of the point, else of the stop it belongs to. */
 export function findPosition(point: StopPoint): Position | null {
-  const own = positionSchema.safeParse(point.coord);
-  if (own.success) return own.data;
+  const own = findOwnPosition(point);
+  if (own) return own;
   return point.parent && !isLocality(point.parent) ? findPosition(point.parent) : null;
 }
 
+/** `[lat, lng]` of the very point. */
+export function findOwnPosition({ coord }: Pick<StopPoint, 'coord'>): Position | null {
+  return positionSchema.safeParse(coord).data ?? null;
+}
+
 /**
- * The identifier of the exact point; else of its stop, else the authority's internal number. A place that has none
- * of them (an address at the end of a walk) is identified by its position, in the form that the authority accepts.
+ * The identifier of the exact point; else of its stop, else the authority's internal number. A place without any
+ * identifier (an address at the end of a walk) is identified by its position, in the form that the authority accepts.
  */
 export function findId(point: StopPoint): string | null {
   if (point.id) return point.id;
@@ -65,6 +78,13 @@ export function findId(point: StopPoint): string | null {
   if (point.properties?.stopId) return point.properties.stopId;
   const position = findPosition(point);
   return position && `coord:${position[1]}:${position[0]}:EPSG:4326`;
+}
+
+/** Every identifier of the point and of the stops it belongs to. */
+export function listIds(point: StopPoint): string[] {
+  const { stopId, STOP_GLOBAL_ID } = point.properties ?? {};
+  const parents = point.parent && !isLocality(point.parent) ? listIds(point.parent) : [];
+  return [point.id, stopId, STOP_GLOBAL_ID, ...parents].filter((id) => id !== undefined);
 }
 
 /** The suburb a stop lies in. */
@@ -76,7 +96,7 @@ export function findLocality(point: StopPoint): string | null {
   return null;
 }
 
-/** `[lat, lng]` pairs of a geometry; what is not a pair is dropped. */
+/** `[lat, lng]` pairs of a geometry; elements that are no pairs are dropped. */
 export function mapPath(coords: unknown): Position[] {
   if (!Array.isArray(coords)) return [];
   return coords.flatMap((pair) => {
@@ -85,7 +105,7 @@ export function mapPath(coords: unknown): Position[] {
   });
 }
 
-/** Modes of the vehicles that call here, as far as the authority lists them. */
+/** Modes of the vehicles that stop here, as far as the authority lists them. */
 export function listModes(point: StopPoint): Mode[] {
   return [...point.modes, ...point.productClasses].flatMap((productClass) => findMode(productClass) ?? []);
 }
@@ -106,7 +126,19 @@ export function destinationTimes(point: TimedStopPoint) {
   };
 }
 
-/** The parts of a name that are labels; a wharf and its side stand one behind the other. */
+/**
+ * Light rail at a station stops in a street of its own name ("Central Chalmers Street Light Rail"): the name is what a
+ * rider must know. Null at a stop that is called the same.
+ */
+function findLightRailPlace(point: StopPoint, stopName: string): string | null {
+  const { platform: code, platformName } = point.properties ?? {};
+  const name = (platformName ?? findStopName(point) ?? '').trim();
+  const place = name.startsWith(`${stopName}, `) ? name.slice(stopName.length + 2) : name;
+  const isStop = [place, `${place} Light Rail`].some((one) => `${stopName}, `.startsWith(`${one}, `));
+  return isRealName(place) && place !== code && !isStop ? place : null;
+}
+
+/** The parts of a name that are labels: "Wharf 3" and "Side A" of "Circular Quay, Wharf 3, Side A". */
 function labelParts(name: string): string[] {
   const parts = name.split(', ');
   const first = parts.findIndex((part) => LABEL.test(part));

@@ -1,8 +1,8 @@
 import type { SystemMessage } from './payload.ts';
 
 /*
- * An answer is judged by its records. Only when it has none do its system messages tell why: good answers carry
- * "errors" too (-8011, -10015), and the same code means different things on different endpoints.
+ * Only the system messages of an answer without records are read: good answers carry "errors" too (-8011, -10015).
+ * The same code means different things on different endpoints.
  */
 
 const UNKNOWN_STOP_CODES: readonly (number | undefined)[] = [-8020, -2000, -4002, -4003, -4004, -4005];

@@ -6,7 +6,10 @@ const MAX_REMEMBERED = 200;
 
 const chosen = new Map<string, Encoding>();
 
-/** What the caller prefers (`Accept-Encoding` with its weights); among equals, what we prefer. */
+/**
+ * What the caller prefers (`Accept-Encoding` with its weights); among equals, what we prefer. `*` stands for gzip only:
+ * proxies send it on behalf of clients that cannot read the newer encodings.
+ */
 export function chooseEncoding(acceptEncoding: string | undefined, body: Buffer): Encoding {
   if (!acceptEncoding || body.length < WORTH_ENCODING_BYTES) return 'identity';
   const known = chosen.get(acceptEncoding);
@@ -23,7 +26,7 @@ function readAcceptEncoding(header: string): Encoding {
     const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
     weights.set(name, weight === undefined ? 1 : Number(weight) || 0);
   }
-  const weightOf = (name: string) => weights.get(name) ?? weights.get('*') ?? 0;
+  const weightOf = (name: Encoding) => weights.get(name) ?? (name === 'gzip' ? weights.get('*') : undefined) ?? 0;
   const best = ENCODINGS.reduce((best, name) => (weightOf(name) > weightOf(best) ? name : best));
   return weightOf(best) > 0 && weightOf(best) >= (weights.get('identity') ?? 0) ? best : 'identity';
 }

@@ -22,10 +22,27 @@ const EXPOSED = [
 /** On every answer, also on those that leave before there is a request: broken HTTP and broken URLs. */
 export const CROSS_ORIGIN_HEADERS = { 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED };
 
+/** `*` stands for every other header, such as those of tracing tools; browsers take it for all but Authorization. */
+const ALLOWED = [
+  'Authorization',
+  'Accept',
+  'Cache-Control',
+  'Content-Type',
+  'If-None-Match',
+  'X-Requested-With',
+  'Last-Event-ID',
+  'MCP-Protocol-Version',
+  'Mcp-Method',
+  'Mcp-Name',
+  'traceparent',
+  'tracestate',
+  'baggage',
+  '*',
+].join(', ');
+
 const PREFLIGHT_HEADERS = {
-  'access-control-allow-methods': 'GET, HEAD, POST',
-  // "*" would not cover Authorization.
-  'access-control-allow-headers': 'Authorization, Content-Type, If-None-Match, Cache-Control',
+  'access-control-allow-methods': 'GET, HEAD, OPTIONS',
+  'access-control-allow-headers': ALLOWED,
   'access-control-max-age': '86400',
 };
 
@@ -44,7 +61,7 @@ export const cors = fp(
   { name: 'cors' },
 );
 
-/** Other OPTIONS requests are a method that no path takes. */
+/** Other OPTIONS requests ask for the methods of a path; `paths.ts` answers them. */
 function isPreflight({ method, headers }: FastifyRequest): boolean {
   return method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 }

@@ -111,14 +111,14 @@ export const ERROR_DOCS: Record<ErrorCode, ErrorDoc> = {
     title: 'The path takes another method',
     cause: 'The path exists, but not for this HTTP method. The Allow header lists the methods that do.',
     fix: ['Every operation of the API is a GET; parameters go into the query string.'],
-    example: methodNotAllowed('/v1/departures', 'POST', 'GET, HEAD'),
+    example: methodNotAllowed('/v1/departures', 'POST', 'GET, HEAD, OPTIONS'),
     retry: 'No.',
     curl: BOARD,
   },
   DAILY_LIMIT_EXCEEDED: {
     title: 'The plan’s requests of the day are used up',
     cause:
-      'All keys of one account share the plan’s daily count, and it is spent. Counting starts again at midnight UTC (10 or 11 in the morning in Sydney). Refused requests are not counted.',
+      'All keys of one account share the plan’s daily count, and it is spent, or fewer are left than the question counts as: boards count as one request for each stop. Counting starts again at midnight UTC (10 or 11 in the morning in Sydney). Refused requests are not counted.',
     fix: [
       'Read RateLimit (r: requests left, t: seconds to the reset) on every answer, and slow down before it is empty.',
       'Do not ask for the same board more often than its max-age says: nothing new is to be had.',
@@ -141,7 +141,7 @@ export const ERROR_DOCS: Record<ErrorCode, ErrorDoc> = {
       'Look for the mail that was already sent, in the spam folder too.',
       'Wait for the seconds in Retry-After and try once more.',
     ],
-    example: tooManyMails('from your network', 2220),
+    example: tooManyMails('Your network has requested too many mails.', 2220),
     retry: 'Yes, after the seconds in Retry-After.',
     curl: BOARD,
   },

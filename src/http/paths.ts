@@ -4,34 +4,50 @@ import { hideKeys } from '../access/keys.ts';
 import { methodNotAllowed, unknownPath } from '../error-messages.ts';
 import type { ApiError } from '../errors.ts';
 
+/** `OPTIONS *` asks about the whole server. */
+const WHOLE_SERVER = '*';
+/** More than any route has. */
+const MAX_PARTS = 16;
+
 /**
  * Unknown paths are 404, known paths with another method 405 with `Allow`. Both are thrown before the body is read,
- * so that a POST is told about its method and not about its content type.
+ * so that a POST is told about its method and not about its content type. OPTIONS is answered with `Allow` alone.
  */
 export const paths = fp(
   async (app: FastifyInstance) => {
-    const methodsOf = new Map<string, string[]>();
+    const methodsOf = new Map<string, string[]>([[WHOLE_SERVER, ['GET', 'HEAD']]]);
 
     app.addHook('onRoute', ({ url, method }) => {
       methodsOf.set(url, [...(methodsOf.get(url) ?? []), ...[method].flat()]);
     });
-    app.addHook('onRequest', async (request) => {
-      if (request.is404) throw pathError(request, methodsOf);
+    app.addHook('onRequest', async (request, reply) => {
+      if (!request.is404) return;
+      const allow = findAllowed(request, methodsOf);
+      if (request.method === 'OPTIONS' && allow) return reply.code(204).header('allow', allow).send();
+      throw pathError(request, allow);
     });
     app.setNotFoundHandler((request) => {
-      throw pathError(request, methodsOf);
+      throw pathError(request, findAllowed(request, methodsOf));
     });
   },
   { name: 'paths' },
 );
 
-function pathError(request: FastifyRequest, methodsOf: ReadonlyMap<string, string[]>): ApiError {
-  const asked = request.url.split('?', 1)[0] ?? '/';
-  const path = hideKeys(asked).slice(0, 200);
-  const allowed = methodsOf.get(toRouteUrl(asked));
-  if (!allowed) return unknownPath(path);
-  const allow = [...new Set(allowed)].sort().join(', ');
-  return methodNotAllowed(path, request.method, allow);
+function pathError(request: FastifyRequest, allow: string | null): ApiError {
+  const path = hideKeys(askedPath(request)).slice(0, 200);
+  return allow ? methodNotAllowed(path, request.method, allow) : unknownPath(path);
+}
+
+/** The methods of the path, as `Allow` lists them; null for an unknown path. */
+function findAllowed(request: FastifyRequest, methodsOf: ReadonlyMap<string, string[]>): string | null {
+  const path = toRouteUrl(askedPath(request));
+  const parts = path.split('/', MAX_PARTS);
+  const methods = methodsOf.get(path) ?? [...methodsOf].find(([route]) => matches(route, parts))?.[1];
+  return methods ? [...new Set([...methods, 'OPTIONS'])].sort().join(', ') : null;
+}
+
+function askedPath(request: FastifyRequest): string {
+  return request.url.split('?', 1)[0] ?? '/';
 }
 
 /** As the route was registered: decoded, without a trailing slash. */
@@ -41,4 +57,12 @@ function toRouteUrl(path: string): string {
   } catch {
     return path;
   }
+}
+
+/** A route has `:name` in the place of one part, or `*` at the end in the place of all that follows. */
+function matches(route: string, parts: readonly string[]): boolean {
+  const wanted = route.split('/');
+  const isOpen = wanted.at(-1) === '*' && wanted.length > 1;
+  if (isOpen ? parts.length < wanted.length : parts.length !== wanted.length) return false;
+  return wanted.every((part, index) => part === parts[index] || part === '*' || (part.startsWith(':') && parts[index]));
 }

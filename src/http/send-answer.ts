@@ -4,6 +4,9 @@ import type { FinishedAnswer } from '../answers/finished-answer.ts';
 import { chooseEncoding } from './accept-encoding.ts';
 import { freshnessHeaders, matchesEtag } from './freshness-headers.ts';
 
+/** Authorization, so that a cache on the client shows the answer of one key to no other, and to no revoked one. */
+const VARY = 'Accept-Encoding, Authorization';
+
 /** Sends a finished answer: how fresh it is, 304 to a caller that has it already, encoded as the caller prefers. */
 export function sendAnswer(
   request: FastifyRequest,
@@ -15,7 +18,7 @@ export function sendAnswer(
   request.costNoUpstreamCall = freshness.source !== 'upstream';
   reply.headers(freshnessHeaders(freshness, now().getTime()));
   reply.header('etag', body.etag);
-  reply.vary('Accept-Encoding');
+  reply.header('vary', VARY);
   if (matchesEtag(request.headers['if-none-match'], body.etag)) return reply.code(304).send();
 
   const encoding = chooseEncoding(acceptEncodingOf(request), body.bytes);

@@ -1,13 +1,16 @@
 import { type LocationsPayload, type StopPoint, stopPointSchema } from '../efa/payload.ts';
-import { type LeftOutCounts, mapRecords, need } from '../efa/record.ts';
+import { LeftOut, type LeftOutCounts, mapRecords, need } from '../efa/record.ts';
 import { findNameWithPlace, findPosition, listModes } from '../efa/stop-point.ts';
 import { sortModes } from '../transit/mode.ts';
 import { distanceMetres, type Position } from '../transit/stop.ts';
 import type { NearbyStop } from './nearby-stop.ts';
 
+/** Questions go up to 2,000 m, and the centre of a large station may lie beyond. Farther places were not asked for. */
+const MAX_DISTANCE_METRES = 5000;
+
 /**
  * One entry per stop, the nearest first. Platforms are grouped under the stop they belong to: its distance and its
- * position are those of its nearest platform, which is where one walks to. Upstream lists modes with stops only.
+ * position are those of its nearest platform, which is where a rider walks to. Upstream lists modes with stops only.
  */
 export function mapNearbyStops(
   payload: LocationsPayload,
@@ -22,10 +25,12 @@ export function mapNearbyStops(
 
 function mapLocation(point: StopPoint, from: Position): NearbyStop {
   const position = findPosition(point);
+  const isFarAway = position !== null && distanceMetres(from, position) > MAX_DISTANCE_METRES;
+  if (isFarAway) throw new LeftOut('of another question');
   const distance = point.properties?.distance ?? (position && distanceMetres(from, position));
   return {
     stop_id: need(point.properties?.STOP_GLOBAL_ID ?? point.id, 'no identifier'),
-    // The name of a stop is literally "undefined, undefined" where it is asked for by type STOP.
+    // Stops of type STOP are literally called "undefined, undefined".
     name: need(findNameWithPlace(point), 'no name'),
     distance_metres: Math.max(0, Math.round(need(distance, 'no position'))),
     lat: position?.[0] ?? null,

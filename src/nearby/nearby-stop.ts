@@ -10,7 +10,7 @@ const nearbyStopSchema = z
     lat: latitudeSchema.nullable(),
     lng: longitudeSchema.nullable(),
     modes: z.array(modeSchema).meta({ description: 'What stops there' }),
-    routes: z.array(z.never()).max(0).meta({ description: 'Reserved, always empty' }),
+    routes: z.array(z.string()).max(0).meta({ description: 'Reserved, always empty' }),
   })
   .meta({ id: 'NearbyStop', description: 'A stop around a place.' });
 

@@ -2,6 +2,9 @@ import { z } from 'zod';
 import { modesParameter } from '../transit/mode.ts';
 import { countUpTo, decimalBetween, describe, withDefault } from '../transit/parameter.ts';
 
+/** Roughly, in degrees. */
+const AUSTRALIA = { west: 110, east: 160, south: -45, north: -9 };
+
 export const nearbyQuery = z
   .object({
     lat: describe(decimalBetween(-90, 90), 'Latitude, EPSG:4326.', -33.8731),
@@ -22,6 +25,7 @@ export function toNearbyQuestion({ lat, lng, radius }: NearbyQuery) {
   return { kind: 'coord', lat, lng, radiusMetres: radius } as const;
 }
 
+/** Only where the swapped point is in Australia: "lat=-91&lng=0" is a wrong number and no swapped pair. */
 function areSwapped(lat: number, lng: number): boolean {
-  return Math.abs(lat) > 90 && Math.abs(lat) <= 180 && Math.abs(lng) <= 90;
+  return lat >= AUSTRALIA.west && lat <= AUSTRALIA.east && lng >= AUSTRALIA.south && lng <= AUSTRALIA.north;
 }

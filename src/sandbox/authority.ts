@@ -1,9 +1,11 @@
-import { createFootpaths, type Footpaths } from './footpath.ts';
-import type { SandboxNetwork } from './network.ts';
-import { indexNetwork, type NetworkIndex } from './network-index.ts';
-import { createTimetables, type Timetable } from './timetable.ts';
+import { createFootpaths, type Footpaths } from './journeys/footpath.ts';
+import type { SandboxNetwork } from './network/network.ts';
+import { indexNetwork, type NetworkIndex } from './network/network-index.ts';
+import { createTimetables, type Timetable } from './timetable/timetable.ts';
 
-/** All that the stand-in knows; none of it changes, it is only worked out when first asked for. */
+/**
+ * What the answers are made from. Nothing in it depends on the clock; timetables and footpaths are made on first use.
+ */
 export interface Authority {
   index: NetworkIndex;
   timetableAround: (epochSeconds: number) => Timetable;

@@ -3,28 +3,31 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export type EndpointName = 'departure_mon' | 'trip' | 'stop_finder' | 'coord';
 
-/** What may go wrong with one answer. Chosen in process by whoever starts the sandbox; no request can ask for it. */
+/** A fault of one answer. Chosen by the code that starts the sandbox; a request cannot choose it. */
 export type Fault =
   /** The true answer, late. */
   | { kind: 'slow'; delayMs: number }
-  /** Nothing at all, not even headers, until the other side gives up. */
+  /** No byte at all, not even headers, until the client gives up. */
   | { kind: 'hang-before-headers' }
   /** Headers and half of the body, then silence. */
   | { kind: 'hang-in-body' }
-  /** The connection is torn down before any answer. */
+  /** The connection is reset before any answer. */
   | { kind: 'reset' }
   /** The true answer, one byte a second. */
   | { kind: 'drip' }
   /** Another answer: a 500 page, a 403 with `X-Error-Detail`, a 429 with `Retry-After`. */
   | { kind: 'answer'; status: number; body: string; headers?: Record<string, string> }
-  /** The true answer with its second half missing, as if it were whole. */
+  /** The first half of the true answer, with a matching `content-length`. */
   | { kind: 'truncated' }
   /** 200 without a body. */
   | { kind: 'empty' }
-  /** 200 and JSON that is no answer of this endpoint. */
+  /** 200 and JSON that is not an answer of this endpoint. */
   | { kind: 'other-json'; json: unknown };
 
-/** Asked once for every request with a good key, `count` rising from 1 for each endpoint; undefined for no fault. */
+/**
+ * Called once for every request with a valid key; undefined for no fault. `count` counts each endpoint's requests from
+ * 1.
+ */
 export type FaultChooser = (request: {
   endpoint: EndpointName;
   query: URLSearchParams;
@@ -39,7 +42,7 @@ export interface Answer {
 
 const DRIP_INTERVAL_MS = 1000;
 
-/** Sends `answer` the way the fault would have it; without one, as it is. Ends early when `closed` aborts. */
+/** Sends `answer` with the fault, if any. Ends early when `closed` aborts. */
 export async function sendAnswer(
   response: ServerResponse,
   answer: Answer,

@@ -2,30 +2,31 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { coordAnswer } from './answers/coord-answer.ts';
+import { departureAnswer } from './answers/departure-answer.ts';
+import { stopFinderAnswer } from './answers/stop-finder-answer.ts';
+import { tripAnswer } from './answers/trip-answer.ts';
 import { type Authority, createAuthority } from './authority.ts';
-import { coordAnswer } from './coord-answer.ts';
-import { departureAnswer } from './departure-answer.ts';
 import { type Answer, type EndpointName, type FaultChooser, sendAnswer } from './fault.ts';
-import { SANDBOX_NETWORK } from './network/sandbox-network.ts';
-import type { SandboxNetwork } from './network.ts';
-import { stopFinderAnswer } from './stop-finder-answer.ts';
+import { readNetwork } from './network/gtfs-network.ts';
+import type { SandboxNetwork } from './network/network.ts';
 import { seedOf } from './trait.ts';
-import { tripAnswer } from './trip-answer.ts';
 
 export interface Sandbox {
-  /** Where the stand-in listens, "http://127.0.0.1:41234/v1/tp". */
+  /** Base of the endpoints, "http://127.0.0.1:41234/v1/tp". */
   url: string;
-  /** Stops at once; answers under way are torn down. */
+  /** Stops at once and cuts off answers that are under way. */
   close(): Promise<void>;
 }
 
 export interface SandboxOptions {
-  /** The one key it accepts. */
+  /** The one valid key. */
   apiKey: string;
-  /** Its clock; the answers change once a minute. */
+  /** The clock. Answers change once a minute. */
   now: () => Date;
+  /** The network of `network/gtfs` where absent. */
   network?: SandboxNetwork;
-  /** For tests: what goes wrong, and when. */
+  /** For tests. */
   fault?: FaultChooser;
 }
 
@@ -38,15 +39,15 @@ const ANSWERS: Record<EndpointName, (authority: Authority, query: URLSearchParam
   coord: coordAnswer,
 };
 
-/** Starts a stand-in for the authority on a free loopback port: same protocol, invented timetables, no network. */
+/** Starts a stand-in for the authority on a free loopback port: the same protocol, with made-up timetables. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const authority = createAuthority(options.network ?? SANDBOX_NETWORK);
+  const authority = createAuthority(options.network ?? readNetwork());
   const counts = new Map<EndpointName, number>();
   const closing = new AbortController();
 
   const server = createServer((request, response) => {
     handle(request, response).catch((error: unknown) => {
-      // Torn down by close(), or a mistake of the sandbox itself, which should be seen.
+      // Either close() aborted the answer, or the sandbox has a bug, which a test should see.
       if (closing.signal.aborted || response.headersSent) response.destroy();
       else sendAnswer(response, failed(error), undefined, closing.signal);
     });
@@ -62,7 +63,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     const count = (counts.get(endpoint) ?? 0) + 1;
     counts.set(endpoint, count);
     const fault = options.fault?.({ endpoint, query, count });
-    const answer = trueAnswer(authority, endpoint, query, options.now());
+    const answer = answerOf(authority, endpoint, query, options.now());
     await sendAnswer(response, await compressed(answer, request, fault?.kind), fault, closing.signal);
   }
 
@@ -87,7 +88,7 @@ function endpointOf(request: IncomingMessage, pathname: string): EndpointName | 
   return request.method === 'GET' && Object.hasOwn(ANSWERS, name) ? (name as EndpointName) : undefined;
 }
 
-function trueAnswer(authority: Authority, endpoint: EndpointName, query: URLSearchParams, now: Date): Answer {
+function answerOf(authority: Authority, endpoint: EndpointName, query: URLSearchParams, now: Date): Answer {
   if (query.get('outputFormat') !== 'rapidJSON' || query.get('coordOutputFormat') !== 'EPSG:4326') {
     const body = '<?xml version="1.0" encoding="UTF-8"?><efa><error>outputFormat not supported</error></efa>';
     return { status: 200, headers: { 'content-type': 'text/xml; charset=UTF-8' }, body: Buffer.from(body) };
@@ -96,7 +97,7 @@ function trueAnswer(authority: Authority, endpoint: EndpointName, query: URLSear
   return json(200, ANSWERS[endpoint](authority, query, nowSeconds));
 }
 
-/** As upstream does, gzip for whoever takes it; a fault that cuts the body cuts the readable one. */
+/** Gzip where the client accepts it, as the authority does. Faults that cut the body need it readable. */
 async function compressed(answer: Answer, request: IncomingMessage, fault: string | undefined): Promise<Answer> {
   const accepts = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
   if (!accepts || (fault !== undefined && fault !== 'slow')) return answer;

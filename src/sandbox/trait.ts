@@ -1,6 +1,6 @@
-/**
- * Everything the sandbox makes up (delays, cancellations, crowding) is a trait of a thing: a number that looks random
- * and is always the same for the same thing. So a vehicle is as late on the departure board as in the journey.
+/*
+ * Everything that the sandbox makes up (delays, cancellations, crowding) is a trait: a number that looks random but is
+ * always the same for the same thing. So a vehicle is as late on the departure board as in a journey.
  */
 
 /** A 32-bit seed for a text, such as a line's identifier. */
@@ -15,12 +15,12 @@ export function seedWith(seed: number, number: number): number {
   return mixed(seed ^ Math.imul(number | 0, 0x9e3779b1));
 }
 
-/** The trait called `name` of the thing with this seed: from 0 up to, but never, 1. */
+/** The trait with the number `name` of the thing with this seed: at least 0, below 1. */
 export function trait(seed: number, name: number): number {
   return (seedWith(seed, name) >>> 0) / 2 ** 32;
 }
 
-/** Finalizer of MurmurHash3: every bit of the input moves every bit of the output. */
+/** Finalizer of MurmurHash3: every bit of the input changes every bit of the output. */
 function mixed(number: number): number {
   let n = number;
   n = Math.imul(n ^ (n >>> 16), 0x85ebca6b);

@@ -1,9 +1,11 @@
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { normaliseEmail } from '../access/account.ts';
+import { ApiError } from '../errors.ts';
 
 const MAX_LABEL = 40;
 
-/** Text of one form field; a field sent twice counts as wrong, a missing one as empty. */
+/** The text of one form field. A missing field counts as empty, and so does a field that was sent twice. */
 const field = z.string().default('').catch('');
 
 const emailField = field.transform((text, context) => {
@@ -28,6 +30,7 @@ const termsField = z
 
 export const signupForm = z.object({ email: emailField, label: labelField, terms: termsField });
 export const linkForm = z.object({ email: emailField });
+export const newKeyForm = z.object({ token: field, label: labelField });
 export const revokeForm = z.object({ token: field, key: field });
 export const rotateForm = z.object({
   token: field,
@@ -38,8 +41,42 @@ export const rotateForm = z.object({
 /** The first problem of each field. */
 export type FieldErrors = Partial<Record<string, string>>;
 
-export function fieldErrors(error: z.ZodError): FieldErrors {
+/** Throws `INVALID_PARAMETER` when the body has no fields at all, such as text or a JSON array. */
+export function readForm<Fields>(
+  schema: z.ZodType<Fields>,
+  body: unknown,
+): { fields: Fields; errors: null } | { fields: null; errors: FieldErrors } {
+  const given = body ?? {};
+  if (typeof given !== 'object' || Array.isArray(given)) {
+    throw new ApiError('INVALID_PARAMETER', 'Send the fields as a form or as a JSON object.');
+  }
+  const { data, error } = schema.safeParse(given);
+  if (!error) return { fields: data, errors: null };
   const errors: FieldErrors = {};
   for (const { path, message } of error.issues) errors[String(path[0])] ??= message;
-  return errors;
+  return { fields: null, errors };
+}
+
+export function invalidForm(errors: FieldErrors): ApiError {
+  return new ApiError('INVALID_PARAMETER', Object.values(errors).join(' '));
+}
+
+/** Browsers get pages and redirects, programs get JSON. */
+export function wantsPage(request: FastifyRequest): boolean {
+  return (request.headers.accept ?? '').includes('text/html');
+}
+
+/**
+ * Refuses forms that a page of another site sent. There is no cookie to protect from CSRF, but another site could make
+ * its visitors' browsers request mails. Programs such as curl send neither `Origin` nor `Sec-Fetch-Site`.
+ */
+export function refuseCrossSiteForm(request: FastifyRequest, publicUrl: string): void {
+  const { origin, 'sec-fetch-site': site, host } = request.headers;
+  const isOwnSite = site === undefined || site === 'same-origin' || site === 'none';
+  const isOwnOrigin = origin === undefined || origin === new URL(publicUrl).origin || URL.parse(origin)?.host === host;
+  if (isOwnSite && isOwnOrigin) return;
+  throw new ApiError(
+    'INVALID_PARAMETER',
+    'This form was sent from another site. Open the page on this site and send the form again.',
+  );
 }

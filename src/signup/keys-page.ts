@@ -1,126 +1,163 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Account } from '../access/account.ts';
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify';
+import { type Account, type KeyRecord, MAX_LIVE_KEYS } from '../access/account.ts';
 import { utcDayFrom } from '../access/day.ts';
-import type { Register } from '../access/store.ts';
 import { ApiError } from '../errors.ts';
 import { type Html, html } from '../site/html.ts';
 import type { Layout } from '../site/layout.ts';
 import { sendPage } from '../site/page-answer.ts';
-import type { Desk } from './desk.ts';
-import { type FieldErrors, fieldErrors, linkForm, revokeForm, rotateForm } from './form.ts';
-import { type KeyLinks, LINK_MINUTES } from './key-link.ts';
-import { dashed, keysBody } from './key-list.ts';
-import { refuseForeignForms } from './origin.ts';
-import { wantsPage } from './page-errors.ts';
+import type { Accounts } from './accounts.ts';
+import {
+  type FieldErrors,
+  invalidForm,
+  linkForm,
+  newKeyForm,
+  readForm,
+  revokeForm,
+  rotateForm,
+  wantsPage,
+} from './form.ts';
+import type { KeyService } from './key-service.ts';
+import { dashed, expiredLinkNotice, keysView, linkRequestView } from './keys-view.ts';
+import { LINK_MINUTES, type MagicLinks } from './magic-link.ts';
 import type { Throttle } from './throttle.ts';
 import { usageChart } from './usage-chart.ts';
 
 export interface KeysPageOptions {
   layout: Layout;
-  publicUrl: string;
-  register: Register;
-  desk: Desk;
-  links: KeyLinks;
-  forLinks: Throttle;
-  forRotations: Throttle;
+  accounts: Accounts;
+  keyService: KeyService;
+  links: MagicLinks;
+  linkThrottle: Throttle;
+  accountThrottle: Throttle;
   now: () => Date;
 }
 
 const CHART_DAYS = 30;
 const LINK_SENT = 'If the address has an account, a link to its keys is on its way.';
-const DONE = new Map([
-  ['revoked', 'The key is revoked. Nobody can use it any more.'],
+/** What the page says after an action, by the value of `done` in its URL. */
+const NOTICES = new Map([
+  ['revoked', 'The key is revoked and no longer works. A mail confirms it.'],
+  ['revoked-without-mail', 'The key is revoked and no longer works. The confirmation mail could not be sent.'],
+  ['added', 'The new key is in your inbox.'],
   ['rotated', 'A new key is in your inbox.'],
 ]);
 
-/** `/keys`: what one has, seen and changed through a link that comes by mail. No password, no cookie. */
+/** `/keys`: the owner of an account sees and changes its keys through a magic link. No password, no cookie. */
 export async function keysPage(app: FastifyInstance, options: KeysPageOptions): Promise<void> {
-  const { layout, publicUrl, register, desk, links, forLinks, forRotations, now } = options;
-  const sendAskPage = (reply: FastifyReply, status: number, notice?: Html, errors: FieldErrors = {}) =>
-    sendPage(reply.code(status), layout({ title: 'Your keys', path: '/keys', body: askBody(notice, errors) }));
+  await app.register(showKeys, options);
+  await app.register(requestLink, options);
+  await app.register(changeKeys, options);
+}
 
-  async function findAccount(token: string): Promise<Account | null> {
-    const accountId = links.read(token);
-    return accountId === null ? null : register.findAccount(accountId);
-  }
-
+async function showKeys(app: FastifyInstance, options: KeysPageOptions): Promise<void> {
+  const { layout, accounts, links, now } = options;
   app.get<{ Querystring: { token?: unknown; done?: unknown } }>('/keys', async (request, reply) => {
     const { token, done } = request.query;
-    if (token === undefined) return sendAskPage(reply, 200);
-    const account = typeof token === 'string' ? await findAccount(token) : null;
-    if (!account || typeof token !== 'string') return sendAskPage(reply, 400, expiredNotice());
+    if (token === undefined) return sendLinkRequest(reply, layout, 200);
+    const account = typeof token === 'string' ? await findAccount(accounts, links, token) : null;
+    if (!account || typeof token !== 'string') return sendLinkRequest(reply, layout, 400, expiredLinkNotice());
     const days = Array.from({ length: CHART_DAYS }, (_, index) => utcDayFrom(now(), index - CHART_DAYS + 1));
-    const [keys, counts] = await Promise.all([register.listKeys(account.id), register.readUsage(account.id, days)]);
-    const usage = days.map((day, index) => ({ day: dashed(day), count: counts[index] ?? 0 }));
-    const body = keysBody({ account, keys, token, usage: usageChart(usage), done: DONE.get(String(done)), now: now() });
+    const [keys, counts] = await Promise.all([accounts.listKeys(account.id), accounts.readUsage(account.id, days)]);
+    const usage = usageChart(days.map((day, index) => ({ day: dashed(day), count: counts[index] ?? 0 })));
+    const body = keysView({ account, keys, token, usage, notice: NOTICES.get(String(done)), now: now() });
     return sendPage(reply, layout({ title: 'Your keys', path: '/keys', body }));
   });
+}
 
+async function requestLink(app: FastifyInstance, options: KeysPageOptions): Promise<void> {
+  const { layout, keyService, linkThrottle } = options;
   app.post('/keys/link', async (request, reply) => {
-    refuseForeignForms(request, publicUrl);
-    const form = linkForm.safeParse(request.body ?? {});
-    if (!form.success) {
-      const errors = fieldErrors(form.error);
-      if (wantsPage(request)) return sendAskPage(reply, 400, undefined, errors);
-      throw new ApiError('INVALID_PARAMETER', Object.values(errors).join(' '));
+    const { fields, errors } = readForm(linkForm, request.body);
+    if (errors) {
+      if (wantsPage(request)) return sendLinkRequest(reply, layout, 400, undefined, errors);
+      throw invalidForm(errors);
     }
-    forLinks.take(request.ip, form.data.email);
-    await desk.sendLink(form.data.email);
+    linkThrottle.consume(request.ip, fields.email);
+    await keyService.sendLink(fields.email);
     if (wantsPage(request)) return reply.redirect('/keys/sent', 303);
     return reply.code(202).send({ status: 'sent', message: LINK_SENT });
   });
 
-  app.get('/keys/sent', async (_request, reply) =>
-    sendPage(
-      reply,
-      layout({
-        title: 'Look into your inbox',
-        path: '/keys',
-        body: html`<h1>Look into your inbox</h1><p class="lead" role="status">${LINK_SENT} It works for ${LINK_MINUTES} minutes.</p>`,
-      }),
-    ),
-  );
+  app.get('/keys/sent', async (_request, reply) => {
+    const body = html`<h1>Check your inbox</h1>
+<p class="lead" role="status">${LINK_SENT} It works for ${LINK_MINUTES} minutes.</p>`;
+    return sendPage(reply, layout({ title: 'Check your inbox', path: '/keys', body }));
+  });
+}
+
+async function changeKeys(app: FastifyInstance, options: KeysPageOptions): Promise<void> {
+  const { accounts, keyService, links, accountThrottle, now } = options;
+
+  app.post('/keys/new', async (request, reply) => {
+    const { fields, errors } = readForm(newKeyForm, request.body);
+    if (errors) throw invalidForm(errors);
+    const account = await getAccount(fields.token);
+    accountThrottle.consume(request.ip, account.email);
+    const isAdded = await keyService.add(account, fields.label);
+    if (!isAdded) {
+      throw new ApiError('INVALID_PARAMETER', `The account has ${MAX_LIVE_KEYS} keys already. Revoke one first.`);
+    }
+    return reply.redirect(`/keys?token=${fields.token}&done=added`, 303);
+  });
 
   app.post('/keys/revoke', async (request, reply) => {
-    const { account, key, token } = await identify(request, revokeForm.parse(request.body ?? {}));
-    await desk.revoke(account, key);
-    return reply.redirect(`/keys?token=${token}&done=revoked`, 303);
+    const { fields, errors } = readForm(revokeForm, request.body);
+    if (errors) throw invalidForm(errors);
+    const { account, key } = await getKey(fields);
+    const wasRevoked = key.revokedAt !== null && new Date(key.revokedAt) <= now();
+    await keyService.revoke(account, key);
+    const isMailed = wasRevoked || (await mailRevocation(request.log, keyService, account, key));
+    return reply.redirect(`/keys?token=${fields.token}&done=${isMailed ? 'revoked' : 'revoked-without-mail'}`, 303);
   });
 
   app.post('/keys/rotate', async (request, reply) => {
-    const form = rotateForm.safeParse(request.body ?? {});
-    if (!form.success) throw new ApiError('INVALID_PARAMETER', Object.values(fieldErrors(form.error)).join(' '));
-    const { account, key, token } = await identify(request, form.data);
-    if (key.revokedAt !== null) throw new ApiError('INVALID_PARAMETER', 'The key is revoked, or was replaced already.');
-    forRotations.take(request.ip, account.email);
-    await desk.rotate(account, key, form.data.overlap);
-    return reply.redirect(`/keys?token=${token}&done=rotated`, 303);
+    const { fields, errors } = readForm(rotateForm, request.body);
+    if (errors) throw invalidForm(errors);
+    const { account, key } = await getKey(fields);
+    if (key.revokedAt !== null) throw new ApiError('INVALID_PARAMETER', 'The key is revoked or already replaced.');
+    accountThrottle.consume(request.ip, account.email);
+    await keyService.rotate(account, key, fields.overlap);
+    return reply.redirect(`/keys?token=${fields.token}&done=rotated`, 303);
   });
 
-  /** Who holds the link, and which of their keys is meant. */
-  async function identify(request: FastifyRequest, form: { token: string; key: string }) {
-    refuseForeignForms(request, publicUrl);
-    const account = await findAccount(form.token);
-    if (!account)
-      throw new ApiError('INVALID_PARAMETER', 'The link is not valid any more. Ask for a new one at /keys.');
-    const key = (await register.listKeys(account.id)).find(({ hash }) => hash === form.key);
+  async function getAccount(token: string): Promise<Account> {
+    const account = await findAccount(accounts, links, token);
+    if (account) return account;
+    throw new ApiError('INVALID_PARAMETER', 'The link has expired or is incomplete. Request a new one at /keys.');
+  }
+
+  /** The account that the token opens, and the key of it that the form names. */
+  async function getKey(fields: { token: string; key: string }) {
+    const account = await getAccount(fields.token);
+    const key = (await accounts.listKeys(account.id)).find(({ hash }) => hash === fields.key);
     if (!key) throw new ApiError('INVALID_PARAMETER', 'The account has no such key.');
-    return { account, key, token: form.token };
+    return { account, key };
   }
 }
 
-function askBody(notice: Html | undefined, errors: FieldErrors): Html {
-  return html`<h1>Your keys</h1>
-<p class="lead">See, replace and revoke your keys. There is no password: a link comes by mail.</p>
-${notice}
-<form class="fields card" method="post" action="/keys/link" novalidate>
-<div><label for="email">E-mail address</label>
-<input type="email" id="email" name="email" required maxlength="254" autocomplete="email" spellcheck="false"${errors.email && html` aria-invalid="true" aria-describedby="email-error"`}>
-${errors.email && html`<p class="field-error" id="email-error" role="alert">${errors.email}</p>`}</div>
-<p class="actions"><button>Send me the link</button> <a href="/signup">No key yet?</a></p>
-</form>`;
+/** Whether the mail was sent. The key is revoked by now: a mail that fails must not make it look valid. */
+async function mailRevocation(log: FastifyBaseLogger, keyService: KeyService, account: Account, key: KeyRecord) {
+  try {
+    await keyService.mailRevocation(account, key);
+    return true;
+  } catch (error) {
+    log.warn({ err: (error as Error).cause ?? error }, 'the mail about a revoked key could not be sent');
+    return false;
+  }
 }
 
-function expiredNotice(): Html {
-  return html`<p class="notice bad" role="alert">This link is not valid any more, or was cut off. Links work for ${LINK_MINUTES} minutes; ask for a new one.</p>`;
+async function findAccount(accounts: Accounts, links: MagicLinks, token: string): Promise<Account | null> {
+  const accountId = links.verify(token);
+  return accountId === null ? null : accounts.findAccount(accountId);
+}
+
+function sendLinkRequest(
+  reply: FastifyReply,
+  layout: Layout,
+  status: number,
+  notice?: Html,
+  errors: FieldErrors = {},
+): FastifyReply {
+  const body = linkRequestView(notice, errors);
+  return sendPage(reply.code(status), layout({ title: 'Your keys', path: '/keys', body }));
 }

@@ -1,56 +1,49 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { MAX_LIVE_KEYS } from '../access/account.ts';
 import { PLANS } from '../access/plan.ts';
-import { ApiError } from '../errors.ts';
 import { type Html, html } from '../site/html.ts';
 import type { Layout } from '../site/layout.ts';
 import { sendPage } from '../site/page-answer.ts';
-import type { Desk } from './desk.ts';
-import { type FieldErrors, fieldErrors, signupForm } from './form.ts';
-import { refuseForeignForms } from './origin.ts';
-import { wantsPage } from './page-errors.ts';
+import { type FieldErrors, invalidForm, readForm, signupForm, wantsPage } from './form.ts';
+import type { KeyService } from './key-service.ts';
 import type { Throttle } from './throttle.ts';
 
 export interface SignupPageOptions {
   layout: Layout;
-  publicUrl: string;
-  desk: Desk;
+  keyService: KeyService;
   throttle: Throttle;
   isSandbox: boolean;
 }
 
-const SENT = 'If the address can take mail, the key is on its way. Look into the spam folder, too.';
+const SENT = 'A mail is on its way to this address. Check the spam folder too.';
 
-/** `GET` and `POST /signup`: an address in, a key by mail. */
+/** `GET` and `POST /signup`: takes an e-mail address and mails a key to it. */
 export async function signupPage(app: FastifyInstance, options: SignupPageOptions): Promise<void> {
-  const { layout, publicUrl, desk, throttle } = options;
-  const draw = (errors: FieldErrors = {}, values: Values = {}) =>
+  const { layout, keyService, throttle, isSandbox } = options;
+  const render = (errors: FieldErrors = {}, values: Values = {}) =>
     layout({
       title: Object.keys(errors).length > 0 ? 'Error: Get a key' : 'Get a key',
-      description: 'A free API key by mail, at once.',
+      description: 'Get a free API key by mail, at once.',
       path: '/signup',
-      body: formBody(options, errors, values),
+      body: formView(isSandbox, errors, values),
     });
 
-  app.get('/signup', async (_request, reply) => sendPage(reply, draw()));
+  app.get('/signup', async (_request, reply) => sendPage(reply, render()));
 
   app.post('/signup', async (request, reply) => {
-    refuseForeignForms(request, publicUrl);
-    const form = signupForm.safeParse(request.body ?? {});
-    if (!form.success) {
-      const errors = fieldErrors(form.error);
-      if (wantsPage(request)) return sendPage(reply.code(400), draw(errors, valuesOf(request)));
-      throw new ApiError('INVALID_PARAMETER', Object.values(errors).join(' '));
+    const { fields, errors } = readForm(signupForm, request.body);
+    if (errors) {
+      if (wantsPage(request)) return sendPage(reply.code(400), render(errors, submittedValues(request)));
+      throw invalidForm(errors);
     }
-    const { email, label } = form.data;
-    throttle.take(request.ip, email);
-    await desk.signUp(email, label);
+    throttle.consume(request.ip, fields.email);
+    await keyService.signUp(fields.email, fields.label);
     if (wantsPage(request)) return reply.redirect('/signup/sent', 303);
     return reply.code(202).send({ status: 'sent', message: SENT });
   });
 
   app.get('/signup/sent', async (_request, reply) =>
-    sendPage(reply, layout({ title: 'Look into your inbox', body: sentBody() })),
+    sendPage(reply, layout({ title: 'Check your inbox', body: sentView() })),
   );
 }
 
@@ -60,20 +53,20 @@ interface Values {
   terms?: boolean;
 }
 
-/** What was typed, to be typed no second time; of a sane length. */
-function valuesOf(request: FastifyRequest): Values {
+/** The submitted values, shortened, to fill the form again after an error. */
+function submittedValues(request: FastifyRequest): Values {
   const { email, label, terms } = (request.body ?? {}) as Record<string, unknown>;
   const text = (value: unknown) => (typeof value === 'string' ? value.slice(0, 300) : '');
   return { email: text(email), label: text(label), terms: terms === 'on' };
 }
 
-function formBody({ isSandbox }: SignupPageOptions, errors: FieldErrors, values: Values): Html {
+function formView(isSandbox: boolean, errors: FieldErrors, values: Values): Html {
   const problems = Object.entries(errors);
   return html`<h1>Get a key</h1>
-<p class="lead">Free, ${PLANS.free.dailyLimit.toLocaleString('en')} requests a day. The key comes by mail, at once.</p>
+<p class="lead">Free, ${PLANS.free.dailyLimit.toLocaleString('en')} requests a day. You get the key by mail, at once.</p>
 ${
   problems.length > 0 &&
-  html`<div class="notice bad" role="alert"><p><strong>Nothing was sent yet.</strong></p><ul>${problems.map(
+  html`<div class="notice bad" role="alert"><p><strong>Nothing was sent. Please correct the form.</strong></p><ul>${problems.map(
     ([name, message]) => html`<li><a href="#${name}">${message}</a></li>`,
   )}</ul></div>`
 }
@@ -84,34 +77,34 @@ ${
 ${message('email', errors)}
 </div>
 <div>
-<label for="label">Label <span class="hint">Optional. What the key is for, so that you recognise it among your keys.</span></label>
+<label for="label">Label <span class="hint">Optional. Helps you tell your keys apart, for example “phone app”.</span></label>
 <input type="text" id="label" name="label" value="${values.label}" maxlength="40" autocomplete="off"${problem('label', errors)}>
 ${message('label', errors)}
 </div>
 <div>
-<label class="check" for="terms"><input type="checkbox" id="terms" name="terms" value="on" required${values.terms && html` checked`}${problem('terms', errors)}> <span>I keep the key to myself, name Transport for NSW as the source of the data (CC BY 4.0), and know that it comes without a warranty.</span></label>
+<label class="check" for="terms"><input type="checkbox" id="terms" name="terms" value="on" required${values.terms && html` checked`}${problem('terms', errors)}> <span>I will keep the key secret and credit Transport for NSW as the source of the data (CC BY 4.0). I understand that the data comes without warranty.</span></label>
 ${message('terms', errors)}
 </div>
 <p class="actions"><button>Send me a key</button></p>
 </form>
-<h2>Before you ask</h2>
+<h2>Good to know</h2>
 <ul>
-<li>Your address is used for keys and nothing else. We keep it with your keys’ fingerprints (never the keys) as long as you have an account, and how many requests were made a day for a month. To have all of it deleted, write to us: the address is in <a href="/.well-known/security.txt">security.txt</a>.</li>
-<li>An address can have ${MAX_LIVE_KEYS} keys; they share one daily count.</li>
-<li>Have a key? <a href="/keys">See, replace or revoke</a> what you have.</li>
-<li>More than that a day? <a href="/#plans">There are plans.</a></li>
-${isSandbox && html`<li>This is a sandbox: the explorer and the docs have a key that works without signing up.</li>`}
+<li>We use your address for keys and nothing else. While you have an account we store the address and a fingerprint (hash) of each key, never the key itself. Daily request counts are deleted after a month. To have everything deleted, write to the contact in <a href="/.well-known/security.txt">security.txt</a>.</li>
+<li>An address can have ${MAX_LIVE_KEYS} keys. They share one daily limit.</li>
+<li>Have a key already? <a href="/keys">See, replace or revoke</a> your keys.</li>
+<li>Need more requests a day? <a href="/#plans">Compare the plans.</a></li>
+${isSandbox && html`<li>This is a sandbox: keys from here work in a sandbox only. The explorer and the docs have a key that works without signing up.</li>`}
 </ul>`;
 }
 
-function sentBody(): Html {
-  return html`<h1>Look into your inbox</h1>
+function sentView(): Html {
+  return html`<h1>Check your inbox</h1>
 <p class="lead" role="status">${SENT}</p>
-<p>The mail has the key and a <code>curl</code> that works. Meanwhile: <a href="/docs">the reference</a>, <a href="/explore">the map</a>.</p>
+<p>The mail has your key and a <code>curl</code> command to try it. Meanwhile: <a href="/docs">the reference</a>, <a href="/explore">the map</a>.</p>
 <h2>No mail after five minutes?</h2>
 <ul>
-<li>Check the address: we cannot tell you whether it is right, only its owner can. <a href="/signup">Send it again</a></li>
-<li>Some mail systems hold back mail from senders they do not know for a quarter of an hour.</li>
+<li>Check the address for typing errors, then <a href="/signup">sign up again</a>.</li>
+<li>Some mail servers delay the first mail from a new sender for about 15 minutes.</li>
 </ul>`;
 }
 

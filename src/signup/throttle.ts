@@ -1,71 +1,70 @@
-import { isIPv6 } from 'node:net';
 import { LRUCache } from 'lru-cache';
-import { ApiError } from '../errors.ts';
+import { tooManyMails } from '../error-messages.ts';
+import { clientNetwork } from '../http/client-network.ts';
 
+/** Limits how many mails clients can request. Counts in this process only. */
 export interface Throttle {
-  /** Counts one mail to that address, asked for from that network. Throws `TOO_MANY_REQUESTS` instead of the surplus. */
-  take(ip: string, email: string): void;
+  /** Counts one mail that `ip` requests for `email`. Throws `TOO_MANY_REQUESTS` when a limit is reached. */
+  consume(ip: string, email: string): void;
 }
 
-export interface ThrottleLimits {
-  /** Mails an hour that one network may ask for. */
+export interface MailLimits {
+  /** Mails in an hour, for all clients together. */
+  perHour: number;
+  /** Mails in an hour that one client network can request. */
   perNetwork: number;
-  /** Mails to one address in `addressWindowMinutes`, six hours unless told. */
+  /** Mails in `addressWindowMinutes` (default: six hours) to one address. */
   perAddress: number;
   addressWindowMinutes?: number;
 }
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-const MAX_REMEMBERED = 100_000;
+/** Only mails that are sent are remembered, so `perHour` bounds the memory. This bounds it for any value of `perHour`. */
+const MAX_WINDOWS = 50_000;
 
+/** A fixed window: it begins with its first mail. */
 interface Window {
-  taken: number;
+  count: number;
   endsAt: number;
 }
 
-/** Nobody's inbox is flooded from here, and nobody asks for keys by the thousand. Of this process alone. */
-export function createThrottle(limits: ThrottleLimits, now: () => Date): Throttle {
-  const { perNetwork, perAddress, addressWindowMinutes = 360 } = limits;
-  const networks = new LRUCache<string, Window>({ max: MAX_REMEMBERED });
-  const addresses = new LRUCache<string, Window>({ max: MAX_REMEMBERED });
+export function createThrottle(limits: MailLimits, now: () => Date): Throttle {
+  const { perHour, perNetwork, perAddress, addressWindowMinutes = 360 } = limits;
+  const networks = new LRUCache<string, Window>({ max: MAX_WINDOWS });
+  const addresses = new LRUCache<string, Window>({ max: MAX_WINDOWS });
+  let total: Window | undefined;
 
-  function windowOf(windows: LRUCache<string, Window>, name: string, lengthMs: number): Window {
-    const known = windows.get(name);
-    if (known && known.endsAt > now().getTime()) return known;
-    const fresh = { taken: 0, endsAt: now().getTime() + lengthMs };
-    windows.set(name, fresh);
-    return fresh;
+  function openWindow(known: Window | undefined, lengthMs: number): Window {
+    const at = now().getTime();
+    return known && known.endsAt > at ? known : { count: 0, endsAt: at + lengthMs };
+  }
+
+  function check({ count, endsAt }: Window, limit: number, reason: string): void {
+    if (count >= limit) throw tooManyMails(reason, Math.max(1, Math.ceil((endsAt - now().getTime()) / 1000)));
   }
 
   return {
-    take(ip, email) {
-      const network = windowOf(networks, networkOf(ip), HOUR_MS);
-      if (network.taken >= perNetwork)
-        throw tooMany('Too many mails were asked for from your network.', network, now());
-      const address = windowOf(addresses, email, addressWindowMinutes * MINUTE_MS);
-      if (address.taken >= perAddress) throw tooMany('Too many mails were asked for to this address.', address, now());
-      network.taken += 1;
-      address.taken += 1;
+    consume(ip, email) {
+      const network = clientNetwork(ip);
+      const mailbox = mailboxOf(email);
+      const ofNetwork = openWindow(networks.get(network), HOUR_MS);
+      const ofAddress = openWindow(addresses.get(mailbox), addressWindowMinutes * MINUTE_MS);
+      const ofAll = openWindow(total, HOUR_MS);
+      check(ofNetwork, perNetwork, 'Your network has requested too many mails.');
+      check(ofAddress, perAddress, 'Too many mails were requested for this address.');
+      check(ofAll, perHour, 'This service has sent as many mails as it may in an hour.');
+      for (const window of [ofNetwork, ofAddress, ofAll]) window.count += 1;
+      networks.set(network, ofNetwork);
+      addresses.set(mailbox, ofAddress);
+      total = ofAll;
     },
   };
 }
 
-/** An IPv6 subscriber has a whole /64. */
-function networkOf(ip: string): string {
-  if (!isIPv6(ip) || ip.startsWith('::ffff:')) return ip;
-  const [head = '', tail] = ip.split('::') as [string, string | undefined];
-  const groups = head === '' ? [] : head.split(':');
-  const missing = tail === undefined ? 0 : 8 - groups.length - (tail === '' ? 0 : tail.split(':').length);
-  return [...groups, ...Array(missing).fill('0'), ...(tail ? tail.split(':') : [])].slice(0, 4).join(':');
-}
-
-function tooMany(what: string, { endsAt }: Window, now: Date): ApiError {
-  const seconds = Math.max(1, Math.ceil((endsAt - now.getTime()) / 1000));
-  const minutes = Math.ceil(seconds / 60);
-  const wait =
-    seconds < 120 ? `${seconds} seconds` : minutes < 120 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`;
-  return new ApiError('TOO_MANY_REQUESTS', `${what} Try again in ${wait}, and look into the spam folder meanwhile.`, {
-    headers: { 'retry-after': String(seconds) },
-  });
+/** Many mail servers deliver `name+anything@example.com` to `name@example.com` (subaddressing, RFC 5233). */
+function mailboxOf(email: string): string {
+  const at = email.lastIndexOf('@');
+  const name = email.slice(0, at).split('+', 1)[0];
+  return name ? name + email.slice(at) : email;
 }

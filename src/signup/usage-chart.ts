@@ -10,7 +10,7 @@ const BAR = 16;
 const GAP = 4;
 const HEIGHT = 90;
 
-/** Bars for the eye, a table for everybody. Oldest day first. */
+/** A bar chart and, for screen readers and exact numbers, a table. `days` starts with the oldest. */
 export function usageChart(days: readonly DayCount[]): Html {
   const most = Math.max(1, ...days.map(({ count }) => count));
   const total = days.reduce((sum, { count }) => sum + count, 0);

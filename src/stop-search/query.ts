@@ -3,14 +3,18 @@ import { countUpTo, describe, requiredText, withDefault } from '../transit/param
 
 const MAX_LENGTH = 100;
 const allowed = `must be 1 to ${MAX_LENGTH} characters, not all of them blank`;
+/** They are in no name, and the authority may read one as the end of the text. */
+const CONTROL = /\p{Cc}/u;
 
 /** `q` is kept as received, because the answer repeats it; `toStopSearchQuestion` trims it. */
 export const stopSearchQuery = z.object({
   q: requiredText('a part of a stop name')
-    .refine((q) => q.trim() !== '' && q.trim().length <= MAX_LENGTH, allowed)
+    .refine((q) => q.trim() !== '' && Array.from(q.trim()).length <= MAX_LENGTH, allowed)
+    .refine((q) => !CONTROL.test(q), 'must hold no control characters')
     .meta({
       type: 'string',
       minLength: 1,
+      maxLength: MAX_LENGTH,
       description: `A part of a stop name, up to ${MAX_LENGTH} characters.`,
       examples: ['town hall'],
     }),

@@ -1,11 +1,6 @@
-import type { Cluster, Redis } from 'ioredis';
+import type { SharedRedis } from '../redis/shared-redis.ts';
 import type { InstanceReport, TrafficStore } from './shared-traffic.ts';
 import { addBucket, type Bucket, createBucket, fromFields, toFields } from './traffic-bucket.ts';
-
-type Connection = Redis | Cluster;
-
-/** How a command is sent: over the connection that requests use, which rejects at once while Redis is away. */
-export type SendToRedis = <Reply>(command: (connection: Connection) => Promise<Reply>) => Promise<Reply>;
 
 /** The last hour by the minute, the rest of the day by the quarter of an hour: a status page reads 160 small hashes. */
 const HOUR_MINUTES = 60;
@@ -18,7 +13,7 @@ const DAY_KEPT_SECONDS = 25 * 3600;
  * Numbers of all instances in Redis. All names share a hash tag, so that an addition is one transaction on a cluster
  * too. `source` keeps the sandbox's numbers apart from the authority's.
  */
-export function createRedisTraffic(send: SendToRedis, source: string): TrafficStore {
+export function createRedisTraffic({ ask }: Pick<SharedRedis, 'ask'>, source: string): TrafficStore {
   const prefix = `{tis:traffic:${source}}`;
   const names = { instances: `${prefix}:instances`, lastAnswer: `${prefix}:last-answer` };
   const minuteKey = (minute: number) => `${prefix}:minute:${minute}`;
@@ -26,7 +21,7 @@ export function createRedisTraffic(send: SendToRedis, source: string): TrafficSt
 
   return {
     async add({ minutes, lastUpstreamAnswer, instance, report }) {
-      await send(async (connection) => {
+      const replies = await ask(names.instances, (connection) => {
         const transaction = connection.multi();
         const increase = (key: string, bucket: Bucket, keptSeconds: number) => {
           for (const [field, count] of toFields(bucket)) transaction.hincrby(key, field, count);
@@ -39,20 +34,20 @@ export function createRedisTraffic(send: SendToRedis, source: string): TrafficSt
         if (lastUpstreamAnswer) transaction.set(names.lastAnswer, lastUpstreamAnswer.getTime(), 'EX', DAY_KEPT_SECONDS);
         transaction.hset(names.instances, instance, JSON.stringify(report));
         transaction.expire(names.instances, DAY_KEPT_SECONDS);
-        const replies = await transaction.exec();
-        const [failure] = replies?.flatMap(([error]) => error ?? []) ?? [new Error('the transaction was discarded')];
-        if (failure) throw failure;
+        return transaction.exec();
       });
+      const [failure] = replies?.flatMap(([error]) => error ?? []) ?? [new Error('the transaction was discarded')];
+      if (failure) throw failure;
     },
 
     async read(minuteNow) {
       const readAll = (keys: string[]) =>
-        Promise.all(keys.map(async (key) => fromFields(await send((connection) => connection.hgetall(key)))));
+        Promise.all(keys.map(async (key) => fromFields(await ask(key, (connection) => connection.hgetall(key)))));
       const [byMinute, byQuarter, lastAnswer, instances] = await Promise.all([
         readAll(lastOnes(minuteNow, HOUR_MINUTES).map(minuteKey)),
         readAll(lastOnes(quarterOf(minuteNow), DAY_QUARTERS).map(quarterKey)),
-        send((connection) => connection.get(names.lastAnswer)),
-        send((connection) => connection.hgetall(names.instances)),
+        ask(names.lastAnswer, (connection) => connection.get(names.lastAnswer)),
+        ask(names.instances, (connection) => connection.hgetall(names.instances)),
       ]);
       return {
         recent: (minutes) =>
@@ -62,7 +57,7 @@ export function createRedisTraffic(send: SendToRedis, source: string): TrafficSt
       };
     },
 
-    remove: (instance) => send((connection) => connection.hdel(names.instances, instance)),
+    remove: (instance) => ask(names.instances, (connection) => connection.hdel(names.instances, instance)),
   };
 }
 

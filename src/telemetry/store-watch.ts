@@ -1,17 +1,16 @@
-import type { AccountStore } from '../access/store.ts';
 import { count, type Instruments, observe } from './instruments.ts';
 
 /** The store with its admissions timed and counted. */
-export function watchAdmissions<Store extends Pick<AccountStore, 'admit'>>(
+export function watchAdmissions<Store extends { admit(request: never): Promise<unknown> }>(
   store: Store,
   { storeCalls, storeSeconds }: Instruments,
 ): Store {
   return {
     ...store,
-    async admit(question: Parameters<Store['admit']>[0]) {
+    async admit(request: never) {
       const startedAt = performance.now();
       try {
-        const answer = await store.admit(question);
+        const answer = await store.admit(request);
         count(storeCalls, 'answered');
         return answer;
       } catch (error) {

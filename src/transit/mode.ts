@@ -28,7 +28,10 @@ export const modesParameter = requiredText(allowed)
     return names.includes('all') ? [...MODES] : sortModes(names.filter(isMode));
   })
   .meta({
-    type: 'string',
+    type: 'array',
+    items: { type: 'string', enum: ['all', ...MODES] },
+    minItems: 1,
+    examples: [['train', 'bus']],
     description: `\`all\`, or some of ${MODES.map((mode) => `\`${mode}\``).join(', ')} with commas between.`,
   });
 

@@ -24,28 +24,34 @@ export function optional<Schema extends z.ZodType>(schema: Schema) {
 
 /** As `optional`, with what stands in for an absent value, written as a caller would. */
 export function withDefault<Schema extends z.ZodType>(schema: Schema, text: z.input<Schema> & string) {
-  const { type } = schema.meta() ?? {};
-  const standsFor = type === 'integer' ? Number(text) : type === 'boolean' ? text === 'true' : text;
+  const read = DEFAULTS[String(schema.meta()?.type)] ?? String;
   return z
     .preprocess((value) => (value === '' || value === undefined ? text : value), schema)
-    .meta({ ...schema.meta(), default: standsFor });
+    .meta({ ...schema.meta(), default: read(text) });
 }
 
-/** A whole number from 1; above the maximum it is taken as the maximum. */
+/** A default as JSON has it, by type. */
+const DEFAULTS: Record<string, (text: string) => unknown> = {
+  integer: Number,
+  boolean: (text) => text === 'true',
+  array: splitList,
+};
+
+/** A whole number from 1; above the maximum it is taken as the maximum, so `meta` has none: a client must not refuse it. */
 export function countUpTo(max: number) {
   const allowed = `must be a whole number from 1 to ${max}`;
   return requiredText(allowed)
     .regex(/^\d+$/, allowed)
     .transform((digits) => Math.min(Number(digits), max))
     .pipe(z.number().min(1, allowed))
-    .meta({ type: 'integer', minimum: 1, maximum: max });
+    .meta({ type: 'integer', minimum: 1 });
 }
 
 /** A plain decimal number between two limits, both included. */
 export function decimalBetween(min: number, max: number) {
   const allowed = `must be a decimal number from ${min} to ${max}`;
   return requiredText(allowed)
-    .regex(/^-?(\d+\.?\d*|\.\d+)$/, allowed)
+    .regex(/^-?(\d+(\.\d*)?|\.\d+)$/, allowed)
     .transform(Number)
     .pipe(z.number({ error: allowed }).min(min, allowed).max(max, allowed))
     .meta({ type: 'number', minimum: min, maximum: max });

@@ -27,6 +27,7 @@ export const dateParameter = requiredText('a date as YYYYMMDD')
   .meta({
     type: 'string',
     pattern: '^\\d{8}$',
+    examples: ['20261130'],
     description: 'Calendar date `YYYYMMDD`, Sydney local time, today or later. Without it: today.',
   });
 
@@ -36,6 +37,7 @@ export const timeParameter = requiredText('a time as HHmm')
   .meta({
     type: 'string',
     pattern: '^([01]\\d|2[0-3])[0-5]\\d$',
+    examples: ['0830'],
     description: 'Time of day `HHmm`, 24 hours, Sydney local time. Without it: now.',
   });
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { tripsResponse } from './journey.ts';
+import type { tripsResponse } from './response.ts';
 
 /** The answer that the documentation shows. */
 export const exampleBody: z.infer<typeof tripsResponse> = {
@@ -61,7 +61,7 @@ export const exampleBody: z.infer<typeof tripsResponse> = {
             lat: -33.861351,
             lng: 151.210295,
             departs_at: '2026-11-20T02:28:00Z',
-            departs_at_realtime: null,
+            departs_at_realtime: '2026-11-20T02:28:06Z',
           },
           destination: {
             stop_id: '2000216',
@@ -70,7 +70,7 @@ export const exampleBody: z.infer<typeof tripsResponse> = {
             lat: -33.860747,
             lng: 151.211604,
             arrives_at: '2026-11-20T02:32:00Z',
-            arrives_at_realtime: null,
+            arrives_at_realtime: '2026-11-20T02:32:06Z',
           },
           duration_minutes: 4,
           distance_metres: 138,

@@ -1,76 +1,64 @@
-import { z } from 'zod';
-import { legModeSchema } from '../transit/mode.ts';
-import { latitudeSchema, longitudeSchema } from '../transit/stop.ts';
-import { timestampSchema } from '../transit/time.ts';
+import { bestKnown, type PlannedAndRealtime } from '../efa/realtime.ts';
+import type { Leg, LegEnd } from './leg.ts';
 
-const legStop = {
-  stop_id: z.string().meta({ description: 'The exact platform, stand or wharf', example: '2000337' }),
-  name: z.string().meta({ description: 'Stop name without the platform', example: 'Central Station' }),
-  platform: z.string().nullable().meta({ example: 'Platform 17' }),
-  lat: latitudeSchema,
-  lng: longitudeSchema,
-};
+/** A way from one stop to another, as mapped: each leg begins where the one before ended, walks move with the rides. */
+export interface Journey {
+  /** At least one. */
+  legs: readonly Leg[];
+}
 
-const legSchema = z
-  .strictObject({
-    mode: legModeSchema,
-    route: z.string().nullable().meta({ description: 'Short route name; null on a walk', example: 'F1' }),
-    line_name: z.string().nullable().meta({ description: 'Full line name; null on a walk', example: 'F1 Manly' }),
-    direction: z.string().nullable().meta({ description: 'Headsign; null on a walk', example: 'Manly' }),
-    origin: z
-      .strictObject({
-        ...legStop,
-        departs_at: timestampSchema.meta({ description: 'Planned departure, UTC' }),
-        departs_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
-      })
-      .meta({ id: 'LegOrigin', description: 'Where a leg starts.' }),
-    destination: z
-      .strictObject({
-        ...legStop,
-        arrives_at: timestampSchema.meta({ description: 'Planned arrival, UTC' }),
-        arrives_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
-      })
-      .meta({ id: 'LegDestination', description: 'Where a leg ends.' }),
-    duration_minutes: z.int().min(0).meta({ example: 20 }),
-    distance_metres: z.int().min(0).nullable().meta({ description: 'Of a walk; null on a ride' }),
-    stops: z.int().min(0).meta({ description: 'Stops between the ends; 0 on a walk' }),
-    is_live: z.boolean().meta({ description: 'Whether the vehicle is tracked; false on a walk' }),
-    path: z.array(z.array(z.number()).length(2)).meta({
-      description: '`[lat, lng]` pairs, ready for a map polyline',
-      example: [
-        [-33.8606, 151.2116],
-        [-33.8005, 151.2839],
-      ],
-    }),
-    alerts: z.array(z.string()).meta({ description: 'Disruption notices as plain text; empty when there are none' }),
-  })
-  .meta({ id: 'Leg', description: 'One ride or one walk of a journey.' });
+/** Where and when it starts, by the first leg. Live when the first ride is: a leading walk moves with it. */
+export function originOf({ legs }: Journey): LegEnd {
+  return (legs[0] as Leg).origin;
+}
 
-const journeySchema = z
-  .strictObject({
-    departs_at: timestampSchema.meta({ description: 'Planned start, UTC' }),
-    arrives_at: timestampSchema.meta({ description: 'Planned end, UTC' }),
-    departs_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
-    arrives_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
-    duration_minutes: z.int().min(0).meta({ description: 'By the best-known times', example: 47 }),
-    changes: z.int().min(0).meta({ description: 'Changes between rides', example: 1 }),
-    is_live: z.boolean().meta({ description: 'Whether any leg is tracked' }),
-    legs: z.array(legSchema).min(1).meta({ description: 'In order; each begins where the one before ended' }),
-  })
-  .meta({ id: 'Journey', description: 'A way from one stop to another.' });
+/** Where and when it ends, by the last leg. Live when the last ride is: a trailing walk moves with it. */
+export function destinationOf({ legs }: Journey): LegEnd {
+  return (legs.at(-1) as Leg).destination;
+}
 
-const stopReferenceSchema = z
-  .strictObject({ stop_id: z.string().meta({ example: '209573' }), name: z.string().meta({ example: 'Manly Wharf' }) })
-  .meta({ id: 'StopReference', description: 'A stop by identifier and name.' });
+export function countChanges({ legs }: Journey): number {
+  return Math.max(0, legs.filter((leg) => leg.mode !== 'walk').length - 1);
+}
 
-export const tripsResponse = z
-  .strictObject({
-    origin: stopReferenceSchema,
-    destination: stopReferenceSchema,
-    retrieved_at: timestampSchema.meta({ description: 'When the authority answered, UTC' }),
-    journeys: z.array(journeySchema).min(1).meta({ description: 'By best-known departure' }),
-  })
-  .meta({ id: 'Trips', description: 'Journeys between two stops.' });
+/** Whether every ride can be reached from the one before it: by best-known times, the walk between them included. */
+export function isPossible({ legs }: Journey): boolean {
+  let arrival: PlannedAndRealtime | null = null;
+  let walkSeconds = 0;
+  for (const leg of legs) {
+    if (leg.mode === 'walk') {
+      walkSeconds += leg.durationSeconds;
+      continue;
+    }
+    if (arrival && bestKnown(arrival).getTime() + walkSeconds * 1000 > bestKnown(leg.origin).getTime()) return false;
+    arrival = leg.destination;
+    walkSeconds = 0;
+  }
+  return true;
+}
 
-export type JourneyBody = z.infer<typeof journeySchema>;
-export type LegBody = z.infer<typeof legSchema>;
+/**
+ * What the journeys call the stop asked for: the name of that very point, else of the stop whose platform it is, else
+ * the name that most journeys use. Light rail has a name of its own for its part of a station ("Town Hall Light Rail"),
+ * so that its names come last.
+ */
+export function findEndName(journeys: readonly Journey[], stopId: string, end: 'origin' | 'destination'): string {
+  const ends = journeys.map((journey) => {
+    const leg = journey.legs.at(end === 'origin' ? 0 : -1) as Leg;
+    return { ...leg[end], isLightRail: leg.mode === 'lightrail' };
+  });
+  const candidates = [false, true].flatMap((isLightRail) => {
+    const those = ends.filter((one) => one.isLightRail === isLightRail);
+    return [
+      those.filter((one) => one.stopId === stopId).map(({ name }) => name),
+      those.flatMap(({ parent }) => (parent?.ids.includes(stopId) ? parent.name : [])),
+    ];
+  });
+  const names = [...candidates, ends.map(({ name }) => name)].find((list) => list.length > 0) ?? [];
+  return findMostFrequent(names) ?? stopId;
+}
+
+function findMostFrequent(names: readonly string[]): string | undefined {
+  const counts = [...Map.groupBy(names, (name) => name)].map(([name, group]) => ({ name, count: group.length }));
+  return counts.sort((one, other) => other.count - one.count)[0]?.name;
+}

@@ -6,13 +6,16 @@ import { LeftOut, need, readRecord } from '../efa/record.ts';
 import {
   destinationTimes,
   findId,
+  findOwnPosition,
   findPlatform,
   findPosition,
   findStopName,
+  listIds,
   mapPath,
   originTimes,
 } from '../efa/stop-point.ts';
-import { findLineName, findRouteName } from '../efa/transportation.ts';
+import { findHeadsign, findLineName, findRouteName } from '../efa/transportation.ts';
+import { findRunId } from '../efa/vehicle.ts';
 import type { Mode } from '../transit/mode.ts';
 import type { Position } from '../transit/stop.ts';
 import { minutesBetween } from '../transit/time.ts';
@@ -20,129 +23,144 @@ import { minutesBetween } from '../transit/time.ts';
 /** One end of a leg: where, and when. */
 export interface LegEnd extends PlannedAndRealtime {
   stopId: string;
+  /** Every identifier of the point and of its stop. */
+  ids: readonly string[];
   name: string;
   platform: string | null;
   position: Position;
-  /** The stop whose platform this is; null for a place that is no platform. */
-  parent: { stopId: string; name: string } | null;
+  /** The stop to which the platform belongs; null for a place that is no platform. */
+  parent: { ids: readonly string[]; name: string } | null;
 }
 
 /** A ride or a walk. */
 export interface Leg {
   mode: Mode | 'walk';
+  /** The run, as live feeds name it; null on a walk and where upstream does not say. Not shown to callers. */
+  runId: string | null;
   route: string | null;
   lineName: string | null;
   direction: string | null;
   origin: LegEnd;
   destination: LegEnd;
-  durationMinutes: number;
+  durationSeconds: number;
   distanceMetres: number | null;
   stops: number;
   isLive: boolean;
   path: Position[];
   alerts: string[];
-  /** The walk to the next leg that upstream tells without a leg of its own; null when it tells none. */
+  /** Upstream's own estimates of a walk; null on a ride. */
+  walkEstimate: { start: Date; end: Date } | null;
+  /** The walk to the next leg, where upstream reports it with this leg. */
   walkAfter: { durationSeconds: number | null; path: Position[] } | null;
-  /** Seconds of a walk that upstream tells with the leg it leads to. */
+  /** Duration of the walk to this leg, where upstream reports it with this leg. */
   walkBeforeSeconds: number | null;
 }
 
-/** Throws `LeftOut`, which costs the journey: one with a leg missing would be a lie. */
-export function mapLeg(record: unknown): Leg {
+/** Where a point is by other legs of the same answer; null when none says. */
+type FindElsewhere = (stopId: string) => Position | null;
+
+/** Throws `LeftOut`; the whole journey is left out then, because without one of its legs it would be wrong. */
+export function mapLeg(record: unknown, findElsewhere: FindElsewhere): Leg {
   const leg = readRecord(record, efaLegSchema);
   const { product } = leg.transportation;
   const productClass = need(product?.class ?? product?.iconId, 'malformed');
-  if (isWalkClass(productClass)) return mapWalk(leg);
-  return mapRide(leg, need(findMode(productClass), 'unknown product class'));
+  if (isWalkClass(productClass)) return mapWalk(leg, findElsewhere);
+  return mapRide(leg, need(findMode(productClass), 'unknown product class'), findElsewhere);
 }
 
-function mapRide(leg: EfaLeg, mode: Mode): Leg {
+function mapRide(leg: EfaLeg, mode: Mode, findElsewhere: FindElsewhere): Leg {
   const { origin: from, destination: to, transportation } = leg;
   const isOff =
     isCancelled('departure', leg.isCancelled, leg.realtimeStatus, from.properties?.realtimeStatus) ||
     isCancelled('arrival', leg.isCancelled, to.properties?.realtimeStatus);
   if (isOff) throw new LeftOut('cancelled');
 
-  // Estimates are present on timetable-only legs too: the flag tells.
-  const { origin, destination, path } = mapEnds(leg, mode, leg.isRealtimeControlled === true);
+  // Estimates are present on timetable-only legs too; only the flag says that the vehicle is tracked.
+  const { origin, destination, path } = mapEnds(leg, mode, leg.isRealtimeControlled === true, findElsewhere);
   return {
     mode,
+    runId: findRunId(transportation.properties),
     route: need(findRouteName(transportation), 'no route'),
     lineName: findLineName(transportation),
-    direction: transportation.destination?.name?.trim() || null,
+    direction: findHeadsign(transportation, leg.realtimeStatus),
     origin,
     destination,
-    durationMinutes: legMinutes(leg, origin, destination),
+    durationSeconds: legSeconds(leg, origin, destination),
     distanceMetres: null,
     stops: Math.max(0, leg.stopSequence.length - 2),
     isLive: origin.realtime !== null || destination.realtime !== null,
     path,
     alerts: mapAlerts(leg.infos),
+    walkEstimate: null,
     walkAfter: mapWalkAfter(leg),
     walkBeforeSeconds: leg.footPathInfo.find(({ position }) => position === 'BEFORE')?.duration ?? null,
   };
 }
 
-function mapWalk(leg: EfaLeg): Leg {
-  const { origin, destination, path } = mapEnds(leg, null, false);
+function mapWalk(leg: EfaLeg, findElsewhere: FindElsewhere): Leg {
+  const { origin, destination, path } = mapEnds(leg, null, false, findElsewhere);
   return {
     mode: 'walk',
+    runId: null,
     route: null,
     lineName: null,
     direction: null,
     origin,
     destination,
-    durationMinutes: legMinutes(leg, origin, destination),
+    durationSeconds: legSeconds(leg, origin, destination),
     distanceMetres: leg.distance === undefined ? null : Math.max(0, Math.round(leg.distance)),
     stops: 0,
     isLive: false,
     path,
     alerts: mapAlerts(leg.infos),
+    walkEstimate: mapWalkEstimate(leg),
     walkAfter: null,
     walkBeforeSeconds: null,
   };
 }
 
 /** An end without a position of its own or of its stop is where the path ends; a leg without a path goes straight. */
-function mapEnds(leg: EfaLeg, mode: Mode | null, isLive: boolean) {
+function mapEnds(leg: EfaLeg, mode: Mode | null, isLive: boolean, findElsewhere: FindElsewhere) {
   const path = mapPath(leg.coords);
-  const origin = mapEnd(leg.origin, findTime(originTimes(leg.origin), isLive), path.at(0), mode);
-  const destination = mapEnd(leg.destination, findTime(destinationTimes(leg.destination), isLive), path.at(-1), mode);
+  const mapEnd = (point: TimedStopPoint, time: PlannedAndRealtime | null, pathEnd: Position | undefined): LegEnd => {
+    const stopId = need(findId(point), 'no identifier');
+    const name = findStopName(point) ?? stopId;
+    const position = findOwnPosition(point) ?? findElsewhere(stopId) ?? findPosition(point) ?? pathEnd;
+    return {
+      stopId,
+      ids: listIds(point),
+      name,
+      platform: findPlatform(point, mode, name),
+      position: need(position, 'no position'),
+      parent: findParent(point),
+      ...need(time, 'no time'),
+    };
+  };
+  const origin = mapEnd(leg.origin, findTime(originTimes(leg.origin), isLive), path.at(0));
+  const destination = mapEnd(leg.destination, findTime(destinationTimes(leg.destination), isLive), path.at(-1));
   return { origin, destination, path: path.length >= 2 ? path : [origin.position, destination.position] };
 }
 
-function mapEnd(
-  point: TimedStopPoint,
-  time: PlannedAndRealtime | null,
-  pathEnd: Position | undefined,
-  mode: Mode | null,
-): LegEnd {
-  const stopId = need(findId(point), 'no identifier');
-  return {
-    stopId,
-    name: findStopName(point) ?? stopId,
-    platform: findPlatform(point, mode),
-    position: need(findPosition(point) ?? pathEnd, 'no position'),
-    parent: findParent(point),
-    ...need(time, 'no time'),
-  };
-}
-
 /**
- * Upstream calls a station after the stand one uses ("Central Station, Forecourt, Coach Bay 3"): what stands before the
- * first comma is the station. Street stops have commas of their own.
+ * Upstream calls a station after the stand in use ("Central Station, Forecourt, Coach Bay 3"): the part before the
+ * first comma is the station. Names of street stops have commas of their own.
  */
 function findParent({ parent }: TimedStopPoint): LegEnd['parent'] {
   const name = parent?.type === 'stop' ? findStopName(parent) : null;
   if (!parent?.id || !name) return null;
-  const isStation = !parent.id.startsWith('G') && findPlatform(parent, null) !== null;
-  return { stopId: parent.id, name: isStation ? (name.split(', ')[0] ?? name) : name };
+  const isStation = !parent.id.startsWith('G') && findPlatform(parent, null, name) !== null;
+  return { ids: listIds(parent), name: isStation ? (name.split(', ')[0] ?? name) : name };
 }
 
-/** Upstream's duration follows the estimates; so does what is computed where it is missing. */
-function legMinutes({ duration }: EfaLeg, origin: LegEnd, destination: LegEnd): number {
-  const minutes = duration === undefined ? minutesBetween(bestKnown(origin), bestKnown(destination)) : duration / 60;
-  return Math.max(0, Math.round(minutes));
+/** Upstream's duration follows the estimates; where it is missing, the duration computed here does so too. */
+function legSeconds({ duration }: EfaLeg, origin: LegEnd, destination: LegEnd): number {
+  return Math.max(0, duration ?? minutesBetween(bestKnown(origin), bestKnown(destination)) * 60);
+}
+
+function mapWalkEstimate({ origin, destination }: EfaLeg): Leg['walkEstimate'] {
+  const start = findTime(originTimes(origin), true)?.realtime;
+  const end = findTime(destinationTimes(destination), true)?.realtime;
+  return start && end ? { start, end } : null;
 }
 
 function mapWalkAfter({ footPathInfo, interchange }: EfaLeg): Leg['walkAfter'] {

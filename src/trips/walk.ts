@@ -1,12 +1,13 @@
+import { bestKnown } from '../efa/realtime.ts';
 import { type Position, pathLengthMetres } from '../transit/stop.ts';
 import type { Leg, LegEnd } from './leg.ts';
 
-/** A gentle pace, for the walks whose duration upstream does not tell: metres a second. */
+/** A gentle pace in metres a second, for walks whose duration upstream does not report. */
 const WALKING_PACE = 1.1;
 
 /**
- * The legs, each beginning where the one before ended. Between two rides that do not, the walk that upstream reports
- * only as foot path information becomes a leg; a walk between rides begins and ends at their very platforms.
+ * The legs, each beginning where the one before ended. Between two rides whose platforms differ, the walk that upstream
+ * reports only as foot path information becomes a leg; a walk between rides begins and ends at their very platforms.
  */
 export function joinLegs(legs: readonly Leg[]): Leg[] {
   const joined: Leg[] = [];
@@ -22,32 +23,42 @@ export function joinLegs(legs: readonly Leg[]): Leg[] {
 }
 
 function walkBetween(before: Leg, next: Leg): Leg {
-  const told = before.walkAfter?.path ?? [];
-  const hasPath = told.length >= 2;
-  const path: Position[] = hasPath ? told : [before.destination.position, next.origin.position];
+  const reported = before.walkAfter?.path ?? [];
+  const hasPath = reported.length >= 2;
+  const path: Position[] = hasPath ? reported : [before.destination.position, next.origin.position];
   const metres = pathLengthMetres(path);
-  const seconds = Math.max(0, before.walkAfter?.durationSeconds ?? next.walkBeforeSeconds ?? metres / WALKING_PACE);
-  const start = before.destination.planned;
+  const seconds = before.walkAfter?.durationSeconds ?? next.walkBeforeSeconds ?? guessSeconds(metres, before, next);
+  const durationSeconds = Math.max(0, seconds);
+  const { planned } = before.destination;
   return {
     mode: 'walk',
+    runId: null,
     route: null,
     lineName: null,
     direction: null,
     origin: { ...before.destination, realtime: null },
-    destination: { ...next.origin, planned: new Date(start.getTime() + seconds * 1000), realtime: null },
-    durationMinutes: Math.round(seconds / 60),
-    // A straight line is no way to walk: its length would be a guess.
+    destination: { ...next.origin, planned: new Date(planned.getTime() + durationSeconds * 1000), realtime: null },
+    durationSeconds,
+    // Without a reported path the only length at hand is that of a straight line, which is no walking distance.
     distanceMetres: hasPath ? Math.round(metres) : null,
     stops: 0,
     isLive: false,
     path,
     alerts: [],
+    walkEstimate: null,
     walkAfter: null,
     walkBeforeSeconds: null,
   };
 }
 
-/** Walks name their ends less well than rides do: without platform, sometimes only by their stop. */
+/** A guess never makes a change impossible for which upstream leaves time. */
+function guessSeconds(metres: number, before: Leg, next: Leg): number {
+  const leftSeconds = (bestKnown(next.origin).getTime() - bestKnown(before.destination).getTime()) / 1000;
+  const seconds = metres / WALKING_PACE;
+  return leftSeconds < 0 ? seconds : Math.min(seconds, leftSeconds);
+}
+
+/** Upstream's walks often have ends without a platform, or name only the stop; its rides name the platforms. */
 function anchorWalk(walk: Leg, before: Leg | undefined, next: Leg | undefined): Leg {
   return {
     ...walk,
@@ -56,6 +67,6 @@ function anchorWalk(walk: Leg, before: Leg | undefined, next: Leg | undefined): 
   };
 }
 
-function placedAt(end: LegEnd, { stopId, name, platform, position, parent }: LegEnd): LegEnd {
-  return { ...end, stopId, name, platform, position, parent };
+function placedAt({ planned, realtime }: LegEnd, place: LegEnd): LegEnd {
+  return { ...place, planned, realtime };
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Ask, AskOptions, EfaAnswer } from '../efa/ask.ts';
 import type { Deadlines } from '../efa/deadlines.ts';
@@ -6,7 +7,8 @@ import { ApiError } from '../errors.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import { type AnswerCache, type KeptAnswer, unpack } from './answer-cache.ts';
 import { BreakerOpenError } from './breaker.ts';
-import { type Budget, BudgetExhaustedError, type Ticket } from './budget.ts';
+import { type Budget, BudgetExhaustedError } from './budget/budget.ts';
+import { createTicket, type Ticket } from './budget/ticket.ts';
 import { type Clock, within } from './clock.ts';
 import { FRESHNESS_WINDOWS, type FreshnessWindow, freshUntil, staleUntil } from './freshness-window.ts';
 import type { GuardedCall } from './guarded-call.ts';
@@ -14,28 +16,33 @@ import type { InstanceFlight } from './instance-flight.ts';
 import { createPopularity } from './popularity.ts';
 import type { SingleFlight } from './single-flight.ts';
 
-/** How long to wait for a fresh answer where a stale one could be served. */
+/** How long a request waits for a fresh answer when a stale one is at hand. */
 const STALE_PATIENCE_MS = 3000;
-/** After a failure the same question is not asked again for so long. */
+/** How long the same question is not asked again after a failure. */
 const FAILURE_MEMORY_MS = 1000;
 const MAX_FAILURES = 10_000;
-/** With so many requests within a few minutes a question is popular. */
+/** The packed size of about 250 kB of JSON. */
+const LARGE_PACKED_BYTES = 15_000;
+/** How many requests within a few minutes make a question popular. */
 const POPULAR = 3;
 
-/** Questions by how they were answered, since the process began. */
+/** How many questions were answered in which way since the process began. */
 export type AnsweredCounts = Record<
   'upstream' | 'joined' | 'cache' | 'staleBusy' | 'staleFailing' | 'refused' | 'failed',
   number
 >;
 
-/** What is asked, and for how long its answers hold. */
+/** A question, its key, and for how long its answers are fresh and stale. */
 interface Asked {
   question: Question;
   key: string;
   window: FreshnessWindow;
 }
 
-/** `ask` with a cache: fresh from what is kept, else by a call, else stale from what is kept, else the call's error. */
+/**
+ * `ask` with a cache. It gives a fresh kept answer, else makes a call, else gives a stale kept answer, else the call's
+ * error.
+ */
 export function createCachedAsk(layers: {
   call: GuardedCall;
   cache: AnswerCache;
@@ -68,7 +75,7 @@ export function createCachedAsk(layers: {
     const { key, window } = asked;
     const requests = popularity.note(key);
     const kept = cache.find(key, window);
-    if (kept && isFresh(kept, window)) return counted('cache', fromCache(kept, window, null));
+    if (kept && isFresh(kept, window)) return counted('cache', await fromCache(kept, window, null));
     const purpose = kept ? 'refresh' : requests >= POPULAR ? 'askPopular' : 'askRare';
     try {
       return await refresh(asked, purpose, options);
@@ -79,15 +86,19 @@ export function createCachedAsk(layers: {
         counts[isBusy ? 'refused' : 'failed']++;
         throw error;
       }
-      if (isFresh(stale, window)) return counted('cache', fromCache(stale, window, null));
-      return counted(isBusy ? 'staleBusy' : 'staleFailing', fromCache(stale, window, isBusy ? 'busy' : 'failing'));
+      if (isFresh(stale, window)) return counted('cache', await fromCache(stale, window, null));
+      return counted(
+        isBusy ? 'staleBusy' : 'staleFailing',
+        await fromCache(stale, window, isBusy ? 'busy' : 'failing'),
+      );
     }
   }
 
-  async function refresh(asked: Asked, purpose: Ticket['purpose'], { priority = 'low', signal }: AskOptions) {
+  async function refresh(asked: Asked, purpose: Ticket['purpose'], options: AskOptions) {
+    const { priority = 'low', accounts, signal } = options;
     const failure = failures.get(asked.key);
     if (failure) throw failure;
-    const ticket: Ticket = { priority, purpose };
+    const ticket = createTicket(priority, purpose, accounts);
     const { flight, isOurs } = flights.join(asked.key, ticket, (shared) => fetch(asked, shared));
     const patienceMs = purpose === 'refresh' ? flight.startedAt + STALE_PATIENCE_MS - now() : deadlines.requestMs;
     const { payload, retrievedAt, freshness } = await waitFor(flight.result, patienceMs, signal);
@@ -95,7 +106,9 @@ export function createCachedAsk(layers: {
     return counted(source, { payload, retrievedAt, ...(freshness && { freshness: { ...freshness, source } }) });
   }
 
-  /** The answer for all that wait for the key: from another instance if that is quicker, else by a call of ours. */
+  /**
+   * The answer for all requests that wait for the key: another instance's answer if there is one, else that of a call.
+   */
   async function fetch({ question, key, window }: Asked, ticket: Ticket): Promise<EfaAnswer<unknown>> {
     try {
       return await instances.alone(key, {
@@ -104,7 +117,12 @@ export function createCachedAsk(layers: {
           return shared && isFresh(shared, window) ? fromCache(shared, window, null) : null;
         },
         work: async () => {
-          const { payload, retrievedAt } = await call(question, ticket, (arrived) => cache.keep(key, window, arrived));
+          let keptBytes = 0;
+          const { payload, retrievedAt } = await call(question, ticket, (arrived) => {
+            keptBytes = cache.keep(key, window, arrived).packed.length;
+          });
+          // Packing a large answer takes time, and so does mapping its records. Other requests are served in between.
+          if (keptBytes > LARGE_PACKED_BYTES) await nextTurn();
           return { payload, retrievedAt, freshness: freshnessOf(retrievedAt.getTime(), window, 'upstream', null) };
         },
       });
@@ -130,12 +148,16 @@ export function createCachedAsk(layers: {
     return now() < freshUntil(retrievedAt, window, budget.stretch());
   }
 
-  function fromCache(kept: KeptAnswer, window: FreshnessWindow, shortage: Freshness['shortage']): EfaAnswer<unknown> {
+  async function fromCache(
+    kept: KeptAnswer,
+    window: FreshnessWindow,
+    shortage: Freshness['shortage'],
+  ): Promise<EfaAnswer<unknown>> {
     const freshness = freshnessOf(kept.retrievedAt, window, 'cache', shortage);
-    return { payload: unpack(kept), retrievedAt: new Date(kept.retrievedAt), freshness };
+    return { payload: await unpack(kept), retrievedAt: new Date(kept.retrievedAt), freshness };
   }
 
-  /** A stale answer was fresh for as long as it would have been without any stretch. */
+  /** `freshUntil` of a stale answer is told without the stretch, so that it lies in the past. */
   function freshnessOf(
     retrievedAt: number,
     window: FreshnessWindow,

@@ -1,14 +1,15 @@
-import { isHigher } from '../efa/ask.ts';
-import type { Ticket } from './budget.ts';
+import { joinTicket, type Ticket } from './budget/ticket.ts';
 
-/** One piece of work that any number of requests wait for. */
+/** Work under way that any number of requests wait for. */
 interface Flight<Result> {
   result: Promise<Result>;
   startedAt: number;
 }
 
 export interface SingleFlight<Result> {
-  /** The flight under way for the key, else a new one. The flight's priority is the highest of those who joined. */
+  /**
+   * The flight under way for the key, else a new one. A ticket that joins can improve the place of the flight's ticket.
+   */
   join(
     key: string,
     ticket: Ticket,
@@ -16,7 +17,7 @@ export interface SingleFlight<Result> {
   ): { flight: Flight<Result>; isOurs: boolean };
 }
 
-/** A flight belongs to no request: one that goes away, or waits no longer, changes nothing for the others. */
+/** A flight goes on when the request that began it gives up; the other requests still wait for it. */
 export function createSingleFlight<Result>({ now }: { now: () => number }): SingleFlight<Result> {
   const flights = new Map<string, Flight<Result> & { ticket: Ticket }>();
 
@@ -24,11 +25,11 @@ export function createSingleFlight<Result>({ now }: { now: () => number }): Sing
     join(key, ticket, work) {
       const underWay = flights.get(key);
       if (underWay) {
-        if (isHigher(ticket.priority, underWay.ticket.priority)) underWay.ticket.priority = ticket.priority;
+        joinTicket(underWay.ticket, ticket);
         return { flight: underWay, isOurs: false };
       }
       const result = work(ticket).finally(() => flights.delete(key));
-      // Requests may have given up by then; a rejection that nothing handles would end the process.
+      // All requests may have given up, and a rejection without a handler would end the process.
       result.catch(() => {});
       const flight = { result, startedAt: now(), ticket };
       flights.set(key, flight);

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openEmbeddedStore } from '#src/access/embedded-store.ts';
 import type { AccountStore } from '#src/access/store.ts';
+import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { issueTestKey } from '../support/access.ts';
 import { buildProbeApp, type ProbeApp } from '../support/probe-app.ts';
 

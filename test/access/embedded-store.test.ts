@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openEmbeddedStore } from '#src/access/embedded-store.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseKey } from '#src/access/keys.ts';
+import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { issueTestKey } from '../support/access.ts';
 
 const PROGRAM = join(import.meta.dirname, 'writing-process.ts');
@@ -69,7 +69,7 @@ it('loses no acknowledged key and no counted request when its processes are kill
 
 it('is opened by several processes in the same moment, the file not being there yet', async () => {
   const code = `
-    const { openEmbeddedStore } = await import(${JSON.stringify(join(import.meta.dirname, '../../src/access/embedded-store.ts'))});
+    const { openEmbeddedStore } = await import(${JSON.stringify(join(import.meta.dirname, '../../src/access/stores/open-store.ts'))});
     while (Date.now() < ${Date.now() + 1500});
     const store = openEmbeddedStore(${JSON.stringify(path)});
     await store.openAccount({ email: 'same@example.com', plan: 'free', createdAt: '' });
@@ -88,20 +88,20 @@ it('keeps account, key and count over a restart', async () => {
   const before = openEmbeddedStore(path);
   const text = await issueTestKey(before);
   const key = parseKey(text);
-  const question = { accountId: key?.accountId ?? '', keyHash: key?.hash ?? '', day: DAY, sender: '' };
-  await before.admit(question);
+  const request = { accountId: key?.accountId ?? '', keyHash: key?.hash ?? '', day: DAY, sender: '' };
+  await before.admit(request);
   await before.close();
   const after = openEmbeddedStore(path);
-  expect(await after.admit(question)).toMatchObject({ kind: 'admitted', used: 2 });
+  expect(await after.admit(request)).toMatchObject({ kind: 'admitted', used: 2 });
   await after.close();
 });
 
 it('forgets the counts of days long gone when a new day begins', async () => {
   const store = openEmbeddedStore(path);
   const key = parseKey(await issueTestKey(store));
-  const question = { accountId: key?.accountId ?? '', keyHash: key?.hash ?? '', sender: '' };
-  for (const day of ['20261020', '20261119', '20261120', '20261121']) await store.admit({ ...question, day });
-  expect(await store.readUsage(question.accountId, ['20261020', '20261119', '20261120', '20261121'])).toEqual([
+  const request = { accountId: key?.accountId ?? '', keyHash: key?.hash ?? '', sender: '' };
+  for (const day of ['20261020', '20261119', '20261120', '20261121']) await store.admit({ ...request, day });
+  expect(await store.readUsage(request.accountId, ['20261020', '20261119', '20261120', '20261121'])).toEqual([
     0, 1, 1, 1,
   ]);
   await store.close();
@@ -113,6 +113,48 @@ it('refuses a file of a newer version rather than spoil it', async () => {
   database.exec('PRAGMA user_version = 99');
   database.close();
   expect(() => openEmbeddedStore(path)).toThrow(/newer version of this service \(schema 99/);
+});
+
+describe('opening fails with one line that names DATA_DIR when', () => {
+  const spoilt = {
+    'the data directory is a file': () => writeFileSync(dirname(path), ''),
+    'the file is not a database': () => {
+      mkdirSync(dirname(path));
+      writeFileSync(path, 'not a database, but long enough to be taken for one'.repeat(100));
+    },
+    'the file is a directory': () => mkdirSync(path, { recursive: true }),
+    'the file was cut off': async () => {
+      await fill();
+      truncateSync(path, 20_000);
+    },
+    'pages of the file were overwritten': async () => {
+      await fill();
+      const file = openSync(path, 'r+');
+      writeSync(file, Buffer.alloc(20_000, 'x'), 0, 20_000, 8192);
+      closeSync(file);
+    },
+  };
+
+  it.each(Object.entries(spoilt))('%s', async (_name, spoil) => {
+    await spoil();
+    expect(() => openEmbeddedStore(path)).toThrow(
+      /^The account database [^\n]+ cannot be used: [^\n]+\. Check DATA_DIR\.$/,
+    );
+  });
+
+  it('another process holds the file for good', async () => {
+    await fill();
+    const other = new DatabaseSync(path);
+    other.exec('BEGIN IMMEDIATE');
+    expect(() => openEmbeddedStore(path)).toThrow(/cannot be used: database is locked\. Check DATA_DIR\.$/);
+    other.close();
+  });
+
+  async function fill(): Promise<void> {
+    const store = openEmbeddedStore(path);
+    for (let n = 0; n < 200; n++) await issueTestKey(store);
+    await store.close();
+  }
 });
 
 it('has strict tables, so that a count is always a number', async () => {

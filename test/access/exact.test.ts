@@ -6,10 +6,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { utcDay } from '#src/access/day.ts';
 import { parseKey } from '#src/access/keys.ts';
-import { openStore } from '#src/access/open-store.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { issueTestKey } from '../support/access.ts';
-import { startRedis, startRedisCluster } from '../support/redis.ts';
+import { openTestStore, startRedis, startRedisCluster } from '../support/redis.ts';
 
 /** Stores that four processes can share. */
 const SHARED = {
@@ -27,14 +26,14 @@ const SHARED = {
   },
 };
 
-describe.each(Object.entries(SHARED))('four processes on %s', (_name, open) => {
+describe.each(Object.entries(SHARED))('four processes on %s', { timeout: 60_000 }, (_name, open) => {
   let processes: ChildProcess[];
   let store: AccountStore;
   let stop: () => Promise<void>;
 
   beforeAll(async () => {
     const shared = await open();
-    store = await openStore({ redisUrls: shared.redisUrl.split(',').filter(Boolean), dataDir: shared.dataDir });
+    store = await openTestStore(shared.redisUrl.split(',').filter(Boolean), shared.dataDir);
     const program = join(import.meta.dirname, 'admitting-process.ts');
     processes = [1, 2, 3, 4].map(() => fork(program, [shared.redisUrl, shared.dataDir]));
     await Promise.all(processes.map((child) => once(child, 'message')));

@@ -1,15 +1,17 @@
 import type { LightMyRequestResponse as Response } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openEmbeddedStore } from '#src/access/embedded-store.ts';
 import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
+import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
+import { goodAnswerTo } from '#test/contract/operations.ts';
 import { buildTestApp } from '#test/support/app.ts';
-import { issueTestKey } from '../support/access.ts';
+import { countRequests, issueTestKey } from '../support/access.ts';
 import { listRoutes } from '../support/routes.ts';
-import { json, startUpstream } from '../support/upstream.ts';
+import { startUpstream } from '../support/upstream.ts';
 
 /** A question of each operation that it can answer. An operation without one here fails below. */
 const VALID_QUERY: Record<string, string> = {
   '/v1/departures': 'stop=200060',
+  '/v1/boards': 'stops=200060',
   '/v1/nearby': 'lat=-33.87&lng=151.21',
   '/v1/stops/search': 'q=central',
   '/v1/trips': 'from=200060&to=200070',
@@ -18,10 +20,9 @@ const VALID_QUERY: Record<string, string> = {
 const NOW = new Date('2026-11-21T10:00:00Z');
 const DAY = '20261121';
 
-/** What the authority answers where it knows of nothing. */
-const NOTHING = { version: '10.2.1.42', locations: [], stopEvents: [], journeys: [] };
-
-const upstream = await startUpstream(json(NOTHING));
+const upstream = await startUpstream((request, response) => {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(goodAnswerTo(request.url));
+});
 const store = openEmbeddedStore(':memory:');
 const app = await buildTestApp({ upstream: upstream.url, store, now: () => NOW, sendsKey: false });
 const operations = (await listRoutes(app)).filter((url) => /^\/v1(\/|$)/.test(url));
@@ -49,8 +50,7 @@ describe.each(operations)('%s', (path) => {
     key = await issueTestKey(store);
     spent = await issueTestKey(store);
     revoked = await issueTestKey(store);
-    const count = { day: DAY, count: 1000, sender: 'a', number: 1 };
-    await store.add({ ...count, accountId: parseKey(spent)?.accountId ?? '' });
+    await countRequests(store, spent, 1000, DAY);
     await store.revokeKey(parseKey(revoked)?.accountId ?? '', parseKey(revoked)?.hash ?? '', NOW);
   });
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openEmbeddedStore } from '#src/access/embedded-store.ts';
 import { parseKey } from '#src/access/keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
-import { issueTestKey } from '../support/access.ts';
+import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
+import { countRequests, issueTestKey } from '../support/access.ts';
 import { buildProbeApp, type ProbeApp } from '../support/probe-app.ts';
 
 let store: AccountStore;
@@ -22,7 +22,7 @@ async function used(key: string, day = '20261121'): Promise<number> {
 }
 
 async function use(key: string, count: number, day = '20261121'): Promise<void> {
-  await store.add({ accountId: parseKey(key)?.accountId ?? '', day, count, sender: 'test', number: Math.random() });
+  await countRequests(store, key, count, day);
 }
 
 describe('giving back', () => {

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openEmbeddedStore } from '#src/access/embedded-store.ts';
-import { openStore } from '#src/access/open-store.ts';
 import { sandboxKey } from '#src/access/sandbox-key.ts';
+import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { buildProbeApp } from '../support/probe-app.ts';
+import { openTestStore } from '../support/redis.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');
 let dataDir: string;
@@ -15,7 +15,7 @@ beforeEach(() => {
 afterEach(() => rmSync(dataDir, { recursive: true }));
 
 async function start(directory = dataDir): Promise<string> {
-  const store = await openStore({ redisUrls: [], dataDir: directory });
+  const store = await openTestStore([], directory);
   const key = await sandboxKey(store, directory, NOW);
   await store.close();
   return key;

@@ -1,6 +1,5 @@
-import { openEmbeddedStore } from '#src/access/embedded-store.ts';
-import { issueKey } from '#src/access/issue.ts';
-import { parseKey } from '#src/access/keys.ts';
+import { issueKey, parseKey } from '#src/access/keys.ts';
+import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 
 /*
  * Issues keys and counts requests as fast as it can until it is killed, and reports each only when it was acknowledged:

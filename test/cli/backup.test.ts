@@ -2,10 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openStore } from '#src/access/open-store.ts';
 import { runKeys } from '#src/cli/command-line.ts';
 import { buildProbeApp } from '../support/probe-app.ts';
-import { startRedis, type TestRedis } from '../support/redis.ts';
+import { openTestStore, startRedis, type TestRedis } from '../support/redis.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'transit-backup-'));
 let redis: TestRedis;
@@ -30,9 +29,9 @@ const embedded = (): Environment => ({ DATA_DIR: join(directory, `store-${++stor
 const inRedis = (): Environment => ({ DATA_DIR: '', REDIS_URL: `${redis.url}/${databases++}` });
 
 async function json(env: Environment, ...args: string[]) {
-  const { code, out, err } = await runKeys([...args, '--json'], { ...env });
-  if (code !== 0) throw new Error(err);
-  return JSON.parse(out);
+  const { code, stdout, stderr } = await runKeys([...args, '--json'], { ...env });
+  if (code !== 0) throw new Error(stderr);
+  return JSON.parse(stdout);
 }
 
 /** A store with accounts of two plans, and a valid and a revoked key. */
@@ -61,7 +60,7 @@ describe.each([
     expect(JSON.stringify(backup)).not.toContain(keys.valid.slice(17));
     expect(await json(target, 'import', write(backup))).toEqual({ accounts: 2, keys: 2, conflicts: [] });
 
-    const store = await openStore({ redisUrls: [target.REDIS_URL].filter(Boolean), dataDir: target.DATA_DIR });
+    const store = await openTestStore([target.REDIS_URL].filter(Boolean), target.DATA_DIR);
     const app = await buildProbeApp({ store });
     expect((await app.ask(keys.valid)).statusCode).toBe(200);
     expect((await app.ask(keys.valid)).headers['x-ratelimit-limit']).toBeUndefined();
@@ -89,12 +88,12 @@ describe.each([
     await json(target, 'issue', '--email', 'ada@example.com');
     const file = write(await json(source, 'export'));
     expect(await json(target, 'import', file)).toEqual({ accounts: 1, keys: 1, conflicts: ['ada@example.com'] });
-    expect((await runKeys(['import', file], { ...target })).out).toMatch(/Not imported.*: ada@example\.com/);
+    expect((await runKeys(['import', file], { ...target })).stdout).toMatch(/Not imported.*: ada@example\.com/);
   });
 });
 
 it.each([
-  ['no file', undefined, /Import what\?/],
+  ['no file', undefined, /import needs the file/],
   ['a file that is not there', join(directory, 'nothing'), /cannot be read/],
   ['what is not JSON', write('hello'), /it is not JSON/],
   ['another document', write({ accounts: [] }), /not a backup of accounts/],
@@ -109,8 +108,8 @@ it.each([
   ],
 ])('importing %s is refused before anything is written', async (_name, file, message) => {
   const env = embedded();
-  const { code, err } = await runKeys(['import', ...(file ? [file] : [])], { ...env });
+  const { code, stderr } = await runKeys(['import', ...(file ? [file] : [])], { ...env });
   expect(code).toBe(2);
-  expect(err).toMatch(message);
+  expect(stderr).toMatch(message);
   expect(await json(env, 'list')).toEqual([]);
 });

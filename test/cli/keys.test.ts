@@ -4,30 +4,29 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openStore } from '#src/access/open-store.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { runKeys } from '#src/cli/command-line.ts';
 import { issueTestKey } from '../support/access.ts';
 import { buildProbeApp, type ProbeApp } from '../support/probe-app.ts';
-import { startRedis } from '../support/redis.ts';
+import { openTestStore, startRedis } from '../support/redis.ts';
 
-describe.each(['embedded', 'redis'])('the operator, with the %s store', { timeout: 60_000 }, (kind) => {
-  /** What has nothing to do with the kind of store. */
-  const onlyOnce = (name: string, test: () => Promise<void>) => kind === 'embedded' && it(name, test);
+describe.each(['embedded', 'redis'])('npm run keys with the %s store', { timeout: 60_000 }, (kind) => {
+  /** For guarantees that do not depend on the kind of store. */
+  const embeddedOnly = (name: string, test: () => Promise<void>) => kind === 'embedded' && it(name, test);
   const dataDir = mkdtempSync(join(tmpdir(), 'transit-cli-'));
   let redisUrl = '';
   let stopRedis = async () => {};
   let store: AccountStore;
   let app: ProbeApp;
 
-  // The service is running all the while, in this process.
+  // A service runs in this process and uses the same store.
   beforeAll(async () => {
     if (kind === 'redis') {
       const redis = await startRedis();
       redisUrl = redis.url;
       stopRedis = redis.stop;
     }
-    store = await openStore({ redisUrls: [redisUrl].filter(Boolean), dataDir });
+    store = await openTestStore([redisUrl].filter(Boolean), dataDir);
     app = await buildProbeApp({ store, now: '2026-11-21T10:00:00Z' });
   }, 30_000);
   afterAll(async () => {
@@ -38,16 +37,16 @@ describe.each(['embedded', 'redis'])('the operator, with the %s store', { timeou
   });
 
   const run = (...args: string[]) => runKeys(args, { DATA_DIR: dataDir, REDIS_URL: redisUrl });
-  const json = async (...args: string[]) => JSON.parse((await run(...args, '--json')).out);
+  const json = async (...args: string[]) => JSON.parse((await run(...args, '--json')).stdout);
 
-  it('issues a key that works at once, and is told it this once', async () => {
+  it('issues a key that works at once, and shows it only once', async () => {
     const issued = await json('issue', '--email', ' Ada@Example.com', '--plan', 'developer', '--label', 'phone');
     expect(issued).toMatchObject({ account: { email: 'ada@example.com', plan: 'developer' }, label: 'phone' });
     expect(issued.last_four).toBe(issued.key.slice(-4));
     expect((await app.ask(issued.key)).headers['x-ratelimit-limit']).toBe('50000');
     const shown = await run('show', 'ada@example.com');
-    expect(shown.out).toContain(issued.id);
-    expect(shown.out + JSON.stringify(await json('list'))).not.toContain(issued.key.slice(17));
+    expect(shown.stdout).toContain(issued.id);
+    expect(shown.stdout + JSON.stringify(await json('list'))).not.toContain(issued.key.slice(17));
   });
 
   it('revokes by id or by the key itself', async () => {
@@ -57,6 +56,17 @@ describe.each(['embedded', 'redis'])('the operator, with the %s store', { timeou
     expect((await run('revoke', byKey.key)).code).toBe(0);
     expect((await app.ask(byId.key)).statusCode).toBe(401);
     expect((await app.ask(byKey.key)).statusCode).toBe(401);
+  });
+
+  it('shows until when a replaced key works, and revokes it at once', async () => {
+    const { id, account } = await json('issue', '--email', 'late@example.com');
+    const [key] = await store.listKeys(account.id);
+    await store.revokeKey(account.id, key?.hash ?? '', new Date('2999-01-01T00:00:00Z'));
+    expect((await run('show', account.id)).stdout).toContain('valid until 2999-01-01 00:00 UTC');
+    const { revoked_at } = await json('revoke', id);
+    expect(Date.parse(revoked_at)).toBeLessThanOrEqual(Date.now());
+    expect((await json('show', account.id)).keys[0].revoked_at).toBe(revoked_at);
+    expect((await run('show', account.id)).stdout).toContain(`revoked ${revoked_at.slice(0, 10)}`);
   });
 
   it('changes a plan, for the next request on a limited plan and within ten seconds from Pro', async () => {
@@ -69,25 +79,33 @@ describe.each(['embedded', 'redis'])('the operator, with the %s store', { timeou
     expect((await app.ask(key)).headers['x-ratelimit-limit']).toBe('1000');
   });
 
-  it('sees what was used, of one account or all', async () => {
+  it('shows the usage of one account or of all accounts', async () => {
     const { account } = await json('issue', '--email', 'usage@example.com');
     const now = new Date().toISOString().slice(0, 10).replaceAll('-', '');
-    await store.add({ accountId: account.id, day: now, count: 7, sender: 'test', number: 1 });
+    await store.update({
+      accountId: account.id,
+      day: now,
+      count: 7,
+      inDoubt: 0,
+      usedBySenderBefore: 0,
+      sender: 'test',
+      number: 1,
+    });
     expect(await json('usage', 'usage@example.com')).toMatchObject([{ today: 7, yesterday: 0, daily_limit: 1000 }]);
     expect((await json('usage')).length).toBeGreaterThanOrEqual(4);
-    expect((await run('usage')).out).toMatch(/email +plan +daily_limit +today/);
+    expect((await run('usage')).stdout).toMatch(/email +plan +daily_limit +today/);
   });
 
-  it('deletes an account with all that is known of it', async () => {
+  it('deletes an account with its keys and counts', async () => {
     const { key, account } = await json('issue', '--email', 'gone@example.com');
     await app.ask(key);
-    expect((await run('delete', 'gone@example.com')).out).toMatch(/Deleted/);
+    expect((await run('delete', 'gone@example.com')).stdout).toMatch(/is deleted/);
     expect((await app.ask(key)).statusCode).toBe(401);
     expect((await run('show', account.id)).code).toBe(2);
     expect(JSON.stringify(await json('list'))).not.toContain('gone@example.com');
   });
 
-  onlyOnce('is told what is wrong, in a line, and nothing is done', async () => {
+  embeddedOnly('refuses a wrong command line with the reason and changes nothing', async () => {
     await run('issue', '--email', 'wrong@example.com');
     for (const [args, message] of [
       [['issue'], /needs --email/],
@@ -100,19 +118,19 @@ describe.each(['embedded', 'redis'])('the operator, with the %s store', { timeou
       [['give'], /no command give/],
       [['list', '--yaml'], /Unknown option/],
     ] as const) {
-      const { code, err, out } = await run(...args);
-      expect([code, out]).toEqual([2, '']);
-      expect(err).toMatch(message);
+      const { code, stderr, stdout } = await run(...args);
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr).toMatch(message);
     }
     expect(JSON.stringify(await json('list'))).not.toContain('x@example.com');
   });
 
   it('cannot issue a sixth valid key', async () => {
     for (let n = 0; n < 5; n++) await issueTestKey(store, { email: 'many@example.com' });
-    expect((await run('issue', '--email', 'many@example.com')).err).toMatch(/5 valid keys already/);
+    expect((await run('issue', '--email', 'many@example.com')).stderr).toMatch(/5 valid keys already/);
   });
 
-  onlyOnce('leaves no key on disk', async () => {
+  embeddedOnly('never writes the text of a key to disk', async () => {
     const { key } = await json('issue', '--email', 'disk@example.com');
     const files = readdirSync(dataDir).map((name) => readFileSync(join(dataDir, name), 'latin1'));
     expect(files.length).toBeGreaterThan(0);
@@ -120,13 +138,13 @@ describe.each(['embedded', 'redis'])('the operator, with the %s store', { timeou
   });
 });
 
-it('says so when Redis does not answer, and does not hang', async () => {
-  const { code, err } = await runKeys(['list'], { REDIS_URL: 'redis://127.0.0.1:1' });
+it('reports that Redis does not answer instead of hanging', async () => {
+  const { code, stderr } = await runKeys(['list'], { REDIS_URL: 'redis://127.0.0.1:1' });
   expect(code).toBe(1);
-  expect(err).toMatch(/account store could not be used: nothing usable answers at REDIS_URL/);
+  expect(stderr).toMatch(/account store could not be used: nothing usable answers at REDIS_URL/);
 }, 15_000);
 
-it('is run by npm, for scripts with nothing but JSON on its output', async () => {
+it('prints nothing but JSON when it is run with npm --silent and --json', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'transit-cli-'));
   const npm = (...args: string[]) =>
     promisify(execFile)('npm', ['run', '--silent', 'keys', '--', ...args], {

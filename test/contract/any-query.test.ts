@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { startUpstream, type TestUpstream } from '#test/support/upstream.ts';
 import { expectContract } from './expect-contract.ts';
-import { endpointOf, GOOD_ANSWERS, OPERATIONS } from './operations.ts';
+import { goodAnswerTo, OPERATIONS } from './operations.ts';
 import { NOW } from './payloads.ts';
 
 const RUNS = { seed: 20260415, numRuns: 250 };
@@ -13,7 +13,7 @@ let app: TestApp;
 
 beforeAll(async () => {
   upstream = await startUpstream((request, response) => {
-    response.writeHead(200, { 'content-type': 'application/json' }).end(GOOD_ANSWERS.get(endpointOf(request.url)));
+    response.writeHead(200, { 'content-type': 'application/json' }).end(goodAnswerTo(request.url));
   });
   app = await buildTestApp({ upstream: upstream.url, now: NOW });
 });

@@ -1,7 +1,7 @@
 import { departuresResponse } from '#src/departures/departure.ts';
 import { nearbyResponse } from '#src/nearby/nearby-stop.ts';
 import { stopSearchResponse } from '#src/stop-search/search-result.ts';
-import { tripsResponse } from '#src/trips/journey.ts';
+import { tripsResponse } from '#src/trips/response.ts';
 import { coordAnswer, departureMonitorAnswer, stopFinderAnswer, tripAnswer } from './payloads.ts';
 
 /** The four operations: a good request, the endpoint it leads to, that endpoint's good answer, our answer's schema. */
@@ -46,4 +46,19 @@ export const GOOD_ANSWERS: ReadonlyMap<string, string> = new Map(
 /** "departure_mon", "coord", "stop_finder" or "trip": the last part of the path that the authority is asked. */
 export function endpointOf(requestUrl: string): string {
   return requestUrl.split('?', 1)[0]?.split('/').at(-1) ?? '';
+}
+
+/** The good answer to a request, about the stops or the place that it asks for. */
+export function goodAnswerTo(requestUrl: string): string {
+  const endpoint = endpointOf(requestUrl);
+  const query = new URL(requestUrl, 'http://upstream.test').searchParams;
+  const isElsewhere = query.has('coord') && !query.get('coord')?.startsWith('151.2108:-33.8613:');
+  if (isElsewhere) return JSON.stringify({ ...coordAnswer, locations: [] });
+  const asked = new Map([
+    ['200020', query.get('name_dm')],
+    ['202091', query.get('name_origin')],
+    ['G2095102', query.get('name_destination')],
+  ]);
+  const answer = GOOD_ANSWERS.get(endpoint) ?? '';
+  return answer.replaceAll(/"(G?\d+)"/g, (text, id) => JSON.stringify(asked.get(id) ?? JSON.parse(text)));
 }

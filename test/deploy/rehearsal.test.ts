@@ -4,14 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { utcDay } from '#src/access/day.ts';
 import { parseKey } from '#src/access/keys.ts';
-import { openStore } from '#src/access/open-store.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { issueTestKey } from '../support/access.ts';
 import { type Balancer, freePort, startBalancer } from '../support/balancer.ts';
-import { departureMonitor } from '../support/departure-monitor.ts';
+import { departureMonitorFor } from '../support/departure-monitor.ts';
 import { type ServerProcess, startServerProcess } from '../support/process.ts';
-import { startRedis, type TestRedis } from '../support/redis.ts';
-import { json, startUpstream, type TestUpstream } from '../support/upstream.ts';
+import { openTestStore, startRedis, type TestRedis } from '../support/redis.ts';
+import { startUpstream, type TestUpstream } from '../support/upstream.ts';
 
 /*
  * The processes of docker-compose.yml in their layout, on loopback ports: Redis, three instances, the balancer. Callers
@@ -35,8 +34,11 @@ let keys: { developer: string; pro: string };
 
 beforeAll(async () => {
   const leaves = [5, 15, 25].map((minutes) => new Date(Date.now() + minutes * 60_000).toISOString());
-  [redis, upstream] = await Promise.all([startRedis(), startUpstream(json(departureMonitor(...leaves)))]);
-  store = await openStore({ redisUrls: [redis.url], dataDir: '' });
+  redis = await startRedis();
+  upstream = await startUpstream(({ url }, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(departureMonitorFor(url, ...leaves));
+  });
+  store = await openTestStore([redis.url]);
   keys = {
     developer: await issueTestKey(store, { plan: 'developer' }),
     pro: await issueTestKey(store, { plan: 'pro' }),

@@ -69,3 +69,45 @@ describe('a list of alerts', () => {
     ]);
   });
 });
+
+describe('a notice whose text is in its links', () => {
+  const link = {
+    subtitle: 'Buses replace trains',
+    content: '<p>Between Sydenham and Central.</p>',
+    speechText: 'Buses.',
+  };
+  const text = 'Buses replace trains: Between Sydenham and Central.';
+
+  it('reads like one with the text at the top', () => {
+    expect(alertsOf({ infoLinks: [link] })).toEqual([text]);
+    expect(alertsOf({ infoLinks: link })).toEqual([text]);
+  });
+
+  it('takes the spoken text of a link without content', () => {
+    expect(alertsOf({ infoLinks: [{ ...link, content: '' }] })).toEqual(['Buses replace trains: Buses.']);
+  });
+
+  it('has a text for each of several links', () => {
+    const other = { urlText: 'Lift 2 is closed' };
+    expect(alertsOf({ infoLinks: [link, other] })).toEqual([text, 'Lift 2 is closed']);
+  });
+
+  it('is read once where the top and the links say the same', () => {
+    expect(alertsOf({ ...link, infoLinks: [link] })).toEqual([text]);
+    expect(alertsOf({ ...link, infoLinks: [{ ...link, content: 'Between Sydenham and Central.' }] })).toEqual([text]);
+    expect(alertsOf({ subtitle: 'Running late', infoLinks: [{ subtitle: 'RUNNING LATE' }] })).toEqual(['Running late']);
+  });
+
+  it('drops a text that another text of the notice contains', () => {
+    expect(alertsOf({ ...link, infoLinks: [{ urlText: 'Buses replace trains' }] })).toEqual([text]);
+    expect(alertsOf({ content: 'Between Sydenham and Central.', infoLinks: [link] })).toEqual([text]);
+  });
+
+  it('adds what a link says beyond the top', () => {
+    expect(alertsOf({ ...link, infoLinks: [{ urlText: 'Lift 2 is closed' }] })).toEqual([text, 'Lift 2 is closed']);
+  });
+
+  it('is left out when it is permanent', () => {
+    expect(alertsOf({ priority: 'veryLow', infoLinks: [link] })).toEqual([]);
+  });
+});

@@ -35,9 +35,11 @@ describe('the platform label', () => {
     ['bus', undefined, 'X', null],
     ['bus', undefined, 'X1', null],
     ['schoolbus', undefined, 'B', 'Stand B'],
-    ['lightrail', 'Town Hall Light Rail', 'LR1', null],
-    ['lightrail', 'Town Hall Light Rail', undefined, null],
+    ['lightrail', 'Somewhere', 'LR1', null],
+    ['lightrail', 'LR1', 'LR1', null],
+    ['lightrail', 'Town Hall Light Rail', undefined, 'Town Hall Light Rail'],
     ['lightrail', undefined, 'L2', null],
+    ['bus', 'Town Hall Light Rail', 'LR1', null],
     ['ferry', 'Wharf 3, Side A', 'F3A', 'Wharf 3, Side A'],
     ['ferry', 'Side A', 'A', 'Side A'],
     ['ferry', 'Taronga Zoo Wharf', 'F1', null],
@@ -47,7 +49,9 @@ describe('the platform label', () => {
     [null, undefined, 'SVH3', 'Platform 3'],
     [null, undefined, 'LR1', null],
   ])('%s, named %j, coded %j: %j', (mode, platformName, platform, label) => {
-    expect(findPlatform(point({ name: 'Somewhere', properties: { platform, platformName } }), mode)).toBe(label);
+    expect(findPlatform(point({ name: 'Somewhere', properties: { platform, platformName } }), mode, 'Somewhere')).toBe(
+      label,
+    );
   });
 
   it.each<[name: string, label: string | null]>([
@@ -58,19 +62,40 @@ describe('the platform label', () => {
     ['King Street Wharf 3', null],
     ['Side St, Sydney', null],
   ])('is read from the name %j where it has no field of its own: %j', (name, label) => {
-    expect(findPlatform(point({ name }), 'train')).toBe(label);
+    expect(findPlatform(point({ name }), 'train', name)).toBe(label);
   });
 
   it('is read from the name of the stop when the point itself has none', () => {
     const parent = { type: 'stop', name: 'Town Hall Station, Platform 1, Sydney', parent: suburb('Sydney') };
-    expect(findPlatform(point({ name: 'Town Hall Station', parent }), 'train')).toBe('Platform 1');
+    expect(findPlatform(point({ name: 'Town Hall Station', parent }), 'train', 'Town Hall Station')).toBe('Platform 1');
+  });
+
+  it.each<[point: object, stopName: string, place: string | null]>([
+    [{ properties: { platformName: 'Town Hall Light Rail' } }, 'Town Hall Station', 'Town Hall Light Rail'],
+    [{ properties: { platformName: 'Circular Quay Light Rail' } }, 'Circular Quay', 'Circular Quay Light Rail'],
+    [
+      { properties: { platformName: 'Central Chalmers Street Light Rail' } },
+      'Central Grand Concourse Light Rail',
+      'Central Chalmers Street Light Rail',
+    ],
+    [{ properties: { platformName: 'Randwick Light Rail' } }, 'Randwick Light Rail', null],
+    [{ properties: { platformName: 'Randwick Light Rail' } }, 'Randwick Light Rail, Randwick', null],
+    [{ properties: { platformName: 'Randwick' } }, 'Randwick Light Rail', null],
+    [{ properties: { platformName: 'Platform 2' } }, 'Newcastle Interchange', 'Platform 2'],
+    [{ name: 'Town Hall Station, Town Hall Light Rail' }, 'Town Hall Station', 'Town Hall Light Rail'],
+    [{ disassembledName: 'Town Hall Light Rail' }, 'Town Hall Station', 'Town Hall Light Rail'],
+    [{ disassembledName: 'Town Hall Light Rail' }, 'Town Hall Light Rail', null],
+    [{ properties: { platformName: '???' } }, 'Town Hall Station', null],
+    [{}, 'Town Hall Station', null],
+  ])('of light rail, %j at %j, says where: %j', (record, stopName, place) => {
+    expect(findPlatform(point(record), 'lightrail', stopName)).toBe(place);
   });
 
   it('of a walk is a stand at a bus stop and nothing at a wharf', () => {
     const properties = { platform: 'A' };
-    expect(findPlatform(point({ properties, modes: [1, 5, 11] }), null)).toBe('Stand A');
-    expect(findPlatform(point({ properties, modes: [5, 9] }), null)).toBeNull();
-    expect(findPlatform(point({ properties }), null)).toBeNull();
+    expect(findPlatform(point({ properties, modes: [1, 5, 11] }), null, null)).toBe('Stand A');
+    expect(findPlatform(point({ properties, modes: [5, 9] }), null, null)).toBeNull();
+    expect(findPlatform(point({ properties }), null, null)).toBeNull();
   });
 });
 
@@ -83,6 +108,19 @@ describe('the stop name', () => {
       'drops an internal code',
       { disassembledName: 'Town Hall Station, THL6', properties: { platform: 'THL6' } },
       'Town Hall Station',
+    ],
+    [
+      'drops the place of a light rail behind the station',
+      {
+        disassembledName: 'Town Hall Station, Town Hall Light Rail',
+        properties: { platformName: 'Town Hall Light Rail' },
+      },
+      'Town Hall Station',
+    ],
+    [
+      'keeps a name that the platform repeats',
+      { disassembledName: 'Town Hall Light Rail', properties: { platformName: 'Town Hall Light Rail' } },
+      'Town Hall Light Rail',
     ],
     ['drops the suburb', { name: 'Town Hall Station, Sydney', parent: suburb('Sydney') }, 'Town Hall Station'],
     [

@@ -1,6 +1,6 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { stopEventSchema } from '#src/efa/payload.ts';
-import { findLineName, findRouteName } from '#src/efa/transportation.ts';
+import { findHeadsign, findLineName, findRouteName } from '#src/efa/transportation.ts';
 
 it.each([
   [
@@ -47,4 +47,32 @@ it.each([
   const { transportation } = stopEventSchema.parse({ transportation: { disassembledName, number, name } });
   expect(findRouteName(transportation)).toBe(route);
   expect(findLineName(transportation)).toBe(lineName);
+});
+
+describe('the headsign', () => {
+  it.each<[name: string | undefined, statuses: string[], headsign: string | null]>([
+    ['Leppington via Granville', ['MONITORED'], 'Leppington via Granville'],
+    ['Leppington Station, Leppington', ['EXTRA_STOPS', 'MONITORED'], 'Leppington Station'],
+    ['Circular Quay, Sydney', ['EXTRA_TRIP', 'MONITORED'], 'Circular Quay'],
+    ['Circular Quay, Sydney', ['EXTRA_STOP'], 'Circular Quay'],
+    ['Circular Quay , Sydney', ['EXTRA_TRIP'], 'Circular Quay'],
+    ['Central Station, Sydney', ['EXTRA_TRIP'], 'Central Station'],
+    ['Randwick Light Rail, Randwick', [], 'Randwick Light Rail'],
+    ['Walsh Bay Arts Precinct, Hickson Rd, Dawes Point', ['EXTRA_TRIP'], 'Walsh Bay Arts Precinct, Hickson Rd'],
+    ["St Mary's Cathedral, St Marys Rd, Sydney", ['EXTRA_TRIP'], "St Mary's Cathedral, St Marys Rd"],
+    ['Liverpool via Regents Park', ['EXTRA_STOPS'], 'Liverpool via Regents Park'],
+    ['  Manly ', [], 'Manly'],
+    // Not a suburb, or not known to be one.
+    ['Bankstown Central: Appian Way, Stand E', ['EXTRA_TRIP'], 'Bankstown Central: Appian Way, Stand E'],
+    ['Circular Quay, Sydney', ['MONITORED'], 'Circular Quay, Sydney'],
+    // Without the suburb it could be anywhere.
+    ['Edinburgh Rd at Murray St, Marrickville', ['EXTRA_TRIP'], 'Edinburgh Rd at Murray St, Marrickville'],
+    ['Station St, Wentworthville', ['EXTRA_TRIP'], 'Station St, Wentworthville'],
+    ['Hospital, Bowral', ['EXTRA_TRIP'], 'Hospital, Bowral'],
+    ['', [], null],
+    [undefined, ['EXTRA_TRIP'], null],
+  ])('%j of a run that is %j reads %j', (name, statuses, headsign) => {
+    const { transportation } = stopEventSchema.parse({ transportation: { destination: { name } } });
+    expect(findHeadsign(transportation, statuses)).toBe(headsign);
+  });
 });

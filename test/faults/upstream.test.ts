@@ -11,7 +11,11 @@ const UPSTREAM_URL = `${ORIGIN}/v1/tp`;
 /** Stands in every spoilt answer; nothing of it may reach a caller. */
 const SECRET = 'upstream-said-this';
 const JSON_HEADERS = { 'content-type': 'application/json' };
-const GZIP_BOMB = gzipSync(Buffer.alloc(17 * 1024 * 1024, ' '));
+const TOO_LARGE = 6_000_001;
+const GZIP_BOMB = gzipSync(Buffer.alloc(TOO_LARGE, ' '));
+
+/** A list that every endpoint could send. */
+const manyRecords = (record: string) => `{"locations":[${Array(1_400_000).fill(record).join()}]}`;
 
 interface Reply {
   status?: number;
@@ -84,6 +88,19 @@ const unauthenticated = JSON.stringify({
 const overRate = JSON.stringify({ code: 403, message: `Account over rate limit ${SECRET}` });
 const overQuota = JSON.stringify({ code: 403, message: `Account over quota limit ${SECRET}` });
 
+/** An error of the gateway in front of the authority. */
+const SOAP_FAULT = `<?xml version="1.0" encoding="UTF-8"?>
+<soapenv:Envelope xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema" soapenv:encodingStyle="http://schemas.xmlsoap.org/soap/encoding/">
+    <soapenv:Body>
+        <soapenv:Fault>
+            <faultcode>soapenv:Server</faultcode>
+            <faultstring>Policy Falsified</faultstring>
+            <faultactor>https://authority.test/v1/tp/trip?name_origin=${SECRET}</faultactor>
+            <detail><l7:policyResult status="Error in Assertion Processing" xmlns:l7="http://www.layer7tech.com/ws/policy/fault"/></detail>
+        </soapenv:Fault>
+    </soapenv:Body>
+</soapenv:Envelope>`;
+
 /** What the authority answers, and what becomes of it. */
 const FAILURES: [name: string, reply: Reply, expected: Parameters<typeof expectFailure>[2]][] = [
   ['401, our key refused', { status: 401, body: unauthenticated }, UPSTREAM_ERROR],
@@ -98,9 +115,9 @@ const FAILURES: [name: string, reply: Reply, expected: Parameters<typeof expectF
   [
     '403 over its quota, told by the header',
     { status: 403, body: SECRET, headers: { 'X-Error-Detail': 'Account Over Quota Limit' } },
-    unavailable('300'),
+    unavailable('60'),
   ],
-  ['403 over its quota, told by the body', { status: 403, body: overQuota }, unavailable('300')],
+  ['403 over its quota, told by the body', { status: 403, body: overQuota }, unavailable('60')],
   [
     '403 over its rate that says for how long',
     { status: 403, body: overRate, headers: { 'retry-after': '2' } },
@@ -108,7 +125,7 @@ const FAILURES: [name: string, reply: Reply, expected: Parameters<typeof expectF
   ],
   ['429 without Retry-After', { status: 429, body: SECRET }, unavailable('3')],
   ['429 with seconds', { status: 429, headers: { 'retry-after': '17' } }, unavailable('17')],
-  ['429 with a date', { status: 429, headers: { 'retry-after': 'Wed, 15 Apr 2026 06:25:30 GMT' } }, unavailable('90')],
+  ['429 with a date', { status: 429, headers: { 'retry-after': 'Wed, 15 Apr 2026 06:24:30 GMT' } }, unavailable('30')],
   [
     '429 with a date gone by',
     { status: 429, headers: { 'retry-after': 'Wed, 15 Apr 2026 06:20:00 GMT' } },
@@ -128,17 +145,19 @@ const FAILURES: [name: string, reply: Reply, expected: Parameters<typeof expectF
   [
     '429 with more seconds than a day has',
     { status: 429, headers: { 'retry-after': '99999999999' } },
-    unavailable('86400'),
+    unavailable('60'),
   ],
   [
     '429 with a date far off',
     { status: 429, headers: { 'retry-after': 'Fri, 31 Dec 9999 23:59:59 GMT' } },
-    unavailable('86400'),
+    unavailable('60'),
   ],
   ['429 with no seconds at all', { status: 429, headers: { 'retry-after': '0' } }, unavailable('1')],
   ['404', { status: 404, body: `{"code":404,"message":"${SECRET}"}` }, UPSTREAM_ERROR],
   ['500', { status: 500, body: unauthenticated }, UPSTREAM_ERROR],
   ['503', { status: 503, body: `<h1>${SECRET}</h1>`, headers: { 'retry-after': '120' } }, UPSTREAM_ERROR],
+  ['500 with a SOAP fault', { status: 500, body: SOAP_FAULT, headers: { 'content-type': 'text/xml' } }, UPSTREAM_ERROR],
+  ['200 with a SOAP fault', { body: SOAP_FAULT, headers: { 'content-type': 'text/xml' } }, UPSTREAM_ERROR],
   ['204 without a body', { status: 204 }, UPSTREAM_ERROR],
   ['a redirect', { status: 302, headers: { location: `https://${SECRET}.test/` } }, UPSTREAM_ERROR],
   [
@@ -167,9 +186,12 @@ const FAILURES: [name: string, reply: Reply, expected: Parameters<typeof expectF
   ],
   ['records that are none', { body: '{"locations":[1],"stopEvents":["x"],"journeys":[null]}' }, UPSTREAM_ERROR],
   ['bytes that are not text', { body: Buffer.from([0xff, 0xfe, 0x00, 0xc3]) }, UPSTREAM_ERROR],
-  ['more than 16 MiB', { body: `{"version":"${'x'.repeat(16 * 1024 * 1024)}"}` }, UPSTREAM_ERROR],
+  ['more than 6 MB', { body: `{"version":"${'x'.repeat(TOO_LARGE)}"}` }, UPSTREAM_ERROR],
+  ['lists nested millions of times', { body: `{"journeys":${'['.repeat(5_900_000)}` }, UPSTREAM_ERROR],
+  ['1.4 million tiny records', { body: manyRecords('{}') }, UPSTREAM_ERROR],
+  ['1.4 million tiny values in a record', { body: manyRecords('0').replace(':[', ':[[') }, UPSTREAM_ERROR],
   [
-    'a few bytes that unpack to more than 16 MiB',
+    'a few bytes that unpack to more than 6 MB',
     { body: GZIP_BOMB, headers: { 'content-encoding': 'gzip' } },
     UPSTREAM_ERROR,
   ],
@@ -277,6 +299,22 @@ describe('our key of the authority', () => {
       expect(JSON.stringify(response.headers) + response.body).not.toContain('wxyz');
       expect(app.logged()).toContain('UPSTREAM_ERROR');
       expect(app.logged()).not.toContain('wxyz');
+    });
+  });
+
+  it.each([
+    ['a SOAP fault', SOAP_FAULT, 'Policy Falsified'],
+    ['a page in HTML', '<html><head><title>Down for <b>maintenance</b></title></head></html>', 'Down for maintenance'],
+  ])('leaves in the log what %s says, without its markup', async (_name, body, says) => {
+    await withKey('key-one-wxyz', async (app) => {
+      for (const status of [200, 500]) {
+        answerOnce('stop_finder', { status, body });
+        expect((await app.inject(url)).statusCode).toBe(502);
+      }
+      const lines = app.logged().split('\n');
+      expect(lines.filter((line) => line.includes(says))).toHaveLength(2);
+      expect(app.logged()).not.toContain('name_origin');
+      expect(app.logged()).not.toContain('<');
     });
   });
 

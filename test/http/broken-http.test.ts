@@ -39,6 +39,12 @@ describe('what is unusual HTTP', () => {
   });
 });
 
+it('OPTIONS * is answered with the methods of the whole server', async () => {
+  const [answer] = await sendAndRead('OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  expect(answer?.status).toBe(204);
+  expect(answer?.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
+});
+
 describe('what is not HTTP', () => {
   it.each<[string, string, number]>([
     ['words', 'hello there\r\n\r\n', 400],

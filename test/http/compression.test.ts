@@ -36,13 +36,27 @@ describe('compression', () => {
     expect(chooseEncoding('gzip, deflate, br, zstd', body)).toBe('zstd');
     expect(chooseEncoding('gzip;q=1.0, br;q=0.5', body)).toBe('gzip');
     expect(chooseEncoding('gzip;q=0, identity', body)).toBe('identity');
-    expect(chooseEncoding('*', body)).toBe('zstd');
     expect(chooseEncoding('*;q=0.1, br', body)).toBe('br');
     expect(chooseEncoding('BR', body)).toBe('br');
     expect(chooseEncoding('compress', body)).toBe('identity');
     expect(chooseEncoding(undefined, body)).toBe('identity');
     expect(chooseEncoding('gzip', Buffer.alloc(999))).toBe('identity');
   });
+
+  it.each([
+    ['*', 'gzip'],
+    ['*;q=0.5', 'gzip'],
+    ['*, br;q=0.5', 'gzip'],
+    ['gzip;q=0, *', 'identity'],
+    ['identity, *;q=0.5', 'identity'],
+    ['*;q=0', 'identity'],
+    ['zstd;q=0.1, *;q=0', 'zstd'],
+  ])(
+    'takes the asterisk of "%s" for gzip at most, because proxies send it that read nothing else',
+    (header, encoding) => {
+      expect(chooseEncoding(header, Buffer.alloc(1000))).toBe(encoding);
+    },
+  );
 
   it('encodes a body once for each encoding, also when it is finished anew and reads the same', async () => {
     const answers = createFinishedAnswers({ maxBytes: 1e6, now: () => 0 });
@@ -53,5 +67,20 @@ describe('compression', () => {
     const second = answers.keep('/a', 'low', { ...found, body: { ...found.body } });
     forms.push(await answers.bytesOf(second, 'br'));
     expect(new Set(forms).size).toBe(1);
+  });
+
+  it('encodes a body again that has the same ETag and another moment of retrieval', async () => {
+    const answers = createFinishedAnswers({ maxBytes: 1e6, now: () => 0 });
+    const freshness = { retrievedAt: 0, freshUntil: 1, staleUntil: 1, source: 'upstream', shortage: null } as const;
+    const bodies = ['2026-04-15T06:00:00Z', '2026-04-15T06:00:30Z'].map((retrieved_at) => ({
+      retrieved_at,
+      text: 'x'.repeat(5000),
+    }));
+    const kept = bodies.map((body) => answers.keep('/a', 'low', { body, freshness }));
+    expect(new Set(kept.map(({ body }) => body.etag)).size).toBe(1);
+    for (const [index, answer] of kept.entries()) {
+      const decoded = gunzipSync(await answers.bytesOf(answer, 'gzip')).toString();
+      expect(JSON.parse(decoded)).toEqual(bodies[index]);
+    }
   });
 });

@@ -76,8 +76,34 @@ describe('from another origin', () => {
       expect(answer.statusCode).toBe(204);
       expect(answer.headers['access-control-allow-origin']).toBe('*');
       expect(String(answer.headers['access-control-allow-headers']).toLowerCase()).toContain('authorization');
+      expect(answer.headers['access-control-allow-methods']).toBe('GET, HEAD, OPTIONS');
       expect(Number(answer.headers['access-control-max-age'])).toBeGreaterThan(600);
       expect(await used()).toBe(before + 1);
+    },
+  );
+
+  it.each([
+    ['/v1/departures', 'GET, HEAD, OPTIONS'],
+    ['/v1/trips/?from=1', 'GET, HEAD, OPTIONS'],
+    ['/signup', 'GET, HEAD, OPTIONS, POST'],
+    ['/board/200070', 'GET, HEAD, OPTIONS'],
+    ['/docs/errors/UNAUTHORIZED', 'GET, HEAD, OPTIONS'],
+    ['/assets/site.css', 'GET, HEAD, OPTIONS'],
+  ])('an OPTIONS request for %s that is no preflight says which methods there are', async (url, allow) => {
+    const before = await used();
+    const answer = await front.app.inject({ method: 'OPTIONS', url });
+    expect(answer.statusCode).toBe(204);
+    expect(answer.body).toBe('');
+    expect(answer.headers).toMatchObject({ allow, 'access-control-allow-origin': '*' });
+    expect(await used()).toBe(before + 1);
+  });
+
+  it.each(['/board/200070', '/assets/site.css'])(
+    'another method for %s is 405, its path has a parameter',
+    async (url) => {
+      const answer = await front.app.inject({ method: 'DELETE', url });
+      expect(answer.statusCode).toBe(405);
+      expect(answer.headers.allow).toBe('GET, HEAD, OPTIONS');
     },
   );
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openEmbeddedStore } from '#src/access/embedded-store.ts';
+import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import type { ErrorCode } from '#src/errors.ts';
 import { ERROR_DOCS } from '#src/http/error-docs.ts';
-import { issueTestKey } from '#test/support/access.ts';
+import { countRequests, issueTestKey } from '#test/support/access.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { type Answer, json, startUpstream, type TestUpstream } from '#test/support/upstream.ts';
 
@@ -63,8 +63,7 @@ describe('the message that the documentation shows is the one that is thrown', (
 
   it('DAILY_LIMIT_EXCEEDED', async () => {
     const key = await issueTestKey(store, { now: new Date(NOW) });
-    const account = key.slice('tis_live_'.length, 'tis_live_'.length + 8);
-    await store.add({ accountId: account, day: '20261120', count: 1000, sender: 'test', number: 1 });
+    await countRequests(store, key, 1000, '20261120');
     const { error } = (await app.inject({ url: BOARD, headers: { authorization: `Bearer ${key}` } })).json();
     expect(error.code).toBe('DAILY_LIMIT_EXCEEDED');
     expect(withoutValues(error.message)).toBe(withoutValues(ERROR_DOCS.DAILY_LIMIT_EXCEEDED.example.message));

@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { NOW, tripAnswer } from '#test/contract/payloads.ts';
 import { departureMonitor } from '#test/support/departure-monitor.ts';
 import { startProtectedApp } from '#test/support/protected-app.ts';
 import { json } from '#test/support/upstream.ts';
@@ -25,7 +26,7 @@ describe('freshness told', () => {
       'cache-control': 'private, max-age=15, stale-if-error=180',
       age: '0',
       'cache-status': 'transit; fwd=miss',
-      vary: 'Accept-Encoding',
+      vary: 'Accept-Encoding, Authorization',
     });
     await service.clock.advance(12_000);
     const second = await get();
@@ -79,7 +80,11 @@ describe('answers that the caller has already', () => {
       const { statusCode, body, headers } = await get({ 'if-none-match': condition });
       expect(statusCode, condition).toBe(304);
       expect(body).toBe('');
-      expect(headers).toMatchObject({ etag, vary: 'Accept-Encoding', 'cache-control': expect.any(String) });
+      expect(headers).toMatchObject({
+        etag,
+        vary: 'Accept-Encoding, Authorization',
+        'cache-control': expect.any(String),
+      });
       expect(headers['content-type']).toBeUndefined();
     }
     for (const condition of ['"other"', 'W/"other"', '']) {
@@ -91,6 +96,33 @@ describe('answers that the caller has already', () => {
     const { headers } = await get();
     await service.clock.advance(55_000);
     expect((await get({ 'if-none-match': String(headers.etag) })).statusCode).toBe(200);
+  });
+
+  it('are not sent again when only the moment of retrieval is another, and the 304 says how fresh it is', {
+    timeout: 60_000,
+  }, async () => {
+    const trips = await startProtectedApp({ now: NOW, answer: json(tripAnswer) });
+    started.push(trips);
+    const ask = (etag: string) =>
+      trips.app.inject({ url: '/v1/trips?from=202091&to=G2095102', headers: { 'if-none-match': etag } });
+    const first = await ask('"other"');
+    const etag = String(first.headers.etag);
+    const ages = new Set<unknown>();
+    for (let poll = 0; poll < 300; poll++) {
+      await trips.clock.advance(7000);
+      const { statusCode, headers } = await ask(etag);
+      expect(statusCode).toBe(304);
+      expect(headers).toMatchObject({
+        etag,
+        date: expect.any(String),
+        'cache-control': first.headers['cache-control'],
+      });
+      ages.add(headers.age);
+    }
+    expect(trips.upstream.requests.length).toBeGreaterThan(40);
+    expect([...ages].toSorted()).toEqual(['0', '14', '21', '28', '7']);
+    const { retrieved_at } = (await ask('"other"')).json();
+    expect(Date.parse(retrieved_at)).toBeGreaterThan(Date.parse(NOW) + 30 * 60_000);
   });
 
   it('tell whether they have cost a call', async () => {

@@ -1,12 +1,18 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { ERROR_TABLE } from '#src/errors.ts';
 import { createVerdicts } from '#src/nearby/verdict.ts';
 import { errorsOf, readQuery } from '#src/operation.ts';
 import { createOperations } from '#src/operations.ts';
+import { MODES } from '#src/transit/mode.ts';
+import { NOW, tripAnswer } from '#test/contract/payloads.ts';
+import { issueTestKey } from '#test/support/access.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
+import { json, startUpstream } from '#test/support/upstream.ts';
 
-const OPERATIONS = createOperations({ verdicts: createVerdicts(() => new Date()) }).map(
+const nearby = { verdicts: createVerdicts(() => new Date()), checkQueue: { add() {} } };
+const OPERATIONS = createOperations({ nearby, docsUrl: 'https://example.test/docs' }).map(
   (operation) => [operation.path, operation] as const,
 );
 
@@ -23,9 +29,26 @@ beforeAll(async () => {
 
 afterAll(() => app.close());
 
+/** Headers that every answer of HTTP may have, and those of CORS. */
+const OF_HTTP = [
+  'date',
+  'connection',
+  'content-length',
+  'content-type',
+  'link',
+  'vary',
+  'x-content-type-options',
+  'access-control-allow-origin',
+  'access-control-expose-headers',
+];
+
+function parameterOf(path: string, name: string) {
+  return document.paths[path].get.parameters.find((parameter: { name: string }) => parameter.name === name);
+}
+
 describe('the OpenAPI description', () => {
   it('is OpenAPI 3.1 without a fault or a warning', async () => {
-    const config = await createConfig({ extends: ['recommended-strict'], rules: { 'no-server-example.com': 'off' } });
+    const config = await createConfig({ extends: ['recommended-strict'] });
     const problems = await lintFromString({ source: JSON.stringify(document), config });
     expect(problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`)).toEqual(
       [],
@@ -40,27 +63,130 @@ describe('the OpenAPI description', () => {
 
   it.each(OPERATIONS)('%s: parameters with their limits, defaults and what is required', (path, operation) => {
     const { parameters } = document.paths[path].get;
-    expect(parameters.map(({ name }: { name: string }) => name)).toEqual(Object.keys(operation.query.shape));
-    for (const parameter of parameters) {
-      expect(parameter.description, `${path} ${parameter.name}`).toBeTruthy();
-      expect(parameter.schema.type, `${path} ${parameter.name}`).toBeTruthy();
+    const queries = parameters.filter((parameter: { in?: string }) => parameter.in === 'query');
+    expect(queries.map(({ name }: { name: string }) => name)).toEqual(Object.keys(operation.query.shape));
+    for (const { name, description, schema } of queries) {
+      expect(description, `${path} ${name}`).toBeTruthy();
+      expect(schema.type, `${path} ${name}`).toBeTruthy();
+      expect(schema.default ?? schema.examples?.[0], `${path} ${name}`).toBeDefined();
     }
   });
 
   it.each([
-    ['/v1/departures', 'limit', false, { type: 'integer', minimum: 1, maximum: 50, default: 10 }],
-    ['/v1/departures', 'modes', false, { type: 'string', default: 'bus' }],
+    ['/v1/departures', 'limit', false, { type: 'integer', minimum: 1, default: 10 }],
+    ['/v1/departures', 'modes', false, { type: 'array', items: { enum: ['all', ...MODES] }, default: ['bus'] }],
+    ['/v1/departures', 'routes', false, { type: 'array', items: { type: 'string' }, maxItems: 50 }],
     ['/v1/departures', 'stop', true, { type: 'string', pattern: '^[Gg]?\\d{1,12}$' }],
     ['/v1/departures', 'date', false, { type: 'string', pattern: '^\\d{8}$' }],
     ['/v1/nearby', 'lat', true, { type: 'number', minimum: -90, maximum: 90 }],
-    ['/v1/nearby', 'radius', false, { type: 'integer', minimum: 1, maximum: 2000, default: 500 }],
-    ['/v1/stops/search', 'q', true, { type: 'string', minLength: 1 }],
+    ['/v1/nearby', 'radius', false, { type: 'integer', minimum: 1, default: 500 }],
+    ['/v1/stops/search', 'q', true, { type: 'string', minLength: 1, maxLength: 100 }],
     ['/v1/trips', 'arrive_by', false, { type: 'boolean', default: false }],
-    ['/v1/trips', 'limit', false, { type: 'integer', minimum: 1, maximum: 6, default: 5 }],
+    ['/v1/trips', 'limit', false, { type: 'integer', minimum: 1, default: 5 }],
   ])('%s: %s', (path, name, required, schema) => {
-    const found = document.paths[path].get.parameters.find((parameter: { name: string }) => parameter.name === name);
+    const found = parameterOf(path, name);
     expect(Boolean(found.required)).toBe(required);
     expect(found.schema).toMatchObject(schema);
+  });
+
+  it('says in words, not as a maximum, what is taken for more than the greatest number', () => {
+    for (const [path, name, most] of [
+      ['/v1/departures', 'limit', 50],
+      ['/v1/nearby', 'limit', 50],
+      ['/v1/nearby', 'radius', 2000],
+      ['/v1/stops/search', 'limit', 50],
+      ['/v1/trips', 'limit', 6],
+    ] as const) {
+      const { schema, description } = parameterOf(path, name);
+      expect(schema).not.toHaveProperty('maximum');
+      expect(description).toContain(`More is taken as ${most}.`);
+    }
+  });
+
+  it('has lists as callers write them, with commas between', () => {
+    for (const [path, name] of [
+      ['/v1/departures', 'modes'],
+      ['/v1/departures', 'routes'],
+      ['/v1/nearby', 'modes'],
+    ] as const) {
+      expect(parameterOf(path, name)).toMatchObject({ style: 'form', explode: false });
+    }
+  });
+
+  it.each(OPERATIONS)('%s: polling, with the headers that tell how fresh an answer is', (path) => {
+    const { parameters, responses } = document.paths[path].get;
+    expect(parameters).toContainEqual({ $ref: '#/components/parameters/If-None-Match' });
+    expect(document.components.parameters['If-None-Match']).toMatchObject({ name: 'If-None-Match', in: 'header' });
+    for (const status of [200, 304]) {
+      expect(Object.keys(responses[status].headers)).toEqual(
+        expect.arrayContaining(['ETag', 'Cache-Control', 'Age', 'Cache-Status', 'RateLimit', 'RateLimit-Policy']),
+      );
+    }
+    expect(responses[304]).not.toHaveProperty('content');
+    for (const status of [429, 503]) expect(Object.keys(responses[status].headers)).toContain('Retry-After');
+  });
+
+  it('has no header of an answer that the answer does not have, and the other way round', async () => {
+    const upstream = await startUpstream(json(tripAnswer));
+    const store = openEmbeddedStore(':memory:');
+    const service = await buildTestApp({ upstream: upstream.url, now: NOW, store });
+    const key = await issueTestKey(store, { plan: 'free' });
+    const ask = (etag: string) =>
+      service.inject({
+        url: '/v1/trips?from=202091&to=G2095102',
+        headers: { authorization: `Bearer ${key}`, 'if-none-match': etag },
+      });
+    const first = await ask('"other"');
+    for (const answer of [first, await ask(String(first.headers.etag))]) {
+      const { headers } = document.paths['/v1/trips'].get.responses[answer.statusCode];
+      const described = Object.keys(headers).map((name) => name.toLowerCase());
+      expect(
+        Object.keys(answer.headers)
+          .filter((name) => !OF_HTTP.includes(name))
+          .toSorted(),
+      ).toEqual(described.toSorted());
+    }
+    await service.close();
+    await upstream.close();
+  });
+
+  it('gives every moment the same format and pattern', () => {
+    const found: Record<string, unknown>[] = [];
+    const collect = (value: unknown) => {
+      if (typeof value !== 'object' || value === null) return;
+      if ('format' in value && value.format === 'date-time') found.push(value);
+      Object.values(value).forEach(collect);
+    };
+    collect(document.components.schemas);
+    expect(found.length).toBeGreaterThan(10);
+    for (const schema of found) expect(schema.pattern).toBe('^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$');
+  });
+
+  it('shows each body as an example of its schema', () => {
+    for (const [path, operation] of OPERATIONS) {
+      const { $ref } = document.paths[path].get.responses[200].content['application/json'].schema;
+      expect(document.components.schemas[$ref.split('/').at(-1)].examples).toEqual([operation.example.body]);
+    }
+    const { path, routes } = {
+      ...document.components.schemas.Leg.properties,
+      ...document.components.schemas.NearbyStop.properties,
+    };
+    expect(path.items).toMatchObject({
+      prefixItems: [{ type: 'number' }, { type: 'number' }],
+      minItems: 2,
+      maxItems: 2,
+    });
+    expect(routes).toMatchObject({ type: 'array', items: { type: 'string' }, maxItems: 0 });
+  });
+
+  it.each([
+    ['https://transit.example.org', 'https://transit.example.org'],
+    ['http://localhost:3000', '/'],
+    ['http://127.0.0.1:3000', '/'],
+  ])('with the public address %s, names the server %s', async (publicUrl, url) => {
+    const local = await buildTestApp({ upstream: 'http://127.0.0.1:1/v1/tp', now: NOW, publicUrl });
+    expect((await local.inject('/openapi.json')).json().servers).toEqual([{ url }]);
+    await local.close();
   });
 
   it.each(OPERATIONS)('%s: every error it can meet, with an example and the limits of the plan', (path, operation) => {

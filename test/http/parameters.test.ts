@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { MODES } from '#src/transit/mode.ts';
 import { expectContract, expectErrorObject } from '#test/contract/expect-contract.ts';
-import { endpointOf, GOOD_ANSWERS, OPERATIONS } from '#test/contract/operations.ts';
+import { GOOD_ANSWERS, goodAnswerTo, OPERATIONS } from '#test/contract/operations.ts';
 import { departureMonitorAnswer } from '#test/contract/payloads.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { startUpstream, type TestUpstream } from '#test/support/upstream.ts';
@@ -15,7 +15,7 @@ let upstream: TestUpstream;
 
 beforeAll(async () => {
   upstream = await startUpstream((request, response) => {
-    response.writeHead(200, { 'content-type': 'application/json' }).end(GOOD_ANSWERS.get(endpointOf(request.url)));
+    response.writeHead(200, { 'content-type': 'application/json' }).end(goodAnswerTo(request.url));
   });
   app = await buildTestApp({ upstream: upstream.url, now: NOW });
 });
@@ -129,6 +129,9 @@ const REFUSED: [url: string, ...told: string[]][] = [
   ['/v1/stops/search?q=%20%09', 'q must be 1 to 100 characters', 'not all of them blank'],
   [`/v1/stops/search?q=${'a'.repeat(101)}`, 'q must be 1 to 100 characters', 'received "aaa'],
   ['/v1/stops/search?q=a&q=b', 'q must be given once', 'received ["a","b"]'],
+  ['/v1/stops/search?q=a%00b', 'q must hold no control characters', 'received "a\\u0000b"'],
+  ['/v1/stops/search?q=a%0Ab', 'q must hold no control characters'],
+  ['/v1/stops/search?q=%C2%9F', 'q must hold no control characters'],
   [`${SEARCH}&limit=0`, `limit ${COUNT} 50`],
 
   ['/v1/trips', 'from is required', 'to is required'],
@@ -147,6 +150,34 @@ const REFUSED: [url: string, ...told: string[]][] = [
   [`${TRIPS}&time=2360`, 'time must be a time as HHmm'],
 ];
 
+/** The query, the parameter without effect, and what the message says of it. */
+const WITHOUT_EFFECT: [url: string, told: string][] = [
+  [`${DEPARTURES}&mode=train`, 'mode has no effect. Did you mean `modes`?'],
+  [`${DEPARTURES}&route=324`, 'route has no effect. Did you mean `routes`?'],
+  [`${DEPARTURES}&stops=1`, 'stops has no effect. Did you mean `stop`?'],
+  [`${DEPARTURES}&Limit=5`, 'Limit has no effect. Did you mean `limit`?'],
+  [`${DEPARTURES}&limti=5`, 'limti has no effect. Did you mean `limit`?'],
+  [`${DEPARTURES}&limt=5`, 'limt has no effect. Did you mean `limit`?'],
+  [`${DEPARTURES}&limkt=5`, 'limkt has no effect. Did you mean `limit`?'],
+  [`${DEPARTURES}&modes=all&mode=train`, 'mode has no effect. Did you mean `modes`?'],
+  [`${DEPARTURES}&mode=train&mode=bus`, 'mode has no effect. Did you mean `modes`?'],
+  ['/v1/departures?stop_id=200020', 'stop_id has no effect. Did you mean `stop`?'],
+  ['/v1/nearby?lat=-33.8&lon=151.2', 'lon has no effect. Did you mean `lng`?'],
+  ['/v1/nearby?lat=-33.8&long=151.2', 'long has no effect. Did you mean `lng`?'],
+  ['/v1/nearby?latitude=-33.8&longitude=151.2', 'latitude has no effect. Did you mean `lat`?'],
+  ['/v1/nearby?latitude=-33.8&longitude=151.2', 'longitude has no effect. Did you mean `lng`?'],
+  [`${NEARBY}&raduis=100`, 'raduis has no effect. Did you mean `radius`?'],
+  [`${NEARBY}&date=20260416`, 'date has no effect on /v1/nearby, which takes lat, lng, radius, limit and modes.'],
+  ['/v1/stops/search?query=manly', 'query has no effect. Did you mean `q`?'],
+  [`${TRIPS}&arriveBy=true`, 'arriveBy has no effect. Did you mean `arrive_by`?'],
+  [
+    `${TRIPS}&modes=train`,
+    'modes has no effect on /v1/trips, which takes from, to, date, time, arrive_by, limit and path.',
+  ],
+  [`${TRIPS}&mode=train`, 'mode has no effect on /v1/trips'],
+  [`${TRIPS}&routes=T1`, 'routes has no effect on /v1/trips'],
+];
+
 describe('a query that is not right', () => {
   it.each(REFUSED)('%s is 400 and told what is wrong with it, what came and what is allowed', async (url, ...told) => {
     const response = await app.inject(url);
@@ -158,6 +189,29 @@ describe('a query that is not right', () => {
     expect(message).not.toMatch(/undefined|querystring|NaN(?!")|\[object|ZodError|Invalid input/);
     expect(upstream.requests).toStrictEqual([]);
   });
+
+  it.each(WITHOUT_EFFECT)('%s is 400, because a parameter of it would be ignored', async (url, told) => {
+    const response = await app.inject(url);
+    expect(response.statusCode).toBe(400);
+    expectErrorObject(response);
+    expect(response.json().error.message).toContain(told);
+    expect(upstream.requests).toStrictEqual([]);
+  });
+
+  it('is not told of more than a few parameters without effect', async () => {
+    const names = [...'abcdefghijklmnopqrstuvwxyz'].map((letter) => `modes${letter}=1`);
+    const { message } = (await app.inject(`${DEPARTURES}&${names.join('&')}`)).json().error;
+    expect(message.match(/has no effect/g)).toHaveLength(5);
+  });
+
+  it.each(['lat=-91&lng=0', 'lat=151.2&lng=0', 'lat=95&lng=45', 'lat=100&lng=-80', 'lat=181&lng=-33'])(
+    '%s is not taken for a swapped pair, because the swapped point is not in Australia',
+    async (query) => {
+      const { message } = (await app.inject(`/v1/nearby?${query}`)).json().error;
+      expect(message).toContain('lat must be a decimal number from -90 to 90');
+      expect(message).not.toContain('swapped');
+    },
+  );
 
   it('is told every problem once', async () => {
     const { message } = (await app.inject('/v1/departures?stop=x&limit=x&modes=x&date=x&time=x')).json().error;
@@ -201,13 +255,15 @@ const ACCEPTED: [url: string, asked: Record<string, string | null>][] = [
   [`${DEPARTURES}&modes=ferry,ALL`, { excludedMeans: null }],
   [`${DEPARTURES}&modes=${MODES}`, { excludedMeans: null }],
   ['/v1/departures?stop=%20g200020%20', { name_dm: 'G200020' }],
-  ['/v1/departures?stop=000000000001', { name_dm: '000000000001' }],
+  ['/v1/departures?stop=200000000001', { name_dm: '200000000001' }],
   [`${DEPARTURES}&time=0800`, { itdDate: '20260415', itdTime: '0800' }],
   [`${DEPARTURES}&date=20260416`, { itdDate: '20260416', itdTime: '1624' }],
   [`${DEPARTURES}&date=20280229&time=2359`, { itdDate: '20280229', itdTime: '2359' }],
   [`${DEPARTURES}&date=20261004&time=0230`, { itdDate: '20261004', itdTime: '0230' }],
   [`${DEPARTURES}&nothing=1&nothing=2&key=&=&&constructor=1&__proto__=1&toString=1`, {}],
-  [`${DEPARTURES}&Limit=0`, {}],
+  [`${DEPARTURES}&lang=en&format=json&_=1&t=1&callback=x&version=2&page=1`, {}],
+  [`${DEPARTURES}&mode=&lon=`, {}],
+  [`${TRIPS}&lat1=1&plat=1&top=1&on=1&too=1`, {}],
   [`${NEARBY}&radius=2001`, { radius_1: '2000' }],
   [`${NEARBY}&radius=99999999999999999999`, { radius_1: '2000' }],
   [`${NEARBY}&radius=&limit=&modes=`, { radius_1: '500' }],

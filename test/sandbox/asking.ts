@@ -1,12 +1,12 @@
 import { onTestFinished } from 'vitest';
 import type { FaultChooser } from '#src/sandbox/fault.ts';
-import type { SandboxNetwork } from '#src/sandbox/network.ts';
+import type { SandboxNetwork } from '#src/sandbox/network/network.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
 import { SMALL_NETWORK } from './small-network.ts';
 
 export const API_KEY = 'sandbox-key';
 
-/** A sandbox of the test at hand, closed when the test is over. `now` is UTC. */
+/** A sandbox for the current test, closed when the test ends. `now` is UTC. */
 export async function sandboxAt(
   now: string,
   options: { network?: SandboxNetwork; fault?: FaultChooser } = {},
@@ -65,7 +65,13 @@ interface Transportation {
   number?: string;
   product: { id: number; class: number; name: string };
   destination: { name: string };
-  properties: { RealtimeTripId?: string; tripCode?: number };
+  properties: { RealtimeTripId?: string; AVMSTripID?: string; attributes?: string[]; tripCode?: number };
+}
+
+export interface Info {
+  id: string;
+  subtitle?: string;
+  infoLinks: { subtitle: string }[];
 }
 
 export interface StopEvent {
@@ -76,7 +82,7 @@ export interface StopEvent {
   departureTimePlanned: string;
   departureTimeEstimated?: string;
   transportation: Transportation;
-  infos?: { id: string; subtitle: string }[];
+  infos?: Info[];
   properties: Record<string, string>;
 }
 
@@ -104,7 +110,8 @@ export interface Leg {
   footPathInfo?: { position: string; duration: number }[];
   interchange?: { desc: string; type: number; coords: [number, number][] };
   coords: [number, number][];
-  infos: unknown[];
+  infos: Info[];
+  properties?: Record<string, string>;
 }
 
 export interface JourneyShape {

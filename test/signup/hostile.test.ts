@@ -4,7 +4,7 @@ import { type Front, startFront } from '../support/front.ts';
 
 let front: Front;
 beforeAll(async () => {
-  front = await startFront({ mailLimits: { perNetwork: 1e6, perAddress: 1e6 } });
+  front = await startFront({ mailLimits: { perHour: 1e6, perNetwork: 1e6, perAddress: 1e6 } });
 });
 afterAll(() => front[Symbol.asyncDispose]());
 
@@ -23,7 +23,7 @@ const NASTY = [
   '💥',
   'ｅｘａｍｐｌｅ．ｃｏｍ',
   '=?utf-8?B?QmNjOiB2aWN0aW0=?=',
-  '${7*7}',
+  '\x24{7*7}',
   'a'.repeat(10_240),
 ];
 
@@ -52,7 +52,7 @@ const form = fc.record(
 const accept = fc.constantFrom('text/html', '*/*');
 const encoding = fc.constantFrom('form', 'json');
 
-it('a thousand hostile signups: no 500, no script, no second recipient, no stranger’s words in a mail', async () => {
+it('answers hostile signups without a 5xx, without script, without a second recipient and without their text in a mail', async () => {
   let mails = 0;
   await fc.assert(
     fc.asyncProperty(form, accept, encoding, async (fields, accepted, encoded) => {

@@ -1,14 +1,34 @@
-import { expect, it } from 'vitest';
-import { keyIn, startFront } from '../support/front.ts';
-import { startSmtp } from '../support/smtp.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { parseKey } from '#src/access/keys.ts';
+import { createMagicLinks } from '#src/signup/magic-link.ts';
+import { issueTestKey } from '../support/access.ts';
+import { type Front, keyIn, LINK_SECRET, startFront } from '../support/front.ts';
+import { type SmtpFault, startFaultySmtp, startSmtp } from '../support/smtp.ts';
 
 const FORM = { email: 'jo@example.com', terms: true };
 const BROWSER = { accept: 'text/html' };
 
-it('sends the mail to the SMTP server that is configured', async () => {
+const post = (front: Front, url: string, payload: object, headers = {}) =>
+  front.app.inject({ method: 'POST', url, payload, headers });
+
+async function liveKeys(front: Front): Promise<string[]> {
+  const account = await front.store.findAccountByEmail('jo@example.com');
+  const keys = account ? await front.store.listKeys(account.id) : [];
+  return keys.filter(({ revokedAt }) => revokedAt === null).map(({ hash }) => hash);
+}
+
+/** The hash of a valid key, and a token that opens the keys of its account. */
+async function issueWithLink(front: Front): Promise<{ key: string; token: string }> {
+  const issued = parseKey(await issueTestKey(front.store, { email: 'jo@example.com' }));
+  const links = createMagicLinks({ secret: LINK_SECRET, publicUrl: front.url, now: () => front.clock.now });
+  const token = new URL(links.createUrl(issued?.accountId ?? '')).searchParams.get('token');
+  return { key: issued?.hash ?? '', token: token ?? '' };
+}
+
+it('sends the mail to the configured SMTP server', async () => {
   await using smtp = await startSmtp();
   await using front = await startFront({ smtpUrl: smtp.url });
-  expect((await front.app.inject({ method: 'POST', url: '/signup', payload: FORM })).statusCode).toBe(202);
+  expect((await post(front, '/signup', FORM)).statusCode).toBe(202);
   expect(smtp.received).toHaveLength(1);
   const { recipients, mail } = smtp.received[0] as NonNullable<(typeof smtp.received)[0]>;
   expect(recipients).toEqual(['jo@example.com']);
@@ -20,23 +40,75 @@ it('sends the mail to the SMTP server that is configured', async () => {
   expect(await front.readOutbox()).toEqual([]);
 });
 
-it.each([
-  ['refuses the address', async () => startSmtp({ refuse: true })],
-  ['is not there', async () => ({ url: 'smtp://127.0.0.1:9', [Symbol.asyncDispose]: async () => {} })],
-])('leaves no key behind when the mail server %s, and says what to do', async (_name, start) => {
-  await using smtp = await start();
-  await using front = await startFront({ smtpUrl: smtp.url });
-  const json = await front.app.inject({ method: 'POST', url: '/signup', payload: FORM });
-  expect(json.statusCode).toBe(503);
-  expect(json.json()).toMatchObject({
-    error: { code: 'SERVICE_UNAVAILABLE', message: expect.stringContaining('try again') },
-  });
-  const page = await front.app.inject({ method: 'POST', url: '/signup', headers: BROWSER, payload: FORM });
-  expect(page.statusCode).toBe(503);
-  expect(page.body).toMatch(/role="alert".*could not be sent/);
-  expect(page.headers['retry-after']).toBe('300');
+const FAULTS: SmtpFault[] = [
+  'hangs before the greeting',
+  'hangs after RCPT',
+  'hangs after the message',
+  'never ends its greeting',
+  'closes the connection',
+  'answers 421',
+];
 
-  const account = await front.store.findAccountByEmail('jo@example.com');
-  const keys = await front.store.listKeys(account?.id ?? '');
-  expect(keys.map(({ revokedAt }) => revokedAt !== null)).toEqual([true, true]);
+describe.each<[string, () => Promise<{ url: string } & AsyncDisposable>]>([
+  ['refuses the address', () => startSmtp({ refuse: true })],
+  ['is unreachable', async () => ({ url: 'smtp://127.0.0.1:9', [Symbol.asyncDispose]: async () => {} })],
+  ...FAULTS.map((fault): [string, () => Promise<{ url: string } & AsyncDisposable>] => [
+    fault,
+    () => startFaultySmtp(fault),
+  ]),
+])('when the SMTP server %s', (_name, start) => {
+  it('signing up answers 503 with advice and leaves no valid key', async () => {
+    await using smtp = await start();
+    await using front = await startFront({ smtpUrl: smtp.url, smtpTimeoutMs: 300 });
+    const [json, page] = await Promise.all([post(front, '/signup', FORM), post(front, '/signup', FORM, BROWSER)]);
+    expect(json.statusCode).toBe(503);
+    expect(json.json()).toMatchObject({
+      error: { code: 'SERVICE_UNAVAILABLE', message: expect.stringContaining('try again') },
+    });
+    expect(page.statusCode).toBe(503);
+    expect(page.body).toMatch(/role="alert".*could not be sent/);
+    expect(page.headers['retry-after']).toBe('300');
+    expect(await liveKeys(front)).toEqual([]);
+  });
+
+  it('a link request answers 503', async () => {
+    await using smtp = await start();
+    await using front = await startFront({ smtpUrl: smtp.url, smtpTimeoutMs: 300 });
+    expect((await post(front, '/keys/link', FORM)).statusCode).toBe(503);
+  });
+
+  it('a revocation holds, and the page says that its mail is missing', async () => {
+    await using smtp = await start();
+    await using front = await startFront({ smtpUrl: smtp.url, smtpTimeoutMs: 300 });
+    const { key, token } = await issueWithLink(front);
+    const answer = await post(front, '/keys/revoke', { token, key });
+    expect(answer.statusCode).toBe(303);
+    expect(await liveKeys(front)).toEqual([]);
+    const page = await front.app.inject({ url: String(answer.headers.location), headers: BROWSER });
+    expect(page.body).toMatch(/is revoked.*mail could not be sent/);
+  });
+
+  it('adding a key answers 503 and leaves no new valid key', async () => {
+    await using smtp = await start();
+    await using front = await startFront({ smtpUrl: smtp.url, smtpTimeoutMs: 300 });
+    const { key, token } = await issueWithLink(front);
+    expect((await post(front, '/keys/new', { token })).statusCode).toBe(503);
+    expect(await liveKeys(front)).toEqual([key]);
+  });
+
+  it('replacing a key answers 503 and leaves the old key as the only valid one', async () => {
+    await using smtp = await start();
+    await using front = await startFront({ smtpUrl: smtp.url, smtpTimeoutMs: 300 });
+    const { key, token } = await issueWithLink(front);
+    const answer = await post(front, '/keys/rotate', { token, key, overlap: '0' });
+    expect(answer.statusCode).toBe(503);
+    expect(await liveKeys(front)).toEqual([key]);
+  });
+});
+
+it('closes the connection to an SMTP server that does not answer in time', async () => {
+  await using smtp = await startFaultySmtp('never ends its greeting');
+  await using front = await startFront({ smtpUrl: smtp.url, smtpTimeoutMs: 300 });
+  await post(front, '/signup', FORM);
+  await vi.waitFor(() => expect(smtp.countConnections()).toBe(0), 4000);
 });

@@ -1,9 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, InjectOptions } from 'fastify';
-import { openEmbeddedStore } from '#src/access/embedded-store.ts';
-import { issueKey } from '#src/access/issue.ts';
-import type { KeyKind } from '#src/access/keys.ts';
+import { issueKey, type KeyKind, parseKey } from '#src/access/keys.ts';
 import type { Plan } from '#src/access/plan.ts';
-import type { AccountStore } from '#src/access/store.ts';
+import type { AccountStore, Register } from '#src/access/store.ts';
+import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 
 /** A key of an unlimited plan, for tests that are about something else; by default in a store of its own. */
 export async function openTestAccess(
@@ -17,15 +17,22 @@ let accounts = 0;
 
 /** A key of a new account, or of the one with that address. */
 export async function issueTestKey(
-  store: AccountStore,
+  register: Register,
   options: { plan?: Plan; email?: string; kind?: KeyKind; now?: Date } = {},
 ): Promise<string> {
   const { plan = 'free', email = `somebody-${process.pid}-${++accounts}@example.com`, kind = 'live' } = options;
   const now = options.now ?? new Date();
-  const account = await store.openAccount({ email, plan, createdAt: now.toISOString() });
-  const issued = await issueKey(store, { account, kind, label: '', now });
+  const account = await register.openAccount({ email, plan, createdAt: now.toISOString() });
+  const issued = await issueKey(register, { account, kind, label: '', now });
   if (!issued) throw new Error('the account has all the keys it may have');
   return issued.text;
+}
+
+/** Counts requests of the key's account without making them. */
+export async function countRequests(store: AccountStore, key: string, count: number, day: string): Promise<void> {
+  const accountId = parseKey(key)?.accountId ?? '';
+  const update = { accountId, day, count, inDoubt: 0, usedBySenderBefore: 0 };
+  await store.update({ ...update, sender: randomUUID(), number: 1 });
 }
 
 /** Lets `inject` send the key, unless the request has an Authorization header of its own. */

@@ -21,6 +21,8 @@ export interface TestAppOptions
   upstream: Ask | string;
   /** A clock, or a moment at which the clock stands still until it is set. */
   now: string | (() => Date);
+  /** By default waiting takes for ever, so that nothing happens in the background. */
+  sleep?: (ms: number) => Promise<unknown>;
   /** Our key of the authority. */
   upstreamKey?: string;
   timeoutMs?: number;
@@ -44,6 +46,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     ask: client.ask,
     access: { store, acceptsTestKeys },
     now,
+    sleep: options.sleep ?? (() => new Promise(() => {})),
     logger: pino({ level: 'trace' }, { write: (line: string) => lines.push(line) }),
     ...(pages && { pages }),
     ...(options.isStoreReachable && { isStoreReachable: options.isStoreReachable }),

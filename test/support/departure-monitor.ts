@@ -16,3 +16,9 @@ export function departureMonitor(...planned: string[]) {
     })),
   };
 }
+
+/** The answer to that request of the authority: the board of the stop asked for. */
+export function departureMonitorFor(requestUrl: string | undefined, ...planned: string[]): string {
+  const stop = new URLSearchParams(requestUrl?.split('?')[1]).get('name_dm') ?? '200060';
+  return JSON.stringify(departureMonitor(...planned)).replaceAll('"200060"', JSON.stringify(stop));
+}

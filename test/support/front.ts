@@ -5,16 +5,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import PostalMime, { type Email } from 'postal-mime';
-import { openEmbeddedStore } from '#src/access/embedded-store.ts';
 import { sandboxKey } from '#src/access/sandbox-key.ts';
 import type { AccountStore } from '#src/access/store.ts';
+import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
-import { createPostman } from '#src/signup/postman.ts';
-import type { ThrottleLimits } from '#src/signup/throttle.ts';
+import { createMailer } from '#src/signup/mailer.ts';
+import type { MailLimits } from '#src/signup/throttle.ts';
 import { createTraffic, type UpstreamHealth } from '#src/telemetry/traffic.ts';
 import { watchUpstream } from '#src/telemetry/upstream-watch.ts';
 import { buildTestApp } from '#test/support/app.ts';
+
+export const LINK_SECRET = 'a secret of the tests, long enough';
 
 export interface Front extends AsyncDisposable {
   app: FastifyInstance;
@@ -32,9 +34,11 @@ export async function startFront(
   options: {
     now?: string;
     smtpUrl?: string;
-    mailLimits?: ThrottleLimits;
+    smtpTimeoutMs?: number;
+    mailLimits?: Partial<MailLimits>;
     upstreamUrl?: string;
     upstreamHealth?: () => UpstreamHealth;
+    isSandbox?: boolean;
   } = {},
 ): Promise<Front> {
   const clock = { now: new Date(options.now ?? Date.now()) };
@@ -50,21 +54,22 @@ export async function startFront(
     publicUrl: url,
     upstream: watchUpstream(client.ask, traffic),
     store,
-    acceptsTestKeys: true,
+    acceptsTestKeys: options.isSandbox ?? true,
     sendsKey: false,
     pages: {
       traffic,
       upstreamHealth: options.upstreamHealth,
       testKey: async () => testKey,
-      register: store,
-      postman: createPostman({
+      accounts: store,
+      mailer: createMailer({
         smtpUrl: options.smtpUrl ?? null,
+        smtpTimeoutMs: options.smtpTimeoutMs,
         mailFrom: 'Transit Information Service <keys@example.test>',
         dataDir,
         log: { info: () => {} },
         now: () => new Date(),
       }),
-      linkSecret: 'a secret of the tests, long enough',
+      linkSecret: LINK_SECRET,
       mailLimits: options.mailLimits,
       securityContact: 'mailto:security@example.test',
       tileUrl: null,
@@ -95,9 +100,23 @@ export async function startFront(
   };
 }
 
+export function postForm(
+  app: FastifyInstance,
+  url: string,
+  fields: Record<string, string>,
+  headers: Record<string, string> = {},
+) {
+  return app.inject({
+    method: 'POST',
+    url,
+    headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    payload: new URLSearchParams(fields).toString(),
+  });
+}
+
 /** The key that a mail gives out; throws when there is none. */
 export function keyIn({ text = '' }: Email): string {
-  const [key] = /\btis_live_\w{41}\b/.exec(text) ?? [];
+  const [key] = /\btis_(?:live|test)_\w{41}\b/.exec(text) ?? [];
   if (!key) throw new Error(`no key in: ${text}`);
   return key;
 }

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { openStore } from '#src/access/open-store.ts';
+import { openStore } from '#src/access/stores/open-store.ts';
 import { issueTestKey } from './access.ts';
 
 export interface ServerProcess {
@@ -22,7 +22,7 @@ export interface ServerProcess {
 /** Starts the service as `npm start` does, on a free loopback port, and waits until it listens. */
 export async function startServerProcess(env: Record<string, string> = {}): Promise<ServerProcess> {
   const dataDir = mkdtempSync(join(tmpdir(), 'transit-server-'));
-  const store = await openStore({ redisUrls: [], dataDir });
+  const store = openStore({ redis: null, dataDir, log: { info() {}, warn() {} } });
   const apiKey = await issueTestKey(store, { plan: 'pro' });
   await store.close();
   const child = spawn(process.execPath, ['src/server.ts'], {

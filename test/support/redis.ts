@@ -6,6 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import type { AccountStore } from '#src/access/store.ts';
+import { openStore } from '#src/access/stores/open-store.ts';
+import { openRedis } from '#src/redis/shared-redis.ts';
 
 export interface TestRedis {
   url: string;
@@ -153,4 +156,19 @@ function isFree(port: number): Promise<boolean> {
     server.once('error', () => resolve(false));
     server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
+}
+
+const SILENT_LOG = { info() {}, warn() {}, error() {} };
+
+/** The account store of one instance: in Redis, or without URLs in a file. Closing it closes its connections too. */
+export async function openTestStore(redisUrls: readonly string[], dataDir = ''): Promise<AccountStore> {
+  const redis = redisUrls.length > 0 ? await openRedis(redisUrls, SILENT_LOG) : null;
+  const store = openStore({ redis, dataDir, log: SILENT_LOG });
+  return {
+    ...store,
+    async close() {
+      await store.close();
+      redis?.close();
+    },
+  };
 }

@@ -1,4 +1,5 @@
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createInterface } from 'node:readline';
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 
@@ -37,4 +38,57 @@ export async function startSmtp({ refuse = false } = {}): Promise<TestSmtp> {
     received,
     [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
   };
+}
+
+/** Where a faulty server stops answering ("hangs"), or what else it does. */
+export type SmtpFault =
+  | 'hangs before the greeting'
+  | 'hangs after RCPT'
+  | 'hangs after the message'
+  | 'never ends its greeting'
+  | 'closes the connection'
+  | 'answers 421';
+
+export interface FaultySmtp extends AsyncDisposable {
+  url: string;
+  countConnections(): number;
+}
+
+export async function startFaultySmtp(fault: SmtpFault): Promise<FaultySmtp> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+    greet(socket, fault);
+    const lines = createInterface(socket);
+    lines.on('error', () => {});
+    lines.on('line', (line) => answerLine(socket, line, fault));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    countConnections: () => sockets.size,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function greet(socket: Socket, fault: SmtpFault): void {
+  if (fault === 'hangs before the greeting') return;
+  if (fault === 'closes the connection') socket.destroy();
+  else if (fault === 'answers 421') socket.end('421 too busy\r\n');
+  else if (fault === 'never ends its greeting') {
+    const timer = setInterval(() => socket.write('220-wait\r\n'), 20);
+    socket.on('close', () => clearInterval(timer));
+  } else socket.write('220 ready\r\n');
+}
+
+function answerLine(socket: Socket, line: string, fault: SmtpFault): void {
+  if (line.startsWith('RCPT') && fault === 'hangs after RCPT') return;
+  if (line.startsWith('DATA')) socket.write('354 go on\r\n');
+  else if (/^(EHLO|HELO|MAIL|RCPT|RSET)\b/.test(line)) socket.write('250 ok\r\n');
 }

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { openEmbeddedStore } from '#src/access/embedded-store.ts';
 import type { Plan } from '#src/access/plan.ts';
+import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import { createInstruments } from '#src/telemetry/instruments.ts';
 import { createMetrics } from '#src/telemetry/metrics.ts';

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { connectRedis, type RedisConnection, whenReady } from '#src/redis-connection.ts';
+import { openRedis } from '#src/redis/shared-redis.ts';
 import { createRedisTraffic } from '#src/telemetry/redis-traffic.ts';
 import { type SharedTraffic, shareTraffic } from '#src/telemetry/shared-traffic.ts';
 import { readReport, toJson } from '#src/telemetry/status-report.ts';
@@ -29,14 +29,13 @@ afterEach(async () => {
 });
 
 async function startInstance(health = WELL, source = 'sandbox', url = redis.url): Promise<SharedTraffic> {
-  const connection: RedisConnection = connectRedis(url.split(','), 'fail-fast');
-  await whenReady(connection, 2000);
+  const connection = await openRedis(url.split(','), { info() {}, warn() {} });
   const now = () => clock;
-  const store = createRedisTraffic((command) => command(connection), source);
+  const store = createRedisTraffic(connection, source);
   const traffic = shareTraffic({ store, health: () => health, now });
   closers.push(async () => {
     await traffic.close();
-    connection.disconnect();
+    connection.close();
   });
   return traffic;
 }
@@ -126,7 +125,7 @@ describe('several instances with one Redis', () => {
     traffic.upstreamAnswered(1, 1);
     await traffic.publish();
     const client = new Redis(redis.url);
-    const keys = await client.keys('*');
+    const keys = await client.keys('*traffic*');
     const seconds = await Promise.all(keys.map((key) => client.ttl(key)));
     client.disconnect();
     expect(keys.length).toBe(4);

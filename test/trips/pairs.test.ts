@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { tripsResponse } from '#src/trips/journey.ts';
+import { tripsResponse } from '#src/trips/response.ts';
 import { expectPair, listPairs } from '#test/support/pairs.ts';
 
 describe('journeys, from what upstream says to what callers get', () => {

@@ -1,21 +1,25 @@
 import { describe, expect, it } from 'vitest';
+import type { Journey } from '#src/trips/journey.ts';
 import type { Leg } from '#src/trips/leg.ts';
-import { type Journey, mapJourneys } from '#src/trips/map.ts';
+import { mapJourneys } from '#src/trips/map.ts';
 import { selectJourneys } from '#src/trips/selection.ts';
 
 const at = (time: string) => new Date(`2026-11-24T${time}Z`);
 
-/** A journey of rides, each told as planned departure, planned arrival and how many minutes late it runs. */
-function journeyOf(...rides: [departs: string, arrives: string, lateMinutes: number][]): Journey {
-  const legs = rides.map(([departs, arrives, lateMinutes]) => {
+type Ride = [departs: string, arrives: string, lateMinutes: number];
+
+/** A journey of rides, and of walks given as their seconds. */
+function journeyOf(...parts: (Ride | number)[]): Journey {
+  const legs = parts.map((part) => {
+    if (typeof part === 'number') return { mode: 'walk', durationSeconds: part };
+    const [departs, arrives, lateMinutes] = part;
     const end = (time: string) => ({
       planned: at(time),
       realtime: new Date(at(time).getTime() + lateMinutes * 60_000),
     });
-    return { mode: 'train', origin: end(departs), destination: end(arrives) } as unknown as Leg;
+    return { mode: 'train', origin: end(departs), destination: end(arrives) };
   });
-  const [first, last] = [legs.at(0) as Leg, legs.at(-1) as Leg];
-  return { legs, start: first.origin, end: last.destination };
+  return { legs: legs as unknown as Leg[] };
 }
 
 const sound = journeyOf(['23:10:00', '23:20:00', 0], ['23:25:00', '23:40:00', 0]);
@@ -24,19 +28,41 @@ const late = journeyOf(['23:05:00', '23:29:00', 5]);
 const now = { limit: 5, isArrival: false, at: null };
 
 describe('of the journeys that upstream offers', () => {
-  it('one whose change delays have made impossible is left out', () => {
-    expect(selectJourneys([broken, sound], now)).toEqual([sound]);
+  it('one whose change delays have made impossible is left out and counted', () => {
+    expect(selectJourneys([broken, sound], now)).toEqual({ journeys: [sound], leftOut: { 'missed change': 1 } });
   });
 
   it('an impossible one is shown when there is nothing else', () => {
-    expect(selectJourneys([broken], now)).toEqual([broken]);
+    expect(selectJourneys([broken], now)).toEqual({ journeys: [broken], leftOut: {} });
   });
 
-  it('one that delays make arrive after the time asked for is left out', () => {
+  it('one whose change leaves no time for the walk is left out', () => {
+    const hasty = journeyOf(['23:00:00', '23:10:00', 2], 240, ['23:15:00', '23:30:00', 0]);
+    const brisk = journeyOf(['23:00:00', '23:10:00', 1], 240, ['23:15:00', '23:30:00', 0]);
+    expect(selectJourneys([hasty, sound], now).journeys).toEqual([sound]);
+    expect(selectJourneys([brisk, sound], now).journeys).toEqual([brisk, sound]);
+  });
+
+  it('one whose planned times run backwards is possible when the best-known times do not', () => {
+    const early = journeyOf(['22:50:00', '23:20:00', -15], 360, ['23:13:00', '23:30:00', 0]);
+    expect(selectJourneys([early, sound], now).journeys).toEqual([early, sound]);
+  });
+
+  it('one that delays make arrive after the time asked for is left out and counted', () => {
     const asked = { limit: 5, isArrival: true, at: { date: '20261125', time: '1030' } };
-    expect(selectJourneys([late, broken], asked)).toEqual([late]);
+    expect(selectJourneys([late, broken], asked)).toEqual({ journeys: [late], leftOut: { 'missed change': 1 } });
     const punctual = journeyOf(['22:50:00', '23:20:00', 0]);
-    expect(selectJourneys([late, punctual], asked)).toEqual([punctual]);
+    expect(selectJourneys([late, punctual], asked)).toEqual({
+      journeys: [punctual],
+      leftOut: { 'arrives too late': 1 },
+    });
+  });
+
+  it('those beyond the limit are counted', () => {
+    expect(selectJourneys([sound, late], { ...now, limit: 1 })).toEqual({
+      journeys: [late],
+      leftOut: { 'beyond the limit': 1 },
+    });
   });
 });
 

@@ -16,6 +16,13 @@ describe('an upstream that fails', () => {
     }
   });
 
+  it('is not asked once more for a check in the background', async () => {
+    const { upstream, ask } = createProtected();
+    upstream.outcome = () => connectionLost();
+    await ask('1', 'background');
+    expect(upstream.calls).toHaveLength(1);
+  });
+
   it('is covered by what was kept, and that is said', async () => {
     const { clock, upstream, ask } = createProtected();
     const { value: first } = await ask();
@@ -106,6 +113,52 @@ describe('an upstream that fails', () => {
     await clock.advance(11_000);
     expect((await ask('2')).value).toBeDefined();
     expect(protection.counts.rateRefusals).toBe(1);
+  });
+
+  it('that wants no calls for an hour is asked once a minute, and normally again after its first answer', async () => {
+    const { clock, protection, upstream, ask } = createProtected();
+    upstream.outcome = () => statusFailure(429, 3600);
+    const askForMinutes = async (minutes: number) => {
+      const before = upstream.calls.length;
+      for (let second = 0; second < minutes * 60; second++) {
+        for (let one = 0; one < 3; one++) settle(protection.ask({ ...DEPARTURES, stopId: `${clock.now()}${one}` }));
+        await clock.advance(1000);
+      }
+      return upstream.calls.length - before;
+    };
+    await ask('1');
+    expect((await ask('2')).error).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', headers: { 'retry-after': '60' } });
+    expect(await askForMinutes(10)).toBeLessThanOrEqual(10);
+    expect(upstream.calls.length).toBeGreaterThan(9);
+
+    upstream.outcome = () => undefined;
+    await askForMinutes(1);
+    expect(await askForMinutes(1)).toBeGreaterThan(150);
+  });
+
+  it('that has answered a call made before its refusal is not asked again for that', async () => {
+    const { clock, protection, upstream } = createProtected();
+    upstream.outcome = (question) => ((question as { stopId: string }).stopId === '1' ? statusFailure(429, 600) : null);
+    settle(protection.ask({ ...DEPARTURES, stopId: '1' }));
+    await clock.advance(100);
+    settle(protection.ask({ ...DEPARTURES, stopId: '2' }));
+    await clock.advance(1000);
+    for (let second = 0; second < 50; second++) {
+      settle(protection.ask({ ...DEPARTURES, stopId: `later ${second}` }));
+      await clock.advance(1000);
+    }
+    expect(upstream.calls).toHaveLength(2);
+  });
+
+  it('that refuses one key is asked with the other, and with the refused one now and then', async () => {
+    const { clock, upstream, upstreams, ask } = createProtected({ keys: 2 });
+    upstream.outcome = () => statusFailure(429, 3600);
+    for (let second = 0; second < 180; second++) {
+      expect((await ask(`${second}`)).value).toBeDefined();
+      await clock.advance(1000);
+    }
+    expect(upstreams[0]?.calls.length).toBeGreaterThan(1);
+    expect(upstreams[0]?.calls.length).toBeLessThanOrEqual(5);
   });
 
   it('that refuses our key raises an alarm; another key is used where there is one', async () => {

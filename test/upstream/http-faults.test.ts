@@ -1,11 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { departureMonitor } from '#test/support/departure-monitor.ts';
+import { departureMonitorFor } from '#test/support/departure-monitor.ts';
 import { startProtectedApp } from '#test/support/protected-app.ts';
-import { type Answer, json } from '#test/support/upstream.ts';
+import type { Answer } from '#test/support/upstream.ts';
 
-const BODY = JSON.stringify(departureMonitor('2026-04-15T06:10:00Z'));
+const boardFor = (url?: string) => departureMonitorFor(url, '2026-04-15T06:10:00Z');
+const BODY = boardFor();
+const well: Answer = ({ url }, response) => void response.writeHead(200).end(boardFor(url));
 const HEAD = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(BODY) };
 
 /** What an authority does on its bad day. */
@@ -21,12 +23,12 @@ const FAULTS: Record<string, Answer> = {
     void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Down for maintenance</html>'),
   'answers with half of a JSON': (_request, response) => void response.writeHead(200).end(BODY.slice(0, 300)),
   'answers with nothing': (_request, response) => void response.writeHead(200).end(),
-  'answers with another JSON': json({ hello: 'world' }),
+  'answers with another JSON': (_request, response) => void response.writeHead(200).end('{"hello":"world"}'),
 };
 
 let service: Awaited<ReturnType<typeof startProtectedApp>>;
 beforeEach(async () => {
-  service = await startProtectedApp({ now: '2026-04-15T06:00:00Z', answer: json(JSON.parse(BODY)), timeoutMs: 250 });
+  service = await startProtectedApp({ now: '2026-04-15T06:00:00Z', answer: well, timeoutMs: 250 });
 });
 afterEach(() => service.app.close());
 
@@ -35,11 +37,11 @@ const get = (stop: string) => service.app.inject({ url: `/v1/departures?stop=${s
 describe('an authority that', () => {
   for (const [fault, answer] of Object.entries(FAULTS)) {
     it(`${fault} costs freshness where something was kept, an error elsewhere, and nothing afterwards`, async () => {
-      await get('1');
+      await get('200060');
       service.upstream.answerWith(answer);
       for (let round = 1; round <= 8; round++) {
         await service.clock.advance(15_000);
-        const [known, unknown] = await Promise.all([get('1'), get(`9${round}`)]);
+        const [known, unknown] = await Promise.all([get('200060'), get(`9${round}`)]);
         expect(known.statusCode, `round ${round}`).toBe(200);
         expect(known.headers['cache-status']).toMatch(/^transit; hit; ttl=-?\d+; detail=upstream-(failing|busy)$/);
         expect(known.headers.age).toBe(String(round * 15));
@@ -47,9 +49,9 @@ describe('an authority that', () => {
         expect(unknown.headers['cache-control']).toBe('no-store');
         if (unknown.statusCode === 503) expect(unknown.headers['retry-after']).toMatch(/^\d+$/);
       }
-      service.upstream.answerWith(json(JSON.parse(BODY)));
+      service.upstream.answerWith(well);
       await service.clock.advance(5000);
-      const after = await get('1');
+      const after = await get('200060');
       expect(after.headers).toMatchObject({ age: '0', 'cache-status': 'transit; fwd=miss' });
     });
   }

@@ -1,0 +1,126 @@
+import type { FastifyBaseLogger } from 'fastify';
+import { ApiError } from '../errors.ts';
+import { UnavailableError } from '../redis/unavailable-error.ts';
+import type { Admission } from './admission.ts';
+import { type UtcDay, utcDay } from './day.ts';
+import type { ApiKey } from './keys.ts';
+import { createLocalAdmission } from './local-admission.ts';
+import { createPendingCounts } from './pending-counts.ts';
+import { createSettlement } from './settlement.ts';
+import type { AdmissionAnswer, Counter } from './store.ts';
+
+export interface AdmissionControl {
+  /**
+   * Null: there is no such key, or it was revoked. Throws `SERVICE_UNAVAILABLE` when that cannot be known now. A request
+   * that counts as several is admitted when all of them fit into the day.
+   */
+  admit(key: ApiKey, options?: { count?: number; day?: UtcDay }): Promise<Admission | null>;
+  /** Takes back the count of an admitted request; while the store is away, as soon as it is back. */
+  giveBack(admission: Admission): Promise<Admission>;
+  /** Sends the store the counts that it does not know yet. */
+  close(): Promise<void>;
+}
+
+/**
+ * Admits requests and counts them. Where there is a limit, the store counts before the request is admitted, so the limit
+ * is exact. Where there is none, requests do not wait for the store.
+ */
+export function createAdmissionControl(options: {
+  store: Counter;
+  now: () => Date;
+  log: Pick<FastifyBaseLogger, 'warn'>;
+}): AdmissionControl {
+  const { store, now, log } = options;
+  const { presence } = store;
+  const local = createLocalAdmission({ now, instances: store.instances });
+  const pending = createPendingCounts({
+    update: (update) => presence.watch(update.accountId, store.update(update)),
+  });
+  const settlement = createSettlement(pending, presence);
+
+  async function admit(
+    key: ApiKey,
+    { count = 1, day = utcDay(now()) }: { count?: number; day?: UtcDay } = {},
+  ): Promise<Admission | null> {
+    if (local.isUnknown(key)) return null;
+    const recalled = store.isRemote ? local.recall(key, day, count) : null;
+    if (recalled?.kind === 'admitted') countLater(key.accountId, day, count);
+    if (recalled) return recalled;
+    return presence.isAway(key.accountId) ? admitWhileAway(key, day, count) : askStore(key, day, count);
+  }
+
+  /** Before the store is asked about an account, it learns all that was counted here without it. */
+  async function askStore(key: ApiKey, day: UtcDay, count: number): Promise<Admission | null> {
+    const { accountId, hash: keyHash } = key;
+    if (pending.has(accountId) && !(await settlement.settle(accountId))) return admitWhileAway(key, day, count);
+    const call = store.admit({ accountId, keyHash, day, count, sender: pending.sender });
+    try {
+      return learn(key, day, count, await presence.watch(accountId, call));
+    } catch (error) {
+      if (!(error instanceof UnavailableError)) throw error;
+      return admitWithoutAnswer(key, day, count, call);
+    }
+  }
+
+  function learn(key: ApiKey, day: UtcDay, count: number, answer: AdmissionAnswer): Admission | null {
+    if (answer.kind === 'admitted') pending.received(key.accountId, day, answer.usedBySender);
+    return local.learn(key, day, count, answer);
+  }
+
+  function admitWhileAway(key: ApiKey, day: UtcDay, count: number): Admission {
+    const admission = local.admitWhileAway(key, day, count) ?? refuse();
+    if (admission.kind === 'admitted') countLater(key.accountId, day, count);
+    return admission;
+  }
+
+  /** The store may have counted the request although its answer does not come: it must count once in the end. */
+  function admitWithoutAnswer(key: ApiKey, day: UtcDay, count: number, call: Promise<AdmissionAnswer>): Admission {
+    const { accountId } = key;
+    const admission = local.admitWhileAway(key, day, count);
+    const isServed = admission?.kind === 'admitted';
+    call.then(
+      (answer) => {
+        if (answer.kind === 'admitted') pending.received(accountId, day, answer.usedBySender);
+        countLater(accountId, day, count * (Number(isServed) - Number(answer.kind === 'admitted')));
+      },
+      (error: UnavailableError) => {
+        if (error.reason === 'no-answer') pending.addInDoubt(accountId, day, isServed, count);
+        else countLater(accountId, day, count * Number(isServed));
+        settlement.schedule();
+      },
+    );
+    return admission ?? refuse();
+  }
+
+  function countLater(accountId: string, day: UtcDay, count: number): void {
+    if (count === 0) return;
+    pending.add(accountId, day, count);
+    settlement.schedule();
+  }
+
+  return {
+    admit,
+    async giveBack(admission) {
+      const { accountId } = admission.caller;
+      countLater(accountId, admission.day, -admission.count);
+      const givenBack = local.giveBack(admission);
+      await settlement.settle(accountId);
+      return givenBack;
+    },
+    async close() {
+      const accounts = await settlement.close();
+      if (accounts > 0)
+        log.warn({ accounts }, 'stopped while the account store was away: some requests are not counted');
+    },
+  };
+}
+
+function refuse(): never {
+  throw new ApiError(
+    'SERVICE_UNAVAILABLE',
+    'Your key and its daily count cannot be checked right now. Try again in a few seconds.',
+    {
+      headers: { 'retry-after': '5' },
+    },
+  );
+}

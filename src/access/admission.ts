@@ -1,0 +1,19 @@
+import type { UtcDay } from './day.ts';
+import type { Plan } from './plan.ts';
+
+/** The account that a request comes from. */
+export interface Caller {
+  accountId: string;
+  plan: Plan;
+}
+
+/** A request that was counted, or refused because too little is left of the day, or whose count was given back. */
+export interface Admission {
+  kind: 'admitted' | 'exhausted' | 'given-back';
+  caller: Caller;
+  day: UtcDay;
+  /** As how many requests it counts: one, unless its operation costs more. */
+  count: number;
+  /** Requests of the account counted that day, this one included. Without meaning for unlimited plans. */
+  used: number;
+}

@@ -1,0 +1,110 @@
+import { LRUCache } from 'lru-cache';
+import type { Admission, Caller } from './admission.ts';
+import type { UtcDay } from './day.ts';
+import type { ApiKey } from './keys.ts';
+import { PLANS } from './plan.ts';
+import type { AdmissionAnswer } from './store.ts';
+
+/** A remote store is asked again about a Pro key, or an exhausted account, after so long: changes are in force by then. */
+const RECORD_TTL_MS = 10_000;
+const EXHAUSTED_TTL_MS = 5_000;
+const UNKNOWN_TTL_MS = 5_000;
+/** While the store is away, keys that it knew so recently are admitted. */
+const GRACE_MS = 10 * 60_000;
+const MAX_REMEMBERED = 50_000;
+
+interface KnownKey extends Caller {
+  verifiedAt: number;
+}
+
+/**
+ * What happens to requests while the store is away, and which requests are answered without the store at any time. Both
+ * go by what this process remembers of the store's latest answers. While the store is away, each instance admits its
+ * share of what was left of an account's day when the instance last knew.
+ */
+export interface LocalAdmission {
+  isUnknown(key: ApiKey): boolean;
+  /** The answer where the store need not be asked: unlimited plans, and accounts exhausted a moment ago. Else null. */
+  recall(key: ApiKey, day: UtcDay, count: number): Admission | null;
+  /** Null for a key that the store has not confirmed within the last ten minutes, and when the share is used up. */
+  admitWhileAway(key: ApiKey, day: UtcDay, count: number): Admission | null;
+  /** Takes note of an answer. Null: there is no such key, or it was revoked. */
+  learn(key: ApiKey, day: UtcDay, count: number, answer: AdmissionAnswer): Admission | null;
+  giveBack(admission: Admission): Admission;
+}
+
+interface KnownCount {
+  day: UtcDay;
+  /** As the store has told. */
+  used: number;
+  /** Admitted here since then, without the store. */
+  admittedSince: number;
+}
+
+export function createLocalAdmission(options: { now: () => Date; instances: () => number }): LocalAdmission {
+  const { now, instances } = options;
+  const clock = { now: () => now().getTime() };
+  const remember = <Value extends object | string>(ttl: number) =>
+    new LRUCache<string, Value>({ max: MAX_REMEMBERED, ttl, ttlResolution: 0, perf: clock });
+  const known = remember<KnownKey>(GRACE_MS);
+  const unknown = remember<UtcDay>(UNKNOWN_TTL_MS);
+  const exhausted = remember<UtcDay>(EXHAUSTED_TTL_MS);
+  const counts = remember<KnownCount>(GRACE_MS);
+
+  function countOn(day: UtcDay, accountId: string): KnownCount {
+    const last = counts.get(accountId);
+    return last?.day === day ? last : { day, used: 0, admittedSince: 0 };
+  }
+
+  return {
+    isUnknown: ({ hash }) => unknown.has(hash),
+
+    recall({ hash, accountId }, day, count) {
+      const caller = known.get(hash);
+      if (!caller || clock.now() - caller.verifiedAt >= RECORD_TTL_MS) return null;
+      const limit = PLANS[caller.plan].dailyLimit;
+      if (limit === null) return { kind: 'admitted', caller, day, count, used: 0 };
+      return exhausted.get(accountId) === day ? { kind: 'exhausted', caller, day, count, used: limit } : null;
+    },
+
+    admitWhileAway({ hash, accountId }, day, count) {
+      const caller = known.get(hash);
+      if (!caller) return null;
+      const { used, admittedSince } = countOn(day, accountId);
+      const limit = PLANS[caller.plan].dailyLimit ?? Number.POSITIVE_INFINITY;
+      const admitted = used + admittedSince + count;
+      if (admitted > limit) return { kind: 'exhausted', caller, day, count, used: used + admittedSince };
+      // Rounded up, so that the last request of a day is not refused by all instances.
+      if (admittedSince + count > Math.ceil((limit - used) / instances())) return null;
+      counts.set(accountId, { day, used, admittedSince: admittedSince + count });
+      return { kind: 'admitted', caller, day, count, used: admitted };
+    },
+
+    learn({ hash, accountId }, day, count, answer) {
+      if (answer.kind === 'unknown') {
+        known.delete(hash);
+        unknown.set(hash, day);
+        return null;
+      }
+      const { kind, plan, used } = answer;
+      const caller = { accountId, plan };
+      known.set(hash, { ...caller, verifiedAt: clock.now() });
+      counts.set(accountId, { day, used, admittedSince: 0 });
+      // Where several did not fit, one may.
+      if (kind === 'exhausted' && used >= (PLANS[plan].dailyLimit ?? 0)) exhausted.set(accountId, day);
+      return { kind, caller, day, count, used };
+    },
+
+    giveBack({ caller, day, count, used }) {
+      const { accountId } = caller;
+      exhausted.delete(accountId);
+      const { used: usedBefore, admittedSince } = countOn(day, accountId);
+      const ofSince = Math.min(admittedSince, count);
+      if (usedBefore + admittedSince > 0) {
+        const left = Math.max(0, usedBefore - (count - ofSince));
+        counts.set(accountId, { day, used: left, admittedSince: admittedSince - ofSince });
+      }
+      return { kind: 'given-back', caller, day, count, used: used - count };
+    },
+  };
+}

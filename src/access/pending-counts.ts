@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { UtcDay } from './day.ts';
+import type { Counter, CountUpdate } from './store.ts';
+
+/** What the store does not know yet of one account and day. */
+interface Pending {
+  accountId: string;
+  day: UtcDay;
+  /** Requests to be counted; below zero when more are to be given back. */
+  count: number;
+  /** Admission requests whose answers got lost. */
+  inDoubt: number;
+  /** The last `usedBySender` received before the first of them got lost. */
+  usedBySenderBefore: number;
+}
+
+interface Entry {
+  /** Not sent yet, by day. */
+  waiting: Map<UtcDay, Pending>;
+  /** Sent and not acknowledged: sent again unchanged, with the same number, until it is. */
+  sent: CountUpdate | null;
+  sending: Promise<void> | null;
+  next: Promise<void> | null;
+}
+
+/** Counts on this side and sends the counts to the store, so that each request counts once whatever gets lost. */
+export interface PendingCounts {
+  /** Names this process to the store. */
+  readonly sender: string;
+  /** Requests to be counted, or to be given back when negative. */
+  add(accountId: string, day: UtcDay, count: number): void;
+  /** An admission request whose answer got lost for good. `isServed`: the request was admitted without the answer. */
+  addInDoubt(accountId: string, day: UtcDay, isServed: boolean, count?: number): void;
+  /** Takes note of an answer; needed to find out later what became of those in doubt. */
+  received(accountId: string, day: UtcDay, usedBySender: number): void;
+  has(accountId: string): boolean;
+  /** Resolves when the store knows everything that was added for the account before. */
+  settle(accountId: string): Promise<void>;
+  /** The accounts of which something is pending. */
+  accounts(): string[];
+}
+
+const MAX_REMEMBERED = 100_000;
+
+export function createPendingCounts(store: Pick<Counter, 'update'>): PendingCounts {
+  const sender = randomUUID();
+  const entries = new Map<string, Entry>();
+  const lastReceived = new LRUCache<string, number>({ max: MAX_REMEMBERED });
+  let updates = 0;
+
+  function pendingOf(accountId: string, day: UtcDay): Pending {
+    const entry = entries.get(accountId) ?? { waiting: new Map(), sent: null, sending: null, next: null };
+    const pending = entry.waiting.get(day) ?? { accountId, day, count: 0, inDoubt: 0, usedBySenderBefore: 0 };
+    entries.set(accountId, entry);
+    entry.waiting.set(day, pending);
+    return pending;
+  }
+
+  /** One at a time. What is added while one is under way may not be in it, so later callers wait for the next one. */
+  function send(accountId: string, entry: Entry): Promise<void> {
+    if (entry.sending) {
+      entry.next ??= entry.sending
+        .catch(() => {})
+        .then(() => {
+          entry.next = null;
+          return send(accountId, entry);
+        });
+      return entry.next;
+    }
+    entry.sending = sendOnce(accountId, entry).finally(() => {
+      entry.sending = null;
+    });
+    return entry.sending;
+  }
+
+  /** What is added meanwhile is left for the next time: under load there would be no end. */
+  async function sendOnce(accountId: string, entry: Entry): Promise<void> {
+    if (entry.sent) await deliver(entry, entry.sent);
+    const waiting = [...entry.waiting.values()];
+    for (const pending of waiting) {
+      entry.waiting.delete(pending.day);
+      if (pending.count === 0 && pending.inDoubt === 0) continue;
+      entry.sent = { ...pending, sender, number: ++updates };
+      await deliver(entry, entry.sent);
+    }
+    if (entry.waiting.size === 0 && entries.get(accountId) === entry) entries.delete(accountId);
+  }
+
+  async function deliver(entry: Entry, update: CountUpdate): Promise<void> {
+    const usedBySender = await store.update(update);
+    entry.sent = null;
+    received(update.accountId, update.day, usedBySender);
+  }
+
+  function received(accountId: string, day: UtcDay, usedBySender: number): void {
+    const name = accountId + day;
+    lastReceived.set(name, Math.max(usedBySender, lastReceived.get(name) ?? 0));
+  }
+
+  return {
+    sender,
+    add(accountId, day, count) {
+      pendingOf(accountId, day).count += count;
+    },
+    addInDoubt(accountId, day, isServed, count = 1) {
+      const pending = pendingOf(accountId, day);
+      if (pending.inDoubt === 0) pending.usedBySenderBefore = lastReceived.get(accountId + day) ?? 0;
+      pending.inDoubt += count;
+      if (isServed) pending.count += count;
+    },
+    received,
+    has: (accountId) => entries.has(accountId),
+    async settle(accountId) {
+      const entry = entries.get(accountId);
+      if (entry) await send(accountId, entry);
+    },
+    accounts: () => [...entries.keys()],
+  };
+}

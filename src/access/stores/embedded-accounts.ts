@@ -1,0 +1,92 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Account, KeyRecord } from '../account.ts';
+import { generateAccountId } from '../keys.ts';
+import type { Register } from '../store.ts';
+import type { FileLock } from './file-lock.ts';
+
+/** Accounts and keys in the embedded database. */
+export function createEmbeddedAccounts(database: DatabaseSync, { runPatiently }: FileLock): Register {
+  const statements = prepareStatements(database);
+
+  /** A commit that also survives a power cut. It waits for the disk, so counts are written without it. */
+  function durably<T>(write: () => T): Promise<T> {
+    return runPatiently(() => {
+      database.exec('PRAGMA synchronous = FULL');
+      try {
+        return write();
+      } finally {
+        database.exec('PRAGMA synchronous = NORMAL');
+      }
+    });
+  }
+
+  return {
+    openAccount: ({ email, plan, createdAt, id: wantedId }) =>
+      durably(() => {
+        for (let id = wantedId ?? generateAccountId(); ; id = generateAccountId()) {
+          const existing = statements.findAccountByEmail.get(email);
+          if (existing) return toAccount(existing);
+          // Inserts nothing when another process has just opened the account, or another account has the same id.
+          statements.openAccount.run(id, email, plan, createdAt);
+        }
+      }),
+    findAccount: (id) => runPatiently(() => toAccountOrNull(statements.findAccount.get(id))),
+    findAccountByEmail: (email) => runPatiently(() => toAccountOrNull(statements.findAccountByEmail.get(email))),
+    listAccounts: () => runPatiently(() => statements.listAccounts.all().map(toAccount)),
+    setPlan: (accountId, plan) => durably(() => statements.setPlan.run(plan, accountId).changes === 1),
+    deleteAccount: (accountId) => durably(() => statements.deleteAccount.run(accountId).changes === 1),
+    addKey: ({ hash, accountId, lastFour, label, createdAt }, maxLive) =>
+      durably(() => {
+        const key = { hash, accountId, lastFour, label, createdAt, maxLive };
+        return statements.addKey.run(key).changes === 1;
+      }),
+    listKeys: (accountId) => runPatiently(() => statements.listKeys.all(accountId).map(toKeyRecord)),
+    revokeKey: (accountId, keyHash, at) =>
+      durably(() => statements.revokeKey.run({ at: at.toISOString(), keyHash, accountId }).changes === 1),
+    readUsage: (accountId, days) =>
+      runPatiently(() => {
+        const counts = days.map((day) => statements.readUsage.get(day, accountId) as { used: number } | undefined);
+        return counts.map((count) => count?.used ?? 0);
+      }),
+  };
+}
+
+function prepareStatements(database: DatabaseSync) {
+  return {
+    openAccount: database.prepare(
+      'INSERT INTO account (id, email, plan, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+    ),
+    findAccount: database.prepare('SELECT id, email, plan, created_at FROM account WHERE id = ?'),
+    findAccountByEmail: database.prepare('SELECT id, email, plan, created_at FROM account WHERE email = ?'),
+    listAccounts: database.prepare('SELECT id, email, plan, created_at FROM account ORDER BY email'),
+    setPlan: database.prepare('UPDATE account SET plan = ? WHERE id = ?'),
+    deleteAccount: database.prepare('DELETE FROM account WHERE id = ?'),
+    addKey: database.prepare(
+      `INSERT INTO api_key (hash, account_id, last_four, label, created_at)
+       SELECT :hash, :accountId, :lastFour, :label, :createdAt
+       WHERE (SELECT count(*) FROM api_key WHERE account_id = :accountId AND revoked_at IS NULL) < :maxLive`,
+    ),
+    listKeys: database.prepare('SELECT * FROM api_key WHERE account_id = ? ORDER BY created_at, hash'),
+    revokeKey: database.prepare(
+      `UPDATE api_key SET revoked_at = min(coalesce(revoked_at, :at), :at)
+       WHERE hash = :keyHash AND account_id = :accountId`,
+    ),
+    readUsage: database.prepare('SELECT used FROM usage WHERE day = ? AND account_id = ?'),
+  };
+}
+
+type Row = Record<string, unknown>;
+
+function toAccount({ id, email, plan, created_at: createdAt }: Row): Account {
+  return { id, email, plan, createdAt } as Account;
+}
+
+function toAccountOrNull(row: Row | undefined): Account | null {
+  return row ? toAccount(row) : null;
+}
+
+function toKeyRecord(row: Row): KeyRecord {
+  const { hash, account_id: accountId, last_four: lastFour, label, created_at: createdAt } = row;
+  const { revoked_at: revokedAt, last_used_on: lastUsedOn } = row;
+  return { hash, accountId, lastFour, label, createdAt, revokedAt, lastUsedOn } as KeyRecord;
+}

@@ -1,0 +1,94 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { createPresence, type PresenceLog } from '../../redis/presence.ts';
+import { UnavailableError } from '../../redis/unavailable-error.ts';
+import { type UtcDay, utcDayFrom } from '../day.ts';
+import { isPlan, PLANS } from '../plan.ts';
+import { type AdmissionAnswer, type AdmissionRequest, type Counter, DAYS_KEPT } from '../store.ts';
+import type { FileLock } from './file-lock.ts';
+
+interface KeyInUse {
+  plan: string;
+  last_used_on: string | null;
+}
+
+/** Counts requests in the embedded database. */
+export function createEmbeddedCounter(database: DatabaseSync, { run }: FileLock, log: PresenceLog): Counter {
+  const statements = prepareStatements(database);
+  const presence = createPresence({
+    storeName: 'the account database',
+    nodeOf: () => '',
+    probe: () => orUnavailable(run(() => statements.probe.run())),
+    log,
+  });
+  let tidiedOn: UtcDay = '';
+
+  function admit({ accountId, keyHash, day, count = 1 }: AdmissionRequest): AdmissionAnswer {
+    const key = statements.findKey.get({ keyHash, accountId, day }) as KeyInUse | undefined;
+    if (!key || !isPlan(key.plan)) return { kind: 'unknown' };
+    if (key.last_used_on !== day) statements.touchKey.run({ keyHash, day });
+    tidy(day);
+    const limit = PLANS[key.plan].dailyLimit;
+    const counted = statements.count.get({ day, accountId, limit, count }) as { used: number } | undefined;
+    if (counted) return { kind: 'admitted', plan: key.plan, used: counted.used, usedBySender: 0 };
+    const { used } = statements.readUsage.get(day, accountId) as { used: number };
+    return { kind: 'exhausted', plan: key.plan, used };
+  }
+
+  /** Once a day, deletes the counts of days that are not kept any more. */
+  function tidy(day: UtcDay): void {
+    if (day <= tidiedOn) return;
+    tidiedOn = day;
+    const noon = new Date(`${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}T12:00:00Z`);
+    statements.deleteDaysBefore.run(utcDayFrom(noon, 1 - DAYS_KEPT));
+  }
+
+  return {
+    isRemote: false,
+    presence,
+    // Processes that share a file are not counted.
+    instances: () => 1,
+    admit: (request) => orUnavailable(run(() => admit(request))),
+    // An answer of the file is never in doubt, so counts by sender are not needed.
+    update: async ({ accountId, day, count }) => {
+      await orUnavailable(run(() => statements.update.run({ accountId, day, count })));
+      return 0;
+    },
+  };
+}
+
+function prepareStatements(database: DatabaseSync) {
+  return {
+    findKey: database.prepare(
+      `SELECT account.plan, api_key.last_used_on FROM api_key JOIN account ON account.id = api_key.account_id
+       WHERE api_key.hash = :keyHash AND api_key.account_id = :accountId
+       AND (api_key.revoked_at IS NULL OR replace(substr(api_key.revoked_at, 1, 10), '-', '') > :day)`,
+    ),
+    touchKey: database.prepare('UPDATE api_key SET last_used_on = :day WHERE hash = :keyHash'),
+    // One statement compares and counts, so that no other process can count in between.
+    count: database.prepare(
+      `INSERT INTO usage (day, account_id, used) VALUES (:day, :accountId, :count)
+       ON CONFLICT DO UPDATE SET used = used + :count WHERE :limit IS NULL OR used + :count <= :limit RETURNING used`,
+    ),
+    update: database.prepare(
+      `INSERT INTO usage (day, account_id, used) SELECT :day, id, max(0, :count) FROM account WHERE id = :accountId
+       ON CONFLICT DO UPDATE SET used = max(0, used + :count)`,
+    ),
+    readUsage: database.prepare('SELECT used FROM usage WHERE day = ? AND account_id = ?'),
+    // Writes, because reading works while another process holds the file or the disk is full. The day is none that is read.
+    probe: database.prepare(
+      `INSERT INTO usage (day, account_id, used) SELECT '00000000', id, 1 FROM account LIMIT 1
+       ON CONFLICT DO UPDATE SET used = used + 1`,
+    ),
+    deleteDaysBefore: database.prepare('DELETE FROM usage WHERE day < ?'),
+  };
+}
+
+/** A locked file, a full disk: nothing was done, and a later try may succeed. */
+async function orUnavailable<T>(outcome: Promise<T>): Promise<T> {
+  try {
+    return await outcome;
+  } catch (error) {
+    if (error instanceof UnavailableError) throw error;
+    throw new UnavailableError((error as Error).message, 'not-sent', error);
+  }
+}

@@ -1,0 +1,93 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { isLocked } from './file-lock.ts';
+
+const SCHEMA_VERSION = 1;
+/** When opening; afterwards nothing waits for the file inside SQLite, because that blocks the event loop. */
+const OPEN_TIMEOUT_MS = 2000;
+const RETRY_EVERY_MS = 10;
+
+const SCHEMA = `
+  CREATE TABLE account (
+    id TEXT PRIMARY KEY,
+    email TEXT NOT NULL UNIQUE,
+    plan TEXT NOT NULL,
+    created_at TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE api_key (
+    hash TEXT PRIMARY KEY,
+    account_id TEXT NOT NULL REFERENCES account ON DELETE CASCADE,
+    last_four TEXT NOT NULL,
+    label TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    revoked_at TEXT,
+    last_used_on TEXT
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX api_key_of_account ON api_key (account_id);
+  CREATE TABLE usage (
+    day TEXT NOT NULL,
+    account_id TEXT NOT NULL REFERENCES account ON DELETE CASCADE,
+    used INTEGER NOT NULL,
+    PRIMARY KEY (day, account_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX usage_of_account ON usage (account_id);
+`;
+
+/** The database cannot be used; the message is one line for the operator. */
+export class StoreOpenError extends Error {
+  override readonly name = 'StoreOpenError';
+}
+
+/**
+ * Opens the file, or creates it; several processes may do so at once. `:memory:` is a database of this process alone.
+ * Throws `StoreOpenError` within a few seconds when the file cannot be used.
+ */
+export function openDatabase(path: string): DatabaseSync {
+  let database: DatabaseSync | null = null;
+  try {
+    if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    database = new DatabaseSync(path, { timeout: OPEN_TIMEOUT_MS, enableForeignKeyConstraints: true });
+    enterWal(database);
+    // A commit is in the file when it returns, so it survives a killed process, but perhaps not a power cut.
+    database.exec('PRAGMA synchronous = NORMAL');
+    applySchema(database);
+    checkPages(database);
+    database.exec('PRAGMA busy_timeout = 0');
+    return database;
+  } catch (cause) {
+    database?.close();
+    const reason = (cause as Error).message.replaceAll(/\s+/g, ' ');
+    throw new StoreOpenError(`The account database ${path} cannot be used: ${reason}. Check DATA_DIR.`, { cause });
+  }
+}
+
+/** SQLite's timeout does not apply when two processes change to WAL at the same time, so this waits itself. */
+function enterWal(database: DatabaseSync): void {
+  const giveUpAt = performance.now() + OPEN_TIMEOUT_MS;
+  for (;;) {
+    try {
+      database.exec('PRAGMA journal_mode = WAL');
+      return;
+    } catch (error) {
+      if (!isLocked(error) || performance.now() > giveUpAt) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_EVERY_MS);
+    }
+  }
+}
+
+function applySchema(database: DatabaseSync): void {
+  database.exec('BEGIN IMMEDIATE');
+  const { user_version: version } = database.prepare('PRAGMA user_version').get() as { user_version: number };
+  if (version > SCHEMA_VERSION) {
+    throw new Error(`it was written by a newer version of this service (schema ${version}, not ${SCHEMA_VERSION})`);
+  }
+  if (version === 0) database.exec(`${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION};`);
+  database.exec('COMMIT');
+}
+
+/** Better not to start than to answer from a broken file. */
+function checkPages(database: DatabaseSync): void {
+  const { quick_check: finding } = database.prepare('PRAGMA quick_check(1)').get() as { quick_check: string };
+  if (finding !== 'ok') throw new Error(finding);
+}

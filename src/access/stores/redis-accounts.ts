@@ -1,0 +1,148 @@
+import { Cluster, ReplyError } from 'ioredis';
+import { connectRedis, type RedisConnection } from '../../redis/connection.ts';
+import { defineScript } from '../../redis/script.ts';
+import type { Account, KeyRecord } from '../account.ts';
+import { utcDayFrom } from '../day.ts';
+import { generateAccountId } from '../keys.ts';
+import type { Plan } from '../plan.ts';
+import { type Closable, DAYS_KEPT, type Register } from '../store.ts';
+import { accountKey, counterKey, keysKey, sendersKey } from './redis-counter.ts';
+
+const DURABLE_WITHIN_MS = 3000;
+/** A hash of all accounts: address to account id. */
+const ACCOUNTS = 'tis:accounts';
+
+/** Returns the address that the account id belongs to. */
+const createAccount = defineScript<[account: string], [email: string, plan: string, createdAt: string], string>(
+  'createAccount',
+  `
+local account, email, plan, createdAt = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+local owner = redis.call('HGET', account, 'email')
+if owner then return owner end
+redis.call('HSET', account, 'email', email, 'plan', plan, 'createdAt', createdAt)
+return email`,
+);
+
+const setPlan = defineScript<[account: string], [plan: string], number>(
+  'setPlan',
+  `
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+redis.call('HSET', KEYS[1], 'plan', ARGV[1])
+return 1`,
+);
+
+const addKey = defineScript<
+  [account: string, keys: string],
+  [keyHash: string, record: string, maxLive: number],
+  number
+>(
+  'addKey',
+  `
+local account, keys, keyHash, record, maxLive = KEYS[1], KEYS[2], ARGV[1], ARGV[2], tonumber(ARGV[3])
+if redis.call('EXISTS', account) == 0 then return 0 end
+local live = 0
+for _, other in ipairs(redis.call('HVALS', keys)) do
+  if not cjson.decode(other).revokedAt then live = live + 1 end
+end
+if live >= maxLive then return 0 end
+redis.call('HSET', keys, keyHash, record)
+return 1`,
+);
+
+const revokeKey = defineScript<[keys: string], [keyHash: string, at: string], number>(
+  'revokeKey',
+  `
+local keys, keyHash, at = KEYS[1], ARGV[1], ARGV[2]
+local record = redis.call('HGET', keys, keyHash)
+if not record then return 0 end
+local key = cjson.decode(record)
+if not key.revokedAt or key.revokedAt > at then
+  key.revokedAt = at
+  redis.call('HSET', keys, keyHash, cjson.encode(key))
+end
+return 1`,
+);
+
+/** Accounts and keys, over a connection of its own: it waits for the disk, and requests must not wait behind it. */
+export function openRedisAccounts(urls: readonly string[]): Register & Closable {
+  const redis = connectRedis(urls, 'patient');
+
+  async function durably<T>(write: Promise<T>): Promise<T> {
+    const result = await write;
+    await waitForDisk(redis);
+    return result;
+  }
+
+  return {
+    async openAccount({ email, plan, createdAt, id: wantedId }) {
+      for (let candidate = wantedId ?? generateAccountId(); ; candidate = generateAccountId()) {
+        await redis.hsetnx(ACCOUNTS, email, candidate);
+        const id = (await redis.hget(ACCOUNTS, email)) ?? candidate;
+        const owner = await durably(createAccount(redis, [accountKey(id)], [email, plan, createdAt]));
+        if (owner === email) return { id, email, plan, createdAt, ...(await readAccount(redis, id)) };
+        // The id is another account's: try again with a new one.
+        await redis.hdel(ACCOUNTS, email);
+      }
+    },
+    findAccount: (id) => readAccount(redis, id),
+    async findAccountByEmail(email) {
+      const id = await redis.hget(ACCOUNTS, email);
+      return id === null ? null : readAccount(redis, id);
+    },
+    async listAccounts() {
+      const ids = Object.values(await redis.hgetall(ACCOUNTS));
+      const accounts = await Promise.all(ids.map((id) => readAccount(redis, id)));
+      return accounts.filter((account) => account !== null).sort((a, b) => (a.email < b.email ? -1 : 1));
+    },
+    setPlan: async (accountId, plan) => (await durably(setPlan(redis, [accountKey(accountId)], [plan]))) === 1,
+    deleteAccount: (accountId, now) => deleteAccount(redis, accountId, now),
+    async addKey({ accountId, hash, ...record }, maxLive) {
+      const values: [string, string, number] = [hash, JSON.stringify(record), maxLive];
+      return (await durably(addKey(redis, [accountKey(accountId), keysKey(accountId)], values))) === 1;
+    },
+    async listKeys(accountId) {
+      const records = Object.entries(await redis.hgetall(keysKey(accountId)));
+      return records
+        .map(([hash, record]) => toKeyRecord(accountId, hash, record))
+        .sort((a, b) => (a.createdAt + a.hash < b.createdAt + b.hash ? -1 : 1));
+    },
+    async revokeKey(accountId, keyHash, at) {
+      return (await durably(revokeKey(redis, [keysKey(accountId)], [keyHash, at.toISOString()]))) === 1;
+    },
+    async readUsage(accountId, days) {
+      const counts = await Promise.all(days.map((day) => redis.get(counterKey(accountId, day))));
+      return counts.map((count) => Number(count ?? 0));
+    },
+    close: async () => redis.disconnect(),
+  };
+}
+
+async function readAccount(redis: RedisConnection, id: string): Promise<Account | null> {
+  const fields = await redis.hgetall(accountKey(id));
+  if (!fields.email) return null;
+  return { id, email: fields.email, plan: fields.plan as Plan, createdAt: fields.createdAt ?? '' };
+}
+
+async function deleteAccount(redis: RedisConnection, accountId: string, now: Date): Promise<boolean> {
+  const account = await readAccount(redis, accountId);
+  const days = Array.from({ length: DAYS_KEPT + 2 }, (_, index) => utcDayFrom(now, 1 - index));
+  const counts = days.flatMap((day) => [counterKey(accountId, day), sendersKey(accountId, day)]);
+  const deleted = await redis.del(accountKey(accountId), keysKey(accountId), ...counts);
+  if (account) await redis.hdel(ACCOUNTS, account.email);
+  await waitForDisk(redis);
+  return account !== null && deleted > 0;
+}
+
+function toKeyRecord(accountId: string, hash: string, record: string): KeyRecord {
+  return { accountId, hash, revokedAt: null, lastUsedOn: null, ...JSON.parse(record) };
+}
+
+/** Until the append-only file on disk holds what was written. Redis can tell from 7.2 on; older ones refuse WAITAOF. */
+async function waitForDisk(connection: RedisConnection): Promise<void> {
+  const nodes = connection instanceof Cluster ? connection.nodes('master') : [connection];
+  try {
+    await Promise.all(nodes.map((node) => node.call('WAITAOF', 1, 0, DURABLE_WITHIN_MS)));
+  } catch (error) {
+    if (!(error instanceof ReplyError)) throw error;
+  }
+}

@@ -1,0 +1,63 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ANSWER_LIMITS, LimitError, type ListSpan, outlineJson, type Span } from './json-outline.ts';
+
+/** After so much text other work gets its turn. A larger answer is read in slices. */
+const SLICE_BYTES = 256_000;
+
+/**
+ * The value of a JSON text in UTF-8. A large answer is read record by record, so that other requests are served
+ * meanwhile; a record that is too large is null. Throws `LimitError`, or `SyntaxError` when the text is not JSON.
+ */
+export async function readJson(received: Buffer): Promise<unknown> {
+  const bytes = withoutByteOrderMark(received);
+  const lists = outlineJson(bytes);
+  if (bytes.length <= SLICE_BYTES) return JSON.parse(textOf(bytes, { start: 0, end: bytes.length }));
+  const frame = JSON.parse(frameOf(bytes, lists));
+  if (typeof frame !== 'object' || frame === null) return frame;
+  const values = await readLists(bytes, lists);
+  for (const [key, value] of Object.entries(frame)) {
+    if (Array.isArray(value)) frame[key] = values[value[0]];
+  }
+  return frame;
+}
+
+/** The text without its records: each list holds its own number instead. */
+function frameOf(bytes: Buffer, lists: readonly ListSpan[]): string {
+  let frame = '';
+  let from = 0;
+  for (const [number, { start, end }] of lists.entries()) {
+    frame += textOf(bytes, { start: from, end: start }) + number;
+    from = end;
+  }
+  if (frame.length + bytes.length - from > SLICE_BYTES) throw new LimitError('the answer is JSON of another shape');
+  return frame + textOf(bytes, { start: from, end: bytes.length });
+}
+
+async function readLists(bytes: Buffer, lists: readonly ListSpan[]): Promise<unknown[][]> {
+  const values: unknown[][] = [];
+  let bytesOfTurn = 0;
+  for (const { records } of lists) {
+    const list: unknown[] = [];
+    for (const record of records) {
+      const size = record.end - record.start;
+      const text = size > ANSWER_LIMITS.recordBytes ? 'null' : textOf(bytes, record);
+      const isEmptyList = records.length === 1 && text.trim() === '';
+      if (!isEmptyList) list.push(JSON.parse(text));
+      bytesOfTurn += size;
+      if (bytesOfTurn < SLICE_BYTES) continue;
+      bytesOfTurn = 0;
+      await nextTurn();
+    }
+    values.push(list);
+  }
+  await nextTurn();
+  return values;
+}
+
+function textOf(bytes: Buffer, { start, end }: Span): string {
+  return bytes.toString('utf8', start, end);
+}
+
+function withoutByteOrderMark(bytes: Buffer): Buffer {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
+}

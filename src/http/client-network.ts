@@ -1,0 +1,52 @@
+import { isIPv4, isIPv6 } from 'node:net';
+
+/** The longest text of an IPv6 address has 45 characters; the rest is room for a zone such as `%eth0`. */
+const MAX_LENGTH = 64;
+
+/**
+ * The network that limits count for a client: an IPv4 address, or the /64 of an IPv6 address, because one subscriber
+ * usually has a whole /64. An IPv4-mapped IPv6 address counts as IPv4. All texts that are not an IP address, which a
+ * client behind a proxy can make up, are one network together.
+ */
+export function clientNetwork(ip: string): string {
+  const address = ip.slice(0, MAX_LENGTH).split('%', 1)[0] ?? '';
+  if (ip.length > MAX_LENGTH) return 'invalid';
+  if (isIPv4(address)) return address;
+  if (!isIPv6(address)) return 'invalid';
+  const groups = toGroups(address);
+  if (isIPv4Mapped(groups)) return toIPv4(groups);
+  return groups
+    .slice(0, 4)
+    .map((group) => group.toString(16))
+    .join(':');
+}
+
+/** The eight numbers of a valid IPv6 address. */
+function toGroups(address: string): number[] {
+  const [head = '', tail] = address.split('::');
+  const before = parseGroups(head);
+  if (tail === undefined) return before;
+  const after = parseGroups(tail);
+  return [...before, ...Array<number>(8 - before.length - after.length).fill(0), ...after];
+}
+
+function parseGroups(text: string): number[] {
+  if (text === '') return [];
+  return text.split(':').flatMap((part) => {
+    if (!part.includes('.')) return [Number.parseInt(part, 16)];
+    const [a = 0, b = 0, c = 0, d = 0] = part.split('.').map(Number);
+    return [a * 256 + b, c * 256 + d];
+  });
+}
+
+/** `::ffff:0:0/96` */
+function isIPv4Mapped(groups: number[]): boolean {
+  return groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
+}
+
+function toIPv4(groups: number[]): string {
+  return groups
+    .slice(6)
+    .flatMap((group) => [group >> 8, group & 0xff])
+    .join('.');
+}

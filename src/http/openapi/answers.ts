@@ -1,0 +1,134 @@
+import { ERROR_TABLE, type ErrorCode, errorBody } from '../../errors.ts';
+import { errorsOf, type Operation } from '../../operation.ts';
+import { ERROR_DOCS } from '../error-docs.ts';
+
+type Json = Record<string, unknown>;
+
+/** Headers that answers carry, by the name under which OpenAPI lists them. */
+export const HEADER_COMPONENTS = {
+  'X-Request-Id': header(
+    'Names this answer in our log. Tell it when you ask about one.',
+    'string',
+    'a3f1c0de-5a7b-4c1d',
+  ),
+  'RateLimit-Policy': header(
+    'The plan’s daily limit (`q`) in a window of so many seconds (`w`).',
+    'string',
+    '"daily";q=1000;w=86400',
+  ),
+  RateLimit: header(
+    'Requests left today (`r`), and seconds until counting starts again (`t`), when the answer was sent. In an answer from a cache of your own the numbers are old.',
+    'string',
+    '"daily";r=987;t=41213',
+  ),
+  'X-RateLimit-Limit': header('The plan’s daily limit.', 'integer', 1000),
+  'X-RateLimit-Remaining': header('Requests left today, when the answer was sent.', 'integer', 987),
+  'X-RateLimit-Reset': header('When counting starts again, in seconds since 1970.', 'integer', 1795305600),
+  ETag: header(
+    'Names what the answer says, in every encoding and whenever it was retrieved. Send it in `If-None-Match` with the next request.',
+    'string',
+    'W/"Zk3vJk1yG1mJ3bq0lY8y1n0yWbM"',
+  ),
+  'Cache-Control': header(
+    'How many seconds the answer is good for, counted from when the authority answered (`max-age`), and for how many more it may be shown when asking fails (`stale-if-error`).',
+    'string',
+    'private, max-age=15, stale-if-error=180',
+  ),
+  Age: header('Seconds since the authority answered.', 'integer', 4),
+  'Cache-Status': header(
+    'Whether a call of the authority was made (`fwd=miss`) or the answer was there (`hit`), and for how many seconds it stays fresh (`ttl`), as in RFC 9211.',
+    'string',
+    'transit; hit; ttl=11',
+  ),
+  'Retry-After': header('Seconds to wait before the next try.', 'integer', 30),
+  'WWW-Authenticate': header('How to send a key.', 'string', 'Bearer realm="transit"'),
+};
+
+/** Header parameters that every operation takes. */
+export const PARAMETER_COMPONENTS = {
+  'If-None-Match': {
+    name: 'If-None-Match',
+    in: 'header',
+    required: false,
+    description:
+      'For polling: the `ETag` of the answer you have. Where it still says what is true, the answer is a 304 without a body.',
+    schema: { type: 'string', examples: ['W/"Zk3vJk1yG1mJ3bq0lY8y1n0yWbM"'] },
+  },
+};
+
+const FRESHNESS = ['ETag', 'Cache-Control', 'Age', 'Cache-Status'] as const;
+
+const LIMITS = [
+  'RateLimit-Policy',
+  'RateLimit',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+] as const;
+
+/** What an operation answers: its body, and each error it can meet under its status. */
+export function answersOf(operation: Operation, body: Json, docsUrl: string): Record<string, Json> {
+  const codes = errorsOf(operation);
+  const statuses = [...new Set(codes.map((code) => ERROR_TABLE[code].status))];
+  const errors = statuses.map((status) => {
+    const ofStatus = codes.filter((code) => ERROR_TABLE[code].status === status);
+    return [String(status), errorAnswer(status, ofStatus, docsUrl)];
+  });
+  const ok = {
+    description: operation.summary,
+    headers: headers('X-Request-Id', ...FRESHNESS, ...LIMITS),
+    content: { 'application/json': { schema: body, example: operation.example.body } },
+  };
+  return { 200: ok, 304: UNCHANGED, ...Object.fromEntries(errors) };
+}
+
+const UNCHANGED = {
+  description:
+    'Nothing but the moment of retrieval has changed since the answer whose `ETag` was sent in `If-None-Match`. How fresh that answer is now, say the headers of this one. It is not counted when it cost no call of the authority.',
+  headers: headers('X-Request-Id', ...FRESHNESS, ...LIMITS),
+};
+
+function errorAnswer(status: number, codes: readonly ErrorCode[], docsUrl: string): Json {
+  const examples = codes.map((code) => {
+    const { title, example } = ERROR_DOCS[code];
+    return [code, { summary: title, value: errorBody(example, docsUrl) }];
+  });
+  const limited = status === 401 ? (['WWW-Authenticate'] as const) : (['RateLimit'] as const);
+  return {
+    description: codes.map((code) => `\`${code}\`: ${ERROR_DOCS[code].title}.`).join(' '),
+    headers: headers(
+      'X-Request-Id',
+      ...limited,
+      ...(status === 429 || status === 503 ? (['Retry-After'] as const) : []),
+    ),
+    content: {
+      'application/json': { schema: { $ref: '#/components/schemas/Error' }, examples: Object.fromEntries(examples) },
+    },
+  };
+}
+
+/** The body of every error. */
+export const ERROR_SCHEMA = {
+  type: 'object',
+  description: 'What every error looks like.',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['code', 'message', 'docs'],
+      properties: {
+        code: { type: 'string', enum: Object.keys(ERROR_TABLE), description: 'For programs' },
+        message: { type: 'string', description: 'For people' },
+        docs: { type: 'string', format: 'uri', description: 'A page with cause, fix and retry rule of this code' },
+      },
+    },
+  },
+};
+
+function headers(...names: (keyof typeof HEADER_COMPONENTS)[]): Json {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+function header(description: string, type: string, example: unknown) {
+  return { description, schema: { type }, example };
+}

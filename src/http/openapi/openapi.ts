@@ -1,0 +1,92 @@
+import swagger from '@fastify/swagger';
+import type { FastifyInstance } from 'fastify';
+import fp from 'fastify-plugin';
+import type { Operation } from '../../operation.ts';
+import { answersOf, ERROR_SCHEMA, HEADER_COMPONENTS, PARAMETER_COMPONENTS } from './answers.ts';
+import { toComponents, toParameters } from './schema.ts';
+
+const OPENAPI_PATH = '/openapi.json';
+
+/** `GET /openapi.json`: OpenAPI 3.1 made from the list of operations. */
+export const openapi = fp(
+  async (
+    app: FastifyInstance,
+    { operations, publicUrl, docsUrl }: { operations: readonly Operation[]; publicUrl: string; docsUrl: string },
+  ) => {
+    const document = describe(operations, publicUrl, docsUrl);
+    // The types of the package do not know OpenAPI 3.1.
+    await app.register(swagger, { mode: 'static', specification: { document: document as never } });
+
+    app.get(OPENAPI_PATH, async (_request, reply) => {
+      reply.type('application/json; charset=utf-8').header('cache-control', 'public, max-age=300');
+      return document;
+    });
+  },
+  { name: 'openapi' },
+);
+
+function describe(operations: readonly Operation[], publicUrl: string, docsUrl: string) {
+  const { components, ...service } = describeService(publicUrl, docsUrl);
+  const described = operations.map((operation) => ({
+    operation,
+    body: toComponents(operation.body, operation.example.body),
+  }));
+  const paths = described.map(({ operation, body }) => {
+    const { id, path, tag, summary, description, query } = operation;
+    const parameters = [...toParameters(query), { $ref: '#/components/parameters/If-None-Match' }];
+    const responses = answersOf(operation, body.ref, docsUrl);
+    return [path, { get: { operationId: id, tags: [tag], summary, description, parameters, responses } }];
+  });
+  const schemas = Object.assign(
+    { Error: ERROR_SCHEMA },
+    ...described.map(({ body }) => body.needed),
+    ...described.map(({ body }) => body.own),
+  );
+  return {
+    openapi: '3.1.1',
+    ...service,
+    paths: Object.fromEntries(paths),
+    components: { ...components, parameters: PARAMETER_COMPONENTS, headers: HEADER_COMPONENTS, schemas },
+  };
+}
+
+function describeService(publicUrl: string, docsUrl: string) {
+  return {
+    info: {
+      title: 'Transit Information Service',
+      version: '1',
+      summary: 'Departures, nearby stops, stop search and journeys for New South Wales and Canberra',
+      description: [
+        'Every request needs a key in the `Authorization` header as a Bearer token; [sign up](/signup) and it is in your inbox.',
+        'Coordinates are `lat, lng` (EPSG:4326). Times in answers are UTC; the `date` and `time` parameters are Sydney local time.',
+        'Errors always have the same shape, and a page of their own.',
+        'Data: Transport for NSW, [CC BY 4.0](https://creativecommons.org/licenses/by/4.0/).',
+      ].join('\n\n'),
+      license: { name: 'Data: CC BY 4.0', url: 'https://creativecommons.org/licenses/by/4.0/' },
+      contact: { name: 'Sign up and status', url: publicUrl },
+    },
+    servers: [{ url: serverUrl(publicUrl) }],
+    externalDocs: { description: 'Every error, with its cause and fix', url: `${docsUrl}/errors` },
+    tags: [
+      { name: 'Stops', description: 'What leaves a stop, and finding stops by place or name' },
+      { name: 'Journeys', description: 'From one stop to another across all modes' },
+    ],
+    security: [{ apiKey: [] }],
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'Your API key: `tis_live_…`, or the sandbox’s `tis_test_…`.',
+        },
+      },
+    },
+  };
+}
+
+/** Where there is no public address: the server from which the description came. */
+function serverUrl(publicUrl: string): string {
+  return LOCAL_HOSTS.includes(new URL(publicUrl).hostname) ? '/' : publicUrl;
+}
+
+const LOCAL_HOSTS = ['localhost', '127.0.0.1', '[::1]'];

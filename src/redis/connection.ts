@@ -1,0 +1,105 @@
+import { Cluster, type ClusterOptions, Command, Redis, type RedisOptions } from 'ioredis';
+
+/** A connection that answers nothing for so long is closed and opened again. */
+const SOCKET_TIMEOUT_MS = 3000;
+
+/**
+ * For requests. Commands do not wait for a connection: without one they fail at once. No command is sent twice, because
+ * a command whose answer is lost may have been carried out.
+ */
+const FAIL_FAST = {
+  enableOfflineQueue: false,
+  maxRetriesPerRequest: 0,
+  autoResendUnfulfilledCommands: false,
+  connectTimeout: 2000,
+  socketTimeout: SOCKET_TIMEOUT_MS,
+  retryStrategy,
+} satisfies RedisOptions;
+
+/** For signup and for the operator's commands, which can wait a few seconds. */
+const PATIENT = {
+  enableOfflineQueue: true,
+  lazyConnect: true,
+  maxRetriesPerRequest: 3,
+  autoResendUnfulfilledCommands: false,
+  connectTimeout: 2000,
+  commandTimeout: 5000,
+  retryStrategy,
+} satisfies RedisOptions;
+
+export type RedisConnection = Redis | Cluster;
+
+/** Sends a command about a key. */
+export type AskRedis = <T>(key: string, command: (connection: RedisConnection) => Promise<T>) => Promise<T>;
+
+const lastErrors = new WeakMap<RedisConnection, string>();
+
+/** The latest error of the connection; for logs. */
+export function lastConnectionError(connection: RedisConnection): string {
+  return lastErrors.get(connection) ?? 'no connection yet';
+}
+
+/** One URL is a server, several are nodes of a cluster. `rediss:` is TLS. */
+export function connectRedis(urls: readonly string[], mode: 'fail-fast' | 'patient'): RedisConnection {
+  const options = mode === 'fail-fast' ? FAIL_FAST : PATIENT;
+  const connection =
+    urls.length === 1 && urls[0]
+      ? new Redis(urls[0], options)
+      : new Cluster([...urls], clusterOptions(urls[0], options));
+  connection.on('error', (error: Error) => {
+    lastErrors.set(connection, error.message);
+  });
+  return connection;
+}
+
+/** Nodes that the cluster announces get user, password and TLS from the first URL. */
+function clusterOptions(url = '', options: typeof FAIL_FAST | typeof PATIENT) {
+  const { protocol, username, password } = new URL(url);
+  const { enableOfflineQueue: _, lazyConnect, retryStrategy: __, ...forNodes } = { lazyConnect: false, ...options };
+  const isTls = protocol === 'rediss:';
+  return {
+    // ioredis connects to a node when the first command for it comes; that command waits in the queue meanwhile.
+    enableOfflineQueue: true,
+    lazyConnect,
+    // A delay above zero would make ioredis send commands again that may have been carried out.
+    retryDelayOnFailover: 0,
+    clusterRetryStrategy: retryStrategy,
+    slotsRefreshInterval: 5000,
+    // Certificates name hosts, so hosts must not be replaced by their addresses.
+    ...(isTls && { dnsLookup: (address, callback) => callback(null, address) }),
+    redisOptions: {
+      ...forNodes,
+      ...(username && { username: decodeURIComponent(username) }),
+      ...(password && { password: decodeURIComponent(password) }),
+      ...(isTls && { tls: {} }),
+    },
+  } satisfies ClusterOptions;
+}
+
+function retryStrategy(attempt: number): number {
+  return Math.min(attempt * 100, 500);
+}
+
+/** Resolves when commands can be sent, or after `timeoutMs`. */
+export async function whenReady(connection: RedisConnection, timeoutMs: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, timeoutMs);
+  const ping = () => pingNodes(connection).then(resolve, () => {});
+  if (connection.status === 'ready') ping();
+  else connection.once('ready', ping);
+  await promise;
+  clearTimeout(timer);
+  connection.off('ready', ping);
+}
+
+/** Opens the connections to all nodes of a cluster, so that the first request does not wait for one. */
+async function pingNodes(connection: RedisConnection): Promise<void> {
+  if (connection instanceof Cluster) await Promise.all(connection.nodes('master').map((node) => node.ping()));
+}
+
+/** The node of a cluster that holds the key, as `host:port`; the empty string for a single server. */
+export function nodeOf(connection: RedisConnection, key: string): string {
+  if (!(connection instanceof Cluster)) return '';
+  const slot = new Command('exists', [key]).getSlot();
+  return connection.slots[slot]?.[0] ?? '';
+}

@@ -1,0 +1,107 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createDistances, MAX_ROUND_TRIP_MS } from './distance.ts';
+import { createSilenceDetector } from './silence-detector.ts';
+import { UnavailableError } from './unavailable-error.ts';
+
+const PROBE_EVERY_MS = 100;
+const LOG_REFUSALS_EVERY_MS = 60_000;
+
+export interface PresenceLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}
+
+/** Knows whether a store answers, so that requests do not wait for a store that is away. */
+export interface Presence {
+  /** On a cluster, one node can be away while the others answer: the key says which node is meant. */
+  isAway(key: string): boolean;
+  /**
+   * Settles as the call does, or rejects with `UnavailableError` as soon as the node of the key counts as away. The call
+   * itself goes on, and its late answer can still be read from it.
+   */
+  watch<T>(key: string, call: Promise<T>): Promise<T>;
+  close(): void;
+}
+
+export interface PresenceOptions {
+  /** What is watched; for the log. */
+  storeName: string;
+  /** Names the node that holds the key. */
+  nodeOf: (key: string) => string;
+  /** Resolves when the node of the key has answered. */
+  probe: (key: string) => Promise<unknown>;
+  log: PresenceLog;
+  /** For how long silence is normal, beside the distance. */
+  marginMs?: number;
+}
+
+/**
+ * A store counts as away when the connection is lost, or when nothing comes for longer than its distance explains while
+ * an answer is due. From then on it is probed in the background.
+ */
+export function createPresence({ storeName, nodeOf, probe, log, marginMs }: PresenceOptions): Presence {
+  const awayNodes = new Set<string>();
+  const distances = createDistances(marginMs);
+  const untilSilent = createSilenceDetector(distances);
+  const closing = new AbortController();
+  let refusalLoggedAt = Number.NEGATIVE_INFINITY;
+
+  function startProbing(node: string, key: string, { message }: UnavailableError): void {
+    if (awayNodes.has(node) || closing.signal.aborted) return;
+    awayNodes.add(node);
+    // The message alone: errors of the client carry the command, and a command carries secrets.
+    log.warn({ node, reason: message }, `${storeName} is away`);
+    probeUntilBack(node, key).catch(() => {});
+  }
+
+  async function probeUntilBack(node: string, key: string): Promise<void> {
+    do await sleep(PROBE_EVERY_MS, undefined, { ref: false, signal: closing.signal });
+    while (!(await answersProbes(node, key)));
+    awayNodes.delete(node);
+    log.info({ node }, `${storeName} is back`);
+  }
+
+  /**
+   * Two probes: the first answer may be late because the store was stopped for a while. The second one tells how far
+   * away the store is now.
+   */
+  async function answersProbes(node: string, key: string): Promise<boolean> {
+    try {
+      const roundTripMs = Math.min(await timeProbe(key), await timeProbe(key));
+      if (roundTripMs > MAX_ROUND_TRIP_MS) return false;
+      distances.measured(node, roundTripMs);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  async function timeProbe(key: string): Promise<number> {
+    const askedAt = performance.now();
+    await probe(key);
+    return performance.now() - askedAt;
+  }
+
+  /** Out of memory, read-only: the store answers, so it does not count as away. */
+  function logRefusal({ message }: UnavailableError): void {
+    if (performance.now() - refusalLoggedAt < LOG_REFUSALS_EVERY_MS) return;
+    refusalLoggedAt = performance.now();
+    log.warn({ reason: message }, `${storeName} refuses a command`);
+  }
+
+  return {
+    isAway: (key) => awayNodes.size > 0 && awayNodes.has(nodeOf(key)),
+    async watch(key, call) {
+      const node = nodeOf(key);
+      try {
+        return await untilSilent(node, call);
+      } catch (error) {
+        if (!(error instanceof UnavailableError)) throw error;
+        if (error.reason === 'refused') logRefusal(error);
+        else startProbing(node, key, error);
+        throw error;
+      }
+    },
+    close: () => closing.abort(),
+  };
+}

@@ -1,0 +1,121 @@
+import type { Authority } from '../authority.ts';
+import { parseCoord } from '../journeys/endpoint.ts';
+import type { NetworkIndex, PointNode, StopNode } from '../network/network-index.ts';
+import { distanceMetres, type Position } from '../network/position.ts';
+import { coordOf, placeId, pointNaming } from './point-naming.ts';
+import { VERSION } from './system-message.ts';
+
+interface Filter {
+  type: string;
+  radiusMetres: number;
+}
+
+interface Hit {
+  metres: number;
+  location: object;
+}
+
+/**
+ * Answer of `coord`: the locations within the radius of each numbered filter, in one list for all filters, nearest
+ * first.
+ */
+export function coordAnswer({ index }: Authority, query: URLSearchParams): object {
+  const position = parseCoord(query.get('coord') ?? '');
+  if (position === undefined || query.get('inclFilter') !== '1') return { version: VERSION };
+  const hits = filtersOf(query)
+    .flatMap((filter) => hitsOf(index, filter, position))
+    .sort((a, b) => a.metres - b.metres);
+  return hits.length === 0 ? { version: VERSION } : { version: VERSION, locations: hits.map((hit) => hit.location) };
+}
+
+function filtersOf(query: URLSearchParams): Filter[] {
+  return [...query].flatMap(([name, type]) => {
+    const number = /^type_(\d+)$/.exec(name)?.[1];
+    const radiusMetres = Number(query.get(`radius_${number}`) ?? Number.NaN);
+    return number === undefined || !(radiusMetres > 0) ? [] : [{ type, radiusMetres }];
+  });
+}
+
+function hitsOf(index: NetworkIndex, filter: Filter, position: Position): Hit[] {
+  const within = (metres: number) => metres <= filter.radiusMetres;
+  if (filter.type === 'BUS_POINT') {
+    return index.points
+      .map((node) => ({ node, metres: distanceMetres(position, node.point) }))
+      .filter(({ metres }) => within(metres))
+      .map(({ node, metres }) => ({ metres, location: platformLocation(node, metres) }));
+  }
+  if (filter.type === 'STOP') {
+    return index.stops
+      .map((home) => ({ home, metres: distanceMetres(position, home.stop) }))
+      .filter(({ metres }) => within(metres))
+      .map(({ home, metres }) => ({ metres, location: stopLocation(home, metres) }));
+  }
+  return [];
+}
+
+/** BUS_POINT means the platforms of every mode. They do not say which mode. */
+function platformLocation(node: PointNode, metres: number): object {
+  const { stop } = node.home;
+  const { long, platformName } = pointNaming(node);
+  const name = `${long}, ${stop.locality}`;
+  return {
+    id: node.point.id,
+    isGlobalId: true,
+    name,
+    disassembledName: name,
+    type: 'platform',
+    coord: coordOf(node.point),
+    parent: {
+      id: node.point.id,
+      isGlobalId: true,
+      name,
+      disassembledName: long,
+      type: 'stop',
+      parent: { id: placeId(stop.locality), name: stop.locality, type: 'locality' },
+    },
+    properties: {
+      distance: Math.round(metres),
+      STOP_GLOBAL_ID: stop.id,
+      STOPPOINT_GLOBAL_ID: node.point.id,
+      STOP_NAME_WITH_PLACE: `${stop.name}, ${stop.locality}`,
+      STOP_NAME: stop.name,
+      STOP_AREA_NAME: areaName(node),
+      STOP_POINT_LONGNAME: platformName,
+      IDENTIFIER: node.point.code,
+    },
+  };
+}
+
+/** A STOP has its modes, but its `name` is literally "undefined, undefined"; the true one is in the properties. */
+function stopLocation({ stop, classes }: StopNode, metres: number): object {
+  const name = 'undefined, undefined';
+  return {
+    id: stop.id,
+    isGlobalId: true,
+    name,
+    type: 'stop',
+    coord: coordOf(stop),
+    parent: { id: stop.id, name, type: 'locality' },
+    productClasses: classes,
+    properties: {
+      distance: Math.round(metres),
+      STOP_GLOBAL_ID: stop.id,
+      STOP_NAME_WITH_PLACE: `${stop.name}, ${stop.locality}`,
+      STOP_MAJOR_MEANS: String(MEANS[classes[0] ?? 5] ?? 3),
+      STOP_MEANS_LIST: classes.map((productClass) => MEANS[productClass] ?? 3).join(','),
+      STOP_MOT_LIST: classes.join(','),
+      stopId: stop.stopId,
+    },
+    disassembledName: name,
+  };
+}
+
+/** The authority's second numbering of modes ("means"), by product class. */
+const MEANS: Record<number, number> = { 1: 2, 2: 1, 4: 4, 5: 3, 7: 3, 9: 10, 11: 3 };
+
+function areaName({ home, point, area }: PointNode): string {
+  if (point.platformName === home.stop.name) return 'Swa';
+  const platform = /^Platform (\d+)$/.exec(point.platformName)?.[1];
+  if (platform !== undefined) return `P${platform}`;
+  return point.code.startsWith('LR') ? 'LR' : `BUS${area}`;
+}

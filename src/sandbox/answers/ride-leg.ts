@@ -1,0 +1,127 @@
+import { alertsFor } from '../alerts/alert.ts';
+import type { Ride } from '../journeys/journey-search.ts';
+import { wayBetween } from '../network/geometry.ts';
+import type { PointNode } from '../network/network-index.ts';
+import { callState, delaySeconds, isExtraStop, occupancyOf } from '../timetable/realtime.ts';
+import { plannedSeconds } from '../timetable/run.ts';
+import { seedOf, trait } from '../trait.ts';
+import { type JourneyLocation, journeyLocation } from './journey-location.ts';
+import { coordOf } from './point-naming.ts';
+import { timestamp } from './time.ts';
+import { journeyTransportation } from './transportation.ts';
+
+/** A ride with its planned and estimated times. Estimates are the planned times where the vehicle does not report. */
+export interface TimedRide extends Ride {
+  isLive: boolean;
+  departureSeconds: number;
+  arrivalSeconds: number;
+  estimatedDepartureSeconds: number;
+  estimatedArrivalSeconds: number;
+}
+
+/** A ride is live when its vehicle reports at the stop of boarding; then every call has an estimate. */
+export function timedRide(ride: Ride, nowSeconds: number | undefined): TimedRide {
+  const departureSeconds = plannedSeconds(ride.run, ride.fromCall);
+  const arrivalSeconds = plannedSeconds(ride.run, ride.toCall);
+  const isLive = nowSeconds !== undefined && callState(ride.run, ride.fromCall, nowSeconds).kind === 'live';
+  const estimated = (call: number) => estimatedSeconds(ride, call, isLive);
+  return {
+    ...ride,
+    isLive,
+    departureSeconds,
+    arrivalSeconds,
+    estimatedDepartureSeconds: estimated(ride.fromCall),
+    estimatedArrivalSeconds: estimated(ride.toCall),
+  };
+}
+
+function estimatedSeconds(ride: Ride, call: number, isLive: boolean): number {
+  return plannedSeconds(ride.run, call) + (isLive ? delaySeconds(ride.run, call) : 0);
+}
+
+/** Leg in a vehicle. `change` is the walk to another platform of the same stop, where the next ride begins. */
+export function rideLeg(ride: TimedRide, change: { to: PointNode; seconds: number } | undefined): object {
+  const { run, fromCall, toCall, isLive } = ride;
+  const { pattern } = run;
+  const from = pattern.points[fromCall] as PointNode;
+  const to = pattern.points[toCall] as PointNode;
+  const isTrain = pattern.line.product.class === 1;
+  const isAccessible = pattern.pattern.wheelchairAccessible;
+  const origin = callLocation(ride, fromCall);
+  const destination = callLocation(ride, toCall);
+  return {
+    duration: ride.estimatedArrivalSeconds - ride.estimatedDepartureSeconds,
+    ...(isLive && { isRealtimeControlled: true, realtimeStatus: ['MONITORED'] }),
+    origin: {
+      ...origin,
+      departureTimeBaseTimetable: timestamp(ride.departureSeconds),
+      departureTimePlanned: timestamp(ride.departureSeconds),
+      departureTimeEstimated: timestamp(ride.estimatedDepartureSeconds),
+      properties: {
+        ...origin.properties,
+        ...(isTrain && { NumberOfCars: '8', TravelInCarsFrom: '1', TravelInCarsTo: '8', TravelInCarsMessage: 'any' }),
+      },
+    },
+    destination: {
+      ...destination,
+      arrivalTimeBaseTimetable: timestamp(ride.arrivalSeconds),
+      arrivalTimePlanned: timestamp(ride.arrivalSeconds),
+      arrivalTimeEstimated: timestamp(ride.estimatedArrivalSeconds),
+    },
+    transportation: journeyTransportation(run, isLive, isAccessible ? ['PLAN_WHEELCHAIRACCESS'] : []),
+    ...(pattern.line.product.class === 9 && { hints: [GATE_HINT] }),
+    stopSequence: stopSequence(ride),
+    ...(change !== undefined && changeWithinStop(to, change)),
+    infos: alertsFor(pattern, [from.home, to.home]),
+    coords: wayBetween(pattern, fromCall, toCall),
+    ...(isAccessible !== null && { properties: vehicleAccess(isAccessible) }),
+  };
+}
+
+/** The planned accessibility of the vehicle. */
+function vehicleAccess(isAccessible: boolean): object {
+  const value = isAccessible ? '1' : '0';
+  return { PlanLowFloorVehicle: value, PlanWheelChairAccess: value };
+}
+
+const GATE_HINT = {
+  content: 'Ferry gates close shortly before the scheduled departure time.',
+  providerCode: 'FGate',
+  type: 'Timetable',
+  properties: { subnet: 'nsw' },
+  language: 'en',
+  priority: 'STANDARD',
+};
+
+function stopSequence(ride: TimedRide): object[] {
+  const calls: object[] = [];
+  for (let call = ride.fromCall; call <= ride.toCall; call++) {
+    const planned = timestamp(plannedSeconds(ride.run, call));
+    const estimated = timestamp(estimatedSeconds(ride, call, ride.isLive));
+    calls.push({
+      ...callLocation(ride, call),
+      ...(call > ride.fromCall && { arrivalTimePlanned: planned, arrivalTimeEstimated: estimated }),
+      ...(call < ride.toCall && { departureTimePlanned: planned, departureTimeEstimated: estimated }),
+    });
+  }
+  return calls;
+}
+
+function callLocation({ run, isLive }: TimedRide, call: number): JourneyLocation {
+  const node = run.pattern.points[call] as PointNode;
+  if (!isLive) return journeyLocation(node, {});
+  return journeyLocation(node, { occupancy: occupancyOf(run, call), isExtraStop: isExtraStop(run, call) });
+}
+
+/**
+ * A walk between platforms of one stop is not a leg but a property of the ride before it, usually with its geometry.
+ */
+function changeWithinStop(from: PointNode, change: { to: PointNode; seconds: number }): object {
+  const footpath = {
+    footPathInfo: [{ position: 'AFTER', duration: change.seconds }],
+    footPathInfoRedundant: true,
+  };
+  if (trait(seedOf(`${from.point.id}-${change.to.point.id}`), 1) < 0.2) return footpath;
+  const coords = [coordOf(from.point), coordOf(change.to.point)];
+  return { ...footpath, interchange: { desc: 'Fussweg', type: 100, coords } };
+}

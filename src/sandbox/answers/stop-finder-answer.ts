@@ -1,0 +1,138 @@
+import type { Authority } from '../authority.ts';
+import type { SandboxPlace } from '../network/network.ts';
+import type { PointNode, StopNode } from '../network/network-index.ts';
+import { seedOf, trait } from '../trait.ts';
+import { coordOf, placeId, pointNaming } from './point-naming.ts';
+import { listOfPlaces, nameList, noMatches, VERSION } from './system-message.ts';
+import { uniqueStop } from './unique-stop.ts';
+
+/** The authority's name for a stop's list of product classes: `modes` with `TfNSWSF=true`. */
+type ClassesField = 'modes' | 'productClasses';
+
+/**
+ * Answer of `stop_finder`: the one stop of an identifier, or all places that match a text, in no useful order.
+ * Decommissioned stops are not found.
+ */
+export function stopFinderAnswer({ index }: Authority, query: URLSearchParams): object {
+  const name = (query.get('name_sf') ?? '').trim();
+  const classes = query.get('TfNSWSF') === 'true' ? 'modes' : 'productClasses';
+  const stopsInUse = index.stops.filter((stop) => !stop.isDecommissioned);
+  const home = index.stopById.get(name);
+  if (home !== undefined && !home.isDecommissioned) {
+    return { version: VERSION, locations: [uniqueResult(home, classes)] };
+  }
+  const point = index.pointById.get(name);
+  if (point !== undefined && !point.home.isDecommissioned) {
+    return { version: VERSION, locations: [platformResult(point, classes)] };
+  }
+  if (query.get('type_sf') === 'stop') return nameListAnswer(stopsInUse, name);
+
+  const stops = stopsInUse
+    .map((stop) => ({ stop, quality: quality(name, stop.stop.name, stop.stop.locality) }))
+    .filter(({ quality }) => quality > 0);
+  const best = stops.reduce<{ stop: StopNode; quality: number } | undefined>(
+    (top, candidate) => (top === undefined || candidate.quality > top.quality ? candidate : top),
+    undefined,
+  );
+  const places = index.network.places
+    .map((place) => ({ place, quality: quality(name, place.name, place.locality) }))
+    .filter(({ quality }) => quality > 0);
+  const locations = [
+    ...stops.map((found) => stopResult(found.stop, 934 + Math.round(66 * found.quality), found === best, classes)),
+    ...places.map((found) => placeResult(found.place, 225 + Math.round(25 * found.quality))),
+  ];
+  if (locations.length === 0) return { version: VERSION, systemMessages: [noMatches('stop')] };
+  locations.sort((a, b) => seedOf(a.id) - seedOf(b.id));
+  return { version: VERSION, systemMessages: [listOfPlaces], locations };
+}
+
+/**
+ * How well a text matches a name, from 0 (not at all) to 1 (exactly). Each word of the text must begin a word of the
+ * name or of the suburb, and at least one of them a word of the name.
+ */
+function quality(text: string, name: string, locality: string): number {
+  const asked = wordsOf(text);
+  const named = wordsOf(name);
+  const placed = [...named, ...wordsOf(locality)];
+  const isMatch =
+    asked.length > 0 &&
+    asked.every((word) => placed.some((candidate) => candidate.startsWith(word))) &&
+    asked.some((word) => named.some((candidate) => candidate.startsWith(word)));
+  if (!isMatch) return 0;
+  const lengthAsked = asked.join('').length;
+  const lengthNamed = named.join('').length;
+  const isStart = named[0]?.startsWith(asked[0] ?? '') ? 0.3 : 0;
+  return 0.5 + isStart + 0.2 * Math.min(1, lengthAsked / lengthNamed);
+}
+
+function wordsOf(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+}
+
+function stopResult({ stop, classes }: StopNode, matchQuality: number, isBest: boolean, field: ClassesField) {
+  return {
+    id: stop.id,
+    isGlobalId: true,
+    name: `${stop.name}, ${stop.locality}`,
+    disassembledName: stop.name,
+    coord: coordOf(stop),
+    type: 'stop',
+    matchQuality,
+    isBest,
+    parent: { id: placeId(stop.locality), name: stop.locality, type: 'locality' },
+    properties: { stopId: stop.stopId, mainLocality: stop.locality },
+    [field]: classes,
+  };
+}
+
+function placeResult(place: SandboxPlace, matchQuality: number) {
+  const isArea = place.type === 'suburb' || place.type === 'locality';
+  return {
+    id: place.id,
+    name: isArea || place.name === place.locality ? place.name : `${place.name}, ${place.locality}`,
+    ...(!isArea && { disassembledName: place.name }),
+    coord: coordOf(place),
+    ...(place.type === 'street' && { streetName: place.name, postCode: ` ${2000 + (seedOf(place.locality) >>> 23)}` }),
+    type: place.type,
+    matchQuality,
+    isBest: false,
+    parent: { id: placeId(place.locality), name: place.locality, type: 'locality' },
+  };
+}
+
+function uniqueResult(home: StopNode, field: ClassesField): object {
+  return { ...uniqueStop(home, field), [field]: home.classes };
+}
+
+function platformResult(node: PointNode, field: ClassesField): object {
+  const { stop } = node.home;
+  const { long } = pointNaming(node);
+  return {
+    ...uniqueStop(node.home, field),
+    id: node.point.id,
+    name: `${long}, ${stop.locality}`,
+    disassembledName: long,
+    coord: coordOf(node.point),
+    type: 'platform',
+    [field]: node.home.classes,
+  };
+}
+
+/** With `type_sf=stop` the answer is a list of names: internal identifiers, no coordinates, no best match. */
+function nameListAnswer(stops: readonly StopNode[], name: string): object {
+  const locations = stops
+    .filter(({ stop }) => quality(name, stop.name, stop.locality) > 0)
+    .map(({ stop, classes }) => ({
+      id: stop.stopId,
+      name: `${stop.name}, ${stop.locality}`,
+      disassembledName: stop.name,
+      type: 'stop',
+      matchQuality: 950_006 + 1000 * Math.floor(30 * trait(seedOf(stop.id), 1)),
+      isBest: false,
+      productClasses: classes,
+      parent: { id: placeId(stop.locality), name: stop.locality, type: 'locality' },
+      assignedStops: [{ id: stop.stopId, type: 'stop', productClasses: classes, connectingMode: 100 }],
+    }));
+  if (locations.length === 0) return { version: VERSION, systemMessages: [noMatches('stop')] };
+  return { version: VERSION, systemMessages: [nameList], locations };
+}

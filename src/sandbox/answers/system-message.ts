@@ -1,0 +1,37 @@
+/**
+ * Element of `systemMessages`. The authority uses the same code with different meanings; codes and texts are as
+ * recorded.
+ */
+export interface SystemMessage {
+  type: 'error' | 'warning' | 'message';
+  module: 'BROKER';
+  code: number;
+  text: string;
+  subType?: string;
+}
+
+export const VERSION = '10.6.21.17';
+
+export const stopInvalid = error(-2000, 'stop invalid');
+export const noServingLines = error(-4050, 'no serving lines found');
+export const dateInvalid = error(-4001, 'date invalid');
+export const noConnection = error(-4000, 'no connection');
+export const sameOriginAndDestination = error(-4007, 'origin equals destination');
+export const listOfPlaces = error(-8011, '');
+export const nameList = error(1, 'name list');
+/** Accompanies good answers and has no meaning for them. */
+export const monomodal: SystemMessage = {
+  type: 'warning',
+  module: 'BROKER',
+  code: -10015,
+  text: 'itp',
+  subType: 'itp-monomodal',
+};
+
+export function noMatches(what: 'origin' | 'destination' | 'stop'): SystemMessage {
+  return error(-8020, `${what}: no matches`);
+}
+
+function error(code: number, text: string): SystemMessage {
+  return { type: 'error', module: 'BROKER', code, text };
+}

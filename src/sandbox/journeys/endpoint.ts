@@ -1,0 +1,70 @@
+import type { SandboxPlace } from '../network/network.ts';
+import type { NetworkIndex, PointNode, StopNode } from '../network/network-index.ts';
+import { distanceMetres, type Position } from '../network/position.ts';
+import { ADDRESS_REACH_METRES, changeSeconds, STOP_REACH_METRES, walkSeconds } from './footpath.ts';
+import type { Entrance } from './journey-search.ts';
+
+/** Where a journey begins or ends. */
+export type Endpoint =
+  | { kind: 'stop'; stop: StopNode }
+  | { kind: 'point'; point: PointNode }
+  | { kind: 'address'; address: Address };
+
+interface Address extends Position {
+  id: string;
+  name: string;
+  /** Suburb; absent for a bare coordinate. */
+  locality?: string;
+  type: SandboxPlace['type'] | 'address';
+}
+
+/** Finds a stop, point or place by its identifier; `lng:lat:EPSG:4326` is an address without a suburb. */
+export function findEndpoint(index: NetworkIndex, name: string): Endpoint | undefined {
+  const stop = index.stopById.get(name);
+  if (stop !== undefined) return { kind: 'stop', stop };
+  const point = index.pointById.get(name);
+  if (point !== undefined) return { kind: 'point', point };
+  const place = index.network.places.find((candidate) => candidate.id === name);
+  if (place !== undefined) return { kind: 'address', address: place };
+  const position = parseCoord(name);
+  if (position === undefined) return undefined;
+  return {
+    kind: 'address',
+    address: { id: `coord:${name}`, name: name.split(':EPSG')[0] ?? name, type: 'address', ...position },
+  };
+}
+
+/** The position in `lng:lat:EPSG:4326`; undefined for any other text. */
+export function parseCoord(text: string): Position | undefined {
+  const match = /^(-?\d+(?:\.\d+)?):(-?\d+(?:\.\d+)?):EPSG:4326$/.exec(text);
+  if (match === null) return undefined;
+  return { lng: Number(match[1]), lat: Number(match[2]) };
+}
+
+export function homeOf(endpoint: Endpoint): StopNode | undefined {
+  if (endpoint.kind === 'stop') return endpoint.stop;
+  return endpoint.kind === 'point' ? endpoint.point.home : undefined;
+}
+
+export function positionOf(endpoint: Endpoint): Position {
+  if (endpoint.kind === 'stop') return endpoint.stop.stop;
+  return endpoint.kind === 'point' ? endpoint.point.point : endpoint.address;
+}
+
+/** All points of the endpoint's own stop, and the other points within walking distance. */
+export function entrancesOf(index: NetworkIndex, endpoint: Endpoint): Entrance[] {
+  const home = homeOf(endpoint);
+  const position = positionOf(endpoint);
+  const reachMetres = home === undefined ? ADDRESS_REACH_METRES : STOP_REACH_METRES;
+  return index.points.flatMap((point) => {
+    if (point.home === home) return [{ point, walkSeconds: withinStopSeconds(endpoint, point) }];
+    if (distanceMetres(position, point.point) > reachMetres) return [];
+    return [{ point, walkSeconds: walkSeconds(position, point.point) }];
+  });
+}
+
+/** No walk from a stop as a whole to any of its platforms; from one platform there is a walk to the others. */
+function withinStopSeconds(endpoint: Endpoint, point: PointNode): number {
+  if (endpoint.kind !== 'point' || endpoint.point === point) return 0;
+  return changeSeconds(endpoint.point, point);
+}

@@ -1,0 +1,48 @@
+import type { NetworkIndex, PointNode } from '../network/network-index.ts';
+import { distanceMetres, type Position } from '../network/position.ts';
+
+interface Footpath {
+  to: PointNode;
+  seconds: number;
+}
+
+/** Footpaths from every point, including the change at the point itself. Both directions take equally long. */
+export type Footpaths = (from: PointNode) => readonly Footpath[];
+
+export const STOP_REACH_METRES = 400;
+export const ADDRESS_REACH_METRES = 800;
+const SAME_POINT_CHANGE_SECONDS = 60;
+const SAME_STOP_CHANGE_SECONDS = 120;
+const DETOUR = 1.3;
+const METRES_PER_SECOND = 1.1;
+
+/** Footpaths between all points of one stop, however far apart, and between points of two stops at most 400 m apart. */
+export function createFootpaths(index: NetworkIndex): Footpaths {
+  const known: (readonly Footpath[] | undefined)[] = [];
+  return (from) => {
+    let footpaths = known[from.index];
+    if (footpaths === undefined) {
+      footpaths = index.points
+        .filter((to) => to.home === from.home || distanceMetres(from.point, to.point) <= STOP_REACH_METRES)
+        .map((to) => ({ to, seconds: changeSeconds(from, to) }));
+      known[from.index] = footpaths;
+    }
+    return footpaths;
+  };
+}
+
+export function changeSeconds(from: PointNode, to: PointNode): number {
+  if (from === to) return SAME_POINT_CHANGE_SECONDS;
+  const seconds = SAME_POINT_CHANGE_SECONDS + walkSeconds(from.point, to.point);
+  return from.home === to.home ? Math.max(SAME_STOP_CHANGE_SECONDS, seconds) : seconds;
+}
+
+/** Walking time in whole minutes. */
+export function walkSeconds(from: Position, to: Position): number {
+  return 60 * Math.ceil((DETOUR * distanceMetres(from, to)) / METRES_PER_SECOND / 60);
+}
+
+/** Length of the walk along the streets, whole metres. */
+export function walkMetres(from: Position, to: Position): number {
+  return Math.round(DETOUR * distanceMetres(from, to));
+}

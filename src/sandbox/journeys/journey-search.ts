@@ -1,0 +1,131 @@
+import type { PatternNode, PointNode } from '../network/network-index.ts';
+import { type Run, runAt } from '../timetable/run.ts';
+import { emptyRound, patternsFrom, type Round, ridePattern, type Search, walkOn } from './search-round.ts';
+
+/*
+ * Earliest arrival by rounds, as in RAPTOR: round n takes one more ride from every point reached with n-1 rides.
+ * Planned times only. Searching backward finds the latest departure with the same code: times are negated ("ticks"),
+ * and patterns are read from their last call. Footpaths take equally long in both directions.
+ */
+
+export interface Ride {
+  run: Run;
+  fromCall: number;
+  toCall: number;
+}
+
+/** A point where the search may start or end, and the walk between that point and the endpoint. */
+export interface Entrance {
+  point: PointNode;
+  walkSeconds: number;
+}
+
+/** `forward` from a departure time to the earliest arrival, `backward` from an arrival time to the latest departure. */
+export type Direction = 'forward' | 'backward';
+
+export interface Found {
+  /** Forward, the arrival at the destination; backward, the departure from the origin. */
+  endSeconds: number;
+  /** In order of travel, at least one. */
+  rides: Ride[];
+  /** The entrances used, in order of travel. */
+  first: Entrance;
+  last: Entrance;
+}
+
+const MOST_RIDES = 7;
+
+/**
+ * The best way with one ride, with two rides and so on, as long as one more ride makes it better. So the last one ends
+ * earliest (backward: latest). Empty when there is no way before `limitSeconds`.
+ */
+export function searchRounds(
+  search: Search,
+  direction: Direction,
+  startSeconds: number,
+  starts: readonly Entrance[],
+  goals: readonly Entrance[],
+  limitSeconds: number,
+): Found[] {
+  const sign = direction === 'forward' ? 1 : -1;
+  const size = search.index.points.length;
+  const bestArrived = new Float64Array(size).fill(Infinity);
+  const bestReady = new Float64Array(size).fill(Infinity);
+  const goalWalk = new Float64Array(size).fill(Infinity);
+  for (const goal of goals) goalWalk[goal.point.index] = goal.walkSeconds;
+
+  const rounds: Round[] = [emptyRound(size)];
+  let marked = new Set<number>();
+  for (const start of starts) {
+    const i = start.point.index;
+    const ready = sign * startSeconds + start.walkSeconds;
+    if (ready >= (bestReady[i] ?? Infinity)) continue;
+    bestReady[i] = ready;
+    (rounds[0] as Round).ready[i] = ready;
+    marked.add(i);
+  }
+
+  const found: Found[] = [];
+  let bestEnd = sign * limitSeconds;
+  for (let rides = 1; rides <= MOST_RIDES && marked.size > 0; rides++) {
+    const before = rounds[rides - 1] as Round;
+    const round = emptyRound(size);
+    rounds.push(round);
+    const reached = new Set<number>();
+    let end: { tick: number; point: number } | undefined;
+    for (const [pattern, firstStep] of patternsFrom(search, marked, sign)) {
+      ridePattern(search, pattern, firstStep, sign, before, (point, tick, position, boarded, alighted) => {
+        if (tick >= (bestArrived[point] ?? 0) || tick >= bestEnd) return;
+        bestArrived[point] = tick;
+        round.arrived[point] = tick;
+        round.pattern[point] = pattern.index;
+        round.position[point] = position;
+        round.boarded[point] = boarded;
+        round.alighted[point] = alighted;
+        reached.add(point);
+        const atGoal = tick + (goalWalk[point] ?? Infinity);
+        if (atGoal < bestEnd) {
+          bestEnd = atGoal;
+          end = { tick: atGoal, point };
+        }
+      });
+    }
+    if (end !== undefined) found.push(traced(search, direction, rounds, rides, end, starts, goals));
+    marked = walkOn(search, reached, round, bestReady, bestEnd);
+  }
+  return found;
+}
+
+function traced(
+  search: Search,
+  direction: Direction,
+  rounds: readonly Round[],
+  count: number,
+  end: { tick: number; point: number },
+  starts: readonly Entrance[],
+  goals: readonly Entrance[],
+): Found {
+  const rides: Ride[] = [];
+  let point = end.point;
+  for (let n = count; n >= 1; n--) {
+    const round = rounds[n] as Round;
+    const pattern = search.index.patterns[round.pattern[point] ?? 0] as PatternNode;
+    const run = runAt(pattern, search.timetable(pattern), round.position[point] ?? 0);
+    const boarded = round.boarded[point] ?? 0;
+    const alighted = round.alighted[point] ?? 0;
+    if (direction === 'forward') rides.unshift({ run, fromCall: boarded, toCall: alighted });
+    else rides.push({ run, fromCall: alighted, toCall: boarded });
+    point = pattern.points[boarded]?.index ?? 0;
+    if (n > 1) point = (rounds[n - 1] as Round).walkedFrom[point] ?? 0;
+  }
+  const start = bestEntrance(starts, point);
+  const goal = bestEntrance(goals, end.point);
+  return direction === 'forward'
+    ? { endSeconds: end.tick, rides, first: start, last: goal }
+    : { endSeconds: -end.tick, rides, first: goal, last: start };
+}
+
+function bestEntrance(entrances: readonly Entrance[], point: number): Entrance {
+  const there = entrances.filter((entrance) => entrance.point.index === point);
+  return there.reduce((best, entrance) => (entrance.walkSeconds < best.walkSeconds ? entrance : best));
+}

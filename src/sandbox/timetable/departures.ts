@@ -1,0 +1,78 @@
+import type { PatternNode, PointNode } from '../network/network-index.ts';
+import { type CallState, callState, isReplaced, LONGEST_DELAY_SECONDS } from './realtime.ts';
+import { plannedSeconds, type Run, runAt } from './run.ts';
+import { firstRunFrom, type Timetable } from './timetable.ts';
+
+/** One event of a departure board. A cancelled run that is replaced by an extra run has two. */
+export interface Departure {
+  run: Run;
+  call: number;
+  /** Planned time cut to the minute. */
+  minuteSeconds: number;
+  state: CallState | { kind: 'extra'; estimatedSeconds: number };
+}
+
+export interface DepartureQuestion {
+  points: readonly PointNode[];
+  isWanted: (pattern: PatternNode) => boolean;
+  atSeconds: number;
+  /**
+   * Whether `atSeconds` is the present: then a departure counts by its best-known time, otherwise by its planned time.
+   */
+  isForNow: boolean;
+  /** The present; undefined for a board without realtime. */
+  nowSeconds: number | undefined;
+  count: number;
+}
+
+const HORIZON_SECONDS = 24 * 3600;
+const EXTRA_RUN_DELAY_SECONDS = 120;
+
+/** The first departures within a day of `atSeconds`, ordered by the minute of their planned time. */
+export function nextDepartures(timetable: Timetable, question: DepartureQuestion): Departure[] {
+  const calls = question.points
+    .flatMap((point) => point.calls)
+    .filter(({ pattern, call }) => call < pattern.points.length - 1 && question.isWanted(pattern));
+  const departures = calls.flatMap(({ pattern, call }) => departuresAt(timetable, pattern, call, question));
+  departures.sort(
+    (a, b) =>
+      a.minuteSeconds - b.minuteSeconds ||
+      a.run.pattern.index - b.run.pattern.index ||
+      a.run.startSeconds - b.run.startSeconds ||
+      a.call - b.call,
+  );
+  return departures.slice(0, question.count);
+}
+
+function departuresAt(
+  timetable: Timetable,
+  pattern: PatternNode,
+  call: number,
+  { atSeconds, isForNow, nowSeconds, count }: DepartureQuestion,
+): Departure[] {
+  const list = timetable(pattern);
+  const departures: Departure[] = [];
+  const earliestSeconds = isForNow ? atSeconds - LONGEST_DELAY_SECONDS : atSeconds;
+  const first = firstRunFrom(list, earliestSeconds - (pattern.offsetSeconds[call] ?? 0));
+  for (let position = first; position < list.starts.length && departures.length < count; position++) {
+    const run = runAt(pattern, list, position);
+    if (plannedSeconds(run, call) >= atSeconds + HORIZON_SECONDS) break;
+    const events = departuresOf(run, call, nowSeconds);
+    departures.push(...events.filter((event) => !isForNow || bestKnownSeconds(event) >= atSeconds));
+  }
+  return departures;
+}
+
+function departuresOf(run: Run, call: number, nowSeconds: number | undefined): Departure[] {
+  const planned = plannedSeconds(run, call);
+  const minuteSeconds = planned - (planned % 60);
+  const state: CallState = nowSeconds === undefined ? { kind: 'timetable' } : callState(run, call, nowSeconds);
+  const departure = { run, call, minuteSeconds, state };
+  if (state.kind !== 'cancelled' || !isReplaced(run)) return [departure];
+  const extra = { kind: 'extra' as const, estimatedSeconds: planned + EXTRA_RUN_DELAY_SECONDS };
+  return [departure, { ...departure, state: extra }];
+}
+
+function bestKnownSeconds({ state, minuteSeconds }: Departure): number {
+  return 'estimatedSeconds' in state ? state.estimatedSeconds : minuteSeconds;
+}

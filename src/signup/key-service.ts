@@ -1,0 +1,102 @@
+import { type Account, type KeyRecord, MAX_LIVE_KEYS } from '../access/account.ts';
+import { endOfDay, utcDayFrom } from '../access/day.ts';
+import type { KeyKind } from '../access/keys.ts';
+import { type IssuedKey, issueKey } from '../access/keys.ts';
+import { ApiError } from '../errors.ts';
+import type { Accounts } from './accounts.ts';
+import {
+  keyLimitMail,
+  type MailContext,
+  magicLinkMail,
+  newKeyMail,
+  type ReplacedKey,
+  revocationMail,
+  unknownAddressMail,
+} from './mail-messages.ts';
+import type { Mailer, MailMessage } from './mailer.ts';
+
+/** Issues and revokes keys. A key is sent to the address of its account and shown nowhere else. */
+export interface KeyService {
+  /** Mails a new key of the free plan. Resolves in the same way for known and unknown addresses. */
+  signUp(email: string, label: string): Promise<void>;
+  /** Mails a magic link to the keys of the address, or that the address has no keys. */
+  sendLink(email: string): Promise<void>;
+  /** Mails one key more. False when the account has as many valid keys as it may. */
+  add(account: Account, label: string): Promise<boolean>;
+  /** Mails a new key in place of `old`, which stays valid until `overlapEnd`. */
+  rotate(account: Account, old: KeyRecord, overlapDays: number): Promise<void>;
+  revoke(account: Account, key: KeyRecord): Promise<void>;
+  /** Tells the owner that the key was revoked, so that a revocation by someone else is noticed. */
+  mailRevocation(account: Account, key: KeyRecord): Promise<void>;
+}
+
+export interface KeyServiceOptions {
+  accounts: Accounts;
+  mailer: Mailer;
+  mailContext: MailContext;
+  keyKind: KeyKind;
+  createLink: (accountId: string) => string;
+  now: () => Date;
+}
+
+/** When a replaced key stops working: now, or at the end of the UTC day `overlapDays` from today. */
+export function overlapEnd(now: Date, overlapDays: number): Date {
+  return overlapDays === 0 ? now : endOfDay(utcDayFrom(now, overlapDays));
+}
+
+export function createKeyService(options: KeyServiceOptions): KeyService {
+  const { accounts, mailer, mailContext, keyKind, createLink, now } = options;
+
+  /** Null when the account has `maxLive` valid keys already. */
+  async function issueAndMail(
+    account: Account,
+    label: string,
+    maxLive: number,
+    replaced?: ReplacedKey,
+  ): Promise<IssuedKey | null> {
+    const issued = await issueKey(accounts, { account, kind: keyKind, label, now: now(), maxLive });
+    if (!issued) return null;
+    try {
+      await mail(account.email, newKeyMail(mailContext, { key: issued.text, plan: account.plan, replaced }));
+    } catch (error) {
+      // The text of the key is lost, so the key would only take up one of the account's five places.
+      await accounts.revokeKey(account.id, issued.record.hash, now());
+      throw error;
+    }
+    return issued;
+  }
+
+  async function mail(to: string, message: MailMessage): Promise<void> {
+    try {
+      await mailer.send(to, message);
+    } catch (cause) {
+      throw new ApiError(
+        'SERVICE_UNAVAILABLE',
+        'The mail could not be sent, and nothing was changed. Check the address and try again in a few minutes. If a mail with a key still arrives, that key does not work.',
+        { cause, headers: { 'retry-after': '300' } },
+      );
+    }
+  }
+
+  return {
+    async signUp(email, label) {
+      const account = await accounts.openAccount({ email, plan: 'free', createdAt: now().toISOString() });
+      const issued = await issueAndMail(account, label, MAX_LIVE_KEYS);
+      if (!issued) await mail(email, keyLimitMail(mailContext));
+    },
+    async sendLink(email) {
+      const account = await accounts.findAccountByEmail(email);
+      await mail(email, account ? magicLinkMail(createLink(account.id)) : unknownAddressMail(mailContext));
+    },
+    add: async (account, label) => (await issueAndMail(account, label, MAX_LIVE_KEYS)) !== null,
+    async rotate(account, old, overlapDays) {
+      const revokedAt = overlapEnd(now(), overlapDays);
+      const worksUntil = overlapDays === 0 ? null : revokedAt;
+      // The old key still counts while the new one is issued: one key more than usual is allowed for that moment.
+      await issueAndMail(account, old.label, MAX_LIVE_KEYS + 1, { lastFour: old.lastFour, worksUntil });
+      await accounts.revokeKey(account.id, old.hash, revokedAt);
+    },
+    revoke: async (account, key) => void (await accounts.revokeKey(account.id, key.hash, now())),
+    mailRevocation: (account, { lastFour }) => mail(account.email, revocationMail(mailContext, lastFour)),
+  };
+}

@@ -1,0 +1,103 @@
+import { type Account, type KeyRecord, MAX_LIVE_KEYS } from '../access/account.ts';
+import { PLANS } from '../access/plan.ts';
+import { type Html, html } from '../site/html.ts';
+import type { FieldErrors } from './form.ts';
+import { overlapEnd } from './key-service.ts';
+import { LINK_MINUTES } from './magic-link.ts';
+
+const OVERLAP_DAYS = [0, 1, 2, 3, 4, 5, 6, 7];
+
+/** The keys of one account. `notice` confirms the last action. */
+export function keysView(view: {
+  account: Account;
+  keys: KeyRecord[];
+  token: string;
+  usage: Html;
+  notice: string | undefined;
+  now: Date;
+}): Html {
+  const { account, keys, token, usage, notice, now } = view;
+  const { title, dailyLimit } = PLANS[account.plan];
+  const isLive = ({ revokedAt }: KeyRecord) => revokedAt === null || new Date(revokedAt) > now;
+  const live = keys.filter(isLive).toReversed();
+  // A replaced key with a last day works until then, but does not count any more.
+  const counted = live.filter(({ revokedAt }) => revokedAt === null).length;
+  const revoked = keys.filter((key) => !isLive(key)).toReversed();
+  return html`<h1>Your keys</h1>
+<p class="lead">${account.email}: ${title} plan, ${dailyLimit === null ? 'unlimited' : `${dailyLimit.toLocaleString('en')} requests a day`}.</p>
+${notice && html`<p class="notice" role="status">${notice}</p>`}
+<h2>${counted} of ${MAX_LIVE_KEYS} in use</h2>
+${live.length === 0 && html`<p>None of your keys works at present.</p>`}
+<div class="stack">
+${live.map((key) => keyCard(key, token, now))}
+</div>
+${counted < MAX_LIVE_KEYS && newKeyCard(token)}
+<h2>Usage</h2>
+<div class="card">${usage}</div>
+${
+  revoked.length > 0 &&
+  html`<h2>Revoked</h2><ul>${revoked.map(
+    ({ lastFour, label, revokedAt }) => html`<li>…${lastFour}${label && ` “${label}”`}, ${dateOf(revokedAt)}</li>`,
+  )}</ul>`
+}`;
+}
+
+function keyCard(key: KeyRecord, token: string, now: Date): Html {
+  const { hash, lastFour, label, createdAt, lastUsedOn, revokedAt } = key;
+  const hidden = html`<input type="hidden" name="token" value="${token}"><input type="hidden" name="key" value="${hash}">`;
+  return html`<section class="card" aria-label="Key ending in ${lastFour}">
+<h3><code>…${lastFour}</code> ${label}</h3>
+<p class="quiet">Created ${dateOf(createdAt)} · ${lastUsedOn ? `last used ${dashed(lastUsedOn)}` : 'not used yet'}${revokedAt && ` · works until ${dateOf(revokedAt)} 00:00 UTC`}</p>
+<div class="actions">
+${
+  revokedAt === null &&
+  html`<form class="actions" method="post" action="/keys/rotate">${hidden}
+<label for="overlap-${hash}">Replace this key. The old key works</label>
+<select class="short" id="overlap-${hash}" name="overlap">${OVERLAP_DAYS.map((days) => overlapOption(days, now))}</select>
+<button>Mail me a new key</button></form>`
+}
+<details><summary>Revoke now</summary><form method="post" action="/keys/revoke">${hidden}<button class="danger">Yes, revoke …${lastFour}</button></form></details>
+</div>
+</section>
+`;
+}
+
+function newKeyCard(token: string): Html {
+  return html`<h2>Another key</h2>
+<form class="fields card" method="post" action="/keys/new"><input type="hidden" name="token" value="${token}">
+<div><label for="label">Label <span class="hint">Optional.</span></label>
+<input type="text" id="label" name="label" maxlength="40" autocomplete="off"></div>
+<p class="actions"><button>Add a key by mail</button></p>
+</form>`;
+}
+
+function overlapOption(days: number, now: Date): Html {
+  const text = days === 0 ? 'no longer' : `until ${overlapEnd(now, days).toISOString().slice(0, 10)} 00:00 UTC`;
+  return html`<option value="${days}"${days === 1 && html` selected`}>${text}</option>`;
+}
+
+/** The page without a valid link: a form that requests one. */
+export function linkRequestView(notice: Html | undefined, errors: FieldErrors): Html {
+  return html`<h1>Your keys</h1>
+<p class="lead">See, replace and revoke your keys. There is no password: you get a link by mail.</p>
+${notice}
+<form class="fields card" method="post" action="/keys/link" novalidate>
+<div><label for="email">E-mail address</label>
+<input type="email" id="email" name="email" required maxlength="254" autocomplete="email" spellcheck="false"${errors.email && html` aria-invalid="true" aria-describedby="email-error"`}>
+${errors.email && html`<p class="field-error" id="email-error" role="alert">${errors.email}</p>`}</div>
+<p class="actions"><button>Send me the link</button> <a href="/signup">No key yet?</a></p>
+</form>`;
+}
+
+export function expiredLinkNotice(): Html {
+  return html`<p class="notice bad" role="alert">This link has expired or is incomplete. Links work for ${LINK_MINUTES} minutes. Request a new one.</p>`;
+}
+
+function dateOf(timestamp: string | null): string {
+  return timestamp?.slice(0, 10) ?? '';
+}
+
+/** `YYYYMMDD` to `YYYY-MM-DD` */
+export function dashed(day: string): string {
+  return `${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}`;
+}

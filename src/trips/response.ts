@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import { bestKnown } from '../efa/realtime.ts';
+import { legModeSchema } from '../transit/mode.ts';
+import { latitudeSchema, longitudeSchema, positionSchema } from '../transit/stop.ts';
+import { formatTimestamp, minutesBetween, timestampSchema } from '../transit/time.ts';
+import { countChanges, destinationOf, type Journey, originOf } from './journey.ts';
+import type { Leg, LegEnd } from './leg.ts';
+
+const legStop = {
+  stop_id: z.string().meta({ description: 'The exact platform, stand or wharf', example: '2000337' }),
+  name: z.string().meta({ description: 'Stop name without the platform', example: 'Central Station' }),
+  platform: z.string().nullable().meta({ example: 'Platform 17' }),
+  lat: latitudeSchema,
+  lng: longitudeSchema,
+};
+
+const legSchema = z
+  .strictObject({
+    mode: legModeSchema,
+    route: z.string().nullable().meta({ description: 'Short route name; null on a walk', example: 'F1' }),
+    line_name: z.string().nullable().meta({ description: 'Full line name; null on a walk', example: 'F1 Manly' }),
+    direction: z.string().nullable().meta({ description: 'Headsign; null on a walk', example: 'Manly' }),
+    origin: z
+      .strictObject({
+        ...legStop,
+        departs_at: timestampSchema.meta({ description: 'Planned departure, UTC' }),
+        departs_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
+      })
+      .meta({ id: 'LegOrigin', description: 'Where a leg starts.' }),
+    destination: z
+      .strictObject({
+        ...legStop,
+        arrives_at: timestampSchema.meta({ description: 'Planned arrival, UTC' }),
+        arrives_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
+      })
+      .meta({ id: 'LegDestination', description: 'Where a leg ends.' }),
+    duration_minutes: z.int().min(0).meta({ example: 20 }),
+    distance_metres: z.int().min(0).nullable().meta({ description: 'Of a walk; null on a ride' }),
+    stops: z.int().min(0).meta({ description: 'Stops between the ends; 0 on a walk' }),
+    is_live: z.boolean().meta({ description: 'Whether the vehicle is tracked; false on a walk' }),
+    path: z.array(positionSchema).meta({
+      description: '`[lat, lng]` pairs, ready for a map polyline; empty with `path=polyline` and `path=none`',
+      example: [
+        [-33.8606, 151.2116],
+        [-33.8005, 151.2839],
+      ],
+    }),
+    polyline: z
+      .string()
+      .optional()
+      .meta({ description: 'The path as an encoded polyline, precision 5; only with `path=polyline`' }),
+    alerts: z.array(z.string()).meta({ description: 'Disruption notices as plain text; empty when there are none' }),
+  })
+  .meta({ id: 'Leg', description: 'One ride or one walk of a journey.' });
+
+const journeySchema = z
+  .strictObject({
+    departs_at: timestampSchema.meta({ description: 'Planned start, UTC' }),
+    arrives_at: timestampSchema.meta({ description: 'Planned end, UTC' }),
+    departs_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
+    arrives_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
+    duration_minutes: z.int().min(0).meta({ description: 'By the best-known times', example: 47 }),
+    changes: z.int().min(0).meta({ description: 'Changes between rides', example: 1 }),
+    is_live: z.boolean().meta({ description: 'Whether any leg is tracked' }),
+    legs: z.array(legSchema).min(1).meta({ description: 'In order; each begins where the one before ended' }),
+  })
+  .meta({ id: 'Journey', description: 'A way from one stop to another.' });
+
+const stopReferenceSchema = z
+  .strictObject({ stop_id: z.string().meta({ example: '209573' }), name: z.string().meta({ example: 'Manly Wharf' }) })
+  .meta({ id: 'StopReference', description: 'A stop by identifier and name.' });
+
+export const tripsResponse = z
+  .strictObject({
+    origin: stopReferenceSchema,
+    destination: stopReferenceSchema,
+    retrieved_at: timestampSchema.meta({ description: 'When the authority answered, UTC' }),
+    journeys: z.array(journeySchema).min(1).meta({ description: 'By best-known departure' }),
+  })
+  .meta({ id: 'Trips', description: 'Journeys between two stops.' });
+
+export type JourneyBody = z.infer<typeof journeySchema>;
+export type LegBody = z.infer<typeof legSchema>;
+
+/** The journey as callers see it. */
+export function toJourneyBody(journey: Journey): JourneyBody {
+  const origin = originOf(journey);
+  const destination = destinationOf(journey);
+  return {
+    departs_at: formatTimestamp(origin.planned),
+    arrives_at: formatTimestamp(destination.planned),
+    departs_at_realtime: origin.realtime && formatTimestamp(origin.realtime),
+    arrives_at_realtime: destination.realtime && formatTimestamp(destination.realtime),
+    duration_minutes: Math.max(0, Math.round(minutesBetween(bestKnown(origin), bestKnown(destination)))),
+    changes: countChanges(journey),
+    is_live: journey.legs.some((leg) => leg.isLive),
+    legs: journey.legs.map(toLegBody),
+  };
+}
+
+function toLegBody({ origin, destination, ...leg }: Leg): LegBody {
+  return {
+    mode: leg.mode,
+    route: leg.route,
+    line_name: leg.lineName,
+    direction: leg.direction,
+    origin: {
+      ...toLegStop(origin),
+      departs_at: formatTimestamp(origin.planned),
+      departs_at_realtime: origin.realtime && formatTimestamp(origin.realtime),
+    },
+    destination: {
+      ...toLegStop(destination),
+      arrives_at: formatTimestamp(destination.planned),
+      arrives_at_realtime: destination.realtime && formatTimestamp(destination.realtime),
+    },
+    duration_minutes: Math.round(leg.durationSeconds / 60),
+    distance_metres: leg.distanceMetres,
+    stops: leg.stops,
+    is_live: leg.isLive,
+    path: leg.path,
+    alerts: leg.alerts,
+  };
+}
+
+function toLegStop({ stopId, name, platform, position: [lat, lng] }: LegEnd) {
+  return { stop_id: stopId, name, platform, lat, lng };
+}

@@ -1,0 +1,78 @@
+import type { Clock } from '../clock.ts';
+import { dayOf, presumedSpent, reserveFill, spendLimit, waitForFloor } from './pace.ts';
+
+/** A call taken from the budget, or why there is none (rate a second, budget a day, pause) and for how long. */
+export type Taking = { isTaken: true } | { isTaken: false; why: 'rate' | 'day' | 'paused'; waitMs: number };
+
+/** The budget of one upstream key: calls a second and calls a day. */
+export interface Meter {
+  /** Takes a call if at least the part `floor` of the reserve is left after it. */
+  take(floor: number): Taking | Promise<Taking>;
+  /** No call can be taken for so long. */
+  pause(ms: number): void;
+  reserveFill(): number;
+}
+
+export interface Limits {
+  /** Calls a second; infinite for no limit. */
+  rps: number;
+  dailyBudget: number;
+}
+
+/** A second, and 50 ms because the network may deliver two calls closer together than they were sent. */
+export const RATE_WINDOW_MS = 1050;
+
+export interface ProcessMeter extends Meter {
+  spent(): number;
+  /** Takes over the count of a shared meter, and whether that meter has just granted a call. */
+  follow(spent: number, hasStarted: boolean): void;
+}
+
+/** A meter in the memory of this process. `share` is the part of the limits that this process may use, 1 when alone. */
+export function createProcessMeter(
+  { rps, dailyBudget }: Limits,
+  { now }: Pick<Clock, 'now'>,
+  share: () => number = () => 1,
+): ProcessMeter {
+  let day = dayOf(now());
+  let spent = presumedSpent(now(), dailyBudget);
+  let starts: number[] = [];
+  let pausedUntil = 0;
+
+  function today(): number {
+    if (dayOf(now()) !== day) {
+      day = dayOf(now());
+      spent = 0;
+    }
+    return spent;
+  }
+
+  return {
+    take(floor) {
+      const moment = now();
+      if (moment < pausedUntil) return { isTaken: false, why: 'paused', waitMs: pausedUntil - moment };
+      if (today() + 1 > spendLimit(moment, dailyBudget, floor)) {
+        return { isTaken: false, why: 'day', waitMs: waitForFloor(moment, dailyBudget, spent, floor) };
+      }
+      const mine = Math.max(1, Math.floor(rps * share()));
+      const windowMs = RATE_WINDOW_MS * Math.max(1, mine / (rps * share()));
+      starts = starts.filter((start) => moment - start < windowMs && start <= moment);
+      if (starts.length >= mine) {
+        return { isTaken: false, why: 'rate', waitMs: (starts.at(-mine) ?? moment) + windowMs - moment };
+      }
+      if (Number.isFinite(rps)) starts.push(moment);
+      spent += 1 / share();
+      return { isTaken: true };
+    },
+    pause(ms) {
+      pausedUntil = Math.max(pausedUntil, now() + ms);
+    },
+    reserveFill: () => reserveFill(now(), dailyBudget, today()),
+    spent: today,
+    follow(known, hasStarted) {
+      today();
+      spent = known;
+      if (hasStarted) starts = [...starts, now()].slice(-rps);
+    },
+  };
+}

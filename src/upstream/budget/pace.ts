@@ -1,0 +1,60 @@
+/*
+ * The calls of a day are handed out evenly: a reserve at the start of the day, the rest as the day goes by. Calls that
+ * are not made can be made later on the same day, so no hour uses up the calls of a later one. The day is the UTC day,
+ * as it is for the quotas of accounts.
+ */
+
+const DAY_MS = 24 * 60 * 60_000;
+/** The reserve is the share of half an hour, and at least 20 calls. */
+const RESERVE_SHARE = 1 / 48;
+const MIN_RESERVE = 20;
+
+const STRETCH_FROM = 0.8;
+const STRETCH_UNTIL = 0.4;
+const QUEUE_STRETCH_FROM = 0.6;
+const MAX_STRETCH = 4;
+
+export function dayOf(now: number): number {
+  return Math.floor(now / DAY_MS);
+}
+
+function reserveOf(dailyBudget: number): number {
+  return Math.max(dailyBudget * RESERVE_SHARE, Math.min(dailyBudget, MIN_RESERVE));
+}
+
+/** How many calls the day has handed out by now. */
+function allowance(now: number, dailyBudget: number): number {
+  const reserve = reserveOf(dailyBudget);
+  return reserve + ((dailyBudget - reserve) * (now % DAY_MS)) / DAY_MS;
+}
+
+/**
+ * What a new process counts as spent before it began: all but the reserve, so that restarts do not exceed the budget.
+ */
+export function presumedSpent(now: number, dailyBudget: number): number {
+  return Math.floor(allowance(now, dailyBudget) - reserveOf(dailyBudget));
+}
+
+/** How full the reserve is: 1 is full, more than 1 when calls were saved, 0 when no call is left for now. */
+export function reserveFill(now: number, dailyBudget: number, spent: number): number {
+  return (allowance(now, dailyBudget) - spent) / reserveOf(dailyBudget);
+}
+
+/** How many calls may have been made, one more included, so that the part `floor` of the reserve is left. */
+export function spendLimit(now: number, dailyBudget: number, floor: number): number {
+  return Math.floor(allowance(now, dailyBudget) - floor * reserveOf(dailyBudget));
+}
+
+/** Milliseconds until the reserve has grown back to `floor`; infinite when the day hands out nothing more. */
+export function waitForFloor(now: number, dailyBudget: number, spent: number, floor: number): number {
+  const missing = spent + 1 + floor * reserveOf(dailyBudget) - allowance(now, dailyBudget);
+  const perMs = (dailyBudget - reserveOf(dailyBudget)) / DAY_MS;
+  return missing <= 0 ? 0 : perMs > 0 ? missing / perMs : DAY_MS - (now % DAY_MS);
+}
+
+/** By how much freshness is stretched, 1 to 4. `queueFill` is 1 when the line for a call is full. */
+export function stretchFor(fill: number, queueFill: number): number {
+  const scarcity = (STRETCH_FROM - fill) / (STRETCH_FROM - STRETCH_UNTIL);
+  const pressure = Math.max(scarcity, (queueFill - QUEUE_STRETCH_FROM) / (1 - QUEUE_STRETCH_FROM));
+  return 1 + (MAX_STRETCH - 1) * Math.min(1, Math.max(0, pressure));
+}

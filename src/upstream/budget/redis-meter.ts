@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { defineScript } from '../../redis/script.ts';
+import type { SharedRedis } from '../../redis/shared-redis.ts';
+import { UnavailableError } from '../../redis/unavailable-error.ts';
+import type { Clock } from '../clock.ts';
+import { createProcessMeter, type Limits, type Meter, RATE_WINDOW_MS, type Taking } from './meter.ts';
+import { dayOf, spendLimit, waitForFloor } from './pace.ts';
+
+type Outcome = 'taken' | 'rate' | 'day' | 'paused';
+
+/** Returns the outcome, the wait in milliseconds, and the calls of the day so far. */
+const takeUpstreamCall = defineScript<
+  [starts: string, spent: string, paused: string],
+  [limit: number, rps: number, windowMs: number, presumed: number, unsettled: number],
+  [outcome: Outcome, waitMs: number, spent: number]
+>(
+  'takeUpstreamCall',
+  `
+local starts, spent, paused = KEYS[1], KEYS[2], KEYS[3]
+local limit, rps, windowMs = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local presumed, unsettled = tonumber(ARGV[4]), tonumber(ARGV[5])
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+redis.call('SET', spent, presumed, 'NX', 'EX', 172800)
+local calls = redis.call('INCRBY', spent, unsettled)
+
+local pause = redis.call('PTTL', paused)
+if pause > 0 then return {'paused', pause, calls} end
+if calls + 1 > limit then return {'day', 0, calls} end
+local oldest = tonumber(redis.call('LINDEX', starts, rps - 1) or '-inf')
+if now - oldest < windowMs then return {'rate', windowMs - (now - oldest), calls} end
+redis.call('LPUSH', starts, now)
+redis.call('LTRIM', starts, 0, rps - 1)
+redis.call('PEXPIRE', starts, windowMs)
+return {'taken', 0, redis.call('INCR', spent)}`,
+);
+
+/**
+ * The budget of one upstream key for all instances. While Redis is away, each instance takes its share of the budget,
+ * continues from the last known count of calls, and adds its own calls when Redis is back.
+ */
+export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; limits: Limits; clock: Clock }): Meter {
+  const { redis, limits, clock } = options;
+  const { rps, dailyBudget } = limits;
+  const names = keyNames(options.apiKey);
+  let unsettled = 0;
+  const own = createProcessMeter(limits, clock, () => 1 / redis.instances());
+
+  async function take(floor: number): Promise<Taking> {
+    const now = clock.now();
+    try {
+      return await takeShared(now, floor);
+    } catch (error) {
+      if (!(error instanceof UnavailableError)) throw error;
+      const taking = await own.take(floor);
+      if (taking.isTaken) unsettled++;
+      return taking;
+    }
+  }
+
+  async function takeShared(now: number, floor: number): Promise<Taking> {
+    const settling = unsettled;
+    const limit = spendLimit(now, dailyBudget, floor);
+    const [outcome, waitMs, spent] = await redis.ask(names.starts, (connection) =>
+      takeUpstreamCall(
+        connection,
+        [names.starts, `${names.spent}:${dayOf(now)}`, names.paused],
+        [limit, rps, RATE_WINDOW_MS, Math.floor(own.spent()), settling],
+      ),
+    );
+    unsettled -= settling;
+    own.follow(spent, outcome === 'taken');
+    if (outcome === 'taken') return { isTaken: true };
+    if (outcome === 'day') {
+      return { isTaken: false, why: 'day', waitMs: waitForFloor(now, dailyBudget, spent, floor) };
+    }
+    return { isTaken: false, why: outcome, waitMs };
+  }
+
+  return {
+    take,
+    pause(ms) {
+      own.pause(ms);
+      // Without Redis the pause holds in this process.
+      redis.ask(names.paused, (connection) => connection.set(names.paused, '1', 'PX', Math.ceil(ms))).catch(() => {});
+    },
+    reserveFill: own.reserveFill,
+  };
+}
+
+/** Named by a hash of the upstream key, which is a secret. The hash tag keeps all names of a key on one node. */
+function keyNames(apiKey: string) {
+  const prefix = `{tis:budget:${createHash('sha256').update(apiKey).digest('hex').slice(0, 16)}}`;
+  return {
+    starts: `${prefix}:starts`,
+    spent: `${prefix}:spent`,
+    paused: `${prefix}:paused`,
+  };
+}

@@ -1,0 +1,33 @@
+import { isHigher, type Priority } from '../../efa/ask.ts';
+
+/** What a call is for: to replace a stale answer, or to answer a rare or a popular question. */
+type CallPurpose = 'refresh' | 'askRare' | 'askPopular';
+
+/** A place in the line for a call. Requests that join the same call change it while it waits. */
+export interface Ticket {
+  /** The highest priority of the requests that wait for the call. */
+  priority: Priority;
+  purpose: CallPurpose;
+  /** The accounts that wait for the call, one set for each finding that asked for it. */
+  accounts: ReadonlySet<string>[];
+}
+
+/** Further sets are ignored; they would hardly change the place in line. */
+const MAX_ACCOUNT_SETS = 32;
+
+export function createTicket(priority: Priority, purpose: CallPurpose, accounts?: ReadonlySet<string>): Ticket {
+  return { priority, purpose, accounts: accounts ? [accounts] : [] };
+}
+
+export function joinTicket(ticket: Ticket, { priority, accounts }: Ticket): void {
+  if (isHigher(priority, ticket.priority)) ticket.priority = priority;
+  if (ticket.accounts.length < MAX_ACCOUNT_SETS) ticket.accounts.push(...accounts);
+}
+
+/** Stands for all requests without an account, such as those of the service's own pages. */
+export const NO_ACCOUNT = '';
+
+export function accountsOf({ accounts }: Ticket): string[] {
+  const names = accounts.flatMap((set) => (set.size > 0 ? [...set] : [NO_ACCOUNT]));
+  return names.length > 0 ? names : [NO_ACCOUNT];
+}

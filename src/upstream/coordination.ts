@@ -1,0 +1,30 @@
+import type { SharedRedis } from '../redis/shared-redis.ts';
+import { createProcessMeter, type Limits, type Meter } from './budget/meter.ts';
+import { createRedisMeter } from './budget/redis-meter.ts';
+import { systemClock } from './clock.ts';
+import { createRedisSharedAnswers } from './redis-shared-answers.ts';
+import type { SharedStore } from './shared-store.ts';
+
+/**
+ * What instances with one Redis have in common: answers, flights, verdicts, and the budget of each upstream key. While
+ * Redis is away, each instance keeps answers to itself, works without locks, and takes its share of the budget.
+ */
+export function coordinateThrough(
+  redis: SharedRedis,
+  options: {
+    /** Where the answers come from. It is part of their names, so that made-up answers never meet real ones. */
+    source: string;
+    apiKeys: readonly string[];
+    limits: Limits;
+  },
+): { store: SharedStore; meters: Meter[] } {
+  const { source, apiKeys, limits } = options;
+  const clock = systemClock;
+  const isLimited = Number.isFinite(limits.rps);
+  return {
+    store: createRedisSharedAnswers(redis, source),
+    meters: apiKeys.map((apiKey) =>
+      isLimited ? createRedisMeter({ redis, apiKey, limits, clock }) : createProcessMeter(limits, clock),
+    ),
+  };
+}

@@ -1,0 +1,326 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type AdmissionControl, createAdmissionControl } from '#src/access/admission-control.ts';
+import { type ApiKey, generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
+import type { AdmissionAnswer, Counter, CountUpdate } from '#src/access/store.ts';
+import { createPresence } from '#src/redis/presence.ts';
+import { UnavailableError } from '#src/redis/unavailable-error.ts';
+
+/** A remote store whose answers the test decides. */
+interface ScriptedStore extends Counter {
+  admissionRequests: number;
+  probes: number;
+  /** What the updates have added to the count of the account. */
+  counted: number;
+  answer: () => Promise<AdmissionAnswer>;
+  isReachable: boolean;
+  usedBySender: number;
+}
+
+const MARGIN_MS = 60;
+const log = pino({ level: 'silent' });
+let clock: Date;
+let store: ScriptedStore;
+let admissions: AdmissionControl;
+let key: ApiKey;
+let instances: number;
+
+beforeEach(() => {
+  clock = new Date('2026-11-21T10:00:00Z');
+  key = newKey();
+  instances = 1;
+  store = {
+    isRemote: true,
+    presence: createPresence({ storeName: 'the store', nodeOf: () => '', probe, log, marginMs: MARGIN_MS }),
+    instances: () => instances,
+    admissionRequests: 0,
+    probes: 0,
+    counted: 0,
+    isReachable: true,
+    usedBySender: 0,
+    answer: async () => admitted('free', 1),
+    admit: () => {
+      store.admissionRequests++;
+      return store.answer();
+    },
+    update: async ({ count, inDoubt, usedBySenderBefore }: CountUpdate) => {
+      if (!store.isReachable) throw unavailable('not-sent');
+      store.counted += count - Math.min(inDoubt, Math.max(0, store.usedBySender - usedBySenderBefore));
+      return store.usedBySender;
+    },
+  };
+  admissions = createAdmissionControl({ store, now: () => clock, log });
+});
+
+async function probe(): Promise<void> {
+  store.probes++;
+  if (!store.isReachable) throw unavailable('not-sent');
+}
+
+function newKey(): ApiKey {
+  const parsed = parseKey(generateKey('live', generateAccountId()));
+  if (!parsed) throw new Error('no key');
+  return parsed;
+}
+const admitted = (plan: 'free' | 'pro', used: number): AdmissionAnswer => ({
+  kind: 'admitted',
+  plan,
+  used,
+  usedBySender: used,
+});
+const exhausted = async (): Promise<AdmissionAnswer> => ({ kind: 'exhausted', plan: 'free', used: 1000 });
+const unavailable = (reason: UnavailableError['reason']) => new UnavailableError('away', reason);
+const later = (ms: number) => {
+  clock = new Date(clock.getTime() + ms);
+};
+
+function goAway(reason: UnavailableError['reason']): void {
+  store.isReachable = false;
+  store.answer = () => Promise.reject(unavailable(reason));
+}
+async function comeBack(): Promise<void> {
+  store.isReachable = true;
+  store.answer = async () => admitted('free', 500);
+  await sleep(400);
+}
+
+describe('what is remembered', () => {
+  it('Pro: asks the store once in ten seconds and counts the rest in the background', async () => {
+    store.answer = async () => admitted('pro', 1);
+    for (let n = 0; n < 100; n++) expect((await admissions.admit(key))?.kind).toBe('admitted');
+    expect(store.admissionRequests).toBe(1);
+    await sleep(200);
+    expect(store.counted).toBe(99);
+    later(10_000);
+    store.answer = async () => ({ kind: 'unknown' });
+    expect(await admissions.admit(key)).toBeNull();
+  });
+
+  it('a spent account costs the store one question in five seconds, and is let in as soon as its limit may have changed', async () => {
+    store.answer = exhausted;
+    for (let n = 0; n < 50; n++) expect((await admissions.admit(key))?.kind).toBe('exhausted');
+    expect(store.admissionRequests).toBe(1);
+    store.answer = async () => admitted('free', 1);
+    later(5_001);
+    expect((await admissions.admit(key))?.kind).toBe('admitted');
+  });
+
+  it('a spent account is asked about again at midnight, and after one of its requests was given back', async () => {
+    const admission = await admissions.admit(key);
+    store.answer = exhausted;
+    await admissions.admit(key);
+    store.answer = async () => admitted('free', 1000);
+    if (admission) await admissions.giveBack(admission);
+    expect((await admissions.admit(key))?.kind).toBe('admitted');
+
+    clock = new Date('2026-11-21T23:59:59.900Z');
+    store.answer = exhausted;
+    await admissions.admit(key);
+    store.answer = async () => admitted('free', 1);
+    later(100);
+    expect((await admissions.admit(key))?.kind).toBe('admitted');
+  });
+
+  it('a key that is not known costs one question in five seconds', async () => {
+    store.answer = async () => ({ kind: 'unknown' });
+    for (let n = 0; n < 50; n++) expect(await admissions.admit(key)).toBeNull();
+    expect(store.admissionRequests).toBe(1);
+    later(5_001);
+    await admissions.admit(key);
+    expect(store.admissionRequests).toBe(2);
+  });
+
+  it('a spent account says nothing about other keys that bear its name', async () => {
+    store.answer = exhausted;
+    await admissions.admit(key);
+    store.answer = async () => ({ kind: 'unknown' });
+    expect(await admissions.admit({ ...key, hash: 'another' })).toBeNull();
+  });
+});
+
+describe('while the store is away', () => {
+  it('keys verified in the last ten minutes go on; then and any other key: 503', async () => {
+    await admissions.admit(key);
+    goAway('not-sent');
+    later(10 * 60_000);
+    expect((await admissions.admit(key))?.kind).toBe('admitted');
+    await expect(admissions.admit(newKey())).rejects.toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      headers: { 'retry-after': '5' },
+    });
+    later(1);
+    await expect(admissions.admit(key)).rejects.toMatchObject({ statusCode: 503 });
+    await admissions.close();
+  });
+
+  it('only a probe asks it', async () => {
+    await admissions.admit(key);
+    goAway('not-sent');
+    for (let n = 0; n < 20; n++) await admissions.admit(key);
+    await expect(admissions.admit(newKey())).rejects.toMatchObject({ statusCode: 503 });
+    expect(store.admissionRequests).toBe(2);
+    await sleep(250);
+    expect(store.probes).toBeGreaterThanOrEqual(1);
+    expect(store.admissionRequests).toBe(2);
+    await admissions.close();
+  });
+
+  it('the limit holds as far as this process knows', async () => {
+    store.answer = async () => admitted('free', 998);
+    await admissions.admit(key);
+    goAway('not-sent');
+    const kinds = [];
+    for (let n = 0; n < 4; n++) kinds.push((await admissions.admit(key))?.kind);
+    expect(kinds).toEqual(['admitted', 'admitted', 'exhausted', 'exhausted']);
+    await admissions.close();
+  });
+
+  it('one of three instances admits a third of what was left, rounded up, then 503 until the store is back', async () => {
+    instances = 3;
+    store.answer = async () => admitted('free', 990);
+    await admissions.admit(key);
+    goAway('not-sent');
+    for (let n = 1; n <= 4; n++) expect((await admissions.admit(key))?.used).toBe(990 + n);
+    await expect(admissions.admit(key)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    await admissions.close();
+  });
+
+  it('an account whose limit was used up before stays refused', async () => {
+    store.answer = async () => admitted('free', 1000);
+    await admissions.admit(key);
+    goAway('not-sent');
+    expect((await admissions.admit(key))?.kind).toBe('exhausted');
+    await admissions.close();
+  });
+
+  it('what is given back can be used again', async () => {
+    instances = 2;
+    store.answer = async () => admitted('free', 998);
+    await admissions.admit(key);
+    goAway('not-sent');
+    const admission = await admissions.admit(key);
+    await expect(admissions.admit(key)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    if (admission) await admissions.giveBack(admission);
+    expect((await admissions.admit(key))?.kind).toBe('admitted');
+    await admissions.close();
+  });
+
+  it('the store learns what was admitted without it before it is asked about that account again', async () => {
+    await admissions.admit(key);
+    goAway('not-sent');
+    let served = 0;
+    const ask = async () => {
+      served += Number((await admissions.admit(key))?.kind === 'admitted');
+    };
+    for (let n = 0; n < 10; n++) await ask();
+    const order: string[] = [];
+    const { update } = store;
+    store.update = async (change) => {
+      order.push('update');
+      await sleep(30);
+      return update(change);
+    };
+    store.isReachable = true;
+    store.answer = async () => {
+      order.push('admission request');
+      return admitted('free', 12);
+    };
+    while (!order.includes('admission request')) {
+      await ask();
+      await sleep(5);
+    }
+    await sleep(400);
+    expect(order[0]).toBe('update');
+    expect(store.counted).toBe(served - 1);
+  });
+
+  it('an account whose count the store refuses is admitted as while it is away, and the others by the store', async () => {
+    const refused = newKey();
+    const { update } = store;
+    store.update = (change) =>
+      change.accountId === refused.accountId ? Promise.reject(unavailable('refused')) : update(change);
+    const admission = await admissions.admit(refused);
+    if (admission) await admissions.giveBack(admission);
+    const before = store.admissionRequests;
+    expect((await admissions.admit(refused))?.kind).toBe('admitted');
+    expect(store.admissionRequests).toBe(before);
+    expect((await admissions.admit(key))?.kind).toBe('admitted');
+    expect(store.admissionRequests).toBe(before + 1);
+    expect(store.probes).toBe(0);
+  });
+
+  it('a failed give-back is made good later', async () => {
+    const admission = await admissions.admit(key);
+    goAway('not-sent');
+    if (admission) await admissions.giveBack(admission);
+    expect(store.counted).toBe(0);
+    await comeBack();
+    expect(store.counted).toBe(-1);
+  });
+});
+
+describe('when an answer does not come', () => {
+  it.each([
+    ['is late and says that it counted: the request is not counted again', () => admitted('free', 2), 0],
+    [
+      'is late and says that it did not count: it is counted',
+      (): AdmissionAnswer => ({ kind: 'exhausted', plan: 'free', used: 1000 }),
+      1,
+    ],
+  ])('and %s', async (_name, lateAnswer, count) => {
+    await admissions.admit(key);
+    const { promise, resolve } = Promise.withResolvers<AdmissionAnswer>();
+    store.answer = () => promise;
+    expect((await admissions.admit(key))?.kind).toBe('admitted');
+    resolve(lateAnswer());
+    await comeBack();
+    expect(store.counted).toBe(count);
+  });
+
+  it('a request that was turned away for it is given back when it turns out to be counted', async () => {
+    const { promise, resolve } = Promise.withResolvers<AdmissionAnswer>();
+    store.answer = () => promise;
+    await expect(admissions.admit(key)).rejects.toMatchObject({ statusCode: 503 });
+    resolve(admitted('free', 1));
+    await comeBack();
+    expect(store.counted).toBe(-1);
+  });
+
+  it.each([
+    ['none of them', 3, 2],
+    ['one of them', 4, 1],
+    ['all of them', 5, 0],
+  ])('and never will, what the store counted is asked: %s', async (_which, usedBySender, count) => {
+    store.answer = async () => admitted('free', 3);
+    await admissions.admit(key);
+    goAway('no-answer');
+    const [one, other] = await Promise.all([admissions.admit(key), admissions.admit(key)]);
+    expect([one?.kind, other?.kind]).toEqual(['admitted', 'admitted']);
+    store.usedBySender = usedBySender;
+    await comeBack();
+    expect(store.counted).toBe(count);
+  });
+
+  it('a store that answers slowly but steadily is not away', async () => {
+    let turn = Promise.resolve();
+    store.answer = () => {
+      turn = turn.then(() => sleep(MARGIN_MS / 3));
+      return turn.then(() => admitted('free', 1));
+    };
+    const kinds = (await Promise.all(Array.from({ length: 12 }, () => admissions.admit(newKey())))).map(
+      (answer) => answer?.kind,
+    );
+    expect(kinds).toEqual(Array.from({ length: 12 }, () => 'admitted'));
+    expect(store.probes).toBe(0);
+  });
+
+  it('a process that was busy itself does not take the store for away', async () => {
+    store.answer = () => sleep(1).then(() => admitted('free', 1));
+    const asked = admissions.admit(newKey());
+    const until = performance.now() + 5 * MARGIN_MS;
+    while (performance.now() < until);
+    expect((await asked)?.kind).toBe('admitted');
+    expect(store.probes).toBe(0);
+  });
+});

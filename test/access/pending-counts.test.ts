@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { createPendingCounts } from '#src/access/pending-counts.ts';
+import type { CountUpdate } from '#src/access/store.ts';
+
+const DAY = '20261121';
+
+/** A store that applies each update once, as Redis does, and whose acknowledgements get lost now and then. */
+function createLossyStore(losesAnswer: () => boolean) {
+  let last = 0;
+  const store = {
+    total: 0,
+    usedBySender: 0,
+    async update({ count, inDoubt, usedBySenderBefore, number }: CountUpdate) {
+      await sleep(Math.random() * 3);
+      if (number > last) {
+        last = number;
+        store.total += count - Math.min(inDoubt, Math.max(0, store.usedBySender - usedBySenderBefore));
+      }
+      if (losesAnswer()) throw new Error('the answer got lost');
+      return store.usedBySender;
+    },
+  };
+  return store;
+}
+
+it('the store counts each request once, whatever is added or lost meanwhile', async () => {
+  const store = createLossyStore(() => Math.random() < 0.3);
+  const pending = createPendingCounts(store);
+  let added = 0;
+  const settling: Promise<void>[] = [];
+  for (let n = 0; n < 2000; n++) {
+    const count = n % 5 === 0 ? -1 : 1;
+    pending.add('account', n % 7 === 0 ? '20261122' : DAY, count);
+    added += count;
+    if (n % 3 === 0) settling.push(pending.settle('account').catch(() => {}));
+    if (n % 50 === 0) await sleep(1);
+  }
+  await Promise.all(settling);
+  while (pending.has('account')) await pending.settle('account').catch(() => {});
+  expect(store.total).toBe(added);
+});
+
+it('settling includes what was added while an earlier update was on its way', async () => {
+  const store = createLossyStore(() => false);
+  const pending = createPendingCounts(store);
+  pending.add('account', DAY, 1);
+  const first = pending.settle('account');
+  pending.add('account', DAY, 1);
+  await pending.settle('account');
+  expect(store.total).toBe(2);
+  await first;
+});
+
+it('settling ends although more is added all the time', async () => {
+  const store = createLossyStore(() => false);
+  const pending = createPendingCounts(store);
+  const adding = setInterval(() => pending.add('account', DAY, 1), 1);
+  pending.add('account', DAY, 1);
+  await pending.settle('account');
+  clearInterval(adding);
+});
+
+describe('requests in doubt', () => {
+  it('are counted once in the end, whichever of them the store had counted already', async () => {
+    const store = createLossyStore(() => false);
+    const pending = createPendingCounts(store);
+    store.usedBySender = 5;
+    pending.received('account', DAY, 3);
+    for (const isServed of [true, true, false]) pending.addInDoubt('account', DAY, isServed);
+    await pending.settle('account');
+    // Two were served, and the store had counted two: nothing is missing.
+    expect(store.total).toBe(0);
+  });
+
+  it('are not taken for those of an earlier loss', async () => {
+    const store = createLossyStore(() => false);
+    const pending = createPendingCounts(store);
+    store.usedBySender = 1;
+    pending.addInDoubt('account', DAY, true);
+    await pending.settle('account');
+    expect(store.total).toBe(0);
+    pending.addInDoubt('account', DAY, true);
+    await pending.settle('account');
+    expect(store.total).toBe(1);
+  });
+});

@@ -1,0 +1,201 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { utcDay } from '#src/access/day.ts';
+import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
+import type { AccountStore } from '#src/access/store.ts';
+import { issueTestKey } from '../support/access.ts';
+import { buildProbeApp, type ProbeApp } from '../support/probe-app.ts';
+import { openTestStore, startRedis, startRedisCluster, type TestRedis } from '../support/redis.ts';
+
+let redis: TestRedis;
+let store: AccountStore;
+let app: ProbeApp;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  store = await openTestStore([redis.url]);
+  app = await buildProbeApp({ store });
+}, 30_000);
+afterAll(async () => {
+  await app.close();
+  await store.close();
+  await redis.stop();
+});
+
+/** Some hundred requests a second of one key; a function to stop them, that tells how they were answered. */
+function keepAsking(nextKey: () => string) {
+  const statuses: Record<number, number> = {};
+  const state = { slowestMs: 0, isRunning: true };
+  async function ask(): Promise<void> {
+    const askedAt = performance.now();
+    const { statusCode } = await app.ask(nextKey());
+    state.slowestMs = Math.max(state.slowestMs, performance.now() - askedAt);
+    statuses[statusCode] = (statuses[statusCode] ?? 0) + 1;
+  }
+  const asking = (async () => {
+    const asked: Promise<void>[] = [];
+    while (state.isRunning) {
+      asked.push(ask());
+      await sleep(5);
+    }
+    await Promise.all(asked);
+  })();
+  return {
+    state,
+    async stop() {
+      state.isRunning = false;
+      await asking;
+      return statuses;
+    },
+  };
+}
+
+async function used(key: string): Promise<number> {
+  return (await store.readUsage(parseKey(key)?.accountId ?? '', [utcDay(new Date())]))[0] ?? 0;
+}
+
+/** Until the store knows all that was counted here meanwhile. */
+async function usedInTheEnd(key: string): Promise<number> {
+  await app.ask(await issueTestKey(store));
+  await sleep(500);
+  return used(key);
+}
+
+describe.each([
+  ['is killed and comes back', 'SIGKILL', 1500],
+  ['is stopped and goes on', 'SIGSTOP', 1500],
+  ['is stopped for so long that its connections are given up', 'SIGSTOP', 4000],
+] as const)('Redis %s', (_name, signal, awayMs) => {
+  it('known keys go on and are counted once, others wait no longer than 300 ms for a 503, nobody else gets in', async () => {
+    const [developer, pro, notSeenBefore] = [
+      await issueTestKey(store, { plan: 'developer' }),
+      await issueTestKey(store, { plan: 'pro' }),
+      await issueTestKey(store),
+    ];
+    await redis.written();
+    const lag = monitorEventLoopDelay({ resolution: 5 });
+    const counted = keepAsking(() => developer);
+    const inBackground = keepAsking(() => pro);
+    await sleep(500);
+
+    if (signal === 'SIGKILL') await redis.kill();
+    else redis.signal('SIGSTOP');
+    lag.enable();
+    const strangers = keepAsking(() => generateKey('live', generateAccountId()));
+    const newcomer = keepAsking(() => notSeenBefore);
+    await sleep(awayMs);
+    const [strangersAnswers, newcomerAnswers] = await Promise.all([strangers.stop(), newcomer.stop()]);
+    lag.disable();
+    expect(Object.keys(strangersAnswers)).toEqual(['503']);
+    expect(Object.keys(newcomerAnswers)).toEqual(['503']);
+    expect(Math.max(strangers.state.slowestMs, newcomer.state.slowestMs)).toBeLessThan(300 + lag.max / 1e6);
+
+    if (signal === 'SIGKILL') await redis.restart();
+    else redis.signal('SIGCONT');
+    await sleep(1500);
+    expect((await app.ask(notSeenBefore)).statusCode).toBe(200);
+    expect((await app.ask(generateKey('live', generateAccountId()))).statusCode).toBe(401);
+
+    const [developerAnswers, proAnswers] = await Promise.all([counted.stop(), inBackground.stop()]);
+    expect(Object.keys(developerAnswers)).toEqual(['200']);
+    expect(Object.keys(proAnswers)).toEqual(['200']);
+    expect(await usedInTheEnd(pro)).toBe(proAnswers[200]);
+    expect(await used(developer)).toBe(developerAnswers[200]);
+    expect(await used(notSeenBefore)).toBe(1);
+  }, 30_000);
+});
+
+it('counts on when Redis has forgotten the scripts', async () => {
+  const key = await issueTestKey(store);
+  const client = new Redis(redis.url);
+  for (let n = 1; n <= 3; n++) {
+    await client.script('FLUSH');
+    expect((await app.ask(key)).headers['x-ratelimit-remaining']).toBe(`${1000 - n}`);
+  }
+  client.disconnect();
+});
+
+it('gives a counter that lost its expiry a new one, so that none stays for ever', async () => {
+  const key = await issueTestKey(store);
+  const counter = `tis:{${parseKey(key)?.accountId}}:used:${utcDay(new Date())}`;
+  const client = new Redis(redis.url);
+  await app.ask(key);
+  expect(await client.ttl(counter)).toBeGreaterThan(172_700);
+  await client.persist(counter);
+  await app.ask(key);
+  expect(await client.ttl(counter)).toBeGreaterThan(172_700);
+  expect(await client.get(counter)).toBe('2');
+  client.disconnect();
+});
+
+it('keeps no key in Redis from which it could be used', async () => {
+  const key = await issueTestKey(store);
+  await app.ask(key);
+  const client = new Redis(redis.url);
+  const names = await client.keys(`tis:{${parseKey(key)?.accountId}}:*`);
+  const values = await Promise.all(names.map((name) => client.dump(name)));
+  expect(names.length).toBe(4);
+  expect([...names, ...values].join()).not.toContain(key.slice(17, 44));
+  client.disconnect();
+});
+
+it('starts while Redis is away and works when it is there, without a restart', async () => {
+  const own = await startRedis();
+  await own.kill();
+  const late = await openTestStore([own.url]);
+  const lateApp = await buildProbeApp({ store: late });
+  const stranger = generateKey('live', generateAccountId());
+  const refused = await lateApp.ask(stranger);
+  expect([refused.statusCode, refused.json().error.code, refused.headers['retry-after']]).toEqual([
+    503,
+    'SERVICE_UNAVAILABLE',
+    '5',
+  ]);
+  await own.restart();
+  const key = await issueTestKey(late);
+  await sleep(1000);
+  expect((await lateApp.ask(key)).statusCode).toBe(200);
+  expect((await lateApp.ask(stranger)).statusCode).toBe(401);
+  await lateApp.close();
+  await late.close();
+  await own.stop();
+}, 20_000);
+
+it('on a cluster, the accounts of one node go away and come back without the others noticing', async () => {
+  const cluster = await startRedisCluster();
+  const shared = await openTestStore(cluster.url.split(','));
+  const clustered = await buildProbeApp({ store: shared });
+  const [fallen] = cluster.nodes;
+  if (!fallen) throw new Error('no node');
+  const client = new Redis(fallen.url);
+  const keys = await Promise.all(Array.from({ length: 12 }, () => issueTestKey(shared)));
+  const isOnFallen = await Promise.all(
+    keys.map(async (key) => Number(await client.cluster('KEYSLOT', `{${parseKey(key)?.accountId}}`)) < 5461),
+  );
+  client.disconnect();
+  const [onFallen, elsewhere] = [keys.filter((_, n) => isOnFallen[n]), keys.filter((_, n) => !isOnFallen[n])];
+  expect([onFallen.length > 0, elsewhere.length > 0]).toEqual([true, true]);
+  const ask = async (asked: string[]) =>
+    (await Promise.all(asked.map((key) => clustered.ask(key)))).map((answer) => answer.statusCode);
+  await ask(keys);
+  await fallen.written();
+
+  await fallen.kill();
+  for (let n = 0; n < 50; n++) {
+    expect(await ask(keys)).toEqual(keys.map(() => 200));
+    await sleep(20);
+  }
+  await fallen.restart();
+  await sleep(3000);
+  expect(await ask(keys)).toEqual(keys.map(() => 200));
+  await sleep(500);
+  const counts = await Promise.all(
+    keys.map(async (key) => (await shared.readUsage(parseKey(key)?.accountId ?? '', [utcDay(new Date())]))[0]),
+  );
+  expect(counts).toEqual(keys.map(() => 52));
+  await clustered.close();
+  await shared.close();
+  await cluster.stop();
+}, 60_000);

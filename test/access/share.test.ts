@@ -1,0 +1,62 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { utcDay } from '#src/access/day.ts';
+import { parseKey } from '#src/access/keys.ts';
+import type { Closable, Register } from '#src/access/store.ts';
+import { openRegister } from '#src/access/stores/open-store.ts';
+import { issueTestKey } from '../support/access.ts';
+import { startRedis, type TestRedis } from '../support/redis.ts';
+
+/** As in `src/redis/instances.ts`, and some time for the answer. */
+const ANNOUNCED_WITHIN_MS = 6000;
+
+let redis: TestRedis;
+let register: Register & Closable;
+let processes: ChildProcess[];
+
+beforeAll(async () => {
+  redis = await startRedis();
+  const program = join(import.meta.dirname, 'admitting-process.ts');
+  processes = [1, 2, 3].map(() => fork(program, [redis.url, '']));
+  await Promise.all(processes.map((child) => once(child, 'message')));
+  await sleep(ANNOUNCED_WITHIN_MS);
+  register = openRegister({ redisUrls: [redis.url], dataDir: '' });
+}, 60_000);
+afterAll(async () => {
+  for (const child of processes) child.kill();
+  await register.close();
+  await redis.stop();
+});
+
+/** How many of the requests each process answers with 200. */
+async function ask(key: string, requests: number): Promise<number[]> {
+  const answers = processes.map((child) => once(child, 'message') as Promise<[Record<string, number>]>);
+  for (const child of processes) child.send({ key, requests });
+  return (await Promise.all(answers)).map(([statuses]) => statuses[200] ?? 0);
+}
+
+const sum = (counts: number[]) => counts.reduce((total, count) => total + count, 0);
+
+it('three processes together admit the 1,000 of an account, and at most two more, while Redis is away', async () => {
+  const key = await issueTestKey(register);
+  const { accountId = '' } = parseKey(key) ?? {};
+  let served = 0;
+  for (let round = 0; round < 100; round++) served += sum(await ask(key, 1));
+  expect(served).toBe(300);
+  await redis.written();
+  await redis.kill();
+
+  const servedWhileAway = await ask(key, 1000);
+  served += sum(servedWhileAway);
+  expect(Math.min(...servedWhileAway)).toBeGreaterThan(200);
+  expect(served).toBeGreaterThanOrEqual(1000);
+  expect(served).toBeLessThanOrEqual(1002);
+
+  await redis.restart();
+  await sleep(1500);
+  expect(await register.readUsage(accountId, [utcDay(new Date())])).toEqual([served]);
+  expect(sum(await ask(key, 10))).toBe(0);
+}, 60_000);

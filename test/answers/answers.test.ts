@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { parseKey } from '#src/access/keys.ts';
+import { createAnswers, type Requester } from '#src/answers/answers.ts';
+import type { Ask, AskOptions } from '#src/efa/ask.ts';
+import { defineOperation } from '#src/operation.ts';
+import { buildTestApp } from '#test/support/app.ts';
+
+const NOW = new Date('2026-04-15T06:25:30Z');
+const QUESTION = { kind: 'stopFinder', text: 'manly' } as const;
+
+/** Answers of an operation that asks the authority once and gets its answer when it is released. */
+function createAsked() {
+  const asked: AskOptions[] = [];
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const ask = (async (_question: object, options: AskOptions) => {
+    asked.push(options);
+    await released;
+    return { payload: { systemMessages: [], locations: [] }, retrievedAt: NOW };
+  }) as unknown as Ask;
+  const operation = defineOperation({
+    id: 'find',
+    path: '/v1/find',
+    tag: 'Stops',
+    summary: '',
+    description: '',
+    query: z.object({}),
+    body: z.object({}),
+    errors: [],
+    example: { query: '', body: {} },
+    async find(_query, context) {
+      const { retrievedAt } = await context.ask(QUESTION);
+      const moment = retrievedAt.getTime();
+      const freshness = { retrievedAt: moment, freshUntil: moment + 1000, staleUntil: moment + 1000 };
+      return { body: {}, freshness: { ...freshness, source: 'upstream', shortage: null } as const };
+    },
+  });
+  const answers = createAnswers({ ask, now: () => NOW, deadlineMs: 1000, log: { warn() {}, debug() {} } });
+  const find = (requester: Requester) => answers.find(operation, {}, requester);
+  return { asked, release, ask, find };
+}
+
+describe('equal questions at the same time', () => {
+  it('are found once for each priority, however many accounts ask', async () => {
+    const { asked, release, find } = createAsked();
+    const priorities = ['low', 'normal', 'high'] as const;
+    const finding = Array.from({ length: 300 }, (_, index) =>
+      find({ priority: priorities[index % 3] ?? 'low', account: `account ${index}` }),
+    );
+    release();
+    await Promise.all(finding);
+    expect(asked.map(({ priority }) => priority).sort()).toEqual([...priorities].sort());
+  });
+
+  it('are asked for on behalf of every account that waits for the answer', async () => {
+    const { asked, release, find } = createAsked();
+    const finding = [find({ priority: 'low', account: 'first' }), find({ priority: 'low' })];
+    expect([...(asked[0]?.accounts ?? [])]).toEqual(['first']);
+    finding.push(find({ priority: 'low', account: 'second' }), find({ priority: 'high', account: 'third' }));
+    expect([...(asked[0]?.accounts ?? [])]).toEqual(['first', 'second']);
+    release();
+    await Promise.all(finding);
+  });
+
+  it('name a bounded number of accounts', async () => {
+    const { asked, release, find } = createAsked();
+    const finding = Array.from({ length: 1000 }, (_, index) => find({ priority: 'low', account: `account ${index}` }));
+    expect(asked[0]?.accounts?.size).toBeLessThan(50);
+    release();
+    await Promise.all(finding);
+  });
+});
+
+describe('a request', () => {
+  it('asks the authority on behalf of the account of its key', async () => {
+    const { asked, release, ask } = createAsked();
+    release();
+    const app = await buildTestApp({ upstream: ask, now: NOW.toISOString() });
+    await app.inject('/v1/stops/search?q=manly');
+    await app.close();
+    expect([...(asked[0]?.accounts ?? [])]).toEqual([parseKey(app.apiKey)?.accountId]);
+    expect(asked[0]?.priority).toBe('high');
+  });
+});

@@ -1,0 +1,168 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { createClient } from '@hey-api/openapi-ts';
+import openapiTS, { astToString } from 'openapi-typescript';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { z } from 'zod';
+import { buildTestApp, type TestApp } from '#test/support/app.ts';
+import { listPairs } from '#test/support/pairs.ts';
+import { startUpstream, type TestUpstream } from '#test/support/upstream.ts';
+import { endpointOf, GOOD_ANSWERS, OPERATIONS } from './operations.ts';
+import { NOW } from './payloads.ts';
+
+const run = promisify(execFile);
+
+const TSCONFIG = {
+  compilerOptions: {
+    target: 'esnext',
+    module: 'nodenext',
+    types: ['node'],
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    exactOptionalPropertyTypes: true,
+    allowImportingTsExtensions: true,
+    skipLibCheck: true,
+    noEmit: true,
+  },
+};
+
+/** What the types must allow, and (`@ts-expect-error`) what they must not. */
+const TYPES = `
+import type { components, paths } from './transit.ts';
+
+type Query<Path extends keyof paths> = paths[Path]['get']['parameters']['query'];
+type Schemas = components['schemas'];
+
+export const board: Query<'/v1/departures'> = { stop: '200070', limit: 1000, modes: ['all'], routes: ['T1'] };
+export const around: Query<'/v1/nearby'> = { lat: -33.8, lng: 151.2, radius: 99_999, modes: ['bus', 'ferry'] };
+export const journey: Query<'/v1/trips'> = { from: '1', to: '2', arrive_by: true };
+// @ts-expect-error: modes is a list
+export const text: Query<'/v1/departures'> = { stop: '200070', modes: 'bus' };
+// @ts-expect-error: there are no trams
+export const tram: Query<'/v1/departures'> = { stop: '200070', modes: ['tram'] };
+// @ts-expect-error: lng is required
+export const half: Query<'/v1/nearby'> = { lat: -33.8 };
+
+export const latLng = (leg: Schemas['Leg']): [number, number][] => leg.path;
+export const reserved = ({ routes }: Schemas['NearbyStop']): string[] => routes;
+export const perhaps = ({ realtime_at }: Schemas['Departure']): string => realtime_at ?? 'not tracked';
+// @ts-expect-error: a real-time value can be null
+export const surely = ({ realtime_at }: Schemas['Departure']): string => realtime_at;
+
+type Polled = paths['/v1/departures']['get'];
+export const condition: NonNullable<Polled['parameters']['header']> = { 'If-None-Match': 'W/"x"' };
+export const etag: Polled['responses'][304]['headers']['ETag'] = 'W/"x"';
+export const wait: Polled['responses'][429]['headers']['Retry-After'] = 30;
+`;
+
+/** Polls with the generated types: 200, then 304. Prints what it got. */
+const POLLING = `
+import createClient from 'openapi-fetch';
+import type { paths } from './transit.ts';
+
+const [baseUrl = '', key = ''] = process.argv.slice(2);
+const transit = createClient<paths>({
+  baseUrl,
+  headers: { Authorization: 'Bearer ' + key },
+  querySerializer: { array: { style: 'form', explode: false } },
+});
+const query: paths['/v1/nearby']['get']['parameters']['query'] = { lat: -33.8613, lng: 151.2108, modes: ['bus', 'ferry'] };
+const first = await transit.GET('/v1/nearby', { params: { query } });
+const header = { 'If-None-Match': first.response.headers.get('etag') ?? '' };
+const second = await transit.GET('/v1/nearby', { params: { query, header } });
+const missing = await transit.GET('/v1/trips', { params: { query: { from: '1', to: '1' } } });
+const point = (await transit.GET('/v1/trips', { params: { query: { from: '202091', to: 'G2095102' } } })).data?.journeys[0]?.legs[0]?.path[0];
+console.log(JSON.stringify([
+  first.response.status, first.data?.stops.length, second.response.status, missing.error?.error.code, point?.map(Math.round),
+]));
+`;
+
+let upstream: TestUpstream;
+let app: TestApp;
+let address: string;
+let document: Record<string, unknown>;
+/** Outside of the repository, with its packages. */
+let folder: string;
+
+beforeAll(async () => {
+  upstream = await startUpstream((request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(GOOD_ANSWERS.get(endpointOf(request.url)));
+  });
+  app = await buildTestApp({ upstream: upstream.url, now: NOW });
+  address = await app.listen({ host: '127.0.0.1', port: 0 });
+  document = (await app.inject('/openapi.json')).json();
+  folder = await mkdtemp(join(tmpdir(), 'transit-client-'));
+  await symlink(join(process.cwd(), 'node_modules'), join(folder, 'node_modules'));
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+  await writeFile(join(folder, 'transit.ts'), astToString(await openapiTS(structuredClone(document) as never)));
+});
+
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+  await app.close();
+  await upstream.close();
+});
+
+describe('a client of openapi-typescript and openapi-fetch', () => {
+  it('is right in strict TypeScript, the sample of the README included', async () => {
+    const [, sample = ''] = /```ts\n(.*?)```/s.exec(await readFile('README.md', 'utf8')) ?? [];
+    expect(sample).toContain('openapi-fetch');
+    const files = {
+      'types.ts': TYPES,
+      'polling.ts': POLLING,
+      'sample.ts': sample,
+      'tsconfig.json': JSON.stringify(TSCONFIG),
+    };
+    for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+    const checked = await run('node_modules/.bin/tsc', ['-p', folder]).catch(({ stdout }) => ({ stdout }));
+    expect(checked.stdout).toBe('');
+
+    const polled = await run(process.execPath, [join(folder, 'polling.ts'), address, app.apiKey]);
+    expect(JSON.parse(polled.stdout)).toEqual([200, expect.any(Number), 304, 'INVALID_PARAMETER', [-34, 151]]);
+  });
+});
+
+describe('the zod schemas of @hey-api/openapi-ts', () => {
+  let schemas: Record<string, z.ZodType>;
+  beforeAll(async () => {
+    await mkdir(join(folder, 'zod'));
+    await createClient({
+      input: structuredClone(document),
+      output: join(folder, 'zod'),
+      plugins: ['zod'],
+      logs: { level: 'silent', file: false },
+    });
+    schemas = await import(join(folder, 'zod/zod.gen.ts'));
+  });
+
+  it.each([
+    ['departures', 'zDepartures'],
+    ['nearby', 'zNearbyStops'],
+    ['stop-search', 'zSearchResults'],
+    ['trips', 'zTrips'],
+  ])('accept every answer of the fixtures: %s', (operation, name) => {
+    expect(schemas[name]?.safeParse({})).toMatchObject({ success: false });
+    for (const { name: quirk, answer } of listPairs(operation)) {
+      if (!('body' in answer)) continue;
+      const schema = answer.status === 200 ? schemas[name] : schemas.zError;
+      expect(schema?.safeParse(answer.body), quirk).toMatchObject({ success: true });
+    }
+  });
+
+  it.each(OPERATIONS)('accept the answer of $name and its errors', async ({ url, name }) => {
+    const schema = {
+      departures: 'zDepartures',
+      nearby: 'zNearbyStops',
+      'stop search': 'zSearchResults',
+      trips: 'zTrips',
+    }[name];
+    expect(schemas[schema]?.parse((await app.inject(url)).json())).toBeTruthy();
+    expect(schemas.zError?.parse((await app.inject(`${url}&limit=0`)).json())).toBeTruthy();
+    expect(
+      schemas.zError?.parse((await app.inject({ url, headers: { authorization: 'Bearer x' } })).json()),
+    ).toBeTruthy();
+  });
+});

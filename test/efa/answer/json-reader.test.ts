@@ -1,0 +1,115 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ANSWER_LIMITS } from '#src/efa/answer/json-outline.ts';
+import { readJson } from '#src/efa/answer/json-reader.ts';
+
+const RUNS = { seed: 20260415, numRuns: 100 };
+const PATIENCE = { timeout: 30_000 };
+const read = (text: string) => readJson(Buffer.from(text));
+/** A record that makes the answer a large one. */
+const LARGE = 'x'.repeat(260_000);
+
+/** The outcome as text: the value, or "refused". */
+async function outcomeOf(reading: Promise<unknown>): Promise<string> {
+  return reading.then(
+    (value) => JSON.stringify(value)?.replace(LARGE, ''),
+    () => 'refused',
+  );
+}
+
+const parse = async (text: string): Promise<unknown> => JSON.parse(text);
+
+const content = fc
+  .dictionary(
+    fc.oneof(fc.constantFrom('journeys', 'locations', '__proto__', 'version'), fc.string()),
+    fc.oneof(fc.array(fc.jsonValue({ maxDepth: 4 })), fc.jsonValue({ maxDepth: 3 })),
+    { maxKeys: 5 },
+  )
+  .map((value) => JSON.stringify(value).slice(1, -1));
+
+describe('an answer that is read in slices', PATIENCE, () => {
+  it('has the same value as with JSON.parse', async () => {
+    await fc.assert(
+      fc.asyncProperty(content, async (text) => {
+        const answer = `{"large":["${LARGE}"]${text && ','}${text}}`;
+        expect(await outcomeOf(read(answer))).toBe(await outcomeOf(parse(answer)));
+      }),
+      RUNS,
+    );
+  });
+
+  it('is refused where JSON.parse refuses it', async () => {
+    const change = fc.record({
+      at: fc.nat(),
+      removed: fc.nat(1),
+      added: fc.constantFrom('', '[', ']', '{', '}', ',', ':', '"', '\\', '0', ' ', 'x'),
+    });
+    await fc.assert(
+      fc.asyncProperty(content, change, async (text, { at, removed, added }) => {
+        const good = `${text}${text && ','}"list":[1,{"a":[2]},[3]],"object":{"a":[]}`;
+        const place = at % good.length;
+        const bad = good.slice(0, place) + added + good.slice(place + removed);
+        const answer = `{"large":["${LARGE}"],${bad}}`;
+        expect(await outcomeOf(read(answer))).toBe(await outcomeOf(parse(answer)));
+      }),
+      RUNS,
+    );
+  });
+
+  it.each(['[]', '[ ]', '[1,]', '[,1]', '[1 2]', '[[1]]', '[{}]', '["a,]"]', '["\\"],["]'])(
+    'reads the list %s as JSON.parse does',
+    async (list) => {
+      const answer = `{"large":["${LARGE}"],"list":${list}}`;
+      expect(await outcomeOf(read(answer))).toBe(await outcomeOf(parse(answer)));
+    },
+  );
+
+  it('lets other work be done meanwhile', async () => {
+    const record = { name: 'x'.repeat(1000) };
+    const answer = JSON.stringify({ journeys: Array.from({ length: 4000 }, () => record) });
+    let turns = 0;
+    let isReading = true;
+    const count = () => {
+      turns++;
+      if (isReading) setImmediate(count);
+    };
+    setImmediate(count);
+    await read(answer);
+    isReading = false;
+    expect(turns).toBeGreaterThan(10);
+  });
+
+  it('loses a record that is too large, and no other', async () => {
+    const records = [1, 'x'.repeat(ANSWER_LIMITS.recordBytes), 3];
+    expect(await read(JSON.stringify({ journeys: records }))).toEqual({ journeys: [1, null, 3] });
+  });
+});
+
+describe('an answer is refused before anything is built of it', () => {
+  const { depth, values, records } = ANSWER_LIMITS;
+  const nested = (times: number) => `{"journeys":${'['.repeat(times)}${']'.repeat(times)}}`;
+  const list = (length: number) => `{"journeys":[${Array(length).fill('{}').join()}]}`;
+  const inner = (length: number) => `{"journeys":[{"legs":[${Array(length).fill('0').join()}]}]}`;
+
+  it.each([
+    ['lists are nested too deeply', nested(depth), 'nested'],
+    ['there are too many records', list(records + 1), 'records'],
+    ['there are too many values', inner(values), 'values'],
+    ['most of it is not in lists', `{"version":"${LARGE}"}`, 'another shape'],
+  ])('when %s', async (_name, answer, reason) => {
+    await expect(read(answer)).rejects.toThrow(reason);
+  });
+
+  it('and is read when it just keeps to the limits', async () => {
+    for (const answer of [nested(depth - 1), list(records)]) expect(await read(answer)).toEqual(JSON.parse(answer));
+  });
+});
+
+describe('a small answer', () => {
+  it.each(['{"a":[1]}', '\ufeff{"a":[1]}', '[1]', 'null', '', '{"a":[1}', '{"a":'])(
+    '%s is read as it is',
+    async (answer) => {
+      expect(await outcomeOf(read(answer))).toBe(await outcomeOf(parse(answer.replace('\ufeff', ''))));
+    },
+  );
+});

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { stopEventSchema } from '#src/efa/payload.ts';
+import { findRunId, isWheelchairAccessible } from '#src/efa/vehicle.ts';
+
+const eventOf = (properties: object, run: object = {}) =>
+  stopEventSchema.parse({ properties, transportation: { properties: run } });
+const runIdOf = (properties: object, run: object = {}) => {
+  const event = eventOf(properties, run);
+  return findRunId(event.properties, event.transportation.properties);
+};
+
+describe('the identifier of a run', () => {
+  it.each<[what: string, event: object, line: object, runId: string | null]>([
+    ['is the realtime one', { RealtimeTripId: '26-S.2005.100', AVMSTripID: '26-S' }, {}, '26-S.2005.100'],
+    ['is that of the vehicle system on an extra run', { AVMSTripID: '49177-12508-R:X' }, {}, '49177-12508-R:X'],
+    ['is with the line in journeys', {}, { RealtimeTripId: 'MFF.VJ1198' }, 'MFF.VJ1198'],
+    ['is the realtime one wherever it is', { AVMSTripID: 'a' }, { RealtimeTripId: 'b' }, 'b'],
+    ['is trimmed', { RealtimeTripId: ' 2532538 ' }, {}, '2532538'],
+    ['may be a number', { RealtimeTripId: 2532538 }, {}, '2532538'],
+    ['is never blank', { RealtimeTripId: ' ', AVMSTripID: '' }, { AVMSTripID: 'c' }, 'c'],
+    ['is never the code that extra runs share', {}, { tripCode: 65532 }, null],
+  ])('%s', (_what, event, line, runId) => {
+    expect(runIdOf(event, line)).toBe(runId);
+  });
+});
+
+describe('wheelchair access', () => {
+  const stopYes = { WheelchairAccess: 'true' };
+  const stopNo = { WheelchairAccess: 'false' };
+  it.each<[what: string, event: object, line: object, isAccessible: boolean]>([
+    ['a low-floor vehicle at a stop with steps', { ...stopNo, AVMLowFloorVeh: '1' }, {}, true],
+    ['a high-floor vehicle at a stop without steps', { ...stopYes, AVMLowFloorVeh: '0' }, {}, false],
+    ['a planned accessible vehicle', { ...stopNo, PlanWheelChairAccess: '1' }, {}, true],
+    ['a planned inaccessible vehicle', { ...stopYes, PlanWheelChairAccess: '0' }, {}, false],
+    ['a plan told with the line', stopNo, { PlanWheelChairAccess: '1' }, true],
+    ['a plan against it told with the line', stopYes, { PlanWheelChairAccess: '0' }, false],
+    ['the attribute of a low-floor vehicle', stopNo, { attributes: ['AVM_LOWFLOORVEHICLE'] }, true],
+    ['the attribute of a plan', stopNo, { attributes: ['PLAN_WHEELCHAIRACCESS', 'BIKE'] }, true],
+    ['an attribute given bare', stopNo, { attributes: 'PLAN_WHEELCHAIRACCESS' }, true],
+    ['the vehicle before the plan', { AVMLowFloorVeh: '0', PlanWheelChairAccess: '1' }, {}, false],
+    [
+      'the vehicle before the attribute of a plan',
+      { AVMLowFloorVeh: '0' },
+      { attributes: ['PLAN_WHEELCHAIRACCESS'] },
+      false,
+    ],
+    [
+      'the attribute of the vehicle before the plan',
+      { PlanWheelChairAccess: '0' },
+      { attributes: ['AVM_LOWFLOORVEHICLE'] },
+      true,
+    ],
+    ['other attributes say nothing', stopYes, { attributes: ['BIKE'] }, true],
+    ['a stop without steps where nothing is said of the vehicle', stopYes, {}, true],
+    ['a stop with steps where nothing is said of the vehicle', stopNo, {}, false],
+    ['a value that is none says nothing', { ...stopYes, AVMLowFloorVeh: 'maybe' }, {}, true],
+    ['nothing said at all', {}, {}, false],
+  ])('%s', (_what, event, line, isAccessible) => {
+    expect(isWheelchairAccessible(eventOf(event, line))).toBe(isAccessible);
+  });
+});

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { expectErrorObject } from '#test/contract/expect-contract.ts';
+import { endpointOf, GOOD_ANSWERS, OPERATIONS } from '#test/contract/operations.ts';
+import { NOW } from '#test/contract/payloads.ts';
+import { buildTestApp, type TestApp } from '#test/support/app.ts';
+import { departureMonitor } from '#test/support/departure-monitor.ts';
+import { startProtectedApp } from '#test/support/protected-app.ts';
+import { json, startUpstream, type TestUpstream } from '#test/support/upstream.ts';
+
+const [DEPARTURES, NEARBY, SEARCH, TRIPS] = OPERATIONS;
+
+let upstream: TestUpstream;
+let app: TestApp;
+/** What the authority answers, by endpoint, instead of a good answer. */
+const answers = new Map<string, unknown>();
+
+beforeAll(async () => {
+  upstream = await startUpstream((request, response) => {
+    const endpoint = endpointOf(request.url);
+    const body = answers.has(endpoint) ? JSON.stringify(answers.get(endpoint)) : GOOD_ANSWERS.get(endpoint);
+    response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+  });
+  app = await buildTestApp({ upstream: upstream.url, now: NOW });
+});
+beforeEach(() => answers.clear());
+afterAll(async () => {
+  await app.close();
+  await upstream.close();
+});
+
+const message = (code: number, text: string) => ({ type: 'error', module: 'BROKER', code, text });
+const unknownOrigin = { version: '10.6.21.17', systemMessages: [message(-8020, 'origin: no matches')] };
+const noConnection = { version: '10.6.21.17', systemMessages: [message(-4000, 'no connection')] };
+const board = departureMonitor('2026-04-15T06:40:00Z');
+
+describe.each(OPERATIONS)('$name', (operation) => {
+  it.each(OPERATIONS.filter(({ endpoint }) => endpoint !== operation.endpoint))(
+    'takes the good answer of $endpoint for an error',
+    async ({ endpoint }) => {
+      answers.set(operation.endpoint, JSON.parse(GOOD_ANSWERS.get(endpoint) ?? ''));
+      const response = await app.inject(operation.url);
+      expect(response.statusCode).toBe(502);
+      expectErrorObject(response);
+      expect(response.json().error.code).toBe('UPSTREAM_ERROR');
+    },
+  );
+
+  it('takes an answer that has only a message of an unknown kind for an error', async () => {
+    answers.set(operation.endpoint, { version: '10.6.21.17', systemMessages: [message(-77, 'something else')] });
+    expect((await app.inject(operation.url)).statusCode).toBe(502);
+  });
+});
+
+describe('an answer without records', () => {
+  it.each([
+    ['departures', DEPARTURES, unknownOrigin],
+    ['nearby', NEARBY, unknownOrigin],
+    ['nearby', NEARBY, noConnection],
+    ['stop search', SEARCH, unknownOrigin],
+    ['stop search', SEARCH, noConnection],
+    ['trips', TRIPS, { version: '10.6.21.17', systemMessages: [message(-8011, '')], locations: [] }],
+    ['trips', TRIPS, { version: '10.6.21.17', systemMessages: [] }],
+    ['departures', DEPARTURES, { version: '10.6.21.17', locations: board.locations }],
+  ] as const)('of another endpoint is an error of %s', async (_name, operation, answer) => {
+    answers.set(operation.endpoint, answer);
+    expect((await app.inject(operation.url)).statusCode).toBe(502);
+  });
+
+  it('is an unknown stop when the board and its locations are both empty', async () => {
+    answers.set('departure_mon', { version: '10.6.21.17', systemMessages: [], locations: [], stopEvents: [] });
+    const response = await app.inject(DEPARTURES.url);
+    expect(response.json().error.code).toBe('STOP_NOT_FOUND');
+  });
+
+  it('is an empty board when the location of the stop is there', async () => {
+    const systemMessages = [message(-4050, 'no serving lines found')];
+    answers.set('departure_mon', { version: '10.6.21.17', systemMessages, locations: board.locations });
+    const response = await app.inject('/v1/departures?stop=200060');
+    expect(response.statusCode).toBe(200);
+    expect(response.json().departures).toEqual([]);
+  });
+
+  it('is an empty list nearby when it says nothing but its version', async () => {
+    answers.set('coord', { version: '10.6.21.17' });
+    const response = await app.inject('/v1/nearby?lat=-38.5&lng=160.5');
+    expect(response.json().stops).toEqual([]);
+  });
+});
+
+describe('the board of another stop', () => {
+  it('is an error', async () => {
+    answers.set('departure_mon', board);
+    const response = await app.inject('/v1/departures?stop=99999');
+    expect(response.statusCode).toBe(502);
+    expectErrorObject(response);
+  });
+
+  it.each([
+    ['the stop itself', '200060'],
+    ['the stop in its internal numbering', '10101100'],
+    ['a platform that has a departure on the board', '2000335'],
+    ['a platform of the stop without a departure on the board', '2000337'],
+  ])('is not taken for one when %s was asked for', async (_name, stop) => {
+    const [location] = board.locations;
+    answers.set('departure_mon', { ...board, locations: [{ ...location, properties: { stopId: '10101100' } }] });
+    const response = await app.inject(`/v1/departures?stop=${stop}`);
+    expect(response.statusCode).toBe(200);
+    expect(response.json().departures).toHaveLength(1);
+  });
+});
+
+describe('an answer to another question', () => {
+  it('is not kept', async () => {
+    const stopFinder = JSON.parse(GOOD_ANSWERS.get('stop_finder') ?? '');
+    const service = await startProtectedApp({ now: NOW, answer: json(board) });
+    const first = await service.app.inject(SEARCH.url);
+    service.upstream.answerWith(json(stopFinder));
+    await service.clock.advance(2000);
+    const second = await service.app.inject(SEARCH.url);
+    await service.app.close();
+    expect([first.statusCode, second.statusCode]).toEqual([502, 200]);
+    expect(second.json().results.length).toBeGreaterThan(0);
+  });
+});

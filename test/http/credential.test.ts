@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { readKey } from '#src/access/credential.ts';
+import { generateKey } from '#src/access/keys.ts';
+import { ApiError } from '#src/errors.ts';
+
+const KEY = generateKey('live', 'Account1');
+
+const read = (authorization: string) => readKey({ headers: { authorization }, query: {} });
+
+function refusalOf(authorization: string): ApiError {
+  try {
+    read(authorization);
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+  }
+  throw new Error('the header was not refused');
+}
+
+describe('the Authorization header', () => {
+  it.each([`Bearer ${KEY}`, `bearer ${KEY}`, `BEARER   ${KEY}`, `Bearer\t${KEY}`, `Bearer ${KEY}  `])(
+    'holds a key after the scheme and blanks: %j',
+    (authorization) => {
+      expect(read(authorization)).toMatchObject({ kind: 'live', accountId: 'Account1' });
+    },
+  );
+
+  it.each([
+    ['', 'No API key was sent.'],
+    ['Bearer', 'holds no key'],
+    ['Bearer ', 'holds no key'],
+    [`Basic ${KEY}`, 'not of the Bearer scheme'],
+    [KEY, 'not of the Bearer scheme'],
+    [` Bearer ${KEY}`, 'not of the Bearer scheme'],
+    [`Bearer ${KEY} ${KEY}`, 'not a whole API key'],
+    [`Bearer ${KEY}x`, 'not a whole API key'],
+  ])('%j is refused with the reason', (authorization, reason) => {
+    expect(refusalOf(authorization)).toMatchObject({ code: 'UNAUTHORIZED', message: expect.stringContaining(reason) });
+  });
+
+  it.each([
+    ['blanks without end', `a${' '.repeat(15_000)}\xa0`],
+    ['blanks before the key', `Bearer${' '.repeat(15_000)}${KEY}`],
+    ['a key without end', `Bearer ${KEY.repeat(300)}`],
+  ])('is refused unread when it is too long for a key: %s', (_name, authorization) => {
+    expect(refusalOf(authorization).message).toContain('longer than');
+  });
+});

@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createDistances } from '#src/redis/distance.ts';
+import { createPresence, type Presence } from '#src/redis/presence.ts';
+import { UnavailableError } from '#src/redis/unavailable-error.ts';
+
+const never = () => new Promise<never>(() => {});
+const fail = (reason: UnavailableError['reason']) => Promise.reject(new UnavailableError('no', reason));
+
+let presence: Presence;
+let probe: (key: string) => Promise<unknown>;
+let lines: string[];
+
+beforeEach(() => {
+  lines = [];
+  probe = async () => {};
+  const write = (_fields: object, message: string) => void lines.push(message);
+  presence = createPresence({
+    storeName: 'Redis',
+    nodeOf: (key) => key.slice(0, 1),
+    probe: (key) => probe(key),
+    log: { info: write, warn: write },
+  });
+});
+afterEach(() => presence.close());
+
+async function untilBack(key: string): Promise<void> {
+  while (presence.isAway(key)) await sleep(10);
+}
+
+describe('presence', () => {
+  it('is known for each node of a cluster', async () => {
+    probe = never;
+    await presence.watch('a1', fail('not-sent')).catch(() => {});
+    expect([presence.isAway('a2'), presence.isAway('b1')]).toEqual([true, false]);
+  });
+
+  it('is not lost when the store answers with an error', async () => {
+    await expect(presence.watch('a', fail('refused'))).rejects.toMatchObject({ reason: 'refused' });
+    expect(presence.isAway('a')).toBe(false);
+    expect(lines).toEqual(['Redis refuses a command']);
+  });
+
+  it('comes back when the store answers probes', async () => {
+    let isThere = false;
+    probe = () => (isThere ? Promise.resolve() : fail('not-sent'));
+    await presence.watch('a', fail('no-answer')).catch(() => {});
+    await sleep(250);
+    expect(presence.isAway('a')).toBe(true);
+    isThere = true;
+    await untilBack('a');
+    expect(lines).toEqual(['Redis is away', 'Redis is back']);
+  });
+
+  it('does not take a store that was stopped for one that is far away', async () => {
+    const delays = [600, 1];
+    probe = () => sleep(delays.shift() ?? 1);
+    await presence.watch('a', fail('no-answer')).catch(() => {});
+    await untilBack('a');
+    const outcome = await Promise.race([presence.watch('a', never()).catch(() => 'given up'), sleep(600, 'waiting')]);
+    expect(outcome).toBe('given up');
+  });
+
+  it('gives a far store as much time as it needs', async () => {
+    probe = () => sleep(250);
+    await presence.watch('a', fail('no-answer')).catch(() => {});
+    await untilBack('a');
+    expect(await presence.watch('a', sleep(400, 'answer'))).toBe('answer');
+  });
+
+  it('leaves a store away that is farther than a second', async () => {
+    probe = () => sleep(1100);
+    await presence.watch('a', fail('no-answer')).catch(() => {});
+    await sleep(2500);
+    expect(presence.isAway('a')).toBe(true);
+  });
+});
+
+it('the shortest round trip tells the distance', () => {
+  const distances = createDistances();
+  for (const elapsedMs of [500, 230, 900]) distances.heard('a', elapsedMs);
+  expect(distances.patienceMs('a')).toBe(660);
+  distances.measured('a', 300);
+  expect(distances.patienceMs('a')).toBe(800);
+});

@@ -1,0 +1,57 @@
+import { globSync, readFileSync } from 'node:fs';
+import { isSafe } from 'redos-detector';
+import ts from 'typescript';
+import { expect, it } from 'vitest';
+
+interface Found {
+  place: string;
+  text: string;
+}
+
+/** Every regular expression in the source, as it is written. */
+function listRegularExpressions(): Found[] {
+  const found: Found[] = [];
+  for (const file of globSync('src/**/*.{ts,js}')) {
+    const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);
+    const visit = (node: ts.Node): void => {
+      const isMade =
+        (ts.isNewExpression(node) || ts.isCallExpression(node)) && node.expression.getText(source) === 'RegExp';
+      if (ts.isRegularExpressionLiteral(node) || isMade) {
+        const { line } = source.getLineAndCharacterOfPosition(node.getStart(source));
+        found.push({ place: `${file}:${line + 1}`, text: node.getText(source) });
+      }
+      ts.forEachChild(node, visit);
+    };
+    visit(source);
+  }
+  return found;
+}
+
+/**
+ * Linear, but beyond the checker: each begins with a letter that ends the search which began before it, so no part of a
+ * text is looked at from two beginnings.
+ */
+const REVIEWED = ['/<[^<>]*>/g', '/<(?:\\w{1,20}:)?faultstring[^<>]*>([^<]*)</'];
+
+/** A finite score bounds how often a letter is looked at again, whatever the length of the text: the time is linear. */
+function isLinear(text: string): boolean {
+  const [, pattern, flags] = /^\/(.*)\/([a-z]*)$/s.exec(text) ?? [];
+  return pattern !== undefined && isSafe(new RegExp(pattern, flags)).safe;
+}
+
+it('every regular expression of the source takes time in proportion to its input', { timeout: 60_000 }, () => {
+  const found = listRegularExpressions();
+  expect(found.length).toBeGreaterThan(50);
+  expect(
+    found
+      .filter(({ text }) => !REVIEWED.includes(text) && !isLinear(text))
+      .map(({ place, text }) => `${place} ${text}`),
+  ).toEqual([]);
+});
+
+it.each(['/^(a+)+$/', '/\\s+$/', '/^(\\S+)(?:\\s+(.*\\S))?\\s*$/s', 'new RegExp(input)'])(
+  '%s is not let through',
+  (text) => {
+    expect(isLinear(text)).toBe(false);
+  },
+);

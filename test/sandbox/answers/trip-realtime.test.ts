@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import { board, type LegEnd, sandboxAt, trip } from '../asking.ts';
+
+const WEDNESDAY_8AM = '2026-11-17T21:00:00Z';
+const AT_8AM = { itdDate: '20261118', itdTime: '0800' };
+
+it('a run is as late in a journey as on the board, and a leg that is not live has estimates, too', async () => {
+  const sandbox = await sandboxAt(WEDNESDAY_8AM);
+  const { stopEvents = [] } = await board(sandbox, '200100', AT_8AM);
+  const { journeys = [] } = await trip(sandbox, '200100', '200300', { ...AT_8AM, calcNumberOfTrips: '12' });
+  const legs = journeys.flatMap((journey) => journey.legs);
+  const live = legs.filter((leg) => leg.isRealtimeControlled);
+  expect(live.length).toBeGreaterThan(0);
+  expect(live.length).toBeLessThan(legs.length);
+  for (const leg of legs) {
+    const { RealtimeTripId } = leg.transportation.properties;
+    const event = stopEvents.find((candidate) => candidate.properties.RealtimeTripId === RealtimeTripId);
+    expect(leg.isRealtimeControlled).toBe(event?.isRealtimeControlled);
+    expect(leg.origin.departureTimeEstimated).toBe(event?.departureTimeEstimated ?? leg.origin.departureTimePlanned);
+    expect(leg.stopSequence?.at(-1)?.arrivalTimeEstimated).toBe(leg.destination.arrivalTimeEstimated);
+  }
+});
+
+it('the estimates of a walk have the delay of the ride before it; a leading walk has that of the ride after it', async () => {
+  const sandbox = await sandboxAt(WEDNESDAY_8AM);
+  const lateness = (end: LegEnd | undefined, what: 'departure' | 'arrival') =>
+    Date.parse(end?.[`${what}TimeEstimated`] ?? '') - Date.parse(end?.[`${what}TimePlanned`] ?? '');
+  const changing = (await trip(sandbox, '200100', 'G200500', { ...AT_8AM, calcNumberOfTrips: '3' })).journeys ?? [];
+  const starting = (await trip(sandbox, '2001002', '200300', { ...AT_8AM, calcNumberOfTrips: '3' })).journeys ?? [];
+  for (const { legs } of changing)
+    expect(lateness(legs[1]?.origin, 'departure')).toBe(lateness(legs[0]?.destination, 'arrival'));
+  for (const { legs } of starting)
+    expect(lateness(legs[0]?.destination, 'arrival')).toBe(lateness(legs[1]?.origin, 'departure'));
+  expect(changing.some(({ legs }) => lateness(legs[1]?.origin, 'departure') > 0)).toBe(true);
+  expect(starting.some(({ legs }) => lateness(legs[0]?.origin, 'departure') > 0)).toBe(true);
+});
+
+it('no journey uses a run that is cancelled on the board', async () => {
+  const cancelled: string[] = [];
+  for (let hour = 0; hour < 150; hour++) {
+    const sandbox = await sandboxAt(new Date(Date.parse(WEDNESDAY_8AM) + hour * 3600_000).toISOString());
+    const { stopEvents = [] } = await board(sandbox, '200100');
+    const gone = stopEvents.filter((event) => event.isCancelled).map((event) => event.properties.RealtimeTripId ?? '');
+    const { journeys = [] } = await trip(sandbox, '200100', '200300');
+    const used = journeys.flatMap(({ legs }) => legs.map((leg) => leg.transportation.properties.RealtimeTripId));
+    expect(gone.filter((id) => used.includes(id))).toEqual([]);
+    cancelled.push(...gone);
+    await sandbox.close();
+  }
+  expect(cancelled.length).toBeGreaterThan(0);
+}, 20_000);

@@ -1,0 +1,75 @@
+import { expect, it } from 'vitest';
+import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
+import { board, type Leg, sandboxAt, trip } from '../asking.ts';
+
+const FRIDAY_8_30AM = '2026-11-19T21:30:00Z';
+const network = readNetwork();
+const stopIds = network.stops.map((stop) => stop.id);
+
+/** Pairs of stops from all over the network, the same in every test run. */
+const PAIRS = Array.from({ length: 60 }, (_, i) => ({
+  from: stopIds[(i * 7919) % stopIds.length] ?? '',
+  to: stopIds[(i * 104_729 + 31) % stopIds.length] ?? '',
+})).filter(({ from, to }) => from !== to);
+
+it('every stop of the network has departures or the message that nothing calls there', async () => {
+  const sandbox = await sandboxAt(FRIDAY_8_30AM, { network });
+  for (const id of stopIds) {
+    const { stopEvents, systemMessages, locations } = await board(sandbox, id);
+    expect(locations).toMatchObject([{ id }]);
+    if (stopEvents === undefined) expect(systemMessages).toMatchObject([{ code: -4050 }]);
+    else expect(stopEvents.length).toBeGreaterThan(0);
+  }
+}, 20_000);
+
+it('no leg of a journey across the network begins before the leg before it ends', async () => {
+  const sandbox = await sandboxAt(FRIDAY_8_30AM, { network });
+  for (const { from, to } of PAIRS) {
+    const { journeys, systemMessages } = await trip(sandbox, from, to);
+    if (journeys === undefined) expect(systemMessages).toMatchObject([{ code: -4000 }]);
+    for (const { legs } of journeys ?? []) {
+      for (const [i, leg] of legs.entries()) {
+        const previous = legs[i - 1]?.destination;
+        const departure = leg.origin.departureTimePlanned ?? '';
+        expect(departure < (leg.destination.arrivalTimePlanned ?? '')).toBe(true);
+        expect(departure >= (previous?.arrivalTimePlanned ?? '')).toBe(true);
+        expect(leg.coords.length).toBeGreaterThan(1);
+      }
+    }
+  }
+}, 20_000);
+
+const isWalk = (leg: Leg | undefined) => leg !== undefined && leg.transportation.product.class >= 99;
+
+/** Returns where in the journey the walks are whose estimates differ from their planned times. */
+function expectWalksToFollowTheirRides(legs: Leg[]): string[] {
+  const moved: string[] = [];
+  for (const [i, walk] of legs.entries()) {
+    if (!isWalk(walk)) continue;
+    const [before, after] = [legs[i - 1], legs[i + 1]];
+    const { departureTimePlanned = '', departureTimeEstimated = '' } = walk.origin;
+    const { arrivalTimePlanned = '', arrivalTimeEstimated = '' } = walk.destination;
+    if (before !== undefined) expect(departureTimeEstimated).toBe(before.destination.arrivalTimeEstimated);
+    else expect(arrivalTimeEstimated).toBe(after?.origin.departureTimeEstimated ?? arrivalTimePlanned);
+    const planned = Date.parse(arrivalTimePlanned) - Date.parse(departureTimePlanned);
+    expect(Date.parse(arrivalTimeEstimated) - Date.parse(departureTimeEstimated)).toBe(planned);
+    expect(walk).not.toHaveProperty('isRealtimeControlled');
+    if (departureTimeEstimated === departureTimePlanned) continue;
+    if (before === undefined) moved.push('leading');
+    else moved.push(after === undefined ? 'trailing' : 'between');
+  }
+  return moved;
+}
+
+it('the estimates of a walk follow the ride before it, those of a leading walk the ride after it', async () => {
+  const sandbox = await sandboxAt(FRIDAY_8_30AM, { network });
+  const moved = new Set<string>();
+  for (const { from, to } of PAIRS) {
+    const place = network.places[(Number(to.replace(/\D/g, '')) * 7) % network.places.length]?.id ?? '';
+    const answers = [await trip(sandbox, from, to), await trip(sandbox, from, place), await trip(sandbox, place, from)];
+    for (const { journeys = [] } of answers) {
+      for (const { legs } of journeys) for (const where of expectWalksToFollowTheirRides(legs)) moved.add(where);
+    }
+  }
+  expect(moved).toEqual(new Set(['leading', 'between', 'trailing']));
+}, 20_000);

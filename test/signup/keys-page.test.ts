@@ -1,0 +1,213 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type Front, keyIn, linkIn, postForm, startFront } from '../support/front.ts';
+
+const NOW = '2026-11-20T02:00:20Z';
+let front: Front;
+
+beforeEach(async () => {
+  front = await startFront({ now: NOW, mailLimits: { perNetwork: 1000, perAddress: 1000 } });
+});
+afterEach(() => front[Symbol.asyncDispose]());
+
+const post = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
+  postForm(front.app, path, fields, headers);
+const BROWSER = { accept: 'text/html,application/xhtml+xml' };
+const signUp = (email: string, more: Record<string, string> = {}) => post('/signup', { email, terms: 'on', ...more });
+const ask = (key: string) =>
+  front.app.inject({ url: '/v1/stops/search?q=central', headers: { authorization: `Bearer ${key}` } });
+
+async function openKeys(email = 'jo@example.com') {
+  await post('/keys/link', { email });
+  const link = new URL(linkIn((await front.readOutbox()).at(-1) as never));
+  const page = await front.app.inject({ url: link.pathname + link.search, headers: BROWSER });
+  const hashes = [...page.body.matchAll(/name="key" value="(\w+)"/g)].map(([, hash]) => hash ?? '');
+  return { page, token: link.searchParams.get('token') ?? '', hashes: [...new Set(hashes)] };
+}
+
+it('shows last four, label, creation, last use and 30 days of usage, but not the key', async () => {
+  await signUp('jo@example.com', { label: 'phone <b>' });
+  const key = keyIn((await front.readOutbox())[0] as never);
+  for (let count = 0; count < 3; count++) await ask(key);
+  const { page } = await openKeys();
+  expect(page.statusCode).toBe(200);
+  expect(page.body).not.toContain(key);
+  expect(page.body).toContain(`…${key.slice(-4)}`);
+  expect(page.body).toContain('phone &#60;b&#62;');
+  expect(page.body).toContain('Created 2026-11-20 · last used 2026-11-20');
+  expect(page.body).toContain('2026-11-20: 3');
+  expect(page.body.match(/<rect/g)).toHaveLength(30);
+  expect(page.headers['cache-control']).toBe('no-store');
+});
+
+it('ignores an unknown value of `done`', async () => {
+  await signUp('jo@example.com');
+  const { token } = await openKeys();
+  const page = await front.app.inject({ url: `/keys?token=${token}&done=constructor`, headers: BROWSER });
+  expect(page.statusCode).toBe(200);
+});
+
+it('still mails links to an address whose signups are used up', async () => {
+  await using busy = await startFront({ now: NOW, mailLimits: { perNetwork: 1000, perAddress: 2 } });
+  const asked = (url: string) =>
+    busy.app.inject({ method: 'POST', url, payload: { email: 'jo@example.com', terms: true } });
+  for (let count = 0; count < 3; count++) await asked('/signup');
+  expect((await asked('/signup')).statusCode).toBe(429);
+  expect((await asked('/keys/link')).statusCode).toBe(202);
+
+  // When the links are used up too, the last one works until the next may be requested.
+  await asked('/keys/link');
+  const link = new URL(linkIn((await busy.readOutbox()).at(-1) as never));
+  const askedAt = busy.clock.now.getTime();
+  busy.clock.now = new Date(askedAt + 1_799_000);
+  expect((await asked('/keys/link')).statusCode).toBe(429);
+  expect((await busy.app.inject({ url: link.pathname + link.search, headers: BROWSER })).statusCode).toBe(200);
+  busy.clock.now = new Date(askedAt + 1_800_000);
+  expect((await asked('/keys/link')).statusCode).toBe(202);
+});
+
+it('revokes a key at once', async () => {
+  await signUp('jo@example.com');
+  const key = keyIn((await front.readOutbox())[0] as never);
+  const { token, hashes } = await openKeys();
+  const answer = await post('/keys/revoke', { token, key: hashes[0] ?? '' }, BROWSER);
+  expect(answer.statusCode).toBe(303);
+  expect((await ask(key)).statusCode).toBe(401);
+  expect((await front.app.inject({ url: String(answer.headers.location), headers: BROWSER })).body).toContain(
+    'is revoked',
+  );
+});
+
+it.each([
+  [0, '2026-11-20T02:00:20Z', 401],
+  [3, '2026-11-23T23:59:59Z', 200],
+  [3, '2026-11-24T00:00:01Z', 401],
+])('replaces a key with %d days of overlap: at %s the old key gets %d', async (overlap, at, status) => {
+  await signUp('jo@example.com', { label: 'phone' });
+  const old = keyIn((await front.readOutbox())[0] as never);
+  const { token, hashes } = await openKeys();
+  const answer = await post('/keys/rotate', { token, key: hashes[0] ?? '', overlap: String(overlap) }, BROWSER);
+  expect(answer.statusCode).toBe(303);
+  const mail = (await front.readOutbox()).at(-1);
+  expect(mail?.text).toContain(old.slice(-4));
+  front.clock.now = new Date(at);
+  expect((await ask(keyIn(mail as never))).statusCode).toBe(200);
+  expect((await ask(old)).statusCode).toBe(status);
+});
+
+it('replaces a key when the address has five', async () => {
+  for (let count = 0; count < 5; count++) await signUp('jo@example.com');
+  const { token, hashes } = await openKeys();
+  await post('/keys/rotate', { token, key: hashes[0] ?? '', overlap: '0' });
+  expect(keyIn((await front.readOutbox()).at(-1) as never)).toBeTruthy();
+  expect((await openKeys()).page.body).toContain('5 of 5 in use');
+});
+
+it.each([
+  ['a made-up signature', (token: string) => `${token.slice(0, -3)}AAA`],
+  ['another account', (token: string) => `other123${token.slice(8)}`],
+  ['a longer time', (token: string) => token.replace(/\.\d+\./, '.9999999999.')],
+  ['nonsense', () => '"><script>'],
+])('refuses a link with %s', async (_name, forge) => {
+  await signUp('jo@example.com');
+  const { token, hashes } = await openKeys();
+  const page = await front.app.inject({ url: `/keys?token=${encodeURIComponent(forge(token))}`, headers: BROWSER });
+  expect(page.statusCode).toBe(400);
+  expect(page.body).not.toContain('jo@example.com');
+  expect(page.body).not.toContain('"><script>');
+  expect((await post('/keys/revoke', { token: forge(token), key: hashes[0] ?? '' })).statusCode).toBe(400);
+});
+
+it('refuses a link after 30 minutes', async () => {
+  await signUp('jo@example.com');
+  const { token } = await openKeys();
+  front.clock.now = new Date('2026-11-20T02:30:21Z');
+  expect((await front.app.inject({ url: `/keys?token=${token}` })).statusCode).toBe(400);
+});
+
+it('cannot revoke a key of another account', async () => {
+  await signUp('jo@example.com');
+  await signUp('mo@example.com');
+  const mo = await openKeys('mo@example.com');
+  const jo = await openKeys('jo@example.com');
+  const answer = await post('/keys/revoke', { token: mo.token, key: jo.hashes[0] ?? '' });
+  expect(answer.statusCode).toBe(400);
+  expect((await openKeys('jo@example.com')).page.body).toContain('1 of 5 in use');
+});
+
+it('answers the same for an unknown address; only the mail says that it has no keys', async () => {
+  await signUp('jo@example.com');
+  const known = await post('/keys/link', { email: 'jo@example.com' });
+  const unknown = await post('/keys/link', { email: 'nobody@example.com' });
+  expect([unknown.statusCode, unknown.body]).toEqual([known.statusCode, known.body]);
+  const mail = (await front.readOutbox()).at(-1);
+  expect(mail?.to).toEqual([{ name: '', address: 'nobody@example.com' }]);
+  expect(mail?.text).not.toContain('token=');
+});
+
+it('changes nothing on GET, because mail scanners open links', async () => {
+  await signUp('jo@example.com');
+  const { token, hashes } = await openKeys();
+  for (const action of ['revoke', 'rotate']) {
+    const answer = await front.app.inject({ url: `/keys/${action}?token=${token}&key=${hashes[0]}&overlap=0` });
+    expect(answer.statusCode).toBe(405);
+  }
+  expect((await openKeys()).page.body).toContain('1 of 5 in use');
+});
+
+it('mails more keys on the plan of the account, up to five', async () => {
+  await signUp('jo@example.com');
+  const account = await front.store.findAccountByEmail('jo@example.com');
+  await front.store.setPlan(account?.id ?? '', 'developer');
+  const { token } = await openKeys();
+  for (let count = 2; count <= 5; count++) {
+    const answer = await post('/keys/new', { token, label: `tablet ${count}` }, BROWSER);
+    expect(answer.statusCode).toBe(303);
+    const mail = (await front.readOutbox()).at(-1);
+    expect(mail?.text).toMatch(/50,000 requests a day/);
+    expect((await ask(keyIn(mail as never))).statusCode).toBe(200);
+    const page = await front.app.inject({ url: String(answer.headers.location), headers: BROWSER });
+    expect(page.body).toContain('new key is in your inbox');
+    expect(page.body).toContain(`tablet ${count}`);
+  }
+  const sent = (await front.readOutbox()).length;
+  const refused = await post('/keys/new', { token, label: '' });
+  expect(refused.json()).toMatchObject({
+    error: { code: 'INVALID_PARAMETER', message: expect.stringMatching(/5 keys/) },
+  });
+  expect((await front.readOutbox()).length).toBe(sent);
+  expect((await openKeys()).page.body).not.toContain('action="/keys/new"');
+});
+
+it('adds no key without a valid link or with a bad label', async () => {
+  await signUp('jo@example.com');
+  const { token } = await openKeys();
+  const sent = (await front.readOutbox()).length;
+  expect((await post('/keys/new', { token: `${token.slice(0, -3)}AAA` })).statusCode).toBe(400);
+  expect((await post('/keys/new', { token, label: 'x'.repeat(41) })).statusCode).toBe(400);
+  expect((await front.readOutbox()).length).toBe(sent);
+});
+
+it('does not count a replaced key among the five while it still works', async () => {
+  for (let count = 0; count < 5; count++) await signUp('jo@example.com');
+  const { token, hashes } = await openKeys();
+  await post('/keys/rotate', { token, key: hashes[0] ?? '', overlap: '3' });
+  const { page } = await openKeys();
+  expect(page.body).toContain('5 of 5 in use');
+  expect(page.body).toContain('works until 2026-11-24 00:00 UTC');
+});
+
+it('mails the owner after a revocation, once', async () => {
+  await signUp('jo@example.com', { label: 'phone' });
+  const key = keyIn((await front.readOutbox())[0] as never);
+  const { token, hashes } = await openKeys();
+  const sent = (await front.readOutbox()).length;
+  for (let count = 0; count < 2; count++) await post('/keys/revoke', { token, key: hashes[0] ?? '' });
+  const mails = (await front.readOutbox()).slice(sent);
+  expect(mails.map(({ subject }) => subject)).toEqual(['Your API key was revoked']);
+  expect(mails[0]?.to).toEqual([{ name: '', address: 'jo@example.com' }]);
+  for (const text of [mails[0]?.text, mails[0]?.html]) {
+    expect(text).toContain(key.slice(-4));
+    expect(text).toContain(`${front.url}/keys`);
+    expect(text).not.toMatch(/phone|token=|tis_/);
+  }
+});

@@ -1,0 +1,142 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from 'vitest';
+import { createThrottle, type MailLimits } from '#src/signup/throttle.ts';
+import { startFront } from '../support/front.ts';
+
+const HOUR_MS = 3_600_000;
+const clock = { now: new Date('2026-11-20T02:00:00Z') };
+const open = (limits: Partial<MailLimits>) =>
+  createThrottle({ perHour: 1e6, perNetwork: 1e6, perAddress: 1e6, ...limits }, () => clock.now);
+
+/** Whether the second client has used up what one network may request. */
+function shareNetwork(first: string, second: string): boolean {
+  const throttle = open({ perNetwork: 1 });
+  throttle.consume(first, 'jo@example.com');
+  return isRefused(() => throttle.consume(second, 'mo@example.com'));
+}
+
+function shareMailbox(first: string, second: string): boolean {
+  const throttle = open({ perAddress: 1 });
+  throttle.consume('192.0.2.1', first);
+  return isRefused(() => throttle.consume('192.0.2.2', second));
+}
+
+function isRefused(act: () => void): boolean {
+  try {
+    act();
+    return false;
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'TOO_MANY_REQUESTS' });
+    return true;
+  }
+}
+
+describe('networks', () => {
+  it.each([
+    ['192.0.2.1', '192.0.2.1'],
+    ['192.0.2.1', '::ffff:192.0.2.1'],
+    ['192.0.2.1', '::FFFF:c000:201'],
+    ['192.0.2.1', '0:0:0:0:0:ffff:c000:0201'],
+    ['2001:db8:1:2::1', '2001:db8:1:2:ffff:ffff:ffff:ffff'],
+    ['2001:db8:1:2::1', '2001:0DB8:0001:0002:0:0:0:9'],
+    ['2001:db8::1', '2001:db8:0:0:1::'],
+    ['::1', '::2'],
+    ['fe80::1%eth0', 'fe80::2%eth1'],
+    ['64:ff9b::192.0.2.1', '64:ff9b::192.0.2.2'],
+  ])('%s and %s are one', (first, second) => expect(shareNetwork(first, second)).toBe(true));
+
+  it.each([
+    ['192.0.2.1', '192.0.2.2'],
+    ['::ffff:192.0.2.1', '::ffff:192.0.2.2'],
+    ['2001:db8:1:2::1', '2001:db8:1:3::1'],
+    ['2001:db8:1:2::1', '2001:db8:1::2'],
+    ['::1', '192.0.2.1'],
+  ])('%s and %s are two', (first, second) => expect(shareNetwork(first, second)).toBe(false));
+
+  it.each([
+    '',
+    'unknown',
+    'a',
+    '256.1.1.1',
+    '1.2.3',
+    '192.0.2.1:80',
+    '[::1]',
+    ':::',
+    '::1 ',
+    '2001:db8:1:2::1%'.repeat(900),
+  ])('all texts that are not an IP address are one: case %#', (text) => {
+    expect(shareNetwork('not an address', text)).toBe(true);
+    expect(shareNetwork(text, '192.0.2.1')).toBe(false);
+  });
+});
+
+describe('addresses', () => {
+  it.each([
+    ['victim@example.com', 'victim+1@example.com'],
+    ['victim+a@example.com', 'victim+a+b@example.com'],
+  ])('%s and %s are one', (first, second) => expect(shareMailbox(first, second)).toBe(true));
+
+  it.each([
+    ['victim@example.com', 'victim1@example.com'],
+    ['victim@example.com', 'victim@example.org'],
+    ['+1@example.com', '+2@example.com'],
+  ])('%s and %s are two', (first, second) => expect(shareMailbox(first, second)).toBe(false));
+});
+
+describe('all clients together', () => {
+  it('get no more mails in an hour than the limit, and again in the next hour', () => {
+    const throttle = open({ perHour: 3 });
+    const consume = (count: number) => throttle.consume(`192.0.2.${count}`, `person-${count}@example.com`);
+    for (const count of [1, 2, 3]) consume(count);
+    expect(() => consume(4)).toThrow(/Try again in 60 minutes/);
+    clock.now = new Date(clock.now.getTime() + HOUR_MS);
+    for (const count of [4, 5, 6]) consume(count);
+    expect(isRefused(() => consume(7))).toBe(true);
+  });
+
+  it('do not lose mails to requests that are refused', () => {
+    const throttle = open({ perHour: 3, perNetwork: 2 });
+    const consume = (ip: string) => isRefused(() => throttle.consume(ip, 'jo@example.com'));
+    expect(['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.2'].map(consume)).toEqual([
+      false,
+      false,
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  it('still get links to their keys when signups are used up', async () => {
+    await using front = await startFront({ mailLimits: { perHour: 8, perNetwork: 1000, perAddress: 1000 } });
+    const post = async (url: string, count: number) => {
+      const payload = { email: `person-${count}@example.com`, terms: true };
+      return (await front.app.inject({ method: 'POST', url, payload })).statusCode;
+    };
+    const statuses = [];
+    for (let count = 0; count < 5; count++) statuses.push(await post('/signup', count));
+    for (let count = 0; count < 3; count++) statuses.push(await post('/keys/link', count));
+    expect(statuses).toEqual([202, 202, 202, 202, 429, 202, 202, 429]);
+  });
+});
+
+it('keeps nothing of refused requests, so that its memory is bounded', () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const heapBytes = () => {
+    collectGarbage();
+    return process.memoryUsage().heapUsed;
+  };
+  const throttle = open({ perHour: 100 });
+  const before = heapBytes();
+  for (let count = 0; count < 20_000; count++) {
+    const hex = count.toString(16).padStart(8, '0');
+    try {
+      throttle.consume(`2001:${hex.slice(0, 4)}:${hex.slice(4)}::1`, `person-${hex}@example.com`);
+    } catch {
+      // Refused, as expected after the first hundred.
+    }
+  }
+  expect(heapBytes() - before).toBeLessThan(2_000_000);
+  expect(isRefused(() => throttle.consume('192.0.2.1', 'jo@example.com'))).toBe(true);
+});

@@ -1,0 +1,104 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+/** Rooms of `src` and the rooms they may import from, beside their own. A file at the top of `src` is a room of its own. */
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  transit: [],
+  errors: [],
+  'error-messages': ['errors'],
+  'asked-time': ['error-messages', 'transit'],
+  redis: [],
+  efa: ['transit', 'errors', 'error-messages'],
+  operation: ['efa', 'transit', 'errors', 'error-messages'],
+  access: ['redis', 'errors', 'error-messages'],
+  upstream: ['efa', 'redis', 'transit', 'errors', 'error-messages'],
+  live: ['efa', 'redis', 'transit', 'errors', 'error-messages'],
+  departures: ['operation', 'asked-time', 'efa', 'transit', 'errors', 'error-messages'],
+  nearby: ['operation', 'efa', 'transit', 'errors', 'error-messages'],
+  'stop-search': ['operation', 'efa', 'transit', 'errors', 'error-messages'],
+  trips: ['operation', 'asked-time', 'efa', 'transit', 'errors', 'error-messages'],
+  boards: ['operation', 'transit', 'errors'],
+  operations: ['boards', 'departures', 'nearby', 'stop-search', 'trips', 'operation'],
+  answers: ['operation', 'efa', 'transit'],
+  http: ['answers', 'operation', 'access', 'transit', 'errors', 'error-messages'],
+  mcp: ['answers', 'http', 'operation', 'errors'],
+  telemetry: ['efa', 'redis', 'transit', 'errors', 'error-messages'],
+  site: ['answers', 'operation', 'departures', 'http', 'access', 'telemetry', 'transit', 'errors'],
+  signup: ['site', 'http', 'access', 'errors', 'error-messages'],
+  sandbox: [],
+};
+/** The tops of the program may import everything. */
+const TOPS = ['app', 'server', 'cli', 'config'];
+/** Packages that belong to one place. */
+const PACKAGE_HOMES: Record<string, RegExp> = {
+  undici: /^src\/efa\/client\.ts$/,
+  ioredis: /^src\/(redis|access|upstream|live)\//,
+  '@modelcontextprotocol/server': /^src\/mcp\//,
+  fastify: /^src\/(app|http|access|site|signup|telemetry|operation|mcp)/,
+};
+const MAX_LINES = 220;
+const MAX_FILES = 16;
+
+const files = globSync('src/**/*.ts').sort();
+const read = (file: string) => readFileSync(file, 'utf8');
+const roomOf = (file: string) => file.split('/')[1]?.replace(/\.ts$/, '') ?? '';
+const importsOf = (file: string) =>
+  [...read(file).matchAll(/^(?:import|export)\b[^;]*?from '([^']+)'|^import '([^']+)'/gm)].map(
+    ([, from, bare]) => from ?? bare ?? '',
+  );
+const localImports = (file: string) =>
+  importsOf(file)
+    .filter((name) => name.startsWith('.'))
+    .map((name) => normalize(join(dirname(file), name)));
+
+describe('the structure of the source', () => {
+  it('has no import from a room that a room may not know', () => {
+    const wrong = files
+      .filter((file) => !TOPS.includes(roomOf(file)))
+      .flatMap((file) =>
+        localImports(file)
+          .filter((other) => roomOf(other) !== roomOf(file) && !MAY_IMPORT[roomOf(file)]?.includes(roomOf(other)))
+          .map((other) => `${file} imports ${other}`),
+      );
+    expect(wrong).toEqual([]);
+  });
+
+  it('has no import cycle', () => {
+    const done = new Set<string>();
+    const cycles: string[] = [];
+    const visit = (file: string, path: readonly string[]): void => {
+      if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(' → '));
+      if (done.has(file) || path.includes(file)) return;
+      for (const other of localImports(file)) visit(other, [...path, file]);
+      done.add(file);
+    };
+    for (const file of files) visit(file, []);
+    expect(cycles).toEqual([]);
+  });
+
+  it('uses a package only in the place it belongs to', () => {
+    const wrong = files.flatMap((file) =>
+      importsOf(file)
+        .filter((name) => PACKAGE_HOMES[name] && !PACKAGE_HOMES[name].test(file))
+        .map((name) => `${file} imports ${name}`),
+    );
+    expect(wrong).toEqual([]);
+    const transit = files.filter((file) => roomOf(file) === 'transit').flatMap(importsOf);
+    expect([...new Set(transit.filter((name) => !name.startsWith('.')))].sort()).toEqual(['luxon', 'zod']);
+  });
+
+  it('reads the environment at the tops of the program only', () => {
+    expect(files.filter((file) => /process\.env/.test(read(file))).sort()).toEqual([
+      'src/cli/keys.ts',
+      'src/server.ts',
+    ]);
+  });
+
+  it('has no file too long and no folder too full', () => {
+    const long = files.filter((file) => read(file).trimEnd().split('\n').length > MAX_LINES);
+    const folders = Map.groupBy(files, dirname);
+    const full = [...folders].filter(([, inside]) => inside.length > MAX_FILES).map(([folder]) => folder);
+    expect({ long, full }).toEqual({ long: [], full: [] });
+  });
+});

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { createVerdicts } from '#src/nearby/verdict.ts';
+import { createOperations } from '#src/operations.ts';
+import { findForeign, findMeant, PARAMETER_NAMES } from '#src/transit/parameter-name.ts';
+
+it('every parameter of every operation is in the list, and no other', () => {
+  const nearby = { verdicts: createVerdicts(() => new Date()), checkQueue: { add() {} } };
+  const operations = createOperations({ nearby, docsUrl: 'https://example.test/docs' });
+  const names = new Set(operations.flatMap(({ query }) => Object.keys(query.shape)));
+  expect(PARAMETER_NAMES.toSorted()).toEqual([...names].toSorted());
+});
+
+it.each([
+  ['mode', 'modes'],
+  ['MODES', 'modes'],
+  ['omdes', 'modes'],
+  ['mdes', 'modes'],
+  ['modess', 'modes'],
+  ['nodes', 'modes'],
+  ['lon', 'lng'],
+  ['Longitude', 'lng'],
+  ['ARRIVEBY', 'arrive_by'],
+])('%s is meant for %s', (name, meant) => {
+  expect(findMeant(name, PARAMETER_NAMES)).toBe(meant);
+});
+
+it.each(['lang', 'plat', 'last', 't', '_', 'on', 'too', 'key', 'format', 'mds', 'constructor', '__proto__', ''])(
+  '%j is meant for none',
+  (name) => {
+    expect([findMeant(name, PARAMETER_NAMES), findForeign(name)]).toEqual([null, null]);
+  },
+);

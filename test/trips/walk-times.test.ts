@@ -1,0 +1,154 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { tripSchema } from '#src/efa/payload.ts';
+import { bestKnown } from '#src/efa/realtime.ts';
+import { formatTimestamp } from '#src/transit/time.ts';
+import { isPossible, type Journey } from '#src/trips/journey.ts';
+import { mapJourneys } from '#src/trips/map.ts';
+import { listPairs } from '#test/support/pairs.ts';
+
+/** A time of the day of the test, in seconds. */
+const timestamp = (seconds: number) => formatTimestamp(new Date(Date.parse('2026-04-15T06:00:00Z') + seconds * 1000));
+
+/** Whether some leg begins before the one before it ends, by best-known times. */
+function runsBackwards({ legs }: Journey): boolean {
+  return legs.some((leg, index) => {
+    const before = legs[index - 1];
+    return before !== undefined && bestKnown(before.destination) > bestKnown(leg.origin);
+  });
+}
+
+/** What upstream says of one ride, and of the way to the next. Seconds. */
+const ride = fc.record({
+  isLive: fc.boolean(),
+  waits: fc.integer({ min: 0, max: 900 }),
+  rides: fc.integer({ min: 60, max: 1800 }),
+  isLate: fc.integer({ min: -600, max: 900 }),
+  walks: fc.integer({ min: 0, max: 600 }),
+  spares: fc.integer({ min: 0, max: 300 }),
+  way: fc.constantFrom('same platform', 'told after', 'told before', 'not told', 'walk leg'),
+  estimates: fc.constantFrom('follow', 'stay', 'own', 'missing'),
+});
+type Ride = typeof ride extends fc.Arbitrary<infer Value> ? Value : never;
+
+const end = (id: string, kind: 'departure' | 'arrival', planned: number, estimated: number | null) => ({
+  id,
+  name: id,
+  type: 'platform',
+  coord: [-33.87, 151.2 + Number(id.slice(-1)) / 1000],
+  [`${kind}TimePlanned`]: timestamp(planned),
+  ...(estimated !== null && { [`${kind}TimeEstimated`]: timestamp(estimated) }),
+});
+
+/** A journey in upstream's form, and whether one of its changes is missed by the very numbers in it. */
+function journeyOf(rides: readonly Ride[], leadingWalkSeconds: number | null) {
+  const legs: object[] = [];
+  let clock = 3600;
+  let isMissed = false;
+  let ready: number | null = null;
+  let platform = 1;
+  for (const [index, part] of rides.entries()) {
+    const [planned, delay] = [clock + part.waits, part.isLive ? part.isLate : 0];
+    const [departs, arrives] = [planned + delay, planned + part.rides + delay];
+    if (index === 0 && leadingWalkSeconds !== null) {
+      const moved = { follow: delay, own: delay + part.spares, stay: 0, missing: 0 }[part.estimates];
+      legs.push(walk('2000700', '2000701', planned - leadingWalkSeconds, leadingWalkSeconds, moved, part));
+    }
+    if (ready !== null && ready > departs) isMissed = true;
+    const before = rides[index - 1];
+    legs.push({
+      isRealtimeControlled: part.isLive,
+      origin: end(`200070${platform}`, 'departure', planned, departs),
+      destination: end(`200070${platform + 1}`, 'arrival', planned + part.rides, arrives),
+      transportation: { disassembledName: 'T1', product: { class: 1 } },
+      footPathInfo: [
+        ...(part.way === 'told after' ? [{ position: 'AFTER', duration: part.walks }] : []),
+        ...(before?.way === 'told before' ? [{ position: 'BEFORE', duration: before.walks }] : []),
+      ],
+    });
+    platform += part.way === 'same platform' ? 1 : 2;
+    const isTold = part.way !== 'same platform' && part.way !== 'not told';
+    ready = arrives + (isTold ? part.walks : 0);
+    clock = planned + part.rides + (isTold ? part.walks + part.spares : 0);
+    if (part.way === 'walk leg') {
+      const moved = { follow: delay, own: delay + part.spares, stay: 0, missing: 0 }[part.estimates];
+      const from = planned + part.rides + (part.estimates === 'missing' ? part.spares : 0);
+      legs.push(walk(`200070${platform - 1}`, `200070${platform}`, from, part.walks, moved, part));
+    }
+  }
+  return { legs, isMissed };
+}
+
+function walk(from: string, to: string, planned: number, seconds: number, moved: number, { estimates }: Ride) {
+  const estimate = (time: number) => (estimates === 'missing' ? null : time + moved);
+  return {
+    duration: seconds,
+    origin: end(from, 'departure', planned, estimate(planned)),
+    destination: end(to, 'arrival', planned + seconds, estimate(planned + seconds)),
+    transportation: { product: { class: 99 } },
+  };
+}
+
+const mapAll = (journeys: unknown[], from: string, to: string) =>
+  mapJourneys(tripSchema.parse({ journeys }), { from, to, at: null }).journeys;
+
+describe('the legs of a journey, read by best-known times', { timeout: 30_000 }, () => {
+  it('never begin before the one before ends, unless upstream itself shows a missed change', () => {
+    const rides = fc.array(ride, { minLength: 1, maxLength: 4 });
+    const leading = fc.option(fc.integer({ min: 30, max: 900 }));
+    fc.assert(
+      fc.property(rides, leading, (parts, leadingWalkSeconds) => {
+        const { legs, isMissed } = journeyOf(parts, leadingWalkSeconds);
+        const [journey] = mapAll([{ legs }], '2000701', '2000701');
+        expect(journey && isPossible(journey)).toBe(!isMissed);
+        if (journey && runsBackwards(journey)) expect(isMissed).toBe(true);
+      }),
+      { seed: 20260415, numRuns: 2000 },
+    );
+  });
+
+  it.each(
+    listPairs('trips')
+      .filter(({ answer }) => 'body' in answer)
+      .map((pair) => ({ ...pair, query: new URL(pair.request, 'http://service.test').searchParams })),
+  )('run forwards in $name', ({ upstream, query }) => {
+    const { journeys } = tripSchema.parse(upstream.trip);
+    for (const journey of mapAll(journeys, query.get('from') ?? '', query.get('to') ?? '')) {
+      expect(runsBackwards(journey)).toBe(!isPossible(journey));
+    }
+  });
+});
+
+describe('a walk', { timeout: 30_000 }, () => {
+  it('is never live and keeps its planned times', () => {
+    fc.assert(
+      fc.property(fc.array(ride, { minLength: 2, maxLength: 3 }), (parts) => {
+        const { legs } = journeyOf(parts, 120);
+        const [journey] = mapAll([{ legs }], '2000701', '2000701');
+        const walks = journey?.legs.filter(({ mode }) => mode === 'walk') ?? [];
+        expect(walks.some(({ isLive }) => isLive)).toBe(false);
+        const first = parts[0] as Ride;
+        expect(walks[0]?.destination.planned).toEqual(new Date(timestamp(3600 + first.waits)));
+      }),
+      { seed: 20260415, numRuns: 200 },
+    );
+  });
+
+  it('has real-time exactly where the ride it hangs on has', () => {
+    const hangsOn = ({ legs }: Journey, index: number) =>
+      legs.slice(0, index).findLast(({ mode }) => mode !== 'walk')?.destination ??
+      legs.find(({ mode }) => mode !== 'walk')?.origin;
+    const told = ride.map((part) => ({ ...part, way: 'told after' as const }));
+    fc.assert(
+      fc.property(fc.array(told, { minLength: 2, maxLength: 3 }), (parts) => {
+        const [journey] = mapAll([{ legs: journeyOf(parts, 120).legs }], '2000701', '2000701');
+        for (const [index, leg] of journey?.legs.entries() ?? []) {
+          if (!journey || leg.mode !== 'walk') continue;
+          const isLive = hangsOn(journey, index)?.realtime !== null;
+          expect([leg.origin.realtime !== null, leg.destination.realtime !== null]).toEqual([isLive, isLive]);
+        }
+      }),
+      { seed: 20260415, numRuns: 200 },
+    );
+  });
+});

@@ -1,0 +1,34 @@
+import { pino } from 'pino';
+import { createEfaClient } from '#src/efa/client.ts';
+import { openRedis } from '#src/redis/shared-redis.ts';
+import { coordinateThrough } from '#src/upstream/coordination.ts';
+import { protectUpstream } from '#src/upstream/protection.ts';
+
+/*
+ * One instance in a process of its own. Told `{ id, stops, times }`, it asks for the departures of each stop so many times
+ * at once and reports what became of them.
+ */
+const [redisUrl = '', upstreamUrl = '', rps = '5'] = process.argv.slice(2);
+const log = pino({ level: 'silent' });
+const limits = { rps: Number(rps), dailyBudget: 60_000 };
+const redis = await openRedis([redisUrl], log);
+const { ask } = protectUpstream({
+  asks: [createEfaClient({ url: upstreamUrl, apiKey: 'test-key', timeoutMs: 5000, now: () => new Date() }).ask],
+  limits,
+  log,
+  shared: coordinateThrough(redis, { source: 'test', apiKeys: ['test-key'], limits }),
+});
+
+process.on('message', async ({ id, stops, times }: { id: string; stops: string[]; times: number }) => {
+  const asked = stops.flatMap((stopId) =>
+    Array.from({ length: times }, () => ask({ kind: 'departureMonitor', stopId, modes: ['bus'], at: null })),
+  );
+  const outcomes = await Promise.allSettled(asked);
+  process.send?.({
+    id,
+    ok: outcomes.filter(({ status }) => status === 'fulfilled').length,
+    errors: outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason.code] : [])),
+  });
+});
+process.on('disconnect', () => process.exit(0));
+process.send?.('ready');

@@ -1,0 +1,215 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createEfaClient } from '#src/efa/client.ts';
+import { createVerdicts } from '#src/nearby/verdict.ts';
+import { openRedis } from '#src/redis/shared-redis.ts';
+import { presumedSpent } from '#src/upstream/budget/pace.ts';
+import { coordinateThrough } from '#src/upstream/coordination.ts';
+import { protectUpstream } from '#src/upstream/protection.ts';
+import { departureMonitorFor } from '#test/support/departure-monitor.ts';
+import { createTestLog } from '#test/support/made-up-upstream.ts';
+import { startRedis, startRedisCluster, type TestRedis } from '#test/support/redis.ts';
+import { startUpstream, type TestUpstream } from '#test/support/upstream.ts';
+
+const FIRST = { kind: 'departureMonitor', stopId: '200060', modes: ['bus'], at: null } as const;
+const answerLate = (delayMs: number) => (request: { url: string }, response: import('node:http').ServerResponse) => {
+  setTimeout(() => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(departureMonitorFor(request.url, '2026-04-15T06:10:00Z'));
+  }, delayMs);
+};
+
+let redis: TestRedis;
+let upstream: TestUpstream;
+let admin: Redis;
+const closing: (() => unknown)[] = [];
+
+beforeAll(async () => {
+  redis = await startRedis();
+  admin = new Redis(redis.url);
+  admin.on('error', () => {});
+  upstream = await startUpstream(answerLate(300));
+});
+beforeEach(async () => {
+  await admin.flushall();
+  upstream.requests.length = 0;
+  upstream.answerWith(answerLate(300));
+});
+afterAll(async () => {
+  for (const close of closing) await close();
+  admin.disconnect();
+  await upstream.close();
+  await redis.stop();
+});
+
+/** One instance in this process. */
+async function startInstance(urls = [redis.url]) {
+  const limits = { rps: 5, dailyBudget: 60_000 };
+  const log = createTestLog();
+  const room = await openRedis(urls, log);
+  const raw = createEfaClient({ url: upstream.url, apiKey: 'test-key', timeoutMs: 5000, now: () => new Date() });
+  const shared = coordinateThrough(room, { source: 'test', apiKeys: ['test-key'], limits });
+  closing.push(room.close, raw.close);
+  return { efa: protectUpstream({ asks: [raw.ask], limits, log, shared }), store: shared.store, log, raw };
+}
+
+async function startProcess(rps = '5'): Promise<ChildProcess> {
+  const child = fork(new URL('./coordination-process.ts', import.meta.url), [redis.url, upstream.url, rps]);
+  closing.push(() => child.kill('SIGKILL'));
+  await once(child, 'message');
+  return child;
+}
+
+async function ask(child: ChildProcess, stops: string[], times = 1): Promise<{ ok: number; errors: string[] }> {
+  const id = randomUUID();
+  const { promise, resolve } = Promise.withResolvers<{ ok: number; errors: string[] }>();
+  child.on('message', (report: { id: string; ok: number; errors: string[] }) => {
+    if (report.id === id) resolve({ ok: report.ok, errors: report.errors });
+  });
+  child.send({ id, stops, times });
+  return promise;
+}
+
+describe('instances with one Redis', () => {
+  it('make one call for 2,000 equal questions at the same instant, four processes together', async () => {
+    const processes = await Promise.all([1, 2, 3, 4].map(() => startProcess()));
+    const reports = await Promise.all(processes.map((child) => ask(child, ['200060'], 500)));
+    expect(reports).toEqual([1, 2, 3, 4].map(() => ({ ok: 500, errors: [] })));
+    expect(upstream.requests).toHaveLength(1);
+  }, 30_000);
+
+  it('share five calls a second', async () => {
+    const arrivals: number[] = [];
+    upstream.answerWith((request, response) => {
+      arrivals.push(performance.now());
+      answerLate(10)(request, response);
+    });
+    const processes = await Promise.all([1, 2, 3].map(() => startProcess()));
+    const rounds = [0, 1, 2, 3].map(async (round) => {
+      await sleep(round * 700);
+      return Promise.all(
+        processes.map((child, index) =>
+          ask(
+            child,
+            [1, 2, 3].map((stop) => `${round}${index}${stop}`),
+          ),
+        ),
+      );
+    });
+    await Promise.all(rounds);
+    expect(arrivals.length).toBeGreaterThan(10);
+    const gaps = arrivals.slice(5).map((arrival, index) => arrival - (arrivals[index] ?? 0));
+    // Redis grants the calls; a busy machine may delay one of them. Without sharing, five calls would take a third of this.
+    expect(Math.min(...gaps)).toBeGreaterThan(600);
+  }, 30_000);
+
+  it('go on with the next one when the one that asks dies', async () => {
+    const { efa } = await startInstance();
+    upstream.answerWith(() => {});
+    const child = await startProcess();
+    child.send({ id: '', stops: ['200060'], times: 1 });
+    while (upstream.requests.length === 0) await sleep(20);
+    upstream.answerWith(answerLate(10));
+    child.kill('SIGKILL');
+    const { payload } = await efa.ask(FIRST);
+    expect(payload.stopEvents).toHaveLength(1);
+    expect(upstream.requests).toHaveLength(2);
+  }, 30_000);
+
+  it('take a failure of one for a failure of all, instead of asking one after the other', async () => {
+    upstream.answerWith((_request, response) => void setTimeout(() => response.writeHead(404).end(), 200));
+    const instances = await Promise.all([1, 2, 3].map(() => startInstance()));
+    const outcomes = await Promise.allSettled(instances.map(({ efa }) => efa.ask(FIRST)));
+    expect(outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.code)).toEqual(
+      Array(3).fill('UPSTREAM_ERROR'),
+    );
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  it('read what another one was told while it was fresh', async () => {
+    const [one, other] = await Promise.all([startInstance(), startInstance()]);
+    const first = await one.efa.ask(FIRST);
+    const second = await other.efa.ask(FIRST);
+    expect(second.retrievedAt).toEqual(first.retrievedAt);
+    expect(second.payload).toEqual(first.payload);
+    expect(second.freshness?.source).toBe('cache');
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  it('stay away together when the authority wants to be left alone', async () => {
+    const [one, other] = await Promise.all([startInstance(), startInstance()]);
+    upstream.answerWith((_request, response) => void response.writeHead(429, { 'retry-after': '60' }).end());
+    await expect(one.efa.ask(FIRST)).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+    await expect(other.efa.ask({ ...FIRST, stopId: '2' })).rejects.toMatchObject({
+      headers: { 'retry-after': '60' },
+    });
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  it('learn verdicts from each other', async () => {
+    const [one, other] = await Promise.all([startInstance(), startInstance()]);
+    const now = () => new Date();
+    createVerdicts(now, one.store).learn('200060', { isAlive: true, modes: ['bus'] });
+    await sleep(50);
+    const verdicts = createVerdicts(now, other.store);
+    await verdicts.load(['200060', '1']);
+    expect(verdicts.find('200060')).toMatchObject({ isAlive: true, modes: ['bus'] });
+    expect(verdicts.find('1')).toBeNull();
+  });
+
+  it('go on by themselves while Redis is away, slowed down once, and settle when it is back', async () => {
+    upstream.answerWith(answerLate(1));
+    const { efa, log } = await startInstance();
+    await efa.ask(FIRST);
+    redis.signal('SIGSTOP');
+    const durations: number[] = [];
+    for (const stopId of ['11', '12', '13', '14']) {
+      const startedAt = performance.now();
+      await efa.ask({ ...FIRST, stopId });
+      durations.push(performance.now() - startedAt);
+    }
+    await efa.ask({ ...FIRST, stopId: '11' });
+    expect(upstream.requests).toHaveLength(5);
+    expect(durations.filter((duration) => duration >= 140).length).toBeLessThanOrEqual(1);
+
+    redis.signal('SIGCONT');
+    while (!log.lines.some(({ level }) => level === 'info')) await sleep(50);
+    await sleep(1100);
+    await efa.ask({ ...FIRST, stopId: '15' });
+    const [spentKey = ''] = await admin.keys('*:spent:*');
+    const spent = Number(await admin.get(spentKey));
+    // Six calls in all; the one that was asked of the frozen Redis may have been counted there too.
+    const before = spent - upstream.requests.length;
+    expect(Math.abs(before - presumedSpent(Date.now(), 60_000))).toBeLessThanOrEqual(15);
+  }, 30_000);
+
+  it('share through a cluster too', async () => {
+    upstream.answerWith(answerLate(1));
+    const cluster = await startRedisCluster();
+    closing.push(cluster.stop);
+    const urls = cluster.url.split(',');
+    const [one, other] = await Promise.all([startInstance(urls), startInstance(urls)]);
+    const stops = ['1', '2', '3', '4'];
+    for (const stopId of stops) await one.efa.ask({ ...FIRST, stopId });
+    for (const stopId of stops) await other.efa.ask({ ...FIRST, stopId });
+    expect(upstream.requests).toHaveLength(4);
+    expect([...one.log.lines, ...other.log.lines]).toEqual([]);
+  }, 30_000);
+
+  it('survive a Redis that dies and comes back empty', async () => {
+    upstream.answerWith(answerLate(1));
+    const { efa, log } = await startInstance();
+    await efa.ask(FIRST);
+    await redis.kill();
+    await efa.ask({ ...FIRST, stopId: '21' });
+    await redis.restart();
+    await admin.flushall().catch(() => {});
+    while (!log.lines.some(({ level }) => level === 'info')) await sleep(50);
+    await efa.ask({ ...FIRST, stopId: '22' });
+    expect(upstream.requests).toHaveLength(3);
+  }, 30_000);
+});

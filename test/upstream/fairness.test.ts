@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest';
+import type { Priority } from '#src/efa/ask.ts';
+import { createProtected, DEPARTURES, settle } from '#test/support/protected.ts';
+
+const SECOND = 1000;
+const MODEST = Array.from({ length: 9 }, (_, index) => `modest-${index}`);
+
+/** A service that accounts ask, each question another one unless a stop is given. */
+function createAsked(options: Parameters<typeof createProtected>[0] = {}) {
+  const made = createProtected(options);
+  let questions = 0;
+  const askAs = (account: string, priority: Priority = 'low', stopId = String(++questions)) =>
+    settle(made.protection.ask({ ...DEPARTURES, stopId }, { priority, accounts: new Set([account]) }));
+  return { ...made, askAs };
+}
+
+/**
+ * How many of its questions each modest account gets answered. Each asks once in `everyMs`; the greedy one has 24
+ * questions open at the beginning of every step.
+ */
+async function answeredOf(
+  accounts: readonly string[],
+  options: { everyMs: number; durationMs: number; stepMs: number; isGreedyThere: boolean },
+): Promise<Map<string, number>> {
+  const { clock, askAs } = createAsked();
+  const asked = new Map(accounts.map((account) => [account, [] as ReturnType<typeof askAs>[]]));
+  let greedy: ReturnType<typeof askAs>[] = [];
+  for (let elapsed = 0; elapsed < options.durationMs; elapsed += options.stepMs) {
+    if (options.isGreedyThere) {
+      greedy = greedy.filter(({ isSettled }) => !isSettled);
+      while (greedy.length < 24) greedy.push(askAs('greedy'));
+    }
+    for (const [index, account] of accounts.entries()) {
+      const isDue = (elapsed + index * 2000) % options.everyMs === 0;
+      if (isDue) asked.get(account)?.push(askAs(account));
+    }
+    await clock.advance(options.stepMs);
+  }
+  await clock.advance(3 * SECOND);
+  return new Map([...asked].map(([account, all]) => [account, all.filter(({ outcome }) => outcome.value).length]));
+}
+
+describe('nine modest accounts beside a greedy one', () => {
+  it.each([
+    ['while calls are limited by the second', { everyMs: 3 * SECOND, durationMs: 90 * SECOND, stepMs: 100 }],
+    ['while calls are limited by the day', { everyMs: 20 * SECOND, durationMs: 1200 * SECOND, stepMs: 1000 }],
+  ])('get at least 90 percent of what each gets alone, %s', { timeout: 60_000 }, async (_name, load) => {
+    const together = await answeredOf(MODEST, { ...load, isGreedyThere: true });
+    const alone = (await answeredOf(['modest-0'], { ...load, isGreedyThere: false })).get('modest-0') ?? 0;
+    expect(alone).toBeGreaterThan(25);
+    for (const answered of together.values()) expect(answered).toBeGreaterThanOrEqual(0.9 * alone);
+  });
+});
+
+describe('the line for a call', () => {
+  /** A service whose five calls of this second are used up. */
+  async function createBusy() {
+    const made = createAsked();
+    const order: string[] = [];
+    for (let one = 0; one < 5; one++) made.askAs(`earlier ${one}`);
+    await made.clock.advance(500);
+    made.upstream.outcome = (question) => void order.push((question as { stopId: string }).stopId);
+    return { ...made, order };
+  }
+
+  it('goes round the accounts of a priority', async () => {
+    const { clock, askAs, order } = await createBusy();
+    for (const name of ['a1', 'a2', 'b1', 'b2', 'c1']) askAs(name.slice(0, 1), 'low', name);
+    await clock.advance(2 * SECOND);
+    expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'b2']);
+  });
+
+  it('serves a higher priority first, whichever account was served last', async () => {
+    const { clock, askAs, order } = await createBusy();
+    askAs('free', 'low', 'free 1');
+    for (const name of ['pro 1', 'pro 2', 'pro 3']) askAs('pro', 'high', name);
+    await clock.advance(2 * SECOND);
+    expect(order).toEqual(['pro 1', 'pro 2', 'pro 3', 'free 1']);
+  });
+
+  it('lets an account that was served least recently go first', async () => {
+    const { clock, askAs, order } = await createBusy();
+    askAs('earlier 4', 'low', 'served last');
+    askAs('earlier 0', 'low', 'served first');
+    await clock.advance(2 * SECOND);
+    expect(order).toEqual(['served first', 'served last']);
+  });
+
+  it.each([
+    ['low', 2],
+    ['normal', 8],
+    ['high', 32],
+  ] as const)('has room for so many questions of one account with priority %s: %i', async (priority, room) => {
+    const { clock, protection, askAs } = createAsked({ limits: { rps: 50, dailyBudget: 60_000 } });
+    for (let one = 0; one < 50; one++) askAs(`earlier ${one}`);
+    await clock.advance(500);
+    const asked = Array.from({ length: 40 }, () => askAs('greedy', priority));
+    const other = askAs('modest', priority);
+    await clock.advance(1);
+    expect(asked.map(({ isSettled }) => isSettled)).toEqual(asked.map((_, index) => index >= room));
+    expect(asked.at(-1)?.outcome.error).toMatchObject({
+      code: 'UPSTREAM_UNAVAILABLE',
+      headers: { 'retry-after': '2' },
+    });
+    expect(other.isSettled).toBe(false);
+    expect(protection.state().waiting).toBe(room + 1);
+  });
+
+  it('refuses nothing for one account while there are calls to spare', async () => {
+    const { clock, askAs } = createAsked();
+    const asked = Array.from({ length: 5 }, () => askAs('free'));
+    await clock.advance(SECOND);
+    expect(asked.filter(({ outcome }) => outcome.value)).toHaveLength(5);
+  });
+
+  it('counts a question of several accounts for the one that comes off best', async () => {
+    const { clock, askAs, order } = await createBusy();
+    for (const name of ['g1', 'g2']) askAs('greedy', 'low', name);
+    await clock.advance(1);
+    const refused = askAs('greedy', 'low', 'g3');
+    const shared = askAs('greedy', 'low', 'shared');
+    askAs('modest', 'low', 'shared');
+    await clock.advance(2 * SECOND);
+    expect(refused.outcome.error).toBeDefined();
+    expect(shared.outcome.value).toBeDefined();
+    expect(order).toEqual(['g1', 'shared', 'g2']);
+  });
+
+  it('refuses, when it is full, the account that caused most calls of late', async () => {
+    const { clock, askAs } = createAsked();
+    for (let one = 0; one < 20; one++) {
+      askAs('busy');
+      await clock.advance(300);
+    }
+    await clock.advance(SECOND);
+    for (let one = 0; one < 5; one++) askAs(`earlier ${one}`);
+    await clock.advance(1);
+    const busy = [askAs('busy'), askAs('busy')];
+    const others = Array.from({ length: 9 }, (_, index) => askAs(`other ${index}`));
+    await clock.advance(1);
+    expect(busy.map(({ isSettled }) => isSettled)).toEqual([false, true]);
+    expect(others.filter(({ isSettled }) => isSettled)).toEqual([]);
+  });
+});
+
+describe('when the day has few calls left', () => {
+  it('the account that caused most calls of late is refused first', async () => {
+    const { clock, askAs } = createAsked();
+    let refused = askAs('busy');
+    while (!refused.outcome.error) {
+      refused = askAs('busy');
+      await clock.advance(300);
+    }
+    const modest = [askAs('modest'), askAs('modest'), askAs('another')];
+    await clock.advance(2 * SECOND);
+    expect(refused.outcome.error).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+    expect(modest.filter(({ outcome }) => outcome.value)).toHaveLength(3);
+  });
+});
