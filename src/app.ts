@@ -23,6 +23,7 @@ import { type SignupOptions, signup } from './signup/signup.ts';
 import { createLayout } from './site/layout.ts';
 import { type SiteOptions, site } from './site/site.ts';
 import { textBoard } from './site/text-board.ts';
+import { type StreamTimes, streamRoutes } from './streams/stream-routes.ts';
 import { countMany, createInstruments, type Instruments } from './telemetry/instruments.ts';
 import { type PressureLimits, pressure } from './telemetry/pressure.ts';
 import { readiness } from './telemetry/readiness.ts';
@@ -46,6 +47,8 @@ export interface AppOptions {
   /** Waits, by the same clock as `now`. */
   sleep?: (ms: number) => Promise<unknown>;
   logger?: FastifyBaseLogger;
+  /** How often streams do what they do; by default as the documentation says. */
+  streamTimes?: StreamTimes;
   /** Verdicts of stops shared with other instances. */
   verdictStore?: VerdictStore;
   /** For `/readyz`; without it the store counts as reachable. */
@@ -98,6 +101,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     await api.register(requestRecorder, { traffic: pages?.traffic ?? null, instruments });
     await api.register(access, { ...options.access, now });
     await api.register(operationRoutes, { operations, answers, now });
+    await api.register(streamRoutes, { operations, answers, docsUrl, now, times: options.streamTimes });
     await api.register(mcp, { operations, answers, docsUrl });
     await api.register(textBoard, { answers, docsUrl, isSandbox, now });
   });

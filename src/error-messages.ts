@@ -115,6 +115,15 @@ export function tooManyMails(reason: string, waitSeconds: number): ApiError {
   return new ApiError('TOO_MANY_REQUESTS', message, { headers: { 'retry-after': String(waitSeconds) } });
 }
 
+/** `limit` is how many streams the plan allows. */
+export function tooManyStreams(plan: string, limit: number): ApiError {
+  return new ApiError(
+    'TOO_MANY_REQUESTS',
+    `The ${plan} plan allows ${limit.toLocaleString('en')} open streams, and your account has them open. Close one first.`,
+    { headers: { 'retry-after': '10' } },
+  );
+}
+
 export function internalError(cause?: unknown): ApiError {
   return new ApiError('INTERNAL_ERROR', 'Something went wrong on our side.', { cause });
 }

@@ -20,8 +20,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   trips: ['operation', 'asked-time', 'efa', 'transit', 'errors', 'error-messages'],
   boards: ['operation', 'transit', 'errors'],
   operations: ['boards', 'departures', 'nearby', 'stop-search', 'trips', 'operation'],
-  answers: ['operation', 'efa', 'transit'],
+  answers: ['operation', 'efa', 'transit', 'error-messages'],
   http: ['answers', 'operation', 'access', 'transit', 'errors', 'error-messages'],
+  streams: ['answers', 'http', 'operation', 'access', 'efa', 'errors', 'error-messages'],
   mcp: ['answers', 'http', 'operation', 'errors'],
   telemetry: ['efa', 'redis', 'transit', 'errors', 'error-messages'],
   site: ['answers', 'operation', 'departures', 'http', 'access', 'telemetry', 'transit', 'errors'],
@@ -35,7 +36,7 @@ const PACKAGE_HOMES: Record<string, RegExp> = {
   undici: /^src\/efa\/client\.ts$/,
   ioredis: /^src\/(redis|access|upstream|live)\//,
   '@modelcontextprotocol/server': /^src\/mcp\//,
-  fastify: /^src\/(app|http|access|site|signup|telemetry|operation|mcp)/,
+  fastify: /^src\/(app|http|access|site|signup|telemetry|operation|mcp|streams)/,
 };
 const MAX_LINES = 220;
 const MAX_FILES = 16;

@@ -12,7 +12,7 @@ import { createSimulatedClock } from '#test/support/simulated-clock.ts';
 import { createRandom, type Plan, type Request } from './demand.ts';
 import { createAuthority, stopId, stopsNear } from './network.ts';
 
-/** `fresh`: within its window; `stretched`: within the window as stretched; `stale`: beyond; `refused`: 503. */
+/** `fresh`: within its window; `stretched`: within the stretched window; `stale`: beyond it; `refused`: 503. */
 export type Outcome = 'fresh' | 'stretched' | 'stale' | 'refused';
 
 export interface Answered {
@@ -20,7 +20,7 @@ export interface Answered {
   kind: Request['kind'];
   plan: Plan;
   outcome: Outcome;
-  /** Milliseconds; null of a refusal. */
+  /** In milliseconds; null for a refused request. */
   age: number | null;
 }
 
@@ -28,18 +28,18 @@ export interface Day {
   answered: Answered[];
   /** Moments of the calls since the beginning of the day. */
   calls: number[];
-  /** Background checks that were not made for want of calls, by moment. */
+  /** Moments at which a background check was refused because calls were scarce. */
   checksGivenUp: number[];
   counts: Protection['counts'];
 }
 
 const MIDNIGHT = Date.UTC(2026, 3, 15);
-/** As `nearby/operation.ts` has it. */
+/** The same number as in `nearby/operation.ts`. */
 const CALLS_FOR_CHECKS = 8;
 const LIMITS = { rps: 5, dailyBudget: 60_000 };
 const silent = { info() {}, warn() {}, error() {} };
 
-/** Plays the demand to the service's own cache, flights, budget and verdicts, on a simulated clock. */
+/** Plays the demand on a simulated clock through the cache, single flight, budget and verdicts of the service. */
 export async function playDay(demand: readonly Request[], stops: number): Promise<Day> {
   const clock = createSimulatedClock(MIDNIGHT);
   const now = () => new Date(clock.now());

@@ -3,6 +3,7 @@ import fp from 'fastify-plugin';
 import type { Admission } from './admission.ts';
 import { createAdmissionControl } from './admission-control.ts';
 import { invalidKey, readKey, testKeyOnly } from './credential.ts';
+import type { UtcDay } from './day.ts';
 import { exhausted, rateLimitHeaders, tooMany } from './rate-limit.ts';
 import type { Counter } from './store.ts';
 
@@ -25,6 +26,8 @@ declare module 'fastify' {
      * request is then not counted at all.
      */
     chargeMore(count: number): Promise<void>;
+    /** Counts the request once more, today. Throws as the key check does. */
+    chargeAgain(): Promise<void>;
   }
 }
 
@@ -39,12 +42,20 @@ export const access = fp(
     app.decorateRequest('costNoUpstreamCall', false);
     app.decorateRequest('isFree', false);
     app.decorateRequest('chargeMore', chargeMore);
+    app.decorateRequest('chargeAgain', chargeAgain);
+
+    async function admit(request: FastifyRequest, options?: { count: number; day: UtcDay }): Promise<Admission> {
+      const key = readKey(request);
+      if (key.kind === 'test' && !acceptsTestKeys) throw testKeyOnly();
+      const admission = await admissions.admit(key, options);
+      if (!admission) throw invalidKey();
+      return admission;
+    }
 
     async function chargeMore(this: FastifyRequest, count: number): Promise<void> {
       const first = this.admission;
       if (!first || count === 0) return;
-      const more = await admissions.admit(readKey(this), { count, day: first.day });
-      if (!more) throw invalidKey();
+      const more = await admit(this, { count, day: first.day });
       if (more.kind === 'exhausted') {
         this.admission = await admissions.giveBack({ ...first, used: more.used });
         throw tooMany(this.admission, first.count + count, now());
@@ -52,11 +63,13 @@ export const access = fp(
       this.admission = { ...more, count: first.count + count };
     }
 
+    async function chargeAgain(this: FastifyRequest): Promise<void> {
+      const admission = await admit(this);
+      if (admission.kind === 'exhausted') throw exhausted(admission, now());
+    }
+
     app.addHook('preHandler', async (request) => {
-      const key = readKey(request);
-      if (key.kind === 'test' && !acceptsTestKeys) throw testKeyOnly();
-      const admission = await admissions.admit(key);
-      if (!admission) throw invalidKey();
+      const admission = await admit(request);
       request.admission = admission;
       if (admission.kind === 'exhausted') throw exhausted(admission, now());
     });

@@ -13,6 +13,14 @@ export interface EfaAnswer<Payload> {
 export const PRIORITIES = ['background', 'low', 'normal', 'high'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
+/** How many questions of one account may wait for a call at the same time. */
+export const MOST_WAITING: Readonly<Record<Priority, number>> = {
+  background: Number.POSITIVE_INFINITY,
+  low: 2,
+  normal: 8,
+  high: 32,
+};
+
 /** For the layers that ration calls; the client itself uses the signal only. */
 export interface AskOptions {
   /** `low` unless given. */

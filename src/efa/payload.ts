@@ -37,7 +37,7 @@ const stopPointProperties = z.object({
   STOP_NAME_WITH_PLACE: text,
 });
 
-export const stopPointSchema = z.object({
+const placeSchema = z.object({
   id: text,
   name: text,
   disassembledName: text,
@@ -48,10 +48,18 @@ export const stopPointSchema = z.object({
   /** Product classes of the vehicles that stop here. An answer has either this list or `productClasses`. */
   modes: listOf(z.number()),
   productClasses: listOf(z.number()),
-  get parent() {
+  properties: decorating(stopPointProperties),
+});
+
+/** Written out, because the compiler infers a recursive type only when it meets the files in one order. */
+export interface StopPoint extends z.infer<typeof placeSchema> {
+  parent?: StopPoint | undefined;
+}
+
+export const stopPointSchema = placeSchema.extend({
+  get parent(): z.ZodType<StopPoint | undefined> {
     return decorating(z.preprocess(withoutEndlessParents, stopPointSchema));
   },
-  properties: decorating(stopPointProperties),
 });
 
 const timedStopPointSchema = stopPointSchema.extend({
@@ -132,7 +140,6 @@ export const departureMonitorSchema = z.object({ systemMessages, locations: list
 export const locationsSchema = z.object({ systemMessages, locations: list });
 export const tripSchema = z.object({ systemMessages, journeys: list });
 
-export type StopPoint = z.infer<typeof stopPointSchema>;
 export type TimedStopPoint = z.infer<typeof timedStopPointSchema>;
 export type Transportation = z.infer<typeof transportationSchema>;
 export type VehicleProperties = z.infer<typeof vehiclePropertiesSchema>;

@@ -134,10 +134,11 @@ export const ERROR_DOCS: Record<ErrorCode, ErrorDoc> = {
     curl: BOARD,
   },
   TOO_MANY_REQUESTS: {
-    title: 'Too many mails were asked for',
+    title: 'Too many mails were asked for, or too many streams are open',
     cause:
-      'Signup and key links are throttled for each network address and for each e-mail address, so that nobody’s inbox can be flooded from here. The API itself has no such limit.',
+      'Signup and key links are throttled for each network address and for each e-mail address, so that nobody’s inbox can be flooded from here. An account may have so many streams open at once: 10 on the free plan, 100 on developer, 1,000 on pro. Other requests have no such limit.',
     fix: [
+      'Streams: close one that is not read any more, and share one stream of a board among its readers.',
       'Look for the mail that was already sent, in the spam folder too.',
       'Wait for the seconds in Retry-After and try once more.',
     ],

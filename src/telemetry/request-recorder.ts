@@ -10,7 +10,10 @@ export const requestRecorder = fp(
     app.addHook('onResponse', (request, reply, done) => {
       const operation = request.routeOptions.url;
       if (operation) {
-        traffic?.answered(operation, reply.statusCode, reply.elapsedTime);
+        if (!isStream(reply)) {
+          traffic?.answered(operation, reply.statusCode, reply.elapsedTime);
+          observe(instruments.requestSeconds, reply.elapsedTime / 1000, operation);
+        }
         record(instruments, operation, request, reply);
       }
       done();
@@ -20,15 +23,19 @@ export const requestRecorder = fp(
 );
 
 function record(instruments: Instruments, operation: string, request: FastifyRequest, reply: FastifyReply): void {
-  const { requests, requestSeconds, answers, quotaDecisions } = instruments;
+  const { requests, answers, quotaDecisions } = instruments;
   const { admission } = request;
   const plan = admission?.caller.plan ?? 'none';
   count(requests, operation, reply.statusCode, plan);
-  observe(requestSeconds, reply.elapsedTime / 1000, operation);
   const decision = admission?.kind ?? withoutAdmission(reply.statusCode);
   if (decision) count(quotaDecisions, decision, plan);
   const source = sourceOf(reply.getHeader('cache-status'));
   if (source) count(answers, operation, source);
+}
+
+/** Streams last for as long as their readers stay, which is no measure of speed. */
+function isStream(reply: FastifyReply): boolean {
+  return String(reply.getHeader('content-type') ?? '').startsWith('text/event-stream');
 }
 
 /** Why a request was neither admitted nor refused for its quota; null when its key was not looked at. */

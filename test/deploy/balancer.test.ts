@@ -167,6 +167,17 @@ it('a stream arrives as it is sent', async () => {
   expect(new TextDecoder().decode((await reader?.read())?.value)).toBe('second');
 });
 
+it('a stream may be silent for longer than an answer may take', async () => {
+  const slow: RequestListener = async (_request, response) => {
+    response.write('first');
+    await sleep(1500);
+    response.end('second');
+  };
+  balancer = await startBalancer([await listen(slow)], { answerTimeout: '1s' });
+  await expect((await get('/v1/departures')).text()).rejects.toThrow();
+  expect(await (await get('/v1/departures/stream?stop=200060')).text()).toBe('firstsecond');
+});
+
 it('an instance that keeps failing is passed over, and asked again when it is well', async () => {
   let isWell = false;
   let asked = 0;

@@ -57,7 +57,9 @@ describe('the OpenAPI description', () => {
   });
 
   it('has every operation of the list and nothing else', () => {
-    expect(Object.keys(document.paths).sort()).toEqual(OPERATIONS.map(([path]) => path).sort());
+    const streams = OPERATIONS.filter(([, { stream }]) => stream).map(([path]) => `${path}/stream`);
+    expect(streams).toEqual(['/v1/departures/stream']);
+    expect(Object.keys(document.paths).sort()).toEqual([...OPERATIONS.map(([path]) => path), ...streams].sort());
     for (const item of Object.values(document.paths)) expect(Object.keys(item as object)).toEqual(['get']);
   });
 
@@ -197,6 +199,18 @@ describe('the OpenAPI description', () => {
     }
     expect(Object.keys(responses[429].headers)).toContain('Retry-After');
     expect(Object.keys(responses[200].headers)).toContain('RateLimit');
+  });
+
+  it('has the stream of departures, with their parameters and errors and its own', () => {
+    const [stream, board] = [document.paths['/v1/departures/stream'].get, document.paths['/v1/departures'].get];
+    expect(stream.parameters.slice(0, -1)).toEqual(board.parameters);
+    expect(stream.parameters.at(-1)).toMatchObject({ name: 'Last-Event-ID', in: 'header', required: false });
+    expect(Object.keys(stream.responses)).toEqual(Object.keys(board.responses));
+    expect(stream.responses[200].content['text/event-stream'].example).toMatch(
+      /^id: .*\nevent: board\ndata: \{.*\n\n$/,
+    );
+    const { examples } = stream.responses[429].content['application/json'];
+    expect(Object.keys(examples).sort()).toEqual(['DAILY_LIMIT_EXCEEDED', 'TOO_MANY_REQUESTS']);
   });
 
   it.each(OPERATIONS)('%s: the example is a body that the schema allows', (path, operation) => {

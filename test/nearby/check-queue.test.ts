@@ -16,7 +16,7 @@ let verdicts: Verdicts;
 let queue: CheckQueue;
 let log: ReturnType<typeof createTestLog>;
 let asked: { stopId: string; options: AskOptions | undefined }[];
-/** What the authority answers, or the error that it ends in. */
+/** What the authority answers, or the error that is thrown. */
 let answer: () => unknown;
 let running: number;
 let mostAtOnce: number;
@@ -103,7 +103,7 @@ describe('stops that were not checked', () => {
     expect(asked).toHaveLength(1000);
   });
 
-  it('cost a line in the log, and no more, when the check meets a bug of ours', async () => {
+  it('are given up with a line in the log when the check meets a bug', async () => {
     answer = () => new TypeError('ours');
     queue.add(['200001', '200002']);
     await clock.advance(60_000);

@@ -9,7 +9,7 @@ const PATIENCE = { timeout: 20_000, interval: 5 };
 
 let service: Awaited<ReturnType<typeof startProtectedApp>>;
 let answer: Answer;
-/** How many stops there are, in a row; at the fourth nothing ever leaves. */
+/** How many stops there are, in a row. At the fourth nothing leaves at any time. */
 let stops: number;
 
 beforeEach(async () => {
@@ -24,7 +24,7 @@ const ids = (response: { json(): { stops: { stop_id: string }[] } }) =>
   response.json().stops.map(({ stop_id }) => stop_id);
 const asked = (endpoint: string) => service.upstream.requests.filter((url) => url.includes(`/${endpoint}?`)).length;
 
-/** Time passes until the authority was asked so many boards. */
+/** Lets time pass until the authority was asked for so many boards. */
 const boardsReach = (count: number) =>
   vi.waitFor(async () => {
     await service.clock.advance(1000);
@@ -60,7 +60,7 @@ describe('the cost of nearby', () => {
     expect(asked('departure_mon') - before).toBe(10);
   });
 
-  it('is paid in the background for the stops that were not checked, so that the next answer is certain', async () => {
+  it('goes on in the background for the stops that were not checked, so that the next answer is certain', async () => {
     stops = 60;
     const first = await get(`${URL}&radius=2000&limit=50`);
     expect(ids(first)).toHaveLength(50);
@@ -76,7 +76,7 @@ describe('the cost of nearby', () => {
     expect(service.upstream.requests).toHaveLength(length);
   });
 
-  it('is nothing once the stops are known, for a caller ten metres off too, and for hours', async () => {
+  it('is nothing for hours once the stops are known, also for a caller ten metres away', async () => {
     await get();
     await boardsReach(11);
     await get();
@@ -96,7 +96,7 @@ describe('the cost of nearby', () => {
     expect(service.upstream.requests).toHaveLength(before + 1);
   });
 
-  it('keeps a stop of which nothing can be known, and such an answer only briefly', async () => {
+  it('is spent again after half a minute when stops could not be checked, and they are shown meanwhile', async () => {
     const list = authority();
     answer = (request, response) => {
       if (request.url.includes('/coord?')) list(request, response);

@@ -22,7 +22,7 @@ const alive = (...modes: Mode[]): Verdict => ({ isAlive: true, modes, knownUntil
 const dead: Verdict = { isAlive: false, modes: [], knownUntil };
 const buses = { modes: ['bus'] as Mode[], limit: 10 };
 
-/** Answers checks from a table, alive with buses where it says nothing, and keeps what was asked and how much at once. */
+/** Answers checks from a table; stops that are not in it are alive with buses. Records the checks. */
 function stopCheckOf(
   table: Record<string, Verdict | null>,
   known: Record<string, Verdict> = {},
@@ -117,7 +117,7 @@ describe('live stops', () => {
     expect(found.unchecked).toEqual(['4', '5', '8']);
   });
 
-  it('nothing nearby is nothing, and asks nothing', async () => {
+  it('without candidates there are none, and no check', async () => {
     const stopCheck = stopCheckOf({});
     expect(ids(await findLiveStops([], { modes: MODES, limit: 10 }, stopCheck))).toEqual([]);
     expect(stopCheck.checked).toEqual([]);

@@ -16,7 +16,7 @@ export interface TestApp extends FastifyInstance {
 }
 
 export interface TestAppOptions
-  extends Partial<Pick<AppOptions, 'pages' | 'isStoreReachable' | 'pressureLimits' | 'instruments'>> {
+  extends Partial<Pick<AppOptions, 'pages' | 'streamTimes' | 'isStoreReachable' | 'pressureLimits' | 'instruments'>> {
   /** The authority: as a function, or by its address. */
   upstream: Ask | string;
   /** A clock, or a moment at which the clock stands still until it is set. */
@@ -52,6 +52,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     ...(options.isStoreReachable && { isStoreReachable: options.isStoreReachable }),
     ...(options.instruments && { instruments: options.instruments }),
     ...(options.pressureLimits && { pressureLimits: options.pressureLimits }),
+    ...(options.streamTimes && { streamTimes: options.streamTimes }),
   });
   app.addHook('onClose', async () => client.close());
   if (sendsKey) sendKey(app, apiKey);

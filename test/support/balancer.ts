@@ -16,15 +16,22 @@ export interface Balancer {
 
 /**
  * nginx with the configuration of `deploy/balancer`, in front of instances on loopback ports. Replaced are only the port,
- * the folder for temporary files and the addresses of the instances, which in containers come from Docker's DNS.
+ * the folder for temporary files, the addresses of the instances, which in containers come from Docker's DNS, and, where
+ * given, how long the balancer waits for an answer.
  */
-export async function startBalancer(instancePorts: readonly number[]): Promise<Balancer> {
+export async function startBalancer(
+  instancePorts: readonly number[],
+  { answerTimeout }: { answerTimeout?: string } = {},
+): Promise<Balancer> {
   ensureProgram('nginx', 'nginx-light');
   const directory = mkdtempSync(join(tmpdir(), 'transit-balancer-'));
   // Started as root, nginx works as another user.
   chmodSync(directory, 0o777);
   const port = await freePort();
-  const main = readFileSync('deploy/balancer/nginx.conf', 'utf8');
+  const original = readFileSync('deploy/balancer/nginx.conf', 'utf8');
+  const main = answerTimeout
+    ? replaced(original, 'proxy_read_timeout 15s', `proxy_read_timeout ${answerTimeout}`)
+    : original;
   const instances = readFileSync('deploy/balancer/instances.conf', 'utf8');
   writeFileSync(
     join(directory, 'nginx.conf'),

@@ -9,6 +9,7 @@ import { watchAdmissions } from '#src/telemetry/store-watch.ts';
 import { createTraffic } from '#src/telemetry/traffic.ts';
 import { watchUpstream } from '#src/telemetry/upstream-watch.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
+import { openStream } from '../streams/reading.ts';
 import { issueTestKey } from '../support/access.ts';
 import { buildTestApp } from '../support/app.ts';
 import { departureMonitor } from '../support/departure-monitor.ts';
@@ -47,7 +48,7 @@ async function startMeasured(answer: Answer) {
     return app.inject({ url, headers: plan ? { authorization: `Bearer ${keys.get(plan)}` } : {} });
   };
   const read = async () => (await scrape(instruments, protection)).values;
-  return { get, read, upstream };
+  return { app, get, read, upstream };
 }
 
 const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
@@ -71,6 +72,18 @@ describe('requests', () => {
     expect(values.get('transit_store_calls_total{outcome="answered"}')).toBe(4);
     expect(values.get('transit_store_call_duration_seconds_count')).toBe(4);
     expect(values.get('transit_departure_records_total{live="false"}')).toBe(2);
+  });
+
+  it('that follow a board as a stream are counted, but not timed', async () => {
+    const { app, read } = await startMeasured(json(departureMonitor(inMinutes(5))));
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    const stream = await openStream(app, '/v1/departures/stream?stop=200060');
+    await app.close();
+    await stream.ended;
+    const values = await read();
+    const path = '/v1/departures/stream';
+    expect(values.get(`transit_http_requests_total{operation="${path}",status="200",plan="pro"}`)).toBe(1);
+    expect(values.get(`transit_http_request_duration_seconds_count{operation="${path}"}`)).toBeUndefined();
   });
 
   it('that are given back count as such', async () => {

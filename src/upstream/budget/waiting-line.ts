@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { PRIORITIES, type Priority } from '../../efa/ask.ts';
+import { MOST_WAITING, PRIORITIES } from '../../efa/ask.ts';
 import { accountsOf, NO_ACCOUNT, type Ticket } from './ticket.ts';
 
 /** A ticket that waits. A ticket of several accounts has the place of the account that is best placed. */
@@ -22,8 +22,6 @@ export interface WaitingLine {
   surplus(): Waiting[];
 }
 
-/** How many tickets of one account and priority may wait. */
-const ROOM_OF_ACCOUNT: Record<Priority, number> = { background: Number.POSITIVE_INFINITY, low: 2, normal: 8, high: 32 };
 /** Background checks may fill this part of the line only. */
 const BACKGROUND_SHARE = 0.6;
 const MAX_ACCOUNTS = 10_000;
@@ -71,7 +69,7 @@ export function createWaitingLine(longest: number, shareOf: (account: string) =>
       const roomOf = (account: string) =>
         account === NO_ACCOUNT
           ? Number.POSITIVE_INFINITY
-          : (roomLeft.get(`${priority} ${account}`) ?? ROOM_OF_ACCOUNT[priority]);
+          : (roomLeft.get(`${priority} ${account}`) ?? MOST_WAITING[priority]);
       const [account] = accountsOf(waiting.ticket)
         .filter((account) => roomOf(account) > 0)
         .sort((one, other) => shareOf(one) - shareOf(other));
