@@ -32,7 +32,11 @@ import { createLayout } from './site/layout.ts';
 import { type SiteOptions, site } from './site/site.ts';
 import { textBoard } from './site/text-board.ts';
 import { type StreamTimes, streamRoutes } from './streams/stream-routes.ts';
-import { trafficRecorder } from './telemetry/traffic-recorder.ts';
+import { countMany, createInstruments, type Instruments } from './telemetry/instruments.ts';
+import { type PressureLimits, pressure } from './telemetry/pressure.ts';
+import { readiness } from './telemetry/readiness.ts';
+import { requestRecorder } from './telemetry/request-recorder.ts';
+import type { IsStoreReachable } from './telemetry/store-probe.ts';
 
 type MadeHere = 'layout' | 'operations' | 'answers' | 'publicUrl' | 'docsUrl' | 'isSandbox' | 'now';
 
@@ -58,6 +62,12 @@ export interface AppOptions {
   connectionLimits?: ConnectionLimits;
   /** How long a whole request may take to arrive, headers and body. */
   arrivalMs?: number;
+  /** For `/readyz`; without it the store counts as reachable. */
+  isStoreReachable?: IsStoreReachable;
+  /** From where on requests are refused; without them none is. */
+  pressureLimits?: PressureLimits;
+  /** Where requests are counted. */
+  instruments?: Instruments;
 }
 
 /** Every request is small; a client that takes longer is broken, or holds the connection on purpose. */
@@ -71,6 +81,7 @@ const waitIdly = (ms: number) => wait(ms, undefined, { ref: false });
 /** The service, in order: what every request meets, the operations behind the key check, the pages. Not listening yet. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { pages, now, sleep = waitIdly, deadlines = DEFAULT_DEADLINES } = options;
+  const { instruments = createInstruments(), isStoreReachable = async () => true } = options;
   const { docsUrl, publicUrl, trustProxy } = options.config;
   const limits = options.connectionLimits ?? defaultConnectionLimits({}, Number.POSITIVE_INFINITY);
   const isSandbox = options.access.acceptsTestKeys;
@@ -82,7 +93,13 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const checkQueue = createCheckQueue({ ask, verdicts, now, sleep, log: app.log });
   app.addHook('onClose', async () => checkQueue.close());
   const operations = createOperations({ nearby: { verdicts, checkQueue }, docsUrl });
-  const answers = createAnswers({ ask, now, deadlineMs: deadlines.requestMs, log: app.log });
+  const answers = createAnswers({
+    ask,
+    now,
+    deadlineMs: deadlines.requestMs,
+    log: app.log,
+    countLeftOut: (path, leftOut) => countMany(instruments.leftOutRecords, path, leftOut),
+  });
 
   await app.register(errorHandler, { docsUrl });
   await app.register(cors);
@@ -90,13 +107,15 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(requestLog);
   await app.register(connectionLimits, { ...limits, connections, isProxy: proxyTest(trustProxy), docsUrl });
   await app.register(paths);
+  // Before the drain, which waits: from then on the process must not count as ready.
+  await app.register(readiness, { isStoreReachable });
   await app.register(drain, { connections, docsUrl });
+  if (options.pressureLimits) await app.register(pressure, { limits: options.pressureLimits });
   await app.register(sensible);
   await app.register(openapi, { operations, publicUrl, docsUrl });
-  app.get('/healthz', async () => ({ status: 'ok' }));
 
   await app.register(async (api) => {
-    if (pages) await api.register(trafficRecorder, pages);
+    await api.register(requestRecorder, { traffic: pages?.traffic ?? null, instruments });
     await api.register(access, { ...options.access, now });
     await api.register(operationRoutes, { operations, answers, now });
     await api.register(streamRoutes, { operations, answers, docsUrl, now, times: options.streamTimes });

@@ -58,6 +58,8 @@ const environment = z.object({
     .optional(),
   TILE_ATTRIBUTION: z.string().default(''),
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
+  METRICS_PORT: wholeNumber(0, 65_535).optional(),
+  METRICS_HOST: z.string().default('127.0.0.1'),
   TRUST_PROXY: trustedProxies.default(false),
   MAX_CONNECTIONS: wholeNumber(1, 1_000_000).optional(),
   MAX_CONNECTIONS_PER_ADDRESS: wholeNumber(1, 1_000_000).optional(),
@@ -86,7 +88,7 @@ export interface Config {
   /** Null: mails are written to `dataDir/outbox`. */
   readonly smtpUrl: string | null;
   readonly mailFrom: string;
-  /** What links in mails are signed with; null: a secret kept in `dataDir`. */
+  /** What links in mails are signed with; null: a secret kept in `dataDir`, which instances of the sandbox may share. */
   readonly linkSecret: string | null;
   readonly securityContact: string;
   /** Template of the explorer's map tiles; null: a plain background. */
@@ -96,6 +98,8 @@ export interface Config {
   readonly trustProxy: TrustedProxies;
   /** Open connections; what is not set follows from the file descriptors that the process may open. */
   readonly connectionLimits: Partial<ConnectionLimits>;
+  /** Where `/metrics` listens; null: nowhere. */
+  readonly metrics: { readonly host: string; readonly port: number } | null;
 }
 
 /** What is wrong with the environment, every problem on a line of its own, no values of secrets. */
@@ -114,11 +118,16 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   if (given.UPSTREAM_URL && !given.UPSTREAM_API_KEY && !isLoopback(given.UPSTREAM_URL)) {
     problems.push('UPSTREAM_API_KEY must be set when UPSTREAM_URL is not on this machine');
   }
+  const asksAuthority = Boolean(given.UPSTREAM_URL || given.UPSTREAM_API_KEY);
+  if (asksAuthority && given.REDIS_URL && !given.LINK_SECRET) {
+    problems.push(
+      'LINK_SECRET must be set when REDIS_URL is: a link in a mail must be valid on every instance. `openssl rand -hex 32` makes one',
+    );
+  }
   if (!parsed.success || problems.length > 0) throw new ConfigError([...new Set(problems)].join('\n'));
 
   const { data } = parsed;
-  const hasAuthority = data.UPSTREAM_URL !== undefined || data.UPSTREAM_API_KEY.length > 0;
-  const upstream: UpstreamConfig = hasAuthority
+  const upstream: UpstreamConfig = asksAuthority
     ? { kind: 'authority', url: data.UPSTREAM_URL ?? REAL_UPSTREAM_URL, apiKeys: data.UPSTREAM_API_KEY }
     : { kind: 'sandbox' };
   const publicUrl = data.PUBLIC_URL ?? `http://localhost:${data.PORT}`;
@@ -129,7 +138,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     docsUrl: data.DOCS_URL ?? `${publicUrl}/docs`,
     upstream,
     upstreamTimeoutMs: data.UPSTREAM_TIMEOUT_MS,
-    upstreamLimits: hasAuthority ? { rps: data.UPSTREAM_RPS, dailyBudget: data.UPSTREAM_DAILY_BUDGET } : UNLIMITED,
+    upstreamLimits: asksAuthority ? { rps: data.UPSTREAM_RPS, dailyBudget: data.UPSTREAM_DAILY_BUDGET } : UNLIMITED,
     redisUrls: data.REDIS_URL,
     dataDir: data.DATA_DIR,
     smtpUrl: data.SMTP_URL ?? null,
@@ -144,6 +153,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       ...(data.MAX_CONNECTIONS && { max: data.MAX_CONNECTIONS }),
       ...(data.MAX_CONNECTIONS_PER_ADDRESS && { maxPerAddress: data.MAX_CONNECTIONS_PER_ADDRESS }),
     },
+    metrics: data.METRICS_PORT === undefined ? null : { host: data.METRICS_HOST, port: data.METRICS_PORT },
   });
 }
 

@@ -13,7 +13,15 @@ import { openRedis } from './redis/shared-redis.ts';
 import { startSandbox } from './sandbox/server.ts';
 import { readLinkSecret } from './signup/magic-link.ts';
 import { createMailer } from './signup/mailer.ts';
-import { createTraffic } from './telemetry/traffic.ts';
+import { createInstruments } from './telemetry/instruments.ts';
+import { createMetrics } from './telemetry/metrics.ts';
+import { startMetricsServer } from './telemetry/metrics-server.ts';
+import { ownPressureLimits } from './telemetry/pressure.ts';
+import { createRedisTraffic } from './telemetry/redis-traffic.ts';
+import { shareTraffic } from './telemetry/shared-traffic.ts';
+import { createStoreProbe } from './telemetry/store-probe.ts';
+import { watchAdmissions } from './telemetry/store-watch.ts';
+import { createTraffic, type UpstreamHealth } from './telemetry/traffic.ts';
 import { watchUpstream } from './telemetry/upstream-watch.ts';
 import { coordinateThrough } from './upstream/coordination.ts';
 import { protectUpstream } from './upstream/protection.ts';
@@ -31,18 +39,23 @@ const upstream = await openUpstream(config);
 const clients = upstream.apiKeys.map((apiKey) =>
   createEfaClient({ url: upstream.url, apiKey, timeoutMs: deadlines.callMs, now }),
 );
-const traffic = createTraffic(now);
+const instruments = createInstruments();
 const limits = config.upstreamLimits;
 const redis = config.redisUrls.length > 0 ? await openRedis(config.redisUrls, logger) : null;
+const sharedTraffic =
+  redis && shareTraffic({ store: createRedisTraffic(redis, upstream.source), health: upstreamHealth, now });
+const traffic = sharedTraffic ?? createTraffic(now);
 const shared = redis && coordinateThrough(redis, { ...upstream, limits });
 const protection = protectUpstream({
-  asks: clients.map(({ ask }) => watchUpstream(ask, traffic)),
+  asks: clients.map(({ ask }) => watchUpstream(ask, traffic, instruments)),
   limits,
   deadlines,
   log: logger,
   ...(shared && { shared }),
 });
-const store = openStoreOrExit();
+const store = watchAdmissions(openStoreOrExit(), instruments);
+// Any account will do, known or not: what matters is that there is an answer.
+const isStoreReachable = createStoreProbe(() => store.findAccount('none'));
 const app = await buildApp({
   config,
   ask: protection.ask,
@@ -53,12 +66,19 @@ const app = await buildApp({
   logger,
   connectionLimits: defaultConnectionLimits(config.connectionLimits, maxDescriptors()),
   ...(shared && { verdictStore: shared.store }),
+  isStoreReachable,
+  pressureLimits: ownPressureLimits(),
+  instruments,
 });
+
+const metrics = config.metrics && (await openMetrics(config.metrics));
 
 closeWithGrace({ delay: deadlines.closeMs, logger }, async ({ err, signal }) => {
   if (err) logger.fatal({ err }, 'stopping after an error that nothing caught');
   else logger.info({ signal }, 'stopping: finishing the requests in flight');
   await app.close();
+  await metrics?.close();
+  await sharedTraffic?.close();
   await Promise.all(clients.map((client) => client.close()));
   await upstream.close();
   await store.close();
@@ -71,13 +91,21 @@ else logger.info(`answers come from ${upstream.source}, with ${config.upstream.a
 
 async function listen(): Promise<void> {
   const { host, port } = config;
-  try {
-    await app.listen({ host, port });
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    logger.fatal(code === 'EADDRINUSE' ? `port ${port} is in use: set PORT to another one` : message);
-    process.exit(1);
-  }
+  await app.listen({ host, port }).catch((error) => cannotListen(error, 'PORT', port));
+}
+
+async function openMetrics(address: NonNullable<Config['metrics']>) {
+  const registry = createMetrics({ instruments, upstream: protection, isStoreReachable });
+  const server = await startMetricsServer(registry, address).catch((error) =>
+    cannotListen(error, 'METRICS_PORT', address.port),
+  );
+  logger.info(`metrics are at http://${address.host}:${server.port}/metrics`);
+  return server;
+}
+
+function cannotListen({ code, message }: NodeJS.ErrnoException, variable: string, port: number): never {
+  logger.fatal(code === 'EADDRINUSE' ? `port ${port} is in use: set ${variable} to another one` : message);
+  process.exit(1);
 }
 
 function readConfigOrExit(): Config {
@@ -90,6 +118,11 @@ function readConfigOrExit(): Config {
   }
 }
 
+function upstreamHealth(): UpstreamHealth {
+  const { reserveFill, isBreakerOpen } = protection.state();
+  return { budgetLeft: reserveFill, isBreakerOpen };
+}
+
 /** What the pages need of the configuration, and no more of it. */
 async function pageOptions({ tileUrl, tileAttribution, securityContact, ...more }: Config): Promise<PageOptions> {
   const { smtpUrl, mailFrom, dataDir, linkSecret } = more;
@@ -98,10 +131,7 @@ async function pageOptions({ tileUrl, tileAttribution, securityContact, ...more 
     tileAttribution,
     securityContact,
     traffic,
-    upstreamHealth: () => {
-      const { reserveFill, isBreakerOpen } = protection.state();
-      return { budgetLeft: reserveFill, isBreakerOpen };
-    },
+    upstreamHealth,
     testKey,
     accounts: store,
     mailer: createMailer({ smtpUrl, mailFrom, dataDir, log: logger, now }),
@@ -139,7 +169,7 @@ async function openUpstream({ upstream }: Config) {
 
 async function keptLinkSecret(): Promise<string> {
   if (config.redisUrls.length > 0) {
-    logger.warn('LINK_SECRET is not set: links in mails work only on instances that share DATA_DIR.');
+    logger.warn('LINK_SECRET is not set: links in mails work only on instances of the sandbox that share DATA_DIR.');
   }
   return readLinkSecret(config.dataDir);
 }

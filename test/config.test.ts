@@ -26,6 +26,7 @@ describe('the configuration', () => {
     logLevel: 'info',
     trustProxy: false,
     connectionLimits: {},
+    metrics: null,
   };
 
   it('of an empty environment is the documented defaults, with the sandbox', () => {
@@ -45,6 +46,8 @@ describe('the configuration', () => {
       'DATA_DIR',
       'LOG_LEVEL',
       'TRUST_PROXY',
+      'METRICS_PORT',
+      'METRICS_HOST',
     ];
     expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(readConfig({}));
     expect(readConfig({ HOST: undefined })).toEqual(readConfig({}));
@@ -127,6 +130,21 @@ describe('the configuration', () => {
     expect(problemsOf({ REDIS_URL: 'redis://one,http://:secret@two' })).toBe(
       'REDIS_URL must be a redis:// or rediss:// URL, or several with commas between',
     );
+  });
+
+  it('asks for the secret that instances must share, except in front of the sandbox', () => {
+    const several = { REDIS_URL: 'redis://redis', UPSTREAM_API_KEY: 'one' };
+    expect(problemsOf(several)).toMatch(/^LINK_SECRET must be set when REDIS_URL is: /);
+    expect(problemsOf({ REDIS_URL: 'redis://redis', UPSTREAM_URL: 'http://localhost' })).toMatch(/^LINK_SECRET/);
+    expect(readConfig({ ...several, LINK_SECRET: 'x'.repeat(32) }).linkSecret).toBe('x'.repeat(32));
+    expect(readConfig({ REDIS_URL: 'redis://redis' }).linkSecret).toBeNull();
+    expect(readConfig({ UPSTREAM_API_KEY: 'one' }).linkSecret).toBeNull();
+  });
+
+  it('shows metrics on a port of their own, on this machine only unless an address is given', () => {
+    expect(readConfig({ METRICS_PORT: '9464' }).metrics).toEqual({ host: '127.0.0.1', port: 9464 });
+    expect(readConfig({ METRICS_PORT: '9464', METRICS_HOST: '0.0.0.0' }).metrics?.host).toBe('0.0.0.0');
+    expect(problemsOf({ METRICS_PORT: '70000' })).toBe('METRICS_PORT must be at most 65535');
   });
 
   it('cannot be changed once read', () => {

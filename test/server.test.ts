@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
+import { readMetrics } from './support/metrics.ts';
 import { runServerToExit, type ServerProcess, startServerProcess } from './support/process.ts';
 import { json, startUpstream, type TestUpstream } from './support/upstream.ts';
 
@@ -56,6 +57,18 @@ describe('the process', () => {
     expect(answer.headers.get('connection')).toBe('close');
     expect(await answer.json()).toEqual({ query: 'central', results: [] });
     expect(await stopped).toBe(0);
+  });
+
+  it('shows metrics and readiness when asked to', async () => {
+    upstream = await startUpstream(json({ version: '10.6.21.17', locations: [] }));
+    server = await startServerProcess({ UPSTREAM_URL: upstream.url, METRICS_PORT: '0' });
+    expect(await (await fetch(`${server.baseUrl}/readyz`)).json()).toEqual({ status: 'ready' });
+    await search(server);
+    const [, address = ''] = /metrics are at (\S+)/.exec(server.log.map(({ msg }) => msg).join('\n')) ?? [];
+    const { values } = readMetrics(await (await fetch(address)).text());
+    expect(values.get('transit_http_requests_total{operation="/v1/stops/search",status="200",plan="pro"}')).toBe(1);
+    expect(values.get('transit_store_up')).toBe(1);
+    expect((await fetch(`${server.baseUrl}/metrics`)).status).toBe(404);
   });
 
   it('refuses a configuration that cannot work, naming every problem but no secret', async () => {

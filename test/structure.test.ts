@@ -24,7 +24,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   http: ['answers', 'operation', 'access', 'transit', 'errors', 'error-messages'],
   streams: ['answers', 'http', 'operation', 'access', 'efa', 'errors', 'error-messages'],
   mcp: ['answers', 'http', 'operation', 'errors'],
-  telemetry: ['efa', 'transit'],
+  telemetry: ['efa', 'redis', 'transit', 'errors', 'error-messages'],
   site: ['answers', 'operation', 'departures', 'http', 'access', 'telemetry', 'transit', 'errors'],
   signup: ['site', 'http', 'access', 'errors', 'error-messages'],
   sandbox: [],

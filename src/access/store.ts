@@ -54,8 +54,8 @@ export interface Counter {
 
 /** For issuing keys and looking after accounts. What is acknowledged is durable. */
 export interface Register {
-  /** The account with that address: the existing one unchanged, or a new one. */
-  openAccount(account: Omit<Account, 'id'>): Promise<Account>;
+  /** The account with that address: the existing one unchanged, or a new one, with the given id unless that is taken. */
+  openAccount(account: Omit<Account, 'id'> & Partial<Pick<Account, 'id'>>): Promise<Account>;
   findAccount(id: string): Promise<Account | null>;
   findAccountByEmail(email: string): Promise<Account | null>;
   /** Sorted by address. */

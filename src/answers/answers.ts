@@ -54,8 +54,10 @@ export function createAnswers(options: {
   now: () => Date;
   deadlineMs: number;
   log: Record<'warn' | 'debug', (fields: object, message: string) => void>;
+  /** Is given the records that an operation left out, by reason. */
+  countLeftOut?: (path: string, leftOut: LeftOutCounts) => void;
 }): Answers {
-  const { ask, now, deadlineMs, log } = options;
+  const { ask, now, deadlineMs, log, countLeftOut } = options;
   const finished = createFinishedAnswers({ maxBytes: MAX_BYTES, now: () => now().getTime() });
   const underWay = new Map<string, Underway>();
 
@@ -89,7 +91,7 @@ export function createAnswers(options: {
       },
     };
     const { leftOut, ...finding } = await operation.find(query, context);
-    if (leftOut) logLeftOut(leftOut);
+    if (leftOut) reportLeftOut(operation.path, leftOut);
     return finished.keep(key, asker.priority, finding);
   }
 
@@ -107,7 +109,8 @@ export function createAnswers(options: {
       ask(question, { priority, accounts, ...more, signal: signal ? AbortSignal.any([deadline, signal]) : deadline });
   }
 
-  function logLeftOut(leftOut: LeftOutCounts): void {
+  function reportLeftOut(path: string, leftOut: LeftOutCounts): void {
+    countLeftOut?.(path, leftOut);
     if (Object.keys(leftOut).length === 0) return;
     log[isEveryday(leftOut) ? 'debug' : 'warn']({ leftOut }, 'records of the authority left out');
   }

@@ -1,9 +1,11 @@
+import { readFile } from 'node:fs/promises';
 import type { ParseArgsConfig } from 'node:util';
 import { type Account, type KeyRecord, MAX_LIVE_KEYS, normaliseEmail } from '../access/account.ts';
 import { utcDayFrom } from '../access/day.ts';
 import { issueKey, keyId, parseKey } from '../access/keys.ts';
 import { isPlan, PLANS, type Plan } from '../access/plan.ts';
 import type { Register } from '../access/store.ts';
+import { type Backup, exportAccounts, importAccounts, readBackup } from './backup.ts';
 
 export const USAGE = `npm run keys -- COMMAND
 
@@ -14,6 +16,8 @@ export const USAGE = `npm run keys -- COMMAND
   set-plan ACCOUNT PLAN                                change the plan; takes effect everywhere within 10 s
   usage [ACCOUNT]                                      show the requests of today and yesterday (UTC)
   delete ACCOUNT                                       delete an account with its keys and counts
+  export --json                                        print a backup of all accounts and keys
+  import FILE                                          add what is missing from a backup
 
 ACCOUNT is an e-mail address or an account id. PLAN is ${Object.keys(PLANS).join(', ')}.
 --json prints JSON (use npm run --silent to print nothing else).`;
@@ -115,7 +119,32 @@ export const COMMANDS: Record<string, (input: CommandInput) => Promise<CommandOu
     const note = 'The account is deleted, with its keys and counts.';
     return { json: accountJson(account), rows: [accountRow(account)], note };
   },
+
+  async export({ accounts, now }) {
+    const backup = await exportAccounts(accounts, now);
+    const keys = backup.accounts.reduce((sum, account) => sum + account.keys.length, 0);
+    const note = 'Use --json > FILE to write the backup itself.';
+    return { json: backup, rows: [{ accounts: backup.accounts.length, keys }], note };
+  },
+
+  async import({ accounts, operands }) {
+    const { conflicts, ...added } = await importAccounts(accounts, await readBackupFile(operands[0]));
+    const note = `Not imported, because the address or the id belongs to another account: ${conflicts.join(', ')}`;
+    return { json: { ...added, conflicts }, rows: [added], ...(conflicts.length > 0 && { note }) };
+  },
 };
+
+async function readBackupFile(file: string | undefined): Promise<Backup> {
+  if (!file) throw new UsageError('import needs the file that "export --json" has written.');
+  const text = await readFile(file, 'utf8').catch((error: Error) => {
+    throw new UsageError(`The file cannot be read: ${error.message}`);
+  });
+  try {
+    return readBackup(text);
+  } catch (error) {
+    throw new UsageError(`${file} cannot be imported: ${(error as Error).message}`);
+  }
+}
 
 function getPlan(text: string | undefined): Plan {
   if (text !== undefined && isPlan(text)) return text;

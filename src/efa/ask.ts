@@ -25,6 +25,8 @@ export const MOST_WAITING: Readonly<Record<Priority, number>> = {
 export interface AskOptions {
   /** `low` unless given. */
   priority?: Priority;
+  /** What the call is for; set next to the authority, for the metrics. */
+  purpose?: string;
   /** Names of the accounts that wait for the answer. Accounts may join while the question is on its way. */
   accounts?: ReadonlySet<string>;
   /** Ends the waiting. A call that other requests wait for goes on. */

@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Answers } from '../answers/answers.ts';
 import type { Operation } from '../operation.ts';
-import type { UpstreamHealth } from '../telemetry/status-report.ts';
-import type { Traffic } from '../telemetry/traffic.ts';
+import type { Traffic, UpstreamHealth } from '../telemetry/traffic.ts';
 import { assets } from './assets.ts';
 import { docs } from './docs.ts';
 import { errorPages } from './error-pages.ts';

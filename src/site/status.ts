@@ -8,11 +8,11 @@ export interface StatusOptions extends StatusSources {
   layout: Layout;
 }
 
-/** `GET /status`, as a page or as JSON. Reading it makes no call. */
+/** `GET /status`, as a page or as JSON. Reading it makes no call of the authority. */
 export async function status(app: FastifyInstance, options: StatusOptions): Promise<void> {
   app.get<{ Querystring: { format?: string } }>('/status', async (request, reply) => {
     reply.header('vary', 'Accept');
-    const report = readReport(options);
+    const report = await readReport(options);
     const wantsPage = request.query.format !== 'json' && /text\/html/.test(request.headers.accept ?? '');
     if (!wantsPage) return reply.header('cache-control', 'no-store').send(toJson(report));
     return sendPage(
@@ -31,12 +31,13 @@ const VERDICTS = {
   ok: 'Everything answers',
   degraded: 'Some requests fail',
   down: 'Most requests fail',
+  idle: 'Nothing asked in the last five minutes',
 } as const;
 
 function statusBody(report: Report): Html {
-  const { at, health, lastAnswer, windows, verdict } = report;
+  const { at, scope, health, lastAnswer, windows, verdict } = report;
   return html`<h1>${VERDICTS[verdict]}</h1>
-<p class="lead">What this server has answered to its callers, up to ${clock(at)} UTC. <a href="/status?format=json">The same as JSON</a>.</p>
+<p class="lead">What ${answerers(scope)} answered to ${scope === 'this instance' || scope.instances === 1 ? 'its' : 'their'} callers, up to ${clock(at)} UTC. <a href="/status?format=json">The same as JSON</a>.</p>
 <div class="card"><dl class="facts">
 <div><dt>Last good answer of ${report.isSandbox ? 'the sandbox' : 'the authority'}</dt><dd>${lastAnswer ? ago(lastAnswer, at) : 'none yet'}</dd></div>
 <div><dt>Live records, last hour</dt><dd>${percent(windows[1]?.liveShare ?? null)}</dd></div>
@@ -53,7 +54,12 @@ ${windows.map(
 `,
   )}</tbody></table></div>`,
 )}
-<p class="quiet small">An answer is a success unless its status is 500 or more. Times are taken inside the server, in steps of 15 %. Counted since this process began, at most 24 hours back; live records are departures that the authority tracks, among those it listed.</p>`;
+<p class="quiet small">An answer is a success unless its status is 500 or more. Times are taken inside the server, in steps of 15 %. Counted for at most 24 hours; a server by itself counts from its own start; live records are departures that the authority tracks, among those it listed.</p>`;
+}
+
+function answerers(scope: Report['scope']): string {
+  if (scope === 'this instance') return 'this server alone (the numbers of the others cannot be read at present) has';
+  return scope.instances === 1 ? 'this server has' : `${scope.instances} servers have`;
 }
 
 function percent(share: number | null): string {

@@ -1,13 +1,6 @@
 import { formatTimestamp } from '../transit/time.ts';
-import type { OperationSummary, Traffic } from './traffic.ts';
-
-/** State of the layers that protect the authority. */
-export interface UpstreamHealth {
-  /** 1 is the whole budget, 0 is nothing left for now. */
-  budgetLeft: number;
-  /** The authority has failed several times in a row and is not asked for a while. */
-  isBreakerOpen: boolean;
-}
+import type { Traffic, UpstreamHealth } from './traffic.ts';
+import { liveShareOf, type OperationSummary, summarise } from './traffic-bucket.ts';
 
 export interface StatusSources {
   /** Paths of the operations. */
@@ -24,40 +17,50 @@ const WINDOWS = [
   { name: '24h', title: 'Last 24 hours', minutes: 24 * 60 },
 ] as const;
 
-export type Report = ReturnType<typeof readReport>;
+export type Report = Awaited<ReturnType<typeof readReport>>;
 
-export function readReport({ operations, traffic, upstreamHealth, isSandbox, now }: StatusSources) {
-  const state = upstreamHealth?.() ?? null;
+export async function readReport({ operations, traffic, upstreamHealth, isSandbox, now }: StatusSources) {
+  const { recent, lastUpstreamAnswer, scope, health: healthOfAll } = await traffic.view();
+  const state = healthOfAll ?? upstreamHealth?.() ?? null;
   const health = state && { ...state, budgetLeft: Math.min(1, Math.max(0, state.budgetLeft)) };
-  const windows = WINDOWS.map(({ name, title, minutes }) => ({
-    name,
-    title,
-    liveShare: traffic.liveShare(minutes),
-    operations: traffic.summarise(minutes, operations),
-  }));
+  const windows = WINDOWS.map(({ name, title, minutes }) => {
+    const bucket = recent(minutes);
+    return {
+      name,
+      title,
+      liveShare: liveShareOf(bucket),
+      operations: operations.map((operation) => summarise(bucket, operation)),
+    };
+  });
   return {
     at: now(),
     isSandbox,
+    scope,
     health,
-    lastAnswer: traffic.lastUpstreamAnswer(),
+    lastAnswer: lastUpstreamAnswer,
     windows,
     verdict: verdictOf(windows[0]?.operations ?? [], health),
   };
 }
 
-/** Read off the last five minutes. */
-function verdictOf(operations: readonly OperationSummary[], health: UpstreamHealth | null): 'ok' | 'degraded' | 'down' {
+type Verdict = 'ok' | 'degraded' | 'down' | 'idle';
+
+/** Read off the last five minutes. Where nothing was asked, nothing is known: "idle". */
+function verdictOf(operations: readonly OperationSummary[], health: UpstreamHealth | null): Verdict {
   const answered = operations.reduce((sum, operation) => sum + operation.answered, 0);
   const good = operations.reduce((sum, operation) => sum + operation.answered * (operation.successRate ?? 0), 0);
   if (answered > 0 && good / answered < 0.5) return 'down';
-  return health?.isBreakerOpen || (answered > 0 && good / answered < 0.98) ? 'degraded' : 'ok';
+  if (health?.isBreakerOpen || (answered > 0 && good / answered < 0.98)) return 'degraded';
+  return answered > 0 ? 'ok' : 'idle';
 }
 
-export function toJson({ at, isSandbox, health, lastAnswer, windows, verdict }: Report) {
+export function toJson({ at, isSandbox, scope, health, lastAnswer, windows, verdict }: Report) {
   return {
     status: verdict,
     at: formatTimestamp(at),
     source: isSandbox ? 'sandbox' : 'authority',
+    scope: scope === 'this instance' ? 'this_instance' : 'all_instances',
+    instances: scope === 'this instance' ? 1 : scope.instances,
     upstream: {
       last_good_answer_at: lastAnswer && formatTimestamp(lastAnswer),
       budget_left: health && round(health.budgetLeft, 3),

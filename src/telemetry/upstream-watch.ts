@@ -1,14 +1,60 @@
-import type { Ask } from '../efa/ask.ts';
+import type { Ask, AskOptions } from '../efa/ask.ts';
+import { UpstreamStatusError } from '../efa/failure.ts';
+import { ApiError } from '../errors.ts';
+import { count, type Instruments, observe } from './instruments.ts';
+import { toLabel } from './label.ts';
 import type { Traffic } from './traffic.ts';
 
-/** `ask` with every good answer counted in `traffic`. It belongs next to the authority, inside of any cache. */
-export function watchUpstream(ask: Ask, traffic: Traffic): Ask {
+/** `ask` with every call counted. It belongs next to the authority, inside of any cache. */
+export function watchUpstream(ask: Ask, traffic: Traffic, instruments?: Instruments): Ask {
   return async (question, options) => {
-    const answer = await ask(question, options);
-    const events = 'stopEvents' in answer.payload ? answer.payload.stopEvents : [];
-    traffic.upstreamAnswered(events.length, events.filter(isLive).length);
-    return answer;
+    const startedAt = performance.now();
+    const finish = (outcome: string) => {
+      if (instruments) recordCall(instruments, question.kind, outcome, (performance.now() - startedAt) / 1000, options);
+    };
+    try {
+      const answer = await ask(question, options);
+      const events = 'stopEvents' in answer.payload ? answer.payload.stopEvents : [];
+      recordRecords(traffic, instruments, events.length, events.filter(isLive).length);
+      finish('ok');
+      return answer;
+    } catch (error) {
+      finish(outcomeOf(error));
+      throw error;
+    }
   };
+}
+
+function recordCall(
+  { upstreamCalls, upstreamCallSeconds }: Instruments,
+  kind: string,
+  outcome: string,
+  seconds: number,
+  { purpose = 'none', priority = 'low' }: AskOptions = {},
+): void {
+  count(upstreamCalls, outcome, toLabel(purpose), priority);
+  observe(upstreamCallSeconds, seconds, kind);
+}
+
+function recordRecords(traffic: Traffic, instruments: Instruments | undefined, records: number, live: number): void {
+  traffic.upstreamAnswered(records, live);
+  if (!instruments) return;
+  instruments.departureRecords.series.at('true').count += live;
+  instruments.departureRecords.series.at('false').count += records - live;
+}
+
+/** In few words, which become a label: never the text of an error. */
+function outcomeOf(error: unknown): string {
+  if (!(error instanceof ApiError)) return 'bug';
+  const { cause } = error;
+  if (cause instanceof UpstreamStatusError) {
+    if (cause.pauseSeconds !== null) return 'rate-limited';
+    if (cause.status === 401) return 'key-refused';
+    return cause.status >= 500 ? 'status-5xx' : 'status-other';
+  }
+  if (error.code === 'UPSTREAM_TIMEOUT') return 'timeout';
+  // Errors of the network have a code such as ECONNREFUSED; an answer that cannot be read has none.
+  return typeof (cause as { code?: unknown } | undefined)?.code === 'string' ? 'unreachable' : 'unreadable';
 }
 
 function isLive(event: unknown): boolean {

@@ -67,7 +67,7 @@ export function createGuardedCall(options: {
       if (isRetry) counts.retries++;
       try {
         const weighted = ticket.priority === 'background' ? withoutFailures(permit) : permit;
-        const answer = attempt(question, key, weighted, deadline, keep);
+        const answer = attempt(question, ticket, key, weighted, deadline, keep);
         return await (permit.isProbe ? within(clock, PROBE_PATIENCE_MS, answer, giveUpProbe) : answer);
       } catch (error) {
         const isOver = isRetry || permit.isProbe || deadline - clock.now() < MIN_CALL_MS;
@@ -78,6 +78,7 @@ export function createGuardedCall(options: {
 
   async function attempt(
     question: Question,
+    { priority, purpose }: Ticket,
     key: number,
     permit: Permit,
     deadline: number,
@@ -87,7 +88,7 @@ export function createGuardedCall(options: {
     const timeout = new AbortController();
     const cancel = clock.after(deadline - clock.now(), () => timeout.abort(new DOMException('', 'TimeoutError')));
     try {
-      const answer = await (asks[key] as Ask)(question, { signal: timeout.signal });
+      const answer = await (asks[key] as Ask)(question, { priority, purpose, signal: timeout.signal });
       permit.succeeded();
       budget.noteSuccess(key, startedAt);
       keep(answer);

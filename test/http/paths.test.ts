@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => app.close());
 
-const ROUTES = [...OPERATIONS.map(({ url }) => url.split('?', 1)[0] as string), '/healthz'];
+const ROUTES = [...OPERATIONS.map(({ url }) => url.split('?', 1)[0] as string), '/healthz', '/readyz'];
 
 describe('a path that does not exist', () => {
   it.each([

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { createTraffic } from '#src/telemetry/traffic.ts';
+import { summarise } from '#src/telemetry/traffic-bucket.ts';
 import { startFront } from '../support/front.ts';
 import { json, startUpstream } from '../support/upstream.ts';
 
@@ -50,6 +51,14 @@ it('tells when requests fail, what is left of the budget, and that the authority
   await upstream.close();
 });
 
+it('claims nothing where nothing was asked', async () => {
+  await using front = await startFront({ now: NOW });
+  expect((await front.app.inject('/status')).json()).toMatchObject({ status: 'idle', instances: 1 });
+  const page = await front.app.inject({ url: '/status', headers: { accept: 'text/html' } });
+  expect(page.body).toContain('Nothing asked in the last five minutes');
+  expect(page.body).not.toContain('Everything answers');
+});
+
 it('calls nobody to be drawn', async () => {
   const upstream = await startUpstream(json({}, 500));
   await using front = await startFront({ upstreamUrl: upstream.url });
@@ -59,23 +68,23 @@ it('calls nobody to be drawn', async () => {
   await upstream.close();
 });
 
-it('forgets after a day, and takes no more room for it', () => {
+it('forgets after a day, and takes no more room for it', async () => {
   const clock = { now: new Date(NOW) };
   const traffic = createTraffic(() => clock.now);
   for (let minute = 0; minute < 3 * 24 * 60; minute++) {
     clock.now = new Date(clock.now.getTime() + 60_000);
     traffic.answered('/v1/trips', minute % 2 ? 200 : 503, 10);
   }
-  const [trips] = traffic.summarise(24 * 60, ['/v1/trips']);
+  const trips = summarise((await traffic.view()).recent(24 * 60), '/v1/trips');
   expect(trips).toMatchObject({ answered: 24 * 60, successRate: 0.5 });
 });
 
-it('reads percentiles within a step of 15 %', () => {
+it('reads percentiles within a step of 15 %', async () => {
   const traffic = createTraffic(() => new Date(NOW));
   for (let ms = 1; ms <= 1000; ms++) traffic.answered('/v1/trips', 200, ms);
-  const [trips] = traffic.summarise(5, ['/v1/trips']);
-  expect(trips?.p50Ms).toBeGreaterThanOrEqual(500);
-  expect(trips?.p50Ms).toBeLessThanOrEqual(580);
-  expect(trips?.p95Ms).toBeGreaterThanOrEqual(950);
-  expect(trips?.p95Ms).toBeLessThanOrEqual(1100);
+  const trips = summarise((await traffic.view()).recent(5), '/v1/trips');
+  expect(trips.p50Ms).toBeGreaterThanOrEqual(500);
+  expect(trips.p50Ms).toBeLessThanOrEqual(580);
+  expect(trips.p95Ms).toBeGreaterThanOrEqual(950);
+  expect(trips.p95Ms).toBeLessThanOrEqual(1100);
 });

@@ -16,7 +16,12 @@ export interface TestApp extends FastifyInstance {
 }
 
 export interface TestAppOptions
-  extends Partial<Pick<AppOptions, 'pages' | 'streamTimes' | 'connectionLimits' | 'arrivalMs'>> {
+  extends Partial<
+    Pick<
+      AppOptions,
+      'pages' | 'streamTimes' | 'connectionLimits' | 'arrivalMs' | 'isStoreReachable' | 'pressureLimits' | 'instruments'
+    >
+  > {
   /** The authority: as a function, or by its address. */
   upstream: Ask | string;
   /** A clock, or a moment at which the clock stands still until it is set. */
@@ -57,6 +62,9 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     sleep: options.sleep ?? (() => new Promise(() => {})),
     logger: pino({ level: 'trace' }, { write: (line: string) => lines.push(line) }),
     ...(pages && { pages }),
+    ...(options.isStoreReachable && { isStoreReachable: options.isStoreReachable }),
+    ...(options.instruments && { instruments: options.instruments }),
+    ...(options.pressureLimits && { pressureLimits: options.pressureLimits }),
     ...(options.streamTimes && { streamTimes: options.streamTimes }),
     ...(connectionLimits && { connectionLimits }),
     ...(arrivalMs !== undefined && { arrivalMs }),

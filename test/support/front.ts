@@ -12,8 +12,7 @@ import { createEfaClient } from '#src/efa/client.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
 import { createMailer } from '#src/signup/mailer.ts';
 import type { MailLimits } from '#src/signup/throttle.ts';
-import type { UpstreamHealth } from '#src/telemetry/status-report.ts';
-import { createTraffic } from '#src/telemetry/traffic.ts';
+import { createTraffic, type UpstreamHealth } from '#src/telemetry/traffic.ts';
 import { watchUpstream } from '#src/telemetry/upstream-watch.ts';
 import { buildTestApp } from '#test/support/app.ts';
 

@@ -21,13 +21,13 @@ export function createEmbeddedAccounts(database: DatabaseSync, { runPatiently }:
   }
 
   return {
-    openAccount: ({ email, plan, createdAt }) =>
+    openAccount: ({ email, plan, createdAt, id: wantedId }) =>
       durably(() => {
-        for (;;) {
+        for (let id = wantedId ?? generateAccountId(); ; id = generateAccountId()) {
           const existing = statements.findAccountByEmail.get(email);
           if (existing) return toAccount(existing);
           // Inserts nothing when another process has just opened the account, or another account has the same id.
-          statements.openAccount.run(generateAccountId(), email, plan, createdAt);
+          statements.openAccount.run(id, email, plan, createdAt);
         }
       }),
     findAccount: (id) => runPatiently(() => toAccountOrNull(statements.findAccount.get(id))),

@@ -74,14 +74,13 @@ export function openRedisAccounts(urls: readonly string[]): Register & Closable 
   }
 
   return {
-    async openAccount({ email, plan, createdAt }) {
-      for (;;) {
-        const candidate = generateAccountId();
+    async openAccount({ email, plan, createdAt, id: wantedId }) {
+      for (let candidate = wantedId ?? generateAccountId(); ; candidate = generateAccountId()) {
         await redis.hsetnx(ACCOUNTS, email, candidate);
         const id = (await redis.hget(ACCOUNTS, email)) ?? candidate;
         const owner = await durably(createAccount(redis, [accountKey(id)], [email, plan, createdAt]));
         if (owner === email) return { id, email, plan, createdAt, ...(await readAccount(redis, id)) };
-        // The random id is another account's: try again with a new one.
+        // The id is another account's: try again with a new one.
         await redis.hdel(ACCOUNTS, email);
       }
     },

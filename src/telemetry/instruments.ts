@@ -1,0 +1,118 @@
+import { createSeries, type Series } from './series.ts';
+
+interface Named {
+  /** As Prometheus wants it: base unit last, `_total` for counters. */
+  name: string;
+  help: string;
+  labels: readonly string[];
+}
+
+export interface Counter extends Named {
+  kind: 'counter';
+  series: Series<{ count: number }>;
+}
+
+export interface Histogram extends Named {
+  kind: 'histogram';
+  /** Upper ends in seconds, rising. */
+  bounds: readonly number[];
+  series: Series<Distribution>;
+}
+
+interface Distribution {
+  /** Observations up to each bound and above the one before; the last is for what lies above all bounds. */
+  counts: number[];
+  sum: number;
+}
+
+/** What this process has done since it began. Prometheus and the status page both read these numbers. */
+export type Instruments = ReturnType<typeof createInstruments>;
+
+const REQUEST_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const UPSTREAM_BOUNDS = [0.05, 0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 8, 10];
+const STORE_BOUNDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5];
+
+export function createInstruments() {
+  return {
+    requests: counter('transit_http_requests_total', 'Requests to operations, by how they were answered.', [
+      'operation',
+      'status',
+      'plan',
+    ]),
+    requestSeconds: histogram(
+      'transit_http_request_duration_seconds',
+      'Time from a request to the end of its answer.',
+      ['operation'],
+      REQUEST_BOUNDS,
+    ),
+    answers: counter(
+      'transit_answers_total',
+      'Good answers of operations, by where they come from: a call of the authority, a call joined, or the cache.',
+      ['operation', 'source'],
+    ),
+    quotaDecisions: counter('transit_quota_decisions_total', 'What became of the key and the count of a request.', [
+      'decision',
+      'plan',
+    ]),
+    leftOutRecords: counter(
+      'transit_records_left_out_total',
+      'Records of the authority that are not shown, by reason.',
+      ['operation', 'reason'],
+    ),
+    departureRecords: counter(
+      'transit_departure_records_total',
+      'Departures in answers of the authority, by whether the authority tracks the vehicle.',
+      ['live'],
+    ),
+    upstreamCalls: counter(
+      'transit_upstream_calls_total',
+      'Calls of the authority, retries among them, by outcome, purpose and the priority of the caller.',
+      ['outcome', 'purpose', 'priority'],
+    ),
+    upstreamCallSeconds: histogram(
+      'transit_upstream_call_duration_seconds',
+      'Time a call of the authority takes, body included.',
+      ['kind'],
+      UPSTREAM_BOUNDS,
+    ),
+    storeCalls: counter('transit_store_calls_total', 'Admissions asked of the account store.', ['outcome']),
+    storeSeconds: histogram(
+      'transit_store_call_duration_seconds',
+      'Time the account store takes to admit a request.',
+      [],
+      STORE_BOUNDS,
+    ),
+  };
+}
+
+type Label = string | number;
+
+export function count({ series }: Counter, first?: Label, second?: Label, third?: Label): void {
+  series.at(first, second, third).count++;
+}
+
+/** Adds counts that are given by their second label. */
+export function countMany({ series }: Counter, first: Label, counts: Readonly<Record<string, number>>): void {
+  for (const [second, added] of Object.entries(counts)) series.at(first, second).count += added;
+}
+
+export function observe({ series, bounds }: Histogram, seconds: number, label?: string): void {
+  const distribution = series.at(label);
+  let bucket = 0;
+  while (bucket < bounds.length && seconds > (bounds[bucket] as number)) bucket++;
+  distribution.counts[bucket] = (distribution.counts[bucket] as number) + 1;
+  distribution.sum += seconds;
+}
+
+function counter(name: string, help: string, labels: readonly string[]): Counter {
+  const series = createSeries(labels.length as 1 | 2 | 3, () => ({ count: 0 }));
+  return { kind: 'counter', name, help, labels, series };
+}
+
+function histogram(name: string, help: string, labels: readonly string[], bounds: readonly number[]): Histogram {
+  const series = createSeries(labels.length as 0 | 1, () => ({
+    counts: new Array<number>(bounds.length + 1).fill(0),
+    sum: 0,
+  }));
+  return { kind: 'histogram', name, help, labels, bounds, series };
+}

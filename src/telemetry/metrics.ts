@@ -1,0 +1,134 @@
+import { collectDefaultMetrics, Gauge, type Metric, Counter as PromCounter, Registry } from 'prom-client';
+import type { Counter, Histogram, Instruments } from './instruments.ts';
+import { toLabel } from './label.ts';
+
+/** The layers that protect the authority, as far as they are measured. */
+export interface UpstreamNumbers {
+  counts: { retries: number; answered: Readonly<Record<string, number>> };
+  state(): {
+    isBreakerOpen: boolean;
+    stretch: number;
+    reserveFill: number;
+    waiting: number;
+    cachedAnswers: number;
+    cachedBytes: number;
+  };
+}
+
+export interface MetricsSources {
+  instruments: Instruments;
+  upstream: UpstreamNumbers;
+  isStoreReachable: () => Promise<boolean>;
+}
+
+/** Everything that Prometheus is shown. Nothing is computed before it is asked for. */
+export function createMetrics({ instruments, upstream, isStoreReachable }: MetricsSources): Registry {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  for (const instrument of Object.values(instruments)) {
+    if (instrument.kind === 'counter') exposeCounter(registry, instrument);
+    else exposeHistogram(registry, instrument);
+  }
+  exposeUpstream(registry, upstream);
+  gauge(registry, 'transit_store_up', 'Whether the account store answers: 1 or 0.', async () =>
+    Number(await isStoreReachable()),
+  );
+  return registry;
+}
+
+function exposeUpstream(registry: Registry, { counts, state }: UpstreamNumbers): void {
+  new PromCounter({
+    name: 'transit_upstream_retries_total',
+    help: 'Calls of the authority that repeat a failed one.',
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(counts.retries);
+    },
+  });
+  new PromCounter({
+    name: 'transit_upstream_questions_total',
+    help: 'Questions to the authority, by how they were answered; what the cache of whole answers spares is not among them.',
+    labelNames: ['result'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [result, questions] of Object.entries(counts.answered))
+        this.inc({ result: toLabel(result) }, questions);
+    },
+  });
+  const gauges: [name: string, help: string, read: () => number][] = [
+    [
+      'transit_upstream_reserve_ratio',
+      'How full the reserve of calls is: 1 is full, 0 is nothing left for now.',
+      () => state().reserveFill,
+    ],
+    [
+      'transit_upstream_stretch_ratio',
+      'By how much answers stay in use longer than usual, 1 to 4.',
+      () => state().stretch,
+    ],
+    ['transit_upstream_waiting_calls', 'Calls that wait in line for the budget.', () => state().waiting],
+    [
+      'transit_upstream_breaker_open',
+      'Whether the circuit breaker is open: 1 or 0.',
+      () => Number(state().isBreakerOpen),
+    ],
+    ['transit_cached_answers', 'Answers of the authority that are kept in this process.', () => state().cachedAnswers],
+    ['transit_cached_bytes', 'Memory that they take.', () => state().cachedBytes],
+  ];
+  for (const [name, help, read] of gauges) gauge(registry, name, help, read);
+}
+
+function gauge(registry: Registry, name: string, help: string, read: () => number | Promise<number>): void {
+  new Gauge({
+    name,
+    help,
+    registers: [registry],
+    async collect() {
+      this.set(await read());
+    },
+  });
+}
+
+function exposeCounter(registry: Registry, { name, help, labels, series }: Counter): void {
+  new PromCounter({
+    name,
+    help,
+    labelNames: [...labels],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const entry of series.entries()) this.inc(named(labels, entry.labels), entry.value.count);
+    },
+  });
+}
+
+/** prom-client cannot be given the counts of a histogram, so this is a metric of our own, as its registry reads them. */
+function exposeHistogram(registry: Registry, { name, help, labels, bounds, series }: Histogram): void {
+  const get = async () => ({
+    name,
+    help,
+    type: 'histogram',
+    aggregator: 'sum',
+    values: series.entries().flatMap((entry) => {
+      const own = named(labels, entry.labels);
+      const { counts, sum } = entry.value;
+      let total = 0;
+      const buckets = counts.map((inBucket, bucket) => {
+        total += inBucket;
+        return { metricName: `${name}_bucket`, labels: { ...own, le: bounds[bucket] ?? '+Inf' }, value: total };
+      });
+      return [
+        ...buckets,
+        { metricName: `${name}_sum`, labels: own, value: sum },
+        { metricName: `${name}_count`, labels: own, value: total },
+      ];
+    }),
+  });
+  registry.registerMetric({ name, get } as unknown as Metric);
+}
+
+function named(names: readonly string[], values: readonly (string | number)[]): Record<string, string | number> {
+  return Object.fromEntries(names.map((name, index) => [name, values[index] ?? '']));
+}

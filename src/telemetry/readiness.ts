@@ -1,0 +1,38 @@
+import type { FastifyInstance } from 'fastify';
+import fp from 'fastify-plugin';
+import { ApiError } from '../errors.ts';
+import type { IsStoreReachable } from './store-probe.ts';
+
+/**
+ * `GET /healthz`: the process runs. `GET /readyz`: the process can take requests of any key; when it cannot, the error
+ * says what is missing. Neither of them asks the authority, whose failures no restart of ours would mend.
+ */
+export const readiness = fp(
+  async (app: FastifyInstance, { isStoreReachable }: { isStoreReachable: IsStoreReachable }) => {
+    let isClosing = false;
+    const config = { pressureHandler: answerUnderPressure };
+
+    app.addHook('preClose', async () => {
+      isClosing = true;
+    });
+    app.get('/healthz', { config }, async () => ({ status: 'ok' }));
+    app.get('/readyz', { config }, async (_request, reply) => {
+      const missing = [
+        ...(isClosing ? ['this process is closing'] : []),
+        ...((await isStoreReachable()) ? [] : ['the account store does not answer']),
+      ];
+      if (missing.length > 0) throw notReady(missing);
+      return reply.header('cache-control', 'no-store').send({ status: 'ready' });
+    });
+  },
+  { name: 'readiness', dependencies: ['error-handler'] },
+);
+
+/** Health checks are answered under pressure too: a restart would only move the load to the other instances. */
+function answerUnderPressure(): void {}
+
+function notReady(missing: readonly string[]): ApiError {
+  return new ApiError('SERVICE_UNAVAILABLE', `Not ready: ${missing.join('; ')}.`, {
+    headers: { 'retry-after': '1' },
+  });
+}

@@ -1,0 +1,115 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runKeys } from '#src/cli/command-line.ts';
+import { buildProbeApp } from '../support/probe-app.ts';
+import { openTestStore, startRedis, type TestRedis } from '../support/redis.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'transit-backup-'));
+let redis: TestRedis;
+
+beforeAll(async () => {
+  redis = await startRedis();
+}, 30_000);
+afterAll(async () => {
+  await redis.stop();
+  rmSync(directory, { recursive: true });
+});
+
+interface Environment {
+  DATA_DIR: string;
+  REDIS_URL: string;
+}
+
+let stores = 0;
+let databases = 0;
+const embedded = (): Environment => ({ DATA_DIR: join(directory, `store-${++stores}`), REDIS_URL: '' });
+/** Each database of Redis is a store of its own; it has 16. */
+const inRedis = (): Environment => ({ DATA_DIR: '', REDIS_URL: `${redis.url}/${databases++}` });
+
+async function json(env: Environment, ...args: string[]) {
+  const { code, stdout, stderr } = await runKeys([...args, '--json'], { ...env });
+  if (code !== 0) throw new Error(stderr);
+  return JSON.parse(stdout);
+}
+
+/** A store with accounts of two plans, and a valid and a revoked key. */
+async function fill(env: Environment) {
+  const valid = await json(env, 'issue', '--email', 'ada@example.com', '--plan', 'pro', '--label', 'phone "Ω"');
+  const revoked = await json(env, 'issue', '--email', 'bob@example.com');
+  await json(env, 'revoke', revoked.id);
+  return { valid: valid.key as string, revoked: revoked.key as string };
+}
+
+function write(backup: unknown): string {
+  const file = join(directory, `backup-${++stores}.json`);
+  writeFileSync(file, typeof backup === 'string' ? backup : JSON.stringify(backup));
+  return file;
+}
+
+describe.each([
+  ['a file', 'Redis', embedded, inRedis],
+  ['Redis', 'a file', inRedis, embedded],
+  ['Redis', 'another Redis', inRedis, inRedis],
+])('a backup of accounts in %s, restored in %s', { timeout: 30_000 }, (_from, _to, openSource, openTarget) => {
+  it('lets in the same keys, with their plans, and no others', async () => {
+    const [source, target] = [openSource(), openTarget()];
+    const keys = await fill(source);
+    const backup = await json(source, 'export');
+    expect(JSON.stringify(backup)).not.toContain(keys.valid.slice(17));
+    expect(await json(target, 'import', write(backup))).toEqual({ accounts: 2, keys: 2, conflicts: [] });
+
+    const store = await openTestStore([target.REDIS_URL].filter(Boolean), target.DATA_DIR);
+    const app = await buildProbeApp({ store });
+    expect((await app.ask(keys.valid)).statusCode).toBe(200);
+    expect((await app.ask(keys.valid)).headers['x-ratelimit-limit']).toBeUndefined();
+    expect((await app.ask(keys.revoked)).statusCode).toBe(401);
+    await app.close();
+    await store.close();
+
+    const again = await json(target, 'export');
+    expect({ ...again, exported_at: '' }).toEqual({ ...backup, exported_at: '' });
+  });
+
+  it('can be restored twice, and changes nothing that is there', async () => {
+    const [source, target] = [openSource(), openTarget()];
+    await fill(source);
+    const file = write(await json(source, 'export'));
+    await json(target, 'import', file);
+    await json(target, 'set-plan', 'ada@example.com', 'free');
+    expect(await json(target, 'import', file)).toEqual({ accounts: 0, keys: 0, conflicts: [] });
+    expect((await json(target, 'show', 'ada@example.com')).plan).toBe('free');
+  });
+
+  it('passes over an account whose address has another account there, and says so', async () => {
+    const [source, target] = [openSource(), openTarget()];
+    await fill(source);
+    await json(target, 'issue', '--email', 'ada@example.com');
+    const file = write(await json(source, 'export'));
+    expect(await json(target, 'import', file)).toEqual({ accounts: 1, keys: 1, conflicts: ['ada@example.com'] });
+    expect((await runKeys(['import', file], { ...target })).stdout).toMatch(/Not imported.*: ada@example\.com/);
+  });
+});
+
+it.each([
+  ['no file', undefined, /import needs the file/],
+  ['a file that is not there', join(directory, 'nothing'), /cannot be read/],
+  ['what is not JSON', write('hello'), /it is not JSON/],
+  ['another document', write({ accounts: [] }), /not a backup of accounts/],
+  [
+    'a plan that does not exist',
+    write({
+      format: 'transit-accounts/1',
+      exported_at: '2026-11-21T10:00:00.000Z',
+      accounts: [{ id: 'a', email: 'a@example.com', plan: 'gold', created_at: '2026-11-21T10:00:00.000Z', keys: [] }],
+    }),
+    /plan/,
+  ],
+])('importing %s is refused before anything is written', async (_name, file, message) => {
+  const env = embedded();
+  const { code, stderr } = await runKeys(['import', ...(file ? [file] : [])], { ...env });
+  expect(code).toBe(2);
+  expect(stderr).toMatch(message);
+  expect(await json(env, 'list')).toEqual([]);
+});

@@ -1,0 +1,202 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Balancer, freePort, startBalancer } from '../support/balancer.ts';
+
+let balancer: Balancer;
+let servers: Server[] = [];
+
+afterEach(async () => {
+  await balancer.stop();
+  for (const server of servers) server.close().closeAllConnections();
+  servers = [];
+});
+
+async function listen(answer: RequestListener): Promise<number> {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  servers.push(server);
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+/** The balancer in front of instances that answer so. */
+async function start(...answers: RequestListener[]): Promise<void> {
+  balancer = await startBalancer(await Promise.all(answers.map(listen)));
+}
+
+const get = (path: string, init?: RequestInit) => fetch(`${balancer.url}${path}`, init);
+
+const fine: RequestListener = (_request, response) => void response.end('fine');
+const overloaded: RequestListener = (_request, response) => void response.writeHead(503).end('overloaded');
+const cutting: RequestListener = (request) => void request.socket.destroy();
+
+async function statuses(count: number, path: string): Promise<number[]> {
+  const answers: number[] = [];
+  for (let n = 0; n < count; n++) answers.push((await get(path)).status);
+  return [...new Set(answers)];
+}
+
+describe('an operation', () => {
+  it.each([
+    ['refuses requests', overloaded],
+    ['cuts connections', cutting],
+  ])('is answered while one of two instances %s', async (_name, failing) => {
+    await start(failing, fine);
+    expect(await statuses(30, '/v1/departures')).toEqual([200]);
+  });
+
+  it('is answered while two of three instances refuse requests, at any load', async () => {
+    await start(overloaded, overloaded, fine);
+    const answers = await Promise.all(Array.from({ length: 60 }, () => get('/v1/departures')));
+    expect([...new Set(answers.map(({ status }) => status))]).toEqual([200]);
+  });
+
+  it('is answered while one of two instances is gone', async () => {
+    balancer = await startBalancer([await freePort(), await listen(fine)]);
+    expect(await statuses(30, '/v1/departures')).toEqual([200]);
+  });
+
+  it('gets the own words of the service when every instance refuses, and its answer as soon as one does not', async () => {
+    let isSpent = true;
+    const spent: RequestListener = (_request, response) =>
+      void (isSpent ? response.writeHead(503, { 'retry-after': '7' }).end('{"error":{}}') : response.end('fine'));
+    await start(spent, spent);
+    for (let n = 0; n < 20; n++) {
+      const answer = await get('/v1/departures');
+      expect([answer.status, answer.headers.get('retry-after'), await answer.text()]).toEqual([
+        503,
+        '7',
+        '{"error":{}}',
+      ]);
+    }
+    isSpent = false;
+    expect(await statuses(10, '/v1/departures')).toEqual([200]);
+  });
+
+  it('is answered in the shape of our errors when no instance can be reached', async () => {
+    balancer = await startBalancer([await freePort(), await freePort()]);
+    for (const path of ['/v1/departures', '/signup']) {
+      const answer = await get(path);
+      expect(answer.status).toBe(503);
+      expect(answer.headers.get('content-type')).toBe('application/json');
+      expect(answer.headers.get('retry-after')).toBe('2');
+      expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+      expect(await answer.json()).toEqual({
+        error: {
+          code: 'SERVICE_UNAVAILABLE',
+          message: expect.stringMatching(/Try again/),
+          docs: `${balancer.url}/docs/errors/SERVICE_UNAVAILABLE`,
+        },
+      });
+    }
+  });
+});
+
+it('other answers are passed on as they are', async () => {
+  await start(
+    (request, response) => void response.writeHead(Number(request.url?.slice(-3))).end(`as is ${request.url}`),
+  );
+  for (const path of [
+    '/v1/400',
+    '/v1/404',
+    '/v1/429',
+    '/v1/500',
+    '/v1/504',
+    '/signup/502',
+    '/signup/503',
+    '/signup/504',
+  ]) {
+    const answer = await get(path);
+    expect([answer.status, await answer.text()]).toEqual([Number(path.slice(-3)), `as is ${path}`]);
+  }
+});
+
+it('a form is sent to one instance only, once', async () => {
+  let received = 0;
+  const counting: RequestListener = (request) => {
+    received++;
+    request.resume().once('end', () => request.socket.destroy());
+  };
+  await start(counting, counting);
+  const answer = await get('/signup', { method: 'POST', body: 'email=ada@example.com' });
+  expect([answer.status, received]).toEqual([503, 1]);
+});
+
+it('the address, host and path that an instance sees are those of the caller, whatever the caller claims', async () => {
+  await start((request, response) => void response.end(JSON.stringify({ url: request.url, ...request.headers })));
+  const claimed = {
+    'x-forwarded-for': '10.9.8.7',
+    'x-forwarded-host': 'evil.example',
+    'x-forwarded-proto': 'https',
+    forwarded: 'for=10.9.8.7',
+  };
+  const seen = (await (await get('/v1//departures?stop=%32&a=//', { headers: claimed })).json()) as object;
+  expect(seen).toMatchObject({
+    url: '/v1//departures?stop=%32&a=//',
+    host: `127.0.0.1:${balancer.port}`,
+    'x-forwarded-for': '127.0.0.1',
+    'x-forwarded-host': `127.0.0.1:${balancer.port}`,
+    'x-forwarded-proto': 'http',
+  });
+  expect(seen).not.toHaveProperty('forwarded');
+});
+
+it('connections to an instance are kept open', async () => {
+  const ports = new Set<number | undefined>();
+  await start((request, response) => {
+    ports.add(request.socket.remotePort);
+    response.end('fine');
+  });
+  await statuses(20, '/v1/departures');
+  // One for each of the two workers.
+  expect(ports.size).toBeLessThanOrEqual(2);
+});
+
+it('a stream arrives as it is sent', async () => {
+  const second = Promise.withResolvers<void>();
+  await start(async (_request, response) => {
+    response.write('first');
+    await second.promise;
+    response.end('second');
+  });
+  const reader = (await get('/v1/departures')).body?.getReader();
+  expect(new TextDecoder().decode((await reader?.read())?.value)).toBe('first');
+  second.resolve();
+  expect(new TextDecoder().decode((await reader?.read())?.value)).toBe('second');
+});
+
+it('a stream may be silent for longer than an answer may take', async () => {
+  const slow: RequestListener = async (_request, response) => {
+    response.write('first');
+    await sleep(1500);
+    response.end('second');
+  };
+  balancer = await startBalancer([await listen(slow)], { answerTimeout: '1s' });
+  await expect((await get('/v1/departures')).text()).rejects.toThrow();
+  expect(await (await get('/v1/departures/stream?stop=200060')).text()).toBe('firstsecond');
+});
+
+it('an instance that keeps failing is passed over, and asked again when it is well', async () => {
+  let isWell = false;
+  let asked = 0;
+  await start((request, response) => {
+    asked++;
+    if (isWell) response.end('fine');
+    else request.socket.destroy();
+  }, fine);
+  await statuses(60, '/v1/departures');
+  expect(asked).toBeLessThan(20);
+  isWell = true;
+  asked = 0;
+  await expect
+    .poll(
+      async () => {
+        await Promise.all([get('/v1/departures'), get('/v1/departures'), sleep(50)]);
+        return asked;
+      },
+      { timeout: 10_000 },
+    )
+    .toBeGreaterThan(0);
+});

@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import { DCLinter } from 'dclint';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { readConfig } from '#src/config.ts';
+
+interface Service {
+  build?: string;
+  image?: string;
+  read_only?: boolean;
+  cap_drop?: string[];
+  security_opt?: string[];
+  mem_limit?: string;
+  ports?: string[];
+  profiles?: string[];
+  environment?: Record<string, string>;
+  volumes?: string[];
+}
+
+/** As the linter gives it; its own types are not in its package. */
+interface Linted {
+  messages: { type: 'error' | 'warning'; rule: string; message: string }[];
+}
+
+const compose = parse(readFileSync('docker-compose.yml', 'utf8'), { merge: true }) as {
+  services: Record<string, Service>;
+};
+const services = Object.entries(compose.services);
+
+it('docker-compose.yml fits the schema of the Compose specification, and no rule of security speaks against it', () => {
+  const linter = new DCLinter({ rules: {}, quiet: false, debug: false, exclude: [] });
+  const results: Linted[] = linter.lintFiles(['docker-compose.yml'], false);
+  const errors = results.flatMap(({ messages }) => messages).filter(({ type }) => type === 'error');
+  expect(results.length).toBe(1);
+  expect(errors.map(({ rule, message }) => `${rule}: ${message}`)).toEqual([]);
+});
+
+describe.each(services)('the service %s', (_name, service) => {
+  it('writes nowhere but in its volumes, gains no privileges and has a limit of memory', () => {
+    expect(service).toMatchObject({
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+      mem_limit: expect.stringMatching(/^\d+m$/),
+    });
+  });
+
+  it('comes from an image of one exact version', () => {
+    const image = service.image ?? firstImage(`${service.build}/Dockerfile`);
+    expect(image).toMatch(/:v?\d+\.\d+\.\d+(-[a-z-]+)?$/);
+  });
+});
+
+it('only the balancer is open to other machines', () => {
+  const open = services.filter(([, { ports = [] }]) => ports.some((port) => !port.startsWith('127.0.0.1:')));
+  expect(open.map(([name]) => name)).toEqual(['balancer']);
+});
+
+it('Prometheus and Grafana start only when they are asked for', () => {
+  const optional = services.filter(([, { profiles }]) => profiles?.includes('observe')).map(([name]) => name);
+  expect(optional).toEqual(['prometheus', 'grafana']);
+});
+
+describe('an instance', () => {
+  const environment = compose.services.api?.environment ?? {};
+  /** As Compose does it without a file .env: every variable has its default. */
+  const defaults = Object.fromEntries(
+    Object.entries(environment).map(([name, value]) => [name, value.replace(/\$\{\w+:-([^${}]*|.*)\}$/, '$1')]),
+  );
+  const withDefaults = { ...defaults, PUBLIC_URL: 'http://localhost:3000' };
+
+  it('is given only variables that it knows', () => {
+    const known = Object.keys(parseEnv(readFileSync('.env.example', 'utf8')));
+    expect(Object.keys(environment).filter((name) => !known.includes(name))).toEqual([]);
+  });
+
+  it('starts as the sandbox with nothing set', () => {
+    const config = readConfig(withDefaults);
+    expect(config).toMatchObject({
+      upstream: { kind: 'sandbox' },
+      redisUrls: ['redis://redis:6379'],
+      trustProxy: true,
+    });
+    expect(config.smtpUrl).toBe('smtp://mailpit:1025');
+  });
+
+  it('refuses to start in production without the secret that instances share', () => {
+    expect(() => readConfig({ ...withDefaults, UPSTREAM_API_KEY: 'key' })).toThrow(/LINK_SECRET must be set/);
+  });
+
+  it('shows its metrics where Prometheus looks for them', () => {
+    const prometheus = parse(readFileSync('deploy/prometheus/prometheus.yml', 'utf8'));
+    const { port, names } = prometheus.scrape_configs[0].dns_sd_configs[0];
+    expect(names).toEqual(['api']);
+    expect(readConfig(withDefaults).metrics).toEqual({ host: '0.0.0.0', port });
+  });
+});
+
+function firstImage(dockerfile: string): string {
+  return /^FROM (\S+)/m.exec(readFileSync(dockerfile, 'utf8'))?.[1] ?? '';
+}

@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { createInstruments } from '#src/telemetry/instruments.ts';
+import { scrape } from '../support/metrics.ts';
+import { readSelectors } from '../support/promql.ts';
+
+interface Panel {
+  id: number;
+  title: string;
+  type: string;
+  targets?: { expr: string }[];
+}
+
+interface Rule {
+  alert: string;
+  expr: string;
+  labels: { severity: string };
+  annotations: { summary: string };
+}
+
+const dashboard = JSON.parse(readFileSync('deploy/grafana/dashboards/transit.json', 'utf8')) as { panels: Panel[] };
+const { groups } = parse(readFileSync('deploy/prometheus/alerts.yml', 'utf8')) as { groups: { rules: Rule[] }[] };
+const rules = groups.flatMap((group) => group.rules);
+const { types } = await scrape();
+const labelsOf = new Map(Object.values(createInstruments()).map(({ name, labels }) => [name, labels]));
+
+/** Every series that has a name: those of the service, and `up`, which Prometheus makes itself. */
+const known = new Set([
+  'up',
+  ...[...types].flatMap(([name, type]) =>
+    type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
+  ),
+]);
+
+function expectToBeKnown(expression: string): void {
+  const selectors = readSelectors(expression.replaceAll('$__rate_interval', '1m'));
+  expect(selectors.length).toBeGreaterThan(0);
+  for (const { metric, labels } of selectors) {
+    expect([...known], expression).toContain(metric);
+    const own = labelsOf.get(metric);
+    if (own) expect([...own, 'instance'], expression).toEqual(expect.arrayContaining(labels));
+  }
+}
+
+describe('the dashboard', () => {
+  const panels = dashboard.panels.filter(({ type }) => type !== 'row');
+
+  it.each(panels.map((panel) => [panel.title, panel] as const))(
+    'shows in "%s" what exists',
+    (_title, { targets = [] }) => {
+      expect(targets.length).toBeGreaterThan(0);
+      for (const { expr } of targets) expectToBeKnown(expr);
+    },
+  );
+
+  it('has no two panels with the same id', () => {
+    const ids = dashboard.panels.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('shows every metric of the service', () => {
+    const shown = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)).join('\n');
+    const ours = [...types.keys()].filter((name) => name.startsWith('transit_'));
+    expect(ours.filter((name) => !shown.includes(name))).toEqual([]);
+  });
+});
+
+describe('the alert', () => {
+  const operations = readFileSync('docs/operations.md', 'utf8');
+
+  it.each(rules.map((rule) => [rule.alert, rule] as const))(
+    '%s reads what exists, and has its entry in the runbook',
+    (name, rule) => {
+      expectToBeKnown(rule.expr);
+      expect(rule.labels.severity).toMatch(/^(page|warn)$/);
+      expect(rule.annotations.summary).toMatch(/\.$/);
+      const [, entry = ''] =
+        new RegExp(`^### ${name}\\n\\n([\\s\\S]*?)(?=\\n##|$(?![\\s\\S]))`, 'm').exec(operations) ?? [];
+      expect(entry).toMatch(/\*\*Means\*\*[\s\S]+\*\*Look at\*\*[\s\S]+\*\*Do\*\*/);
+    },
+  );
+
+  it('has a name of its own', () => {
+    expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
+  });
+});

@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto';
+import { Agent, get as httpGet } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { utcDay } from '#src/access/day.ts';
+import { parseKey } from '#src/access/keys.ts';
+import type { AccountStore } from '#src/access/store.ts';
+import { issueTestKey } from '../support/access.ts';
+import { type Balancer, freePort, startBalancer } from '../support/balancer.ts';
+import { departureMonitorFor } from '../support/departure-monitor.ts';
+import { type ServerProcess, startServerProcess } from '../support/process.ts';
+import { openTestStore, startRedis, type TestRedis } from '../support/redis.ts';
+import { startUpstream, type TestUpstream } from '../support/upstream.ts';
+
+/*
+ * The processes of docker-compose.yml in their layout, on loopback ports: Redis, three instances, the balancer. Callers
+ * with known keys must not notice when instances are replaced, one is killed, or Redis is frozen, and every answer must
+ * be counted once.
+ */
+
+const CALLERS_PER_KEY = 3;
+const PAUSE_MS = 50;
+const STOPS = ['200060', '200070', '207310'];
+
+const linkSecret = randomUUID();
+let redis: TestRedis;
+let upstream: TestUpstream;
+let store: AccountStore;
+let ports: number[];
+let instances: ServerProcess[];
+let balancer: Balancer;
+/** Of accounts of two plans, which are counted in different ways. */
+let keys: { developer: string; pro: string };
+
+beforeAll(async () => {
+  const leaves = [5, 15, 25].map((minutes) => new Date(Date.now() + minutes * 60_000).toISOString());
+  redis = await startRedis();
+  upstream = await startUpstream(({ url }, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(departureMonitorFor(url, ...leaves));
+  });
+  store = await openTestStore([redis.url]);
+  keys = {
+    developer: await issueTestKey(store, { plan: 'developer' }),
+    pro: await issueTestKey(store, { plan: 'pro' }),
+  };
+  ports = [await freePort(), await freePort(), await freePort()];
+  instances = await Promise.all(ports.map(startInstance));
+  balancer = await startBalancer(ports);
+}, 60_000);
+
+afterAll(async () => {
+  await balancer.stop();
+  await Promise.all(instances.map((instance) => instance.stop('SIGKILL')));
+  await store.close();
+  await upstream.close();
+  await redis.stop();
+});
+
+function startInstance(port: number): Promise<ServerProcess> {
+  return startServerProcess({
+    PORT: `${port}`,
+    REDIS_URL: redis.url,
+    UPSTREAM_URL: upstream.url,
+    LINK_SECRET: linkSecret,
+    LOG_LEVEL: 'info',
+    TRUST_PROXY: '1',
+  });
+}
+
+/** Callers that ask over kept connections until they are stopped; then, the answers of each key by status. */
+function keepAsking() {
+  const agent = new Agent({ keepAlive: true });
+  const answers = { developer: new Map<string, number>(), pro: new Map<string, number>() };
+  let isRunning = true;
+
+  async function ask(plan: 'developer' | 'pro', caller: number): Promise<void> {
+    for (let n = caller; isRunning; n++) {
+      const outcome = await outcomeOf(`/v1/departures?stop=${STOPS[n % STOPS.length]}`, keys[plan], agent);
+      answers[plan].set(outcome, (answers[plan].get(outcome) ?? 0) + 1);
+      await sleep(PAUSE_MS);
+    }
+  }
+
+  const callers = Array.from({ length: CALLERS_PER_KEY }, (_, caller) => caller);
+  const asking = Promise.all(callers.flatMap((caller) => [ask('developer', caller), ask('pro', caller)]));
+  return {
+    async stop() {
+      isRunning = false;
+      await asking;
+      agent.destroy();
+      return { developer: Object.fromEntries(answers.developer), pro: Object.fromEntries(answers.pro) };
+    },
+  };
+}
+
+/** 200, or what came instead of it. */
+function outcomeOf(path: string, key: string, agent: Agent): Promise<string> {
+  return new Promise((resolve) => {
+    const request = httpGet(`${balancer.url}${path}`, { agent, headers: { authorization: `Bearer ${key}` } });
+    request.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    request.once('response', (response) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (chunk) => {
+        body += chunk;
+      });
+      response.once('end', () => resolve(response.statusCode === 200 ? '200' : `${response.statusCode} ${body}`));
+      response.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    });
+  });
+}
+
+async function counted(): Promise<{ developer: number; pro: number }> {
+  const read = async (key: string) =>
+    (await store.readUsage(parseKey(key)?.accountId ?? '', [utcDay(new Date())]))[0] ?? 0;
+  return { developer: await read(keys.developer), pro: await read(keys.pro) };
+}
+
+/** What was counted while something happened; counts that instances held back have a moment to arrive. */
+async function rehearse(happening: () => Promise<unknown>, warmUpMs = 500) {
+  const before = await counted();
+  const asking = keepAsking();
+  // Each instance sees each key, also one that the balancer has passed over for two seconds.
+  await sleep(warmUpMs);
+  await happening();
+  await sleep(1000);
+  const answers = await asking.stop();
+  await sleep(500);
+  const after = await counted();
+  return { answers, counts: { developer: after.developer - before.developer, pro: after.pro - before.pro } };
+}
+
+it('a rolling restart loses no request, and every answer is counted once', async () => {
+  const { answers, counts } = await rehearse(async () => {
+    for (const [index, port] of ports.entries()) {
+      expect(await instances[index]?.stop('SIGTERM')).toBe(0);
+      instances[index] = await startInstance(port);
+    }
+  });
+  expect(answers).toEqual({ developer: { 200: counts.developer }, pro: { 200: counts.pro } });
+  expect(counts.developer).toBeGreaterThan(50);
+}, 60_000);
+
+it('a frozen Redis loses no request of a known key, and every answer is counted once', async () => {
+  const { answers, counts } = await rehearse(async () => {
+    redis.signal('SIGSTOP');
+    await sleep(5000);
+    redis.signal('SIGCONT');
+  }, 2500);
+  expect(answers).toEqual({ developer: { 200: counts.developer }, pro: { 200: counts.pro } });
+}, 60_000);
+
+it('an instance that is killed loses no request; only what it had in hand may be counted twice', async () => {
+  const { answers, counts } = await rehearse(async () => {
+    await instances[0]?.stop('SIGKILL');
+  });
+  expect([Object.keys(answers.developer), Object.keys(answers.pro)]).toEqual([['200'], ['200']]);
+  const answered = answers.developer[200] ?? 0;
+  expect(counts.developer).toBeGreaterThanOrEqual(answered);
+  expect(counts.developer).toBeLessThanOrEqual(answered + CALLERS_PER_KEY);
+}, 60_000);

@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ensureProgram } from './debian.ts';
+
+export interface Balancer {
+  url: string;
+  port: number;
+  stop(): Promise<void>;
+}
+
+/**
+ * nginx with the configuration of `deploy/balancer`, in front of instances on loopback ports. Replaced are only the port,
+ * the folder for temporary files, the addresses of the instances, which in containers come from Docker's DNS, and, where
+ * given, how long the balancer waits for an answer.
+ */
+export async function startBalancer(
+  instancePorts: readonly number[],
+  { answerTimeout }: { answerTimeout?: string } = {},
+): Promise<Balancer> {
+  ensureProgram('nginx', 'nginx-light');
+  const directory = mkdtempSync(join(tmpdir(), 'transit-balancer-'));
+  // Started as root, nginx works as another user.
+  chmodSync(directory, 0o777);
+  const port = await freePort();
+  const original = readFileSync('deploy/balancer/nginx.conf', 'utf8');
+  const main = answerTimeout
+    ? replaced(original, 'proxy_read_timeout 15s', `proxy_read_timeout ${answerTimeout}`)
+    : original;
+  const instances = readFileSync('deploy/balancer/instances.conf', 'utf8');
+  writeFileSync(
+    join(directory, 'nginx.conf'),
+    replaced(main, 'listen 8080', `listen 127.0.0.1:${port}`).replaceAll('/tmp/', `${directory}/`),
+  );
+  const listed = replaced(
+    replaced(instances, /^resolver .*$/m, ''),
+    /^ *server api:3000 resolve (.*);$/gm,
+    (_, options) => instancePorts.map((instance) => `server 127.0.0.1:${instance} ${options};`).join('\n'),
+  );
+  writeFileSync(join(directory, 'instances.conf'), listed);
+
+  const child = spawn('nginx', ['-p', directory, '-c', join(directory, 'nginx.conf'), '-g', 'daemon off;'], {
+    stdio: 'ignore',
+  });
+  const killIt = () => child.kill('SIGKILL');
+  process.once('exit', killIt);
+  const url = `http://127.0.0.1:${port}`;
+  const exited = once(child, 'exit');
+  while (!(await isListening(port))) {
+    if (child.exitCode !== null) throw new Error('nginx did not start');
+    await sleep(20);
+  }
+  return {
+    url,
+    port,
+    async stop() {
+      process.off('exit', killIt);
+      child.kill('SIGTERM');
+      await exited;
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A port that is free at the moment. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+function replaced(text: string, part: string | RegExp, by: string | ((...match: string[]) => string)): string {
+  const changed = text.replace(part, by as string);
+  if (changed === text) throw new Error(`the configuration of the balancer has no ${part}`);
+  return changed;
+}
+
+/** Without a request, which an instance would get. */
+function isListening(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  return new Promise<boolean>((resolve) => {
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+  }).finally(() => socket.destroy());
+}

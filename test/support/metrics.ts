@@ -1,0 +1,45 @@
+import { createInstruments, type Instruments } from '#src/telemetry/instruments.ts';
+import { createMetrics, type UpstreamNumbers } from '#src/telemetry/metrics.ts';
+
+export const IDLE_UPSTREAM: UpstreamNumbers = {
+  counts: { retries: 0, answered: { upstream: 0, joined: 0, cache: 0, staleBusy: 0, staleFailing: 0, refused: 0 } },
+  state: () => ({
+    isBreakerOpen: false,
+    stretch: 1,
+    reserveFill: 1,
+    waiting: 0,
+    cachedAnswers: 0,
+    cachedBytes: 0,
+  }),
+};
+
+/** What Prometheus would be shown of a service. */
+export async function scrape(
+  instruments: Instruments = createInstruments(),
+  upstream: UpstreamNumbers = IDLE_UPSTREAM,
+  isStoreReachable: () => Promise<boolean> = async () => true,
+): Promise<Scraped> {
+  return readMetrics(await createMetrics({ instruments, upstream, isStoreReachable }).metrics());
+}
+
+export interface Scraped {
+  /** Name to type, of every metric, also of those without a value yet. */
+  types: Map<string, string>;
+  /** `name{label="value"}` to its value. */
+  values: Map<string, number>;
+  text: string;
+}
+
+/** Reads the text format of Prometheus. Throws when a line is not of it. */
+export function readMetrics(text: string): Scraped {
+  const types = new Map<string, string>();
+  const values = new Map<string, number>();
+  for (const line of text.split('\n').filter((line) => line !== '' && !line.startsWith('# HELP '))) {
+    const [, typed, type] = /^# TYPE ([a-z][a-z0-9_]*) (counter|gauge|histogram|summary)$/.exec(line) ?? [];
+    const [, series, value] = /^([a-z][a-z0-9_]*(?:\{(?:[a-z_]+="[^"]*",?)*\})?) (\S+)$/.exec(line) ?? [];
+    if (typed && type) types.set(typed, type);
+    else if (series) values.set(series, Number(value));
+    else throw new Error(`not the text format of Prometheus: ${line}`);
+  }
+  return { types, values, text };
+}

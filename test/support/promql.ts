@@ -1,0 +1,21 @@
+import { parser } from '@prometheus-io/lezer-promql';
+
+/** A metric that an expression reads, with the labels that it selects by. */
+interface Selector {
+  metric: string;
+  labels: string[];
+}
+
+/** Reads an expression of Prometheus. Throws when it is not one. */
+export function readSelectors(expression: string): Selector[] {
+  const selectors: Selector[] = [];
+  parser.parse(expression).iterate({
+    enter({ type, from, to }) {
+      const text = expression.slice(from, to);
+      if (type.isError) throw new Error(`not PromQL at ${from}: ${expression}`);
+      if (type.name === 'Identifier') selectors.push({ metric: text, labels: [] });
+      if (type.name === 'UnquotedLabelMatcher') selectors.at(-1)?.labels.push(/^\w+/.exec(text)?.[0] ?? '');
+    },
+  });
+  return selectors;
+}

@@ -1,0 +1,71 @@
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, it } from 'vitest';
+import { createStoreProbe } from '#src/telemetry/store-probe.ts';
+import { expectErrorObject } from '#test/contract/expect-contract.ts';
+import { openConnection, readAnswers } from '../http/socket.ts';
+import { buildTestApp, type TestApp } from '../support/app.ts';
+import { noAuthority } from '../support/no-authority.ts';
+
+const NOW = '2026-11-21T01:00:00Z';
+let app: TestApp;
+
+afterEach(() => app.close());
+
+async function build(probe: () => Promise<unknown>): Promise<void> {
+  app = await buildTestApp({ upstream: noAuthority, now: NOW, isStoreReachable: createStoreProbe(probe) });
+}
+
+it('is ready while the account store answers, and asks neither for a key nor the authority', async () => {
+  await build(async () => null);
+  const answer = await app.inject({ url: '/readyz', headers: { authorization: '' } });
+  expect([answer.statusCode, answer.json()]).toEqual([200, { status: 'ready' }]);
+  expect(answer.headers['cache-control']).toBe('no-store');
+});
+
+it.each([
+  ['fails', () => Promise.reject(new Error('secret'))],
+  ['says nothing', () => new Promise(() => {})],
+])('is not ready while the account store %s, says so, and is alive all the same', async (_name, probe) => {
+  await build(probe);
+  const answer = await app.inject('/readyz');
+  expect(answer.statusCode).toBe(503);
+  expectErrorObject(answer);
+  expect(answer.json().error).toMatchObject({
+    code: 'SERVICE_UNAVAILABLE',
+    message: 'Not ready: the account store does not answer.',
+  });
+  expect((await app.inject('/healthz')).json()).toEqual({ status: 'ok' });
+});
+
+it('asks a silent store once, however many health checks wait', async () => {
+  let probes = 0;
+  await build(() => {
+    probes++;
+    return new Promise(() => {});
+  });
+  const answers = await Promise.all([1, 2, 3].map(() => app.inject('/readyz')));
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual([503, 503, 503]);
+  expect(probes).toBe(1);
+});
+
+it('is ready again when the store answers again', async () => {
+  let isAway = true;
+  await build(async () => {
+    if (isAway) throw new Error('away');
+  });
+  expect((await app.inject('/readyz')).statusCode).toBe(503);
+  isAway = false;
+  expect((await app.inject('/readyz')).statusCode).toBe(200);
+});
+
+it('is not ready from the moment a stop begins', async () => {
+  await build(async () => null);
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const connection = await openConnection((app.server.address() as AddressInfo).port);
+  const closed = app.close();
+  connection.write('GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n');
+  const [answer] = readAnswers(await connection.closed);
+  await closed;
+  expect(answer?.status).toBe(503);
+  expect(JSON.parse(answer?.body ?? '').error.message).toBe('Not ready: this process is closing.');
+});
