@@ -80,7 +80,7 @@ describe('an instance', () => {
     expect(config).toMatchObject({
       upstream: { kind: 'sandbox' },
       redisUrls: ['redis://redis:6379'],
-      trustProxy: true,
+      trustProxy: 1,
     });
     expect(config.smtpUrl).toBe('smtp://mailpit:1025');
   });
