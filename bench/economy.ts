@@ -5,7 +5,7 @@ import { describeDay, figuresOf, givenWay } from './economy/report.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
- * A day of requests on a simulated clock, through the service's own cache, flights, budget and verdicts.
+ * Plays a day of requests on a simulated clock through the cache, single flight, budget and verdicts of the service.
  * `node bench/economy.ts [modest|scarce|growing] [seed]`
  */
 const SCENARIOS = {

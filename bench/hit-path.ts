@@ -5,8 +5,8 @@ import { load } from './hit-path/load.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
- * What a request costs that is answered from what is kept, as a ratio to Fastify sending a Buffer of the same size in
- * the same run: processor time of the server per request, each round measured in turn, the median of the rounds.
+ * The cost of a request that is answered from the cache: processor time of the server per request, as a ratio to Fastify
+ * sending a Buffer of the same size in the same run. Rounds are measured in turn; the median of the rounds counts.
  * `node bench/hit-path.ts [rounds] [seconds of each measurement]`
  */
 const [rounds = '6', seconds = '2'] = process.argv.slice(2);

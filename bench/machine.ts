@@ -1,6 +1,6 @@
 import { cpus, loadavg, totalmem } from 'node:os';
 
-/** Where and with what a figure was measured, and how to measure it again. */
+/** The command, the machine and the version of Node of a measurement. */
 export function describeMachine(): string {
   const [cpu] = cpus();
   const load = loadavg()[0]?.toFixed(1);

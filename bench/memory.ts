@@ -4,7 +4,7 @@ import { protectUpstream } from '#src/upstream/protection.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
- * What the cache of answers takes when every question is another one.
+ * The memory of the process when every question is another one and the cache of answers is full.
  * `node bench/memory.ts [questions] [kilobytes of an answer]`
  */
 const [questions = '100000', kilobytes = '20'] = process.argv.slice(2);

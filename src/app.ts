@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import sensible from '@fastify/sensible';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { type AccessOptions, access } from './access/plugin.ts';
@@ -22,12 +23,15 @@ import { operationRoutes } from './http/operation-routes.ts';
 import { paths } from './http/paths.ts';
 import { requestLog } from './http/request-log.ts';
 import { commonHeaders, pageSecurity } from './http/response-headers.ts';
+import { mcp } from './mcp/mcp.ts';
+import { createCheckQueue } from './nearby/check-queue.ts';
 import { createVerdicts, learnFromDepartures, type VerdictStore } from './nearby/verdict.ts';
 import { createOperations } from './operations.ts';
 import { type SignupOptions, signup } from './signup/signup.ts';
 import { createLayout } from './site/layout.ts';
 import { type SiteOptions, site } from './site/site.ts';
 import { textBoard } from './site/text-board.ts';
+import { type StreamTimes, streamRoutes } from './streams/stream-routes.ts';
 import { trafficRecorder } from './telemetry/traffic-recorder.ts';
 
 type MadeHere = 'layout' | 'operations' | 'answers' | 'publicUrl' | 'docsUrl' | 'isSandbox' | 'now';
@@ -44,7 +48,11 @@ export interface AppOptions {
   /** The pages for people; without them it is the API alone. */
   pages?: PageOptions;
   now: () => Date;
+  /** Waits, by the same clock as `now`. */
+  sleep?: (ms: number) => Promise<unknown>;
   logger?: FastifyBaseLogger;
+  /** How often streams do what they do; by default as the documentation says. */
+  streamTimes?: StreamTimes;
   /** Verdicts of stops shared with other instances. */
   verdictStore?: VerdictStore;
   connectionLimits?: ConnectionLimits;
@@ -57,10 +65,12 @@ const ARRIVAL_MS = 10_000;
 /** How often Node looks for requests that are late. */
 const DEADLINE_CHECK_MS = 1000;
 const DEFAULT_DEADLINES = deadlinesFrom(8000);
+/** Does not keep the process alive. */
+const waitIdly = (ms: number) => wait(ms, undefined, { ref: false });
 
 /** The service, in order: what every request meets, the operations behind the key check, the pages. Not listening yet. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const { pages, now, deadlines = DEFAULT_DEADLINES } = options;
+  const { pages, now, sleep = waitIdly, deadlines = DEFAULT_DEADLINES } = options;
   const { docsUrl, publicUrl, trustProxy } = options.config;
   const limits = options.connectionLimits ?? defaultConnectionLimits({}, Number.POSITIVE_INFINITY);
   const isSandbox = options.access.acceptsTestKeys;
@@ -69,7 +79,9 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const verdicts = createVerdicts(now, options.verdictStore);
   // Every departures answer that comes from the authority tells nearby that its stop is alive.
   const ask = learnFromDepartures(options.ask, verdicts);
-  const operations = createOperations({ verdicts });
+  const checkQueue = createCheckQueue({ ask, verdicts, now, sleep, log: app.log });
+  app.addHook('onClose', async () => checkQueue.close());
+  const operations = createOperations({ nearby: { verdicts, checkQueue }, docsUrl });
   const answers = createAnswers({ ask, now, deadlineMs: deadlines.requestMs, log: app.log });
 
   await app.register(errorHandler, { docsUrl });
@@ -87,6 +99,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     if (pages) await api.register(trafficRecorder, pages);
     await api.register(access, { ...options.access, now });
     await api.register(operationRoutes, { operations, answers, now });
+    await api.register(streamRoutes, { operations, answers, docsUrl, now, times: options.streamTimes });
+    await api.register(mcp, { operations, answers, docsUrl });
     await api.register(textBoard, { answers, docsUrl, isSandbox, now });
   });
 

@@ -91,10 +91,37 @@ export function dailyLimitExceeded(options: {
   );
 }
 
+/** `needed` is as how many requests the question counts, `left` how many the account has left. */
+export function tooFewLeft(options: {
+  plan: string;
+  limit: number;
+  left: number;
+  needed: number;
+  reset: Date;
+  waitSeconds: number;
+}): ApiError {
+  const { plan, limit, left, needed, reset, waitSeconds } = options;
+  return new ApiError(
+    'DAILY_LIMIT_EXCEEDED',
+    `This question counts as ${needed} requests, and ${left} of the ${limit.toLocaleString('en')} that the ${plan} plan allows a day are left. ` +
+      `Counting starts again at 00:00 UTC, ${reset.toISOString().slice(0, 19)}Z.`,
+    { headers: { 'retry-after': String(waitSeconds) } },
+  );
+}
+
 /** `reason` is a sentence that says which limit was reached. */
 export function tooManyMails(reason: string, waitSeconds: number): ApiError {
   const message = `${reason} Try again in ${describeWait(waitSeconds)}. Check the spam folder.`;
   return new ApiError('TOO_MANY_REQUESTS', message, { headers: { 'retry-after': String(waitSeconds) } });
+}
+
+/** `limit` is how many streams the plan allows. */
+export function tooManyStreams(plan: string, limit: number): ApiError {
+  return new ApiError(
+    'TOO_MANY_REQUESTS',
+    `The ${plan} plan allows ${limit.toLocaleString('en')} open streams, and your account has them open. Close one first.`,
+    { headers: { 'retry-after': '10' } },
+  );
 }
 
 export function internalError(cause?: unknown): ApiError {

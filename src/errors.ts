@@ -47,3 +47,12 @@ export function codeForStatus(status: number): ErrorCode {
   if (known) return known;
   return status >= 400 && status < 500 ? 'INVALID_PARAMETER' : 'INTERNAL_ERROR';
 }
+
+/** What a caller gets for an error: always this body, nothing else at top level. */
+export interface ErrorBody {
+  error: { code: ErrorCode; message: string; docs: string };
+}
+
+export function errorBody(error: ApiError, docsUrl: string): ErrorBody {
+  return { error: { code: error.code, message: error.message, docs: `${docsUrl}/errors/${error.code}` } };
+}

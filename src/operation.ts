@@ -21,6 +21,11 @@ export interface FindContext {
   /** Asks the authority on behalf of the caller, until the caller's deadline. */
   ask: Ask;
   now: () => Date;
+  /** Runs another operation for the same caller. Its kept answer is shared, and its new one is kept. */
+  run<Schema extends z.ZodObject, Body extends object>(
+    operation: Operation<Schema, Body>,
+    query: z.output<Schema>,
+  ): Promise<Finding<Body>>;
 }
 
 /**
@@ -40,6 +45,12 @@ export interface Operation<Query extends z.ZodObject = z.ZodObject, Body extends
   errors: readonly ErrorCode[];
   /** A request that works, and its answer. */
   example: { query: string; body: Body };
+  /** Set on an operation that can be followed as a stream of events, under its path and `/stream`. */
+  stream?: { id: string; summary: string; description: string };
+  /** Parameters that stand in where an assistant names none, written as a caller would: its room is small. */
+  toolDefaults?: Readonly<Record<string, string>>;
+  /** As how many requests of the daily limit a question counts; one unless given. */
+  cost?(query: z.output<Query>): number;
   find(query: z.output<Query>, context: FindContext): Promise<Finding<Body>>;
 }
 
@@ -56,8 +67,13 @@ const COMMON_ERRORS = [
 ] as const satisfies readonly ErrorCode[];
 
 /** Every error that the operation can answer with, by status. */
-export function errorsOf({ errors }: Operation): ErrorCode[] {
+export function errorsOf({ errors }: Pick<Operation, 'errors'>): ErrorCode[] {
   return [...COMMON_ERRORS, ...errors].sort((one, other) => ERROR_TABLE[one].status - ERROR_TABLE[other].status);
+}
+
+/** Where an operation is followed. */
+export function streamPath({ path }: Pick<Operation, 'path'>): string {
+  return `${path}/stream`;
 }
 
 /** Infers the types of an operation from its schemas. */

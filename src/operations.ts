@@ -1,6 +1,6 @@
+import { createBoardsOperation } from './boards/operation.ts';
 import { departuresOperation } from './departures/operation.ts';
 import { createNearbyOperation } from './nearby/operation.ts';
-import type { Verdicts } from './nearby/verdict.ts';
 import type { Operation } from './operation.ts';
 import { stopSearchOperation } from './stop-search/operation.ts';
 import { tripsOperation } from './trips/operation.ts';
@@ -9,6 +9,15 @@ import { tripsOperation } from './trips/operation.ts';
  * The operations of the API. Routes, OpenAPI, the home page, the status report and the hint of a 404 are made from this
  * list; adding an operation is its own folder and one line here.
  */
-export function createOperations({ verdicts }: { verdicts: Verdicts }): readonly Operation[] {
-  return [departuresOperation, createNearbyOperation({ verdicts }), stopSearchOperation, tripsOperation];
+export function createOperations(options: {
+  nearby: Parameters<typeof createNearbyOperation>[0];
+  docsUrl: string;
+}): readonly Operation[] {
+  return [
+    departuresOperation,
+    createBoardsOperation({ oneStop: departuresOperation, docsUrl: options.docsUrl }),
+    createNearbyOperation(options.nearby),
+    stopSearchOperation,
+    tripsOperation,
+  ];
 }

@@ -1,6 +1,8 @@
 import closeWithGrace from 'close-with-grace';
 import { pino } from 'pino';
 import { sandboxKey } from './access/sandbox-key.ts';
+import type { AccountStore } from './access/store.ts';
+import { StoreOpenError } from './access/stores/embedded-database.ts';
 import { openStore } from './access/stores/open-store.ts';
 import { buildApp, type PageOptions } from './app.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
@@ -40,7 +42,7 @@ const protection = protectUpstream({
   log: logger,
   ...(shared && { shared }),
 });
-const store = openStore({ redis, dataDir: config.dataDir, log: logger });
+const store = openStoreOrExit();
 const app = await buildApp({
   config,
   ask: protection.ask,
@@ -112,6 +114,16 @@ function maxDescriptors(): number {
   const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
   const limit = Number(userLimits?.open_files?.soft);
   return limit > 0 ? limit : Number.POSITIVE_INFINITY;
+}
+
+function openStoreOrExit(): AccountStore {
+  try {
+    return openStore({ redis, dataDir: config.dataDir, log: logger });
+  } catch (error) {
+    if (!(error instanceof StoreOpenError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  }
 }
 
 /** The authority's address and keys; without a key the embedded sandbox is started and is the authority. */

@@ -18,9 +18,12 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   nearby: ['operation', 'efa', 'transit', 'errors', 'error-messages'],
   'stop-search': ['operation', 'efa', 'transit', 'errors', 'error-messages'],
   trips: ['operation', 'asked-time', 'efa', 'transit', 'errors', 'error-messages'],
-  operations: ['departures', 'nearby', 'stop-search', 'trips', 'operation'],
-  answers: ['operation', 'efa', 'transit'],
+  boards: ['operation', 'transit', 'errors'],
+  operations: ['boards', 'departures', 'nearby', 'stop-search', 'trips', 'operation'],
+  answers: ['operation', 'efa', 'transit', 'error-messages'],
   http: ['answers', 'operation', 'access', 'transit', 'errors', 'error-messages'],
+  streams: ['answers', 'http', 'operation', 'access', 'efa', 'errors', 'error-messages'],
+  mcp: ['answers', 'http', 'operation', 'errors'],
   telemetry: ['efa', 'transit'],
   site: ['answers', 'operation', 'departures', 'http', 'access', 'telemetry', 'transit', 'errors'],
   signup: ['site', 'http', 'access', 'errors', 'error-messages'],
@@ -32,7 +35,8 @@ const TOPS = ['app', 'server', 'cli', 'config'];
 const PACKAGE_HOMES: Record<string, RegExp> = {
   undici: /^src\/efa\/client\.ts$/,
   ioredis: /^src\/(redis|access|upstream|live)\//,
-  fastify: /^src\/(app|http|access|site|signup|telemetry|operation)/,
+  '@modelcontextprotocol/server': /^src\/mcp\//,
+  fastify: /^src\/(app|http|access|site|signup|telemetry|operation|mcp|streams)/,
 };
 const MAX_LINES = 220;
 const MAX_FILES = 16;

@@ -1,15 +1,18 @@
 import { PLANS } from '#src/access/plan.ts';
 import type { Ask } from '#src/efa/ask.ts';
 import { ApiError } from '#src/errors.ts';
+import { limitCalls } from '#src/nearby/call-limit.ts';
+import { createCheckQueue } from '#src/nearby/check-queue.ts';
 import { findLiveStops } from '#src/nearby/live-stops.ts';
 import { checkStop, createVerdicts, learnFromDepartures } from '#src/nearby/verdict.ts';
 import type { Freshness } from '#src/transit/freshness.ts';
+import { sleep } from '#src/upstream/clock.ts';
 import { type Protection, protectUpstream } from '#src/upstream/protection.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
 import { createRandom, type Plan, type Request } from './demand.ts';
 import { createAuthority, stopId, stopsNear } from './network.ts';
 
-/** `fresh`: within its window; `stretched`: within the window as stretched; `stale`: beyond; `refused`: 503. */
+/** `fresh`: within its window; `stretched`: within the stretched window; `stale`: beyond it; `refused`: 503. */
 export type Outcome = 'fresh' | 'stretched' | 'stale' | 'refused';
 
 export interface Answered {
@@ -17,7 +20,7 @@ export interface Answered {
   kind: Request['kind'];
   plan: Plan;
   outcome: Outcome;
-  /** Milliseconds; null of a refusal. */
+  /** In milliseconds; null for a refused request. */
   age: number | null;
 }
 
@@ -25,16 +28,18 @@ export interface Day {
   answered: Answered[];
   /** Moments of the calls since the beginning of the day. */
   calls: number[];
-  /** Background checks that were not made for want of calls, by moment. */
+  /** Moments at which a background check was refused because calls were scarce. */
   checksGivenUp: number[];
   counts: Protection['counts'];
 }
 
 const MIDNIGHT = Date.UTC(2026, 3, 15);
+/** The same number as in `nearby/operation.ts`. */
+const CALLS_FOR_CHECKS = 8;
 const LIMITS = { rps: 5, dailyBudget: 60_000 };
 const silent = { info() {}, warn() {}, error() {} };
 
-/** Plays the demand to the service's own cache, flights, budget and verdicts, on a simulated clock. */
+/** Plays the demand on a simulated clock through the cache, single flight, budget and verdicts of the service. */
 export async function playDay(demand: readonly Request[], stops: number): Promise<Day> {
   const clock = createSimulatedClock(MIDNIGHT);
   const now = () => new Date(clock.now());
@@ -43,6 +48,13 @@ export async function playDay(demand: readonly Request[], stops: number): Promis
   const verdicts = createVerdicts(now);
   const askAuthority = learnFromDepartures(protection.ask, verdicts);
   const askInBackground: Ask = (question) => askAuthority(question, { priority: 'background' });
+  const checkQueue = createCheckQueue({
+    ask: askAuthority,
+    verdicts,
+    now,
+    sleep: (ms) => sleep(clock, ms),
+    log: silent,
+  });
   const answered: Answered[] = [];
   const checksGivenUp: number[] = [];
 
@@ -69,15 +81,18 @@ export async function playDay(demand: readonly Request[], stops: number): Promis
       modes: [],
       routes: [],
     }));
+    const limited = limitCalls(askInBackground, CALLS_FOR_CHECKS);
     const live = await findLiveStops(
       candidates,
       { modes: ['bus'], limit: 10 },
       {
         find: verdicts.find,
-        check: (stop) => checkStop(askInBackground, verdicts, stop, now()),
+        check: (stop) => checkStop(limited.ask, verdicts, stop, now()),
+        mayCheck: () => limited.callsLeft() > 0,
       },
     );
-    if (!live.isCertain) checksGivenUp.push(clock.now() - MIDNIGHT);
+    checkQueue.add(live.unchecked);
+    if (live.unchecked.length > 0 && limited.callsLeft() > 0) checksGivenUp.push(clock.now() - MIDNIGHT);
     return freshness as Freshness;
   }
 

@@ -18,20 +18,20 @@ const SYDNEY_HOURS_AHEAD = 10;
 /** The n-th stop is asked for in proportion to 1 / n. */
 const ZIPF_EXPONENT = 1;
 const IN_UTC = WEEKDAY.map((_, utc) => WEEKDAY[(utc + SYDNEY_HOURS_AHEAD) % 24] ?? 0);
-/** From hardly anything to twenty times as much. */
+/** Demand that grows from hour to hour. */
 const GROWING = Array.from({ length: 24 }, (_, hour) => (hour + 1) ** 2);
 
 export interface Scenario {
   requests: number;
   stops: number;
-  /** Around which nearby stops are asked for; as many of them as there are stops lie at a stop. */
+  /** Places around which nearby stops are asked for. The first ones, as many as there are stops, lie at a stop. */
   places: number;
   shape: 'weekday' | 'growing';
 }
 
 const SHARES = { departures: 0.9, trips: 0.07 };
 
-/** A day of requests in order of time; the same for the same seed. */
+/** A day of requests in order of time. The same seed gives the same day. */
 export function createDemand(scenario: Scenario, seed: number): Request[] {
   const { requests, stops } = scenario;
   const random = createRandom(seed);

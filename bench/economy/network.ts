@@ -4,7 +4,7 @@ import { type Clock, sleep } from '#src/upstream/clock.ts';
 
 const STOPS_NEARBY = 10;
 
-/** Ten stops around each place; places in town overlap, and people ask for the departures there. */
+/** Ten stops around each place. The stops around places in town overlap, and their departures are asked for too. */
 export function stopsNear(place: number, stops: number): number[] {
   const first = place < stops ? place : place * STOPS_NEARBY;
   return Array.from({ length: STOPS_NEARBY }, (_, index) => first + index);
@@ -12,7 +12,7 @@ export function stopsNear(place: number, stops: number): number[] {
 
 export const stopId = (stop: number) => String(200_000 + stop);
 
-/** An authority on the simulated clock that notes when it is called; something leaves at every stop. */
+/** An authority on the simulated clock that records its calls. At every stop something leaves. */
 export function createAuthority(clock: Clock, random: () => number): { ask: Ask; calls: number[] } {
   const calls: number[] = [];
   const ask: Ask = async (question) => {

@@ -3,9 +3,9 @@ import type { Request } from './demand.ts';
 import { stopsNear } from './network.ts';
 
 /**
- * The fewest calls that could answer the day with nothing older than its fresh window, by somebody who knows the whole
- * day and an upstream that answers at once: the number of distinct (question, window) pairs, and one check for each
- * stop that is shown nearby before anybody asked for its departures.
+ * The fewest calls that can answer the day with nothing older than its fresh window, given full knowledge of the day and
+ * an authority that answers at once: the number of distinct pairs of question and window, and one check for each stop
+ * that is shown nearby before a request for its departures.
  */
 export function countFewestCalls(demand: readonly Request[], stops: number): number {
   const freshUntil = new Map<string, number>();

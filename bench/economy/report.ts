@@ -9,7 +9,7 @@ export interface Figures {
   mostCallsInASecond: number;
   callsInTheDay: number;
   lastCallAt: number;
-  /** Departures only: of trips and nearby the windows are other ones. */
+  /** Of departures only, because trips and nearby have other windows. */
   oldestMs: number;
   refused: number;
 }
@@ -53,7 +53,7 @@ export function* describeDay(day: Day): Generator<string> {
   for (const [index, moment] of givenWay(day).entries()) yield `  ${names[index]?.padEnd(20)} ${clockTime(moment)}`;
 }
 
-/** When each first gave way, in the order in which they should. */
+/** When each thing first gave way, in the order in which they should give way. */
 export function givenWay({ answered, checksGivenUp }: Day): (number | undefined)[] {
   return [
     checksGivenUp[0],
@@ -80,7 +80,7 @@ function seconds(sorted: readonly number[], quantile: number): string {
   return value === undefined ? '-' : (value / 1000).toFixed(1);
 }
 
-/** Of a window that slides, not of the seconds of a clock. */
+/** In a sliding window of a second. */
 function mostInASecond(calls: readonly number[]): number {
   let most = 0;
   for (let first = 0, last = 0; last < calls.length; last++) {

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** Sends the request over and over on each connection, the next one when the answer is there; how many were answered. */
+/** Sends the request again and again on each connection, one at a time, and returns how many were answered. */
 export async function load(options: {
   port: number;
   connections: number;
@@ -41,7 +41,7 @@ function loadOne(
   });
 }
 
-/** Of headers and body; null while the headers are not all there. */
+/** The length of headers and body; null while headers are missing. */
 function answerLength(received: Buffer): number | null {
   const end = received.indexOf('\r\n\r\n');
   if (end < 0) return null;

@@ -10,8 +10,9 @@ import { departureMonitor } from '#test/support/departure-monitor.ts';
 import { json, startUpstream } from '#test/support/upstream.ts';
 
 /*
- * The server that is measured, in a process of its own: `bare` is Fastify and a Buffer of the same size, `service` is
- * the whole service, its accounts in Redis or (without a URL) in an embedded file. Told anything, it reports the processor time it has used so far, in microseconds.
+ * The measured server, in a process of its own. `bare` is Fastify and a Buffer of the same size; `service` is the whole
+ * service, with its accounts in Redis or, without a URL, in an embedded file. To any message it replies with the
+ * processor time used so far, in microseconds.
  */
 const LEAVES = Array.from({ length: 20 }, (_, index) => new Date(Date.now() + (60 + index) * 60_000).toISOString());
 const silent = { info() {}, warn() {}, error() {} };

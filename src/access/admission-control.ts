@@ -10,8 +10,11 @@ import { createSettlement } from './settlement.ts';
 import type { AdmissionAnswer, Counter } from './store.ts';
 
 export interface AdmissionControl {
-  /** Null: there is no such key, or it was revoked. Throws `SERVICE_UNAVAILABLE` when that cannot be known now. */
-  admit(key: ApiKey): Promise<Admission | null>;
+  /**
+   * Null: there is no such key, or it was revoked. Throws `SERVICE_UNAVAILABLE` when that cannot be known now. A request
+   * that counts as several is admitted when all of them fit into the day.
+   */
+  admit(key: ApiKey, options?: { count?: number; day?: UtcDay }): Promise<Admission | null>;
   /** Takes back the count of an admitted request; while the store is away, as soon as it is back. */
   giveBack(admission: Admission): Promise<Admission>;
   /** Sends the store the counts that it does not know yet. */
@@ -35,52 +38,54 @@ export function createAdmissionControl(options: {
   });
   const settlement = createSettlement(pending, presence);
 
-  async function admit(key: ApiKey): Promise<Admission | null> {
-    const day = utcDay(now());
+  async function admit(
+    key: ApiKey,
+    { count = 1, day = utcDay(now()) }: { count?: number; day?: UtcDay } = {},
+  ): Promise<Admission | null> {
     if (local.isUnknown(key)) return null;
-    const recalled = store.isRemote ? local.recall(key, day) : null;
-    if (recalled?.kind === 'admitted') countLater(key.accountId, day, 1);
+    const recalled = store.isRemote ? local.recall(key, day, count) : null;
+    if (recalled?.kind === 'admitted') countLater(key.accountId, day, count);
     if (recalled) return recalled;
-    return presence.isAway(key.accountId) ? admitWhileAway(key, day) : askStore(key, day);
+    return presence.isAway(key.accountId) ? admitWhileAway(key, day, count) : askStore(key, day, count);
   }
 
   /** Before the store is asked about an account, it learns all that was counted here without it. */
-  async function askStore(key: ApiKey, day: UtcDay): Promise<Admission | null> {
+  async function askStore(key: ApiKey, day: UtcDay, count: number): Promise<Admission | null> {
     const { accountId, hash: keyHash } = key;
-    if (pending.has(accountId) && !(await settlement.settle(accountId))) return admitWhileAway(key, day);
-    const call = store.admit({ accountId, keyHash, day, sender: pending.sender });
+    if (pending.has(accountId) && !(await settlement.settle(accountId))) return admitWhileAway(key, day, count);
+    const call = store.admit({ accountId, keyHash, day, count, sender: pending.sender });
     try {
-      return learn(key, day, await presence.watch(accountId, call));
+      return learn(key, day, count, await presence.watch(accountId, call));
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
-      return admitWithoutAnswer(key, day, call);
+      return admitWithoutAnswer(key, day, count, call);
     }
   }
 
-  function learn(key: ApiKey, day: UtcDay, answer: AdmissionAnswer): Admission | null {
+  function learn(key: ApiKey, day: UtcDay, count: number, answer: AdmissionAnswer): Admission | null {
     if (answer.kind === 'admitted') pending.received(key.accountId, day, answer.usedBySender);
-    return local.learn(key, day, answer);
+    return local.learn(key, day, count, answer);
   }
 
-  function admitWhileAway(key: ApiKey, day: UtcDay): Admission {
-    const admission = local.admitWhileAway(key, day) ?? refuse();
-    if (admission.kind === 'admitted') countLater(key.accountId, day, 1);
+  function admitWhileAway(key: ApiKey, day: UtcDay, count: number): Admission {
+    const admission = local.admitWhileAway(key, day, count) ?? refuse();
+    if (admission.kind === 'admitted') countLater(key.accountId, day, count);
     return admission;
   }
 
   /** The store may have counted the request although its answer does not come: it must count once in the end. */
-  function admitWithoutAnswer(key: ApiKey, day: UtcDay, call: Promise<AdmissionAnswer>): Admission {
+  function admitWithoutAnswer(key: ApiKey, day: UtcDay, count: number, call: Promise<AdmissionAnswer>): Admission {
     const { accountId } = key;
-    const admission = local.admitWhileAway(key, day);
+    const admission = local.admitWhileAway(key, day, count);
     const isServed = admission?.kind === 'admitted';
     call.then(
       (answer) => {
         if (answer.kind === 'admitted') pending.received(accountId, day, answer.usedBySender);
-        countLater(accountId, day, Number(isServed) - Number(answer.kind === 'admitted'));
+        countLater(accountId, day, count * (Number(isServed) - Number(answer.kind === 'admitted')));
       },
       (error: UnavailableError) => {
-        if (error.reason === 'no-answer') pending.addInDoubt(accountId, day, isServed);
-        else countLater(accountId, day, Number(isServed));
+        if (error.reason === 'no-answer') pending.addInDoubt(accountId, day, isServed, count);
+        else countLater(accountId, day, count * Number(isServed));
         settlement.schedule();
       },
     );
@@ -97,7 +102,7 @@ export function createAdmissionControl(options: {
     admit,
     async giveBack(admission) {
       const { accountId } = admission.caller;
-      countLater(accountId, admission.day, -1);
+      countLater(accountId, admission.day, -admission.count);
       const givenBack = local.giveBack(admission);
       await settlement.settle(accountId);
       return givenBack;

@@ -7,11 +7,13 @@ export interface Caller {
   plan: Plan;
 }
 
-/** A request that was counted, or refused because the day's limit is used up, or whose count was given back. */
+/** A request that was counted, or refused because too little is left of the day, or whose count was given back. */
 export interface Admission {
   kind: 'admitted' | 'exhausted' | 'given-back';
   caller: Caller;
   day: UtcDay;
+  /** As how many requests it counts: one, unless its operation costs more. */
+  count: number;
   /** Requests of the account counted that day, this one included. Without meaning for unlimited plans. */
   used: number;
 }

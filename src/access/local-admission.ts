@@ -18,18 +18,18 @@ interface KnownKey extends Caller {
 }
 
 /**
- * What happens to requests while the store is away, and which requests need no question to the store at all: both by
- * what this process remembers of the store's latest answers. While the store is away, each instance admits its share of
- * what was left of an account's day when the instance last knew.
+ * What happens to requests while the store is away, and which requests are answered without the store at any time. Both
+ * go by what this process remembers of the store's latest answers. While the store is away, each instance admits its
+ * share of what was left of an account's day when the instance last knew.
  */
 export interface LocalAdmission {
   isUnknown(key: ApiKey): boolean;
   /** The answer where the store need not be asked: unlimited plans, and accounts exhausted a moment ago. Else null. */
-  recall(key: ApiKey, day: UtcDay): Admission | null;
+  recall(key: ApiKey, day: UtcDay, count: number): Admission | null;
   /** Null for a key that the store has not confirmed within the last ten minutes, and when the share is used up. */
-  admitWhileAway(key: ApiKey, day: UtcDay): Admission | null;
+  admitWhileAway(key: ApiKey, day: UtcDay, count: number): Admission | null;
   /** Takes note of an answer. Null: there is no such key, or it was revoked. */
-  learn(key: ApiKey, day: UtcDay, answer: AdmissionAnswer): Admission | null;
+  learn(key: ApiKey, day: UtcDay, count: number, answer: AdmissionAnswer): Admission | null;
   giveBack(admission: Admission): Admission;
 }
 
@@ -59,27 +59,28 @@ export function createLocalAdmission(options: { now: () => Date; instances: () =
   return {
     isUnknown: ({ hash }) => unknown.has(hash),
 
-    recall({ hash, accountId }, day) {
+    recall({ hash, accountId }, day, count) {
       const caller = known.get(hash);
       if (!caller || clock.now() - caller.verifiedAt >= RECORD_TTL_MS) return null;
       const limit = PLANS[caller.plan].dailyLimit;
-      if (limit === null) return { kind: 'admitted', caller, day, used: 0 };
-      return exhausted.get(accountId) === day ? { kind: 'exhausted', caller, day, used: limit } : null;
+      if (limit === null) return { kind: 'admitted', caller, day, count, used: 0 };
+      return exhausted.get(accountId) === day ? { kind: 'exhausted', caller, day, count, used: limit } : null;
     },
 
-    admitWhileAway({ hash, accountId }, day) {
+    admitWhileAway({ hash, accountId }, day, count) {
       const caller = known.get(hash);
       if (!caller) return null;
       const { used, admittedSince } = countOn(day, accountId);
       const limit = PLANS[caller.plan].dailyLimit ?? Number.POSITIVE_INFINITY;
-      if (used + admittedSince >= limit) return { kind: 'exhausted', caller, day, used: limit };
+      const admitted = used + admittedSince + count;
+      if (admitted > limit) return { kind: 'exhausted', caller, day, count, used: used + admittedSince };
       // Rounded up, so that the last request of a day is not refused by all instances.
-      if (admittedSince >= Math.ceil((limit - used) / instances())) return null;
-      counts.set(accountId, { day, used, admittedSince: admittedSince + 1 });
-      return { kind: 'admitted', caller, day, used: used + admittedSince + 1 };
+      if (admittedSince + count > Math.ceil((limit - used) / instances())) return null;
+      counts.set(accountId, { day, used, admittedSince: admittedSince + count });
+      return { kind: 'admitted', caller, day, count, used: admitted };
     },
 
-    learn({ hash, accountId }, day, answer) {
+    learn({ hash, accountId }, day, count, answer) {
       if (answer.kind === 'unknown') {
         known.delete(hash);
         unknown.set(hash, day);
@@ -89,17 +90,21 @@ export function createLocalAdmission(options: { now: () => Date; instances: () =
       const caller = { accountId, plan };
       known.set(hash, { ...caller, verifiedAt: clock.now() });
       counts.set(accountId, { day, used, admittedSince: 0 });
-      if (kind === 'exhausted') exhausted.set(accountId, day);
-      return { kind, caller, day, used };
+      // Where several did not fit, one may.
+      if (kind === 'exhausted' && used >= (PLANS[plan].dailyLimit ?? 0)) exhausted.set(accountId, day);
+      return { kind, caller, day, count, used };
     },
 
-    giveBack({ caller, day, used }) {
+    giveBack({ caller, day, count, used }) {
       const { accountId } = caller;
       exhausted.delete(accountId);
       const { used: usedBefore, admittedSince } = countOn(day, accountId);
-      if (admittedSince > 0) counts.set(accountId, { day, used: usedBefore, admittedSince: admittedSince - 1 });
-      else if (usedBefore > 0) counts.set(accountId, { day, used: usedBefore - 1, admittedSince });
-      return { kind: 'given-back', caller, day, used: used - 1 };
+      const ofSince = Math.min(admittedSince, count);
+      if (usedBefore + admittedSince > 0) {
+        const left = Math.max(0, usedBefore - (count - ofSince));
+        counts.set(accountId, { day, used: left, admittedSince: admittedSince - ofSince });
+      }
+      return { kind: 'given-back', caller, day, count, used: used - count };
     },
   };
 }

@@ -31,7 +31,7 @@ export interface PendingCounts {
   /** Requests to be counted, or to be given back when negative. */
   add(accountId: string, day: UtcDay, count: number): void;
   /** An admission request whose answer got lost for good. `isServed`: the request was admitted without the answer. */
-  addInDoubt(accountId: string, day: UtcDay, isServed: boolean): void;
+  addInDoubt(accountId: string, day: UtcDay, isServed: boolean, count?: number): void;
   /** Takes note of an answer; needed to find out later what became of those in doubt. */
   received(accountId: string, day: UtcDay, usedBySender: number): void;
   has(accountId: string): boolean;
@@ -103,11 +103,11 @@ export function createPendingCounts(store: Pick<Counter, 'update'>): PendingCoun
     add(accountId, day, count) {
       pendingOf(accountId, day).count += count;
     },
-    addInDoubt(accountId, day, isServed) {
+    addInDoubt(accountId, day, isServed, count = 1) {
       const pending = pendingOf(accountId, day);
       if (pending.inDoubt === 0) pending.usedBySenderBefore = lastReceived.get(accountId + day) ?? 0;
-      pending.inDoubt += 1;
-      pending.count += Number(isServed);
+      pending.inDoubt += count;
+      if (isServed) pending.count += count;
     },
     received,
     has: (accountId) => entries.has(accountId),

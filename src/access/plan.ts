@@ -1,16 +1,17 @@
 /**
- * The daily limit counts requests of a UTC day; null is unlimited. When calls of the transport authority are scarce,
+ * The daily limit counts requests of a UTC day; null is unlimited. `streams` may be open at once on each instance. When calls of the transport authority are scarce,
  * requests of a higher priority come first.
  */
 export const PLANS = {
-  free: { title: 'Free', dailyLimit: 1000, priority: 'low' },
-  developer: { title: 'Developer', dailyLimit: 50_000, priority: 'normal' },
-  pro: { title: 'Pro', dailyLimit: null, priority: 'high' },
+  free: { title: 'Free', dailyLimit: 1000, streams: 10, priority: 'low' },
+  developer: { title: 'Developer', dailyLimit: 50_000, streams: 100, priority: 'normal' },
+  pro: { title: 'Pro', dailyLimit: null, streams: 1000, priority: 'high' },
 } as const satisfies Record<string, PlanTerms>;
 
 interface PlanTerms {
   title: string;
   dailyLimit: number | null;
+  streams: number;
   priority: 'low' | 'normal' | 'high';
 }
 

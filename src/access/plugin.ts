@@ -3,7 +3,8 @@ import fp from 'fastify-plugin';
 import type { Admission } from './admission.ts';
 import { createAdmissionControl } from './admission-control.ts';
 import { invalidKey, readKey, testKeyOnly } from './credential.ts';
-import { exhausted, rateLimitHeaders } from './rate-limit.ts';
+import type { UtcDay } from './day.ts';
+import { exhausted, rateLimitHeaders, tooMany } from './rate-limit.ts';
 import type { Counter } from './store.ts';
 
 export interface AccessOptions {
@@ -18,6 +19,15 @@ declare module 'fastify' {
     admission: Admission | null;
     /** Set on an answer that cost no call of the authority: a 304 is then free. */
     costNoUpstreamCall: boolean;
+    /** Set on an answer that is not to be counted. */
+    isFree: boolean;
+    /**
+     * Counts the request as so many more, all of them or none. Throws `DAILY_LIMIT_EXCEEDED` when fewer are left; the
+     * request is then not counted at all.
+     */
+    chargeMore(count: number): Promise<void>;
+    /** Counts the request once more, today. Throws as the key check does. */
+    chargeAgain(): Promise<void>;
   }
 }
 
@@ -30,12 +40,36 @@ export const access = fp(
     const admissions = createAdmissionControl({ store, now, log: app.log });
     app.decorateRequest('admission', null);
     app.decorateRequest('costNoUpstreamCall', false);
+    app.decorateRequest('isFree', false);
+    app.decorateRequest('chargeMore', chargeMore);
+    app.decorateRequest('chargeAgain', chargeAgain);
 
-    app.addHook('preHandler', async (request) => {
+    async function admit(request: FastifyRequest, options?: { count: number; day: UtcDay }): Promise<Admission> {
       const key = readKey(request);
       if (key.kind === 'test' && !acceptsTestKeys) throw testKeyOnly();
-      const admission = await admissions.admit(key);
+      const admission = await admissions.admit(key, options);
       if (!admission) throw invalidKey();
+      return admission;
+    }
+
+    async function chargeMore(this: FastifyRequest, count: number): Promise<void> {
+      const first = this.admission;
+      if (!first || count === 0) return;
+      const more = await admit(this, { count, day: first.day });
+      if (more.kind === 'exhausted') {
+        this.admission = await admissions.giveBack({ ...first, used: more.used });
+        throw tooMany(this.admission, first.count + count, now());
+      }
+      this.admission = { ...more, count: first.count + count };
+    }
+
+    async function chargeAgain(this: FastifyRequest): Promise<void> {
+      const admission = await admit(this);
+      if (admission.kind === 'exhausted') throw exhausted(admission, now());
+    }
+
+    app.addHook('preHandler', async (request) => {
+      const admission = await admit(request);
       request.admission = admission;
       if (admission.kind === 'exhausted') throw exhausted(admission, now());
     });
@@ -53,7 +87,7 @@ export const access = fp(
   { name: 'access', dependencies: ['error-handler', 'paths'] },
 );
 
-/** Our failures, and answers that the caller has already and that cost no call. */
-function isFree({ costNoUpstreamCall }: FastifyRequest, { statusCode }: FastifyReply): boolean {
-  return statusCode >= 500 || (statusCode === 304 && costNoUpstreamCall);
+/** Our failures, answers that the caller has already and that cost no call, and what its route says is free. */
+function isFree({ isFree, costNoUpstreamCall }: FastifyRequest, { statusCode }: FastifyReply): boolean {
+  return isFree || statusCode >= 500 || (statusCode === 304 && costNoUpstreamCall);
 }

@@ -1,4 +1,4 @@
-import { dailyLimitExceeded } from '../error-messages.ts';
+import { dailyLimitExceeded, tooFewLeft } from '../error-messages.ts';
 import type { ApiError } from '../errors.ts';
 import type { Admission } from './admission.ts';
 import { endOfDay, secondsUntil } from './day.ts';
@@ -29,4 +29,13 @@ export function exhausted({ caller, day }: Admission, now: Date): ApiError {
   const { title, dailyLimit } = PLANS[caller.plan];
   const reset = endOfDay(day);
   return dailyLimitExceeded({ plan: title, limit: dailyLimit ?? 0, reset, waitSeconds: secondsUntil(reset, now) });
+}
+
+/** The request counts as more than the account has left of the day; `refused` says what is used. */
+export function tooMany({ caller, day, used }: Admission, needed: number, now: Date): ApiError {
+  const { title, dailyLimit } = PLANS[caller.plan];
+  const limit = dailyLimit ?? 0;
+  const reset = endOfDay(day);
+  const waitSeconds = secondsUntil(reset, now);
+  return tooFewLeft({ plan: title, limit, left: Math.max(0, limit - used), needed, reset, waitSeconds });
 }

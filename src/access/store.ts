@@ -3,17 +3,19 @@ import type { Account, KeyRecord } from './account.ts';
 import type { UtcDay } from './day.ts';
 import type { Plan } from './plan.ts';
 
-/** Asks to admit one request with this key on that day, and to count it. */
+/** Asks to admit requests with this key on that day, all of them or none, and to count them. */
 export interface AdmissionRequest {
   accountId: string;
   keyHash: string;
   day: UtcDay;
+  /** How many; one unless given. */
+  count?: number;
   /** The process that asks. */
   sender: string;
 }
 
 /**
- * `used` is the account's count of that day, this request included when it was admitted. `usedBySender` is how many of
+ * `used` is the account's count of that day, these requests included when they were admitted. `usedBySender` is how many of
  * them were admitted for the process that asks.
  */
 export type AdmissionAnswer =

@@ -1,19 +1,21 @@
 import type { z } from 'zod';
-import type { Ask, AskOptions, Priority } from '../efa/ask.ts';
+import { type Ask, type AskOptions, MOST_WAITING, type Priority } from '../efa/ask.ts';
 import { isEveryday, type LeftOutCounts } from '../efa/record.ts';
-import type { FindContext, Operation } from '../operation.ts';
+import { upstreamTimeout } from '../error-messages.ts';
+import type { FindContext, Finding, Operation } from '../operation.ts';
+import { createConcurrencyLimit } from './concurrency-limit.ts';
 import { createFinishedAnswers, type FinishedAnswer, type FinishedAnswers } from './finished-answer.ts';
 
 type Query = Readonly<Record<string, unknown>>;
 
-/** On whose behalf an answer is found. */
+/** The caller for whom an answer is found. */
 export interface Requester {
   priority: Priority;
-  /** Name of the account; none for our own pages. */
+  /** Name of the account; absent for the service's own pages. */
   account?: string;
 }
 
-/** For whom the authority is asked. */
+/** The callers for whom the authority is asked. */
 interface Asker {
   priority: Priority;
   accounts: ReadonlySet<string>;
@@ -38,7 +40,7 @@ export interface Answers extends Pick<FinishedAnswers, 'bytesOf'> {
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Further accounts that wait for the same finding make no difference to its place in line. */
+/** Further accounts that wait for the same finding are ignored; they would hardly change its place in line. */
 const MAX_ACCOUNTS = 32;
 
 /** Equal for queries that ask for the same, however they were written. */
@@ -58,25 +60,46 @@ export function createAnswers(options: {
   const underWay = new Map<string, Underway>();
 
   /** One finding at a time for equal requests of a priority. All of them share the calls that it costs. */
-  async function findOnce(operation: Operation, query: Query, key: string, requester: Requester) {
-    const { priority, account } = requester;
+  async function findOnce(operation: Operation, query: Query, key: string, { priority, accounts }: Asker) {
     const name = `${priority} ${key}`;
     const shared = underWay.get(name);
     if (shared) {
-      if (account !== undefined && shared.accounts.size < MAX_ACCOUNTS) shared.accounts.add(account);
+      for (const account of accounts) if (shared.accounts.size < MAX_ACCOUNTS) shared.accounts.add(account);
       return joined(await shared.found);
     }
-    const accounts = new Set(account === undefined ? [] : [account]);
-    const found = findAndKeep(operation, query, key, { priority, accounts }).finally(() => underWay.delete(name));
-    underWay.set(name, { found, accounts });
+    const asker = { priority, accounts: new Set(accounts) };
+    const found = findAndKeep(operation, query, key, asker).finally(() => underWay.delete(name));
+    underWay.set(name, { found, accounts: asker.accounts });
     return found;
   }
 
   async function findAndKeep(operation: Operation, query: Query, key: string, asker: Asker) {
-    const context: FindContext = { ask: askFor(asker, AbortSignal.timeout(deadlineMs)), now };
+    // More questions at once would be refused, because they would be beyond what an account may have waiting.
+    const limited = createConcurrencyLimit(MOST_WAITING[asker.priority]);
+    const deadline = AbortSignal.timeout(deadlineMs);
+    const context: FindContext = {
+      ask: askFor(asker, deadline),
+      now,
+      run: (other, otherQuery) => {
+        const found = limited(async () => {
+          if (deadline.aborted) throw upstreamTimeout(deadlineMs);
+          return toFinding(await find(other, otherQuery, asker));
+        });
+        return until(deadline, found);
+      },
+    };
     const { leftOut, ...finding } = await operation.find(query, context);
     if (leftOut) logLeftOut(leftOut);
     return finished.keep(key, asker.priority, finding);
+  }
+
+  /** The answer of the other operation may come later, for other requests. */
+  async function until<Result>(deadline: AbortSignal, result: Promise<Result>): Promise<Result> {
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    const giveUp = () => reject(upstreamTimeout(deadlineMs));
+    deadline.addEventListener('abort', giveUp, { once: true });
+    result.then(resolve, reject).finally(() => deadline.removeEventListener('abort', giveUp));
+    return promise;
   }
 
   function askFor({ priority, accounts }: Asker, deadline: AbortSignal): Ask {
@@ -89,20 +112,28 @@ export function createAnswers(options: {
     log[isEveryday(leftOut) ? 'debug' : 'warn']({ leftOut }, 'records of the authority left out');
   }
 
+  async function find<Schema extends z.ZodObject, Body extends object>(
+    operation: Operation<Schema, Body>,
+    query: z.output<Schema>,
+    asker: Asker,
+  ): Promise<FinishedAnswer<Body>> {
+    const key = queryKey(operation as Operation, query);
+    const answer = finished.find(key, asker.priority) ?? (await findOnce(operation as Operation, query, key, asker));
+    return answer as FinishedAnswer<Body>;
+  }
+
   return {
     peek: (key, { priority }) => finished.find(key, priority),
-    async find<Schema extends z.ZodObject, Body extends object>(
-      operation: Operation<Schema, Body>,
-      query: z.output<Schema>,
-      requester: Requester,
-    ) {
-      const key = queryKey(operation as Operation, query);
-      const answer =
-        finished.find(key, requester.priority) ?? (await findOnce(operation as Operation, query, key, requester));
-      return answer as FinishedAnswer<Body>;
+    find(operation, query, { priority, account }) {
+      return find(operation, query, { priority, accounts: new Set(account === undefined ? [] : [account]) });
     },
     bytesOf: finished.bytesOf,
   };
+}
+
+/** The answer as a part of another one. */
+function toFinding<Body extends object>({ body, freshness, validUntil }: FinishedAnswer<Body>): Finding<Body> {
+  return { body: body.content, freshness, changesAt: validUntil };
 }
 
 function joined(answer: FinishedAnswer): FinishedAnswer {

@@ -9,23 +9,31 @@ export interface EfaAnswer<Payload> {
   freshness?: Freshness;
 }
 
-/** How urgent a call is, from checks in the background to callers served first. */
+/** How urgent a call is, the least urgent first. */
 export const PRIORITIES = ['background', 'low', 'normal', 'high'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
-/** For the layers that ration calls; the client itself heeds the signal only. */
+/** How many questions of one account may wait for a call at the same time. */
+export const MOST_WAITING: Readonly<Record<Priority, number>> = {
+  background: Number.POSITIVE_INFINITY,
+  low: 2,
+  normal: 8,
+  high: 32,
+};
+
+/** For the layers that ration calls; the client itself uses the signal only. */
 export interface AskOptions {
   /** `low` unless given. */
   priority?: Priority;
   /** Names of the accounts that wait for the answer. Accounts may join while the question is on its way. */
   accounts?: ReadonlySet<string>;
-  /** Gives up waiting; a call that others wait for goes on. */
+  /** Ends the waiting. A call that other requests wait for goes on. */
   signal?: AbortSignal;
 }
 
 /**
- * The one verb: asks the authority a question. Layers of protection wrap this function and hand the question through
- * unchanged. Rejects with `ApiError` (502, 503, 504) and nothing else.
+ * Asks the authority a question. The layers of `upstream/` wrap this function and pass the question on unchanged.
+ * Rejects only with `ApiError` (502, 503, 504).
  */
 export type Ask = <Asked extends Question>(
   question: Asked,

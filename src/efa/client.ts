@@ -8,7 +8,7 @@ import type { Ask, AskOptions, EfaAnswer } from './ask.ts';
 import { excerpt, nonsense, toUpstreamError, unexpectedStatus } from './failure.ts';
 import { isAnswerTo, type PayloadOf, payloadSchemaOf, type Question, toRequest } from './question.ts';
 
-/** More than the rate allows to be under way, because waiting for a connection would count against the deadline. */
+/** More than the rate allows at once, because waiting for a connection would use up the deadline. */
 const MAX_CONNECTIONS = 64;
 
 const DECODERS: ReadonlyMap<string, (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>> = new Map([
@@ -43,7 +43,7 @@ export function createEfaClient(options: { url: string; apiKey: string; timeoutM
         signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]),
       });
       if (answer.statusCode !== 200) {
-        // The status says enough when the body cannot be read.
+        // When the body cannot be read, the status has to do.
         const body = await readBody(answer).catch(() => Buffer.alloc(0));
         throw unexpectedStatus(answer.statusCode, answer.headers, body.toString(), { now: now(), apiKey });
       }
@@ -57,7 +57,7 @@ export function createEfaClient(options: { url: string; apiKey: string; timeoutM
   return { ask, close: () => pool.destroy() };
 }
 
-/** The whole body, decoded. The limit holds for what travels and for what it unpacks to. */
+/** The whole body, decoded. The limit holds for the received bytes and for the decoded ones. */
 async function readBody({ body, headers }: Dispatcher.ResponseData): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -94,7 +94,7 @@ async function readPayload<Asked extends Question>(
   if (typeof json !== 'object' || json === null || !KNOWN_KEYS.some((key) => key in json)) {
     throw nonsense('the answer is JSON of another shape');
   }
-  // Without records and with an error it is not an empty answer: the authority itself failed.
+  // An answer with an error and without records is a failure of the authority, not an empty answer.
   if ('error' in json && !RECORD_KEYS.some((key) => key in json)) {
     throw nonsense(`the answer is an error: ${excerpt(JSON.stringify(json.error), apiKey)}`);
   }

@@ -1,12 +1,12 @@
-/** How long things may take, in milliseconds; all of them follow from the deadline of one call of the authority. */
+/** Deadlines in milliseconds, all derived from that of one call of the authority. */
 export interface Deadlines {
   /** One call, body included. */
   callMs: number;
-  /** A call with its wait for the budget and its retry. */
+  /** A call, its wait for the budget and its retry. */
   callWithRetryMs: number;
-  /** A request of ours: nothing waits for the authority longer. */
+  /** A request to the service; it waits no longer for the authority. */
   requestMs: number;
-  /** A clean stop: time for the requests in flight to be answered. */
+  /** The time that requests in flight get when the process stops. */
   closeMs: number;
 }
 

@@ -4,15 +4,15 @@ import { upstreamFailed, upstreamRefused, upstreamTimeout } from '../error-messa
 import { ApiError } from '../errors.ts';
 
 /*
- * What went wrong between us and the authority, as the one error a caller sees. The messages are ours; the authority's
- * words are the cause, for the log only.
+ * Failures of the authority as the errors that callers see. The messages are our own; what the authority said is the
+ * cause, which is only logged.
  */
 
-/** What the authority's gateway answered instead of 200; the cause of the error that a caller sees. */
+/** A status other than 200 from the authority; the cause of the error that a caller sees. */
 export class UpstreamStatusError extends Error {
   override readonly name = 'UpstreamStatusError';
   readonly status: number;
-  /** For how long it wants no calls; null unless it refused for its rate or quota. */
+  /** For how long the authority wants no calls; null unless it refused for its rate or quota. */
   readonly pauseSeconds: number | null;
 
   constructor(status: number, message: string, pauseSeconds: number | null) {
@@ -22,15 +22,15 @@ export class UpstreamStatusError extends Error {
   }
 }
 
-/** How long to stay away when the authority refuses for its rate or quota and does not say for how long, in seconds. */
+/** The pause after a refusal for the rate or the quota that does not tell how long, in seconds. */
 const RATE_PAUSE_SECONDS = 3;
 const QUOTA_PAUSE_SECONDS = 300;
-/** A longer pause is not believed. */
+/** A longer `Retry-After` is taken as an hour. */
 const MAX_PAUSE_SECONDS = 3600;
-/** Callers may come back earlier: the authority is asked again once a minute, however long it wants no calls. */
+/** What callers are told at most, because the authority is probed once a minute during a long pause. */
 const MAX_RETRY_AFTER_SECONDS = 60;
 const EXCERPT_LENGTH = 300;
-/** More markup than this is not searched for its text. */
+/** How much markup is searched for its text. */
 const MAX_MARKUP_LENGTH = 10_000;
 
 /** The authority answered, but with nothing we can use. */
@@ -40,7 +40,10 @@ export function nonsense(what: string, cause?: unknown): ApiError {
   });
 }
 
-/** A status other than 200. Over-rate and over-quota come as 403 (header or body say which) or 429. */
+/**
+ * The error for a status other than 200. Over rate and over quota come as 429, or as 403 with the reason in header or
+ * body.
+ */
 export function unexpectedStatus(
   status: number,
   headers: IncomingHttpHeaders,
@@ -59,15 +62,17 @@ export function unexpectedStatus(
   return upstreamFailed(new UpstreamStatusError(status, summary, null));
 }
 
-/** The beginning of what the authority said, for the log: without markup, and without our key if the text repeats it. */
+/**
+ * The beginning of what the authority said, for the log: without markup, and without our key if the text repeats it.
+ */
 export function excerpt(text: string, apiKey: string): string {
   const harmless = apiKey ? text.replaceAll(apiKey, '[our key]') : text;
   return withoutMarkup(harmless.slice(0, MAX_MARKUP_LENGTH).trim()).slice(0, EXCERPT_LENGTH);
 }
 
 /**
- * Errors of the gateway can be SOAP faults or pages. Of a SOAP fault the `faultstring` is enough: the other elements repeat
- * the URL of the request, which tells where a rider is.
+ * Errors of the gateway can be SOAP faults or pages. Of a SOAP fault the `faultstring` is enough: the other elements
+ * repeat the URL of the request, which tells where a rider is.
  */
 function withoutMarkup(text: string): string {
   if (!text.startsWith('<')) return text;
@@ -80,7 +85,7 @@ function withoutMarkup(text: string): string {
         .trim();
 }
 
-/** Anything thrown while asking: refused, reset, timed out. */
+/** The error for a connection that is refused, lost or too slow. */
 export function toUpstreamError(error: unknown, timeoutMs: number): ApiError {
   if (error instanceof Error && error.name === 'TimeoutError') {
     return upstreamTimeout(timeoutMs, error);
@@ -90,7 +95,7 @@ export function toUpstreamError(error: unknown, timeoutMs: number): ApiError {
   });
 }
 
-/** Seconds, from 1 to an hour's; null when the header is missing or neither a number of seconds nor a date. */
+/** From 1 to 3,600 seconds; null when the header is missing, or neither a number of seconds nor a date. */
 function readRetryAfter(header: string | undefined, now: Date): number | null {
   if (!header) return null;
   const date = DateTime.fromHTTP(header);

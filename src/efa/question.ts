@@ -18,7 +18,7 @@ import {
   toTripQuery,
 } from './request.ts';
 
-/** For how long an answer stays fresh; `upstream/freshness-window.ts` has the durations. */
+/** The class that decides how long an answer is fresh; `upstream/freshness-window.ts` has the durations. */
 export type FreshnessClass = 'departuresNow' | 'departuresAtTime' | 'trips' | 'nearby' | 'search';
 
 /** What is the same in all requests of one kind. */
@@ -47,7 +47,7 @@ const KINDS = {
       at === null || isForNow ? 'departuresNow' : 'departuresAtTime',
   },
   /**
-   * Platforms (`BUS_POINT`, which is every mode's) give the distance to where one boards; stops (`STOP`) give the modes.
+   * `BUS_POINT` lists platforms of all modes, with the distance to where a rider boards; `STOP` lists stops with modes.
    */
   coord: {
     endpoint: 'coord',
@@ -57,7 +57,7 @@ const KINDS = {
     expected: EXPECTED_NEARBY,
     freshness: () => 'nearby',
   },
-  /** Type "any": type "stop" answers free text with a list without coordinates, or with nothing. */
+  /** Type "any", because type "stop" answers free text with a list without coordinates, or with nothing. */
   stopFinder: {
     endpoint: 'stop_finder',
     parameters: { ...RAPID_JSON, type_sf: 'any', TfNSWSF: 'true' },
@@ -100,7 +100,7 @@ export function toRequest(question: Question): { endpoint: string; query: EfaQue
   return { endpoint, query: { ...parameters, ...writeQuery(question) } };
 }
 
-/** Whether the answer is one to this question: that of another endpoint or another stop is not. */
+/** False for the answer of another endpoint, and for the board of another stop. */
 export function isAnswerTo<Asked extends Question>(question: Asked, json: object, payload: PayloadOf<Asked>): boolean {
   if (!isExpected(KINDS[question.kind].expected, json, payload)) return false;
   return question.kind !== 'departureMonitor' || isBoardOf(question.stopId, payload as DepartureMonitorPayload);
@@ -114,7 +114,7 @@ export function freshnessClassOf(question: Question): FreshnessClass {
   return KINDS[question.kind].freshness(question as never);
 }
 
-/** Equal for questions that one answer serves: the freshness class and the request as the authority gets it. */
+/** Questions with the same key share one answer. The key is the freshness class and the request to the authority. */
 export function questionKey(question: Question): string {
   return `${freshnessClassOf(question)}:${KINDS[question.kind].endpoint}?${new URLSearchParams(writeQuery(question))}`;
 }

@@ -7,7 +7,7 @@ export interface DepartureMonitorQuestion {
   stopId: string;
   modes: readonly Mode[];
   at: WallClock | null;
-  /** A later page of a board for now: its answer has to be as fresh as that of the first. */
+  /** True for a later page of a board for now, whose answer has to be as fresh as that of the first page. */
   isForNow?: boolean;
 }
 
@@ -35,10 +35,10 @@ export interface TripQuestion {
 export type EfaQuery = Readonly<Record<string, string>>;
 
 const JOURNEYS_ASKED = '6';
-/** Four decimals are a grid of about ten metres: neighbours share one answer. */
+/** Four decimals make a grid of about ten metres, so that callers near each other share one answer. */
 const POSITION_DECIMALS = 4;
 
-/** Without a time the authority lists what is still to leave by its own clock, late vehicles included. */
+/** Without a time the authority lists what has not left yet by its own clock, late vehicles included. */
 export function toDepartureMonitorQuery({ stopId, modes, at }: DepartureMonitorQuestion): EfaQuery {
   return { name_dm: stopId.toUpperCase(), ...toDateAndTime(at), ...toExclusion(modes) };
 }
@@ -71,12 +71,12 @@ function toDegrees(value: number): string {
   return String(Number(value.toFixed(POSITION_DECIMALS)) + 0);
 }
 
-/** Without date and time the authority takes its own present. */
+/** Without date and time the authority takes its own present time. */
 function toDateAndTime(at: WallClock | null): Record<string, string> {
   return at ? { itdDate: at.date, itdTime: at.time } : {};
 }
 
-/** Never `excludedMeans` alone: trains would silently disappear. Without it, the exclusions are ignored. */
+/** `excludedMeans` alone would make trains disappear; exclusions without it are ignored. So both are sent, or none. */
 function toExclusion(modes: readonly Mode[]): Record<string, string> {
   const excluded = toExcludedClasses(modes);
   if (excluded.length === 0) return {};

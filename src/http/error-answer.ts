@@ -1,15 +1,6 @@
 import { internalError, serviceUnavailable, upstreamFailed } from '../error-messages.ts';
 import { ApiError, codeForStatus } from '../errors.ts';
 
-/** What a caller gets for an error: always this body, nothing else at top level. */
-export interface ErrorBody {
-  error: { code: string; message: string; docs: string };
-}
-
-export function errorBody(error: ApiError, docsUrl: string): ErrorBody {
-  return { error: { code: error.code, message: error.message, docs: `${docsUrl}/errors/${error.code}` } };
-}
-
 /** Whatever was thrown, as the one kind of error that we answer with. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;

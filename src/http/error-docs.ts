@@ -118,7 +118,7 @@ export const ERROR_DOCS: Record<ErrorCode, ErrorDoc> = {
   DAILY_LIMIT_EXCEEDED: {
     title: 'The plan’s requests of the day are used up',
     cause:
-      'All keys of one account share the plan’s daily count, and it is spent. Counting starts again at midnight UTC (10 or 11 in the morning in Sydney). Refused requests are not counted.',
+      'All keys of one account share the plan’s daily count, and it is spent, or fewer are left than the question counts as: boards count as one request for each stop. Counting starts again at midnight UTC (10 or 11 in the morning in Sydney). Refused requests are not counted.',
     fix: [
       'Read RateLimit (r: requests left, t: seconds to the reset) on every answer, and slow down before it is empty.',
       'Do not ask for the same board more often than its max-age says: nothing new is to be had.',
@@ -134,10 +134,11 @@ export const ERROR_DOCS: Record<ErrorCode, ErrorDoc> = {
     curl: BOARD,
   },
   TOO_MANY_REQUESTS: {
-    title: 'Too many mails were asked for',
+    title: 'Too many mails were asked for, or too many streams are open',
     cause:
-      'Signup and key links are throttled for each network address and for each e-mail address, so that nobody’s inbox can be flooded from here. The API itself has no such limit.',
+      'Signup and key links are throttled for each network address and for each e-mail address, so that nobody’s inbox can be flooded from here. An account may have so many streams open at once: 10 on the free plan, 100 on developer, 1,000 on pro. Other requests have no such limit.',
     fix: [
+      'Streams: close one that is not read any more, and share one stream of a board among its readers.',
       'Look for the mail that was already sent, in the spam folder too.',
       'Wait for the seconds in Retry-After and try once more.',
     ],

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
-import type { ApiError } from '../errors.ts';
+import { type ApiError, errorBody } from '../errors.ts';
 import { CROSS_ORIGIN_HEADERS } from './cors.ts';
-import { errorBody, toApiError } from './error-answer.ts';
+import { toApiError } from './error-answer.ts';
 
 /** Every error of a route, a hook or the framework leaves through here. */
 export const errorHandler = fp(

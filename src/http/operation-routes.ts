@@ -20,13 +20,16 @@ export async function operationRoutes(
   for (const operation of operations) {
     const read = createQueryReader(operation);
     app.get(operation.path, (request, reply) => {
-      const { query, key } = read(request);
-      const requester = requesterOf(request);
-      const kept = answers.peek(key, requester);
-      if (kept) return sendAnswer(request, reply, kept, { answers, now });
-      return answers
-        .find(operation, query, requester)
-        .then((answer) => sendAnswer(request, reply, answer, { answers, now }));
+      const { query, key, cost } = read(request);
+      const answer = () => {
+        const requester = requesterOf(request);
+        const kept = answers.peek(key, requester);
+        if (kept) return sendAnswer(request, reply, kept, { answers, now });
+        return answers
+          .find(operation, query, requester)
+          .then((found) => sendAnswer(request, reply, found, { answers, now }));
+      };
+      return cost === 1 ? answer() : request.chargeMore(cost - 1).then(answer);
     });
   }
 }
@@ -38,15 +41,22 @@ export function requesterOf({ admission }: FastifyRequest): Requester {
   return { priority: PLANS[plan].priority, account: accountId };
 }
 
+interface ReadQuery {
+  query: Record<string, unknown>;
+  key: string;
+  /** As how many requests it counts. */
+  cost: number;
+}
+
 /** Reads and validates queries; the query of a URL that came before is looked up. */
 function createQueryReader(operation: Operation) {
-  const known = new LRUCache<string, { query: Record<string, unknown>; key: string }>({ max: MAX_REMEMBERED_QUERIES });
+  const known = new LRUCache<string, ReadQuery>({ max: MAX_REMEMBERED_QUERIES });
 
   return (request: FastifyRequest) => {
     const before = known.get(request.url);
     if (before) return before;
     const query = readQuery(operation, request.query as Record<string, unknown>);
-    const read = { query, key: queryKey(operation, query) };
+    const read = { query, key: queryKey(operation, query), cost: operation.cost?.(query) ?? 1 };
     if (request.url.length <= MAX_REMEMBERED_LENGTH) known.set(request.url, read);
     return read;
   };

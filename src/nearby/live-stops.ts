@@ -6,25 +6,28 @@ import type { Verdict } from './verdict.ts';
 /** How many stops are checked at once. */
 const PARALLEL_CHECKS = 4;
 
-/** The stops to show, and how long that holds. */
+/** The stops to show, and for how long the choice is good. */
 export interface LiveStops {
   stops: NearbyStop[];
-  /** False when a stop is shown of which nothing could be known. */
-  isCertain: boolean;
+  /** Those of them that could not be checked. */
+  unchecked: string[];
   /** Milliseconds since 1970; infinite when no verdict was needed. */
   knownUntil: number;
 }
 
-/** What is known of a stop without asking, and what asking tells; null is "cannot be known". */
 export interface StopCheck {
+  /** What is known of a stop. */
   find(stopId: string): Verdict | null;
+  /** Asks the authority; null when it cannot be known at present. */
   check(stopId: string): Promise<Verdict | null>;
+  /** False when no call is left for a check. */
+  mayCheck(): boolean;
 }
 
 /**
- * The nearest `limit` candidates at which something of a wanted mode stops. Candidates come nearest first and are
- * checked from there on, no more than needed, and no more once a check has failed. A stop of which nothing can be
- * known is kept.
+ * The nearest `limit` candidates at which something of a wanted mode stops. Candidates come nearest first. They are
+ * checked in that order, as many as are needed to fill the limit, until a check fails or no call is left. A stop that
+ * could not be checked is kept.
  */
 export async function findLiveStops(
   candidates: readonly NearbyStop[],
@@ -32,27 +35,31 @@ export async function findLiveStops(
   stopCheck: StopCheck,
 ): Promise<LiveStops> {
   const mayServe = ({ modes }: NearbyStop) => modes.length === 0 || modes.some((mode) => wanted.modes.includes(mode));
-  // A stop listed with other modes only is not worth a call.
+  // A stop that is listed with other modes only is left out without a check.
   const possible = candidates.map((stop) => withModesSeen(stop, stopCheck.find(stop.stop_id))).filter(mayServe);
   const stops: NearbyStop[] = [];
+  const unchecked: string[] = [];
   let hasFailed = false;
   let knownUntil = Number.POSITIVE_INFINITY;
 
   for (let next = 0; next < possible.length && stops.length < wanted.limit; ) {
     const batch = possible.slice(next, next + Math.min(PARALLEL_CHECKS, wanted.limit - stops.length));
     next += batch.length;
+    const mayCheck = () => !hasFailed && stopCheck.mayCheck();
     const verdicts: (Verdict | null)[] = await Promise.all(
-      batch.map(({ stop_id }) => stopCheck.find(stop_id) ?? (hasFailed ? null : stopCheck.check(stop_id))),
+      batch.map(({ stop_id }) => stopCheck.find(stop_id) ?? (mayCheck() ? stopCheck.check(stop_id) : null)),
     );
     hasFailed ||= verdicts.includes(null);
     batch.forEach((stop, index) => {
       const verdict = verdicts[index] ?? null;
       const checked = withModesSeen(stop, verdict);
       if (verdict) knownUntil = Math.min(knownUntil, verdict.knownUntil);
-      if (verdict?.isAlive !== false && mayServe(checked)) stops.push(checked);
+      if (verdict?.isAlive === false || !mayServe(checked)) return;
+      stops.push(checked);
+      if (!verdict) unchecked.push(stop.stop_id);
     });
   }
-  return { stops, isCertain: !hasFailed, knownUntil };
+  return { stops, unchecked, knownUntil };
 }
 
 function withModesSeen(stop: NearbyStop, verdict: Verdict | null): NearbyStop {

@@ -2,15 +2,21 @@ import type { z } from 'zod';
 import type { Ask } from '../efa/ask.ts';
 import { defineOperation } from '../operation.ts';
 import { type Freshness, freshnessOf } from '../transit/freshness.ts';
+import { limitCalls } from './call-limit.ts';
+import type { CheckQueue } from './check-queue.ts';
 import { findLiveStops, type LiveStops } from './live-stops.ts';
 import { mapNearbyStops } from './map.ts';
 import { nearbyResponse } from './nearby-stop.ts';
 import { nearbyQuery, toNearbyQuestion } from './query.ts';
 import { checkStop, type Verdicts } from './verdict.ts';
 
-/** The checks of one answer take no longer; stops that are not known by then are shown unchecked. */
+/** How many calls one request may cost while its caller waits, retries included. */
+const MAX_CALLS = 10;
+/** The list of stops takes a call and perhaps a retry. Checks are not retried. */
+const CALLS_FOR_LIST = 2;
+/** Checks take no longer than this. Stops that are not known by then are shown unchecked. */
 const CHECKS_WITHIN_MS = 5000;
-/** For how long an answer with unchecked stops is good. */
+/** For how long an answer with unchecked stops is fresh. */
 const UNCERTAIN_MS = 30_000;
 
 const exampleBody: z.infer<typeof nearbyResponse> = {
@@ -38,7 +44,13 @@ const exampleBody: z.infer<typeof nearbyResponse> = {
 };
 
 /** `GET /v1/nearby` */
-export const createNearbyOperation = ({ verdicts }: { verdicts: Verdicts }) =>
+export const createNearbyOperation = ({
+  verdicts,
+  checkQueue,
+}: {
+  verdicts: Verdicts;
+  checkQueue: Pick<CheckQueue, 'add'>;
+}) =>
   defineOperation({
     id: 'getNearbyStops',
     path: '/v1/nearby',
@@ -50,35 +62,40 @@ export const createNearbyOperation = ({ verdicts }: { verdicts: Verdicts }) =>
     body: nearbyResponse,
     errors: [],
     example: { query: 'lat=-33.8731&lng=151.2069&radius=300&modes=all', body: exampleBody },
+    toolDefaults: { modes: 'all' },
 
     async find(query, { ask, now }) {
       const location = { lat: query.lat, lng: query.lng };
       const answer = await ask(toNearbyQuestion(query));
+      const listed = freshnessOf(answer);
       const { stops, leftOut } = mapNearbyStops(answer.payload, location);
       await verdicts.load(stops.map(({ stop_id }) => stop_id));
-      const askInBackground = withBackgroundPriority(ask);
-      let hasChecked = false;
+      const callsForChecks = MAX_CALLS - (listed.source === 'cache' ? 0 : CALLS_FOR_LIST);
+      const limited = limitCalls(withBackgroundPriority(ask), callsForChecks);
       const live = await findLiveStops(stops, query, {
         find: verdicts.find,
-        check(stopId) {
-          hasChecked = true;
-          return checkStop(askInBackground, verdicts, stopId, now());
-        },
+        check: (stopId) => checkStop(limited.ask, verdicts, stopId, now()),
+        mayCheck: () => limited.callsLeft() > 0,
       });
-      const freshness = freshnessWith(freshnessOf(answer), live, hasChecked, now());
-      return { body: { location, stops: live.stops }, freshness, leftOut };
+      checkQueue.add(live.unchecked);
+      const hasChecked = limited.callsLeft() < callsForChecks;
+      return {
+        body: { location, stops: live.stops },
+        freshness: freshnessWith(listed, live, hasChecked, now()),
+        leftOut,
+      };
     },
   });
 
-/** A check is less urgent than an answer, so it gives way to every question that a caller waits for. */
+/** Checks give way to questions that answers depend on. */
 function withBackgroundPriority(ask: Ask): Ask {
   const signal = AbortSignal.timeout(CHECKS_WITHIN_MS);
   return (question) => ask(question, { priority: 'background', signal });
 }
 
-/** The stops are as fresh as the authority's list of them; what is shown of them holds as long as the verdicts do. */
+/** Fresh for as long as both the list of stops and the verdicts on them are. */
 function freshnessWith(listed: Freshness, live: LiveStops, hasChecked: boolean, now: Date): Freshness {
-  const until = live.isCertain ? live.knownUntil : now.getTime() + UNCERTAIN_MS;
+  const until = live.unchecked.length === 0 ? live.knownUntil : now.getTime() + UNCERTAIN_MS;
   return {
     ...listed,
     freshUntil: Math.min(listed.freshUntil, until),

@@ -9,7 +9,7 @@ import { freshnessOf } from '../transit/freshness.ts';
 import { MODES, type Mode, modeSchema, sortModes } from '../transit/mode.ts';
 import { nextWeekdayMorning } from '../transit/time.ts';
 
-/** Whether anything stops at a stop, and which modes were seen leaving there. */
+/** Whether a stop is in use, and which modes were seen leaving there. */
 export interface Verdict {
   isAlive: boolean;
   modes: readonly Mode[];
@@ -31,13 +31,13 @@ export interface Verdicts {
   learn(stopId: string, seen: Pick<Verdict, 'isAlive' | 'modes'>): Verdict;
 }
 
-/** Keeps verdicts for all instances. It may forget at any time, and never fails. */
+/** Keeps verdicts for all instances. It may lose entries at any time, and its calls never fail. */
 export interface VerdictStore {
   getMany(keys: readonly string[]): Promise<(Buffer | null)[]>;
   set(key: string, value: string, ttlMs: number): void;
 }
 
-/** Remembers in the process and, where there is a store, for all instances. */
+/** Keeps verdicts in the process and, when there is a store, for all instances. */
 export function createVerdicts(now: () => Date, store?: VerdictStore): Verdicts {
   const known = new LRUCache<string, Verdict>({ max: MAX_STOPS });
 
@@ -68,7 +68,7 @@ export function createVerdicts(now: () => Date, store?: VerdictStore): Verdicts 
   };
 }
 
-/** `ask`, with every departures answer that comes from the authority noted: its stop is alive. */
+/** `ask` that learns from every departures answer of the authority that its stop is in use. */
 export function learnFromDepartures(ask: Ask, verdicts: Verdicts): Ask {
   return async (question, options) => {
     const answer = await ask(question, options);
@@ -82,8 +82,8 @@ export function learnFromDepartures(ask: Ask, verdicts: Verdicts): Ask {
 }
 
 /**
- * Asks the authority what stops there: now and, when nothing does, on the next weekday morning, because nights and
- * school holidays pass. Null when it cannot be known at present.
+ * Asks the authority what leaves a stop now and, when nothing does, on the next weekday morning, because the present
+ * may be night or a holiday. Null when that cannot be known at present.
  */
 export async function checkStop(ask: Ask, verdicts: Verdicts, stopId: string, now: Date): Promise<Verdict | null> {
   const known = verdicts.find(stopId);
@@ -92,7 +92,7 @@ export async function checkStop(ask: Ask, verdicts: Verdicts, stopId: string, no
     for (const at of [null, nextWeekdayMorning(now)]) {
       const { payload } = await ask({ kind: 'departureMonitor', stopId, modes: MODES, at });
       if (payload.stopEvents.length > 0) return verdicts.learn(stopId, { isAlive: true, modes: modesSeen(payload) });
-      // Only "nothing leaves this stop" speaks against it; an answer about something else does not.
+      // Only a board of this very stop without departures speaks against it.
       if (!findKnownStop(payload, stopId)) return null;
     }
     return verdicts.learn(stopId, { isAlive: false, modes: [] });
@@ -104,7 +104,7 @@ export async function checkStop(ask: Ask, verdicts: Verdicts, stopId: string, no
 
 const vehicleSchema = stopEventSchema.pick({ transportation: true });
 
-/** Cancelled departures count: they show that the stop is in use. */
+/** Cancelled departures count too, because they show that the stop is in use. */
 function modesSeen({ stopEvents }: DepartureMonitorPayload): Mode[] {
   return sortModes(
     stopEvents.flatMap((event) => {
@@ -114,7 +114,7 @@ function modesSeen({ stopEvents }: DepartureMonitorPayload): Mode[] {
   );
 }
 
-/** The stop that upstream answered for: it may have resolved a platform to its station. */
+/** The stop that the authority answered for, which may be the station of the platform asked for. */
 function stopAnswered({ locations }: DepartureMonitorPayload): string | null {
   return stopPointSchema.safeParse(locations[0]).data?.id ?? null;
 }

@@ -1,5 +1,5 @@
 /** Added to twice the round trip: for pauses of Redis and of the network. */
-const MARGIN_MS = 150;
+const MARGIN_MS = 200;
 /** Assumed of a node that has not answered yet. */
 const UNMEASURED_ROUND_TRIP_MS = 400;
 /** A node farther than this counts as away. */

@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { ApiError, ERROR_TABLE, type ErrorCode } from '../errors.ts';
-import { errorBody } from '../http/error-answer.ts';
+import { ApiError, ERROR_TABLE, type ErrorCode, errorBody } from '../errors.ts';
 import { ERROR_DOCS } from '../http/error-docs.ts';
 import type { Operation } from '../operation.ts';
 import { type Html, html } from './html.ts';

@@ -90,6 +90,7 @@ ${planRow('pro', 'Whatever you build.')}
 <li><strong>UTC out, Sydney in.</strong> Timestamps are UTC; <code>date</code> and <code>time</code> in a request are Sydney local time.</li>
 <li><strong>Live means tracked.</strong> A real-time value appears only where a vehicle is really followed.</li>
 <li><strong>From a browser, too.</strong> Every answer, errors included, can be read from any origin.</li>
+<li><strong>For assistants:</strong> every operation is a tool at <code>${publicUrl}/mcp</code> (Model Context Protocol), with the same key.</li>
 <li><strong>In a terminal:</strong> <code>curl -H "Authorization: Bearer $TIS_KEY" ${publicUrl}/board/${HOME_STOP}</code></li>
 </ul>`;
 }

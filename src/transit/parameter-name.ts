@@ -13,6 +13,8 @@ const OTHER_NAMES = {
   from: [],
   to: [],
   arrive_by: [],
+  path: [],
+  stops: [],
 } as const satisfies Record<string, readonly string[]>;
 
 export const PARAMETER_NAMES: readonly string[] = Object.keys(OTHER_NAMES);

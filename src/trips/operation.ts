@@ -5,6 +5,7 @@ import { formatTimestamp } from '../transit/time.ts';
 import { exampleBody } from './example.ts';
 import { findEndName } from './journey.ts';
 import { mapJourneys } from './map.ts';
+import { withPaths } from './path.ts';
 import { toTripQuestion, tripsQuery } from './query.ts';
 import { toJourneyBody, tripsResponse } from './response.ts';
 import { selectJourneys } from './selection.ts';
@@ -21,6 +22,7 @@ export const tripsOperation = defineOperation({
   body: tripsResponse,
   errors: ['DATE_OUT_OF_RANGE', 'NO_JOURNEYS_FOUND', 'STOP_NOT_FOUND'],
   example: { query: 'from=202020&to=209573&limit=1', body: exampleBody },
+  toolDefaults: { limit: '3', path: 'none' },
 
   async find(query, { ask, now }) {
     const question = toTripQuestion(query, now());
@@ -31,7 +33,7 @@ export const tripsOperation = defineOperation({
       origin: { stop_id: query.from, name: findEndName(journeys, query.from, 'origin') },
       destination: { stop_id: query.to, name: findEndName(journeys, query.to, 'destination') },
       retrieved_at: formatTimestamp(answer.retrievedAt),
-      journeys: selection.journeys.map(toJourneyBody),
+      journeys: selection.journeys.map((journey) => withPaths(toJourneyBody(journey), query.path)),
     };
     return { body, freshness: freshnessOf(answer), leftOut: sumLeftOut([leftOut, selection.leftOut]) };
   },

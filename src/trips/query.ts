@@ -3,10 +3,22 @@ import { askedWallClock } from '../asked-time.ts';
 import { countUpTo, describe, optional, requiredText, withDefault } from '../transit/parameter.ts';
 import { stopIdParameter } from '../transit/stop.ts';
 import { dateParameter, timeParameter } from '../transit/time.ts';
+import { PATH_FORMS } from './path.ts';
 
 const arriveByParameter = requiredText('true or false')
   .pipe(z.stringbool({ truthy: ['true'], falsy: ['false'], error: 'must be true or false' }))
   .meta({ type: 'boolean', description: 'Arrive by date and time, instead of departing then.' });
+
+const pathAllowed = 'must be full, polyline or none';
+
+const pathParameter = requiredText('full, polyline or none')
+  .pipe(z.enum(PATH_FORMS, { error: pathAllowed }))
+  .meta({
+    type: 'string',
+    enum: [...PATH_FORMS],
+    description:
+      'The geometry of legs: `full` has `[lat, lng]` pairs in `path`; `polyline` has an encoded polyline (precision 5) in `polyline` and leaves `path` empty; `none` leaves `path` empty.',
+  });
 
 export const tripsQuery = z
   .object({
@@ -16,6 +28,7 @@ export const tripsQuery = z
     time: optional(timeParameter),
     arrive_by: withDefault(arriveByParameter, 'false'),
     limit: describe(withDefault(countUpTo(6), '5'), 'How many journeys to choose from. More is taken as 6.'),
+    path: withDefault(pathParameter, 'full'),
   })
   .refine(({ from, to }) => !/^[Gg]?\d+$/.test(from) || from !== to, {
     path: ['to'],

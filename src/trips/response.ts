@@ -39,12 +39,16 @@ const legSchema = z
     stops: z.int().min(0).meta({ description: 'Stops between the ends; 0 on a walk' }),
     is_live: z.boolean().meta({ description: 'Whether the vehicle is tracked; false on a walk' }),
     path: z.array(positionSchema).meta({
-      description: '`[lat, lng]` pairs, ready for a map polyline',
+      description: '`[lat, lng]` pairs, ready for a map polyline; empty with `path=polyline` and `path=none`',
       example: [
         [-33.8606, 151.2116],
         [-33.8005, 151.2839],
       ],
     }),
+    polyline: z
+      .string()
+      .optional()
+      .meta({ description: 'The path as an encoded polyline, precision 5; only with `path=polyline`' }),
     alerts: z.array(z.string()).meta({ description: 'Disruption notices as plain text; empty when there are none' }),
   })
   .meta({ id: 'Leg', description: 'One ride or one walk of a journey.' });
@@ -75,8 +79,11 @@ export const tripsResponse = z
   })
   .meta({ id: 'Trips', description: 'Journeys between two stops.' });
 
+export type JourneyBody = z.infer<typeof journeySchema>;
+export type LegBody = z.infer<typeof legSchema>;
+
 /** The journey as callers see it. */
-export function toJourneyBody(journey: Journey): z.infer<typeof journeySchema> {
+export function toJourneyBody(journey: Journey): JourneyBody {
   const origin = originOf(journey);
   const destination = destinationOf(journey);
   return {
@@ -91,7 +98,7 @@ export function toJourneyBody(journey: Journey): z.infer<typeof journeySchema> {
   };
 }
 
-function toLegBody({ origin, destination, ...leg }: Leg): z.infer<typeof legSchema> {
+function toLegBody({ origin, destination, ...leg }: Leg): LegBody {
   return {
     mode: leg.mode,
     route: leg.route,

@@ -5,22 +5,22 @@ import type { EfaAnswer } from '../efa/ask.ts';
 import { type FreshnessWindow, staleUntil } from './freshness-window.ts';
 import type { SharedStore } from './shared-store.ts';
 
-/** A kept answer: compressed, about a tenth of its size on the wire and a fiftieth of the object. */
+/** A kept answer, compressed to about a tenth of its JSON and a fiftieth of its object in memory. */
 export interface KeptAnswer {
   retrievedAt: number;
   packed: Buffer;
 }
 
 export interface AnswerCache {
-  /** The answer of this process, stale or not, but never beyond its stale window. */
+  /** The answer that this process keeps, fresh or stale. */
   find(key: string, window: FreshnessWindow): KeptAnswer | null;
-  /** The newest answer of any instance. */
+  /** The newest answer that any instance keeps. */
   load(key: string, window: FreshnessWindow): Promise<KeptAnswer | null>;
   keep(key: string, window: FreshnessWindow, answer: EfaAnswer<unknown>): KeptAnswer;
   size(): { entries: number; bytes: number };
 }
 
-/** Of an entry beside its packed answer: key, numbers, the list node of the cache. */
+/** What an entry takes beside its packed answer: numbers, the map entry and the list node of the cache. */
 const OVERHEAD_BYTES = 400;
 const MOMENT_BYTES = 8;
 
@@ -65,7 +65,7 @@ export function unpack({ packed }: KeptAnswer): Promise<unknown> {
   return readJson(zstdDecompressSync(packed));
 }
 
-/** The moment, then the packed answer. */
+/** Eight bytes for the moment of retrieval, then the packed answer. */
 function write({ retrievedAt, packed }: KeptAnswer): Buffer {
   const moment = Buffer.alloc(MOMENT_BYTES);
   moment.writeDoubleBE(retrievedAt);
@@ -77,7 +77,7 @@ function read(written: Buffer | null): KeptAnswer | null {
   return { retrievedAt: written.readDoubleBE(), packed: exactBytes(written.subarray(MOMENT_BYTES)) };
 }
 
-/** In memory of its own: what a decoder or a socket returns is a small view of a large buffer, which the view keeps alive. */
+/** A copy with memory of its own. Decoders and sockets return small views of large buffers and so keep those alive. */
 function exactBytes({ buffer, byteOffset, length }: Buffer): Buffer {
   return Buffer.from(buffer.slice(byteOffset, byteOffset + length));
 }

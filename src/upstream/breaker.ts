@@ -1,16 +1,16 @@
 import { ApiError } from '../errors.ts';
 
 /*
- * A circuit breaker. It opens after some failures in a row: no calls are made. Single probes (half-open) go through,
- * until one succeeds and closes it.
+ * A circuit breaker. After some failures in a row it opens, and no calls are made but single probes. The first probe
+ * that succeeds closes it.
  */
 
 const FAILURES_TO_OPEN = 5;
 const FIRST_PAUSE_MS = 1000;
-/** Short enough for answers to be fresh again within five seconds of the authority's return. */
+/** Short, so that answers are fresh again within five seconds of the authority's return. */
 const MAX_PAUSE_MS = 3000;
 
-/** No call is made, because the authority has failed several times in a row. */
+/** The authority has failed several times in a row; no call is made. */
 export class BreakerOpenError extends ApiError {
   constructor(pauseMs: number) {
     super('UPSTREAM_UNAVAILABLE', 'The transport authority does not answer at present. Try again later.', {
@@ -20,7 +20,7 @@ export class BreakerOpenError extends ApiError {
   }
 }
 
-/** Permission for one call. Exactly one of the three outcomes has to be reported, once. */
+/** Permission for one call. The caller has to report one of the three outcomes, once. */
 export interface Permit {
   isProbe: boolean;
   succeeded(): void;
@@ -30,7 +30,10 @@ export interface Permit {
 }
 
 export interface Breaker {
-  /** Throws `BreakerOpenError` while open. Probes do not wait for each other, so one that hangs holds nothing up. */
+  /**
+   * Throws `BreakerOpenError` while open. The next probe does not wait for the outcome of the one before, which may
+   * hang.
+   */
   permit(): Permit;
   isOpen(): boolean;
 }

@@ -16,30 +16,33 @@ import type { InstanceFlight } from './instance-flight.ts';
 import { createPopularity } from './popularity.ts';
 import type { SingleFlight } from './single-flight.ts';
 
-/** How long to wait for a fresh answer where a stale one could be served. */
+/** How long a request waits for a fresh answer when a stale one is at hand. */
 const STALE_PATIENCE_MS = 3000;
-/** After a failure the same question is not asked again for so long. */
+/** How long the same question is not asked again after a failure. */
 const FAILURE_MEMORY_MS = 1000;
 const MAX_FAILURES = 10_000;
-/** What about 250 kB of JSON are packed. */
+/** The packed size of about 250 kB of JSON. */
 const LARGE_PACKED_BYTES = 15_000;
-/** With so many requests within a few minutes a question is popular. */
+/** How many requests within a few minutes make a question popular. */
 const POPULAR = 3;
 
-/** Questions by how they were answered, since the process began. */
+/** How many questions were answered in which way since the process began. */
 export type AnsweredCounts = Record<
   'upstream' | 'joined' | 'cache' | 'staleBusy' | 'staleFailing' | 'refused' | 'failed',
   number
 >;
 
-/** What is asked, and for how long its answers hold. */
+/** A question, its key, and for how long its answers are fresh and stale. */
 interface Asked {
   question: Question;
   key: string;
   window: FreshnessWindow;
 }
 
-/** `ask` with a cache: fresh from what is kept, else by a call, else stale from what is kept, else the call's error. */
+/**
+ * `ask` with a cache. It gives a fresh kept answer, else makes a call, else gives a stale kept answer, else the call's
+ * error.
+ */
 export function createCachedAsk(layers: {
   call: GuardedCall;
   cache: AnswerCache;
@@ -103,7 +106,9 @@ export function createCachedAsk(layers: {
     return counted(source, { payload, retrievedAt, ...(freshness && { freshness: { ...freshness, source } }) });
   }
 
-  /** The answer for all that wait for the key: from another instance if that is quicker, else by a call of ours. */
+  /**
+   * The answer for all requests that wait for the key: another instance's answer if there is one, else that of a call.
+   */
   async function fetch({ question, key, window }: Asked, ticket: Ticket): Promise<EfaAnswer<unknown>> {
     try {
       return await instances.alone(key, {
@@ -116,7 +121,7 @@ export function createCachedAsk(layers: {
           const { payload, retrievedAt } = await call(question, ticket, (arrived) => {
             keptBytes = cache.keep(key, window, arrived).packed.length;
           });
-          // Packing a large answer takes some time, reading its records too: other work gets its turn between them.
+          // Packing a large answer takes time, and so does mapping its records. Other requests are served in between.
           if (keptBytes > LARGE_PACKED_BYTES) await nextTurn();
           return { payload, retrievedAt, freshness: freshnessOf(retrievedAt.getTime(), window, 'upstream', null) };
         },
@@ -152,7 +157,7 @@ export function createCachedAsk(layers: {
     return { payload: await unpack(kept), retrievedAt: new Date(kept.retrievedAt), freshness };
   }
 
-  /** A stale answer was fresh for as long as it would have been without any stretch. */
+  /** `freshUntil` of a stale answer is told without the stretch, so that it lies in the past. */
   function freshnessOf(
     retrievedAt: number,
     window: FreshnessWindow,

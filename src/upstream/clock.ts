@@ -1,8 +1,8 @@
-/** Time as the upstream layers see it: a simulated day passes one in that runs ahead. */
+/** The time for the upstream layers. Tests and simulations pass a clock of their own. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Runs `task` once, later; returns how to call it off. Never keeps the process alive. */
+  /** Runs `task` once after the delay and returns a function that cancels it. Does not keep the process alive. */
   after(delayMs: number, task: () => void): () => void;
 }
 
@@ -19,7 +19,7 @@ export function sleep(clock: Clock, delayMs: number): Promise<void> {
   return new Promise((resolve) => clock.after(delayMs, resolve));
 }
 
-/** The promise's outcome or, when it takes longer than `delayMs`, what `late` makes of it. */
+/** The promise's outcome or, when it takes longer than `delayMs`, the outcome of `late`. */
 export function within<Value>(
   clock: Clock,
   delayMs: number,

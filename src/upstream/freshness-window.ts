@@ -6,8 +6,8 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /**
- * For how long an answer is fresh and, on top of that, for how long it may be served while a fresh one cannot be had
- * (the two numbers of `Cache-Control: max-age, stale-if-error`).
+ * For how long an answer is fresh, and for how long after that it may be served stale. They are the two numbers of
+ * `Cache-Control: max-age, stale-if-error`.
  */
 export interface FreshnessWindow {
   freshMs: number;
@@ -22,7 +22,7 @@ export const FRESHNESS_WINDOWS: Readonly<Record<FreshnessClass, FreshnessWindow>
   search: { freshMs: 24 * HOUR, staleMs: 7 * DAY },
 };
 
-/** `stretch` is 1 to 4: the scarcer calls are, the longer an answer stays in use. */
+/** `stretch`, from 1 to 4, makes answers stay fresh longer when calls are scarce. */
 export function freshUntil(retrievedAt: number, { freshMs }: FreshnessWindow, stretch: number): number {
   return retrievedAt + freshMs * stretch;
 }

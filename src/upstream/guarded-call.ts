@@ -9,16 +9,16 @@ import type { Budget } from './budget/budget.ts';
 import type { Ticket } from './budget/ticket.ts';
 import { type Clock, within } from './clock.ts';
 
-/** The log of the layers. */
+/** Where the upstream layers log. */
 export interface Log {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
 }
 
-/** Calls of the authority since the process began. */
+/** Counts of calls to the authority since the process began. */
 export interface CallCounts {
-  /** Retries among them. */
+  /** All calls, retries included. */
   calls: number;
   retries: number;
   failures: number;
@@ -28,19 +28,22 @@ export interface CallCounts {
   rateRefusals: number;
 }
 
-/** Takes an answer also when it arrives after every request has given up. */
+/** Is given every answer, also one that arrives after all requests have given up. */
 type Keep = (answer: EfaAnswer<unknown>) => void;
 
 export type GuardedCall = (question: Question, ticket: Ticket, keep: Keep) => Promise<EfaAnswer<unknown>>;
 
-/** With less time left a retry is not worth it. */
+/** A retry is not made with less time left than this. */
 const MIN_CALL_MS = 1000;
-/** Short, so that requests waiting for a probe of a hanging authority ask again soon after it is back. */
+/** Requests do not wait longer for a probe, so that they ask again soon after a hanging authority is back. */
 const PROBE_PATIENCE_MS = 3000;
-/** How long a key that was refused is not used while there are others. */
+/** How long a refused key is left aside when there are others. */
 const REFUSED_KEY_PAUSE_MS = 60_000;
 
-/** Makes one call within the budget: breaker, line, deadline, at most one retry. `asks` are one for each key. */
+/**
+ * Makes a call with the permission of the breaker and the budget, within the deadline, with at most one retry. A
+ * background call is not retried. `asks` has one `ask` for each upstream key.
+ */
 export function createGuardedCall(options: {
   asks: readonly Ask[];
   budget: Budget;
@@ -68,7 +71,7 @@ export function createGuardedCall(options: {
         return await (permit.isProbe ? within(clock, PROBE_PATIENCE_MS, answer, giveUpProbe) : answer);
       } catch (error) {
         const isOver = isRetry || permit.isProbe || deadline - clock.now() < MIN_CALL_MS;
-        if (isOver || !isWorthRetrying(error)) throw error;
+        if (isOver || ticket.priority === 'background' || !isWorthRetrying(error)) throw error;
       }
     }
   }
@@ -121,7 +124,7 @@ export function createGuardedCall(options: {
     if (!wasOpen && breaker.isOpen()) log.warn({ err: error }, 'the authority fails: the circuit breaker is open');
   }
 
-  /** With several keys, another key may be accepted where this one was refused. */
+  /** A refusal of the key is worth a retry when there is another key. */
   function isWorthRetrying(error: unknown): boolean {
     const { status, pauseSeconds } = statusOf(error);
     if (pauseSeconds !== null || status === 401) return asks.length > 1;
@@ -131,7 +134,7 @@ export function createGuardedCall(options: {
   return { call, counts };
 }
 
-/** A failed background check must not open the breaker for requests that wait; a success closes it all the same. */
+/** The failure of a background check does not open the breaker, because it would refuse requests that wait. */
 function withoutFailures(permit: Permit): Permit {
   return permit.isProbe ? permit : { ...permit, failed: permit.withdrawn };
 }

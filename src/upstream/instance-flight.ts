@@ -9,13 +9,13 @@ import type { SharedStore } from './shared-store.ts';
 const LOCK_TTL_MS = 2000;
 const EXTEND_EVERY_MS = 700;
 const LOOK_EVERY_MS = 50;
-/** For so long the holder's failure is also the failure of the other instances. */
+/** How long the other instances take over the holder's failure instead of asking too. */
 const FAILURE_NOTE_MS = 1000;
 const FAILURE_NOTE = 'failed:';
 
-/** One flight for equal questions of all instances. */
+/** Single flight across instances: equal questions of all instances share one call. */
 export interface InstanceFlight {
-  /** `look` finds the answer that another instance has stored meanwhile; `work` is done by one instance at a time. */
+  /** One instance at a time does `work`; the others wait and `look` for its result. */
   alone<Result>(key: string, task: { look(): Promise<Result | null>; work(): Promise<Result> }): Promise<Result>;
 }
 

@@ -1,13 +1,13 @@
-/** Knows which questions many ask. */
+/** Counts how often each question was asked in the last minutes. */
 export interface Popularity {
-  /** Counts one more request for the question; how many there were of late. */
+  /** Counts one more request for the question and returns how many there were. */
   note(key: string): number;
 }
 
 const GENERATION_MS = 3 * 60_000;
 const MAX_QUESTIONS = 50_000;
 
-/** Counts over the last three to six minutes, in two generations, the older one thrown away when a new one begins. */
+/** Counts in two generations of three minutes; the older one is dropped when a new one begins. */
 export function createPopularity({ now }: { now: () => number }): Popularity {
   let current = new Map<string, number>();
   let previous = new Map<string, number>();

@@ -12,28 +12,28 @@ import { noSharedStore, type SharedStore } from './shared-store.ts';
 import { createSingleFlight } from './single-flight.ts';
 
 export interface ProtectionOptions {
-  /** One for each upstream key. */
+  /** One `ask` for each upstream key. */
   asks: readonly Ask[];
-  /** Of each key. */
+  /** The limits of each key. */
   limits: Limits;
   log: Log;
   deadlines?: Deadlines;
   maxCacheBytes?: number;
   clock?: Clock;
-  /** Shared with other instances; without it this process is by itself. */
+  /** The store and the meters that instances share; without them this process works alone. */
   shared?: { store: SharedStore; meters: readonly Meter[] } | undefined;
 }
 
 export interface Protection {
   ask: Ask;
-  /** What happened since the process began. */
+  /** Counted since the process began. */
   counts: CallCounts & { answered: AnsweredCounts };
   state(): UpstreamState;
 }
 
 interface UpstreamState {
   isBreakerOpen: boolean;
-  /** 1 to 4. */
+  /** By how much freshness is stretched, 1 to 4. */
   stretch: number;
   /** 1 is full, 0 is nothing left for now. */
   reserveFill: number;
@@ -46,9 +46,9 @@ const MAX_CACHE_BYTES = 64 * 1024 * 1024;
 const DEFAULT_DEADLINES = deadlinesFrom(8000);
 
 /**
- * `ask` with everything that protects the authority, and us when it fails. From outside to inside: the answers kept in
- * the process, one call for equal questions, the answers and calls of other instances, the circuit breaker, the line for
- * the budget, the call. Answers say how fresh they are.
+ * `ask` with the layers that protect the authority from too many calls, and the service when the authority fails. From
+ * outside to inside: cache of the process, single flight, cache and single flight of all instances, circuit breaker,
+ * budget, call. Answers tell how fresh they are.
  */
 export function protectUpstream(options: ProtectionOptions): Protection {
   const { asks, limits, log, clock = systemClock, maxCacheBytes: maxBytes = MAX_CACHE_BYTES } = options;

@@ -1,13 +1,15 @@
 import { joinTicket, type Ticket } from './budget/ticket.ts';
 
-/** One piece of work that any number of requests wait for. */
+/** Work under way that any number of requests wait for. */
 interface Flight<Result> {
   result: Promise<Result>;
   startedAt: number;
 }
 
 export interface SingleFlight<Result> {
-  /** The flight under way for the key, else a new one. A ticket that joins can only improve the flight's place in line. */
+  /**
+   * The flight under way for the key, else a new one. A ticket that joins can improve the place of the flight's ticket.
+   */
   join(
     key: string,
     ticket: Ticket,
@@ -15,7 +17,7 @@ export interface SingleFlight<Result> {
   ): { flight: Flight<Result>; isOurs: boolean };
 }
 
-/** A flight belongs to no request: one that goes away, or waits no longer, changes nothing for the others. */
+/** A flight goes on when the request that began it gives up; the other requests still wait for it. */
 export function createSingleFlight<Result>({ now }: { now: () => number }): SingleFlight<Result> {
   const flights = new Map<string, Flight<Result> & { ticket: Ticket }>();
 
@@ -27,7 +29,7 @@ export function createSingleFlight<Result>({ now }: { now: () => number }): Sing
         return { flight: underWay, isOurs: false };
       }
       const result = work(ticket).finally(() => flights.delete(key));
-      // Requests may have given up by then; a rejection that nothing handles would end the process.
+      // All requests may have given up, and a rejection without a handler would end the process.
       result.catch(() => {});
       const flight = { result, startedAt: now(), ticket };
       flights.set(key, flight);

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseKey } from '#src/access/keys.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { issueTestKey } from '../support/access.ts';
@@ -113,6 +113,48 @@ it('refuses a file of a newer version rather than spoil it', async () => {
   database.exec('PRAGMA user_version = 99');
   database.close();
   expect(() => openEmbeddedStore(path)).toThrow(/newer version of this service \(schema 99/);
+});
+
+describe('opening fails with one line that names DATA_DIR when', () => {
+  const spoilt = {
+    'the data directory is a file': () => writeFileSync(dirname(path), ''),
+    'the file is not a database': () => {
+      mkdirSync(dirname(path));
+      writeFileSync(path, 'not a database, but long enough to be taken for one'.repeat(100));
+    },
+    'the file is a directory': () => mkdirSync(path, { recursive: true }),
+    'the file was cut off': async () => {
+      await fill();
+      truncateSync(path, 20_000);
+    },
+    'pages of the file were overwritten': async () => {
+      await fill();
+      const file = openSync(path, 'r+');
+      writeSync(file, Buffer.alloc(20_000, 'x'), 0, 20_000, 8192);
+      closeSync(file);
+    },
+  };
+
+  it.each(Object.entries(spoilt))('%s', async (_name, spoil) => {
+    await spoil();
+    expect(() => openEmbeddedStore(path)).toThrow(
+      /^The account database [^\n]+ cannot be used: [^\n]+\. Check DATA_DIR\.$/,
+    );
+  });
+
+  it('another process holds the file for good', async () => {
+    await fill();
+    const other = new DatabaseSync(path);
+    other.exec('BEGIN IMMEDIATE');
+    expect(() => openEmbeddedStore(path)).toThrow(/cannot be used: database is locked\. Check DATA_DIR\.$/);
+    other.close();
+  });
+
+  async function fill(): Promise<void> {
+    const store = openEmbeddedStore(path);
+    for (let n = 0; n < 200; n++) await issueTestKey(store);
+    await store.close();
+  }
 });
 
 it('has strict tables, so that a count is always a number', async () => {

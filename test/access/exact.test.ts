@@ -26,7 +26,7 @@ const SHARED = {
   },
 };
 
-describe.each(Object.entries(SHARED))('four processes on %s', (_name, open) => {
+describe.each(Object.entries(SHARED))('four processes on %s', { timeout: 60_000 }, (_name, open) => {
   let processes: ChildProcess[];
   let store: AccountStore;
   let stop: () => Promise<void>;

@@ -11,6 +11,8 @@ import { startUpstream } from '../support/upstream.ts';
 /** A question of each operation that it can answer. An operation without one here fails below. */
 const VALID_QUERY: Record<string, string> = {
   '/v1/departures': 'stop=200060',
+  '/v1/departures/stream': 'stop=200060',
+  '/v1/boards': 'stops=200060',
   '/v1/nearby': 'lat=-33.87&lng=151.21',
   '/v1/stops/search': 'q=central',
   '/v1/trips': 'from=200060&to=200070',

@@ -24,7 +24,7 @@ function createAsked() {
     tag: 'Stops',
     summary: '',
     description: '',
-    query: z.object({}),
+    query: z.object({ text: z.string().optional() }),
     body: z.object({}),
     errors: [],
     example: { query: '', body: {} },
@@ -37,7 +37,7 @@ function createAsked() {
   });
   const answers = createAnswers({ ask, now: () => NOW, deadlineMs: 1000, log: { warn() {}, debug() {} } });
   const find = (requester: Requester) => answers.find(operation, {}, requester);
-  return { asked, release, ask, find };
+  return { asked, release, ask, answers, operation, find };
 }
 
 describe('equal questions at the same time', () => {
@@ -68,6 +68,62 @@ describe('equal questions at the same time', () => {
     expect(asked[0]?.accounts?.size).toBeLessThan(50);
     release();
     await Promise.all(finding);
+  });
+});
+
+describe('an operation that runs another', () => {
+  /** Runs that other operation for each of the texts. */
+  const createOuter = (inner: ReturnType<typeof createAsked>['operation'], texts: readonly string[]) =>
+    defineOperation({
+      ...inner,
+      path: '/v1/outer',
+      async find(_query, { run }) {
+        const [first] = await Promise.all(texts.map((text) => run(inner, { text })));
+        if (!first) throw new Error('nothing was run');
+        return first;
+      },
+    });
+
+  it('asks on behalf of the accounts that wait for it', async () => {
+    const { asked, release, answers, operation } = createAsked();
+    release();
+    await answers.find(createOuter(operation, ['a', 'b']), {}, { priority: 'low', account: 'first' });
+    expect(asked.map(({ accounts }) => [...(accounts ?? [])])).toEqual([['first'], ['first']]);
+  });
+
+  it.each([
+    ['low', 2],
+    ['normal', 8],
+    ['high', 20],
+  ] as const)(
+    'has as many questions open as an account with priority %s may have waiting, of twenty: %i',
+    async (priority, most) => {
+      const { asked, release, answers, operation } = createAsked();
+      const texts = Array.from({ length: 20 }, (_, index) => String(index));
+      const finding = answers.find(createOuter(operation, texts), {}, { priority, account: 'first' });
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(asked).toHaveLength(most);
+      release();
+      await finding;
+      expect(asked).toHaveLength(20);
+    },
+  );
+});
+
+describe('an operation that runs another, when the authority is slow', () => {
+  it('waits no longer than its own deadline, for all that it runs together', async () => {
+    const { operation, ask } = createAsked();
+    const answers = createAnswers({ ask, now: () => NOW, deadlineMs: 100, log: { warn() {}, debug() {} } });
+    const outer = defineOperation({
+      ...operation,
+      path: '/v1/outer',
+      async find(_query, { run }) {
+        const outcomes = await Promise.allSettled(['a', 'b', 'c', 'd'].map((text) => run(operation, { text })));
+        expect(outcomes.map(({ status }) => status)).toEqual(Array(4).fill('rejected'));
+        throw outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason)[3];
+      },
+    });
+    await expect(answers.find(outer, {}, { priority: 'low' })).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
   });
 });
 

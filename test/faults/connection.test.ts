@@ -116,7 +116,7 @@ async function expectWell(operation: Operation): Promise<void> {
 }
 
 describe.each(OPERATIONS)('$name', (operation) => {
-  it.each(FAULTS)('tells %s as our own error, and serves the next answer', async (_name, fault, expected) => {
+  it.each(FAULTS)('answers with our own error after %s, and serves the next answer', async (_name, fault, expected) => {
     faults.set(operation.endpoint, fault);
     const response = await app.inject(operation.url).finally(() => faults.clear());
     expect(response.statusCode).toBe(expected.status);
@@ -127,7 +127,7 @@ describe.each(OPERATIONS)('$name', (operation) => {
     await expectWell(operation);
   });
 
-  it('tells an authority that is not there as our own error, and serves it when it is back', async () => {
+  it('answers with our own error while the authority is not there, and well when it is back', async () => {
     const server = createServer((request, response) =>
       good(Object.assign(request, { url: request.url ?? '' }), response),
     );
@@ -167,7 +167,7 @@ describe('more failures at once than there are connections', () => {
 });
 
 describe('a name that does not resolve', () => {
-  it('is told as an error of the authority, without the name', async () => {
+  it('is answered as an error of the authority, without the name', async () => {
     const lost = await buildTestApp({ upstream: 'http://authority.invalid/v1/tp', now: NOW });
     const response = await lost.inject(OPERATIONS[0].url);
     await lost.close();

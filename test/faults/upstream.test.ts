@@ -8,7 +8,7 @@ import { buildTestApp, type TestApp } from '#test/support/app.ts';
 
 const ORIGIN = 'https://authority.test';
 const UPSTREAM_URL = `${ORIGIN}/v1/tp`;
-/** Stands in every spoilt answer; nothing of it may reach a caller. */
+/** A text in every spoilt answer. It must not reach a caller. */
 const SECRET = 'upstream-said-this';
 const JSON_HEADERS = { 'content-type': 'application/json' };
 const TOO_LARGE = 6_000_001;
@@ -46,14 +46,14 @@ function answerOnce(endpoint: string, { status = 200, body = '', headers = {} }:
     .reply(status, typeof body === 'string' ? Buffer.from(body) : body, headers);
 }
 
-/** The authority is well again. */
+/** The authority answers well from now on. */
 function answerWell(): void {
   for (const [endpoint, answer] of GOOD_ANSWERS) {
     nock(ORIGIN).get(`/v1/tp/${endpoint}`).query(true).times(20).reply(200, answer, JSON_HEADERS);
   }
 }
 
-/** The fault is answered with the error, and nothing of it is left behind. */
+/** Expects the error for the reply, and a good answer afterwards. */
 async function expectFailure(
   operation: Operation,
   reply: Reply,
@@ -101,7 +101,7 @@ const SOAP_FAULT = `<?xml version="1.0" encoding="UTF-8"?>
     </soapenv:Body>
 </soapenv:Envelope>`;
 
-/** What the authority answers, and what becomes of it. */
+/** What the authority answers, and the error that a caller gets. */
 const FAILURES: [name: string, reply: Reply, expected: Parameters<typeof expectFailure>[2]][] = [
   ['401, our key refused', { status: 401, body: unauthenticated }, UPSTREAM_ERROR],
   ['403 without a reason, our key refused', { status: 403, body: `{"message":"Forbidden ${SECRET}"}` }, UPSTREAM_ERROR],

@@ -11,7 +11,8 @@ import { issueTestKey } from '#test/support/access.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { json, startUpstream } from '#test/support/upstream.ts';
 
-const OPERATIONS = createOperations({ verdicts: createVerdicts(() => new Date()) }).map(
+const nearby = { verdicts: createVerdicts(() => new Date()), checkQueue: { add() {} } };
+const OPERATIONS = createOperations({ nearby, docsUrl: 'https://example.test/docs' }).map(
   (operation) => [operation.path, operation] as const,
 );
 
@@ -56,7 +57,9 @@ describe('the OpenAPI description', () => {
   });
 
   it('has every operation of the list and nothing else', () => {
-    expect(Object.keys(document.paths).sort()).toEqual(OPERATIONS.map(([path]) => path).sort());
+    const streams = OPERATIONS.filter(([, { stream }]) => stream).map(([path]) => `${path}/stream`);
+    expect(streams).toEqual(['/v1/departures/stream']);
+    expect(Object.keys(document.paths).sort()).toEqual([...OPERATIONS.map(([path]) => path), ...streams].sort());
     for (const item of Object.values(document.paths)) expect(Object.keys(item as object)).toEqual(['get']);
   });
 
@@ -196,6 +199,19 @@ describe('the OpenAPI description', () => {
     }
     expect(Object.keys(responses[429].headers)).toContain('Retry-After');
     expect(Object.keys(responses[200].headers)).toContain('RateLimit');
+  });
+
+  it('has the stream of departures, with their parameters and errors and its own', () => {
+    const [stream, board] = [document.paths['/v1/departures/stream'].get, document.paths['/v1/departures'].get];
+    // A stream sends each board when it has changed, so that there is nothing to ask for with If-None-Match.
+    expect(stream.parameters.slice(0, -1)).toEqual(board.parameters.slice(0, -1));
+    expect(stream.parameters.at(-1)).toMatchObject({ name: 'Last-Event-ID', in: 'header', required: false });
+    expect(Object.keys(stream.responses)).toEqual(Object.keys(board.responses).filter((status) => status !== '304'));
+    expect(stream.responses[200].content['text/event-stream'].example).toMatch(
+      /^id: .*\nevent: board\ndata: \{.*\n\n$/,
+    );
+    const { examples } = stream.responses[429].content['application/json'];
+    expect(Object.keys(examples).sort()).toEqual(['DAILY_LIMIT_EXCEEDED', 'TOO_MANY_REQUESTS']);
   });
 
   it.each(OPERATIONS)('%s: the example is a body that the schema allows', (path, operation) => {

@@ -170,7 +170,10 @@ const WITHOUT_EFFECT: [url: string, told: string][] = [
   [`${NEARBY}&date=20260416`, 'date has no effect on /v1/nearby, which takes lat, lng, radius, limit and modes.'],
   ['/v1/stops/search?query=manly', 'query has no effect. Did you mean `q`?'],
   [`${TRIPS}&arriveBy=true`, 'arriveBy has no effect. Did you mean `arrive_by`?'],
-  [`${TRIPS}&modes=train`, 'modes has no effect on /v1/trips, which takes from, to, date, time, arrive_by and limit.'],
+  [
+    `${TRIPS}&modes=train`,
+    'modes has no effect on /v1/trips, which takes from, to, date, time, arrive_by, limit and path.',
+  ],
   [`${TRIPS}&mode=train`, 'mode has no effect on /v1/trips'],
   [`${TRIPS}&routes=T1`, 'routes has no effect on /v1/trips'],
 ];

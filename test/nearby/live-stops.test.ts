@@ -22,14 +22,19 @@ const alive = (...modes: Mode[]): Verdict => ({ isAlive: true, modes, knownUntil
 const dead: Verdict = { isAlive: false, modes: [], knownUntil };
 const buses = { modes: ['bus'] as Mode[], limit: 10 };
 
-/** Answers checks from a table, alive with buses where it says nothing, and keeps what was asked and how much at once. */
-function stopCheckOf(table: Record<string, Verdict | null>, known: Record<string, Verdict> = {}) {
+/** Answers checks from a table; stops that are not in it are alive with buses. Records the checks. */
+function stopCheckOf(
+  table: Record<string, Verdict | null>,
+  known: Record<string, Verdict> = {},
+  mostChecks = Number.POSITIVE_INFINITY,
+) {
   const checked: string[] = [];
   let running = 0;
   const stopCheck: StopCheck & { checked: string[]; mostAtOnce: number } = {
     checked,
     mostAtOnce: 0,
     find: (stopId) => known[stopId] ?? null,
+    mayCheck: () => checked.length < mostChecks,
     async check(stopId) {
       if (known[stopId]) return known[stopId];
       checked.push(stopId);
@@ -102,9 +107,17 @@ describe('live stops', () => {
     const found = await findLiveStops(stops(8, 'bus'), buses, stopCheck);
     expect(ids(found)).toEqual(['1', '2', '4', '5', '7', '8']);
     expect(stopCheck.checked).toEqual(['1', '2', '3', '4']);
+    expect(found.unchecked).toEqual(['2', '5', '8']);
   });
 
-  it('nothing nearby is nothing, and asks nothing', async () => {
+  it('are kept unchecked when no check is left; what is known still counts', async () => {
+    const stopCheck = stopCheckOf({ '2': dead }, { '6': dead, '7': alive('bus') }, 3);
+    const found = await findLiveStops(stops(8, 'bus'), buses, stopCheck);
+    expect(ids(found)).toEqual(['1', '3', '4', '5', '7', '8']);
+    expect(found.unchecked).toEqual(['4', '5', '8']);
+  });
+
+  it('without candidates there are none, and no check', async () => {
     const stopCheck = stopCheckOf({});
     expect(ids(await findLiveStops([], { modes: MODES, limit: 10 }, stopCheck))).toEqual([]);
     expect(stopCheck.checked).toEqual([]);

@@ -59,13 +59,13 @@ describe('the check of a stop', () => {
     expect(await checkStop(cancelled, verdicts, '200070', NOW)).toMatchObject({ isAlive: true, modes: ['bus'] });
   });
 
-  it('tells nothing, and remembers nothing, when either question fails', async () => {
+  it('is no verdict, and nothing is remembered, when either question fails', async () => {
     expect(await checkStop(answerInTurn(failure), verdicts, '200070', NOW)).toBeNull();
     expect(await checkStop(answerInTurn(silent, failure), verdicts, '200070', NOW)).toBeNull();
     expect(verdicts.find('200070')).toBeNull();
   });
 
-  it('lets a bug of our own be seen', async () => {
+  it('rejects with a bug of our own', async () => {
     const bug = new TypeError('ours');
     await expect(checkStop(answerInTurn(bug), verdicts, '200070', NOW)).rejects.toBe(bug);
   });
@@ -109,7 +109,7 @@ describe('a verdict is remembered', () => {
   });
 });
 
-describe('departures answers that pass', () => {
+describe('departures answers that requests get', () => {
   const question = { kind: 'departureMonitor', stopId: '200070', modes: MODES, at: null } as const;
 
   it('teach that the stop is alive and which modes leave there, and go on unchanged', async () => {
@@ -131,7 +131,7 @@ describe('departures answers that pass', () => {
     expect(verdicts.find('200070')).toBeNull();
   });
 
-  it('wake up a stop that was found dead', async () => {
+  it('make a stop alive that was found dead', async () => {
     verdicts.learn('200070', { isAlive: false, modes: [] });
     await learnFromDepartures(answerInTurn(toPayload([{ minute: 1 }])), verdicts)(question);
     expect(verdicts.find('200070')).toMatchObject({ isAlive: true });

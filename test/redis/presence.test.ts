@@ -79,7 +79,7 @@ describe('presence', () => {
 it('the shortest round trip tells the distance', () => {
   const distances = createDistances();
   for (const elapsedMs of [500, 230, 900]) distances.heard('a', elapsedMs);
-  expect(distances.patienceMs('a')).toBe(610);
+  expect(distances.patienceMs('a')).toBe(660);
   distances.measured('a', 300);
-  expect(distances.patienceMs('a')).toBe(750);
+  expect(distances.patienceMs('a')).toBe(800);
 });

@@ -15,11 +15,14 @@ export interface TestApp extends FastifyInstance {
   logged(): string;
 }
 
-export interface TestAppOptions extends Partial<Pick<AppOptions, 'pages' | 'connectionLimits' | 'arrivalMs'>> {
+export interface TestAppOptions
+  extends Partial<Pick<AppOptions, 'pages' | 'streamTimes' | 'connectionLimits' | 'arrivalMs'>> {
   /** The authority: as a function, or by its address. */
   upstream: Ask | string;
   /** A clock, or a moment at which the clock stands still until it is set. */
   now: string | (() => Date);
+  /** By default waiting takes for ever, so that nothing happens in the background. */
+  sleep?: (ms: number) => Promise<unknown>;
   /** Our key of the authority. */
   upstreamKey?: string;
   timeoutMs?: number;
@@ -51,10 +54,12 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     ask: client.ask,
     access: { store, acceptsTestKeys },
     now,
+    sleep: options.sleep ?? (() => new Promise(() => {})),
     logger: pino({ level: 'trace' }, { write: (line: string) => lines.push(line) }),
     ...(pages && { pages }),
     ...(connectionLimits && { connectionLimits }),
     ...(arrivalMs !== undefined && { arrivalMs }),
+    ...(options.streamTimes && { streamTimes: options.streamTimes }),
   });
   app.addHook('onClose', async () => client.close());
   if (sendsKey) sendKey(app, apiKey);

@@ -60,6 +60,14 @@ async function probeRoutes(app: FastifyInstance, { meanwhile }: { meanwhile: () 
     if (url.endsWith('?failing')) throw new ApiError('UPSTREAM_TIMEOUT', 'Too late.');
     return { ok: true };
   });
+  app.get('/v1/probe/five', async (request, reply) => {
+    await request.chargeMore(4);
+    meanwhile();
+    if (request.url.endsWith('?failing')) throw new ApiError('UPSTREAM_TIMEOUT', 'Too late.');
+    if (!request.url.endsWith('?unchanged')) return { ok: true };
+    request.costNoUpstreamCall = true;
+    return reply.code(304).send();
+  });
   app.get('/v1/probe/buggy', async () => {
     throw new TypeError('a bug');
   });

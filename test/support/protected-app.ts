@@ -1,4 +1,6 @@
+import type { AccountStore } from '#src/access/store.ts';
 import { createEfaClient } from '#src/efa/client.ts';
+import { sleep } from '#src/upstream/clock.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
@@ -6,14 +8,24 @@ import { createSimulatedClock } from '#test/support/simulated-clock.ts';
 import { type Answer, startUpstream } from '#test/support/upstream.ts';
 
 /** The whole service, protection included, before a made-up authority that speaks HTTP; time stands still. */
-export async function startProtectedApp(options: { now: string; answer: Answer; timeoutMs?: number }) {
+export async function startProtectedApp(options: {
+  now: string;
+  answer: Answer;
+  timeoutMs?: number;
+  store?: AccountStore;
+}) {
   const clock = createSimulatedClock(options.now);
   const now = () => new Date(clock.now());
   const upstream = await startUpstream(options.answer);
   const client = createEfaClient({ url: upstream.url, apiKey: 'test-key', timeoutMs: options.timeoutMs ?? 5000, now });
   const limits = { rps: 1000, dailyBudget: 1e9 };
   const protection = protectUpstream({ asks: [client.ask], limits, log: createTestLog(), clock });
-  const app = await buildTestApp({ upstream: protection.ask, now });
+  const app = await buildTestApp({
+    upstream: protection.ask,
+    now,
+    sleep: (ms) => sleep(clock, ms),
+    ...(options.store && { store: options.store }),
+  });
   app.addHook('onClose', async () => {
     await client.close();
     await upstream.close();

@@ -4,7 +4,8 @@ import { createOperations } from '#src/operations.ts';
 import { findForeign, findMeant, PARAMETER_NAMES } from '#src/transit/parameter-name.ts';
 
 it('every parameter of every operation is in the list, and no other', () => {
-  const operations = createOperations({ verdicts: createVerdicts(() => new Date()) });
+  const nearby = { verdicts: createVerdicts(() => new Date()), checkQueue: { add() {} } };
+  const operations = createOperations({ nearby, docsUrl: 'https://example.test/docs' });
   const names = new Set(operations.flatMap(({ query }) => Object.keys(query.shape)));
   expect(PARAMETER_NAMES.toSorted()).toEqual([...names].toSorted());
 });

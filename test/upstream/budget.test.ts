@@ -16,7 +16,7 @@ describe('the budget of calls', () => {
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(1000);
   });
 
-  it('answers who cannot be served within two seconds with 503 and a time to come back', async () => {
+  it('refuses questions that cannot be served within two seconds with 503 and Retry-After', async () => {
     const { clock, protection } = createProtected();
     const asked = Array.from({ length: 40 }, (_, one) => settle(protection.ask({ ...DEPARTURES, stopId: `${one}` })));
     await clock.advance(2500);
@@ -25,7 +25,7 @@ describe('the budget of calls', () => {
     expect(refused[0]?.outcome.error).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', headers: { 'retry-after': '2' } });
   });
 
-  it('serves pro before developer before free before checks in the background', async () => {
+  it('serves high before normal before low priority, and background checks last', async () => {
     const { clock, protection } = createProtected();
     const order: string[] = [];
     for (const [stopId, priority] of ['low', 'background', 'low', 'normal', 'high', 'high'].entries()) {
@@ -38,7 +38,7 @@ describe('the budget of calls', () => {
     expect(order).toEqual(['low', 'high', 'high', 'normal', 'low', 'background']);
   });
 
-  it('lends a call that is waited for the highest priority of those who wait', async () => {
+  it('gives a call the highest priority of the requests that wait for it', async () => {
     const { clock, protection } = createProtected();
     const order: string[] = [];
     const ask = (stopId: string, priority: 'low' | 'high') =>
@@ -49,7 +49,7 @@ describe('the budget of calls', () => {
     expect(order.indexOf('8')).toBeLessThan(order.indexOf('6'));
   });
 
-  it('hands the day out evenly, carries over what is not used, and is alive at the end of the day', async () => {
+  it('hands out the calls of a day evenly, carries over unused ones, and has calls left at its end', async () => {
     const { clock, protection, upstream } = createProtected({ limits: { rps: 5, dailyBudget: 2400 } });
     const midnight = Date.UTC(2026, 3, 16);
     await clock.advanceTo(midnight + 6 * HOUR);
@@ -69,7 +69,7 @@ describe('the budget of calls', () => {
     expect(calls.some((call) => call > midnight + 24 * HOUR - 120_000)).toBe(true);
   }, 60_000);
 
-  it('stretches freshness before it serves anything stale or refuses anybody', async () => {
+  it('stretches freshness before it serves a stale answer or refuses a request', async () => {
     const { clock, protection, upstream, ask } = createProtected();
     let stretched: number | null = null;
     for (let stop = 0; protection.counts.answered.refused + protection.counts.answered.staleBusy === 0; stop++) {

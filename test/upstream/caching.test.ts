@@ -13,7 +13,7 @@ describe('answers that are kept', () => {
     expect([first, second].map(({ value }) => value?.freshness?.source)).toEqual(['upstream', 'cache']);
   });
 
-  it('asks anew when the answer is no longer fresh, and nobody is given the old one meanwhile', async () => {
+  it('asks again when the answer is no longer fresh, and does not serve the old one meanwhile', async () => {
     const { clock, upstream, ask } = createProtected();
     await ask();
     await clock.advance(15_000);
@@ -33,7 +33,7 @@ describe('answers that are kept', () => {
     expect(sources.filter((source) => source === 'joined')).toHaveLength(499);
   });
 
-  it('fails all who wait for the same call together', async () => {
+  it('fails all requests that wait for the same call', async () => {
     const { clock, protection, upstream } = createProtected();
     upstream.outcome = () => new RangeError('a bug');
     const asked = Array.from({ length: 50 }, () => settle(protection.ask(DEPARTURES)));
@@ -42,7 +42,7 @@ describe('answers that are kept', () => {
     expect(upstream.calls).toHaveLength(1);
   });
 
-  it('finishes the call for the others when one goes away', async () => {
+  it('finishes a call for the other requests when one of them gives up', async () => {
     const { clock, protection } = createProtected();
     const leaving = new AbortController();
     const left = settle(protection.ask(DEPARTURES, { signal: leaving.signal }));
@@ -54,7 +54,7 @@ describe('answers that are kept', () => {
     expect(stayed.outcome.value?.payload).toMatchObject({ number: 1 });
   });
 
-  it('takes questions with the same answer for equal', async () => {
+  it('answers questions that are written differently but ask the same with one call', async () => {
     const { clock, protection, upstream } = createProtected();
     const ask = async (question: Promise<unknown>) => {
       settle(question);

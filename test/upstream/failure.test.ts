@@ -16,7 +16,14 @@ describe('an upstream that fails', () => {
     }
   });
 
-  it('is covered by what was kept, and that is said', async () => {
+  it('is not asked once more for a check in the background', async () => {
+    const { upstream, ask } = createProtected();
+    upstream.outcome = () => connectionLost();
+    await ask('1', 'background');
+    expect(upstream.calls).toHaveLength(1);
+  });
+
+  it('is covered by a stale answer that says so', async () => {
     const { clock, upstream, ask } = createProtected();
     const { value: first } = await ask();
     upstream.outcome = () => statusFailure(500);
@@ -34,7 +41,7 @@ describe('an upstream that fails', () => {
     expect((await ask()).error).toMatchObject({ code: 'UPSTREAM_ERROR' });
   });
 
-  it('is left alone after five failures in a row, but for a probe every three seconds', async () => {
+  it('is asked once every three seconds after five failures in a row', async () => {
     const { clock, protection, upstream } = createProtected();
     upstream.outcome = () => timeoutFailure();
     for (let second = 0; second < 120; second++) {
@@ -46,7 +53,7 @@ describe('an upstream that fails', () => {
     expect(upstream.calls.length).toBeGreaterThan(30);
   });
 
-  it('is not left alone because of checks in the background that nobody waits for', async () => {
+  it('is asked as before when only background checks fail', async () => {
     const { protection, clock, upstream, ask } = createProtected();
     upstream.outcome = () => statusFailure(500);
     for (let one = 0; one < 8; one++) {
@@ -71,7 +78,7 @@ describe('an upstream that fails', () => {
     expect(upstream.calls).toHaveLength(2);
   });
 
-  it('keeps nobody waiting beyond ten seconds', async () => {
+  it('keeps no request waiting for more than ten seconds', async () => {
     const { clock, protection, upstream } = createProtected();
     upstream.latencyMs = 3_600_000;
     for (let one = 0; one < 30; one++) {
@@ -81,7 +88,7 @@ describe('an upstream that fails', () => {
     }
   });
 
-  it('gets a few seconds to answer where something stale could be served', async () => {
+  it('gets three seconds to answer when a stale answer is at hand', async () => {
     const { clock, protection, upstream, ask } = createProtected();
     await ask();
     await clock.advance(20_000);
@@ -95,7 +102,7 @@ describe('an upstream that fails', () => {
     expect(upstream.calls).toHaveLength(2);
   });
 
-  it('that says 403 or 429 is left alone for as long as it says, and then asked again', async () => {
+  it('that says 403 or 429 is not asked for as long as it says, and then again', async () => {
     const { clock, protection, upstream, ask } = createProtected();
     upstream.outcome = () => statusFailure(429, 30);
     await ask('1');
@@ -129,7 +136,7 @@ describe('an upstream that fails', () => {
     expect(await askForMinutes(1)).toBeGreaterThan(150);
   });
 
-  it('that has answered a call made before its refusal is not asked again for that', async () => {
+  it('stays unasked after a refusal although an earlier call succeeds later', async () => {
     const { clock, protection, upstream } = createProtected();
     upstream.outcome = (question) => ((question as { stopId: string }).stopId === '1' ? statusFailure(429, 600) : null);
     settle(protection.ask({ ...DEPARTURES, stopId: '1' }));
@@ -143,7 +150,7 @@ describe('an upstream that fails', () => {
     expect(upstream.calls).toHaveLength(2);
   });
 
-  it('that refuses one key is asked with the other, and with the refused one now and then', async () => {
+  it('that refuses one key is asked with the other, and with the refused one once a minute', async () => {
     const { clock, upstream, upstreams, ask } = createProtected({ keys: 2 });
     upstream.outcome = () => statusFailure(429, 3600);
     for (let second = 0; second < 180; second++) {
@@ -154,7 +161,7 @@ describe('an upstream that fails', () => {
     expect(upstreams[0]?.calls.length).toBeLessThanOrEqual(5);
   });
 
-  it('that refuses our key raises an alarm; another key is used where there is one', async () => {
+  it('that refuses our key raises an alarm, and the other key is used', async () => {
     const { protection, upstream, upstreams, log, ask } = createProtected({ keys: 2 });
     upstream.outcome = () => statusFailure(401);
     for (const stop of ['1', '2', '3', '4']) expect((await ask(stop)).value).toBeDefined();

@@ -5,7 +5,7 @@ import { createProtected, DEPARTURES, settle } from '#test/support/protected.ts'
 const SECOND = 1000;
 const MODEST = Array.from({ length: 9 }, (_, index) => `modest-${index}`);
 
-/** A service that accounts ask, each question another one unless a stop is given. */
+/** A service with accounts that ask; each question is about another stop unless one is given. */
 function createAsked(options: Parameters<typeof createProtected>[0] = {}) {
   const made = createProtected(options);
   let questions = 0;
@@ -70,7 +70,7 @@ describe('the line for a call', () => {
     expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'b2']);
   });
 
-  it('serves a higher priority first, whichever account was served last', async () => {
+  it('serves a higher priority first, also for an account that was served last', async () => {
     const { clock, askAs, order } = await createBusy();
     askAs('free', 'low', 'free 1');
     for (const name of ['pro 1', 'pro 2', 'pro 3']) askAs('pro', 'high', name);
@@ -78,7 +78,7 @@ describe('the line for a call', () => {
     expect(order).toEqual(['pro 1', 'pro 2', 'pro 3', 'free 1']);
   });
 
-  it('lets an account that was served least recently go first', async () => {
+  it('serves the account first that was served least recently', async () => {
     const { clock, askAs, order } = await createBusy();
     askAs('earlier 4', 'low', 'served last');
     askAs('earlier 0', 'low', 'served first');
@@ -90,7 +90,7 @@ describe('the line for a call', () => {
     ['low', 2],
     ['normal', 8],
     ['high', 32],
-  ] as const)('has room for so many questions of one account with priority %s: %i', async (priority, room) => {
+  ] as const)('lets this many questions of one account wait with priority %s: %i', async (priority, room) => {
     const { clock, protection, askAs } = createAsked({ limits: { rps: 50, dailyBudget: 60_000 } });
     for (let one = 0; one < 50; one++) askAs(`earlier ${one}`);
     await clock.advance(500);
@@ -113,7 +113,7 @@ describe('the line for a call', () => {
     expect(asked.filter(({ outcome }) => outcome.value)).toHaveLength(5);
   });
 
-  it('counts a question of several accounts for the one that comes off best', async () => {
+  it('gives a question of several accounts the place of the account with the best one', async () => {
     const { clock, askAs, order } = await createBusy();
     for (const name of ['g1', 'g2']) askAs('greedy', 'low', name);
     await clock.advance(1);
@@ -126,7 +126,7 @@ describe('the line for a call', () => {
     expect(order).toEqual(['g1', 'shared', 'g2']);
   });
 
-  it('refuses, when it is full, the account that caused most calls of late', async () => {
+  it('refuses the account with most recent calls first when it is full', async () => {
     const { clock, askAs } = createAsked();
     for (let one = 0; one < 20; one++) {
       askAs('busy');
@@ -144,7 +144,7 @@ describe('the line for a call', () => {
 });
 
 describe('when the day has few calls left', () => {
-  it('the account that caused most calls of late is refused first', async () => {
+  it('the account with most recent calls is refused first', async () => {
     const { clock, askAs } = createAsked();
     let refused = askAs('busy');
     while (!refused.outcome.error) {

@@ -10,7 +10,7 @@ const BODY = boardFor();
 const well: Answer = ({ url }, response) => void response.writeHead(200).end(boardFor(url));
 const HEAD = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(BODY) };
 
-/** What an authority does on its bad day. */
+/** Ways in which the authority fails. */
 const FAULTS: Record<string, Answer> = {
   'never answers': () => {},
   'stops in the middle of a body': (_request, response) => void response.writeHead(200, HEAD).write(BODY.slice(0, 100)),

@@ -2,57 +2,60 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Account, KeyRecord } from '../account.ts';
 import { generateAccountId } from '../keys.ts';
 import type { Register } from '../store.ts';
+import type { FileLock } from './file-lock.ts';
 
 /** Accounts and keys in the embedded database. */
-export function createEmbeddedAccounts(database: DatabaseSync): Register {
+export function createEmbeddedAccounts(database: DatabaseSync, { runPatiently }: FileLock): Register {
   const statements = prepareStatements(database);
 
   /** A commit that also survives a power cut. It waits for the disk, so counts are written without it. */
-  function durably<T>(write: () => T): T {
-    database.exec('PRAGMA synchronous = FULL');
-    try {
-      return write();
-    } finally {
-      database.exec('PRAGMA synchronous = NORMAL');
-    }
+  function durably<T>(write: () => T): Promise<T> {
+    return runPatiently(() => {
+      database.exec('PRAGMA synchronous = FULL');
+      try {
+        return write();
+      } finally {
+        database.exec('PRAGMA synchronous = NORMAL');
+      }
+    });
   }
 
   return {
-    async openAccount({ email, plan, createdAt }) {
-      for (;;) {
-        const existing = statements.findAccountByEmail.get(email);
-        if (existing) return toAccount(existing);
-        try {
-          durably(() => statements.openAccount.run(generateAccountId(), email, plan, createdAt));
-        } catch (error) {
-          // Another process has just opened it, or another account has the same id: look again.
-          if (!/UNIQUE/.test((error as Error).message)) throw error;
+    openAccount: ({ email, plan, createdAt }) =>
+      durably(() => {
+        for (;;) {
+          const existing = statements.findAccountByEmail.get(email);
+          if (existing) return toAccount(existing);
+          // Inserts nothing when another process has just opened the account, or another account has the same id.
+          statements.openAccount.run(generateAccountId(), email, plan, createdAt);
         }
-      }
-    },
-    findAccount: async (id) => toAccountOrNull(statements.findAccount.get(id)),
-    findAccountByEmail: async (email) => toAccountOrNull(statements.findAccountByEmail.get(email)),
-    listAccounts: async () => statements.listAccounts.all().map(toAccount),
-    setPlan: async (accountId, plan) => durably(() => statements.setPlan.run(plan, accountId)).changes === 1,
-    deleteAccount: async (accountId) => durably(() => statements.deleteAccount.run(accountId)).changes === 1,
-    async addKey({ hash, accountId, lastFour, label, createdAt }, maxLive) {
-      const key = { hash, accountId, lastFour, label, createdAt, maxLive };
-      return durably(() => statements.addKey.run(key)).changes === 1;
-    },
-    listKeys: async (accountId) => statements.listKeys.all(accountId).map(toKeyRecord),
-    async revokeKey(accountId, keyHash, at) {
-      return durably(() => statements.revokeKey.run({ at: at.toISOString(), keyHash, accountId })).changes === 1;
-    },
-    async readUsage(accountId, days) {
-      const counts = days.map((day) => statements.readUsage.get(day, accountId) as { used: number } | undefined);
-      return counts.map((count) => count?.used ?? 0);
-    },
+      }),
+    findAccount: (id) => runPatiently(() => toAccountOrNull(statements.findAccount.get(id))),
+    findAccountByEmail: (email) => runPatiently(() => toAccountOrNull(statements.findAccountByEmail.get(email))),
+    listAccounts: () => runPatiently(() => statements.listAccounts.all().map(toAccount)),
+    setPlan: (accountId, plan) => durably(() => statements.setPlan.run(plan, accountId).changes === 1),
+    deleteAccount: (accountId) => durably(() => statements.deleteAccount.run(accountId).changes === 1),
+    addKey: ({ hash, accountId, lastFour, label, createdAt }, maxLive) =>
+      durably(() => {
+        const key = { hash, accountId, lastFour, label, createdAt, maxLive };
+        return statements.addKey.run(key).changes === 1;
+      }),
+    listKeys: (accountId) => runPatiently(() => statements.listKeys.all(accountId).map(toKeyRecord)),
+    revokeKey: (accountId, keyHash, at) =>
+      durably(() => statements.revokeKey.run({ at: at.toISOString(), keyHash, accountId }).changes === 1),
+    readUsage: (accountId, days) =>
+      runPatiently(() => {
+        const counts = days.map((day) => statements.readUsage.get(day, accountId) as { used: number } | undefined);
+        return counts.map((count) => count?.used ?? 0);
+      }),
   };
 }
 
 function prepareStatements(database: DatabaseSync) {
   return {
-    openAccount: database.prepare('INSERT INTO account (id, email, plan, created_at) VALUES (?, ?, ?, ?)'),
+    openAccount: database.prepare(
+      'INSERT INTO account (id, email, plan, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+    ),
     findAccount: database.prepare('SELECT id, email, plan, created_at FROM account WHERE id = ?'),
     findAccountByEmail: database.prepare('SELECT id, email, plan, created_at FROM account WHERE email = ?'),
     listAccounts: database.prepare('SELECT id, email, plan, created_at FROM account ORDER BY email'),

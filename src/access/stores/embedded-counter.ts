@@ -4,6 +4,7 @@ import { UnavailableError } from '../../redis/unavailable-error.ts';
 import { type UtcDay, utcDayFrom } from '../day.ts';
 import { isPlan, PLANS } from '../plan.ts';
 import { type AdmissionAnswer, type AdmissionRequest, type Counter, DAYS_KEPT } from '../store.ts';
+import type { FileLock } from './file-lock.ts';
 
 interface KeyInUse {
   plan: string;
@@ -11,23 +12,23 @@ interface KeyInUse {
 }
 
 /** Counts requests in the embedded database. */
-export function createEmbeddedCounter(database: DatabaseSync, log: PresenceLog): Counter {
+export function createEmbeddedCounter(database: DatabaseSync, { run }: FileLock, log: PresenceLog): Counter {
   const statements = prepareStatements(database);
   const presence = createPresence({
     storeName: 'the account database',
     nodeOf: () => '',
-    probe: async () => database.prepare('SELECT 1').get(),
+    probe: () => orUnavailable(run(() => statements.probe.run())),
     log,
   });
   let tidiedOn: UtcDay = '';
 
-  function admit({ accountId, keyHash, day }: AdmissionRequest): AdmissionAnswer {
+  function admit({ accountId, keyHash, day, count = 1 }: AdmissionRequest): AdmissionAnswer {
     const key = statements.findKey.get({ keyHash, accountId, day }) as KeyInUse | undefined;
     if (!key || !isPlan(key.plan)) return { kind: 'unknown' };
     if (key.last_used_on !== day) statements.touchKey.run({ keyHash, day });
     tidy(day);
     const limit = PLANS[key.plan].dailyLimit;
-    const counted = statements.count.get({ day, accountId, limit }) as { used: number } | undefined;
+    const counted = statements.count.get({ day, accountId, limit, count }) as { used: number } | undefined;
     if (counted) return { kind: 'admitted', plan: key.plan, used: counted.used, usedBySender: 0 };
     const { used } = statements.readUsage.get(day, accountId) as { used: number };
     return { kind: 'exhausted', plan: key.plan, used };
@@ -46,10 +47,10 @@ export function createEmbeddedCounter(database: DatabaseSync, log: PresenceLog):
     presence,
     // Processes that share a file are not counted.
     instances: () => 1,
-    admit: async (request) => orUnavailable(() => admit(request)),
+    admit: (request) => orUnavailable(run(() => admit(request))),
     // An answer of the file is never in doubt, so counts by sender are not needed.
     update: async ({ accountId, day, count }) => {
-      orUnavailable(() => statements.update.run({ accountId, day, count }));
+      await orUnavailable(run(() => statements.update.run({ accountId, day, count })));
       return 0;
     },
   };
@@ -65,23 +66,29 @@ function prepareStatements(database: DatabaseSync) {
     touchKey: database.prepare('UPDATE api_key SET last_used_on = :day WHERE hash = :keyHash'),
     // One statement compares and counts, so that no other process can count in between.
     count: database.prepare(
-      `INSERT INTO usage (day, account_id, used) VALUES (:day, :accountId, 1)
-       ON CONFLICT DO UPDATE SET used = used + 1 WHERE :limit IS NULL OR used < :limit RETURNING used`,
+      `INSERT INTO usage (day, account_id, used) VALUES (:day, :accountId, :count)
+       ON CONFLICT DO UPDATE SET used = used + :count WHERE :limit IS NULL OR used + :count <= :limit RETURNING used`,
     ),
     update: database.prepare(
       `INSERT INTO usage (day, account_id, used) SELECT :day, id, max(0, :count) FROM account WHERE id = :accountId
        ON CONFLICT DO UPDATE SET used = max(0, used + :count)`,
     ),
     readUsage: database.prepare('SELECT used FROM usage WHERE day = ? AND account_id = ?'),
+    // Writes, because reading works while another process holds the file or the disk is full. The day is none that is read.
+    probe: database.prepare(
+      `INSERT INTO usage (day, account_id, used) SELECT '00000000', id, 1 FROM account LIMIT 1
+       ON CONFLICT DO UPDATE SET used = used + 1`,
+    ),
     deleteDaysBefore: database.prepare('DELETE FROM usage WHERE day < ?'),
   };
 }
 
-/** A full disk, a lock that another process holds: nothing was done, and a later try may succeed. */
-function orUnavailable<T>(ask: () => T): T {
+/** A locked file, a full disk: nothing was done, and a later try may succeed. */
+async function orUnavailable<T>(outcome: Promise<T>): Promise<T> {
   try {
-    return ask();
-  } catch (cause) {
-    throw new UnavailableError((cause as Error).message, 'not-sent', cause);
+    return await outcome;
+  } catch (error) {
+    if (error instanceof UnavailableError) throw error;
+    throw new UnavailableError((error as Error).message, 'not-sent', error);
   }
 }

@@ -1,9 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { isLocked } from './file-lock.ts';
 
 const SCHEMA_VERSION = 1;
-const BUSY_TIMEOUT_MS = 5000;
+/** When opening; afterwards nothing waits for the file inside SQLite, because that blocks the event loop. */
+const OPEN_TIMEOUT_MS = 2000;
+const RETRY_EVERY_MS = 10;
 
 const SCHEMA = `
   CREATE TABLE account (
@@ -31,43 +34,60 @@ const SCHEMA = `
   CREATE INDEX usage_of_account ON usage (account_id);
 `;
 
-/** Opens the file, or creates it; several processes may do so at once. `:memory:` is a database of this process alone. */
+/** The database cannot be used; the message is one line for the operator. */
+export class StoreOpenError extends Error {
+  override readonly name = 'StoreOpenError';
+}
+
+/**
+ * Opens the file, or creates it; several processes may do so at once. `:memory:` is a database of this process alone.
+ * Throws `StoreOpenError` within a few seconds when the file cannot be used.
+ */
 export function openDatabase(path: string): DatabaseSync {
-  if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
+  let database: DatabaseSync | null = null;
   try {
+    if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    database = new DatabaseSync(path, { timeout: OPEN_TIMEOUT_MS, enableForeignKeyConstraints: true });
     enterWal(database);
     // A commit is in the file when it returns, so it survives a killed process, but perhaps not a power cut.
     database.exec('PRAGMA synchronous = NORMAL');
-    applySchema(database, path);
-  } catch (error) {
-    database.close();
-    throw error;
+    applySchema(database);
+    checkPages(database);
+    database.exec('PRAGMA busy_timeout = 0');
+    return database;
+  } catch (cause) {
+    database?.close();
+    const reason = (cause as Error).message.replaceAll(/\s+/g, ' ');
+    throw new StoreOpenError(`The account database ${path} cannot be used: ${reason}. Check DATA_DIR.`, { cause });
   }
-  return database;
 }
 
-/** SQLite's busy timeout does not apply when two processes change to WAL at the same time, so this waits itself. */
+/** SQLite's timeout does not apply when two processes change to WAL at the same time, so this waits itself. */
 function enterWal(database: DatabaseSync): void {
-  const giveUpAt = performance.now() + BUSY_TIMEOUT_MS;
+  const giveUpAt = performance.now() + OPEN_TIMEOUT_MS;
   for (;;) {
     try {
       database.exec('PRAGMA journal_mode = WAL');
       return;
     } catch (error) {
-      if (!/locked|busy/.test((error as Error).message) || performance.now() > giveUpAt) throw error;
+      if (!isLocked(error) || performance.now() > giveUpAt) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_EVERY_MS);
     }
   }
 }
 
-function applySchema(database: DatabaseSync, path: string): void {
+function applySchema(database: DatabaseSync): void {
   database.exec('BEGIN IMMEDIATE');
   const { user_version: version } = database.prepare('PRAGMA user_version').get() as { user_version: number };
   if (version > SCHEMA_VERSION) {
-    throw new Error(
-      `${path} was written by a newer version of this service (schema ${version}, not ${SCHEMA_VERSION}).`,
-    );
+    throw new Error(`it was written by a newer version of this service (schema ${version}, not ${SCHEMA_VERSION})`);
   }
   if (version === 0) database.exec(`${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION};`);
   database.exec('COMMIT');
+}
+
+/** Better not to start than to answer from a broken file. */
+function checkPages(database: DatabaseSync): void {
+  const { quick_check: finding } = database.prepare('PRAGMA quick_check(1)').get() as { quick_check: string };
+  if (finding !== 'ok') throw new Error(finding);
 }

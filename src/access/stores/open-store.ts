@@ -5,6 +5,7 @@ import type { AccountStore, Closable, Register } from '../store.ts';
 import { createEmbeddedAccounts } from './embedded-accounts.ts';
 import { createEmbeddedCounter } from './embedded-counter.ts';
 import { openDatabase } from './embedded-database.ts';
+import { createFileLock } from './file-lock.ts';
 import { openRedisAccounts } from './redis-accounts.ts';
 import { createRedisCounter } from './redis-counter.ts';
 
@@ -26,10 +27,11 @@ export function openRegister(config: { redisUrls: readonly string[]; dataDir: st
 /** Accounts, keys and counts in one file on this machine. Any number of processes may have it open. */
 export function openEmbeddedStore(path: string, log = NO_LOG): AccountStore {
   const database = openDatabase(path);
-  const counter = createEmbeddedCounter(database, log);
+  const lock = createFileLock(database);
+  const counter = createEmbeddedCounter(database, lock, log);
   return {
     ...counter,
-    ...createEmbeddedAccounts(database),
+    ...createEmbeddedAccounts(database, lock),
     async close() {
       counter.presence.close();
       database.close();

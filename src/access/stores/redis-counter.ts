@@ -13,18 +13,18 @@ local function keepFor(key, seconds)
 end`;
 
 /**
- * Finds the key and the plan, compares the count with the limit and counts. `limits` is a JSON object: plan to requests
+ * Finds the key and the plan, compares the count with the limit and counts `count` requests, all or none. `limits` is a JSON object: plan to requests
  * a day, -1 for unlimited. A revoked key is answered as an unknown one.
  */
 const admitRequest = defineScript<
   [account: string, keys: string, counter: string, senders: string],
-  [keyHash: string, limits: string, sender: string, secondsKept: number],
+  [keyHash: string, limits: string, sender: string, secondsKept: number, count: number],
   [kind: string, plan: string, used: number, usedBySender: number]
 >(
   'admitRequest',
   `${KEEP_FOR}
 local account, keys, counter, senders = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local keyHash, limits, sender, secondsKept = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local keyHash, limits, sender, secondsKept, count = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
 local record = redis.call('HGET', keys, keyHash)
 local plan = redis.call('HGET', account, 'plan')
 local limit = plan and cjson.decode(limits)[plan]
@@ -37,9 +37,9 @@ if key.lastUsedOn ~= day then
 end
 
 local used = tonumber(redis.call('GET', counter) or '0')
-if limit >= 0 and used >= limit then return {'exhausted', plan, used} end
-used = redis.call('INCR', counter)
-local usedBySender = redis.call('HINCRBY', senders, sender, 1)
+if limit >= 0 and used + count > limit then return {'exhausted', plan, used} end
+used = redis.call('INCRBY', counter, count)
+local usedBySender = redis.call('HINCRBY', senders, sender, count)
 keepFor(counter, secondsKept)
 keepFor(senders, secondsKept)
 return {'admitted', plan, used, usedBySender}`,
@@ -95,12 +95,12 @@ export function createRedisCounter({ presence, send, instances }: SharedRedis): 
     // An account id and a key with that id as its hash tag are on the same node.
     presence,
     instances,
-    async admit({ accountId, keyHash, day, sender }) {
+    async admit({ accountId, keyHash, day, sender, count = 1 }) {
       const [kind, plan, used, usedBySender] = await send((connection) =>
         admitRequest(
           connection,
           [accountKey(accountId), keysKey(accountId), counterKey(accountId, day), sendersKey(accountId, day)],
-          [keyHash, LIMITS, sender, SECONDS_KEPT],
+          [keyHash, LIMITS, sender, SECONDS_KEPT, count],
         ),
       );
       if (kind === 'unknown') return { kind };

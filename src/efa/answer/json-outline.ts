@@ -7,7 +7,7 @@ export const ANSWER_LIMITS = {
   /** Lists and objects within each other. */
   depth: 64,
   /** Everything that is built: objects, lists, and what stands in them. */
-  values: 500_000,
+  values: 750_000,
   /** In the lists at the top of the answer: departures, places, journeys. */
   records: 5000,
   recordBytes: 512_000,

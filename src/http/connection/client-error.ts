@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { ApiError } from '../../errors.ts';
+import { ApiError, errorBody } from '../../errors.ts';
 import { CROSS_ORIGIN_HEADERS } from '../cors.ts';
-import { errorBody } from '../error-answer.ts';
 import type { Connections } from './connections.ts';
 
 /** For so long a client may keep its half of a connection open that we have ended. */

@@ -1,6 +1,5 @@
-import { ERROR_TABLE, type ErrorCode } from '../../errors.ts';
+import { ERROR_TABLE, type ErrorCode, errorBody } from '../../errors.ts';
 import { errorsOf, type Operation } from '../../operation.ts';
-import { errorBody } from '../error-answer.ts';
 import { ERROR_DOCS } from '../error-docs.ts';
 
 type Json = Record<string, unknown>;
@@ -69,18 +68,34 @@ const LIMITS = [
 
 /** What an operation answers: its body, and each error it can meet under its status. */
 export function answersOf(operation: Operation, body: Json, docsUrl: string): Record<string, Json> {
-  const codes = errorsOf(operation);
+  const { summary, example } = operation;
+  const content = { 'application/json': { schema: body, example: example.body } };
+  return { ...answers(summary, content, FRESHNESS, errorsOf(operation), docsUrl), 304: UNCHANGED };
+}
+
+/** What the stream of an operation answers. */
+export function streamAnswersOf(operation: Operation, docsUrl: string): Record<string, Json> {
+  const { errors, example, stream } = operation;
+  const event = `id: W/"Hb2mVx"\nevent: board\ndata: ${JSON.stringify(example.body)}\n\n`;
+  const content = { 'text/event-stream': { schema: { type: 'string' }, example: event } };
+  const codes = errorsOf({ errors: [...errors, 'TOO_MANY_REQUESTS'] });
+  return answers(stream?.summary ?? '', content, [], codes, docsUrl);
+}
+
+function answers(
+  description: string,
+  content: Json,
+  known: readonly (keyof typeof HEADER_COMPONENTS)[],
+  codes: readonly ErrorCode[],
+  docsUrl: string,
+): Record<string, Json> {
   const statuses = [...new Set(codes.map((code) => ERROR_TABLE[code].status))];
   const errors = statuses.map((status) => {
     const ofStatus = codes.filter((code) => ERROR_TABLE[code].status === status);
     return [String(status), errorAnswer(status, ofStatus, docsUrl)];
   });
-  const ok = {
-    description: operation.summary,
-    headers: headers('X-Request-Id', ...FRESHNESS, ...LIMITS),
-    content: { 'application/json': { schema: body, example: operation.example.body } },
-  };
-  return { 200: ok, 304: UNCHANGED, ...Object.fromEntries(errors) };
+  const ok = { description, headers: headers('X-Request-Id', ...known, ...LIMITS), content };
+  return { 200: ok, ...Object.fromEntries(errors) };
 }
 
 const UNCHANGED = {

@@ -1,8 +1,8 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import type { Operation } from '../../operation.ts';
-import { answersOf, ERROR_SCHEMA, HEADER_COMPONENTS, PARAMETER_COMPONENTS } from './answers.ts';
+import { type Operation, streamPath } from '../../operation.ts';
+import { answersOf, ERROR_SCHEMA, HEADER_COMPONENTS, PARAMETER_COMPONENTS, streamAnswersOf } from './answers.ts';
 import { toComponents, toParameters } from './schema.ts';
 
 const OPENAPI_PATH = '/openapi.json';
@@ -37,13 +37,38 @@ function describe(operations: readonly Operation[], publicUrl: string, docsUrl: 
     const responses = answersOf(operation, body.ref, docsUrl);
     return [path, { get: { operationId: id, tags: [tag], summary, description, parameters, responses } }];
   });
-  const schemas = Object.assign({ Error: ERROR_SCHEMA }, ...described.map(({ body }) => body.schemas));
+  const streams = operations.flatMap((operation) => describeStream(operation, docsUrl));
+  const schemas = Object.assign(
+    { Error: ERROR_SCHEMA },
+    ...described.map(({ body }) => body.needed),
+    ...described.map(({ body }) => body.own),
+  );
   return {
     openapi: '3.1.1',
     ...service,
-    paths: Object.fromEntries(paths),
+    paths: Object.fromEntries([...paths, ...streams]),
     components: { ...components, parameters: PARAMETER_COMPONENTS, headers: HEADER_COMPONENTS, schemas },
   };
+}
+
+const LAST_EVENT_ID = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  required: false,
+  description: 'The `id` of the last event that the reader has; a board with that id is not sent again.',
+  schema: { type: 'string' },
+};
+
+/** The path under which the operation is followed, if it can be. */
+function describeStream(operation: Operation, docsUrl: string) {
+  const { tag, query, stream } = operation;
+  if (!stream) return [];
+  const { id, summary, description } = stream;
+  const parameters = [...toParameters(query), LAST_EVENT_ID];
+  const responses = streamAnswersOf(operation, docsUrl);
+  return [
+    [streamPath(operation), { get: { operationId: id, tags: [tag], summary, description, parameters, responses } }],
+  ];
 }
 
 function describeService(publicUrl: string, docsUrl: string) {

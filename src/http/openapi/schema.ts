@@ -14,11 +14,14 @@ export function toParameters(query: z.ZodObject): JsonSchema[] {
   });
 }
 
-/** The body of an answer as a reference, and every schema it needs by name. Converters take examples from schemas. */
+/**
+ * The body of an answer as a reference, its own schema and those it needs, by name. The example stands in the schema,
+ * because converters take it from there.
+ */
 export function toComponents(
   body: z.ZodType,
   example: object,
-): { ref: JsonSchema; schemas: Record<string, JsonSchema> } {
+): { ref: JsonSchema; own: Record<string, JsonSchema>; needed: Record<string, JsonSchema> } {
   const name = body.meta()?.id ?? '';
   const {
     $defs = {},
@@ -27,9 +30,13 @@ export function toComponents(
   } = z.toJSONSchema(body, { io: 'output', override: cleanse }) as JsonSchema & {
     $defs?: Record<string, JsonSchema>;
   };
-  const schemas: Record<string, JsonSchema> = { [name]: root, ...$defs };
-  schemas[name] = { ...schemas[name], examples: [example] };
-  return { ref: { $ref: `#/components/schemas/${name}` }, schemas: pointToComponents(schemas) };
+  // A schema that refers to itself by its name stands among the definitions.
+  const own = { [name]: { ...($defs[name] ?? root), examples: [example] } };
+  return {
+    ref: { $ref: `#/components/schemas/${name}` },
+    own: pointToComponents(own),
+    needed: pointToComponents($defs),
+  };
 }
 
 /** What zod says more than a reader needs, or what would bind readers to the fields of today. */

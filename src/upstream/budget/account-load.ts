@@ -1,15 +1,15 @@
 import { LRUCache } from 'lru-cache';
 import { NO_ACCOUNT } from './ticket.ts';
 
-/** How many calls of the authority each account caused of late. */
+/** How many recent calls of the authority each account caused. */
 export interface AccountLoad {
-  /** Counts a call. */
+  /** Counts a call for the account. */
   note(account: string): void;
-  /** The account's share of the calls, 0 to 1. */
+  /** The account's share of all recent calls, 0 to 1. */
   shareOf(account: string): number;
 }
 
-/** A call counts less and less, after an hour about a third. */
+/** A call counts less with time: after an hour about a third, after three hours a twentieth. */
 const FADING_MS = 60 * 60_000;
 const MAX_ACCOUNTS = 10_000;
 
@@ -18,7 +18,9 @@ interface Count {
   at: number;
 }
 
-/** In the memory of the process, for at most 10,000 accounts: the one that has caused no call for longest is forgotten. */
+/**
+ * Counts in the memory of this process for at most 10,000 accounts; the account with the oldest last call is dropped.
+ */
 export function createAccountLoad({ now }: { now: () => number }): AccountLoad {
   const counts = new LRUCache<string, Count>({ max: MAX_ACCOUNTS });
   let all: Count = { calls: 0, at: now() };

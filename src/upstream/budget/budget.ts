@@ -11,11 +11,11 @@ import { createWaitingLine, type Waiting } from './waiting-line.ts';
 export interface Budget {
   /** Waits in line for a call; the index of the upstream key to make it with. Throws `BudgetExhaustedError`. */
   take(ticket: Ticket): Promise<number>;
-  /** The authority wants no calls with this key for so long. */
+  /** To be called when the authority wants no calls with this key for so long. */
   closeKey(key: number, ms: number): void;
-  /** A call with this key, begun at that moment, has succeeded. */
+  /** To be called when a call with this key, begun at that moment, has succeeded. */
   noteSuccess(key: number, startedAt: number): void;
-  /** By how much freshness stretches at present, 1 to 4. */
+  /** By how much freshness is stretched at present, 1 to 4. */
   stretch(): number;
   state(): { reserveFill: number; waiting: number };
 }
@@ -32,18 +32,18 @@ export class BudgetExhaustedError extends ApiError {
 }
 
 const MAX_WAIT_MS = 2000;
-/** Tickets beyond this are refused before it is known whether there are calls for them. */
+/** A longer line refuses tickets even before the meters have told whether there are calls for them. */
 const MAX_LINE = 1000;
 const MAX_RETRY_AFTER_SECONDS = 3600;
 
-/** One line before all upstream keys, as long as what can be served within two seconds. */
+/** One line for the calls of all upstream keys, as long as what can be served within two seconds. */
 export function createBudget({ meters, rps, clock }: { meters: readonly Meter[]; rps: number; clock: Clock }): Budget {
   const longest = rps * meters.length * (MAX_WAIT_MS / 1000);
   const keys = createKeyPool({ meters, clock });
   const load = createAccountLoad(clock);
   const line = createWaitingLine(longest, load.shareOf);
   let isServing = false;
-  /** No call is to be had before the rate allows the next one. */
+  /** True while the line waits for the rate to allow the next call. */
   let isBlocked = false;
 
   function take(ticket: Ticket): Promise<number> {

@@ -1,19 +1,19 @@
 import type { Clock } from '../clock.ts';
 import type { Meter, Taking } from './meter.ts';
 
-/** The upstream keys, each with a meter, and which of them the authority refuses at present. */
+/** The upstream keys with their meters. A key is closed while the authority wants no calls with it. */
 export interface KeyPool {
-  /** A call with the key that has most in reserve, else with the next; or the shortest wait when no key has a call. */
+  /** Takes a call from the key with the fullest reserve that has one; else returns the shortest wait. */
   take(floor: number): Promise<[key: number, taking: Taking]>;
-  /** The authority wants no calls with this key for so long. */
+  /** Closes the key for so long, but for a probe once a minute. */
   close(key: number, ms: number): void;
-  /** A call with this key has succeeded. */
+  /** Opens the key again if the call began after it was closed. */
   noteSuccess(key: number, startedAt: number): void;
-  /** Of the key with most in reserve. */
+  /** How full the fullest reserve is. */
   reserveFill(): number;
 }
 
-/** However long the authority wants no calls, it is asked again after so long, with one call at a time. */
+/** A closed key is probed with one call after each of these intervals. */
 const PROBE_EVERY_MS = 60_000;
 
 interface Closure {
@@ -34,7 +34,7 @@ export function createKeyPool({ meters, clock }: { meters: readonly Meter[]; clo
       if (taking.isTaken) return [key, taking];
       refused.push([key, taking]);
     }
-    // Waiting in line helps against the rate only.
+    // Only a call that is refused for the rate can be had by waiting in line.
     const byRate = refused.filter(([, { why }]) => why === 'rate');
     const worthWaiting = byRate.length > 0 ? byRate : refused;
     return worthWaiting.reduce((best, one) => (one[1].waitMs < best[1].waitMs ? one : best));
@@ -66,7 +66,7 @@ export function createKeyPool({ meters, clock }: { meters: readonly Meter[]; clo
       closures.set(key, { since: now(), until: now() + ms, nextProbeAt: now() + pauseMs });
     },
     noteSuccess(key, startedAt) {
-      // A call that was on its way when the key was closed says nothing.
+      // A call that began before the key was closed does not show that the authority takes calls again.
       if (startedAt > (closures.get(key)?.since ?? Number.POSITIVE_INFINITY)) closures.delete(key);
     },
     reserveFill: () => Math.max(...meters.map((_, key) => fillOf(key))),

@@ -1,34 +1,34 @@
 import type { Clock } from '../clock.ts';
 import { dayOf, presumedSpent, reserveFill, spendLimit, waitForFloor } from './pace.ts';
 
-/** One call taken from a budget, or how long it will be until one can be taken: soon (rate) or not so soon (day). */
+/** A call taken from the budget, or why there is none (rate a second, budget a day, pause) and for how long. */
 export type Taking = { isTaken: true } | { isTaken: false; why: 'rate' | 'day' | 'paused'; waitMs: number };
 
 /** The budget of one upstream key: calls a second and calls a day. */
 export interface Meter {
-  /** Takes a call if that leaves `floor` of the day's reserve untouched. */
+  /** Takes a call if at least the part `floor` of the reserve is left after it. */
   take(floor: number): Taking | Promise<Taking>;
-  /** Takes nothing until then. */
+  /** No call can be taken for so long. */
   pause(ms: number): void;
   reserveFill(): number;
 }
 
 export interface Limits {
-  /** Calls a second; infinite for none. */
+  /** Calls a second; infinite for no limit. */
   rps: number;
   dailyBudget: number;
 }
 
-/** A second, and what the network may squeeze two calls together by. */
+/** A second, and 50 ms because the network may deliver two calls closer together than they were sent. */
 export const RATE_WINDOW_MS = 1050;
 
 export interface ProcessMeter extends Meter {
   spent(): number;
-  /** What another meter has counted, and whether a call was made just now by its leave. */
+  /** Takes over the count of a shared meter, and whether that meter has just granted a call. */
   follow(spent: number, hasStarted: boolean): void;
 }
 
-/** A meter of this process. `share` says which part of the limits is this process's, 1 when it is alone. */
+/** A meter in the memory of this process. `share` is the part of the limits that this process may use, 1 when alone. */
 export function createProcessMeter(
   { rps, dailyBudget }: Limits,
   { now }: Pick<Clock, 'now'>,

@@ -1,11 +1,11 @@
 /*
- * The day's calls are handed out evenly: a reserve at the start of the day, the rest as the day goes by. What is not
- * used carries over to the end of the day, so a quiet night pays for the morning, and no hour can take what belongs to
- * a later one. The day is the UTC day, as it is for the callers' own quotas.
+ * The calls of a day are handed out evenly: a reserve at the start of the day, the rest as the day goes by. Calls that
+ * are not made can be made later on the same day, so no hour uses up the calls of a later one. The day is the UTC day,
+ * as it is for the quotas of accounts.
  */
 
 const DAY_MS = 24 * 60 * 60_000;
-/** Half an hour's share, and never so little that a first look around would use it up. */
+/** The reserve is the share of half an hour, and at least 20 calls. */
 const RESERVE_SHARE = 1 / 48;
 const MIN_RESERVE = 20;
 
@@ -28,17 +28,19 @@ function allowance(now: number, dailyBudget: number): number {
   return reserve + ((dailyBudget - reserve) * (now % DAY_MS)) / DAY_MS;
 }
 
-/** What to count as spent when nobody knows: everything but the reserve. A restart must not spend the morning twice. */
+/**
+ * What a new process counts as spent before it began: all but the reserve, so that restarts do not exceed the budget.
+ */
 export function presumedSpent(now: number, dailyBudget: number): number {
   return Math.floor(allowance(now, dailyBudget) - reserveOf(dailyBudget));
 }
 
-/** How full the reserve is: 1 is full, above it something was carried over, 0 is nothing left for now. */
+/** How full the reserve is: 1 is full, more than 1 when calls were saved, 0 when no call is left for now. */
 export function reserveFill(now: number, dailyBudget: number, spent: number): number {
   return (allowance(now, dailyBudget) - spent) / reserveOf(dailyBudget);
 }
 
-/** How many calls may have been made by now for one more to leave `floor` of the reserve untouched. */
+/** How many calls may have been made, one more included, so that the part `floor` of the reserve is left. */
 export function spendLimit(now: number, dailyBudget: number, floor: number): number {
   return Math.floor(allowance(now, dailyBudget) - floor * reserveOf(dailyBudget));
 }
@@ -50,7 +52,7 @@ export function waitForFloor(now: number, dailyBudget: number, spent: number, fl
   return missing <= 0 ? 0 : perMs > 0 ? missing / perMs : DAY_MS - (now % DAY_MS);
 }
 
-/** By how much freshness stretches, 1 to 4. `queueFill` is 1 when the queue for a call is as long as it may get. */
+/** By how much freshness is stretched, 1 to 4. `queueFill` is 1 when the line for a call is full. */
 export function stretchFor(fill: number, queueFill: number): number {
   const scarcity = (STRETCH_FROM - fill) / (STRETCH_FROM - STRETCH_UNTIL);
   const pressure = Math.max(scarcity, (queueFill - QUEUE_STRETCH_FROM) / (1 - QUEUE_STRETCH_FROM));

@@ -1,18 +1,18 @@
 import { isHigher, type Priority } from '../../efa/ask.ts';
 
-/** What a call is for: replacing an answer that could be served stale, or a question that few or many ask. */
+/** What a call is for: to replace a stale answer, or to answer a rare or a popular question. */
 type CallPurpose = 'refresh' | 'askRare' | 'askPopular';
 
-/** A place in the line for a call. It changes while it waits, when a request joins the same call. */
+/** A place in the line for a call. Requests that join the same call change it while it waits. */
 export interface Ticket {
-  /** The highest of the requests that wait for the call. */
+  /** The highest priority of the requests that wait for the call. */
   priority: Priority;
   purpose: CallPurpose;
-  /** The accounts that wait for it, a set for each question that led to the call. */
+  /** The accounts that wait for the call, one set for each finding that asked for it. */
   accounts: ReadonlySet<string>[];
 }
 
-/** More accounts than this make no difference to the place in line. */
+/** Further sets are ignored; they would hardly change the place in line. */
 const MAX_ACCOUNT_SETS = 32;
 
 export function createTicket(priority: Priority, purpose: CallPurpose, accounts?: ReadonlySet<string>): Ticket {
@@ -24,7 +24,7 @@ export function joinTicket(ticket: Ticket, { priority, accounts }: Ticket): void
   if (ticket.accounts.length < MAX_ACCOUNT_SETS) ticket.accounts.push(...accounts);
 }
 
-/** Requests without an account, such as those of our own pages, are one party together. */
+/** Stands for all requests without an account, such as those of the service's own pages. */
 export const NO_ACCOUNT = '';
 
 export function accountsOf({ accounts }: Ticket): string[] {

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import { PRIORITIES, type Priority } from '../../efa/ask.ts';
+import { MOST_WAITING, PRIORITIES } from '../../efa/ask.ts';
 import { accountsOf, NO_ACCOUNT, type Ticket } from './ticket.ts';
 
-/** A ticket that waits. A ticket of several accounts counts for the one that comes off best. */
+/** A ticket that waits. A ticket of several accounts has the place of the account that is best placed. */
 export interface Waiting {
   ticket: Ticket;
   until: number;
@@ -18,21 +18,21 @@ export interface WaitingLine {
   first(): Waiting | undefined;
   /** Puts the accounts of a ticket that was served at the end of the round. */
   noteServed(ticket: Ticket): void;
-  /** Those for whom the line has no room. */
+  /** The tickets to refuse: those beyond the room of their account, and those that make the line too long. */
   surplus(): Waiting[];
 }
 
-/** How many questions of one account may wait. */
-const ROOM_OF_ACCOUNT: Record<Priority, number> = { background: Number.POSITIVE_INFINITY, low: 2, normal: 8, high: 32 };
-/** Background checks have room in this part of the line only. */
+/** Background checks may fill this part of the line only. */
 const BACKGROUND_SHARE = 0.6;
 const MAX_ACCOUNTS = 10_000;
 
-/** `longest` is how many tickets have room; `shareOf` is an account's share of the calls of late. */
+/** `longest` is how many tickets may wait; `shareOf` tells an account's share of recent calls. */
 export function createWaitingLine(longest: number, shareOf: (account: string) => number): WaitingLine {
   let line: Waiting[] = [];
   let turn = 0;
-  /** The last turn of each account. A forgotten account goes first, as the one that has waited longest does. */
+  /**
+   * The last turn of each account. Dropped accounts count as never served, which is right: they had the oldest turns.
+   */
   const turns = new LRUCache<string, number>({ max: MAX_ACCOUNTS });
 
   function first(): Waiting | undefined {
@@ -48,7 +48,7 @@ export function createWaitingLine(longest: number, shareOf: (account: string) =>
     return turns.peek(account) ?? 0;
   }
 
-  /** What is beyond the room of its account; then what makes the line too long, lowest priority and most calls first. */
+  /** A line that is too long loses the lowest priority first, and within it the accounts with most recent calls. */
   function surplus(): Waiting[] {
     const beyond = beyondAccounts();
     const inOrder = line
@@ -60,7 +60,7 @@ export function createWaitingLine(longest: number, shareOf: (account: string) =>
     return [...beyond, ...inOrder.filter((waiting, place) => place >= roomFor(waiting))];
   }
 
-  /** A ticket takes the room of one of its accounts: of those that have room, the one with fewest calls of late. */
+  /** A ticket takes the room of one of its accounts: the one with fewest recent calls among those that have room. */
   function beyondAccounts(): Set<Waiting> {
     const roomLeft = new Map<string, number>();
     const beyond = new Set<Waiting>();
@@ -69,7 +69,7 @@ export function createWaitingLine(longest: number, shareOf: (account: string) =>
       const roomOf = (account: string) =>
         account === NO_ACCOUNT
           ? Number.POSITIVE_INFINITY
-          : (roomLeft.get(`${priority} ${account}`) ?? ROOM_OF_ACCOUNT[priority]);
+          : (roomLeft.get(`${priority} ${account}`) ?? MOST_WAITING[priority]);
       const [account] = accountsOf(waiting.ticket)
         .filter((account) => roomOf(account) > 0)
         .sort((one, other) => shareOf(one) - shareOf(other));

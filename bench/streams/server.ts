@@ -1,0 +1,46 @@
+import type { AddressInfo } from 'node:net';
+import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
+import { buildApp } from '#src/app.ts';
+import type { Ask } from '#src/efa/ask.ts';
+import { departureMonitorSchema } from '#src/efa/payload.ts';
+import { protectUpstream } from '#src/upstream/protection.ts';
+import { issueTestKey } from '#test/support/access.ts';
+import { departureMonitor } from '#test/support/departure-monitor.ts';
+
+/*
+ * The service whose streams are measured, in a process of its own, before an authority without a network whose boards
+ * change every minute. Told anything, it reports memory, processor time and how often the authority was asked.
+ */
+const BOARD_SIZE = 10;
+/** A Pro account may have so many streams. */
+const STREAMS_PER_ACCOUNT = 1000;
+const silent = { info() {}, warn() {}, error() {} };
+
+const [streams = '10000'] = process.argv.slice(2);
+let questions = 0;
+
+const upstream: Ask = async () => {
+  questions += 1;
+  const leaves = Array.from({ length: BOARD_SIZE }, (_, index) => new Date(Date.now() + (5 + index) * 60_000));
+  const board = departureMonitor(...leaves.map((time) => time.toISOString()));
+  return { payload: departureMonitorSchema.parse(board) as never, retrievedAt: new Date() };
+};
+const limits = { rps: Number.POSITIVE_INFINITY, dailyBudget: 1e12 };
+const { ask } = protectUpstream({ asks: [upstream], limits, log: silent });
+const store = openEmbeddedStore(':memory:');
+const accounts = Math.ceil(Number(streams) / STREAMS_PER_ACCOUNT);
+const keys = await Promise.all(Array.from({ length: accounts }, () => issueTestKey(store, { plan: 'pro' })));
+const app = await buildApp({
+  config: { publicUrl: 'https://example.test', docsUrl: 'http://localhost/docs', trustProxy: false },
+  ask,
+  access: { store, acceptsTestKeys: false },
+  now: () => new Date(),
+});
+await app.listen({ host: '127.0.0.1', port: 0, backlog: 4096 });
+
+process.on('message', () => {
+  const { user, system } = process.cpuUsage();
+  process.send?.({ cpuMs: (user + system) / 1000, rssBytes: process.memoryUsage.rss(), questions });
+});
+process.on('disconnect', () => process.exit(0));
+process.send?.({ port: (app.server.address() as AddressInfo).port, keys });

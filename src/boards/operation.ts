@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { ApiError, ERROR_TABLE, type ErrorCode, errorBody } from '../errors.ts';
+import { defineOperation, type Finding, type Operation } from '../operation.ts';
+import { oldestOf } from '../transit/freshness.ts';
+import { boardsQuery, MAX_STOPS } from './query.ts';
+
+/** When a stop failed for a cause that passes, the question is asked again after so long. */
+const RETRY_MS = 1000;
+
+const failureSchema = z
+  .strictObject({
+    stop_id: z.string().meta({ example: '200020' }),
+    error: z
+      .strictObject({
+        code: z.enum(Object.keys(ERROR_TABLE) as [ErrorCode]).meta({ description: 'For programs' }),
+        message: z.string().meta({ description: 'For people' }),
+        docs: z.string().meta({ format: 'uri', description: 'A page with cause, fix and retry rule of this code' }),
+      })
+      .meta({ description: 'As the answer would be if this stop had been asked for alone' }),
+  })
+  .meta({ id: 'BoardFailure', description: 'A stop whose departures could not be found.' });
+
+interface Failure {
+  stopId: string;
+  error: ApiError;
+}
+
+/** `GET /v1/boards`. `oneStop` is the operation that answers one `stop`; `docsUrl` is where errors have their pages. */
+export const createBoardsOperation = ({ oneStop, docsUrl }: { oneStop: Operation; docsUrl: string }) =>
+  defineOperation({
+    id: 'getBoards',
+    path: '/v1/boards',
+    tag: 'Stops',
+    summary: 'What leaves several stops',
+    description: `The departures of up to ${MAX_STOPS} stops, in the order asked; the parameters hold for each stop. Counts as one request for each stop.\n\nA stop that cannot be answered has its error in its place. Only when none can be answered, the whole request is refused. When fewer requests are left of the day than stops are asked for, the answer is 429 and nothing is counted.`,
+    query: boardsQuery(oneStop.query),
+    body: z
+      .strictObject({
+        boards: z.array(z.union([oneStop.body, failureSchema])).meta({ description: 'One for each stop' }),
+      })
+      .meta({ id: 'Boards', description: 'What leaves several stops.' }),
+    errors: oneStop.errors,
+    example: {
+      query: 'stops=200070,123456789&modes=all&limit=5',
+      body: {
+        boards: [
+          oneStop.example.body,
+          {
+            stop_id: '123456789',
+            error: {
+              code: 'STOP_NOT_FOUND' as const,
+              message: 'stop: the transport authority knows no stop 123456789.',
+              docs: `${docsUrl}/errors/STOP_NOT_FOUND`,
+            },
+          },
+        ],
+      },
+    },
+    toolDefaults: { ...oneStop.toolDefaults, limit: '5' },
+    cost: ({ stops }) => stops.length,
+
+    async find({ stops, ...parameters }, { run, now }) {
+      const outcomes = await Promise.all(
+        stops.map((stop) => run(oneStop, { ...parameters, stop }).catch((error) => toFailure(stop, error))),
+      );
+      const failures = outcomes.filter(isFailure);
+      const [first, ...others] = outcomes.filter((outcome): outcome is Finding => !isFailure(outcome));
+      if (!first) throw refusalOf(failures);
+
+      const boards = outcomes.map((outcome) =>
+        isFailure(outcome) ? { stop_id: outcome.stopId, ...errorBody(outcome.error, docsUrl) } : outcome.body,
+      );
+      const freshness = oldestOf(first.freshness, ...others.map((one) => one.freshness));
+      const changesAt = Math.min(...[first, ...others].map((one) => one.changesAt ?? Number.POSITIVE_INFINITY));
+      if (!failures.some(mayPass)) return { body: { boards }, freshness, changesAt };
+      const retryAt = now().getTime() + RETRY_MS;
+      const freshUntil = Math.min(freshness.freshUntil, retryAt);
+      return { body: { boards }, freshness: { ...freshness, freshUntil }, changesAt: Math.min(changesAt, retryAt) };
+    },
+  });
+
+function toFailure(stopId: string, error: unknown): Failure {
+  if (error instanceof ApiError) return { stopId, error };
+  throw error;
+}
+
+function isFailure(outcome: Finding | Failure): outcome is Failure {
+  return 'error' in outcome;
+}
+
+/** A stop that does not exist will not exist in a second either. */
+function mayPass({ error }: Failure): boolean {
+  return error.statusCode >= 500;
+}
+
+/** One error for all stops: the gravest of theirs, with what each of them has to say. */
+function refusalOf(failures: readonly Failure[]): ApiError {
+  const errors = failures.map(({ error }) => error).sort((one, other) => other.statusCode - one.statusCode);
+  const [gravest] = errors as [ApiError];
+  const messages = [...new Set(errors.map(({ message }) => message))];
+  return new ApiError(gravest.code, messages.join(' '), { cause: gravest.cause, headers: { ...gravest.headers } });
+}

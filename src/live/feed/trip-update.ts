@@ -1,0 +1,63 @@
+/*
+ * What is kept of the authority's trip updates. The words are those of GTFS-realtime
+ * (https://gtfs.org/documentation/realtime/reference/).
+ */
+
+/** By the number in the feed; REPLACEMENT is the authority's own use of 5. A number that is not listed is UNKNOWN. */
+const TRIP_RELATIONSHIPS = {
+  0: 'SCHEDULED',
+  1: 'ADDED',
+  2: 'UNSCHEDULED',
+  3: 'CANCELED',
+  5: 'REPLACEMENT',
+  6: 'DUPLICATED',
+  7: 'DELETED',
+  8: 'NEW',
+} as const satisfies Record<number, string>;
+
+const STOP_RELATIONSHIPS = {
+  0: 'SCHEDULED',
+  1: 'SKIPPED',
+  2: 'NO_DATA',
+  3: 'UNSCHEDULED',
+} as const satisfies Record<number, string>;
+
+export type TripRelationship = (typeof TRIP_RELATIONSHIPS)[keyof typeof TRIP_RELATIONSHIPS] | 'UNKNOWN';
+export type StopRelationship = (typeof STOP_RELATIONSHIPS)[keyof typeof STOP_RELATIONSHIPS] | 'UNKNOWN';
+
+/** One run of one vehicle, as a feed describes it. */
+export interface TripUpdate {
+  tripId: string;
+  /** `YYYYMMDD`, the service day; null where the feed does not say (trains). */
+  startDate: string | null;
+  /** Seconds after the start of the service day, also beyond 24 h; null where the feed does not say. */
+  startTimeSeconds: number | null;
+  relationship: TripRelationship;
+  /** In the order of the feed. Buses and trains lose the stops that they have passed. */
+  stopUpdates: readonly StopUpdate[];
+}
+
+export interface StopUpdate {
+  stopId: string | null;
+  sequence: number | null;
+  relationship: StopRelationship;
+  arrival: StopTime;
+  departure: StopTime;
+  /** The authority's occupancy, as its number; trains only. */
+  occupancy: number | null;
+}
+
+/** Null where the feed does not say. */
+export interface StopTime {
+  delaySeconds: number | null;
+  /** Milliseconds since 1970. */
+  at: number | null;
+}
+
+export function toTripRelationship(number: number): TripRelationship {
+  return (TRIP_RELATIONSHIPS as Record<number, TripRelationship>)[number] ?? 'UNKNOWN';
+}
+
+export function toStopRelationship(number: number): StopRelationship {
+  return (STOP_RELATIONSHIPS as Record<number, StopRelationship>)[number] ?? 'UNKNOWN';
+}

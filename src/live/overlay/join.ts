@@ -1,0 +1,146 @@
+import type { StopTime, StopUpdate } from '../feed/trip-update.ts';
+import type { PlannedCall } from './planned-call.ts';
+
+/*
+ * Which stop update of a trip speaks of which departure of that run: the one with the same stop identifier, and where
+ * a loop calls there twice, the one planned for the same time. A vehicle that calls at another platform or wharf than
+ * planned is found by its planned time.
+ */
+
+export interface CallMatch {
+  update: StopUpdate;
+  /** The vehicle calls at another platform or wharf than the departure monitor said. */
+  isMoved: boolean;
+}
+
+const SECOND_MS = 1000;
+/** The departure monitor cuts planned times down to the minute. */
+const SAME_TIME_MS = 60 * SECOND_MS;
+/** At the same stop: two versions of the timetable differ by less, a loop comes round later. */
+const SAME_CALL_MS = 5 * 60 * SECOND_MS;
+/** At the same stop, where only the actual time is given: more than most delays. */
+const SAME_TIME_IF_LATE_MS = 60 * 60 * SECOND_MS;
+
+/** One entry a call; null where no update speaks of it. `stopIds` are the platforms that belong to the stop. */
+export function matchCalls(
+  calls: readonly PlannedCall[],
+  updates: readonly StopUpdate[],
+  stopIds: ReadonlySet<string>,
+): (CallMatch | null)[] {
+  const matches = new Map<PlannedCall, CallMatch>();
+  const claimed = new Set<StopUpdate>();
+  const claim = (call: PlannedCall, update: StopUpdate, isMoved = false) => {
+    matches.set(call, { update, isMoved });
+    claimed.add(update);
+  };
+  const openCalls = () => calls.filter((call) => !matches.has(call));
+  const openUpdates = () => updates.filter((update) => !claimed.has(update));
+  const here = updates.filter((update) => calls.some(({ stopId }) => stopId === update.stopId));
+  const openHere = () => here.filter((update) => !claimed.has(update));
+
+  for (const [timeOf, toleranceMs] of [
+    [findPlannedAt, SAME_CALL_MS],
+    [findActualTime, SAME_TIME_IF_LATE_MS],
+  ] as const) {
+    for (const { call, update } of listPairs(openCalls(), openHere(), timeOf, toleranceMs)) {
+      if (!matches.has(call) && !claimed.has(update)) claim(call, update);
+    }
+  }
+  for (const stopId of new Set(openCalls().map((call) => call.stopId))) {
+    for (const [call, update] of pairInOrder(openCalls(), openHere(), stopId)) claim(call, update);
+  }
+  for (const call of openCalls()) {
+    const update = call.isCancelled ? null : findMoved(call, openCalls(), openUpdates(), updates, stopIds);
+    if (update) claim(call, update, true);
+  }
+  return calls.map((call) => matches.get(call) ?? null);
+}
+
+/** The planned time of the departure, else of the arrival; null unless the feed gives both a time and a delay. */
+export function findPlannedAt({ departure, arrival }: StopUpdate): number | null {
+  return plannedAtOf(departure) ?? plannedAtOf(arrival);
+}
+
+/** A delay of the departure, else of the arrival, in seconds. */
+export function findDelay({ departure, arrival }: StopUpdate): number | null {
+  return departure.delaySeconds ?? arrival.delaySeconds;
+}
+
+function plannedAtOf({ at, delaySeconds }: StopTime): number | null {
+  return at === null || delaySeconds === null ? null : at - delaySeconds * SECOND_MS;
+}
+
+/** The time where no delay says how it was planned: of passed stops and of added trips. */
+function findActualTime(update: StopUpdate): number | null {
+  return findPlannedAt(update) === null ? (update.departure.at ?? update.arrival.at) : null;
+}
+
+/** The pairs at the same stop and near in time, the nearest first. */
+function listPairs(
+  calls: readonly PlannedCall[],
+  updates: readonly StopUpdate[],
+  timeOf: (update: StopUpdate) => number | null,
+  toleranceMs: number,
+) {
+  const pairs = calls.flatMap((call) =>
+    updates.flatMap((update) => {
+      const time = update.stopId === call.stopId ? timeOf(update) : null;
+      const apartMs = time === null ? Number.POSITIVE_INFINITY : Math.abs(time - call.plannedAt);
+      return apartMs <= toleranceMs ? { call, update, apartMs } : [];
+    }),
+  );
+  return pairs.sort((one, other) => one.apartMs - other.apartMs);
+}
+
+/**
+ * Updates without any time belong to the calls in their order. The last ones belong together: a feed drops the first
+ * ones once they are passed.
+ */
+function pairInOrder(
+  calls: readonly PlannedCall[],
+  updates: readonly StopUpdate[],
+  stopId: string,
+): [PlannedCall, StopUpdate][] {
+  const callsHere = calls
+    .filter((call) => call.stopId === stopId)
+    .sort((one, other) => one.plannedAt - other.plannedAt);
+  const updatesHere = updates.filter((update) => update.stopId === stopId && isUntimed(update));
+  const count = Math.min(callsHere.length, updatesHere.length);
+  return Array.from({ length: count }, (_, index) => [
+    callsHere[callsHere.length - count + index] as PlannedCall,
+    updatesHere[updatesHere.length - count + index] as StopUpdate,
+  ]);
+}
+
+function isUntimed(update: StopUpdate): boolean {
+  return update.departure.at === null && update.arrival.at === null;
+}
+
+/**
+ * The update of a call that takes place at another platform: planned for the same time, at a platform of this stop or,
+ * if the feed still lists what comes before it, at any stop. (A feed that drops passed stops may have dropped this
+ * one, and the next stop can be planned for the same minute.) Trains give no time: then it must be the only one.
+ */
+function findMoved(
+  call: PlannedCall,
+  calls: readonly PlannedCall[],
+  updates: readonly StopUpdate[],
+  all: readonly StopUpdate[],
+  stopIds: ReadonlySet<string>,
+): StopUpdate | null {
+  const running = updates.filter(({ relationship, stopId }) => relationship !== 'SKIPPED' && stopId !== call.stopId);
+  const isHere = ({ stopId }: StopUpdate) => stopId !== null && stopIds.has(stopId);
+  const sameTime = running.filter((update) => {
+    const plannedAt = findPlannedAt(update);
+    return plannedAt !== null && Math.abs(plannedAt - call.plannedAt) <= SAME_TIME_MS;
+  });
+  const here = sameTime.filter(isHere);
+  if (here.length > 0) return only(here);
+  const elsewhere = only(sameTime);
+  if (elsewhere && (all.indexOf(elsewhere) > 0 || elsewhere.sequence === 1)) return elsewhere;
+  return calls.length === 1 ? only(running.filter((update) => isHere(update) && isUntimed(update))) : null;
+}
+
+function only(updates: readonly StopUpdate[]): StopUpdate | null {
+  return updates.length === 1 ? (updates[0] ?? null) : null;
+}

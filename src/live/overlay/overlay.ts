@@ -1,0 +1,155 @@
+import type { Mode } from '../../transit/mode.ts';
+import type { Feed } from '../feed/feed.ts';
+import type { StopUpdate, TripRelationship, TripUpdate } from '../feed/trip-update.ts';
+import { type CallMatch, findDelay, findPlannedAt, matchCalls } from './join.ts';
+import type { PlannedCall } from './planned-call.ts';
+import { isOnServiceDay } from './service-day.ts';
+import {
+  askAbout,
+  CANCELLED,
+  DEPARTED,
+  findLeavesAt,
+  isGiven,
+  live,
+  type Said,
+  SCHEDULED,
+  type Verdict,
+} from './verdict.ts';
+
+/** A feed that is alive (see feed-health.ts), and the modes whose runs it carries. */
+export interface LivingFeed {
+  modes: readonly Mode[];
+  feed: Feed;
+}
+
+/** A stop's timetable, as far as the departure monitor has listed it. */
+export interface StopTimetable {
+  /** The stop itself and its platforms, as far as they are known. */
+  stopIds: ReadonlySet<string>;
+  calls: readonly PlannedCall[];
+  /** Up to here every departure is listed: milliseconds since 1970. */
+  coveredUntil: number;
+}
+
+/** Something that the feeds cannot say in full, so the departure monitor has to be asked: once for each key. */
+export interface Change {
+  key: string;
+  /** The planned time of the departure, or the time of the one that is not listed: milliseconds since 1970. */
+  at: number;
+}
+
+export interface Overlay {
+  /** One a call, in the same order. */
+  verdicts: Verdict[];
+  changes: Change[];
+}
+
+const MINUTE_MS = 60_000;
+/** A train due within this time should have updates by now. */
+const IMMINENT_MS = 2 * MINUTE_MS;
+/** How early a vehicle leaves at most: one that was expected later has not left when it is gone from the feed. */
+const EARLY_MS = MINUTE_MS;
+/** Buses run ahead of their timetable; trains wait. */
+const EARLY_BUS_MS = 3 * MINUTE_MS;
+
+/** The stop updates of such a trip are its calls. A duplicated trip has the identifier of another one. */
+const CALLS_ARE_LISTED: readonly TripRelationship[] = ['SCHEDULED', 'REPLACEMENT', 'ADDED', 'UNSCHEDULED', 'NEW'];
+
+/** Lays what the living feeds say over a stop's timetable. A departure is live only if one of the feeds says so. */
+export function overlayStop(stop: StopTimetable, feeds: readonly LivingFeed[], now: number): Overlay {
+  const said = new Map<PlannedCall, Said>();
+  const spokenOf = new Set<StopUpdate>();
+
+  const runs = Map.groupBy(stop.calls, ({ runId }) => runId);
+  for (const { modes, feed } of feeds) {
+    for (const [runId, ofRun] of runs) {
+      for (const trip of runId === null ? [] : feed.findTrips(runId)) {
+        const calls = ofRun.filter(
+          (call) => modes.includes(call.mode) && isOnServiceDay(trip, call.plannedAt, feed.headerAt),
+        );
+        const matches = matchCalls(calls, trip.stopUpdates, stop.stopIds);
+        calls.forEach((call, index) => {
+          const match = matches[index] ?? null;
+          if (match) spokenOf.add(match.update);
+          const isSettled = (said.get(call)?.verdict.kind ?? 'scheduled') !== 'scheduled';
+          if (!isSettled) said.set(call, sayOfTrip(call, trip, match, feed.headerAt, now));
+        });
+      }
+    }
+  }
+  const all = stop.calls.map((call) => said.get(call) ?? sayWithoutTrip(call, now));
+  const changes = all.flatMap(({ change }, index) => {
+    const { runId, plannedAt } = stop.calls[index] as PlannedCall;
+    return change === null ? [] : { key: `${change}, ${runId}, ${plannedAt}`, at: plannedAt };
+  });
+  const unlisted = feeds.flatMap(({ feed }) => listUnlistedCalls(stop, feed, spokenOf, now));
+  return { verdicts: all.map(({ verdict }) => verdict), changes: [...changes, ...unlisted] };
+}
+
+function sayOfTrip(call: PlannedCall, trip: TripUpdate, match: CallMatch | null, headerAt: number, now: number): Said {
+  if (trip.relationship === 'CANCELED' || trip.relationship === 'DELETED') return CANCELLED;
+  if (!CALLS_ARE_LISTED.includes(trip.relationship)) return call.isCancelled ? CANCELLED : askAbout(trip.relationship);
+  if (match) return sayOfUpdate(call, trip, match, headerAt);
+  if (call.isCancelled) return CANCELLED;
+  if (trip.stopUpdates.length === 0) return sayWithoutTrip(call, now);
+  if (call.mode === 'train' || trip.relationship !== 'SCHEDULED') return sayOfMissingStop(call, trip, now);
+  return sayOfOtherStops(call, trip, headerAt, now);
+}
+
+function sayOfUpdate(call: PlannedCall, trip: TripUpdate, { update, isMoved }: CallMatch, headerAt: number): Said {
+  if (update.relationship === 'SKIPPED') return CANCELLED;
+  if (update.relationship === 'NO_DATA') return call.isCancelled ? CANCELLED : SCHEDULED;
+  if (update.relationship !== 'SCHEDULED') return askAbout(`stop ${update.relationship}`);
+  if (call.isCancelled) return { ...CANCELLED, change: 'runs again' };
+  const endsHere = update === trip.stopUpdates.at(-1) && !isGiven(update.departure);
+  if (endsHere && trip.relationship !== 'SCHEDULED') return askAbout('ends here');
+  const leavesAt = findLeavesAt(call, update);
+  if (leavesAt === null) return SCHEDULED;
+  const said = live(call, leavesAt, headerAt, update.occupancy);
+  return isMoved ? { ...said, change: `moved to ${update.stopId}` } : said;
+}
+
+/** The run has updates, none of them here: it has passed, or it calls elsewhere. */
+function sayOfMissingStop(call: PlannedCall, trip: TripUpdate, now: number): Said {
+  const dueAt = call.lastLiveAt ?? call.plannedAt;
+  const hasLeft = trip.relationship === 'SCHEDULED' ? dueAt <= now + EARLY_MS : dueAt < now - MINUTE_MS;
+  return hasLeft ? DEPARTED : askAbout(`${trip.relationship} without a call here`);
+}
+
+/** GTFS-realtime: a stop without an update is as late as the last stop before it that has one. */
+function sayOfOtherStops(call: PlannedCall, trip: TripUpdate, headerAt: number, now: number): Said {
+  const timed = trip.stopUpdates.filter((update) => findPlannedAt(update) !== null);
+  const isEarlier = (update: StopUpdate) => (findPlannedAt(update) ?? 0) < call.plannedAt;
+  const earlier = timed.findLast((update) => isEarlier(update) && update.relationship !== 'SKIPPED');
+  if (earlier) {
+    const delaySeconds = earlier.relationship === 'SCHEDULED' ? findDelay(earlier) : null;
+    return delaySeconds === null ? SCHEDULED : live(call, call.plannedAt + delaySeconds * 1000, headerAt);
+  }
+  const mayHaveLeft = (call.lastLiveAt ?? call.plannedAt) <= now + EARLY_BUS_MS;
+  if (timed.length > 0) return mayHaveLeft ? DEPARTED : askAbout('no call here');
+  return call.lastLiveAt === null ? SCHEDULED : askAbout('no call here');
+}
+
+/** No living feed knows the run, or knows nothing of it but that it exists. */
+function sayWithoutTrip(call: PlannedCall, now: number): Said {
+  if (call.isCancelled) return CANCELLED;
+  if (call.runId === null) return SCHEDULED;
+  if (call.lastLiveAt !== null) return call.lastLiveAt <= now + EARLY_MS ? DEPARTED : askAbout('gone from the feed');
+  const dueMs = call.plannedAt - now;
+  const isImminent = dueMs >= -MINUTE_MS && dueMs <= IMMINENT_MS;
+  return call.mode === 'train' && isImminent ? askAbout('no updates') : SCHEDULED;
+}
+
+/** Calls of added and replaced trips that the departure monitor has not listed. */
+function listUnlistedCalls(stop: StopTimetable, feed: Feed, spokenOf: ReadonlySet<StopUpdate>, now: number): Change[] {
+  return [...stop.stopIds].flatMap((stopId) =>
+    feed.findUntimetabledTrips(stopId).flatMap((trip) =>
+      trip.stopUpdates.flatMap((update) => {
+        const { at } = update.departure;
+        const isDeparture = update.stopId === stopId && at !== null && update.relationship !== 'SKIPPED';
+        if (!isDeparture || spokenOf.has(update) || at < now || at > stop.coveredUntil) return [];
+        return { key: `not listed, ${trip.tripId}, ${stopId}`, at };
+      }),
+    ),
+  );
+}

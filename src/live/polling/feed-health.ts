@@ -1,0 +1,80 @@
+import type { Feed } from '../feed/feed.ts';
+
+/*
+ * Whether a feed may be believed. A poll is accepted or refused; a feed is alive while the last accepted poll is young
+ * enough. So a feed that fails or halves once does no harm, and one that goes on doing so is given up.
+ */
+
+/** Why a poll gave nothing. */
+export type PollFailure = 'no answer' | 'not 200' | 'a web page' | 'undecodable' | 'no calls left';
+type Refusal = PollFailure | 'an old header' | 'a header of the future' | 'halved';
+/** Why a feed is not believed. */
+export type FeedProblem = Refusal | 'not read yet' | 'a frozen header' | 'runs are not found';
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+
+const MAX_HEADER_AGE_MS = 90 * SECOND_MS;
+/** Two machines' clocks differ by less. */
+const MAX_HEADER_AHEAD_MS = 30 * SECOND_MS;
+const FROZEN_MS = 2 * MINUTE_MS;
+const MAX_REFUSED_IN_A_ROW = 2;
+/** Small feeds shrink at night, and the metro has 24 trips in a quiet hour. */
+const MIN_TRIPS_TO_HALVE = 20;
+/** A feed that stays small for this long has become small. */
+const HALVED_MS = 10 * MINUTE_MS;
+
+/** What the polls of one feed have shown. Moments in milliseconds since 1970. */
+export interface FeedHealth {
+  /** The last poll that was accepted. */
+  accepted: { at: number; headerAt: number; tripCount: number } | null;
+  /** When the accepted header was first seen. */
+  headerSince: number;
+  refusedInARow: number;
+  /** Of the last poll; null when it was accepted. */
+  refusal: Refusal | null;
+}
+
+export const UNREAD: FeedHealth = { accepted: null, headerSince: 0, refusedInARow: 0, refusal: null };
+
+/** Judges one poll. `isAccepted` says whether the feed replaces the one before. */
+export function judgePoll(
+  health: FeedHealth,
+  poll: Pick<Feed, 'headerAt' | 'tripCount'> | PollFailure,
+  now: number,
+): { health: FeedHealth; isAccepted: boolean } {
+  const refusal = typeof poll === 'string' ? poll : findRefusal(health, poll, now);
+  if (refusal !== null || typeof poll === 'string') {
+    return { health: { ...health, refusedInARow: health.refusedInARow + 1, refusal }, isAccepted: false };
+  }
+  const { accepted, headerSince } = health;
+  const sound = { refusedInARow: 0, refusal: null };
+  if (accepted && poll.headerAt <= accepted.headerAt) {
+    return { health: { accepted: { ...accepted, at: now }, headerSince, ...sound }, isAccepted: false };
+  }
+  const { headerAt, tripCount } = poll;
+  return { health: { accepted: { at: now, headerAt, tripCount }, headerSince: now, ...sound }, isAccepted: true };
+}
+
+/** Null when the feed is alive. `intervalMs` is the time between two polls at present. */
+export function findFeedProblem(health: FeedHealth, intervalMs: number, now: number): FeedProblem | null {
+  const { accepted, headerSince, refusedInARow, refusal } = health;
+  if (!accepted) return refusal ?? 'not read yet';
+  const unchangedMs = accepted.at - headerSince;
+  if (unchangedMs >= FROZEN_MS) return 'a frozen header';
+  if (refusal && refusedInARow > MAX_REFUSED_IN_A_ROW) return refusal;
+  if (now - accepted.headerAt <= MAX_HEADER_AGE_MS + intervalMs) return null;
+  return refusal ?? (unchangedMs > 0 ? 'a frozen header' : 'an old header');
+}
+
+function findRefusal(
+  { accepted }: FeedHealth,
+  { headerAt, tripCount }: Pick<Feed, 'headerAt' | 'tripCount'>,
+  now: number,
+) {
+  if (accepted && headerAt <= accepted.headerAt) return null;
+  if (headerAt > now + MAX_HEADER_AHEAD_MS) return 'a header of the future';
+  if (headerAt < now - MAX_HEADER_AGE_MS) return 'an old header';
+  const isComparable = accepted && accepted.tripCount >= MIN_TRIPS_TO_HALVE && now - accepted.at < HALVED_MS;
+  return isComparable && tripCount < accepted.tripCount / 2 ? 'halved' : null;
+}

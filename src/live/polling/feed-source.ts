@@ -1,0 +1,99 @@
+import type { Mode } from '../../transit/mode.ts';
+
+const SECOND_MS = 1000;
+
+/** What a feed carries, where it is, and how often it is polled by day. */
+interface FeedSource {
+  path: string;
+  modes: readonly Mode[];
+  /** The authority's networks (`transportation.product.id`). */
+  networks: readonly number[];
+  /** Short route names; absent where the network has no other feed. */
+  routes?: readonly string[];
+  intervalMs: number;
+}
+
+/*
+ * Not here: the thirteen feeds of regional buses, whose networks are 31 to 38, and networks without any feed, such as
+ * harbour cruises. A departure of theirs that is live can only be had from the departure monitor.
+ */
+export const FEED_SOURCES = {
+  sydneytrains: {
+    path: '/v2/gtfs/realtime/sydneytrains',
+    modes: ['train'],
+    networks: [1, 2, 19],
+    intervalMs: 15 * SECOND_MS,
+  },
+  nswtrains: {
+    path: '/v1/gtfs/realtime/nswtrains',
+    modes: ['train', 'coach'],
+    networks: [3, 7],
+    intervalMs: 60 * SECOND_MS,
+  },
+  metro: { path: '/v2/gtfs/realtime/metro', modes: ['metro'], networks: [24], intervalMs: 30 * SECOND_MS },
+  innerwest: {
+    path: '/v2/gtfs/realtime/lightrail/innerwest',
+    modes: ['lightrail'],
+    networks: [13],
+    routes: ['L1'],
+    intervalMs: 30 * SECOND_MS,
+  },
+  cbdandsoutheast: {
+    path: '/v1/gtfs/realtime/lightrail/cbdandsoutheast',
+    modes: ['lightrail'],
+    networks: [13],
+    routes: ['L2', 'L3'],
+    intervalMs: 30 * SECOND_MS,
+  },
+  parramatta: {
+    path: '/v1/gtfs/realtime/lightrail/parramatta',
+    modes: ['lightrail'],
+    networks: [13],
+    routes: ['L4'],
+    intervalMs: 60 * SECOND_MS,
+  },
+  newcastle: {
+    path: '/v1/gtfs/realtime/lightrail/newcastle',
+    modes: ['lightrail'],
+    networks: [21],
+    intervalMs: 120 * SECOND_MS,
+  },
+  buses: {
+    path: '/v1/gtfs/realtime/buses',
+    modes: ['bus', 'schoolbus'],
+    networks: [4, 5, 6, 8, 9, 15, 16],
+    intervalMs: 20 * SECOND_MS,
+  },
+  sydneyferries: {
+    path: '/v1/gtfs/realtime/ferries/sydneyferries',
+    modes: ['ferry'],
+    networks: [10],
+    intervalMs: 60 * SECOND_MS,
+  },
+  MFF: {
+    path: '/v1/gtfs/realtime/ferries/MFF',
+    modes: ['ferry'],
+    networks: [12],
+    routes: ['MFF'],
+    intervalMs: 120 * SECOND_MS,
+  },
+} as const satisfies Record<string, FeedSource>;
+
+export type FeedSourceId = keyof typeof FEED_SOURCES;
+
+const FEED_SOURCE_IDS = Object.keys(FEED_SOURCES) as FeedSourceId[];
+
+/** The feed that has to be alive for a departure to be called live or not live; null when no feed carries it. */
+export function findFeedSource(departure: { mode: Mode; network: number | null; route: string }): FeedSourceId | null {
+  const { mode, network, route } = departure;
+  const carries = ({ modes, networks, routes }: FeedSource) =>
+    modes.includes(mode) && (network === null || networks.includes(network)) && (!routes || routes.includes(route));
+  return FEED_SOURCE_IDS.find((id) => carries(FEED_SOURCES[id])) ?? null;
+}
+
+/** The feeds in which departures of these modes may be. */
+export function listFeedSources(modes: readonly Mode[]): FeedSourceId[] {
+  return FEED_SOURCE_IDS.filter((id) =>
+    (FEED_SOURCES[id].modes as readonly Mode[]).some((mode) => modes.includes(mode)),
+  );
+}

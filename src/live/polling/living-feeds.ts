@@ -1,0 +1,46 @@
+import type { Feed } from '../feed/feed.ts';
+import type { LivingFeed } from '../overlay/overlay.ts';
+import { type FeedHealth, type FeedProblem, findFeedProblem, UNREAD } from './feed-health.ts';
+import { FEED_SOURCES, type FeedSourceId } from './feed-source.ts';
+import { type MatchRate, NOTHING_COMPARED } from './match-rate.ts';
+
+/** What is known of one feed. */
+export interface FeedState {
+  /** The last one accepted. */
+  feed: Feed | null;
+  health: FeedHealth;
+  matchRate: MatchRate;
+  /** The time between two polls at present. */
+  intervalMs: number;
+}
+
+export type FeedStates = ReadonlyMap<FeedSourceId, FeedState>;
+
+/** A feed that a board needs and that cannot be believed: the board is asked from the departure monitor instead. */
+export interface Gap {
+  source: FeedSourceId;
+  problem: FeedProblem;
+}
+
+export const UNKNOWN_FEED: FeedState = { feed: null, health: UNREAD, matchRate: NOTHING_COMPARED, intervalMs: 0 };
+
+/** The feeds that are alive. */
+export function listLivingFeeds(states: FeedStates, now: number): LivingFeed[] {
+  return [...states].flatMap(([source, state]) => {
+    const isAlive = state.feed && findProblem(state, now) === null;
+    return isAlive && state.feed ? { modes: FEED_SOURCES[source].modes, feed: state.feed } : [];
+  });
+}
+
+/** Null when every feed that the board needs is alive. */
+export function findGap(needed: Iterable<FeedSourceId>, states: FeedStates, now: number): Gap | null {
+  for (const source of needed) {
+    const problem = findProblem(states.get(source) ?? UNKNOWN_FEED, now);
+    if (problem !== null) return { source, problem };
+  }
+  return null;
+}
+
+function findProblem({ health, matchRate, intervalMs }: FeedState, now: number): FeedProblem | null {
+  return findFeedProblem(health, intervalMs, now) ?? (matchRate.isCollapsed ? 'runs are not found' : null);
+}

@@ -1,0 +1,55 @@
+import { DateTime } from 'luxon';
+import type { FeedDemand } from './feed-demand.ts';
+import { FEED_SOURCES, type FeedSourceId } from './feed-source.ts';
+
+const HOUR_MS = 3_600_000;
+const NIGHT_ENDS_AT = 5;
+const NIGHT_FACTOR = 4;
+/** When calls are short, live times may get older, but not so old that they are worth nothing. */
+const MAX_STRETCH = 2;
+/** A feed is taken up when it saves clearly more than it costs, and given up when it costs clearly more. */
+const WORTH_STARTING = 1.25;
+const WORTH_KEEPING = 0.75;
+
+/** The time between two polls. `stretch` is 1 while there are calls enough, and more the shorter they are. */
+export function pollIntervalMs(source: FeedSourceId, stretch: number): number {
+  return FEED_SOURCES[source].intervalMs * Math.min(MAX_STRETCH, Math.max(1, stretch));
+}
+
+/**
+ * When the feed is to be polled next. At night a feed is polled a quarter as often, unless a board that needs it has
+ * been asked for since the last poll: what is shown must not be older than by day.
+ */
+export function nextPollAt(source: FeedSourceId, poll: { polledAt: number; askedAt: number }, stretch: number): number {
+  const isIdle = isNight(poll.polledAt) && poll.askedAt <= poll.polledAt;
+  return poll.polledAt + pollIntervalMs(source, stretch) * (isIdle ? NIGHT_FACTOR : 1);
+}
+
+/**
+ * The feeds that are worth their polls: of all sets of feeds, the one that saves most after its cost. A board saves
+ * calls only when every feed that it needs is polled.
+ */
+export function chooseFeeds(demand: readonly FeedDemand[], running: ReadonlySet<FeedSourceId>): Set<FeedSourceId> {
+  const sources = [...new Set(demand.flatMap((one) => one.sources))];
+  const costs = sources.map((source) => costAnHour(source) * (running.has(source) ? WORTH_KEEPING : WORTH_STARTING));
+  const boards = demand.map(({ sources: needed, savedAnHour }) => ({
+    mask: needed.reduce((mask, source) => mask | (1 << sources.indexOf(source)), 0),
+    savedAnHour,
+  }));
+  let best = { mask: 0, gain: 0 };
+  for (let mask = 1; mask < 2 ** sources.length; mask++) {
+    let gain = 0;
+    for (const board of boards) if ((board.mask & ~mask) === 0 && board.mask !== 0) gain += board.savedAnHour;
+    for (let index = 0; index < costs.length; index++) if (mask & (1 << index)) gain -= costs[index] ?? 0;
+    if (gain > best.gain) best = { mask, gain };
+  }
+  return new Set(sources.filter((_, index) => best.mask & (1 << index)));
+}
+
+function costAnHour(source: FeedSourceId): number {
+  return HOUR_MS / FEED_SOURCES[source].intervalMs;
+}
+
+function isNight(moment: number): boolean {
+  return DateTime.fromMillis(moment, { zone: 'Australia/Sydney' }).hour < NIGHT_ENDS_AT;
+}

@@ -1,0 +1,80 @@
+import { createMcpHandler } from '@modelcontextprotocol/server';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Answers } from '../answers/answers.ts';
+import { ApiError, errorBody } from '../errors.ts';
+import { toApiError } from '../http/error-answer.ts';
+import { logError } from '../http/error-handler.ts';
+import { requesterOf } from '../http/operation-routes.ts';
+import { type Operation, readQuery } from '../operation.ts';
+import { shorten } from './shorten.ts';
+import { createToolServer, describeTool, type RunTool, type ToolAnswer } from './tools.ts';
+
+/** Characters of one answer; what is left out is said in addition. */
+const MAX_ANSWER_LENGTH = 49_000;
+
+/**
+ * `POST /mcp`: the operations as tools for assistants, by the Model Context Protocol over streamable HTTP. Each request
+ * stands for itself: there are no sessions. It is registered behind the key check, which counts each request as one; a
+ * request that calls no tool is given back.
+ */
+export async function mcp(
+  app: FastifyInstance,
+  { operations, answers, docsUrl }: { operations: readonly Operation[]; answers: Answers; docsUrl: string },
+): Promise<void> {
+  const tools = operations.map(describeTool);
+
+  app.post('/mcp', async (request, reply) => {
+    // Batches were in one revision of the protocol only. One message a request keeps the count of each simple.
+    if (Array.isArray(request.body)) throw new ApiError('INVALID_PARAMETER', 'Send one JSON-RPC message a request.');
+    // Until a tool is called.
+    request.isFree = true;
+    const run: RunTool = (operation, query) =>
+      runTool(request, operation, query, answers).catch((error) => toToolError(request, error, docsUrl));
+    const handler = createMcpHandler(() => createToolServer(tools, run), {
+      // Nothing here changes, so there is nothing to subscribe to.
+      maxSubscriptions: 0,
+      onerror: (error) => request.log.debug({ err: error }, 'an MCP request was refused'),
+    });
+    const answer = await handler.fetch(toWebRequest(request), { parsedBody: request.body });
+    return sendWebResponse(reply, answer);
+  });
+}
+
+async function runTool(
+  request: FastifyRequest,
+  operation: Operation,
+  given: Record<string, string>,
+  answers: Answers,
+): Promise<ToolAnswer> {
+  request.isFree = false;
+  const query = readQuery(operation, given);
+  await request.chargeMore((operation.cost?.(query) ?? 1) - 1);
+  const { body } = await answers.find(operation, query, requesterOf(request));
+  const { text, leftOut } = shorten(body.content, MAX_ANSWER_LENGTH);
+  const note = `Left out to keep this answer short: ${leftOut.join('; ')}.`;
+  return { texts: leftOut.length > 0 ? [text, note] : [text], isError: false };
+}
+
+/** The same error object as in HTTP, for the assistant to read; counted as in HTTP. */
+function toToolError(request: FastifyRequest, error: unknown, docsUrl: string): ToolAnswer {
+  const apiError = toApiError(error);
+  logError(apiError, request);
+  request.isFree = apiError.statusCode >= 500;
+  return { texts: [JSON.stringify(errorBody(apiError, docsUrl))], isError: true };
+}
+
+/** The body is handed over as it was parsed. */
+function toWebRequest({ headers, url }: FastifyRequest): Request {
+  const fields = Object.entries(headers).filter((field): field is [string, string] => typeof field[1] === 'string');
+  return new Request(new URL(url, 'http://localhost'), { method: 'POST', headers: fields });
+}
+
+async function sendWebResponse(reply: FastifyReply, { status, headers, body }: Response): Promise<FastifyReply> {
+  const text = body ? await new Response(body).text() : null;
+  const type = headers.get('content-type');
+  if (type) reply.type(type);
+  return reply
+    .code(status)
+    .header('cache-control', 'no-store')
+    .send(text ?? undefined);
+}

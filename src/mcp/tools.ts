@@ -1,0 +1,90 @@
+import {
+  fromJsonSchema,
+  type JsonSchemaType,
+  type JsonSchemaValidator,
+  type JsonSchemaValidatorResult,
+  type jsonSchemaValidator,
+  McpServer,
+} from '@modelcontextprotocol/server';
+import { toParameters } from '../http/openapi/schema.ts';
+import type { Operation } from '../operation.ts';
+
+/** What a call of a tool comes to. */
+export interface ToolAnswer {
+  /** Texts for the assistant. */
+  texts: string[];
+  isError: boolean;
+}
+
+/** Runs an operation; `query` is as a caller of the HTTP API would send it. */
+export type RunTool = (operation: Operation, query: Record<string, string>) => Promise<ToolAnswer>;
+
+const INSTRUCTIONS =
+  'Public transport in New South Wales and the Australian Capital Territory. Stops have identifiers: find them by name with searchStops or around a place with getNearbyStops, then ask for departures or journeys. Times in answers are UTC; tell people local time (Australia/Sydney). A realtime value is an estimate of a tracked vehicle, null means that only the timetable is known. Data: Transport for NSW, CC BY 4.0.';
+
+/** A server with one tool for each operation. It holds nothing, and serves one request. */
+export function createToolServer(tools: readonly OperationTool[], run: RunTool): McpServer {
+  const server = new McpServer({ name: 'transit', title: 'Transit Information Service', version: '1' }, OPTIONS);
+  for (const { operation, config } of tools) {
+    server.registerTool(operation.id, config, async (given) => {
+      const { texts, isError } = await run(operation, toQuery(operation, given));
+      return { content: texts.map((text) => ({ type: 'text', text })), isError };
+    });
+  }
+  return server;
+}
+
+const OPTIONS = { instructions: INSTRUCTIONS, capabilities: { tools: {} } };
+
+export type OperationTool = ReturnType<typeof describeTool>;
+
+/** The operation as an assistant sees it. */
+export function describeTool(operation: Operation) {
+  const { summary, description } = operation;
+  const config = {
+    title: summary,
+    description: `${summary}. ${description}`,
+    inputSchema: fromJsonSchema<Record<string, unknown>>(inputSchemaOf(operation), ACCEPT_ALL),
+    annotations: { readOnlyHint: true, openWorldHint: true },
+  };
+  return { operation, config };
+}
+
+/** Arguments are read like the query of a request, so that an assistant is told of every problem in the same words. */
+const ACCEPT_ALL: jsonSchemaValidator = {
+  getValidator<T>(): JsonSchemaValidator<T> {
+    return (data) => ({ valid: true, data: data as T, errorMessage: undefined }) as JsonSchemaValidatorResult<T>;
+  },
+};
+
+function inputSchemaOf({ query, toolDefaults = {} }: Operation): JsonSchemaType {
+  const parameters = toParameters(query) as unknown as Parameter[];
+  const properties = parameters.map(({ name, description, schema }) => {
+    const usual = toolDefaults[name];
+    const value = usual !== undefined && schema.type === 'integer' ? Number(usual) : usual;
+    return [name, { ...schema, description, ...(value !== undefined && { default: value }) }];
+  });
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    required: parameters.filter(({ required }) => required).map(({ name }) => name),
+  };
+}
+
+interface Parameter {
+  name: string;
+  required: boolean;
+  description: string;
+  schema: { type: string };
+}
+
+/** Arguments as text: `["bus", "train"]` is `bus,train`. One that is null counts as absent. */
+function toQuery({ toolDefaults }: Operation, given: Record<string, unknown> | undefined): Record<string, string> {
+  const named = Object.entries(given ?? {}).filter(([, value]) => value !== null && value !== undefined);
+  return { ...toolDefaults, ...Object.fromEntries(named.map(([name, value]) => [name, toText(value)])) };
+}
+
+function toText(value: unknown): string {
+  if (Array.isArray(value)) return value.map(toText).join(',');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

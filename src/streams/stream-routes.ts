@@ -1,0 +1,146 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Answers } from '../answers/answers.ts';
+import type { FinishedAnswer } from '../answers/finished-answer.ts';
+import { serviceUnavailable } from '../error-messages.ts';
+import { ApiError } from '../errors.ts';
+import { toApiError } from '../http/error-answer.ts';
+import { matchesEtag } from '../http/freshness-headers.ts';
+import { requesterOf } from '../http/operation-routes.ts';
+import { type Operation, readQuery, streamPath } from '../operation.ts';
+import { createChannels, type RecheckTimes, type Subscriber, type Topic } from './channels.ts';
+import { boardEvent, errorEvent } from './event.ts';
+import { createEventStream, type EventStream } from './event-stream.ts';
+import { createOpenStreams } from './open-streams.ts';
+
+export interface StreamTimes extends RecheckTimes {
+  commentMs: number;
+  /** A stream counts as one request at its start, and again after each so many comments. */
+  commentsPerCharge: number;
+}
+
+/** A comment every 15 seconds, a request every minute. */
+const TIMES: StreamTimes = { minMs: 1000, retryMs: 5000, commentMs: 15_000, commentsPerCharge: 4 };
+
+const HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'private, no-store, no-transform',
+  // Else nginx would collect events before it passes them on.
+  'x-accel-buffering': 'no',
+};
+
+interface StreamOptions {
+  operations: readonly Operation[];
+  answers: Answers;
+  docsUrl: string;
+  now: () => Date;
+  times?: StreamTimes | undefined;
+}
+
+/**
+ * `GET …/stream` for the operations that can be followed: their answer as server-sent events, whole, whenever it changes.
+ * It is registered behind the key check, which counts the first minute.
+ */
+export async function streamRoutes(app: FastifyInstance, options: StreamOptions): Promise<void> {
+  const { operations, answers, docsUrl, now, times = TIMES } = options;
+  const channels = createChannels({ answers, now, times });
+  const openStreams = createOpenStreams();
+  const streams = new Set<EventStream>();
+  let isClosing = false;
+
+  app.addHook('preClose', async () => {
+    isClosing = true;
+    for (const stream of streams) stream.end(errorEvent('end', stopping(), docsUrl));
+  });
+
+  for (const operation of operations.filter((one) => one.stream)) {
+    app.get(streamPath(operation), async (request, reply) => {
+      if (isClosing) throw stopping();
+      const query = readQuery(operation, request.query as Record<string, unknown>);
+      const leave = enter(request);
+      try {
+        // Before the stream begins, an error is answered as it is elsewhere.
+        const answer = await answers.find(operation, query, requesterOf(request));
+        if (isClosing) throw stopping();
+        reply.headers(HEADERS);
+        if (request.method === 'HEAD') {
+          leave();
+          return reply.send();
+        }
+        return start({ operation, query }, answer, { request, reply, leave });
+      } catch (error) {
+        leave();
+        throw error;
+      }
+    });
+  }
+
+  function enter(request: FastifyRequest): () => void {
+    if (!request.admission) throw new Error('streams are registered behind the key check');
+    try {
+      return openStreams.enter(request.admission.caller);
+    } catch (error) {
+      request.isFree = true;
+      throw error;
+    }
+  }
+
+  function start(
+    topic: Topic,
+    answer: FinishedAnswer,
+    { request, reply, leave }: { request: FastifyRequest; reply: FastifyReply; leave: () => void },
+  ): FastifyReply {
+    const stream = createEventStream(() => {
+      clearInterval(timer);
+      unfollow();
+      leave();
+      streams.delete(stream);
+    });
+    const end = (error: ApiError) => stream.end(errorEvent('end', error, docsUrl));
+    const reader = createReader(stream, request, { answer, end, docsUrl });
+    const unfollow = channels.follow(topic, answer, reader.subscriber);
+    const timer = setInterval(reader.tick, times.commentMs, times.commentsPerCharge).unref();
+    streams.add(stream);
+    return reply.send(stream.body);
+  }
+}
+
+/** What one stream has sent, is charged, and does with the news of its topic. */
+function createReader(
+  stream: EventStream,
+  request: FastifyRequest,
+  { answer, end, docsUrl }: { answer: FinishedAnswer; end: (error: ApiError) => void; docsUrl: string },
+): { subscriber: Subscriber; tick: (commentsPerCharge: number) => void } {
+  const lastEventId = request.headers['last-event-id'];
+  const { etag } = answer.body;
+  let sent: string | null = etag;
+  let comments = 0;
+  if (!matchesEtag(typeof lastEventId === 'string' ? lastEventId : undefined, etag)) stream.send(boardEvent(answer));
+
+  const subscriber: Subscriber = {
+    priority: requesterOf(request).priority,
+    changed(changedTo, event) {
+      if (changedTo === sent) return;
+      sent = changedTo;
+      stream.send(event);
+    },
+    failed(error) {
+      sent = null;
+      stream.send(errorEvent('failure', error, docsUrl));
+    },
+    refused: end,
+  };
+
+  function tick(commentsPerCharge: number): void {
+    stream.comment();
+    comments += 1;
+    // A minute in which there is no answer is not charged.
+    if (comments % commentsPerCharge !== 0 || sent === null) return;
+    request.chargeAgain().catch((error) => end(toApiError(error)));
+  }
+  return { subscriber, tick };
+}
+
+function stopping(): ApiError {
+  const { code, headers } = serviceUnavailable();
+  return new ApiError(code, 'This server is stopping. Connect again.', { headers });
+}

@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { utcDay } from '#src/access/day.ts';
+import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
+import type { AccountStore } from '#src/access/store.ts';
+import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
+import { issueTestKey } from '../support/access.ts';
+import { buildProbeApp, type ProbeApp } from '../support/probe-app.ts';
+
+let directory: string;
+let store: AccountStore;
+let app: ProbeApp;
+let other: DatabaseSync;
+let lines: string[];
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'transit-locked-'));
+  const path = join(directory, 'accounts.db');
+  lines = [];
+  const write = (_fields: object, message: string) => void lines.push(message);
+  store = openEmbeddedStore(path, { info: write, warn: write });
+  app = await buildProbeApp({ store });
+  other = new DatabaseSync(path);
+  return async () => {
+    await app.close();
+    await store.close();
+    other.close();
+    rmSync(directory, { recursive: true });
+  };
+});
+
+async function used(key: string): Promise<number> {
+  return (await store.readUsage(parseKey(key)?.accountId ?? '', [utcDay(new Date())]))[0] ?? 0;
+}
+
+describe('while another process holds the file', () => {
+  const lag = monitorEventLoopDelay({ resolution: 5 });
+  beforeEach(() => lag.reset());
+  afterEach(() => lag.disable());
+
+  it('known keys go on, keys not seen before get 503, and the process stays responsive', async () => {
+    const [known, newcomer] = [await issueTestKey(store), await issueTestKey(store)];
+    await app.ask(known);
+    other.exec('BEGIN IMMEDIATE');
+    lag.enable();
+    for (let n = 0; n < 10; n++) {
+      const [one, two] = await Promise.all([app.ask(known), app.ask(newcomer)]);
+      expect([one.statusCode, two.statusCode]).toEqual([200, 503]);
+      await sleep(50);
+    }
+    // SQLite's own way to wait would block for seconds.
+    expect(lag.max / 1e6).toBeLessThan(500);
+    expect(lines).toEqual(['the account database is away']);
+
+    other.exec('COMMIT');
+    while (lines.length < 2) await sleep(20);
+    await sleep(300);
+    expect(lines).toEqual(['the account database is away', 'the account database is back']);
+    expect((await app.ask(newcomer)).statusCode).toBe(200);
+    expect([await used(known), await used(newcomer)]).toEqual([11, 1]);
+  }, 20_000);
+
+  it('for a moment, requests wait for it and are counted as always', async () => {
+    const keys = await Promise.all(Array.from({ length: 20 }, () => issueTestKey(store)));
+    other.exec('BEGIN IMMEDIATE');
+    setTimeout(() => other.exec('COMMIT'), 20);
+    const answers = await Promise.all(keys.map((key) => app.ask(key)));
+    expect(answers.map(({ headers }) => headers['x-ratelimit-remaining'])).toEqual(keys.map(() => '999'));
+    expect(lines).toEqual([]);
+  });
+
+  it('a key that is not known gets 401 all the same', async () => {
+    other.exec('BEGIN IMMEDIATE');
+    expect((await app.ask(generateKey('live', generateAccountId()))).statusCode).toBe(401);
+    other.exec('COMMIT');
+  });
+
+  it('a signup waits for it, and the process stays responsive', async () => {
+    other.exec('BEGIN IMMEDIATE');
+    lag.enable();
+    setTimeout(() => other.exec('COMMIT'), 700);
+    const key = await issueTestKey(store);
+    expect(lag.max / 1e6).toBeLessThan(500);
+    expect((await app.ask(key)).statusCode).toBe(200);
+  });
+});

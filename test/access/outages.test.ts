@@ -1,0 +1,76 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { utcDay } from '#src/access/day.ts';
+import { parseKey } from '#src/access/keys.ts';
+import type { Closable, Register } from '#src/access/store.ts';
+import { openRegister } from '#src/access/stores/open-store.ts';
+import { issueTestKey } from '../support/access.ts';
+import { type DelayingProxy, startDelayingProxy } from '../support/delaying-proxy.ts';
+import { startRedis, type TestRedis } from '../support/redis.ts';
+
+let redis: TestRedis;
+let proxy: DelayingProxy;
+let register: Register & Closable;
+let processes: ChildProcess[];
+
+beforeAll(async () => {
+  // With `everysec`, Redis may acknowledge what it has not written yet, and a kill would lose it.
+  redis = await startRedis('--appendfsync', 'no');
+  register = openRegister({ redisUrls: [redis.url], dataDir: '' });
+  proxy = await startDelayingProxy(redis.port, 20);
+  const program = join(import.meta.dirname, 'admitting-process.ts');
+  processes = [1, 2, 3].map(() => fork(program, [`redis://127.0.0.1:${proxy.port}`, '']));
+  await Promise.all(processes.map((child) => once(child, 'message')));
+}, 60_000);
+afterAll(async () => {
+  for (const child of processes) child.kill();
+  await register.close();
+  await proxy.close();
+  await redis.stop();
+});
+
+/** How the process answered. */
+async function ask(child: ChildProcess, key: string, requests: number): Promise<Record<string, number>> {
+  const answer = once(child, 'message') as Promise<[Record<string, number>]>;
+  child.send({ key, requests });
+  return (await answer)[0];
+}
+
+it('three processes count every request once through freezes, broken connections and kills of Redis', {
+  timeout: 120_000,
+}, async () => {
+  const key = await issueTestKey(register, { plan: 'developer' });
+  const { accountId = '' } = parseKey(key) ?? {};
+  const totals: Record<string, number> = {};
+  let isOver = false;
+  const asking = processes.map(async (child) => {
+    while (!isOver) {
+      for (const [status, count] of Object.entries(await ask(child, key, 10))) {
+        totals[status] = (totals[status] ?? 0) + count;
+      }
+    }
+  });
+
+  for (let n = 0; n < 3; n++) {
+    await sleep(500 + Math.random() * 500);
+    redis.signal('SIGSTOP');
+    await sleep(Math.random() * 1000);
+    redis.signal('SIGCONT');
+    await sleep(500 + Math.random() * 500);
+    proxy.cut();
+    await sleep(500 + Math.random() * 500);
+    await redis.kill();
+    await sleep(Math.random() * 500);
+    await redis.restart();
+  }
+  await sleep(1500);
+  isOver = true;
+  await Promise.all(asking);
+  await sleep(1500);
+
+  expect(Object.keys(totals)).toEqual(['200']);
+  expect(await register.readUsage(accountId, [utcDay(new Date())])).toEqual([totals[200]]);
+});

@@ -1,0 +1,140 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAdmissionControl } from '#src/access/admission-control.ts';
+import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
+import type { AccountStore, AdmissionAnswer, Counter } from '#src/access/store.ts';
+import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
+import { createPresence } from '#src/redis/presence.ts';
+import { UnavailableError } from '#src/redis/unavailable-error.ts';
+import { countRequests, issueTestKey } from '#test/support/access.ts';
+import { buildProbeApp, type ProbeApp } from '#test/support/probe-app.ts';
+import { openTestStore, startRedis } from '#test/support/redis.ts';
+
+const NOW = '2026-11-21T10:00:00Z';
+const DAY = '20261121';
+
+const OPENERS = {
+  'the embedded store': async () => {
+    const store = openEmbeddedStore(':memory:');
+    return { store, close: () => store.close() };
+  },
+  Redis: async () => {
+    const redis = await startRedis();
+    const store = await openTestStore([redis.url]);
+    return { store, close: () => store.close().then(redis.stop) };
+  },
+} satisfies Record<string, () => Promise<{ store: AccountStore; close: () => Promise<void> }>>;
+
+describe.each(Object.entries(OPENERS))('a question that counts as five requests, in %s', (_name, open) => {
+  let store: AccountStore;
+  let app: ProbeApp;
+  let close: () => Promise<void>;
+  beforeAll(async () => {
+    ({ store, close } = await open());
+    app = await buildProbeApp({ store, now: NOW });
+  }, 60_000);
+  afterAll(() => app.close().then(close));
+
+  const used = async (key: string) => (await store.readUsage(parseKey(key)?.accountId ?? '', [DAY]))[0];
+
+  it('takes five requests from the day, and says so', async () => {
+    const key = await issueTestKey(store);
+    const answer = await app.ask(key, '/v1/probe/five');
+    expect(answer.statusCode).toBe(200);
+    expect(answer.headers['x-ratelimit-remaining']).toBe('995');
+    expect(await used(key)).toBe(5);
+  });
+
+  it('is refused as a whole when fewer are left, counts nothing, and leaves them for other questions', async () => {
+    const key = await issueTestKey(store);
+    await countRequests(store, key, 996, DAY);
+    const answer = await app.ask(key, '/v1/probe/five');
+    expect(answer.statusCode).toBe(429);
+    expect(answer.json().error).toMatchObject({
+      code: 'DAILY_LIMIT_EXCEEDED',
+      message:
+        'This question counts as 5 requests, and 4 of the 1,000 that the Free plan allows a day are left. Counting starts again at 00:00 UTC, 2026-11-22T00:00:00Z.',
+    });
+    expect(answer.headers).toMatchObject({ 'x-ratelimit-remaining': '4', 'retry-after': '50400' });
+    expect(await used(key)).toBe(996);
+    for (let left = 3; left >= 0; left--) {
+      expect((await app.ask(key)).headers['x-ratelimit-remaining']).toBe(String(left));
+    }
+    expect((await app.ask(key)).statusCode).toBe(429);
+  });
+
+  it('takes exactly the last five', async () => {
+    const key = await issueTestKey(store);
+    await countRequests(store, key, 995, DAY);
+    expect((await app.ask(key, '/v1/probe/five')).statusCode).toBe(200);
+    expect(await used(key)).toBe(1000);
+  });
+
+  it('is admitted at most 200 times of 300 at once, and every count is exact', async () => {
+    const key = await issueTestKey(store);
+    const answers = await Promise.all(Array.from({ length: 300 }, () => app.ask(key, '/v1/probe/five')));
+    const served = answers.filter(({ statusCode }) => statusCode === 200).length;
+    // One request of each is counted before its other four, so some may be refused while there is just room for them.
+    expect(served).toBeLessThanOrEqual(200);
+    expect(served).toBeGreaterThan(100);
+    expect(await used(key)).toBe(5 * served);
+  });
+
+  it('gets all five back when it fails, and when the caller has the answer already', async () => {
+    const key = await issueTestKey(store);
+    for (const path of ['/v1/probe/five?failing', '/v1/probe/five?unchanged']) {
+      expect((await app.ask(key, path)).headers['x-ratelimit-remaining']).toBe('1000');
+    }
+    expect(await used(key)).toBe(0);
+  });
+
+  it('gives back to the day it was counted on', async () => {
+    const key = await issueTestKey(store);
+    app.clock.now = new Date('2026-11-21T23:59:59.900Z');
+    app.meanwhile = () => {
+      app.clock.now = new Date('2026-11-22T00:00:00.100Z');
+    };
+    await app.ask(key, '/v1/probe/five?failing');
+    expect(await store.readUsage(parseKey(key)?.accountId ?? '', [DAY, '20261122'])).toEqual([0, 0]);
+    app.clock.now = new Date(NOW);
+    app.meanwhile = () => {};
+  });
+});
+
+describe('a question that counts as five requests, while the store is away', () => {
+  const key = parseKey(generateKey('live', generateAccountId()));
+  if (!key) throw new Error('no key');
+  const log = pino({ level: 'silent' });
+  let answer: () => Promise<AdmissionAnswer>;
+  let counted = 0;
+  let isReachable = true;
+  const probe = async () => {
+    if (!isReachable) throw new UnavailableError('away', 'not-sent');
+  };
+  const store: Counter = {
+    isRemote: true,
+    instances: () => 1,
+    presence: createPresence({ storeName: 'the store', nodeOf: () => '', probe, log, marginMs: 60 }),
+    admit: () => answer(),
+    update: async ({ count, inDoubt }) => {
+      if (!isReachable) throw new UnavailableError('away', 'not-sent');
+      counted += count - inDoubt;
+      return 0;
+    },
+  };
+  const admissions = createAdmissionControl({ store, now: () => new Date(NOW), log });
+  afterAll(() => admissions.close());
+
+  it('is admitted as far as this process knows, whole or not at all, and told to the store later', async () => {
+    answer = async () => ({ kind: 'admitted', plan: 'free', used: 991, usedBySender: 1 });
+    await admissions.admit(key);
+    isReachable = false;
+    answer = () => Promise.reject(new UnavailableError('away', 'not-sent'));
+    expect(await admissions.admit(key, { count: 5 })).toMatchObject({ kind: 'admitted', used: 996, count: 5 });
+    expect(await admissions.admit(key, { count: 5 })).toMatchObject({ kind: 'exhausted' });
+    expect(await admissions.admit(key, { count: 4 })).toMatchObject({ kind: 'admitted', used: 1000, count: 4 });
+    isReachable = true;
+    answer = async () => ({ kind: 'admitted', plan: 'free', used: 1000, usedBySender: 10 });
+    await expect.poll(() => counted, { timeout: 5000 }).toBe(9);
+  });
+});

@@ -1,0 +1,172 @@
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { parseKey } from '#src/access/keys.ts';
+import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
+import { countRequests, issueTestKey } from '#test/support/access.ts';
+import { departureMonitorFor } from '#test/support/departure-monitor.ts';
+import { startProtectedApp } from '#test/support/protected-app.ts';
+import { type Answer, json } from '#test/support/upstream.ts';
+
+type Service = Awaited<ReturnType<typeof startProtectedApp>>;
+
+const NOW = '2026-04-15T06:00:10Z';
+const DAY = '20260415';
+const LEAVES = ['2026-04-15T06:10:00Z', '2026-04-15T06:20:30Z'];
+const NO_STOP = { version: '10.2.1.42', locations: [], stopEvents: [] };
+const TWENTY = Array.from({ length: 20 }, (_, index) => String(200_000 + index));
+
+/** What the authority does for the stop; a good board for every other stop. */
+let special: Record<string, Answer>;
+let service: Service;
+const started: Service[] = [];
+const store = openEmbeddedStore(':memory:');
+
+beforeEach(async () => {
+  special = {};
+  const good: Answer = (request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(departureMonitorFor(request.url, ...LEAVES));
+  };
+  service = await startProtectedApp({
+    now: NOW,
+    store,
+    answer: (request, response) => {
+      const stop = new URL(request.url, 'http://upstream.test').searchParams.get('name_dm') ?? '';
+      (special[stop] ?? good)(request, response);
+    },
+  });
+  started.push(service);
+});
+afterAll(() => Promise.all(started.map(({ app }) => app.close())));
+
+const get = (url: string, key?: string, headers: Record<string, string> = {}) =>
+  service.app.inject({ url, headers: { ...(key && { authorization: `Bearer ${key}` }), ...headers } });
+const used = async (key: string) => (await store.readUsage(parseKey(key)?.accountId ?? '', [DAY]))[0];
+const failing: Answer = (_request, response) => response.writeHead(502).end();
+
+describe('boards of several stops', () => {
+  it('are what each stop alone is answered with, in the order asked', async () => {
+    const { statusCode, body } = await get('/v1/boards?stops=200070,g200098,%20200020&modes=all&limit=1');
+    expect(statusCode).toBe(200);
+    const { boards } = JSON.parse(body);
+    expect(boards.map(({ stop_id }: { stop_id: string }) => stop_id)).toEqual(['200070', 'G200098', '200020']);
+    for (const board of boards) {
+      expect(board.departures).toHaveLength(1);
+      const alone = await get(`/v1/departures?stop=${board.stop_id}&modes=all&limit=1`);
+      expect(board).toEqual(alone.json());
+    }
+  });
+
+  it('take every parameter of departures', async () => {
+    const parameters = 'modes=bus&routes=401&date=20260416&time=1600&limit=2';
+    const [board] = (await get(`/v1/boards?stops=200070&${parameters}`)).json().boards;
+    expect(board).toEqual((await get(`/v1/departures?stop=200070&${parameters}`)).json());
+    expect(board.departures).toMatchObject([{ route: '401' }]);
+  });
+
+  it('have the error of a stop in its place', async () => {
+    special = { '200070': json(NO_STOP), '200020': failing };
+    const answer = await get('/v1/boards?stops=200070,200060,200020');
+    expect(answer.statusCode).toBe(200);
+    const { boards } = answer.json();
+    expect(boards).toMatchObject([
+      { stop_id: '200070', error: { code: 'STOP_NOT_FOUND' } },
+      { stop_id: '200060', departures: [{}, {}] },
+      { stop_id: '200020', error: { code: 'UPSTREAM_ERROR' } },
+    ]);
+    for (const { stop_id, error } of [boards[0], boards[2]]) {
+      expect({ error }).toEqual((await get(`/v1/departures?stop=${stop_id}`)).json());
+    }
+  });
+
+  it('are asked for again a second after a stop failed for a cause that passes', async () => {
+    special = { '200020': failing };
+    const url = '/v1/boards?stops=200060,200020';
+    await get(url);
+    special = {};
+    await service.clock.advance(1500);
+    const { boards } = (await get(url)).json();
+    expect(boards).toMatchObject([{ departures: [{}, {}] }, { departures: [{}, {}] }]);
+  });
+
+  it.each([
+    ['none of the stops exists', { '1': json(NO_STOP), '2': json(NO_STOP) }, 404, 'STOP_NOT_FOUND'],
+    ['one does not exist and the other fails', { '1': json(NO_STOP), '2': failing }, 502, 'UPSTREAM_ERROR'],
+  ])('are refused as a whole when %s', async (_when, answers: Record<string, Answer>, status, code) => {
+    special = answers;
+    const answer = await get('/v1/boards?stops=1,2');
+    expect(answer.statusCode).toBe(status);
+    expect(answer.json()).toMatchObject({ error: { code, message: expect.stringContaining('knows no stop 1.') } });
+  });
+
+  it('are refused once for a day gone by', async () => {
+    const answer = await get('/v1/boards?stops=1,2&date=20260414');
+    expect(answer.json().error).toMatchObject({
+      code: 'DATE_OUT_OF_RANGE',
+      message: 'date: 20260414 is in the past. It must be today (20260415 in Sydney) or later.',
+    });
+  });
+
+  it.each([
+    ['/v1/boards', 'stops is required: 1 to 20 stop identifiers with commas between.'],
+    ['/v1/boards?stops=,', 'stops must be 1 to 20 stop identifiers with commas between, received ",".'],
+    ['/v1/boards?stops=200060,abc,G', 'with commas between; not "ABC", "G", received "200060,abc,G".'],
+    [`/v1/boards?stops=${TWENTY},1`, 'stops must be 1 to 20 stop identifiers with commas between, received'],
+    ['/v1/boards?stops=1&stops=2', 'stops must be given once'],
+    ['/v1/boards?stops=&limit=0', 'limit must be a whole number from 1 to 50'],
+  ])('are refused for %s', async (url, told) => {
+    const answer = await get(url);
+    expect(answer.statusCode).toBe(400);
+    expect(answer.json().error).toMatchObject({ code: 'INVALID_PARAMETER', message: expect.stringContaining(told) });
+  });
+});
+
+describe('what boards cost', () => {
+  it('is one request for each stop, a repeated one once', async () => {
+    const key = await issueTestKey(store);
+    const answer = await get('/v1/boards?stops=200060,200070,200060', key);
+    expect(answer.json().boards).toHaveLength(2);
+    expect(answer.headers['x-ratelimit-remaining']).toBe('998');
+    expect(await used(key)).toBe(2);
+  });
+
+  it('is nothing when fewer requests are left than stops are asked for: 429 as a whole', async () => {
+    const key = await issueTestKey(store);
+    await countRequests(store, key, 981, DAY);
+    const answer = await get(`/v1/boards?stops=${TWENTY}`, key);
+    expect(answer.statusCode).toBe(429);
+    expect(answer.json().error.message).toContain('counts as 20 requests, and 19 of the 1,000');
+    expect(await used(key)).toBe(981);
+    expect(service.upstream.requests).toEqual([]);
+  });
+
+  it('is one request when the question is malformed', async () => {
+    const key = await issueTestKey(store);
+    await get(`/v1/boards?stops=${TWENTY},x`, key);
+    expect(await used(key)).toBe(1);
+  });
+
+  it('is given back when no stop could be answered for our or the authority’s failure', async () => {
+    special = { '1': failing, '2': failing };
+    const key = await issueTestKey(store);
+    expect((await get('/v1/boards?stops=1,2', key)).statusCode).toBe(502);
+    expect(await used(key)).toBe(0);
+  });
+
+  it('is given back when the caller has the answer and it cost no call', async () => {
+    const key = await issueTestKey(store);
+    const { headers } = await get('/v1/boards?stops=200060,200070', key);
+    const again = await get('/v1/boards?stops=200060,200070', key, { 'if-none-match': String(headers.etag) });
+    expect(again.statusCode).toBe(304);
+    expect(await used(key)).toBe(2);
+  });
+
+  it('is no call for a stop whose departures were just asked for, alone or in other boards', async () => {
+    for (const stop of TWENTY.slice(0, 10)) await get(`/v1/departures?stop=${stop}`);
+    await get(`/v1/boards?stops=${TWENTY.slice(10)}`);
+    expect(service.upstream.requests).toHaveLength(20);
+    const answer = await get(`/v1/boards?stops=${TWENTY.toReversed()}`);
+    expect(answer.json().boards).toHaveLength(20);
+    expect(answer.headers['cache-status']).toMatch(/^transit; hit/);
+    expect(service.upstream.requests).toHaveLength(20);
+  });
+});

@@ -1,0 +1,107 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { type Feed, openFeed } from '#src/live/feed/feed.ts';
+import { readFeed, UndecodableFeed } from '#src/live/feed/feed-reader.ts';
+import { overlayStop } from '#src/live/overlay/overlay.ts';
+import { type FeedHealth, judgePoll, type PollFailure, UNREAD } from '#src/live/polling/feed-health.ts';
+import { listLivingFeeds } from '#src/live/polling/living-feeds.ts';
+import { NOTHING_COMPARED } from '#src/live/polling/match-rate.ts';
+import { encodeFeed, type TripSpec } from './feed-bytes.ts';
+
+const START = 1_768_357_645;
+const INTERVAL_SECONDS = 15;
+const MAX_AGE_SECONDS = 105;
+
+/** Thirty runs that leave every two minutes of the next hour. */
+const calls = Array.from({ length: 30 }, (_, run) => ({
+  runId: `run ${run}`,
+  stopId: 'P1',
+  mode: 'train' as const,
+  plannedAt: (START + run * 120) * 1000,
+  isCancelled: false,
+  lastLiveAt: null,
+}));
+const soundTrips: TripSpec[] = calls.map(({ runId }) => ({
+  tripId: runId,
+  stops: [{ stopId: 'P1', departure: { delay: 60 } }],
+}));
+const feedAt = (timestamp: number, trips = soundTrips) => encodeFeed({ timestamp, trips });
+
+/** What the authority answers to a poll at that second. */
+type Answer = (second: number) => Buffer | PollFailure;
+const sound: Answer = (second) => feedAt(second - 5);
+const halved: Answer = (second) => feedAt(second - 5, soundTrips.slice(0, 10));
+const bad: Answer[] = [
+  () => feedAt(START - 5),
+  halved,
+  (second) => feedAt(second + 3600),
+  (second) => feedAt(second - 600),
+  (second) => feedAt(second - 5).subarray(0, 200),
+  () => Buffer.from('<html>Service unavailable</html>'),
+  () => Buffer.alloc(100_000, 0xff),
+  () => Buffer.alloc(0),
+  () => 'no answer',
+  () => 'not 200',
+  () => 'a web page',
+];
+
+function read(answer: Buffer | PollFailure): Feed | PollFailure {
+  if (typeof answer === 'string') return answer;
+  try {
+    return openFeed(readFeed(answer));
+  } catch (error) {
+    expect(error).toBeInstanceOf(UndecodableFeed);
+    return 'undecodable';
+  }
+}
+
+/** Polls of 150 s: a feed that was sound before them is too old after them. */
+const TAIL = 10;
+
+/** What is called live after each poll of the day. */
+function liveThrough(day: readonly Answer[]) {
+  let health: FeedHealth = UNREAD;
+  let feed: Feed | null = null;
+  return day.map((answer, index) => {
+    const second = START + index * INTERVAL_SECONDS;
+    const poll = read(answer(second));
+    const judged = judgePoll(health, poll, second * 1000);
+    health = judged.health;
+    if (judged.isAccepted && typeof poll !== 'string') feed = poll;
+    const state = { feed, health, matchRate: NOTHING_COMPARED, intervalMs: INTERVAL_SECONDS * 1000 };
+    const feeds = listLivingFeeds(new Map([['sydneytrains', state]]), second * 1000);
+    const timetable = { stopIds: new Set(['P1']), calls, coveredUntil: Number.POSITIVE_INFINITY };
+    const { verdicts } = overlayStop(timetable, feeds, second * 1000);
+    return verdicts.flatMap((verdict) => (verdict.kind === 'live' ? second - verdict.headerAt / 1000 : []));
+  });
+}
+
+it('whatever the authority answers, a departure is live only by a feed whose header is at most 105 s old', () => {
+  const answers = fc.array(fc.oneof({ weight: 2, arbitrary: fc.constant(sound) }, fc.constantFrom(...bad)), {
+    minLength: 5,
+    maxLength: 40,
+  });
+  let seen = 0;
+  fc.assert(
+    fc.property(answers, (day) => {
+      liveThrough(day).forEach((ages, index) => {
+        seen += ages.length;
+        for (const age of ages) expect(age).toBeLessThanOrEqual(MAX_AGE_SECONDS);
+        const tail = day.slice(Math.max(0, index - TAIL + 1), index + 1);
+        const isGivenUp = tail.length === TAIL && !tail.includes(sound) && !tail.includes(halved);
+        if (isGivenUp) expect(ages).toEqual([]);
+      });
+    }),
+  );
+  expect(seen).toBeGreaterThan(0);
+});
+
+it.each(bad.map((answer, index) => [index, answer] as const))(
+  'a feed that goes bad in way %i stops being live',
+  (_, answer) => {
+    const day = [...Array<Answer>(5).fill(sound), ...Array<Answer>(TAIL).fill(answer)];
+    const lives = liveThrough(day).map(({ length }) => length);
+    expect(lives[4]).toBe(30);
+    expect(lives.at(-1)).toBe(0);
+  },
+);

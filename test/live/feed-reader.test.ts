@@ -1,0 +1,169 @@
+import fc from 'fast-check';
+import bindings from 'gtfs-realtime-bindings';
+import { describe, expect, it } from 'vitest';
+import { openFeed } from '#src/live/feed/feed.ts';
+import { readFeed } from '#src/live/feed/feed-reader.ts';
+import {
+  encodeFeed,
+  entity,
+  type FeedSpec,
+  feedOf,
+  field,
+  read,
+  type StopSpec,
+  TIMESTAMP,
+  type TripSpec,
+  text,
+  trip,
+} from './feed-bytes.ts';
+
+const { FeedMessage } = bindings.transit_realtime;
+const timeSpec = fc.record(
+  { delay: fc.integer({ min: -86_400, max: 86_400 }), time: fc.integer({ min: 1, max: 4_102_444_800 }) },
+  { requiredKeys: [] },
+);
+const identifier = fc.stringMatching(/^[A-Za-z0-9.:-]{1,30}$/);
+const stopSpec: fc.Arbitrary<StopSpec> = fc.record(
+  {
+    stopId: identifier,
+    stopSequence: fc.nat(200),
+    scheduleRelationship: fc.constantFrom(0, 1, 2, 3),
+    arrival: timeSpec,
+    departure: timeSpec,
+    occupancy: fc.nat(6),
+    assignedStopId: identifier,
+  },
+  { requiredKeys: [] },
+);
+const tripSpec: fc.Arbitrary<TripSpec> = fc.record(
+  {
+    tripId: identifier,
+    startDate: fc.constantFrom('20260114', '20260405', '00010101'),
+    startTime: fc.constantFrom('00:00:00', '14:27:00', '25:10:59'),
+    scheduleRelationship: fc.constantFrom(0, 1, 2, 3, 5, 6, 7, 8),
+    stops: fc.array(stopSpec, { maxLength: 6 }),
+  },
+  { requiredKeys: ['tripId'] },
+);
+const feedSpec: fc.Arbitrary<FeedSpec> = fc.record({
+  timestamp: fc.integer({ min: 1, max: 2 ** 31 - 1 }),
+  trips: fc.uniqueArray(tripSpec, { maxLength: 8, selector: ({ tripId }) => tripId }),
+});
+
+describe('reading a feed', () => {
+  it('gives what the reference bindings give, of every generated feed', () => {
+    fc.assert(
+      fc.property(feedSpec, (spec) => {
+        const bytes = encodeFeed(spec);
+        const expected = FeedMessage.decode(bytes);
+        const feed = openFeed(readFeed(bytes));
+        expect(feed.headerAt).toBe(Number(expected.header.timestamp) * 1000);
+        expect(feed.tripCount).toBe(expected.entity.length);
+        expect(feed.unreadable).toBe(0);
+        for (const { tripUpdate } of expected.entity) {
+          const [read] = feed.findTrips(tripUpdate?.trip.tripId ?? '');
+          expect(read && asBindings(read)).toEqual(tripUpdate && expectedOf(tripUpdate));
+        }
+      }),
+    );
+  });
+
+  it('keeps the authority’s occupancy of field 6 and passes over the standard’s message there', () => {
+    const stops = [{ stopId: 'A', occupancy: 3 }, { stopId: 'B', assignedStopId: 'C' }, { stopId: 'D' }];
+    const [read] = feedOf({ timestamp: TIMESTAMP, trips: [{ tripId: 'one', stops }] }).findTrips('one');
+    expect(read?.stopUpdates.map(({ stopId, occupancy }) => [stopId, occupancy])).toEqual([
+      ['A', 3],
+      ['B', null],
+      ['D', null],
+    ]);
+  });
+
+  it('trims identifiers', () => {
+    const feed = feedOf({ timestamp: TIMESTAMP, trips: [{ tripId: 'one  ', stops: [{ stopId: ' 2000391 ' }] }] });
+    expect(feed.findTrips('one')[0]?.stopUpdates[0]?.stopId).toBe('2000391');
+  });
+
+  it('tells an absent time from a time of zero delay, and takes a missing relationship for SCHEDULED', () => {
+    const stops = [
+      { stopId: 'A', departure: { delay: 0 } },
+      { stopId: 'B', arrival: {} },
+    ];
+    const [read] = feedOf({ timestamp: TIMESTAMP, trips: [{ tripId: 'one', stops }] }).findTrips('one');
+    expect(read).toMatchObject({ relationship: 'SCHEDULED', startDate: null, startTimeSeconds: null });
+    expect(read?.stopUpdates[0]).toMatchObject({
+      relationship: 'SCHEDULED',
+      departure: { delaySeconds: 0, at: null },
+      arrival: { delaySeconds: null, at: null },
+    });
+    expect(read?.stopUpdates[1]?.arrival).toEqual({ delaySeconds: null, at: null });
+  });
+
+  it('finds both trips that have the same identifier on two service days', () => {
+    const trips = [
+      { tripId: 'one', startDate: '20260114' },
+      { tripId: 'one', startDate: '20260115' },
+    ];
+    const feed = feedOf({ timestamp: TIMESTAMP, trips });
+    expect(feed.findTrips('one').map(({ startDate }) => startDate)).toEqual(['20260114', '20260115']);
+    expect(feed.findTrips('another')).toEqual([]);
+  });
+
+  it('finds by stop the trips that do not follow the timetable, and those only', () => {
+    const trips = [
+      { tripId: 'timetabled', scheduleRelationship: 0, stops: [{ stopId: 'A' }] },
+      { tripId: 'added', scheduleRelationship: 1, stops: [{ stopId: 'A' }, { stopId: 'B' }] },
+      { tripId: 'unscheduled', scheduleRelationship: 2, stops: [{ stopId: 'A' }, { stopId: 'A' }] },
+      { tripId: 'replaced', scheduleRelationship: 5, stops: [{ stopId: 'B' }] },
+    ];
+    const feed = feedOf({ timestamp: TIMESTAMP, trips });
+    const idsAt = (stopId: string) => feed.findUntimetabledTrips(stopId).map(({ tripId }) => tripId);
+    expect(idsAt('A')).toEqual(['added', 'unscheduled']);
+    expect(idsAt('B')).toEqual(['added', 'replaced']);
+    expect(idsAt('C')).toEqual([]);
+  });
+
+  it('ignores entities without a trip update and deleted ones', () => {
+    const vehicle = field(2, 2, field(1, 2, text('1')), field(4, 2));
+    const deleted = field(2, 2, field(1, 2, text('2')), field(2, 0, 1), field(3, 2, trip('two')));
+    const feed = read(vehicle, deleted, entity(trip('three')));
+    expect([feed.tripCount, feed.unreadable]).toEqual([1, 0]);
+  });
+});
+
+/** Both sides of the comparison in one shape: undefined where the feed does not say. */
+function asBindings(trip: ReturnType<ReturnType<typeof openFeed>['findTrips']>[number]) {
+  return {
+    ...trip,
+    stopUpdates: trip.stopUpdates.map(({ arrival, departure, ...stop }) => ({
+      ...stop,
+      arrival: [arrival.delaySeconds, arrival.at],
+      departure: [departure.delaySeconds, departure.at],
+    })),
+  };
+}
+
+const TRIP_NAMES = ['SCHEDULED', 'ADDED', 'UNSCHEDULED', 'CANCELED', '', 'REPLACEMENT', 'DUPLICATED', 'DELETED', 'NEW'];
+const STOP_NAMES = ['SCHEDULED', 'SKIPPED', 'NO_DATA', 'UNSCHEDULED'];
+
+function expectedOf({ trip, stopTimeUpdate }: bindings.transit_realtime.ITripUpdate) {
+  const [hours, minutes, seconds] = trip.startTime ? trip.startTime.split(':').map(Number) : [];
+  const isGiven = (message: object, key: string) => Object.hasOwn(message, key);
+  const time = (event: bindings.transit_realtime.TripUpdate.IStopTimeEvent | null | undefined) => [
+    event && isGiven(event, 'delay') ? event.delay : null,
+    event && isGiven(event, 'time') ? Number(event.time) * 1000 : null,
+  ];
+  return {
+    tripId: trip.tripId,
+    startDate: trip.startDate || null,
+    startTimeSeconds: hours === undefined ? null : hours * 3600 + Number(minutes) * 60 + Number(seconds),
+    relationship: TRIP_NAMES[trip.scheduleRelationship ?? 0],
+    stopUpdates: (stopTimeUpdate ?? []).map((stop) => ({
+      stopId: isGiven(stop, 'stopId') ? stop.stopId : null,
+      sequence: isGiven(stop, 'stopSequence') ? stop.stopSequence : null,
+      relationship: STOP_NAMES[stop.scheduleRelationship ?? 0],
+      arrival: time(stop.arrival),
+      departure: time(stop.departure),
+      occupancy: stop.$unknowns?.find(([tag]) => tag === 0x30)?.[1] ?? null,
+    })),
+  };
+}

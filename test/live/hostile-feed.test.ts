@@ -1,0 +1,164 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { NotAPackedFeed, openFeed } from '#src/live/feed/feed.ts';
+import { MAX_FEED_BYTES, readFeed, UndecodableFeed } from '#src/live/feed/feed-reader.ts';
+import { encodeFeed, entity, field, header, read, TIMESTAMP, text, trip, varint } from './feed-bytes.ts';
+
+describe('a malformed entity costs itself and is counted', () => {
+  const stopUpdate = (...fields: Buffer[]) => field(2, 2, ...fields);
+  const spoilt: Record<string, Buffer> = {
+    'a varint without an end': entity(trip('bad'), stopUpdate(field(1, 0, Buffer.alloc(30, 0xff)))),
+    'a nested message that is longer than the one around it': entity(trip('bad'), Buffer.of(0x12, 0x7f, 0x08)),
+    'a length beyond 2^31': entity(trip('bad'), Buffer.concat([Buffer.of(0x12), varint(2 ** 40)])),
+    'a negative length': entity(trip('bad'), Buffer.concat([Buffer.of(0x12), varint(-1)])),
+    'a group': entity(trip('bad'), Buffer.of(0x1b, 0x08, 0x01, 0x1c)),
+    'a wire type that does not exist': entity(trip('bad'), Buffer.of(0x1f)),
+    'field number zero': entity(trip('bad'), Buffer.of(0x00, 0x00)),
+    'a fixed 64-bit number cut short': entity(trip('bad'), Buffer.of(0x09 + 64, 1, 2, 3)),
+    'a trip without an identifier': entity(field(1, 2, field(5, 2, text('route')))),
+    'a trip update without a trip': entity(stopUpdate(field(4, 2, text('A')))),
+    'an identifier of a thousand characters': entity(trip('x'.repeat(1000))),
+    'an identifier with a line feed': entity(trip('a\nb')),
+  };
+
+  it.each(Object.entries(spoilt))('%s', (_, bad) => {
+    const feed = read(entity(trip('before')), bad, entity(trip('after'), stopUpdate(field(4, 2, text('A')))));
+    expect([feed.tripCount, feed.unreadable]).toEqual([2, 1]);
+    expect(feed.findTrips('before')[0]?.stopUpdates).toEqual([]);
+    expect(feed.findTrips('after')[0]?.stopUpdates.map(({ stopId }) => stopId)).toEqual(['A']);
+  });
+
+  it('a field of another wire type than expected counts as absent', () => {
+    const wrong = stopUpdate(field(1, 2, text('x')), field(4, 0, 1), field(2, 0, 5), field(5, 5, 1, 2, 3, 4));
+    const [update] = read(entity(trip('one', field(4, 2, text('x'))), wrong)).findTrips('one')[0]?.stopUpdates ?? [];
+    expect(update).toMatchObject({ stopId: null, sequence: null, relationship: 'SCHEDULED' });
+    expect(update?.arrival).toEqual({ delaySeconds: null, at: null });
+  });
+
+  it('fields of a future version are passed over', () => {
+    const future = [field(99, 0, 1), field(100, 1, Buffer.alloc(8)), field(101, 5, Buffer.alloc(4)), field(1007, 2)];
+    const feed = read(field(3, 2, text('future')), entity(...future, trip('one', ...future), stopUpdate(...future)));
+    expect([feed.tripCount, feed.unreadable]).toEqual([1, 0]);
+    expect(feed.findTrips('one')[0]?.stopUpdates).toHaveLength(1);
+  });
+
+  it('numbers out of any range count as absent', () => {
+    const event = field(3, 2, field(1, 0, varint(10 ** 9)), field(2, 0, varint(-5)));
+    const update = stopUpdate(field(1, 0, varint(2 ** 40)), field(5, 0, varint(77)), event);
+    const [one] = read(entity(trip('one', field(3, 2, text('tomorrow')), field(4, 0, varint(4))), update)).findTrips(
+      'one',
+    );
+    expect(one).toMatchObject({ startDate: null, relationship: 'UNKNOWN' });
+    expect(one?.stopUpdates[0]).toMatchObject({
+      sequence: null,
+      relationship: 'UNKNOWN',
+      departure: { delaySeconds: null, at: null },
+    });
+  });
+});
+
+describe('bytes that are no usable feed are refused by name', () => {
+  const refused: Record<string, Buffer> = {
+    nothing: Buffer.alloc(0),
+    'a web page': text('<!DOCTYPE html><html><body>Service unavailable</body></html>'),
+    'an XML fault': text('<?xml version="1.0"?><soap:Envelope/>'),
+    'a JSON error': text('{"ErrorDetails":{"Message":"The calling application is unauthenticated."}}'),
+    'a feed cut off within an entity': encodeFeed({ timestamp: TIMESTAMP, trips: [{ tripId: 'one' }] }).subarray(0, -1),
+    'a feed without a header': entity(trip('one')),
+    'a header without a timestamp': field(1, 2, field(1, 2, text('2.0'))),
+    'a header with a timestamp out of range': field(1, 2, field(3, 0, varint(2 ** 50))),
+    'a feed of changes only': Buffer.concat([header, field(1, 2, field(2, 0, 1))]),
+    'more entities than any feed has': Buffer.concat([header, Buffer.alloc(2 * 20_001, field(2, 2))]),
+    'a group at the top, however deep': Buffer.concat([header, Buffer.alloc(1_000_000, 0x1b)]),
+  };
+
+  it.each(Object.entries(refused))('%s', (_, bytes) => {
+    expect(() => readFeed(bytes)).toThrow(UndecodableFeed);
+  });
+
+  it('more bytes than the limit', () => {
+    expect(() => readFeed(Buffer.alloc(MAX_FEED_BYTES + 1))).toThrow(UndecodableFeed);
+  });
+
+  it('more identifiers than any feed has', () => {
+    const stops = Array.from({ length: 100_001 }, (_, stop) => field(2, 2, field(4, 2, text(String(stop)))));
+    expect(() => readFeed(Buffer.concat([header, entity(trip('one'), Buffer.concat(stops))]))).toThrow(UndecodableFeed);
+  });
+
+  it('more stop updates than any feed has', () => {
+    const many = entity(trip('one'), Buffer.alloc(2 * 500_001, field(2, 2)));
+    expect(() => readFeed(Buffer.concat([header, many]))).toThrow(UndecodableFeed);
+  });
+});
+
+describe('whatever the bytes are', () => {
+  const isFeedOrNamedError = (bytes: Buffer) => {
+    try {
+      const feed = openFeed(readFeed(bytes));
+      feed.findTrips('one');
+      feed.findUntimetabledTrips('A');
+    } catch (error) {
+      expect(error).toBeInstanceOf(UndecodableFeed);
+    }
+  };
+
+  it('random bytes give a feed or the named error', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => isFeedOrNamedError(Buffer.concat([header, bytes]))),
+      { numRuns: 500 },
+    );
+  });
+
+  it('a feed with bytes changed, cut out or doubled gives a feed or the named error', () => {
+    const stops = [{ stopId: 'A', departure: { delay: -60, time: TIMESTAMP }, occupancy: 2 }, { stopId: 'B' }];
+    const change = fc.record({ at: fc.nat(), length: fc.nat(8), bytes: fc.uint8Array({ maxLength: 8 }) });
+    const timetabled = { tripId: 'one', startDate: '20260114', startTime: '14:27:00', stops };
+    const bytesOf = encodeFeed({ timestamp: TIMESTAMP, trips: [timetabled, { tripId: 'two', stops }] });
+    fc.assert(
+      fc.property(fc.array(change, { minLength: 1, maxLength: 4 }), (changes) => {
+        let bytes = bytesOf;
+        for (const { at, length, bytes: instead } of changes) {
+          const from = at % (bytes.length + 1);
+          bytes = Buffer.concat([bytes.subarray(0, from), instead, bytes.subarray(from + length)]);
+        }
+        isFeedOrNamedError(bytes);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('messages nested two thousand deep are passed over without recursion', () => {
+    let nested: Buffer = Buffer.alloc(0);
+    for (let depth = 0; depth < 2000; depth++) nested = field(4, 2, nested);
+    expect(read(entity(trip('one'), nested)).tripCount).toBe(1);
+  });
+});
+
+describe('a packed feed from elsewhere', () => {
+  const stops = [{ stopId: 'A' }, { stopId: 'B' }];
+  const packed = readFeed(
+    encodeFeed({ timestamp: TIMESTAMP, trips: [{ tripId: 'one', scheduleRelationship: 1, stops }] }),
+  );
+
+  it('is refused by name when its sizes do not add up', () => {
+    for (const bytes of [new ArrayBuffer(0), new ArrayBuffer(24), packed.slice(0, -1), packed.slice(4)]) {
+      expect(() => openFeed(bytes)).toThrow(NotAPackedFeed);
+    }
+  });
+
+  it('with any of its numbers changed is refused by name or can be looked up', () => {
+    const words = Math.floor(packed.byteLength / 4);
+    const extreme = fc.constantFrom(-(2 ** 31), -1, 0, 1, 2 ** 31 - 1);
+    fc.assert(
+      fc.property(fc.nat(words - 1), fc.oneof(extreme, fc.integer()), (word, value) => {
+        const changed = packed.slice(0);
+        new Int32Array(changed, 0, words)[word] = value;
+        try {
+          openFeed(changed).findTrips('one');
+        } catch (error) {
+          expect(error).toBeInstanceOf(NotAPackedFeed);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { judgePoll, UNREAD } from '#src/live/polling/feed-health.ts';
+import type { FeedSourceId } from '#src/live/polling/feed-source.ts';
+import { type FeedState, findGap, listLivingFeeds, UNKNOWN_FEED } from '#src/live/polling/living-feeds.ts';
+import { NOTHING_COMPARED } from '#src/live/polling/match-rate.ts';
+import { feedOf } from './feed-bytes.ts';
+
+const NOW = 1_768_357_645_000;
+
+function stateAt(now: number, more: Partial<FeedState> = {}): FeedState {
+  const feed = feedOf({ timestamp: now / 1000, trips: [] });
+  const { health } = judgePoll(UNREAD, feed, now);
+  return { feed, health, matchRate: NOTHING_COMPARED, intervalMs: 15_000, ...more };
+}
+const states = (entries: [FeedSourceId, FeedState][]) => new Map(entries);
+
+describe('the feeds a board needs', () => {
+  it('are all alive, or the first that is not is named with its problem', () => {
+    const feeds = states([
+      ['sydneytrains', stateAt(NOW)],
+      ['buses', stateAt(NOW - 200_000)],
+    ]);
+    expect(findGap(['sydneytrains'], feeds, NOW)).toBeNull();
+    expect(findGap(['sydneytrains', 'buses'], feeds, NOW)).toEqual({ source: 'buses', problem: 'an old header' });
+    expect(findGap(['metro'], feeds, NOW)).toEqual({ source: 'metro', problem: 'not read yet' });
+    expect(findGap([], feeds, NOW)).toBeNull();
+  });
+
+  it('a feed that knows too few of the live runs is a gap, however young', () => {
+    const matchRate = { ...NOTHING_COMPARED, isCollapsed: true };
+    const feeds = states([['buses', stateAt(NOW, { matchRate })]]);
+    expect(findGap(['buses'], feeds, NOW)).toEqual({ source: 'buses', problem: 'runs are not found' });
+    expect(listLivingFeeds(feeds, NOW)).toEqual([]);
+  });
+
+  it('only living feeds are laid over a timetable', () => {
+    const feeds = states([
+      ['sydneytrains', stateAt(NOW)],
+      ['buses', stateAt(NOW - 200_000)],
+      ['metro', UNKNOWN_FEED],
+    ]);
+    expect(listLivingFeeds(feeds, NOW).map(({ modes }) => modes)).toEqual([['train']]);
+  });
+});

@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import { createFeedDemand } from '#src/live/polling/feed-demand.ts';
+import type { FeedSourceId } from '#src/live/polling/feed-source.ts';
+import { chooseFeeds, nextPollAt, pollIntervalMs } from '#src/live/polling/polling.ts';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const NOON = new Date('2026-01-14T01:00:00Z').getTime();
+const NIGHT = new Date('2026-01-13T16:00:00Z').getTime();
+const chosen = (demand: [FeedSourceId[], number][], running: FeedSourceId[] = []) =>
+  [
+    ...chooseFeeds(
+      demand.map(([sources, savedAnHour]) => ({ sources, savedAnHour })),
+      new Set(running),
+    ),
+  ].sort();
+
+describe('a feed is polled', () => {
+  it('at its interval by day, half as often at most when calls are short', () => {
+    expect(nextPollAt('buses', { polledAt: NOON, askedAt: 0 }, 1)).toBe(NOON + 20 * SECOND);
+    expect([1, 1.5, 4].map((stretch) => pollIntervalMs('sydneytrains', stretch))).toEqual([15_000, 22_500, 30_000]);
+  });
+
+  it('a quarter as often at night, unless a board has been asked for since', () => {
+    expect(nextPollAt('buses', { polledAt: NIGHT, askedAt: NIGHT - 1 }, 1)).toBe(NIGHT + 80 * SECOND);
+    expect(nextPollAt('buses', { polledAt: NIGHT, askedAt: NIGHT + 1 }, 1)).toBe(NIGHT + 20 * SECOND);
+  });
+});
+
+describe('a feed is worth its polls', () => {
+  it('when the boards that need it would cost clearly more calls than it', () => {
+    expect(chosen([[['buses'], 220]])).toEqual([]);
+    expect(chosen([[['buses'], 230]])).toEqual(['buses']);
+    expect(chosen([])).toEqual([]);
+  });
+
+  it('until it costs clearly more than they would', () => {
+    expect(chosen([[['buses'], 140]], ['buses'])).toEqual(['buses']);
+    expect(chosen([[['buses'], 130]], ['buses'])).toEqual([]);
+  });
+
+  it('together with the others that the same boards need, or not at all', () => {
+    const board: FeedSourceId[] = ['sydneytrains', 'buses', 'metro'];
+    expect(chosen([[board, 700]])).toEqual([...board].sort());
+    expect(chosen([[board, 650]])).toEqual([]);
+    expect(
+      chosen([
+        [board, 300],
+        [['buses'], 400],
+      ]),
+    ).toEqual(['buses']);
+    expect(
+      chosen([
+        [board, 500],
+        [['buses'], 250],
+      ]),
+    ).toEqual([...board].sort());
+  });
+
+  it('never for boards that need no feed', () => {
+    expect(chosen([[[], 10_000]])).toEqual([]);
+  });
+});
+
+describe('the calls that feeds would save', () => {
+  function demandOf(play: (note: (key: string) => void, wait: (ms: number) => void) => void): number {
+    let moment = NOON;
+    const demand = createFeedDemand({ now: () => moment });
+    play(
+      (key) => demand.note(key, ['buses']),
+      (ms) => {
+        moment += ms;
+      },
+    );
+    return Math.round(demand.list()[0]?.savedAnHour ?? 0);
+  }
+
+  it('are one for each board and window of 15 s, however many requests there are', () => {
+    const perHour = demandOf((note, wait) => {
+      for (let window = 0; window < 240; window++) {
+        for (let request = 0; request < 5; request++) note('200060');
+        wait(15 * SECOND);
+      }
+    });
+    expect(perHour).toBeGreaterThan(220);
+    expect(perHour).toBeLessThan(250);
+  });
+
+  it('are none for boards that are asked for once', () => {
+    expect(
+      demandOf((note, wait) => {
+        for (let stop = 0; stop < 500; stop++) {
+          note(String(stop));
+          wait(SECOND);
+        }
+      }),
+    ).toBe(0);
+  });
+
+  it('are none for a board that is asked for again after more than an hour', () => {
+    expect(
+      demandOf((note, wait) => {
+        for (let hour = 0; hour < 5; hour++) {
+          note('200060');
+          wait(61 * MINUTE);
+        }
+      }),
+    ).toBe(0);
+  });
+
+  it('are forgotten when no board is asked for any more', () => {
+    const perHour = demandOf((note, wait) => {
+      for (let window = 0; window < 240; window++) {
+        note('200060');
+        wait(15 * SECOND);
+      }
+      wait(30 * MINUTE);
+    });
+    expect(perHour).toBeLessThan(5);
+  });
+
+  it('are told apart by the feeds that the boards need', () => {
+    let moment = NOON;
+    const demand = createFeedDemand({ now: () => moment });
+    for (let window = 0; window < 3; window++) {
+      demand.note('one', ['buses', 'metro']);
+      demand.note('two', ['metro', 'buses']);
+      demand.note('three', ['metro']);
+      moment += 15 * SECOND;
+    }
+    expect(demand.list().map(({ sources }) => sources)).toEqual([['buses', 'metro'], ['metro']]);
+  });
+});

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { addPage, type Timeline, type TimelineEvent, toPage } from '#src/live/timeline/timeline.ts';
+import { findTimelineQuestion, timetableAgeMs } from '#src/live/timeline/timeline-question.ts';
+import type { Mode } from '#src/transit/mode.ts';
+import { answer, at, event, HOUR, MINUTE, NOW, timelineOf } from './timeline-case.ts';
+
+describe('the departure monitor is asked', () => {
+  const ask = (
+    timeline: Timeline<TimelineEvent>,
+    {
+      modes = ['bus'] as readonly Mode[],
+      from = null as number | null,
+      limit = 2,
+      now = 0,
+      alsoAsked = [] as Mode[],
+    } = {},
+  ) => {
+    const wanted = {
+      modes,
+      at: from === null ? null : at(from),
+      limit,
+      counts: ({ plannedAt }: TimelineEvent) => plannedAt >= at(from ?? now),
+    };
+    const { question } = findTimelineQuestion(timeline, wanted, { now: at(now), maxAgeMs: 2 * HOUR, alsoAsked });
+    return question && { at: question.at === null ? null : (question.at - NOW) / MINUTE, modes: question.modes };
+  };
+  const full = timelineOf(answer([event(2), event(9), event(90)], {}, ['bus']));
+
+  it('for the present, of a stop that nothing is known of', () => {
+    expect(ask([])).toEqual({ at: null, modes: ['bus'] });
+  });
+
+  it('not while the wanted number lies ahead', () => {
+    expect(ask(full)).toBeNull();
+    expect(ask(full, { limit: 2, now: 2 })).toBeNull();
+  });
+
+  it('for what follows, when fewer lie ahead', () => {
+    expect(ask(full, { limit: 3 })).toEqual({ at: 90, modes: ['bus'] });
+    expect(ask(full, { now: 3 })).toEqual({ at: 90, modes: ['bus'] });
+  });
+
+  it('for two minutes more than what follows, where there are estimates', () => {
+    const busy = timelineOf(answer([event(2), event(9), event(14)], {}, ['bus']));
+    expect(ask(busy, { limit: 3 })).toEqual({ at: 12, modes: ['bus'] });
+  });
+
+  it('for a later moment each time, however many departures a minute has', () => {
+    const crowded = timelineOf(answer([event(0), event(1)], {}, ['bus']));
+    expect(ask(crowded, { limit: 3 })).toEqual({ at: 0, modes: ['bus'] });
+    const next = addPage(crowded, toPage(answer([event(0), event(1)], { askedFor: 0, retrieved: 0.1 }, ['bus'])));
+    expect(ask(next, { limit: 3 })).toEqual({ at: 1, modes: ['bus'] });
+  });
+
+  it('not when nothing leaves later', () => {
+    expect(ask(timelineOf(answer([event(2)], { count: 1 })), { limit: 5 })).toBeNull();
+  });
+
+  it('again at an age of two hours', () => {
+    const page = timelineOf(answer([event(200), event(210), event(220)]));
+    expect(ask(page, { now: 120 })).toBeNull();
+    expect(ask(page, { now: 121 })).toEqual({ at: null, modes: ['bus'] });
+  });
+
+  it('for a moment in the future that is not covered, and not for one that is', () => {
+    expect(ask(full, { from: 1 })).toBeNull();
+    expect(ask(full, { from: 300 })).toEqual({ at: 300, modes: ['bus'] });
+    const later = addPage(full, toPage(answer([event(300), event(310), event(330)], { askedFor: 300 })));
+    expect(ask(later, { from: 300 })).toBeNull();
+    expect(ask(later, { from: 299 })).toEqual({ at: 299, modes: ['bus'] });
+  });
+
+  it('for the modes of all boards of the stop at once', () => {
+    expect(ask([], { alsoAsked: ['train', 'ferry'] })).toEqual({ at: null, modes: ['train', 'bus', 'ferry'] });
+  });
+
+  it('for the wanted modes alone, where a page of all of them holds too few', () => {
+    const trains = Array.from({ length: 36 }, (_, minute) =>
+      event(minute, { mode: 'train', runId: `train ${minute}` }),
+    );
+    const mixed = timelineOf(answer([event(1), event(5), event(12), ...trains]));
+    expect(ask(mixed, { limit: 10, alsoAsked: ['train'] })).toMatchObject({ modes: ['bus'] });
+    expect(ask(mixed, { limit: 4, alsoAsked: ['train'] })).toMatchObject({ modes: ['train', 'bus'] });
+  });
+});
+
+it('a timetable may be two hours old, and up to six when calls are short', () => {
+  expect([0, 1, 2.5, 4, 9].map((stretch) => timetableAgeMs(stretch) / HOUR)).toEqual([2, 2, 4, 6, 6]);
+});

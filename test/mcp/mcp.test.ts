@@ -1,0 +1,264 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { parseKey } from '#src/access/keys.ts';
+import type { AccountStore } from '#src/access/store.ts';
+import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
+import { departuresResponse } from '#src/departures/departure.ts';
+import { createVerdicts } from '#src/nearby/verdict.ts';
+import { createOperations } from '#src/operations.ts';
+import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
+import { stopSearchResponse } from '#src/stop-search/search-result.ts';
+import { tripsResponse } from '#src/trips/response.ts';
+import { countRequests, issueTestKey } from '#test/support/access.ts';
+import { buildTestApp, type TestApp } from '#test/support/app.ts';
+
+const NOW = '2026-11-20T02:00:20Z';
+const DAY = '20261120';
+const docsUrl = 'https://example.test/docs';
+
+let sandbox: Sandbox;
+let store: AccountStore;
+let app: TestApp;
+let url: URL;
+let key: string;
+let client: Client;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ apiKey: 'test-key', now: () => new Date(NOW) });
+  store = openEmbeddedStore(':memory:');
+  app = await buildTestApp({ upstream: sandbox.url, now: NOW, store });
+  url = new URL('/mcp', await app.listen({ host: '127.0.0.1', port: 0 }));
+});
+afterAll(async () => {
+  await app.close();
+  await sandbox.close();
+});
+beforeEach(async () => {
+  key = await issueTestKey(store);
+  client = await connect(key);
+});
+afterEach(() => client.close());
+
+async function connect(apiKey: string): Promise<Client> {
+  const connected = new Client({ name: 'test-assistant', version: '1' });
+  const requestInit = { headers: { authorization: `Bearer ${apiKey}` } };
+  await connected.connect(new StreamableHTTPClientTransport(url, { requestInit }));
+  return connected;
+}
+
+/** The texts of a tool's answer. */
+async function call(name: string, given: Record<string, unknown>) {
+  const { content, isError } = await client.callTool({ name, arguments: given });
+  const texts = content.map((part) => (part.type === 'text' ? part.text : ''));
+  expect(texts.join('').length).toBeLessThan(50_000);
+  return { body: JSON.parse(texts[0] ?? ''), notes: texts.slice(1), isError: isError === true };
+}
+
+const used = async () => (await store.readUsage(parseKey(key)?.accountId ?? '', [DAY]))[0];
+
+describe('an assistant', () => {
+  it('finds a stop, reads its board and plans a journey in three calls', async () => {
+    const { results } = stopSearchResponse.parse((await call('searchStops', { q: 'town hall' })).body);
+    const stop = results[0]?.stop_id;
+    const board = departuresResponse.parse((await call('getDepartures', { stop })).body);
+    expect(board.stop_name).toBe('Town Hall Station');
+    expect(new Set(board.departures.map(({ mode }) => mode)).size).toBeGreaterThan(1);
+    const plan = await call('planTrips', { from: stop, to: '209573', limit: 6 });
+    const { journeys } = tripsResponse.parse(plan.body);
+    expect(journeys.length).toBeGreaterThan(3);
+    expect(plan.notes).toEqual([]);
+    expect(await used()).toBe(3);
+  });
+
+  it('has a tool for each operation, with its parameters', async () => {
+    const { tools } = await client.listTools();
+    const operations = createOperations({
+      nearby: { verdicts: createVerdicts(() => new Date()), checkQueue: { add() {} } },
+      docsUrl,
+    });
+    expect(tools.map(({ name }) => name)).toEqual(operations.map(({ id }) => id));
+    for (const [index, { query, description }] of operations.entries()) {
+      const tool = tools[index];
+      expect(Object.keys(tool?.inputSchema.properties ?? {})).toEqual(Object.keys(query.shape));
+      expect(tool?.description).toContain(description);
+      expect(tool?.annotations?.readOnlyHint).toBe(true);
+    }
+    const trips = tools.find(({ name }) => name === 'planTrips')?.inputSchema;
+    expect(trips?.required).toEqual(['from', 'to']);
+    expect(trips?.properties).toMatchObject({ path: { default: 'none' }, limit: { type: 'integer', default: 3 } });
+  });
+
+  it('is told how to begin', () => {
+    expect(client.getInstructions()).toContain('searchStops');
+  });
+
+  it('may send arguments as their types: numbers, booleans, lists', async () => {
+    const { body } = await call('getDepartures', { stop: 200070, modes: ['train', 'lightrail'], limit: 2, date: null });
+    expect(body.departures).toHaveLength(2);
+    const plan = { from: '202020', to: '209573', arrive_by: true, date: '20261121', time: '0900' };
+    for (const { arrives_at } of (await call('planTrips', plan)).body.journeys) {
+      expect(Date.parse(arrives_at)).toBeLessThanOrEqual(Date.parse('2026-11-20T22:00:00Z'));
+    }
+  });
+
+  it('gets several boards in one call, counted as one request for each stop', async () => {
+    const { body } = await call('getBoards', { stops: ['200070', '200020', '200060'] });
+    expect(body.boards.map(({ departures }: { departures: [] }) => departures.length)).toEqual([5, 5, 5]);
+    expect(await used()).toBe(3);
+  });
+
+  it('gets what fits, and is told what is missing', async () => {
+    const far = { from: '202020', to: '209573', limit: 6, path: 'full' };
+    const stops = ['200070', '200020', '200060', '209573', '202020', '200066', '200812', '203311'];
+    for (const [name, given] of [
+      ['planTrips', far],
+      ['getBoards', { stops, limit: 50 }],
+    ] as const) {
+      const whole = await app.inject(
+        name === 'planTrips'
+          ? `/v1/trips?${new URLSearchParams(far as never)}`
+          : `/v1/boards?stops=${stops}&limit=50&modes=all`,
+      );
+      const { notes } = await call(name, given);
+      expect(notes.length > 0).toBe(whole.body.length > 49_000);
+    }
+  });
+});
+
+describe('errors of tools', () => {
+  it.each([
+    ['getDepartures', { stop: '123456789' }, 'STOP_NOT_FOUND', 'knows no stop 123456789'],
+    ['getDepartures', { limit: 'ten' }, 'INVALID_PARAMETER', 'stop is required'],
+    ['planTrips', { from: '200070', to: 'G99006002' }, 'NO_JOURNEYS_FOUND', 'finds no journey'],
+    ['getBoards', { stops: '1,2,x' }, 'INVALID_PARAMETER', 'not "X"'],
+  ])('%s: those of the API', async (name, given, code, told) => {
+    const { body, isError } = await call(name, given);
+    expect(isError).toBe(true);
+    expect(body).toEqual({
+      error: { code, message: expect.stringContaining(told), docs: `${docsUrl}/errors/${code}` },
+    });
+    expect(await used()).toBe(1);
+  });
+
+  it('of a tool that does not exist cost nothing', async () => {
+    await expect(client.callTool({ name: 'buyTicket', arguments: {} })).rejects.toThrow(/buyTicket/);
+    expect(await used()).toBe(0);
+  });
+});
+
+describe('what an assistant costs', () => {
+  it('is nothing for connecting and for listing the tools', async () => {
+    await client.listTools();
+    await client.ping();
+    expect(await used()).toBe(0);
+  });
+
+  it('is nothing when the authority fails', async () => {
+    const failing = await buildTestApp({ upstream: 'http://127.0.0.1:1/v1/tp', now: NOW, store });
+    const message = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'searchStops', arguments: { q: 'x' } },
+    };
+    const answer = await failing.inject({ ...post(message), url: '/mcp' });
+    expect(answer.body).toContain('UPSTREAM_ERROR');
+    expect(answer.headers['x-ratelimit-remaining']).toBe('1000');
+    expect(await used()).toBe(0);
+    await failing.close();
+  });
+
+  it('is refused as a whole when too little is left of the day', async () => {
+    await countRequests(store, key, 998, DAY);
+    const { body, isError } = await call('getBoards', { stops: '200070,200020,200060' });
+    expect(isError).toBe(true);
+    expect(body.error.code).toBe('DAILY_LIMIT_EXCEEDED');
+    expect(await used()).toBe(998);
+  });
+});
+
+const post = (message: unknown, headers: Record<string, string> = {}) => ({
+  method: 'POST' as const,
+  url: '/mcp',
+  headers: { authorization: `Bearer ${key}`, accept: 'application/json, text/event-stream', ...headers },
+  payload: message as object,
+});
+const HELLO = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'older', version: '1' } },
+};
+
+describe('/mcp over HTTP', () => {
+  it('serves clients of the revision of 2026, and holds no request open for news of which there is none', async () => {
+    const versionNegotiation = { mode: 'auto' as const };
+    const newer = new Client({ name: 'newer', version: '1' }, { versionNegotiation });
+    const requestInit = { headers: { authorization: `Bearer ${key}` } };
+    await newer.connect(new StreamableHTTPClientTransport(url, { requestInit }));
+    expect(newer.getNegotiatedProtocolVersion()).toBe('2026-07-28');
+    const { content } = await newer.callTool({ name: 'searchStops', arguments: { q: 'manly' } });
+    expect(JSON.stringify(content)).toContain('Manly');
+    await expect(newer.listen({ toolsListChanged: true })).rejects.toThrow();
+    expect(await used()).toBe(1);
+    await newer.close();
+  });
+
+  it('serves clients of the revisions before 2026 too', async () => {
+    const answer = await app.inject(post(HELLO));
+    expect(answer.statusCode).toBe(200);
+    expect(answer.body).toContain('"protocolVersion":"2025-06-18"');
+    const message = {
+      jsonrpc: '2.0',
+      id: 2,
+      method: 'tools/call',
+      params: { name: 'searchStops', arguments: { q: 'manly' } },
+    };
+    const found = await app.inject(post(message, { 'mcp-protocol-version': '2025-06-18' }));
+    expect(found.body).toContain('Manly');
+    expect(found.headers).toMatchObject({ 'x-ratelimit-remaining': '999', 'cache-control': 'no-store' });
+  });
+
+  it.each([
+    ['no key', {}, 401, 'UNAUTHORIZED'],
+    ['an unknown key', { authorization: 'Bearer nonsense' }, 401, 'UNAUTHORIZED'],
+  ])('refuses %s as every operation does', async (_which, headers, status, code) => {
+    const answer = await app.inject({ ...post(HELLO), headers: { authorization: '', ...headers } });
+    expect(answer.statusCode).toBe(status);
+    expect(answer.json().error.code).toBe(code);
+    expect(answer.headers['www-authenticate']).toMatch(/^Bearer/);
+  });
+
+  it('refuses an account that has used up its day', async () => {
+    await countRequests(store, key, 1000, DAY);
+    const answer = await app.inject(post(HELLO));
+    expect(answer.statusCode).toBe(429);
+    expect(answer.json().error.code).toBe('DAILY_LIMIT_EXCEEDED');
+  });
+
+  it.each([
+    ['batches', [HELLO], 400],
+    ['other methods', undefined, 405],
+    ['what is no JSON', '{"jsonrpc"', 400],
+  ])('refuses %s', async (_what, payload, status) => {
+    const method = payload === undefined ? 'GET' : 'POST';
+    const headers = { ...post(HELLO).headers, 'content-type': 'application/json' };
+    const answer = await app.inject({ url: '/mcp', method, headers, ...(payload && { payload }) });
+    expect(answer.statusCode).toBe(status);
+    if (status === 405) expect(answer.headers.allow).toBe('OPTIONS, POST');
+  });
+
+  it('answers anything with a message of the protocol or an error, and never with a 5xx', async () => {
+    for (const message of [
+      {},
+      { jsonrpc: '2.0' },
+      { jsonrpc: '2.0', id: 1, method: 'no/such' },
+      { jsonrpc: '2.0', id: 1, method: 'tools/call' },
+    ]) {
+      const answer = await app.inject(post(message));
+      expect(answer.statusCode).toBeLessThan(500);
+      expect(answer.body).toMatch(/"error"/);
+    }
+    expect(await used()).toBe(0);
+  });
+});

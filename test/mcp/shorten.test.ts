@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { shorten } from '#src/mcp/shorten.ts';
+
+const departure = (alerts: string[]) => ({ route: 'T4', destination: 'Bondi Junction', minutes_away: 4, alerts });
+const leg = { mode: 'train', path: Array.from({ length: 50 }, () => [-33.8, 151.2]), alerts: ['closed'] };
+
+describe('an answer for an assistant', () => {
+  it('is whole when it is short', () => {
+    const body = { journeys: [{ legs: [leg] }] };
+    expect(shorten(body, 5000)).toEqual({ text: JSON.stringify(body), leftOut: [] });
+  });
+
+  it('loses the paths of legs first', () => {
+    const { text, leftOut } = shorten({ journeys: [{ legs: [leg, { ...leg, polyline: 'abc' }] }] }, 500);
+    expect(JSON.parse(text).journeys).toEqual([
+      {
+        legs: [
+          { mode: 'train', path: [], alerts: ['closed'] },
+          { mode: 'train', path: [], alerts: ['closed'] },
+        ],
+      },
+    ]);
+    expect(leftOut).toEqual(['the paths of legs']);
+  });
+
+  it('then the ends of long alerts, then the alerts', () => {
+    const body = { departures: Array.from({ length: 5 }, () => departure(['x'.repeat(1000)])) };
+    const cut = shorten(body, 2000);
+    expect(JSON.parse(cut.text).departures[0].alerts[0]).toHaveLength(200);
+    expect(cut.leftOut).toEqual(['the ends of long alerts']);
+    const without = shorten(body, 600);
+    expect(JSON.parse(without.text).departures).toHaveLength(5);
+    expect(without.leftOut).toEqual(['the ends of long alerts', 'all alerts']);
+  });
+
+  it('then the last records of its list, the others whole', () => {
+    const body = { stop_id: '1', departures: Array.from({ length: 50 }, () => departure([])) };
+    const { text, leftOut } = shorten(body, 1000);
+    const { stop_id, departures } = JSON.parse(text);
+    expect(stop_id).toBe('1');
+    expect(departures).toEqual(body.departures.slice(0, departures.length));
+    expect(departures.length).toBeGreaterThan(5);
+    expect(leftOut).toEqual([`the last ${50 - departures.length} of 50 departures`]);
+  });
+
+  it('is never longer than it may be, and says so whenever something is missing', () => {
+    const alerts = fc.array(fc.string({ maxLength: 400 }), { maxLength: 5 });
+    const records = fc.array(
+      fc.record({ name: fc.string(), alerts, path: fc.array(fc.tuple(fc.double(), fc.double())) }),
+      { maxLength: 60 },
+    );
+    fc.assert(
+      fc.property(records, fc.integer({ min: 50, max: 5000 }), (list, maxLength) => {
+        const body = { stop_id: '1', records: list };
+        const { text, leftOut } = shorten(body, maxLength);
+        expect(text.length).toBeLessThanOrEqual(maxLength);
+        expect(leftOut.length > 0).toBe(text !== JSON.stringify(body));
+      }),
+      { seed: 7 },
+    );
+  });
+});

@@ -1,0 +1,268 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseKey } from '#src/access/keys.ts';
+import type { AccountStore } from '#src/access/store.ts';
+import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
+import { departuresResponse } from '#src/departures/departure.ts';
+import type { Ask } from '#src/efa/ask.ts';
+import { departureMonitorSchema } from '#src/efa/payload.ts';
+import { ApiError } from '#src/errors.ts';
+import { countRequests, issueTestKey } from '#test/support/access.ts';
+import { buildTestApp, type TestApp } from '#test/support/app.ts';
+import { departureMonitor } from '#test/support/departure-monitor.ts';
+import { openStream, type ReadStream } from './reading.ts';
+
+const NOW = '2026-04-15T06:00:10Z';
+const DAY = '20260415';
+const URL = '/v1/departures/stream?stop=200060';
+/** Far from each other, so that what happens in a test has one cause. */
+const QUICK = { minMs: 10, retryMs: 10, commentMs: 60_000, commentsPerCharge: 4 };
+const TEN = '2026-04-15T06:10:00Z';
+const TWENTY = '2026-04-15T06:20:00Z';
+
+/** What leaves, or what the authority fails with. */
+let leaves: string[] | ApiError;
+let questions: number;
+/** For how long an answer of the authority is kept. */
+let freshMs: number;
+let app: TestApp;
+let store: AccountStore;
+let key: string;
+let streams: ReadStream[];
+
+const ask = (async () => {
+  questions += 1;
+  if (leaves instanceof ApiError) throw leaves;
+  const retrievedAt = Date.parse(NOW);
+  const times = { retrievedAt, freshUntil: retrievedAt + freshMs, staleUntil: retrievedAt + freshMs };
+  const payload = departureMonitorSchema.parse(departureMonitor(...leaves));
+  return { payload, retrievedAt: new Date(NOW), freshness: { ...times, source: 'upstream', shortage: null } };
+}) as unknown as Ask;
+
+beforeEach(async () => {
+  leaves = [TEN];
+  questions = 0;
+  freshMs = 0;
+  streams = [];
+  store = openEmbeddedStore(':memory:');
+  await start(QUICK);
+  key = await issueTestKey(store);
+});
+afterEach(async () => {
+  for (const stream of streams) stream.close();
+  await app.close();
+});
+
+async function start(streamTimes: typeof QUICK): Promise<void> {
+  await app?.close();
+  app = await buildTestApp({ upstream: ask, now: NOW, store, streamTimes });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+}
+
+async function open(url = URL, headers: Record<string, string> = {}): Promise<ReadStream> {
+  const stream = await openStream(app, url, { key, ...headers });
+  streams.push(stream);
+  return stream;
+}
+
+const used = async (of = key) => (await store.readUsage(parseKey(of)?.accountId ?? '', [DAY]))[0];
+const failure = new ApiError('UPSTREAM_ERROR', 'The transport authority failed to answer.');
+
+describe('a stream of departures', () => {
+  it('begins with the board that /v1/departures answers', async () => {
+    const stream = await open(`${URL}&modes=all&limit=1`);
+    expect(stream.status).toBe(200);
+    expect(Object.fromEntries(stream.headers)).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'private, no-store, no-transform',
+      'x-accel-buffering': 'no',
+      'access-control-allow-origin': '*',
+      'x-ratelimit-remaining': '999',
+    });
+    const board = await stream.next('board');
+    expect(board).toEqual((await app.inject('/v1/departures?stop=200060&modes=all&limit=1')).json());
+    expect(stream.events[0]).toMatchObject({ event: 'greeting', retry: '5000' });
+  });
+
+  it('sends the whole board again when it changes, and nothing while it does not', async () => {
+    const stream = await open();
+    await stream.next('board');
+    const before = questions;
+    await expect.poll(() => questions).toBeGreaterThan(before + 3);
+    expect(stream.events.map(({ event }) => event)).toEqual(['greeting', 'board']);
+    leaves = [TEN, TWENTY];
+    const board = departuresResponse.parse(await stream.next('board'));
+    expect(board.departures).toHaveLength(2);
+  });
+
+  it('sends no board that its reader has: Last-Event-ID, which is the ETag', async () => {
+    const { headers } = await app.inject('/v1/departures?stop=200060');
+    const again = await open(URL, { 'last-event-id': String(headers.etag) });
+    await expect.poll(() => questions).toBeGreaterThan(3);
+    expect(again.events.map(({ event }) => event)).toEqual(['greeting']);
+    leaves = [TWENTY];
+    await again.next('board');
+    expect(again.events[1]?.id).toMatch(/^W\/"/);
+    const other = await open(URL, { 'last-event-id': String(headers.etag) });
+    await other.next('board');
+  });
+
+  it('costs the authority one question for all its readers', async () => {
+    freshMs = 60_000;
+    const readers = await Promise.all(Array.from({ length: 9 }, () => open()));
+    await Promise.all(readers.map((reader) => reader.next('board')));
+    const pro = await open(URL, { key: app.apiKey });
+    await pro.next('board');
+    await app.inject('/v1/departures?stop=200060');
+    expect(questions).toBe(1);
+  });
+
+  it('is looked up once for all its readers, again and again, and not any more when the last has gone', async () => {
+    const readers = await Promise.all([open(), open(), open()]);
+    await Promise.all(readers.map((reader) => reader.next('board')));
+    leaves = [TWENTY];
+    const boards = await Promise.all(readers.map((reader) => reader.next('board')));
+    expect(new Set(boards.map((board) => JSON.stringify(board))).size).toBe(1);
+    for (const reader of readers) reader.close();
+    await Promise.all(readers.map(({ ended }) => ended));
+    await expect
+      .poll(async () => {
+        const before = questions;
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        return questions - before;
+      })
+      .toBe(0);
+  });
+
+  it('sends comments', async () => {
+    await start({ ...QUICK, commentMs: 10, commentsPerCharge: 1e9 });
+    const stream = await open();
+    expect(await stream.next('comment')).toBe('still here');
+    expect(await stream.next('comment')).toBe('still here');
+  });
+
+  it('answers HEAD with its headers and ends', async () => {
+    const headers = { authorization: `Bearer ${key}` };
+    const answer = await app.inject({ method: 'HEAD', url: URL, headers });
+    expect(answer.statusCode).toBe(200);
+    expect(answer.headers['content-type']).toBe('text/event-stream; charset=utf-8');
+  });
+});
+
+describe('trouble in a stream', () => {
+  it('is told once while it lasts, and the board comes when it is over', async () => {
+    const stream = await open();
+    await stream.next('board');
+    leaves = failure;
+    expect(await stream.next('failure')).toMatchObject({ error: { code: 'UPSTREAM_ERROR' } });
+    const before = questions;
+    await expect.poll(() => questions).toBeGreaterThan(before + 2);
+    leaves = [TEN];
+    await stream.next('board');
+    expect(stream.events.map(({ event }) => event)).toEqual(['greeting', 'board', 'failure', 'board']);
+  });
+
+  it('before its start is an answer like any other', async () => {
+    leaves = failure;
+    const answer = await app.inject({ url: URL, headers: { authorization: `Bearer ${key}` } });
+    expect(answer.statusCode).toBe(502);
+    expect(answer.json().error.code).toBe('UPSTREAM_ERROR');
+    expect(await used()).toBe(0);
+    expect((await app.inject('/v1/departures/stream')).json().error.code).toBe('INVALID_PARAMETER');
+  });
+
+  it('that will not pass ends it, and says why', async () => {
+    const stream = await open(`${URL}&date=20260415&time=1700`);
+    await stream.next('board');
+    app.clock.now = new Date('2026-04-15T14:00:10Z');
+    expect(await stream.next('end')).toMatchObject({ error: { code: 'DATE_OUT_OF_RANGE' } });
+    await stream.ended;
+  });
+});
+
+describe('what a stream costs', () => {
+  it('is one request at its start and one after each minute', async () => {
+    await start({ ...QUICK, commentMs: 10, commentsPerCharge: 4 });
+    const stream = await open();
+    await stream.next('board');
+    await expect.poll(() => used()).toBeGreaterThanOrEqual(3);
+    const comments = stream.events.filter(({ event }) => event === 'comment').length;
+    stream.close();
+    expect(await used()).toBeLessThanOrEqual(2 + Math.ceil((comments + 8) / 4));
+  });
+
+  it('is nothing for minutes in which there is no answer', async () => {
+    await start({ ...QUICK, commentMs: 10, commentsPerCharge: 1 });
+    await countRequests(store, key, 500, DAY);
+    const stream = await open();
+    leaves = failure;
+    await stream.next('failure');
+    const before = (await used()) ?? 0;
+    for (let comment = 0; comment < 5; comment++) await stream.next('comment');
+    expect(await used()).toBeLessThanOrEqual(before + 1);
+  });
+
+  it('ends it when the day is used up, and says so', async () => {
+    await start({ ...QUICK, commentMs: 10, commentsPerCharge: 1 });
+    await countRequests(store, key, 995, DAY);
+    const stream = await open();
+    expect(await stream.next('end')).toMatchObject({ error: { code: 'DAILY_LIMIT_EXCEEDED' } });
+    await stream.ended;
+    expect(await used()).toBe(1000);
+  });
+
+  it('ends it when its key is revoked', async () => {
+    await start({ ...QUICK, commentMs: 10, commentsPerCharge: 1 });
+    const stream = await open();
+    await stream.next('board');
+    const { accountId = '', hash = '' } = parseKey(key) ?? {};
+    await store.revokeKey(accountId, hash, new Date(NOW));
+    expect(await stream.next('end')).toMatchObject({ error: { code: 'UNAUTHORIZED' } });
+    await stream.ended;
+  });
+
+  it('is refused beyond ten open ones of a free account, uncharged, until one is closed', async () => {
+    const ten = await Promise.all(Array.from({ length: 10 }, (_, index) => open(`${URL}${index}`)));
+    await Promise.all(ten.map((stream) => stream.next('board')));
+    const refused = await app.inject({ url: URL, headers: { authorization: `Bearer ${key}` } });
+    expect(refused.statusCode).toBe(429);
+    expect(refused.json().error).toMatchObject({
+      code: 'TOO_MANY_REQUESTS',
+      message: 'The Free plan allows 10 open streams, and your account has them open. Close one first.',
+    });
+    expect(refused.headers).toMatchObject({ 'retry-after': '10', 'x-ratelimit-remaining': '990' });
+    const other = await open(URL, { key: await issueTestKey(store) });
+    expect(other.status).toBe(200);
+    ten[0]?.close();
+    await expect.poll(async () => (await open()).status).toBe(200);
+  });
+
+  it('leaves the account’s streams free again after errors, HEAD and readers that have gone', async () => {
+    const headers = { authorization: `Bearer ${key}` };
+    for (let time = 0; time < 12; time++) {
+      await app.inject({ method: 'HEAD', url: URL, headers });
+      leaves = failure;
+      await app.inject({ url: `${URL}&limit=${time + 1}`, headers });
+      leaves = [TEN];
+      const stream = await open();
+      await stream.next('board');
+      stream.close();
+      await stream.ended;
+    }
+    await expect.poll(async () => (await open()).status).toBe(200);
+  });
+});
+
+describe('a clean stop', () => {
+  it('ends every stream with an event that says why, and refuses new ones', async () => {
+    const readers = await Promise.all([open(), open(`${URL}1`)]);
+    await Promise.all(readers.map((reader) => reader.next('board')));
+    const closing = app.close();
+    for (const reader of readers) {
+      expect(await reader.next('end')).toMatchObject({
+        error: { code: 'SERVICE_UNAVAILABLE', message: 'This server is stopping. Connect again.' },
+      });
+      await reader.ended;
+    }
+    await closing;
+  });
+});
