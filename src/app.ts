@@ -103,7 +103,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 
   await app.register(errorHandler, { docsUrl });
   await app.register(cors);
-  await app.register(commonHeaders);
+  await app.register(commonHeaders, { isSandbox });
   await app.register(requestLog);
   await app.register(connectionLimits, { ...limits, connections, isProxy: proxyTest(trustProxy), docsUrl });
   await app.register(paths);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type BurstLimits, burstLimits, DEFAULT_BURST_LIMITS } from './access/limits/burst-limit.ts';
 import type { ConnectionLimits } from './http/connection/connection-limits.ts';
 import { type TrustedProxies, trustedProxies } from './http/connection/trusted-proxies.ts';
 
@@ -63,6 +64,7 @@ const environment = z.object({
   TRUST_PROXY: trustedProxies.default(false),
   MAX_CONNECTIONS: wholeNumber(1, 1_000_000).optional(),
   MAX_CONNECTIONS_PER_ADDRESS: wholeNumber(1, 1_000_000).optional(),
+  BURST_LIMITS: burstLimits.default(DEFAULT_BURST_LIMITS),
 });
 
 /** Where answers come from: the authority (or what stands at that address), or the embedded sandbox. */
@@ -100,6 +102,8 @@ export interface Config {
   readonly connectionLimits: Partial<ConnectionLimits>;
   /** Where `/metrics` listens; null: nowhere. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
+  /** How many requests an account may make in a short time, in each process. */
+  readonly burstLimits: BurstLimits;
 }
 
 /** What is wrong with the environment, every problem on a line of its own, no values of secrets. */
@@ -154,6 +158,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       ...(data.MAX_CONNECTIONS_PER_ADDRESS && { maxPerAddress: data.MAX_CONNECTIONS_PER_ADDRESS }),
     },
     metrics: data.METRICS_PORT === undefined ? null : { host: data.METRICS_HOST, port: data.METRICS_PORT },
+    burstLimits: data.BURST_LIMITS,
   });
 }
 

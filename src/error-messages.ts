@@ -115,6 +115,31 @@ export function tooManyMails(reason: string, waitSeconds: number): ApiError {
   return new ApiError('TOO_MANY_REQUESTS', message, { headers: { 'retry-after': String(waitSeconds) } });
 }
 
+/** `burst` requests may come at once, and `perSecond` on average. */
+export function tooManyInShortTime(options: {
+  plan: string;
+  perSecond: number;
+  burst: number;
+  waitSeconds: number;
+}): ApiError {
+  const { plan, perSecond, burst, waitSeconds } = options;
+  return new ApiError(
+    'TOO_MANY_REQUESTS',
+    `The ${plan} plan allows ${perSecond.toLocaleString('en')} requests a second, after ${burst.toLocaleString('en')} at once. ` +
+      `Try again in ${describeWait(waitSeconds)}. This request is not counted.`,
+    { headers: { 'retry-after': String(waitSeconds) } },
+  );
+}
+
+export function tooManyUnknownKeys(waitSeconds: number): ApiError {
+  return new ApiError(
+    'TOO_MANY_REQUESTS',
+    'Too many API keys that are not valid are being sent, so this one was not looked up: it may be valid or not. ' +
+      `Try again in ${describeWait(waitSeconds)}.`,
+    { headers: { 'retry-after': String(waitSeconds) } },
+  );
+}
+
 /** `limit` is how many streams the plan allows. */
 export function tooManyStreams(plan: string, limit: number): ApiError {
   return new ApiError(
@@ -172,6 +197,7 @@ export function stopping(): ApiError {
 }
 
 function describeWait(seconds: number): string {
+  if (seconds === 1) return 'a second';
   if (seconds < 120) return `${seconds} seconds`;
   const minutes = Math.ceil(seconds / 60);
   return minutes < 120 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`;

@@ -58,6 +58,7 @@ export interface Operation<Query extends z.ZodObject = z.ZodObject, Body extends
 const COMMON_ERRORS = [
   'INVALID_PARAMETER',
   'UNAUTHORIZED',
+  'TOO_MANY_REQUESTS',
   'DAILY_LIMIT_EXCEEDED',
   'INTERNAL_ERROR',
   'UPSTREAM_ERROR',

@@ -60,7 +60,7 @@ const app = await buildApp({
   config,
   ask: protection.ask,
   deadlines,
-  access: { store, acceptsTestKeys: isSandbox },
+  access: { store, acceptsTestKeys: isSandbox, burstLimits: config.burstLimits },
   pages: await pageOptions(config),
   now,
   logger,

@@ -27,6 +27,11 @@ describe('the configuration', () => {
     trustProxy: false,
     connectionLimits: {},
     metrics: null,
+    burstLimits: {
+      free: { perSecond: 10, burst: 60 },
+      developer: { perSecond: 50, burst: 300 },
+      pro: null,
+    },
   };
 
   it('of an empty environment is the documented defaults, with the sandbox', () => {
@@ -48,6 +53,7 @@ describe('the configuration', () => {
       'TRUST_PROXY',
       'METRICS_PORT',
       'METRICS_HOST',
+      'BURST_LIMITS',
     ];
     expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(readConfig({}));
     expect(readConfig({ HOST: undefined })).toEqual(readConfig({}));
@@ -66,6 +72,7 @@ describe('the configuration', () => {
       TRUST_PROXY: '2',
       MAX_CONNECTIONS: '5000',
       MAX_CONNECTIONS_PER_ADDRESS: '100',
+      BURST_LIMITS: 'free:1/2,pro:30/40',
     });
     expect(config).toMatchObject({
       host: '127.0.0.1',
@@ -77,6 +84,11 @@ describe('the configuration', () => {
       logLevel: 'debug',
       trustProxy: 2,
       connectionLimits: { max: 5000, maxPerAddress: 100 },
+      burstLimits: {
+        free: { perSecond: 1, burst: 2 },
+        developer: { perSecond: 50, burst: 300 },
+        pro: { perSecond: 30, burst: 40 },
+      },
     });
   });
 

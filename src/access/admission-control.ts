@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { ApiError } from '../errors.ts';
 import { UnavailableError } from '../redis/unavailable-error.ts';
-import type { Admission } from './admission.ts';
+import type { Admission, Caller } from './admission.ts';
 import { type UtcDay, utcDay } from './day.ts';
 import type { ApiKey } from './keys.ts';
 import { createLocalAdmission } from './local-admission.ts';
@@ -15,6 +15,12 @@ export interface AdmissionControl {
    * that counts as several is admitted when all of them fit into the day.
    */
   admit(key: ApiKey, options?: { count?: number; day?: UtcDay }): Promise<Admission | null>;
+  /** Whether the store has said in the last seconds that there is no such key. */
+  isUnknown(key: ApiKey): boolean;
+  /** The account of a key that the store has confirmed in the last ten minutes; null for any other key. */
+  callerOf(key: ApiKey): Caller | null;
+  /** A request that is refused without being counted. */
+  throttled(caller: Caller): Admission;
   /** Takes back the count of an admitted request; while the store is away, as soon as it is back. */
   giveBack(admission: Admission): Promise<Admission>;
   /** Sends the store the counts that it does not know yet. */
@@ -100,6 +106,12 @@ export function createAdmissionControl(options: {
 
   return {
     admit,
+    isUnknown: local.isUnknown,
+    callerOf: local.callerOf,
+    throttled(caller) {
+      const day = utcDay(now());
+      return { kind: 'throttled', caller, day, count: 0, used: local.usedOn(day, caller.accountId) };
+    },
     async giveBack(admission) {
       const { accountId } = admission.caller;
       countLater(accountId, admission.day, -admission.count);

@@ -7,13 +7,16 @@ export interface Caller {
   plan: Plan;
 }
 
-/** A request that was counted, or refused because too little is left of the day, or whose count was given back. */
+/**
+ * A request that was counted, or refused because too little is left of the day or because the account makes too many
+ * requests in a short time, or whose count was given back.
+ */
 export interface Admission {
-  kind: 'admitted' | 'exhausted' | 'given-back';
+  kind: 'admitted' | 'exhausted' | 'throttled' | 'given-back';
   caller: Caller;
   day: UtcDay;
   /** As how many requests it counts: one, unless its operation costs more. */
   count: number;
-  /** Requests of the account counted that day, this one included. Without meaning for unlimited plans. */
+  /** Requests of the account counted that day, this one included if it was counted. Without meaning for unlimited plans. */
   used: number;
 }

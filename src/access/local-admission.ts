@@ -24,6 +24,10 @@ interface KnownKey extends Caller {
  */
 export interface LocalAdmission {
   isUnknown(key: ApiKey): boolean;
+  /** Null for a key that the store has not confirmed within the last ten minutes. */
+  callerOf(key: ApiKey): Caller | null;
+  /** Requests of the account counted that day, as far as this process knows. */
+  usedOn(day: UtcDay, accountId: string): number;
   /** The answer where the store need not be asked: unlimited plans, and accounts exhausted a moment ago. Else null. */
   recall(key: ApiKey, day: UtcDay, count: number): Admission | null;
   /** Null for a key that the store has not confirmed within the last ten minutes, and when the share is used up. */
@@ -58,6 +62,11 @@ export function createLocalAdmission(options: { now: () => Date; instances: () =
 
   return {
     isUnknown: ({ hash }) => unknown.has(hash),
+    callerOf: ({ hash }) => known.get(hash) ?? null,
+    usedOn(day, accountId) {
+      const { used, admittedSince } = countOn(day, accountId);
+      return used + admittedSince;
+    },
 
     recall({ hash, accountId }, day, count) {
       const caller = known.get(hash);

@@ -4,21 +4,29 @@ import type { Admission } from './admission.ts';
 import { createAdmissionControl } from './admission-control.ts';
 import { invalidKey, readKey, testKeyOnly } from './credential.ts';
 import type { UtcDay } from './day.ts';
-import { exhausted, rateLimitHeaders, tooMany } from './rate-limit.ts';
+import { createEntrance } from './entrance.ts';
+import type { ApiKey } from './keys.ts';
+import { type BurstLimits, createBurstLimit, DEFAULT_BURST_LIMITS } from './limits/burst-limit.ts';
+import { createLookUpLimit } from './limits/look-up-limit.ts';
+import { exhausted, rateLimitHeaders, tooFast, tooMany } from './rate-limit.ts';
 import type { Counter } from './store.ts';
 
 export interface AccessOptions {
   store: Counter;
   /** Whether `tis_test_` keys are taken: only where the sandbox answers. */
   acceptsTestKeys: boolean;
+  /** How many requests an account may make in a short time; by default as its plan says. */
+  burstLimits?: BurstLimits;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** How the request was admitted; null where no key is needed, and before the key was checked. */
     admission: Admission | null;
-    /** Set on an answer that cost no call of the authority: a 304 is then free. */
+    /** Set on an answer that cost no call of the authority. */
     costNoUpstreamCall: boolean;
+    /** Set when the caller has shown, by the tag of the answer, that it has the answer already. */
+    hasAnswer: boolean;
     /** Set on an answer that is not to be counted. */
     isFree: boolean;
     /**
@@ -36,18 +44,26 @@ declare module 'fastify' {
  * validates the query, so that a request without a valid key learns nothing, and a wrong query counts like any other.
  */
 export const access = fp(
-  async (app: FastifyInstance, { store, acceptsTestKeys, now }: AccessOptions & { now: () => Date }) => {
+  async (app: FastifyInstance, options: AccessOptions & { now: () => Date }) => {
+    const { store, acceptsTestKeys, burstLimits = DEFAULT_BURST_LIMITS, now } = options;
     const admissions = createAdmissionControl({ store, now, log: app.log });
+    const bursts = createBurstLimit(burstLimits, now);
+    const entrance = createEntrance({ admissions, bursts, lookUps: createLookUpLimit(now) });
     app.decorateRequest('admission', null);
     app.decorateRequest('costNoUpstreamCall', false);
+    app.decorateRequest('hasAnswer', false);
     app.decorateRequest('isFree', false);
     app.decorateRequest('chargeMore', chargeMore);
     app.decorateRequest('chargeAgain', chargeAgain);
 
-    async function admit(request: FastifyRequest, options?: { count: number; day: UtcDay }): Promise<Admission> {
+    function keyOf(request: FastifyRequest): ApiKey {
       const key = readKey(request);
       if (key.kind === 'test' && !acceptsTestKeys) throw testKeyOnly();
-      const admission = await admissions.admit(key, options);
+      return key;
+    }
+
+    async function admit(request: FastifyRequest, more?: { count: number; day: UtcDay }): Promise<Admission> {
+      const admission = await admissions.admit(keyOf(request), more);
       if (!admission) throw invalidKey();
       return admission;
     }
@@ -69,9 +85,11 @@ export const access = fp(
     }
 
     app.addHook('preHandler', async (request) => {
-      const admission = await admit(request);
+      const admission = await entrance.enter(keyOf(request), request.ip);
+      if (!admission) throw invalidKey();
       request.admission = admission;
       if (admission.kind === 'exhausted') throw exhausted(admission, now());
+      if (admission.kind === 'throttled') throw tooFast(admission, bursts);
     });
 
     app.addHook('onSend', async (request, reply) => {
@@ -87,7 +105,8 @@ export const access = fp(
   { name: 'access', dependencies: ['error-handler', 'paths'] },
 );
 
-/** Our failures, answers that the caller has already and that cost no call, and what its route says is free. */
-function isFree({ isFree, costNoUpstreamCall }: FastifyRequest, { statusCode }: FastifyReply): boolean {
-  return isFree || statusCode >= 500 || (statusCode === 304 && costNoUpstreamCall);
+/** Our failures, answers that the caller has shown to have already and that cost no call, and what its route says is free. */
+function isFree(request: FastifyRequest, { statusCode }: FastifyReply): boolean {
+  const { isFree, hasAnswer, costNoUpstreamCall } = request;
+  return isFree || statusCode >= 500 || (statusCode === 304 && hasAnswer && costNoUpstreamCall);
 }

@@ -1,7 +1,8 @@
-import { dailyLimitExceeded, tooFewLeft } from '../error-messages.ts';
+import { dailyLimitExceeded, tooFewLeft, tooManyInShortTime } from '../error-messages.ts';
 import type { ApiError } from '../errors.ts';
 import type { Admission } from './admission.ts';
 import { endOfDay, secondsUntil } from './day.ts';
+import type { BurstLimit } from './limits/burst-limit.ts';
 import { PLANS } from './plan.ts';
 
 const DAY_SECONDS = 86_400;
@@ -38,4 +39,9 @@ export function tooMany({ caller, day, used }: Admission, needed: number, now: D
   const reset = endOfDay(day);
   const waitSeconds = secondsUntil(reset, now);
   return tooFewLeft({ plan: title, limit, left: Math.max(0, limit - used), needed, reset, waitSeconds });
+}
+
+/** The account has made too many requests in a short time. */
+export function tooFast({ caller }: Admission, bursts: BurstLimit): ApiError {
+  return tooManyInShortTime({ plan: PLANS[caller.plan].title, ...bursts.termsOf(caller) });
 }

@@ -10,6 +10,7 @@ const EXPOSED = [
   'X-RateLimit-Reset',
   'Retry-After',
   'X-Request-Id',
+  'X-Data-Source',
   'WWW-Authenticate',
   'Allow',
   'Age',

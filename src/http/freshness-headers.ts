@@ -25,11 +25,14 @@ function cacheStatus({ source, shortage, freshUntil }: Freshness, now: number): 
   return shortage === null ? ttl : `${ttl}; detail=upstream-${shortage}`;
 }
 
-/** `If-None-Match`: a list, or `*`; compared weakly. Our tags are hashes in quotes, so one is in the list or nowhere. */
-export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
-  if (ifNoneMatch.trim() === '*') return true;
-  return ifNoneMatch.includes(etag.replace(/^W\//, ''));
+/** Whether the list of `If-None-Match` holds the tag; compared weakly. Our tags are hashes in quotes. */
+export function listsEtag(ifNoneMatch: string | undefined, etag: string): boolean {
+  return ifNoneMatch?.includes(etag.replace(/^W\//, '')) ?? false;
+}
+
+/** `If-None-Match: *` matches every answer (RFC 9110, 13.1.2). */
+export function matchesAny(ifNoneMatch: string | undefined): boolean {
+  return ifNoneMatch?.trim() === '*';
 }
 
 function wholeSeconds(ms: number): number {

@@ -11,12 +11,14 @@ const LINK = [
 
 /**
  * On every answer: where the description, the documentation, the status and the licence of the data are, and that JSON
- * is not to be sniffed as HTML. The other security headers are for pages and would double what a hit costs.
+ * is not to be sniffed as HTML; in the sandbox also that the data is made up. The other security headers are for pages
+ * and would double what a hit costs.
  */
 export const commonHeaders = fp(
-  async (app: FastifyInstance) => {
+  async (app: FastifyInstance, { isSandbox }: { isSandbox: boolean }) => {
     app.addHook('onRequest', async (_request, reply) => {
       reply.header('link', LINK).header('x-content-type-options', 'nosniff');
+      if (isSandbox) reply.header('x-data-source', 'sandbox');
     });
     app.addHook('onRoute', (route) => {
       if (route.method === 'HEAD') route.onSend = [route.onSend ?? [], withoutLength].flat();

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Answers } from '../answers/answers.ts';
 import type { FinishedAnswer } from '../answers/finished-answer.ts';
 import { chooseEncoding } from './accept-encoding.ts';
-import { freshnessHeaders, matchesEtag } from './freshness-headers.ts';
+import { freshnessHeaders, listsEtag, matchesAny } from './freshness-headers.ts';
 
 /** Authorization, so that a cache on the client shows the answer of one key to no other, and to no revoked one. */
 const VARY = 'Accept-Encoding, Authorization';
@@ -15,11 +15,13 @@ export function sendAnswer(
   { answers, now }: { answers: Pick<Answers, 'bytesOf'>; now: () => Date },
 ): FastifyReply {
   const { body, freshness } = answer;
+  const condition = request.headers['if-none-match'];
   request.costNoUpstreamCall = freshness.source !== 'upstream';
+  request.hasAnswer = listsEtag(condition, body.etag);
   reply.headers(freshnessHeaders(freshness, now().getTime()));
   reply.header('etag', body.etag);
   reply.header('vary', VARY);
-  if (matchesEtag(request.headers['if-none-match'], body.etag)) return reply.code(304).send();
+  if (request.hasAnswer || matchesAny(condition)) return reply.code(304).send();
 
   const encoding = chooseEncoding(acceptEncodingOf(request), body.bytes);
   if (encoding !== 'identity') reply.header('content-encoding', encoding);

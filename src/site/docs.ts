@@ -28,8 +28,28 @@ export async function docs(
       deepLinking: false,
     },
     // "Try it out" asks the server that the page came from, whatever its public name is.
-    transformSpecification: (description) => ({ ...description, servers: [{ url: '/' }] }),
+    transformSpecification: (description) => toTryOut(description as unknown as Description),
   });
+}
+
+interface Parameter {
+  required?: boolean;
+  schema?: { examples?: unknown[] };
+}
+interface Description {
+  paths: Record<string, { get: { parameters: Parameter[] } }>;
+}
+
+/** Swagger UI fills a field in from the parameter's own `example`, not from the examples in its schema. */
+function toTryOut({ paths, ...description }: Description): Record<string, unknown> {
+  const filled = Object.entries(paths).map(([path, { get }]) => {
+    const parameters = get.parameters.map((parameter) => {
+      const [example] = (parameter.required && parameter.schema?.examples) || [];
+      return example === undefined ? parameter : { ...parameter, example };
+    });
+    return [path, { get: { ...get, parameters } }];
+  });
+  return { ...description, paths: Object.fromEntries(filled), servers: [{ url: '/' }] };
 }
 
 function docsPage(layout: Layout, testKey: string | null): string {

@@ -9,6 +9,8 @@ export function sampleOf(publicUrl: string, path: string): Sample {
   return {
     curl: `curl -H "Authorization: Bearer $TIS_KEY" \\\n  "${publicUrl}${path}"`,
     javascript: [
+      '// In a browser write the key itself.',
+      'const key = process.env.TIS_KEY;',
       `const answer = await fetch('${publicUrl}${path}', {`,
       "  headers: { Authorization: 'Bearer ' + key },",
       '});',

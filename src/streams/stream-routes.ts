@@ -4,7 +4,7 @@ import type { FinishedAnswer } from '../answers/finished-answer.ts';
 import { serviceUnavailable } from '../error-messages.ts';
 import { ApiError } from '../errors.ts';
 import { toApiError } from '../http/error-answer.ts';
-import { matchesEtag } from '../http/freshness-headers.ts';
+import { listsEtag } from '../http/freshness-headers.ts';
 import { requesterOf } from '../http/operation-routes.ts';
 import { type Operation, readQuery, streamPath } from '../operation.ts';
 import { createChannels, type RecheckTimes, type Subscriber, type Topic } from './channels.ts';
@@ -114,7 +114,7 @@ function createReader(
   const { etag } = answer.body;
   let sent: string | null = etag;
   let comments = 0;
-  if (!matchesEtag(typeof lastEventId === 'string' ? lastEventId : undefined, etag)) stream.send(boardEvent(answer));
+  if (!listsEtag(typeof lastEventId === 'string' ? lastEventId : undefined, etag)) stream.send(boardEvent(answer));
 
   const subscriber: Subscriber = {
     ...requesterOf(request),

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
+import type { BurstLimits } from '#src/access/limits/burst-limit.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { type AppOptions, buildApp } from '#src/app.ts';
 import type { Ask } from '#src/efa/ask.ts';
@@ -33,6 +34,7 @@ export interface TestAppOptions
   timeoutMs?: number;
   store?: AccountStore;
   acceptsTestKeys?: boolean;
+  burstLimits?: BurstLimits;
   publicUrl?: string;
   trustProxy?: AppOptions['config']['trustProxy'];
   /** Whether `inject` sends the key with requests that have no Authorization header; true unless given. */
@@ -57,7 +59,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
   const app = await buildApp({
     config: { publicUrl, docsUrl: `${publicUrl}/docs`, trustProxy },
     ask: client.ask,
-    access: { store, acceptsTestKeys },
+    access: { store, acceptsTestKeys, ...(options.burstLimits && { burstLimits: options.burstLimits }) },
     now,
     sleep: options.sleep ?? (() => new Promise(() => {})),
     logger: pino({ level: 'trace' }, { write: (line: string) => lines.push(line) }),

@@ -4,6 +4,7 @@ import Fastify, {
   LogController,
   type LightMyRequestResponse as Response,
 } from 'fastify';
+import { type BurstLimits, NO_BURST_LIMITS } from '#src/access/limits/burst-limit.ts';
 import { access } from '#src/access/plugin.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { ApiError } from '#src/errors.ts';
@@ -23,9 +24,11 @@ export async function buildProbeApp(options: {
   store: AccountStore;
   now?: string;
   acceptsTestKeys?: boolean;
+  /** None unless given. */
+  burstLimits?: BurstLimits;
   logger?: FastifyBaseLogger;
 }): Promise<ProbeApp> {
-  const { store, acceptsTestKeys = false, logger } = options;
+  const { store, acceptsTestKeys = false, burstLimits = NO_BURST_LIMITS, logger } = options;
   const clock = { now: new Date(options.now ?? Date.now()) };
   const now = options.now ? () => clock.now : () => new Date();
   const logController = new LogController({ disableRequestLogging: true });
@@ -34,7 +37,7 @@ export async function buildProbeApp(options: {
   await app.register(requestLog);
   await app.register(paths);
   await app.register(async (api) => {
-    await api.register(access, { store, acceptsTestKeys, now });
+    await api.register(access, { store, acceptsTestKeys, burstLimits, now });
     await api.register(probeRoutes, { meanwhile: () => probe.meanwhile() });
   });
   const probe: ProbeApp = Object.assign(app, {
@@ -66,6 +69,7 @@ async function probeRoutes(app: FastifyInstance, { meanwhile }: { meanwhile: () 
     if (request.url.endsWith('?failing')) throw new ApiError('UPSTREAM_TIMEOUT', 'Too late.');
     if (!request.url.endsWith('?unchanged')) return { ok: true };
     request.costNoUpstreamCall = true;
+    request.hasAnswer = true;
     return reply.code(304).send();
   });
   app.get('/v1/probe/buggy', async () => {
@@ -74,6 +78,7 @@ async function probeRoutes(app: FastifyInstance, { meanwhile }: { meanwhile: () 
   app.get('/v1/probe/unchanged', async (_request, reply) => reply.code(304).send());
   app.get('/v1/probe/unchanged-from-cache', async (request, reply) => {
     request.costNoUpstreamCall = true;
+    request.hasAnswer = true;
     return reply.code(304).send();
   });
 }

@@ -1,3 +1,4 @@
+import type { BurstLimits } from '#src/access/limits/burst-limit.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import { sleep } from '#src/upstream/clock.ts';
@@ -13,6 +14,7 @@ export async function startProtectedApp(options: {
   answer: Answer;
   timeoutMs?: number;
   store?: AccountStore;
+  burstLimits?: BurstLimits;
 }) {
   const clock = createSimulatedClock(options.now);
   const now = () => new Date(clock.now());
@@ -25,6 +27,7 @@ export async function startProtectedApp(options: {
     now,
     sleep: (ms) => sleep(clock, ms),
     ...(options.store && { store: options.store }),
+    ...(options.burstLimits && { burstLimits: options.burstLimits }),
   });
   app.addHook('onClose', async () => {
     await client.close();

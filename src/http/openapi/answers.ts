@@ -78,7 +78,7 @@ export function streamAnswersOf(operation: Operation, docsUrl: string): Record<s
   const { errors, example, stream } = operation;
   const event = `id: W/"Hb2mVx"\nevent: board\ndata: ${JSON.stringify(example.body)}\n\n`;
   const content = { 'text/event-stream': { schema: { type: 'string' }, example: event } };
-  const codes = errorsOf({ errors: [...errors, 'TOO_MANY_REQUESTS'] });
+  const codes = errorsOf({ errors });
   return answers(stream?.summary ?? '', content, [], codes, docsUrl);
 }
 
@@ -100,7 +100,7 @@ function answers(
 
 const UNCHANGED = {
   description:
-    'Nothing but the moment of retrieval has changed since the answer whose `ETag` was sent in `If-None-Match`. How fresh that answer is now, say the headers of this one. It is not counted when it cost no call of the authority.',
+    'Nothing but the moment of retrieval has changed since the answer whose `ETag` was sent in `If-None-Match`. How fresh that answer is now, say the headers of this one. It is not counted when it cost no call of the authority; a 304 to `If-None-Match: *` is counted always.',
   headers: headers('X-Request-Id', ...FRESHNESS, ...LIMITS),
 };
 

@@ -1,0 +1,64 @@
+import { tooManyUnknownKeys } from '../error-messages.ts';
+import type { Admission } from './admission.ts';
+import type { AdmissionControl } from './admission-control.ts';
+import type { ApiKey } from './keys.ts';
+import type { BurstLimit } from './limits/burst-limit.ts';
+import type { LookUpLimit } from './limits/look-up-limit.ts';
+
+/** Admits requests within the limits that hold in this process, before the store is asked where that is possible. */
+export interface Entrance {
+  /**
+   * `throttled` when the account has made too many requests in a short time; such a request is not counted. Null: there is
+   * no such key, or it was revoked. Throws `TOO_MANY_REQUESTS` when too many unknown keys were looked up.
+   */
+  enter(key: ApiKey, ip: string): Promise<Admission | null>;
+}
+
+export function createEntrance(options: {
+  admissions: AdmissionControl;
+  bursts: BurstLimit;
+  lookUps: LookUpLimit;
+}): Entrance {
+  const { admissions, bursts, lookUps } = options;
+  /** By hash. Equal keys are looked up once at a time. */
+  const underWay = new Map<string, Promise<Admission | null>>();
+
+  function enterAgain(key: ApiKey): Promise<Admission | null> {
+    const caller = admissions.callerOf(key);
+    if (caller && !bursts.take(caller)) return Promise.resolve(admissions.throttled(caller));
+    return admissions.admit(key);
+  }
+
+  /** The plan is known only with the answer of the store, which has then counted the request. */
+  async function enterFirst(key: ApiKey, ip: string): Promise<Admission | null> {
+    const admission = await lookUp(key, ip);
+    if (!admission || bursts.take(admission.caller)) return admission;
+    if (admission.kind === 'admitted') await admissions.giveBack(admission);
+    return admissions.throttled(admission.caller);
+  }
+
+  async function lookUp(key: ApiKey, ip: string): Promise<Admission | null> {
+    const permit = lookUps.take(ip);
+    if (!permit) throw tooManyUnknownKeys(lookUps.waitSeconds(ip));
+    const lookedUp = admissions.admit(key);
+    underWay.set(key.hash, lookedUp);
+    try {
+      const admission = await lookedUp;
+      if (admission) permit.putBack();
+      return admission;
+    } catch (error) {
+      permit.putBack();
+      throw error;
+    } finally {
+      underWay.delete(key.hash);
+    }
+  }
+
+  return {
+    enter(key, ip) {
+      if (admissions.callerOf(key) || admissions.isUnknown(key)) return enterAgain(key);
+      const other = underWay.get(key.hash);
+      return other ? other.then(() => enterAgain(key)) : enterFirst(key, ip);
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { LRUCache } from 'lru-cache';
+
+/** At most `burst` requests at once, and `perSecond` on average. */
+export interface Rate {
+  perSecond: number;
+  burst: number;
+}
+
+/** Token buckets of one rate, each under a name. A bucket that was not used yet is full. */
+export interface TokenBuckets {
+  /** Takes a token out of the bucket; false when it holds none. */
+  take(name: string): boolean;
+  putBack(name: string): void;
+  isHalfFull(name: string): boolean;
+  /** Whole seconds until the bucket holds a token, at least one. */
+  waitSeconds(name: string): number;
+}
+
+interface Bucket {
+  tokens: number;
+  /** When `tokens` was right, in milliseconds since 1970. */
+  at: number;
+}
+
+/** Bounds the memory. The bucket that was unused for longest is forgotten first, and is full when it is used again. */
+const MAX_BUCKETS = 50_000;
+
+export function createTokenBuckets({ perSecond, burst }: Rate, now: () => Date): TokenBuckets {
+  const buckets = new LRUCache<string, Bucket>({ max: MAX_BUCKETS });
+
+  function fill(name: string): Bucket {
+    const at = now().getTime();
+    const bucket = buckets.get(name);
+    if (!bucket) {
+      const full = { tokens: burst, at };
+      buckets.set(name, full);
+      return full;
+    }
+    // The clock of the machine may be set back.
+    const elapsedMs = Math.max(0, at - bucket.at);
+    bucket.tokens = Math.min(burst, bucket.tokens + (elapsedMs * perSecond) / 1000);
+    bucket.at = at;
+    return bucket;
+  }
+
+  return {
+    take(name) {
+      const bucket = fill(name);
+      if (bucket.tokens < 1) return false;
+      bucket.tokens -= 1;
+      return true;
+    },
+    putBack(name) {
+      const bucket = fill(name);
+      bucket.tokens = Math.min(burst, bucket.tokens + 1);
+    },
+    isHalfFull: (name) => fill(name).tokens >= burst / 2,
+    waitSeconds: (name) => Math.max(1, Math.ceil((1 - fill(name).tokens) / perSecond)),
+  };
+}

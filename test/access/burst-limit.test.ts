@@ -1,0 +1,173 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { generateKey, parseKey } from '#src/access/keys.ts';
+import { burstLimits, DEFAULT_BURST_LIMITS, NO_BURST_LIMITS } from '#src/access/limits/burst-limit.ts';
+import type { AccountStore } from '#src/access/store.ts';
+import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
+import { countRequests, issueTestKey } from '#test/support/access.ts';
+import { buildProbeApp, type ProbeApp } from '#test/support/probe-app.ts';
+
+const NOW = '2026-11-21T10:00:00Z';
+
+let store: AccountStore;
+let app: ProbeApp;
+
+beforeEach(async () => {
+  store = openEmbeddedStore(':memory:');
+  app = await buildProbeApp({ store, now: NOW, burstLimits: DEFAULT_BURST_LIMITS });
+});
+afterEach(async () => {
+  await app.close();
+  await store.close();
+});
+
+const later = (ms: number) => {
+  app.clock.now = new Date(app.clock.now.getTime() + ms);
+};
+
+async function used(key: string): Promise<number | undefined> {
+  return (await store.readUsage(parseKey(key)?.accountId ?? '', ['20261121']))[0];
+}
+
+/** How many of so many requests at once were admitted; the others are 429 with the code of the short-term limit. */
+async function countAdmitted(keys: string | readonly string[], requests: number, url?: string): Promise<number> {
+  const given = [keys].flat();
+  const answers = await Promise.all(
+    Array.from({ length: requests }, (_, index) => app.ask(given[index % given.length] ?? '', url)),
+  );
+  const refused = answers.filter(({ statusCode }) => statusCode === 429);
+  expect(new Set(refused.map((answer) => answer.json().error.code)).size).toBeLessThanOrEqual(1);
+  for (const answer of refused) expect(answer.json().error.code).toBe('TOO_MANY_REQUESTS');
+  return requests - refused.length;
+}
+
+describe('the short-term limit of an account', () => {
+  it.each([
+    ['free', 60, 10],
+    ['developer', 300, 50],
+  ] as const)(
+    'of the %s plan lets %i requests through at once and then %i a second',
+    async (plan, burst, perSecond) => {
+      const key = await issueTestKey(store, { plan });
+      expect(await countAdmitted(key, 1000)).toBe(burst);
+      expect(await countAdmitted(key, 100)).toBe(0);
+      later(1000);
+      expect(await countAdmitted(key, 100)).toBe(perSecond);
+      later(3_600_000);
+      expect(await countAdmitted(key, 1000)).toBe(burst);
+      expect(await used(key)).toBe(2 * burst + perSecond);
+    },
+  );
+
+  it('does not exist on the pro plan', async () => {
+    const key = await issueTestKey(store, { plan: 'pro' });
+    expect(await countAdmitted(key, 2000)).toBe(2000);
+  });
+
+  it('holds for all keys of the account together, and not for other accounts', async () => {
+    const email = 'two@example.com';
+    const keys = [await issueTestKey(store, { email }), await issueTestKey(store, { email })];
+    expect(await countAdmitted(keys, 500)).toBe(60);
+    expect(await used(keys[0] ?? '')).toBe(60);
+    expect((await app.ask(await issueTestKey(store))).statusCode).toBe(200);
+  });
+
+  it('is not spent by made-up keys that bear the name of the account', async () => {
+    const key = await issueTestKey(store);
+    expect((await app.ask(key)).statusCode).toBe(200);
+    const madeUp = Array.from({ length: 30 }, () => generateKey('live', parseKey(key)?.accountId ?? ''));
+    for (const other of madeUp) expect((await app.ask(other)).statusCode).toBe(401);
+    expect(await countAdmitted(key, 100)).toBe(59);
+  });
+
+  it('says what it is and when to come again, and counts nothing', async () => {
+    const key = await issueTestKey(store);
+    await countAdmitted(key, 60);
+    const { statusCode, headers, json } = await app.ask(key);
+    expect(statusCode).toBe(429);
+    expect(headers).toMatchObject({ 'retry-after': '1', ratelimit: '"daily";r=940;t=50400' });
+    expect(json().error.message).toBe(
+      'The Free plan allows 10 requests a second, after 60 at once. Try again in a second. This request is not counted.',
+    );
+    expect(await used(key)).toBe(60);
+  });
+
+  it('tells whole seconds to wait where less than one request a second is due', async () => {
+    const slow = await buildProbeApp({
+      store,
+      now: NOW,
+      burstLimits: { ...NO_BURST_LIMITS, free: { perSecond: 0.1, burst: 1 } },
+    });
+    const key = await issueTestKey(store);
+    expect((await slow.ask(key)).statusCode).toBe(200);
+    slow.clock.now = new Date(slow.clock.now.getTime() + 500);
+    expect((await slow.ask(key)).headers['retry-after']).toBe('10');
+    await slow.close();
+  });
+
+  it('takes a question that counts as five requests of the day for one, and gives nothing back for a free answer', async () => {
+    const key = await issueTestKey(store);
+    expect(await countAdmitted(key, 30, '/v1/probe/five')).toBe(30);
+    expect(await countAdmitted(key, 70, '/v1/probe/unchanged-from-cache')).toBe(30);
+    expect(await used(key)).toBe(150);
+  });
+
+  it('bounds what our own failures give back', async () => {
+    const key = await issueTestKey(store);
+    expect(await countAdmitted(key, 500, '/v1/probe/failing')).toBe(60);
+    expect(await used(key)).toBe(0);
+  });
+
+  it('comes before the daily limit', async () => {
+    const key = await issueTestKey(store);
+    await countRequests(store, key, 1000, '20261121');
+    const codes = [];
+    for (let n = 0; n < 61; n++) codes.push((await app.ask(key)).json().error.code);
+    expect(codes.lastIndexOf('DAILY_LIMIT_EXCEEDED')).toBe(59);
+    expect(codes[60]).toBe('TOO_MANY_REQUESTS');
+  });
+
+  it('goes on as before when the clock of the machine is set back', async () => {
+    const key = await issueTestKey(store);
+    await countAdmitted(key, 60);
+    later(-3_600_000);
+    expect(await countAdmitted(key, 10)).toBe(0);
+    later(1000);
+    expect(await countAdmitted(key, 60)).toBe(10);
+  });
+
+  it('follows a change of the plan', async () => {
+    const key = await issueTestKey(store);
+    await countAdmitted(key, 60);
+    await store.setPlan(parseKey(key)?.accountId ?? '', 'pro');
+    later(100);
+    expect(await countAdmitted(key, 1)).toBe(1);
+    expect(await countAdmitted(key, 500)).toBe(500);
+  });
+});
+
+describe('BURST_LIMITS', () => {
+  it.each([
+    ['off', NO_BURST_LIMITS],
+    ['free:10/60,developer:50/300', DEFAULT_BURST_LIMITS],
+    ['free:1/2', { ...DEFAULT_BURST_LIMITS, free: { perSecond: 1, burst: 2 } }],
+    ['developer:off, pro:200/1000', { ...DEFAULT_BURST_LIMITS, developer: null, pro: { perSecond: 200, burst: 1000 } }],
+  ])('%s', (text, limits) => {
+    expect(burstLimits.parse(text)).toEqual(limits);
+  });
+
+  it.each([
+    'on',
+    'free',
+    'free:10',
+    'free:0/60',
+    'free:10/0',
+    'free:1.5/60',
+    'gold:10/60',
+    'free:1/2,free:3/4',
+    'free:1/2,',
+    'toString:1/2',
+    'off,off',
+  ])('is not %s', (text) => {
+    expect(burstLimits.safeParse(text).error?.issues[0]?.message).toMatch(/^must be off, or the requests a second/);
+  });
+});

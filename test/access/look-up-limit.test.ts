@@ -1,0 +1,147 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { generateAccountId, generateKey } from '#src/access/keys.ts';
+import { createLookUpLimit, type LookUpLimit } from '#src/access/limits/look-up-limit.ts';
+import type { AccountStore } from '#src/access/store.ts';
+import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
+import { issueTestKey } from '#test/support/access.ts';
+import { buildProbeApp, type ProbeApp } from '#test/support/probe-app.ts';
+
+const FLOOD = 1000;
+
+let store: AccountStore;
+let app: ProbeApp;
+let lookUps: number;
+
+beforeEach(async () => {
+  store = openEmbeddedStore(':memory:');
+  lookUps = 0;
+  const counting: AccountStore = {
+    ...store,
+    admit: (request) => {
+      lookUps++;
+      return store.admit(request);
+    },
+  };
+  app = await buildProbeApp({ store: counting, now: '2026-11-21T10:00:00Z' });
+});
+afterEach(async () => {
+  await app.close();
+  await store.close();
+});
+
+const unknownKey = () => generateKey('live', generateAccountId());
+const later = (ms: number) => {
+  app.clock.now = new Date(app.clock.now.getTime() + ms);
+};
+const ask = (key: string, remoteAddress = '192.0.2.1') =>
+  app.inject({ url: '/v1/probe', remoteAddress, headers: { authorization: `Bearer ${key}` } });
+
+/** The statuses of requests with as many unknown keys, each from the address that its number gives. */
+async function flood(requests: number, addressOf: (index: number) => string = () => '192.0.2.1') {
+  const answers = await Promise.all(
+    Array.from({ length: requests }, (_, index) => ask(unknownKey(), addressOf(index))),
+  );
+  return Map.groupBy(answers, ({ statusCode }) => statusCode);
+}
+
+describe('a flood of well-formed keys that are unknown', () => {
+  it('costs 40 look-ups and then 20 a second for one address; the others are 429', async () => {
+    const answers = await flood(FLOOD);
+    expect([...answers].map(([status, { length }]) => [status, length])).toEqual([
+      [401, 40],
+      [429, FLOOD - 40],
+    ]);
+    expect(lookUps).toBe(40);
+    later(1000);
+    await flood(FLOOD);
+    expect(lookUps).toBe(60);
+  });
+
+  it('is told that the key was not looked up, and when to come again', async () => {
+    const [refused] = (await flood(50)).get(429) ?? [];
+    expect(refused?.headers['retry-after']).toBe('1');
+    expect(refused?.json().error).toMatchObject({
+      code: 'TOO_MANY_REQUESTS',
+      message:
+        'Too many API keys that are not valid are being sent, so this one was not looked up: it may be valid or not. Try again in a second.',
+    });
+  });
+
+  it('counts the /64 of an IPv6 address as one', async () => {
+    await flood(FLOOD, (index) => `2001:db8:0:1::${index.toString(16)}`);
+    expect(lookUps).toBe(40);
+  });
+
+  it('does not touch a key that was valid lately, from the same address either', async () => {
+    const key = await issueTestKey(store);
+    await ask(key);
+    await flood(FLOOD);
+    for (let n = 0; n < 10; n++) expect((await ask(key)).statusCode).toBe(200);
+  });
+
+  it('does not touch a key that is new to this process and comes from another address', async () => {
+    await flood(FLOOD);
+    const key = await issueTestKey(store, { plan: 'pro' });
+    expect((await ask(key, '198.51.100.7')).statusCode).toBe(200);
+  });
+});
+
+describe('a flood of unknown keys from many addresses', () => {
+  const ADDRESSES = 100;
+  const TICK_MS = 100;
+  let clock = new Date('2026-11-21T10:00:00Z');
+
+  /** One tick of the flood, then the clock moves on; how many keys were looked up. */
+  function flood(limit: LookUpLimit, requestsOfEach: number): number {
+    let lookedUp = 0;
+    for (let n = 0; n < requestsOfEach * ADDRESSES; n++) {
+      if (limit.take(`192.0.2.${n % ADDRESSES}`)) lookedUp++;
+    }
+    return lookedUp;
+  }
+  const tick = () => {
+    clock = new Date(clock.getTime() + TICK_MS);
+  };
+
+  it.each([100, 5, 1])(
+    'costs 200 look-ups a second in all, with %i keys of each address in a tenth of a second',
+    (keys) => {
+      const limit = createLookUpLimit(() => clock);
+      let lookedUp = 0;
+      for (let ticks = 0; ticks < 100; ticks++, tick()) lookedUp += flood(limit, keys);
+      // Ten seconds, and what both shares hold at the start.
+      expect(lookedUp).toBeGreaterThan(10 * 100);
+      expect(lookedUp).toBeLessThanOrEqual(10 * 200 + 200);
+    },
+  );
+
+  it.each([100, 5])(
+    'leaves look-ups to an address that asks little, with %i keys of each address in a tenth of a second',
+    (keys) => {
+      const limit = createLookUpLimit(() => clock);
+      flood(limit, keys);
+      for (let second = 0; second < 10; second++) {
+        for (let ticks = 0; ticks < 10; ticks++, tick()) flood(limit, keys);
+        flood(limit, keys);
+        expect(limit.take('198.51.100.7')).not.toBeNull();
+      }
+    },
+  );
+});
+
+describe('keys that this process has not seen', () => {
+  it('are looked up once when many requests arrive with one of them at once', async () => {
+    const key = unknownKey();
+    const answers = await Promise.all(Array.from({ length: 500 }, () => ask(key)));
+    expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([401]));
+    expect(lookUps).toBe(1);
+  });
+
+  it('are never refused while they are valid, however many come from one address', async () => {
+    const keys = await Promise.all(Array.from({ length: 300 }, () => issueTestKey(store)));
+    for (const key of keys) expect((await ask(key)).statusCode).toBe(200);
+    const pro = await issueTestKey(store, { plan: 'pro' });
+    const answers = await Promise.all(Array.from({ length: 500 }, () => ask(pro)));
+    expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([200]));
+  });
+});

@@ -1,0 +1,68 @@
+import { afterAll, expect, it } from 'vitest';
+import { parseKey } from '#src/access/keys.ts';
+import { type BurstLimits, NO_BURST_LIMITS } from '#src/access/limits/burst-limit.ts';
+import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
+import { issueTestKey } from '#test/support/access.ts';
+import { departureMonitor } from '#test/support/departure-monitor.ts';
+import { startProtectedApp } from '#test/support/protected-app.ts';
+import { json } from '#test/support/upstream.ts';
+
+const NOW = '2026-11-21T10:00:00Z';
+const URL = '/v1/departures?stop=200060';
+const REQUESTS = 1000;
+
+type Service = Awaited<ReturnType<typeof startProtectedApp>>;
+const store = openEmbeddedStore(':memory:');
+const started: Service[] = [];
+
+afterAll(async () => {
+  await Promise.all(started.map(({ app }) => app.close()));
+  await store.close();
+});
+
+async function start(options: { burstLimits?: BurstLimits } = {}): Promise<Service> {
+  const answer = json(departureMonitor('2026-11-21T10:10:00Z', '2026-11-21T10:20:00Z'));
+  const service = await startProtectedApp({ now: NOW, answer, store, ...options });
+  started.push(service);
+  return service;
+}
+
+async function used(key: string): Promise<number | undefined> {
+  return (await store.readUsage(parseKey(key)?.accountId ?? '', ['20261121']))[0];
+}
+
+/** Asks with an unknown parameter that is another one each time. */
+async function flood({ app }: Service, key: string): Promise<number[]> {
+  const statuses: number[] = [];
+  for (let n = 0; n < REQUESTS; n++) {
+    const headers = { authorization: `Bearer ${key}`, 'if-none-match': '*' };
+    statuses.push((await app.inject({ url: `${URL}&unknown=${n}`, headers })).statusCode);
+  }
+  return statuses;
+}
+
+it(`charges each of ${REQUESTS} requests with "If-None-Match: *" and a changing unknown parameter, and finds one answer for all`, async () => {
+  const service = await start({ burstLimits: NO_BURST_LIMITS });
+  const key = await issueTestKey(store);
+  expect(new Set(await flood(service, key))).toEqual(new Set([304]));
+  expect(await used(key)).toBe(REQUESTS);
+  expect(service.upstream.requests).toHaveLength(1);
+});
+
+it(`charges 60 of ${REQUESTS} such requests and refuses the others while the short-term limit is on`, async () => {
+  const key = await issueTestKey(store);
+  const statuses = await flood(await start(), key);
+  expect(statuses.filter((status) => status === 304)).toHaveLength(60);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(REQUESTS - 60);
+  expect(await used(key)).toBe(60);
+});
+
+it('charges nothing for a 304 to a caller that names the answer it has', async () => {
+  const { app } = await start();
+  const key = await issueTestKey(store);
+  const authorization = `Bearer ${key}`;
+  const { headers } = await app.inject({ url: URL, headers: { authorization } });
+  const again = await app.inject({ url: URL, headers: { authorization, 'if-none-match': String(headers.etag) } });
+  expect(again.statusCode).toBe(304);
+  expect(await used(key)).toBe(1);
+});

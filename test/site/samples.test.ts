@@ -1,0 +1,205 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { departuresResponse } from '#src/departures/departure.ts';
+import { ERROR_TABLE } from '#src/errors.ts';
+import { sampleOf } from '#src/site/sample.ts';
+import { type Front, startFront } from '../support/front.ts';
+import { createRunner, listCommands, listDocumentSamples, listPageSamples, type Runner } from '../support/samples.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+/** Commands that a test cannot run, by their beginning; the scripts of npm that they name have to exist. */
+const NOT_RUN = [
+  'npm ci && npm start',
+  'npm ci && npm test',
+  'UPSTREAM_API_KEY=... npm start',
+  'docker compose up --build',
+  'claude mcp add',
+];
+
+let front: Front;
+let folder: string;
+let runner: Runner;
+
+beforeAll(async () => {
+  front = await startFront();
+  folder = await mkdtemp(join(tmpdir(), 'transit-samples-'));
+  await symlink(join(process.cwd(), 'node_modules'), join(folder, 'node_modules'));
+  await symlink(join(process.cwd(), 'src'), join(folder, 'src'));
+  await writeFile(join(folder, 'package.json'), await readFile('package.json'));
+  runner = createRunner(folder, { TIS_KEY: front.testKey, TIS_URL: front.url, DATA_DIR: join(folder, 'data') });
+});
+
+afterAll(async () => {
+  await front[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** With the address and the key of the service that runs here. */
+const filledIn = (code: string) =>
+  code
+    .replaceAll('http://localhost:3000', front.url)
+    .replaceAll('https://YOUR_ADDRESS', front.url)
+    .replaceAll('YOUR_KEY', front.testKey);
+
+async function runCommand(command: string): Promise<void> {
+  const text = filledIn(command);
+  if (text.startsWith('curl -N ')) {
+    expect(await runner.runUntil(/^event: board$/m, 'sh', ['-c', `exec ${text}`])).toContain('data: {');
+  } else if (text.startsWith('curl ')) expectGood(await runner.run('sh', ['-c', text]));
+  else await runner.run('sh', ['-c', text]);
+}
+
+/** An answer of the service and no error of it. */
+function expectGood(printed: string): void {
+  if (printed.startsWith('{')) expect(JSON.parse(printed)).not.toHaveProperty('error');
+  else if (printed.startsWith('event: message')) expect(printed).toContain('"isError":false');
+  else expect(printed).toMatch(/^\S.* \(\d+\)\n.*CC BY 4\.0/s);
+}
+
+describe('on the pages', () => {
+  it('every sample of the home page runs: curl, JavaScript, Python', async () => {
+    const samples = listPageSamples('/', (await front.app.inject('/')).body);
+    const codes = (language: string) => samples.filter((one) => one.language === language).map(({ code }) => code);
+    const { paths } = (await front.app.inject('/openapi.json')).json();
+    const operations = Object.keys(paths).filter((path) => !path.endsWith('/stream'));
+    expect(codes('js')).toHaveLength(operations.length);
+    expect(codes('python')).toHaveLength(operations.length);
+    expect(codes('sh')).toHaveLength(operations.length + 2);
+    for (const code of codes('sh').flatMap(listCommands)) await runCommand(code);
+    for (const code of codes('js')) {
+      expect(await runner.run(process.execPath, ['--input-type=module', '-'], code)).toMatch(/^\{\n/);
+    }
+    for (const code of codes('python')) await expectPython(code);
+    const [board, ...others] = codes('json');
+    expect(departuresResponse.parse(JSON.parse(board ?? '')).departures).not.toEqual([]);
+    for (const code of others) expect(JSON.parse(code)).toHaveProperty('error');
+  });
+
+  it('the JavaScript of the home page says what went wrong', async () => {
+    const { javascript } = sampleOf(front.url, '/v1/departures?stop=x');
+    await expect(runner.run(process.execPath, ['--input-type=module', '-'], javascript)).rejects.toThrow(
+      /stop must be/,
+    );
+  });
+
+  it.each(Object.keys(ERROR_TABLE))('the command on the page of %s runs', async (code) => {
+    const { body } = await front.app.inject({ url: `/docs/errors/${code}`, headers: { accept: 'text/html' } });
+    const commands = listPageSamples(code, body).filter(({ language }) => language === 'sh');
+    expect(commands).toHaveLength(1);
+    for (const { code } of commands) await runCommand(code);
+  });
+
+  it('the stand-in for curl sends what samples ask for', async () => {
+    const authorization = `Authorization: Bearer ${front.testKey}`;
+    const ask = (...args: string[]) => runner.run(process.execPath, [resolve('test/support/curl.ts'), ...args]);
+    expectGood(await ask('-H', authorization, `${front.url}/v1/stops/search?q=central`));
+    await expect(ask('--insecure', front.url)).rejects.toThrow(/does not know/);
+  });
+
+  it('the command in the mail with a key runs', async () => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' };
+    const payload = 'email=ada%40example.com&terms=on';
+    expect((await front.app.inject({ method: 'POST', url: '/signup', headers, payload })).statusCode).toBe(202);
+    const [mail] = await front.readOutbox();
+    const [command = ''] = /curl .*/.exec(mail?.text ?? '') ?? [];
+    await runCommand(command);
+  });
+});
+
+describe('in the README and in docs', () => {
+  const samples = listDocumentSamples();
+  const of = (...languages: string[]) => samples.filter(({ language }) => languages.includes(language));
+
+  it('every sample is in a language that is run here', () => {
+    const known = ['sh', 'json', 'ts', 'js'];
+    expect(samples.filter(({ language }) => !known.includes(language)).map(({ place }) => place)).toEqual([]);
+  });
+
+  const commands = of('sh').flatMap(({ place, code }) => listCommands(code).map((command) => ({ place, command })));
+  const isRun = ({ command }: { command: string }) => !NOT_RUN.some((beginning) => command.startsWith(beginning));
+
+  it.each(commands.filter(isRun).filter(({ command }) => !command.startsWith('npm run keys')))(
+    '$place: $command',
+    ({ command }) => runCommand(command),
+  );
+
+  it('the commands for keys run, one after the other', async () => {
+    const { scripts } = JSON.parse(await readFile('package.json', 'utf8'));
+    let key = '';
+    for (const { command } of commands.filter((one) => one.command.startsWith('npm run keys -- '))) {
+      const args = command.slice('npm run keys -- '.length).replace('KEY_OR_ID', key);
+      const printed = await runner.run('sh', ['-c', `${scripts.keys} ${args}`]);
+      key = /tis_\w+/.exec(printed)?.[0] ?? key;
+    }
+    expect(key).toMatch(/^tis_live_/);
+  });
+
+  it('every command that is not run names scripts that exist', async () => {
+    const { scripts } = JSON.parse(await readFile('package.json', 'utf8'));
+    const notRun = commands.filter((one) => !isRun(one)).map(({ command }) => command);
+    expect(notRun.length).toBe(NOT_RUN.length);
+    for (const [, name = ''] of notRun.join('\n').matchAll(/npm (start|test)/g)) expect(scripts).toHaveProperty(name);
+  });
+
+  it.each(of('json').map(({ place, code }) => ({ place, code, start: code.slice(0, 40).replaceAll(/\s+/g, ' ') })))(
+    '$place: JSON, $start',
+    ({ code }) => {
+      const value = JSON.parse(code);
+      if ('departures' in value) expect(departuresResponse.parse(value)).toEqual(value);
+    },
+  );
+
+  it.each(of('ts'))('$place: TypeScript', async ({ code }) => {
+    await writeFile(join(folder, 'sample.ts'), filledIn(code));
+    expect(await runner.run(process.execPath, ['sample.ts'])).toMatch(/^\S+ .+ \d+$/m);
+  });
+
+  it('the JavaScript of a document runs as one program', async () => {
+    const programs = Map.groupBy(of('js'), ({ place }) => place);
+    for (const parts of programs.values()) {
+      await writeFile(join(folder, 'sample.mjs'), filledIn(parts.map(({ code }) => code).join('\n')));
+      expect(await runner.runUntil(/^Town Hall Station \d+$/m, process.execPath, ['sample.mjs'])).toBeTruthy();
+    }
+    expect(programs.size).toBeGreaterThan(0);
+  });
+
+  it('every question that the sandbox is good for has an answer', async () => {
+    const text = await readFile('docs/sandbox.md', 'utf8');
+    const paths = [...text.matchAll(/`(\/v1\/[^`]*\?[^`]*)`/g)].map(([, path = '']) => path.replace('…', nextMonday()));
+    expect(paths.length).toBeGreaterThan(5);
+    for (const url of paths) {
+      const answer = await front.app.inject({ url, headers: { authorization: `Bearer ${front.testKey}` } });
+      expect([answer.statusCode, url]).toEqual([url.endsWith('to=G99006002') ? 404 : 200, url]);
+    }
+  });
+});
+
+function nextMonday(): string {
+  const day = new Date();
+  do day.setUTCDate(day.getUTCDate() + 1);
+  while (day.getUTCDay() !== 1);
+  return day.toISOString().slice(0, 10).replaceAll('-', '');
+}
+
+const PYTHON_LINES = [
+  /^import [a-z]+(\.[a-z]+)*(, [a-z]+(\.[a-z]+)*)*$/,
+  /^$/,
+  /^request = urllib\.request\.Request\("([^"\\]+)"\)$/,
+  /^request\.add_header\("Authorization", "Bearer " \+ os\.environ\["TIS_KEY"\]\)$/,
+  /^print\(json\.load\(urllib\.request\.urlopen\(request\)\)\)$/,
+];
+
+/** Runs it. Without Python each line is compared with what is known to be right, and its request is sent. */
+async function expectPython(code: string): Promise<void> {
+  expect(code.split('\n').filter((line, index) => !PYTHON_LINES[index]?.test(line))).toEqual([]);
+  if (spawnSync('python3', ['--version']).status === 0) {
+    expect(await runner.run('python3', ['-'], code)).toMatch(/^\{'/);
+    return;
+  }
+  const [, url = ''] = /Request\("(.*)"\)/.exec(code) ?? [];
+  expect((await fetch(url, { headers: { authorization: `Bearer ${front.testKey}` } })).status).toBe(200);
+}

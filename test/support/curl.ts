@@ -1,0 +1,20 @@
+/*
+ * What our samples ask of curl, for machines without it: headers (-H), a body (-d), a stream (-N) and a URL. Any other
+ * option is an error, so that a sample cannot pass because of something that is missing here.
+ */
+const headers: [string, string][] = [];
+let url = '';
+let body: string | undefined;
+
+const words = process.argv.slice(2);
+while (words.length > 0) {
+  const word = words.shift() ?? '';
+  if (word === '-H') {
+    const [name = '', value = ''] = (words.shift() ?? '').split(/: (.*)/s, 2);
+    headers.push([name, value]);
+  } else if (word === '-d') body = words.shift();
+  else if (word.startsWith('-') && word !== '-N') throw new Error(`curl.ts does not know ${word}`);
+  else url = word;
+}
+const answer = await fetch(url, { headers, ...(body !== undefined && { method: 'POST', body }) });
+for await (const chunk of answer.body ?? []) process.stdout.write(chunk);

@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { chmodSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+/** A piece of code in a document, in the language that it is marked with. */
+export interface Sample {
+  place: string;
+  language: string;
+  code: string;
+}
+
+/** Every block of code in the README and in docs. */
+export function listDocumentSamples(): Sample[] {
+  return ['README.md', ...globSync('docs/**/*.md').sort()].flatMap((place) =>
+    [...readFileSync(place, 'utf8').matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language = '', code = '']) => ({
+      place,
+      language,
+      code,
+    })),
+  );
+}
+
+/** Every piece of code on a page of ours that can be run or read by a program. */
+export function listPageSamples(place: string, page: string): Sample[] {
+  const codes = [...page.matchAll(/<code[^>]*>(.*?)<\/code>/gs)].map(([, markup = '']) => decode(markup));
+  return codes.flatMap((code) => {
+    const language = LANGUAGES.find(([, sign]) => sign.test(code))?.[0];
+    return language ? [{ place, language, code }] : [];
+  });
+}
+
+const LANGUAGES: readonly (readonly [string, RegExp])[] = [
+  ['sh', /^curl /],
+  ['js', /\bawait fetch\(/],
+  ['python', /^import /],
+  ['json', /^\{.*\}$/s],
+];
+
+function decode(markup: string): string {
+  return markup
+    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll(/&#(\d+);/g, (_match, code: string) => String.fromCharCode(Number(code)));
+}
+
+/** The commands of a shell sample, one by one; a backslash at the end of a line joins it with the next. */
+export function listCommands(code: string): string[] {
+  return code
+    .replaceAll(/\\\n\s*/g, '')
+    .split('\n')
+    .filter(Boolean);
+}
+
+export interface Runner {
+  /** Runs until the program ends; throws when it fails. What it printed. */
+  run(command: string, args: readonly string[], input?: string): Promise<string>;
+  /** Runs until it has printed what is looked for, then ends it; throws when it ends before. */
+  runUntil(pattern: RegExp, command: string, args: readonly string[]): Promise<string>;
+}
+
+/** Runs programs in `folder`, with the packages of this repository, and with a `curl` if this machine has none. */
+export function createRunner(folder: string, variables: Record<string, string>): Runner {
+  const bin = join(folder, 'bin');
+  mkdirSync(bin, { recursive: true });
+  if (spawnSync('curl', ['--version']).error) writeCurl(join(bin, 'curl'));
+  const env = { ...process.env, PATH: `${bin}:${process.env.PATH}`, ...variables };
+  const start = (command: string, args: readonly string[]) => spawn(command, args, { cwd: folder, env });
+  return {
+    run: (command, args, input) => finish(start(command, args), null, input),
+    runUntil: (pattern, command, args) => finish(start(command, args), pattern),
+  };
+}
+
+/** A stand-in that understands the options of our samples. */
+function writeCurl(file: string): void {
+  writeFileSync(file, `#!/bin/sh\nexec "${process.execPath}" "${resolve('test/support/curl.ts')}" "$@"\n`);
+  chmodSync(file, 0o755);
+}
+
+function finish(child: ChildProcess, pattern: RegExp | null, input = ''): Promise<string> {
+  let printed = '';
+  let complaints = '';
+  child.stdin?.end(input);
+  return new Promise((done, fail) => {
+    child.stdout?.on('data', (chunk) => {
+      printed += chunk;
+      if (pattern?.test(printed)) child.kill('SIGKILL');
+    });
+    child.stderr?.on('data', (chunk) => {
+      complaints += chunk;
+    });
+    child.on('error', fail);
+    child.on('close', (code) => {
+      const isFine = pattern ? pattern.test(printed) : code === 0;
+      if (isFine) done(printed);
+      else fail(new Error(`exit code ${code}: ${complaints}${printed}`));
+    });
+  });
+}
