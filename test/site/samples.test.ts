@@ -11,12 +11,13 @@ import { createRunner, listCommands, listDocumentSamples, listPageSamples, type 
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
+const KEYS = /^npm run (--silent )?keys -- /;
 /** Commands that a test cannot run, by their beginning; the scripts of npm that they name have to exist. */
 const NOT_RUN = [
   'npm ci && npm start',
   'npm ci && npm test',
   'UPSTREAM_API_KEY=... npm start',
-  'docker compose up --build',
+  'docker compose ',
   'claude mcp add',
 ];
 
@@ -122,17 +123,16 @@ describe('in the README and in docs', () => {
   const commands = of('sh').flatMap(({ place, code }) => listCommands(code).map((command) => ({ place, command })));
   const isRun = ({ command }: { command: string }) => !NOT_RUN.some((beginning) => command.startsWith(beginning));
 
-  it.each(commands.filter(isRun).filter(({ command }) => !command.startsWith('npm run keys')))(
-    '$place: $command',
-    ({ command }) => runCommand(command),
+  it.each(commands.filter(isRun).filter(({ command }) => !KEYS.test(command)))('$place: $command', ({ command }) =>
+    runCommand(command),
   );
 
   it('the commands for keys run, one after the other', async () => {
     const { scripts } = JSON.parse(await readFile('package.json', 'utf8'));
     let key = '';
-    for (const { command } of commands.filter((one) => one.command.startsWith('npm run keys -- '))) {
-      const args = command.slice('npm run keys -- '.length).replace('KEY_OR_ID', key);
-      const printed = await runner.run('sh', ['-c', `${scripts.keys} ${args}`]);
+    for (const { command } of commands.filter((one) => KEYS.test(one.command))) {
+      const direct = command.replace(KEYS, `${scripts.keys} `).replace('KEY_OR_ID', key);
+      const printed = await runner.run('sh', ['-c', direct]);
       key = /tis_\w+/.exec(printed)?.[0] ?? key;
     }
     expect(key).toMatch(/^tis_live_/);
@@ -141,7 +141,7 @@ describe('in the README and in docs', () => {
   it('every command that is not run names scripts that exist', async () => {
     const { scripts } = JSON.parse(await readFile('package.json', 'utf8'));
     const notRun = commands.filter((one) => !isRun(one)).map(({ command }) => command);
-    expect(notRun.length).toBe(NOT_RUN.length);
+    for (const beginning of NOT_RUN) expect(notRun.join('\n')).toContain(beginning);
     for (const [, name = ''] of notRun.join('\n').matchAll(/npm (start|test)/g)) expect(scripts).toHaveProperty(name);
   });
 

@@ -54,11 +54,10 @@ export const connectionLimits = fp(
       else if (network !== null) count(socket, network);
     });
     app.server.on('drop', () => warn('in all'));
-    app.addHook('onRequest', async (request, reply) => {
+    app.addHook('onRequest', (request, reply, done) => {
       const reason = refused.size > 0 && refused.get(request.raw.socket);
-      if (!reason) return;
-      sendError(tooManyConnections(reason), request, reply.header('connection', 'close'), docsUrl);
-      return reply;
+      if (reason) sendError(tooManyConnections(reason), request, reply.header('connection', 'close'), docsUrl);
+      else done();
     });
 
     /** Null for a proxy: it brings the connections of many clients. */
