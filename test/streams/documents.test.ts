@@ -21,7 +21,11 @@ it.each([
   [
     'README.md',
     readFileSync('README.md', 'utf8'),
-    `| free | 1,000 | ${free} |\n| developer | 50,000 | ${developer} |\n| pro | unlimited | ${pro} |`,
+    [
+      `| free | 1,000 | 10, after 60 at once | ${free} |`,
+      `| developer | 50,000 | 50, after 300 at once | ${developer} |`,
+      `| pro | unlimited | unlimited | ${pro} |`,
+    ].join('\n'),
   ],
 ])('%s says how many streams each plan allows', (_where, text, told) => {
   expect(text).toContain(told);
