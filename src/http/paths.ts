@@ -35,7 +35,9 @@ export const paths = fp(
 
 function pathError(request: FastifyRequest, allow: string | null): ApiError {
   const path = hideKeys(askedPath(request)).slice(0, 200);
-  return allow ? methodNotAllowed(path, request.method, allow) : unknownPath(path);
+  // A route with a wildcard, as that of the assets, takes the method and still has nothing at this path.
+  const isTaken = allow?.split(', ').includes(request.method);
+  return allow && !isTaken ? methodNotAllowed(path, request.method, allow) : unknownPath(path);
 }
 
 /** The methods of the path, as `Allow` lists them; null for an unknown path. */

@@ -35,7 +35,11 @@ const legSchema = z
       })
       .meta({ id: 'LegDestination', description: 'Where a leg ends.' }),
     duration_minutes: z.int().min(0).meta({ example: 20 }),
-    distance_metres: z.int().min(0).nullable().meta({ description: 'Of a walk; null on a ride' }),
+    distance_metres: z
+      .int()
+      .min(0)
+      .nullable()
+      .meta({ description: 'Of a walk, null where only a straight line is known; null on a ride' }),
     stops: z.int().min(0).meta({ description: 'Stops between the ends; 0 on a walk' }),
     is_live: z.boolean().meta({ description: 'Whether the vehicle is tracked; false on a walk' }),
     path: z.array(positionSchema).meta({

@@ -149,3 +149,12 @@ describe('the board for a terminal', () => {
     expect(answer.body).toContain('/docs/errors/');
   });
 });
+
+it.each(['/assets/nothing-here.js', '/docs/static/nothing-here.js'])(
+  'a file that is not there is 404: %s',
+  async (url) => {
+    const answer = await open(url);
+    expect(answer.statusCode).toBe(404);
+    expect(answer.json().error).toMatchObject({ code: 'NOT_FOUND', message: `There is nothing at ${url}.` });
+  },
+);
