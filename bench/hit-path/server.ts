@@ -19,7 +19,7 @@ const silent = { info() {}, warn() {}, error() {} };
 
 const [kind, detail = ''] = process.argv.slice(2);
 const isBare = kind === 'bare';
-const { app, apiKey } = isBare ? { app: createBare(Number(detail)), apiKey: '' } : await createService(detail);
+const { app, ...keys } = isBare ? { app: createBare(Number(detail)) } : await createService(detail);
 await app.listen({ host: '127.0.0.1', port: 0 });
 
 process.on('message', () => {
@@ -27,7 +27,7 @@ process.on('message', () => {
   process.send?.({ cpuMicroseconds: user + system });
 });
 process.on('disconnect', () => process.exit(0));
-process.send?.({ port: (app.server.address() as AddressInfo).port, apiKey });
+process.send?.({ port: (app.server.address() as AddressInfo).port, ...keys });
 
 async function openRedisAccess(url: string) {
   const store = openStore({ redis: await openRedis([url], silent), dataDir: '', log: silent });
@@ -41,7 +41,7 @@ function createBare(bytes: number): FastifyInstance {
   return bare;
 }
 
-async function createService(redisUrl: string): Promise<{ app: FastifyInstance; apiKey: string }> {
+async function createService(redisUrl: string): Promise<{ app: FastifyInstance; apiKey: string; freeKey: string }> {
   const upstream = await startUpstream(json(departureMonitor(...LEAVES)));
   const now = () => new Date();
   const client = createEfaClient({ url: upstream.url, apiKey: 'bench', timeoutMs: 5000, now });
@@ -54,5 +54,5 @@ async function createService(redisUrl: string): Promise<{ app: FastifyInstance; 
     access,
     now,
   });
-  return { app: service, apiKey };
+  return { app: service, apiKey, freeKey: await issueTestKey(store) };
 }

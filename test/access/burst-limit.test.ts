@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { generateKey, parseKey } from '#src/access/keys.ts';
 import { burstLimits, DEFAULT_BURST_LIMITS, NO_BURST_LIMITS } from '#src/access/limits/burst-limit.ts';
+import { PLANS } from '#src/access/plan.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { countRequests, issueTestKey } from '#test/support/access.ts';
@@ -143,6 +145,19 @@ describe('the short-term limit of an account', () => {
     expect(await countAdmitted(key, 1)).toBe(1);
     expect(await countAdmitted(key, 500)).toBe(500);
   });
+});
+
+it.each([
+  ['README.md', (perSecond: number, burst: number) => `| ${perSecond}, after ${burst} at once |`],
+  ['.env.example', (perSecond: number, burst: number) => `:${perSecond}/${burst}`],
+  ['docs/operations.md', (perSecond: number, burst: number) => `:${perSecond}/${burst}`],
+  [
+    'src/http/error-docs.ts',
+    (perSecond: number, burst: number) => new RegExp(`${perSecond} on .*, after ${burst} at once`),
+  ],
+])('%s names the limits that hold', (file, form) => {
+  const text = readFileSync(file, 'utf8');
+  for (const { rate } of [PLANS.free, PLANS.developer]) expect(text).toMatch(form(rate.perSecond, rate.burst));
 });
 
 describe('BURST_LIMITS', () => {

@@ -1,0 +1,65 @@
+import { connect } from 'node:net';
+
+export interface Load {
+  /** Of each answer. */
+  latenciesMs: number[];
+  /** Answers by status. */
+  statuses: Record<string, number>;
+}
+
+/** Sends a request on each connection, the next one when the answer is there. */
+export async function keepAsking(options: {
+  port: number;
+  connections: number;
+  durationMs: number;
+  request: () => string;
+}): Promise<Load> {
+  const load: Load = { latenciesMs: [], statuses: {} };
+  const until = performance.now() + options.durationMs;
+  await Promise.all(Array.from({ length: options.connections }, () => askOnOne(options, until, load)));
+  return load;
+}
+
+/** The server may close a connection after an answer; then there is another one. */
+async function askOnOne(
+  { port, request }: { port: number; request: () => string },
+  until: number,
+  load: Load,
+): Promise<void> {
+  while (performance.now() < until) await askUntilClosed(port, request, until, load);
+}
+
+function askUntilClosed(port: number, request: () => string, until: number, load: Load): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let sentAt = 0;
+  let received: Buffer = Buffer.alloc(0);
+  const socket = connect(port, '127.0.0.1', send);
+  socket.setNoDelay(true);
+  socket.on('error', () => {});
+  socket.on('close', () => resolve());
+  socket.on('data', (chunk: Buffer) => {
+    received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
+    const status = wholeAnswer(received);
+    if (status === null) return;
+    received = Buffer.alloc(0);
+    load.latenciesMs.push(performance.now() - sentAt);
+    load.statuses[status] = (load.statuses[status] ?? 0) + 1;
+    if (performance.now() < until) send();
+    else socket.destroy();
+  });
+
+  function send(): void {
+    sentAt = performance.now();
+    socket.write(request(), 'latin1');
+  }
+  return promise;
+}
+
+/** The status of an answer that is all there; else null. */
+function wholeAnswer(received: Buffer): string | null {
+  const end = received.indexOf('\r\n\r\n');
+  if (end < 0) return null;
+  const head = received.toString('latin1', 0, end);
+  const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];
+  return received.length < end + 4 + Number(length ?? 0) ? null : head.slice(9, 12);
+}

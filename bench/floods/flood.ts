@@ -1,0 +1,39 @@
+import { generateAccountId, generateKey } from '#src/access/keys.ts';
+import { keepAsking } from './client.ts';
+
+/*
+ * One flood, in a process of its own. `node bench/floods/flood.ts NAME PORT FREE_KEY CONNECTIONS MILLISECONDS`; it
+ * says when it begins, and at the end reports its answers by status.
+ */
+const PATH = '/v1/departures?stop=200060&limit=20';
+/** With the other headers just below the 16 KB that Node allows. */
+const LONG_HEADER = `a${' '.repeat(15_000)}\xa0`;
+
+const [name = '', port, freeKey, connections, durationMs] = process.argv.slice(2);
+/** Made before the flood, because making them takes processor time. A key that was refused is not remembered. */
+const UNKNOWN_KEYS = 20_000;
+
+const unknownKeys =
+  name === 'unknown-keys' ? Array.from({ length: UNKNOWN_KEYS }, () => generateKey('live', generateAccountId())) : [];
+let sent = 0;
+
+const FLOODS: Record<string, () => string> = {
+  'unknown-keys': () => get(PATH, `Authorization: Bearer ${unknownKeys[sent++ % UNKNOWN_KEYS]}\r\n`),
+  'any-etag': () => get(`${PATH}&unknown=${sent++}`, `Authorization: Bearer ${freeKey}\r\nIf-None-Match: *\r\n`),
+  'long-authorization': () => get(PATH, `Authorization: ${LONG_HEADER}\r\n`),
+};
+
+const request = FLOODS[name];
+if (!request) throw new Error(`no such flood: ${name}`);
+process.send?.('begins');
+const { statuses } = await keepAsking({
+  port: Number(port),
+  connections: Number(connections),
+  durationMs: Number(durationMs),
+  request,
+});
+process.send?.(statuses, () => process.disconnect());
+
+function get(path: string, headers: string): string {
+  return `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`;
+}
