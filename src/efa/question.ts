@@ -21,7 +21,7 @@ import {
 /** The class that decides how long an answer is fresh; `upstream/freshness-window.ts` has the durations. */
 export type FreshnessClass = 'departuresNow' | 'departuresAtTime' | 'trips' | 'nearby' | 'search';
 
-/** What is the same in all requests of one kind. */
+/** Parameters of every request: the answer's format and its coordinate system. */
 const RAPID_JSON = { outputFormat: 'rapidJSON', coordOutputFormat: 'EPSG:4326' };
 
 /**

@@ -16,7 +16,7 @@ export interface LiveStops {
 }
 
 export interface StopCheck {
-  /** What is known of a stop. */
+  /** The remembered verdict on a stop; null when there is none. */
   find(stopId: string): Verdict | null;
   /** Asks the authority; null when it cannot be known at present. */
   check(stopId: string): Promise<Verdict | null>;

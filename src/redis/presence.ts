@@ -24,7 +24,7 @@ export interface Presence {
 }
 
 export interface PresenceOptions {
-  /** What is watched; for the log. */
+  /** Name of the store in the log. */
   storeName: string;
   /** Names the node that holds the key. */
   nodeOf: (key: string) => string;

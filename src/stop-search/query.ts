@@ -3,7 +3,7 @@ import { countUpTo, describe, requiredText, withDefault } from '../transit/param
 
 const MAX_LENGTH = 100;
 const allowed = `must be 1 to ${MAX_LENGTH} characters, not all of them blank`;
-/** They are in no name, and the authority may read one as the end of the text. */
+/** Control characters occur in no stop's name, and the authority may read a NUL as the end of the text. */
 const CONTROL = /\p{Cc}/u;
 
 /** `q` is kept as received, because the answer repeats it; `toStopSearchQuestion` trims it. */

@@ -108,7 +108,7 @@ describe('answers that the caller has already', () => {
     const first = await ask('"other"');
     const etag = String(first.headers.etag);
     const ages = new Set<unknown>();
-    for (let poll = 0; poll < 300; poll++) {
+    for (let poll = 0; poll < 2000; poll++) {
       await trips.clock.advance(7000);
       const { statusCode, headers } = await ask(etag);
       expect(statusCode).toBe(304);
@@ -119,10 +119,10 @@ describe('answers that the caller has already', () => {
       });
       ages.add(headers.age);
     }
-    expect(trips.upstream.requests.length).toBeGreaterThan(40);
+    expect(trips.upstream.requests.length).toBeGreaterThan(300);
     expect([...ages].toSorted()).toEqual(['0', '14', '21', '28', '7']);
     const { retrieved_at } = (await ask('"other"')).json();
-    expect(Date.parse(retrieved_at)).toBeGreaterThan(Date.parse(NOW) + 30 * 60_000);
+    expect(Date.parse(retrieved_at)).toBeGreaterThan(Date.parse(NOW) + 3 * 3_600_000);
   });
 
   it('tell whether they have cost a call', async () => {

@@ -103,8 +103,7 @@ describe('instances with one Redis', () => {
     await Promise.all(rounds);
     expect(arrivals.length).toBeGreaterThan(10);
     const gaps = arrivals.slice(5).map((arrival, index) => arrival - (arrivals[index] ?? 0));
-    // Redis grants the calls; a busy machine may delay one of them. Without sharing, five calls would take a third of this.
-    expect(Math.min(...gaps)).toBeGreaterThan(600);
+    expect(Math.min(...gaps)).toBeGreaterThan(900);
   }, 30_000);
 
   it('go on with the next one when the one that asks dies', async () => {

@@ -4,7 +4,7 @@ import { type FeedHealth, type FeedProblem, findFeedProblem, UNREAD } from './fe
 import { FEED_SOURCES, type FeedSourceId } from './feed-source.ts';
 import { type MatchRate, NOTHING_COMPARED } from './match-rate.ts';
 
-/** What is known of one feed. */
+/** State of one feed: its last content and its health. */
 export interface FeedState {
   /** The last one accepted. */
   feed: Feed | null;
