@@ -74,7 +74,7 @@ export function createPendingCounts(store: Pick<Counter, 'update'>): PendingCoun
     return entry.sending;
   }
 
-  /** Counts that arrive while this batch is sent wait for the next batch. Otherwise the loop would never end under load. */
+  /** Counts that arrive meanwhile wait for the next batch. Otherwise the loop would never end under load. */
   async function sendOnce(accountId: string, entry: Entry): Promise<void> {
     if (entry.sent) await deliver(entry, entry.sent);
     const waiting = [...entry.waiting.values()];
