@@ -32,8 +32,9 @@ export const drain = fp(
         clearTimeout(refusal);
       });
     });
-    app.addHook('onSend', async (_request, reply) => {
+    app.addHook('onSend', (_request, reply, _payload, done) => {
       if (isClosing) reply.header('connection', 'close');
+      done();
     });
 
     function closeIdle(): void {
