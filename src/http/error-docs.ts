@@ -15,6 +15,7 @@ import {
   upstreamTimeout,
 } from '../error-messages.ts';
 import type { ApiError, ErrorCode } from '../errors.ts';
+import { REQUEST_ERROR_DOCS } from './request-error-docs.ts';
 
 /** What the documentation says of an error. Pages and OpenAPI are made from this table. */
 export interface ErrorDoc {
@@ -38,6 +39,7 @@ const JOURNEY = `${AUTHORIZED} "{base}/v1/trips?from=202020&to=209573"`;
 const WAIT_AND_DOUBLE = 'Yes. Wait for the seconds in Retry-After, then double the wait each time, up to a minute.';
 
 export const ERROR_DOCS: Record<ErrorCode, ErrorDoc> = {
+  ...REQUEST_ERROR_DOCS,
   INVALID_PARAMETER: {
     title: 'A parameter is missing or not allowed',
     cause:
