@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../errors.ts';
-import type { ErrorDoc } from './error-docs.ts';
+import type { ErrorDoc } from './error-doc.ts';
 import { arrivedTooSlowly, bodyTooLarge, headersTooLarge, unsupportedMediaType } from './request-errors.ts';
 
 const BOARD = '-H "Authorization: Bearer $TIS_KEY" "{base}/v1/departures?stop=200070&modes=all&limit=5"';
