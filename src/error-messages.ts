@@ -15,10 +15,11 @@ export interface ParameterProblem {
 
 const MAX_VALUE_LENGTH = 100;
 
-/** Every problem in one message: parameter, what is allowed, value received. */
+/** Every problem in one message: parameter, what is allowed, and once for each parameter the value received. */
 export function invalidParameters(problems: readonly ParameterProblem[]): ApiError {
-  const sentences = problems.map(({ parameter, value, allowed }) => {
-    const received = value === undefined || value === '' ? '' : `, received ${quote(value)}`;
+  const sentences = problems.map(({ parameter, value, allowed }, index) => {
+    const isFirst = problems.findIndex((problem) => problem.parameter === parameter) === index;
+    const received = value === undefined || value === '' || !isFirst ? '' : `, received ${quote(value)}`;
     return `${parameter} ${allowed}${received}${allowed.endsWith('?') ? '' : '.'}`;
   });
   return new ApiError('INVALID_PARAMETER', sentences.join(' '));

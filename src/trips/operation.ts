@@ -27,7 +27,7 @@ export const tripsOperation = defineOperation({
   async find(query, { ask, now }) {
     const question = toTripQuestion(query, now());
     const answer = await ask(question);
-    const { journeys, leftOut } = mapJourneys(answer.payload, question);
+    const { journeys, leftOut } = await mapJourneys(answer.payload, question);
     const selection = selectJourneys(journeys, { ...question, limit: query.limit });
     const body = {
       origin: { stop_id: query.from, name: findEndName(journeys, query.from, 'origin') },

@@ -46,7 +46,7 @@ export const drain = fp(
     function refuseHalfSent(): void {
       for (const socket of connections.open) {
         if (connections.isBeingAnswered(socket)) continue;
-        if (connections.canBeAnswered(socket)) endWithError(socket, stopping(), { docsUrl });
+        if (connections.canBeAnswered(socket)) endWithError(socket, stopping(), docsUrl);
         else socket.destroy();
       }
     }
