@@ -27,6 +27,7 @@ describe('the configuration', () => {
     trustProxy: false,
     connectionLimits: {},
     metrics: null,
+    tracing: null,
     burstLimits: {
       free: { perSecond: 10, burst: 60 },
       developer: { perSecond: 50, burst: 300 },
@@ -53,6 +54,7 @@ describe('the configuration', () => {
       'TRUST_PROXY',
       'METRICS_PORT',
       'METRICS_HOST',
+      'OTEL_EXPORTER_OTLP_ENDPOINT',
       'BURST_LIMITS',
     ];
     expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(readConfig({}));
@@ -69,6 +71,7 @@ describe('the configuration', () => {
       UPSTREAM_API_KEY: ' one, two ',
       UPSTREAM_TIMEOUT_MS: '500',
       LOG_LEVEL: 'debug',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/',
       TRUST_PROXY: '2',
       MAX_CONNECTIONS: '5000',
       MAX_CONNECTIONS_PER_ADDRESS: '100',
@@ -82,6 +85,7 @@ describe('the configuration', () => {
       upstream: { kind: 'authority', url: 'https://upstream.example/v1/tp', apiKeys: ['one', 'two'] },
       upstreamTimeoutMs: 500,
       logLevel: 'debug',
+      tracing: { endpoint: 'http://collector:4318' },
       trustProxy: 2,
       connectionLimits: { max: 5000, maxPerAddress: 100 },
       burstLimits: {
