@@ -23,6 +23,11 @@ const PAGES = [
   '/keys',
   '/keys/sent',
 ];
+/** What a reader sees of the markup. */
+const textOf = (markup: string) =>
+  markup
+    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll(/&#(\d+);/g, (_match, code: string) => String.fromCharCode(Number(code)));
 const open = (url: string) => front.app.inject({ url, headers: { accept: 'text/html' } });
 
 describe('the template', () => {
@@ -110,8 +115,20 @@ describe('home', () => {
     const { body } = await open('/');
     expect(body).toContain('Town Hall Station');
     expect(body.match(/<span class="route /g)?.length).toBe(8);
-    expect(body).toContain(`curl -H &#34;Authorization: Bearer ${front.testKey}&#34;`);
+    expect(textOf(body)).toContain(`curl -H "Authorization: Bearer ${front.testKey}"`);
     for (const limit of ['1,000', '50,000', 'Unlimited']) expect(body).toContain(limit);
+  });
+
+  it('says how old its board is, and fetches it anew by itself', async () => {
+    const { body } = await open('/live-board');
+    expect(textOf(body)).toMatch(/Town Hall Station .* As of 13:00:\d\d in Sydney, \d+ s ago\./);
+    expect(body.match(/<span class="route /g)?.length).toBe(8);
+    expect((await open('/')).body).toContain('src="/assets/live-board.js"');
+  });
+
+  it('shows routes in the colours of their lines', async () => {
+    const { body } = await open('/');
+    expect(body).toMatch(/<span class="route train" data-line="T\d">/);
   });
 
   it('stays up when the authority does not', async () => {
