@@ -1,7 +1,7 @@
 import { type Html, html } from './html.ts';
 
 /** One token of the few languages of our samples: a comment, a string, a name or a number, an option, anything else. */
-const TOKEN = /^(?:\/\/[^\n]*|"[^"\n]*"|'[^'\n]*'|`[^`\n]*`|[\w$]+| -[A-Za-z] |[^])/;
+const TOKEN = /^(?:\/\/[^\n]*|"[^"\n]*"|'[^'\n]*'|`[^`\n]*`|[\w$]+| -[A-Za-z] |.|\n)/;
 const WORDS = new Set('const let await async new throw if for of import from print true false null curl'.split(' '));
 
 /** A block of code with its parts coloured; its lines are broken where the window is narrow, never cut off. */
