@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { wantsPage } from '../../http/wants-page.ts';
 import { type Report, readReport, type StatusSources, toJson } from '../../telemetry/status-report.ts';
 import { type Html, html } from '../html.ts';
 import type { Layout } from '../layout.ts';
@@ -16,8 +17,8 @@ export async function status(app: FastifyInstance, options: StatusOptions): Prom
     reply.header('vary', 'Accept');
     const isOwn = request.query.scope === 'instance';
     const report = await readReport(options, { isOwn });
-    const wantsPage = request.query.format !== 'json' && /text\/html/.test(request.headers.accept ?? '');
-    if (!wantsPage) return reply.header('cache-control', 'no-store').send(toJson(report));
+    const isPage = request.query.format !== 'json' && wantsPage(request);
+    if (!isPage) return reply.header('cache-control', 'no-store').send(toJson(report));
     return sendPage(
       reply,
       options.layout({
