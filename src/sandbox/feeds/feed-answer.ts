@@ -1,17 +1,12 @@
 import type { Authority } from '../authority.ts';
 import type { PatternNode } from '../network/network-index.ts';
 import { LONGEST_DELAY_SECONDS } from '../timetable/punctuality.ts';
-import { LONGEST_HORIZON_SECONDS } from '../timetable/realtime.ts';
 import { type Run, runAt } from '../timetable/run.ts';
 import { firstRunFrom, type Timetable } from '../timetable/timetable.ts';
 import { carries, type Feed } from './feed.ts';
 import { feedMessage } from './feed-message.ts';
-import { updatesOfRun } from './run-updates.ts';
+import { LONGEST_LISTED_SECONDS, updatesOfRun } from './run-updates.ts';
 import type { TripUpdate } from './trip-update.ts';
-
-const TRAIN = 1;
-/** Trains are listed this long before they start. */
-const TRAIN_HORIZON_SECONDS = 510 * 60;
 
 /** A feed in protobuf. Its timestamp goes with its own rhythm, its content changes with the minute as boards do. */
 export function feedAnswer(authority: Authority, feed: Feed, epochSeconds: number, { isHalved = false } = {}): Buffer {
@@ -31,8 +26,7 @@ function listTripUpdates({ index, timetableAround }: Authority, feed: Feed, nowS
 /** The runs that may not have ended, up to those that start within the horizon. */
 function runsUnderWay(timetable: Timetable, pattern: PatternNode, nowSeconds: number): Run[] {
   const list = timetable(pattern);
-  const horizon = pattern.line.product.class === TRAIN ? TRAIN_HORIZON_SECONDS : LONGEST_HORIZON_SECONDS;
   const first = firstRunFrom(list, nowSeconds - (pattern.offsetSeconds.at(-1) ?? 0) - LONGEST_DELAY_SECONDS);
-  const end = firstRunFrom(list, nowSeconds + horizon + 1);
+  const end = firstRunFrom(list, nowSeconds + LONGEST_LISTED_SECONDS + 1);
   return Array.from({ length: Math.max(0, end - first) }, (_, i) => runAt(pattern, list, first + i));
 }

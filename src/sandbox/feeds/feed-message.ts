@@ -1,4 +1,4 @@
-import { messageField, numberField, textField } from './protobuf.ts';
+import { createMessageWriter, type MessageWriter } from './protobuf.ts';
 import {
   STOP_RELATIONSHIPS,
   type StopTime,
@@ -11,37 +11,48 @@ const FULL_DATASET = 0;
 
 /** A feed in protobuf. The numbers of the fields are those of GTFS-realtime, but for the occupancy of a stop update. */
 export function feedMessage(epochSeconds: number, trips: readonly TripUpdate[]): Buffer {
-  const header = [textField(1, '2.0'), numberField(2, FULL_DATASET), numberField(3, epochSeconds)];
-  return Buffer.concat([messageField(1, header), ...trips.map((trip) => messageField(2, entity(trip, epochSeconds)))]);
+  const writer = createMessageWriter();
+  writer.message(1, () => {
+    writer.text(1, '2.0');
+    writer.number(2, FULL_DATASET);
+    writer.number(3, epochSeconds);
+  });
+  for (const trip of trips) {
+    writer.message(2, () => {
+      writer.text(1, trip.tripId);
+      writer.message(3, () => writeTripUpdate(writer, trip, epochSeconds));
+    });
+  }
+  return writer.finish();
 }
 
-function entity(trip: TripUpdate, epochSeconds: number): Buffer[] {
+function writeTripUpdate(writer: MessageWriter, trip: TripUpdate, epochSeconds: number): void {
   const { tripId, routeId, start, relationship, stopUpdates } = trip;
-  const descriptor = [
-    textField(1, tripId),
-    ...(start ? [textField(2, start.time), textField(3, start.date)] : []),
-    numberField(4, TRIP_RELATIONSHIPS[relationship]),
-    textField(5, routeId),
-  ];
-  const stops = stopUpdates.map((update) => messageField(2, stopUpdate(update)));
-  return [textField(1, tripId), messageField(3, [messageField(1, descriptor), ...stops, numberField(4, epochSeconds)])];
+  writer.message(1, () => {
+    writer.text(1, tripId);
+    if (start) {
+      writer.text(2, start.time);
+      writer.text(3, start.date);
+    }
+    writer.number(4, TRIP_RELATIONSHIPS[relationship]);
+    writer.text(5, routeId);
+  });
+  for (const update of stopUpdates) writer.message(2, () => writeStopUpdate(writer, update));
+  writer.number(4, epochSeconds);
 }
 
-function stopUpdate({ stopId, sequence, relationship, arrival, departure, occupancy }: StopUpdate): Buffer[] {
-  return [
-    ...(sequence === undefined ? [] : [numberField(1, sequence)]),
-    ...(arrival ? [messageField(2, stopTime(arrival))] : []),
-    ...(departure ? [messageField(3, stopTime(departure))] : []),
-    textField(4, stopId),
-    numberField(5, STOP_RELATIONSHIPS[relationship]),
-    // The standard has another meaning for this field.
-    ...(occupancy === undefined ? [] : [numberField(6, occupancy)]),
-  ];
+function writeStopUpdate(writer: MessageWriter, update: StopUpdate): void {
+  const { stopId, sequence, relationship, arrival, departure, occupancy } = update;
+  if (sequence !== undefined) writer.number(1, sequence);
+  if (arrival) writer.message(2, () => writeStopTime(writer, arrival));
+  if (departure) writer.message(3, () => writeStopTime(writer, departure));
+  writer.text(4, stopId);
+  writer.number(5, STOP_RELATIONSHIPS[relationship]);
+  // The standard has another meaning for this field.
+  if (occupancy !== undefined) writer.number(6, occupancy);
 }
 
-function stopTime({ delaySeconds, epochSeconds }: StopTime): Buffer[] {
-  return [
-    ...(delaySeconds === undefined ? [] : [numberField(1, delaySeconds)]),
-    ...(epochSeconds === undefined ? [] : [numberField(2, epochSeconds)]),
-  ];
+function writeStopTime(writer: MessageWriter, { delaySeconds, epochSeconds }: StopTime): void {
+  if (delaySeconds !== undefined) writer.number(1, delaySeconds);
+  if (epochSeconds !== undefined) writer.number(2, epochSeconds);
 }

@@ -11,7 +11,13 @@ import { expectedDelaySeconds } from '../timetable/punctuality.ts';
 import { isAhead, isReported, isTracked, type Occupancy, occupancyOf } from '../timetable/realtime.ts';
 import { plannedMinuteSeconds, plannedSeconds, type Run } from '../timetable/run.ts';
 import { extraTripId, realtimeTripId } from '../timetable/trip-id.ts';
+import { trait } from '../trait.ts';
 import type { StopTime, StopUpdate, TripUpdate } from './trip-update.ts';
+
+/** The number of a run's trait. */
+const LISTED = 15;
+/** A train is listed at most this long before it starts. */
+export const LONGEST_LISTED_SECONDS = 510 * 60;
 
 const TRAIN = 1;
 const BUS = 5;
@@ -34,9 +40,12 @@ export function updatesOfRun(run: Run, nowSeconds: number): TripUpdate[] {
   return isOnTheWay ? [{ ...trip, relationship, stopUpdates }] : [];
 }
 
-/** Trains are listed without stop updates, hours ahead; of buses it is said that there is no data. */
+/** Trains are listed without stop updates, some hours ahead; of buses it is said that there is no data. */
 function unreported(run: Run, nowSeconds: number): Pick<TripUpdate, 'relationship' | 'stopUpdates'>[] {
-  if (classOf(run) === TRAIN) return [{ relationship: 'scheduled', stopUpdates: [] }];
+  if (classOf(run) === TRAIN) {
+    const listedSeconds = 3600 + (LONGEST_LISTED_SECONDS - 3600) * trait(run.seed, LISTED) ** 4;
+    return run.startSeconds - nowSeconds <= listedSeconds ? [{ relationship: 'scheduled', stopUpdates: [] }] : [];
+  }
   if (classOf(run) !== BUS || !isAhead(run, nowSeconds)) return [];
   const stopUpdates = callsOf(run).flatMap((call) => noData(run, call, nowSeconds));
   return stopUpdates.length > 0 ? [{ relationship: 'scheduled', stopUpdates }] : [];

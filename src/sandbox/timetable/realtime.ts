@@ -30,7 +30,7 @@ const BUS = 5;
 const TIMETABLE_ONLY_SHARE = 0.12;
 const ACTUALS_KEPT_SECONDS = 3600;
 /** A vehicle is reported at most this long before it leaves its first call. */
-export const LONGEST_HORIZON_SECONDS = 4200;
+const LONGEST_HORIZON_SECONDS = 4200;
 
 export function callState(run: Run, call: number, nowSeconds: number): CallState {
   const isKept = nowSeconds - plannedSeconds(run, call) <= ACTUALS_KEPT_SECONDS;
