@@ -96,8 +96,8 @@ export function dailyLimitExceeded(options: {
   return new ApiError(
     'DAILY_LIMIT_EXCEEDED',
     `The ${plan} plan allows ${limit.toLocaleString('en')} requests a day, and today's are used up. ` +
-      `Counting starts again at 00:00 UTC, ${reset.toISOString().slice(0, 19)}Z.`,
-    { headers: { 'retry-after': String(waitSeconds) } },
+      describeReset(reset),
+    retryAfter(waitSeconds),
   );
 }
 
@@ -114,15 +114,15 @@ export function tooFewLeft(options: {
   return new ApiError(
     'DAILY_LIMIT_EXCEEDED',
     `This question counts as ${needed} requests, and ${left} of the ${limit.toLocaleString('en')} that the ${plan} plan allows a day are left. ` +
-      `Counting starts again at 00:00 UTC, ${reset.toISOString().slice(0, 19)}Z.`,
-    { headers: { 'retry-after': String(waitSeconds) } },
+      describeReset(reset),
+    retryAfter(waitSeconds),
   );
 }
 
 /** `reason` is a sentence that says which limit was reached. */
 export function tooManyMails(reason: string, waitSeconds: number): ApiError {
   const message = `${reason} Try again in ${describeWait(waitSeconds)}. Check the spam folder.`;
-  return new ApiError('TOO_MANY_REQUESTS', message, { headers: { 'retry-after': String(waitSeconds) } });
+  return new ApiError('TOO_MANY_REQUESTS', message, retryAfter(waitSeconds));
 }
 
 /** `burst` requests may come at once, and `perSecond` on average. */
@@ -137,7 +137,7 @@ export function tooManyInShortTime(options: {
     'TOO_MANY_REQUESTS',
     `The ${plan} plan allows ${perSecond.toLocaleString('en')} requests a second, after ${burst.toLocaleString('en')} at once. ` +
       `Try again in ${describeWait(waitSeconds)}. This request is not counted.`,
-    { headers: { 'retry-after': String(waitSeconds) } },
+    retryAfter(waitSeconds),
   );
 }
 
@@ -146,7 +146,7 @@ export function tooManyUnknownKeys(waitSeconds: number): ApiError {
     'TOO_MANY_REQUESTS',
     'Too many API keys that are not valid are being sent, so this one was not looked up: it may be valid or not. ' +
       `Try again in ${describeWait(waitSeconds)}.`,
-    { headers: { 'retry-after': String(waitSeconds) } },
+    retryAfter(waitSeconds),
   );
 }
 
@@ -155,7 +155,7 @@ export function tooManyStreams(plan: string, limit: number): ApiError {
   return new ApiError(
     'TOO_MANY_REQUESTS',
     `The ${plan} plan allows ${limit.toLocaleString('en')} open streams, and your account has them open. Close one first.`,
-    { headers: { 'retry-after': '10' } },
+    retryAfter(10),
   );
 }
 
@@ -197,13 +197,23 @@ export function tooManyConnections(reason: 'in all' | 'from your address'): ApiE
     reason === 'in all'
       ? 'Too many connections are open. Try again in a moment.'
       : 'Too many connections are open from your address. Use those that are open again, or close some.';
-  return new ApiError('SERVICE_UNAVAILABLE', message, { headers: { 'retry-after': '5' } });
+  return new ApiError('SERVICE_UNAVAILABLE', message, retryAfter(5));
 }
 
 export function stopping(): ApiError {
-  return new ApiError('SERVICE_UNAVAILABLE', 'This server is stopping, and the request did not arrive in time.', {
-    headers: { 'retry-after': '5' },
-  });
+  return new ApiError(
+    'SERVICE_UNAVAILABLE',
+    'This server is stopping, and the request did not arrive in time.',
+    retryAfter(5),
+  );
+}
+
+function retryAfter(seconds: number) {
+  return { headers: { 'retry-after': String(seconds) } };
+}
+
+function describeReset(reset: Date): string {
+  return `Counting starts again at 00:00 UTC, ${reset.toISOString().slice(0, 19)}Z.`;
 }
 
 function describeWait(seconds: number): string {
