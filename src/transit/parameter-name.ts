@@ -14,6 +14,8 @@ const OTHER_NAMES = {
   to: [],
   arrive_by: [],
   path: [],
+  cancelled: [],
+  include: [],
   stops: [],
 } as const satisfies Record<string, readonly string[]>;
 

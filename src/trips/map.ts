@@ -1,18 +1,19 @@
 import { mayBeStop } from '../efa/known-stop.ts';
 import { efaJourneySchema, type TripPayload } from '../efa/payload.ts';
-import { type LeftOutCounts, mapRecords, unusableAnswer } from '../efa/record.ts';
+import { LeftOut, type LeftOutCounts, mapRecords, sumLeftOut, unusableAnswer } from '../efa/record.ts';
 import { findUnknownStopMessage, saysDateInvalid, saysSamePlace } from '../efa/system-message.ts';
 import { beyondTimetable, noJourneys, unknownStop } from '../error-messages.ts';
 import { ApiError } from '../errors.ts';
+import type { AskedFields } from '../transit/additional-fields.ts';
 import type { WallClock } from '../transit/time.ts';
-import { destinationOf, type Journey, originOf } from './journey.ts';
-import { mapLeg } from './leg.ts';
+import { destinationOf, isCancelled, type Journey, originOf } from './journey.ts';
+import { type FindElsewhere, isCancelledRide, mapLeg } from './leg.ts';
 import { createPositions } from './positions.ts';
 import { joinLegs } from './walk.ts';
 import { timeWalks } from './walk-times.ts';
 
 /** The stops, and the time; null means now. */
-interface Asked {
+interface Asked extends Pick<AskedFields, 'cancelled'> {
   from: string;
   to: string;
   at: WallClock | null;
@@ -20,19 +21,31 @@ interface Asked {
 
 /**
  * Throws `STOP_NOT_FOUND`, `DATE_OUT_OF_RANGE` or `NO_JOURNEYS_FOUND` when the answer has no journeys, by its cause,
- * `NO_JOURNEYS_FOUND` when all of its journeys are cancelled, and `UPSTREAM_ERROR` when they are those of other stops.
+ * `NO_JOURNEYS_FOUND` when all of its journeys are cancelled and those are not asked for, and `UPSTREAM_ERROR` when they
+ * are those of other stops.
  */
 export function mapJourneys(payload: TripPayload, asked: Asked): { journeys: Journey[]; leftOut: LeftOutCounts } {
   const findElsewhere = createPositions(payload.journeys);
-  const { kept, leftOut } = mapRecords(payload.journeys, efaJourneySchema, ({ legs }) => ({
-    legs: timeWalks(joinLegs(legs.map((leg) => mapLeg(leg, findElsewhere)))),
-  }));
-  if (kept.length === 0) throw whyNoJourneys(payload, asked);
+  const { kept, leftOut } = mapRecords(payload.journeys, efaJourneySchema, ({ legs }) =>
+    mapJourney(legs, findElsewhere),
+  );
+  const shown = asked.cancelled === 'include' ? kept : kept.filter((journey) => !isCancelled(journey));
+  if (shown.length === 0) throw whyNoJourneys(payload, asked);
   const areAsked =
-    kept.some((journey) => mayBeStop(originOf(journey).ids, asked.from)) &&
-    kept.some((journey) => mayBeStop(destinationOf(journey).ids, asked.to));
+    shown.some((journey) => mayBeStop(originOf(journey).ids, asked.from)) &&
+    shown.some((journey) => mayBeStop(destinationOf(journey).ids, asked.to));
   if (!areAsked) throw unusableAnswer(`the journeys are not those from ${asked.from} to ${asked.to}`);
-  return { journeys: kept, leftOut };
+  const notShown = kept.length - shown.length;
+  return { journeys: shown, leftOut: notShown > 0 ? sumLeftOut([leftOut, { cancelled: notShown }]) : leftOut };
+}
+
+function mapJourney(legs: readonly unknown[], findElsewhere: FindElsewhere): Journey {
+  try {
+    return { legs: timeWalks(joinLegs(legs.map((leg) => mapLeg(leg, findElsewhere)))) };
+  } catch (error) {
+    // What is missing from a cancelled journey is no fault of the answer.
+    throw legs.some(isCancelledRide) ? new LeftOut('cancelled', { cause: error }) : error;
+  }
 }
 
 function whyNoJourneys({ systemMessages }: TripPayload, { from, to, at }: Asked): ApiError {

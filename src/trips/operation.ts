@@ -17,7 +17,7 @@ export const tripsOperation = defineOperation({
   tag: 'Journeys',
   summary: 'Journeys between two stops',
   description:
-    'Journeys across all modes, with walks, platforms, real-time times and a polyline for each leg. When nothing joins the stops, the answer is 404 `NO_JOURNEYS_FOUND`, never an empty list.',
+    'Journeys across all modes, with walks, platforms, real-time times and a polyline for each leg. Journeys with a cancelled leg are left out, unless `cancelled=include` asks for them. When nothing joins the stops, the answer is 404 `NO_JOURNEYS_FOUND`, never an empty list.',
   query: tripsQuery,
   body: tripsResponse,
   errors: ['DATE_OUT_OF_RANGE', 'NO_JOURNEYS_FOUND', 'STOP_NOT_FOUND'],
@@ -27,13 +27,13 @@ export const tripsOperation = defineOperation({
   async find(query, { ask, now }) {
     const question = toTripQuestion(query, now());
     const answer = await ask(question);
-    const { journeys, leftOut } = mapJourneys(answer.payload, question);
+    const { journeys, leftOut } = mapJourneys(answer.payload, { ...question, cancelled: query.cancelled });
     const selection = selectJourneys(journeys, { ...question, limit: query.limit });
     const body = {
       origin: { stop_id: query.from, name: findEndName(journeys, query.from, 'origin') },
       destination: { stop_id: query.to, name: findEndName(journeys, query.to, 'destination') },
       retrieved_at: formatTimestamp(answer.retrievedAt),
-      journeys: selection.journeys.map((journey) => withPaths(toJourneyBody(journey), query.path)),
+      journeys: selection.journeys.map((journey) => withPaths(toJourneyBody(journey, query), query.path)),
     };
     return { body, freshness: freshnessOf(answer), leftOut: sumLeftOut([leftOut, selection.leftOut]) };
   },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { askedWallClock } from '../asked-time.ts';
-import { countUpTo, describe, optional, requiredText, withDefault } from '../transit/parameter.ts';
+import { cancelledParameter, includeParameter } from '../transit/additional-fields.ts';
+import { countUpTo, describe, oneOf, optional, requiredText, withDefault } from '../transit/parameter.ts';
 import { stopIdParameter } from '../transit/stop.ts';
 import { dateParameter, timeParameter } from '../transit/time.ts';
 import { PATH_FORMS } from './path.ts';
@@ -9,16 +10,10 @@ const arriveByParameter = requiredText('true or false')
   .pipe(z.stringbool({ truthy: ['true'], falsy: ['false'], error: 'must be true or false' }))
   .meta({ type: 'boolean', description: 'Arrive by date and time, instead of departing then.' });
 
-const pathAllowed = 'must be full, polyline or none';
-
-const pathParameter = requiredText('full, polyline or none')
-  .pipe(z.enum(PATH_FORMS, { error: pathAllowed }))
-  .meta({
-    type: 'string',
-    enum: [...PATH_FORMS],
-    description:
-      'The geometry of legs: `full` has `[lat, lng]` pairs in `path`; `polyline` has an encoded polyline (precision 5) in `polyline` and leaves `path` empty; `none` leaves `path` empty.',
-  });
+const pathParameter = describe(
+  withDefault(oneOf(PATH_FORMS), 'full'),
+  'The geometry of legs: `full` has `[lat, lng]` pairs in `path`; `polyline` has an encoded polyline (precision 5) in `polyline` and leaves `path` empty; `none` leaves `path` empty.',
+);
 
 export const tripsQuery = z
   .object({
@@ -28,7 +23,11 @@ export const tripsQuery = z
     time: optional(timeParameter),
     arrive_by: withDefault(arriveByParameter, 'false'),
     limit: describe(withDefault(countUpTo(6), '5'), 'How many journeys to choose from. More is taken as 6.'),
-    path: withDefault(pathParameter, 'full'),
+    path: pathParameter,
+    cancelled: cancelledParameter(
+      'Journeys with a cancelled leg come last and do not count towards `limit`; there may be no others.',
+    ),
+    include: includeParameter('`trip_id` with each leg, and `parent_stop_id` with its ends.'),
   })
   .refine(({ from, to }) => !/^[Gg]?\d+$/.test(from) || from !== to, {
     path: ['to'],

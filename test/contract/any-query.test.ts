@@ -38,6 +38,9 @@ const VALUES: Record<string, readonly string[]> = {
   date: ['20260415', '20260416', '20260414', '20260230', '99991231', '00000000', '2026-04-15'],
   time: ['0000', '2359', '2400', '0260', '800', '12:00'],
   arrive_by: ['true', 'false', 'TRUE', '1', 'yes'],
+  path: ['full', 'polyline', 'none', 'half'],
+  cancelled: ['include', 'exclude', 'true', ''],
+  include: ['ids', 'all', ''],
 };
 
 const valuesOf = (name: string) => (Object.hasOwn(VALUES, name) ? (VALUES[name] as readonly string[]) : ['1', 'all']);
