@@ -25,9 +25,12 @@ interface Asked {
  * Throws `STOP_NOT_FOUND`, `DATE_OUT_OF_RANGE` or `NO_JOURNEYS_FOUND` when the answer has no journeys, by its cause,
  * `NO_JOURNEYS_FOUND` when all of its journeys are cancelled, and `UPSTREAM_ERROR` when they are those of other stops.
  */
-export function mapJourneys(payload: TripPayload, asked: Asked): { journeys: Journey[]; leftOut: LeftOutCounts } {
+export async function mapJourneys(
+  payload: TripPayload,
+  asked: Asked,
+): Promise<{ journeys: Journey[]; leftOut: LeftOutCounts }> {
   const findElsewhere = createPositions(payload.journeys);
-  const { kept, leftOut } = mapRecords(payload.journeys, efaJourneySchema, ({ legs }) => ({
+  const { kept, leftOut } = await mapRecords(payload.journeys, efaJourneySchema, ({ legs }) => ({
     legs: timeWalks(joinLegs(legs.map((leg) => mapLeg(leg, findElsewhere)))),
   }));
   if (kept.length === 0) throw whyNoJourneys(payload, asked);
@@ -35,7 +38,7 @@ export function mapJourneys(payload: TripPayload, asked: Asked): { journeys: Jou
   const areAsked =
     kept.some((journey) => isAsked(originOf(journey), from)) &&
     kept.some((journey) => isAsked(destinationOf(journey), to));
-  if (!areAsked) throw unusableAnswer(`the journeys are not those from ${from} to ${to}`);
+  if (!areAsked) throw unusableAnswer(`the journeys are not those from ${formatPlace(from)} to ${formatPlace(to)}`);
   return { journeys: kept.map((journey) => identifyEnds(journey, from, to)), leftOut };
 }
 

@@ -31,7 +31,7 @@ export const tripsOperation = defineOperation({
     const question = toTripQuestion(query, now());
     const answer = await ask(question);
     const conditions = listConditions(query);
-    const { journeys, leftOut } = mapJourneys(answer.payload, { ...question, conditions });
+    const { journeys, leftOut } = await mapJourneys(answer.payload, { ...question, conditions });
     const fitting = keepFitting(journeys, query);
     const [from, to] = [formatPlace(query.from), formatPlace(query.to)];
     if (fitting.journeys.length === 0) throw noJourneys(from, to, conditions);
