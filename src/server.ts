@@ -73,9 +73,13 @@ const app = await buildApp({
 
 const metrics = config.metrics && (await openMetrics(config.metrics));
 
-closeWithGrace({ delay: deadlines.closeMs, logger }, async ({ err, signal }) => {
+let isStopping = false;
+// A second signal ends the process at once. SIGTERM is left out, because supervisors repeat it, and what the first one
+// promised to finish must not be dropped.
+const { close } = closeWithGrace({ delay: deadlines.closeMs, logger, skip: ['SIGTERM'] }, async ({ err, signal }) => {
+  isStopping = true;
   if (err) logger.fatal({ err }, 'stopping after an error that nothing caught');
-  else logger.info({ signal }, 'stopping: finishing the requests in flight');
+  else logger.info({ signal: signal ?? 'SIGTERM' }, 'stopping: finishing the requests in flight');
   await app.close();
   await metrics?.close();
   await sharedTraffic?.close();
@@ -83,6 +87,11 @@ closeWithGrace({ delay: deadlines.closeMs, logger }, async ({ err, signal }) => 
   await upstream.close();
   await store.close();
   redis?.close();
+});
+
+process.on('SIGTERM', () => {
+  if (isStopping) logger.info('SIGTERM again: still finishing the requests in flight');
+  else close();
 });
 
 await listen();
