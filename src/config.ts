@@ -62,6 +62,7 @@ const environment = z.object({
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
   METRICS_PORT: wholeNumber(0, 65_535).optional(),
   METRICS_HOST: z.string().default('127.0.0.1'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
   TRUST_PROXY: trustedProxies.default(false),
   MAX_CONNECTIONS: wholeNumber(1, 1_000_000).optional(),
   MAX_CONNECTIONS_PER_ADDRESS: wholeNumber(1, 1_000_000).optional(),
@@ -105,6 +106,8 @@ export interface Config {
   readonly connectionLimits: Partial<ConnectionLimits>;
   /** Where `/metrics` listens; null: nowhere. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
+  /** Where the collector of traces is; null: no traces are made. */
+  readonly tracing: { readonly endpoint: string } | null;
   /** How many requests an account may make in a short time, in each process. */
   readonly burstLimits: BurstLimits;
 }
@@ -162,6 +165,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       ...(data.MAX_CONNECTIONS_PER_ADDRESS && { maxPerAddress: data.MAX_CONNECTIONS_PER_ADDRESS }),
     },
     metrics: data.METRICS_PORT === undefined ? null : { host: data.METRICS_HOST, port: data.METRICS_PORT },
+    tracing: data.OTEL_EXPORTER_OTLP_ENDPOINT ? { endpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT } : null,
     burstLimits: data.BURST_LIMITS,
   });
 }

@@ -59,15 +59,24 @@ export function unknownPath(path: string): ApiError {
   return new ApiError('NOT_FOUND', `There is nothing at ${path}.`);
 }
 
-export function noJourneys(from: string, to: string): ApiError {
+/** `conditions` are the parameters that each journey has to fit. */
+export function noJourneys(from: string, to: string, conditions: readonly string[] = []): ApiError {
+  const fitting = conditions.length > 0 ? ` that fits ${LIST.format(conditions)}` : '';
   return new ApiError(
     'NO_JOURNEYS_FOUND',
-    `The transport authority finds no journey from ${from} to ${to} at this time.`,
+    `The transport authority finds no journey from ${from} to ${to} at this time${fitting}.`,
   );
 }
 
+const LIST = new Intl.ListFormat('en-AU');
+
 export function unknownStop(parameter: string, stopId: string): ApiError {
   return new ApiError('STOP_NOT_FOUND', `${parameter}: the transport authority knows no stop ${stopId}.`);
+}
+
+/** `position` as `lat,lng`. */
+export function unknownPosition(parameter: string, position: string): ApiError {
+  return new ApiError('STOP_NOT_FOUND', `${parameter}: the transport authority knows no place at ${position}.`);
 }
 
 export function methodNotAllowed(path: string, method: string, allowed: string): ApiError {

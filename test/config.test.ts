@@ -28,6 +28,7 @@ describe('the configuration', () => {
     trustProxy: false,
     connectionLimits: {},
     metrics: null,
+    tracing: null,
     burstLimits: {
       free: { perSecond: 10, burst: 60 },
       developer: { perSecond: 50, burst: 300 },
@@ -55,6 +56,7 @@ describe('the configuration', () => {
       'MAILS_PER_HOUR',
       'METRICS_PORT',
       'METRICS_HOST',
+      'OTEL_EXPORTER_OTLP_ENDPOINT',
       'BURST_LIMITS',
     ];
     expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(readConfig({}));
@@ -72,6 +74,7 @@ describe('the configuration', () => {
       UPSTREAM_TIMEOUT_MS: '500',
       MAILS_PER_HOUR: '50',
       LOG_LEVEL: 'debug',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/',
       TRUST_PROXY: '2',
       MAX_CONNECTIONS: '5000',
       MAX_CONNECTIONS_PER_ADDRESS: '100',
@@ -86,6 +89,7 @@ describe('the configuration', () => {
       upstreamTimeoutMs: 500,
       mailsPerHour: 50,
       logLevel: 'debug',
+      tracing: { endpoint: 'http://collector:4318' },
       trustProxy: 2,
       connectionLimits: { max: 5000, maxPerAddress: 100 },
       burstLimits: {

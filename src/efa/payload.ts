@@ -138,6 +138,7 @@ export const efaLegSchema = z.object({
   infos: listOf(infoSchema),
   footPathInfo: listOf(z.object({ position: text, duration: number })),
   interchange: decorating(z.object({ coords: z.unknown().optional() })),
+  properties: decorating(vehiclePropertiesSchema),
 });
 
 export const efaJourneySchema = z.object({ legs: list.pipe(z.array(z.unknown()).min(1).max(MAX_LEGS)) });

@@ -74,11 +74,12 @@ export const ERROR_DOCS: Record<ErrorCode, ErrorDoc> = {
     curl: BOARD,
   },
   NO_JOURNEYS_FOUND: {
-    title: 'No journey joins the two stops',
+    title: 'No journey joins the two places',
     cause:
-      'The trip planner knows both stops and finds no way between them at that time: no service runs, or the two are not linked at all.',
+      'The trip planner knows both places and finds no way between them at that time: no service runs, the two are not linked at all, or no journey fits modes, wheelchair and max_changes.',
     fix: [
       'Try another time of day: some stops are served in peak hours only.',
+      'Leave out the parameters that the message names, or ask for another time: max_changes looks at the next few journeys only.',
       'Check both stops with the stop search; a stop of the same name may be in another town.',
     ],
     example: noJourneys('200070', 'G99006002'),

@@ -63,8 +63,9 @@ export const drain = fp(
         clearTimeout(refusal);
       });
     });
-    app.addHook('onSend', async (_request, reply) => {
+    app.addHook('onSend', (_request, reply, _payload, done) => {
       if (isClosing) reply.header('connection', 'close');
+      done();
     });
 
     async function untilNobodyConnects(): Promise<void> {
