@@ -191,15 +191,6 @@ export function serviceUnavailable(cause?: unknown): ApiError {
   });
 }
 
-/** Of a connection above a limit; `reason` says which. */
-export function tooManyConnections(reason: 'in all' | 'from your address'): ApiError {
-  const message =
-    reason === 'in all'
-      ? 'Too many connections are open. Try again in a moment.'
-      : 'Too many connections are open from your address. Use those that are open again, or close some.';
-  return new ApiError('SERVICE_UNAVAILABLE', message, { headers: { 'retry-after': '5' } });
-}
-
 export function stopping(): ApiError {
   return new ApiError('SERVICE_UNAVAILABLE', 'This server is stopping, and the request did not arrive in time.', {
     headers: { 'retry-after': '5' },

@@ -9,6 +9,7 @@ import { type Config, ConfigError, readConfig } from './config.ts';
 import { createEfaClient } from './efa/client.ts';
 import { deadlinesFrom } from './efa/deadlines.ts';
 import { defaultConnectionLimits } from './http/connection/connection-limits.ts';
+import { REFUSAL_LIMITS } from './http/connection/held-refusals.ts';
 import { openRedis } from './redis/shared-redis.ts';
 import { startSandbox } from './sandbox/server.ts';
 import { readLinkSecret } from './signup/magic-link.ts';
@@ -69,6 +70,7 @@ const app = await buildApp({
   ...(shared && { verdictStore: shared.store }),
   isStoreReachable,
   pressureLimits: ownPressureLimits(),
+  refusalLimits: REFUSAL_LIMITS,
   instruments,
 });
 
