@@ -15,6 +15,7 @@ import {
 } from './http/connection/connection-limits.ts';
 import { watchConnections } from './http/connection/connections.ts';
 import { drain } from './http/connection/drain.ts';
+import { createHeldRefusals, type RefusalLimits } from './http/connection/held-refusals.ts';
 import { proxyTest } from './http/connection/trusted-proxies.ts';
 import { cors } from './http/cors.ts';
 import { answerError, errorHandler } from './http/error-handler.ts';
@@ -67,6 +68,8 @@ export interface AppOptions {
   isStoreReachable?: IsStoreReachable;
   /** From where on requests are refused; without them none is. */
   pressureLimits?: PressureLimits;
+  /** From where on refusals are held back; without them none is. */
+  refusalLimits?: RefusalLimits;
   /** Where requests are counted. */
   instruments?: Instruments;
 }
@@ -103,7 +106,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   });
 
   const layout = createLayout({ isSandbox, publicUrl });
-  await app.register(errorHandler, { docsUrl, ...(pages && { drawError: createErrorPage(layout) }) });
+  const refusals = options.refusalLimits && createHeldRefusals({ limits: options.refusalLimits, now, sleep });
+  await app.register(errorHandler, { docsUrl, refusals, ...(pages && { drawError: createErrorPage(layout) }) });
   await app.register(cors);
   await app.register(commonHeaders, { isSandbox });
   await app.register(requestLog);

@@ -9,6 +9,7 @@ import { type Config, ConfigError, readConfig } from './config.ts';
 import { createEfaClient } from './efa/client.ts';
 import { deadlinesFrom } from './efa/deadlines.ts';
 import { defaultConnectionLimits } from './http/connection/connection-limits.ts';
+import { REFUSAL_LIMITS } from './http/connection/held-refusals.ts';
 import { openRedis } from './redis/shared-redis.ts';
 import { startSandbox } from './sandbox/server.ts';
 import { readLinkSecret } from './signup/magic-link.ts';
@@ -69,14 +70,19 @@ const app = await buildApp({
   ...(shared && { verdictStore: shared.store }),
   isStoreReachable,
   pressureLimits: ownPressureLimits(),
+  refusalLimits: REFUSAL_LIMITS,
   instruments,
 });
 
 const metrics = config.metrics && (await openMetrics(config.metrics));
 
-closeWithGrace({ delay: deadlines.closeMs, logger }, async ({ err, signal }) => {
+let isStopping = false;
+// A second signal ends the process at once. SIGTERM is left out, because supervisors repeat it, and what the first one
+// promised to finish must not be dropped.
+const { close } = closeWithGrace({ delay: deadlines.closeMs, logger, skip: ['SIGTERM'] }, async ({ err, signal }) => {
+  isStopping = true;
   if (err) logger.fatal({ err }, 'stopping after an error that nothing caught');
-  else logger.info({ signal }, 'stopping: finishing the requests in flight');
+  else logger.info({ signal: signal ?? 'SIGTERM' }, 'stopping: finishing the requests in flight');
   await app.close();
   await metrics?.close();
   await tracing?.close();
@@ -85,6 +91,11 @@ closeWithGrace({ delay: deadlines.closeMs, logger }, async ({ err, signal }) => 
   await upstream.close();
   await store.close();
   redis?.close();
+});
+
+process.on('SIGTERM', () => {
+  if (isStopping) logger.info('SIGTERM again: still finishing the requests in flight');
+  else close();
 });
 
 await listen();
