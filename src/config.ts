@@ -48,6 +48,7 @@ const environment = z.object({
     .string()
     .refine(isMailbox, 'must be an address, or a name and <address>')
     .default('Transit Information Service <keys@localhost>'),
+  MAILS_PER_HOUR: wholeNumber(1, 1_000_000).default(1000),
   LINK_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
   SECURITY_CONTACT: z
     .url({ protocol: /^(mailto|https)$/, error: 'must be a mailto: or https:// URL' })
@@ -91,6 +92,8 @@ export interface Config {
   /** Null: mails are written to `dataDir/outbox`. */
   readonly smtpUrl: string | null;
   readonly mailFrom: string;
+  /** Mails in an hour in each process, for all purposes and callers together. */
+  readonly mailsPerHour: number;
   /** What links in mails are signed with; null: a secret kept in `dataDir`, which instances of the sandbox may share. */
   readonly linkSecret: string | null;
   readonly securityContact: string;
@@ -150,6 +153,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     dataDir: data.DATA_DIR,
     smtpUrl: data.SMTP_URL ?? null,
     mailFrom: data.MAIL_FROM,
+    mailsPerHour: data.MAILS_PER_HOUR,
     linkSecret: data.LINK_SECRET ?? null,
     securityContact: data.SECURITY_CONTACT,
     tileUrl: data.TILE_URL ?? null,

@@ -135,7 +135,7 @@ function upstreamHealth(): UpstreamHealth {
 
 /** What the pages need of the configuration, and no more of it. */
 async function pageOptions({ tileUrl, tileAttribution, securityContact, ...more }: Config): Promise<PageOptions> {
-  const { smtpUrl, mailFrom, dataDir, linkSecret } = more;
+  const { smtpUrl, mailFrom, mailsPerHour, dataDir, linkSecret } = more;
   return {
     tileUrl,
     tileAttribution,
@@ -145,6 +145,7 @@ async function pageOptions({ tileUrl, tileAttribution, securityContact, ...more 
     testKey,
     accounts: store,
     mailer: createMailer({ smtpUrl, mailFrom, dataDir, log: logger, now }),
+    mailLimits: { perHour: mailsPerHour },
     linkSecret: linkSecret ?? (await keptLinkSecret()),
   };
 }
