@@ -24,7 +24,7 @@ import { createSimulatedClock } from '#test/support/simulated-clock.ts';
  */
 const [upstreamUrl = '', start = '', msPerRequest = ''] = process.argv.slice(2);
 /** Less than is asked for, so that the budget, stale answers and refusals take part. */
-const LIMITS = { rps: 150, dailyBudget: 1e9 };
+const LIMITS = { rps: 100, dailyBudget: 1e9 };
 const silent = { info() {}, warn() {}, error() {} };
 
 const dataDir = mkdtempSync(join(tmpdir(), 'transit-soak-'));
