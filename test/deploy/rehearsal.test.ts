@@ -70,6 +70,7 @@ function startInstance(port: number): Promise<ServerProcess> {
     REDIS_URL: redis.url,
     UPSTREAM_URL: upstream.url,
     LINK_SECRET: linkSecret,
+    PUBLIC_URL: 'https://transit.example',
     LOG_LEVEL: 'info',
     TRUST_PROXY: '1',
     // The callers ask faster than people do.
