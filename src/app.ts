@@ -34,7 +34,7 @@ import { createErrorPage } from './site/error-page.ts';
 import { createLayout } from './site/layout.ts';
 import { type SiteOptions, site } from './site/site.ts';
 import { type StreamTimes, streamRoutes } from './streams/stream-routes.ts';
-import { countMany, createInstruments, type Instruments } from './telemetry/instruments.ts';
+import { countMany, type Instruments } from './telemetry/instruments.ts';
 import { type PressureLimits, pressure } from './telemetry/pressure.ts';
 import { readiness } from './telemetry/readiness.ts';
 import { requestRecorder } from './telemetry/request-recorder.ts';
@@ -70,7 +70,7 @@ export interface AppOptions {
   pressureLimits?: PressureLimits;
   /** From where on refusals are held back; without them none is. */
   refusalLimits?: RefusalLimits;
-  /** Where requests are counted. */
+  /** Where requests are counted; without them they are not. */
   instruments?: Instruments;
 }
 
@@ -85,7 +85,7 @@ const waitIdly = (ms: number) => wait(ms, undefined, { ref: false });
 /** The service, in order: what every request meets, the operations behind the key check, the pages. Not listening yet. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { pages, now, sleep = waitIdly, deadlines = DEFAULT_DEADLINES } = options;
-  const { instruments = createInstruments(), isStoreReachable = async () => true } = options;
+  const { instruments = null, isStoreReachable = async () => true } = options;
   const { docsUrl, publicUrl, trustProxy } = options.config;
   const limits = options.connectionLimits ?? defaultConnectionLimits({}, Number.POSITIVE_INFINITY);
   const isSandbox = options.access.acceptsTestKeys;
@@ -102,7 +102,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     now,
     deadlineMs: deadlines.requestMs,
     log: app.log,
-    countLeftOut: (path, leftOut) => countMany(instruments.leftOutRecords, path, leftOut),
+    countLeftOut: (path, leftOut) => instruments && countMany(instruments.leftOutRecords, path, leftOut),
   });
 
   const layout = createLayout({ isSandbox, publicUrl });
@@ -121,7 +121,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(openapi, { operations, publicUrl, docsUrl });
 
   await app.register(async (api) => {
-    await api.register(requestRecorder, { traffic: pages?.traffic ?? null, instruments });
+    if (pages || instruments) await api.register(requestRecorder, { traffic: pages?.traffic ?? null, instruments });
     await api.register(access, { ...options.access, now });
     await api.register(operationRoutes, { operations, answers, now });
     await api.register(streamRoutes, { operations, answers, docsUrl, now, times: options.streamTimes });
