@@ -9,11 +9,12 @@ import { type Config, ConfigError, readConfig } from './config.ts';
 import { createEfaClient } from './efa/client.ts';
 import { deadlinesFrom } from './efa/deadlines.ts';
 import { defaultConnectionLimits } from './http/connection/connection-limits.ts';
+import { openLive } from './live/live.ts';
 import { openRedis } from './redis/shared-redis.ts';
 import { startSandbox } from './sandbox/server.ts';
 import { readLinkSecret } from './signup/magic-link.ts';
 import { createMailer } from './signup/mailer.ts';
-import { createInstruments } from './telemetry/instruments.ts';
+import { count, createInstruments } from './telemetry/instruments.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { startMetricsServer } from './telemetry/metrics-server.ts';
 import { ownPressureLimits } from './telemetry/pressure.ts';
@@ -23,11 +24,14 @@ import { createStoreProbe } from './telemetry/store-probe.ts';
 import { watchAdmissions } from './telemetry/store-watch.ts';
 import { createTraffic, type UpstreamHealth } from './telemetry/traffic.ts';
 import { watchUpstream } from './telemetry/upstream-watch.ts';
+import { systemClock } from './upstream/clock.ts';
 import { coordinateThrough } from './upstream/coordination.ts';
 import { protectUpstream } from './upstream/protection.ts';
 
 /** For an authority on this machine that asks for none. */
 const NO_KEY = '';
+/** The feeds are beside it. */
+const TRIP_PLANNER_PATH = /\/v1\/tp$/;
 
 const now = () => new Date();
 const config = readConfigOrExit();
@@ -53,12 +57,28 @@ const protection = protectUpstream({
   log: logger,
   ...(shared && { shared }),
 });
+const live = openLive({
+  mode: config.liveFeeds.mode,
+  client: {
+    url: config.liveFeeds.url ?? upstream.url.replace(TRIP_PLANNER_PATH, ''),
+    apiKeys: upstream.apiKeys,
+    callForFeed: protection.callForFeed,
+    timeoutMs: deadlines.callMs,
+  },
+  stretch: () => protection.state().stretch,
+  clock: systemClock,
+  log: logger,
+  shared: redis && shared && { redis, source: upstream.source, store: shared.store },
+  recordPoll: (feed, outcome) => count(instruments.feedPolls, feed, outcome),
+  recordBoard: (source, reason, feed) => count(instruments.boards, source, reason, feed),
+});
 const store = watchAdmissions(openStoreOrExit(), instruments);
 // Any account will do, known or not: what matters is that there is an answer.
 const isStoreReachable = createStoreProbe(() => store.findAccount('none'));
 const app = await buildApp({
   config,
   ask: protection.ask,
+  liveBoards: live.boards,
   deadlines,
   access: { store, acceptsTestKeys: isSandbox, burstLimits: config.burstLimits },
   pages: await pageOptions(config),
@@ -78,6 +98,7 @@ closeWithGrace({ delay: deadlines.closeMs, logger }, async ({ err, signal }) => 
   else logger.info({ signal }, 'stopping: finishing the requests in flight');
   await app.close();
   await metrics?.close();
+  await live.close();
   await sharedTraffic?.close();
   await Promise.all(clients.map((client) => client.close()));
   await upstream.close();
@@ -95,7 +116,7 @@ async function listen(): Promise<void> {
 }
 
 async function openMetrics(address: NonNullable<Config['metrics']>) {
-  const registry = createMetrics({ instruments, upstream: protection, isStoreReachable });
+  const registry = createMetrics({ instruments, upstream: protection, live: live.report, isStoreReachable });
   const server = await startMetricsServer(registry, address).catch((error) =>
     cannotListen(error, 'METRICS_PORT', address.port),
   );
@@ -132,6 +153,7 @@ async function pageOptions({ tileUrl, tileAttribution, securityContact, ...more 
     securityContact,
     traffic,
     upstreamHealth,
+    live: live.report,
     testKey,
     accounts: store,
     mailer: createMailer({ smtpUrl, mailFrom, dataDir, log: logger, now }),

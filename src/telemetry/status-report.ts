@@ -1,3 +1,4 @@
+import { type LiveReport, liveFeedsJson } from '../live/live-report.ts';
 import { formatTimestamp } from '../transit/time.ts';
 import type { Traffic, UpstreamHealth } from './traffic.ts';
 import { liveShareOf, type OperationSummary, summarise } from './traffic-bucket.ts';
@@ -7,6 +8,8 @@ export interface StatusSources {
   operations: readonly string[];
   traffic: Traffic;
   upstreamHealth?: (() => UpstreamHealth) | undefined;
+  /** Of this instance. */
+  live?: (() => LiveReport) | undefined;
   isSandbox: boolean;
   now: () => Date;
 }
@@ -19,7 +22,7 @@ const WINDOWS = [
 
 export type Report = Awaited<ReturnType<typeof readReport>>;
 
-export async function readReport({ operations, traffic, upstreamHealth, isSandbox, now }: StatusSources) {
+export async function readReport({ operations, traffic, upstreamHealth, live, isSandbox, now }: StatusSources) {
   const { recent, lastUpstreamAnswer, scope, health: healthOfAll } = await traffic.view();
   const state = healthOfAll ?? upstreamHealth?.() ?? null;
   const health = state && { ...state, budgetLeft: Math.min(1, Math.max(0, state.budgetLeft)) };
@@ -38,6 +41,7 @@ export async function readReport({ operations, traffic, upstreamHealth, isSandbo
     scope,
     health,
     lastAnswer: lastUpstreamAnswer,
+    live: live?.() ?? null,
     windows,
     verdict: verdictOf(windows[0]?.operations ?? [], health),
   };
@@ -54,7 +58,7 @@ function verdictOf(operations: readonly OperationSummary[], health: UpstreamHeal
   return answered > 0 ? 'ok' : 'idle';
 }
 
-export function toJson({ at, isSandbox, scope, health, lastAnswer, windows, verdict }: Report) {
+export function toJson({ at, isSandbox, scope, health, lastAnswer, live, windows, verdict }: Report) {
   return {
     status: verdict,
     at: formatTimestamp(at),
@@ -66,6 +70,7 @@ export function toJson({ at, isSandbox, scope, health, lastAnswer, windows, verd
       budget_left: health && round(health.budgetLeft, 3),
       breaker: health && (health.isBreakerOpen ? 'open' : 'closed'),
     },
+    live_feeds: live && liveFeedsJson(live, at),
     windows: Object.fromEntries(
       windows.map(({ name, liveShare, operations }) => [
         name,
