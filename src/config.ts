@@ -51,6 +51,7 @@ const environment = z.object({
     .string()
     .refine(isMailbox, 'must be an address, or a name and <address>')
     .default('Transit Information Service <keys@localhost>'),
+  MAILS_PER_HOUR: wholeNumber(1, 1_000_000).default(1000),
   LINK_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
   SECURITY_CONTACT: z
     .url({ protocol: /^(mailto|https)$/, error: 'must be a mailto: or https:// URL' })
@@ -64,6 +65,7 @@ const environment = z.object({
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
   METRICS_PORT: wholeNumber(0, 65_535).optional(),
   METRICS_HOST: z.string().default('127.0.0.1'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
   TRUST_PROXY: trustedProxies.default(false),
   MAX_CONNECTIONS: wholeNumber(1, 1_000_000).optional(),
   MAX_CONNECTIONS_PER_ADDRESS: wholeNumber(1, 1_000_000).optional(),
@@ -87,14 +89,16 @@ export interface Config {
   readonly upstreamTimeoutMs: number;
   /** What each key of the authority may be used for; the sandbox knows no limits. */
   readonly upstreamLimits: { readonly rps: number; readonly dailyBudget: number };
-  /** The realtime feeds; `url` is what their paths are appended to, null for where the trip planner is. */
-  readonly liveFeeds: { readonly mode: LiveMode; readonly url: string | null };
+  /** The realtime feeds, and what their paths are appended to; null: they are beside the trip planner. */
+  readonly liveFeeds: { readonly mode: LiveMode; readonly feedsUrl: string | null };
   /** One server, or several nodes of a cluster; none: accounts are kept in `dataDir`, and every process is by itself. */
   readonly redisUrls: readonly string[];
   readonly dataDir: string;
   /** Null: mails are written to `dataDir/outbox`. */
   readonly smtpUrl: string | null;
   readonly mailFrom: string;
+  /** Mails in an hour in each process, for all purposes and callers together. */
+  readonly mailsPerHour: number;
   /** What links in mails are signed with; null: a secret kept in `dataDir`, which instances of the sandbox may share. */
   readonly linkSecret: string | null;
   readonly securityContact: string;
@@ -107,6 +111,8 @@ export interface Config {
   readonly connectionLimits: Partial<ConnectionLimits>;
   /** Where `/metrics` listens; null: nowhere. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
+  /** Where the collector of traces is; null: no traces are made. */
+  readonly tracing: { readonly endpoint: string } | null;
   /** How many requests an account may make in a short time, in each process. */
   readonly burstLimits: BurstLimits;
 }
@@ -148,11 +154,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     upstream,
     upstreamTimeoutMs: data.UPSTREAM_TIMEOUT_MS,
     upstreamLimits: asksAuthority ? { rps: data.UPSTREAM_RPS, dailyBudget: data.UPSTREAM_DAILY_BUDGET } : UNLIMITED,
-    liveFeeds: { mode: data.LIVE_FEEDS ?? (asksAuthority ? 'off' : 'on'), url: data.LIVE_FEEDS_URL ?? null },
+    liveFeeds: { mode: data.LIVE_FEEDS ?? (asksAuthority ? 'off' : 'on'), feedsUrl: data.LIVE_FEEDS_URL ?? null },
     redisUrls: data.REDIS_URL,
     dataDir: data.DATA_DIR,
     smtpUrl: data.SMTP_URL ?? null,
     mailFrom: data.MAIL_FROM,
+    mailsPerHour: data.MAILS_PER_HOUR,
     linkSecret: data.LINK_SECRET ?? null,
     securityContact: data.SECURITY_CONTACT,
     tileUrl: data.TILE_URL ?? null,
@@ -164,6 +171,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       ...(data.MAX_CONNECTIONS_PER_ADDRESS && { maxPerAddress: data.MAX_CONNECTIONS_PER_ADDRESS }),
     },
     metrics: data.METRICS_PORT === undefined ? null : { host: data.METRICS_HOST, port: data.METRICS_PORT },
+    tracing: data.OTEL_EXPORTER_OTLP_ENDPOINT ? { endpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT } : null,
     burstLimits: data.BURST_LIMITS,
   });
 }

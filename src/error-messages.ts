@@ -15,10 +15,11 @@ export interface ParameterProblem {
 
 const MAX_VALUE_LENGTH = 100;
 
-/** Every problem in one message: parameter, what is allowed, value received. */
+/** Every problem in one message: parameter, what is allowed, and once for each parameter the value received. */
 export function invalidParameters(problems: readonly ParameterProblem[]): ApiError {
-  const sentences = problems.map(({ parameter, value, allowed }) => {
-    const received = value === undefined || value === '' ? '' : `, received ${quote(value)}`;
+  const sentences = problems.map(({ parameter, value, allowed }, index) => {
+    const isFirst = problems.findIndex((problem) => problem.parameter === parameter) === index;
+    const received = value === undefined || value === '' || !isFirst ? '' : `, received ${quote(value)}`;
     return `${parameter} ${allowed}${received}${allowed.endsWith('?') ? '' : '.'}`;
   });
   return new ApiError('INVALID_PARAMETER', sentences.join(' '));
@@ -58,15 +59,24 @@ export function unknownPath(path: string): ApiError {
   return new ApiError('NOT_FOUND', `There is nothing at ${path}.`);
 }
 
-export function noJourneys(from: string, to: string): ApiError {
+/** `conditions` are the parameters that each journey has to fit. */
+export function noJourneys(from: string, to: string, conditions: readonly string[] = []): ApiError {
+  const fitting = conditions.length > 0 ? ` that fits ${LIST.format(conditions)}` : '';
   return new ApiError(
     'NO_JOURNEYS_FOUND',
-    `The transport authority finds no journey from ${from} to ${to} at this time.`,
+    `The transport authority finds no journey from ${from} to ${to} at this time${fitting}.`,
   );
 }
 
+const LIST = new Intl.ListFormat('en-AU');
+
 export function unknownStop(parameter: string, stopId: string): ApiError {
   return new ApiError('STOP_NOT_FOUND', `${parameter}: the transport authority knows no stop ${stopId}.`);
+}
+
+/** `position` as `lat,lng`. */
+export function unknownPosition(parameter: string, position: string): ApiError {
+  return new ApiError('STOP_NOT_FOUND', `${parameter}: the transport authority knows no place at ${position}.`);
 }
 
 export function methodNotAllowed(path: string, method: string, allowed: string): ApiError {

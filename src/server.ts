@@ -30,8 +30,6 @@ import { protectUpstream } from './upstream/protection.ts';
 
 /** For an authority on this machine that asks for none. */
 const NO_KEY = '';
-/** The feeds are beside it. */
-const TRIP_PLANNER_PATH = /\/v1\/tp$/;
 
 const now = () => new Date();
 const config = readConfigOrExit();
@@ -58,13 +56,10 @@ const protection = protectUpstream({
   ...(shared && { shared }),
 });
 const live = openLive({
-  mode: config.liveFeeds.mode,
-  client: {
-    url: config.liveFeeds.url ?? upstream.url.replace(TRIP_PLANNER_PATH, ''),
-    apiKeys: upstream.apiKeys,
-    callForFeed: protection.callForFeed,
-    timeoutMs: deadlines.callMs,
-  },
+  ...upstream,
+  ...config.liveFeeds,
+  timeoutMs: deadlines.callMs,
+  callForFeed: protection.callForFeed,
   stretch: () => protection.state().stretch,
   clock: systemClock,
   log: logger,
@@ -75,6 +70,7 @@ const live = openLive({
 const store = watchAdmissions(openStoreOrExit(), instruments);
 // Any account will do, known or not: what matters is that there is an answer.
 const isStoreReachable = createStoreProbe(() => store.findAccount('none'));
+const tracing = config.tracing && (await openTracing(config.tracing));
 const app = await buildApp({
   config,
   ask: protection.ask,
@@ -99,6 +95,7 @@ closeWithGrace({ delay: deadlines.closeMs, logger }, async ({ err, signal }) => 
   await app.close();
   await metrics?.close();
   await live.close();
+  await tracing?.close();
   await sharedTraffic?.close();
   await Promise.all(clients.map((client) => client.close()));
   await upstream.close();
@@ -124,6 +121,14 @@ async function openMetrics(address: NonNullable<Config['metrics']>) {
   return server;
 }
 
+/** The packages are loaded only where traces are wanted. */
+async function openTracing(to: NonNullable<Config['tracing']>) {
+  const { startTracing } = await import('./telemetry/tracing/tracing.ts');
+  // An endpoint may hold a password.
+  logger.info(`traces are sent to ${new URL(to.endpoint).origin}`);
+  return startTracing(to, logger);
+}
+
 function cannotListen({ code, message }: NodeJS.ErrnoException, variable: string, port: number): never {
   logger.fatal(code === 'EADDRINUSE' ? `port ${port} is in use: set ${variable} to another one` : message);
   process.exit(1);
@@ -146,7 +151,7 @@ function upstreamHealth(): UpstreamHealth {
 
 /** What the pages need of the configuration, and no more of it. */
 async function pageOptions({ tileUrl, tileAttribution, securityContact, ...more }: Config): Promise<PageOptions> {
-  const { smtpUrl, mailFrom, dataDir, linkSecret } = more;
+  const { smtpUrl, mailFrom, mailsPerHour, dataDir, linkSecret } = more;
   return {
     tileUrl,
     tileAttribution,
@@ -157,6 +162,7 @@ async function pageOptions({ tileUrl, tileAttribution, securityContact, ...more 
     testKey,
     accounts: store,
     mailer: createMailer({ smtpUrl, mailFrom, dataDir, log: logger, now }),
+    mailLimits: { perHour: mailsPerHour },
     linkSecret: linkSecret ?? (await keptLinkSecret()),
   };
 }

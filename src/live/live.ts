@@ -19,9 +19,10 @@ export interface Live {
   close(): Promise<void>;
 }
 
-export interface LiveOptions extends Pick<FeedPollerOptions, 'stretch' | 'log'> {
+export interface LiveOptions extends Pick<FeedPollerOptions, 'stretch' | 'log'>, Omit<FeedClientOptions, 'now'> {
   mode: LiveMode;
-  client: Omit<FeedClientOptions, 'now'>;
+  /** Null: beside the trip planner, whose address is `url`. */
+  feedsUrl: string | null;
   clock: Clock;
   /** What instances share; null for an instance by itself. */
   shared: { redis: SharedRedis; source: string; store: TimelineStore } | null;
@@ -29,6 +30,7 @@ export interface LiveOptions extends Pick<FeedPollerOptions, 'stretch' | 'log'> 
   recordBoard?: RecordBoard;
 }
 
+const TRIP_PLANNER_PATH = /\/v1\/tp$/;
 const LOG_AGREEMENT_EVERY_MS = 60 * 60_000;
 
 export function openLive(options: LiveOptions): Live {
@@ -36,7 +38,8 @@ export function openLive(options: LiveOptions): Live {
   const { recordPoll, recordBoard } = options;
   if (mode === 'off') return closedLive;
   const { now } = clock;
-  const client = createFeedClient({ ...options.client, now: () => new Date(now()) });
+  const url = options.feedsUrl ?? options.url.replace(TRIP_PLANNER_PATH, '');
+  const client = createFeedClient({ ...options, url, now: () => new Date(now()) });
   const reader = createReadingThread();
   const sharing = shared ? createRedisFeedSharing(shared.redis, { source: shared.source, now }) : noFeedSharing;
   const feeds = createLiveFeeds({
