@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Answers } from '../answers/answers.ts';
+import type { LiveReport } from '../live/live-report.ts';
 import type { Operation } from '../operation.ts';
 import type { Traffic, UpstreamHealth } from '../telemetry/traffic.ts';
 import { assets } from './assets.ts';
@@ -26,6 +27,7 @@ export interface SiteOptions {
   securityContact: string;
   traffic: Traffic;
   upstreamHealth?: (() => UpstreamHealth) | undefined;
+  live?: (() => LiveReport) | undefined;
   now: () => Date;
 }
 
