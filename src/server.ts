@@ -60,6 +60,7 @@ const protection = protectUpstream({
 const store = watchAdmissions(openStoreOrExit(), instruments);
 // Any account will do, known or not: what matters is that there is an answer.
 const isStoreReachable = createStoreProbe(() => store.findAccount('none'));
+const tracing = config.tracing && (await openTracing(config.tracing));
 const app = await buildApp({
   config,
   ask: protection.ask,
@@ -82,6 +83,7 @@ closeWithGrace({ delay: deadlines.closeMs, logger }, async ({ err, signal }) => 
   else logger.info({ signal }, 'stopping: finishing the requests in flight');
   await app.close();
   await metrics?.close();
+  await tracing?.close();
   await sharedTraffic?.close();
   await Promise.all(clients.map((client) => client.close()));
   await upstream.close();
@@ -107,6 +109,14 @@ async function openMetrics(address: NonNullable<Config['metrics']>) {
   return server;
 }
 
+/** The packages are loaded only where traces are wanted. */
+async function openTracing(to: NonNullable<Config['tracing']>) {
+  const { startTracing } = await import('./telemetry/tracing/tracing.ts');
+  // An endpoint may hold a password.
+  logger.info(`traces are sent to ${new URL(to.endpoint).origin}`);
+  return startTracing(to, logger);
+}
+
 function cannotListen({ code, message }: NodeJS.ErrnoException, variable: string, port: number): never {
   logger.fatal(code === 'EADDRINUSE' ? `port ${port} is in use: set ${variable} to another one` : message);
   process.exit(1);
@@ -129,7 +139,7 @@ function upstreamHealth(): UpstreamHealth {
 
 /** What the pages need of the configuration, and no more of it. */
 async function pageOptions({ tileUrl, tileAttribution, securityContact, ...more }: Config): Promise<PageOptions> {
-  const { smtpUrl, mailFrom, dataDir, linkSecret } = more;
+  const { smtpUrl, mailFrom, mailsPerHour, dataDir, linkSecret } = more;
   return {
     tileUrl,
     tileAttribution,
@@ -140,6 +150,7 @@ async function pageOptions({ tileUrl, tileAttribution, securityContact, ...more 
     testKey,
     accounts: store,
     mailer: createMailer({ smtpUrl, mailFrom, dataDir, log: logger, now }),
+    mailLimits: { perHour: mailsPerHour },
     linkSecret: linkSecret ?? (await keptLinkSecret()),
   };
 }
