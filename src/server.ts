@@ -8,10 +8,13 @@ import { buildApp, type PageOptions } from './app.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { createEfaClient } from './efa/client.ts';
 import { deadlinesFrom } from './efa/deadlines.ts';
+import { findMode } from './efa/product-class.ts';
 import { defaultConnectionLimits } from './http/connection/connection-limits.ts';
 import { REFUSAL_LIMITS } from './http/connection/held-refusals.ts';
 import { openLive } from './live/live.ts';
 import { openRedis } from './redis/shared-redis.ts';
+import { readNetwork } from './sandbox/network/gtfs-network.ts';
+import { networkMap } from './sandbox/network/network-map.ts';
 import { startSandbox } from './sandbox/server.ts';
 import { readLinkSecret } from './signup/magic-link.ts';
 import { createMailer } from './signup/mailer.ts';
@@ -26,6 +29,7 @@ import { watchAdmissions } from './telemetry/store-watch.ts';
 import { createTraffic, type UpstreamHealth } from './telemetry/traffic.ts';
 import { watchUpstream } from './telemetry/upstream-watch.ts';
 import { systemClock } from './upstream/clock.ts';
+import type { Mode } from './transit/mode.ts';
 import { coordinateThrough } from './upstream/coordination.ts';
 import { protectUpstream } from './upstream/protection.ts';
 
@@ -166,6 +170,7 @@ async function pageOptions({ tileUrl, tileAttribution, securityContact, ...more 
   return {
     tileUrl,
     tileAttribution,
+    networkMap: upstream.network && networkMap(upstream.network, findRailOrFerry),
     securityContact,
     traffic,
     upstreamHealth,
@@ -176,6 +181,12 @@ async function pageOptions({ tileUrl, tileAttribution, securityContact, ...more 
     mailLimits: { perHour: mailsPerHour },
     linkSecret: linkSecret ?? (await keptLinkSecret()),
   };
+}
+
+/** Buses go everywhere: with them nothing else could be seen on the map. */
+function findRailOrFerry(productClass: number): Mode | null {
+  const mode = findMode(productClass);
+  return mode && ['train', 'metro', 'lightrail', 'ferry'].includes(mode) ? mode : null;
 }
 
 function openStoreOrExit(): AccountStore {
@@ -199,11 +210,12 @@ function maxDescriptors(): number {
 async function openUpstream({ upstream }: Config) {
   if (upstream.kind === 'authority') {
     const { url, apiKeys } = upstream;
-    return { url, source: url, apiKeys: apiKeys.length > 0 ? apiKeys : [NO_KEY], close: async () => {} };
+    return { url, source: url, apiKeys: apiKeys.length > 0 ? apiKeys : [NO_KEY], network: null, close: async () => {} };
   }
   const apiKey = crypto.randomUUID();
-  const sandbox = await startSandbox({ apiKey, now });
-  return { url: sandbox.url, source: 'sandbox', apiKeys: [apiKey], close: sandbox.close };
+  const network = readNetwork();
+  const sandbox = await startSandbox({ apiKey, now, network });
+  return { url: sandbox.url, source: 'sandbox', apiKeys: [apiKey], network, close: sandbox.close };
 }
 
 async function keptLinkSecret(): Promise<string> {

@@ -6,7 +6,7 @@ import type { Traffic, UpstreamHealth } from '../telemetry/traffic.ts';
 import { assets } from './assets.ts';
 import { docs } from './docs.ts';
 import { errorPages } from './error-pages.ts';
-import { explore } from './explore.ts';
+import { explore } from './explore/explore.ts';
 import { home } from './home/home.ts';
 import type { Layout } from './layout.ts';
 import { robotsTxt } from './robots-txt.ts';
@@ -24,6 +24,7 @@ export interface SiteOptions {
   testKey: () => Promise<string | null>;
   tileUrl: string | null;
   tileAttribution: string;
+  networkMap: object | null;
   securityContact: string;
   traffic: Traffic;
   upstreamHealth?: (() => UpstreamHealth) | undefined;
