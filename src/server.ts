@@ -124,12 +124,19 @@ function upstreamHealth(): UpstreamHealth {
 }
 
 /** What the pages need of the configuration, and no more of it. */
-async function pageOptions({ tileUrl, tileAttribution, securityContact, ...more }: Config): Promise<PageOptions> {
+async function pageOptions({
+  tileUrl,
+  tileAttribution,
+  securityContact,
+  plansContact,
+  ...more
+}: Config): Promise<PageOptions> {
   const { smtpUrl, mailFrom, dataDir, linkSecret } = more;
   return {
     tileUrl,
     tileAttribution,
     securityContact,
+    plansContact,
     traffic,
     upstreamHealth,
     testKey,

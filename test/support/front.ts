@@ -72,6 +72,7 @@ export async function startFront(
       linkSecret: LINK_SECRET,
       mailLimits: options.mailLimits,
       securityContact: 'mailto:security@example.test',
+      plansContact: 'mailto:plans@example.test',
       tileUrl: null,
       tileAttribution: '',
     },
