@@ -2,7 +2,7 @@ import { type Html, html } from '../html.ts';
 import type { Layout } from '../layout.ts';
 
 /** A link of the navigation beside every page of the documentation. */
-export interface NavigationLink {
+interface NavigationLink {
   href: string;
   label: string;
 }

@@ -3,7 +3,7 @@ import { type Html, html } from '../html.ts';
 import { codeBlock, LANGUAGES, sampleTabs } from './sample-tabs.ts';
 
 /** A part of a page with a heading of its own, as the search lists it. */
-export interface Section {
+interface Section {
   heading: string;
   /** Empty for the text before the first heading of second level. */
   anchor: string;
