@@ -28,9 +28,10 @@ import { createCheckQueue } from './nearby/check-queue.ts';
 import { createVerdicts, learnFromDepartures, type VerdictStore } from './nearby/verdict.ts';
 import { createOperations } from './operations.ts';
 import { type SignupOptions, signup } from './signup/signup.ts';
+import { textBoard } from './site/board/text-board.ts';
+import { createErrorPage } from './site/error-page.ts';
 import { createLayout } from './site/layout.ts';
 import { type SiteOptions, site } from './site/site.ts';
-import { textBoard } from './site/text-board.ts';
 import { type StreamTimes, streamRoutes } from './streams/stream-routes.ts';
 import { countMany, createInstruments, type Instruments } from './telemetry/instruments.ts';
 import { type PressureLimits, pressure } from './telemetry/pressure.ts';
@@ -101,7 +102,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     countLeftOut: (path, leftOut) => countMany(instruments.leftOutRecords, path, leftOut),
   });
 
-  await app.register(errorHandler, { docsUrl });
+  const layout = createLayout({ isSandbox, publicUrl });
+  await app.register(errorHandler, { docsUrl, ...(pages && { drawError: createErrorPage(layout) }) });
   await app.register(cors);
   await app.register(commonHeaders, { isSandbox });
   await app.register(requestLog);
@@ -126,7 +128,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   if (pages) {
     const page = {
       ...pages,
-      layout: createLayout({ isSandbox }),
+      layout,
       operations,
       answers,
       publicUrl,

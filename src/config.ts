@@ -48,6 +48,7 @@ const environment = z.object({
     .string()
     .refine(isMailbox, 'must be an address, or a name and <address>')
     .default('Transit Information Service <keys@localhost>'),
+  MAILS_PER_HOUR: wholeNumber(1, 1_000_000).default(1000),
   LINK_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
   SECURITY_CONTACT: z
     .url({ protocol: /^(mailto|https)$/, error: 'must be a mailto: or https:// URL' })
@@ -62,6 +63,7 @@ const environment = z.object({
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
   METRICS_PORT: wholeNumber(0, 65_535).optional(),
   METRICS_HOST: z.string().default('127.0.0.1'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
   TRUST_PROXY: trustedProxies.default(false),
   MAX_CONNECTIONS: wholeNumber(1, 1_000_000).optional(),
   MAX_CONNECTIONS_PER_ADDRESS: wholeNumber(1, 1_000_000).optional(),
@@ -91,6 +93,8 @@ export interface Config {
   /** Null: mails are written to `dataDir/outbox`. */
   readonly smtpUrl: string | null;
   readonly mailFrom: string;
+  /** Mails in an hour in each process, for all purposes and callers together. */
+  readonly mailsPerHour: number;
   /** What links in mails are signed with; null: a secret kept in `dataDir`, which instances of the sandbox may share. */
   readonly linkSecret: string | null;
   readonly securityContact: string;
@@ -105,6 +109,8 @@ export interface Config {
   readonly connectionLimits: Partial<ConnectionLimits>;
   /** Where `/metrics` listens; null: nowhere. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
+  /** Where the collector of traces is; null: no traces are made. */
+  readonly tracing: { readonly endpoint: string } | null;
   /** How many requests an account may make in a short time, in each process. */
   readonly burstLimits: BurstLimits;
 }
@@ -150,6 +156,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     dataDir: data.DATA_DIR,
     smtpUrl: data.SMTP_URL ?? null,
     mailFrom: data.MAIL_FROM,
+    mailsPerHour: data.MAILS_PER_HOUR,
     linkSecret: data.LINK_SECRET ?? null,
     securityContact: data.SECURITY_CONTACT,
     plansContact: data.PLANS_CONTACT ?? null,
@@ -162,6 +169,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       ...(data.MAX_CONNECTIONS_PER_ADDRESS && { maxPerAddress: data.MAX_CONNECTIONS_PER_ADDRESS }),
     },
     metrics: data.METRICS_PORT === undefined ? null : { host: data.METRICS_HOST, port: data.METRICS_PORT },
+    tracing: data.OTEL_EXPORTER_OTLP_ENDPOINT ? { endpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT } : null,
     burstLimits: data.BURST_LIMITS,
   });
 }

@@ -58,8 +58,11 @@ export interface Operation<Query extends z.ZodObject = z.ZodObject, Body extends
 const COMMON_ERRORS = [
   'INVALID_PARAMETER',
   'UNAUTHORIZED',
+  'METHOD_NOT_ALLOWED',
+  'REQUEST_TIMEOUT',
   'TOO_MANY_REQUESTS',
   'DAILY_LIMIT_EXCEEDED',
+  'HEADERS_TOO_LARGE',
   'INTERNAL_ERROR',
   'UPSTREAM_ERROR',
   'SERVICE_UNAVAILABLE',

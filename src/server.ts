@@ -56,6 +56,7 @@ const protection = protectUpstream({
 const store = watchAdmissions(openStoreOrExit(), instruments);
 // Any account will do, known or not: what matters is that there is an answer.
 const isStoreReachable = createStoreProbe(() => store.findAccount('none'));
+const tracing = config.tracing && (await openTracing(config.tracing));
 const app = await buildApp({
   config,
   ask: protection.ask,
@@ -78,6 +79,7 @@ closeWithGrace({ delay: deadlines.closeMs, logger }, async ({ err, signal }) => 
   else logger.info({ signal }, 'stopping: finishing the requests in flight');
   await app.close();
   await metrics?.close();
+  await tracing?.close();
   await sharedTraffic?.close();
   await Promise.all(clients.map((client) => client.close()));
   await upstream.close();
@@ -101,6 +103,14 @@ async function openMetrics(address: NonNullable<Config['metrics']>) {
   );
   logger.info(`metrics are at http://${address.host}:${server.port}/metrics`);
   return server;
+}
+
+/** The packages are loaded only where traces are wanted. */
+async function openTracing(to: NonNullable<Config['tracing']>) {
+  const { startTracing } = await import('./telemetry/tracing/tracing.ts');
+  // An endpoint may hold a password.
+  logger.info(`traces are sent to ${new URL(to.endpoint).origin}`);
+  return startTracing(to, logger);
 }
 
 function cannotListen({ code, message }: NodeJS.ErrnoException, variable: string, port: number): never {
@@ -131,7 +141,7 @@ async function pageOptions({
   plansContact,
   ...more
 }: Config): Promise<PageOptions> {
-  const { smtpUrl, mailFrom, dataDir, linkSecret } = more;
+  const { smtpUrl, mailFrom, mailsPerHour, dataDir, linkSecret } = more;
   return {
     tileUrl,
     tileAttribution,
@@ -142,6 +152,7 @@ async function pageOptions({
     testKey,
     accounts: store,
     mailer: createMailer({ smtpUrl, mailFrom, dataDir, log: logger, now }),
+    mailLimits: { perHour: mailsPerHour },
     linkSecret: linkSecret ?? (await keptLinkSecret()),
   };
 }

@@ -6,10 +6,7 @@ const nearbyStopSchema = z
   .strictObject({
     stop_id: z.string().meta({ description: 'Stop identifier', example: '200060' }),
     name: z.string().meta({ description: 'Stop name with its suburb', example: 'Central Station, Sydney' }),
-    distance_metres: z
-      .int()
-      .min(0)
-      .meta({ description: 'Metres from the asked location', example: 240 }),
+    distance_metres: z.int().min(0).meta({ description: 'Metres from the asked location', example: 240 }),
     lat: latitudeOrNull,
     lng: longitudeOrNull,
     modes: z.array(modeSchema).meta({ description: 'What stops there' }),

@@ -5,11 +5,11 @@ import type { Traffic, UpstreamHealth } from '../telemetry/traffic.ts';
 import { assets } from './assets.ts';
 import { docs } from './docs/docs.ts';
 import { explore } from './explore.ts';
-import { home } from './home.ts';
+import { home } from './home/home.ts';
 import type { Layout } from './layout.ts';
 import { robotsTxt } from './robots-txt.ts';
 import { securityTxt } from './security-txt.ts';
-import { status } from './status.ts';
+import { status } from './status/status.ts';
 
 export interface SiteOptions {
   layout: Layout;

@@ -1,6 +1,6 @@
 import { formatTimestamp } from '../transit/time.ts';
-import type { Traffic, UpstreamHealth } from './traffic.ts';
-import { liveShareOf, type OperationSummary, summarise } from './traffic-bucket.ts';
+import { minuteOf, QUARTER_MINUTES, quarterOf, type Traffic, type UpstreamHealth } from './traffic.ts';
+import { type Bucket, liveShareOf, type OperationSummary, summarise } from './traffic-bucket.ts';
 
 export interface StatusSources {
   /** Paths of the operations. */
@@ -19,8 +19,11 @@ const WINDOWS = [
 
 export type Report = Awaited<ReturnType<typeof readReport>>;
 
-export async function readReport({ operations, traffic, upstreamHealth, isSandbox, now }: StatusSources) {
-  const { recent, lastUpstreamAnswer, scope, health: healthOfAll } = await traffic.view();
+/** Of all instances, or of this one where `isOwn`. */
+export async function readReport(sources: StatusSources, { isOwn = false } = {}) {
+  const { operations, traffic, upstreamHealth, isSandbox, now } = sources;
+  const view = isOwn ? await traffic.ownView() : await traffic.view();
+  const { recent, quarters, lastUpstreamAnswer, scope, health: healthOfAll } = view;
   const state = healthOfAll ?? upstreamHealth?.() ?? null;
   const health = state && { ...state, budgetLeft: Math.min(1, Math.max(0, state.budgetLeft)) };
   const windows = WINDOWS.map(({ name, title, minutes }) => {
@@ -39,8 +42,24 @@ export async function readReport({ operations, traffic, upstreamHealth, isSandbo
     health,
     lastAnswer: lastUpstreamAnswer,
     windows,
+    quarters: quartersOf(quarters(), now()),
     verdict: verdictOf(windows[0]?.operations ?? [], health),
   };
+}
+
+/** The last 24 hours by the quarter of an hour, the oldest first. */
+function quartersOf(newestFirst: readonly Bucket[], now: Date) {
+  const newest = quarterOf(minuteOf(now));
+  return newestFirst
+    .map(({ operations }, index) => {
+      const counts = [...operations.values()];
+      return {
+        from: new Date((newest - index) * QUARTER_MINUTES * 60_000),
+        answered: counts.reduce((sum, { answered }) => sum + answered, 0),
+        failed: counts.reduce((sum, { failed }) => sum + failed, 0),
+      };
+    })
+    .reverse();
 }
 
 type Verdict = 'ok' | 'degraded' | 'down' | 'idle';

@@ -15,7 +15,7 @@ import {
   originTimes,
 } from '../efa/stop-point.ts';
 import { findHeadsign, findLineName, findRouteName } from '../efa/transportation.ts';
-import { findRunId } from '../efa/vehicle.ts';
+import { findRunId, findVehicleAccess } from '../efa/vehicle.ts';
 import type { Mode } from '../transit/mode.ts';
 import type { Position } from '../transit/stop.ts';
 import { minutesBetween } from '../transit/time.ts';
@@ -48,6 +48,8 @@ export interface Leg {
   isLive: boolean;
   path: Position[];
   alerts: string[];
+  /** Whether the vehicle takes wheelchairs; null on a walk and where upstream does not say. Not shown to callers. */
+  isAccessible: boolean | null;
   /** Upstream's own estimates of a walk; null on a ride. */
   walkEstimate: { start: Date; end: Date } | null;
   /** The walk to the next leg, where upstream reports it with this leg. */
@@ -91,6 +93,7 @@ function mapRide(leg: EfaLeg, mode: Mode, findElsewhere: FindElsewhere): Leg {
     isLive: origin.realtime !== null || destination.realtime !== null,
     path,
     alerts: mapAlerts(leg.infos),
+    isAccessible: findVehicleAccess(leg.properties, transportation.properties),
     walkEstimate: null,
     walkAfter: mapWalkAfter(leg),
     walkBeforeSeconds: leg.footPathInfo.find(({ position }) => position === 'BEFORE')?.duration ?? null,
@@ -113,6 +116,7 @@ function mapWalk(leg: EfaLeg, findElsewhere: FindElsewhere): Leg {
     isLive: false,
     path,
     alerts: mapAlerts(leg.infos),
+    isAccessible: null,
     walkEstimate: mapWalkEstimate(leg),
     walkAfter: null,
     walkBeforeSeconds: null,

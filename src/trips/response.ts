@@ -7,7 +7,9 @@ import { countChanges, destinationOf, type Journey, originOf } from './journey.t
 import type { Leg, LegEnd } from './leg.ts';
 
 const legStop = {
-  stop_id: z.string().meta({ description: 'The exact platform, stand or wharf', example: '2000337' }),
+  stop_id: z
+    .string()
+    .meta({ description: 'The exact platform, stand or wharf; `lat,lng` at a position asked for', example: '2000337' }),
   name: z.string().meta({ description: 'Stop name without the platform', example: 'Central Station' }),
   platform: z
     .string()
@@ -75,8 +77,10 @@ const journeySchema = z
 
 const stopReferenceSchema = z
   .strictObject({
-    stop_id: z.string().meta({ description: 'The stop identifier that was asked for', example: '209573' }),
-    name: z.string().meta({ description: 'Stop name without the platform', example: 'Manly Wharf' }),
+    stop_id: z.string().meta({ description: 'As asked for: a stop identifier, or `lat,lng`', example: '209573' }),
+    name: z
+      .string()
+      .meta({ description: 'Of the stop; of a position the address, else `lat,lng`', example: 'Manly Wharf' }),
   })
   .meta({ id: 'StopReference', description: 'A stop by identifier and name.' });
 
@@ -87,7 +91,7 @@ export const tripsResponse = z
     retrieved_at: timestampSchema.meta({ description: 'When the authority answered, UTC' }),
     journeys: z.array(journeySchema).min(1).meta({ description: 'By best-known departure' }),
   })
-  .meta({ id: 'Trips', description: 'Journeys between two stops.' });
+  .meta({ id: 'Trips', description: 'Journeys between two places.' });
 
 export type JourneyBody = z.infer<typeof journeySchema>;
 export type LegBody = z.infer<typeof legSchema>;

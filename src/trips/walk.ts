@@ -45,6 +45,7 @@ function walkBetween(before: Leg, next: Leg): Leg {
     isLive: false,
     path,
     alerts: [],
+    isAccessible: null,
     walkEstimate: null,
     walkAfter: null,
     walkBeforeSeconds: null,

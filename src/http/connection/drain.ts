@@ -32,8 +32,9 @@ export const drain = fp(
         clearTimeout(refusal);
       });
     });
-    app.addHook('onSend', async (_request, reply) => {
+    app.addHook('onSend', (_request, reply, _payload, done) => {
       if (isClosing) reply.header('connection', 'close');
+      done();
     });
 
     function closeIdle(): void {
@@ -45,7 +46,7 @@ export const drain = fp(
     function refuseHalfSent(): void {
       for (const socket of connections.open) {
         if (connections.isBeingAnswered(socket)) continue;
-        if (connections.canBeAnswered(socket)) endWithError(socket, stopping(), { docsUrl });
+        if (connections.canBeAnswered(socket)) endWithError(socket, stopping(), docsUrl);
         else socket.destroy();
       }
     }

@@ -2,10 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import { ApiError, ERROR_TABLE, type ErrorCode, errorBody } from '../../errors.ts';
 import { ERROR_DOCS } from '../../http/error-docs.ts';
 import type { Operation } from '../../operation.ts';
+import { copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
 import { sendPage } from '../page-answer.ts';
 import type { DocsFrame } from './frame.ts';
-import { codeBlock } from './sample-tabs.ts';
 
 const CODES = Object.keys(ERROR_TABLE) as ErrorCode[];
 
@@ -56,9 +56,9 @@ function errorPage(
 <h2>Retry</h2>
 <p>${retry}</p>
 <h2>What it looks like</h2>
-${codeBlock(body, 'json')}
+${copyableCode(body, 'json')}
 <h2>A request that works</h2>
 <p>With your key in the variable <code>TIS_KEY</code>:</p>
-${codeBlock(`curl ${curl.replaceAll('{base}', publicUrl)}`, 'sh')}
+${copyableCode(`curl ${curl.replaceAll('{base}', publicUrl)}`, 'sh')}
 <p>No key yet? <a href="/signup">Get one</a>; it is in your inbox in a minute.</p>`;
 }

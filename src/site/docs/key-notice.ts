@@ -1,9 +1,9 @@
+import { copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
-import { codeBlock } from './sample-tabs.ts';
 
 /** The sandbox's key, ready for the shell; nothing where there is none. */
 export function keyNotice(testKey: string | null): Html | null {
   if (!testKey) return null;
   return html`<p>This server is a sandbox, and everybody may use its key:</p>
-${codeBlock(`export TIS_KEY=${testKey}`)}`;
+${copyableCode(`export TIS_KEY=${testKey}`)}`;
 }

@@ -1,6 +1,7 @@
 import { Marked, type Token, type Tokens } from 'marked';
+import { copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
-import { codeBlock, LANGUAGES, sampleTabs } from './sample-tabs.ts';
+import { LANGUAGES, sampleTabs } from './sample-tabs.ts';
 
 /** A part of a page with a heading of its own, as the search lists it. */
 interface Section {
@@ -58,7 +59,7 @@ function rendererFor(publicUrl: string) {
     heading(this: { parser: { parseInline(tokens: Token[]): string } }, { tokens, depth, text }: Tokens.Heading) {
       return `<h${depth} id="${anchorOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
     },
-    code: ({ text, lang }: Tokens.Code) => codeBlock(withAddress(text, publicUrl), lang?.split(' ')[0] ?? '').markup,
+    code: ({ text, lang }: Tokens.Code) => copyableCode(withAddress(text, publicUrl), lang?.split(' ')[0] ?? '').markup,
     link(this: { parser: { parseInline(tokens: Token[]): string } }, { href, tokens }: Tokens.Link) {
       return html`<a href="${toPageLink(href)}">${{ markup: this.parser.parseInline(tokens) }}</a>`.markup;
     },

@@ -2,11 +2,12 @@ import { ERROR_TABLE } from '../../errors.ts';
 import { ERROR_DOCS } from '../../http/error-docs.ts';
 import { toParameters } from '../../http/openapi/schema.ts';
 import { errorsOf, type Operation, streamPath } from '../../operation.ts';
+import { copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
 import { sampleOf } from '../sample.ts';
 import { type Field, listFields, typeName, type Variant } from './fields.ts';
 import { renderInline, renderText } from './markdown.ts';
-import { codeBlock, sampleTabs } from './sample-tabs.ts';
+import { sampleTabs } from './sample-tabs.ts';
 
 /** "/v1/stops/search" → "stops-search" */
 export function operationSlug(path: string): string {
@@ -40,7 +41,7 @@ ${sampleTabs([
   { language: 'swift', code: samples.swift },
 ])}
 <h2 id="example">Example of an answer</h2>
-<div class="tall">${codeBlock(JSON.stringify(example.body, null, 2), 'json')}</div>
+<div class="tall">${copyableCode(JSON.stringify(example.body, null, 2), 'json')}</div>
 </div>
 </div>`;
 }
@@ -61,9 +62,9 @@ ${errorList(operation)}
 </div>
 <div class="code-column">
 <h2 id="request">Request</h2>
-${codeBlock(`curl -N -H "Authorization: Bearer $TIS_KEY" \\\n  "${question}"`, 'sh')}
+${copyableCode(`curl -N -H "Authorization: Bearer $TIS_KEY" \\\n  "${question}"`, 'sh')}
 <h2 id="example">Example of an event</h2>
-${codeBlock(event)}
+${copyableCode(event)}
 </div>
 </div>`;
 }

@@ -1,3 +1,4 @@
+import { copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
 
 /** Languages of samples that stand side by side, as Markdown calls them. */
@@ -14,12 +15,6 @@ export interface LanguageSample {
   code: string;
 }
 
-/** A block of code that can be copied. */
-export function codeBlock(code: string, language = ''): Html {
-  return html`<div class="copyable"><pre tabindex="0"><code${language && html` class="language-${language}"`}>${code}</code></pre></div>
-`;
-}
-
 /** The same in several languages: a radio button for each, so that no script is needed to choose. */
 export function sampleTabs(samples: readonly LanguageSample[]): Html {
   const group = `sample-${samples.map(({ code }) => hash(code)).join('')}`.slice(0, 24);
@@ -28,7 +23,7 @@ ${samples.map(
   ({ language }, index) =>
     html`<input type="radio" name="${group}" id="${group}-${language}" value="${language}"${index === 0 && html` checked`}><label for="${group}-${language}">${LANGUAGES[language] ?? language}</label>
 `,
-)}${samples.map(({ code, language }) => codeBlock(code, language))}</fieldset>
+)}${samples.map(({ code, language }) => copyableCode(code, language))}</fieldset>
 `;
 }
 

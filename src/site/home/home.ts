@@ -1,14 +1,15 @@
 import type { FastifyInstance } from 'fastify';
-import { PLANS } from '../access/plan.ts';
-import type { Answers } from '../answers/answers.ts';
-import type { Departures } from '../departures/departure.ts';
-import { departuresOperation } from '../departures/operation.ts';
-import type { Operation } from '../operation.ts';
+import { PLANS } from '../../access/plan.ts';
+import type { Answers } from '../../answers/answers.ts';
+import { departuresOperation } from '../../departures/operation.ts';
+import type { Operation } from '../../operation.ts';
+import { codeBlock, copyableCode } from '../code-block.ts';
+import { type Html, html } from '../html.ts';
+import type { Layout } from '../layout.ts';
+import { sendPage } from '../page-answer.ts';
+import { sampleOf } from '../sample.ts';
+import { boardTable } from './board-table.ts';
 import { findHomeBoard, HOME_STOP } from './home-board.ts';
-import { type Html, html } from './html.ts';
-import type { Layout } from './layout.ts';
-import { sendPage } from './page-answer.ts';
-import { sampleOf } from './sample.ts';
 
 export interface HomeOptions {
   layout: Layout;
@@ -17,29 +18,30 @@ export interface HomeOptions {
   testKey: () => Promise<string | null>;
   operations: readonly Operation[];
   answers: Pick<Answers, 'find'>;
+  now: () => Date;
 }
 
-/** `GET /` */
+/** `GET /`, and `GET /live-board`: its board alone, which the page fetches again and again. */
 export async function home(app: FastifyInstance, options: HomeOptions): Promise<void> {
+  const liveBoard = async () => boardTable(await findHomeBoard(options.answers), { ...options, now: options.now() });
+
+  app.get('/live-board', async (_request, reply) => sendPage(reply, (await liveBoard()).markup));
   app.get('/', async (_request, reply) => {
-    const [board, testKey] = await Promise.all([findHomeBoard(options.answers), options.testKey()]);
+    const [board, testKey] = await Promise.all([liveBoard(), options.testKey()]);
     const page = options.layout({
       title: 'Transit Information Service: departures and journeys for New South Wales and Canberra',
       description:
         'Live departures, nearby stops, stop search and journeys as plain JSON. A free key by mail in a minute.',
       path: '/',
-      head: html`<script type="module" src="/assets/copy.js"></script>`,
+      head: html`<script type="module" src="/assets/copy.js"></script>
+<script type="module" src="/assets/live-board.js"></script>`,
       body: homeBody(options, board, testKey),
     });
     return sendPage(reply, page);
   });
 }
 
-function homeBody(
-  { publicUrl, isSandbox, operations }: HomeOptions,
-  board: Departures | null,
-  testKey: string | null,
-): Html {
+function homeBody({ publicUrl, operations }: HomeOptions, board: Html, testKey: string | null): Html {
   const first = `${publicUrl}/v1/departures?stop=${HOME_STOP}&modes=all&limit=5`;
   return html`<div class="hero">
 <div>
@@ -47,7 +49,7 @@ function homeBody(
 <p class="lead">Live departures, nearby stops, stop search and journeys for New South Wales and Canberra, as plain JSON. One field per fact, <code>null</code> where nothing is known, and errors that say what to do.</p>
 <p class="actions"><a class="button" href="/signup">Get a free key</a> <a class="button plain" href="/docs">Read the docs</a> <a class="button plain" href="/explore">Try the map</a></p>
 </div>
-${boardTable(board, isSandbox)}
+${board}
 </div>
 
 <h2 id="start">First departures in two minutes</h2>
@@ -56,9 +58,9 @@ ${boardTable(board, isSandbox)}
     testKey && html` In this sandbox you can start right away with the key <code>${testKey}</code>.`
   }</p></li>
 <li><p><strong>Ask.</strong> The key travels in the <code>Authorization</code> header, as a Bearer token:</p>
-${copyable(`curl -H "Authorization: Bearer ${testKey ?? '$TIS_KEY'}" \\\n  "${first}"`)}</li>
+${copyableCode(`curl -H "Authorization: Bearer ${testKey ?? '$TIS_KEY'}" \\\n  "${first}"`)}</li>
 <li><p><strong>Read.</strong> Times are UTC; <code>minutes_away</code> counts from the moment the answer was sent.</p>
-<pre tabindex="0"><code>${JSON.stringify(departuresOperation.example.body, null, 2)}</code></pre></li>
+${codeBlock(JSON.stringify(departuresOperation.example.body, null, 2))}</li>
 </ol>
 
 <h2 id="operations">Operations</h2>
@@ -78,10 +80,7 @@ ${planRow('pro', 'Whatever you build.')}
 
 <h2 id="errors">When something is wrong</h2>
 <p>Every error has the same shape, whatever went wrong. A 400 names every problem at once; <code>docs</code> leads to a page with the cause, the fix and whether to try again.</p>
-<pre tabindex="0"><code>{ "error": {
-    "code": "INVALID_PARAMETER",
-    "message": "limit must be a whole number from 1 to 50, received \\"ten\\".",
-    "docs": "${publicUrl}/docs/errors/INVALID_PARAMETER" } }</code></pre>
+${codeBlock(errorSample(publicUrl))}
 <p><a href="/docs/errors">All error codes</a></p>
 
 <h2 id="words">Good to know</h2>
@@ -95,24 +94,10 @@ ${planRow('pro', 'Whatever you build.')}
 </ul>`;
 }
 
-function boardTable(board: Departures | null, isSandbox: boolean): Html {
-  if (!board) {
-    return html`<div class="card"><p>The departure board of Town Hall would be here. The transport authority has not answered yet; <a href="/status">how it is doing</a>.</p></div>`;
-  }
-  return html`<div class="card board"><table>
-<caption>${board.stop_name} <span>${isSandbox ? 'Made up by the sandbox, minute by minute' : 'Live, from this service'}</span></caption>
-<thead class="visually-hidden"><tr><th scope="col">Route</th><th scope="col">Destination</th><th scope="col">From</th><th scope="col">Leaves</th></tr></thead>
-<tbody>${board.departures.map(
-    ({ route, mode, destination, platform, minutes_away, is_live }) => html`<tr>
-<td><span class="route ${mode}"><span class="visually-hidden">${mode} </span>${route}</span></td>
-<td>${destination}<span class="hint">${platform ?? ''}</span></td>
-<td class="number">${is_live ? html`<span class="live">${leaves(minutes_away)}</span>` : leaves(minutes_away)}</td></tr>
-`,
-  )}</tbody></table></div>`;
-}
-
-function leaves(minutes: number): string {
-  return minutes === 0 ? 'now' : `${minutes} min`;
+function errorSample(publicUrl: string): string {
+  const message = 'limit must be a whole number from 1 to 50, received "ten".';
+  const error = { code: 'INVALID_PARAMETER', message, docs: `${publicUrl}/docs/errors/INVALID_PARAMETER` };
+  return JSON.stringify({ error }, null, 2);
 }
 
 function operationCard(publicUrl: string, operation: Operation): Html {
@@ -121,9 +106,9 @@ function operationCard(publicUrl: string, operation: Operation): Html {
   return html`<section class="card">
 <h3>${operation.summary} <code>GET ${path}</code></h3>
 <p>${operation.description.split('\n')[0]?.replaceAll('`', '')}</p>
-${copyable(curl)}
-<details><summary>JavaScript</summary>${copyable(javascript)}</details>
-<details><summary>Python</summary>${copyable(python)}</details>
+${copyableCode(curl)}
+<details><summary>JavaScript</summary>${copyableCode(javascript)}</details>
+<details><summary>Python</summary>${copyableCode(python)}</details>
 </section>
 `;
 }
@@ -131,8 +116,4 @@ ${copyable(curl)}
 function planRow(plan: keyof typeof PLANS, purpose: string): Html {
   const { title, dailyLimit } = PLANS[plan];
   return html`<tr><th scope="row">${title}</th><td>${dailyLimit?.toLocaleString('en') ?? 'Unlimited'}</td><td>${purpose}</td></tr>`;
-}
-
-function copyable(code: string): Html {
-  return html`<div class="copyable"><pre tabindex="0"><code>${code}</code></pre></div>`;
 }

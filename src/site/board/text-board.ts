@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify';
-import type { Answers } from '../answers/answers.ts';
-import type { Departures } from '../departures/departure.ts';
-import { departuresOperation } from '../departures/operation.ts';
-import { errorBody } from '../errors.ts';
-import { toApiError } from '../http/error-answer.ts';
-import { logError } from '../http/error-handler.ts';
-import { freshnessHeaders } from '../http/freshness-headers.ts';
-import { requesterOf } from '../http/operation-routes.ts';
-import { readQuery } from '../operation.ts';
-import { toSydneyWallClock } from '../transit/time.ts';
+import type { Answers } from '../../answers/answers.ts';
+import type { Departures } from '../../departures/departure.ts';
+import { departuresOperation } from '../../departures/operation.ts';
+import { errorBody } from '../../errors.ts';
+import { toApiError } from '../../http/error-answer.ts';
+import { logError } from '../../http/error-handler.ts';
+import { freshnessHeaders } from '../../http/freshness-headers.ts';
+import { requesterOf } from '../../http/operation-routes.ts';
+import { readQuery } from '../../operation.ts';
+import { toSydneyWallClock } from '../../transit/time.ts';
 
 const MAX_DESTINATION = 34;
 /** Control characters: a terminal would execute their escape sequences (terminal injection). */

@@ -1,7 +1,7 @@
-import type { Answers } from '../answers/answers.ts';
-import type { Departures } from '../departures/departure.ts';
-import { departuresOperation } from '../departures/operation.ts';
-import { MODES } from '../transit/mode.ts';
+import type { Answers } from '../../answers/answers.ts';
+import type { Departures } from '../../departures/departure.ts';
+import { departuresOperation } from '../../departures/operation.ts';
+import { MODES } from '../../transit/mode.ts';
 
 /** Town Hall: every few minutes something leaves, by train, light rail and bus. */
 export const HOME_STOP = '200070';
