@@ -41,7 +41,11 @@ export function renderMarkdown(text: string, publicUrl: string): Document {
 
 /** The page with what this server knows in the place of a comment `<!-- name -->`, which readers of the file do not see. */
 export function fillIn({ markup }: Html, places: Readonly<Record<string, Html | null>>): Html {
-  return { markup: markup.replaceAll(/<!-- ([a-z ]+) -->/g, (_comment, name) => html`${places[name]}`.markup) };
+  const filled = Object.entries(places).reduce(
+    (page, [name, place]) => page.replaceAll(`<!-- ${name} -->`, () => html`${place}`.markup),
+    markup,
+  );
+  return { markup: filled };
 }
 
 /** One paragraph or a few, as descriptions in the schemas have them. */
@@ -134,7 +138,7 @@ function anchorOf(heading: string): string {
 
 function plainText(markdown: string): string {
   return markdown
-    .replaceAll(/\]\([^)]*\)/g, '')
+    .replaceAll(/\]\([^)]{0,200}\)/g, '')
     .replaceAll(/^\|[-:| ]+\|$/gm, '')
     .replaceAll(/[`*[\]|]/g, ' ')
     .replaceAll(/\s+/g, ' ')
