@@ -137,8 +137,9 @@ function anchorOf(heading: string): string {
 }
 
 function plainText(markdown: string): string {
-  return markdown
-    .replaceAll(/\]\([^)]{0,200}\)/g, '')
+  const [start = '', ...behindLinks] = markdown.split('](');
+  return [start, ...behindLinks.map((part) => part.slice(part.indexOf(')') + 1))]
+    .join(' ')
     .replaceAll(/^\|[-:| ]+\|$/gm, '')
     .replaceAll(/[`*[\]|]/g, ' ')
     .replaceAll(/\s+/g, ' ')

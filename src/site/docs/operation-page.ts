@@ -20,17 +20,8 @@ export function operationBody(operation: Operation, publicUrl: string): Html {
   const samples = sampleOf(publicUrl, `${path}?${example.query}`);
   return html`<h1>${summary}</h1>
 <p class="method"><span class="status-code">GET</span> <code>${path}</code> <a href="#try">Try it</a></p>
-<div class="beside">
-<div>
 <div class="lead">${renderText(description)}</div>
-${operation.stream && html`<p>It can be followed as a stream: <a href="/docs/operations/${operationSlug(streamPath(operation))}"><code>${streamPath(operation)}</code></a>.</p>`}
-${parameterList(query)}
-<h2 id="answer">Answer</h2>
-<p>A field that is not known is <code>null</code> and never left out. Fields may be added; ignore those that you do not know.</p>
-<dl class="fields">${listFields(body, example.body).map(fieldEntry)}</dl>
-<p>Headers say how fresh the answer is and what is left of the day: <a href="/docs/polling">Polling and quotas</a>.</p>
-${errorList(operation)}
-</div>
+<div class="beside">
 <div class="code-column">
 <h2 id="request">Request</h2>
 ${sampleTabs([
@@ -43,6 +34,15 @@ ${sampleTabs([
 <h2 id="example">Example of an answer</h2>
 <div class="tall">${copyableCode(JSON.stringify(example.body, null, 2), 'json')}</div>
 </div>
+<div>
+${operation.stream && html`<p>It can be followed as a stream: <a href="/docs/operations/${operationSlug(streamPath(operation))}"><code>${streamPath(operation)}</code></a>.</p>`}
+${parameterList(query)}
+<h2 id="answer">Answer</h2>
+<p>A field that is not known is <code>null</code>, not left out. Fields may be added: ignore those that you do not know.</p>
+<dl class="fields">${listFields(body, example.body).map(fieldEntry)}</dl>
+<p>Headers say how fresh the answer is and what is left of the day: <a href="/docs/polling">Polling and quotas</a>.</p>
+${errorList(operation)}
+</div>
 </div>`;
 }
 
@@ -53,18 +53,18 @@ export function streamBody(operation: Operation, publicUrl: string): Html {
   const event = `id: W/"Hb2mVx"\nevent: board\ndata: ${JSON.stringify(example.body)}`;
   return html`<h1>${stream?.summary}</h1>
 <p class="method"><span class="status-code">GET</span> <code>${streamPath(operation)}</code></p>
-<div class="beside">
-<div>
 <div class="lead">${renderText(stream?.description ?? '')}</div>
-<p>How to read it, connect again and count it: <a href="/docs/streams">Streams</a>. The fields of a board are those of <a href="/docs/operations/${operationSlug(path)}"><code>${path}</code></a>.</p>
-${parameterList(query)}
-${errorList(operation)}
-</div>
+<div class="beside">
 <div class="code-column">
 <h2 id="request">Request</h2>
 ${copyableCode(`curl -N -H "Authorization: Bearer $TIS_KEY" \\\n  "${question}"`, 'sh')}
 <h2 id="example">Example of an event</h2>
 ${copyableCode(event)}
+</div>
+<div>
+<p>How to read it, connect again and count it: <a href="/docs/streams">Streams</a>. The fields of a board are those of <a href="/docs/operations/${operationSlug(path)}"><code>${path}</code></a>.</p>
+${parameterList(query)}
+${errorList(operation)}
 </div>
 </div>`;
 }
