@@ -28,8 +28,8 @@ import { createStoreProbe } from './telemetry/store-probe.ts';
 import { watchAdmissions } from './telemetry/store-watch.ts';
 import { createTraffic, type UpstreamHealth } from './telemetry/traffic.ts';
 import { watchUpstream } from './telemetry/upstream-watch.ts';
-import { systemClock } from './upstream/clock.ts';
 import type { Mode } from './transit/mode.ts';
+import { systemClock } from './upstream/clock.ts';
 import { coordinateThrough } from './upstream/coordination.ts';
 import { protectUpstream } from './upstream/protection.ts';
 
@@ -165,13 +165,20 @@ function upstreamHealth(): UpstreamHealth {
 }
 
 /** What the pages need of the configuration, and no more of it. */
-async function pageOptions({ tileUrl, tileAttribution, securityContact, ...more }: Config): Promise<PageOptions> {
+async function pageOptions({
+  tileUrl,
+  tileAttribution,
+  securityContact,
+  plansContact,
+  ...more
+}: Config): Promise<PageOptions> {
   const { smtpUrl, mailFrom, mailsPerHour, dataDir, linkSecret } = more;
   return {
     tileUrl,
     tileAttribution,
     networkMap: upstream.network && networkMap(upstream.network, findRailOrFerry),
     securityContact,
+    plansContact,
     traffic,
     upstreamHealth,
     live: live.report,
