@@ -32,7 +32,8 @@ import { protectUpstream } from './upstream/protection.ts';
 
 const now = () => new Date();
 const config = readConfigOrExit();
-const logger = pino({ level: config.logLevel });
+// Lines are written in the background, several at once when there are many; when the process exits, the rest is written.
+const logger = pino({ level: config.logLevel }, pino.destination({ sync: false }));
 const deadlines = deadlinesFrom(config.upstreamTimeoutMs);
 const isSandbox = config.upstream.kind === 'sandbox';
 
