@@ -1,10 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import type { Answers } from '../answers/answers.ts';
+import type { LiveReport } from '../live/live-report.ts';
 import type { Operation } from '../operation.ts';
 import type { Traffic, UpstreamHealth } from '../telemetry/traffic.ts';
 import { assets } from './assets.ts';
 import { docs } from './docs/docs.ts';
-import { explore } from './explore.ts';
+import { explore } from './explore/explore.ts';
 import { home } from './home/home.ts';
 import type { Layout } from './layout.ts';
 import { robotsTxt } from './robots-txt.ts';
@@ -22,11 +23,13 @@ export interface SiteOptions {
   testKey: () => Promise<string | null>;
   tileUrl: string | null;
   tileAttribution: string;
+  networkMap: object | null;
   securityContact: string;
   /** Where to ask for another plan, as a mailto: or https: address; null where there is nobody to ask. */
   plansContact: string | null;
   traffic: Traffic;
   upstreamHealth?: (() => UpstreamHealth) | undefined;
+  live?: (() => LiveReport) | undefined;
   now: () => Date;
 }
 
