@@ -22,6 +22,7 @@ const PAGES = [
   '/docs/live-data',
   '/docs/maps',
   '/docs/streams',
+  '/docs/clients',
   '/docs/assistants',
   '/docs/changelog',
   '/docs/operations/departures',
