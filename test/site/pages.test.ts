@@ -80,6 +80,12 @@ describe('every page', () => {
     expect(body).not.toMatch(/<style| style="|<script>| on\w+="/);
   });
 
+  it.each(PAGES)('%s is drawn without waiting for a script', async (url) => {
+    const { body } = await open(url);
+    const scripts = body.match(/<script[^>]*>/g) ?? [];
+    expect(scripts.filter((tag) => !/ type="module"| defer/.test(tag))).toEqual([]);
+  });
+
   it('every link within the site leads somewhere', async () => {
     const seen = new Set<string>();
     for (const page of PAGES) {
