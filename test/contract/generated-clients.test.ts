@@ -109,7 +109,7 @@ console.log(JSON.stringify([
 
 /** The sample of the documentation that imports this. */
 async function readSample(imported: string): Promise<string> {
-  const samples = [...(await readFile('docs/clients.md', 'utf8')).matchAll(/```ts\n(.*?)```/gs)].map(
+  const samples = [...(await readFile('docs/guide/clients.md', 'utf8')).matchAll(/```ts\n(.*?)```/gs)].map(
     ([, code = '']) => code,
   );
   const sample = samples.find((code) => code.includes(`from '${imported}'`));

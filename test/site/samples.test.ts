@@ -17,6 +17,7 @@ const NOT_RUN = [
   'npm ci && npm start',
   'npm ci && npm test',
   'UPSTREAM_API_KEY=... npm start',
+  'REHEARSAL=full npm test',
   'docker compose ',
   'claude mcp add',
   'pipx run openapi-python-client',
