@@ -27,6 +27,8 @@ import { mcp } from './mcp/mcp.ts';
 import { createCheckQueue } from './nearby/check-queue.ts';
 import { createVerdicts, learnFromDepartures, type VerdictStore } from './nearby/verdict.ts';
 import { createOperations } from './operations.ts';
+import { createMagicLinks } from './signup/magic-link.ts';
+import { createQuotaMails } from './signup/quota-mails.ts';
 import { type SignupOptions, signup } from './signup/signup.ts';
 import { textBoard } from './site/board/text-board.ts';
 import { createErrorPage } from './site/error-page.ts';
@@ -103,6 +105,14 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   });
 
   const layout = createLayout({ isSandbox, publicUrl });
+  const quotaMails =
+    pages &&
+    createQuotaMails({
+      ...pages,
+      mailContext: { publicUrl, docsUrl, isSandbox },
+      createLink: createMagicLinks({ secret: pages.linkSecret, publicUrl, now }).createQuotaMailsUrl,
+      log: app.log,
+    });
   await app.register(errorHandler, { docsUrl, ...(pages && { drawError: createErrorPage(layout) }) });
   await app.register(cors);
   await app.register(commonHeaders, { isSandbox });
@@ -118,7 +128,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 
   await app.register(async (api) => {
     await api.register(requestRecorder, { traffic: pages?.traffic ?? null, instruments });
-    await api.register(access, { ...options.access, now });
+    await api.register(access, { ...options.access, ...(quotaMails && { onCounted: quotaMails.note }), now });
     await api.register(operationRoutes, { operations, answers, now });
     await api.register(streamRoutes, { operations, answers, docsUrl, now, times: options.streamTimes });
     await api.register(mcp, { operations, answers, docsUrl });

@@ -31,6 +31,7 @@ const termsField = z
 export const signupForm = z.object({ email: emailField, label: labelField, terms: termsField });
 export const linkForm = z.object({ email: emailField });
 export const newKeyForm = z.object({ token: field, label: labelField });
+export const quotaMailsForm = z.object({ token: field, mails: field });
 export const revokeForm = z.object({ token: field, key: field });
 export const rotateForm = z.object({
   token: field,

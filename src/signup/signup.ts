@@ -7,6 +7,7 @@ import { createKeyService } from './key-service.ts';
 import { keysPage } from './keys-page.ts';
 import { createMagicLinks, LINK_MINUTES } from './magic-link.ts';
 import type { Mailer } from './mailer.ts';
+import { quotaMailsPage } from './quota-mails-page.ts';
 import { signupPage } from './signup-page.ts';
 import { createThrottle, type MailLimits } from './throttle.ts';
 
@@ -62,5 +63,6 @@ export async function signup(app: FastifyInstance, options: SignupOptions): Prom
     if (request.method === 'POST') refuseCrossSiteForm(request, publicUrl);
   });
   await app.register(signupPage, { layout, keyService, throttle, isSandbox });
+  await app.register(quotaMailsPage, { layout, accounts, links });
   await app.register(keysPage, { layout, accounts, keyService, links, linkThrottle, accountThrottle, now });
 }
