@@ -18,6 +18,8 @@ export interface AccessOptions {
   acceptsTestKeys: boolean;
   /** How many requests an account may make in a short time; by default as its plan says. */
   burstLimits?: BurstLimits;
+  /** The key that a request has in another way than as a Bearer token; null where it has none. */
+  readLinkedKey?: (request: FastifyRequest) => ApiKey | null;
   /** Is told of every request that was counted. */
   onCounted?: (admission: Admission) => void;
 }
@@ -48,7 +50,7 @@ declare module 'fastify' {
  */
 export const access = fp(
   async (app: FastifyInstance, options: AccessOptions & { now: () => Date }) => {
-    const { store, acceptsTestKeys, burstLimits = DEFAULT_BURST_LIMITS, onCounted, now } = options;
+    const { store, acceptsTestKeys, burstLimits = DEFAULT_BURST_LIMITS, onCounted, readLinkedKey, now } = options;
     const admissions = createAdmissionControl({ store, now, log: app.log });
     const bursts = createBurstLimit(burstLimits, now);
     const entrance = createEntrance({ admissions, bursts, lookUps: createLookUpLimit(now) });
@@ -60,7 +62,7 @@ export const access = fp(
     app.decorateRequest('chargeAgain', chargeAgain);
 
     function keyOf(request: FastifyRequest): ApiKey {
-      const key = readKey(request);
+      const key = readLinkedKey?.(request) ?? readKey(request);
       if (key.kind === 'test' && !acceptsTestKeys) throw testKeyOnly();
       return key;
     }
