@@ -96,7 +96,8 @@ export function createLocalAdmission(options: { now: () => Date; instances: () =
         return null;
       }
       const { kind, plan, used } = answer;
-      const caller = { accountId, plan };
+      const ending = answer.kind === 'admitted' ? answer.ending : undefined;
+      const caller: Caller = { accountId, plan, ...(ending && { ending }) };
       known.set(hash, { ...caller, verifiedAt: clock.now() });
       counts.set(accountId, { day, used, admittedSince: 0 });
       // Where several did not fit, one may.
