@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { bestKnown } from '../efa/realtime.ts';
+import { type AskedFields, cancelledField, tripIdField } from '../transit/additional-fields.ts';
 import { legModeSchema } from '../transit/mode.ts';
 import { latitudeSchema, longitudeSchema, positionSchema } from '../transit/stop.ts';
 import { formatTimestamp, minutesBetween, timestampSchema } from '../transit/time.ts';
-import { countChanges, destinationOf, type Journey, originOf } from './journey.ts';
+import { countChanges, destinationOf, isCancelled, type Journey, originOf } from './journey.ts';
 import type { Leg, LegEnd } from './leg.ts';
 
 const legStop = {
@@ -11,10 +12,18 @@ const legStop = {
     .string()
     .meta({ description: 'The exact platform, stand or wharf; `lat,lng` at a position asked for', example: '2000337' }),
   name: z.string().meta({ description: 'Stop name without the platform', example: 'Central Station' }),
-  platform: z.string().nullable().meta({ example: 'Platform 17' }),
+  platform: z
+    .string()
+    .nullable()
+    .meta({ description: 'Platform, stand or wharf; null if unknown', example: 'Platform 17' }),
   lat: latitudeSchema,
   lng: longitudeSchema,
 };
+
+const parentStopIdField = z.string().nullable().optional().meta({
+  description: 'The stop to which the platform belongs; null for a place that is no platform. Only with `include=ids`',
+  example: '200060',
+});
 
 const legSchema = z
   .strictObject({
@@ -27,6 +36,7 @@ const legSchema = z
         ...legStop,
         departs_at: timestampSchema.meta({ description: 'Planned departure, UTC' }),
         departs_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
+        parent_stop_id: parentStopIdField,
       })
       .meta({ id: 'LegOrigin', description: 'Where a leg starts.' }),
     destination: z
@@ -34,15 +44,16 @@ const legSchema = z
         ...legStop,
         arrives_at: timestampSchema.meta({ description: 'Planned arrival, UTC' }),
         arrives_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
+        parent_stop_id: parentStopIdField,
       })
       .meta({ id: 'LegDestination', description: 'Where a leg ends.' }),
-    duration_minutes: z.int().min(0).meta({ example: 20 }),
+    duration_minutes: z.int().min(0).meta({ description: 'Whole minutes by the best-known times', example: 20 }),
     distance_metres: z
       .int()
       .min(0)
       .nullable()
-      .meta({ description: 'Of a walk, null where only a straight line is known; null on a ride' }),
-    stops: z.int().min(0).meta({ description: 'Stops between the ends; 0 on a walk' }),
+      .meta({ description: 'Metres of a walk, null where only a straight line is known; null on a ride' }),
+    stops: z.int().min(0).meta({ description: 'Number of stops between the ends; 0 on a walk' }),
     is_live: z.boolean().meta({ description: 'Whether the vehicle is tracked; false on a walk' }),
     path: z.array(positionSchema).meta({
       description: '`[lat, lng]` pairs, ready for a map polyline; empty with `path=polyline` and `path=none`',
@@ -56,6 +67,8 @@ const legSchema = z
       .optional()
       .meta({ description: 'The path as an encoded polyline, precision 5; only with `path=polyline`' }),
     alerts: z.array(z.string()).meta({ description: 'Disruption notices as plain text; empty when there are none' }),
+    cancelled: cancelledField,
+    trip_id: tripIdField,
   })
   .meta({ id: 'Leg', description: 'One ride or one walk of a journey.' });
 
@@ -65,10 +78,11 @@ const journeySchema = z
     arrives_at: timestampSchema.meta({ description: 'Planned end, UTC' }),
     departs_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
     arrives_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
-    duration_minutes: z.int().min(0).meta({ description: 'By the best-known times', example: 47 }),
-    changes: z.int().min(0).meta({ description: 'Changes between rides', example: 1 }),
+    duration_minutes: z.int().min(0).meta({ description: 'Whole minutes by the best-known times', example: 47 }),
+    changes: z.int().min(0).meta({ description: 'Number of changes between rides', example: 1 }),
     is_live: z.boolean().meta({ description: 'Whether any leg is tracked' }),
     legs: z.array(legSchema).min(1).meta({ description: 'In order; each begins where the one before ended' }),
+    cancelled: cancelledField,
   })
   .meta({ id: 'Journey', description: 'A way from one stop to another.' });
 
@@ -86,7 +100,7 @@ export const tripsResponse = z
     origin: stopReferenceSchema,
     destination: stopReferenceSchema,
     retrieved_at: timestampSchema.meta({ description: 'When the authority answered, UTC' }),
-    journeys: z.array(journeySchema).min(1).meta({ description: 'By best-known departure' }),
+    journeys: z.array(journeySchema).min(1).meta({ description: 'By best-known departure, cancelled ones last' }),
   })
   .meta({ id: 'Trips', description: 'Journeys between two places.' });
 
@@ -94,7 +108,7 @@ export type JourneyBody = z.infer<typeof journeySchema>;
 export type LegBody = z.infer<typeof legSchema>;
 
 /** The journey as callers see it. */
-export function toJourneyBody(journey: Journey): JourneyBody {
+export function toJourneyBody(journey: Journey, asked: AskedFields): JourneyBody {
   const origin = originOf(journey);
   const destination = destinationOf(journey);
   return {
@@ -105,11 +119,12 @@ export function toJourneyBody(journey: Journey): JourneyBody {
     duration_minutes: Math.max(0, Math.round(minutesBetween(bestKnown(origin), bestKnown(destination)))),
     changes: countChanges(journey),
     is_live: journey.legs.some((leg) => leg.isLive),
-    legs: journey.legs.map(toLegBody),
+    legs: journey.legs.map((leg) => toLegBody(leg, asked)),
+    ...(asked.cancelled === 'include' && { cancelled: isCancelled(journey) }),
   };
 }
 
-function toLegBody({ origin, destination, ...leg }: Leg): LegBody {
+function toLegBody({ origin, destination, ...leg }: Leg, { cancelled, include }: AskedFields): LegBody {
   return {
     mode: leg.mode,
     route: leg.route,
@@ -119,11 +134,13 @@ function toLegBody({ origin, destination, ...leg }: Leg): LegBody {
       ...toLegStop(origin),
       departs_at: formatTimestamp(origin.planned),
       departs_at_realtime: origin.realtime && formatTimestamp(origin.realtime),
+      ...(include === 'ids' && { parent_stop_id: origin.parentId }),
     },
     destination: {
       ...toLegStop(destination),
       arrives_at: formatTimestamp(destination.planned),
       arrives_at_realtime: destination.realtime && formatTimestamp(destination.realtime),
+      ...(include === 'ids' && { parent_stop_id: destination.parentId }),
     },
     duration_minutes: Math.round(leg.durationSeconds / 60),
     distance_metres: leg.distanceMetres,
@@ -131,6 +148,8 @@ function toLegBody({ origin, destination, ...leg }: Leg): LegBody {
     is_live: leg.isLive,
     path: leg.path,
     alerts: leg.alerts,
+    ...(cancelled === 'include' && { cancelled: leg.isCancelled }),
+    ...(include === 'ids' && { trip_id: leg.runId }),
   };
 }
 
