@@ -96,8 +96,8 @@ describe('a stream of departures', () => {
   });
 
   it('takes every parameter of departures', async () => {
-    const board = await (await open(`${URL}&cancelled=include&include=ids`)).next('board');
-    expect(board).toMatchObject({ departures: [{ cancelled: false, trip_id: null }] });
+    const sent = await (await open(`${url}&cancelled=include&include=ids`)).next('board');
+    expect(sent).toMatchObject({ departures: [{ cancelled: false, trip_id: null }] });
   });
 
   it('sends the whole board again when it changes, and nothing while it does not', async () => {
