@@ -2,11 +2,18 @@ import { z } from 'zod';
 import { type BurstLimits, burstLimits, DEFAULT_BURST_LIMITS } from './access/limits/burst-limit.ts';
 import type { ConnectionLimits } from './http/connection/connection-limits.ts';
 import { type TrustedProxies, trustedProxies } from './http/connection/trusted-proxies.ts';
+import { LIVE_MODES, type LiveMode } from './live/live-mode.ts';
 
 const REAL_UPSTREAM_URL = 'https://api.transport.nsw.gov.au/v1/tp';
 /** The sandbox has no budget of calls. */
 const UNLIMITED = { rps: Number.POSITIVE_INFINITY, dailyBudget: 1e12 };
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+/** What instances with one Redis have to be told alike, and why. */
+const SAME_ON_ALL_INSTANCES = {
+  LINK_SECRET: 'a link in a mail must be valid on every instance. `openssl rand -hex 32` makes one',
+  PUBLIC_URL: 'links in mails and errors must lead to where callers reach all instances',
+};
 
 const wholeNumber = (min: number, max: number) =>
   z
@@ -31,6 +38,8 @@ const environment = z.object({
     .pipe(z.array(z.string().regex(/^[\x21-\x7e]+$/, 'must be one key, or several with commas between')))
     .default([]),
   UPSTREAM_TIMEOUT_MS: wholeNumber(100, 60_000).default(8000),
+  LIVE_FEEDS: z.enum(LIVE_MODES, { error: `must be one of ${LIVE_MODES.join(', ')}` }).optional(),
+  LIVE_FEEDS_URL: httpUrl.optional(),
   UPSTREAM_RPS: wholeNumber(1, 1000).default(5),
   UPSTREAM_DAILY_BUDGET: wholeNumber(1, 100_000_000).default(60_000),
   REDIS_URL: z
@@ -86,6 +95,8 @@ export interface Config {
   readonly upstreamTimeoutMs: number;
   /** What each key of the authority may be used for; the sandbox knows no limits. */
   readonly upstreamLimits: { readonly rps: number; readonly dailyBudget: number };
+  /** The realtime feeds, and what their paths are appended to; null: they are beside the trip planner. */
+  readonly liveFeeds: { readonly mode: LiveMode; readonly feedsUrl: string | null };
   /** One server, or several nodes of a cluster; none: accounts are kept in `dataDir`, and every process is by itself. */
   readonly redisUrls: readonly string[];
   readonly dataDir: string;
@@ -129,10 +140,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     problems.push('UPSTREAM_API_KEY must be set when UPSTREAM_URL is not on this machine');
   }
   const asksAuthority = Boolean(given.UPSTREAM_URL || given.UPSTREAM_API_KEY);
-  if (asksAuthority && given.REDIS_URL && !given.LINK_SECRET) {
-    problems.push(
-      'LINK_SECRET must be set when REDIS_URL is: a link in a mail must be valid on every instance. `openssl rand -hex 32` makes one',
-    );
+  if (asksAuthority && given.REDIS_URL) {
+    for (const [name, reason] of Object.entries(SAME_ON_ALL_INSTANCES)) {
+      if (!given[name]) problems.push(`${name} must be set when REDIS_URL is: ${reason}`);
+    }
   }
   if (!parsed.success || problems.length > 0) throw new ConfigError([...new Set(problems)].join('\n'));
 
@@ -149,6 +160,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     upstream,
     upstreamTimeoutMs: data.UPSTREAM_TIMEOUT_MS,
     upstreamLimits: asksAuthority ? { rps: data.UPSTREAM_RPS, dailyBudget: data.UPSTREAM_DAILY_BUDGET } : UNLIMITED,
+    liveFeeds: { mode: data.LIVE_FEEDS ?? (asksAuthority ? 'off' : 'on'), feedsUrl: data.LIVE_FEEDS_URL ?? null },
     redisUrls: data.REDIS_URL,
     dataDir: data.DATA_DIR,
     smtpUrl: data.SMTP_URL ?? null,

@@ -8,13 +8,17 @@ import { buildApp, type PageOptions } from './app.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { createEfaClient } from './efa/client.ts';
 import { deadlinesFrom } from './efa/deadlines.ts';
+import { findMode } from './efa/product-class.ts';
 import { defaultConnectionLimits } from './http/connection/connection-limits.ts';
 import { REFUSAL_LIMITS } from './http/connection/held-refusals.ts';
+import { openLive } from './live/live.ts';
 import { openRedis } from './redis/shared-redis.ts';
+import { readNetwork } from './sandbox/network/gtfs-network.ts';
+import { networkMap } from './sandbox/network/network-map.ts';
 import { startSandbox } from './sandbox/server.ts';
 import { readLinkSecret } from './signup/magic-link.ts';
 import { createMailer } from './signup/mailer.ts';
-import { createInstruments } from './telemetry/instruments.ts';
+import { count, createInstruments } from './telemetry/instruments.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { startMetricsServer } from './telemetry/metrics-server.ts';
 import { ownPressureLimits } from './telemetry/pressure.ts';
@@ -24,6 +28,8 @@ import { createStoreProbe } from './telemetry/store-probe.ts';
 import { watchAdmissions } from './telemetry/store-watch.ts';
 import { createTraffic, type UpstreamHealth } from './telemetry/traffic.ts';
 import { watchUpstream } from './telemetry/upstream-watch.ts';
+import { systemClock } from './upstream/clock.ts';
+import type { Mode } from './transit/mode.ts';
 import { coordinateThrough } from './upstream/coordination.ts';
 import { protectUpstream } from './upstream/protection.ts';
 
@@ -54,6 +60,18 @@ const protection = protectUpstream({
   log: logger,
   ...(shared && { shared }),
 });
+const live = openLive({
+  ...upstream,
+  ...config.liveFeeds,
+  timeoutMs: deadlines.callMs,
+  callForFeed: protection.callForFeed,
+  stretch: () => protection.state().stretch,
+  clock: systemClock,
+  log: logger,
+  shared: redis && shared && { redis, source: upstream.source, store: shared.store },
+  recordPoll: (feed, outcome) => count(instruments.feedPolls, feed, outcome),
+  recordBoard: (source, reason, feed) => count(instruments.boards, source, reason, feed),
+});
 const store = watchAdmissions(openStoreOrExit(), instruments);
 // Any account will do, known or not: what matters is that there is an answer.
 const isStoreReachable = createStoreProbe(() => store.findAccount('none'));
@@ -61,6 +79,7 @@ const tracing = config.tracing && (await openTracing(config.tracing));
 const app = await buildApp({
   config,
   ask: protection.ask,
+  liveBoards: live.boards,
   deadlines,
   access: { store, acceptsTestKeys: isSandbox, burstLimits: config.burstLimits },
   pages: await pageOptions(config),
@@ -85,6 +104,7 @@ const { close } = closeWithGrace({ delay: deadlines.closeMs, logger, skip: ['SIG
   else logger.info({ signal: signal ?? 'SIGTERM' }, 'stopping: finishing the requests in flight');
   await app.close();
   await metrics?.close();
+  await live.close();
   await tracing?.close();
   await sharedTraffic?.close();
   await Promise.all(clients.map((client) => client.close()));
@@ -108,7 +128,7 @@ async function listen(): Promise<void> {
 }
 
 async function openMetrics(address: NonNullable<Config['metrics']>) {
-  const registry = createMetrics({ instruments, upstream: protection, isStoreReachable });
+  const registry = createMetrics({ instruments, upstream: protection, live: live.report, isStoreReachable });
   const server = await startMetricsServer(registry, address).catch((error) =>
     cannotListen(error, 'METRICS_PORT', address.port),
   );
@@ -150,15 +170,23 @@ async function pageOptions({ tileUrl, tileAttribution, securityContact, ...more 
   return {
     tileUrl,
     tileAttribution,
+    networkMap: upstream.network && networkMap(upstream.network, findRailOrFerry),
     securityContact,
     traffic,
     upstreamHealth,
+    live: live.report,
     testKey,
     accounts: store,
     mailer: createMailer({ smtpUrl, mailFrom, dataDir, log: logger, now }),
     mailLimits: { perHour: mailsPerHour },
     linkSecret: linkSecret ?? (await keptLinkSecret()),
   };
+}
+
+/** Buses go everywhere: with them nothing else could be seen on the map. */
+function findRailOrFerry(productClass: number): Mode | null {
+  const mode = findMode(productClass);
+  return mode && ['train', 'metro', 'lightrail', 'ferry'].includes(mode) ? mode : null;
 }
 
 function openStoreOrExit(): AccountStore {
@@ -182,11 +210,12 @@ function maxDescriptors(): number {
 async function openUpstream({ upstream }: Config) {
   if (upstream.kind === 'authority') {
     const { url, apiKeys } = upstream;
-    return { url, source: url, apiKeys: apiKeys.length > 0 ? apiKeys : [NO_KEY], close: async () => {} };
+    return { url, source: url, apiKeys: apiKeys.length > 0 ? apiKeys : [NO_KEY], network: null, close: async () => {} };
   }
   const apiKey = crypto.randomUUID();
-  const sandbox = await startSandbox({ apiKey, now });
-  return { url: sandbox.url, source: 'sandbox', apiKeys: [apiKey], close: sandbox.close };
+  const network = readNetwork();
+  const sandbox = await startSandbox({ apiKey, now, network });
+  return { url: sandbox.url, source: 'sandbox', apiKeys: [apiKey], network, close: sandbox.close };
 }
 
 async function keptLinkSecret(): Promise<string> {
