@@ -24,6 +24,7 @@ import { operationRoutes } from './http/operation-routes.ts';
 import { paths } from './http/paths.ts';
 import { requestLog } from './http/request-log.ts';
 import { commonHeaders, pageSecurity } from './http/response-headers.ts';
+import type { LiveBoards } from './live/boards/live-boards.ts';
 import { mcp } from './mcp/mcp.ts';
 import { createCheckQueue } from './nearby/check-queue.ts';
 import { createVerdicts, learnFromDepartures, type VerdictStore } from './nearby/verdict.ts';
@@ -49,6 +50,8 @@ export interface AppOptions {
   config: Pick<Config, 'docsUrl' | 'publicUrl' | 'trustProxy'>;
   /** Asks the authority. */
   ask: Ask;
+  /** Boards from timetables and feeds; without them the authority is asked for every board. */
+  liveBoards?: LiveBoards;
   deadlines?: Deadlines;
   access: AccessOptions;
   /** The pages for people; without them it is the API alone. */
@@ -99,6 +102,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const operations = createOperations({ nearby: { verdicts, checkQueue }, docsUrl });
   const answers = createAnswers({
     ask,
+    ...(options.liveBoards && { liveBoards: options.liveBoards }),
     now,
     deadlineMs: deadlines.requestMs,
     log: app.log,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type BurstLimits, burstLimits, DEFAULT_BURST_LIMITS } from './access/limits/burst-limit.ts';
 import type { ConnectionLimits } from './http/connection/connection-limits.ts';
 import { type TrustedProxies, trustedProxies } from './http/connection/trusted-proxies.ts';
+import { LIVE_MODES, type LiveMode } from './live/live-mode.ts';
 
 const REAL_UPSTREAM_URL = 'https://api.transport.nsw.gov.au/v1/tp';
 /** The sandbox has no budget of calls. */
@@ -37,6 +38,8 @@ const environment = z.object({
     .pipe(z.array(z.string().regex(/^[\x21-\x7e]+$/, 'must be one key, or several with commas between')))
     .default([]),
   UPSTREAM_TIMEOUT_MS: wholeNumber(100, 60_000).default(8000),
+  LIVE_FEEDS: z.enum(LIVE_MODES, { error: `must be one of ${LIVE_MODES.join(', ')}` }).optional(),
+  LIVE_FEEDS_URL: httpUrl.optional(),
   UPSTREAM_RPS: wholeNumber(1, 1000).default(5),
   UPSTREAM_DAILY_BUDGET: wholeNumber(1, 100_000_000).default(60_000),
   REDIS_URL: z
@@ -59,6 +62,7 @@ const environment = z.object({
   SECURITY_CONTACT: z
     .url({ protocol: /^(mailto|https)$/, error: 'must be a mailto: or https:// URL' })
     .default('mailto:security@localhost'),
+  PLANS_CONTACT: z.url({ protocol: /^(mailto|https)$/, error: 'must be a mailto: or https:// URL' }).optional(),
   TILE_URL: z
     .string()
     .regex(/^https?:\/\/[^\s"'<>;,]+$/, 'must be a URL')
@@ -92,6 +96,8 @@ export interface Config {
   readonly upstreamTimeoutMs: number;
   /** What each key of the authority may be used for; the sandbox knows no limits. */
   readonly upstreamLimits: { readonly rps: number; readonly dailyBudget: number };
+  /** The realtime feeds, and what their paths are appended to; null: they are beside the trip planner. */
+  readonly liveFeeds: { readonly mode: LiveMode; readonly feedsUrl: string | null };
   /** One server, or several nodes of a cluster; none: accounts are kept in `dataDir`, and every process is by itself. */
   readonly redisUrls: readonly string[];
   readonly dataDir: string;
@@ -103,6 +109,8 @@ export interface Config {
   /** What links in mails are signed with; null: a secret kept in `dataDir`, which instances of the sandbox may share. */
   readonly linkSecret: string | null;
   readonly securityContact: string;
+  /** Where callers ask for another plan; null: the documentation names nobody. */
+  readonly plansContact: string | null;
   /** Template of the explorer's map tiles; null: a plain background. */
   readonly tileUrl: string | null;
   readonly tileAttribution: string;
@@ -155,6 +163,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     upstream,
     upstreamTimeoutMs: data.UPSTREAM_TIMEOUT_MS,
     upstreamLimits: asksAuthority ? { rps: data.UPSTREAM_RPS, dailyBudget: data.UPSTREAM_DAILY_BUDGET } : UNLIMITED,
+    liveFeeds: { mode: data.LIVE_FEEDS ?? (asksAuthority ? 'off' : 'on'), feedsUrl: data.LIVE_FEEDS_URL ?? null },
     redisUrls: data.REDIS_URL,
     dataDir: data.DATA_DIR,
     smtpUrl: data.SMTP_URL ?? null,
@@ -162,6 +171,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     mailsPerHour: data.MAILS_PER_HOUR,
     linkSecret: data.LINK_SECRET ?? null,
     securityContact: data.SECURITY_CONTACT,
+    plansContact: data.PLANS_CONTACT ?? null,
     tileUrl: data.TILE_URL ?? null,
     tileAttribution: data.TILE_ATTRIBUTION,
     logLevel: data.LOG_LEVEL,

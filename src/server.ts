@@ -10,11 +10,13 @@ import { createEfaClient } from './efa/client.ts';
 import { deadlinesFrom } from './efa/deadlines.ts';
 import { defaultConnectionLimits } from './http/connection/connection-limits.ts';
 import { REFUSAL_LIMITS } from './http/connection/held-refusals.ts';
+import { openLive } from './live/live.ts';
 import { openRedis } from './redis/shared-redis.ts';
-import { startSandbox } from './sandbox/server.ts';
+import { maxDescriptors } from './server/descriptors.ts';
+import { openUpstream } from './server/upstream-source.ts';
 import { readLinkSecret } from './signup/magic-link.ts';
 import { createMailer } from './signup/mailer.ts';
-import { createInstruments } from './telemetry/instruments.ts';
+import { count, createInstruments } from './telemetry/instruments.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { startMetricsServer } from './telemetry/metrics-server.ts';
 import { ownPressureLimits } from './telemetry/pressure.ts';
@@ -24,19 +26,18 @@ import { createStoreProbe } from './telemetry/store-probe.ts';
 import { watchAdmissions } from './telemetry/store-watch.ts';
 import { createTraffic, type UpstreamHealth } from './telemetry/traffic.ts';
 import { watchUpstream } from './telemetry/upstream-watch.ts';
+import { systemClock } from './upstream/clock.ts';
 import { coordinateThrough } from './upstream/coordination.ts';
 import { protectUpstream } from './upstream/protection.ts';
 
-/** For an authority on this machine that asks for none. */
-const NO_KEY = '';
-
 const now = () => new Date();
 const config = readConfigOrExit();
-const logger = pino({ level: config.logLevel });
+// Lines are written in the background, several at once when there are many; when the process exits, the rest is written.
+const logger = pino({ level: config.logLevel }, pino.destination({ sync: false }));
 const deadlines = deadlinesFrom(config.upstreamTimeoutMs);
 const isSandbox = config.upstream.kind === 'sandbox';
 
-const upstream = await openUpstream(config);
+const upstream = await openUpstream(config, now);
 const clients = upstream.apiKeys.map((apiKey) =>
   createEfaClient({ url: upstream.url, apiKey, timeoutMs: deadlines.callMs, now }),
 );
@@ -54,6 +55,18 @@ const protection = protectUpstream({
   log: logger,
   ...(shared && { shared }),
 });
+const live = openLive({
+  ...upstream,
+  ...config.liveFeeds,
+  timeoutMs: deadlines.callMs,
+  callForFeed: protection.callForFeed,
+  stretch: () => protection.state().stretch,
+  clock: systemClock,
+  log: logger,
+  shared: redis && shared && { redis, source: upstream.source, store: shared.store },
+  recordPoll: (feed, outcome) => count(instruments.feedPolls, feed, outcome),
+  recordBoard: (source, reason, feed) => count(instruments.boards, source, reason, feed),
+});
 const store = watchAdmissions(openStoreOrExit(), instruments);
 // Any account will do, known or not: what matters is that there is an answer.
 const isStoreReachable = createStoreProbe(() => store.findAccount('none'));
@@ -61,6 +74,7 @@ const tracing = config.tracing && (await openTracing(config.tracing));
 const app = await buildApp({
   config,
   ask: protection.ask,
+  liveBoards: live.boards,
   deadlines,
   access: { store, acceptsTestKeys: isSandbox, burstLimits: config.burstLimits },
   pages: await pageOptions(config),
@@ -85,6 +99,7 @@ const { close } = closeWithGrace({ delay: deadlines.closeMs, logger, skip: ['SIG
   else logger.info({ signal: signal ?? 'SIGTERM' }, 'stopping: finishing the requests in flight');
   await app.close();
   await metrics?.close();
+  await live.close();
   await tracing?.close();
   await sharedTraffic?.close();
   await Promise.all(clients.map((client) => client.close()));
@@ -108,7 +123,7 @@ async function listen(): Promise<void> {
 }
 
 async function openMetrics(address: NonNullable<Config['metrics']>) {
-  const registry = createMetrics({ instruments, upstream: protection, isStoreReachable });
+  const registry = createMetrics({ instruments, upstream: protection, live: live.report, isStoreReachable });
   const server = await startMetricsServer(registry, address).catch((error) =>
     cannotListen(error, 'METRICS_PORT', address.port),
   );
@@ -145,14 +160,23 @@ function upstreamHealth(): UpstreamHealth {
 }
 
 /** What the pages need of the configuration, and no more of it. */
-async function pageOptions({ tileUrl, tileAttribution, securityContact, ...more }: Config): Promise<PageOptions> {
+async function pageOptions({
+  tileUrl,
+  tileAttribution,
+  securityContact,
+  plansContact,
+  ...more
+}: Config): Promise<PageOptions> {
   const { smtpUrl, mailFrom, mailsPerHour, dataDir, linkSecret } = more;
   return {
     tileUrl,
     tileAttribution,
+    networkMap: upstream.networkMap,
     securityContact,
+    plansContact,
     traffic,
     upstreamHealth,
+    live: live.report,
     testKey,
     accounts: store,
     mailer: createMailer({ smtpUrl, mailFrom, dataDir, log: logger, now }),
@@ -169,24 +193,6 @@ function openStoreOrExit(): AccountStore {
     process.stderr.write(`${error.message}\n`);
     process.exit(1);
   }
-}
-
-/** How many files and connections the process may open. */
-function maxDescriptors(): number {
-  const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
-  const limit = Number(userLimits?.open_files?.soft);
-  return limit > 0 ? limit : Number.POSITIVE_INFINITY;
-}
-
-/** The authority's address and keys; without a key the embedded sandbox is started and is the authority. */
-async function openUpstream({ upstream }: Config) {
-  if (upstream.kind === 'authority') {
-    const { url, apiKeys } = upstream;
-    return { url, source: url, apiKeys: apiKeys.length > 0 ? apiKeys : [NO_KEY], close: async () => {} };
-  }
-  const apiKey = crypto.randomUUID();
-  const sandbox = await startSandbox({ apiKey, now });
-  return { url: sandbox.url, source: 'sandbox', apiKeys: [apiKey], close: sandbox.close };
 }
 
 async function keptLinkSecret(): Promise<string> {

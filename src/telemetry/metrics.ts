@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Gauge, type Metric, Counter as PromCounter, Registry } from 'prom-client';
+import type { LiveReport } from '../live/live-report.ts';
 import type { Counter, Histogram, Instruments } from './instruments.ts';
 import { toLabel } from './label.ts';
 
@@ -18,6 +19,7 @@ export interface UpstreamNumbers {
 export interface MetricsSources {
   instruments: Instruments;
   upstream: UpstreamNumbers;
+  live?: () => LiveReport;
   isStoreReachable: () => Promise<boolean>;
 }
 
@@ -31,7 +33,7 @@ const SLOW_DEFAULTS = [
 ];
 
 /** Everything that Prometheus is shown. Nothing is computed before it is asked for. */
-export function createMetrics({ instruments, upstream, isStoreReachable }: MetricsSources): Registry {
+export function createMetrics({ instruments, upstream, live, isStoreReachable }: MetricsSources): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   for (const name of SLOW_DEFAULTS) registry.removeSingleMetric(name);
@@ -40,6 +42,7 @@ export function createMetrics({ instruments, upstream, isStoreReachable }: Metri
     else exposeHistogram(registry, instrument);
   }
   exposeUpstream(registry, upstream);
+  if (live) exposeLive(registry, live);
   gauge(registry, 'transit_store_up', 'Whether the account store answers: 1 or 0.', async () =>
     Number(await isStoreReachable()),
   );
@@ -88,6 +91,43 @@ function exposeUpstream(registry: Registry, { counts, state }: UpstreamNumbers):
     ['transit_cached_bytes', 'Memory that they take.', () => state().cachedBytes],
   ];
   for (const [name, help, read] of gauges) gauge(registry, name, help, read);
+}
+
+function exposeLive(registry: Registry, report: () => LiveReport): void {
+  new Gauge({
+    name: 'transit_feed_age_seconds',
+    help: 'Age of what each polled feed says, by its own header.',
+    labelNames: ['feed'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { source, headerAt } of report().feeds) {
+        if (headerAt !== null) this.set({ feed: source }, (Date.now() - headerAt) / 1000);
+      }
+    },
+  });
+  new Gauge({
+    name: 'transit_feed_up',
+    help: 'Whether the feed is believed: 1 or 0; feeds that are not polled are missing.',
+    labelNames: ['feed'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { source, problem } of report().feeds) this.set({ feed: source }, Number(problem === null));
+    },
+  });
+  new PromCounter({
+    name: 'transit_feed_comparisons_total',
+    help: 'Departures of the departure monitor that were compared with the feeds, and how many of them agree in what.',
+    labelNames: ['mode', 'what'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [mode, agreement] of Object.entries(report().agreement)) {
+        for (const [what, departures] of Object.entries(agreement)) this.inc({ mode, what: toLabel(what) }, departures);
+      }
+    },
+  });
 }
 
 function gauge(registry: Registry, name: string, help: string, read: () => number | Promise<number>): void {

@@ -1,3 +1,4 @@
+import { type LiveReport, liveFeedsJson } from '../live/live-report.ts';
 import { formatTimestamp } from '../transit/time.ts';
 import { minuteOf, QUARTER_MINUTES, quarterOf, type Traffic, type UpstreamHealth } from './traffic.ts';
 import { type Bucket, liveShareOf, type OperationSummary, summarise } from './traffic-bucket.ts';
@@ -7,6 +8,8 @@ export interface StatusSources {
   operations: readonly string[];
   traffic: Traffic;
   upstreamHealth?: (() => UpstreamHealth) | undefined;
+  /** Of this instance. */
+  live?: (() => LiveReport) | undefined;
   isSandbox: boolean;
   now: () => Date;
 }
@@ -21,7 +24,7 @@ export type Report = Awaited<ReturnType<typeof readReport>>;
 
 /** Of all instances, or of this one where `isOwn`. */
 export async function readReport(sources: StatusSources, { isOwn = false } = {}) {
-  const { operations, traffic, upstreamHealth, isSandbox, now } = sources;
+  const { operations, traffic, upstreamHealth, live, isSandbox, now } = sources;
   const view = isOwn ? await traffic.ownView() : await traffic.view();
   const { recent, quarters, lastUpstreamAnswer, scope, health: healthOfAll } = view;
   const state = healthOfAll ?? upstreamHealth?.() ?? null;
@@ -41,6 +44,7 @@ export async function readReport(sources: StatusSources, { isOwn = false } = {})
     scope,
     health,
     lastAnswer: lastUpstreamAnswer,
+    live: live?.() ?? null,
     windows,
     quarters: quartersOf(quarters(), now()),
     verdict: verdictOf(windows[0]?.operations ?? [], health),
@@ -73,7 +77,7 @@ function verdictOf(operations: readonly OperationSummary[], health: UpstreamHeal
   return answered > 0 ? 'ok' : 'idle';
 }
 
-export function toJson({ at, isSandbox, scope, health, lastAnswer, windows, verdict }: Report) {
+export function toJson({ at, isSandbox, scope, health, lastAnswer, live, windows, verdict }: Report) {
   return {
     status: verdict,
     at: formatTimestamp(at),
@@ -85,6 +89,7 @@ export function toJson({ at, isSandbox, scope, health, lastAnswer, windows, verd
       budget_left: health && round(health.budgetLeft, 3),
       breaker: health && (health.isBreakerOpen ? 'open' : 'closed'),
     },
+    live_feeds: live && liveFeedsJson(live, at),
     windows: Object.fromEntries(
       windows.map(({ name, liveShare, operations }) => [
         name,
