@@ -27,6 +27,7 @@ import { mcp } from './mcp/mcp.ts';
 import { createCheckQueue } from './nearby/check-queue.ts';
 import { createVerdicts, learnFromDepartures, type VerdictStore } from './nearby/verdict.ts';
 import { createOperations } from './operations.ts';
+import { REHEARSALS_IN_WORDS } from './sandbox/rehearsal/rehearsal-case.ts';
 import { type SignupOptions, signup } from './signup/signup.ts';
 import { createLayout } from './site/layout.ts';
 import { type SiteOptions, site } from './site/site.ts';
@@ -112,7 +113,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(drain, { connections, docsUrl });
   if (options.pressureLimits) await app.register(pressure, { limits: options.pressureLimits });
   await app.register(sensible);
-  await app.register(openapi, { operations, publicUrl, docsUrl });
+  await app.register(openapi, { operations, publicUrl, docsUrl, notes: isSandbox ? [REHEARSALS_IN_WORDS] : [] });
 
   await app.register(async (api) => {
     await api.register(requestRecorder, { traffic: pages?.traffic ?? null, instruments });

@@ -10,6 +10,7 @@ import { createEfaClient } from './efa/client.ts';
 import { deadlinesFrom } from './efa/deadlines.ts';
 import { defaultConnectionLimits } from './http/connection/connection-limits.ts';
 import { openRedis } from './redis/shared-redis.ts';
+import { findRehearsalCode } from './sandbox/rehearsal/rehearsal-case.ts';
 import { startSandbox } from './sandbox/server.ts';
 import { readLinkSecret } from './signup/magic-link.ts';
 import { createMailer } from './signup/mailer.ts';
@@ -23,7 +24,9 @@ import { createStoreProbe } from './telemetry/store-probe.ts';
 import { watchAdmissions } from './telemetry/store-watch.ts';
 import { createTraffic, type UpstreamHealth } from './telemetry/traffic.ts';
 import { watchUpstream } from './telemetry/upstream-watch.ts';
+import { alwaysClosed } from './upstream/breaker.ts';
 import { coordinateThrough } from './upstream/coordination.ts';
+import { isolate } from './upstream/isolation.ts';
 import { protectUpstream } from './upstream/protection.ts';
 
 /** For an authority on this machine that asks for none. */
@@ -46,19 +49,25 @@ const sharedTraffic =
   redis && shareTraffic({ store: createRedisTraffic(redis, upstream.source), health: upstreamHealth, now });
 const traffic = sharedTraffic ?? createTraffic(now);
 const shared = redis && coordinateThrough(redis, { ...upstream, limits });
-const protection = protectUpstream({
+const guard = {
   asks: clients.map(({ ask }) => watchUpstream(ask, traffic, instruments)),
   limits,
   deadlines,
   log: logger,
-  ...(shared && { shared }),
-});
+};
+const protection = protectUpstream({ ...guard, ...(shared && { shared }) });
 const store = watchAdmissions(openStoreOrExit(), instruments);
 // Any account will do, known or not: what matters is that there is an answer.
 const isStoreReachable = createStoreProbe(() => store.findAccount('none'));
 const app = await buildApp({
   config,
-  ask: protection.ask,
+  // A rehearsed failure touches no other question, and has the same outcome however often it is asked for.
+  ask: isSandbox
+    ? isolate(protection.ask, {
+        nameOf: findRehearsalCode,
+        open: () => protectUpstream({ ...guard, breaker: alwaysClosed }).ask,
+      })
+    : protection.ask,
   deadlines,
   access: { store, acceptsTestKeys: isSandbox, burstLimits: config.burstLimits },
   pages: await pageOptions(config),
@@ -90,8 +99,7 @@ if (isSandbox) await announceSandbox();
 else logger.info(`answers come from ${upstream.source}, with ${config.upstream.apiKeys.length} key(s)`);
 
 async function listen(): Promise<void> {
-  const { host, port } = config;
-  await app.listen({ host, port }).catch((error) => cannotListen(error, 'PORT', port));
+  await app.listen({ host: config.host, port: config.port }).catch((error) => cannotListen(error, 'PORT', config.port));
 }
 
 async function openMetrics(address: NonNullable<Config['metrics']>) {

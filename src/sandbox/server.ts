@@ -10,6 +10,7 @@ import { type Authority, createAuthority } from './authority.ts';
 import { type Answer, type EndpointName, type FaultChooser, sendAnswer } from './fault.ts';
 import { readNetwork } from './network/gtfs-network.ts';
 import type { SandboxNetwork } from './network/network.ts';
+import { createRehearsals, type Performance } from './rehearsal/rehearsals.ts';
 import { seedOf } from './trait.ts';
 
 export interface Sandbox {
@@ -43,6 +44,7 @@ const ANSWERS: Record<EndpointName, (authority: Authority, query: URLSearchParam
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const authority = createAuthority(options.network ?? readNetwork());
   const counts = new Map<EndpointName, number>();
+  const perform = createRehearsals(options.now);
   const closing = new AbortController();
 
   const server = createServer((request, response) => {
@@ -62,8 +64,9 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     }
     const count = (counts.get(endpoint) ?? 0) + 1;
     counts.set(endpoint, count);
-    const fault = options.fault?.({ endpoint, query, count });
-    const answer = answerOf(authority, endpoint, query, options.now());
+    const { act, query: played } = perform(endpoint, query);
+    const fault = options.fault?.({ endpoint, query, count }) ?? act.fault;
+    const answer = answerOf(authority, endpoint, { query: played, act }, options.now());
     await sendAnswer(response, await compressed(answer, request, fault?.kind), fault, closing.signal);
   }
 
@@ -88,13 +91,14 @@ function endpointOf(request: IncomingMessage, pathname: string): EndpointName | 
   return request.method === 'GET' && Object.hasOwn(ANSWERS, name) ? (name as EndpointName) : undefined;
 }
 
-function answerOf(authority: Authority, endpoint: EndpointName, query: URLSearchParams, now: Date): Answer {
+function answerOf(authority: Authority, endpoint: EndpointName, { query, act }: Performance, now: Date): Answer {
   if (query.get('outputFormat') !== 'rapidJSON' || query.get('coordOutputFormat') !== 'EPSG:4326') {
     const body = '<?xml version="1.0" encoding="UTF-8"?><efa><error>outputFormat not supported</error></efa>';
     return { status: 200, headers: { 'content-type': 'text/xml; charset=UTF-8' }, body: Buffer.from(body) };
   }
   const nowSeconds = Math.floor(now.getTime() / 60_000) * 60;
-  return json(200, ANSWERS[endpoint](authority, query, nowSeconds));
+  const plain = ANSWERS[endpoint](authority, query, nowSeconds);
+  return json(200, act.change?.(plain, endpoint) ?? plain);
 }
 
 /** Gzip where the client accepts it, as the authority does. Faults that cut the body need it readable. */
