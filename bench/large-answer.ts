@@ -2,6 +2,7 @@ import { deserialize, serialize } from 'node:v8';
 import { readJson } from '#src/efa/answer/json-reader.ts';
 import type { Ask } from '#src/efa/ask.ts';
 import { payloadSchemaOf, type Question } from '#src/efa/question.ts';
+import { noLiveBoards } from '#src/live/boards/live-boards.ts';
 import { tripsOperation } from '#src/trips/operation.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { NOW, tripAnswer } from '#test/contract/payloads.ts';
@@ -59,6 +60,7 @@ async function findTrips(bytes: Buffer): Promise<unknown> {
   const query = tripsOperation.query.parse({ from: '202091', to: 'G2095102' });
   return tripsOperation.find(query, {
     ask,
+    liveBoards: noLiveBoards,
     now: () => new Date(NOW),
     run: () => Promise.reject(new Error('not needed')),
   });

@@ -15,6 +15,7 @@ import {
 } from './http/connection/connection-limits.ts';
 import { watchConnections } from './http/connection/connections.ts';
 import { drain } from './http/connection/drain.ts';
+import { createHeldRefusals, type RefusalLimits } from './http/connection/held-refusals.ts';
 import { proxyTest } from './http/connection/trusted-proxies.ts';
 import { cors } from './http/cors.ts';
 import { answerError, errorHandler } from './http/error-handler.ts';
@@ -23,17 +24,19 @@ import { operationRoutes } from './http/operation-routes.ts';
 import { paths } from './http/paths.ts';
 import { requestLog } from './http/request-log.ts';
 import { commonHeaders, pageSecurity } from './http/response-headers.ts';
+import type { LiveBoards } from './live/boards/live-boards.ts';
 import { mcp } from './mcp/mcp.ts';
 import { createCheckQueue } from './nearby/check-queue.ts';
 import { createVerdicts, learnFromDepartures, type VerdictStore } from './nearby/verdict.ts';
 import { createOperations } from './operations.ts';
 import { REHEARSALS_IN_WORDS } from './sandbox/rehearsal/rehearsal-case.ts';
 import { type SignupOptions, signup } from './signup/signup.ts';
+import { textBoard } from './site/board/text-board.ts';
+import { createErrorPage } from './site/error-page.ts';
 import { createLayout } from './site/layout.ts';
 import { type SiteOptions, site } from './site/site.ts';
-import { textBoard } from './site/text-board.ts';
 import { type StreamTimes, streamRoutes } from './streams/stream-routes.ts';
-import { countMany, createInstruments, type Instruments } from './telemetry/instruments.ts';
+import { countMany, type Instruments } from './telemetry/instruments.ts';
 import { type PressureLimits, pressure } from './telemetry/pressure.ts';
 import { readiness } from './telemetry/readiness.ts';
 import { requestRecorder } from './telemetry/request-recorder.ts';
@@ -48,6 +51,8 @@ export interface AppOptions {
   config: Pick<Config, 'docsUrl' | 'publicUrl' | 'trustProxy'>;
   /** Asks the authority. */
   ask: Ask;
+  /** Boards from timetables and feeds; without them the authority is asked for every board. */
+  liveBoards?: LiveBoards;
   deadlines?: Deadlines;
   access: AccessOptions;
   /** The pages for people; without them it is the API alone. */
@@ -67,7 +72,9 @@ export interface AppOptions {
   isStoreReachable?: IsStoreReachable;
   /** From where on requests are refused; without them none is. */
   pressureLimits?: PressureLimits;
-  /** Where requests are counted. */
+  /** From where on refusals are held back; without them none is. */
+  refusalLimits?: RefusalLimits;
+  /** Where requests are counted; without them they are not. */
   instruments?: Instruments;
 }
 
@@ -82,7 +89,7 @@ const waitIdly = (ms: number) => wait(ms, undefined, { ref: false });
 /** The service, in order: what every request meets, the operations behind the key check, the pages. Not listening yet. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { pages, now, sleep = waitIdly, deadlines = DEFAULT_DEADLINES } = options;
-  const { instruments = createInstruments(), isStoreReachable = async () => true } = options;
+  const { instruments = null, isStoreReachable = async () => true } = options;
   const { docsUrl, publicUrl, trustProxy } = options.config;
   const limits = options.connectionLimits ?? defaultConnectionLimits({}, Number.POSITIVE_INFINITY);
   const isSandbox = options.access.acceptsTestKeys;
@@ -96,13 +103,16 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const operations = createOperations({ nearby: { verdicts, checkQueue }, docsUrl });
   const answers = createAnswers({
     ask,
+    ...(options.liveBoards && { liveBoards: options.liveBoards }),
     now,
     deadlineMs: deadlines.requestMs,
     log: app.log,
-    countLeftOut: (path, leftOut) => countMany(instruments.leftOutRecords, path, leftOut),
+    countLeftOut: (path, leftOut) => instruments && countMany(instruments.leftOutRecords, path, leftOut),
   });
 
-  await app.register(errorHandler, { docsUrl });
+  const layout = createLayout({ isSandbox, publicUrl });
+  const refusals = options.refusalLimits && createHeldRefusals({ limits: options.refusalLimits, now, sleep });
+  await app.register(errorHandler, { docsUrl, refusals, ...(pages && { drawError: createErrorPage(layout) }) });
   await app.register(cors);
   await app.register(commonHeaders, { isSandbox });
   await app.register(requestLog);
@@ -116,7 +126,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(openapi, { operations, publicUrl, docsUrl, notes: isSandbox ? [REHEARSALS_IN_WORDS] : [] });
 
   await app.register(async (api) => {
-    await api.register(requestRecorder, { traffic: pages?.traffic ?? null, instruments });
+    if (pages || instruments) await api.register(requestRecorder, { traffic: pages?.traffic ?? null, instruments });
     await api.register(access, { ...options.access, now });
     await api.register(operationRoutes, { operations, answers, now });
     await api.register(streamRoutes, { operations, answers, docsUrl, now, times: options.streamTimes });
@@ -127,7 +137,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   if (pages) {
     const page = {
       ...pages,
-      layout: createLayout({ isSandbox }),
+      layout,
       operations,
       answers,
       publicUrl,

@@ -2,11 +2,18 @@ import { z } from 'zod';
 import { type BurstLimits, burstLimits, DEFAULT_BURST_LIMITS } from './access/limits/burst-limit.ts';
 import type { ConnectionLimits } from './http/connection/connection-limits.ts';
 import { type TrustedProxies, trustedProxies } from './http/connection/trusted-proxies.ts';
+import { LIVE_MODES, type LiveMode } from './live/live-mode.ts';
 
 const REAL_UPSTREAM_URL = 'https://api.transport.nsw.gov.au/v1/tp';
 /** The sandbox has no budget of calls. */
 const UNLIMITED = { rps: Number.POSITIVE_INFINITY, dailyBudget: 1e12 };
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+/** What instances with one Redis have to be told alike, and why. */
+const SAME_ON_ALL_INSTANCES = {
+  LINK_SECRET: 'a link in a mail must be valid on every instance. `openssl rand -hex 32` makes one',
+  PUBLIC_URL: 'links in mails and errors must lead to where callers reach all instances',
+};
 
 const wholeNumber = (min: number, max: number) =>
   z
@@ -31,6 +38,8 @@ const environment = z.object({
     .pipe(z.array(z.string().regex(/^[\x21-\x7e]+$/, 'must be one key, or several with commas between')))
     .default([]),
   UPSTREAM_TIMEOUT_MS: wholeNumber(100, 60_000).default(8000),
+  LIVE_FEEDS: z.enum(LIVE_MODES, { error: `must be one of ${LIVE_MODES.join(', ')}` }).optional(),
+  LIVE_FEEDS_URL: httpUrl.optional(),
   UPSTREAM_RPS: wholeNumber(1, 1000).default(5),
   UPSTREAM_DAILY_BUDGET: wholeNumber(1, 100_000_000).default(60_000),
   REDIS_URL: z
@@ -48,6 +57,7 @@ const environment = z.object({
     .string()
     .refine(isMailbox, 'must be an address, or a name and <address>')
     .default('Transit Information Service <keys@localhost>'),
+  MAILS_PER_HOUR: wholeNumber(1, 1_000_000).default(1000),
   LINK_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
   SECURITY_CONTACT: z
     .url({ protocol: /^(mailto|https)$/, error: 'must be a mailto: or https:// URL' })
@@ -61,6 +71,7 @@ const environment = z.object({
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
   METRICS_PORT: wholeNumber(0, 65_535).optional(),
   METRICS_HOST: z.string().default('127.0.0.1'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
   TRUST_PROXY: trustedProxies.default(false),
   MAX_CONNECTIONS: wholeNumber(1, 1_000_000).optional(),
   MAX_CONNECTIONS_PER_ADDRESS: wholeNumber(1, 1_000_000).optional(),
@@ -84,12 +95,16 @@ export interface Config {
   readonly upstreamTimeoutMs: number;
   /** What each key of the authority may be used for; the sandbox knows no limits. */
   readonly upstreamLimits: { readonly rps: number; readonly dailyBudget: number };
+  /** The realtime feeds, and what their paths are appended to; null: they are beside the trip planner. */
+  readonly liveFeeds: { readonly mode: LiveMode; readonly feedsUrl: string | null };
   /** One server, or several nodes of a cluster; none: accounts are kept in `dataDir`, and every process is by itself. */
   readonly redisUrls: readonly string[];
   readonly dataDir: string;
   /** Null: mails are written to `dataDir/outbox`. */
   readonly smtpUrl: string | null;
   readonly mailFrom: string;
+  /** Mails in an hour in each process, for all purposes and callers together. */
+  readonly mailsPerHour: number;
   /** What links in mails are signed with; null: a secret kept in `dataDir`, which instances of the sandbox may share. */
   readonly linkSecret: string | null;
   readonly securityContact: string;
@@ -102,6 +117,8 @@ export interface Config {
   readonly connectionLimits: Partial<ConnectionLimits>;
   /** Where `/metrics` listens; null: nowhere. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
+  /** Where the collector of traces is; null: no traces are made. */
+  readonly tracing: { readonly endpoint: string } | null;
   /** How many requests an account may make in a short time, in each process. */
   readonly burstLimits: BurstLimits;
 }
@@ -123,10 +140,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     problems.push('UPSTREAM_API_KEY must be set when UPSTREAM_URL is not on this machine');
   }
   const asksAuthority = Boolean(given.UPSTREAM_URL || given.UPSTREAM_API_KEY);
-  if (asksAuthority && given.REDIS_URL && !given.LINK_SECRET) {
-    problems.push(
-      'LINK_SECRET must be set when REDIS_URL is: a link in a mail must be valid on every instance. `openssl rand -hex 32` makes one',
-    );
+  if (asksAuthority && given.REDIS_URL) {
+    for (const [name, reason] of Object.entries(SAME_ON_ALL_INSTANCES)) {
+      if (!given[name]) problems.push(`${name} must be set when REDIS_URL is: ${reason}`);
+    }
   }
   if (!parsed.success || problems.length > 0) throw new ConfigError([...new Set(problems)].join('\n'));
 
@@ -143,10 +160,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     upstream,
     upstreamTimeoutMs: data.UPSTREAM_TIMEOUT_MS,
     upstreamLimits: asksAuthority ? { rps: data.UPSTREAM_RPS, dailyBudget: data.UPSTREAM_DAILY_BUDGET } : UNLIMITED,
+    liveFeeds: { mode: data.LIVE_FEEDS ?? (asksAuthority ? 'off' : 'on'), feedsUrl: data.LIVE_FEEDS_URL ?? null },
     redisUrls: data.REDIS_URL,
     dataDir: data.DATA_DIR,
     smtpUrl: data.SMTP_URL ?? null,
     mailFrom: data.MAIL_FROM,
+    mailsPerHour: data.MAILS_PER_HOUR,
     linkSecret: data.LINK_SECRET ?? null,
     securityContact: data.SECURITY_CONTACT,
     tileUrl: data.TILE_URL ?? null,
@@ -158,6 +177,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       ...(data.MAX_CONNECTIONS_PER_ADDRESS && { maxPerAddress: data.MAX_CONNECTIONS_PER_ADDRESS }),
     },
     metrics: data.METRICS_PORT === undefined ? null : { host: data.METRICS_HOST, port: data.METRICS_PORT },
+    tracing: data.OTEL_EXPORTER_OTLP_ENDPOINT ? { endpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT } : null,
     burstLimits: data.BURST_LIMITS,
   });
 }

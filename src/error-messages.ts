@@ -15,10 +15,11 @@ export interface ParameterProblem {
 
 const MAX_VALUE_LENGTH = 100;
 
-/** Every problem in one message: parameter, what is allowed, value received. */
+/** Every problem in one message: parameter, what is allowed, and once for each parameter the value received. */
 export function invalidParameters(problems: readonly ParameterProblem[]): ApiError {
-  const sentences = problems.map(({ parameter, value, allowed }) => {
-    const received = value === undefined || value === '' ? '' : `, received ${quote(value)}`;
+  const sentences = problems.map(({ parameter, value, allowed }, index) => {
+    const isFirst = problems.findIndex((problem) => problem.parameter === parameter) === index;
+    const received = value === undefined || value === '' || !isFirst ? '' : `, received ${quote(value)}`;
     return `${parameter} ${allowed}${received}${allowed.endsWith('?') ? '' : '.'}`;
   });
   return new ApiError('INVALID_PARAMETER', sentences.join(' '));
@@ -58,95 +59,30 @@ export function unknownPath(path: string): ApiError {
   return new ApiError('NOT_FOUND', `There is nothing at ${path}.`);
 }
 
-export function noJourneys(from: string, to: string): ApiError {
+/** `conditions` are the parameters that each journey has to fit. */
+export function noJourneys(from: string, to: string, conditions: readonly string[] = []): ApiError {
+  const fitting = conditions.length > 0 ? ` that fits ${LIST.format(conditions)}` : '';
   return new ApiError(
     'NO_JOURNEYS_FOUND',
-    `The transport authority finds no journey from ${from} to ${to} at this time.`,
+    `The transport authority finds no journey from ${from} to ${to} at this time${fitting}.`,
   );
 }
 
+const LIST = new Intl.ListFormat('en-AU');
+
 export function unknownStop(parameter: string, stopId: string): ApiError {
   return new ApiError('STOP_NOT_FOUND', `${parameter}: the transport authority knows no stop ${stopId}.`);
+}
+
+/** `position` as `lat,lng`. */
+export function unknownPosition(parameter: string, position: string): ApiError {
+  return new ApiError('STOP_NOT_FOUND', `${parameter}: the transport authority knows no place at ${position}.`);
 }
 
 export function methodNotAllowed(path: string, method: string, allowed: string): ApiError {
   return new ApiError('METHOD_NOT_ALLOWED', `${path} does not take ${method}. Allowed: ${allowed}.`, {
     headers: { allow: allowed },
   });
-}
-
-/** `reset` is when counting starts again, `waitSeconds` how long that is from now. */
-export function dailyLimitExceeded(options: {
-  plan: string;
-  limit: number;
-  reset: Date;
-  waitSeconds: number;
-}): ApiError {
-  const { plan, limit, reset, waitSeconds } = options;
-  return new ApiError(
-    'DAILY_LIMIT_EXCEEDED',
-    `The ${plan} plan allows ${limit.toLocaleString('en')} requests a day, and today's are used up. ` +
-      `Counting starts again at 00:00 UTC, ${reset.toISOString().slice(0, 19)}Z.`,
-    { headers: { 'retry-after': String(waitSeconds) } },
-  );
-}
-
-/** `needed` is as how many requests the question counts, `left` how many the account has left. */
-export function tooFewLeft(options: {
-  plan: string;
-  limit: number;
-  left: number;
-  needed: number;
-  reset: Date;
-  waitSeconds: number;
-}): ApiError {
-  const { plan, limit, left, needed, reset, waitSeconds } = options;
-  return new ApiError(
-    'DAILY_LIMIT_EXCEEDED',
-    `This question counts as ${needed} requests, and ${left} of the ${limit.toLocaleString('en')} that the ${plan} plan allows a day are left. ` +
-      `Counting starts again at 00:00 UTC, ${reset.toISOString().slice(0, 19)}Z.`,
-    { headers: { 'retry-after': String(waitSeconds) } },
-  );
-}
-
-/** `reason` is a sentence that says which limit was reached. */
-export function tooManyMails(reason: string, waitSeconds: number): ApiError {
-  const message = `${reason} Try again in ${describeWait(waitSeconds)}. Check the spam folder.`;
-  return new ApiError('TOO_MANY_REQUESTS', message, { headers: { 'retry-after': String(waitSeconds) } });
-}
-
-/** `burst` requests may come at once, and `perSecond` on average. */
-export function tooManyInShortTime(options: {
-  plan: string;
-  perSecond: number;
-  burst: number;
-  waitSeconds: number;
-}): ApiError {
-  const { plan, perSecond, burst, waitSeconds } = options;
-  return new ApiError(
-    'TOO_MANY_REQUESTS',
-    `The ${plan} plan allows ${perSecond.toLocaleString('en')} requests a second, after ${burst.toLocaleString('en')} at once. ` +
-      `Try again in ${describeWait(waitSeconds)}. This request is not counted.`,
-    { headers: { 'retry-after': String(waitSeconds) } },
-  );
-}
-
-export function tooManyUnknownKeys(waitSeconds: number): ApiError {
-  return new ApiError(
-    'TOO_MANY_REQUESTS',
-    'Too many API keys that are not valid are being sent, so this one was not looked up: it may be valid or not. ' +
-      `Try again in ${describeWait(waitSeconds)}.`,
-    { headers: { 'retry-after': String(waitSeconds) } },
-  );
-}
-
-/** `limit` is how many streams the plan allows. */
-export function tooManyStreams(plan: string, limit: number): ApiError {
-  return new ApiError(
-    'TOO_MANY_REQUESTS',
-    `The ${plan} plan allows ${limit.toLocaleString('en')} open streams, and your account has them open. Close one first.`,
-    { headers: { 'retry-after': '10' } },
-  );
 }
 
 export function internalError(cause?: unknown): ApiError {
@@ -181,26 +117,17 @@ export function serviceUnavailable(cause?: unknown): ApiError {
   });
 }
 
-/** Of a connection above a limit; `reason` says which. */
-export function tooManyConnections(reason: 'in all' | 'from your address'): ApiError {
-  const message =
-    reason === 'in all'
-      ? 'Too many connections are open. Try again in a moment.'
-      : 'Too many connections are open from your address. Use those that are open again, or close some.';
-  return new ApiError('SERVICE_UNAVAILABLE', message, { headers: { 'retry-after': '5' } });
-}
-
 export function stopping(): ApiError {
-  return new ApiError('SERVICE_UNAVAILABLE', 'This server is stopping, and the request did not arrive in time.', {
-    headers: { 'retry-after': '5' },
-  });
+  return new ApiError(
+    'SERVICE_UNAVAILABLE',
+    'This server is stopping, and the request did not arrive in time.',
+    retryAfter(5),
+  );
 }
 
-function describeWait(seconds: number): string {
-  if (seconds === 1) return 'a second';
-  if (seconds < 120) return `${seconds} seconds`;
-  const minutes = Math.ceil(seconds / 60);
-  return minutes < 120 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`;
+/** For an error that passes. */
+export function retryAfter(seconds: number) {
+  return { headers: { 'retry-after': String(seconds) } };
 }
 
 /** As JSON, cut by characters: half of a surrogate pair would be invalid. */

@@ -3,6 +3,7 @@ import type { Ask } from './efa/ask.ts';
 import type { LeftOutCounts } from './efa/record.ts';
 import { invalidParameters, type ParameterProblem } from './error-messages.ts';
 import { ERROR_TABLE, type ErrorCode } from './errors.ts';
+import type { LiveBoards } from './live/boards/live-boards.ts';
 import type { Freshness } from './transit/freshness.ts';
 import { findForeign, findMeant } from './transit/parameter-name.ts';
 
@@ -20,6 +21,8 @@ export interface Finding<Body extends object = object> {
 export interface FindContext {
   /** Asks the authority on behalf of the caller, until the caller's deadline. */
   ask: Ask;
+  /** Boards that need no call of the authority. */
+  liveBoards: LiveBoards;
   now: () => Date;
   /** Runs another operation for the same caller. Its kept answer is shared, and its new one is kept. */
   run<Schema extends z.ZodObject, Body extends object>(
@@ -58,8 +61,11 @@ export interface Operation<Query extends z.ZodObject = z.ZodObject, Body extends
 const COMMON_ERRORS = [
   'INVALID_PARAMETER',
   'UNAUTHORIZED',
+  'METHOD_NOT_ALLOWED',
+  'REQUEST_TIMEOUT',
   'TOO_MANY_REQUESTS',
   'DAILY_LIMIT_EXCEEDED',
+  'HEADERS_TOO_LARGE',
   'INTERNAL_ERROR',
   'UPSTREAM_ERROR',
   'SERVICE_UNAVAILABLE',

@@ -8,13 +8,18 @@ import { buildApp, type PageOptions } from './app.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { createEfaClient } from './efa/client.ts';
 import { deadlinesFrom } from './efa/deadlines.ts';
+import { findMode } from './efa/product-class.ts';
 import { defaultConnectionLimits } from './http/connection/connection-limits.ts';
+import { REFUSAL_LIMITS } from './http/connection/held-refusals.ts';
+import { openLive } from './live/live.ts';
 import { openRedis } from './redis/shared-redis.ts';
+import { readNetwork } from './sandbox/network/gtfs-network.ts';
+import { networkMap } from './sandbox/network/network-map.ts';
 import { findRehearsalCode } from './sandbox/rehearsal/rehearsal-case.ts';
 import { startSandbox } from './sandbox/server.ts';
 import { readLinkSecret } from './signup/magic-link.ts';
 import { createMailer } from './signup/mailer.ts';
-import { createInstruments } from './telemetry/instruments.ts';
+import { count, createInstruments } from './telemetry/instruments.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { startMetricsServer } from './telemetry/metrics-server.ts';
 import { ownPressureLimits } from './telemetry/pressure.ts';
@@ -24,7 +29,9 @@ import { createStoreProbe } from './telemetry/store-probe.ts';
 import { watchAdmissions } from './telemetry/store-watch.ts';
 import { createTraffic, type UpstreamHealth } from './telemetry/traffic.ts';
 import { watchUpstream } from './telemetry/upstream-watch.ts';
+import type { Mode } from './transit/mode.ts';
 import { alwaysClosed } from './upstream/breaker.ts';
+import { systemClock } from './upstream/clock.ts';
 import { coordinateThrough } from './upstream/coordination.ts';
 import { isolate } from './upstream/isolation.ts';
 import { protectUpstream } from './upstream/protection.ts';
@@ -49,16 +56,25 @@ const sharedTraffic =
   redis && shareTraffic({ store: createRedisTraffic(redis, upstream.source), health: upstreamHealth, now });
 const traffic = sharedTraffic ?? createTraffic(now);
 const shared = redis && coordinateThrough(redis, { ...upstream, limits });
-const guard = {
-  asks: clients.map(({ ask }) => watchUpstream(ask, traffic, instruments)),
-  limits,
-  deadlines,
-  log: logger,
-};
+const asks = clients.map(({ ask }) => watchUpstream(ask, traffic, instruments));
+const guard = { asks, limits, deadlines, log: logger };
 const protection = protectUpstream({ ...guard, ...(shared && { shared }) });
+const live = openLive({
+  ...upstream,
+  ...config.liveFeeds,
+  timeoutMs: deadlines.callMs,
+  callForFeed: protection.callForFeed,
+  stretch: () => protection.state().stretch,
+  clock: systemClock,
+  log: logger,
+  shared: redis && shared && { redis, source: upstream.source, store: shared.store },
+  recordPoll: (feed, outcome) => count(instruments.feedPolls, feed, outcome),
+  recordBoard: (source, reason, feed) => count(instruments.boards, source, reason, feed),
+});
 const store = watchAdmissions(openStoreOrExit(), instruments);
 // Any account will do, known or not: what matters is that there is an answer.
 const isStoreReachable = createStoreProbe(() => store.findAccount('none'));
+const tracing = config.tracing && (await openTracing(config.tracing));
 const app = await buildApp({
   config,
   // A rehearsed failure touches no other question, and has the same outcome however often it is asked for.
@@ -68,6 +84,7 @@ const app = await buildApp({
         open: () => protectUpstream({ ...guard, breaker: alwaysClosed }).ask,
       })
     : protection.ask,
+  liveBoards: live.boards,
   deadlines,
   access: { store, acceptsTestKeys: isSandbox, burstLimits: config.burstLimits },
   pages: await pageOptions(config),
@@ -77,16 +94,23 @@ const app = await buildApp({
   ...(shared && { verdictStore: shared.store }),
   isStoreReachable,
   pressureLimits: ownPressureLimits(),
+  refusalLimits: REFUSAL_LIMITS,
   instruments,
 });
 
 const metrics = config.metrics && (await openMetrics(config.metrics));
 
-closeWithGrace({ delay: deadlines.closeMs, logger }, async ({ err, signal }) => {
+let isStopping = false;
+// A second signal ends the process at once. SIGTERM is left out, because supervisors repeat it, and what the first one
+// promised to finish must not be dropped.
+const { close } = closeWithGrace({ delay: deadlines.closeMs, logger, skip: ['SIGTERM'] }, async ({ err, signal }) => {
+  isStopping = true;
   if (err) logger.fatal({ err }, 'stopping after an error that nothing caught');
-  else logger.info({ signal }, 'stopping: finishing the requests in flight');
+  else logger.info({ signal: signal ?? 'SIGTERM' }, 'stopping: finishing the requests in flight');
   await app.close();
   await metrics?.close();
+  await live.close();
+  await tracing?.close();
   await sharedTraffic?.close();
   await Promise.all(clients.map((client) => client.close()));
   await upstream.close();
@@ -94,21 +118,35 @@ closeWithGrace({ delay: deadlines.closeMs, logger }, async ({ err, signal }) => 
   redis?.close();
 });
 
+process.on('SIGTERM', () => {
+  if (isStopping) logger.info('SIGTERM again: still finishing the requests in flight');
+  else close();
+});
+
 await listen();
 if (isSandbox) await announceSandbox();
 else logger.info(`answers come from ${upstream.source}, with ${config.upstream.apiKeys.length} key(s)`);
 
 async function listen(): Promise<void> {
-  await app.listen({ host: config.host, port: config.port }).catch((error) => cannotListen(error, 'PORT', config.port));
+  const { host, port } = config;
+  await app.listen({ host, port }).catch((error) => cannotListen(error, 'PORT', port));
 }
 
 async function openMetrics(address: NonNullable<Config['metrics']>) {
-  const registry = createMetrics({ instruments, upstream: protection, isStoreReachable });
+  const registry = createMetrics({ instruments, upstream: protection, live: live.report, isStoreReachable });
   const server = await startMetricsServer(registry, address).catch((error) =>
     cannotListen(error, 'METRICS_PORT', address.port),
   );
   logger.info(`metrics are at http://${address.host}:${server.port}/metrics`);
   return server;
+}
+
+/** The packages are loaded only where traces are wanted. */
+async function openTracing(to: NonNullable<Config['tracing']>) {
+  const { startTracing } = await import('./telemetry/tracing/tracing.ts');
+  // An endpoint may hold a password.
+  logger.info(`traces are sent to ${new URL(to.endpoint).origin}`);
+  return startTracing(to, logger);
 }
 
 function cannotListen({ code, message }: NodeJS.ErrnoException, variable: string, port: number): never {
@@ -133,18 +171,27 @@ function upstreamHealth(): UpstreamHealth {
 
 /** What the pages need of the configuration, and no more of it. */
 async function pageOptions({ tileUrl, tileAttribution, securityContact, ...more }: Config): Promise<PageOptions> {
-  const { smtpUrl, mailFrom, dataDir, linkSecret } = more;
+  const { smtpUrl, mailFrom, mailsPerHour, dataDir, linkSecret } = more;
   return {
     tileUrl,
     tileAttribution,
+    networkMap: upstream.network && networkMap(upstream.network, findRailOrFerry),
     securityContact,
     traffic,
     upstreamHealth,
+    live: live.report,
     testKey,
     accounts: store,
     mailer: createMailer({ smtpUrl, mailFrom, dataDir, log: logger, now }),
+    mailLimits: { perHour: mailsPerHour },
     linkSecret: linkSecret ?? (await keptLinkSecret()),
   };
+}
+
+/** Buses go everywhere: with them nothing else could be seen on the map. */
+function findRailOrFerry(productClass: number): Mode | null {
+  const mode = findMode(productClass);
+  return mode && ['train', 'metro', 'lightrail', 'ferry'].includes(mode) ? mode : null;
 }
 
 function openStoreOrExit(): AccountStore {
@@ -168,11 +215,12 @@ function maxDescriptors(): number {
 async function openUpstream({ upstream }: Config) {
   if (upstream.kind === 'authority') {
     const { url, apiKeys } = upstream;
-    return { url, source: url, apiKeys: apiKeys.length > 0 ? apiKeys : [NO_KEY], close: async () => {} };
+    return { url, source: url, apiKeys: apiKeys.length > 0 ? apiKeys : [NO_KEY], network: null, close: async () => {} };
   }
   const apiKey = crypto.randomUUID();
-  const sandbox = await startSandbox({ apiKey, now });
-  return { url: sandbox.url, source: 'sandbox', apiKeys: [apiKey], close: sandbox.close };
+  const network = readNetwork();
+  const sandbox = await startSandbox({ apiKey, now, network });
+  return { url: sandbox.url, source: 'sandbox', apiKeys: [apiKey], network, close: sandbox.close };
 }
 
 async function keptLinkSecret(): Promise<string> {

@@ -23,10 +23,12 @@ describe('the configuration', () => {
     upstreamTimeoutMs: 8000,
     redisUrls: [],
     dataDir: './data',
+    mailsPerHour: 1000,
     logLevel: 'info',
     trustProxy: false,
     connectionLimits: {},
     metrics: null,
+    tracing: null,
     burstLimits: {
       free: { perSecond: 10, burst: 60 },
       developer: { perSecond: 50, burst: 300 },
@@ -51,8 +53,10 @@ describe('the configuration', () => {
       'DATA_DIR',
       'LOG_LEVEL',
       'TRUST_PROXY',
+      'MAILS_PER_HOUR',
       'METRICS_PORT',
       'METRICS_HOST',
+      'OTEL_EXPORTER_OTLP_ENDPOINT',
       'BURST_LIMITS',
     ];
     expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(readConfig({}));
@@ -68,7 +72,9 @@ describe('the configuration', () => {
       UPSTREAM_URL: 'https://upstream.example/v1/tp/',
       UPSTREAM_API_KEY: ' one, two ',
       UPSTREAM_TIMEOUT_MS: '500',
+      MAILS_PER_HOUR: '50',
       LOG_LEVEL: 'debug',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/',
       TRUST_PROXY: '2',
       MAX_CONNECTIONS: '5000',
       MAX_CONNECTIONS_PER_ADDRESS: '100',
@@ -81,7 +87,9 @@ describe('the configuration', () => {
       docsUrl: 'https://docs.example/api',
       upstream: { kind: 'authority', url: 'https://upstream.example/v1/tp', apiKeys: ['one', 'two'] },
       upstreamTimeoutMs: 500,
+      mailsPerHour: 50,
       logLevel: 'debug',
+      tracing: { endpoint: 'http://collector:4318' },
       trustProxy: 2,
       connectionLimits: { max: 5000, maxPerAddress: 100 },
       burstLimits: {
@@ -148,7 +156,9 @@ describe('the configuration', () => {
     const several = { REDIS_URL: 'redis://redis', UPSTREAM_API_KEY: 'one' };
     expect(problemsOf(several)).toMatch(/^LINK_SECRET must be set when REDIS_URL is: /);
     expect(problemsOf({ REDIS_URL: 'redis://redis', UPSTREAM_URL: 'http://localhost' })).toMatch(/^LINK_SECRET/);
-    expect(readConfig({ ...several, LINK_SECRET: 'x'.repeat(32) }).linkSecret).toBe('x'.repeat(32));
+    expect(problemsOf(several)).toMatch(/^PUBLIC_URL must be set when REDIS_URL is: /m);
+    const complete = { ...several, LINK_SECRET: 'x'.repeat(32), PUBLIC_URL: 'https://transit.example' };
+    expect(readConfig(complete).linkSecret).toBe('x'.repeat(32));
     expect(readConfig({ REDIS_URL: 'redis://redis' }).linkSecret).toBeNull();
     expect(readConfig({ UPSTREAM_API_KEY: 'one' }).linkSecret).toBeNull();
   });

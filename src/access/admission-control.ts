@@ -15,6 +15,8 @@ export interface AdmissionControl {
    * that counts as several is admitted when all of them fit into the day.
    */
   admit(key: ApiKey, options?: { count?: number; day?: UtcDay }): Promise<Admission | null>;
+  /** The same, where that can be said without asking the store; else undefined. */
+  recall(key: ApiKey): Admission | null | undefined;
   /** Whether the store has said in the last seconds that there is no such key. */
   isUnknown(key: ApiKey): boolean;
   /** The account of a key that the store has confirmed in the last ten minutes; null for any other key. */
@@ -48,11 +50,16 @@ export function createAdmissionControl(options: {
     key: ApiKey,
     { count = 1, day = utcDay(now()) }: { count?: number; day?: UtcDay } = {},
   ): Promise<Admission | null> {
+    const recalled = recall(key, day, count);
+    if (recalled !== undefined) return recalled;
+    return presence.isAway(key.accountId) ? admitWhileAway(key, day, count) : askStore(key, day, count);
+  }
+
+  function recall(key: ApiKey, day = utcDay(now()), count = 1): Admission | null | undefined {
     if (local.isUnknown(key)) return null;
     const recalled = store.isRemote ? local.recall(key, day, count) : null;
     if (recalled?.kind === 'admitted') countLater(key.accountId, day, count);
-    if (recalled) return recalled;
-    return presence.isAway(key.accountId) ? admitWhileAway(key, day, count) : askStore(key, day, count);
+    return recalled ?? undefined;
   }
 
   /** Before the store is asked about an account, it learns all that was counted here without it. */
@@ -106,6 +113,7 @@ export function createAdmissionControl(options: {
 
   return {
     admit,
+    recall: (key) => recall(key),
     isUnknown: local.isUnknown,
     callerOf: local.callerOf,
     throttled(caller) {

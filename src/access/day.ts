@@ -3,8 +3,13 @@ export type UtcDay = string;
 
 const DAY_MS = 86_400_000;
 
+/** Every request needs the day, and it is nearly always the same as a moment ago. */
+let latest = { number: Number.NaN, day: '' };
+
 export function utcDay(now: Date): UtcDay {
-  return now.toISOString().slice(0, 10).replaceAll('-', '');
+  const number = Math.floor(now.getTime() / DAY_MS);
+  if (number !== latest.number) latest = { number, day: now.toISOString().slice(0, 10).replaceAll('-', '') };
+  return latest.day;
 }
 
 /** The UTC day that many days after the day of `now`, or before when negative. */

@@ -1,4 +1,4 @@
-import { tooManyUnknownKeys } from '../error-messages.ts';
+import { tooManyUnknownKeys } from '../limit-messages.ts';
 import type { Admission } from './admission.ts';
 import type { AdmissionControl } from './admission-control.ts';
 import type { ApiKey } from './keys.ts';
@@ -9,9 +9,10 @@ import type { LookUpLimit } from './limits/look-up-limit.ts';
 export interface Entrance {
   /**
    * `throttled` when the account has made too many requests in a short time; such a request is not counted. Null: there is
-   * no such key, or it was revoked. Throws `TOO_MANY_REQUESTS` when too many unknown keys were looked up.
+   * no such key, or it was revoked. Throws `TOO_MANY_REQUESTS` when too many unknown keys were looked up. Not a promise
+   * where the store need not be asked: most requests of busy callers then wait for nothing.
    */
-  enter(key: ApiKey, ip: string): Promise<Admission | null>;
+  enter(key: ApiKey, ip: string): Admission | null | Promise<Admission | null>;
 }
 
 export function createEntrance(options: {
@@ -23,10 +24,11 @@ export function createEntrance(options: {
   /** By hash. Equal keys are looked up once at a time. */
   const underWay = new Map<string, Promise<Admission | null>>();
 
-  function enterAgain(key: ApiKey): Promise<Admission | null> {
+  function enterAgain(key: ApiKey): Admission | null | Promise<Admission | null> {
     const caller = admissions.callerOf(key);
-    if (caller && !bursts.take(caller)) return Promise.resolve(admissions.throttled(caller));
-    return admissions.admit(key);
+    if (caller && !bursts.take(caller)) return admissions.throttled(caller);
+    const recalled = admissions.recall(key);
+    return recalled === undefined ? admissions.admit(key) : recalled;
   }
 
   /** The plan is known only with the answer of the store, which has then counted the request. */

@@ -16,6 +16,7 @@ const CHECKSUM_LENGTH = 6;
 
 const KEY = /^tis_(live|test)_([0-9A-Za-z]{8})[0-9A-Za-z]{33}$/;
 const KEY_PREFIX = /tis_(live|test)_/i;
+const MAY_HOLD_KEY = /tis|%/i;
 const KEY_IN_URL = /tis(?:_|%5f)(?:live|test)(?:_|%5f)[^/?&#\s]*/gi;
 
 /** `test` keys are for the sandbox only. */
@@ -50,6 +51,7 @@ export function looksLikeKey(text: string): boolean {
 
 /** The URL without keys, for the log. */
 export function hideKeys(url: string): string {
+  if (!MAY_HOLD_KEY.test(url)) return url;
   const hidden = url.replace(KEY_IN_URL, 'tis_…');
   // Percent-encoded keys too.
   return looksLikeKey(decoded(hidden)) ? decoded(hidden).replace(KEY_IN_URL, 'tis_…') : hidden;

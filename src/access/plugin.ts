@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
+import type { ApiError } from '../errors.ts';
 import type { Admission } from './admission.ts';
 import { createAdmissionControl } from './admission-control.ts';
 import { invalidKey, readKey, testKeyOnly } from './credential.ts';
@@ -84,20 +85,32 @@ export const access = fp(
       if (admission.kind === 'exhausted') throw exhausted(admission, now());
     }
 
-    app.addHook('preHandler', async (request) => {
-      const admission = await entrance.enter(keyOf(request), request.ip);
-      if (!admission) throw invalidKey();
+    /** Why the request is refused; undefined when it is admitted. */
+    function noteAdmission(request: FastifyRequest, admission: Admission | null): ApiError | undefined {
+      if (!admission) return invalidKey();
       request.admission = admission;
-      if (admission.kind === 'exhausted') throw exhausted(admission, now());
-      if (admission.kind === 'throttled') throw tooFast(admission, bursts);
+      if (admission.kind === 'exhausted') return exhausted(admission, now());
+      if (admission.kind === 'throttled') return tooFast(admission, bursts);
+      return undefined;
+    }
+
+    // The hooks have callbacks: a request that waits for nothing is served without a promise.
+    app.addHook('preHandler', (request, _reply, done) => {
+      const entered = entrance.enter(keyOf(request), request.ip);
+      if (!(entered instanceof Promise)) return done(noteAdmission(request, entered));
+      entered.then((admission) => noteAdmission(request, admission)).then(done, done);
     });
 
-    app.addHook('onSend', async (request, reply) => {
+    app.addHook('onSend', (request, reply, _payload, done) => {
       const { admission } = request;
-      if (!admission) return;
-      if (admission.kind === 'admitted' && isFree(request, reply))
-        request.admission = await admissions.giveBack(admission);
-      reply.headers(rateLimitHeaders(request.admission ?? admission, now()));
+      if (!admission) return done();
+      const finish = (settled: Admission) => {
+        request.admission = settled;
+        reply.headers(rateLimitHeaders(settled, now()));
+        done();
+      };
+      if (admission.kind !== 'admitted' || !isFree(request, reply)) return finish(admission);
+      admissions.giveBack(admission).then(finish, done);
     });
 
     app.addHook('onClose', () => admissions.close());

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { type Ask, type AskOptions, MOST_WAITING, type Priority } from '../efa/ask.ts';
 import { isEveryday, type LeftOutCounts } from '../efa/record.ts';
 import { upstreamTimeout } from '../error-messages.ts';
+import { type LiveBoards, noLiveBoards } from '../live/boards/live-boards.ts';
 import type { FindContext, Finding, Operation } from '../operation.ts';
 import { createConcurrencyLimit } from './concurrency-limit.ts';
 import { createFinishedAnswers, type FinishedAnswer, type FinishedAnswers } from './finished-answer.ts';
@@ -51,13 +52,14 @@ export function queryKey({ path }: Operation, query: Query): string {
 /** Runs operations, each question once at a time. `deadlineMs` is how long a request waits. */
 export function createAnswers(options: {
   ask: Ask;
+  liveBoards?: LiveBoards;
   now: () => Date;
   deadlineMs: number;
   log: Record<'warn' | 'debug', (fields: object, message: string) => void>;
   /** Is given the records that an operation left out, by reason. */
   countLeftOut?: (path: string, leftOut: LeftOutCounts) => void;
 }): Answers {
-  const { ask, now, deadlineMs, log, countLeftOut } = options;
+  const { ask, liveBoards = noLiveBoards, now, deadlineMs, log, countLeftOut } = options;
   const finished = createFinishedAnswers({ maxBytes: MAX_BYTES, now: () => now().getTime() });
   const underWay = new Map<string, Underway>();
 
@@ -81,6 +83,7 @@ export function createAnswers(options: {
     const deadline = AbortSignal.timeout(deadlineMs);
     const context: FindContext = {
       ask: askFor(asker, deadline),
+      liveBoards,
       now,
       run: (other, otherQuery) => {
         const found = limited(async () => {

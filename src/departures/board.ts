@@ -62,7 +62,7 @@ function limitTo(limit: number, departures: ScheduledDeparture[]): ScheduledDepa
 
 async function readPage(ask: Ask, question: BoardQuestion): Promise<Page> {
   const answer = await ask(question);
-  return { ...mapDepartures(answer.payload, question), freshness: freshnessOf(answer) };
+  return { ...(await mapDepartures(answer.payload, question)), freshness: freshnessOf(answer) };
 }
 
 /** Null when there is nothing further on. */

@@ -35,9 +35,11 @@ export interface DeparturePage {
  * the day, `UPSTREAM_ERROR` when the answer is the board of another stop. A known stop with nothing leaving is a page
  * without departures.
  */
-export function mapDepartures(payload: DepartureMonitorPayload, question: Asked): DeparturePage {
+export async function mapDepartures(payload: DepartureMonitorPayload, question: Asked): Promise<DeparturePage> {
   const stopName = getStopName(payload, question);
-  const { kept, leftOut } = mapRecords(payload.stopEvents, stopEventSchema, (event) => mapStopEvent(event, stopName));
+  const { kept, leftOut } = await mapRecords(payload.stopEvents, stopEventSchema, (event) =>
+    mapStopEvent(event, stopName),
+  );
   return {
     stopName,
     departures: withDistinctKeys(kept),

@@ -1,8 +1,15 @@
 import { compile } from 'html-to-text';
+import { LRUCache } from 'lru-cache';
 import type { Info } from './payload.ts';
+
+/** Of all notices of one departure or leg, in characters of markup. The most that was recorded is 1,880. */
+const MAX_MARKUP = 6000;
+/** Real markup is a few lists deep; a deeper one would overflow the stack. */
+const MAX_DEPTH = 50;
 
 const stripMarkup = compile({
   wordwrap: false,
+  limits: { maxDepth: MAX_DEPTH, ellipsis: '' },
   selectors: [
     { selector: 'a', options: { ignoreHref: true } },
     { selector: 'img', format: 'skip' },
@@ -12,28 +19,44 @@ const stripMarkup = compile({
   ],
 });
 
+/** Plain texts by their markup: many departures and legs have the same notices, and removing the markup takes long. */
+const known = new LRUCache<string, string>({
+  maxSize: 2_000_000,
+  sizeCalculation: (text, markup) => text.length + markup.length + 1,
+});
+
+/** The beginning of a text, as far as it may still be read. */
+type Shorten = (text: string) => string;
+
 /** Disruption notices as plain text, in upstream's order, each text once. Permanent notices (`veryLow`) are left out. */
 export function mapAlerts(infos: readonly Info[]): string[] {
-  return [...new Set(infos.filter((info) => info.priority !== 'veryLow').flatMap(mapTexts))];
+  let left = MAX_MARKUP;
+  const shorten = (text: string) => {
+    const short = text.slice(0, left);
+    left -= short.length;
+    return short;
+  };
+  const shown = infos.filter((info) => info.priority !== 'veryLow');
+  return [...new Set(shown.flatMap((info) => mapTexts(info, shorten)))];
 }
 
 /**
  * The texts of one notice. Some answers have the text at the top of the notice, some only in its links, most in both
  * places; several links are several texts. A text that another one contains is dropped.
  */
-function mapTexts(info: Info): string[] {
+function mapTexts(info: Info, shorten: Shorten): string[] {
   const links = info.infoLinks.filter(
     ({ subtitle, content }) => !content || content !== info.content || subtitle !== info.subtitle,
   );
-  const texts = [{ ...info, speechText: info.properties?.speechText }, ...links].map(mapText);
+  const texts = [{ ...info, speechText: info.properties?.speechText }, ...links].map((part) => mapText(part, shorten));
   const isContained = (text: string, index: number) =>
     texts.some((other, at) => at !== index && contains(other, text) && (other.length > text.length || at < index));
   return texts.filter((text, index) => text !== '' && !isContained(text, index));
 }
 
-function mapText(part: Info['infoLinks'][number]): string {
-  const subtitle = toPlainText(part.subtitle || part.urlText || '');
-  const content = toPlainText(part.content || part.speechText || '');
+function mapText(part: Info['infoLinks'][number], shorten: Shorten): string {
+  const subtitle = toPlainText(shorten(part.subtitle || part.urlText || ''));
+  const content = toPlainText(shorten(part.content || part.speechText || ''));
   if (content === '') return subtitle;
   const heading = subtitle.replace(/[.:]$/, '');
   return saysSomethingOfItsOwn(heading, content) ? `${heading}: ${content}` : content;
@@ -51,5 +74,9 @@ function contains(text: string, part: string): boolean {
 
 /** Markup and entities removed, white space folded. Plain text passes through as it is. */
 function toPlainText(markup: string): string {
-  return stripMarkup(markup).replace(/\s+/g, ' ').trim();
+  const before = known.get(markup);
+  if (before !== undefined) return before;
+  const text = stripMarkup(markup).replace(/\s+/g, ' ').trim();
+  known.set(markup, text);
+  return text;
 }

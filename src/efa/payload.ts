@@ -6,6 +6,16 @@ import { z } from 'zod';
  * by one (`mapRecords`), so that a bad record costs only itself.
  */
 
+/**
+ * What is read at most; the rest is not looked at, so that one answer cannot keep the process busy. The longest real
+ * lists had 40 departures, 8 journeys of 5 legs, and 6 elements of other kinds.
+ */
+const MAX_STOP_EVENTS = 200;
+const MAX_JOURNEYS = 50;
+/** A journey with more legs is left out: without one of its legs it would be wrong. */
+const MAX_LEGS = 20;
+const MAX_ELEMENTS = 20;
+
 /** Identifiers and names sometimes come as unquoted numbers. */
 const text = decorating(z.union([z.string(), z.number().transform(String)]));
 
@@ -20,10 +30,8 @@ const number = decorating(z.union([z.number(), numeral]).pipe(reasonable));
 const flag = decorating(z.union([z.boolean(), z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] })]));
 
 /** A list whose only element is sometimes given bare; null and a missing key are the empty list. */
-const list = z.preprocess((value) => {
-  if (value === undefined || value === null) return [];
-  return Array.isArray(value) ? value : [value];
-}, z.array(z.unknown()));
+const list = firstOf(Number.POSITIVE_INFINITY);
+const elements = firstOf(MAX_ELEMENTS);
 
 const stopPointProperties = z.object({
   stopId: text,
@@ -130,15 +138,20 @@ export const efaLegSchema = z.object({
   infos: listOf(infoSchema),
   footPathInfo: listOf(z.object({ position: text, duration: number })),
   interchange: decorating(z.object({ coords: z.unknown().optional() })),
+  properties: decorating(vehiclePropertiesSchema),
 });
 
-export const efaJourneySchema = z.object({ legs: list.pipe(z.array(z.unknown()).min(1)) });
+export const efaJourneySchema = z.object({ legs: list.pipe(z.array(z.unknown()).min(1).max(MAX_LEGS)) });
 
 const systemMessages = listOf(z.object({ code: number, text }));
 
-export const departureMonitorSchema = z.object({ systemMessages, locations: list, stopEvents: list });
+export const departureMonitorSchema = z.object({
+  systemMessages,
+  locations: elements,
+  stopEvents: firstOf(MAX_STOP_EVENTS),
+});
 export const locationsSchema = z.object({ systemMessages, locations: list });
-export const tripSchema = z.object({ systemMessages, journeys: list });
+export const tripSchema = z.object({ systemMessages, journeys: firstOf(MAX_JOURNEYS) });
 
 export type TimedStopPoint = z.infer<typeof timedStopPointSchema>;
 export type Transportation = z.infer<typeof transportationSchema>;
@@ -167,10 +180,18 @@ function decorating<Schema extends z.ZodType>(schema: Schema) {
   return schema.optional().catch(undefined);
 }
 
+function firstOf(max: number) {
+  return z.preprocess((value) => {
+    if (value === undefined || value === null) return [];
+    if (!Array.isArray(value)) return [value];
+    return value.length > max ? value.slice(0, max) : value;
+  }, z.array(z.unknown()));
+}
+
 /** A decorating list; its elements that cannot be read are dropped. */
 function listOf<Item extends z.ZodType>(item: Item) {
-  return list.transform((elements) =>
-    elements.flatMap((element): z.output<Item>[] => {
+  return elements.transform((found) =>
+    found.flatMap((element): z.output<Item>[] => {
       const read = item.safeParse(element);
       return read.success ? [read.data] : [];
     }),

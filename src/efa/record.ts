@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { z } from 'zod';
 import { ApiError } from '../errors.ts';
 
@@ -41,18 +42,26 @@ export function need<Value>(value: Value | null | undefined, reason: LeftOutReas
   return value;
 }
 
+/** After so long other work gets its turn. */
+const SLICE_MS = 10;
+
 /**
  * Reads and maps each record in a guard of its own. A record that cannot be read is left out and counted.
  * Throws `UPSTREAM_ERROR` when there are records and every one of them is bad: an empty answer would be a lie.
  */
-export function mapRecords<Record, Ours>(
+export async function mapRecords<Record, Ours>(
   records: readonly unknown[],
   schema: z.ZodType<Record>,
   map: (record: Record) => Ours,
-): { kept: Ours[]; leftOut: LeftOutCounts } {
+): Promise<{ kept: Ours[]; leftOut: LeftOutCounts }> {
   const kept: Ours[] = [];
   const leftOut: LeftOutCounts = {};
+  let turnEndsAt = performance.now() + SLICE_MS;
   for (const record of records) {
+    if (performance.now() > turnEndsAt) {
+      await nextTurn();
+      turnEndsAt = performance.now() + SLICE_MS;
+    }
     try {
       kept.push(map(readRecord(record, schema)));
     } catch (error) {

@@ -1,4 +1,5 @@
 import type { Mode } from '../transit/mode.ts';
+import type { Place } from '../transit/place.ts';
 import type { WallClock } from '../transit/time.ts';
 import { toExcludedClasses } from './product-class.ts';
 
@@ -23,12 +24,16 @@ export interface StopFinderQuestion {
   text: string;
 }
 
-/** Journeys between two stops; `at` null means now. */
+/** Journeys between two places; `at` null means now. */
 export interface TripQuestion {
-  from: string;
-  to: string;
+  from: Place;
+  to: Place;
   at: WallClock | null;
   isArrival: boolean;
+  /** All unless given. */
+  modes?: readonly Mode[];
+  /** True when a wheelchair has to get on and off everywhere. */
+  isAccessible?: boolean;
 }
 
 /** The parameters of a request to the authority that depend on the question. */
@@ -46,7 +51,7 @@ export function toDepartureMonitorQuery({ stopId, modes, at }: DepartureMonitorQ
 /** Longitude goes first in questions, latitude first in answers. */
 export function toCoordQuery({ lat, lng, radiusMetres }: CoordQuestion): EfaQuery {
   return {
-    coord: `${toDegrees(lng)}:${toDegrees(lat)}:EPSG:4326`,
+    coord: toCoord(lat, lng),
     radius_1: String(radiusMetres),
     radius_2: String(radiusMetres),
   };
@@ -56,14 +61,25 @@ export function toStopFinderQuery({ text }: StopFinderQuestion): EfaQuery {
   return { name_sf: text.trim().replace(/\s+/g, ' ').toLowerCase() };
 }
 
-export function toTripQuery({ from, to, at, isArrival }: TripQuestion): EfaQuery {
+export function toTripQuery({ from, to, at, isArrival, modes, isAccessible }: TripQuestion): EfaQuery {
   return {
-    name_origin: from.toUpperCase(),
-    name_destination: to.toUpperCase(),
+    ...toEnd('origin', from),
+    ...toEnd('destination', to),
     depArrMacro: isArrival ? 'arr' : 'dep',
     ...toDateAndTime(at),
     calcNumberOfTrips: JOURNEYS_ASKED,
+    ...(modes && toExclusion(modes)),
+    ...(isAccessible && { wheelchair: 'on' }),
   };
+}
+
+function toEnd(end: 'origin' | 'destination', place: Place): Record<string, string> {
+  if (typeof place === 'string') return { [`name_${end}`]: place.toUpperCase() };
+  return { [`type_${end}`]: 'coord', [`name_${end}`]: toCoord(...place) };
+}
+
+function toCoord(lat: number, lng: number): string {
+  return `${toDegrees(lng)}:${toDegrees(lat)}:EPSG:4326`;
 }
 
 /** A plain decimal without an exponent. Adding zero turns -0 into 0. */

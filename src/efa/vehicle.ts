@@ -9,23 +9,31 @@ export function findRunId(...places: (VehicleProperties | undefined)[]): string 
   return ids.map((id) => id?.trim()).find((id) => id) ?? null;
 }
 
-/**
- * Whether the vehicle is accessible: by what is known of the vehicle on this run, else by what the timetable plans.
- * Only where an answer says nothing of the vehicle does the accessibility of the stop stand in for it.
- */
+/** Whether the vehicle of a departure is accessible. Where nothing is said of the vehicle, the stop stands in for it. */
 export function isWheelchairAccessible({
   properties: event,
   transportation: { properties: run },
 }: Pick<StopEvent, 'properties'> & { transportation: Pick<Transportation, 'properties'> }): boolean {
-  const attributes = [...(run?.attributes ?? []), ...(event?.attributes ?? [])];
+  return findVehicleAccess(event, run) ?? event?.WheelchairAccess === true;
+}
+
+/**
+ * Whether the vehicle is accessible: by what is known of the vehicle on this run, else by what the timetable plans; null
+ * where the answer says neither.
+ */
+export function findVehicleAccess(
+  record: VehicleProperties | undefined,
+  run: VehicleProperties | undefined,
+): boolean | null {
+  const attributes = [...(run?.attributes ?? []), ...(record?.attributes ?? [])];
   const hasAttribute = (name: string) => (attributes.includes(name) ? true : undefined);
   return (
-    event?.AVMLowFloorVeh ??
+    record?.AVMLowFloorVeh ??
     run?.AVMLowFloorVeh ??
     hasAttribute('AVM_LOWFLOORVEHICLE') ??
-    event?.PlanWheelChairAccess ??
+    record?.PlanWheelChairAccess ??
     run?.PlanWheelChairAccess ??
     hasAttribute('PLAN_WHEELCHAIRACCESS') ??
-    event?.WheelchairAccess === true
+    null
   );
 }

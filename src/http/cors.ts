@@ -54,9 +54,10 @@ const PREFLIGHT_HEADERS = {
  */
 export const cors = fp(
   async (app: FastifyInstance) => {
-    app.addHook('onRequest', async (request, reply) => {
+    app.addHook('onRequest', (request, reply, done) => {
       reply.headers(CROSS_ORIGIN_HEADERS);
-      if (isPreflight(request)) return reply.code(204).headers(PREFLIGHT_HEADERS).send();
+      if (isPreflight(request)) reply.code(204).headers(PREFLIGHT_HEADERS).send();
+      else done();
     });
   },
   { name: 'cors' },

@@ -1,20 +1,43 @@
 import { internalError, serviceUnavailable, upstreamFailed } from '../error-messages.ts';
 import { ApiError, codeForStatus } from '../errors.ts';
+import {
+  bodyLengthWrong,
+  bodyTooLarge,
+  invalidJson,
+  malformedUrl,
+  notUnderstood,
+  unsupportedMediaType,
+} from './request-errors.ts';
 
 /** Whatever was thrown, as the one kind of error that we answer with. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const { statusCode = 500, code = '', message, expose } = (error ?? {}) as Partial<FrameworkError>;
-  if (code === 'FST_ERR_BAD_URL') {
-    return new ApiError('INVALID_PARAMETER', 'The URL is malformed. Percent-encode the path as UTF-8.');
-  }
+  const ours = FRAMEWORK_ERRORS[code] ?? CLIENT_ERRORS[statusCode];
+  if (ours) return ours(error);
   if (statusCode >= 400 && statusCode < 500) {
-    // Fastify and http-errors write these messages for callers; other errors with such a status may hold anything.
-    const shown = expose || code.startsWith('FST_') ? message : undefined;
-    return new ApiError(codeForStatus(statusCode), shown ?? 'The request could not be understood.', { cause: error });
+    // http-errors writes these messages for callers; other errors with such a status may hold anything.
+    return expose && message
+      ? new ApiError(codeForStatus(statusCode), message, { cause: error })
+      : notUnderstood(error);
   }
   return SERVER_ERRORS[statusCode]?.(error) ?? internalError(error);
 }
+
+/** Our words for what the framework says of requests that it cannot read. */
+const FRAMEWORK_ERRORS: Record<string, (cause: unknown) => ApiError> = {
+  FST_ERR_BAD_URL: malformedUrl,
+  FST_ERR_CTP_INVALID_JSON_BODY: invalidJson,
+  FST_ERR_CTP_EMPTY_JSON_BODY: invalidJson,
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: bodyLengthWrong,
+};
+
+const CLIENT_ERRORS: Record<number, (cause: unknown) => ApiError> = {
+  // Static files: a path that leads out of their folder.
+  403: (cause) => new ApiError('NOT_FOUND', 'There is nothing at this path.', { cause }),
+  413: bodyTooLarge,
+  415: unsupportedMediaType,
+};
 
 /** Our words for the 5xx of plugins: theirs are for the log. */
 const SERVER_ERRORS: Record<number, (cause: unknown) => ApiError> = {

@@ -1,5 +1,4 @@
 import {
-  dailyLimitExceeded,
   internalError,
   invalidParameters,
   methodNotAllowed,
@@ -7,29 +6,16 @@ import {
   noJourneys,
   pastDate,
   serviceUnavailable,
-  tooManyInShortTime,
   unknownPath,
   unknownStop,
   upstreamFailed,
   upstreamRefused,
   upstreamTimeout,
 } from '../error-messages.ts';
-import type { ApiError, ErrorCode } from '../errors.ts';
-
-/** What the documentation says of an error. Pages and OpenAPI are made from this table. */
-export interface ErrorDoc {
-  title: string;
-  /** When it is answered. One or two sentences. */
-  cause: string;
-  /** What to do, step by step; `{operations}` stands for the paths of the operations. */
-  fix: readonly string[];
-  /** The error as it is thrown, with example values. */
-  example: ApiError;
-  /** Whether, and when, the same request is worth sending again. */
-  retry: string;
-  /** A request that works, as arguments of curl; `{base}` stands for the address of the service. */
-  curl: string;
-}
+import type { ErrorCode } from '../errors.ts';
+import { dailyLimitExceeded, tooManyInShortTime } from '../limit-messages.ts';
+import type { ErrorDoc } from './error-doc.ts';
+import { REQUEST_ERROR_DOCS } from './request-error-docs.ts';
 
 const AUTHORIZED = '-H "Authorization: Bearer $TIS_KEY"';
 const BOARD = `${AUTHORIZED} "{base}/v1/departures?stop=200070&modes=all&limit=5"`;
@@ -37,7 +23,9 @@ const SEARCH = `${AUTHORIZED} "{base}/v1/stops/search?q=town%20hall"`;
 const JOURNEY = `${AUTHORIZED} "{base}/v1/trips?from=202020&to=209573"`;
 const WAIT_AND_DOUBLE = 'Yes. Wait for the seconds in Retry-After, then double the wait each time, up to a minute.';
 
+/** Pages and OpenAPI are made from this table. */
 export const ERROR_DOCS: Record<ErrorCode, ErrorDoc> = {
+  ...REQUEST_ERROR_DOCS,
   INVALID_PARAMETER: {
     title: 'A parameter is missing or not allowed',
     cause:
@@ -85,11 +73,12 @@ export const ERROR_DOCS: Record<ErrorCode, ErrorDoc> = {
     curl: BOARD,
   },
   NO_JOURNEYS_FOUND: {
-    title: 'No journey joins the two stops',
+    title: 'No journey joins the two places',
     cause:
-      'The trip planner knows both stops and finds no way between them at that time: no service runs, or the two are not linked at all.',
+      'The trip planner knows both places and finds no way between them at that time: no service runs, the two are not linked at all, or no journey fits modes, wheelchair and max_changes.',
     fix: [
       'Try another time of day: some stops are served in peak hours only.',
+      'Leave out the parameters that the message names, or ask for another time: max_changes looks at the next few journeys only.',
       'Check both stops with the stop search; a stop of the same name may be in another town.',
     ],
     example: noJourneys('200070', 'G99006002'),

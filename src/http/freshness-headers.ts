@@ -1,7 +1,37 @@
+import type { FinishedAnswer } from '../answers/finished-answer.ts';
 import type { Freshness } from '../transit/freshness.ts';
+
+const SECOND_MS = 1000;
+/** Authorization, so that a cache on the client shows the answer of one key to no other, and to no revoked one. */
+const VARY = 'Accept-Encoding, Authorization';
 
 /** Our name in `Cache-Status`. */
 const CACHE_NAME = 'transit';
+
+/** Header fields, and when they say what is true: milliseconds since 1970. */
+interface HeaderBlock {
+  fields: Record<string, string>;
+  validFrom: number;
+  validUntil: number;
+}
+
+const blocks = new WeakMap<FinishedAnswer, HeaderBlock>();
+
+/** The headers that are the same in every form of the answer; put together once for the requests of a second. */
+export function answerHeaders(answer: FinishedAnswer, now: number): Record<string, string> {
+  const before = blocks.get(answer);
+  if (before && now >= before.validFrom && now < before.validUntil) return before.fields;
+  const fields = { ...freshnessHeaders(answer.freshness, now), etag: answer.body.etag, vary: VARY };
+  blocks.set(answer, { fields, validFrom: now, validUntil: nextChange(answer.freshness, now) });
+  return fields;
+}
+
+/** When `Age` or what is left of the time to live is another whole second. */
+function nextChange({ retrievedAt, freshUntil }: Freshness, now: number): number {
+  const nextAge = retrievedAt + (wholeSeconds(now - retrievedAt) + 1) * SECOND_MS;
+  const nextLeft = freshUntil - Math.floor((freshUntil - now) / SECOND_MS) * SECOND_MS + 1;
+  return Math.min(nextAge, nextLeft);
+}
 
 /**
  * How old an answer is and how long it is good for, as HTTP says it. `max-age` counts from when upstream answered, so
@@ -21,7 +51,7 @@ export function freshnessHeaders(freshness: Freshness, now: number): Record<stri
 function cacheStatus({ source, shortage, freshUntil }: Freshness, now: number): string {
   if (source === 'upstream') return 'fwd=miss';
   if (source === 'joined') return 'fwd=miss; collapsed';
-  const ttl = `hit; ttl=${Math.floor((freshUntil - now) / 1000)}`;
+  const ttl = `hit; ttl=${Math.floor((freshUntil - now) / SECOND_MS)}`;
   return shortage === null ? ttl : `${ttl}; detail=upstream-${shortage}`;
 }
 
@@ -36,5 +66,5 @@ export function matchesAny(ifNoneMatch: string | undefined): boolean {
 }
 
 function wholeSeconds(ms: number): number {
-  return Math.max(0, Math.floor(ms / 1000));
+  return Math.max(0, Math.floor(ms / SECOND_MS));
 }

@@ -20,11 +20,11 @@ export const paths = fp(
     app.addHook('onRoute', ({ url, method }) => {
       methodsOf.set(url, [...(methodsOf.get(url) ?? []), ...[method].flat()]);
     });
-    app.addHook('onRequest', async (request, reply) => {
-      if (!request.is404) return;
+    app.addHook('onRequest', (request, reply, done) => {
+      if (!request.is404) return done();
       const allow = findAllowed(request, methodsOf);
-      if (request.method === 'OPTIONS' && allow) return reply.code(204).header('allow', allow).send();
-      throw pathError(request, allow);
+      if (request.method === 'OPTIONS' && allow) reply.code(204).header('allow', allow).send();
+      else done(pathError(request, allow));
     });
     app.setNotFoundHandler((request) => {
       throw pathError(request, findAllowed(request, methodsOf));

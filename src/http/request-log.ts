@@ -8,10 +8,11 @@ import { hideKeys } from '../access/keys.ts';
  */
 export const requestLog = fp(
   async (app: FastifyInstance) => {
-    app.addHook('onRequest', async (request, reply) => {
+    app.addHook('onRequest', (request, reply, done) => {
       reply.header('x-request-id', request.id);
+      done();
     });
-    app.addHook('onResponse', async (request, reply) => {
+    app.addHook('onResponse', (request, reply, done) => {
       request.log.info(
         {
           method: request.method,
@@ -21,6 +22,7 @@ export const requestLog = fp(
         },
         'answered',
       );
+      done();
     });
   },
   { name: 'request-log' },

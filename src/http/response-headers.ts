@@ -16,9 +16,14 @@ const LINK = [
  */
 export const commonHeaders = fp(
   async (app: FastifyInstance, { isSandbox }: { isSandbox: boolean }) => {
-    app.addHook('onRequest', async (_request, reply) => {
-      reply.header('link', LINK).header('x-content-type-options', 'nosniff');
-      if (isSandbox) reply.header('x-data-source', 'sandbox');
+    const headers = {
+      link: LINK,
+      'x-content-type-options': 'nosniff',
+      ...(isSandbox && { 'x-data-source': 'sandbox' }),
+    };
+    app.addHook('onRequest', (_request, reply, done) => {
+      reply.headers(headers);
+      done();
     });
     app.addHook('onRoute', (route) => {
       if (route.method === 'HEAD') route.onSend = [route.onSend ?? [], withoutLength].flat();

@@ -2,10 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Answers } from '../answers/answers.ts';
 import type { FinishedAnswer } from '../answers/finished-answer.ts';
 import { chooseEncoding } from './accept-encoding.ts';
-import { freshnessHeaders, listsEtag, matchesAny } from './freshness-headers.ts';
-
-/** Authorization, so that a cache on the client shows the answer of one key to no other, and to no revoked one. */
-const VARY = 'Accept-Encoding, Authorization';
+import { answerHeaders, listsEtag, matchesAny } from './freshness-headers.ts';
 
 /** Sends a finished answer: how fresh it is, 304 to a caller that has it already, encoded as the caller prefers. */
 export function sendAnswer(
@@ -18,9 +15,7 @@ export function sendAnswer(
   const condition = request.headers['if-none-match'];
   request.costNoUpstreamCall = freshness.source !== 'upstream';
   request.hasAnswer = listsEtag(condition, body.etag);
-  reply.headers(freshnessHeaders(freshness, now().getTime()));
-  reply.header('etag', body.etag);
-  reply.header('vary', VARY);
+  reply.headers(answerHeaders(answer, now().getTime()));
   if (request.hasAnswer || matchesAny(condition)) return reply.code(304).send();
 
   const encoding = chooseEncoding(acceptEncodingOf(request), body.bytes);

@@ -12,11 +12,11 @@ const MAX_DISTANCE_METRES = 5000;
  * One entry per stop, the nearest first. Platforms are grouped under the stop they belong to: its distance and its
  * position are those of its nearest platform, which is where a rider walks to. Upstream lists modes with stops only.
  */
-export function mapNearbyStops(
+export async function mapNearbyStops(
   payload: LocationsPayload,
   location: { lat: number; lng: number },
-): { stops: NearbyStop[]; leftOut: LeftOutCounts } {
-  const { kept, leftOut } = mapRecords(payload.locations, stopPointSchema, (point) =>
+): Promise<{ stops: NearbyStop[]; leftOut: LeftOutCounts }> {
+  const { kept, leftOut } = await mapRecords(payload.locations, stopPointSchema, (point) =>
     mapLocation(point, [location.lat, location.lng]),
   );
   const groups = Map.groupBy(kept.sort(compareStops), (stop) => stop.stop_id);

@@ -68,7 +68,7 @@ export const createNearbyOperation = ({
       const location = { lat: query.lat, lng: query.lng };
       const answer = await ask(toNearbyQuestion(query));
       const listed = freshnessOf(answer);
-      const { stops, leftOut } = mapNearbyStops(answer.payload, location);
+      const { stops, leftOut } = await mapNearbyStops(answer.payload, location);
       await verdicts.load(stops.map(({ stop_id }) => stop_id));
       const callsForChecks = MAX_CALLS - (listed.source === 'cache' ? 0 : CALLS_FOR_LIST);
       const limited = limitCalls(withBackgroundPriority(ask), callsForChecks);

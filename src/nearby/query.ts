@@ -2,9 +2,7 @@ import { z } from 'zod';
 import { includeParameter } from '../transit/additional-fields.ts';
 import { modesParameter } from '../transit/mode.ts';
 import { countUpTo, decimalBetween, describe, withDefault } from '../transit/parameter.ts';
-
-/** Roughly, in degrees. */
-const AUSTRALIA = { west: 110, east: 160, south: -45, north: -9 };
+import { areSwapped, SWAPPED } from '../transit/stop.ts';
 
 export const nearbyQuery = z
   .object({
@@ -17,7 +15,7 @@ export const nearbyQuery = z
   })
   .refine(({ lat, lng }) => !areSwapped(Number(lat), Number(lng)), {
     path: ['lat'],
-    message: 'and lng seem to be swapped: in Sydney lat is about -33.87 and lng about 151.21',
+    message: `and lng ${SWAPPED}`,
     when: () => true,
   });
 
@@ -25,9 +23,4 @@ export type NearbyQuery = z.infer<typeof nearbyQuery>;
 
 export function toNearbyQuestion({ lat, lng, radius }: NearbyQuery) {
   return { kind: 'coord', lat, lng, radiusMetres: radius } as const;
-}
-
-/** Only where the swapped point is in Australia: "lat=-91&lng=0" is a wrong number and no swapped pair. */
-function areSwapped(lat: number, lng: number): boolean {
-  return lat >= AUSTRALIA.west && lat <= AUSTRALIA.east && lng >= AUSTRALIA.south && lng <= AUSTRALIA.north;
 }

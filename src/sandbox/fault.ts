@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { FeedName } from './feeds/feed.ts';
 
 export type EndpointName = 'departure_mon' | 'trip' | 'stop_finder' | 'coord';
 
@@ -15,21 +16,25 @@ export type Fault =
   | { kind: 'reset' }
   /** The true answer, one byte a second. */
   | { kind: 'drip' }
-  /** Another answer: a 500 page, a 403 with `X-Error-Detail`, a 429 with `Retry-After`. */
+  /** Another answer: a 500 page, a web page with 200, a 403 with `X-Error-Detail`, a 429 with `Retry-After`. */
   | { kind: 'answer'; status: number; body: string; headers?: Record<string, string> }
   /** The first half of the true answer, with a matching `content-length`. */
   | { kind: 'truncated' }
   /** 200 without a body. */
   | { kind: 'empty' }
   /** 200 and JSON that is not an answer of this endpoint. */
-  | { kind: 'other-json'; json: unknown };
+  | { kind: 'other-json'; json: unknown }
+  /** The answer as it was at that moment. */
+  | { kind: 'frozen'; at: Date }
+  /** A feed with half of its trips; other endpoints give the true answer. */
+  | { kind: 'halved' };
 
 /**
  * Called once for every request with a valid key; undefined for no fault. `count` counts each endpoint's requests from
  * 1.
  */
 export type FaultChooser = (request: {
-  endpoint: EndpointName;
+  endpoint: EndpointName | FeedName;
   query: URLSearchParams;
   count: number;
 }) => Fault | undefined;
@@ -51,6 +56,8 @@ export async function sendAnswer(
 ): Promise<void> {
   switch (fault?.kind) {
     case undefined:
+    case 'frozen':
+    case 'halved':
       return sendWhole(response, answer);
     case 'slow':
       await sleep(fault.delayMs, undefined, { signal: closed, ref: false });

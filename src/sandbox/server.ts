@@ -7,14 +7,16 @@ import { departureAnswer } from './answers/departure-answer.ts';
 import { stopFinderAnswer } from './answers/stop-finder-answer.ts';
 import { tripAnswer } from './answers/trip-answer.ts';
 import { type Authority, createAuthority } from './authority.ts';
-import { type Answer, type EndpointName, type FaultChooser, sendAnswer } from './fault.ts';
+import { type Answer, type EndpointName, type Fault, type FaultChooser, sendAnswer } from './fault.ts';
+import { FEEDS, type FeedName, findFeedName } from './feeds/feed.ts';
+import { feedAnswer } from './feeds/feed-answer.ts';
 import { readNetwork } from './network/gtfs-network.ts';
 import type { SandboxNetwork } from './network/network.ts';
 import { createRehearsals, type Performance } from './rehearsal/rehearsals.ts';
 import { seedOf } from './trait.ts';
 
 export interface Sandbox {
-  /** Base of the endpoints, "http://127.0.0.1:41234/v1/tp". */
+  /** Base of the trip planner's endpoints, "http://127.0.0.1:41234/v1/tp". The paths of the feeds begin at the root. */
   url: string;
   /** Stops at once and cuts off answers that are under way. */
   close(): Promise<void>;
@@ -23,7 +25,7 @@ export interface Sandbox {
 export interface SandboxOptions {
   /** The one valid key. */
   apiKey: string;
-  /** The clock. Answers change once a minute. */
+  /** The clock. Boards and journeys change once a minute. */
   now: () => Date;
   /** The network of `network/gtfs` where absent. */
   network?: SandboxNetwork;
@@ -43,7 +45,7 @@ const ANSWERS: Record<EndpointName, (authority: Authority, query: URLSearchParam
 /** Starts a stand-in for the authority on a free loopback port: the same protocol, with made-up timetables. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const authority = createAuthority(options.network ?? readNetwork());
-  const counts = new Map<EndpointName, number>();
+  const counts = new Map<EndpointName | FeedName, number>();
   const perform = createRehearsals(options.now);
   const closing = new AbortController();
 
@@ -64,9 +66,9 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     }
     const count = (counts.get(endpoint) ?? 0) + 1;
     counts.set(endpoint, count);
-    const { act, query: played } = perform(endpoint, query);
-    const fault = options.fault?.({ endpoint, query, count }) ?? act.fault;
-    const answer = answerOf(authority, endpoint, { query: played, act }, options.now());
+    const performance = perform(endpoint, query);
+    const fault = options.fault?.({ endpoint, query, count }) ?? performance.act.fault;
+    const answer = answerOf(authority, endpoint, performance, options.now(), fault);
     await sendAnswer(response, await compressed(answer, request, fault?.kind), fault, closing.signal);
   }
 
@@ -86,12 +88,29 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
 }
 
-function endpointOf(request: IncomingMessage, pathname: string): EndpointName | undefined {
+function endpointOf(request: IncomingMessage, pathname: string): EndpointName | FeedName | undefined {
+  if (request.method !== 'GET') return undefined;
   const name = pathname.startsWith(`${BASE_PATH}/`) ? pathname.slice(BASE_PATH.length + 1) : '';
-  return request.method === 'GET' && Object.hasOwn(ANSWERS, name) ? (name as EndpointName) : undefined;
+  return isPlanner(name) ? name : findFeedName(pathname);
 }
 
-function answerOf(authority: Authority, endpoint: EndpointName, { query, act }: Performance, now: Date): Answer {
+function isPlanner(name: string): name is EndpointName {
+  return Object.hasOwn(ANSWERS, name);
+}
+
+function answerOf(
+  authority: Authority,
+  endpoint: EndpointName | FeedName,
+  { query, act }: Performance,
+  clock: Date,
+  fault: Fault | undefined,
+): Answer {
+  const now = fault?.kind === 'frozen' ? fault.at : clock;
+  if (!isPlanner(endpoint)) {
+    const isHalved = fault?.kind === 'halved';
+    const body = feedAnswer(authority, FEEDS[endpoint], Math.floor(now.getTime() / 1000), { isHalved });
+    return { status: 200, headers: { 'content-type': 'application/x-google-protobuf' }, body };
+  }
   if (query.get('outputFormat') !== 'rapidJSON' || query.get('coordOutputFormat') !== 'EPSG:4326') {
     const body = '<?xml version="1.0" encoding="UTF-8"?><efa><error>outputFormat not supported</error></efa>';
     return { status: 200, headers: { 'content-type': 'text/xml; charset=UTF-8' }, body: Buffer.from(body) };
@@ -101,10 +120,13 @@ function answerOf(authority: Authority, endpoint: EndpointName, { query, act }: 
   return json(200, act.change?.(plain, endpoint) ?? plain);
 }
 
+/** The faults that leave the body whole. */
+const COMPRESSIBLE: readonly string[] = ['slow', 'frozen', 'halved'] satisfies Fault['kind'][];
+
 /** Gzip where the client accepts it, as the authority does. Faults that cut the body need it readable. */
 async function compressed(answer: Answer, request: IncomingMessage, fault: string | undefined): Promise<Answer> {
   const accepts = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
-  if (!accepts || (fault !== undefined && fault !== 'slow')) return answer;
+  if (!accepts || (fault !== undefined && !COMPRESSIBLE.includes(fault))) return answer;
   const body = await promisify(gzip)(answer.body, { level: 3 });
   return { ...answer, headers: { ...answer.headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' }, body };
 }

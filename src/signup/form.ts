@@ -61,11 +61,6 @@ export function invalidForm(errors: FieldErrors): ApiError {
   return new ApiError('INVALID_PARAMETER', Object.values(errors).join(' '));
 }
 
-/** Browsers get pages and redirects, programs get JSON. */
-export function wantsPage(request: FastifyRequest): boolean {
-  return (request.headers.accept ?? '').includes('text/html');
-}
-
 /**
  * Refuses forms that a page of another site sent. There is no cookie to protect from CSRF, but another site could make
  * its visitors' browsers request mails. Programs such as curl send neither `Origin` nor `Sec-Fetch-Site`.

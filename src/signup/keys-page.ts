@@ -2,20 +2,12 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify';
 import { type Account, type KeyRecord, MAX_LIVE_KEYS } from '../access/account.ts';
 import { utcDayFrom } from '../access/day.ts';
 import { ApiError } from '../errors.ts';
+import { wantsPage } from '../http/wants-page.ts';
 import { type Html, html } from '../site/html.ts';
 import type { Layout } from '../site/layout.ts';
 import { sendPage } from '../site/page-answer.ts';
 import type { Accounts } from './accounts.ts';
-import {
-  type FieldErrors,
-  invalidForm,
-  linkForm,
-  newKeyForm,
-  readForm,
-  revokeForm,
-  rotateForm,
-  wantsPage,
-} from './form.ts';
+import { type FieldErrors, invalidForm, linkForm, newKeyForm, readForm, revokeForm, rotateForm } from './form.ts';
 import type { KeyService } from './key-service.ts';
 import { dashed, expiredLinkNotice, keysView, linkRequestView } from './keys-view.ts';
 import { LINK_MINUTES, type MagicLinks } from './magic-link.ts';
@@ -32,6 +24,7 @@ export interface KeysPageOptions {
   now: () => Date;
 }
 
+const DESCRIPTION = 'See, replace and revoke your API keys, by a link in a mail.';
 const CHART_DAYS = 30;
 const LINK_SENT = 'If the address has an account, a link to its keys is on its way.';
 /** What the page says after an action, by the value of `done` in its URL. */
@@ -60,7 +53,7 @@ async function showKeys(app: FastifyInstance, options: KeysPageOptions): Promise
     const [keys, counts] = await Promise.all([accounts.listKeys(account.id), accounts.readUsage(account.id, days)]);
     const usage = usageChart(days.map((day, index) => ({ day: dashed(day), count: counts[index] ?? 0 })));
     const body = keysView({ account, keys, token, usage, notice: NOTICES.get(String(done)), now: now() });
-    return sendPage(reply, layout({ title: 'Your keys', path: '/keys', body }));
+    return sendPage(reply, layout({ title: 'Your keys', description: DESCRIPTION, path: '/keys', body }));
   });
 }
 
@@ -159,5 +152,5 @@ function sendLinkRequest(
   errors: FieldErrors = {},
 ): FastifyReply {
   const body = linkRequestView(notice, errors);
-  return sendPage(reply.code(status), layout({ title: 'Your keys', path: '/keys', body }));
+  return sendPage(reply.code(status), layout({ title: 'Your keys', description: DESCRIPTION, path: '/keys', body }));
 }

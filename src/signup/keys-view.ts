@@ -83,7 +83,7 @@ export function linkRequestView(notice: Html | undefined, errors: FieldErrors): 
 ${notice}
 <form class="fields card" method="post" action="/keys/link" novalidate>
 <div><label for="email">E-mail address</label>
-<input type="email" id="email" name="email" required maxlength="254" autocomplete="email" spellcheck="false"${errors.email && html` aria-invalid="true" aria-describedby="email-error"`}>
+<input type="email" id="email" name="email" required maxlength="254" autocomplete="email" spellcheck="false"${errors.email && html` aria-invalid="true" aria-describedby="email-error" autofocus`}>
 ${errors.email && html`<p class="field-error" id="email-error" role="alert">${errors.email}</p>`}</div>
 <p class="actions"><button>Send me the link</button> <a href="/signup">No key yet?</a></p>
 </form>`;

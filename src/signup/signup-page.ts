@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { MAX_LIVE_KEYS } from '../access/account.ts';
 import { PLANS } from '../access/plan.ts';
+import { wantsPage } from '../http/wants-page.ts';
 import { type Html, html } from '../site/html.ts';
 import type { Layout } from '../site/layout.ts';
 import { sendPage } from '../site/page-answer.ts';
-import { type FieldErrors, invalidForm, readForm, signupForm, wantsPage } from './form.ts';
+import { type FieldErrors, invalidForm, readForm, signupForm } from './form.ts';
 import type { KeyService } from './key-service.ts';
 import type { Throttle } from './throttle.ts';
 
@@ -62,6 +63,9 @@ function submittedValues(request: FastifyRequest): Values {
 
 function formView(isSandbox: boolean, errors: FieldErrors, values: Values): Html {
   const problems = Object.entries(errors);
+  const first = ['email', 'label', 'terms'].find((name) => errors[name]);
+  const problem = (name: string) =>
+    errors[name] && html` aria-invalid="true" aria-describedby="${name}-error"${name === first && html` autofocus`}`;
   return html`<h1>Get a key</h1>
 <p class="lead">Free, ${PLANS.free.dailyLimit.toLocaleString('en')} requests a day. You get the key by mail, at once.</p>
 ${
@@ -73,16 +77,16 @@ ${
 <form class="fields card" method="post" action="/signup" novalidate>
 <div>
 <label for="email">E-mail address</label>
-<input type="email" id="email" name="email" value="${values.email}" required maxlength="254" autocomplete="email" spellcheck="false"${problem('email', errors)}>
+<input type="email" id="email" name="email" value="${values.email}" required maxlength="254" autocomplete="email" spellcheck="false"${problem('email')}>
 ${message('email', errors)}
 </div>
 <div>
 <label for="label">Label <span class="hint">Optional. Helps you tell your keys apart, for example “phone app”.</span></label>
-<input type="text" id="label" name="label" value="${values.label}" maxlength="40" autocomplete="off"${problem('label', errors)}>
+<input type="text" id="label" name="label" value="${values.label}" maxlength="40" autocomplete="off"${problem('label')}>
 ${message('label', errors)}
 </div>
 <div>
-<label class="check" for="terms"><input type="checkbox" id="terms" name="terms" value="on" required${values.terms && html` checked`}${problem('terms', errors)}> <span>I will keep the key secret and credit Transport for NSW as the source of the data (CC BY 4.0). I understand that the data comes without warranty.</span></label>
+<label class="check" for="terms"><input type="checkbox" id="terms" name="terms" value="on" required${values.terms && html` checked`}${problem('terms')}> <span>I will keep the key secret and credit Transport for NSW as the source of the data (CC BY 4.0). I understand that the data comes without warranty.</span></label>
 ${message('terms', errors)}
 </div>
 <p class="actions"><button>Send me a key</button></p>
@@ -106,10 +110,6 @@ function sentView(): Html {
 <li>Check the address for typing errors, then <a href="/signup">sign up again</a>.</li>
 <li>Some mail servers delay the first mail from a new sender for about 15 minutes.</li>
 </ul>`;
-}
-
-function problem(name: string, errors: FieldErrors): Html | undefined {
-  return errors[name] ? html` aria-invalid="true" aria-describedby="${name}-error"` : undefined;
 }
 
 function message(name: string, errors: FieldErrors): Html | undefined {

@@ -1,12 +1,8 @@
 import formbody from '@fastify/formbody';
 import type { FastifyInstance } from 'fastify';
-import { toApiError } from '../http/error-answer.ts';
-import { answerError } from '../http/error-handler.ts';
-import { html } from '../site/html.ts';
 import type { Layout } from '../site/layout.ts';
-import { sendPage } from '../site/page-answer.ts';
 import { type Accounts, failAsUnavailable } from './accounts.ts';
-import { refuseCrossSiteForm, wantsPage } from './form.ts';
+import { refuseCrossSiteForm } from './form.ts';
 import { createKeyService } from './key-service.ts';
 import { keysPage } from './keys-page.ts';
 import { createMagicLinks, LINK_MINUTES } from './magic-link.ts';
@@ -61,25 +57,10 @@ export async function signup(app: FastifyInstance, options: SignupOptions): Prom
   const linkThrottle = createThrottle(linkLimits, now);
   const accountThrottle = createThrottle({ ...ACCOUNT_LIMITS, perHour: perHour('account') }, now);
 
-  answerErrorsWithPages(app, { layout, docsUrl });
   await app.register(formbody, { bodyLimit: MAX_FORM_BYTES });
   app.addHook('preValidation', async (request) => {
     if (request.method === 'POST') refuseCrossSiteForm(request, publicUrl);
   });
   await app.register(signupPage, { layout, keyService, throttle, isSandbox });
   await app.register(keysPage, { layout, accounts, keyService, links, linkThrottle, accountThrottle, now });
-}
-
-/** Errors of these routes are pages for browsers. Programs get the same JSON as everywhere. */
-function answerErrorsWithPages(app: FastifyInstance, { layout, docsUrl }: { layout: Layout; docsUrl: string }): void {
-  app.setErrorHandler((error, request, reply) => {
-    if (!wantsPage(request)) return answerError(error, request, reply, docsUrl);
-    const { code, message, headers, statusCode, cause } = toApiError(error);
-    if (statusCode >= 500) request.log.warn({ err: cause ?? error, code }, message);
-    const body = html`<h1>That did not work</h1>
-<p class="notice bad" role="alert">${message}</p>
-<p class="quiet"><span class="status-code">${statusCode}</span> <a href="/docs/errors/${code}"><code>${code}</code></a></p>
-<p><a href="/signup">Get a key</a> or <a href="/keys">see your keys</a></p>`;
-    sendPage(reply.code(statusCode).headers(headers), layout({ title: 'That did not work', body }));
-  });
 }

@@ -24,20 +24,25 @@ const NAVIGATION = [
   ['/signup', 'Sign up'],
 ] as const;
 
+const SITE = 'Transit Information Service';
 const LICENSE_URL = 'https://creativecommons.org/licenses/by/4.0/';
 
-export function createLayout({ isSandbox }: { isSandbox: boolean }): Layout {
+export function createLayout({ isSandbox, publicUrl }: { isSandbox: boolean; publicUrl: string }): Layout {
   return ({ title, description, path, body, head, isWide }) =>
     html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${path === '/' ? title : `${title} · Transit Information Service`}</title>
+<title>${path === '/' ? title : `${title} · ${SITE}`}</title>
 ${description && html`<meta name="description" content="${description}">`}
+${openGraph({ title, description, url: path && publicUrl + path, image: `${publicUrl}/assets/preview.png` })}
 <meta name="color-scheme" content="light dark">
-<link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
+<link rel="icon" href="/assets/icon-32.png" sizes="32x32" type="image/png">
+<link rel="icon" href="/assets/icon.svg" sizes="any" type="image/svg+xml">
+<link rel="apple-touch-icon" href="/assets/apple-touch-icon.png">
 <link rel="stylesheet" href="/assets/site.css">
+<link rel="stylesheet" href="/assets/lines.css">
 ${head}
 </head>
 <body${isWide && html` class="wide"`}>
@@ -59,4 +64,23 @@ ${body}
 </body>
 </html>
 `.markup;
+}
+
+/** What others show of a page when somebody sends its address (Open Graph). */
+function openGraph(page: {
+  title: string;
+  description: string | undefined;
+  url: string | undefined;
+  image: string;
+}): Html {
+  const { title, description, url, image } = page;
+  return html`<meta property="og:site_name" content="${SITE}">
+<meta property="og:type" content="website">
+<meta property="og:title" content="${title}">
+${description && html`<meta property="og:description" content="${description}">`}
+${url && html`<meta property="og:url" content="${url}">`}
+<meta property="og:image" content="${image}">
+<meta property="og:image:width" content="1200">
+<meta property="og:image:height" content="630">
+<meta name="twitter:card" content="summary_large_image">`;
 }

@@ -1,16 +1,17 @@
 import type { FastifyInstance } from 'fastify';
 import type { Answers } from '../answers/answers.ts';
+import type { LiveReport } from '../live/live-report.ts';
 import type { Operation } from '../operation.ts';
 import type { Traffic, UpstreamHealth } from '../telemetry/traffic.ts';
 import { assets } from './assets.ts';
 import { docs } from './docs.ts';
 import { errorPages } from './error-pages.ts';
-import { explore } from './explore.ts';
-import { home } from './home.ts';
+import { explore } from './explore/explore.ts';
+import { home } from './home/home.ts';
 import type { Layout } from './layout.ts';
 import { robotsTxt } from './robots-txt.ts';
 import { securityTxt } from './security-txt.ts';
-import { status } from './status.ts';
+import { status } from './status/status.ts';
 
 export interface SiteOptions {
   layout: Layout;
@@ -23,9 +24,11 @@ export interface SiteOptions {
   testKey: () => Promise<string | null>;
   tileUrl: string | null;
   tileAttribution: string;
+  networkMap: object | null;
   securityContact: string;
   traffic: Traffic;
   upstreamHealth?: (() => UpstreamHealth) | undefined;
+  live?: (() => LiveReport) | undefined;
   now: () => Date;
 }
 

@@ -12,8 +12,10 @@ interface RankedResult {
  * Stops only, the best match first; a stop that upstream lists under two names comes once.
  * Upstream swamps the stops with streets, parks and restaurants, and lists them in no useful order.
  */
-export function mapSearchResults(payload: LocationsPayload): { results: SearchResult[]; leftOut: LeftOutCounts } {
-  const { kept, leftOut } = mapRecords(payload.locations, stopPointSchema, mapLocation);
+export async function mapSearchResults(
+  payload: LocationsPayload,
+): Promise<{ results: SearchResult[]; leftOut: LeftOutCounts }> {
+  const { kept, leftOut } = await mapRecords(payload.locations, stopPointSchema, mapLocation);
   const ranked = kept.sort(compareResults).map(({ result }) => result);
   const byId = new Map<string, SearchResult>();
   for (const result of ranked) if (!byId.has(result.stop_id)) byId.set(result.stop_id, result);

@@ -27,7 +27,7 @@ export const stopSearchOperation = defineOperation({
 
   async find(query, { ask }) {
     const answer = await ask(toStopSearchQuestion(query));
-    const { results, leftOut } = mapSearchResults(answer.payload);
+    const { results, leftOut } = await mapSearchResults(answer.payload);
     const body = { query: query.q, results: results.slice(0, query.limit) };
     return { body, freshness: freshnessOf(answer), leftOut };
   },

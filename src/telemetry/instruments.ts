@@ -75,6 +75,15 @@ export function createInstruments() {
       ['kind'],
       UPSTREAM_BOUNDS,
     ),
+    feedPolls: counter('transit_feed_polls_total', 'Polls of the realtime feeds, by what became of them.', [
+      'feed',
+      'outcome',
+    ]),
+    boards: counter(
+      'transit_boards_total',
+      'Boards by what they were made of (overlay: timetable and feeds; monitor: calls), why, and for want of which feed.',
+      ['source', 'reason', 'feed'],
+    ),
     storeCalls: counter('transit_store_calls_total', 'Admissions asked of the account store.', ['outcome']),
     storeSeconds: histogram(
       'transit_store_call_duration_seconds',

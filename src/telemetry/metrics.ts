@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Gauge, type Metric, Counter as PromCounter, Registry } from 'prom-client';
+import type { LiveReport } from '../live/live-report.ts';
 import type { Counter, Histogram, Instruments } from './instruments.ts';
 import { toLabel } from './label.ts';
 
@@ -18,18 +19,30 @@ export interface UpstreamNumbers {
 export interface MetricsSources {
   instruments: Instruments;
   upstream: UpstreamNumbers;
+  live?: () => LiveReport;
   isStoreReachable: () => Promise<boolean>;
 }
 
+/** They visit every connection at every scrape. `nodejs_active_resources` says the same for a fraction of the time. */
+const SLOW_DEFAULTS = [
+  'process_open_fds',
+  'nodejs_active_handles',
+  'nodejs_active_handles_total',
+  'nodejs_active_requests',
+  'nodejs_active_requests_total',
+];
+
 /** Everything that Prometheus is shown. Nothing is computed before it is asked for. */
-export function createMetrics({ instruments, upstream, isStoreReachable }: MetricsSources): Registry {
+export function createMetrics({ instruments, upstream, live, isStoreReachable }: MetricsSources): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  for (const name of SLOW_DEFAULTS) registry.removeSingleMetric(name);
   for (const instrument of Object.values(instruments)) {
     if (instrument.kind === 'counter') exposeCounter(registry, instrument);
     else exposeHistogram(registry, instrument);
   }
   exposeUpstream(registry, upstream);
+  if (live) exposeLive(registry, live);
   gauge(registry, 'transit_store_up', 'Whether the account store answers: 1 or 0.', async () =>
     Number(await isStoreReachable()),
   );
@@ -80,6 +93,43 @@ function exposeUpstream(registry: Registry, { counts, state }: UpstreamNumbers):
   for (const [name, help, read] of gauges) gauge(registry, name, help, read);
 }
 
+function exposeLive(registry: Registry, report: () => LiveReport): void {
+  new Gauge({
+    name: 'transit_feed_age_seconds',
+    help: 'Age of what each polled feed says, by its own header.',
+    labelNames: ['feed'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { source, headerAt } of report().feeds) {
+        if (headerAt !== null) this.set({ feed: source }, (Date.now() - headerAt) / 1000);
+      }
+    },
+  });
+  new Gauge({
+    name: 'transit_feed_up',
+    help: 'Whether the feed is believed: 1 or 0; feeds that are not polled are missing.',
+    labelNames: ['feed'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { source, problem } of report().feeds) this.set({ feed: source }, Number(problem === null));
+    },
+  });
+  new PromCounter({
+    name: 'transit_feed_comparisons_total',
+    help: 'Departures of the departure monitor that were compared with the feeds, and how many of them agree in what.',
+    labelNames: ['mode', 'what'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [mode, agreement] of Object.entries(report().agreement)) {
+        for (const [what, departures] of Object.entries(agreement)) this.inc({ mode, what: toLabel(what) }, departures);
+      }
+    },
+  });
+}
+
 function gauge(registry: Registry, name: string, help: string, read: () => number | Promise<number>): void {
   new Gauge({
     name,
@@ -92,26 +142,14 @@ function gauge(registry: Registry, name: string, help: string, read: () => numbe
 }
 
 function exposeCounter(registry: Registry, { name, help, labels, series }: Counter): void {
-  new PromCounter({
-    name,
-    help,
-    labelNames: [...labels],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const entry of series.entries()) this.inc(named(labels, entry.labels), entry.value.count);
-    },
-  });
+  expose(registry, { name, help, type: 'counter' }, () =>
+    series.entries().map((entry) => ({ labels: named(labels, entry.labels), value: entry.value.count })),
+  );
 }
 
-/** prom-client cannot be given the counts of a histogram, so this is a metric of our own, as its registry reads them. */
 function exposeHistogram(registry: Registry, { name, help, labels, bounds, series }: Histogram): void {
-  const get = async () => ({
-    name,
-    help,
-    type: 'histogram',
-    aggregator: 'sum',
-    values: series.entries().flatMap((entry) => {
+  expose(registry, { name, help, type: 'histogram' }, () =>
+    series.entries().flatMap((entry) => {
       const own = named(labels, entry.labels);
       const { counts, sum } = entry.value;
       let total = 0;
@@ -125,7 +163,19 @@ function exposeHistogram(registry: Registry, { name, help, labels, bounds, serie
         { metricName: `${name}_count`, labels: own, value: total },
       ];
     }),
-  });
+  );
+}
+
+/**
+ * A metric of our own, as the registry reads them. prom-client's counters would look up every series by its labels at
+ * every scrape, and its histograms cannot be given their counts.
+ */
+function expose(
+  registry: Registry,
+  { name, help, type }: { name: string; help: string; type: 'counter' | 'histogram' },
+  read: () => { metricName?: string; labels: Record<string, string | number>; value: number }[],
+): void {
+  const get = async () => ({ name, help, type, aggregator: 'sum', values: read() });
   registry.registerMetric({ name, get } as unknown as Metric);
 }
 

@@ -1,11 +1,10 @@
 import type { SharedRedis } from '../redis/shared-redis.ts';
 import type { InstanceReport, TrafficStore } from './shared-traffic.ts';
+import { DAY_QUARTERS, QUARTER_MINUTES, quarterOf } from './traffic.ts';
 import { addBucket, type Bucket, createBucket, fromFields, toFields } from './traffic-bucket.ts';
 
 /** The last hour by the minute, the rest of the day by the quarter of an hour: a status page reads 160 small hashes. */
 const HOUR_MINUTES = 60;
-const QUARTER_MINUTES = 15;
-const DAY_QUARTERS = 96;
 const HOUR_KEPT_SECONDS = 2 * 3600;
 const DAY_KEPT_SECONDS = 25 * 3600;
 
@@ -52,6 +51,7 @@ export function createRedisTraffic({ ask }: Pick<SharedRedis, 'ask'>, source: st
       return {
         recent: (minutes) =>
           addUp(minutes <= HOUR_MINUTES ? byMinute.slice(0, minutes) : byQuarter.slice(0, minutes / QUARTER_MINUTES)),
+        quarters: () => byQuarter,
         lastUpstreamAnswer: lastAnswer === null ? null : new Date(Number(lastAnswer)),
         reports: Object.values(instances).map((report) => JSON.parse(report) as InstanceReport),
       };
@@ -59,10 +59,6 @@ export function createRedisTraffic({ ask }: Pick<SharedRedis, 'ask'>, source: st
 
     remove: (instance) => ask(names.instances, (connection) => connection.hdel(names.instances, instance)),
   };
-}
-
-function quarterOf(minute: number): number {
-  return Math.floor(minute / QUARTER_MINUTES);
 }
 
 /** The newest first. */

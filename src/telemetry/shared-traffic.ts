@@ -20,6 +20,7 @@ export interface TrafficStore {
   }): Promise<void>;
   read(minuteNow: number): Promise<{
     recent: TrafficView['recent'];
+    quarters: TrafficView['quarters'];
     lastUpstreamAnswer: Date | null;
     reports: InstanceReport[];
   }>;
@@ -88,16 +89,17 @@ export function shareTraffic(options: {
   }
 
   async function readView(): Promise<TrafficView> {
-    const alone = await own.view();
     try {
       await inTime(publish());
       const { reports, ...numbers } = await inTime(store.read(minuteOf(now())));
       const present = reports.filter(({ at }) => at > now().getTime() - GONE_AFTER_MS);
       return { ...numbers, scope: { instances: present.length }, health: worstOf(present) };
     } catch {
-      return { ...alone, scope: 'this instance' };
+      return ownView();
     }
   }
+
+  const ownView = async (): Promise<TrafficView> => ({ ...(await own.view()), scope: 'this instance' });
 
   return {
     answered(operation, status, durationMs) {
@@ -116,6 +118,7 @@ export function shareTraffic(options: {
       if (!lastView || at - lastView.at >= READ_AT_MOST_EVERY_MS) lastView = { at, view: readView() };
       return lastView.view;
     },
+    ownView,
     publish,
     async close() {
       clearInterval(timer);

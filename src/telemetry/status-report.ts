@@ -1,12 +1,15 @@
+import { type LiveReport, liveFeedsJson } from '../live/live-report.ts';
 import { formatTimestamp } from '../transit/time.ts';
-import type { Traffic, UpstreamHealth } from './traffic.ts';
-import { liveShareOf, type OperationSummary, summarise } from './traffic-bucket.ts';
+import { minuteOf, QUARTER_MINUTES, quarterOf, type Traffic, type UpstreamHealth } from './traffic.ts';
+import { type Bucket, liveShareOf, type OperationSummary, summarise } from './traffic-bucket.ts';
 
 export interface StatusSources {
   /** Paths of the operations. */
   operations: readonly string[];
   traffic: Traffic;
   upstreamHealth?: (() => UpstreamHealth) | undefined;
+  /** Of this instance. */
+  live?: (() => LiveReport) | undefined;
   isSandbox: boolean;
   now: () => Date;
 }
@@ -19,8 +22,11 @@ const WINDOWS = [
 
 export type Report = Awaited<ReturnType<typeof readReport>>;
 
-export async function readReport({ operations, traffic, upstreamHealth, isSandbox, now }: StatusSources) {
-  const { recent, lastUpstreamAnswer, scope, health: healthOfAll } = await traffic.view();
+/** Of all instances, or of this one where `isOwn`. */
+export async function readReport(sources: StatusSources, { isOwn = false } = {}) {
+  const { operations, traffic, upstreamHealth, live, isSandbox, now } = sources;
+  const view = isOwn ? await traffic.ownView() : await traffic.view();
+  const { recent, quarters, lastUpstreamAnswer, scope, health: healthOfAll } = view;
   const state = healthOfAll ?? upstreamHealth?.() ?? null;
   const health = state && { ...state, budgetLeft: Math.min(1, Math.max(0, state.budgetLeft)) };
   const windows = WINDOWS.map(({ name, title, minutes }) => {
@@ -38,9 +44,26 @@ export async function readReport({ operations, traffic, upstreamHealth, isSandbo
     scope,
     health,
     lastAnswer: lastUpstreamAnswer,
+    live: live?.() ?? null,
     windows,
+    quarters: quartersOf(quarters(), now()),
     verdict: verdictOf(windows[0]?.operations ?? [], health),
   };
+}
+
+/** The last 24 hours by the quarter of an hour, the oldest first. */
+function quartersOf(newestFirst: readonly Bucket[], now: Date) {
+  const newest = quarterOf(minuteOf(now));
+  return newestFirst
+    .map(({ operations }, index) => {
+      const counts = [...operations.values()];
+      return {
+        from: new Date((newest - index) * QUARTER_MINUTES * 60_000),
+        answered: counts.reduce((sum, { answered }) => sum + answered, 0),
+        failed: counts.reduce((sum, { failed }) => sum + failed, 0),
+      };
+    })
+    .reverse();
 }
 
 type Verdict = 'ok' | 'degraded' | 'down' | 'idle';
@@ -54,7 +77,7 @@ function verdictOf(operations: readonly OperationSummary[], health: UpstreamHeal
   return answered > 0 ? 'ok' : 'idle';
 }
 
-export function toJson({ at, isSandbox, scope, health, lastAnswer, windows, verdict }: Report) {
+export function toJson({ at, isSandbox, scope, health, lastAnswer, live, windows, verdict }: Report) {
   return {
     status: verdict,
     at: formatTimestamp(at),
@@ -66,6 +89,7 @@ export function toJson({ at, isSandbox, scope, health, lastAnswer, windows, verd
       budget_left: health && round(health.budgetLeft, 3),
       breaker: health && (health.isBreakerOpen ? 'open' : 'closed'),
     },
+    live_feeds: live && liveFeedsJson(live, at),
     windows: Object.fromEntries(
       windows.map(({ name, liveShare, operations }) => [
         name,

@@ -6,6 +6,8 @@ import { addAnswer, addBucket, type Bucket, createBucket } from './traffic-bucke
  */
 
 const MINUTES = 24 * 60;
+export const QUARTER_MINUTES = 15;
+export const DAY_QUARTERS = MINUTES / QUARTER_MINUTES;
 
 /** State of the layers that protect the authority. */
 export interface UpstreamHealth {
@@ -19,6 +21,8 @@ export interface UpstreamHealth {
 export interface TrafficView {
   /** All of the last so many minutes in one. */
   recent(minutes: number): Bucket;
+  /** The last 24 hours by the quarter of an hour, the present quarter first. */
+  quarters(): Bucket[];
   lastUpstreamAnswer: Date | null;
   /** Whose numbers these are: of so many instances, or of this one because the others' could not be read. */
   scope: { instances: number } | 'this instance';
@@ -30,6 +34,8 @@ export interface Traffic {
   answered(operation: string, status: number, durationMs: number): void;
   upstreamAnswered(records: number, liveRecords: number): void;
   view(): Promise<TrafficView>;
+  /** The numbers of this instance alone. */
+  ownView(): Promise<TrafficView>;
 }
 
 export function createTraffic(now: () => Date): Traffic {
@@ -52,6 +58,24 @@ export function createTraffic(now: () => Date): Traffic {
     return total;
   }
 
+  function quarters(): Bucket[] {
+    const newest = quarterOf(minuteOf(now()));
+    const totals = Array.from({ length: DAY_QUARTERS }, createBucket);
+    for (const minute of ring) {
+      const total = minute && totals[newest - quarterOf(minute.at)];
+      if (total) addBucket(total, minute.bucket);
+    }
+    return totals;
+  }
+
+  const view = async (): Promise<TrafficView> => ({
+    recent,
+    quarters,
+    lastUpstreamAnswer,
+    scope: { instances: 1 },
+    health: null,
+  });
+
   return {
     answered: (operation, status, durationMs) => addAnswer(current(), operation, status, durationMs),
     upstreamAnswered(records, liveRecords) {
@@ -60,11 +84,17 @@ export function createTraffic(now: () => Date): Traffic {
       bucket.liveRecords += liveRecords;
       lastUpstreamAnswer = now();
     },
-    view: async () => ({ recent, lastUpstreamAnswer, scope: { instances: 1 }, health: null }),
+    view,
+    ownView: view,
   };
 }
 
 /** Minutes since 1970. */
 export function minuteOf(moment: Date): number {
   return Math.floor(moment.getTime() / 60_000);
+}
+
+/** Quarters of an hour since 1970. */
+export function quarterOf(minute: number): number {
+  return Math.floor(minute / QUARTER_MINUTES);
 }

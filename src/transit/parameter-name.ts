@@ -13,6 +13,8 @@ const OTHER_NAMES = {
   from: [],
   to: [],
   arrive_by: [],
+  wheelchair: ['accessible', 'wheelchair_accessible'],
+  max_changes: ['changes', 'transfers', 'max_transfers'],
   path: [],
   cancelled: [],
   include: [],

@@ -37,15 +37,20 @@ const DEFAULTS: Record<string, (text: string) => unknown> = {
   array: splitList,
 };
 
-/** A whole number from 1; above the maximum it is taken as the maximum, so `meta` has none: a client must not refuse it. */
-export function countUpTo(max: number) {
-  const allowed = `must be a whole number from 1 to ${max}`;
+/** A whole number; above the maximum it is taken as the maximum, so `meta` has none: a client must not refuse it. */
+export function countUpTo(max: number, min = 1) {
+  const allowed = `must be a whole number from ${min} to ${max}`;
   return requiredText(allowed)
     .regex(/^\d+$/, allowed)
     .transform((digits) => Math.min(Number(digits), max))
-    .pipe(z.number().min(1, allowed))
-    .meta({ type: 'integer', minimum: 1 });
+    .pipe(z.number().min(min, allowed))
+    .meta({ type: 'integer', minimum: min });
 }
+
+/** `true` or `false`, in any case. */
+export const booleanParameter = requiredText('true or false')
+  .pipe(z.stringbool({ truthy: ['true'], falsy: ['false'], error: 'must be true or false' }))
+  .meta({ type: 'boolean' });
 
 /** A plain decimal number between two limits, both included. */
 export function decimalBetween(min: number, max: number) {

@@ -15,6 +15,17 @@ export const stopIdParameter = requiredText('a stop identifier such as 200060 or
   .transform((id) => id.toUpperCase())
   .meta({ type: 'string', pattern: '^[Gg]?\\d{1,12}$' });
 
+/** Roughly, in degrees. */
+const AUSTRALIA = { west: 110, east: 160, south: -45, north: -9 };
+
+/** What to say of a swapped pair. */
+export const SWAPPED = 'seem to be swapped: in Sydney lat is about -33.87 and lng about 151.21';
+
+/** Only where the swapped point is in Australia: "lat=-91&lng=0" is a wrong number and no swapped pair. */
+export function areSwapped(lat: number, lng: number): boolean {
+  return lat >= AUSTRALIA.west && lat <= AUSTRALIA.east && lng >= AUSTRALIA.south && lng <= AUSTRALIA.north;
+}
+
 const EARTH_RADIUS_METRES = 6_371_009;
 
 /** Great-circle distance in metres, unrounded. */

@@ -46,6 +46,13 @@ export function toSydneyWallClock(instant: Date): WallClock {
   return { date: local.toFormat('yyyyMMdd'), time: local.toFormat('HHmm') };
 }
 
+/** Null where the clocks are changed: the hour that comes twice, or not at all. */
+export function fromSydneyWallClock({ date, time }: WallClock): Date | null {
+  const local = DateTime.fromFormat(`${date} ${time}`, 'yyyyMMdd HHmm', { zone: SYDNEY });
+  const isUnique = local.isValid && local.toFormat('HHmm') === time && local.getPossibleOffsets().length === 1;
+  return isUnique ? local.toJSDate() : null;
+}
+
 /** 08:00 of the first Monday to Friday after today, in Sydney. */
 export function nextWeekdayMorning(now: Date): WallClock {
   let day = DateTime.fromJSDate(now, { zone: SYDNEY }).plus({ days: 1 });

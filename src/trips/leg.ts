@@ -15,7 +15,7 @@ import {
   originTimes,
 } from '../efa/stop-point.ts';
 import { findHeadsign, findLineName, findRouteName } from '../efa/transportation.ts';
-import { findRunId } from '../efa/vehicle.ts';
+import { findRunId, findVehicleAccess } from '../efa/vehicle.ts';
 import type { Mode } from '../transit/mode.ts';
 import type { Position } from '../transit/stop.ts';
 import { minutesBetween } from '../transit/time.ts';
@@ -52,6 +52,8 @@ export interface Leg {
   isCancelled: boolean;
   path: Position[];
   alerts: string[];
+  /** Whether the vehicle takes wheelchairs; null on a walk and where upstream does not say. Not shown to callers. */
+  isAccessible: boolean | null;
   /** Upstream's own estimates of a walk; null on a ride. */
   walkEstimate: { start: Date; end: Date } | null;
   /** The walk to the next leg, where upstream reports it with this leg. */
@@ -105,6 +107,7 @@ function mapRide(leg: EfaLeg, mode: Mode, findElsewhere: FindElsewhere): Leg {
     isCancelled: isOff(leg),
     path,
     alerts: mapAlerts(leg.infos),
+    isAccessible: findVehicleAccess(leg.properties, transportation.properties),
     walkEstimate: null,
     walkAfter: mapWalkAfter(leg),
     walkBeforeSeconds: leg.footPathInfo.find(({ position }) => position === 'BEFORE')?.duration ?? null,
@@ -128,6 +131,7 @@ function mapWalk(leg: EfaLeg, findElsewhere: FindElsewhere): Leg {
     isCancelled: false,
     path,
     alerts: mapAlerts(leg.infos),
+    isAccessible: null,
     walkEstimate: mapWalkEstimate(leg),
     walkAfter: null,
     walkBeforeSeconds: null,

@@ -1,22 +1,25 @@
-import { mayBeStop } from '../efa/known-stop.ts';
 import { efaJourneySchema, type TripPayload } from '../efa/payload.ts';
 import { LeftOut, type LeftOutCounts, mapRecords, sumLeftOut, unusableAnswer } from '../efa/record.ts';
 import { findUnknownStopMessage, saysDateInvalid, saysSamePlace } from '../efa/system-message.ts';
-import { beyondTimetable, noJourneys, unknownStop } from '../error-messages.ts';
+import { beyondTimetable, noJourneys, unknownPosition, unknownStop } from '../error-messages.ts';
 import { ApiError } from '../errors.ts';
 import type { AskedFields } from '../transit/additional-fields.ts';
+import { formatPlace, type Place } from '../transit/place.ts';
 import type { WallClock } from '../transit/time.ts';
+import { identifyEnds, isAsked } from './ends.ts';
 import { destinationOf, isCancelled, type Journey, originOf } from './journey.ts';
 import { type FindElsewhere, isCancelledRide, mapLeg } from './leg.ts';
 import { createPositions } from './positions.ts';
 import { joinLegs } from './walk.ts';
 import { timeWalks } from './walk-times.ts';
 
-/** The stops, and the time; null means now. */
+/** The places, and the time; null means now. */
 interface Asked extends Pick<AskedFields, 'cancelled'> {
-  from: string;
-  to: string;
+  from: Place;
+  to: Place;
   at: WallClock | null;
+  /** Names of the parameters that each journey has to fit. */
+  conditions?: readonly string[];
 }
 
 /**
@@ -24,19 +27,26 @@ interface Asked extends Pick<AskedFields, 'cancelled'> {
  * `NO_JOURNEYS_FOUND` when all of its journeys are cancelled and those are not asked for, and `UPSTREAM_ERROR` when they
  * are those of other stops.
  */
-export function mapJourneys(payload: TripPayload, asked: Asked): { journeys: Journey[]; leftOut: LeftOutCounts } {
+export async function mapJourneys(
+  payload: TripPayload,
+  asked: Asked,
+): Promise<{ journeys: Journey[]; leftOut: LeftOutCounts }> {
   const findElsewhere = createPositions(payload.journeys);
-  const { kept, leftOut } = mapRecords(payload.journeys, efaJourneySchema, ({ legs }) =>
+  const { kept, leftOut } = await mapRecords(payload.journeys, efaJourneySchema, ({ legs }) =>
     mapJourney(legs, findElsewhere),
   );
   const shown = asked.cancelled === 'include' ? kept : kept.filter((journey) => !isCancelled(journey));
   if (shown.length === 0) throw whyNoJourneys(payload, asked);
+  const { from, to } = asked;
   const areAsked =
-    shown.some((journey) => mayBeStop(originOf(journey).ids, asked.from)) &&
-    shown.some((journey) => mayBeStop(destinationOf(journey).ids, asked.to));
-  if (!areAsked) throw unusableAnswer(`the journeys are not those from ${asked.from} to ${asked.to}`);
+    shown.some((journey) => isAsked(originOf(journey), from)) &&
+    shown.some((journey) => isAsked(destinationOf(journey), to));
+  if (!areAsked) throw unusableAnswer(`the journeys are not those from ${formatPlace(from)} to ${formatPlace(to)}`);
   const notShown = kept.length - shown.length;
-  return { journeys: shown, leftOut: notShown > 0 ? sumLeftOut([leftOut, { cancelled: notShown }]) : leftOut };
+  return {
+    journeys: shown.map((journey) => identifyEnds(journey, from, to)),
+    leftOut: notShown > 0 ? sumLeftOut([leftOut, { cancelled: notShown }]) : leftOut,
+  };
 }
 
 function mapJourney(legs: readonly unknown[], findElsewhere: FindElsewhere): Journey {
@@ -48,20 +58,26 @@ function mapJourney(legs: readonly unknown[], findElsewhere: FindElsewhere): Jou
   }
 }
 
-function whyNoJourneys({ systemMessages }: TripPayload, { from, to, at }: Asked): ApiError {
+function whyNoJourneys({ systemMessages }: TripPayload, asked: Asked): ApiError {
+  const from = formatPlace(asked.from);
+  const to = formatPlace(asked.to);
   const unknownStopMessage = findUnknownStopMessage(systemMessages);
   if (unknownStopMessage) {
     const [, end] = /^(origin|destination)\b/.exec(unknownStopMessage.text ?? '') ?? [];
-    if (end === 'origin') return unknownStop('from', from);
-    if (end === 'destination') return unknownStop('to', to);
+    if (end === 'origin') return unknownPlace('from', asked.from);
+    if (end === 'destination') return unknownPlace('to', asked.to);
     return new ApiError(
       'STOP_NOT_FOUND',
-      `from, to: the transport authority does not know one of the stops ${from} and ${to}.`,
+      `from, to: the transport authority does not know one of the places ${from} and ${to}.`,
     );
   }
-  if (saysDateInvalid(systemMessages)) return beyondTimetable(at?.date ?? null);
+  if (saysDateInvalid(systemMessages)) return beyondTimetable(asked.at?.date ?? null);
   if (saysSamePlace(systemMessages)) {
     return new ApiError('NO_JOURNEYS_FOUND', `from and to, ${from} and ${to}, are the same place.`);
   }
-  return noJourneys(from, to);
+  return noJourneys(from, to, asked.conditions);
+}
+
+function unknownPlace(parameter: string, place: Place): ApiError {
+  return typeof place === 'string' ? unknownStop(parameter, place) : unknownPosition(parameter, formatPlace(place));
 }

@@ -1,12 +1,15 @@
 import { sumLeftOut } from '../efa/record.ts';
+import { noJourneys } from '../error-messages.ts';
 import { defineOperation } from '../operation.ts';
 import { freshnessOf } from '../transit/freshness.ts';
+import { formatPlace } from '../transit/place.ts';
 import { formatTimestamp } from '../transit/time.ts';
+import { keepFitting } from './conditions.ts';
 import { exampleBody } from './example.ts';
 import { findEndName } from './journey.ts';
 import { mapJourneys } from './map.ts';
 import { withPaths } from './path.ts';
-import { toTripQuestion, tripsQuery } from './query.ts';
+import { listConditions, toTripQuestion, tripsQuery } from './query.ts';
 import { toJourneyBody, tripsResponse } from './response.ts';
 import { selectJourneys } from './selection.ts';
 
@@ -15,7 +18,7 @@ export const tripsOperation = defineOperation({
   id: 'planTrips',
   path: '/v1/trips',
   tag: 'Journeys',
-  summary: 'Journeys between two stops',
+  summary: 'Journeys between two places',
   description:
     'Journeys across all modes, with walks, platforms, real-time times and a polyline for each leg. Journeys with a cancelled leg are left out, unless `cancelled=include` asks for them. When nothing joins the stops, the answer is 404 `NO_JOURNEYS_FOUND`, never an empty list.',
   query: tripsQuery,
@@ -27,14 +30,22 @@ export const tripsOperation = defineOperation({
   async find(query, { ask, now }) {
     const question = toTripQuestion(query, now());
     const answer = await ask(question);
-    const { journeys, leftOut } = mapJourneys(answer.payload, { ...question, cancelled: query.cancelled });
-    const selection = selectJourneys(journeys, { ...question, limit: query.limit });
+    const conditions = listConditions(query);
+    const { journeys, leftOut } = await mapJourneys(answer.payload, {
+      ...question,
+      conditions,
+      cancelled: query.cancelled,
+    });
+    const fitting = keepFitting(journeys, query);
+    const [from, to] = [formatPlace(query.from), formatPlace(query.to)];
+    if (fitting.journeys.length === 0) throw noJourneys(from, to, conditions);
+    const selection = selectJourneys(fitting.journeys, { ...question, limit: query.limit });
     const body = {
-      origin: { stop_id: query.from, name: findEndName(journeys, query.from, 'origin') },
-      destination: { stop_id: query.to, name: findEndName(journeys, query.to, 'destination') },
+      origin: { stop_id: from, name: findEndName(journeys, from, 'origin') },
+      destination: { stop_id: to, name: findEndName(journeys, to, 'destination') },
       retrieved_at: formatTimestamp(answer.retrievedAt),
       journeys: selection.journeys.map((journey) => withPaths(toJourneyBody(journey, query), query.path)),
     };
-    return { body, freshness: freshnessOf(answer), leftOut: sumLeftOut([leftOut, selection.leftOut]) };
+    return { body, freshness: freshnessOf(answer), leftOut: sumLeftOut([leftOut, fitting.leftOut, selection.leftOut]) };
   },
 });

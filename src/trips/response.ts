@@ -8,7 +8,9 @@ import { countChanges, destinationOf, isCancelled, type Journey, originOf } from
 import type { Leg, LegEnd } from './leg.ts';
 
 const legStop = {
-  stop_id: z.string().meta({ description: 'The exact platform, stand or wharf', example: '2000337' }),
+  stop_id: z
+    .string()
+    .meta({ description: 'The exact platform, stand or wharf; `lat,lng` at a position asked for', example: '2000337' }),
   name: z.string().meta({ description: 'Stop name without the platform', example: 'Central Station' }),
   platform: z.string().nullable().meta({ example: 'Platform 17' }),
   lat: latitudeSchema,
@@ -82,7 +84,12 @@ const journeySchema = z
   .meta({ id: 'Journey', description: 'A way from one stop to another.' });
 
 const stopReferenceSchema = z
-  .strictObject({ stop_id: z.string().meta({ example: '209573' }), name: z.string().meta({ example: 'Manly Wharf' }) })
+  .strictObject({
+    stop_id: z.string().meta({ description: 'As asked for: a stop identifier, or `lat,lng`', example: '209573' }),
+    name: z
+      .string()
+      .meta({ description: 'Of the stop; of a position the address, else `lat,lng`', example: 'Manly Wharf' }),
+  })
   .meta({ id: 'StopReference', description: 'A stop by identifier and name.' });
 
 export const tripsResponse = z
@@ -92,7 +99,7 @@ export const tripsResponse = z
     retrieved_at: timestampSchema.meta({ description: 'When the authority answered, UTC' }),
     journeys: z.array(journeySchema).min(1).meta({ description: 'By best-known departure, cancelled ones last' }),
   })
-  .meta({ id: 'Trips', description: 'Journeys between two stops.' });
+  .meta({ id: 'Trips', description: 'Journeys between two places.' });
 
 export type JourneyBody = z.infer<typeof journeySchema>;
 export type LegBody = z.infer<typeof legSchema>;

@@ -46,6 +46,7 @@ function walkBetween(before: Leg, next: Leg): Leg {
     isCancelled: false,
     path,
     alerts: [],
+    isAccessible: null,
     walkEstimate: null,
     walkAfter: null,
     walkBeforeSeconds: null,

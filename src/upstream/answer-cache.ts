@@ -1,6 +1,8 @@
-import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { zstdCompress, zstdCompressSync, zstdDecompress, zstdDecompressSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { readJson } from '../efa/answer/json-reader.ts';
+import { writeJson } from '../efa/answer/json-writer.ts';
 import type { EfaAnswer } from '../efa/ask.ts';
 import { type FreshnessWindow, staleUntil } from './freshness-window.ts';
 import type { SharedStore } from './shared-store.ts';
@@ -16,13 +18,19 @@ export interface AnswerCache {
   find(key: string, window: FreshnessWindow): KeptAnswer | null;
   /** The newest answer that any instance keeps. */
   load(key: string, window: FreshnessWindow): Promise<KeptAnswer | null>;
-  keep(key: string, window: FreshnessWindow, answer: EfaAnswer<unknown>): KeptAnswer;
+  keep(key: string, window: FreshnessWindow, answer: EfaAnswer<unknown>): Promise<void>;
   size(): { entries: number; bytes: number };
 }
 
 /** What an entry takes beside its packed answer: numbers, the map entry and the list node of the cache. */
 const OVERHEAD_BYTES = 400;
 const MOMENT_BYTES = 8;
+/** Longer texts are compressed, and larger ones decompressed, in a thread of their own. */
+const LARGE_LENGTH = 250_000;
+const LARGE_PACKED_BYTES = 15_000;
+
+const compress = promisify(zstdCompress);
+const decompress = promisify(zstdDecompress);
 
 /** Keeps answers in the process, within `maxBytes`, and in the store that all instances share. */
 export function createAnswerCache(options: { maxBytes: number; now: () => number; store: SharedStore }): AnswerCache {
@@ -48,21 +56,22 @@ export function createAnswerCache(options: { maxBytes: number; now: () => number
       if (shared && (!own || shared.retrievedAt > own.retrievedAt)) kept.set(key, shared);
       return find(key, window);
     },
-    keep(key, window, { payload, retrievedAt }) {
-      const entry = {
-        retrievedAt: retrievedAt.getTime(),
-        packed: exactBytes(zstdCompressSync(JSON.stringify(payload))),
-      };
+    async keep(key, window, { payload, retrievedAt }) {
+      const entry = { retrievedAt: retrievedAt.getTime(), packed: await pack(payload as object) };
       kept.set(key, entry);
       store.set(`answer:${key}`, write(entry), Math.ceil(staleUntil(entry.retrievedAt, window) - now()));
-      return entry;
     },
     size: () => ({ entries: kept.size, bytes: kept.calculatedSize }),
   };
 }
 
-export function unpack({ packed }: KeptAnswer): Promise<unknown> {
-  return readJson(zstdDecompressSync(packed));
+async function pack(payload: object): Promise<Buffer> {
+  const text = await writeJson(payload);
+  return exactBytes(text.length > LARGE_LENGTH ? await compress(text) : zstdCompressSync(text));
+}
+
+export async function unpack({ packed }: KeptAnswer): Promise<unknown> {
+  return readJson(packed.length > LARGE_PACKED_BYTES ? await decompress(packed) : zstdDecompressSync(packed));
 }
 
 /** Eight bytes for the moment of retrieval, then the packed answer. */

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Ask, AskOptions, EfaAnswer } from '../efa/ask.ts';
 import type { Deadlines } from '../efa/deadlines.ts';
@@ -21,8 +20,6 @@ const STALE_PATIENCE_MS = 3000;
 /** How long the same question is not asked again after a failure. */
 const FAILURE_MEMORY_MS = 1000;
 const MAX_FAILURES = 10_000;
-/** The packed size of about 250 kB of JSON. */
-const LARGE_PACKED_BYTES = 15_000;
 /** How many requests within a few minutes make a question popular. */
 const POPULAR = 3;
 
@@ -117,12 +114,8 @@ export function createCachedAsk(layers: {
           return shared && isFresh(shared, window) ? fromCache(shared, window, null) : null;
         },
         work: async () => {
-          let keptBytes = 0;
-          const { payload, retrievedAt } = await call(question, ticket, (arrived) => {
-            keptBytes = cache.keep(key, window, arrived).packed.length;
-          });
-          // Packing a large answer takes time, and so does mapping its records. Other requests are served in between.
-          if (keptBytes > LARGE_PACKED_BYTES) await nextTurn();
+          const keep = (arrived: EfaAnswer<unknown>) => cache.keep(key, window, arrived);
+          const { payload, retrievedAt } = await call(question, ticket, keep);
           return { payload, retrievedAt, freshness: freshnessOf(retrievedAt.getTime(), window, 'upstream', null) };
         },
       });

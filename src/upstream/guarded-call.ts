@@ -29,7 +29,7 @@ export interface CallCounts {
 }
 
 /** Is given every answer, also one that arrives after all requests have given up. */
-type Keep = (answer: EfaAnswer<unknown>) => void;
+type Keep = (answer: EfaAnswer<unknown>) => Promise<void>;
 
 export type GuardedCall = (question: Question, ticket: Ticket, keep: Keep) => Promise<EfaAnswer<unknown>>;
 
@@ -91,7 +91,7 @@ export function createGuardedCall(options: {
       const answer = await (asks[key] as Ask)(question, { priority, purpose, signal: timeout.signal });
       permit.succeeded();
       budget.noteSuccess(key, startedAt);
-      keep(answer);
+      await keep(answer);
       return answer;
     } catch (error) {
       report(error, key, permit);

@@ -6,6 +6,7 @@ import { createBudget } from './budget/budget.ts';
 import { createProcessMeter, type Limits, type Meter } from './budget/meter.ts';
 import { type AnsweredCounts, createCachedAsk } from './cached-ask.ts';
 import { type Clock, systemClock } from './clock.ts';
+import { createFeedCall, type FeedCall } from './feed-call.ts';
 import { type CallCounts, createGuardedCall, type Log } from './guarded-call.ts';
 import { createInstanceFlight } from './instance-flight.ts';
 import { noSharedStore, type SharedStore } from './shared-store.ts';
@@ -27,6 +28,8 @@ export interface ProtectionOptions {
 
 export interface Protection {
   ask: Ask;
+  /** Makes a call for a feed, within the same budget. */
+  callForFeed: FeedCall;
   /** Counted since the process began. */
   counts: CallCounts & { answered: AnsweredCounts };
   state(): UpstreamState;
@@ -68,6 +71,7 @@ export function protectUpstream(options: ProtectionOptions): Protection {
 
   return {
     ask,
+    callForFeed: createFeedCall({ budget, counts: calls, clock, log }),
     counts: Object.assign(calls, { answered }),
     state: () => {
       const { entries, bytes } = cache.size();

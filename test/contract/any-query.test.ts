@@ -26,8 +26,8 @@ afterAll(async () => {
 /** Good values, values a little off, and anything. */
 const VALUES: Record<string, readonly string[]> = {
   stop: ['200020', 'G200098', 'g200098', '0', '1'.repeat(13), ' 200020 '],
-  from: ['202091', 'G2095102', 'x'],
-  to: ['202091', 'G2095102', ''],
+  from: ['202091', 'G2095102', 'x', '-33.9336,151.1809', '0,0', '151.2,-33.8', '-33.8613,'],
+  to: ['202091', 'G2095102', '', '-33.8000,151.2838', ' -33.8, 151.28 '],
   q: ['manly', ' Manly ', 'é', '"', '%', 'a'.repeat(101)],
   lat: ['-33.8613', '0', '-90', '90', '91', '.5', '5.', '+1', '151.2'],
   lng: ['151.2108', '-180', '180.1', '-33.8613', '1e2'],
@@ -38,6 +38,8 @@ const VALUES: Record<string, readonly string[]> = {
   date: ['20260415', '20260416', '20260414', '20260230', '99991231', '00000000', '2026-04-15'],
   time: ['0000', '2359', '2400', '0260', '800', '12:00'],
   arrive_by: ['true', 'false', 'TRUE', '1', 'yes'],
+  wheelchair: ['true', 'false', 'on'],
+  max_changes: ['0', '1', '99', '-1', 'one'],
   path: ['full', 'polyline', 'none', 'half'],
   cancelled: ['include', 'exclude', 'true', ''],
   include: ['ids', 'all', ''],

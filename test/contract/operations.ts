@@ -48,12 +48,16 @@ export function endpointOf(requestUrl: string): string {
   return requestUrl.split('?', 1)[0]?.split('/').at(-1) ?? '';
 }
 
+const NO_TRIP = JSON.stringify({ systemMessages: [{ type: 'error', module: 'BROKER', code: -4000, text: '' }] });
+
 /** The good answer to a request, about the stops or the place that it asks for. */
 export function goodAnswerTo(requestUrl: string): string {
   const endpoint = endpointOf(requestUrl);
   const query = new URL(requestUrl, 'http://upstream.test').searchParams;
   const isElsewhere = query.has('coord') && !query.get('coord')?.startsWith('151.2108:-33.8613:');
   if (isElsewhere) return JSON.stringify({ ...coordAnswer, locations: [] });
+  const positions = [query.get('name_origin'), query.get('name_destination')].filter((name) => name?.includes(':'));
+  if (positions.some((name) => !/^151\.\d+:-33\.[89]/.test(name ?? ''))) return NO_TRIP;
   const asked = new Map([
     ['200020', query.get('name_dm')],
     ['202091', query.get('name_origin')],

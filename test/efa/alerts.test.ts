@@ -61,6 +61,16 @@ describe('a list of alerts', () => {
     expect(alertsOf()).toEqual([]);
   });
 
+  it('is cut where the notices of one departure are longer than any real ones', () => {
+    const notice = (letter: string) => ({ subtitle: '', content: letter.repeat(5000) });
+    expect(alertsOf(notice('a'), notice('b'), notice('c'))).toEqual(['a'.repeat(5000), 'b'.repeat(1000)]);
+  });
+
+  it('is read where the markup is nested as in no real notice', () => {
+    expect(alertOf('Heat', '<b>'.repeat(2000))).toEqual(['Heat']);
+    expect(alertOf('', `Walk.${'<ul><li>'.repeat(700)}`)).toEqual([expect.stringMatching(/^Walk\./)]);
+  });
+
   it('takes the spoken text and the link text where the written ones are missing or empty', () => {
     const properties = { speechText: 'Heat on the line.' };
     expect(alertsOf({ urlText: 'Slower trains', properties })).toEqual(['Slower trains: Heat on the line.']);

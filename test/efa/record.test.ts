@@ -11,24 +11,40 @@ const map = ({ id }: { id: number }) => {
 };
 
 describe('records', () => {
-  it('are mapped each in a guard of its own, in their order; what is left out is counted by reason', () => {
+  it('are mapped each in a guard of its own, in their order; what is left out is counted by reason', async () => {
     const records = [{ id: 3 }, null, { id: -1 }, { id: 1 }, { id: 0 }, 'x', { id: 200 }, { id: -2 }];
-    expect(mapRecords(records, schema, map)).toEqual({
+    expect(await mapRecords(records, schema, map)).toEqual({
       kept: [3, 1],
       leftOut: { malformed: 3, cancelled: 2, 'no time': 1 },
     });
   });
 
-  it('none at all is no error', () => {
-    expect(mapRecords([], schema, map)).toEqual({ kept: [], leftOut: {} });
+  it('none at all is no error', async () => {
+    expect(await mapRecords([], schema, map)).toEqual({ kept: [], leftOut: {} });
   });
 
-  it('of which every one is bad are an error: an empty answer would be a lie', () => {
-    expect(() => mapRecords([null, { id: 200 }], schema, map)).toThrow(ApiError);
+  it('let other work be done meanwhile', async () => {
+    let turns = 0;
+    let isMapping = true;
+    const count = () => {
+      turns++;
+      if (isMapping) setImmediate(count);
+    };
+    setImmediate(count);
+    await mapRecords([{ id: 1 }, { id: 2 }, { id: 3 }], schema, (record) => {
+      for (const start = performance.now(); performance.now() - start < 15; );
+      return record;
+    });
+    isMapping = false;
+    expect(turns).toBeGreaterThanOrEqual(2);
   });
 
-  it('of which the readable ones are left out by decision are an empty answer', () => {
-    expect(mapRecords([{ id: -1 }, null], schema, map).kept).toEqual([]);
+  it('of which every one is bad are an error: an empty answer would be a lie', async () => {
+    await expect(mapRecords([null, { id: 200 }], schema, map)).rejects.toThrow(ApiError);
+  });
+
+  it('of which the readable ones are left out by decision are an empty answer', async () => {
+    expect((await mapRecords([{ id: -1 }, null], schema, map)).kept).toEqual([]);
   });
 });
 

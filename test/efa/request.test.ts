@@ -104,6 +104,14 @@ describe('journeys', () => {
       `trip?${FORMAT}&${ends}&depArrMacro=dep&itdDate=20260415&itdTime=1700&calcNumberOfTrips=6&TfNSWTR=true`,
     ],
     [
+      'from=-33.87311,151.20691&to=g201023&modes=train,bus,coach,metro,ferry,schoolbus&wheelchair=true&max_changes=1',
+      `trip?${FORMAT}&type_origin=coord&name_origin=151.2069:-33.8731:EPSG:4326&type_destination=any&name_destination=G201023&depArrMacro=dep&calcNumberOfTrips=6&TfNSWTR=true&excludedMeans=checkbox&exclMOT_4=1&wheelchair=on`,
+    ],
+    [
+      'from=200060&to=.5,-7.',
+      `trip?${FORMAT}&type_origin=any&name_origin=200060&type_destination=coord&name_destination=-7:0.5:EPSG:4326&depArrMacro=dep&calcNumberOfTrips=6&TfNSWTR=true`,
+    ],
+    [
       'from=200060&to=G201023&date=20260416',
       `trip?${FORMAT}&${ends}&depArrMacro=dep&itdDate=20260416&itdTime=1625&calcNumberOfTrips=6&TfNSWTR=true`,
     ],
@@ -175,6 +183,16 @@ describe('the key of a question', () => {
       'in the direction of time',
       { kind: 'trip', from: '1', to: '2', at, isArrival: false },
       { kind: 'trip', from: '1', to: '2', at, isArrival: true },
+    ],
+    [
+      'in the modes of journeys',
+      { kind: 'trip', from: '1', to: '2', at, isArrival: true },
+      { kind: 'trip', from: '1', to: '2', at, isArrival: true, modes: ['bus'] },
+    ],
+    [
+      'in whether a wheelchair has to get on',
+      { kind: 'trip', from: '1', to: '2', at, isArrival: true },
+      { kind: 'trip', from: '1', to: '2', at, isArrival: true, isAccessible: true },
     ],
   ])('is another for questions that differ %s', (_difference, one, other) => {
     expect(questionKey(one)).not.toBe(questionKey(other));

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ErrorCode } from '#src/errors.ts';
 import { buildHealthyApp } from '#test/support/healthy-upstream.ts';
 import { openConnection, readAnswers } from './socket.ts';
 
@@ -46,9 +47,8 @@ it('OPTIONS * is answered with the methods of the whole server', async () => {
 });
 
 describe('what is not HTTP', () => {
-  it.each<[string, string, number]>([
+  it.each<[string, string, number, ErrorCode?]>([
     ['words', 'hello there\r\n\r\n', 400],
-    ['a method that nobody knows', 'FETCH /healthz HTTP/1.1\r\nHost: x\r\n\r\n', 400],
     ['a version that is none', 'GET /healthz HTTP/9.9\r\nHost: x\r\n\r\n', 400],
     ['a header without a colon', 'GET /healthz HTTP/1.1\r\nHost x\r\n\r\n', 400],
     ['a space in the URL', 'GET /health z HTTP/1.1\r\nHost: x\r\n\r\n', 400],
@@ -59,26 +59,40 @@ describe('what is not HTTP', () => {
       400,
     ],
     ['a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400],
+    ['words in capitals', 'HELLO THERE\r\n\r\n', 400],
+    ['a method that nobody knows', 'FETCH /healthz HTTP/1.1\r\nHost: x\r\n\r\n', 405, 'METHOD_NOT_ALLOWED'],
     [
       'headers larger than any we take',
       `GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`,
       431,
+      'HEADERS_TOO_LARGE',
     ],
-    ['a URL larger than any we take', `GET /healthz?${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
-  ])('%s is answered in the shape of every error, and the connection closed', async (_name, text, status) => {
+    [
+      'a URL larger than any we take',
+      `GET /healthz?${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
+      431,
+      'HEADERS_TOO_LARGE',
+    ],
+  ])('%s is answered in the shape of every error, and the connection closed', async (_name, text, status, code) => {
     const [answer, ...others] = await sendAndRead(text);
     expect(others).toStrictEqual([]);
     expect(answer?.status).toBe(status);
     expect(JSON.parse(answer?.body ?? '')).toStrictEqual({
       error: {
-        code: 'INVALID_PARAMETER',
+        code: code ?? 'INVALID_PARAMETER',
         message: expect.stringMatching(/\S/),
-        docs: 'https://example.test/docs/errors/INVALID_PARAMETER',
+        docs: `https://example.test/docs/errors/${code ?? 'INVALID_PARAMETER'}`,
       },
     });
     expect(answer?.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(answer?.headers.get('connection')).toBe('close');
     expect(answer?.headers.get('x-request-id')).toMatch(/^[\da-f-]{36}$/);
+  });
+
+  it('names a method that nobody knows, and those that there are', async () => {
+    const [answer] = await sendAndRead('FETCH /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+    expect(answer?.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
+    expect(JSON.parse(answer?.body ?? '').error.message).toContain('FETCH');
   });
 
   it('after a good request does not spoil its answer', async () => {

@@ -66,9 +66,9 @@ describe('a request that does not arrive', () => {
       expect(answer?.headers.get('connection')).toBe('close');
       expect(JSON.parse(answer?.body ?? '')).toEqual({
         error: {
-          code: 'INVALID_PARAMETER',
+          code: 'REQUEST_TIMEOUT',
           message: 'The request did not arrive in time.',
-          docs: expect.stringContaining('/errors/INVALID_PARAMETER'),
+          docs: expect.stringContaining('/errors/REQUEST_TIMEOUT'),
         },
       });
     }

@@ -158,6 +158,23 @@ describe('an error of @fastify/sensible', () => {
   });
 });
 
+describe('a body that cannot be read', () => {
+  const post = (url: string, type: string, payload: string) =>
+    app.inject({ method: 'POST', url, headers: { 'content-type': type }, payload });
+
+  it.each([
+    ['application/xml', '<a/>', 415, 'UNSUPPORTED_MEDIA_TYPE', 'Send JSON as application/json.'],
+    ['application/json', '{"a":', 400, 'INVALID_PARAMETER', 'is not the JSON'],
+    ['application/json', '', 400, 'INVALID_PARAMETER', 'is not the JSON'],
+    ['application/json', `"${'x'.repeat(2_000_000)}"`, 413, 'BODY_TOO_LARGE', 'larger than this path takes'],
+  ])('of type %s is answered in our words (%#)', async (type, body, status, code, words) => {
+    const response = await post('/mcp', type, body);
+    expect(response.statusCode).toBe(status);
+    expectErrorObject(response);
+    expect(response.json().error).toMatchObject({ code, message: expect.stringContaining(words) });
+  });
+});
+
 describe('the request id', () => {
   it('is on every answer and another each time', async () => {
     thrown = new Error(SECRET);

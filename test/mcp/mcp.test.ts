@@ -95,6 +95,10 @@ describe('an assistant', () => {
   it('may send arguments as their types: numbers, booleans, lists', async () => {
     const { body } = await call('getDepartures', { stop: 200070, modes: ['train', 'lightrail'], limit: 2, date: null });
     expect(body.departures).toHaveLength(2);
+    const direct = { from: [-33.8613, 151.2108], to: 209573, modes: ['ferry', 'train'], max_changes: 0 };
+    for (const { legs } of (await call('planTrips', direct)).body.journeys) {
+      expect(legs.map(({ mode }: { mode: string }) => mode)).toEqual(['walk', 'ferry']);
+    }
     const plan = { from: '202020', to: '209573', arrive_by: true, date: '20261121', time: '0900' };
     for (const { arrives_at } of (await call('planTrips', plan)).body.journeys) {
       expect(Date.parse(arrives_at)).toBeLessThanOrEqual(Date.parse('2026-11-20T22:00:00Z'));

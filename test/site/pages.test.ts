@@ -23,6 +23,11 @@ const PAGES = [
   '/keys',
   '/keys/sent',
 ];
+/** What a reader sees of the markup. */
+const textOf = (markup: string) =>
+  markup
+    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll(/&#(\d+);/g, (_match, code: string) => String.fromCharCode(Number(code)));
 const open = (url: string) => front.app.inject({ url, headers: { accept: 'text/html' } });
 
 describe('the template', () => {
@@ -70,6 +75,34 @@ describe('every page', () => {
   });
 });
 
+describe('what others show of a page', () => {
+  it.each(['/', '/docs', '/explore', '/status', '/signup', '/keys'])(
+    '%s has a title, a sentence and a picture',
+    async (url) => {
+      const { body } = await open(url);
+      expect(body).toMatch(/<meta property="og:title" content="[^"]+">/);
+      expect(body).toMatch(/<meta property="og:description" content="[^"]+">/);
+      expect(body).toContain(`<meta property="og:url" content="${front.url}${url}">`);
+      expect(body).toContain(`<meta property="og:image" content="${front.url}/assets/preview.png">`);
+    },
+  );
+
+  it.each([
+    ['icon-32.png', 32, 32],
+    ['apple-touch-icon.png', 180, 180],
+    ['preview.png', 1200, 630],
+  ])('%s is a PNG of %d × %d', async (name, width, height) => {
+    const { headers, rawPayload } = await front.app.inject(`/assets/${name}`);
+    expect(headers['content-type']).toBe('image/png');
+    expect([rawPayload.readUInt32BE(16), rawPayload.readUInt32BE(20)]).toEqual([width, height]);
+  });
+
+  it.each(['/favicon.ico', '/apple-touch-icon.png'])('%s leads to a PNG', async (url) => {
+    const { headers } = await front.app.inject(url);
+    expect((await front.app.inject(String(headers.location))).headers['content-type']).toBe('image/png');
+  });
+});
+
 describe('the page of an error', () => {
   it.each(CODES)('%s: cause, fix, retry, a curl, and the message in its shape', async (code) => {
     const { title, cause, fix, retry } = ERROR_DOCS[code];
@@ -110,8 +143,20 @@ describe('home', () => {
     const { body } = await open('/');
     expect(body).toContain('Town Hall Station');
     expect(body.match(/<span class="route /g)?.length).toBe(8);
-    expect(body).toContain(`curl -H &#34;Authorization: Bearer ${front.testKey}&#34;`);
+    expect(textOf(body)).toContain(`curl -H "Authorization: Bearer ${front.testKey}"`);
     for (const limit of ['1,000', '50,000', 'Unlimited']) expect(body).toContain(limit);
+  });
+
+  it('says how old its board is, and fetches it anew by itself', async () => {
+    const { body } = await open('/live-board');
+    expect(textOf(body)).toMatch(/Town Hall Station .* As of 13:00:\d\d in Sydney, \d+ s ago\./);
+    expect(body.match(/<span class="route /g)?.length).toBe(8);
+    expect((await open('/')).body).toContain('src="/assets/live-board.js"');
+  });
+
+  it('shows routes in the colours of their lines', async () => {
+    const { body } = await open('/');
+    expect(body).toMatch(/<span class="route train" data-line="T\d">/);
   });
 
   it('stays up when the authority does not', async () => {
@@ -153,7 +198,7 @@ describe('the board for a terminal', () => {
 it.each(['/assets/nothing-here.js', '/docs/static/nothing-here.js'])(
   'a file that is not there is 404: %s',
   async (url) => {
-    const answer = await open(url);
+    const answer = await front.app.inject(url);
     expect(answer.statusCode).toBe(404);
     expect(answer.json().error).toMatchObject({ code: 'NOT_FOUND', message: `There is nothing at ${url}.` });
   },

@@ -59,6 +59,29 @@ it('claims nothing where nothing was asked', async () => {
   expect(page.body).not.toContain('Everything answers');
 });
 
+it('says that everything answers only where everything was asked', async () => {
+  await using front = await startFront({ now: NOW });
+  const headers = { authorization: `Bearer ${front.testKey}` };
+  const page = async () => (await front.app.inject({ url: '/status', headers: { accept: 'text/html' } })).body;
+  await front.app.inject({ url: '/v1/departures?stop=200070', headers });
+  expect(await page()).toContain('<h1>What was asked answers</h1>');
+  for (const path of ['boards', 'nearby', 'stops/search', 'trips'])
+    await front.app.inject({ url: `/v1/${path}`, headers });
+  expect(await page()).toContain('<h1>Everything answers</h1>');
+});
+
+it('draws the last day by the quarter of an hour, in Sydney time and in UTC', async () => {
+  await using front = await startFront({ now: NOW });
+  const headers = { authorization: `Bearer ${front.testKey}` };
+  await front.app.inject({ url: '/v1/departures?stop=200070', headers });
+  front.clock.now = new Date('2026-11-20T05:16:00Z');
+  const { body } = await front.app.inject({ url: '/status', headers: { accept: 'text/html' } });
+  expect(body.match(/<rect class="hit"/g)).toHaveLength(96);
+  expect(body.match(/<rect class="good"/g)).toHaveLength(1);
+  expect(body).toContain('<title>02:00 UTC: 1 answer, 0 failures</title>');
+  expect(body).toContain('data-local="time">16:16</time> <span data-zone>Sydney time</span> (05:16 UTC)');
+});
+
 it('calls nobody to be drawn', async () => {
   const upstream = await startUpstream(json({}, 500));
   await using front = await startFront({ upstreamUrl: upstream.url });

@@ -1,6 +1,6 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { ensureProgram } from './debian.ts';
 
 const CANDIDATES = [
   process.env.CHROMIUM_PATH,
@@ -28,30 +28,8 @@ export async function launchChromium(): Promise<Browser> {
 /** The browser of this machine. On Debian as root it is installed when it is missing. */
 function findChromium(): string {
   const found = () => CANDIDATES.find((path) => path && existsSync(path));
-  if (!found() && canInstall()) install();
-  const path = found();
-  if (path) return path;
-  throw new Error(
-    'The browser tests need Chromium. On Debian: "apt-get install chromium" as root. Elsewhere: install Chrome or ' +
-      'Chromium and set CHROMIUM_PATH to it.',
-  );
-}
-
-function canInstall(): boolean {
-  return existsSync('/etc/debian_version') && process.getuid?.() === 0;
-}
-
-function install(): void {
-  const options = { stdio: 'ignore', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const;
-  // Lists may be missing in an image; a package that cannot be got is told by what is found afterwards.
-  for (const command of [
-    ['update', '-qq'],
-    ['install', '-y', '-qq', '--no-install-recommends', 'chromium'],
-  ]) {
-    try {
-      execFileSync('apt-get', command, options);
-    } catch {}
-  }
+  if (!found()) ensureProgram('chromium', 'chromium', 'Elsewhere: set CHROMIUM_PATH to Chrome or Chromium.');
+  return found() ?? 'chromium';
 }
 
 export interface Watched {

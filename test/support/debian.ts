@@ -1,24 +1,29 @@
 import { execFileSync } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Test files run at the same time, and only one process can hold the lock of apt. */
+const LOCK = join(tmpdir(), 'transit-tests-apt.lock');
+const ENVIRONMENT = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
 
 /**
  * Makes sure that a program is there. On Debian as root the package is installed when it is missing; elsewhere the error
  * says what to install.
  */
-export function ensureProgram(program: string, debianPackage: string): void {
-  const mayInstall = has('apt-get') && process.getuid?.() === 0;
-  // Several test files may come here at once, and only one of them gets the lock of apt: the others try again.
-  for (let attempt = 0; attempt < 20 && mayInstall && !has(program); attempt++) install(debianPackage);
-  if (!has(program)) throw new Error(`These tests need ${program}. Debian: apt-get install ${debianPackage}.`);
+export function ensureProgram(program: string, debianPackage: string, elsewhere = ''): void {
+  if (has(program)) return;
+  if (has('apt-get') && process.getuid?.() === 0) install(program, debianPackage);
+  if (!has(program)) {
+    throw new Error(`These tests need ${program}. Debian: apt-get install ${debianPackage}. ${elsewhere}`.trimEnd());
+  }
 }
 
-function install(debianPackage: string): void {
-  const options = { stdio: 'ignore', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const;
+/** A package that cannot be installed shows in what is found afterwards. */
+function install(program: string, debianPackage: string): void {
+  const script = `command -v ${program} || { apt-get update; apt-get -o DPkg::Lock::Timeout=120 install -y --no-install-recommends ${debianPackage}; }`;
   try {
-    execFileSync('apt-get', ['update'], options);
-    execFileSync('apt-get', ['install', '-y', '--no-install-recommends', debianPackage], options);
-  } catch {
-    execFileSync('sleep', ['5']);
-  }
+    execFileSync('flock', [LOCK, 'sh', '-c', script], { stdio: 'ignore', env: ENVIRONMENT });
+  } catch {}
 }
 
 function has(program: string): boolean {

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -9,6 +9,7 @@ import { Redis } from 'ioredis';
 import type { AccountStore } from '#src/access/store.ts';
 import { openStore } from '#src/access/stores/open-store.ts';
 import { openRedis } from '#src/redis/shared-redis.ts';
+import { ensureProgram } from './debian.ts';
 
 export interface TestRedis {
   url: string;
@@ -26,7 +27,7 @@ export interface TestRedis {
 
 /** A Redis of our own on a free loopback port, with an append-only file as in production. */
 export async function startRedis(...extra: string[]): Promise<TestRedis> {
-  ensureRedisServer();
+  ensureProgram('redis-server', 'redis-server', 'macOS: brew install redis.');
   // In memory where that is possible: a disk that is busy with something else would lose what a kill must not.
   const directory = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'transit-redis-'));
   const port = await freePort();
@@ -107,32 +108,6 @@ export async function startRedisCluster(): Promise<{ nodes: TestRedis[]; url: st
 }
 
 /** Where it is missing, it is installed if this is Debian and we may; otherwise we say how. */
-function ensureRedisServer(): void {
-  const mayInstall = has('apt-get') && process.getuid?.() === 0;
-  // Several test files may come here at once, and only one of them gets apt's lock: the others try again.
-  for (let attempt = 0; attempt < 20 && mayInstall && !has('redis-server'); attempt++) installRedisServer();
-  if (has('redis-server')) return;
-  throw new Error('These tests need redis-server. Debian: apt-get install redis-server. macOS: brew install redis.');
-}
-
-function installRedisServer(): void {
-  try {
-    execFileSync('apt-get', ['update'], { stdio: 'ignore' });
-    execFileSync('apt-get', ['install', '-y', '--no-install-recommends', 'redis-server'], { stdio: 'ignore' });
-  } catch {
-    execFileSync('sleep', ['5']);
-  }
-}
-
-function has(command: string): boolean {
-  try {
-    execFileSync('sh', ['-c', `command -v ${command}`], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** Until it answers, and it is ours: two that took the same port would answer for each other. */
 async function answering(url: string, pid: number | undefined): Promise<void> {
   const client = new Redis(url, { retryStrategy: () => 20, maxRetriesPerRequest: null });

@@ -81,6 +81,19 @@ describe('several instances with one Redis', () => {
     });
   });
 
+  it('each tells its own numbers too, and the day by the quarter of an hour', async () => {
+    const [one, other] = [await startInstance(), await startInstance()];
+    for (let n = 0; n < 6; n++) one.answered(TRIPS, 200, 10);
+    other.answered(TRIPS, 503, 1000);
+    await other.publish();
+    const options = { operations: [TRIPS], traffic: one, isSandbox: true, now: () => clock };
+    const [all, own] = [await readReport(options), await readReport(options, { isOwn: true })];
+    expect(all.quarters).toHaveLength(96);
+    expect(all.quarters.at(-1)).toMatchObject({ from: new Date('2026-11-20T02:00:00Z'), answered: 7, failed: 1 });
+    expect(own.quarters.at(-1)).toMatchObject({ answered: 6, failed: 0 });
+    expect(toJson(own)).toMatchObject({ scope: 'this_instance', status: 'ok' });
+  });
+
   it('stop counting an instance that was killed', async () => {
     const [killed, other] = [await startInstance(), await startInstance()];
     await killed.publish();

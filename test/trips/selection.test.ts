@@ -75,10 +75,9 @@ describe('of the journeys that upstream offers', () => {
 });
 
 describe('between one place and itself', () => {
-  it('there is no journey, and the message says why', () => {
+  it('there is no journey, and the message says why', async () => {
     const payload = { systemMessages: [{ code: -4007, text: 'same' }], journeys: [] };
-    expect(() => mapJourneys(payload, { from: '200070', to: '10101101', at: null, cancelled: 'exclude' })).toThrow(
-      'are the same place',
-    );
+    const mapped = mapJourneys(payload, { from: '200070', to: '10101101', at: null, cancelled: 'exclude' });
+    await expect(mapped).rejects.toThrow('are the same place');
   });
 });

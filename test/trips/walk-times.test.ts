@@ -89,17 +89,17 @@ function walk(from: string, to: string, planned: number, seconds: number, moved:
   };
 }
 
-const mapAll = (journeys: unknown[], from: string, to: string) =>
-  mapJourneys(tripSchema.parse({ journeys }), { from, to, at: null, cancelled: 'include' }).journeys;
+const mapAll = async (journeys: unknown[], from: string, to: string) =>
+  (await mapJourneys(tripSchema.parse({ journeys }), { from, to, at: null, cancelled: 'include' })).journeys;
 
 describe('the legs of a journey, read by best-known times', { timeout: 30_000 }, () => {
-  it('never begin before the one before ends, unless upstream itself shows a missed change', () => {
+  it('never begin before the one before ends, unless upstream itself shows a missed change', async () => {
     const rides = fc.array(ride, { minLength: 1, maxLength: 4 });
     const leading = fc.option(fc.integer({ min: 30, max: 900 }));
-    fc.assert(
-      fc.property(rides, leading, (parts, leadingWalkSeconds) => {
+    await fc.assert(
+      fc.asyncProperty(rides, leading, async (parts, leadingWalkSeconds) => {
         const { legs, isMissed } = journeyOf(parts, leadingWalkSeconds);
-        const [journey] = mapAll([{ legs }], '2000701', '2000701');
+        const [journey] = await mapAll([{ legs }], '2000701', '2000701');
         expect(journey && isPossible(journey)).toBe(!isMissed);
         if (journey && runsBackwards(journey)) expect(isMissed).toBe(true);
       }),
@@ -111,20 +111,20 @@ describe('the legs of a journey, read by best-known times', { timeout: 30_000 },
     listPairs('trips')
       .filter(({ answer }) => 'body' in answer)
       .map((pair) => ({ ...pair, query: new URL(pair.request, 'http://service.test').searchParams })),
-  )('run forwards in $name', ({ upstream, query }) => {
+  )('run forwards in $name', async ({ upstream, query }) => {
     const { journeys } = tripSchema.parse(upstream.trip);
-    for (const journey of mapAll(journeys, query.get('from') ?? '', query.get('to') ?? '')) {
+    for (const journey of await mapAll(journeys, query.get('from') ?? '', query.get('to') ?? '')) {
       expect(runsBackwards(journey)).toBe(!isPossible(journey));
     }
   });
 });
 
 describe('a walk', { timeout: 30_000 }, () => {
-  it('is never live and keeps its planned times', () => {
-    fc.assert(
-      fc.property(fc.array(ride, { minLength: 2, maxLength: 3 }), (parts) => {
+  it('is never live and keeps its planned times', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(ride, { minLength: 2, maxLength: 3 }), async (parts) => {
         const { legs } = journeyOf(parts, 120);
-        const [journey] = mapAll([{ legs }], '2000701', '2000701');
+        const [journey] = await mapAll([{ legs }], '2000701', '2000701');
         const walks = journey?.legs.filter(({ mode }) => mode === 'walk') ?? [];
         expect(walks.some(({ isLive }) => isLive)).toBe(false);
         const first = parts[0] as Ride;
@@ -134,14 +134,14 @@ describe('a walk', { timeout: 30_000 }, () => {
     );
   });
 
-  it('has real-time exactly where the ride it hangs on has', () => {
+  it('has real-time exactly where the ride it hangs on has', async () => {
     const hangsOn = ({ legs }: Journey, index: number) =>
       legs.slice(0, index).findLast(({ mode }) => mode !== 'walk')?.destination ??
       legs.find(({ mode }) => mode !== 'walk')?.origin;
     const told = ride.map((part) => ({ ...part, way: 'told after' as const }));
-    fc.assert(
-      fc.property(fc.array(told, { minLength: 2, maxLength: 3 }), (parts) => {
-        const [journey] = mapAll([{ legs: journeyOf(parts, 120).legs }], '2000701', '2000701');
+    await fc.assert(
+      fc.asyncProperty(fc.array(told, { minLength: 2, maxLength: 3 }), async (parts) => {
+        const [journey] = await mapAll([{ legs: journeyOf(parts, 120).legs }], '2000701', '2000701');
         for (const [index, leg] of journey?.legs.entries() ?? []) {
           if (!journey || leg.mode !== 'walk') continue;
           const isLive = hangsOn(journey, index)?.realtime !== null;

@@ -5,6 +5,7 @@ import { type UtcDay, utcDayFrom } from '../day.ts';
 import { isPlan, PLANS } from '../plan.ts';
 import { type AdmissionAnswer, type AdmissionRequest, type Counter, DAYS_KEPT } from '../store.ts';
 import type { FileLock } from './file-lock.ts';
+import { createGroupCommit } from './group-commit.ts';
 
 interface KeyInUse {
   plan: string;
@@ -12,26 +13,31 @@ interface KeyInUse {
 }
 
 /** Counts requests in the embedded database. */
-export function createEmbeddedCounter(database: DatabaseSync, { run }: FileLock, log: PresenceLog): Counter {
+export function createEmbeddedCounter(database: DatabaseSync, lock: FileLock, log: PresenceLog): Counter {
   const statements = prepareStatements(database);
+  const writeInGroup = createGroupCommit(database, lock);
   const presence = createPresence({
     storeName: 'the account database',
     nodeOf: () => '',
-    probe: () => orUnavailable(run(() => statements.probe.run())),
+    probe: () => orUnavailable(lock.run(() => statements.probe.run())),
     log,
   });
   let tidiedOn: UtcDay = '';
 
-  function admit({ accountId, keyHash, day, count = 1 }: AdmissionRequest): AdmissionAnswer {
-    const key = statements.findKey.get({ keyHash, accountId, day }) as KeyInUse | undefined;
+  /** Reads outside of the group: a key that is not known is refused also while another process holds the file. */
+  async function admit({ accountId, keyHash, day, count = 1 }: AdmissionRequest): Promise<AdmissionAnswer> {
+    const key = await lock.run(() => statements.findKey.get({ keyHash, accountId, day }) as KeyInUse | undefined);
     if (!key || !isPlan(key.plan)) return { kind: 'unknown' };
-    if (key.last_used_on !== day) statements.touchKey.run({ keyHash, day });
-    tidy(day);
-    const limit = PLANS[key.plan].dailyLimit;
-    const counted = statements.count.get({ day, accountId, limit, count }) as { used: number } | undefined;
-    if (counted) return { kind: 'admitted', plan: key.plan, used: counted.used, usedBySender: 0 };
-    const { used } = statements.readUsage.get(day, accountId) as { used: number };
-    return { kind: 'exhausted', plan: key.plan, used };
+    const { plan, last_used_on: lastUsedOn } = key;
+    const limit = PLANS[plan].dailyLimit;
+    return writeInGroup(() => {
+      if (lastUsedOn !== day) statements.touchKey.run({ keyHash, day });
+      tidy(day);
+      const counted = statements.count.get({ day, accountId, limit, count }) as { used: number } | undefined;
+      if (counted) return { kind: 'admitted', plan, used: counted.used, usedBySender: 0 };
+      const { used } = statements.readUsage.get(day, accountId) as { used: number };
+      return { kind: 'exhausted', plan, used };
+    });
   }
 
   /** Once a day, deletes the counts of days that are not kept any more. */
@@ -47,10 +53,10 @@ export function createEmbeddedCounter(database: DatabaseSync, { run }: FileLock,
     presence,
     // Processes that share a file are not counted.
     instances: () => 1,
-    admit: (request) => orUnavailable(run(() => admit(request))),
+    admit: (request) => orUnavailable(admit(request)),
     // An answer of the file is never in doubt, so counts by sender are not needed.
     update: async ({ accountId, day, count }) => {
-      await orUnavailable(run(() => statements.update.run({ accountId, day, count })));
+      await orUnavailable(writeInGroup(() => statements.update.run({ accountId, day, count })));
       return 0;
     },
   };

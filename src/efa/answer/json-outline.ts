@@ -1,3 +1,8 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+/** After so much text other work gets its turn. */
+const SLICE_BYTES = 1_000_000;
+
 /**
  * Limits of one answer. The largest real answer had 2.3 MB, 190,000 values, a depth of 12, and records of 90 KB; the
  * longest list had 340 records.
@@ -37,16 +42,21 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x
  * Throws `LimitError` when the answer exceeds a limit. It does not check the grammar: parts of a text that is not JSON
  * are not JSON either, so that parsing them fails.
  */
-export function outlineJson(bytes: Uint8Array): ListSpan[] {
+export async function outlineJson(bytes: Uint8Array): Promise<ListSpan[]> {
   const lists: ListSpan[] = [];
   let list: ListSpan | null = null;
   let recordStart = 0;
   let depth = 0;
   let values = 0;
   let records = 0;
+  let nextPause = SLICE_BYTES;
 
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at];
+    if (at >= nextPause) {
+      nextPause = at + SLICE_BYTES;
+      await nextTurn();
+    }
     if (byte === QUOTE) {
       at = endOfText(bytes, at);
     } else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {

@@ -10,7 +10,7 @@ const SLICE_BYTES = 256_000;
  */
 export async function readJson(received: Buffer): Promise<unknown> {
   const bytes = withoutByteOrderMark(received);
-  const lists = outlineJson(bytes);
+  const lists = await outlineJson(bytes);
   if (bytes.length <= SLICE_BYTES) return JSON.parse(textOf(bytes, { start: 0, end: bytes.length }));
   const frame = JSON.parse(frameOf(bytes, lists));
   if (typeof frame !== 'object' || frame === null) return frame;

@@ -1,26 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { ApiError, errorBody } from '../../errors.ts';
+import { type ApiError, errorBody } from '../../errors.ts';
 import { CROSS_ORIGIN_HEADERS } from '../cors.ts';
+import { arrivedTooSlowly, headersTooLarge, notHttp, unknownMethod } from '../request-errors.ts';
 import type { Connections } from './connections.ts';
 
 /** For so long a client may keep its half of a connection open that we have ended. */
 const LINGER_MS = 500;
 
-const CLIENT_ERRORS: Record<string, [status: number, message: string]> = {
-  HPE_HEADER_OVERFLOW: [431, 'The URL and headers of the request are too large together.'],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time.'],
-};
+/** The beginning of a request whose method nobody knows; else it is not HTTP at all. */
+const REQUEST_LINE = /^([A-Z-]{1,20}) [/*]/;
 
-const NOT_HTTP: [status: number, message: string] = [
-  400,
-  'The request is not valid HTTP. Blanks and letters beyond ASCII in the URL must be percent-encoded.',
-];
+/** An error of Node's HTTP parser, with what it was parsing. */
+interface ClientError {
+  code?: string | undefined;
+  rawPacket?: unknown;
+}
 
 /** What Node refuses before there is a whole request: broken HTTP, too large a header, too slow a client. */
 export function answerClientError(
-  error: NodeJS.ErrnoException,
+  error: ClientError,
   socket: Socket,
   { docsUrl, connections }: { docsUrl: string; connections: Connections },
 ): void {
@@ -28,16 +28,20 @@ export function answerClientError(
     socket.destroy();
     return;
   }
-  const [status, message] = CLIENT_ERRORS[error.code ?? ''] ?? NOT_HTTP;
-  endWithError(socket, new ApiError('INVALID_PARAMETER', message), { docsUrl, status });
+  endWithError(socket, toApiError(error), docsUrl);
+}
+
+function toApiError({ code, rawPacket }: ClientError): ApiError {
+  if (code === 'HPE_HEADER_OVERFLOW') return headersTooLarge();
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return arrivedTooSlowly();
+  const start = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1', 0, 24) : '';
+  const [, method] = REQUEST_LINE.exec(start) ?? [];
+  return code === 'HPE_INVALID_METHOD' && method ? unknownMethod(method) : notHttp();
 }
 
 /** Writes an error to a connection without a whole request, and closes it. */
-export function endWithError(
-  socket: Socket,
-  error: ApiError,
-  { docsUrl, status = error.statusCode }: { docsUrl: string; status?: number },
-): void {
+export function endWithError(socket: Socket, error: ApiError, docsUrl: string): void {
+  const status = error.statusCode;
   const body = JSON.stringify(errorBody(error, docsUrl));
   const headers = {
     'content-type': 'application/json; charset=utf-8',

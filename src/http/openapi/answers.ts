@@ -41,6 +41,7 @@ export const HEADER_COMPONENTS = {
     'transit; hit; ttl=11',
   ),
   'Retry-After': header('Seconds to wait before the next try.', 'integer', 30),
+  Allow: header('The methods that the path takes.', 'string', 'GET, HEAD, OPTIONS'),
   'WWW-Authenticate': header('How to send a key.', 'string', 'Bearer realm="transit"'),
 };
 
@@ -104,19 +105,24 @@ const UNCHANGED = {
   headers: headers('X-Request-Id', ...FRESHNESS, ...LIMITS),
 };
 
+/** What errors of a status carry beside the request id; others, which come after the key check, carry `RateLimit`. */
+const HEADERS_OF_STATUS: Record<number, readonly (keyof typeof HEADER_COMPONENTS)[]> = {
+  401: ['WWW-Authenticate'],
+  405: ['Allow'],
+  408: [],
+  431: [],
+  429: ['RateLimit', 'Retry-After'],
+  503: ['RateLimit', 'Retry-After'],
+};
+
 function errorAnswer(status: number, codes: readonly ErrorCode[], docsUrl: string): Json {
   const examples = codes.map((code) => {
     const { title, example } = ERROR_DOCS[code];
     return [code, { summary: title, value: errorBody(example, docsUrl) }];
   });
-  const limited = status === 401 ? (['WWW-Authenticate'] as const) : (['RateLimit'] as const);
   return {
     description: codes.map((code) => `\`${code}\`: ${ERROR_DOCS[code].title}.`).join(' '),
-    headers: headers(
-      'X-Request-Id',
-      ...limited,
-      ...(status === 429 || status === 503 ? (['Retry-After'] as const) : []),
-    ),
+    headers: headers('X-Request-Id', ...(HEADERS_OF_STATUS[status] ?? ['RateLimit'])),
     content: {
       'application/json': { schema: { $ref: '#/components/schemas/Error' }, examples: Object.fromEntries(examples) },
     },

@@ -12,6 +12,17 @@ export interface ChangeLog {
   asked(now: number): void;
   /** The departure monitor has said, at `retrievedAt`, what is planned before `until`, and about the change if given. */
   settle(page: { until: number; retrievedAt: number }, about?: Change): void;
+  /** What other instances with the same timeline need not ask about. */
+  settled(): SettledChanges;
+  /** Takes over what another instance has asked about. */
+  takeOver(settled: SettledChanges): void;
+}
+
+/** Plain data: it is kept as JSON. */
+export interface SettledChanges {
+  /** Null when the departure monitor was never asked about a change. */
+  askedAt: number | null;
+  changes: readonly { change: Change; notedAt: number }[];
 }
 
 const MINUTE_MS = 60_000;
@@ -52,6 +63,19 @@ export function createChangeLog(): ChangeLog {
       for (const entry of entries.values()) {
         const isWithin = entry.notedAt <= retrievedAt && entry.change.at < until;
         if (isWithin || entry.change.key === about?.key) entry.isSettled = true;
+      }
+    },
+    settled: () => ({
+      askedAt: Number.isFinite(askedAt) ? askedAt : null,
+      changes: [...entries.values()]
+        .filter(({ isSettled }) => isSettled)
+        .map(({ change, notedAt }) => ({ change, notedAt })),
+    }),
+    takeOver(settled) {
+      askedAt = Math.max(askedAt, settled.askedAt ?? askedAt);
+      for (const one of settled.changes) {
+        const { notedAt } = entries.get(one.change.key) ?? one;
+        entries.set(one.change.key, { change: one.change, notedAt, isSettled: true });
       }
     },
   };

@@ -2,10 +2,11 @@ import type { PointNode } from '../network/network-index.ts';
 import type { Occupancy } from '../timetable/realtime.ts';
 import { coordOf, pointNaming } from './point-naming.ts';
 
-/** `location` of a departure: the platform, with the state of the vehicle there. */
+/** `location` of a departure: the platform where the vehicle calls, with the state of the vehicle there. */
 export function boardLocation(
   node: PointNode,
   vehicle: { realtimeStatus?: string; occupancy?: Occupancy | undefined; isExtraStop?: boolean; isExtraTrip?: boolean },
+  planned = node,
 ): object {
   const { home, point, area } = node;
   const { long, parent, platformName } = pointNaming(node, vehicle.isExtraStop);
@@ -24,7 +25,7 @@ export function boardLocation(
       area,
       ...(!vehicle.isExtraTrip && { platform: point.code }),
       platformName,
-      plannedPlatformName: platformName,
+      plannedPlatformName: planned === node ? platformName : pointNaming(planned).platformName,
     },
     parent: {
       id: home.stop.id,

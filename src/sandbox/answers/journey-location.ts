@@ -6,10 +6,12 @@ import { coordOf, placeId, pointNaming } from './point-naming.ts';
 export function journeyLocation(
   node: PointNode,
   vehicle: { occupancy?: Occupancy | undefined; isExtraStop?: boolean },
+  planned = node,
 ): JourneyLocation {
   const { home, point, area } = node;
   const naming = pointNaming(node, vehicle.isExtraStop);
   const long = naming.platformName.endsWith('Light Rail') ? naming.platformName : naming.long;
+  const plannedPlatformName = planned === node ? naming.platformName : pointNaming(planned).platformName;
   const { locality } = home.stop;
   return {
     isGlobalId: true,
@@ -34,12 +36,12 @@ export function journeyLocation(
     properties: {
       WheelchairAccess: String(home.stop.wheelchairAccess),
       AREA_NIVEAU_DIVA: '0',
-      stoppingPointPlanned: naming.platformName,
+      stoppingPointPlanned: plannedPlatformName,
       ...(vehicle.occupancy !== undefined && { occupancy: vehicle.occupancy }),
       area,
       platform: point.code,
       platformName: naming.platformName,
-      plannedPlatformName: naming.platformName,
+      plannedPlatformName,
     },
   };
 }

@@ -2,7 +2,9 @@ import { alertsFor } from '../alerts/alert.ts';
 import type { Ride } from '../journeys/journey-search.ts';
 import { wayBetween } from '../network/geometry.ts';
 import type { PointNode } from '../network/network-index.ts';
-import { callState, delaySeconds, isExtraStop, occupancyOf } from '../timetable/realtime.ts';
+import { actualPoint, isExtraStop } from '../timetable/alteration.ts';
+import { expectedDelaySeconds } from '../timetable/punctuality.ts';
+import { callState, occupancyOf } from '../timetable/realtime.ts';
 import { plannedSeconds } from '../timetable/run.ts';
 import { seedOf, trait } from '../trait.ts';
 import { type JourneyLocation, journeyLocation } from './journey-location.ts';
@@ -12,7 +14,8 @@ import { journeyTransportation } from './transportation.ts';
 
 /** A ride with its planned and estimated times. Estimates are the planned times where the vehicle does not report. */
 export interface TimedRide extends Ride {
-  isLive: boolean;
+  /** The moment whose estimates it has; null where the vehicle does not report. */
+  liveAtSeconds: number | null;
   departureSeconds: number;
   arrivalSeconds: number;
   estimatedDepartureSeconds: number;
@@ -24,10 +27,11 @@ export function timedRide(ride: Ride, nowSeconds: number | undefined): TimedRide
   const departureSeconds = plannedSeconds(ride.run, ride.fromCall);
   const arrivalSeconds = plannedSeconds(ride.run, ride.toCall);
   const isLive = nowSeconds !== undefined && callState(ride.run, ride.fromCall, nowSeconds).kind === 'live';
-  const estimated = (call: number) => estimatedSeconds(ride, call, isLive);
+  const liveAtSeconds = isLive ? nowSeconds : null;
+  const estimated = (call: number) => estimatedSeconds(ride, call, liveAtSeconds);
   return {
     ...ride,
-    isLive,
+    liveAtSeconds,
     departureSeconds,
     arrivalSeconds,
     estimatedDepartureSeconds: estimated(ride.fromCall),
@@ -35,13 +39,15 @@ export function timedRide(ride: Ride, nowSeconds: number | undefined): TimedRide
   };
 }
 
-function estimatedSeconds(ride: Ride, call: number, isLive: boolean): number {
-  return plannedSeconds(ride.run, call) + (isLive ? delaySeconds(ride.run, call) : 0);
+function estimatedSeconds({ run }: Ride, call: number, liveAtSeconds: number | null): number {
+  const delaySeconds = liveAtSeconds === null ? 0 : expectedDelaySeconds(run, call, liveAtSeconds);
+  return plannedSeconds(run, call) + delaySeconds;
 }
 
 /** Leg in a vehicle. `change` is the walk to another platform of the same stop, where the next ride begins. */
 export function rideLeg(ride: TimedRide, change: { to: PointNode; seconds: number } | undefined): object {
-  const { run, fromCall, toCall, isLive } = ride;
+  const { run, fromCall, toCall } = ride;
+  const isLive = ride.liveAtSeconds !== null;
   const { pattern } = run;
   const from = pattern.points[fromCall] as PointNode;
   const to = pattern.points[toCall] as PointNode;
@@ -97,7 +103,7 @@ function stopSequence(ride: TimedRide): object[] {
   const calls: object[] = [];
   for (let call = ride.fromCall; call <= ride.toCall; call++) {
     const planned = timestamp(plannedSeconds(ride.run, call));
-    const estimated = timestamp(estimatedSeconds(ride, call, ride.isLive));
+    const estimated = timestamp(estimatedSeconds(ride, call, ride.liveAtSeconds));
     calls.push({
       ...callLocation(ride, call),
       ...(call > ride.fromCall && { arrivalTimePlanned: planned, arrivalTimeEstimated: estimated }),
@@ -107,10 +113,11 @@ function stopSequence(ride: TimedRide): object[] {
   return calls;
 }
 
-function callLocation({ run, isLive }: TimedRide, call: number): JourneyLocation {
-  const node = run.pattern.points[call] as PointNode;
-  if (!isLive) return journeyLocation(node, {});
-  return journeyLocation(node, { occupancy: occupancyOf(run, call), isExtraStop: isExtraStop(run, call) });
+function callLocation({ run, liveAtSeconds }: TimedRide, call: number): JourneyLocation {
+  const planned = run.pattern.points[call] as PointNode;
+  if (liveAtSeconds === null) return journeyLocation(planned, {});
+  const vehicle = { occupancy: occupancyOf(run, call), isExtraStop: isExtraStop(run, call) };
+  return journeyLocation(actualPoint(run, call), vehicle, planned);
 }
 
 /**

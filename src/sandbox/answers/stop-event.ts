@@ -25,7 +25,7 @@ export function stopEvent(departure: Departure): object {
 
 function timetableEvent(departure: Departure): object {
   return {
-    location: boardLocation(pointOf(departure), {}),
+    location: boardLocation(departure.point, {}),
     ...plannedTimes(departure),
     ...ordinaryRun(departure),
   };
@@ -37,7 +37,7 @@ function liveEvent(departure: Departure, state: Extract<CallState, { kind: 'live
   return {
     realtimeStatus: isExtraStop ? ['EXTRA_STOPS', 'MONITORED'] : ['MONITORED'],
     isRealtimeControlled: true,
-    location: boardLocation(pointOf(departure), vehicle),
+    location: boardLocation(departure.point, vehicle, plannedPoint(departure)),
     ...plannedTimes(departure),
     departureTimeEstimated: timestamp(estimatedSeconds),
     ...ordinaryRun(departure),
@@ -50,7 +50,7 @@ function cancelledEvent(departure: Departure, scope: 'trip' | 'departure'): obje
     isCancelled: true,
     realtimeStatus: [isTrip ? 'TRIP_CANCELLED' : 'EXTRA_STOPS', 'MONITORED'],
     isRealtimeControlled: true,
-    location: boardLocation(pointOf(departure), { realtimeStatus: isTrip ? 'TRIP_CANCELLED' : 'DEPARTURE_CANCELLED' }),
+    location: boardLocation(departure.point, { realtimeStatus: isTrip ? 'TRIP_CANCELLED' : 'DEPARTURE_CANCELLED' }),
     ...plannedTimes(departure),
     ...ordinaryRun(departure),
   };
@@ -61,7 +61,7 @@ function extraEvent(departure: Departure, estimatedSeconds: number): object {
   return {
     realtimeStatus: ['EXTRA_TRIP', 'MONITORED'],
     isRealtimeControlled: true,
-    location: boardLocation(pointOf(departure), { realtimeStatus: 'EXTRA_TRIP', isExtraTrip: true }),
+    location: boardLocation(departure.point, { realtimeStatus: 'EXTRA_TRIP', isExtraTrip: true }),
     ...plannedTimes(departure),
     departureTimeEstimated: timestamp(estimatedSeconds),
     transportation: boardTransportation(run, [], true),
@@ -108,15 +108,15 @@ function plannedTimes({ run, call, minuteSeconds }: Departure): object {
 }
 
 function infos(departure: Departure): object {
-  const alerts = alertsFor(departure.run.pattern, [pointOf(departure).home]);
+  const alerts = alertsFor(departure.run.pattern, [departure.point.home]);
   return alerts.length === 0 ? {} : { infos: alerts };
 }
 
 /** The accessibility of the stop, whatever the vehicle. */
 function wheelchairAccess(departure: Departure): string {
-  return String(pointOf(departure).home.stop.wheelchairAccess);
+  return String(departure.point.home.stop.wheelchairAccess);
 }
 
-function pointOf({ run, call }: Departure): PointNode {
+function plannedPoint({ run, call }: Departure): PointNode {
   return run.pattern.points[call] as PointNode;
 }

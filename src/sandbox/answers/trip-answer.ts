@@ -33,12 +33,14 @@ export function tripAnswer(authority: Authority, query: URLSearchParams, nowSeco
   const arriveBy = query.get('depArrMacro') === 'arr';
   const request = { origin, destination, atSeconds, arriveBy, count: askedCount(query) };
   const excluded = excludedClasses(query);
+  const isForWheelchair = query.has('wheelchair');
   const journeys = findJourneys(
     {
       index: authority.index,
       timetable: authority.timetableAround(atSeconds),
       footpaths: authority.footpaths,
-      isWanted: (pattern) => !excluded.has(pattern.line.product.class),
+      isWanted: ({ line, pattern }) =>
+        !excluded.has(line.product.class) && !(isForWheelchair && pattern.wheelchairAccessible === false),
       isCut: (run) => isKnownToBeCut(run, nowSeconds),
     },
     request,

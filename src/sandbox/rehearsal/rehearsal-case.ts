@@ -75,9 +75,10 @@ function always(act: Act): Phases {
 
 /** Where an endpoint's question has the code, and what stands there in the question that is answered instead. */
 const PLACES: Partial<Record<string, { parameter: string; code: RegExp; plain?: string }>> = {
-  // The stops are Town Hall under other numbers.
-  departure_mon: { parameter: 'name_dm', code: /^99000(\d{3})$/, plain: '200070' },
-  trip: { parameter: 'name_origin', code: /^99000(\d{3})$/, plain: '200070' },
+  // The stops are City Interchange in Canberra under other numbers: its vehicles are in no realtime feed, which would go
+  // on telling of them.
+  departure_mon: { parameter: 'name_dm', code: /^99000(\d{3})$/, plain: '99004002' },
+  trip: { parameter: 'name_origin', code: /^99000(\d{3})$/, plain: '99004002' },
   stop_finder: { parameter: 'name_sf', code: /^rehearsal (\d{3})$/, plain: 'town hall' },
   coord: { parameter: 'coord', code: /^151\.2(\d{3}):-33\.87:/ },
 };

@@ -1,4 +1,3 @@
-import type { EndpointName } from '../fault.ts';
 import { type Act, PLAIN } from './act.ts';
 import { findRehearsal, type Phases } from './rehearsal-case.ts';
 
@@ -33,7 +32,7 @@ export function createRehearsals(now: () => Date) {
     return PLAIN;
   }
 
-  return (endpoint: EndpointName, query: URLSearchParams): Performance => {
+  return (endpoint: string, query: URLSearchParams): Performance => {
     const rehearsal = findRehearsal(endpoint, query);
     if (!rehearsal) return { act: PLAIN, query };
     return { act: findAct(`${endpoint} ${query}`, rehearsal.phases), query: rehearsal.plain };

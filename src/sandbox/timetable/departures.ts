@@ -1,12 +1,16 @@
 import type { PatternNode, PointNode } from '../network/network-index.ts';
-import { type CallState, callState, isReplaced, LONGEST_DELAY_SECONDS } from './realtime.ts';
-import { plannedSeconds, type Run, runAt } from './run.ts';
+import { EXTRA_RUN_DELAY_SECONDS, isReplaced } from './alteration.ts';
+import { LONGEST_DELAY_SECONDS } from './punctuality.ts';
+import { type CallState, callState } from './realtime.ts';
+import { plannedMinuteSeconds, plannedSeconds, type Run, runAt } from './run.ts';
 import { firstRunFrom, type Timetable } from './timetable.ts';
 
 /** One event of a departure board. A cancelled run that is replaced by an extra run has two. */
 export interface Departure {
   run: Run;
   call: number;
+  /** Where the vehicle calls. */
+  point: PointNode;
   /** Planned time cut to the minute. */
   minuteSeconds: number;
   state: CallState | { kind: 'extra'; estimatedSeconds: number };
@@ -26,14 +30,17 @@ export interface DepartureQuestion {
 }
 
 const HORIZON_SECONDS = 24 * 3600;
-const EXTRA_RUN_DELAY_SECONDS = 120;
 
 /** The first departures within a day of `atSeconds`, ordered by the minute of their planned time. */
 export function nextDepartures(timetable: Timetable, question: DepartureQuestion): Departure[] {
-  const calls = question.points
-    .flatMap((point) => point.calls)
+  // A vehicle that calls at another platform than planned is on that platform's board.
+  const stops = new Set(question.points.map((point) => point.home));
+  const calls = [...stops]
+    .flatMap((stop) => stop.points.flatMap((point) => point.calls))
     .filter(({ pattern, call }) => call < pattern.points.length - 1 && question.isWanted(pattern));
-  const departures = calls.flatMap(({ pattern, call }) => departuresAt(timetable, pattern, call, question));
+  const departures = calls
+    .flatMap(({ pattern, call }) => departuresAt(timetable, pattern, call, question))
+    .filter(({ point }) => question.points.includes(point));
   departures.sort(
     (a, b) =>
       a.minuteSeconds - b.minuteSeconds ||
@@ -64,12 +71,12 @@ function departuresAt(
 }
 
 function departuresOf(run: Run, call: number, nowSeconds: number | undefined): Departure[] {
-  const planned = plannedSeconds(run, call);
-  const minuteSeconds = planned - (planned % 60);
+  const minuteSeconds = plannedMinuteSeconds(run, call);
   const state: CallState = nowSeconds === undefined ? { kind: 'timetable' } : callState(run, call, nowSeconds);
-  const departure = { run, call, minuteSeconds, state };
+  const point = state.kind === 'live' ? state.point : (run.pattern.points[call] as PointNode);
+  const departure = { run, call, point, minuteSeconds, state };
   if (state.kind !== 'cancelled' || !isReplaced(run)) return [departure];
-  const extra = { kind: 'extra' as const, estimatedSeconds: planned + EXTRA_RUN_DELAY_SECONDS };
+  const extra = { kind: 'extra' as const, estimatedSeconds: plannedSeconds(run, call) + EXTRA_RUN_DELAY_SECONDS };
   return [departure, { ...departure, state: extra }];
 }
 

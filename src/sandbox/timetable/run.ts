@@ -25,3 +25,9 @@ export function runAt(pattern: PatternNode, list: RunList, position: number): Ru
 export function plannedSeconds(run: Run, call: number): number {
   return run.startSeconds + (run.pattern.offsetSeconds[call] ?? 0);
 }
+
+/** Planned time at a call, cut to the minute as on boards. */
+export function plannedMinuteSeconds(run: Run, call: number): number {
+  const planned = plannedSeconds(run, call);
+  return planned - (planned % 60);
+}

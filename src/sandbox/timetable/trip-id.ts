@@ -21,7 +21,7 @@ export function tripCode(run: Run): number {
 }
 
 /** Each mode spells its identifiers in another way. No two runs have the same one. */
-function realtimeTripId(run: Run): string {
+export function realtimeTripId(run: Run): string {
   const { pattern, minute, day } = run;
   const clock = `${String(Math.floor(minute / 60)).padStart(2, '0')}${String(minute % 60).padStart(2, '0')}`;
   const number = pattern.index * 2000 + minute;

@@ -12,13 +12,17 @@ const RESERVE_FLOORS = {
   low: { refresh: 0.4, askRare: 0.3, askPopular: 0.25 },
   normal: { refresh: 0.38, askRare: 0.2, askPopular: 0.15 },
   high: { refresh: 0.36, askRare: 0.1, askPopular: 0 },
-} as const satisfies Record<Priority, Record<Ticket['purpose'], number>>;
+} as const satisfies Record<Priority, Record<Exclude<Ticket['purpose'], 'feed'>, number>>;
+
+/** A poll of a feed is refused last, because it spares hundreds of questions. */
+const FEED_FLOOR = 0;
 
 /** Added to the floor of an account that caused all recent calls. It is less than any step between two floors. */
 const FLOOR_OF_LOAD = 0.015;
 
 /** Among tickets of the same priority and purpose, those of the account with most recent calls are refused first. */
 export function floorFor(ticket: Ticket, { shareOf }: AccountLoad): number {
+  if (ticket.purpose === 'feed') return FEED_FLOOR;
   const lightest = Math.min(...accountsOf(ticket).map(shareOf));
   return RESERVE_FLOORS[ticket.priority][ticket.purpose] + FLOOR_OF_LOAD * lightest;
 }

@@ -1,7 +1,7 @@
 import { isHigher, type Priority } from '../../efa/ask.ts';
 
-/** What a call is for: to replace a stale answer, or to answer a rare or a popular question. */
-type CallPurpose = 'refresh' | 'askRare' | 'askPopular';
+/** What a call is for: to replace a stale answer, to answer a rare or a popular question, or to poll a feed. */
+type CallPurpose = 'refresh' | 'askRare' | 'askPopular' | 'feed';
 
 /** A place in the line for a call. Requests that join the same call change it while it waits. */
 export interface Ticket {

@@ -140,6 +140,14 @@ it('journeys do not use excluded modes', async () => {
   expect((await trip(sandbox, '200100', '200300', query)).journeys).toHaveLength(6);
 });
 
+it('with wheelchair=on no ride is in a vehicle that takes none', async () => {
+  const sandbox = await sandboxAt(WEDNESDAY_8AM);
+  const usual = await trip(sandbox, '200300', 'G200500', AT_8AM);
+  expect(usual.journeys?.flatMap(({ legs }) => legs).some((leg) => leg.transportation.product.class === 5)).toBe(true);
+  const { journeys = [] } = await trip(sandbox, '200300', 'G200500', { ...AT_8AM, wheelchair: 'on' });
+  expect(journeys.flatMap(({ legs }) => legs).some((leg) => leg.transportation.product.class === 5)).toBe(false);
+});
+
 it('a journey from an address or a coordinate begins with a walk', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   for (const place of ['streetID:1::Birch St', '151.003:-33.8:EPSG:4326']) {

@@ -1,8 +1,11 @@
 import { expect, it } from 'vitest';
+import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
 import type { SandboxLine } from '#src/sandbox/network/network.ts';
 import type { NetworkIndex } from '#src/sandbox/network/network-index.ts';
 import { indexNetwork } from '#src/sandbox/network/network-index.ts';
-import { callState, cancellationOf, delaySeconds, LONGEST_DELAY_SECONDS } from '#src/sandbox/timetable/realtime.ts';
+import { actualPoint, cancellationOf } from '#src/sandbox/timetable/alteration.ts';
+import { delaySeconds, expectedDelaySeconds, LONGEST_DELAY_SECONDS } from '#src/sandbox/timetable/punctuality.ts';
+import { callState } from '#src/sandbox/timetable/realtime.ts';
 import { plannedSeconds, type Run, runAt } from '#src/sandbox/timetable/run.ts';
 import { createTimetables } from '#src/sandbox/timetable/timetable.ts';
 import { daily, SMALL_NETWORK } from '../small-network.ts';
@@ -42,6 +45,7 @@ const HURRIED: SandboxLine = {
 const runs = runsOf(indexNetwork({ ...SMALL_NETWORK, lines: [...SMALL_NETWORK.lines, HURRIED] }));
 const monitored = runs.filter((run) => run.pattern.line.monitored);
 const shareOf = (part: Run[]) => part.length / monitored.length;
+const isBus = (run: Run) => run.pattern.line.product.class === 5;
 const kindAtStart = (run: Run) => callState(run, 0, run.startSeconds).kind;
 
 it('estimates of a run rise from call to call, are never early at the first, and less than 25 minutes late', () => {
@@ -79,12 +83,52 @@ it('runs of lines that are not monitored never report', () => {
   for (const run of silent) expect(kindAtStart(run)).toBe('timetable');
 });
 
-it('runs report at most 90 minutes and at least 60 minutes ahead, and for an hour afterwards', () => {
+it('runs report at most 70 minutes and at least 60 minutes ahead, and for an hour afterwards', () => {
   for (const run of monitored.slice(0, 2000)) {
-    expect(callState(run, 0, run.startSeconds - 5401).kind).toBe('timetable');
-    expect(callState(run, 0, run.startSeconds - 3600).kind).toBe(kindAtStart(run));
+    expect(callState(run, 0, run.startSeconds - 4201).kind).toBe('timetable');
+    if (!isBus(run)) expect(callState(run, 0, run.startSeconds - 3600).kind).toBe(kindAtStart(run));
     expect(callState(run, 0, run.startSeconds + 3601).kind).toBe('timetable');
   }
+});
+
+it('buses are tracked some time in the last hour before they start', () => {
+  const tracked = monitored.filter((run) => isBus(run) && kindAtStart(run) === 'live');
+  const isLiveAhead = (run: Run, seconds: number) => callState(run, 0, run.startSeconds - seconds).kind === 'live';
+  const half = tracked.filter((run) => isLiveAhead(run, 1800)).length / tracked.length;
+  expect(half).toBeCloseTo(0.5, 1);
+  expect(tracked.filter((run) => isLiveAhead(run, 3600))).toEqual([]);
+});
+
+it('estimates change on the way, rise from call to call at every moment, and are right five minutes ahead', () => {
+  const some = runs.filter((_, i) => i % 150 === 0);
+  const estimatesAt = (run: Run, now: number) =>
+    run.pattern.points.map((_, call) => plannedSeconds(run, call) + expectedDelaySeconds(run, call, now));
+  const momentsOf = (run: Run) => run.pattern.points.map((_, call) => plannedSeconds(run, call) - 300);
+  const wrong = some.filter((run) =>
+    momentsOf(run).some((now) => {
+      const estimates = estimatesAt(run, now);
+      const isRight = (estimate: number, call: number) =>
+        plannedSeconds(run, call) > now + 300 || estimate === plannedSeconds(run, call) + delaySeconds(run, call);
+      const isForward = estimates.every((estimate, call) => call === 0 || estimate > (estimates[call - 1] ?? 0));
+      return !isForward || !estimates.every(isRight);
+    }),
+  );
+  const lastEstimates = (run: Run) => new Set(momentsOf(run).map((now) => estimatesAt(run, now).at(-1)));
+  expect(wrong).toEqual([]);
+  expect(some.filter((run) => lastEstimates(run).size > 1).length).toBeGreaterThan(some.length / 10);
+});
+
+it('a moved vehicle calls at another point of the same stop, where vehicles of its mode call', () => {
+  const index = indexNetwork(readNetwork());
+  const moved = runsOf(index, 5)
+    .slice(0, 60_000)
+    .flatMap((run) => run.pattern.points.map((planned, call) => ({ run, planned, point: actualPoint(run, call) })))
+    .filter(({ planned, point }) => planned !== point);
+  for (const { run, planned, point } of moved) {
+    expect(point.home).toBe(planned.home);
+    expect(point.calls.map(({ pattern }) => pattern.line.product.class)).toContain(run.pattern.line.product.class);
+  }
+  expect(new Set(moved.map(({ run }) => run.pattern.line.product.class))).toEqual(new Set([1, 9]));
 });
 
 it('a run has the same seed in every window of the timetable', () => {

@@ -1,0 +1,160 @@
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { LRUCache } from 'lru-cache';
+import type { Mode } from '../../transit/mode.ts';
+import { type ChangeLog, createChangeLog, type SettledChanges } from '../timeline/change-log.ts';
+import { addPage, type Timeline, type TimelinePage } from '../timeline/timeline.ts';
+import type { BoardEvent } from './board-event.ts';
+
+/** What is known of one stop. Its timeline is replaced when it grows, never changed. */
+export interface StopTimeline {
+  readonly stopId: string;
+  stopName: string;
+  timeline: Timeline<BoardEvent>;
+  readonly changes: ChangeLog;
+  /** When each run would leave, as the feeds said last; by `runKey`. Known to this process only. */
+  readonly lastLive: Map<string, number>;
+  /** When boards with each mode were last asked for, in this process. */
+  readonly askedModes: Map<Mode, number>;
+}
+
+/** Where instances share timelines. Its calls never fail. */
+export interface TimelineStore {
+  get(key: string): Promise<Buffer | null>;
+  set(key: string, value: Buffer, ttlMs: number): void;
+}
+
+export interface StopTimelines {
+  /** Null when nothing is known of the stop. */
+  open(stopId: string): Promise<StopTimeline | null>;
+  /** Adds what other instances know of the stop. True when that is something new. */
+  takeOver(stop: StopTimeline): Promise<boolean>;
+  /** Adds pages to what this process knows; `isNew` when they say something new. */
+  add(
+    stopId: string,
+    stopName: string,
+    pages: readonly TimelinePage<BoardEvent>[],
+  ): Promise<{ stop: StopTimeline; isNew: boolean }>;
+  /** Keeps what is known of the stop by now, and tells the other instances. */
+  share(stop: StopTimeline): Promise<void>;
+  size(): { entries: number; bytes: number };
+}
+
+/** The form in which a stop is kept and shared. */
+interface StopRecord {
+  stopName: string;
+  pages: Timeline<BoardEvent>;
+  settled: SettledChanges;
+}
+
+const HOUR_MS = 3_600_000;
+/** Older pages are of no use. */
+const KEPT_MS = 6 * HOUR_MS;
+/** Changes with the form of a record, so that instances of two versions do not read each other's. */
+const FORM = 1;
+/** Packed, a stop with three pages takes about 8 kB: 64 MB hold 8,000 stops. */
+const MAX_PACKED_BYTES = 64 * 1024 * 1024;
+/** Opened, it takes about 150 kB: this holds the stops that are asked for most. */
+const MAX_OPEN_BYTES = 64 * 1024 * 1024;
+/** An object takes about three times the room of its JSON. */
+const OBJECT_FACTOR = 3;
+const OVERHEAD_BYTES = 1000;
+const MAX_RECORD_BYTES = 8 * 1024 * 1024;
+
+export function createStopTimelines(store: TimelineStore | null): StopTimelines {
+  const packed = new LRUCache<string, Buffer>({
+    maxSize: MAX_PACKED_BYTES,
+    sizeCalculation: (record, stopId) => record.length + 2 * stopId.length + OVERHEAD_BYTES,
+  });
+  const opened = new LRUCache<string, StopTimeline>({ maxSize: MAX_OPEN_BYTES });
+
+  async function open(stopId: string): Promise<StopTimeline | null> {
+    const known = opened.get(stopId);
+    if (known) return known;
+    const bytes = packed.get(stopId) ?? (await store?.get(keyOf(stopId)));
+    // Another request may have opened it meanwhile.
+    return opened.get(stopId) ?? (bytes ? keepOpen(stopId, bytes) : null);
+  }
+
+  function keepOpen(stopId: string, bytes: Buffer): StopTimeline | null {
+    const record = unpack(bytes);
+    if (!record) return null;
+    const stop = create(stopId, record.value.stopName);
+    merge(stop, record.value);
+    packed.set(stopId, bytes);
+    opened.set(stopId, stop, { size: record.jsonBytes * OBJECT_FACTOR + OVERHEAD_BYTES });
+    return stop;
+  }
+
+  async function takeOver(stop: StopTimeline): Promise<boolean> {
+    const bytes = await store?.get(keyOf(stop.stopId));
+    const record = bytes ? unpack(bytes) : null;
+    return record ? merge(stop, record.value) : false;
+  }
+
+  function keep(stop: StopTimeline): Buffer {
+    const record: StopRecord = { stopName: stop.stopName, pages: stop.timeline, settled: stop.changes.settled() };
+    const json = Buffer.from(JSON.stringify(record));
+    const bytes = Buffer.from(zstdCompressSync(json));
+    packed.set(stop.stopId, bytes);
+    opened.set(stop.stopId, stop, { size: json.length * OBJECT_FACTOR + OVERHEAD_BYTES });
+    return bytes;
+  }
+
+  /** What another instance adds between reading and writing is lost to the others; they ask for it again. */
+  async function share(stop: StopTimeline): Promise<void> {
+    if (!store) return;
+    await takeOver(stop);
+    store.set(keyOf(stop.stopId), keep(stop), KEPT_MS);
+  }
+
+  return {
+    open,
+    takeOver,
+    async add(stopId, stopName, pages) {
+      const stop = (await open(stopId)) ?? create(stopId, stopName);
+      stop.stopName = stopName;
+      const isNew = pages.map((page) => addOnce(stop, page)).includes(true);
+      if (isNew) keep(stop);
+      return { stop, isNew };
+    },
+    share,
+    size: () => ({ entries: packed.size, bytes: packed.calculatedSize + opened.calculatedSize }),
+  };
+}
+
+/** Names a departure of a run. */
+export function runKey({ runId, plannedAt, mode }: BoardEvent): string {
+  return `${runId} ${plannedAt} ${mode}`;
+}
+
+function create(stopId: string, stopName: string): StopTimeline {
+  return { stopId, stopName, timeline: [], changes: createChangeLog(), lastLive: new Map(), askedModes: new Map() };
+}
+
+function keyOf(stopId: string): string {
+  return `timeline:${FORM}:${stopId}`;
+}
+
+function merge(stop: StopTimeline, { pages, settled }: StopRecord): boolean {
+  stop.changes.takeOver(settled);
+  return pages.map((page) => addOnce(stop, page)).includes(true);
+}
+
+function addOnce(stop: StopTimeline, page: TimelinePage<BoardEvent>): boolean {
+  const isKnown = stop.timeline.some(
+    ({ from, retrievedAt, modes }) =>
+      from === page.from && retrievedAt === page.retrievedAt && modes.join() === page.modes.join(),
+  );
+  if (!isKnown) stop.timeline = addPage(stop.timeline, page);
+  return !isKnown;
+}
+
+/** Null when the bytes are not a record. */
+function unpack(bytes: Buffer): { value: StopRecord; jsonBytes: number } | null {
+  try {
+    const json = zstdDecompressSync(bytes, { maxOutputLength: MAX_RECORD_BYTES });
+    return { value: JSON.parse(json.toString()) as StopRecord, jsonBytes: json.length };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,43 @@
+import type { Mode } from '../transit/mode.ts';
+import type { ModeAgreement } from './boards/comparison.ts';
+import type { FeedReport } from './live-feeds.ts';
+import type { LiveMode } from './live-mode.ts';
+
+/** How the feeds stand, as one instance sees it. */
+export interface LiveReport {
+  mode: LiveMode;
+  /** Whether this instance polls for all. */
+  isPolling: boolean;
+  feeds: FeedReport[];
+  agreement: Partial<Record<Mode, ModeAgreement>>;
+  timelines: { entries: number; bytes: number };
+}
+
+/** For the status. */
+export function liveFeedsJson({ mode, isPolling, feeds, agreement }: LiveReport, now: Date) {
+  return {
+    mode,
+    polled_by: isPolling ? 'this_instance' : 'another_instance',
+    feeds: Object.fromEntries(
+      feeds.map(({ source, problem, headerAt, tripCount }) => [
+        source,
+        {
+          problem,
+          age_seconds: headerAt === null ? null : Math.max(0, Math.round((now.getTime() - headerAt) / 1000)),
+          trips: tripCount,
+        },
+      ]),
+    ),
+    agreement: Object.fromEntries(
+      Object.entries(agreement).map(([mode, { compared, live, cancelled, bothLive, time }]) => [
+        mode,
+        { compared, live: share(live, compared), cancelled: share(cancelled, compared), time: share(time, bothLive) },
+      ]),
+    ),
+  };
+}
+
+/** Rounded down, because 99.96 % shown as 1 would hide disagreement. */
+function share(part: number, whole: number): number | null {
+  return whole === 0 ? null : Math.floor((part / whole) * 1000) / 1000;
+}

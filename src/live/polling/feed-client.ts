@@ -1,0 +1,118 @@
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { type Dispatcher, Pool } from 'undici';
+import { UpstreamStatusError, unexpectedStatus } from '../../efa/failure.ts';
+import { ApiError } from '../../errors.ts';
+import { MAX_FEED_BYTES } from '../feed/feed-reader.ts';
+import type { PollFailure } from './feed-health.ts';
+import { FEED_SOURCES, type FeedSourceId } from './feed-source.ts';
+
+/** A poll that brought no feed. The message has no key in it. */
+export class FailedPoll extends Error {
+  override readonly name = 'FailedPoll';
+  readonly failure: PollFailure;
+
+  constructor(failure: PollFailure, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.failure = failure;
+  }
+}
+
+export interface FeedClient {
+  /** The bytes of the feed. Throws `FailedPoll` and nothing else. */
+  fetch(source: FeedSourceId): Promise<Buffer>;
+  close(): Promise<void>;
+}
+
+export interface FeedClientOptions {
+  /** What the paths of the feeds are appended to, "https://api.transport.nsw.gov.au". */
+  url: string;
+  apiKeys: readonly string[];
+  /** Takes a call from the budget; `key` is the position in `apiKeys`. */
+  callForFeed: <Result>(call: (key: number) => Promise<Result>) => Promise<Result>;
+  /** For a whole poll, body included. */
+  timeoutMs: number;
+  now: () => Date;
+}
+
+/** As many as may be polled in one second. */
+const MAX_CONNECTIONS = 10;
+/** The largest feed (buses) has about a fifth of this without compression. */
+const MAX_RECEIVED_BYTES = MAX_FEED_BYTES;
+const MAX_ERROR_BYTES = 64 * 1024;
+const inflate = promisify(gunzip);
+
+export function createFeedClient(options: FeedClientOptions): FeedClient {
+  const { apiKeys, callForFeed, timeoutMs, now } = options;
+  const { origin, pathname } = new URL(options.url);
+  const pool = new Pool(origin, { connections: MAX_CONNECTIONS, pipelining: 1, connect: { timeout: timeoutMs } });
+
+  async function request(source: FeedSourceId, apiKey: string): Promise<Buffer> {
+    const answer = await pool.request({
+      method: 'GET',
+      path: `${pathname.replace(/\/$/, '')}${FEED_SOURCES[source].path}`,
+      headers: {
+        accept: 'application/x-google-protobuf, application/octet-stream, */*',
+        'accept-encoding': 'gzip',
+        ...(apiKey && { authorization: `apikey ${apiKey}` }),
+      },
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    if (answer.statusCode === 200) return readFeedBytes(answer);
+    // When the body cannot be read, the status has to do.
+    const body = await receive(answer.body, MAX_ERROR_BYTES).catch(() => Buffer.alloc(0));
+    throw unexpectedStatus(answer.statusCode, answer.headers, body.toString(), { now: now(), apiKey });
+  }
+
+  return {
+    async fetch(source) {
+      try {
+        return await callForFeed((key) => request(source, apiKeys[key] ?? ''));
+      } catch (error) {
+        throw toFailedPoll(error, timeoutMs);
+      }
+    },
+    close: () => pool.destroy(),
+  };
+}
+
+async function readFeedBytes({ body, headers }: Dispatcher.ResponseData): Promise<Buffer> {
+  const received = await receive(body, MAX_RECEIVED_BYTES);
+  const isPacked = String(headers['content-encoding'] ?? '').toLowerCase() === 'gzip' && received.length > 0;
+  const bytes = isPacked ? await unpack(received) : received;
+  // Errors of the gateway can be pages with status 200. No feed begins with this byte: it would be the tag of a group.
+  const isPage = /text\/html/i.test(String(headers['content-type'])) || bytes[0] === '<'.charCodeAt(0);
+  if (isPage) throw new FailedPoll('a web page', 'the feed is a web page');
+  return bytes;
+}
+
+/** At most so many bytes; the rest is not received. */
+async function receive(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > maxBytes) throw new FailedPoll('undecodable', `the feed is larger than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+async function unpack(received: Buffer): Promise<Buffer> {
+  try {
+    return await inflate(received, { maxOutputLength: MAX_FEED_BYTES });
+  } catch (error) {
+    throw new FailedPoll('undecodable', 'the feed could not be unpacked', error);
+  }
+}
+
+function toFailedPoll(error: unknown, timeoutMs: number): FailedPoll {
+  if (error instanceof FailedPoll) return error;
+  const { message, name, cause } = error as Error;
+  if (cause instanceof UpstreamStatusError) return new FailedPoll('not 200', cause.message, error);
+  // The budget refuses calls with this code.
+  if (error instanceof ApiError && error.code === 'UPSTREAM_UNAVAILABLE')
+    return new FailedPoll('no calls left', message, error);
+  if (name === 'TimeoutError') return new FailedPoll('no answer', `no answer within ${timeoutMs} ms`, error);
+  return new FailedPoll('no answer', message, error);
+}

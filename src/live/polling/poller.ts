@@ -1,0 +1,200 @@
+import { type Feed, NotAPackedFeed, openFeed } from '../feed/feed.ts';
+import { UndecodableFeed } from '../feed/feed-reader.ts';
+import type { ReadingThread } from '../feed/reading-thread.ts';
+import type { FeedSharing, InstanceDemand, PolledState } from '../sharing/feed-sharing.ts';
+import { FailedPoll, type FeedClient } from './feed-client.ts';
+import { type FeedProblem, judgePoll, type PollFailure, UNREAD } from './feed-health.ts';
+import type { FeedSourceId } from './feed-source.ts';
+import { chooseFeeds, nextPollAt, pollIntervalMs } from './polling.ts';
+
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Runs `task` once after the delay and returns a function that cancels it. Does not keep the process alive. */
+  after(delayMs: number, task: () => void): () => void;
+}
+
+/** The last content of a feed and how it stands. */
+export interface PolledFeed extends PolledState {
+  feed: Feed | null;
+}
+
+/** What became of a poll. */
+export type PollOutcome = 'accepted' | 'unchanged' | FeedProblem;
+
+export interface FeedPoller {
+  /** The feeds that are polled, by this instance or by another. */
+  readonly feeds: ReadonlyMap<FeedSourceId, PolledFeed>;
+  isLeader(): boolean;
+  close(): Promise<void>;
+}
+
+export interface FeedPollerOptions {
+  client: Pick<FeedClient, 'fetch'>;
+  reader: Pick<ReadingThread, 'read'>;
+  sharing: FeedSharing;
+  /** Of this instance. */
+  demand: () => InstanceDemand;
+  /** 1 while there are calls enough, and more the shorter they are. */
+  stretch: () => number;
+  clock: Clock;
+  log: Record<'info' | 'warn', (fields: object, message: string) => void>;
+  record?: (source: FeedSourceId, outcome: PollOutcome) => void;
+}
+
+const TURN_MS = 1000;
+const LEAD_EVERY_MS = 3000;
+const TELL_EVERY_MS = 5000;
+const CHOOSE_EVERY_MS = 10_000;
+/** An instance whose callers have asked for no board in so long does not read what the other one polls. */
+const FOLLOW_MS = 5 * 60_000;
+
+/**
+ * Keeps the feeds up to date that are in demand. Every second: the instance that holds the lease polls what is due, the
+ * others read what it has published.
+ */
+export function createFeedPoller(options: FeedPollerOptions): FeedPoller {
+  const { client, reader, sharing, demand, stretch, clock, log, record } = options;
+  const { now } = clock;
+  const feeds = new Map<FeedSourceId, PolledFeed>();
+  const underWay = new Set<FeedSourceId>();
+  const isDue = createSchedule(now);
+  let chosen = new Set<FeedSourceId>();
+  let askedAt: InstanceDemand['askedAt'] = {};
+  let isLeader = false;
+  let isClosed = false;
+  let cancel = clock.after(TURN_MS, begin);
+
+  const warn = (err: Error) => log.warn({ err }, 'the feeds could not be brought up to date');
+
+  function begin(): void {
+    turn()
+      .catch(warn)
+      .finally(() => {
+        if (!isClosed) cancel = clock.after(TURN_MS, begin);
+      });
+  }
+
+  async function turn(): Promise<void> {
+    if (isDue('lead', LEAD_EVERY_MS)) await elect();
+    if (isDue('tell', TELL_EVERY_MS)) await sharing.tellDemand(demand());
+    if (!isLeader) return follow();
+    if (isDue('choose', CHOOSE_EVERY_MS)) await choose();
+    for (const source of chosen) if (!underWay.has(source) && isPollDue(source)) poll(source).catch(warn);
+  }
+
+  async function elect(): Promise<void> {
+    const wasLeader = isLeader;
+    isLeader = await sharing.lead();
+    if (isLeader === wasLeader) return;
+    log.info({ isLeader }, isLeader ? 'this instance polls the feeds' : 'another instance polls the feeds');
+    // Goes on where the instance before it stopped.
+    if (isLeader) await takeOver();
+  }
+
+  async function choose(): Promise<void> {
+    const all = [demand(), ...(await sharing.readDemand())];
+    const latest = (source: FeedSourceId) => Math.max(0, ...all.map((one) => one.askedAt[source] ?? 0));
+    const before = new Set(feeds.keys());
+    chosen = chooseFeeds(
+      all.flatMap((one) => one.demand),
+      before,
+    );
+    askedAt = Object.fromEntries([...chosen].map((source) => [source, latest(source)]));
+    for (const source of before) {
+      if (chosen.has(source)) continue;
+      feeds.delete(source);
+      await sharing.withdraw(source);
+    }
+  }
+
+  function isPollDue(source: FeedSourceId): boolean {
+    const polledAt = feeds.get(source)?.polledAt;
+    const lastAsked = Math.max(askedAt[source] ?? 0, demand().askedAt[source] ?? 0);
+    return polledAt === undefined || now() >= nextPollAt(source, { polledAt, askedAt: lastAsked }, stretch());
+  }
+
+  async function poll(source: FeedSourceId): Promise<void> {
+    underWay.add(source);
+    const polledAt = now();
+    const read = await readOnce(source).finally(() => underWay.delete(source));
+    const before = feeds.get(source);
+    const { health, isAccepted } = judgePoll(before?.health ?? UNREAD, read.poll, now());
+    const state = { health, polledAt, intervalMs: pollIntervalMs(source, stretch()) };
+    const feed = isAccepted && typeof read.poll !== 'string' ? read.poll : (before?.feed ?? null);
+    record?.(source, health.refusal ?? (isAccepted ? 'accepted' : 'unchanged'));
+    if (isClosed || !chosen.has(source)) return;
+    feeds.set(source, { ...state, feed });
+    await sharing.publish(source, state, isAccepted ? read.packed : null);
+  }
+
+  async function readOnce(source: FeedSourceId): Promise<{ poll: Feed | PollFailure; packed: ArrayBuffer | null }> {
+    try {
+      const packed = await reader.read(await client.fetch(source));
+      return { poll: openFeed(packed), packed };
+    } catch (error) {
+      const failure = failureOf(error);
+      if (failure === null) throw error;
+      if (feeds.get(source)?.health.refusal !== failure) {
+        log.info({ source, failure, reason: (error as Error).message }, 'a feed could not be polled');
+      }
+      return { poll: failure, packed: null };
+    }
+  }
+
+  async function follow(): Promise<void> {
+    const lastAsked = Math.max(0, ...Object.values(demand().askedAt));
+    if (now() - lastAsked > FOLLOW_MS) feeds.clear();
+    else await takeOver();
+  }
+
+  /** Reads what the polling instance has published. */
+  async function takeOver(): Promise<void> {
+    const states = await sharing.readStates();
+    if (!states) return;
+    for (const source of feeds.keys()) if (!states.has(source)) feeds.delete(source);
+    for (const [source, state] of states) {
+      const headerAt = state.health.accepted?.headerAt;
+      const own = feeds.get(source)?.feed ?? null;
+      const feed = headerAt === undefined || own?.headerAt === headerAt ? own : await readPublished(source);
+      // The feed is published before its state, and may be newer than the state that was read.
+      if (headerAt === undefined || feed?.headerAt === headerAt) feeds.set(source, { ...state, feed });
+    }
+    chosen = new Set(feeds.keys());
+  }
+
+  async function readPublished(source: FeedSourceId): Promise<Feed | null> {
+    const packed = await sharing.readFeed(source);
+    try {
+      return packed && openFeed(packed);
+    } catch (error) {
+      if (error instanceof NotAPackedFeed) return null;
+      throw error;
+    }
+  }
+
+  return {
+    feeds,
+    isLeader: () => isLeader,
+    async close() {
+      isClosed = true;
+      cancel();
+      await sharing.close();
+    },
+  };
+}
+
+function failureOf(error: unknown): PollFailure | null {
+  if (error instanceof FailedPoll) return error.failure;
+  return error instanceof UndecodableFeed || error instanceof NotAPackedFeed ? 'undecodable' : null;
+}
+
+/** Tells whether a task is to be done again; the first time it is. */
+function createSchedule(now: () => number): (task: string, everyMs: number) => boolean {
+  const doneAt = new Map<string, number>();
+  return (task, everyMs) => {
+    if (now() - (doneAt.get(task) ?? Number.NEGATIVE_INFINITY) < everyMs) return false;
+    doneAt.set(task, now());
+    return true;
+  };
+}

@@ -1,0 +1,45 @@
+// Asks the service as any front end would: fetch, the key in the Authorization header, errors by their body.
+
+/** What the service answered instead of what was asked for. */
+export class ServiceError extends Error {
+  constructor({ code, message, docs }, status) {
+    super(message);
+    this.code = code;
+    this.docs = docs;
+    this.status = status;
+  }
+}
+
+/** The answer, the path that was asked, and how old the answer was when it came. */
+export async function ask(path, query, key) {
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new Error('Put a key into the field: letters, digits and underscores.');
+  const asked = `/v1/${path}?${new URLSearchParams(query)}`;
+  const answer = await reach(asked, key);
+  const body = await answer.json().catch(() => null);
+  if (body === null) throw new Error('The service did not answer as itself. Is there something between?');
+  if (!answer.ok) throw new ServiceError(body.error ?? { message: 'The service cannot be reached.' }, answer.status);
+  return { body, path: asked, ageSeconds: Number(answer.headers.get('age')), at: performance.now() };
+}
+
+async function reach(url, key) {
+  try {
+    // The browser asks whether the answer that it has still holds, which costs nothing when it does.
+    return await fetch(url, { headers: { authorization: `Bearer ${key}` }, cache: 'no-cache' });
+  } catch {
+    throw new Error('The service cannot be reached. Are you online?');
+  }
+}
+
+const KEPT = 'transit-key';
+
+/** The key field, kept in this browser. What the page came with is the sandbox's and wins over one of its kind. */
+export function keepKey(field) {
+  const kept = localStorage.getItem(KEPT);
+  const isNewer = field.value.startsWith('tis_test_') && kept?.startsWith('tis_test_');
+  if (kept && !isNewer) field.value = kept;
+  field.addEventListener('change', () => {
+    field.value = field.value.trim();
+    if (field.value) localStorage.setItem(KEPT, field.value);
+    else localStorage.removeItem(KEPT);
+  });
+}

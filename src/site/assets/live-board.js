@@ -1,0 +1,18 @@
+// The board of the home page: its age counts on, and a new board comes twice a minute. When none comes, the age tells.
+import { ageText, everyWhileVisible } from './age.js';
+
+let shownAt = performance.now();
+
+setInterval(() => {
+  const age = document.querySelector('#live-board .age');
+  if (age) age.textContent = `${ageText(Number(age.dataset.ageSeconds) + (performance.now() - shownAt) / 1000)} ago`;
+}, 1000);
+
+everyWhileVisible(30_000, async () => {
+  const answer = await fetch('/live-board').catch(() => null);
+  if (!answer?.ok) return;
+  const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html').getElementById('live-board');
+  if (!fresh?.querySelector('table')) return;
+  document.getElementById('live-board').replaceWith(fresh);
+  shownAt = performance.now();
+});

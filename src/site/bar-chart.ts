@@ -1,0 +1,53 @@
+import { type Html, html } from './html.ts';
+
+interface Bar {
+  /** What is shown when the pointer is on it. */
+  title: string;
+  value: number;
+  /** As much of the value is drawn as bad. */
+  bad?: number;
+}
+
+interface BarChart {
+  /** For those who do not see it. */
+  label: string;
+  bars: readonly Bar[];
+  /** Below the bars, at equal distances, the first and the last at the ends. */
+  ticks: readonly Html[];
+  /** A line across the chart, unless it is far above all bars. */
+  limit?: number | null;
+}
+
+const HEIGHT = 100;
+const BAR = 8;
+const GAP = 2;
+/** A limit further above the highest bar would leave no room for the bars. */
+const FAR = 5;
+
+/** Bars with an axis, as SVG in HTML: the bars stretch with the page and the texts do not. */
+export function barChart({ label, bars, ticks, limit = null }: BarChart): Html {
+  const most = Math.max(1, ...bars.map(({ value }) => value));
+  const shownLimit = limit !== null && limit <= most * FAR ? limit : null;
+  const top = roundUp(Math.max(most, shownLimit ?? 0));
+  const heightOf = (value: number) => (value === 0 ? 0 : Math.max(1.5, (value / top) * HEIGHT));
+  const width = bars.length * (BAR + GAP);
+  return html`<figure class="chart">
+<div class="chart-scale" aria-hidden="true"><span>${top.toLocaleString('en')}</span><span>${(top / 2).toLocaleString('en')}</span><span>0</span></div>
+<svg viewBox="0 0 ${width} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${label}">
+${[0, HEIGHT / 2, HEIGHT].map((y) => html`<line class="grid-line" x1="0" x2="${width}" y1="${y}" y2="${y}"/>`)}
+${bars.map(({ title, value, bad = 0 }, index) => {
+  const x = index * (BAR + GAP) + GAP / 2;
+  const [height, badHeight] = [heightOf(value), heightOf(bad)];
+  return html`<g><title>${title}</title><rect class="hit" x="${x}" y="0" width="${BAR}" height="${HEIGHT}"/>${value > 0 && html`<rect class="good" x="${x}" y="${HEIGHT - height}" width="${BAR}" height="${height}"/>`}${bad > 0 && html`<rect class="bad" x="${x}" y="${HEIGHT - badHeight}" width="${BAR}" height="${badHeight}"/>`}</g>
+`;
+})}${shownLimit !== null && html`<line class="limit-line" x1="0" x2="${width}" y1="${HEIGHT - heightOf(shownLimit)}" y2="${HEIGHT - heightOf(shownLimit)}"/>`}</svg>
+<div class="chart-ticks">${ticks.map((tick) => html`<span>${tick}</span>`)}</div>
+</figure>`;
+}
+
+/** To a round number; half of it is round too. */
+function roundUp(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(value));
+  const step = [1, 2, 4, 6, 8, 10].find((one) => one * power >= value) ?? 10;
+  return Math.max(2, step * power);
+}

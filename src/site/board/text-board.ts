@@ -1,0 +1,78 @@
+import type { FastifyInstance } from 'fastify';
+import type { Answers } from '../../answers/answers.ts';
+import type { Departures } from '../../departures/departure.ts';
+import { departuresOperation } from '../../departures/operation.ts';
+import { errorBody } from '../../errors.ts';
+import { toApiError } from '../../http/error-answer.ts';
+import { logError } from '../../http/error-handler.ts';
+import { freshnessHeaders } from '../../http/freshness-headers.ts';
+import { requesterOf } from '../../http/operation-routes.ts';
+import { readQuery } from '../../operation.ts';
+import { toSydneyWallClock } from '../../transit/time.ts';
+
+const MAX_DESTINATION = 34;
+/** Control characters: a terminal would execute their escape sequences (terminal injection). */
+const CONTROL = /\p{Cc}/gu;
+
+/**
+ * `GET /board/:stop`: what leaves a stop, as text for a terminal. It runs the departures operation with the caller's own
+ * key: the same rules, count and errors.
+ */
+export async function textBoard(
+  app: FastifyInstance,
+  options: { answers: Answers; docsUrl: string; isSandbox: boolean; now: () => Date },
+): Promise<void> {
+  const { answers, docsUrl, isSandbox, now } = options;
+  app.setErrorHandler((error, request, reply) => {
+    const apiError = toApiError(error);
+    logError(apiError, request);
+    const { code, message, docs } = errorBody(apiError, docsUrl).error;
+    reply.code(apiError.statusCode).headers(apiError.headers).header('cache-control', 'no-store');
+    return reply.type('text/plain; charset=utf-8').send(`${code}: ${message}\n${docs}\n`);
+  });
+
+  app.get<{ Params: { stop: string } }>('/board/:stop', async (request, reply) => {
+    const { stop } = request.params;
+    const query = readQuery(departuresOperation, { modes: 'all', limit: '20', ...(request.query as object), stop });
+    const { body, freshness } = await answers.find(departuresOperation, query, requesterOf(request));
+    reply.headers(freshnessHeaders(freshness, now().getTime())).header('cache-control', 'private, no-store');
+    return reply.type('text/plain; charset=utf-8').send(boardText(body.content, isSandbox));
+  });
+}
+
+function boardText({ stop_name, stop_id, retrieved_at, departures }: Departures, isSandbox: boolean): string {
+  const rows = departures.map((departure) => [
+    whenOf(departure).padStart(9),
+    sydneyTime(departure.realtime_at ?? departure.scheduled_at),
+    departure.route.padEnd(6),
+    cut(departure.destination).padEnd(MAX_DESTINATION),
+    departure.platform ?? '',
+  ]);
+  const alerts = [...new Set(departures.flatMap((departure) => departure.alerts))];
+  return [
+    `${stop_name} (${stop_id})`,
+    '',
+    ...(rows.length > 0 ? rows.map((row) => row.join('  ').trimEnd()) : ['  Nothing leaves.']),
+    ...(alerts.length > 0 ? ['', ...alerts.map((alert) => `! ${alert}`)] : []),
+    '',
+    `Sydney time, as of ${sydneyTime(retrieved_at)}. * live. Data: Transport for NSW, CC BY 4.0.`,
+    ...(isSandbox ? ['SANDBOX: times, delays and alerts are made up.'] : []),
+    '',
+  ]
+    .map((line) => line.replace(CONTROL, ' '))
+    .join('\n');
+}
+
+function whenOf({ cancelled, minutes_away, is_live }: Departures['departures'][number]): string {
+  if (cancelled) return 'cancelled';
+  return `${minutes_away === 0 ? 'now' : `${minutes_away} min`}${is_live ? ' *' : '  '}`;
+}
+
+function sydneyTime(timestamp: string): string {
+  const { time } = toSydneyWallClock(new Date(timestamp));
+  return `${time.slice(0, 2)}:${time.slice(2)}`;
+}
+
+function cut(text: string): string {
+  return text.length > MAX_DESTINATION ? `${text.slice(0, MAX_DESTINATION - 1)}…` : text;
+}

@@ -1,0 +1,119 @@
+import type { FastifyInstance } from 'fastify';
+import { PLANS } from '../../access/plan.ts';
+import type { Answers } from '../../answers/answers.ts';
+import { departuresOperation } from '../../departures/operation.ts';
+import type { Operation } from '../../operation.ts';
+import { codeBlock, copyableCode } from '../code-block.ts';
+import { type Html, html } from '../html.ts';
+import type { Layout } from '../layout.ts';
+import { sendPage } from '../page-answer.ts';
+import { sampleOf } from '../sample.ts';
+import { boardTable } from './board-table.ts';
+import { findHomeBoard, HOME_STOP } from './home-board.ts';
+
+export interface HomeOptions {
+  layout: Layout;
+  publicUrl: string;
+  isSandbox: boolean;
+  testKey: () => Promise<string | null>;
+  operations: readonly Operation[];
+  answers: Pick<Answers, 'find'>;
+  now: () => Date;
+}
+
+/** `GET /`, and `GET /live-board`: its board alone, which the page fetches again and again. */
+export async function home(app: FastifyInstance, options: HomeOptions): Promise<void> {
+  const liveBoard = async () => boardTable(await findHomeBoard(options.answers), { ...options, now: options.now() });
+
+  app.get('/live-board', async (_request, reply) => sendPage(reply, (await liveBoard()).markup));
+  app.get('/', async (_request, reply) => {
+    const [board, testKey] = await Promise.all([liveBoard(), options.testKey()]);
+    const page = options.layout({
+      title: 'Transit Information Service: departures and journeys for New South Wales and Canberra',
+      description:
+        'Live departures, nearby stops, stop search and journeys as plain JSON. A free key by mail in a minute.',
+      path: '/',
+      head: html`<script type="module" src="/assets/copy.js"></script>
+<script type="module" src="/assets/live-board.js"></script>`,
+      body: homeBody(options, board, testKey),
+    });
+    return sendPage(reply, page);
+  });
+}
+
+function homeBody({ publicUrl, operations }: HomeOptions, board: Html, testKey: string | null): Html {
+  const first = `${publicUrl}/v1/departures?stop=${HOME_STOP}&modes=all&limit=5`;
+  return html`<div class="hero">
+<div>
+<h1>What leaves, from where, and how to get there.</h1>
+<p class="lead">Live departures, nearby stops, stop search and journeys for New South Wales and Canberra, as plain JSON. One field per fact, <code>null</code> where nothing is known, and errors that say what to do.</p>
+<p class="actions"><a class="button" href="/signup">Get a free key</a> <a class="button plain" href="/docs">Read the docs</a> <a class="button plain" href="/explore">Try the map</a></p>
+</div>
+${board}
+</div>
+
+<h2 id="start">First departures in two minutes</h2>
+<ol class="steps">
+<li><p><strong>Get a key.</strong> <a href="/signup">Leave your e-mail address</a>; the key is in your inbox at once. Free, ${PLANS.free.dailyLimit.toLocaleString('en')} requests a day, no card.${
+    testKey && html` In this sandbox you can start right away with the key <code>${testKey}</code>.`
+  }</p></li>
+<li><p><strong>Ask.</strong> The key travels in the <code>Authorization</code> header, as a Bearer token:</p>
+${copyableCode(`curl -H "Authorization: Bearer ${testKey ?? '$TIS_KEY'}" \\\n  "${first}"`)}</li>
+<li><p><strong>Read.</strong> Times are UTC; <code>minutes_away</code> counts from the moment the answer was sent.</p>
+${codeBlock(JSON.stringify(departuresOperation.example.body, null, 2))}</li>
+</ol>
+
+<h2 id="operations">Operations</h2>
+<div class="stack">
+${operations.map((operation) => operationCard(publicUrl, operation))}
+</div>
+
+<h2 id="plans">Plans</h2>
+<div class="card scroll" tabindex="0" role="region" aria-label="Table"><table>
+<thead><tr><th scope="col">Plan</th><th scope="col">Requests a day</th><th scope="col">For</th></tr></thead>
+<tbody>
+${planRow('free', 'Trying out, a display at home. Key by mail, at once.')}
+${planRow('developer', 'An app in daily use.')}
+${planRow('pro', 'Whatever you build.')}
+</tbody></table></div>
+<p class="quiet">Counted for all keys of an account together, from midnight to midnight UTC. A request that ends in a 5xx is not counted. What is left is on every answer, in <code>RateLimit</code>.</p>
+
+<h2 id="errors">When something is wrong</h2>
+<p>Every error has the same shape, whatever went wrong. A 400 names every problem at once; <code>docs</code> leads to a page with the cause, the fix and whether to try again.</p>
+${codeBlock(errorSample(publicUrl))}
+<p><a href="/docs/errors">All error codes</a></p>
+
+<h2 id="words">Good to know</h2>
+<ul>
+<li><strong><code>lat, lng</code></strong>, in that order, everywhere. <code>path</code> of a leg goes straight into a map’s polyline.</li>
+<li><strong>UTC out, Sydney in.</strong> Timestamps are UTC; <code>date</code> and <code>time</code> in a request are Sydney local time.</li>
+<li><strong>Live means tracked.</strong> A real-time value appears only where a vehicle is really followed.</li>
+<li><strong>From a browser, too.</strong> Every answer, errors included, can be read from any origin.</li>
+<li><strong>For assistants:</strong> every operation is a tool at <code>${publicUrl}/mcp</code> (Model Context Protocol), with the same key.</li>
+<li><strong>In a terminal:</strong> <code>curl -H "Authorization: Bearer $TIS_KEY" ${publicUrl}/board/${HOME_STOP}</code></li>
+</ul>`;
+}
+
+function errorSample(publicUrl: string): string {
+  const message = 'limit must be a whole number from 1 to 50, received "ten".';
+  const error = { code: 'INVALID_PARAMETER', message, docs: `${publicUrl}/docs/errors/INVALID_PARAMETER` };
+  return JSON.stringify({ error }, null, 2);
+}
+
+function operationCard(publicUrl: string, operation: Operation): Html {
+  const { path, example } = operation;
+  const { curl, javascript, python } = sampleOf(publicUrl, `${path}?${example.query}`);
+  return html`<section class="card">
+<h3>${operation.summary} <code>GET ${path}</code></h3>
+<p>${operation.description.split('\n')[0]?.replaceAll('`', '')}</p>
+${copyableCode(curl)}
+<details><summary>JavaScript</summary>${copyableCode(javascript)}</details>
+<details><summary>Python</summary>${copyableCode(python)}</details>
+</section>
+`;
+}
+
+function planRow(plan: keyof typeof PLANS, purpose: string): Html {
+  const { title, dailyLimit } = PLANS[plan];
+  return html`<tr><th scope="row">${title}</th><td>${dailyLimit?.toLocaleString('en') ?? 'Unlimited'}</td><td>${purpose}</td></tr>`;
+}

@@ -1,0 +1,106 @@
+import type { FastifyInstance } from 'fastify';
+import { wantsPage } from '../../http/wants-page.ts';
+import { type Report, readReport, type StatusSources, toJson } from '../../telemetry/status-report.ts';
+import { type Html, html } from '../html.ts';
+import type { Layout } from '../layout.ts';
+import { localTime, localTimeScript, zoneName } from '../local-time.ts';
+import { sendPage } from '../page-answer.ts';
+import { dayChart, utcClock } from './day-chart.ts';
+
+export interface StatusOptions extends StatusSources {
+  layout: Layout;
+}
+
+/** `GET /status`, as a page or as JSON; with `scope=instance` of the instance that answers. It asks the authority nothing. */
+export async function status(app: FastifyInstance, options: StatusOptions): Promise<void> {
+  app.get<{ Querystring: { format?: string; scope?: string } }>('/status', async (request, reply) => {
+    reply.header('vary', 'Accept');
+    const isOwn = request.query.scope === 'instance';
+    const report = await readReport(options, { isOwn });
+    const isPage = request.query.format !== 'json' && wantsPage(request);
+    if (!isPage) return reply.header('cache-control', 'no-store').send(toJson(report));
+    return sendPage(
+      reply,
+      options.layout({
+        title: 'Status',
+        description: 'How the Transit Information Service has answered in the last minutes and hours.',
+        path: '/status',
+        head: localTimeScript,
+        body: statusBody(report, isOwn),
+      }),
+    );
+  });
+}
+
+function headline({ verdict, windows }: Report): string {
+  const asked = (windows[0]?.operations ?? []).filter(({ answered }) => answered > 0);
+  switch (verdict) {
+    case 'down':
+      return 'Most requests fail';
+    case 'degraded':
+      return 'Some requests fail';
+    case 'idle':
+      return 'Nothing asked in the last five minutes';
+    case 'ok':
+      return asked.length === windows[0]?.operations.length ? 'Everything answers' : 'What was asked answers';
+  }
+}
+
+function statusBody(report: Report, isOwn: boolean): Html {
+  const { at, scope, health, lastAnswer, windows } = report;
+  return html`<h1>${headline(report)}</h1>
+<p class="lead">What ${answerers(scope, isOwn)} answered to ${scope === 'this instance' || scope.instances === 1 ? 'its' : 'their'} callers, up to ${localTime(at, 'time')} ${zoneName} (${utcClock(at)} UTC). <a href="/status?format=json">The same as JSON</a>.</p>
+${scopeChoice(scope, isOwn)}
+<div class="card"><dl class="facts">
+<div><dt>Last good answer of ${report.isSandbox ? 'the sandbox' : 'the authority'}</dt><dd>${lastAnswer ? ago(lastAnswer, at) : 'none yet'}</dd></div>
+<div><dt>Live records, last hour</dt><dd>${percent(windows[1]?.liveShare ?? null)}</dd></div>
+<div><dt>Budget left for the authority</dt><dd>${health ? percent(health.budgetLeft) : 'not limited'}</dd></div>
+<div><dt>Breaker</dt><dd>${health ? (health.isBreakerOpen ? 'open: the authority is given a rest' : 'closed') : 'none'}</dd></div>
+</dl></div>
+<h2>24 hours</h2>
+<div class="card">${dayChart(report.quarters)}</div>
+${windows.map(windowTable)}
+<p class="quiet small">An answer is a success unless its status is 500 or more. Times are taken inside the server, in steps of 15 %. Counted for at most 24 hours; a server by itself counts from its own start; live records are departures that the authority tracks, among those it listed.</p>`;
+}
+
+/** Only where there are several to choose from. */
+function scopeChoice(scope: Report['scope'], isOwn: boolean): Html | false {
+  if (!isOwn && (scope === 'this instance' || scope.instances === 1)) return false;
+  return html`<nav class="choice" aria-label="Whose numbers"><a class="choice-link" href="/status"${!isOwn && html` aria-current="page"`}>All instances</a> <a class="choice-link" href="/status?scope=instance"${isOwn && html` aria-current="page"`}>The one that answers</a></nav>`;
+}
+
+function windowTable({ title, operations }: Report['windows'][number]): Html {
+  return html`<h2>${title}</h2>
+<div class="scroll" tabindex="0" role="region" aria-label="${title}"><table class="figures">
+<thead><tr><th scope="col">Operation</th><th scope="col" class="number">Answers</th><th scope="col" class="number">Success</th><th scope="col" class="number">Half in</th><th scope="col" class="number">95 % in</th></tr></thead>
+<tbody>${operations.map(
+    ({ operation, answered, successRate, p50Ms, p95Ms }) =>
+      html`<tr><th scope="row"><code>${operation}</code></th><td class="number">${answered.toLocaleString('en')}</td><td class="number">${percent(successRate)}</td><td class="number">${duration(p50Ms)}</td><td class="number">${duration(p95Ms)}</td></tr>
+`,
+  )}</tbody></table></div>`;
+}
+
+function answerers(scope: Report['scope'], isOwn: boolean): string {
+  if (isOwn) return 'the server that answers you has';
+  if (scope === 'this instance') return 'this server alone (the numbers of the others cannot be read at present) has';
+  return scope.instances === 1 ? 'this server has' : `${scope.instances} servers have`;
+}
+
+function percent(share: number | null): string {
+  if (share === null) return '–';
+  // Rounded down, because 99.96 % shown as 100 % would hide failures.
+  return `${(Math.floor(share * 1000) / 10).toLocaleString('en')} %`;
+}
+
+function duration(ms: number | null): string {
+  if (ms === null) return '–';
+  return ms >= 1000
+    ? `${(ms / 1000).toLocaleString('en', { maximumFractionDigits: 1 })} s`
+    : `${ms.toLocaleString('en')} ms`;
+}
+
+function ago(then: Date, now: Date): string {
+  const seconds = Math.max(0, Math.round((now.getTime() - then.getTime()) / 1000));
+  if (seconds < 120) return `${seconds} s ago`;
+  return seconds < 7200 ? `${Math.round(seconds / 60)} min ago` : `${Math.round(seconds / 3600)} h ago`;
+}

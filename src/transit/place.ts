@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { requiredText } from './parameter.ts';
+import { areSwapped, type Position, SWAPPED, stopIdParameter } from './stop.ts';
+
+/** Where a journey starts or ends: the identifier of a stop, or a position. */
+export type Place = string | Position;
+
+const DECIMAL = '-?(?:\\d+(?:\\.\\d*)?|\\.\\d+)';
+const POSITION = new RegExp(`^\\s*(${DECIMAL})\\s*,\\s*(${DECIMAL})\\s*$`);
+/** A ten millionth of a degree would be written with an exponent; the seventh decimal is a centimetre. */
+const DECIMALS = 6;
+
+const positionAllowed =
+  'must be lat,lng: a latitude from -90 to 90 and a longitude from -180 to 180 as decimal numbers';
+const placeAllowed = 'must be a stop identifier (up to 12 digits, or G and up to 12 digits) or a position as lat,lng';
+
+/** A stop identifier, or `lat,lng`. Anything with a comma is read as `lat,lng`. */
+export const placeParameter = requiredText('a stop identifier such as 200060, or a position as lat,lng')
+  .transform((text, context): Place => {
+    const refuse = (message: string): never => {
+      context.issues.push({ code: 'custom', input: text, message });
+      return z.NEVER;
+    };
+    if (!text.includes(',')) return stopIdParameter.safeParse(text).data ?? refuse(placeAllowed);
+    const [, lat = NaN, lng = NaN] = (POSITION.exec(text) ?? []).map(Number);
+    if (areSwapped(lat, lng)) return refuse(`must be lat,lng, and lat and lng ${SWAPPED}`);
+    if (!(Math.abs(lat) <= 90 && Math.abs(lng) <= 180)) return refuse(positionAllowed);
+    return [Number(lat.toFixed(DECIMALS)) + 0, Number(lng.toFixed(DECIMALS)) + 0];
+  })
+  .meta({ type: 'string', pattern: `^\\s*([Gg]?\\d{1,12}|${DECIMAL}\\s*,\\s*${DECIMAL})\\s*$` });
+
+/** The place as callers write it. */
+export function formatPlace(place: Place): string {
+  return typeof place === 'string' ? place : place.join(',');
+}

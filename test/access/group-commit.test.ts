@@ -1,0 +1,68 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { beforeEach, expect, it } from 'vitest';
+import { createFileLock } from '#src/access/stores/file-lock.ts';
+import { createGroupCommit, type WriteInGroup } from '#src/access/stores/group-commit.ts';
+
+let database: DatabaseSync;
+/** Another process, as far as SQLite can tell. */
+let other: DatabaseSync;
+let writeInGroup: WriteInGroup;
+
+beforeEach(() => {
+  const directory = mkdtempSync(join(tmpdir(), 'transit-group-'));
+  const path = join(directory, 'test.db');
+  database = new DatabaseSync(path);
+  database.exec('PRAGMA journal_mode = WAL; CREATE TABLE entry (text TEXT PRIMARY KEY)');
+  other = new DatabaseSync(path);
+  writeInGroup = createGroupCommit(database, createFileLock(database));
+  return () => {
+    database.close();
+    other.close();
+    rmSync(directory, { recursive: true });
+  };
+});
+
+const insert = (text: string) => writeInGroup(() => database.prepare('INSERT INTO entry VALUES (?)').run(text).changes);
+const kept = () =>
+  other
+    .prepare('SELECT text FROM entry ORDER BY text')
+    .all()
+    .map(({ text }) => text);
+
+it('acknowledges a write when another process can read it', async () => {
+  const written = insert('one').then(kept);
+  expect(kept()).toEqual([]);
+  expect(await written).toEqual(['one']);
+});
+
+it('commits the writes of one turn together and gives each its own result', async () => {
+  let commits = 0;
+  const counted = createGroupCommit(database, {
+    run: async (task) => {
+      commits++;
+      return task();
+    },
+  });
+  const results = await Promise.all(['one', 'two', 'three'].map((text) => counted(() => text.length)));
+  expect(results).toEqual([3, 3, 5]);
+  expect(commits).toBe(1);
+});
+
+it('keeps nothing of a group in which a write fails, and takes the next group', async () => {
+  const outcomes = await Promise.allSettled([insert('one'), insert('one'), insert('two')]);
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  expect(kept()).toEqual([]);
+  expect(await insert('one')).toBe(1);
+  expect(kept()).toEqual(['one']);
+});
+
+it('writes once when the file is free again after another process has held it', async () => {
+  other.exec('BEGIN IMMEDIATE');
+  const written = [insert('one'), insert('two')];
+  setTimeout(() => other.exec('COMMIT'), 10);
+  expect(await Promise.all(written)).toEqual([1, 1]);
+  expect(kept()).toEqual(['one', 'two']);
+});

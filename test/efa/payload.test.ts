@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import {
+  departureMonitorSchema,
+  efaJourneySchema,
+  efaLegSchema,
+  stopEventSchema,
+  tripSchema,
+} from '#src/efa/payload.ts';
+
+const HUGE = 100_000;
+
+/** A list that counts how many of its elements are read. */
+function watchedList(element: unknown) {
+  const list = Array<unknown>(HUGE).fill(element);
+  const read = new Set<string>();
+  const get = (target: unknown[], name: string | symbol, receiver: unknown) => {
+    if (typeof name === 'string' && /^\d+$/.test(name)) read.add(name);
+    return Reflect.get(target, name, receiver);
+  };
+  return { list: new Proxy(list, { get }), read };
+}
+
+const transportation = {};
+const end = { id: '1' };
+
+describe('of a list that no real answer has', () => {
+  it.each([
+    ['modes of a place', (list: unknown) => stopEventSchema.parse({ transportation, location: { modes: list } })],
+    ['statuses', (list: unknown) => stopEventSchema.parse({ transportation, realtimeStatus: list })],
+    ['notices', (list: unknown) => stopEventSchema.parse({ transportation, infos: list })],
+    ['links of a notice', (list: unknown) => stopEventSchema.parse({ transportation, infos: [{ infoLinks: list }] })],
+    [
+      'walks',
+      (list: unknown) => efaLegSchema.parse({ origin: end, destination: end, transportation, footPathInfo: list }),
+    ],
+    ['messages', (list: unknown) => tripSchema.parse({ systemMessages: list })],
+    ['departures', (list: unknown) => departureMonitorSchema.parse({ stopEvents: list })],
+    ['journeys', (list: unknown) => tripSchema.parse({ journeys: list })],
+  ])('only the first elements are looked at: %s', (_name, parse) => {
+    for (const element of [1, null, 'x', {}]) {
+      const { list, read } = watchedList(element);
+      parse(list);
+      expect(read.size).toBeGreaterThan(0);
+      expect(read.size).toBeLessThanOrEqual(200);
+    }
+  });
+});
+
+describe('a journey', () => {
+  it('of more legs than any real one is not read, because without some of its legs it would be wrong', () => {
+    const legs = (count: number) => efaJourneySchema.safeParse({ legs: Array(count).fill({}) }).success;
+    expect([legs(0), legs(1), legs(20), legs(21)]).toEqual([false, true, true, false]);
+  });
+});

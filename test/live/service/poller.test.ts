@@ -1,0 +1,198 @@
+import { describe, expect, it } from 'vitest';
+import { readFeed, UndecodableFeed } from '#src/live/feed/feed-reader.ts';
+import { FailedPoll } from '#src/live/polling/feed-client.ts';
+import type { FeedSourceId } from '#src/live/polling/feed-source.ts';
+import { findGap } from '#src/live/polling/living-feeds.ts';
+import { NOTHING_COMPARED } from '#src/live/polling/match-rate.ts';
+import { createFeedPoller, type FeedPoller } from '#src/live/polling/poller.ts';
+import type { FeedSharing, InstanceDemand, PolledState } from '#src/live/sharing/feed-sharing.ts';
+import { createTestLog } from '#test/support/made-up-upstream.ts';
+import { createSimulatedClock, type SimulatedClock } from '#test/support/simulated-clock.ts';
+import { encodeFeed } from '../feed-bytes.ts';
+
+/** 11:00 in Sydney. */
+const NOON = '2026-01-14T00:00:00Z';
+const TRIPS = Array.from({ length: 30 }, (_, run) => ({ tripId: `run ${run}` }));
+const soundAt = (now: number, trips = TRIPS) => encodeFeed({ timestamp: Math.floor(now / 1000) - 5, trips });
+
+/** What instances share, in the memory of the test. */
+function createMadeUpStore(clock: SimulatedClock) {
+  const demands = new Map<number, InstanceDemand>();
+  const states = new Map<FeedSourceId, PolledState>();
+  const packed = new Map<FeedSourceId, ArrayBuffer>();
+  let lease = { holder: 0, until: 0 };
+  let instances = 0;
+  return (): FeedSharing => {
+    const me = ++instances;
+    return {
+      async lead() {
+        if (lease.holder !== me && clock.now() < lease.until) return false;
+        lease = { holder: me, until: clock.now() + 10_000 };
+        return true;
+      },
+      tellDemand: async (own) => void demands.set(me, structuredClone(own)),
+      readDemand: async () => [...demands].filter(([one]) => one !== me).map(([, demand]) => demand),
+      async publish(source, state, bytes) {
+        if (bytes) packed.set(source, bytes);
+        states.set(source, structuredClone(state));
+      },
+      withdraw: async (source) => void states.delete(source),
+      readStates: async () => new Map(states),
+      readFeed: async (source) => packed.get(source) ?? null,
+      close: async () => {
+        if (lease.holder === me) lease = { holder: 0, until: 0 };
+      },
+    };
+  };
+}
+
+interface Instance {
+  poller: FeedPoller;
+  /** Boards of trains that are asked for in an hour, beyond what one answer serves. */
+  ask(savedAnHour: number): void;
+  /** As `kill -9` does: nothing runs any more, and nobody is told. */
+  kill(): void;
+}
+
+function createInstances(count: number) {
+  const clock = createSimulatedClock(NOON);
+  const share = createMadeUpStore(clock);
+  const polls: { instance: number; source: FeedSourceId; at: number }[] = [];
+  const authority = { answer: (): Buffer => soundAt(clock.now()) };
+  const log = createTestLog();
+  const instances = Array.from({ length: count }, (_, instance): Instance => {
+    let demand: InstanceDemand = { demand: [], askedAt: {} };
+    let isKilled = false;
+    const poller = createFeedPoller({
+      client: {
+        fetch: async (source) => {
+          polls.push({ instance, source, at: clock.now() });
+          return authority.answer();
+        },
+      },
+      reader: { read: async (bytes) => readFeed(bytes as Buffer) },
+      sharing: share(),
+      demand: () => demand,
+      stretch: () => 1,
+      clock: { now: clock.now, after: (ms, task) => clock.after(ms, () => (isKilled ? undefined : task())) },
+      log,
+    });
+    return {
+      poller,
+      ask(savedAnHour) {
+        const sources: FeedSourceId[] = ['sydneytrains'];
+        demand = { demand: [{ sources, savedAnHour }], askedAt: { sydneytrains: clock.now() } };
+      },
+      kill() {
+        isKilled = true;
+      },
+    };
+  });
+  return { clock, polls, authority, instances, first: instances[0] as Instance };
+}
+
+/** What keeps a board of trains from being made of the feed; null when nothing does. */
+function problemOf({ poller }: Instance, now: number): string | null {
+  const states = new Map([...poller.feeds].map(([id, feed]) => [id, { ...feed, matchRate: NOTHING_COMPARED }]));
+  return findGap(['sydneytrains'], states, now)?.problem ?? null;
+}
+
+describe('a poller by itself', () => {
+  it('polls nothing while nobody asks, and stops when nobody asks any more', async () => {
+    const { clock, polls, first } = createInstances(1);
+    await clock.advance(60_000);
+    expect(polls).toEqual([]);
+    first.ask(1000);
+    await clock.advance(60_000);
+    expect(polls.length).toBeGreaterThan(2);
+    first.ask(0);
+    await clock.advance(20_000);
+    polls.length = 0;
+    await clock.advance(600_000);
+    expect(polls).toEqual([]);
+  });
+
+  it('polls no feed that saves fewer calls than it costs', async () => {
+    const { clock, polls, first } = createInstances(1);
+    first.ask(240);
+    await clock.advance(120_000);
+    expect(polls).toEqual([]);
+  });
+
+  it('polls at the interval of the feed, one poll at a time', async () => {
+    const { clock, polls, first } = createInstances(1);
+    first.ask(1000);
+    await clock.advance(300_000);
+    const gaps = polls.slice(1).map(({ at }, index) => at - (polls[index]?.at ?? 0));
+    expect(new Set(gaps)).toEqual(new Set([15_000]));
+  });
+
+  it('polls nothing after it is closed', async () => {
+    const { clock, polls, first } = createInstances(1);
+    first.ask(1000);
+    await clock.advance(60_000);
+    await first.poller.close();
+    polls.length = 0;
+    await clock.advance(60_000);
+    expect(polls).toEqual([]);
+  });
+
+  const failing = (failure: 'not 200' | 'a web page' | 'no answer' | 'no calls left') => () => {
+    throw new FailedPoll(failure, failure);
+  };
+  const undecodable = () => {
+    throw new UndecodableFeed('not a protobuf message');
+  };
+  const frozen = soundAt(new Date(NOON).getTime() + 60_000);
+  it.each([
+    ['not 200', failing('not 200'), 'not 200'],
+    ['a page', failing('a web page'), 'a web page'],
+    ['nothing', failing('no answer'), 'no answer'],
+    ['no calls', failing('no calls left'), 'no calls left'],
+    ['garbage', undecodable, 'undecodable'],
+    ['the same feed for ever', () => frozen, 'a frozen header'],
+    ['a feed of half the runs', (now: number) => soundAt(now, TRIPS.slice(0, 10)), 'halved'],
+    ['a feed of tomorrow', (now: number) => soundAt(now + 86_400_000), 'a header of the future'],
+  ])('gives the feed up when the authority has only %s, and takes it up again', async (_, answer, problem) => {
+    const { clock, authority, first } = createInstances(1);
+    first.ask(1000);
+    await clock.advance(60_000);
+    expect(problemOf(first, clock.now())).toBeNull();
+    authority.answer = () => answer(clock.now());
+    await clock.advance(180_000);
+    expect(problemOf(first, clock.now())).toBe(problem);
+    authority.answer = () => soundAt(clock.now());
+    await clock.advance(45_000);
+    expect(problemOf(first, clock.now())).toBeNull();
+  });
+});
+
+describe.each([2, 4])('%i instances', (count) => {
+  it('have one poller for the demand of all, and all have its feeds', async () => {
+    const { clock, polls, instances } = createInstances(count);
+    // No instance alone asks for so much that polling would save calls.
+    for (const instance of instances) instance.ask(600 / count);
+    await clock.advance(60_000);
+    expect(new Set(polls.map(({ instance }) => instance)).size).toBe(1);
+    expect(polls.length).toBeLessThanOrEqual(5);
+    for (const instance of instances) expect(problemOf(instance, clock.now())).toBeNull();
+    expect(instances.filter(({ poller }) => poller.isLeader())).toHaveLength(1);
+  });
+
+  it('go on within 15 s when the poller is killed, from the feeds that it left', async () => {
+    const { clock, polls, instances } = createInstances(count);
+    for (const instance of instances) instance.ask(1000);
+    await clock.advance(60_000);
+    const dead = instances.find(({ poller }) => poller.isLeader()) as Instance;
+    const killedAt = clock.now();
+    dead.kill();
+    polls.length = 0;
+    const others = instances.filter((one) => one !== dead);
+    for (let second = 0; second < 60; second++) {
+      await clock.advance(1000);
+      for (const instance of others) expect(problemOf(instance, clock.now())).toBeNull();
+    }
+    expect(others.filter(({ poller }) => poller.isLeader())).toHaveLength(1);
+    expect((polls[0]?.at ?? Number.POSITIVE_INFINITY) - killedAt).toBeLessThanOrEqual(15_000);
+  });
+});

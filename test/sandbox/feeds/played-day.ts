@@ -1,0 +1,44 @@
+import bindings from 'gtfs-realtime-bindings';
+import { departureAnswer } from '#src/sandbox/answers/departure-answer.ts';
+import { createAuthority } from '#src/sandbox/authority.ts';
+import { FEEDS, type FeedName } from '#src/sandbox/feeds/feed.ts';
+import { feedAnswer } from '#src/sandbox/feeds/feed-answer.ts';
+import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
+import type { BoardAnswer, StopEvent } from '../asking.ts';
+
+const { FeedMessage } = bindings.transit_realtime;
+
+export type TripUpdate = bindings.transit_realtime.ITripUpdate;
+export type StopUpdate = bindings.transit_realtime.TripUpdate.IStopTimeUpdate;
+
+/** GTFS-realtime's numbers; 5 is the authority's own. */
+export const TRIP = { scheduled: 0, added: 1, canceled: 3, replacement: 5 };
+export const STOP = { scheduled: 0, skipped: 1, noData: 2 };
+
+export const FEED_NAMES = Object.keys(FEEDS) as FeedName[];
+
+/** The whole network of the sandbox, asked without HTTP. */
+export const authority = createAuthority(readNetwork());
+
+/** The departures for now of a stop. */
+export function boardAt(stopId: string, nowSeconds: number): StopEvent[] {
+  const query = { name_dm: stopId, mode: 'direct', TfNSWDM: 'true' };
+  return (departureAnswer(authority, new URLSearchParams(query), nowSeconds) as BoardAnswer).stopEvents ?? [];
+}
+
+/** A feed as the reference bindings read it. */
+export function feedAt(name: FeedName, nowSeconds: number) {
+  return FeedMessage.decode(feedAnswer(authority, FEEDS[name], nowSeconds));
+}
+
+/** Every trip of every feed, by its identifier. */
+export function tripsAt(nowSeconds: number): Map<string, TripUpdate> {
+  const updates = FEED_NAMES.flatMap((name) => feedAt(name, nowSeconds).entity.map(({ tripUpdate }) => tripUpdate));
+  return new Map(updates.flatMap((update) => (update ? [[update.trip.tripId ?? '', update] as const] : [])));
+}
+
+export function tripIdOf({ properties }: StopEvent): string | undefined {
+  return properties.RealtimeTripId ?? properties.AVMSTripID;
+}
+
+export const secondsOf = (timestamp: string | undefined) => Date.parse(timestamp ?? '') / 1000;

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Front, postForm, startFront } from '../support/front.ts';
+
+let front: Front;
+beforeAll(async () => {
+  front = await startFront();
+});
+afterAll(() => front[Symbol.asyncDispose]());
+
+const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+
+describe('an error outside of the API', () => {
+  it.each(['/nothing-here', '/docs/errors/NONE', '/assets/nothing.js'])('is a page for a browser: %s', async (url) => {
+    const { statusCode, headers, body } = await front.app.inject({ url, headers: BROWSER });
+    expect(statusCode).toBe(404);
+    expect(headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      vary: 'Accept',
+      'x-request-id': expect.stringMatching(/\S/),
+      'content-security-policy': expect.stringContaining("default-src 'self'"),
+    });
+    expect(body).toContain('<h1>There is nothing here</h1>');
+    expect(body).toContain('href="/docs/errors/NOT_FOUND"');
+  });
+
+  it.each([{}, { accept: '*/*' }, { accept: 'application/json' }])(
+    'is JSON for everybody else: %j',
+    async (headers) => {
+      const answer = await front.app.inject({ url: '/nothing-here', headers });
+      expect(answer.json().error.code).toBe('NOT_FOUND');
+      expect(answer.headers.vary).toBe('Accept');
+    },
+  );
+
+  it('keeps its headers and shows what was asked as text', async () => {
+    const answer = await front.app.inject({ method: 'POST', url: '/status', headers: BROWSER });
+    expect(answer.statusCode).toBe(405);
+    expect(answer.headers.allow).toContain('GET');
+    expect((await front.app.inject({ url: '/<script>x', headers: BROWSER })).body).not.toContain('<script>x');
+  });
+});
+
+it.each(['/v1/departures', '/v1/nothing', '/v1', '/mcp/nothing'])(
+  'an error of the API is JSON for a browser too: %s',
+  async (url) => {
+    const answer = await front.app.inject({ url, headers: BROWSER });
+    expect(answer.statusCode).toBeGreaterThanOrEqual(400);
+    expect(answer.json().error.docs).toMatch(/^http/);
+  },
+);
+
+describe('a form that cannot be taken', () => {
+  it('has the focus on its first problem alone', async () => {
+    const { body } = await postForm(front.app, '/signup', { email: 'jo@example.com', label: 'x'.repeat(60) }, BROWSER);
+    expect(body.match(/autofocus/g)).toHaveLength(1);
+    expect(body).toMatch(/id="label"[^>]*aria-invalid="true"[^>]*autofocus/);
+    expect(body).toMatch(/id="terms"[^>]*aria-invalid="true"[^>]*>/);
+  });
+
+  it('asks for an address that was forgotten', async () => {
+    const { body } = await postForm(front.app, '/keys/link', { email: '' }, BROWSER);
+    expect(body).toMatch(/id="email"[^>]*aria-invalid="true"[^>]*autofocus/);
+  });
+});

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { BudgetExhaustedError } from '#src/upstream/budget/budget.ts';
+import { connectionLost, statusFailure } from '#test/support/made-up-upstream.ts';
+import { createProtected, settle } from '#test/support/protected.ts';
+
+const fail = (error: Error) => () => Promise.reject(error);
+
+describe('the poll of a feed', () => {
+  it('counts among the calls of the authority and takes from the same rate', async () => {
+    const { protection, clock, ask, upstream } = createProtected();
+    const polls = Array.from({ length: 5 }, () => protection.callForFeed(async () => clock.now()));
+    expect(await Promise.all(polls)).toHaveLength(5);
+    const began = clock.now();
+    await ask();
+    expect(protection.counts.calls).toBe(6);
+    expect((upstream.calls[0] ?? 0) - began).toBeGreaterThanOrEqual(1000);
+  });
+
+  it('does not open the circuit breaker by failing, and is made while it is open', async () => {
+    const { protection, ask, upstream } = createProtected({ limits: { rps: 100, dailyBudget: 1e9 } });
+    for (let poll = 0; poll < 10; poll++) {
+      await expect(protection.callForFeed(fail(connectionLost()))).rejects.toThrow();
+    }
+    expect(protection.state().isBreakerOpen).toBe(false);
+    upstream.outcome = () => connectionLost();
+    for (let stop = 0; stop < 5; stop++) await ask(`20000${stop}`);
+    expect(protection.state().isBreakerOpen).toBe(true);
+    expect(await protection.callForFeed(async () => 'made')).toBe('made');
+  });
+
+  it('closes the key for all calls when the authority refuses it for its quota', async () => {
+    const { protection, ask } = createProtected();
+    await expect(protection.callForFeed(fail(statusFailure(429, 60)))).rejects.toThrow();
+    expect(protection.counts.rateRefusals).toBe(1);
+    expect((await ask()).error).toBeInstanceOf(BudgetExhaustedError);
+  });
+
+  it('is refused when the day has no calls left, after all questions', async () => {
+    const { protection, clock, ask } = createProtected({ limits: { rps: 1000, dailyBudget: 480 } });
+    let asked = 0;
+    while (!(await ask(`${200_000 + asked}`, 'high')).error) asked++;
+    let polled = 0;
+    for (let isLeft = true; isLeft && polled < 100; polled += isLeft ? 1 : 0) {
+      const poll = settle(protection.callForFeed(async () => 'made'));
+      await clock.advance(1);
+      isLeft = poll.outcome.value === 'made';
+    }
+    expect(asked).toBeGreaterThan(10);
+    expect(polled).toBeGreaterThan(0);
+    expect(polled).toBeLessThan(100);
+  });
+});
