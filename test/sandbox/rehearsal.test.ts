@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEfaClient } from '#src/efa/client.ts';
-import { findRehearsalCode } from '#src/sandbox/rehearsal/rehearsal-case.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
-import { alwaysClosed } from '#src/upstream/breaker.ts';
-import { isolate } from '#src/upstream/isolation.ts';
+import { withRehearsals } from '#src/server/rehearsals.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
@@ -62,9 +60,7 @@ beforeEach(() => clock.advance(LONG_MS));
 async function startService(timeoutMs: number): Promise<TestApp> {
   const client = createEfaClient({ url: sandbox.url, apiKey: 'test-key', timeoutMs, now });
   const guard = { asks: [client.ask], limits: { rps: 1000, dailyBudget: 1e9 }, log: createTestLog(), clock };
-  const open = () => protectUpstream({ ...guard, breaker: alwaysClosed }).ask;
-  const upstream = isolate(protectUpstream(guard).ask, { nameOf: findRehearsalCode, open });
-  const app = await buildTestApp({ upstream, now });
+  const app = await buildTestApp({ upstream: withRehearsals(protectUpstream(guard).ask, guard), now });
   app.addHook('onClose', () => client.close());
   return app;
 }

@@ -1,4 +1,3 @@
-import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { type Operation, streamPath } from '../../operation.ts';
@@ -19,9 +18,6 @@ const OPENAPI_PATH = '/openapi.json';
 export const openapi = fp(
   async (app: FastifyInstance, { operations, ...about }: About & { operations: readonly Operation[] }) => {
     const document = describe(operations, about);
-    // The types of the package do not know OpenAPI 3.1.
-    await app.register(swagger, { mode: 'static', specification: { document: document as never } });
-
     app.get(OPENAPI_PATH, async (_request, reply) => {
       reply.type('application/json; charset=utf-8').header('cache-control', 'public, max-age=300');
       return document;
