@@ -85,80 +85,6 @@ export function methodNotAllowed(path: string, method: string, allowed: string):
   });
 }
 
-/** `reset` is when counting starts again, `waitSeconds` how long that is from now. */
-export function dailyLimitExceeded(options: {
-  plan: string;
-  limit: number;
-  reset: Date;
-  waitSeconds: number;
-}): ApiError {
-  const { plan, limit, reset, waitSeconds } = options;
-  return new ApiError(
-    'DAILY_LIMIT_EXCEEDED',
-    `The ${plan} plan allows ${limit.toLocaleString('en')} requests a day, and today's are used up. ` +
-      `Counting starts again at 00:00 UTC, ${reset.toISOString().slice(0, 19)}Z.`,
-    { headers: { 'retry-after': String(waitSeconds) } },
-  );
-}
-
-/** `needed` is as how many requests the question counts, `left` how many the account has left. */
-export function tooFewLeft(options: {
-  plan: string;
-  limit: number;
-  left: number;
-  needed: number;
-  reset: Date;
-  waitSeconds: number;
-}): ApiError {
-  const { plan, limit, left, needed, reset, waitSeconds } = options;
-  return new ApiError(
-    'DAILY_LIMIT_EXCEEDED',
-    `This question counts as ${needed} requests, and ${left} of the ${limit.toLocaleString('en')} that the ${plan} plan allows a day are left. ` +
-      `Counting starts again at 00:00 UTC, ${reset.toISOString().slice(0, 19)}Z.`,
-    { headers: { 'retry-after': String(waitSeconds) } },
-  );
-}
-
-/** `reason` is a sentence that says which limit was reached. */
-export function tooManyMails(reason: string, waitSeconds: number): ApiError {
-  const message = `${reason} Try again in ${describeWait(waitSeconds)}. Check the spam folder.`;
-  return new ApiError('TOO_MANY_REQUESTS', message, { headers: { 'retry-after': String(waitSeconds) } });
-}
-
-/** `burst` requests may come at once, and `perSecond` on average. */
-export function tooManyInShortTime(options: {
-  plan: string;
-  perSecond: number;
-  burst: number;
-  waitSeconds: number;
-}): ApiError {
-  const { plan, perSecond, burst, waitSeconds } = options;
-  return new ApiError(
-    'TOO_MANY_REQUESTS',
-    `The ${plan} plan allows ${perSecond.toLocaleString('en')} requests a second, after ${burst.toLocaleString('en')} at once. ` +
-      `Try again in ${describeWait(waitSeconds)}. This request is not counted.`,
-    { headers: { 'retry-after': String(waitSeconds) } },
-  );
-}
-
-export function tooManyUnknownKeys(waitSeconds: number): ApiError {
-  return new ApiError(
-    'TOO_MANY_REQUESTS',
-    'Too many API keys that are not valid are being sent, so this one was not looked up: it may be valid or not. ' +
-      `Try again in ${describeWait(waitSeconds)}.`,
-    { headers: { 'retry-after': String(waitSeconds) } },
-  );
-}
-
-/** `limit` is how many streams the plan allows. */
-export function tooManyStreams(plan: string, limit: number): ApiError {
-  return new ApiError(
-    'TOO_MANY_REQUESTS',
-    `The ${plan} plan allows ${limit.toLocaleString('en')} open streams, and your account has them open. Close one first.`,
-    { headers: { 'retry-after': '10' } },
-  );
-}
-
 export function internalError(cause?: unknown): ApiError {
   return new ApiError('INTERNAL_ERROR', 'Something went wrong on our side.', { cause });
 }
@@ -191,26 +117,17 @@ export function serviceUnavailable(cause?: unknown): ApiError {
   });
 }
 
-/** Of a connection above a limit; `reason` says which. */
-export function tooManyConnections(reason: 'in all' | 'from your address'): ApiError {
-  const message =
-    reason === 'in all'
-      ? 'Too many connections are open. Try again in a moment.'
-      : 'Too many connections are open from your address. Use those that are open again, or close some.';
-  return new ApiError('SERVICE_UNAVAILABLE', message, { headers: { 'retry-after': '5' } });
-}
-
 export function stopping(): ApiError {
-  return new ApiError('SERVICE_UNAVAILABLE', 'This server is stopping, and the request did not arrive in time.', {
-    headers: { 'retry-after': '5' },
-  });
+  return new ApiError(
+    'SERVICE_UNAVAILABLE',
+    'This server is stopping, and the request did not arrive in time.',
+    retryAfter(5),
+  );
 }
 
-function describeWait(seconds: number): string {
-  if (seconds === 1) return 'a second';
-  if (seconds < 120) return `${seconds} seconds`;
-  const minutes = Math.ceil(seconds / 60);
-  return minutes < 120 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`;
+/** For an error that passes. */
+export function retryAfter(seconds: number) {
+  return { headers: { 'retry-after': String(seconds) } };
 }
 
 /** As JSON, cut by characters: half of a surrogate pair would be invalid. */

@@ -34,6 +34,8 @@ const app = await buildApp({
   config: { publicUrl: 'https://example.test', docsUrl: 'http://localhost/docs', trustProxy: false },
   ask,
   access: { store, acceptsTestKeys: false },
+  // All streams come from one address here.
+  connectionLimits: { max: Number(streams), maxPerAddress: Number(streams) },
   now: () => new Date(),
 });
 await app.listen({ host: '127.0.0.1', port: 0, backlog: 4096 });

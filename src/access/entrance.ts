@@ -1,4 +1,4 @@
-import { tooManyUnknownKeys } from '../error-messages.ts';
+import { tooManyUnknownKeys } from '../limit-messages.ts';
 import type { Admission } from './admission.ts';
 import type { AdmissionControl } from './admission-control.ts';
 import type { ApiKey } from './keys.ts';

@@ -7,7 +7,7 @@ import { toSydneyWallClock, type WallClock } from '../transit/time.ts';
 import { compareDepartures, type ScheduledDeparture } from './departure.ts';
 import { type DeparturePage, mapDepartures } from './map.ts';
 
-/** What a departure board shows, and how fresh it is. */
+/** What a departure board can show, and how fresh it is. */
 export interface Board {
   stopName: string;
   freshness: Freshness;
@@ -24,8 +24,8 @@ const EVENTS_PER_PAGE = 40;
 
 /**
  * Reads on, from the last event's time, until the limit is filled or three pages are read. `isWanted` filters;
- * departures are ordered, without repeats, at most `limit`. When a later page fails, the board ends where the pages
- * before it end, unless it would be empty.
+ * departures are ordered, without repeats, at most `limit`. Cancelled ones stand among them and do not count towards the
+ * limit. When a later page fails, the board ends where the pages before it end, unless it would be empty.
  */
 export async function readBoard(
   ask: Ask,
@@ -42,14 +42,22 @@ export async function readBoard(
     freshness = oldestOf(freshness, page.freshness);
     for (const { key, ...departure } of page.departures) if (isWanted(departure)) wanted.set(key, departure);
     leftOut.push(page.leftOut);
-    if (wanted.size >= limit || pages === MAX_PAGES) break;
+    const running = [...wanted.values()].filter(({ isCancelled }) => !isCancelled).length;
+    if (running >= limit || pages === MAX_PAGES) break;
     page = await readNextPage(ask, question, page).catch((error) => {
-      if (wanted.size === 0 || !(error instanceof ApiError)) throw error;
+      if (running === 0 || !(error instanceof ApiError)) throw error;
       return null;
     });
   }
-  const departures = [...wanted.values()].sort(compareDepartures).slice(0, limit);
+  const departures = limitTo(limit, [...wanted.values()].sort(compareDepartures));
   return { stopName: first.stopName, freshness, departures, leftOut: sumLeftOut(leftOut) };
+}
+
+/** Those before the first departure that is beyond the limit. */
+function limitTo(limit: number, departures: ScheduledDeparture[]): ScheduledDeparture[] {
+  const running = departures.filter(({ isCancelled }) => !isCancelled);
+  const beyond = running[limit];
+  return beyond ? departures.slice(0, departures.indexOf(beyond)) : departures;
 }
 
 async function readPage(ask: Ask, question: BoardQuestion): Promise<Page> {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type AskedFields, cancelledField, tripIdField } from '../transit/additional-fields.ts';
 import { type Mode, modeSchema } from '../transit/mode.ts';
 import { formatTimestamp, minutesBetween, timestampSchema } from '../transit/time.ts';
 
@@ -26,6 +27,8 @@ export const departureSchema = z
     wheelchair_accessible: z.boolean().meta({ description: 'Whether the vehicle is wheelchair accessible' }),
     occupancy: z.enum(OCCUPANCIES).nullable().meta({ description: 'How full it is; null if unknown' }),
     alerts: z.array(z.string()).meta({ description: 'Disruption notices as plain text; empty when there are none' }),
+    cancelled: cancelledField,
+    trip_id: tripIdField,
   })
   .meta({ id: 'Departure', description: 'One vehicle leaving one stop at one time.' });
 
@@ -42,7 +45,7 @@ export type Departures = z.infer<typeof departuresResponse>;
 
 /** A departure as mapped, before the moment of sending is known. */
 export interface ScheduledDeparture {
-  /** The run, as live feeds name it; null where upstream does not say. Not shown to callers. */
+  /** The run, as live feeds name it; null where upstream does not say. */
   runId: string | null;
   route: string;
   mode: Mode;
@@ -53,10 +56,15 @@ export interface ScheduledDeparture {
   isWheelchairAccessible: boolean;
   occupancy: Occupancy | null;
   alerts: string[];
+  isCancelled: boolean;
 }
 
 /** The departure as callers see it. `now` is the moment of sending: minutes are counted from it. */
-export function toDeparture(departure: ScheduledDeparture, now: Date): z.infer<typeof departureSchema> {
+export function toDeparture(
+  departure: ScheduledDeparture,
+  now: Date,
+  { cancelled, include }: AskedFields,
+): z.infer<typeof departureSchema> {
   return {
     route: departure.route,
     mode: departure.mode,
@@ -69,6 +77,8 @@ export function toDeparture(departure: ScheduledDeparture, now: Date): z.infer<t
     wheelchair_accessible: departure.isWheelchairAccessible,
     occupancy: departure.occupancy,
     alerts: departure.alerts,
+    ...(cancelled === 'include' && { cancelled: departure.isCancelled }),
+    ...(include === 'ids' && { trip_id: departure.runId }),
   };
 }
 

@@ -50,10 +50,22 @@ export async function mapDepartures(payload: DepartureMonitorPayload, question: 
 }
 
 function mapStopEvent(event: StopEvent, stopName: string): KeyedDeparture {
-  const { location, transportation } = event;
-  const statuses = [...event.realtimeStatus, ...(location?.properties?.realtimeStatus ?? [])];
-  if (isCancelled('departure', event.isCancelled, statuses)) throw new LeftOut('cancelled');
+  const statuses = [...event.realtimeStatus, ...(event.location?.properties?.realtimeStatus ?? [])];
+  const isOff = isCancelled('departure', event.isCancelled, statuses);
+  try {
+    return mapDeparture(event, stopName, { statuses, isOff });
+  } catch (error) {
+    // What is missing from a cancelled departure is no fault of the answer.
+    throw isOff ? new LeftOut('cancelled', { cause: error }) : error;
+  }
+}
 
+function mapDeparture(
+  event: StopEvent,
+  stopName: string,
+  { statuses, isOff }: { statuses: readonly string[]; isOff: boolean },
+): KeyedDeparture {
+  const { location, transportation } = event;
   const mode = findMode(need(transportation.product?.class ?? transportation.product?.iconId, 'malformed'));
   const { planned, realtime } = need(
     findTime(
@@ -62,7 +74,7 @@ function mapStopEvent(event: StopEvent, stopName: string): KeyedDeparture {
         baseTimetable: event.departureTimeBaseTimetable,
         estimated: event.departureTimeEstimated,
       },
-      event.isRealtimeControlled === true,
+      event.isRealtimeControlled === true && !isOff,
     ),
     'no time',
   );
@@ -81,6 +93,7 @@ function mapStopEvent(event: StopEvent, stopName: string): KeyedDeparture {
     isWheelchairAccessible: isWheelchairAccessible(event),
     occupancy: findOccupancy(location?.properties?.occupancy),
     alerts: mapAlerts(event.infos),
+    isCancelled: isOff,
   };
 }
 

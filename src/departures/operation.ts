@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { sumLeftOut } from '../efa/record.ts';
 import { defineOperation } from '../operation.ts';
 import { formatTimestamp, minutesBetween } from '../transit/time.ts';
 import { readBoard } from './board.ts';
@@ -38,7 +39,7 @@ export const departuresOperation = defineOperation({
   tag: 'Stops',
   summary: 'What leaves one stop',
   description:
-    'Live and scheduled departures of one stop, in the order in which they leave. Buses only unless `modes` says otherwise. Filters come first, `limit` last.\n\nCancelled departures are left out. A stop at which nothing leaves is answered with an empty list.',
+    'Live and scheduled departures of one stop, in the order in which they leave. Buses only unless `modes` says otherwise. Filters come first, `limit` last.\n\nCancelled departures are left out, unless `cancelled=include` asks for them. A stop at which nothing leaves is answered with an empty list.',
   query: departuresQuery,
   body: departuresResponse,
   errors: ['DATE_OUT_OF_RANGE', 'STOP_NOT_FOUND'],
@@ -55,13 +56,17 @@ export const departuresOperation = defineOperation({
     const question = toDeparturesQuestion(query, now());
     const isWanted = (departure: ScheduledDeparture) =>
       matches(query, departure) && (question.at !== null || canBeCaught(departure, now()));
-    const { stopName, departures, freshness, leftOut } = await readBoard(ask, question, query.limit, isWanted);
+    const board = await readBoard(ask, question, query.limit, isWanted);
+    const { stopName, freshness } = board;
+    const departures = board.departures.filter(({ isCancelled }) => !isCancelled || query.cancelled === 'include');
+    const notShown = board.departures.length - departures.length;
+    const leftOut = notShown > 0 ? sumLeftOut([board.leftOut, { cancelled: notShown }]) : board.leftOut;
     const sentAt = now();
     const body = {
       stop_id: query.stop,
       stop_name: stopName,
       retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
-      departures: departures.map((departure) => toDeparture(departure, sentAt)),
+      departures: departures.map((departure) => toDeparture(departure, sentAt, query)),
     };
     return { body, freshness, leftOut, changesAt: nextMinuteAway(departures, sentAt) };
   },

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { askedWallClock } from '../asked-time.ts';
+import { cancelledParameter, includeParameter } from '../transit/additional-fields.ts';
 import { modesParameter } from '../transit/mode.ts';
 import { countUpTo, describe, optional, requiredText, splitList, withDefault } from '../transit/parameter.ts';
 import { stopIdParameter } from '../transit/stop.ts';
@@ -31,6 +32,8 @@ export const departuresQuery = z.object({
   routes: optional(routesParameter),
   date: optional(dateParameter),
   time: optional(timeParameter),
+  cancelled: cancelledParameter('They stand in their place and do not count towards `limit`.'),
+  include: includeParameter('`trip_id` with each departure.'),
 });
 
 export type DeparturesQuery = z.infer<typeof departuresQuery>;

@@ -1,5 +1,4 @@
 import {
-  dailyLimitExceeded,
   internalError,
   invalidParameters,
   methodNotAllowed,
@@ -7,7 +6,6 @@ import {
   noJourneys,
   pastDate,
   serviceUnavailable,
-  tooManyInShortTime,
   unknownPath,
   unknownStop,
   upstreamFailed,
@@ -15,6 +13,7 @@ import {
   upstreamTimeout,
 } from '../error-messages.ts';
 import type { ErrorCode } from '../errors.ts';
+import { dailyLimitExceeded, tooManyInShortTime } from '../limit-messages.ts';
 import type { ErrorDoc } from './error-doc.ts';
 import { REQUEST_ERROR_DOCS } from './request-error-docs.ts';
 

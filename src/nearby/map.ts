@@ -37,14 +37,21 @@ function mapLocation(point: StopPoint, from: Position): NearbyStop {
     lng: position?.[1] ?? null,
     modes: listModes(point),
     routes: [],
+    children: listPlatform(point),
   };
+}
+
+/** The point's own identifier, where it is a platform of a stop with another one. */
+function listPlatform({ id, properties }: StopPoint): string[] {
+  return id !== undefined && properties?.STOP_GLOBAL_ID !== undefined && id !== properties.STOP_GLOBAL_ID ? [id] : [];
 }
 
 /** The points of one stop, nearest first, as one entry. */
 function mergeStop(points: NearbyStop[]): NearbyStop {
   const nearest = points[0] as NearbyStop;
   const { lat, lng } = points.find((point) => point.lat !== null) ?? nearest;
-  return { ...nearest, lat, lng, modes: sortModes(points.flatMap(({ modes }) => modes)) };
+  const modes = sortModes(points.flatMap((point) => point.modes));
+  return { ...nearest, lat, lng, modes, children: [...new Set(points.flatMap(({ children = [] }) => children))] };
 }
 
 function compareStops(one: NearbyStop, other: NearbyStop): number {

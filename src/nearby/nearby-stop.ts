@@ -11,6 +11,13 @@ const nearbyStopSchema = z
     lng: longitudeSchema.nullable(),
     modes: z.array(modeSchema).meta({ description: 'What stops there' }),
     routes: z.array(z.string()).max(0).meta({ description: 'Reserved, always empty' }),
+    children: z
+      .array(z.string())
+      .optional()
+      .meta({
+        description: 'Its platforms within the radius, the nearest first; only with `include=ids`',
+        example: ['2000466', '2000467'],
+      }),
   })
   .meta({ id: 'NearbyStop', description: 'A stop around a place.' });
 

@@ -6,7 +6,7 @@ import { limitCalls } from './call-limit.ts';
 import type { CheckQueue } from './check-queue.ts';
 import { findLiveStops, type LiveStops } from './live-stops.ts';
 import { mapNearbyStops } from './map.ts';
-import { nearbyResponse } from './nearby-stop.ts';
+import { type NearbyStop, nearbyResponse } from './nearby-stop.ts';
 import { nearbyQuery, toNearbyQuestion } from './query.ts';
 import { checkStop, type Verdicts } from './verdict.ts';
 
@@ -80,12 +80,16 @@ export const createNearbyOperation = ({
       checkQueue.add(live.unchecked);
       const hasChecked = limited.callsLeft() < callsForChecks;
       return {
-        body: { location, stops: live.stops },
+        body: { location, stops: query.include === 'ids' ? live.stops : live.stops.map(withoutChildren) },
         freshness: freshnessWith(listed, live, hasChecked, now()),
         leftOut,
       };
     },
   });
+
+function withoutChildren({ children: _, ...stop }: NearbyStop): NearbyStop {
+  return stop;
+}
 
 /** Checks give way to questions that answers depend on. */
 function withBackgroundPriority(ask: Ask): Ask {

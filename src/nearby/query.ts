@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { includeParameter } from '../transit/additional-fields.ts';
 import { modesParameter } from '../transit/mode.ts';
 import { countUpTo, decimalBetween, describe, withDefault } from '../transit/parameter.ts';
 import { areSwapped, SWAPPED } from '../transit/stop.ts';
@@ -10,6 +11,7 @@ export const nearbyQuery = z
     radius: describe(withDefault(countUpTo(2000), '500'), 'Radius in metres. More is taken as 2000.'),
     limit: describe(withDefault(countUpTo(50), '10'), 'How many stops, the nearest first. More is taken as 50.'),
     modes: withDefault(modesParameter, 'bus'),
+    include: includeParameter('`children` with each stop.'),
   })
   .refine(({ lat, lng }) => !areSwapped(Number(lat), Number(lng)), {
     path: ['lat'],

@@ -1,3 +1,4 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Answers } from '../answers/answers.ts';
 import type { FinishedAnswer } from '../answers/finished-answer.ts';
@@ -52,25 +53,36 @@ export async function streamRoutes(app: FastifyInstance, options: StreamOptions)
     for (const stream of streams) stream.end(errorEvent('end', stopping(), docsUrl));
   });
 
+  const heads = new WeakMap<FastifyReply, () => void>();
+  // Fastify would pipe a stream into the response, which takes twice the memory of writing the events to it.
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    const continueWith = heads.get(reply);
+    if (!continueWith) return done(null, payload);
+    reply.hijack();
+    // Sent by themselves, the headers are kept as one text, and not as the fifty parts that it was made from.
+    reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders).flushHeaders();
+    continueWith();
+  });
+
+  /** Sends the headers, completed by the hooks of all other rooms. What follows is written to `reply.raw`. */
+  function sendHead(reply: FastifyReply): Promise<void> {
+    return new Promise((resolve) => {
+      heads.set(reply, resolve);
+      reply.headers(HEADERS).send('');
+    });
+  }
+
   for (const operation of operations.filter((one) => one.stream)) {
     app.get(streamPath(operation), async (request, reply) => {
       if (isClosing) throw stopping();
       const query = readQuery(operation, request.query as Record<string, unknown>);
-      const leave = enter(request);
-      try {
-        // Before the stream begins, an error is answered as it is elsewhere.
-        const answer = await answers.find(operation, query, requesterOf(request));
-        if (isClosing) throw stopping();
-        reply.headers(HEADERS);
-        if (request.method === 'HEAD') {
-          leave();
-          return reply.send();
-        }
-        return start({ operation, query }, answer, { request, reply, leave });
-      } catch (error) {
-        leave();
-        throw error;
-      }
+      whenClosed(reply.raw, enter(request));
+      // Before the stream begins, an error is answered as it is elsewhere.
+      const answer = await answers.find(operation, query, requesterOf(request));
+      if (isClosing) throw stopping();
+      if (request.method === 'HEAD') return reply.headers(HEADERS).send();
+      await sendHead(reply);
+      start({ operation, query }, answer, request, reply.raw);
     });
   }
 
@@ -84,24 +96,26 @@ export async function streamRoutes(app: FastifyInstance, options: StreamOptions)
     }
   }
 
-  function start(
-    topic: Topic,
-    answer: FinishedAnswer,
-    { request, reply, leave }: { request: FastifyRequest; reply: FastifyReply; leave: () => void },
-  ): FastifyReply {
-    const stream = createEventStream(() => {
-      clearInterval(timer);
-      unfollow();
-      leave();
-      streams.delete(stream);
-    });
+  function start(topic: Topic, answer: FinishedAnswer, request: FastifyRequest, response: ServerResponse): void {
+    const stream = createEventStream(response);
     const end = (error: ApiError) => stream.end(errorEvent('end', error, docsUrl));
     const reader = createReader(stream, request, { answer, end, docsUrl });
     const unfollow = channels.follow(topic, answer, reader.subscriber);
     const timer = setInterval(reader.tick, times.commentMs, times.commentsPerCharge).unref();
     streams.add(stream);
-    return reply.send(stream.body);
+    whenClosed(response, () => {
+      clearInterval(timer);
+      unfollow();
+      streams.delete(stream);
+    });
+    if (isClosing) end(stopping());
   }
+}
+
+/** Runs when the response has ended or its reader has gone. */
+function whenClosed(response: ServerResponse, run: () => void): void {
+  if (response.destroyed) run();
+  else response.once('close', run);
 }
 
 /** What one stream has sent, is charged, and does with the news of its topic. */

@@ -16,6 +16,8 @@ const OTHER_NAMES = {
   wheelchair: ['accessible', 'wheelchair_accessible'],
   max_changes: ['changes', 'transfers', 'max_transfers'],
   path: [],
+  cancelled: [],
+  include: [],
   stops: [],
 } as const satisfies Record<string, readonly string[]>;
 

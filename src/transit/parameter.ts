@@ -62,6 +62,16 @@ export function decimalBetween(min: number, max: number) {
     .meta({ type: 'number', minimum: min, maximum: max });
 }
 
+/** One of a few words, written exactly so. */
+export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
+  const list = OR.format(words);
+  return requiredText(list)
+    .pipe(z.enum(words, { error: `must be ${list}` }))
+    .meta({ type: 'string', enum: [...words] });
+}
+
+const OR = new Intl.ListFormat('en-AU', { type: 'disjunction' });
+
 /** What a parameter is for, and a value that works. */
 export function describe<Schema extends z.ZodType>(schema: Schema, description: string, example?: string | number) {
   return schema.meta({ ...schema.meta(), description, ...(example !== undefined && { examples: [example] }) });

@@ -21,6 +21,11 @@ export function countChanges({ legs }: Journey): number {
   return Math.max(0, legs.filter((leg) => leg.mode !== 'walk').length - 1);
 }
 
+/** Whether one of its rides does not run. */
+export function isCancelled({ legs }: Journey): boolean {
+  return legs.some((leg) => leg.isCancelled);
+}
+
 /** Whether every ride can be reached from the one before it: by best-known times, the walk between them included. */
 export function isPossible({ legs }: Journey): boolean {
   let arrival: PlannedAndRealtime | null = null;

@@ -2,7 +2,7 @@ import { mapAlerts } from '../efa/alerts.ts';
 import { type EfaLeg, efaLegSchema, type TimedStopPoint } from '../efa/payload.ts';
 import { findMode, isWalkClass } from '../efa/product-class.ts';
 import { bestKnown, findTime, isCancelled, type PlannedAndRealtime } from '../efa/realtime.ts';
-import { LeftOut, need, readRecord } from '../efa/record.ts';
+import { need, readRecord } from '../efa/record.ts';
 import {
   destinationTimes,
   findId,
@@ -30,12 +30,14 @@ export interface LegEnd extends PlannedAndRealtime {
   position: Position;
   /** The stop to which the platform belongs; null for a place that is no platform. */
   parent: { ids: readonly string[]; name: string } | null;
+  /** Identifier of that stop, also where it has no name. */
+  parentId: string | null;
 }
 
 /** A ride or a walk. */
 export interface Leg {
   mode: Mode | 'walk';
-  /** The run, as live feeds name it; null on a walk and where upstream does not say. Not shown to callers. */
+  /** The run, as live feeds name it; null on a walk and where upstream does not say. */
   runId: string | null;
   route: string | null;
   lineName: string | null;
@@ -46,6 +48,8 @@ export interface Leg {
   distanceMetres: number | null;
   stops: number;
   isLive: boolean;
+  /** It does not run, or not between the two ends; false on a walk. */
+  isCancelled: boolean;
   path: Position[];
   alerts: string[];
   /** Whether the vehicle takes wheelchairs; null on a walk and where upstream does not say. Not shown to callers. */
@@ -59,7 +63,7 @@ export interface Leg {
 }
 
 /** Where a point is by other legs of the same answer; null when none says. */
-type FindElsewhere = (stopId: string) => Position | null;
+export type FindElsewhere = (stopId: string) => Position | null;
 
 /** Throws `LeftOut`; the whole journey is left out then, because without one of its legs it would be wrong. */
 export function mapLeg(record: unknown, findElsewhere: FindElsewhere): Leg {
@@ -70,15 +74,24 @@ export function mapLeg(record: unknown, findElsewhere: FindElsewhere): Leg {
   return mapRide(leg, need(findMode(productClass), 'unknown product class'), findElsewhere);
 }
 
-function mapRide(leg: EfaLeg, mode: Mode, findElsewhere: FindElsewhere): Leg {
-  const { origin: from, destination: to, transportation } = leg;
-  const isOff =
-    isCancelled('departure', leg.isCancelled, leg.realtimeStatus, from.properties?.realtimeStatus) ||
-    isCancelled('arrival', leg.isCancelled, to.properties?.realtimeStatus);
-  if (isOff) throw new LeftOut('cancelled');
+/** Whether the record is a ride that is cancelled; it may lack what `mapLeg` needs. */
+export function isCancelledRide(record: unknown): boolean {
+  const leg = efaLegSchema.safeParse(record).data;
+  return leg !== undefined && isOff(leg);
+}
 
+function isOff({ isCancelled: flag, realtimeStatus, origin, destination }: EfaLeg): boolean {
+  return (
+    isCancelled('departure', flag, realtimeStatus, origin.properties?.realtimeStatus) ||
+    isCancelled('arrival', flag, destination.properties?.realtimeStatus)
+  );
+}
+
+function mapRide(leg: EfaLeg, mode: Mode, findElsewhere: FindElsewhere): Leg {
+  const { transportation } = leg;
   // Estimates are present on timetable-only legs too; only the flag says that the vehicle is tracked.
-  const { origin, destination, path } = mapEnds(leg, mode, leg.isRealtimeControlled === true, findElsewhere);
+  const isTracked = leg.isRealtimeControlled === true && !isOff(leg);
+  const { origin, destination, path } = mapEnds(leg, mode, isTracked, findElsewhere);
   return {
     mode,
     runId: findRunId(transportation.properties),
@@ -91,6 +104,7 @@ function mapRide(leg: EfaLeg, mode: Mode, findElsewhere: FindElsewhere): Leg {
     distanceMetres: null,
     stops: Math.max(0, leg.stopSequence.length - 2),
     isLive: origin.realtime !== null || destination.realtime !== null,
+    isCancelled: isOff(leg),
     path,
     alerts: mapAlerts(leg.infos),
     isAccessible: findVehicleAccess(leg.properties, transportation.properties),
@@ -114,6 +128,7 @@ function mapWalk(leg: EfaLeg, findElsewhere: FindElsewhere): Leg {
     distanceMetres: leg.distance === undefined ? null : Math.max(0, Math.round(leg.distance)),
     stops: 0,
     isLive: false,
+    isCancelled: false,
     path,
     alerts: mapAlerts(leg.infos),
     isAccessible: null,
@@ -137,6 +152,7 @@ function mapEnds(leg: EfaLeg, mode: Mode | null, isLive: boolean, findElsewhere:
       platform: findPlatform(point, mode, name),
       position: need(position, 'no position'),
       parent: findParent(point),
+      parentId: findParentId(point),
       ...need(time, 'no time'),
     };
   };
@@ -149,6 +165,10 @@ function mapEnds(leg: EfaLeg, mode: Mode | null, isLive: boolean, findElsewhere:
  * Upstream calls a station after the stand in use ("Central Station, Forecourt, Coach Bay 3"): the part before the
  * first comma is the station. Names of street stops have commas of their own.
  */
+function findParentId({ parent }: TimedStopPoint): string | null {
+  return parent?.type === 'stop' ? (parent.id ?? null) : null;
+}
+
 function findParent({ parent }: TimedStopPoint): LegEnd['parent'] {
   const name = parent?.type === 'stop' ? findStopName(parent) : null;
   if (!parent?.id || !name) return null;

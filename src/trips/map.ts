@@ -1,19 +1,20 @@
 import { efaJourneySchema, type TripPayload } from '../efa/payload.ts';
-import { type LeftOutCounts, mapRecords, unusableAnswer } from '../efa/record.ts';
+import { LeftOut, type LeftOutCounts, mapRecords, sumLeftOut, unusableAnswer } from '../efa/record.ts';
 import { findUnknownStopMessage, saysDateInvalid, saysSamePlace } from '../efa/system-message.ts';
 import { beyondTimetable, noJourneys, unknownPosition, unknownStop } from '../error-messages.ts';
 import { ApiError } from '../errors.ts';
+import type { AskedFields } from '../transit/additional-fields.ts';
 import { formatPlace, type Place } from '../transit/place.ts';
 import type { WallClock } from '../transit/time.ts';
 import { identifyEnds, isAsked } from './ends.ts';
-import { destinationOf, type Journey, originOf } from './journey.ts';
-import { mapLeg } from './leg.ts';
+import { destinationOf, isCancelled, type Journey, originOf } from './journey.ts';
+import { type FindElsewhere, isCancelledRide, mapLeg } from './leg.ts';
 import { createPositions } from './positions.ts';
 import { joinLegs } from './walk.ts';
 import { timeWalks } from './walk-times.ts';
 
 /** The places, and the time; null means now. */
-interface Asked {
+interface Asked extends Pick<AskedFields, 'cancelled'> {
   from: Place;
   to: Place;
   at: WallClock | null;
@@ -23,23 +24,38 @@ interface Asked {
 
 /**
  * Throws `STOP_NOT_FOUND`, `DATE_OUT_OF_RANGE` or `NO_JOURNEYS_FOUND` when the answer has no journeys, by its cause,
- * `NO_JOURNEYS_FOUND` when all of its journeys are cancelled, and `UPSTREAM_ERROR` when they are those of other stops.
+ * `NO_JOURNEYS_FOUND` when all of its journeys are cancelled and those are not asked for, and `UPSTREAM_ERROR` when they
+ * are those of other stops.
  */
 export async function mapJourneys(
   payload: TripPayload,
   asked: Asked,
 ): Promise<{ journeys: Journey[]; leftOut: LeftOutCounts }> {
   const findElsewhere = createPositions(payload.journeys);
-  const { kept, leftOut } = await mapRecords(payload.journeys, efaJourneySchema, ({ legs }) => ({
-    legs: timeWalks(joinLegs(legs.map((leg) => mapLeg(leg, findElsewhere)))),
-  }));
-  if (kept.length === 0) throw whyNoJourneys(payload, asked);
+  const { kept, leftOut } = await mapRecords(payload.journeys, efaJourneySchema, ({ legs }) =>
+    mapJourney(legs, findElsewhere),
+  );
+  const shown = asked.cancelled === 'include' ? kept : kept.filter((journey) => !isCancelled(journey));
+  if (shown.length === 0) throw whyNoJourneys(payload, asked);
   const { from, to } = asked;
   const areAsked =
-    kept.some((journey) => isAsked(originOf(journey), from)) &&
-    kept.some((journey) => isAsked(destinationOf(journey), to));
+    shown.some((journey) => isAsked(originOf(journey), from)) &&
+    shown.some((journey) => isAsked(destinationOf(journey), to));
   if (!areAsked) throw unusableAnswer(`the journeys are not those from ${formatPlace(from)} to ${formatPlace(to)}`);
-  return { journeys: kept.map((journey) => identifyEnds(journey, from, to)), leftOut };
+  const notShown = kept.length - shown.length;
+  return {
+    journeys: shown.map((journey) => identifyEnds(journey, from, to)),
+    leftOut: notShown > 0 ? sumLeftOut([leftOut, { cancelled: notShown }]) : leftOut,
+  };
+}
+
+function mapJourney(legs: readonly unknown[], findElsewhere: FindElsewhere): Journey {
+  try {
+    return { legs: timeWalks(joinLegs(legs.map((leg) => mapLeg(leg, findElsewhere)))) };
+  } catch (error) {
+    // What is missing from a cancelled journey is no fault of the answer.
+    throw legs.some(isCancelledRide) ? new LeftOut('cancelled', { cause: error }) : error;
+  }
 }
 
 function whyNoJourneys({ systemMessages }: TripPayload, asked: Asked): ApiError {

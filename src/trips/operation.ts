@@ -20,7 +20,7 @@ export const tripsOperation = defineOperation({
   tag: 'Journeys',
   summary: 'Journeys between two places',
   description:
-    'Journeys across all modes, with walks, platforms, real-time times and a polyline for each leg. When nothing joins the stops, the answer is 404 `NO_JOURNEYS_FOUND`, never an empty list.',
+    'Journeys across all modes, with walks, platforms, real-time times and a polyline for each leg. Journeys with a cancelled leg are left out, unless `cancelled=include` asks for them. When nothing joins the stops, the answer is 404 `NO_JOURNEYS_FOUND`, never an empty list.',
   query: tripsQuery,
   body: tripsResponse,
   errors: ['DATE_OUT_OF_RANGE', 'NO_JOURNEYS_FOUND', 'STOP_NOT_FOUND'],
@@ -31,7 +31,11 @@ export const tripsOperation = defineOperation({
     const question = toTripQuestion(query, now());
     const answer = await ask(question);
     const conditions = listConditions(query);
-    const { journeys, leftOut } = await mapJourneys(answer.payload, { ...question, conditions });
+    const { journeys, leftOut } = await mapJourneys(answer.payload, {
+      ...question,
+      conditions,
+      cancelled: query.cancelled,
+    });
     const fitting = keepFitting(journeys, query);
     const [from, to] = [formatPlace(query.from), formatPlace(query.to)];
     if (fitting.journeys.length === 0) throw noJourneys(from, to, conditions);
@@ -40,7 +44,7 @@ export const tripsOperation = defineOperation({
       origin: { stop_id: from, name: findEndName(journeys, from, 'origin') },
       destination: { stop_id: to, name: findEndName(journeys, to, 'destination') },
       retrieved_at: formatTimestamp(answer.retrievedAt),
-      journeys: selection.journeys.map((journey) => withPaths(toJourneyBody(journey), query.path)),
+      journeys: selection.journeys.map((journey) => withPaths(toJourneyBody(journey, query), query.path)),
     };
     return { body, freshness: freshnessOf(answer), leftOut: sumLeftOut([leftOut, fitting.leftOut, selection.leftOut]) };
   },

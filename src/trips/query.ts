@@ -1,21 +1,16 @@
 import { z } from 'zod';
 import { askedWallClock } from '../asked-time.ts';
+import { cancelledParameter, includeParameter } from '../transit/additional-fields.ts';
 import { MODES, modesParameter } from '../transit/mode.ts';
-import { booleanParameter, countUpTo, describe, optional, requiredText, withDefault } from '../transit/parameter.ts';
+import { booleanParameter, countUpTo, describe, oneOf, optional, withDefault } from '../transit/parameter.ts';
 import { formatPlace, placeParameter } from '../transit/place.ts';
 import { dateParameter, timeParameter } from '../transit/time.ts';
 import { PATH_FORMS } from './path.ts';
 
-const pathAllowed = 'must be full, polyline or none';
-
-const pathParameter = requiredText('full, polyline or none')
-  .pipe(z.enum(PATH_FORMS, { error: pathAllowed }))
-  .meta({
-    type: 'string',
-    enum: [...PATH_FORMS],
-    description:
-      'The geometry of legs: `full` has `[lat, lng]` pairs in `path`; `polyline` has an encoded polyline (precision 5) in `polyline` and leaves `path` empty; `none` leaves `path` empty.',
-  });
+const pathParameter = describe(
+  withDefault(oneOf(PATH_FORMS), 'full'),
+  'The geometry of legs: `full` has `[lat, lng]` pairs in `path`; `polyline` has an encoded polyline (precision 5) in `polyline` and leaves `path` empty; `none` leaves `path` empty.',
+);
 
 const MOST_CHANGES = 9;
 
@@ -35,10 +30,14 @@ export const tripsQuery = z
     time: optional(timeParameter),
     arrive_by: withDefault(describe(booleanParameter, 'Arrive by date and time, instead of departing then.'), 'false'),
     limit: describe(withDefault(countUpTo(6), '5'), 'How many journeys to choose from. More is taken as 6.'),
-    path: withDefault(pathParameter, 'full'),
+    path: pathParameter,
     modes: describe(withDefault(modesParameter, 'all'), MODES_DESCRIPTION),
     wheelchair: withDefault(describe(booleanParameter, WHEELCHAIR_DESCRIPTION), 'false'),
     max_changes: optional(describe(countUpTo(MOST_CHANGES, 0), MAX_CHANGES_DESCRIPTION, 1)),
+    cancelled: cancelledParameter(
+      'Journeys with a cancelled leg come last and do not count towards `limit`; there may be no others.',
+    ),
+    include: includeParameter('`trip_id` with each leg, and `parent_stop_id` with its ends.'),
   })
   .refine(({ from, to }) => !isSamePlace(from, to), {
     path: ['to'],

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { bestKnown } from '../efa/realtime.ts';
+import { type AskedFields, cancelledField, tripIdField } from '../transit/additional-fields.ts';
 import { legModeSchema } from '../transit/mode.ts';
 import { latitudeSchema, longitudeSchema, positionSchema } from '../transit/stop.ts';
 import { formatTimestamp, minutesBetween, timestampSchema } from '../transit/time.ts';
-import { countChanges, destinationOf, type Journey, originOf } from './journey.ts';
+import { countChanges, destinationOf, isCancelled, type Journey, originOf } from './journey.ts';
 import type { Leg, LegEnd } from './leg.ts';
 
 const legStop = {
@@ -16,6 +17,11 @@ const legStop = {
   lng: longitudeSchema,
 };
 
+const parentStopIdField = z.string().nullable().optional().meta({
+  description: 'The stop to which the platform belongs; null for a place that is no platform. Only with `include=ids`',
+  example: '200060',
+});
+
 const legSchema = z
   .strictObject({
     mode: legModeSchema,
@@ -27,6 +33,7 @@ const legSchema = z
         ...legStop,
         departs_at: timestampSchema.meta({ description: 'Planned departure, UTC' }),
         departs_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
+        parent_stop_id: parentStopIdField,
       })
       .meta({ id: 'LegOrigin', description: 'Where a leg starts.' }),
     destination: z
@@ -34,6 +41,7 @@ const legSchema = z
         ...legStop,
         arrives_at: timestampSchema.meta({ description: 'Planned arrival, UTC' }),
         arrives_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
+        parent_stop_id: parentStopIdField,
       })
       .meta({ id: 'LegDestination', description: 'Where a leg ends.' }),
     duration_minutes: z.int().min(0).meta({ example: 20 }),
@@ -56,6 +64,8 @@ const legSchema = z
       .optional()
       .meta({ description: 'The path as an encoded polyline, precision 5; only with `path=polyline`' }),
     alerts: z.array(z.string()).meta({ description: 'Disruption notices as plain text; empty when there are none' }),
+    cancelled: cancelledField,
+    trip_id: tripIdField,
   })
   .meta({ id: 'Leg', description: 'One ride or one walk of a journey.' });
 
@@ -69,6 +79,7 @@ const journeySchema = z
     changes: z.int().min(0).meta({ description: 'Changes between rides', example: 1 }),
     is_live: z.boolean().meta({ description: 'Whether any leg is tracked' }),
     legs: z.array(legSchema).min(1).meta({ description: 'In order; each begins where the one before ended' }),
+    cancelled: cancelledField,
   })
   .meta({ id: 'Journey', description: 'A way from one stop to another.' });
 
@@ -86,7 +97,7 @@ export const tripsResponse = z
     origin: stopReferenceSchema,
     destination: stopReferenceSchema,
     retrieved_at: timestampSchema.meta({ description: 'When the authority answered, UTC' }),
-    journeys: z.array(journeySchema).min(1).meta({ description: 'By best-known departure' }),
+    journeys: z.array(journeySchema).min(1).meta({ description: 'By best-known departure, cancelled ones last' }),
   })
   .meta({ id: 'Trips', description: 'Journeys between two places.' });
 
@@ -94,7 +105,7 @@ export type JourneyBody = z.infer<typeof journeySchema>;
 export type LegBody = z.infer<typeof legSchema>;
 
 /** The journey as callers see it. */
-export function toJourneyBody(journey: Journey): JourneyBody {
+export function toJourneyBody(journey: Journey, asked: AskedFields): JourneyBody {
   const origin = originOf(journey);
   const destination = destinationOf(journey);
   return {
@@ -105,11 +116,12 @@ export function toJourneyBody(journey: Journey): JourneyBody {
     duration_minutes: Math.max(0, Math.round(minutesBetween(bestKnown(origin), bestKnown(destination)))),
     changes: countChanges(journey),
     is_live: journey.legs.some((leg) => leg.isLive),
-    legs: journey.legs.map(toLegBody),
+    legs: journey.legs.map((leg) => toLegBody(leg, asked)),
+    ...(asked.cancelled === 'include' && { cancelled: isCancelled(journey) }),
   };
 }
 
-function toLegBody({ origin, destination, ...leg }: Leg): LegBody {
+function toLegBody({ origin, destination, ...leg }: Leg, { cancelled, include }: AskedFields): LegBody {
   return {
     mode: leg.mode,
     route: leg.route,
@@ -119,11 +131,13 @@ function toLegBody({ origin, destination, ...leg }: Leg): LegBody {
       ...toLegStop(origin),
       departs_at: formatTimestamp(origin.planned),
       departs_at_realtime: origin.realtime && formatTimestamp(origin.realtime),
+      ...(include === 'ids' && { parent_stop_id: origin.parentId }),
     },
     destination: {
       ...toLegStop(destination),
       arrives_at: formatTimestamp(destination.planned),
       arrives_at_realtime: destination.realtime && formatTimestamp(destination.realtime),
+      ...(include === 'ids' && { parent_stop_id: destination.parentId }),
     },
     duration_minutes: Math.round(leg.durationSeconds / 60),
     distance_metres: leg.distanceMetres,
@@ -131,6 +145,8 @@ function toLegBody({ origin, destination, ...leg }: Leg): LegBody {
     is_live: leg.isLive,
     path: leg.path,
     alerts: leg.alerts,
+    ...(cancelled === 'include' && { cancelled: leg.isCancelled }),
+    ...(include === 'ids' && { trip_id: leg.runId }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { bestKnown } from '../efa/realtime.ts';
 import type { LeftOutCounts } from '../efa/record.ts';
 import { toSydneyWallClock, type WallClock } from '../transit/time.ts';
-import { countChanges, destinationOf, isPossible, type Journey, originOf } from './journey.ts';
+import { countChanges, destinationOf, isCancelled, isPossible, type Journey, originOf } from './journey.ts';
 
 /** What was asked: `at` null means now. */
 interface Wish {
@@ -13,24 +13,26 @@ interface Wish {
 /**
  * The earliest-departing journeys (arriving by: the latest-arriving), in the order of an answer, and how many were left
  * out, by reason. Upstream plans some by the timetable only: journeys that delays have made impossible, or too late, are
- * shown only when there are no others.
+ * shown only when there are no others. Cancelled journeys come last, all of them.
  */
 export function selectJourneys(
   journeys: readonly Journey[],
   { limit, isArrival, at }: Wish,
 ): { journeys: Journey[]; leftOut: LeftOutCounts } {
-  const possible = preferred(journeys, isPossible);
+  const running = journeys.filter((journey) => !isCancelled(journey));
+  const cancelled = journeys.filter(isCancelled).sort(compareJourneys);
+  const possible = preferred(running, isPossible);
   const punctual = isArrival && at ? preferred(possible, (journey) => arrivesBy(journey, at)) : possible;
   const chosen = [...punctual]
     .sort(isArrival ? (one, other) => endOf(other) - endOf(one) || startOf(other) - startOf(one) : compareJourneys)
     .slice(0, limit)
     .sort(compareJourneys);
   const counts: [keyof LeftOutCounts, number][] = [
-    ['missed change', journeys.length - possible.length],
+    ['missed change', running.length - possible.length],
     ['arrives too late', possible.length - punctual.length],
     ['beyond the limit', punctual.length - chosen.length],
   ];
-  return { journeys: chosen, leftOut: Object.fromEntries(counts.filter(([, count]) => count > 0)) };
+  return { journeys: [...chosen, ...cancelled], leftOut: Object.fromEntries(counts.filter(([, count]) => count > 0)) };
 }
 
 /** Those that pass the test; all, when none does. */

@@ -43,6 +43,7 @@ function walkBetween(before: Leg, next: Leg): Leg {
     distanceMetres: hasPath ? Math.round(metres) : null,
     stops: 0,
     isLive: false,
+    isCancelled: false,
     path,
     alerts: [],
     isAccessible: null,

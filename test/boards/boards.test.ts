@@ -57,10 +57,10 @@ describe('boards of several stops', () => {
   });
 
   it('take every parameter of departures', async () => {
-    const parameters = 'modes=bus&routes=401&date=20260416&time=1600&limit=2';
+    const parameters = 'modes=bus&routes=401&date=20260416&time=1600&limit=2&cancelled=include&include=ids';
     const [board] = (await get(`/v1/boards?stops=200070&${parameters}`)).json().boards;
     expect(board).toEqual((await get(`/v1/departures?stop=200070&${parameters}`)).json());
-    expect(board.departures).toMatchObject([{ route: '401' }]);
+    expect(board.departures).toMatchObject([{ route: '401', cancelled: false, trip_id: null }]);
   });
 
   it('have the error of a stop in its place', async () => {

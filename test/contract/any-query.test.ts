@@ -40,6 +40,9 @@ const VALUES: Record<string, readonly string[]> = {
   arrive_by: ['true', 'false', 'TRUE', '1', 'yes'],
   wheelchair: ['true', 'false', 'on'],
   max_changes: ['0', '1', '99', '-1', 'one'],
+  path: ['full', 'polyline', 'none', 'half'],
+  cancelled: ['include', 'exclude', 'true', ''],
+  include: ['ids', 'all', ''],
 };
 
 const valuesOf = (name: string) => (Object.hasOwn(VALUES, name) ? (VALUES[name] as readonly string[]) : ['1', 'all']);

@@ -52,6 +52,11 @@ export const perhaps = ({ realtime_at }: Schemas['Departure']): string => realti
 // @ts-expect-error: a real-time value can be null
 export const surely = ({ realtime_at }: Schemas['Departure']): string => realtime_at;
 
+export const more: Query<'/v1/departures'> = { stop: '200070', cancelled: 'include', include: 'ids' };
+export const perhapsOff = ({ cancelled }: Schemas['Departure']): boolean => cancelled ?? false;
+// @ts-expect-error: only with a parameter
+export const off = ({ cancelled }: Schemas['Departure']): boolean => cancelled;
+
 type Polled = paths['/v1/departures']['get'];
 export const condition: NonNullable<Polled['parameters']['header']> = { 'If-None-Match': 'W/"x"' };
 export const etag: Polled['responses'][304]['headers']['ETag'] = 'W/"x"';
@@ -80,6 +85,38 @@ console.log(JSON.stringify([
 ]));
 `;
 
+/** Uses each function of the client; it knows the address by itself. Prints what it got. */
+const ASKING = `
+import { client } from './client/client.gen.ts';
+import * as transit from './client/index.ts';
+
+client.setConfig({ auth: process.argv[2] ?? '' });
+const board = await transit.getDepartures({ query: { stop: '200020', modes: ['all'] } });
+const modes: string[] | undefined = board.data?.departures.map(({ mode }) => mode);
+const trips = await transit.planTrips({ query: { from: '202091', to: 'G2095102', wheelchair: true, max_changes: 2 } });
+const boards = await transit.getBoards({ query: { stops: '200020' } });
+const names = boards.data?.boards.map((one) => ('error' in one ? one.error.code : one.stop_name));
+const wrong = await transit.getNearbyStops({ query: { lat: 99, lng: 0 } });
+const refused = await transit.searchStops({ query: { q: 'manly' }, auth: 'nonsense' });
+// @ts-expect-error: there are no trams
+export const tram: transit.GetDeparturesData['query'] = { stop: '1', modes: ['tram'] };
+console.error(board, wrong);
+console.log(JSON.stringify([
+  [...new Set(modes)].sort(), [trips.response?.status, trips.data?.journeys.length], names,
+  [wrong.response?.status, wrong.error?.error.code], [refused.response?.status, refused.error?.error.code],
+]));
+`;
+
+/** The sample of the documentation that imports this. */
+async function readSample(imported: string): Promise<string> {
+  const samples = [...(await readFile('docs/clients.md', 'utf8')).matchAll(/```ts\n(.*?)```/gs)].map(
+    ([, code = '']) => code,
+  );
+  const sample = samples.find((code) => code.includes(`from '${imported}'`));
+  if (!sample) throw new Error(`no sample imports ${imported}`);
+  return sample;
+}
+
 let upstream: TestUpstream;
 let app: TestApp;
 let address: string;
@@ -107,9 +144,8 @@ afterAll(async () => {
 });
 
 describe('a client of openapi-typescript and openapi-fetch', () => {
-  it('is right in strict TypeScript, the sample of the README included', async () => {
-    const [, sample = ''] = /```ts\n(.*?)```/s.exec(await readFile('README.md', 'utf8')) ?? [];
-    expect(sample).toContain('openapi-fetch');
+  it('is right in strict TypeScript, the sample of the documentation included', async () => {
+    const sample = await readSample('openapi-fetch');
     const files = {
       'types.ts': TYPES,
       'polling.ts': POLLING,
@@ -122,6 +158,33 @@ describe('a client of openapi-typescript and openapi-fetch', () => {
 
     const polled = await run(process.execPath, [join(folder, 'polling.ts'), address, app.apiKey]);
     expect(JSON.parse(polled.stdout)).toEqual([200, expect.any(Number), 304, 'INVALID_PARAMETER', [-34, 151]]);
+  });
+});
+
+describe('the client of npm run client', { timeout: 30_000 }, () => {
+  it('is right in strict TypeScript with its sample, and answers', async () => {
+    const { scripts } = JSON.parse(await readFile('package.json', 'utf8'));
+    const own = join(folder, 'own');
+    await mkdir(own);
+    await run('sh', ['-c', `${scripts.client} ${join(own, 'client')} ${address}`]);
+    const compilerOptions = { ...TSCONFIG.compilerOptions, exactOptionalPropertyTypes: false, skipLibCheck: false };
+    const files = {
+      'sample.ts': await readSample('./client/index.ts'),
+      'asking.ts': ASKING,
+      'tsconfig.json': JSON.stringify({ compilerOptions }),
+    };
+    for (const [name, text] of Object.entries(files)) await writeFile(join(own, name), text);
+    const checked = await run('node_modules/.bin/tsc', ['-p', own]).catch(({ stdout }) => ({ stdout }));
+    expect(checked.stdout).toBe('');
+
+    const asked = await run(process.execPath, [join(own, 'asking.ts'), app.apiKey]);
+    expect(JSON.parse(asked.stdout)).toEqual([
+      ['bus', 'ferry', 'lightrail', 'train'],
+      [200, expect.any(Number)],
+      ['Circular Quay'],
+      [400, 'INVALID_PARAMETER'],
+      [401, 'UNAUTHORIZED'],
+    ]);
   });
 });
 

@@ -63,6 +63,22 @@ describe('a board', () => {
     expect((await readBoard(answerInTurn(toPayload(twins)), question, 10, isBus)).departures).toHaveLength(5);
   });
 
+  it('has cancelled departures in their place; they fill no limit, and none stands behind the limit', async () => {
+    const first = page(0);
+    const cancelled = [5, 12].map((minute) => ({ minute, trip: 100 + minute, isCancelled: true }));
+    const busy = { ...first, stopEvents: [...toPayload(cancelled).stopEvents, ...first.stopEvents] };
+    const board = await readBoard(answerInTurn(busy), question, 10, isBus);
+    expect(minutes(board)).toEqual([0, 1, 2, 3, 4, 5, 5, 6, 7, 8, 9].map(planned));
+    expect(board.departures.filter(({ isCancelled }) => isCancelled)).toHaveLength(1);
+  });
+
+  it('reads on while all that was found is cancelled', async () => {
+    const strike = toPayload(Array.from({ length: 40 }, (_, minute) => ({ minute, trip: minute, isCancelled: true })));
+    const board = await readBoard(answerInTurn(strike, page(39)), question, 1, isBus);
+    expect(board.departures.filter(({ isCancelled }) => !isCancelled)).toHaveLength(1);
+    await expect(readBoard(answerInTurn(strike, failure), question, 1, isBus)).rejects.toBe(failure);
+  });
+
   it('reads three pages at most', async () => {
     const trains = () => 1;
     const ask = answerInTurn(page(0, trains), page(39, trains), page(78, trains), page(117, trains));

@@ -91,6 +91,14 @@ const REFUSED: [url: string, ...told: string[]][] = [
   [`${DEPARTURES}&time=08:00`, 'time must be a time as HHmm', 'received "08:00"'],
   [`${DEPARTURES}&time=8am`, 'time must be a time as HHmm'],
   [`${DEPARTURES}&date=20260416&date=20260417`, 'date must be given once'],
+  [`${DEPARTURES}&cancelled=yes`, 'cancelled must be exclude or include', 'received "yes"'],
+  [`${DEPARTURES}&cancelled=true`, 'cancelled must be exclude or include'],
+  [`${DEPARTURES}&cancelled=include&cancelled=include`, 'cancelled must be given once'],
+  [`${DEPARTURES}&include=all`, 'include must be ids', 'received "all"'],
+  [`${DEPARTURES}&include=ids&include=ids`, 'include must be given once'],
+  [`${NEARBY}&include=id`, 'include must be ids', 'received "id"'],
+  [`${TRIPS}&cancelled=Include`, 'cancelled must be exclude or include', 'received "Include"'],
+  [`${TRIPS}&include=ids,stops`, 'include must be ids', 'received "ids,stops"'],
   ['/v1/departures?limit=0&modes=tram&time=99', 'stop is required', 'limit must', 'modes must', 'time must'],
 
   ['/v1/nearby', 'lat is required', 'lng is required'],
@@ -179,13 +187,19 @@ const WITHOUT_EFFECT: [url: string, told: string][] = [
   ['/v1/nearby?latitude=-33.8&longitude=151.2', 'latitude has no effect. Did you mean `lat`?'],
   ['/v1/nearby?latitude=-33.8&longitude=151.2', 'longitude has no effect. Did you mean `lng`?'],
   [`${NEARBY}&raduis=100`, 'raduis has no effect. Did you mean `radius`?'],
-  [`${NEARBY}&date=20260416`, 'date has no effect on /v1/nearby, which takes lat, lng, radius, limit and modes.'],
+  [
+    `${NEARBY}&date=20260416`,
+    'date has no effect on /v1/nearby, which takes lat, lng, radius, limit, modes and include.',
+  ],
   ['/v1/stops/search?query=manly', 'query has no effect. Did you mean `q`?'],
   [`${TRIPS}&arriveBy=true`, 'arriveBy has no effect. Did you mean `arrive_by`?'],
   [`${TRIPS}&mode=train`, 'mode has no effect. Did you mean `modes`?'],
   [`${TRIPS}&changes=1`, 'changes has no effect. Did you mean `max_changes`?'],
   [`${TRIPS}&routes=T1`, 'routes has no effect on /v1/trips, which takes from, to, date'],
   [`${DEPARTURES}&wheelchair=true`, 'wheelchair has no effect on /v1/departures'],
+  [`${DEPARTURES}&canceled=include`, 'canceled has no effect. Did you mean `cancelled`?'],
+  [`${NEARBY}&cancelled=include`, 'cancelled has no effect on /v1/nearby'],
+  [`${SEARCH}&include=ids`, 'include has no effect on /v1/stops/search'],
 ];
 
 describe('a query that is not right', () => {
@@ -255,7 +269,7 @@ const ACCEPTED: [url: string, asked: Record<string, string | null>][] = [
   [`${DEPARTURES}&limit=${'9'.repeat(400)}`, {}],
   [`${DEPARTURES}&limit=007`, {}],
   [
-    `${DEPARTURES}&limit=&modes=&routes=&date=&time=`,
+    `${DEPARTURES}&limit=&modes=&routes=&date=&time=&cancelled=&include=`,
     { itdDate: null, itdTime: null, exclMOT_1: '1', exclMOT_5: null },
   ],
   [`${DEPARTURES}&modes=TRAIN`, { exclMOT_1: null, exclMOT_5: '1' }],

@@ -105,6 +105,11 @@ describe('an assistant', () => {
     }
   });
 
+  it('gets the fields that it asks for', async () => {
+    const { departures } = (await call('getDepartures', { stop: '200070', cancelled: 'include', include: 'ids' })).body;
+    expect(departures[0]).toMatchObject({ cancelled: false, trip_id: expect.any(String) });
+  });
+
   it('gets several boards in one call, counted as one request for each stop', async () => {
     const { body } = await call('getBoards', { stops: ['200070', '200020', '200060'] });
     expect(body.boards.map(({ departures }: { departures: [] }) => departures.length)).toEqual([5, 5, 5]);

@@ -19,6 +19,7 @@ const NOT_RUN = [
   'UPSTREAM_API_KEY=... npm start',
   'docker compose ',
   'claude mcp add',
+  'pipx run openapi-python-client',
 ];
 
 let front: Front;
@@ -116,7 +117,7 @@ describe('in the README and in docs', () => {
   const of = (...languages: string[]) => samples.filter(({ language }) => languages.includes(language));
 
   it('every sample is in a language that is run here', () => {
-    const known = ['sh', 'json', 'ts', 'js'];
+    const known = ['sh', 'json', 'ts', 'js', 'python'];
     expect(samples.filter(({ language }) => !known.includes(language)).map(({ place }) => place)).toEqual([]);
   });
 
@@ -158,6 +159,12 @@ describe('in the README and in docs', () => {
     expect(await runner.run(process.execPath, ['sample.ts'])).toMatch(/^\S+ .+ \d+$/m);
   });
 
+  it.skipIf(!hasPython).each(of('python'))('$place: Python', async ({ code }) => {
+    const printed = await runner.run('python3', ['-'], filledIn(code));
+    expect(printed).toMatch(/^\S+ .+ \d+$/m);
+    expect(printed).toMatch(/^NO_JOURNEYS_FOUND: .+ that fits wheelchair\. \(http.+\)$/m);
+  });
+
   it('the JavaScript of a document runs as one program', async () => {
     const programs = Map.groupBy(of('js'), ({ place }) => place);
     for (const parts of programs.values()) {
@@ -193,10 +200,12 @@ const PYTHON_LINES = [
   /^print\(json\.load\(urllib\.request\.urlopen\(request\)\)\)$/,
 ];
 
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+
 /** Runs it. Without Python each line is compared with what is known to be right, and its request is sent. */
 async function expectPython(code: string): Promise<void> {
   expect(code.split('\n').filter((line, index) => !PYTHON_LINES[index]?.test(line))).toEqual([]);
-  if (spawnSync('python3', ['--version']).status === 0) {
+  if (hasPython) {
     expect(await runner.run('python3', ['-'], code)).toMatch(/^\{'/);
     return;
   }

@@ -1,42 +1,102 @@
-import { describe, expect, it } from 'vitest';
+import { Writable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createEventStream } from '#src/streams/event-stream.ts';
 
 const event = (text: string) => Buffer.from(`data: ${text.padEnd(100, '.')}\n\n`);
 
+/** A response whose reader takes one write at a time, when the test says so. */
+function startResponse() {
+  let text = '';
+  let taken: (() => void) | null = null;
+  const response = new Writable({
+    // As of a connection that is kept for the next request.
+    autoDestroy: false,
+    write(chunk, _encoding, done) {
+      text += chunk;
+      taken = done;
+    },
+  });
+  /** Reads until nothing is left. */
+  async function read(): Promise<string> {
+    while (taken) {
+      const done = taken;
+      taken = null;
+      done();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return text;
+  }
+  return { response, read };
+}
+
 describe('a reader that is slow', () => {
   it('gets the latest event only, whole, when it reads again', async () => {
-    const { body, send } = createEventStream(() => {});
-    const reading = body[Symbol.asyncIterator]();
-    await reading.next();
+    const { response, read } = startResponse();
+    const { send } = createEventStream(response);
     for (let number = 0; number < 1000; number++) send(event(`board ${number}`));
-    let text = '';
-    while (!text.includes('board 999')) text += String((await reading.next()).value);
-    const events = text.split('\n\n').slice(0, -1);
-    expect(events.length).toBeLessThan(5);
-    for (const part of events) expect(part).toMatch(/^data: board \d+\.+$/);
+    expect(response.writableLength).toBeLessThan(event('').length);
+    const events = (await read()).split('\n\n').slice(1, -1);
+    expect(events).toEqual([expect.stringMatching(/^data: board 999\.+$/)]);
   });
 
   it('is taken for gone when it reads nothing for five comments', async () => {
-    const closed = Promise.withResolvers<void>();
-    const { body, comment } = createEventStream(closed.resolve);
+    const { response, read } = startResponse();
+    const { comment } = createEventStream(response);
+    await read();
+    comment();
     for (let number = 0; number < 4; number++) comment();
-    expect(body.destroyed).toBe(false);
-    for (let number = 0; number < 3; number++) comment();
-    expect(body.destroyed).toBe(true);
-    await closed.promise;
+    expect(response.destroyed).toBe(false);
+    comment();
+    expect(response.destroyed).toBe(true);
   });
 
-  it('still gets the last event, and the stream is closed once', async () => {
-    let closed = 0;
-    const { body, send, end } = createEventStream(() => closed++);
+  it('is not taken for gone as long as it reads now and then', async () => {
+    const { response, read } = startResponse();
+    const { comment } = createEventStream(response);
+    for (let time = 0; time < 5; time++) {
+      for (let number = 0; number < 4; number++) comment();
+      await read();
+    }
+    expect(response.destroyed).toBe(false);
+  });
+});
+
+describe('the last event', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('comes after what is on its way, and nothing comes after it', async () => {
+    const { response, read } = startResponse();
+    const { send, comment, end } = createEventStream(response);
     send(event('board'));
     end(event('end'));
     send(event('too late'));
+    comment();
     end(event('too late'));
-    const text = (await body.toArray()).join('');
-    expect(text).toContain('data: end');
+    const text = await read();
+    expect(text).toMatch(/^retry: .*data: end\.+\n\n$/s);
     expect(text).not.toContain('too late');
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(closed).toBe(1);
+    expect(response.writableFinished).toBe(true);
+  });
+
+  it('is waited for for two seconds; then the connection is closed', () => {
+    const { response } = startResponse();
+    createEventStream(response).end(event('end'));
+    vi.advanceTimersByTime(1999);
+    expect(response.destroyed).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(response.destroyed).toBe(true);
+  });
+
+  it('leaves the connection open when it was read', async () => {
+    const { response, read } = startResponse();
+    createEventStream(response).end(event('end'));
+    await read();
+    vi.advanceTimersByTime(10_000);
+    expect(response.destroyed).toBe(false);
   });
 });

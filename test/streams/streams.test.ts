@@ -83,6 +83,11 @@ describe('a stream of departures', () => {
     expect(stream.events[0]).toMatchObject({ event: 'greeting', retry: '5000' });
   });
 
+  it('takes every parameter of departures', async () => {
+    const board = await (await open(`${URL}&cancelled=include&include=ids`)).next('board');
+    expect(board).toMatchObject({ departures: [{ cancelled: false, trip_id: null }] });
+  });
+
   it('sends the whole board again when it changes, and nothing while it does not', async () => {
     const stream = await open();
     await stream.next('board');

@@ -9,6 +9,7 @@ export interface MadeUpEvent {
   productClass?: number;
   route?: string;
   headsign?: string;
+  isCancelled?: boolean;
 }
 
 const FIRST_MINUTE = new Date('2026-04-15T06:00:00Z');
@@ -22,7 +23,8 @@ export function toPayload(events: readonly MadeUpEvent[], stopId = '200070'): De
   return departureMonitorSchema.parse({
     version: '10.6.21.17',
     locations: [{ id: stopId, name: 'Town Hall Station, Sydney', type: 'stop', isBest: true }],
-    stopEvents: events.map(({ minute, trip, productClass = 5, route = '504', headsign = 'Chiswick' }) => ({
+    stopEvents: events.map(({ minute, trip, productClass = 5, route = '504', headsign = 'Chiswick', ...flags }) => ({
+      ...flags,
       location: { id: '2000252', name: 'Town Hall, Park St, Stand K, Sydney', type: 'platform' },
       departureTimePlanned: planned(minute),
       transportation: {

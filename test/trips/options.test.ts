@@ -63,16 +63,13 @@ describe('of the journeys from the sandbox', () => {
     expect(shown).toBeGreaterThan(80);
   });
 
-  it('those for a wheelchair use no vehicle that takes none', async () => {
-    const ends = { from: '200070', to: '-33.8561,151.1795', modes: 'bus', time: '0900', date: '20261124' };
-    const routes = async (query: Record<string, string>) => {
-      const response = await ask({ ...ends, ...query });
-      return new Set(
-        response.json().journeys?.flatMap(({ legs }: { legs: { route: string }[] }) => legs.map(({ route }) => route)),
-      );
-    };
-    expect(await routes({})).toContain('441');
-    expect(await routes({ wheelchair: 'true' })).not.toContain('441');
+  it('none for a wheelchair uses a vehicle that takes none', async () => {
+    const query = { from: '200070', to: '-33.8561,151.1795', modes: 'bus', time: '0900', date: '20261124' };
+    const { journeys } = await plan(query);
+    expect(new Set(journeys.flatMap(({ legs }) => legs.flatMap(({ route }) => route ?? [])))).toEqual(new Set(['441']));
+    const response = await ask({ ...query, wheelchair: 'true' });
+    expect(response.statusCode).toBe(404);
+    expect(response.json().error.message).toContain('at this time that fits modes and wheelchair.');
   });
 });
 

@@ -58,6 +58,14 @@ describe('of the journeys that upstream offers', () => {
     });
   });
 
+  it('cancelled ones come last, fill no limit, and are not tested for changes', () => {
+    const off = ({ legs }: Journey) => ({ legs: legs.map((leg) => ({ ...leg, isCancelled: true })) });
+    const [cancelled, alsoCancelled] = [off(broken), off(sound)];
+    const { journeys, leftOut } = selectJourneys([alsoCancelled, late, cancelled, sound], { ...now, limit: 1 });
+    expect(journeys).toEqual([late, cancelled, alsoCancelled]);
+    expect(leftOut).toEqual({ 'beyond the limit': 1 });
+  });
+
   it('those beyond the limit are counted', () => {
     expect(selectJourneys([sound, late], { ...now, limit: 1 })).toEqual({
       journeys: [late],
@@ -69,7 +77,7 @@ describe('of the journeys that upstream offers', () => {
 describe('between one place and itself', () => {
   it('there is no journey, and the message says why', async () => {
     const payload = { systemMessages: [{ code: -4007, text: 'same' }], journeys: [] };
-    const mapped = mapJourneys(payload, { from: '200070', to: '10101101', at: null });
+    const mapped = mapJourneys(payload, { from: '200070', to: '10101101', at: null, cancelled: 'exclude' });
     await expect(mapped).rejects.toThrow('are the same place');
   });
 });

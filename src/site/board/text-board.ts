@@ -41,12 +41,12 @@ export async function textBoard(
 }
 
 function boardText({ stop_name, stop_id, retrieved_at, departures }: Departures, isSandbox: boolean): string {
-  const rows = departures.map(({ minutes_away, is_live, route, destination, platform, scheduled_at, realtime_at }) => [
-    `${minutes_away === 0 ? 'now' : `${minutes_away} min`}${is_live ? ' *' : '  '}`.padStart(9),
-    sydneyTime(realtime_at ?? scheduled_at),
-    route.padEnd(6),
-    cut(destination).padEnd(MAX_DESTINATION),
-    platform ?? '',
+  const rows = departures.map((departure) => [
+    whenOf(departure).padStart(9),
+    sydneyTime(departure.realtime_at ?? departure.scheduled_at),
+    departure.route.padEnd(6),
+    cut(departure.destination).padEnd(MAX_DESTINATION),
+    departure.platform ?? '',
   ]);
   const alerts = [...new Set(departures.flatMap((departure) => departure.alerts))];
   return [
@@ -61,6 +61,11 @@ function boardText({ stop_name, stop_id, retrieved_at, departures }: Departures,
   ]
     .map((line) => line.replace(CONTROL, ' '))
     .join('\n');
+}
+
+function whenOf({ cancelled, minutes_away, is_live }: Departures['departures'][number]): string {
+  if (cancelled) return 'cancelled';
+  return `${minutes_away === 0 ? 'now' : `${minutes_away} min`}${is_live ? ' *' : '  '}`;
 }
 
 function sydneyTime(timestamp: string): string {

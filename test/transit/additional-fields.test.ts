@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { departuresResponse } from '#src/departures/departure.ts';
+import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
+import { toSydneyWallClock } from '#src/transit/time.ts';
+import { tripsResponse } from '#src/trips/response.ts';
+import { buildTestApp, type TestApp } from '#test/support/app.ts';
+
+/** A Friday, 13:00 in Sydney: something of the next hour is cancelled. */
+const NOW = '2026-11-20T02:00:20Z';
+const BOARD = '/v1/departures?stop=200070&modes=all&limit=50';
+const TRIPS = '/v1/trips?from=200070&to=209573';
+
+let sandbox: Sandbox;
+let app: TestApp;
+beforeAll(async () => {
+  sandbox = await startSandbox({ apiKey: 'test-key', now: () => new Date(NOW) });
+  app = await buildTestApp({ upstream: sandbox.url, now: NOW });
+});
+afterAll(async () => {
+  await app.close();
+  await sandbox.close();
+});
+
+const get = async (url: string) => {
+  const { statusCode, body } = await app.inject(url);
+  expect(statusCode, body).toBe(200);
+  return JSON.parse(body);
+};
+const board = async (query = '') => departuresResponse.parse(await get(BOARD + query)).departures;
+const journeys = async (query = '') => tripsResponse.parse(await get(TRIPS + query)).journeys;
+
+describe('cancelled departures', () => {
+  it('stand among those of the same board without them, each record marked', async () => {
+    const [plain, whole] = [await board(), await board('&cancelled=include')];
+    const running = whole.filter(({ cancelled }) => cancelled === false);
+    const cancelled = whole.filter(({ cancelled }) => cancelled === true);
+    expect(running.map(({ cancelled: _, ...departure }) => departure)).toEqual(plain);
+    expect(cancelled.length).toBeGreaterThan(0);
+    expect(running.length + cancelled.length).toBe(whole.length);
+    for (const departure of cancelled) expect(departure).toMatchObject({ realtime_at: null, is_live: false });
+  });
+
+  it('are the same on a board of several and on the text board', async () => {
+    const { boards } = await get('/v1/boards?stops=200070&modes=all&limit=50&cancelled=include&include=ids');
+    expect(boards[0].departures).toEqual(await board('&cancelled=include&include=ids'));
+    const { body: text } = await app.inject('/board/200070?limit=50&cancelled=include');
+    expect(text.match(/^cancelled /gm)?.length).toBe(
+      (await board('&cancelled=include')).filter(({ cancelled }) => cancelled).length,
+    );
+  });
+});
+
+describe('identifiers', () => {
+  it('name the same run on a board and in a journey', async () => {
+    const legs = (await journeys('&include=ids')).flatMap(({ legs }) => legs);
+    const here = legs.filter(({ mode, origin }) => mode !== 'walk' && origin.parent_stop_id === '200070');
+    expect(here.length).toBeGreaterThan(0);
+    for (const { trip_id, mode, origin } of here) {
+      const { time } = toSydneyWallClock(new Date(origin.departs_at));
+      const url = `/v1/departures?stop=200070&modes=${mode}&time=${time}&include=ids`;
+      expect(departuresResponse.parse(await get(url)).departures).toContainEqual(expect.objectContaining({ trip_id }));
+    }
+  });
+
+  it('are those of the stops that have boards, and a walk has no run', async () => {
+    const legs = (await journeys('&include=ids')).flatMap(({ legs }) => legs);
+    for (const { mode, origin, trip_id } of legs) {
+      if (mode === 'walk') expect(trip_id).toBeNull();
+      expect((await get(`/v1/departures?stop=${origin.parent_stop_id}`)).stop_name).toBe(origin.name);
+    }
+  });
+});
+
+it('no field is there that was not asked for', async () => {
+  for (const url of [BOARD, TRIPS, '/v1/nearby?lat=-33.8731&lng=151.2069&modes=all', '/v1/boards?stops=200070']) {
+    for (const query of ['', '&cancelled=exclude', '&include=']) {
+      if (url.includes('nearby') && query.includes('cancelled')) continue;
+      expect(JSON.stringify(await get(url + query))).not.toMatch(/"(cancelled|trip_id|parent_stop_id|children)":/);
+    }
+  }
+});
