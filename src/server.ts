@@ -8,9 +8,13 @@ import { buildApp, type PageOptions } from './app.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { createEfaClient } from './efa/client.ts';
 import { deadlinesFrom } from './efa/deadlines.ts';
+import { findMode } from './efa/product-class.ts';
 import { defaultConnectionLimits } from './http/connection/connection-limits.ts';
+import { REFUSAL_LIMITS } from './http/connection/held-refusals.ts';
 import { openLive } from './live/live.ts';
 import { openRedis } from './redis/shared-redis.ts';
+import { readNetwork } from './sandbox/network/gtfs-network.ts';
+import { networkMap } from './sandbox/network/network-map.ts';
 import { startSandbox } from './sandbox/server.ts';
 import { readLinkSecret } from './signup/magic-link.ts';
 import { createMailer } from './signup/mailer.ts';
@@ -24,6 +28,7 @@ import { createStoreProbe } from './telemetry/store-probe.ts';
 import { watchAdmissions } from './telemetry/store-watch.ts';
 import { createTraffic, type UpstreamHealth } from './telemetry/traffic.ts';
 import { watchUpstream } from './telemetry/upstream-watch.ts';
+import type { Mode } from './transit/mode.ts';
 import { systemClock } from './upstream/clock.ts';
 import { coordinateThrough } from './upstream/coordination.ts';
 import { protectUpstream } from './upstream/protection.ts';
@@ -84,14 +89,19 @@ const app = await buildApp({
   ...(shared && { verdictStore: shared.store }),
   isStoreReachable,
   pressureLimits: ownPressureLimits(),
+  refusalLimits: REFUSAL_LIMITS,
   instruments,
 });
 
 const metrics = config.metrics && (await openMetrics(config.metrics));
 
-closeWithGrace({ delay: deadlines.closeMs, logger }, async ({ err, signal }) => {
+let isStopping = false;
+// A second signal ends the process at once. SIGTERM is left out, because supervisors repeat it, and what the first one
+// promised to finish must not be dropped.
+const { close } = closeWithGrace({ delay: deadlines.closeMs, logger, skip: ['SIGTERM'] }, async ({ err, signal }) => {
+  isStopping = true;
   if (err) logger.fatal({ err }, 'stopping after an error that nothing caught');
-  else logger.info({ signal }, 'stopping: finishing the requests in flight');
+  else logger.info({ signal: signal ?? 'SIGTERM' }, 'stopping: finishing the requests in flight');
   await app.close();
   await metrics?.close();
   await live.close();
@@ -101,6 +111,11 @@ closeWithGrace({ delay: deadlines.closeMs, logger }, async ({ err, signal }) => 
   await upstream.close();
   await store.close();
   redis?.close();
+});
+
+process.on('SIGTERM', () => {
+  if (isStopping) logger.info('SIGTERM again: still finishing the requests in flight');
+  else close();
 });
 
 await listen();
@@ -150,12 +165,20 @@ function upstreamHealth(): UpstreamHealth {
 }
 
 /** What the pages need of the configuration, and no more of it. */
-async function pageOptions({ tileUrl, tileAttribution, securityContact, ...more }: Config): Promise<PageOptions> {
+async function pageOptions({
+  tileUrl,
+  tileAttribution,
+  securityContact,
+  plansContact,
+  ...more
+}: Config): Promise<PageOptions> {
   const { smtpUrl, mailFrom, mailsPerHour, dataDir, linkSecret } = more;
   return {
     tileUrl,
     tileAttribution,
+    networkMap: upstream.network && networkMap(upstream.network, findRailOrFerry),
     securityContact,
+    plansContact,
     traffic,
     upstreamHealth,
     live: live.report,
@@ -165,6 +188,12 @@ async function pageOptions({ tileUrl, tileAttribution, securityContact, ...more 
     mailLimits: { perHour: mailsPerHour },
     linkSecret: linkSecret ?? (await keptLinkSecret()),
   };
+}
+
+/** Buses go everywhere: with them nothing else could be seen on the map. */
+function findRailOrFerry(productClass: number): Mode | null {
+  const mode = findMode(productClass);
+  return mode && ['train', 'metro', 'lightrail', 'ferry'].includes(mode) ? mode : null;
 }
 
 function openStoreOrExit(): AccountStore {
@@ -188,11 +217,12 @@ function maxDescriptors(): number {
 async function openUpstream({ upstream }: Config) {
   if (upstream.kind === 'authority') {
     const { url, apiKeys } = upstream;
-    return { url, source: url, apiKeys: apiKeys.length > 0 ? apiKeys : [NO_KEY], close: async () => {} };
+    return { url, source: url, apiKeys: apiKeys.length > 0 ? apiKeys : [NO_KEY], network: null, close: async () => {} };
   }
   const apiKey = crypto.randomUUID();
-  const sandbox = await startSandbox({ apiKey, now });
-  return { url: sandbox.url, source: 'sandbox', apiKeys: [apiKey], close: sandbox.close };
+  const network = readNetwork();
+  const sandbox = await startSandbox({ apiKey, now, network });
+  return { url: sandbox.url, source: 'sandbox', apiKeys: [apiKey], network, close: sandbox.close };
 }
 
 async function keptLinkSecret(): Promise<string> {

@@ -165,6 +165,20 @@ describe('a trip that does not follow the timetable', () => {
       trips: [trip([{ stopId: 'P1', departure: { time: at('03:07') / 1000 } }], { scheduleRelationship: TRIP.added })],
       verdicts: [live('03:07')],
     },
+    'ADDED that the departure monitor lists at the stop, without a platform, is live, and it is asked for the platform':
+      {
+        calls: [call('03:05', { stopId: 'S' })],
+        trips: [
+          trip(
+            ['A', 'P1'].map((stopId, index) => ({ stopId, departure: { time: at(`03:0${index + 6}`) / 1000 } })),
+            {
+              scheduleRelationship: TRIP.added,
+            },
+          ),
+        ],
+        verdicts: [live('03:07')],
+        asks: ['moved to P1'],
+      },
     'ADDED that the departure monitor does not list lets it be asked': {
       calls: [call()],
       trips: [trip([timed('P1', '03:08')], { tripId: 'R:X', scheduleRelationship: TRIP.added })],

@@ -54,7 +54,9 @@ export function viewBoard(
   const calls = events.map((event, index) => ({ event, verdict: verdicts[index] as Verdict }));
 
   const counted = calls.filter(wanted.counts);
-  const countedEvents = new Set(counted.map(({ event }) => event));
+  // What leaves after the listed part of the timetable may leave after something that is not listed.
+  const inOrder = counted.filter((call) => stretch.isEnd || leavesAt(call) < stretch.until);
+  const countedEvents = new Set(inOrder.map(({ event }) => event));
   const { question } = findTimelineQuestion(
     stop.timeline,
     { ...wanted, counts: (event) => countedEvents.has(event) },

@@ -133,8 +133,10 @@ export function createLiveBoards(options: LiveBoardsOptions): LiveBoards {
 
   /** True when the answer says something that was not known. */
   async function readPage(stop: StopTimeline, request: BoardRequest, view: BoardView, due: Change | null) {
-    const question = view.question ?? questionAbout(stop, due);
-    if (!view.question) stop.changes.asked(now());
+    // A page further on says nothing about a change.
+    const about = view.question ? null : due;
+    const question = view.question ?? questionAbout(stop, about);
+    if (about) stop.changes.asked(now());
     // Where there is something to show, nobody waits long for more.
     const signal = view.calls.some(request.counts) ? AbortSignal.timeout(PATIENCE_MS) : undefined;
     const page = await request.readPage(question, signal).catch((error) => {
@@ -142,7 +144,7 @@ export function createLiveBoards(options: LiveBoardsOptions): LiveBoards {
       throw error;
     });
     if (!page) return false;
-    return keep(stop.stopId, [page], due);
+    return keep(stop.stopId, [page], about);
   }
 
   function questionAbout(stop: StopTimeline, change: Change | null): TimelineQuestion {

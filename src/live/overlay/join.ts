@@ -119,7 +119,8 @@ function isUntimed(update: StopUpdate): boolean {
 /**
  * The update of a call that takes place at another platform: planned for the same time, at a platform of this stop or,
  * if the feed still lists what comes before it, at any stop. (A feed that drops passed stops may have dropped this
- * one, and the next stop can be planned for the same minute.) Trains give no time: then it must be the only one.
+ * one, and the next stop can be planned for the same minute.) Trains give no time, and added trips no planned time: then
+ * it must be the only one.
  */
 function findMoved(
   call: PlannedCall,
@@ -138,7 +139,12 @@ function findMoved(
   if (here.length > 0) return only(here);
   const elsewhere = only(sameTime);
   if (elsewhere && (all.indexOf(elsewhere) > 0 || elsewhere.sequence === 1)) return elsewhere;
-  return calls.length === 1 ? only(running.filter((update) => isHere(update) && isUntimed(update))) : null;
+  if (calls.length !== 1) return null;
+  const unplanned = running.filter((update) => {
+    const actualTime = findActualTime(update);
+    return actualTime !== null && Math.abs(actualTime - call.plannedAt) <= SAME_TIME_IF_LATE_MS;
+  });
+  return only(running.filter((update) => isHere(update) && isUntimed(update))) ?? only(unplanned.filter(isHere));
 }
 
 function only(updates: readonly StopUpdate[]): StopUpdate | null {

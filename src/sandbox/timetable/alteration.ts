@@ -25,7 +25,7 @@ const OMITTED_SHARE_OF_CANCELLED_CALLS = 0.5;
 const TRAIN = 1;
 /** Of the calls, by product class: trains change their platform, ferries their wharf. */
 const MOVED_SHARES: Readonly<Record<number, number>> = { [TRAIN]: 0.004, 9: 0.03 };
-/** Of the runs, by product class: those whose calls are listed anew although none is altered. */
+/** Of the runs, by product class: those whose calls are listed anew whether altered or not. */
 const LISTED_ANEW_SHARES: Readonly<Record<number, number>> = { [TRAIN]: 0.18, 2: 0.1, 9: 0.1 };
 
 /** An extra run leaves so long after the cancelled one that it replaces. */
@@ -62,8 +62,8 @@ export function actualPoint(run: Run, call: number): PointNode {
 }
 
 /**
- * Whether the feed lists the calls of the run anew (REPLACEMENT). Trains with an alteration are listed anew, but for
- * those that only skip a stop and say so.
+ * Whether the feed lists the calls of the run anew (REPLACEMENT): trains with an alteration, unless they only skip a
+ * stop and say so, and some runs without any.
  */
 export function isListedAnew(run: Run): boolean {
   if (trait(run.seed, LISTED_ANEW) < (LISTED_ANEW_SHARES[classOf(run)] ?? 0)) return true;
