@@ -8,14 +8,12 @@ import { buildApp, type PageOptions } from './app.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { createEfaClient } from './efa/client.ts';
 import { deadlinesFrom } from './efa/deadlines.ts';
-import { findMode } from './efa/product-class.ts';
 import { defaultConnectionLimits } from './http/connection/connection-limits.ts';
 import { REFUSAL_LIMITS } from './http/connection/held-refusals.ts';
 import { openLive } from './live/live.ts';
 import { openRedis } from './redis/shared-redis.ts';
-import { readNetwork } from './sandbox/network/gtfs-network.ts';
-import { networkMap } from './sandbox/network/network-map.ts';
-import { startSandbox } from './sandbox/server.ts';
+import { maxDescriptors } from './server/descriptors.ts';
+import { openUpstream } from './server/upstream-source.ts';
 import { readLinkSecret } from './signup/magic-link.ts';
 import { createMailer } from './signup/mailer.ts';
 import { count, createInstruments } from './telemetry/instruments.ts';
@@ -28,21 +26,18 @@ import { createStoreProbe } from './telemetry/store-probe.ts';
 import { watchAdmissions } from './telemetry/store-watch.ts';
 import { createTraffic, type UpstreamHealth } from './telemetry/traffic.ts';
 import { watchUpstream } from './telemetry/upstream-watch.ts';
-import type { Mode } from './transit/mode.ts';
 import { systemClock } from './upstream/clock.ts';
 import { coordinateThrough } from './upstream/coordination.ts';
 import { protectUpstream } from './upstream/protection.ts';
 
-/** For an authority on this machine that asks for none. */
-const NO_KEY = '';
-
 const now = () => new Date();
 const config = readConfigOrExit();
-const logger = pino({ level: config.logLevel });
+// Lines are written in the background, several at once when there are many; when the process exits, the rest is written.
+const logger = pino({ level: config.logLevel }, pino.destination({ sync: false }));
 const deadlines = deadlinesFrom(config.upstreamTimeoutMs);
 const isSandbox = config.upstream.kind === 'sandbox';
 
-const upstream = await openUpstream(config);
+const upstream = await openUpstream(config, now);
 const clients = upstream.apiKeys.map((apiKey) =>
   createEfaClient({ url: upstream.url, apiKey, timeoutMs: deadlines.callMs, now }),
 );
@@ -176,7 +171,7 @@ async function pageOptions({
   return {
     tileUrl,
     tileAttribution,
-    networkMap: upstream.network && networkMap(upstream.network, findRailOrFerry),
+    networkMap: upstream.networkMap,
     securityContact,
     plansContact,
     traffic,
@@ -190,12 +185,6 @@ async function pageOptions({
   };
 }
 
-/** Buses go everywhere: with them nothing else could be seen on the map. */
-function findRailOrFerry(productClass: number): Mode | null {
-  const mode = findMode(productClass);
-  return mode && ['train', 'metro', 'lightrail', 'ferry'].includes(mode) ? mode : null;
-}
-
 function openStoreOrExit(): AccountStore {
   try {
     return openStore({ redis, dataDir: config.dataDir, log: logger });
@@ -204,25 +193,6 @@ function openStoreOrExit(): AccountStore {
     process.stderr.write(`${error.message}\n`);
     process.exit(1);
   }
-}
-
-/** How many files and connections the process may open. */
-function maxDescriptors(): number {
-  const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
-  const limit = Number(userLimits?.open_files?.soft);
-  return limit > 0 ? limit : Number.POSITIVE_INFINITY;
-}
-
-/** The authority's address and keys; without a key the embedded sandbox is started and is the authority. */
-async function openUpstream({ upstream }: Config) {
-  if (upstream.kind === 'authority') {
-    const { url, apiKeys } = upstream;
-    return { url, source: url, apiKeys: apiKeys.length > 0 ? apiKeys : [NO_KEY], network: null, close: async () => {} };
-  }
-  const apiKey = crypto.randomUUID();
-  const network = readNetwork();
-  const sandbox = await startSandbox({ apiKey, now, network });
-  return { url: sandbox.url, source: 'sandbox', apiKeys: [apiKey], network, close: sandbox.close };
 }
 
 async function keptLinkSecret(): Promise<string> {
