@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest';
+import { type Body, createSandboxService } from './sandbox-service.ts';
+
+/** 00:00 in Sydney, a Wednesday. */
+const MIDNIGHT = Date.parse('2026-11-17T13:00:00Z');
+const MINUTE_MS = 60_000;
+/** `AGREEMENT_PAIRS=10000 vitest run test/live/agreement` plays the whole day. */
+const PAIRS = Number(process.env.AGREEMENT_PAIRS ?? 200);
+const STOPS_A_MOMENT = 20;
+/** In the small sample, the morning peak. */
+const FROM_MINUTE = PAIRS < 10_000 ? 7 * 60 + 30 : 0;
+const UNTIL_MINUTE = PAIRS < 10_000 ? 8 * 60 + 20 : 24 * 60;
+
+/** Central, Town Hall, Circular Quay, Parramatta, Manly, Bondi Junction. */
+const BUSY = ['200060', '200070', '200020', '215020', '209573', '202210'];
+const FAR_AHEAD_MINUTES = 22 * 60;
+
+/**
+ * What has to agree: everything but the moment of retrieval, the occupancy of all but trains (the feeds do not tell it)
+ * and departures of tomorrow at this hour (the departure monitor lists a day ahead, and the timetable was asked for
+ * earlier).
+ */
+function comparable({ stop_id, stop_name, departures }: Body) {
+  const near = departures.filter(({ minutes_away }) => minutes_away < FAR_AHEAD_MINUTES);
+  return {
+    stop_id,
+    stop_name,
+    departures: near.map((departure) => (departure.mode === 'train' ? departure : { ...departure, occupancy: null })),
+  };
+}
+
+it(`a board of timetable and feeds says what the departure monitor says at the same moment, ${PAIRS} times`, async () => {
+  const service = createSandboxService();
+  const moments = PAIRS / STOPS_A_MOMENT;
+  let liveCount = 0;
+  for (let moment = 0; moment < moments; moment++) {
+    const minute = FROM_MINUTE + Math.floor((moment * (UNTIL_MINUTE - FROM_MINUTE)) / moments);
+    const now = MIDNIGHT + minute * MINUTE_MS;
+    service.advanceTo(now);
+    for (let n = 0; n < STOPS_A_MOMENT; n++) {
+      const other = service.stopIds[(moment * STOPS_A_MOMENT + n * 37) % service.stopIds.length];
+      const stop = BUSY[n] ?? other ?? '';
+      const query = { stop, modes: 'all', limit: String(5 + ((moment + 7 * n) % 30)) };
+      const overlaid = comparable(await service.overlaid(query));
+      const direct = comparable(await service.direct(query));
+      expect({ now: new Date(now), query, ...overlaid }).toEqual({ now: new Date(now), query, ...direct });
+      liveCount += overlaid.departures.filter(({ is_live }) => is_live).length;
+    }
+  }
+  expect(service.boardCounts.get('overlay') ?? 0).toBeGreaterThan(PAIRS / 4);
+  expect(liveCount).toBeGreaterThan(PAIRS);
+}, 600_000);
