@@ -21,12 +21,12 @@ export interface BoardPage extends PageAnswer<BoardEvent> {
   isNew: boolean;
 }
 
-export interface BoardRequest extends WantedCalls {
+interface BoardRequest extends WantedCalls {
   /** Asks the departure monitor; null when it cannot be asked for that moment. */
   readPage(question: TimelineQuestion): Promise<BoardPage | null>;
 }
 
-export interface LiveBoard {
+interface LiveBoard {
   stopName: string;
   /** In no order, and also those that `limit` does not count. */
   calls: BoardCall[];

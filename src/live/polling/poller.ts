@@ -15,7 +15,7 @@ export interface Clock {
 }
 
 /** The last content of a feed and how it stands. */
-export interface PolledFeed extends PolledState {
+interface PolledFeed extends PolledState {
   feed: Feed | null;
 }
 
