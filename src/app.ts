@@ -15,6 +15,7 @@ import {
 } from './http/connection/connection-limits.ts';
 import { watchConnections } from './http/connection/connections.ts';
 import { drain } from './http/connection/drain.ts';
+import { createHeldRefusals, type RefusalLimits } from './http/connection/held-refusals.ts';
 import { proxyTest } from './http/connection/trusted-proxies.ts';
 import { cors } from './http/cors.ts';
 import { answerError, errorHandler } from './http/error-handler.ts';
@@ -34,7 +35,7 @@ import { createErrorPage } from './site/error-page.ts';
 import { createLayout } from './site/layout.ts';
 import { type SiteOptions, site } from './site/site.ts';
 import { type StreamTimes, streamRoutes } from './streams/stream-routes.ts';
-import { countMany, createInstruments, type Instruments } from './telemetry/instruments.ts';
+import { countMany, type Instruments } from './telemetry/instruments.ts';
 import { type PressureLimits, pressure } from './telemetry/pressure.ts';
 import { readiness } from './telemetry/readiness.ts';
 import { requestRecorder } from './telemetry/request-recorder.ts';
@@ -70,7 +71,9 @@ export interface AppOptions {
   isStoreReachable?: IsStoreReachable;
   /** From where on requests are refused; without them none is. */
   pressureLimits?: PressureLimits;
-  /** Where requests are counted. */
+  /** From where on refusals are held back; without them none is. */
+  refusalLimits?: RefusalLimits;
+  /** Where requests are counted; without them they are not. */
   instruments?: Instruments;
 }
 
@@ -85,7 +88,7 @@ const waitIdly = (ms: number) => wait(ms, undefined, { ref: false });
 /** The service, in order: what every request meets, the operations behind the key check, the pages. Not listening yet. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { pages, now, sleep = waitIdly, deadlines = DEFAULT_DEADLINES } = options;
-  const { instruments = createInstruments(), isStoreReachable = async () => true } = options;
+  const { instruments = null, isStoreReachable = async () => true } = options;
   const { docsUrl, publicUrl, trustProxy } = options.config;
   const limits = options.connectionLimits ?? defaultConnectionLimits({}, Number.POSITIVE_INFINITY);
   const isSandbox = options.access.acceptsTestKeys;
@@ -103,11 +106,12 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     now,
     deadlineMs: deadlines.requestMs,
     log: app.log,
-    countLeftOut: (path, leftOut) => countMany(instruments.leftOutRecords, path, leftOut),
+    countLeftOut: (path, leftOut) => instruments && countMany(instruments.leftOutRecords, path, leftOut),
   });
 
   const layout = createLayout({ isSandbox, publicUrl });
-  await app.register(errorHandler, { docsUrl, ...(pages && { drawError: createErrorPage(layout) }) });
+  const refusals = options.refusalLimits && createHeldRefusals({ limits: options.refusalLimits, now, sleep });
+  await app.register(errorHandler, { docsUrl, refusals, ...(pages && { drawError: createErrorPage(layout) }) });
   await app.register(cors);
   await app.register(commonHeaders, { isSandbox });
   await app.register(requestLog);
@@ -121,7 +125,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(openapi, { operations, publicUrl, docsUrl });
 
   await app.register(async (api) => {
-    await api.register(requestRecorder, { traffic: pages?.traffic ?? null, instruments });
+    if (pages || instruments) await api.register(requestRecorder, { traffic: pages?.traffic ?? null, instruments });
     await api.register(access, { ...options.access, now });
     await api.register(operationRoutes, { operations, answers, now });
     await api.register(streamRoutes, { operations, answers, docsUrl, now, times: options.streamTimes });

@@ -9,6 +9,12 @@ const REAL_UPSTREAM_URL = 'https://api.transport.nsw.gov.au/v1/tp';
 const UNLIMITED = { rps: Number.POSITIVE_INFINITY, dailyBudget: 1e12 };
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
+/** What instances with one Redis have to be told alike, and why. */
+const SAME_ON_ALL_INSTANCES = {
+  LINK_SECRET: 'a link in a mail must be valid on every instance. `openssl rand -hex 32` makes one',
+  PUBLIC_URL: 'links in mails and errors must lead to where callers reach all instances',
+};
+
 const wholeNumber = (min: number, max: number) =>
   z
     .string()
@@ -56,6 +62,7 @@ const environment = z.object({
   SECURITY_CONTACT: z
     .url({ protocol: /^(mailto|https)$/, error: 'must be a mailto: or https:// URL' })
     .default('mailto:security@localhost'),
+  PLANS_CONTACT: z.url({ protocol: /^(mailto|https)$/, error: 'must be a mailto: or https:// URL' }).optional(),
   TILE_URL: z
     .string()
     .regex(/^https?:\/\/[^\s"'<>;,]+$/, 'must be a URL')
@@ -102,6 +109,8 @@ export interface Config {
   /** What links in mails are signed with; null: a secret kept in `dataDir`, which instances of the sandbox may share. */
   readonly linkSecret: string | null;
   readonly securityContact: string;
+  /** Where callers ask for another plan; null: the documentation names nobody. */
+  readonly plansContact: string | null;
   /** Template of the explorer's map tiles; null: a plain background. */
   readonly tileUrl: string | null;
   readonly tileAttribution: string;
@@ -134,10 +143,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     problems.push('UPSTREAM_API_KEY must be set when UPSTREAM_URL is not on this machine');
   }
   const asksAuthority = Boolean(given.UPSTREAM_URL || given.UPSTREAM_API_KEY);
-  if (asksAuthority && given.REDIS_URL && !given.LINK_SECRET) {
-    problems.push(
-      'LINK_SECRET must be set when REDIS_URL is: a link in a mail must be valid on every instance. `openssl rand -hex 32` makes one',
-    );
+  if (asksAuthority && given.REDIS_URL) {
+    for (const [name, reason] of Object.entries(SAME_ON_ALL_INSTANCES)) {
+      if (!given[name]) problems.push(`${name} must be set when REDIS_URL is: ${reason}`);
+    }
   }
   if (!parsed.success || problems.length > 0) throw new ConfigError([...new Set(problems)].join('\n'));
 
@@ -162,6 +171,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     mailsPerHour: data.MAILS_PER_HOUR,
     linkSecret: data.LINK_SECRET ?? null,
     securityContact: data.SECURITY_CONTACT,
+    plansContact: data.PLANS_CONTACT ?? null,
     tileUrl: data.TILE_URL ?? null,
     tileAttribution: data.TILE_ATTRIBUTION,
     logLevel: data.LOG_LEVEL,

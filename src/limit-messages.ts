@@ -77,15 +77,6 @@ export function tooManyStreams(plan: string, limit: number): ApiError {
   );
 }
 
-/** Of a connection above a limit; `reason` says which. */
-export function tooManyConnections(reason: 'in all' | 'from your address'): ApiError {
-  const message =
-    reason === 'in all'
-      ? 'Too many connections are open. Try again in a moment.'
-      : 'Too many connections are open from your address. Use those that are open again, or close some.';
-  return new ApiError('SERVICE_UNAVAILABLE', message, retryAfter(5));
-}
-
 function describeReset(reset: Date): string {
   return `Counting starts again at 00:00 UTC, ${reset.toISOString().slice(0, 19)}Z.`;
 }

@@ -9,9 +9,11 @@ import { type Config, ConfigError, readConfig } from './config.ts';
 import { createEfaClient } from './efa/client.ts';
 import { deadlinesFrom } from './efa/deadlines.ts';
 import { defaultConnectionLimits } from './http/connection/connection-limits.ts';
+import { REFUSAL_LIMITS } from './http/connection/held-refusals.ts';
 import { openLive } from './live/live.ts';
 import { openRedis } from './redis/shared-redis.ts';
-import { startSandbox } from './sandbox/server.ts';
+import { maxDescriptors } from './server/descriptors.ts';
+import { openUpstream } from './server/upstream-source.ts';
 import { readLinkSecret } from './signup/magic-link.ts';
 import { createMailer } from './signup/mailer.ts';
 import { count, createInstruments } from './telemetry/instruments.ts';
@@ -28,16 +30,14 @@ import { systemClock } from './upstream/clock.ts';
 import { coordinateThrough } from './upstream/coordination.ts';
 import { protectUpstream } from './upstream/protection.ts';
 
-/** For an authority on this machine that asks for none. */
-const NO_KEY = '';
-
 const now = () => new Date();
 const config = readConfigOrExit();
-const logger = pino({ level: config.logLevel });
+// Lines are written in the background, several at once when there are many; when the process exits, the rest is written.
+const logger = pino({ level: config.logLevel }, pino.destination({ sync: false }));
 const deadlines = deadlinesFrom(config.upstreamTimeoutMs);
 const isSandbox = config.upstream.kind === 'sandbox';
 
-const upstream = await openUpstream(config);
+const upstream = await openUpstream(config, now);
 const clients = upstream.apiKeys.map((apiKey) =>
   createEfaClient({ url: upstream.url, apiKey, timeoutMs: deadlines.callMs, now }),
 );
@@ -84,14 +84,19 @@ const app = await buildApp({
   ...(shared && { verdictStore: shared.store }),
   isStoreReachable,
   pressureLimits: ownPressureLimits(),
+  refusalLimits: REFUSAL_LIMITS,
   instruments,
 });
 
 const metrics = config.metrics && (await openMetrics(config.metrics));
 
-closeWithGrace({ delay: deadlines.closeMs, logger }, async ({ err, signal }) => {
+let isStopping = false;
+// A second signal ends the process at once. SIGTERM is left out, because supervisors repeat it, and what the first one
+// promised to finish must not be dropped.
+const { close } = closeWithGrace({ delay: deadlines.closeMs, logger, skip: ['SIGTERM'] }, async ({ err, signal }) => {
+  isStopping = true;
   if (err) logger.fatal({ err }, 'stopping after an error that nothing caught');
-  else logger.info({ signal }, 'stopping: finishing the requests in flight');
+  else logger.info({ signal: signal ?? 'SIGTERM' }, 'stopping: finishing the requests in flight');
   await app.close();
   await metrics?.close();
   await live.close();
@@ -101,6 +106,11 @@ closeWithGrace({ delay: deadlines.closeMs, logger }, async ({ err, signal }) => 
   await upstream.close();
   await store.close();
   redis?.close();
+});
+
+process.on('SIGTERM', () => {
+  if (isStopping) logger.info('SIGTERM again: still finishing the requests in flight');
+  else close();
 });
 
 await listen();
@@ -150,12 +160,20 @@ function upstreamHealth(): UpstreamHealth {
 }
 
 /** What the pages need of the configuration, and no more of it. */
-async function pageOptions({ tileUrl, tileAttribution, securityContact, ...more }: Config): Promise<PageOptions> {
+async function pageOptions({
+  tileUrl,
+  tileAttribution,
+  securityContact,
+  plansContact,
+  ...more
+}: Config): Promise<PageOptions> {
   const { smtpUrl, mailFrom, mailsPerHour, dataDir, linkSecret } = more;
   return {
     tileUrl,
     tileAttribution,
+    networkMap: upstream.networkMap,
     securityContact,
+    plansContact,
     traffic,
     upstreamHealth,
     live: live.report,
@@ -175,24 +193,6 @@ function openStoreOrExit(): AccountStore {
     process.stderr.write(`${error.message}\n`);
     process.exit(1);
   }
-}
-
-/** How many files and connections the process may open. */
-function maxDescriptors(): number {
-  const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
-  const limit = Number(userLimits?.open_files?.soft);
-  return limit > 0 ? limit : Number.POSITIVE_INFINITY;
-}
-
-/** The authority's address and keys; without a key the embedded sandbox is started and is the authority. */
-async function openUpstream({ upstream }: Config) {
-  if (upstream.kind === 'authority') {
-    const { url, apiKeys } = upstream;
-    return { url, source: url, apiKeys: apiKeys.length > 0 ? apiKeys : [NO_KEY], close: async () => {} };
-  }
-  const apiKey = crypto.randomUUID();
-  const sandbox = await startSandbox({ apiKey, now });
-  return { url: sandbox.url, source: 'sandbox', apiKeys: [apiKey], close: sandbox.close };
 }
 
 async function keptLinkSecret(): Promise<string> {

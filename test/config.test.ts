@@ -156,7 +156,9 @@ describe('the configuration', () => {
     const several = { REDIS_URL: 'redis://redis', UPSTREAM_API_KEY: 'one' };
     expect(problemsOf(several)).toMatch(/^LINK_SECRET must be set when REDIS_URL is: /);
     expect(problemsOf({ REDIS_URL: 'redis://redis', UPSTREAM_URL: 'http://localhost' })).toMatch(/^LINK_SECRET/);
-    expect(readConfig({ ...several, LINK_SECRET: 'x'.repeat(32) }).linkSecret).toBe('x'.repeat(32));
+    expect(problemsOf(several)).toMatch(/^PUBLIC_URL must be set when REDIS_URL is: /m);
+    const complete = { ...several, LINK_SECRET: 'x'.repeat(32), PUBLIC_URL: 'https://transit.example' };
+    expect(readConfig(complete).linkSecret).toBe('x'.repeat(32));
     expect(readConfig({ REDIS_URL: 'redis://redis' }).linkSecret).toBeNull();
     expect(readConfig({ UPSTREAM_API_KEY: 'one' }).linkSecret).toBeNull();
   });

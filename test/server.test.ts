@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readMetrics } from './support/metrics.ts';
@@ -16,6 +18,25 @@ afterEach(async () => {
 
 function search({ baseUrl, apiKey }: ServerProcess): Promise<Response> {
   return fetch(`${baseUrl}/v1/stops/search?q=central`, { headers: { authorization: `Bearer ${apiKey}` } });
+}
+
+/** Clients that open a connection for each request, until they are refused; counts how each request ended. */
+function askOverNewConnections({ baseUrl }: ServerProcess, count: number) {
+  const outcomes = new Map<string, number>();
+  const note = (outcome: string) => outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+  const askOnce = async () => {
+    const socket = connect(Number(new URL(baseUrl).port), '127.0.0.1');
+    socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    try {
+      note((await text(socket)).slice(9, 12));
+    } catch (error) {
+      note(String((error as NodeJS.ErrnoException).code));
+    }
+  };
+  const client = async () => {
+    while (!outcomes.has('ECONNREFUSED')) await askOnce();
+  };
+  return { outcomes, refused: Promise.all(Array.from({ length: count }, client)) };
 }
 
 describe('the process', () => {
@@ -56,6 +77,32 @@ describe('the process', () => {
     expect(answer.status).toBe(200);
     expect(answer.headers.get('connection')).toBe('close');
     expect(await answer.json()).toEqual({ query: 'central', results: [] });
+    expect(await stopped).toBe(0);
+  });
+
+  it('does not drop, on a second SIGTERM, what the first one promised to finish', async () => {
+    upstream = await startUpstream(async (_request, response) => {
+      await sleep(1000);
+      json({ version: '10.6.21.17', locations: [] })(_request, response);
+    });
+    server = await startServerProcess({ UPSTREAM_URL: upstream.url });
+    const inFlight = search(server);
+    await expect.poll(() => upstream?.requests.length).toBe(1);
+    const stopped = server.stop('SIGTERM');
+    await expect.poll(() => server?.log.map(({ msg }) => msg).join('\n')).toContain('stopping');
+    server.process.kill('SIGTERM');
+    await expect.poll(() => server?.log.map(({ msg }) => msg).join('\n')).toContain('SIGTERM again');
+    expect((await inFlight).status).toBe(200);
+    expect(await stopped).toBe(0);
+  });
+
+  it('resets no client that connects anew for each request while it stops', async () => {
+    server = await startServerProcess();
+    const clients = askOverNewConnections(server, 32);
+    await expect.poll(() => clients.outcomes.get('200') ?? 0).toBeGreaterThan(32);
+    const stopped = server.stop('SIGTERM');
+    await clients.refused;
+    expect([...clients.outcomes.keys()].sort()).toEqual(['200', 'ECONNREFUSED']);
     expect(await stopped).toBe(0);
   });
 

@@ -54,7 +54,7 @@ export function createDemand(scenario: Scenario, seed: number): Request[] {
   }).sort((one, other) => one.at - other.at);
 }
 
-function zipf(count: number): number[] {
+export function zipf(count: number): number[] {
   return Array.from({ length: count }, (_, rank) => 1 / (rank + 1) ** ZIPF_EXPONENT);
 }
 
@@ -70,7 +70,7 @@ export function createRandom(seed: number): () => number {
 }
 
 /** Picks an index in proportion to its weight. */
-function createPicker(weights: readonly number[]): (random: number) => number {
+export function createPicker(weights: readonly number[]): (random: number) => number {
   const sums: number[] = [];
   for (const weight of weights) sums.push((sums.at(-1) ?? 0) + weight);
   const total = sums.at(-1) ?? 0;

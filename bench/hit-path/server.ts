@@ -3,6 +3,7 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { openStore } from '#src/access/stores/open-store.ts';
 import { buildApp } from '#src/app.ts';
 import { createEfaClient } from '#src/efa/client.ts';
+import { REFUSAL_LIMITS } from '#src/http/connection/held-refusals.ts';
 import { openRedis } from '#src/redis/shared-redis.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { issueTestKey, openTestAccess } from '#test/support/access.ts';
@@ -52,6 +53,7 @@ async function createService(redisUrl: string): Promise<{ app: FastifyInstance; 
     config: { publicUrl: 'https://example.test', docsUrl: 'http://localhost/docs', trustProxy: false },
     ask,
     access,
+    refusalLimits: REFUSAL_LIMITS,
     now,
   });
   return { app: service, apiKey, freeKey: await issueTestKey(store) };

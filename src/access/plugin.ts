@@ -110,7 +110,9 @@ export const access = fp(
         done();
       };
       if (admission.kind !== 'admitted' || !isFree(request, reply)) return finish(admission);
-      admissions.giveBack(admission).then(finish, done);
+      const givenBack = admissions.giveBack(admission);
+      if (!(givenBack instanceof Promise)) return finish(givenBack);
+      givenBack.then(finish, done);
     });
 
     app.addHook('onClose', () => admissions.close());

@@ -17,3 +17,10 @@ export async function encode(body: Buffer, encoding: keyof typeof ENCODERS): Pro
   const { buffer, byteOffset, length } = await ENCODERS[encoding](body);
   return Buffer.from(buffer.slice(byteOffset, byteOffset + length));
 }
+
+/** The text in memory of its own: `Buffer.from` returns a view of a pool of 64 KB, which the view keeps alive. */
+export function ownBytes(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
+}

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { isHigher, type Priority } from '../efa/ask.ts';
 import type { Finding } from '../operation.ts';
 import type { Freshness } from '../transit/freshness.ts';
-import { type Encoding, encode } from './encoding.ts';
+import { type Encoding, encode, ownBytes } from './encoding.ts';
 
 /** A body, its bytes and their encoded forms, each made once. */
 interface FinishedBody<Body extends object = object> {
@@ -55,7 +55,7 @@ export function createFinishedAnswers({ maxBytes, now }: { maxBytes: number; now
     },
     keep(key, priority, { body: content, freshness, changesAt = Number.POSITIVE_INFINITY }) {
       const text = JSON.stringify(content);
-      const bytes = Buffer.from(text);
+      const bytes = ownBytes(text);
       const before = answers.peek(key)?.body;
       const body = before?.bytes.equals(bytes)
         ? before

@@ -69,8 +69,8 @@ export function selectFirst<Departure extends ScheduledDeparture>(
   return beyond ? departures.slice(0, departures.indexOf(beyond)) : departures;
 }
 
-export async function readPage(ask: Ask, question: BoardQuestion): Promise<Page> {
-  const answer = await ask(question);
+export async function readPage(ask: Ask, question: BoardQuestion, signal?: AbortSignal): Promise<Page> {
+  const answer = await ask(question, signal && { signal });
   return { ...(await mapDepartures(answer.payload, question)), question, freshness: freshnessOf(answer) };
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { type ApiError, errorBody } from '../errors.ts';
+import type { HeldRefusals } from './connection/held-refusals.ts';
 import { CROSS_ORIGIN_HEADERS } from './cors.ts';
 import { toApiError } from './error-answer.ts';
 import { wantsPage } from './wants-page.ts';
@@ -15,22 +16,35 @@ export interface ErrorHandlerOptions {
   docsUrl: string;
   /** Draws the page of an error, for browsers; without it everybody gets JSON. */
   drawError?: ((error: ApiError) => string) | undefined;
+  /** Slows down clients that are refused all the time; without it all refusals are sent at once. */
+  refusals?: HeldRefusals | undefined;
 }
 
 /** Every error of a route, a hook or the framework leaves through here. */
 export const errorHandler = fp(
-  async (app: FastifyInstance, { docsUrl, drawError }: ErrorHandlerOptions) => {
+  async (app: FastifyInstance, { docsUrl, drawError, refusals }: ErrorHandlerOptions) => {
     app.setErrorHandler((error, request, reply) => {
-      const hasPage = drawError && !API_PATH.test(request.url);
-      if (hasPage) reply.header('vary', 'Accept');
-      if (!hasPage || !wantsPage(request)) return answerError(error, request, reply, docsUrl);
       const apiError = toApiError(error);
       logError(apiError, request);
-      sendErrorPage(apiError, drawError(apiError), request, reply);
+      const send = () => sendErrorOrPage(apiError, request, reply);
+      if (refusals && isRefusal(apiError, request)) refusals.refuse(request, reply, send);
+      else send();
     });
+
+    function sendErrorOrPage(error: ApiError, request: FastifyRequest, reply: FastifyReply): void {
+      const hasPage = drawError && !API_PATH.test(request.url);
+      if (hasPage) reply.header('vary', 'Accept');
+      if (hasPage && wantsPage(request)) sendErrorPage(error, drawError(error), request, reply);
+      else sendError(error, request, reply, docsUrl);
+    }
   },
   { name: 'error-handler' },
 );
+
+/** What is wrong with an admitted request is bounded by the limits of its account. */
+function isRefusal({ statusCode }: ApiError, { admission }: FastifyRequest): boolean {
+  return statusCode < 500 && admission?.kind !== 'admitted';
+}
 
 function sendErrorPage(error: ApiError, page: string, request: FastifyRequest, reply: FastifyReply): void {
   if (!reply.hasHeader('content-security-policy')) reply.header('content-security-policy', PAGE_POLICY);

@@ -1,7 +1,7 @@
 import { methodNotAllowed } from '../error-messages.ts';
 import { ApiError } from '../errors.ts';
 
-/* Errors of requests that no route has seen: not HTTP, too large, too slow, or with a body that cannot be read. */
+/* Errors of requests that no route has seen: not HTTP, too large, too slow, with a body that cannot be read, or over one connection too many. */
 
 export function notHttp(): ApiError {
   return new ApiError(
@@ -49,4 +49,13 @@ export function unsupportedMediaType(cause?: unknown): ApiError {
 
 export function headersTooLarge(): ApiError {
   return new ApiError('HEADERS_TOO_LARGE', 'The URL and headers of the request are too large together.');
+}
+
+/** Of a connection above a limit; `reason` says which. */
+export function tooManyConnections(reason: 'in all' | 'from your address'): ApiError {
+  const message =
+    reason === 'in all'
+      ? 'Too many connections are open. Try again in a moment.'
+      : 'Too many connections are open from your address. Use those that are open again, or close some.';
+  return new ApiError('SERVICE_UNAVAILABLE', message, { headers: { 'retry-after': '5' } });
 }

@@ -1,3 +1,4 @@
+import { ownBytes } from '../answers/encoding.ts';
 import type { FinishedAnswer } from '../answers/finished-answer.ts';
 import { type ApiError, errorBody } from '../errors.ts';
 
@@ -20,7 +21,7 @@ const boardEvents = new WeakMap<FinishedAnswer['body'], Buffer>();
 export function boardEvent({ body }: FinishedAnswer): Buffer {
   const made = boardEvents.get(body);
   if (made) return made;
-  const event = Buffer.concat([Buffer.from(`id: ${body.etag}\nevent: board\ndata: `), body.bytes, Buffer.from('\n\n')]);
+  const event = ownBytes(`id: ${body.etag}\nevent: board\ndata: ${body.bytes}\n\n`);
   boardEvents.set(body, event);
   return event;
 }

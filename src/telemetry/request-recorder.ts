@@ -5,16 +5,19 @@ import type { Traffic } from './traffic.ts';
 
 /** Counts every answer of the routes that are registered beside it. */
 export const requestRecorder = fp(
-  async (app: FastifyInstance, { traffic, instruments }: { traffic: Traffic | null; instruments: Instruments }) => {
+  async (
+    app: FastifyInstance,
+    { traffic, instruments }: { traffic: Traffic | null; instruments: Instruments | null },
+  ) => {
     // With a callback: a promise for each answer would cost more than the counting.
     app.addHook('onResponse', (request, reply, done) => {
       const operation = request.routeOptions.url;
       if (operation) {
         if (!isStream(reply)) {
           traffic?.answered(operation, reply.statusCode, reply.elapsedTime);
-          observe(instruments.requestSeconds, reply.elapsedTime / 1000, operation);
+          if (instruments) observe(instruments.requestSeconds, reply.elapsedTime / 1000, operation);
         }
-        record(instruments, operation, request, reply);
+        if (instruments) record(instruments, operation, request, reply);
       }
       done();
     });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { parseKey } from '#src/access/keys.ts';
 import { createAnswers, type Requester } from '#src/answers/answers.ts';
+import { ENCODINGS } from '#src/answers/encoding.ts';
 import type { Ask, AskOptions } from '#src/efa/ask.ts';
 import { defineOperation } from '#src/operation.ts';
 import { buildTestApp } from '#test/support/app.ts';
@@ -126,6 +127,16 @@ describe('an operation that runs another, when the authority is slow', () => {
     await expect(answers.find(outer, {}, { priority: 'low' })).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
   });
 });
+
+it.each([...ENCODINGS, 'identity'] as const)(
+  'a kept answer in %s holds no memory but its own bytes',
+  async (encoding) => {
+    const { answers, find, release } = createAsked();
+    release();
+    const bytes = await answers.bytesOf(await find({ priority: 'low' }), encoding);
+    expect(bytes.buffer.byteLength).toBe(bytes.length);
+  },
+);
 
 describe('a request', () => {
   it('asks the authority on behalf of the account of its key', async () => {

@@ -18,7 +18,7 @@ interface DrawnJourney {
 }
 
 /** Runs in the page: where on the screen the lines end and the stops are. */
-const READ_MAP = `import(new URL('/assets/explore.js', location.href).href).then(({ map }) => {
+const READ_MAP = `import(new URL('/assets/explore/explore.js', location.href).href).then(({ map }) => {
   const leaflet = map.stopLayers()[0]._map;
   const place = (position) => leaflet.latLngToContainerPoint(position);
   return {
@@ -84,10 +84,10 @@ it('draws a journey whose lines begin and end at its stops, by keyboard alone', 
 
   const legs = journeys[0]?.legs ?? [];
   expect(await page.locator('path.leg').count()).toBe(legs.length);
-  for (const { mode } of legs) expect(await page.locator(`path.leg-${mode}`).count()).toBe(1);
-  const colours = await page
-    .locator('path.leg')
-    .evaluateAll((lines) => lines.map((line) => line.getAttribute('stroke')));
+  for (const { mode } of legs) expect(await page.locator(`path.leg.${mode}`).count()).toBe(1);
+  const colours = (await page.evaluate(
+    '[...document.querySelectorAll("path.leg")].map((line) => getComputedStyle(line).stroke)',
+  )) as string[];
   expect(new Set(colours).size).toBe(new Set(legs.map(({ mode }) => mode)).size);
 
   // On the screen: the ends of each line against the circles of the stops.
@@ -131,51 +131,93 @@ it('shows the alerts of a journey', async () => {
   await context.close();
 });
 
-it('a click on the map finds the stops around it, and a stop its live board', async () => {
+it('opens with the stops around the middle, and a click on the map finds those around it', async () => {
   const { page, context, complaints } = await open('/explore');
-  expect(await page.getByLabel('Your key').inputValue()).toBe(front.testKey);
-  await page.locator('#map').click({ position: { x: 420, y: 380 } });
-  await page.locator('.stops li').first().waitFor();
-  const name = await page.locator('.stops li strong').first().textContent();
-  await page
-    .locator('.stops li')
-    .first()
-    .getByRole('button', { name: /^Board/ })
-    .click();
-  await page.locator('#result tbody tr').first().waitFor();
-  expect(name).toContain(await page.locator('#result h2').textContent());
+  await page.locator('.stop-marker, .stop-cluster').first().waitFor();
+  expect(await page.locator('#message').textContent()).toMatch(/^\d+ stops\.$/);
+  expect(await page.locator('path.land').count()).toBe(1);
+  expect(await page.locator('path.network-line').count()).toBeGreaterThan(20);
+  const before = await page.locator('.stops li strong').first().textContent();
+  await page.locator('#map').click({ position: { x: 420, y: 580 } });
+  await expect.poll(() => page.locator('.stops li strong').first().textContent()).not.toBe(before);
   expect(complaints).toEqual([]);
   await context.close();
 });
 
-it('keeps one’s own key in the browser, and explains a wrong one', async () => {
-  const { page, context } = await open('/explore');
-  await page.getByLabel('Your key').fill('tis_live_mistyped');
-  await page.getByLabel('Your key').blur();
-  await page.reload();
-  expect(await page.getByLabel('Your key').inputValue()).toBe('tis_live_mistyped');
-  await page.getByRole('button', { name: 'Stops around the middle of the map' }).click();
+it('shows a board with its age, and a new one every 15 seconds', async () => {
+  const { page, context } = await openWindow(browser, { hosts: [new URL(front.url).host] });
+  await page.clock.install();
+  await page.goto(`${front.url}/explore#board=200070`);
+  await page.locator('#result tbody tr').first().waitFor();
+  expect(await page.locator('#result h2').textContent()).toBe('Town Hall Station');
+  await page.clock.fastForward(5000);
+  expect(await page.locator('[data-age]').textContent()).toMatch(/^, \d+ s ago$/);
+  const refreshed = page.waitForRequest(/\/v1\/departures\?stop=200070/);
+  await page.clock.fastForward(11_000);
+  await refreshed;
+  await context.close();
+});
+
+it('a link opens the same view again, without the key; the JSON and the curl are one click away', async () => {
+  const { page, context } = await open('/explore#board=200070');
+  await page.locator('#result tbody tr').first().waitFor();
+  const answered = page.waitForResponse(/\/v1\/departures/);
+  for (const mode of ['metro', 'lightrail', 'bus', 'coach', 'ferry', 'schoolbus'])
+    await page.locator(`#modes input[value=${mode}]`).uncheck();
+  await answered;
+  await expect.poll(() => page.locator('#result .route:not(.train)').count()).toBe(0);
+  const link = page.url();
+  expect(link).toMatch(/#board=200070&modes=train&at=-33\.\d+,151\.\d+,\d+$/);
+  expect(link).not.toContain('tis_');
+  await page.goto('about:blank');
+  await page.goto(link);
+  await page.locator('#result .route.train').first().waitFor();
+  expect(await page.locator('#result .route:not(.train)').count()).toBe(0);
+  await page.getByText('JSON and curl').click();
+  expect(await page.locator('#curl').textContent()).toContain(`"${front.url}/v1/departures?stop=200070&modes=train`);
+  expect(JSON.parse((await page.locator('#json').textContent()) ?? '').stop_id).toBe('200070');
+  await context.close();
+});
+
+it('takes a date and a time to arrive by', async () => {
+  const { page, context } = await open('/explore#journey=202020,209573&date=20261123&time=0900&arrive_by=true');
+  await page.locator('.journey').first().waitFor();
+  const last = page.locator('.journey[open] .leg-text').last().locator('strong').last();
+  expect((await last.textContent()) ?? '').toMatch(/^08:/);
+  expect(await page.getByLabel('Arrive by').isChecked()).toBe(true);
+  await context.close();
+});
+
+it('keeps one’s own key in the browser, explains a wrong one, and leaves no old answer beside the error', async () => {
+  const { page, context } = await open('/explore#board=200070');
+  await page.locator('#result tbody tr').first().waitFor();
+  await page.getByText('Your key', { exact: true }).click();
+  await page.locator('#key').fill('tis_live_mistyped');
+  await page.locator('#key').blur();
+  await page.getByRole('button', { name: 'Stops in the middle' }).click();
   const link = page.getByRole('link', { name: 'UNAUTHORIZED' });
   await link.waitFor();
   expect(await link.getAttribute('href')).toBe(`${front.url}/docs/errors/UNAUTHORIZED`);
+  expect(await page.locator('#result').textContent()).toBe('');
+  expect(await page.locator('.stops li, .stop-marker').count()).toBe(0);
+  await page.reload();
+  expect(await page.locator('#key').inputValue()).toBe('tis_live_mistyped');
   await context.close();
 });
 
-it('the docs can be tried out with a pasted key', async () => {
-  const { page, context, complaints } = await open('/docs');
-  await page.getByRole('button', { name: 'Authorize' }).first().click();
-  await page.locator('.modal-ux input').fill(front.testKey);
-  await page
-    .locator('.modal-ux')
-    .getByRole('button', { name: /Apply|Authorize/ })
-    .first()
-    .click();
-  await page.locator('.modal-ux').getByRole('button', { name: 'Close' }).first().click();
-  await page.locator('#operations-Stops-getDepartures .opblock-summary-control').click();
-  const answered = page.waitForResponse(/\/v1\/departures/);
-  await page.getByRole('button', { name: 'Execute' }).click();
-  expect((await answered).status()).toBe(200);
-  await page.locator('.live-responses-table').getByText('Town Hall Station').first().waitFor();
-  expect(complaints).toEqual([]);
+it('on a phone the map and the answer share the screen', async () => {
+  const { page, context } = await openWindow(browser, { width: 390, height: 844, hosts: [new URL(front.url).host] });
+  await page.goto(`${front.url}/explore#board=200070`);
+  const row = page.locator('#result tbody tr').first();
+  await row.waitFor();
+  const [map, panel, answer] = await Promise.all(
+    [page.locator('#map'), page.locator('#panel'), row].map((part) => part.boundingBox()),
+  );
+  expect(panel?.y ?? 0).toBeGreaterThan((map?.y ?? 0) + 200);
+  expect((answer?.y ?? 0) + (answer?.height ?? 0)).toBeLessThan(844);
+  const height = () => page.locator('#panel').evaluate((element) => element.clientHeight);
+  const half = await height();
+  await page.getByRole('button', { name: 'Show more' }).click();
+  expect(await height()).toBeGreaterThan(half);
   await context.close();
 });

@@ -68,32 +68,33 @@ describe('an instance', () => {
   const defaults = Object.fromEntries(
     Object.entries(environment).map(([name, value]) => [name, value.replace(/\$\{\w+:-([^${}]*|.*)\}$/, '$1')]),
   );
-  const withDefaults = { ...defaults, PUBLIC_URL: 'http://localhost:3000' };
-
   it('is given only variables that it knows', () => {
     const known = Object.keys(parseEnv(readFileSync('.env.example', 'utf8')));
     expect(Object.keys(environment).filter((name) => !known.includes(name))).toEqual([]);
   });
 
   it('starts as the sandbox with nothing set', () => {
-    const config = readConfig(withDefaults);
+    const config = readConfig(defaults);
     expect(config).toMatchObject({
       upstream: { kind: 'sandbox' },
       redisUrls: ['redis://redis:6379'],
       trustProxy: 1,
     });
+    expect(config.publicUrl).toBe('http://localhost:3000');
     expect(config.smtpUrl).toBe('smtp://mailpit:1025');
   });
 
-  it('refuses to start in production without the secret that instances share', () => {
-    expect(() => readConfig({ ...withDefaults, UPSTREAM_API_KEY: 'key' })).toThrow(/LINK_SECRET must be set/);
+  it('refuses to start in production without what instances must be told alike', () => {
+    const start = () => readConfig({ ...defaults, UPSTREAM_API_KEY: 'key' });
+    expect(start).toThrow(/^LINK_SECRET must be set/m);
+    expect(start).toThrow(/^PUBLIC_URL must be set/m);
   });
 
   it('shows its metrics where Prometheus looks for them', () => {
     const prometheus = parse(readFileSync('deploy/prometheus/prometheus.yml', 'utf8'));
     const { port, names } = prometheus.scrape_configs[0].dns_sd_configs[0];
     expect(names).toEqual(['api']);
-    expect(readConfig(withDefaults).metrics).toEqual({ host: '0.0.0.0', port });
+    expect(readConfig(defaults).metrics).toEqual({ host: '0.0.0.0', port });
   });
 });
 

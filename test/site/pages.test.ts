@@ -14,6 +14,23 @@ const CODES = Object.keys(ERROR_TABLE) as ErrorCode[];
 const PAGES = [
   '/',
   '/docs',
+  '/docs/quickstart',
+  '/docs/polling',
+  '/docs/limits',
+  '/docs/time',
+  '/docs/stops',
+  '/docs/live-data',
+  '/docs/maps',
+  '/docs/streams',
+  '/docs/assistants',
+  '/docs/changelog',
+  '/docs/operations/departures',
+  '/docs/operations/departures-stream',
+  '/docs/operations/boards',
+  '/docs/operations/nearby',
+  '/docs/operations/stops-search',
+  '/docs/operations/trips',
+  '/docs/console',
   '/docs/errors',
   '/docs/errors/UNAUTHORIZED',
   '/explore',
@@ -195,7 +212,7 @@ describe('the board for a terminal', () => {
   });
 });
 
-it.each(['/assets/nothing-here.js', '/docs/static/nothing-here.js'])(
+it.each(['/assets/nothing-here.js', '/assets/swagger-ui/nothing-here.js'])(
   'a file that is not there is 404: %s',
   async (url) => {
     const answer = await front.app.inject(url);

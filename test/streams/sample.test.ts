@@ -18,8 +18,8 @@ const NOW = '2026-11-20T02:00:20Z';
 const QUERY = 'stop=200070&modes=all';
 const TIMES = { minMs: 10, retryMs: 10, commentMs: 20, commentsPerCharge: 1 };
 
-/** The first sample of docs/streams.md, run as it stands there. */
-const sample = /```js\n(.*?)```/s.exec(readFileSync('docs/streams.md', 'utf8'))?.[1] ?? '';
+/** The first sample of docs/guide/streams.md, run as it stands there. */
+const sample = /```js\n(.*?)```/s.exec(readFileSync('docs/guide/streams.md', 'utf8'))?.[1] ?? '';
 const module = `data:text/javascript;base64,${Buffer.from(sample).toString('base64')}`;
 const { followBoard } = (await import(module)) as { followBoard: FollowBoard };
 

@@ -20,7 +20,14 @@ export interface TestAppOptions
   extends Partial<
     Pick<
       AppOptions,
-      'pages' | 'streamTimes' | 'connectionLimits' | 'arrivalMs' | 'isStoreReachable' | 'pressureLimits' | 'instruments'
+      | 'pages'
+      | 'streamTimes'
+      | 'connectionLimits'
+      | 'arrivalMs'
+      | 'isStoreReachable'
+      | 'pressureLimits'
+      | 'refusalLimits'
+      | 'instruments'
     >
   > {
   /** The authority: as a function, or by its address. */
@@ -66,6 +73,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     ...(pages && { pages }),
     ...(options.isStoreReachable && { isStoreReachable: options.isStoreReachable }),
     ...(options.instruments && { instruments: options.instruments }),
+    ...(options.refusalLimits && { refusalLimits: options.refusalLimits }),
     ...(options.pressureLimits && { pressureLimits: options.pressureLimits }),
     ...(options.streamTimes && { streamTimes: options.streamTimes }),
     ...(connectionLimits && { connectionLimits }),

@@ -9,6 +9,9 @@ import { sandboxKey } from '#src/access/sandbox-key.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { createEfaClient } from '#src/efa/client.ts';
+import { findMode } from '#src/efa/product-class.ts';
+import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
+import { networkMap } from '#src/sandbox/network/network-map.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
 import { createMailer } from '#src/signup/mailer.ts';
 import type { MailLimits } from '#src/signup/throttle.ts';
@@ -17,6 +20,11 @@ import { watchUpstream } from '#src/telemetry/upstream-watch.ts';
 import { buildTestApp } from '#test/support/app.ts';
 
 export const LINK_SECRET = 'a secret of the tests, long enough';
+
+/** Read once for all of a file. */
+const NETWORK_MAP = networkMap(readNetwork(), (productClass) =>
+  productClass < 5 || productClass === 9 ? findMode(productClass) : null,
+);
 
 export interface Front extends AsyncDisposable {
   app: FastifyInstance;
@@ -72,8 +80,10 @@ export async function startFront(
       linkSecret: LINK_SECRET,
       mailLimits: options.mailLimits,
       securityContact: 'mailto:security@example.test',
+      plansContact: 'mailto:plans@example.test',
       tileUrl: null,
       tileAttribution: '',
+      networkMap: NETWORK_MAP,
     },
     now,
   });

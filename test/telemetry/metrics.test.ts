@@ -156,7 +156,7 @@ describe('the exposition', () => {
       expect.arrayContaining([
         'nodejs_eventloop_lag_p99_seconds',
         'process_resident_memory_bytes',
-        'nodejs_active_handles',
+        'nodejs_active_resources',
       ]),
     );
   });

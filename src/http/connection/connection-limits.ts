@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { clientNetwork } from '../../access/limits/client-network.ts';
-import { tooManyConnections } from '../../limit-messages.ts';
 import { sendError } from '../error-handler.ts';
+import { tooManyConnections } from '../request-errors.ts';
 import type { Connections } from './connections.ts';
 import type { IsProxy } from './trusted-proxies.ts';
 

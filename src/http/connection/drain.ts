@@ -1,4 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { Socket } from 'node:net';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { stopping } from '../../error-messages.ts';
@@ -7,24 +8,54 @@ import type { Connections } from './connections.ts';
 
 /** For so long each open connection still gets one answer, which says that it is the last. */
 const FAREWELL_MS = 300;
+/** So long before the server closes, answers are held back; clients that connect anew for each request connect then. */
+const HOLD_MS = 30;
+/** At most so long the close waits for a turn of the event loop in which nobody connects. */
+const MAX_HOLD_MS = 300;
 const IDLE_SWEEP_MS = 50;
 /** For so long after that a request that has begun may still arrive. Node stops its own deadlines when a server closes. */
 const ARRIVAL_MS = 2000;
+/** For so long a connection may be open before its first request is on its way. */
+const FIRST_REQUEST_MS = 500;
 
 /**
  * A clean stop: the requests in flight are finished, each answer says `Connection: close`. When a server closes, Node
  * cuts the connections that look idle, also those whose next request is on its way: so it closes only after a moment
  * in which busy connections end by themselves. A connection that becomes idle later would hold the process for its
  * keep-alive time; those are swept. Requests that arrive slowly or never are refused.
+ *
+ * When the listening socket closes, the system resets the connections that Node has not accepted yet. While the event
+ * loop is busy with answers there are always some, so new requests are held back until it is not.
  */
 export const drain = fp(
   async (app: FastifyInstance, { connections, docsUrl }: { connections: Connections; docsUrl: string }) => {
     let isClosing = false;
+    /** Set while new requests are held back. */
+    let held: Promise<void> | null = null;
+    const openedAt = new WeakMap<Socket, number>();
+    let accepted = 0;
 
+    app.server.on('connection', (socket: Socket) => {
+      accepted++;
+      openedAt.set(socket, performance.now());
+    });
+    app.addHook('onRequest', (_request, _reply, done) => {
+      if (held) held.then(() => done());
+      else done();
+    });
     app.addHook('preClose', async () => {
       isClosing = true;
       if (!app.server.listening) return;
       await sleep(FAREWELL_MS);
+      const { promise, resolve: release } = Promise.withResolvers<void>();
+      held = promise;
+      await sleep(HOLD_MS);
+      await untilNobodyConnects();
+      // Fastify closes the server when this hook has ended, which is before the next turn.
+      setImmediate(() => {
+        held = null;
+        release();
+      });
       const sweep = setInterval(closeIdle, IDLE_SWEEP_MS);
       const refusal = setTimeout(refuseHalfSent, ARRIVAL_MS);
       app.server.once('close', () => {
@@ -37,10 +68,21 @@ export const drain = fp(
       done();
     });
 
+    async function untilNobodyConnects(): Promise<void> {
+      const until = performance.now() + MAX_HOLD_MS;
+      for (let before = -1; before !== accepted && performance.now() < until; ) {
+        before = accepted;
+        await nextTurn();
+      }
+    }
+
     function closeIdle(): void {
       app.server.closeIdleConnections();
       // Node 24 does not count a connection as idle before its first request.
-      for (const socket of connections.open) if (socket.bytesRead === 0) socket.destroy();
+      const latest = performance.now() - FIRST_REQUEST_MS;
+      for (const socket of connections.open) {
+        if (socket.bytesRead === 0 && (openedAt.get(socket) ?? 0) < latest) socket.destroy();
+      }
     }
 
     function refuseHalfSent(): void {

@@ -1,4 +1,3 @@
-import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { type Operation, streamPath } from '../../operation.ts';
@@ -14,9 +13,6 @@ export const openapi = fp(
     { operations, publicUrl, docsUrl }: { operations: readonly Operation[]; publicUrl: string; docsUrl: string },
   ) => {
     const document = describe(operations, publicUrl, docsUrl);
-    // The types of the package do not know OpenAPI 3.1.
-    await app.register(swagger, { mode: 'static', specification: { document: document as never } });
-
     app.get(OPENAPI_PATH, async (_request, reply) => {
       reply.type('application/json; charset=utf-8').header('cache-control', 'public, max-age=300');
       return document;

@@ -169,7 +169,7 @@ describe('a board whose feed cannot be believed', () => {
       expect(service.boardSources.at(-1)).toBe(`monitor: ${problem}: sydneytrains`);
       expect(timesOf(body)).toEqual(timesOf((await service.monitor(TRAINS)).body));
       service.upstream.fetch = sound;
-      await day().clock.advance(45_000);
+      await day().clock.advance(121_000);
       await service.find(TRAINS);
       expect(service.boardSources.at(-1)).toBe('overlay');
     },

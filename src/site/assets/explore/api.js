@@ -2,25 +2,29 @@
 
 /** What the service answered instead of what was asked for. */
 export class ServiceError extends Error {
-  constructor({ code, message, docs }) {
+  constructor({ code, message, docs }, status) {
     super(message);
     this.code = code;
     this.docs = docs;
+    this.status = status;
   }
 }
 
+/** The answer, the path that was asked, and how old the answer was when it came. */
 export async function ask(path, query, key) {
   if (!/^[\x21-\x7e]+$/.test(key)) throw new Error('Put a key into the field: letters, digits and underscores.');
-  const answer = await reach(`/v1/${path}?${new URLSearchParams(query)}`, key);
+  const asked = `/v1/${path}?${new URLSearchParams(query)}`;
+  const answer = await reach(asked, key);
   const body = await answer.json().catch(() => null);
   if (body === null) throw new Error('The service did not answer as itself. Is there something between?');
-  if (!answer.ok) throw new ServiceError(body.error ?? { message: 'The service cannot be reached.' });
-  return body;
+  if (!answer.ok) throw new ServiceError(body.error ?? { message: 'The service cannot be reached.' }, answer.status);
+  return { body, path: asked, ageSeconds: Number(answer.headers.get('age')), at: performance.now() };
 }
 
 async function reach(url, key) {
   try {
-    return await fetch(url, { headers: { authorization: `Bearer ${key}` } });
+    // The browser asks whether the answer that it has still holds, which costs nothing when it does.
+    return await fetch(url, { headers: { authorization: `Bearer ${key}` }, cache: 'no-cache' });
   } catch {
     throw new Error('The service cannot be reached. Are you online?');
   }

@@ -1,7 +1,7 @@
 // What the answers look like beside the map. Text goes in as text, never as markup.
 
-/** An element with attributes and children; null children are left out. */
-function h(name, attributes = {}, ...children) {
+/** An element with attributes and children; null and empty children are left out. */
+export function h(name, attributes = {}, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
     if (key.startsWith('on')) element.addEventListener(key.slice(2), value);
@@ -11,9 +11,10 @@ function h(name, attributes = {}, ...children) {
   return element;
 }
 
+const smallButton = (label, name, action) =>
+  h('button', { type: 'button', class: 'plain', 'aria-label': `${label}: ${name}`, onclick: action }, label);
+
 export function showStops(place, stops, actions) {
-  const button = (label, name, action) =>
-    h('button', { type: 'button', class: 'plain', 'aria-label': `${label}: ${name}`, onclick: action }, label);
   const items = stops.map((stop) =>
     h(
       'li',
@@ -29,26 +30,28 @@ export function showStops(place, stops, actions) {
       h(
         'div',
         { class: 'row' },
-        button('Board', stop.name, () => actions.board(stop)),
-        button('From', stop.name, () => actions.from(stop)),
-        button('To', stop.name, () => actions.to(stop)),
+        smallButton('Board', stop.name, () => actions.board(stop)),
+        smallButton('From', stop.name, () => actions.from(stop)),
+        smallButton('To', stop.name, () => actions.to(stop)),
       ),
     ),
   );
   place.replaceChildren(h('ul', { class: 'stops' }, ...items));
 }
 
-export function showBoard(place, board) {
+/** The element with `data-age` is for the age of the board. */
+export function showBoard(place, board, actions) {
   const rows = board.departures.map((departure) =>
     h(
       'tr',
       {},
-      h('td', {}, routeBadge(departure)),
+      h('td', {}, lineBadge(departure)),
       h('td', {}, departure.destination, h('span', { class: 'hint' }, departure.platform ?? '')),
       h(
         'td',
         { class: 'number' },
         h('span', departure.is_live ? { class: 'live' } : {}, leaves(departure.minutes_away)),
+        h('span', { class: 'hint' }, clock(departure.realtime_at ?? departure.scheduled_at)),
       ),
     ),
   );
@@ -58,6 +61,13 @@ export function showBoard(place, board) {
   const table = h('table', {}, h('thead', {}, h('tr', {}, ...head)), h('tbody', {}, ...rows));
   place.replaceChildren(
     h('h2', { tabindex: '-1' }, board.stop_name),
+    h('p', { class: 'hint' }, `As of ${clock(board.retrieved_at, true)} in Sydney`, h('span', { 'data-age': '' })),
+    h(
+      'p',
+      { class: 'row' },
+      smallButton('From', board.stop_name, actions.from),
+      smallButton('To', board.stop_name, actions.to),
+    ),
     rows.length > 0 ? table : h('p', {}, 'Nothing leaves.'),
     alertList(board.departures.flatMap(({ alerts }) => alerts)),
   );
@@ -65,20 +75,20 @@ export function showBoard(place, board) {
 
 export function showJourneys(place, plan, onChoose) {
   const choices = plan.journeys.map((journey, index) => {
-    const details = h(
+    const card = h(
       'details',
-      { class: 'journey' },
-      h('summary', {}, summaryOf(journey)),
-      ...journey.legs.map(legOf),
+      { class: 'journey card' },
+      h('summary', {}, ...summaryOf(journey)),
+      h('ol', { class: 'legs' }, ...journey.legs.map(legOf)),
       alertList(journey.legs.flatMap(({ alerts }) => alerts)),
     );
-    details.open = index === 0;
-    details.addEventListener('toggle', () => {
-      if (!details.open) return;
-      for (const other of choices) other.open = other === details;
+    card.open = index === 0;
+    card.addEventListener('toggle', () => {
+      if (!card.open) return;
+      for (const other of choices) other.open = other === card;
       onChoose(journey);
     });
-    return details;
+    return card;
   });
   place.replaceChildren(h('h2', { tabindex: '-1' }, `${plan.origin.name} to ${plan.destination.name}`), ...choices);
 }
@@ -92,25 +102,40 @@ function summaryOf(journey) {
   const from = clock(journey.departs_at_realtime ?? journey.departs_at);
   const until = clock(journey.arrives_at_realtime ?? journey.arrives_at);
   const changes = journey.changes === 1 ? '1 change' : `${journey.changes} changes`;
-  return `${from} – ${until} · ${journey.duration_minutes} min · ${changes}`;
+  const badges = journey.legs.filter(({ mode }) => mode !== 'walk').map(lineBadge);
+  return [
+    h('span', {}, `${from} – ${until}`),
+    h('span', { class: 'hint' }, `${journey.duration_minutes} min · ${changes}${journey.is_live ? ' · live' : ''}`),
+    h('span', { class: 'row' }, ...badges),
+  ];
 }
 
 function legOf(leg) {
   const { origin, destination } = leg;
+  const metres = leg.distance_metres === null ? '' : ` ${leg.distance_metres} m`;
   const what =
-    leg.mode === 'walk'
-      ? `Walk ${leg.distance_metres === null ? '' : `${leg.distance_metres} m`}`
-      : `to ${leg.direction ?? leg.line_name}`;
+    leg.mode === 'walk' ? `Walk${metres}` : h('span', {}, lineBadge(leg), ` to ${leg.direction ?? leg.line_name}`);
+  const stops = leg.stops === 1 ? ', 1 stop between' : leg.stops > 1 ? `, ${leg.stops} stops between` : '';
+  const attributes = { class: `leg-text ${leg.mode}` };
+  if (leg.route) attributes['data-line'] = leg.route;
   return h(
-    'p',
-    { class: 'leg-text' },
-    leg.mode === 'walk' ? '' : routeBadge(leg),
-    ` ${what}`,
-    h(
-      'span',
-      { class: 'hint' },
-      `${clock(origin.departs_at_realtime ?? origin.departs_at)} ${stopText(origin)} → ${clock(destination.arrives_at_realtime ?? destination.arrives_at)} ${stopText(destination)}`,
-    ),
+    'li',
+    attributes,
+    endOf(origin.departs_at, origin.departs_at_realtime, origin),
+    h('div', {}, what, h('span', { class: 'hint' }, `${leg.duration_minutes} min${stops}`)),
+    endOf(destination.arrives_at, destination.arrives_at_realtime, destination),
+  );
+}
+
+function endOf(planned, realtime, { name, platform }) {
+  const isLate = realtime !== null && clock(realtime) !== clock(planned);
+  return h(
+    'div',
+    {},
+    h('strong', realtime === null ? {} : { class: 'live' }, clock(realtime ?? planned)),
+    isLate ? h('s', { class: 'planned' }, clock(planned)) : '',
+    ` ${name}`,
+    platform === null ? '' : h('span', { class: 'platform' }, platform),
   );
 }
 
@@ -123,19 +148,19 @@ function alertList(alerts) {
   );
 }
 
-function routeBadge({ mode, route }) {
-  return h('span', { class: `route ${mode}`, title: mode }, route);
+function lineBadge({ mode, route }) {
+  return h('span', { class: `route ${mode}`, title: mode, 'data-line': route }, route);
 }
 
-const stopText = ({ name, platform }) => [name, platform].filter(Boolean).join(', ');
 const leaves = (minutes) => (minutes === 0 ? 'now' : `${minutes} min`);
 
 /** Answers are in UTC; people are in Sydney. */
-function clock(timestamp) {
+function clock(timestamp, withSeconds = false) {
   return new Date(timestamp).toLocaleTimeString('en-AU', {
     timeZone: 'Australia/Sydney',
     hour: '2-digit',
     minute: '2-digit',
-    hour12: false,
+    ...(withSeconds && { second: '2-digit' }),
+    hourCycle: 'h23',
   });
 }

@@ -1,0 +1,80 @@
+import type { AddressInfo } from 'node:net';
+import { openStore } from '#src/access/stores/open-store.ts';
+import { buildApp } from '#src/app.ts';
+import { createEfaClient } from '#src/efa/client.ts';
+import { openRedis } from '#src/redis/shared-redis.ts';
+import { count, createInstruments, type Instruments, observe } from '#src/telemetry/instruments.ts';
+import { createMetrics } from '#src/telemetry/metrics.ts';
+import { startMetricsServer } from '#src/telemetry/metrics-server.ts';
+import { createStoreProbe } from '#src/telemetry/store-probe.ts';
+import { watchAdmissions } from '#src/telemetry/store-watch.ts';
+import { protectUpstream } from '#src/upstream/protection.ts';
+import { issueTestKey } from '#test/support/access.ts';
+import { departureMonitor } from '#test/support/departure-monitor.ts';
+import { json, startUpstream } from '#test/support/upstream.ts';
+
+/*
+ * The service twice in one process, on two ports, with and without metrics, so that nothing else differs: accounts in one
+ * Redis, one upstream, one cache. Beside them the port of the metrics. To any message it replies with the processor time
+ * and the time of the event loop used so far.
+ */
+const [redisUrl = ''] = process.argv.slice(2);
+const silent = { info() {}, warn() {}, error() {} };
+const now = () => new Date();
+const leaves = Array.from({ length: 20 }, (_, index) => new Date(Date.now() + (60 + index) * 60_000).toISOString());
+
+const upstream = await startUpstream(json(departureMonitor(...leaves)));
+const client = createEfaClient({ url: upstream.url, apiKey: 'bench', timeoutMs: 5000, now });
+const protection = protectUpstream({ asks: [client.ask], limits: { rps: 5, dailyBudget: 60_000 }, log: silent });
+const store = openStore({ redis: await openRedis([redisUrl], silent), dataDir: '', log: silent });
+const instruments = createInstruments();
+const isStoreReachable = createStoreProbe(() => store.findAccount('none'));
+const registry = createMetrics({ instruments, upstream: protection, isStoreReachable });
+fill(instruments);
+
+const metrics = await startMetricsServer(registry, { host: '127.0.0.1', port: 0 });
+process.on('message', () => {
+  const { user, system } = process.cpuUsage();
+  const { active } = performance.eventLoopUtilization();
+  process.send?.({ cpuMicroseconds: user + system, loopMs: active });
+});
+process.on('disconnect', () => process.exit(0));
+process.send?.({
+  measured: await listen(instruments),
+  unmeasured: await listen(null),
+  metrics: metrics.port,
+  apiKey: await issueTestKey(store, { plan: 'pro' }),
+});
+
+async function listen(measuredBy: Instruments | null): Promise<number> {
+  const app = await buildApp({
+    config: { publicUrl: 'https://example.test', docsUrl: 'http://localhost/docs', trustProxy: false },
+    ask: protection.ask,
+    access: { store: measuredBy ? watchAdmissions(store, measuredBy) : store, acceptsTestKeys: false },
+    now,
+    ...(measuredBy && { instruments: measuredBy }),
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  return (app.server.address() as AddressInfo).port;
+}
+
+/** As many series as a service has that has seen everything. */
+function fill({ requests, requestSeconds, answers, quotaDecisions, upstreamCalls }: Instruments): void {
+  const operations = Array.from({ length: 12 }, (_, index) => `/v1/operation-${index}`);
+  for (const operation of operations) {
+    observe(requestSeconds, 0.01, operation);
+    for (const source of ['cache', 'joined', 'upstream', 'stale-busy', 'stale-failing'])
+      count(answers, operation, source);
+    for (const plan of ['free', 'developer', 'pro', 'none']) {
+      for (const status of [200, 304, 400, 401, 404, 429, 500, 502, 503, 504]) count(requests, operation, status, plan);
+    }
+  }
+  for (const plan of ['free', 'developer', 'pro', 'none']) {
+    for (const decision of ['admitted', 'given-back', 'limited', 'key-refused']) count(quotaDecisions, decision, plan);
+  }
+  for (const outcome of ['ok', 'timeout', 'unreachable', 'unreadable', 'status-5xx', 'rate-limited']) {
+    for (const purpose of ['none', 'ask-rare', 'refresh']) {
+      for (const priority of ['low', 'middle', 'high', 'background']) count(upstreamCalls, outcome, purpose, priority);
+    }
+  }
+}

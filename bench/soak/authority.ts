@@ -1,0 +1,47 @@
+import { departureMonitorFor } from '#test/support/departure-monitor.ts';
+import { listPairs } from '#test/support/pairs.ts';
+import { startUpstream, type TestUpstream } from '#test/support/upstream.ts';
+
+const TRIP = template('trips', 'live-per-leg', 'trip');
+const COORD = template('nearby', 'ordered-by-distance-then-id', 'coord');
+const STOP_FINDER = template('stop-search', 'stops-out-of-a-mixed-list', 'stop_finder');
+const MINUTE_MS = 60_000;
+const BOARD_SIZE = 12;
+/** How many different stops there are around all places. */
+const STOPS_AROUND = 5000;
+
+/** An authority that knows every stop, over HTTP; `now` is the simulated time. */
+export function startAuthority(now: () => number): Promise<TestUpstream> {
+  return startUpstream(({ url }, response) => {
+    const [path = '', query = ''] = url.split('?');
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(answerTo(path.slice(path.lastIndexOf('/') + 1), url, new URLSearchParams(query), now()));
+  });
+}
+
+function answerTo(endpoint: string, url: string, query: URLSearchParams, now: number): string {
+  if (endpoint === 'departure_mon') {
+    const leaves = Array.from({ length: BOARD_SIZE }, (_, index) => toText(now + (2 + 3 * index) * MINUTE_MS));
+    return departureMonitorFor(url, ...leaves);
+  }
+  if (endpoint === 'coord') {
+    const around = [...query.toString()].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % STOPS_AROUND, 7);
+    return COORD.text.replaceAll(/200([1-5])00/g, (_, number) => String(210_000 + 10 * around + Number(number)));
+  }
+  if (endpoint === 'stop_finder') return STOP_FINDER.text;
+  return TRIP.text
+    .replaceAll('"200070"', `"${query.get('name_origin')}"`)
+    .replaceAll('"209573"', `"${query.get('name_destination')}"`)
+    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, (moment) => toText(Date.parse(moment) - TRIP.now + now));
+}
+
+function toText(moment: number): string {
+  return `${new Date(moment).toISOString().slice(0, 19)}Z`;
+}
+
+/** The authority's part of a fixture, as text. */
+function template(operation: string, name: string, endpoint: string): { text: string; now: number } {
+  const pair = listPairs(operation).find((other) => other.name === name);
+  if (!pair) throw new Error(`there is no fixture ${operation}/${name}`);
+  return { text: JSON.stringify(pair.upstream[endpoint]), now: Date.parse(pair.now) };
+}

@@ -1,0 +1,85 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { NO_BURST_LIMITS } from '#src/access/limits/burst-limit.ts';
+import { openStore } from '#src/access/stores/open-store.ts';
+import { buildApp } from '#src/app.ts';
+import { createEfaClient } from '#src/efa/client.ts';
+import { createInstruments } from '#src/telemetry/instruments.ts';
+import { createMetrics } from '#src/telemetry/metrics.ts';
+import { watchAdmissions } from '#src/telemetry/store-watch.ts';
+import { createTraffic } from '#src/telemetry/traffic.ts';
+import { watchUpstream } from '#src/telemetry/upstream-watch.ts';
+import { sleep } from '#src/upstream/clock.ts';
+import { protectUpstream } from '#src/upstream/protection.ts';
+import { issueTestKey } from '#test/support/access.ts';
+import { createSimulatedClock } from '#test/support/simulated-clock.ts';
+
+/*
+ * The service in a process of its own, put together as in `src/server.ts`, on a simulated clock: each request that arrives
+ * moves it on, and so does real time, because requests may wait for it. To any message it replies with what it holds after
+ * garbage collection.
+ */
+const [upstreamUrl = '', start = '', msPerRequest = ''] = process.argv.slice(2);
+/** Less than is asked for, so that the budget, stale answers and refusals take part. */
+const LIMITS = { rps: 100, dailyBudget: 1e9 };
+const silent = { info() {}, warn() {}, error() {} };
+
+const dataDir = mkdtempSync(join(tmpdir(), 'transit-soak-'));
+const clock = createSimulatedClock(start);
+const now = () => new Date(clock.now());
+const instruments = createInstruments();
+const client = createEfaClient({ url: upstreamUrl, apiKey: 'soak', timeoutMs: 8000, now });
+const traffic = createTraffic(now);
+const protection = protectUpstream({
+  asks: [watchUpstream(client.ask, traffic, instruments)],
+  limits: LIMITS,
+  log: silent,
+  clock,
+});
+const store = watchAdmissions(openStore({ redis: null, dataDir, log: silent }), instruments);
+const registry = createMetrics({ instruments, upstream: protection, isStoreReachable: async () => true });
+const app = await buildApp({
+  config: { publicUrl: 'https://example.test', docsUrl: 'http://localhost/docs', trustProxy: false },
+  ask: protection.ask,
+  access: { store, acceptsTestKeys: false, burstLimits: NO_BURST_LIMITS },
+  now,
+  sleep: (ms) => sleep(clock, ms),
+  instruments,
+});
+let arrived = 0;
+app.server.on('request', () => {
+  arrived++;
+});
+const keys = await Promise.all(
+  Array.from({ length: 30 }, (_, index) =>
+    issueTestKey(store, { plan: index < 3 ? 'free' : index < 6 ? 'developer' : 'pro' }),
+  ),
+);
+await app.listen({ host: '127.0.0.1', port: 0 });
+
+process.on('message', async () => {
+  await registry.metrics();
+  globalThis.gc?.();
+  await wait(50);
+  globalThis.gc?.();
+  const { heapUsed, external, rss } = process.memoryUsage();
+  const { cachedAnswers, cachedBytes } = protection.state();
+  const handles: Record<string, number> = {};
+  for (const name of process.getActiveResourcesInfo()) handles[name] = (handles[name] ?? 0) + 1;
+  process.send?.({ now: clock.now(), held: heapUsed + external, rss, cachedAnswers, cachedBytes, handles });
+});
+process.on('disconnect', () => {
+  rmSync(dataDir, { recursive: true, force: true });
+  process.exit(0);
+});
+process.send?.({ port: (app.server.address() as AddressInfo).port, keys });
+
+for (let moved = 0; ; ) {
+  await wait(1);
+  const step = (arrived - moved) * Number(msPerRequest) + 1;
+  moved = arrived;
+  await clock.advance(step);
+}

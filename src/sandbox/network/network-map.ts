@@ -1,0 +1,60 @@
+import type { SandboxLine, SandboxNetwork, SandboxPattern } from './network.ts';
+
+type LatLng = readonly [number, number];
+
+/** The network to be drawn on a map, without its timetable. */
+export interface NetworkMap<Mode extends string> {
+  lines: { route: string; mode: Mode; path: LatLng[] }[];
+  stops: { name: string; lat: number; lng: number }[];
+}
+
+/** About a metre. */
+const DIGITS = 5;
+
+/** The lines of the wanted modes in one direction, and the stops at which they call. */
+export function networkMap<Mode extends string>(
+  { stops, lines }: SandboxNetwork,
+  findWantedMode: (productClass: number) => Mode | null,
+): NetworkMap<Mode> {
+  const stopOfPoint = new Map(
+    stops.flatMap((stop) => stop.points.map((point) => [point.id, { stop, point }] as const)),
+  );
+  const drawn = lines.flatMap((line) => {
+    const mode = findWantedMode(line.product.class);
+    return mode ? outboundPatterns(line).map((pattern) => ({ line, mode, pattern })) : [];
+  });
+  const called = new Set(
+    drawn.flatMap(({ pattern }) => pattern.calls.map(({ point }) => stopOfPoint.get(point)?.stop)),
+  );
+  const straight = ({ calls }: SandboxPattern): LatLng[] =>
+    calls.flatMap(({ point }) => {
+      const known = stopOfPoint.get(point)?.point;
+      return known ? [[known.lat, known.lng] as const] : [];
+    });
+  return {
+    lines: drawn.map(({ line, mode, pattern }) => ({
+      route: line.route ?? line.number,
+      mode,
+      path: (pattern.path ?? straight(pattern)).map(([lat, lng]) => [rounded(lat), rounded(lng)] as const),
+    })),
+    stops: stops.filter((stop) => called.has(stop)).map(({ name, lat, lng }) => ({ name, lat, lng })),
+  };
+}
+
+/** Without those that another one of the line goes along with all its calls. */
+function outboundPatterns({ patterns }: SandboxLine): SandboxPattern[] {
+  const outbound = patterns.filter(({ direction }) => direction === 0);
+  const callsOf = ({ calls }: SandboxPattern) => new Set(calls.map(({ point }) => point));
+  return outbound.filter((pattern, index) => {
+    const calls = callsOf(pattern);
+    return !outbound.some((other, otherIndex) => {
+      const others = callsOf(other);
+      const isLonger = others.size > calls.size || (others.size === calls.size && otherIndex < index);
+      return other !== pattern && isLonger && calls.isSubsetOf(others);
+    });
+  });
+}
+
+function rounded(degrees: number): number {
+  return Number(degrees.toFixed(DIGITS));
+}

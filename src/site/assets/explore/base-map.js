@@ -1,0 +1,77 @@
+// What the stops are drawn on: tiles where a server of them is configured; otherwise land and water from this server, and
+// in the sandbox the lines and the stops of its network.
+import { findRoomForNames } from './clusters.js';
+
+const L = globalThis.L;
+const LABELS_FROM_ZOOM = 12;
+/** A stop that has a marker needs no second one under it. In pixels. */
+const SAME_PLACE = 26;
+
+/**
+ * @param {HTMLElement} element
+ * @param {() => { x: number, y: number, name: string }[]} readMarkers what is drawn above the base; the map fires
+ *   "markersdrawn" when that has changed
+ */
+export async function drawBase(map, element, readMarkers) {
+  const { tiles, attribution } = element.dataset;
+  if (tiles) {
+    L.tileLayer(tiles, { attribution, maxZoom: 19 }).addTo(map);
+    return;
+  }
+  const [base, network] = await Promise.all([read('/assets/base-map.json'), read('/explore/network.json')]);
+  for (const name of ['base', 'network', 'labels']) map.createPane(name).classList.add(`${name}-pane`);
+  if (base) drawLand(map, base.land);
+  if (network) {
+    drawLines(map, network.lines);
+    drawLabels(map, network.stops, readMarkers);
+  }
+}
+
+async function read(url) {
+  const answer = await fetch(url).catch(() => null);
+  return answer?.ok ? answer.json() : null;
+}
+
+function drawLand(map, rings) {
+  L.polygon(rings, { pane: 'base', className: 'land', interactive: false, weight: 1, fillOpacity: 1 }).addTo(map);
+  map.attributionControl.addAttribution('Land: Natural Earth');
+}
+
+/** Ferries lie on a strip of water of their own: the coast is too coarse for the inner harbour. */
+function drawLines(map, lines) {
+  const draw = (line, className, weight) => {
+    const drawn = L.polyline(line.path, { pane: 'network', className, weight, interactive: false }).addTo(map);
+    drawn.getElement().dataset.line = line.route;
+  };
+  const ferries = lines.filter(({ mode }) => mode === 'ferry');
+  for (const line of ferries) draw(line, 'strait', 22);
+  for (const line of lines) draw(line, `network-line ${line.mode}`, line.mode === 'ferry' ? 1.5 : 3);
+}
+
+function drawLabels(map, stops, readMarkers) {
+  const labels = L.layerGroup().addTo(map);
+  const draw = () => {
+    labels.clearLayers();
+    if (map.getZoom() < LABELS_FROM_ZOOM) return;
+    const bounds = map.getBounds();
+    const above = readMarkers();
+    const markers = stops
+      .filter((stop) => bounds.contains([stop.lat, stop.lng]))
+      .map((stop) => ({ ...stop, ...map.latLngToContainerPoint([stop.lat, stop.lng]) }))
+      .filter(({ x, y }) => !above.some((other) => Math.hypot(other.x - x, other.y - y) < SAME_PLACE));
+    const named = findRoomForNames(markers, above);
+    for (const [index, { lat, lng, name }] of markers.entries()) {
+      const dot = document.createElement('span');
+      dot.className = 'base-stop';
+      if (named.has(index)) dot.dataset.name = name.replace(/ (?:Station|Light Rail)$/, '');
+      L.marker([lat, lng], {
+        pane: 'labels',
+        interactive: false,
+        keyboard: false,
+        icon: L.divIcon({ className: '', html: dot, iconSize: [0, 0] }),
+      }).addTo(labels);
+    }
+  };
+  map.on('moveend markersdrawn', draw);
+  draw();
+}

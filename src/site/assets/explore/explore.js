@@ -1,0 +1,233 @@
+// The explorer: key, stops, board, journeys. Each view is a function that asks and shows; the address keeps the view.
+import { ageText, everyWhileVisible } from '../age.js';
+import { ask, keepKey } from './api.js';
+import { endsOfJourney, readFilters, setEnd, swapEnds, whenOf, writeFilters } from './form.js';
+import { readLink, writeLink } from './link.js';
+import { createMap, SYDNEY } from './map.js';
+import { bringIntoView, coveredHeight } from './sheet.js';
+import { showBoard, showError, showJourneys, showStops } from './view.js';
+
+const REFRESH_MS = 15_000;
+const find = (id) => document.getElementById(id);
+let view = null;
+let latest = 0;
+let shownAnswer = null;
+let stopRefreshing = () => {};
+
+keepKey(find('key'));
+export const map = createMap(find('map'), {
+  onClick: (lat, lng) => open({ around: [lat, lng] }),
+  onChoose: (stop) => open({ board: stop.stop_id }),
+  onMove: () => view && saveLink(),
+  coveredHeight,
+});
+
+const ACTIONS = { around: listAround, search: listFound, board: followBoard, journey: planJourney };
+
+function open(next) {
+  view = next;
+  saveLink();
+  return show();
+}
+
+function show() {
+  const [[kind, value]] = Object.entries(view);
+  return ACTIONS[kind](value);
+}
+
+function saveLink() {
+  writeLink({ view, at: map.view(), filters: readFilters() });
+}
+
+function listAround([lat, lng]) {
+  return attempt('Looking for stops…', async () => {
+    const place = { lat: lat.toFixed(6), lng: lng.toFixed(6) };
+    const query = { ...place, radius: 1000, limit: 50, modes: readFilters().modes };
+    return answered(await askWithKey('nearby', query), ({ stops }) => listStops(stops));
+  });
+}
+
+function listFound(text) {
+  find('q').value = text;
+  return attempt('Searching…', async () =>
+    answered(await askWithKey('stops/search', { q: text }), ({ results }) => {
+      listStops(results, { isFitted: true });
+      if (results.length === 0) say(`No stop matches “${text}”. Try part of a station’s name.`);
+    }),
+  );
+}
+
+function followBoard(stopId, { isRefresh = false } = {}) {
+  return attempt(isRefresh ? null : 'Reading the board…', async () => {
+    const filters = readFilters();
+    const answer = await askWithKey('departures', {
+      stop: stopId,
+      modes: filters.modes,
+      limit: 20,
+      ...whenOf(filters),
+    });
+    return answered(answer, (board) => {
+      const stop = { stop_id: stopId, name: board.stop_name };
+      const toEnd = (end) => () => chooseEnd(end, stop);
+      showBoard(find('result'), board, { from: toEnd('from'), to: toEnd('to') });
+      map.choose(stopId);
+      if (!isRefresh) bringIntoView(find('result').querySelector('h2'));
+      if (!filters.date && !filters.time) keepRefreshing(stopId);
+    });
+  });
+}
+
+function keepRefreshing(stopId) {
+  stopRefreshing();
+  stopRefreshing = everyWhileVisible(REFRESH_MS, () => followBoard(stopId, { isRefresh: true }));
+}
+
+function planJourney([from, to]) {
+  return attempt('Planning…', async () => {
+    const filters = readFilters();
+    const query = { from, to, ...whenOf(filters), ...(filters.arriveBy && { arrive_by: 'true' }) };
+    return answered(await askWithKey('trips', query), (plan) => {
+      setEnd('from', plan.origin);
+      setEnd('to', plan.destination);
+      clearStops();
+      showJourneys(find('result'), plan, (journey) => map.drawJourney(journey));
+      map.drawJourney(plan.journeys[0]);
+      bringIntoView(find('result').querySelector('h2'));
+    });
+  });
+}
+
+function listStops(stops, options) {
+  map.setStops(stops, options);
+  showStops(find('stops'), stops, {
+    board: (stop) => open({ board: stop.stop_id }),
+    from: (stop) => chooseEnd('from', stop),
+    to: (stop) => chooseEnd('to', stop),
+  });
+  say(stops.length === 1 ? '1 stop.' : `${stops.length} stops.`);
+}
+
+/** With both ends known the journey is one press of the button away. */
+function chooseEnd(end, stop) {
+  setEnd(end, stop);
+  say(`${end === 'from' ? 'From' : 'To'} ${stop.name}.`);
+}
+
+const askWithKey = (path, query) => ask(path, query, find('key').value);
+
+/** What shows the answer: its result, its JSON, the curl for it. */
+function answered(answer, showBody) {
+  return () => {
+    shownAnswer = answer;
+    showBody(answer.body);
+    find('raw').hidden = false;
+    find('curl').textContent = `curl -H "Authorization: Bearer $TIS_KEY" \\\n  "${location.origin}${answer.path}"`;
+    find('json').textContent = JSON.stringify(answer.body, null, 2);
+    tellAge();
+  };
+}
+
+/** Asks, then shows what came, unless something newer was asked for meanwhile. An error leaves no old answer beside it. */
+async function attempt(text, question) {
+  latest += 1;
+  const turn = latest;
+  stopRefreshing();
+  if (text) say(text);
+  try {
+    const showAnswer = await question();
+    if (turn !== latest) return;
+    say('');
+    clearResult();
+    showAnswer();
+  } catch (error) {
+    if (turn !== latest) return;
+    clearResult();
+    if (!view?.board) clearStops();
+    showError(find('message'), error);
+    if (view?.board && !(error.status < 500)) keepRefreshing(view.board);
+  }
+}
+
+function clearResult() {
+  shownAnswer = null;
+  find('result').replaceChildren();
+  find('raw').hidden = true;
+  map.clearJourney();
+  map.choose(null);
+}
+
+function clearStops() {
+  find('stops').replaceChildren();
+  map.setStops([]);
+}
+
+function tellAge() {
+  const place = document.querySelector('[data-age]');
+  if (!place || !shownAnswer) return;
+  const seconds = shownAnswer.ageSeconds + (performance.now() - shownAnswer.at) / 1000;
+  place.textContent = `, ${ageText(seconds)} ago`;
+}
+
+function say(text) {
+  find('message').textContent = text;
+}
+
+/** The reader's place, only where the reader asks for it or has allowed it before. */
+function goToReader({ isQuiet = false } = {}) {
+  navigator.geolocation.getCurrentPosition(
+    ({ coords }) => {
+      map.show({ lat: coords.latitude, lng: coords.longitude, zoom: 16 });
+      open({ around: [coords.latitude, coords.longitude] });
+    },
+    () => isQuiet || say('Your browser does not tell where you are. Move the map instead.'),
+  );
+}
+
+find('search').addEventListener('submit', (event) => {
+  event.preventDefault();
+  open({ search: find('q').value });
+});
+find('around').addEventListener('click', () => open({ around: [map.view().lat, map.view().lng] }));
+find('here').addEventListener('click', () => goToReader());
+find('plan').addEventListener('click', () => open({ journey: endsOfJourney() }));
+find('swap').addEventListener('click', () => {
+  swapEnds();
+  if (view?.journey) clearResult();
+  // What is still being asked for belongs to the other direction.
+  latest += 1;
+  say('');
+});
+find('filters').addEventListener('change', () => {
+  readFilters();
+  if (!view) return;
+  saveLink();
+  show();
+});
+find('copy-link').addEventListener('click', async ({ target }) => {
+  await navigator.clipboard.writeText(location.href).catch(() => {});
+  target.textContent = 'Link copied';
+  setTimeout(() => {
+    target.textContent = 'Copy a link to this view';
+  }, 2000);
+});
+setInterval(tellAge, 1000);
+
+async function start() {
+  const link = readLink();
+  writeFilters(link.filters);
+  map.show(link.at ?? SYDNEY);
+  if (!find('key').value) {
+    find('key-box').open = true;
+    say('Put in a key to see stops and boards.');
+    return;
+  }
+  const { lat, lng } = link.at ?? SYDNEY;
+  // A board does not say where its stop is, so the stops around are asked for too.
+  if (link.view?.board) await listAround([lat, lng]);
+  await open(link.view ?? { around: [lat, lng] });
+  const permission = link.view ? null : await navigator.permissions?.query({ name: 'geolocation' }).catch(() => null);
+  if (permission?.state === 'granted') goToReader({ isQuiet: true });
+}
+
+addEventListener('hashchange', () => start());
+start();

@@ -1,0 +1,48 @@
+// The fields beside the map: modes, date and time, and the two ends of a journey.
+
+const find = (id) => document.getElementById(id);
+const boxes = () => [...document.querySelectorAll('#modes input')];
+
+/** As the operations take them, and as the address of the page keeps them. */
+export function readFilters() {
+  const chosen = boxes().filter(({ checked }) => checked);
+  if (chosen.length === 0) for (const box of boxes()) box.checked = true;
+  const isAll = chosen.length === 0 || chosen.length === boxes().length;
+  return {
+    modes: isAll ? 'all' : chosen.map(({ value }) => value).join(','),
+    date: find('date').value.replaceAll('-', ''),
+    time: find('time').value.replace(':', ''),
+    arriveBy: find('arrive-by').checked,
+  };
+}
+
+export function writeFilters({ modes, date, time, arriveBy }) {
+  if (modes) for (const box of boxes()) box.checked = modes.includes(box.value);
+  find('date').value = date.replace(/^(\d{4})(\d\d)(\d\d)$/, '$1-$2-$3');
+  find('time').value = time.replace(/^(\d\d)(\d\d)$/, '$1:$2');
+  find('arrive-by').checked = arriveBy;
+  if (date || time || arriveBy) find('when').open = true;
+}
+
+/** Of the filters what says when; empty for now. */
+export function whenOf({ date, time }) {
+  return { ...(date && { date }), ...(time && { time }) };
+}
+
+const ends = { from: null, to: null };
+
+export function endsOfJourney() {
+  return [ends.from?.stop_id, ends.to?.stop_id];
+}
+
+export function setEnd(end, stop) {
+  ends[end] = stop;
+  find(end).textContent = stop?.name ?? 'choose a stop';
+  find('plan').disabled = !ends.from || !ends.to;
+}
+
+export function swapEnds() {
+  const { from, to } = ends;
+  setEnd('from', to);
+  setEnd('to', from);
+}

@@ -1,0 +1,39 @@
+// The view in the address of the page, behind the #, which no server is told. The key is never part of it.
+
+const VIEWS = ['around', 'search', 'board', 'journey'];
+
+/**
+ * `view` is one of `{ around: [lat, lng] }`, `{ search: text }`, `{ board: stopId }`, `{ journey: [from, to] }`.
+ * @returns {{ view: object | null, at: object | null, filters: object }}
+ */
+export function readLink() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  const [lat, lng, zoom] = (given.get('at') ?? '').split(',').map(Number);
+  const kind = VIEWS.find((name) => given.get(name));
+  const value = kind && given.get(kind);
+  const parts = kind === 'around' ? value.split(',').map(Number) : kind === 'journey' ? value.split(',') : value;
+  return {
+    view: kind && (kind !== 'around' || parts.every(Number.isFinite)) ? { [kind]: parts } : null,
+    at: [lat, lng, zoom].every(Number.isFinite) && given.get('at') ? { lat, lng, zoom } : null,
+    filters: {
+      modes: given.get('modes')?.split(',') ?? null,
+      date: given.get('date') ?? '',
+      time: given.get('time') ?? '',
+      arriveBy: given.get('arrive_by') === 'true',
+    },
+  };
+}
+
+export function writeLink({ view, at, filters }) {
+  const [[kind, value]] = Object.entries(view);
+  const fields = {
+    [kind]: Array.isArray(value) ? value.join(',') : value,
+    modes: filters.modes === 'all' ? '' : filters.modes,
+    date: filters.date,
+    time: filters.time,
+    arrive_by: filters.arriveBy ? 'true' : '',
+    at: `${at.lat.toFixed(5)},${at.lng.toFixed(5)},${at.zoom}`,
+  };
+  const given = Object.entries(fields).filter(([, text]) => text);
+  history.replaceState(null, '', `#${new URLSearchParams(given).toString().replaceAll('%2C', ',')}`);
+}

@@ -1,0 +1,159 @@
+// The map: stops by mode, in clusters where they are close, and legs as lines in the colour of their line. `path` and
+// `lat, lng` are drawn as they come.
+import { drawBase } from './base-map.js';
+import { findRoomForNames, groupByCell } from './clusters.js';
+
+const L = globalThis.L;
+
+export const SYDNEY = { lat: -33.8688, lng: 151.2093, zoom: 14 };
+/** From here on every stop has a marker of its own. */
+const NO_CLUSTERS_FROM_ZOOM = 17;
+/** Not animated: across several zoom steps the markers would blow up for a moment. */
+const STILL = { animate: false };
+const MARGIN = 40;
+const LETTERS = { train: 'T', metro: 'M', lightrail: 'L', bus: 'B', coach: 'C', ferry: 'F', schoolbus: 'S' };
+
+/**
+ * @param {HTMLElement} element
+ * @param {{ onClick: (lat: number, lng: number) => void, onChoose: (stop: object) => void, onMove: () => void, coveredHeight: () => number }} options
+ *   `coveredHeight` is how much of the map lies under the sheet, in pixels
+ */
+export function createMap(element, { onClick, onChoose, onMove, coveredHeight }) {
+  const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
+  const map = L.map(element, { zoomAnimation: !isCalm, fadeAnimation: !isCalm, minZoom: 5, maxZoom: 19 });
+  map.setView(SYDNEY, SYDNEY.zoom);
+  map.attributionControl.setPrefix(false).addAttribution('Data: Transport for NSW, CC BY 4.0');
+  map.on('click', ({ latlng }) => onClick(latlng.lat, latlng.lng));
+  const stops = L.layerGroup().addTo(map);
+  const legs = L.layerGroup().addTo(map);
+  const ends = L.layerGroup().addTo(map);
+  let listed = [];
+  let chosenId = null;
+  let drawn = [];
+  drawBase(map, element, () => drawn);
+  map.on('zoomend', drawStops);
+  map.on('moveend', onMove);
+
+  /** The part of the map that nothing lies over. */
+  const fit = () => ({
+    paddingTopLeft: [MARGIN, MARGIN],
+    paddingBottomRight: [MARGIN, MARGIN + coveredHeight()],
+    ...STILL,
+  });
+
+  function show({ lat, lng, zoom }) {
+    map.setView([lat, lng], zoom, STILL);
+    map.panBy([0, coveredHeight() / 2], STILL);
+  }
+
+  function middle() {
+    const { x, y } = map.getSize();
+    return map.containerPointToLatLng([x / 2, (y - coveredHeight()) / 2]).wrap();
+  }
+
+  function drawStops() {
+    stops.clearLayers();
+    const points = listed.map((stop) => ({ ...map.latLngToContainerPoint([stop.lat, stop.lng]), item: stop }));
+    const isClose = map.getZoom() < NO_CLUSTERS_FROM_ZOOM;
+    const groups = isClose ? groupByCell(points) : points.map(({ x, y, item }) => ({ x, y, items: [item] }));
+    const markers = groups.map(({ x, y, items }) => ({ x, y, name: items.length === 1 ? shortName(items[0]) : '' }));
+    const named = findRoomForNames(markers);
+    drawn = markers.map((marker, index) => (named.has(index) ? marker : { ...marker, name: '' }));
+    for (const [index, { items }] of groups.entries()) {
+      const isOne = items.length === 1;
+      stops.addLayer(isOne ? stopMarker(items[0], named.has(index)) : clusterMarker(items));
+    }
+    map.fire('markersdrawn');
+  }
+
+  function stopMarker(stop, isNamed) {
+    const [mode] = stop.modes ?? [];
+    const badge = textNode(LETTERS[mode] ?? '•', `stop-marker ${mode ?? ''}`);
+    if (isNamed) badge.dataset.name = shortName(stop);
+    badge.classList.toggle('chosen', stop.stop_id === chosenId);
+    return marker(stop, badge)
+      .bindTooltip(textNode([stop.name, ...(stop.modes ?? [])].join(' · ')))
+      .on('click', (event) => {
+        L.DomEvent.stopPropagation(event);
+        onChoose(stop);
+      });
+  }
+
+  function clusterMarker(items) {
+    const bounds = L.latLngBounds(items.map(({ lat, lng }) => [lat, lng]));
+    return marker(bounds.getCenter(), textNode(String(items.length), 'stop-cluster')).on('click', (event) => {
+      L.DomEvent.stopPropagation(event);
+      map.fitBounds(bounds, { ...fit(), maxZoom: Math.max(NO_CLUSTERS_FROM_ZOOM, map.getZoom() + 1) });
+    });
+  }
+
+  return {
+    view: () => ({ ...middle(), zoom: map.getZoom() }),
+    show,
+    stopLayers: () => ends.getLayers(),
+    legLayers: () => legs.getLayers(),
+
+    /** Stops without a position are in the list only. */
+    setStops(list, { isFitted = false } = {}) {
+      listed = list.filter(({ lat, lng }) => typeof lat === 'number' && typeof lng === 'number');
+      if (isFitted && listed.length > 0)
+        map.fitBounds(L.latLngBounds(listed.map(({ lat, lng }) => [lat, lng])), { ...fit(), maxZoom: 16 });
+      drawStops();
+    },
+
+    /** Marks a stop, and shows where it is. */
+    choose(stopId) {
+      chosenId = stopId;
+      const stop = listed.find(({ stop_id }) => stop_id === stopId);
+      if (stop) map.panInside([stop.lat, stop.lng], fit());
+      drawStops();
+    },
+
+    drawJourney(journey) {
+      this.clearJourney();
+      for (const leg of journey.legs) {
+        if (leg.path.length > 0) {
+          const line = L.polyline(leg.path, {
+            weight: leg.mode === 'walk' ? 4 : 6,
+            dashArray: leg.mode === 'walk' ? '1 9' : null,
+            className: `leg ${leg.mode}`,
+          });
+          legs.addLayer(line.bindTooltip(textNode(leg.route ?? 'Walk')));
+          if (leg.route) line.getElement().dataset.line = leg.route;
+        }
+        for (const end of [leg.origin, leg.destination]) ends.addLayer(endOf(end));
+      }
+      const points = journey.legs.flatMap((leg) => [...leg.path, [leg.origin.lat, leg.origin.lng]]);
+      map.fitBounds(L.latLngBounds(points), fit());
+    },
+
+    clearJourney() {
+      legs.clearLayers();
+      ends.clearLayers();
+    },
+  };
+}
+
+function marker({ lat, lng }, element) {
+  // The list beside the map is there for the keyboard; fifty markers would be fifty stops of the Tab key.
+  const icon = L.divIcon({ className: 'marker', html: element, iconSize: [24, 24] });
+  return L.marker([lat, lng], { icon, keyboard: false });
+}
+
+function endOf({ lat, lng, name, platform }) {
+  const circle = L.circleMarker([lat, lng], { radius: 6, weight: 2, className: 'leg-end', fillOpacity: 1 });
+  return circle.bindTooltip(textNode([name, platform].filter(Boolean).join(', ')));
+}
+
+/** Without the suburb. */
+function shortName({ name }) {
+  return name.split(',', 1)[0];
+}
+
+/** Leaflet takes strings for markup. */
+function textNode(text, className = '') {
+  const span = document.createElement('span');
+  span.className = className;
+  span.textContent = text;
+  return span;
+}

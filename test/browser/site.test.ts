@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { gzipSync } from 'node:zlib';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { launchChromium, openWindow, type Watched } from '../support/chromium.ts';
+import { type Front, linkIn, startFront } from '../support/front.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 300_000 });
+
+/** As text: the page's own policy lets no foreign script tag in. */
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+/** Runs in the page, after axe. In the dark only colours are different. */
+const findSerious = (
+  rules: string,
+) => `axe.run(document, { resultTypes: ['violations'], ${rules} }).then(({ violations }) =>
+  violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => id + ': ' + nodes.map((node) => node.html.slice(0, 160) + ' ' + (node.any[0]?.message ?? '')).join(' | ')))`;
+const COLOURS_ONLY = "runOnly: ['color-contrast']";
+const EVERY_RULE = '';
+const KILOBYTE = 1000;
+/** What is there once the scripts of the page have done their work. */
+const PAGES: readonly (readonly [path: string, sign: string, kilobytes: number])[] = [
+  ['/', '.board tbody tr', 200],
+  ['/status', '.chart', 200],
+  ['/signup', 'form', 200],
+  ['/keys', 'form', 200],
+  ['my keys', '.chart', 200],
+  ['/explore', '.stops li', 400],
+  ['/explore#board=200070', '#result tbody tr', 400],
+  ['/explore#journey=202020,209573', '.journey[open]', 400],
+];
+
+let browser: Browser;
+let front: Front;
+let keysLink: string;
+let watched: Watched;
+let weights: Promise<number>[] = [];
+
+beforeAll(async () => {
+  browser = await launchChromium();
+  front = await startFront();
+  for (const url of ['/signup', '/keys/link']) {
+    await front.app.inject({ method: 'POST', url, payload: { email: 'jo@example.com', label: 'phone', terms: true } });
+  }
+  keysLink = linkIn((await front.readOutbox()).at(-1) as never);
+  watched = await openWindow(browser, { hosts: [new URL(front.url).host] });
+  watched.page.on('response', (answer) => {
+    weights.push(answer.body().then((body) => gzipSync(body).length));
+  });
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await front?.[Symbol.asyncDispose]();
+});
+
+it.each(PAGES)(
+  '%s: nothing cut off from 390 to 1280 pixels, nothing serious for axe, light and dark, no complaint, nobody else asked',
+  async (path, sign, kilobytes) => {
+    const { page, complaints } = watched;
+    await page.goto('about:blank');
+    weights = [];
+    complaints.length = 0;
+    await page.goto(path === 'my keys' ? keysLink : front.url + path, { waitUntil: 'load' });
+    await page.locator(sign).first().waitFor();
+    await page.evaluate(AXE);
+    for (const width of [768, 390, 1280]) {
+      await page.setViewportSize({ width, height: 800 });
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+      if (width === 390) expect(await page.evaluate(findSerious(EVERY_RULE))).toEqual([]);
+    }
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await page.evaluate(findSerious(COLOURS_ONLY))).toEqual([]);
+    await page.emulateMedia({ colorScheme: 'light' });
+    const weight = (await Promise.all(weights)).reduce((sum, one) => sum + one, 0);
+    expect(weight).toBeGreaterThan(KILOBYTE);
+    expect(weight).toBeLessThan(kilobytes * KILOBYTE);
+    expect(complaints).toEqual([]);
+  },
+);
+
+it('no page waits for a script before it is painted', async () => {
+  for (const path of ['/', '/status', '/signup', '/keys', '/explore']) {
+    const { body } = await front.app.inject({ url: path, headers: { accept: 'text/html' } });
+    const head = body.slice(0, body.indexOf('</head>'));
+    expect([...head.matchAll(/<script(?! type="module")(?![^>]* defer)[^>]*>/g)].map(([tag]) => tag)).toEqual([]);
+  }
+});

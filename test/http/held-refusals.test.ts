@@ -1,0 +1,112 @@
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { buildTestApp, type TestApp } from '#test/support/app.ts';
+import { openConnection, type RawConnection, readAnswers } from './socket.ts';
+
+const NOW = '2026-11-21T10:00:00Z';
+const BOARD = '/v1/departures?stop=200070';
+const REFUSED = `GET ${BOARD} HTTP/1.1\r\nHost: x\r\n\r\n`;
+const LIMITS = { perSecond: 2, burst: 3, holdMs: 1000, maxHeld: 2 };
+
+let app: TestApp;
+let connections: RawConnection[];
+/** Each ends the wait of a refusal that is held. */
+let held: (() => void)[];
+
+beforeEach(async () => {
+  connections = [];
+  held = [];
+  app = await buildTestApp({
+    upstream: () => Promise.reject(new Error('not needed')),
+    now: NOW,
+    refusalLimits: LIMITS,
+    sleep: (ms) => new Promise<void>((resolve) => ms === LIMITS.holdMs && held.push(resolve)),
+  });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+});
+
+afterEach(async () => {
+  for (const { socket } of connections) socket.destroy();
+  await app.close();
+});
+
+async function open(): Promise<RawConnection> {
+  const connection = await openConnection((app.server.address() as AddressInfo).port);
+  connections.push(connection);
+  return connection;
+}
+
+/** Uses up what the network may have refused at once. */
+async function useUp(): Promise<RawConnection> {
+  const connection = await open();
+  for (let sent = 1; sent <= LIMITS.burst; sent++) {
+    connection.write(REFUSED);
+    await vi.waitFor(() => expect(readAnswers(connection.received())).toHaveLength(sent));
+  }
+  return connection;
+}
+
+const untilHeld = (count: number) => vi.waitFor(() => expect(held).toHaveLength(count));
+const answersOf = ({ received }: RawConnection) => readAnswers(received());
+
+describe('a client network that is refused all the time', () => {
+  it('gets further refusals late, whole, and over the same connection', async () => {
+    const connection = await useUp();
+    connection.write(REFUSED);
+    await untilHeld(1);
+    expect(answersOf(connection)).toHaveLength(LIMITS.burst);
+    held[0]?.();
+    await vi.waitFor(() => expect(answersOf(connection)).toHaveLength(LIMITS.burst + 1));
+    expect(answersOf(connection).map(({ status }) => status)).toEqual([401, 401, 401, 401]);
+    expect(JSON.parse(answersOf(connection).at(-1)?.body ?? '').error.code).toBe('UNAUTHORIZED');
+    expect(answersOf(connection).at(-1)?.headers.get('connection')).toBe('keep-alive');
+  });
+
+  it('is answered at once again after a pause', async () => {
+    const connection = await useUp();
+    app.clock.now = new Date(app.clock.now.getTime() + 1000);
+    connection.write(REFUSED);
+    await vi.waitFor(() => expect(answersOf(connection)).toHaveLength(LIMITS.burst + 1));
+  });
+
+  it('loses the connections whose refusals cannot be held', async () => {
+    const first = await useUp();
+    first.write(REFUSED);
+    const [second, third] = [await open(), await open()];
+    second.write(REFUSED);
+    await untilHeld(2);
+    third.write(REFUSED);
+    const [answer] = readAnswers(await third.closed);
+    expect(answer?.status).toBe(401);
+    expect(answer?.headers.get('connection')).toBe('close');
+  });
+
+  it('has one refusal of a connection held, however many requests it sends without reading', async () => {
+    const connection = await useUp();
+    connection.write(REFUSED.repeat(10));
+    await untilHeld(1);
+    held[0]?.();
+    const answers = readAnswers(await connection.closed);
+    expect(answers.length).toBeGreaterThan(LIMITS.burst);
+    expect(answers.at(-1)?.headers.get('connection')).toBe('close');
+    expect(held).toHaveLength(1);
+  });
+
+  it('is answered as ever where it is not refused', async () => {
+    await useUp();
+    const [healthy, authorized] = [await open(), await open()];
+    healthy.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+    await healthy.until(/"ok"\}/);
+    // Admitted, and wrong.
+    authorized.write(
+      REFUSED.replace('?stop=200070', '').replace('Host', `Authorization: Bearer ${app.apiKey}\r\nHost`),
+    );
+    expect(await authorized.until(/"error"/)).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  it('does not slow down another network', async () => {
+    await useUp();
+    const answer = await app.inject({ url: BOARD, headers: { authorization: '' }, remoteAddress: '192.0.2.7' });
+    expect(answer.statusCode).toBe(401);
+  });
+});
