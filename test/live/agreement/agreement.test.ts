@@ -5,7 +5,7 @@ import { type Body, createSandboxService } from './sandbox-service.ts';
 const MIDNIGHT = Date.parse('2026-11-17T13:00:00Z');
 const MINUTE_MS = 60_000;
 /** `AGREEMENT_PAIRS=10000 vitest run test/live/agreement` plays the whole day. */
-const PAIRS = Number(process.env.AGREEMENT_PAIRS ?? 200);
+const PAIRS = Number(process.env.AGREEMENT_PAIRS ?? 120);
 const STOPS_A_MOMENT = 20;
 /** In the small sample, the morning peak. */
 const FROM_MINUTE = PAIRS < 10_000 ? 7 * 60 + 30 : 0;
