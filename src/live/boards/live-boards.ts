@@ -110,8 +110,9 @@ export function createLiveBoards(options: LiveBoardsOptions): LiveBoards {
         if (await timelines.takeOver(stop)) continue;
       }
       const isLong = view.calls.filter(({ event }) => event.plannedAt >= now()).length >= MAX_AHEAD;
-      const isMore = pages < MAX_PAGES && !(isLong && !due) && (await readPage(stop, request, view, due));
-      if (!isMore) return view.calls.some(request.counts) ? toBoard(stop, look(stop, request), needed, pages) : null;
+      if (pages === MAX_PAGES || (isLong && !due)) return toBoard(stop, view, needed, pages);
+      const isNew = await readPage(stop, request, view, due);
+      if (!isNew) return view.calls.some(request.counts) ? toBoard(stop, look(stop, request), needed, pages) : null;
       pages++;
     }
   }
