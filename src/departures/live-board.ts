@@ -5,7 +5,7 @@ import type { TimelineQuestion } from '../live/timeline/timeline-question.ts';
 import type { FindContext } from '../operation.ts';
 import { fromSydneyWallClock, toSydneyWallClock } from '../transit/time.ts';
 import { type Board, type BoardQuestion, type Page, readBoard, readPage, selectFirst } from './board.ts';
-import type { ScheduledDeparture } from './departure.ts';
+import { leavesAt, type ScheduledDeparture } from './departure.ts';
 import type { ListedDeparture } from './map.ts';
 
 type IsWanted = (departure: ScheduledDeparture) => boolean;
@@ -39,8 +39,11 @@ async function findLiveBoard(
   const at = question.at && fromSydneyWallClock(question.at);
   // A time gone by, and the hours in which the clocks are changed, are left to the departure monitor.
   if (question.at && (!at || at < now())) return null;
-  // For an asked time the authority lists by the timetable.
-  const isShown = (departure: ScheduledDeparture) => isWanted(departure) && (!at || departure.scheduledAt >= at);
+  // The authority lists by the timetable for an asked time, and what has not left for the present.
+  const minute = Math.floor(now().getTime() / MINUTE_MS) * MINUTE_MS;
+  const isListed = (departure: ScheduledDeparture) =>
+    at ? departure.scheduledAt >= at : leavesAt(departure).getTime() >= minute;
+  const isShown = (departure: ScheduledDeparture) => isWanted(departure) && isListed(departure);
   const { modes } = question;
   const board = await liveBoards.find({
     stopId: stopKey(question),
