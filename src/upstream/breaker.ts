@@ -52,7 +52,9 @@ export function createBreaker({ now }: { now: () => number }): Breaker {
   function permit(): Permit {
     const isProbe = nextProbeAt !== null;
     if (nextProbeAt !== null) {
-      if (now() < nextProbeAt) throw new BreakerOpenError(nextProbeAt - now());
+      const waitMs = nextProbeAt - now();
+      // A longer wait than any pause comes of a clock that was set back.
+      if (waitMs > 0 && waitMs <= MAX_PAUSE_MS) throw new BreakerOpenError(waitMs);
       nextProbeAt = now() + pauseMs;
     }
     return { isProbe, succeeded, failed: isProbe ? probeFailed : failed, withdrawn: isProbe ? probeAgain : () => {} };
@@ -72,7 +74,8 @@ export function createBreaker({ now }: { now: () => number }): Breaker {
   function probeFailed(): void {
     if (nextProbeAt === null) return;
     pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2);
-    nextProbeAt = Math.max(nextProbeAt, now() + pauseMs);
+    const later = now() + pauseMs;
+    nextProbeAt = nextProbeAt - now() <= MAX_PAUSE_MS ? Math.max(nextProbeAt, later) : later;
   }
 
   function probeAgain(): void {
