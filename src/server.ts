@@ -1,7 +1,5 @@
-import closeWithGrace from 'close-with-grace';
 import { pino } from 'pino';
 import { sandboxKey } from './access/sandbox-key.ts';
-import type { AccountStore } from './access/store.ts';
 import { StoreOpenError } from './access/stores/embedded-database.ts';
 import { openStore } from './access/stores/open-store.ts';
 import { buildApp, type PageOptions } from './app.ts';
@@ -10,8 +8,10 @@ import { createEfaClient } from './efa/client.ts';
 import { deadlinesFrom } from './efa/deadlines.ts';
 import { findMode } from './efa/product-class.ts';
 import { defaultConnectionLimits } from './http/connection/connection-limits.ts';
+import { maxDescriptors } from './http/connection/descriptors.ts';
 import { REFUSAL_LIMITS } from './http/connection/held-refusals.ts';
 import { openLive } from './live/live.ts';
+import { closeOnSignal, orExit } from './process-exit.ts';
 import { openRedis } from './redis/shared-redis.ts';
 import { readNetwork } from './sandbox/network/gtfs-network.ts';
 import { networkMap } from './sandbox/network/network-map.ts';
@@ -28,8 +28,8 @@ import { createStoreProbe } from './telemetry/store-probe.ts';
 import { watchAdmissions } from './telemetry/store-watch.ts';
 import { createTraffic, type UpstreamHealth } from './telemetry/traffic.ts';
 import { watchUpstream } from './telemetry/upstream-watch.ts';
-import { systemClock } from './upstream/clock.ts';
 import type { Mode } from './transit/mode.ts';
+import { systemClock } from './upstream/clock.ts';
 import { coordinateThrough } from './upstream/coordination.ts';
 import { protectUpstream } from './upstream/protection.ts';
 
@@ -37,7 +37,10 @@ import { protectUpstream } from './upstream/protection.ts';
 const NO_KEY = '';
 
 const now = () => new Date();
-const config = readConfigOrExit();
+const config = orExit(() => readConfig(process.env), {
+  expected: ConfigError,
+  intro: 'The configuration is not usable:\n',
+});
 const logger = pino({ level: config.logLevel });
 const deadlines = deadlinesFrom(config.upstreamTimeoutMs);
 const isSandbox = config.upstream.kind === 'sandbox';
@@ -72,7 +75,10 @@ const live = openLive({
   recordPoll: (feed, outcome) => count(instruments.feedPolls, feed, outcome),
   recordBoard: (source, reason, feed) => count(instruments.boards, source, reason, feed),
 });
-const store = watchAdmissions(openStoreOrExit(), instruments);
+const store = watchAdmissions(
+  orExit(() => openStore({ redis, dataDir: config.dataDir, log: logger }), { expected: StoreOpenError }),
+  instruments,
+);
 // Any account will do, known or not: what matters is that there is an answer.
 const isStoreReachable = createStoreProbe(() => store.findAccount('none'));
 const tracing = config.tracing && (await openTracing(config.tracing));
@@ -95,13 +101,7 @@ const app = await buildApp({
 
 const metrics = config.metrics && (await openMetrics(config.metrics));
 
-let isStopping = false;
-// A second signal ends the process at once. SIGTERM is left out, because supervisors repeat it, and what the first one
-// promised to finish must not be dropped.
-const { close } = closeWithGrace({ delay: deadlines.closeMs, logger, skip: ['SIGTERM'] }, async ({ err, signal }) => {
-  isStopping = true;
-  if (err) logger.fatal({ err }, 'stopping after an error that nothing caught');
-  else logger.info({ signal: signal ?? 'SIGTERM' }, 'stopping: finishing the requests in flight');
+closeOnSignal({ delay: deadlines.closeMs, logger }, async () => {
   await app.close();
   await metrics?.close();
   await live.close();
@@ -111,11 +111,6 @@ const { close } = closeWithGrace({ delay: deadlines.closeMs, logger, skip: ['SIG
   await upstream.close();
   await store.close();
   redis?.close();
-});
-
-process.on('SIGTERM', () => {
-  if (isStopping) logger.info('SIGTERM again: still finishing the requests in flight');
-  else close();
 });
 
 await listen();
@@ -149,16 +144,6 @@ function cannotListen({ code, message }: NodeJS.ErrnoException, variable: string
   process.exit(1);
 }
 
-function readConfigOrExit(): Config {
-  try {
-    return readConfig(process.env);
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    process.stderr.write(`The configuration is not usable:\n${error.message}\n`);
-    process.exit(1);
-  }
-}
-
 function upstreamHealth(): UpstreamHealth {
   const { reserveFill, isBreakerOpen } = protection.state();
   return { budgetLeft: reserveFill, isBreakerOpen };
@@ -187,23 +172,6 @@ async function pageOptions({ tileUrl, tileAttribution, securityContact, ...more 
 function findRailOrFerry(productClass: number): Mode | null {
   const mode = findMode(productClass);
   return mode && ['train', 'metro', 'lightrail', 'ferry'].includes(mode) ? mode : null;
-}
-
-function openStoreOrExit(): AccountStore {
-  try {
-    return openStore({ redis, dataDir: config.dataDir, log: logger });
-  } catch (error) {
-    if (!(error instanceof StoreOpenError)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    process.exit(1);
-  }
-}
-
-/** How many files and connections the process may open. */
-function maxDescriptors(): number {
-  const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
-  const limit = Number(userLimits?.open_files?.soft);
-  return limit > 0 ? limit : Number.POSITIVE_INFINITY;
 }
 
 /** The authority's address and keys; without a key the embedded sandbox is started and is the authority. */
