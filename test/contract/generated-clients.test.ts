@@ -109,7 +109,7 @@ console.log(JSON.stringify([
 
 /** The sample of the documentation that imports this. */
 async function readSample(imported: string): Promise<string> {
-  const samples = [...(await readFile('docs/clients.md', 'utf8')).matchAll(/```ts\n(.*?)```/gs)].map(
+  const samples = [...(await readFile('docs/guide/clients.md', 'utf8')).matchAll(/```ts\n(.*?)```/gs)].map(
     ([, code = '']) => code,
   );
   const sample = samples.find((code) => code.includes(`from '${imported}'`));
@@ -169,7 +169,7 @@ describe('the client of npm run client', { timeout: 30_000 }, () => {
     await run('sh', ['-c', `${scripts.client} ${join(own, 'client')} ${address}`]);
     const compilerOptions = { ...TSCONFIG.compilerOptions, exactOptionalPropertyTypes: false, skipLibCheck: false };
     const files = {
-      'sample.ts': await readSample('./client/index.ts'),
+      'sample.ts': (await readSample('./client/index.ts')).replace('http://localhost:3000', address),
       'asking.ts': ASKING,
       'tsconfig.json': JSON.stringify({ compilerOptions }),
     };

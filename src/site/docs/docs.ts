@@ -69,7 +69,7 @@ function navigationOf(guides: readonly Guide[], operations: readonly Operation[]
     },
     {
       title: 'Guides',
-      links: links('polling', 'limits', 'time', 'stops', 'live-data', 'maps', 'streams', 'assistants'),
+      links: links('polling', 'limits', 'time', 'stops', 'live-data', 'maps', 'streams', 'assistants', 'clients'),
     },
     {
       title: 'Reference',

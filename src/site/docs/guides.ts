@@ -12,6 +12,7 @@ export const GUIDE_NAMES = [
   'maps',
   'streams',
   'assistants',
+  'clients',
   'errors',
   'changelog',
 ] as const;
