@@ -38,7 +38,8 @@ export function createThrottle(limits: MailLimits, now: () => Date): Throttle {
 
   function openWindow(known: Window | undefined, lengthMs: number): Window {
     const at = now().getTime();
-    return known && known.endsAt > at ? known : { count: 0, endsAt: at + lengthMs };
+    // A window that ends later than a new one is from before the clock was set back.
+    return known && known.endsAt > at && known.endsAt <= at + lengthMs ? known : { count: 0, endsAt: at + lengthMs };
   }
 
   function check({ count, endsAt }: Window, limit: number, reason: string): void {

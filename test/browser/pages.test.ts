@@ -20,8 +20,6 @@ const FIND_SERIOUS = `axe.run(document, { resultTypes: ['violations'] }).then(({
 const PAGES = [
   '/',
   '/docs',
-  '/docs/quickstart',
-  '/docs/polling',
   '/docs/operations/boards',
   '/docs/errors',
   '/docs/errors/DAILY_LIMIT_EXCEEDED',

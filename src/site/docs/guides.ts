@@ -11,8 +11,8 @@ export const GUIDE_NAMES = [
   'live-data',
   'maps',
   'streams',
-  'assistants',
   'clients',
+  'assistants',
   'errors',
   'changelog',
 ] as const;
