@@ -29,6 +29,7 @@ import { mcp } from './mcp/mcp.ts';
 import { createCheckQueue } from './nearby/check-queue.ts';
 import { createVerdicts, learnFromDepartures, type VerdictStore } from './nearby/verdict.ts';
 import { createOperations } from './operations.ts';
+import { REHEARSALS_IN_WORDS } from './sandbox/rehearsal/rehearsal-case.ts';
 import { createMagicLinks } from './signup/magic-link.ts';
 import { createQuotaMails } from './signup/quota-mails.ts';
 import { type SignupOptions, signup } from './signup/signup.ts';
@@ -141,7 +142,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(drain, { connections, docsUrl });
   if (options.pressureLimits) await app.register(pressure, { limits: options.pressureLimits });
   await app.register(sensible);
-  await app.register(openapi, { operations, publicUrl, docsUrl });
+  await app.register(openapi, { operations, publicUrl, docsUrl, notes: isSandbox ? [REHEARSALS_IN_WORDS] : [] });
 
   await app.register(async (api) => {
     if (pages || instruments) await api.register(requestRecorder, { traffic: pages?.traffic ?? null, instruments });

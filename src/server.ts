@@ -13,6 +13,7 @@ import { REFUSAL_LIMITS } from './http/connection/held-refusals.ts';
 import { openLive } from './live/live.ts';
 import { openRedis } from './redis/shared-redis.ts';
 import { maxDescriptors } from './server/descriptors.ts';
+import { withRehearsals } from './server/rehearsals.ts';
 import { openUpstream } from './server/upstream-source.ts';
 import { readLinkSecret } from './signup/magic-link.ts';
 import { createMailer } from './signup/mailer.ts';
@@ -48,13 +49,9 @@ const sharedTraffic =
   redis && shareTraffic({ store: createRedisTraffic(redis, upstream.source), health: upstreamHealth, now });
 const traffic = sharedTraffic ?? createTraffic(now);
 const shared = redis && coordinateThrough(redis, { ...upstream, limits });
-const protection = protectUpstream({
-  asks: clients.map(({ ask }) => watchUpstream(ask, traffic, instruments)),
-  limits,
-  deadlines,
-  log: logger,
-  ...(shared && { shared }),
-});
+const asks = clients.map(({ ask }) => watchUpstream(ask, traffic, instruments));
+const guard = { asks, limits, deadlines, log: logger };
+const protection = protectUpstream({ ...guard, ...(shared && { shared }) });
 const live = openLive({
   ...upstream,
   ...config.liveFeeds,
@@ -73,7 +70,7 @@ const isStoreReachable = createStoreProbe(() => store.findAccount('none'));
 const tracing = config.tracing && (await openTracing(config.tracing));
 const app = await buildApp({
   config,
-  ask: protection.ask,
+  ask: isSandbox ? withRehearsals(protection.ask, guard) : protection.ask,
   liveBoards: live.boards,
   deadlines,
   access: { store, acceptsTestKeys: isSandbox, burstLimits: config.burstLimits },

@@ -49,11 +49,23 @@ export function createLocalAdmission(options: { now: () => Date; instances: () =
   const { now, instances } = options;
   const clock = { now: () => now().getTime() };
   const remember = <Value extends object | string>(ttl: number) =>
-    new LRUCache<string, Value>({ max: MAX_REMEMBERED, ttl, ttlResolution: 0, perf: clock });
+    // With `max` the memory for all of them would be taken at once.
+    new LRUCache<string, Value>({
+      maxSize: MAX_REMEMBERED,
+      sizeCalculation: () => 1,
+      ttl,
+      ttlResolution: 0,
+      perf: clock,
+    });
   const known = remember<KnownKey>(GRACE_MS);
-  const unknown = remember<UtcDay>(UNKNOWN_TTL_MS);
-  const exhausted = remember<UtcDay>(EXHAUSTED_TTL_MS);
+  const unknown = remember<{ at: number }>(UNKNOWN_TTL_MS);
+  const exhausted = remember<{ day: UtcDay; at: number }>(EXHAUSTED_TTL_MS);
   const counts = remember<KnownCount>(GRACE_MS);
+
+  /** The clock may be set back: what lies ahead then is not recent. */
+  function isRecent(at: number | undefined, withinMs: number): boolean {
+    return at !== undefined && at <= clock.now() && clock.now() < at + withinMs;
+  }
 
   function countOn(day: UtcDay, accountId: string): KnownCount {
     const last = counts.get(accountId);
@@ -61,7 +73,7 @@ export function createLocalAdmission(options: { now: () => Date; instances: () =
   }
 
   return {
-    isUnknown: ({ hash }) => unknown.has(hash),
+    isUnknown: ({ hash }) => isRecent(unknown.get(hash)?.at, UNKNOWN_TTL_MS),
     callerOf: ({ hash }) => known.get(hash) ?? null,
     usedOn(day, accountId) {
       const { used, admittedSince } = countOn(day, accountId);
@@ -70,10 +82,13 @@ export function createLocalAdmission(options: { now: () => Date; instances: () =
 
     recall({ hash, accountId }, day, count) {
       const caller = known.get(hash);
-      if (!caller || clock.now() - caller.verifiedAt >= RECORD_TTL_MS) return null;
+      if (!caller || !isRecent(caller.verifiedAt, RECORD_TTL_MS)) return null;
       const limit = PLANS[caller.plan].dailyLimit;
       if (limit === null) return { kind: 'admitted', caller, day, count, used: 0 };
-      return exhausted.get(accountId) === day ? { kind: 'exhausted', caller, day, count, used: limit } : null;
+      const spent = exhausted.get(accountId);
+      return spent?.day === day && isRecent(spent.at, EXHAUSTED_TTL_MS)
+        ? { kind: 'exhausted', caller, day, count, used: limit }
+        : null;
     },
 
     admitWhileAway({ hash, accountId }, day, count) {
@@ -92,7 +107,7 @@ export function createLocalAdmission(options: { now: () => Date; instances: () =
     learn({ hash, accountId }, day, count, answer) {
       if (answer.kind === 'unknown') {
         known.delete(hash);
-        unknown.set(hash, day);
+        unknown.set(hash, { at: clock.now() });
         return null;
       }
       const { kind, plan, used } = answer;
@@ -101,7 +116,8 @@ export function createLocalAdmission(options: { now: () => Date; instances: () =
       known.set(hash, { ...caller, verifiedAt: clock.now() });
       counts.set(accountId, { day, used, admittedSince: 0 });
       // Where several did not fit, one may.
-      if (kind === 'exhausted' && used >= (PLANS[plan].dailyLimit ?? 0)) exhausted.set(accountId, day);
+      if (kind === 'exhausted' && used >= (PLANS[plan].dailyLimit ?? 0))
+        exhausted.set(accountId, { day, at: clock.now() });
       return { kind, caller, day, count, used };
     },
 

@@ -50,7 +50,9 @@ export function createFinishedAnswers({ maxBytes, now }: { maxBytes: number; now
   return {
     find(key, priority) {
       const answer = answers.get(key);
-      if (!answer || now() >= answer.validUntil) return null;
+      const leftMs = answer ? answer.validUntil - now() : 0;
+      // More than a minute is left only when the clock was set back.
+      if (!answer || leftMs <= 0 || leftMs > MINUTE_MS) return null;
       return answer.priority !== null && isHigher(priority, answer.priority) ? null : answer;
     },
     keep(key, priority, { body: content, freshness, changesAt = Number.POSITIVE_INFINITY }) {

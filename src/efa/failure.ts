@@ -87,12 +87,20 @@ function withoutMarkup(text: string): string {
 
 /** The error for a connection that is refused, lost or too slow. */
 export function toUpstreamError(error: unknown, timeoutMs: number): ApiError {
-  if (error instanceof Error && error.name === 'TimeoutError') {
+  const isLate = error instanceof Error && (error.name === 'TimeoutError' || codeOf(error) === CONNECT_TIMEOUT);
+  if (isLate) {
     return upstreamTimeout(timeoutMs, error);
   }
   return new ApiError('UPSTREAM_ERROR', 'The transport authority could not be reached. Try again later.', {
     cause: error,
   });
+}
+
+/** The connection, TLS included, was not there in time. */
+const CONNECT_TIMEOUT = 'UND_ERR_CONNECT_TIMEOUT';
+
+function codeOf(error: Error): unknown {
+  return (error as NodeJS.ErrnoException).code;
 }
 
 /** From 1 to 3,600 seconds; null when the header is missing, or neither a number of seconds nor a date. */

@@ -5,7 +5,8 @@ import { legModeSchema } from '../transit/mode.ts';
 import { latitudeSchema, longitudeSchema, positionSchema } from '../transit/stop.ts';
 import { formatTimestamp, minutesBetween, timestampSchema } from '../transit/time.ts';
 import { countChanges, destinationOf, isCancelled, type Journey, originOf } from './journey.ts';
-import type { Leg, LegEnd } from './leg.ts';
+import type { Leg } from './leg.ts';
+import type { LegEnd } from './leg-end.ts';
 
 const legStop = {
   stop_id: z
@@ -48,11 +49,10 @@ const legSchema = z
       })
       .meta({ id: 'LegDestination', description: 'Where a leg ends.' }),
     duration_minutes: z.int().min(0).meta({ description: 'Whole minutes by the best-known times', example: 20 }),
-    distance_metres: z
-      .int()
-      .min(0)
-      .nullable()
-      .meta({ description: 'Metres of a walk, null where only a straight line is known; null on a ride' }),
+    distance_metres: z.int().min(0).nullable().meta({
+      description:
+        'Metres of a walk, as the authority says or along its path, null where it gives neither; null on a ride',
+    }),
     stops: z.int().min(0).meta({ description: 'Number of stops between the ends; 0 on a walk' }),
     is_live: z.boolean().meta({ description: 'Whether the vehicle is tracked; false on a walk' }),
     path: z.array(positionSchema).meta({

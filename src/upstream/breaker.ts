@@ -38,6 +38,12 @@ export interface Breaker {
   isOpen(): boolean;
 }
 
+/** For an authority whose failures are made on purpose: a call is always made. */
+export const alwaysClosed: Breaker = {
+  permit: () => ({ isProbe: false, succeeded() {}, failed() {}, withdrawn() {} }),
+  isOpen: () => false,
+};
+
 export function createBreaker({ now }: { now: () => number }): Breaker {
   let failuresInARow = 0;
   let pauseMs = FIRST_PAUSE_MS;
@@ -46,7 +52,9 @@ export function createBreaker({ now }: { now: () => number }): Breaker {
   function permit(): Permit {
     const isProbe = nextProbeAt !== null;
     if (nextProbeAt !== null) {
-      if (now() < nextProbeAt) throw new BreakerOpenError(nextProbeAt - now());
+      const waitMs = nextProbeAt - now();
+      // A longer wait than any pause comes of a clock that was set back.
+      if (waitMs > 0 && waitMs <= MAX_PAUSE_MS) throw new BreakerOpenError(waitMs);
       nextProbeAt = now() + pauseMs;
     }
     return { isProbe, succeeded, failed: isProbe ? probeFailed : failed, withdrawn: isProbe ? probeAgain : () => {} };
@@ -66,7 +74,8 @@ export function createBreaker({ now }: { now: () => number }): Breaker {
   function probeFailed(): void {
     if (nextProbeAt === null) return;
     pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2);
-    nextProbeAt = Math.max(nextProbeAt, now() + pauseMs);
+    const later = now() + pauseMs;
+    nextProbeAt = nextProbeAt - now() <= MAX_PAUSE_MS ? Math.max(nextProbeAt, later) : later;
   }
 
   function probeAgain(): void {

@@ -20,6 +20,8 @@ const STALE_PATIENCE_MS = 3000;
 /** How long the same question is not asked again after a failure. */
 const FAILURE_MEMORY_MS = 1000;
 const MAX_FAILURES = 10_000;
+/** The clocks of instances differ by less. An answer from further ahead is from before the clock was set back. */
+const MAX_AHEAD_MS = 60_000;
 /** How many requests within a few minutes make a question popular. */
 const POPULAR = 3;
 
@@ -53,7 +55,7 @@ export function createCachedAsk(layers: {
   const { now } = clock;
   const counts = { upstream: 0, joined: 0, cache: 0, staleBusy: 0, staleFailing: 0, refused: 0, failed: 0 };
   const popularity = createPopularity({ now });
-  const failures = new LRUCache<string, ApiError>({
+  const failures = new LRUCache<string, { error: ApiError; at: number }>({
     max: MAX_FAILURES,
     ttl: FAILURE_MEMORY_MS,
     ttlResolution: 0,
@@ -94,7 +96,7 @@ export function createCachedAsk(layers: {
   async function refresh(asked: Asked, purpose: Ticket['purpose'], options: AskOptions) {
     const { priority = 'low', accounts, signal } = options;
     const failure = failures.get(asked.key);
-    if (failure) throw failure;
+    if (failure && failure.at <= now()) throw failure.error;
     const ticket = createTicket(priority, purpose, accounts);
     const { flight, isOurs } = flights.join(asked.key, ticket, (shared) => fetch(asked, shared));
     const patienceMs = purpose === 'refresh' ? flight.startedAt + STALE_PATIENCE_MS - now() : deadlines.requestMs;
@@ -121,7 +123,7 @@ export function createCachedAsk(layers: {
       });
     } catch (error) {
       const wasAsked = !(error instanceof BudgetExhaustedError) && !(error instanceof BreakerOpenError);
-      if (error instanceof ApiError && wasAsked) failures.set(key, error);
+      if (error instanceof ApiError && wasAsked) failures.set(key, { error, at: now() });
       throw error;
     }
   }
@@ -138,7 +140,7 @@ export function createCachedAsk(layers: {
   }
 
   function isFresh({ retrievedAt }: KeptAnswer, window: FreshnessWindow): boolean {
-    return now() < freshUntil(retrievedAt, window, budget.stretch());
+    return retrievedAt < now() + MAX_AHEAD_MS && now() < freshUntil(retrievedAt, window, budget.stretch());
   }
 
   async function fromCache(

@@ -139,6 +139,27 @@ describe('what is remembered', () => {
   });
 });
 
+describe.each([
+  ['back by an hour', -3_600_000],
+  ['back by a day', -86_400_000],
+  ['forwards by an hour', 3_600_000],
+  ['forwards by a day', 86_400_000],
+])('when the clock is set %s', (_name, ms) => {
+  it('nothing that was remembered before stands in for the store', async () => {
+    store.answer = async () => admitted('pro', 1);
+    await admissions.admit(key);
+    later(ms);
+    store.answer = async () => ({ kind: 'unknown' });
+    expect(await admissions.admit(key)).toBeNull();
+    later(ms);
+    store.answer = exhausted;
+    expect((await admissions.admit(key))?.kind).toBe('exhausted');
+    later(ms);
+    store.answer = async () => admitted('free', 1);
+    expect((await admissions.admit(key))?.kind).toBe('admitted');
+  });
+});
+
 describe('while the store is away', () => {
   it('keys verified in the last ten minutes go on; then and any other key: 503', async () => {
     await admissions.admit(key);

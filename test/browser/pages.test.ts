@@ -19,8 +19,6 @@ const FIND_SERIOUS = `axe.run(document, { resultTypes: ['violations'] }).then(({
     .map(({ id, nodes }) => id + ': ' + nodes.map((node) => node.html.slice(0, 160) + ' ' + (node.any[0]?.message ?? '')).join(' | ')))`;
 const PAGES = [
   '/docs',
-  '/docs/quickstart',
-  '/docs/polling',
   '/docs/operations/boards',
   '/docs/errors',
   '/docs/errors/DAILY_LIMIT_EXCEEDED',

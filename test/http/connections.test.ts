@@ -17,7 +17,7 @@ afterEach(async () => {
   await app.close();
 });
 
-async function start(options: Partial<TestAppOptions>): Promise<void> {
+async function start({ host = '127.0.0.1', ...options }: Partial<TestAppOptions> & { host?: string }): Promise<void> {
   connections = [];
   app = await buildTestApp({ upstream: 'http://127.0.0.1:1/v1/tp', now: '2026-04-15T06:00:00Z', ...options });
   app.post('/form', async () => ({ status: 'received' }));
@@ -25,7 +25,7 @@ async function start(options: Partial<TestAppOptions>): Promise<void> {
     await sleep(500);
     return { status: 'slow' };
   });
-  await app.listen({ port: 0, host: '127.0.0.1' });
+  await app.listen({ port: 0, host });
 }
 
 async function open(): Promise<RawConnection> {
@@ -147,6 +147,17 @@ describe('connections', () => {
     const statuses = [];
     for (const address of addresses) statuses.push(await statusOf(await connectFrom(address)));
     expect(statuses).toEqual([200, 200, 503, 200]);
+  });
+
+  it('of a server that listens on :: come over IPv4 and IPv6, each counted by its own address', async () => {
+    await start({ host: '::', connectionLimits: { max: 100, maxPerAddress: 1 } });
+    const { port } = app.server.address() as AddressInfo;
+    for (const address of ['127.0.0.1', '[::1]']) {
+      expect((await fetch(`http://${address}:${port}/healthz`)).status).toBe(200);
+    }
+    expect(await statusOf(await connectFrom('127.0.0.1'))).toBe(503);
+    expect(await statusOf(await connectFrom('::1'))).toBe(503);
+    expect(await statusOf(await connectFrom('2001:db8::1'))).toBe(200);
   });
 
   it.each<[string, TestAppOptions['trustProxy'], string, number]>([

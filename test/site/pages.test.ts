@@ -22,6 +22,7 @@ const PAGES = [
   '/docs/live-data',
   '/docs/maps',
   '/docs/streams',
+  '/docs/clients',
   '/docs/assistants',
   '/docs/changelog',
   '/docs/operations/departures',
@@ -77,6 +78,12 @@ describe('every page', () => {
       [...body.matchAll(/<(?:script|link|img)[^>]*(?:src|href)="([^"]*)"/g)].filter(([, to]) => !to?.startsWith('/')),
     ).toEqual([]);
     expect(body).not.toMatch(/<style| style="|<script>| on\w+="/);
+  });
+
+  it.each(PAGES)('%s is drawn without waiting for a script', async (url) => {
+    const { body } = await open(url);
+    const scripts = body.match(/<script[^>]*>/g) ?? [];
+    expect(scripts.filter((tag) => !/ type="module"| defer/.test(tag))).toEqual([]);
   });
 
   it('every link within the site leads somewhere', async () => {

@@ -56,12 +56,14 @@ async function departuresSoon({ stopId }: DepartureMonitorQuestion) {
   return { payload: departureMonitorSchema.parse(JSON.parse(answer)), retrievedAt: now };
 }
 
+let loaded = 0;
 /** The samples as they stand in the guide, with another `fetch` and another clock. */
 async function loadSamples(simulated: Simulated): Promise<Samples> {
   const shared = globalThis as { simulated?: Simulated };
   shared.simulated = simulated;
   const code = `const { fetch, setTimeout } = globalThis.simulated;\n${CLIENT}\n${CURRENT}`;
-  return import(`data:text/javascript,${encodeURIComponent(code)}`);
+  loaded++;
+  return import(`data:text/javascript,${encodeURIComponent(`${code}\n// ${loaded}`)}`);
 }
 
 async function openFreeAccount(): Promise<string> {
@@ -118,4 +120,43 @@ it('the client of the guide keeps six boards for a whole day within a Free key',
   const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0));
   expect(Math.max(...gaps)).toBeLessThan(11 * 60_000);
   expect(shown).toBeGreaterThan(asked.length);
+});
+
+it('the client of the guide waits as its table says, keeps the tag, and stops where asking again is of no use', async () => {
+  const stop = new AbortController();
+  const waits: number[] = [];
+  const tags: string[] = [];
+  const fresh = { etag: '"a"', 'cache-control': 'private, max-age=15', age: '5', ratelimit: '"daily";r=900;t=60' };
+  const unavailable = () => new Response('{}', { status: 503, headers: { 'retry-after': '5' } });
+  const answers = [
+    () => Response.json({ boards: [] }, { headers: fresh }),
+    () => new Response(null, { status: 304, headers: fresh }),
+    unavailable,
+    unavailable,
+    unavailable,
+    () => Promise.reject(new TypeError('no connection')),
+    () => new Response('{}', { status: 429, headers: { 'retry-after': '41' } }),
+    () => new Response(null, { status: 304, headers: { ...fresh, ratelimit: '"daily";r=0;t=600' } }),
+    () => Response.json({ error: { message: 'The key is revoked.' } }, { status: 401 }),
+  ];
+  const { pollBoards } = await loadSamples({
+    async fetch(_url, { headers }) {
+      tags.push(headers['If-None-Match'] ?? '');
+      return (await answers.shift()?.()) ?? Response.error();
+    },
+    setTimeout(done, ms) {
+      waits.push(ms / 1000);
+      done();
+    },
+  });
+
+  const options = { url: URL_OF_SERVICE, key: 'k', stops: STOPS, signal: stop.signal, onBoards: () => {} };
+  await expect(pollBoards(options)).rejects.toThrow('The key is revoked.');
+  const wanted = [10, 10, 5, 10, 20, 40, 41, 600];
+  expect(waits).toHaveLength(wanted.length);
+  for (const [index, seconds] of wanted.entries()) {
+    expect(waits[index]).toBeGreaterThanOrEqual(seconds);
+    expect(waits[index]).toBeLessThanOrEqual(seconds * 1.1 + 1e-9);
+  }
+  expect(tags).toEqual(['', ...Array(8).fill('"a"')]);
 });

@@ -48,6 +48,9 @@ export interface TestAppOptions
   sendsKey?: boolean;
 }
 
+/** The latest ones are kept. */
+const MAX_LINES = 20_000;
+
 /** The whole service in front of the given authority; the one builder for an app under test. */
 export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
   const {
@@ -62,14 +65,18 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
   const now = typeof options.now === 'string' ? () => clock.now : options.now;
   const client = typeof upstream === 'string' ? connect(upstream, options, now) : { ask: upstream, close: () => {} };
   const { store, apiKey } = await openTestAccess(clock.now, options.store);
-  const lines: string[] = [];
+  let lines: string[] = [];
+  const keepLine = (line: string) => {
+    if (lines.length >= MAX_LINES) lines = lines.slice(MAX_LINES / 2);
+    lines.push(line);
+  };
   const app = await buildApp({
     config: { publicUrl, docsUrl: `${publicUrl}/docs`, trustProxy },
     ask: client.ask,
     access: { store, acceptsTestKeys, ...(options.burstLimits && { burstLimits: options.burstLimits }) },
     now,
     sleep: options.sleep ?? (() => new Promise(() => {})),
-    logger: pino({ level: 'trace' }, { write: (line: string) => lines.push(line) }),
+    logger: pino({ level: 'trace' }, { write: keepLine }),
     ...(pages && { pages }),
     ...(options.isStoreReachable && { isStoreReachable: options.isStoreReachable }),
     ...(options.instruments && { instruments: options.instruments }),

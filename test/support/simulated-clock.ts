@@ -4,6 +4,8 @@ import type { Clock } from '#src/upstream/clock.ts';
 export interface SimulatedClock extends Clock {
   advance(ms: number): Promise<void>;
   advanceTo(moment: number): Promise<void>;
+  /** Somebody sets the clock; timers do not notice. */
+  set(moment: number): void;
 }
 
 interface Timer {
@@ -40,6 +42,10 @@ export function createSimulatedClock(start: string | number): SimulatedClock {
     },
     advance: (ms) => advanceTo(moment + ms),
     advanceTo,
+    set(target) {
+      for (const timer of timers) timer.at += target - moment;
+      moment = target;
+    },
   };
 }
 

@@ -20,6 +20,7 @@ async function open() {
 }
 
 function show(description, { operation, key }) {
+  const ownKey = key || keptKey();
   const ui = SwaggerUIBundle({
     spec: toTryOut(description, operation),
     domNode: place,
@@ -30,8 +31,18 @@ function show(description, { operation, key }) {
     defaultModelsExpandDepth: -1,
     // With deep links Swagger UI puts a link inside of a button, which screen readers cannot tell apart.
     deepLinking: false,
-    onComplete: () => key && ui.preauthorizeApiKey('apiKey', key),
+    onComplete: () => ownKey && ui.preauthorizeApiKey('apiKey', ownKey),
   });
+}
+
+// The key that the explorer keeps in this browser; one of a sandbox may be that of another sandbox.
+function keptKey() {
+  try {
+    const kept = localStorage.getItem('transit-key');
+    return kept?.startsWith('tis_live_') ? kept : null;
+  } catch {
+    return null;
+  }
 }
 
 // The one operation, or all; asked from this server, whatever its public name is.

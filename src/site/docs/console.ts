@@ -14,7 +14,7 @@ export function consoleSection(testKey: string | null, operation = ''): Html {
 <p>${
     testKey
       ? html`The key of this sandbox is filled in: <code id="test-key">${testKey}</code>`
-      : html`Press Authorize in the console and paste your key. No key yet? <a href="/signup">Get one</a>.`
+      : html`The key that you have used in the explorer in this browser is filled in; or press Authorize and paste yours. No key yet? <a href="/signup">Get one</a>.`
   }</p>
 <p><button type="button" id="open-console" data-operation="${operation}" data-key="${testKey}" hidden>Open the console</button></p>
 <noscript><p class="notice">The console needs JavaScript. The samples above run without it.</p></noscript>

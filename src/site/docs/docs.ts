@@ -69,7 +69,7 @@ function navigationOf(guides: readonly Guide[], operations: readonly Operation[]
     },
     {
       title: 'Guides',
-      links: links('polling', 'limits', 'time', 'stops', 'live-data', 'maps', 'streams', 'assistants'),
+      links: links('polling', 'limits', 'time', 'stops', 'live-data', 'maps', 'streams', 'clients', 'assistants'),
     },
     {
       title: 'Reference',
@@ -78,10 +78,20 @@ function navigationOf(guides: readonly Guide[], operations: readonly Operation[]
   ];
 }
 
-function guidePage({ name, title, summary, body }: Guide, { plansContact }: DocsOptions): Page {
+function guidePage({ name, title, summary, body, sections }: Guide, { plansContact }: DocsOptions): Page {
   const places = { 'plans contact': plansContactText(plansContact), codes: errorTable() };
-  const draw = (testKey: string | null) => fillIn(body, { ...places, 'test key': keyNotice(testKey) });
+  const contents = contentsOf(sections);
+  const draw = (testKey: string | null) =>
+    html`<div class="guide"><div class="prose">${fillIn(body, { ...places, 'test key': keyNotice(testKey) })}</div>${contents}</div>`;
   return { path: `/docs/${name}`, title, description: summary, draw };
+}
+
+/** The headings of a long guide, beside it where there is room. */
+function contentsOf(sections: Guide['sections']): Html | null {
+  const linked = sections.filter(({ anchor }) => anchor !== '');
+  if (linked.length < 3) return null;
+  return html`<nav class="on-page" aria-label="On this page"><p>On this page</p>
+<ul>${linked.map(({ anchor, heading }) => html`<li><a href="#${anchor}">${heading}</a></li>`)}</ul></nav>`;
 }
 
 function operationPages(operation: Operation, publicUrl: string): Page[] {

@@ -58,12 +58,16 @@ export function listFields(body: z.ZodType, example: object): (Field | Variant)[
   return fieldsOf(root ?? {}, '');
 }
 
+/** A longer list of values is not repeated in the place of a type. */
+const MOST_SHOWN = 9;
+
 /** "integer", "array of strings", "MANY_SEATS, FEW_SEATS or null" */
 export function typeName(schema: Schema, resolve: (schema: Schema) => Schema = (same) => same): string {
   const types = [schema.type ?? 'object'].flat();
   const orNull = types.includes('null') ? ' or null' : '';
   const [type = ''] = types.filter((one) => one !== 'null');
-  if (schema.enum) return schema.enum.filter((one) => one !== null).join(', ') + orNull;
+  if (schema.enum && schema.enum.length <= MOST_SHOWN)
+    return schema.enum.filter((one) => one !== null).join(', ') + orNull;
   if (type !== 'array') return type + orNull;
   const item = resolve(schema.items ?? {});
   if (item.prefixItems) return `array of pairs${orNull}`;

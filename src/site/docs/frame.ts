@@ -54,7 +54,13 @@ ${body}
 function list(navigation: readonly NavigationGroup[], path: string, label: string): Html {
   return html`<nav aria-label="${label}">${navigation.map(
     ({ title, links }) => html`<p>${title}</p>
-<ul>${links.map(({ href, label }) => html`<li><a href="${href}"${href === path && html` aria-current="page"`}>${label}</a></li>`)}</ul>
+<ul>${links.map(({ href, label }) => html`<li><a href="${href}"${current(href, path)}>${label}</a></li>`)}</ul>
 `,
   )}</nav>`;
+}
+
+/** The page itself, or the one that it belongs to, as an error belongs to the errors. */
+function current(href: string, path: string): Html | false {
+  if (href === path) return html` aria-current="page"`;
+  return href !== '/docs' && path.startsWith(`${href}/`) && html` aria-current="true"`;
 }

@@ -11,6 +11,7 @@ export const GUIDE_NAMES = [
   'live-data',
   'maps',
   'streams',
+  'clients',
   'assistants',
   'errors',
   'changelog',

@@ -68,12 +68,18 @@ function rendererFor(publicUrl: string) {
       return html`<a href="${toPageLink(href)}">${{ markup: this.parser.parseInline(tokens) }}</a>`.markup;
     },
     table(this: { parser: { parseInline(tokens: Token[]): string } }, { header, rows }: Tokens.Table) {
-      const cell = ({ tokens, align }: Tokens.TableCell, tag: 'th' | 'td') =>
-        `<${tag}${tag === 'th' ? ' scope="col"' : ''}${align === 'right' ? ' class="number"' : ''}>${this.parser.parseInline(tokens)}</${tag}>`;
-      const body = rows.map((row) => `<tr>${row.map((one) => cell(one, 'td')).join('')}</tr>\n`);
-      return `<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>
-<thead><tr>${header.map((one) => cell(one, 'th')).join('')}</tr></thead>
-<tbody>${body.join('')}</tbody></table></div>\n`;
+      const className = (align: Tokens.TableCell['align']) => align === 'right' && html` class="number"`;
+      const inside = (tokens: Token[]): Html => ({ markup: this.parser.parseInline(tokens) });
+      const head = header.map(({ tokens, align }) => html`<th scope="col"${className(align)}>${inside(tokens)}</th>`);
+      const body = rows.map((row) => {
+        const label = (column: number) => plainText(header[column]?.text ?? '');
+        return html`<tr>${row.map(({ tokens, align }, column) => html`<td data-label="${label(column)}"${className(align)}>${inside(tokens)}</td>`)}</tr>
+`;
+      });
+      return html`<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>
+<thead><tr>${head}</tr></thead>
+<tbody>${body}</tbody></table></div>
+`.markup;
     },
   };
 }

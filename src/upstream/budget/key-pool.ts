@@ -52,7 +52,8 @@ export function createKeyPool({ meters, clock }: { meters: readonly Meter[]; clo
 
   function closureOf(key: number): Closure | undefined {
     const closure = closures.get(key);
-    if (!closure || now() < closure.until) return closure;
+    // A closure from ahead is from before the clock was set back.
+    if (!closure || (closure.since <= now() && now() < closure.until)) return closure;
     closures.delete(key);
     return undefined;
   }

@@ -22,6 +22,9 @@ export interface Limits {
 /** A second, and 50 ms because the network may deliver two calls closer together than they were sent. */
 export const RATE_WINDOW_MS = 1050;
 
+/** Smaller steps of the clock change hardly anything. */
+const CLOCK_STEP_MS = 60_000;
+
 export interface ProcessMeter extends Meter {
   spent(): number;
   /** Takes over the count of a shared meter, and whether that meter has just granted a call. */
@@ -36,21 +39,30 @@ export function createProcessMeter(
 ): ProcessMeter {
   let day = dayOf(now());
   let spent = presumedSpent(now(), dailyBudget);
+  let latest = now();
   let starts: number[] = [];
-  let pausedUntil = 0;
+  let pause = { from: 0, until: 0 };
 
   function today(): number {
-    if (dayOf(now()) !== day) {
-      day = dayOf(now());
+    const moment = now();
+    if (dayOf(moment) !== day) {
+      day = dayOf(moment);
       spent = 0;
+    } else if (moment < latest - CLOCK_STEP_MS) {
+      // The clock was set back: by the new time less of the day has been handed out.
+      spent = Math.min(spent, presumedSpent(moment, dailyBudget));
     }
+    latest = moment;
     return spent;
   }
 
   return {
     take(floor) {
       const moment = now();
-      if (moment < pausedUntil) return { isTaken: false, why: 'paused', waitMs: pausedUntil - moment };
+      // A pause from ahead is from before the clock was set back.
+      if (pause.from <= moment && moment < pause.until) {
+        return { isTaken: false, why: 'paused', waitMs: pause.until - moment };
+      }
       if (today() + 1 > spendLimit(moment, dailyBudget, floor)) {
         return { isTaken: false, why: 'day', waitMs: waitForFloor(moment, dailyBudget, spent, floor) };
       }
@@ -65,7 +77,8 @@ export function createProcessMeter(
       return { isTaken: true };
     },
     pause(ms) {
-      pausedUntil = Math.max(pausedUntil, now() + ms);
+      const until = now() + ms;
+      pause = { from: now(), until: pause.from <= now() ? Math.max(pause.until, until) : until };
     },
     reserveFill: () => reserveFill(now(), dailyBudget, today()),
     spent: today,

@@ -1,0 +1,193 @@
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseKey } from '#src/access/keys.ts';
+import type { AccountStore } from '#src/access/store.ts';
+import { issueTestKey } from '#test/support/access.ts';
+import { buildProbeApp, type ProbeApp } from '#test/support/probe-app.ts';
+import { openTestStore, startRedis, type TestRedis } from '#test/support/redis.ts';
+
+/** In docs/operations.md: a revocation or a change of plan is in force everywhere after so long. */
+const IN_FORCE_AFTER_MS = 10_000;
+const DAY_MS = 86_400_000;
+
+let redis: TestRedis;
+let admin: Redis;
+let stores: AccountStore[];
+let apps: [ProbeApp, ProbeApp];
+
+beforeAll(async () => {
+  redis = await startRedis();
+  admin = new Redis(redis.url);
+  stores = [await openTestStore([redis.url]), await openTestStore([redis.url])];
+  const now = '2026-11-21T10:00:00Z';
+  const [one, other] = await Promise.all(stores.map((store) => buildProbeApp({ store, now })));
+  apps = [one as ProbeApp, other as ProbeApp];
+}, 30_000);
+afterAll(async () => {
+  for (const app of apps) await app.close();
+  for (const store of stores) await store.close();
+  admin.disconnect();
+  await redis.stop();
+});
+
+const register = () => stores[0] as AccountStore;
+const keyOf = (text: string) => parseKey(text) as NonNullable<ReturnType<typeof parseKey>>;
+
+function setClocks(moment: string | number): void {
+  for (const { clock } of apps) clock.now = new Date(moment);
+}
+function later(ms: number): void {
+  setClocks(apps[0].clock.now.getTime() + ms);
+}
+
+/** The statuses of one request to each instance. */
+const askBoth = async (key: string) =>
+  (await Promise.all(apps.map((app) => app.ask(key)))).map((answer) => answer.statusCode);
+
+async function revoke(key: string): Promise<void> {
+  const { accountId, hash } = keyOf(key);
+  await register().revokeKey(accountId, hash, apps[0].clock.now);
+}
+
+describe('a key that both instances know', () => {
+  it.each(['free', 'developer'] as const)(
+    'is refused by both at once when it is revoked, on the %s plan',
+    async (plan) => {
+      const key = await issueTestKey(register(), { plan });
+      expect(await askBoth(key)).toEqual([200, 200]);
+      await revoke(key);
+      expect(await askBoth(key)).toEqual([401, 401]);
+    },
+  );
+
+  it('is refused by both after ten seconds at most when it is revoked, on the Pro plan', async () => {
+    const key = await issueTestKey(register(), { plan: 'pro' });
+    expect(await askBoth(key)).toEqual([200, 200]);
+    await revoke(key);
+    later(IN_FORCE_AFTER_MS - 1);
+    expect(await askBoth(key)).toEqual([200, 200]);
+    later(1);
+    expect(await askBoth(key)).toEqual([401, 401]);
+  });
+
+  it.each([
+    ['free', 'pro'],
+    ['free', 'developer'],
+    ['pro', 'free'],
+    ['pro', 'developer'],
+    ['developer', 'free'],
+  ] as const)('has the limits of its new plan on both after ten seconds at most: %s to %s', async (before, after) => {
+    const key = await issueTestKey(register(), { plan: before });
+    await askBoth(key);
+    await register().setPlan(keyOf(key).accountId, after);
+    later(IN_FORCE_AFTER_MS);
+    const limits = await Promise.all(apps.map(async (app) => (await app.ask(key)).headers['x-ratelimit-limit']));
+    const expected = { free: '1000', developer: '50000', pro: undefined }[after];
+    expect(limits).toEqual([expected, expected]);
+  });
+
+  it('is admitted again when its account was spent and has a higher plan', async () => {
+    const key = await issueTestKey(register());
+    const { accountId, hash } = keyOf(key);
+    const day = '20261121';
+    await register().admit({ accountId, keyHash: hash, day, count: 1000, sender: 'test' });
+    expect(await askBoth(key)).toEqual([429, 429]);
+    await register().setPlan(accountId, 'developer');
+    later(IN_FORCE_AFTER_MS);
+    expect(await askBoth(key)).toEqual([200, 200]);
+  });
+});
+
+describe('under load', () => {
+  /** Requests of both instances, some of which fail and are given back; how many were served. */
+  async function load(key: string, rounds: number, between: (round: number) => unknown): Promise<number> {
+    let served = 0;
+    const asked: Promise<void>[] = [];
+    const ask = async (app: ProbeApp, url: string) => {
+      const { statusCode } = await app.ask(key, url);
+      if (url.endsWith('failing')) expect(statusCode).toBe(504);
+      else expect(statusCode).toBe(200);
+      if (statusCode === 200) served++;
+    };
+    for (let round = 0; round < rounds; round++) {
+      for (const app of apps) asked.push(ask(app, '/v1/probe'), ask(app, '/v1/probe/failing'), ask(app, '/v1/probe'));
+      await between(round);
+    }
+    await Promise.all(asked);
+    return served;
+  }
+
+  const usageOf = async (key: string, days: string[]) => register().readUsage(keyOf(key).accountId, days);
+  const sum = (counts: number[]) => counts.reduce((total, count) => total + count, 0);
+
+  it.each(['free', 'pro'] as const)(
+    'every request counts once, on one of the two days, when the day ends: %s',
+    async (plan) => {
+      const key = await issueTestKey(register(), { plan });
+      setClocks('2026-11-21T23:59:59.900Z');
+      const served = await load(key, 40, (round) => {
+        later(5);
+        return round % 10 === 0 ? apps[0].ask(key) : undefined;
+      });
+      await expect.poll(async () => sum(await usageOf(key, ['20261121', '20261122']))).toBe(served + 4);
+      expect(Math.min(...(await usageOf(key, ['20261121', '20261122'])))).toBeGreaterThan(0);
+    },
+  );
+
+  it.each(['free', 'pro'] as const)(
+    'every request counts once when the clocks jump, back and forth: %s',
+    async (plan) => {
+      const key = await issueTestKey(register(), { plan });
+      const noon = Date.parse('2026-11-25T12:00:00Z');
+      const moments = [0, 3_600_000, -3_600_000, DAY_MS, -DAY_MS, 0, 59_000, -59_000].map((ms) => noon + ms);
+      const served = await load(key, moments.length * 3, async (round) => {
+        setClocks(moments[round % moments.length] ?? noon);
+        await new Promise(setImmediate);
+      });
+      await expect.poll(async () => sum(await usageOf(key, ['20261124', '20261125', '20261126']))).toBe(served);
+    },
+  );
+});
+
+it('Redis loses everything while requests are served: keys are unknown then, nothing is a 5xx, and what is restored counts', async () => {
+  setClocks('2026-12-01T10:00:00Z');
+  const day = '20261201';
+  const texts = [await issueTestKey(register()), await issueTestKey(register(), { plan: 'pro' })];
+  const statuses = new Set<number>();
+  const saved = await Promise.all(
+    texts.map(async (text) => {
+      const { accountId, hash } = keyOf(text);
+      const account = await register().findAccount(accountId);
+      const record = (await register().listKeys(accountId)).find((key) => key.hash === hash);
+      if (!account || !record) throw new Error('the account is there');
+      const { revokedAt: _revokedAt, lastUsedOn: _lastUsedOn, ...kept } = record;
+      return { account, record: kept };
+    }),
+  );
+  const ask = async () => {
+    for (const text of texts) for (const status of await askBoth(text)) statuses.add(status);
+  };
+
+  await ask();
+  for (let round = 0; round < 20; round++) await Promise.all([ask(), round === 10 ? admin.flushall() : ask()]);
+  later(IN_FORCE_AFTER_MS);
+  expect(await Promise.all(texts.map(askBoth))).toEqual([
+    [401, 401],
+    [401, 401],
+  ]);
+  expect([...statuses].sort()).toEqual([200, 401]);
+
+  for (const { account, record } of saved) {
+    await register().openAccount(account);
+    await register().addKey(record, 5);
+  }
+  later(IN_FORCE_AFTER_MS);
+  for (let round = 0; round < 5; round++)
+    expect(await Promise.all(texts.map(askBoth))).toEqual([
+      [200, 200],
+      [200, 200],
+    ]);
+  for (const text of texts) {
+    await expect.poll(() => register().readUsage(keyOf(text).accountId, [day])).toEqual([10]);
+  }
+});

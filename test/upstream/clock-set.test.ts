@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { statusFailure } from '#test/support/made-up-upstream.ts';
+import { createProtected } from '#test/support/protected.ts';
+
+const HOUR_MS = 3_600_000;
+
+describe.each([
+  ['back by an hour', -HOUR_MS],
+  ['back by a day', -24 * HOUR_MS],
+  ['forwards by an hour', HOUR_MS],
+  ['forwards by a day', 24 * HOUR_MS],
+])('when the clock is set %s', (_name, ms) => {
+  it('answers from before are not taken for fresh', async () => {
+    const { clock, upstream, ask } = createProtected();
+    await ask();
+    clock.set(clock.now() + ms);
+    expect((await ask()).value?.freshness?.source).toBe('upstream');
+    expect(upstream.calls).toHaveLength(2);
+    expect((await ask()).value?.freshness?.source).toBe('cache');
+  });
+
+  it('a question that has failed is asked again', async () => {
+    const { clock, upstream, ask } = createProtected();
+    upstream.outcome = () => statusFailure(500);
+    await ask();
+    upstream.outcome = () => null;
+    clock.set(clock.now() + ms);
+    expect((await ask()).error).toBeUndefined();
+  });
+
+  it('the breaker still closes within five seconds of the return of the authority', async () => {
+    const { clock, protection, upstream, ask } = createProtected();
+    upstream.outcome = () => statusFailure(500);
+    for (let stop = 0; stop < 5; stop++) await ask(`${stop}`);
+    expect(protection.state().isBreakerOpen).toBe(true);
+    upstream.outcome = () => null;
+    clock.set(clock.now() + ms);
+    for (let second = 0; second < 5; second++) {
+      await clock.advance(1000);
+      await ask(`after-${second}`);
+    }
+    expect(protection.state().isBreakerOpen).toBe(false);
+  });
+
+  it('a key that the authority has paused is used again within a minute', async () => {
+    const { clock, upstream, ask } = createProtected();
+    upstream.outcome = () => statusFailure(429, 300);
+    await ask('paused');
+    upstream.outcome = () => null;
+    clock.set(clock.now() + ms);
+    await clock.advance(61_000);
+    expect((await ask('after')).error).toBeUndefined();
+  });
+});
