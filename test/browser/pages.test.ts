@@ -17,12 +17,7 @@ const FIND_SERIOUS = `axe.run(document, { resultTypes: ['violations'] }).then(({
   violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => id + ': ' + nodes.map((node) => node.html.slice(0, 160) + ' ' + (node.any[0]?.message ?? '')).join(' | ')))`;
-const PAGES = [
-  '/docs',
-  '/docs/operations/boards',
-  '/docs/errors',
-  '/docs/errors/DAILY_LIMIT_EXCEEDED',
-];
+const PAGES = ['/docs', '/docs/operations/boards', '/docs/errors', '/docs/errors/DAILY_LIMIT_EXCEEDED'];
 
 let browser: Browser;
 let front: Front;
