@@ -10,6 +10,8 @@ WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json ./
 COPY src ./src
+# The pages of the documentation.
+COPY docs/guide ./docs/guide
 # What is kept between starts when there is no Redis.
 RUN mkdir /data && chown node:node /data
 ENV DATA_DIR=/data

@@ -1,18 +1,25 @@
 import { playDay } from './economy/day.ts';
 import { createDemand, type Scenario } from './economy/demand.ts';
+import { describeLiveDay, liveFiguresOf } from './economy/live-report.ts';
 import { countFewestCalls } from './economy/oracle.ts';
 import { describeDay, figuresOf, givenWay } from './economy/report.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
  * Plays a day of requests on a simulated clock through the cache, single flight, budget and verdicts of the service.
- * `node bench/economy.ts [modest|scarce|growing] [seed]`
+ * `node bench/economy.ts [modest|scarce|growing|modest-live|scarce-live|wide-live] [seed]`
+ *
+ * The days that end in `live` have timetables and realtime feeds, and boards are put together from both.
  */
 const SCENARIOS = {
   modest: { requests: 30_000, stops: 200, places: 250, shape: 'weekday' },
   scarce: { requests: 1_000_000, stops: 2_000, places: 4_000, shape: 'weekday' },
   // From too little to too much, to see in which order things give way.
   growing: { requests: 1_000_000, stops: 1_000, places: 20_000, shape: 'growing' },
+  'modest-live': { requests: 30_000, stops: 200, places: 250, shape: 'weekday', hasFeeds: true },
+  // A million requests for departures, and a tenth as many others.
+  'scarce-live': { requests: 1_111_111, stops: 2_000, places: 4_000, shape: 'weekday', hasFeeds: true },
+  'wide-live': { requests: 1_111_111, stops: 8_000, places: 16_000, shape: 'weekday', hasFeeds: true },
 } as const satisfies Record<string, Scenario>;
 
 const [only, seed = '1'] = process.argv.slice(2);
@@ -21,9 +28,9 @@ print(describeMachine());
 for (const [name, scenario] of Object.entries(SCENARIOS)) {
   if (only && only !== name) continue;
   const startedAt = performance.now();
-  const { requests, stops } = scenario;
+  const { requests, stops, hasFeeds = false }: Scenario = scenario;
   const demand = createDemand(scenario, Number(seed));
-  const day = await playDay(demand, stops);
+  const day = await playDay(demand, stops, { hasFeeds });
   const figures = figuresOf(day);
   const fewest = countFewestCalls(demand, stops);
 
@@ -36,6 +43,18 @@ for (const [name, scenario] of Object.entries(SCENARIOS)) {
 
   hold('never more than 5 calls in any second', figures.mostCallsInASecond <= 5);
   hold('at most 60,000 calls in the day', figures.callsInTheDay <= 60_000);
+  if (hasFeeds) {
+    const live = liveFiguresOf(day);
+    for (const line of describeLiveDay(day)) print(line);
+    hold('no departures refused', live.departuresRefused === 0);
+    if (name === 'modest-live') {
+      const today = await playDay(demand, stops);
+      print(`calls of the same day without feeds: ${today.calls.length}`);
+      hold('not more calls than without feeds', day.calls.length <= today.calls.length);
+    }
+    if (name !== 'wide-live') hold('nothing live is older than 45 seconds', live.oldestLiveMs <= 45_000);
+    continue;
+  }
   if (name === 'modest') {
     hold('nothing refused', figures.refused === 0);
     hold('no departures older than their fresh window', figures.oldestMs <= 15_000);

@@ -2,95 +2,170 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { startRedis } from '#test/support/redis.ts';
 import { load } from './hit-path/load.ts';
+import { startHafas, startNginx } from './hit-path/peers.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
  * The cost of a request that is answered from the cache: processor time of the server per request, as a ratio to Fastify
- * sending a Buffer of the same size in the same run. Rounds are measured in turn; the median of the rounds counts.
- * `node bench/hit-path.ts [rounds] [seconds of each measurement]`
+ * sending a Buffer of the same size with the same headers. Each measurement is paired with one of bare Fastify directly
+ * before it; the median of the rounds counts. The service runs as in production: its log, its metrics, its limits.
+ * `node bench/hit-path.ts [rounds] [milliseconds of each measurement]`
  */
-const [rounds = '6', seconds = '2'] = process.argv.slice(2);
+const [rounds = '6', milliseconds = '1000'] = process.argv.slice(2);
 const CONNECTIONS = 32;
-const PATH = '/v1/departures?stop=200060&limit=20';
-const FORMS = {
-  'as it is': '',
-  zstd: 'Accept-Encoding: zstd\r\n',
-  '304': 'If-None-Match: *\r\n',
-};
+const BOARD = '/v1/departures?stop=200060&limit=20';
+const TRIP = '/v1/trips?from=202091&to=G2095102';
+const HEADERS_OF_CONNECTION = ['connection', 'keep-alive', 'content-length', 'date', 'transfer-encoding'];
 
-interface Server {
-  port: number;
-  /** Of an unlimited plan; none for the bare server. */
-  apiKey: string;
-  child: ChildProcess;
+type Keys = Record<'pro' | 'developer' | 'free' | 'usedUp' | 'unknown', string[]>;
+
+interface Measured {
+  name: string;
+  server: { port: number; cpu(): Promise<number> };
+  request: string | readonly string[];
+  status: number;
+  /** What it is compared with; by default Fastify that sends the board. */
+  baseline?: Measured;
 }
 
 print(describeMachine());
 const redis = await startRedis();
-const withRedis = await start('service', redis.url);
-const service = await start('service');
-const bodyBytes = await sizeOfBody(service);
-const bare = await start('bare', String(bodyBytes));
-print(`rounds: ${rounds} of ${seconds} s each; ${CONNECTIONS} connections; body of ${bodyBytes} bytes\n`);
+const services = { Redis: await start('service', redis.url), 'a file': await start('service') };
+const [board, trip] = [await fetchFrom(services.Redis, BOARD), await fetchFrom(services.Redis, TRIP)];
+const [bare, bareTrip] = [await startBare(board), await startBare(trip)];
+const nginx = await startNginx(bare.port);
+const hafas = await startHafas({ departures: JSON.parse(board.body).departures, realtimeDataUpdatedAt: 0 });
+for (const service of Object.values(services)) await useUp(service);
 
-const results: Record<string, { cost: number; ratio: number }[]> = {};
-for (const server of [bare, service, withRedis]) await measure(server, '');
+const bareBoard = measured('bare Fastify, board', bare, get(BOARD));
+const bareJourneys = measured('bare Fastify, trip', bareTrip, get(BOARD));
+const all = [
+  ...Object.entries(services).flatMap(([store, service]) => formsOf(service, `accounts in ${store}`)),
+  measured(
+    'nginx with proxy_cache, no key',
+    { port: nginx.port, cpu: async () => nginx.cpuMicroseconds() },
+    get(BOARD),
+  ),
+  ...(hafas
+    ? [
+        measured(
+          'hafas-rest-api, stub client, no key',
+          { port: hafas.port, cpu: async () => hafas.cpuMicroseconds() },
+          get('/stops/200060/departures?pretty=false'),
+        ),
+      ]
+    : []),
+];
+print(
+  `rounds: ${rounds} of ${milliseconds} ms each; ${CONNECTIONS} connections; a board of ${board.body.length} bytes, a trip of ${trip.body.length}\n`,
+);
+for (const one of [bareBoard, bareJourneys, ...all]) await costOf(one);
+
+const results = new Map<string, { cost: number; ratio: number }[]>();
 for (let round = 0; round < Number(rounds); round++) {
-  const bareCost = await measure(bare, '');
-  note('bare Fastify', bareCost, bareCost);
-  for (const [form, header] of Object.entries(FORMS)) {
-    note(`${form}, accounts in Redis`, await measure(withRedis, header), bareCost);
-    note(`${form}, accounts in a file`, await measure(service, header), bareCost);
+  for (const one of all) {
+    const baseline = one.baseline ?? bareBoard;
+    const bareCost = await costOf(baseline);
+    note(baseline.name, bareCost, bareCost);
+    note(one.name, await costOf(one), bareCost);
   }
 }
-print('                                  CPU µs/request    ratio to bare Fastify (range)');
-for (const [name, measured] of Object.entries(results)) {
-  const costs = sorted(measured.map(({ cost }) => cost));
-  const ratios = sorted(measured.map(({ ratio }) => ratio));
+print(`${' '.repeat(46)}CPU µs/request  of bare Fastify (range)`);
+for (const [name, values] of results) {
+  const costs = sorted(values.map(({ cost }) => cost));
+  const ratios = sorted(values.map(({ ratio }) => ratio));
   const range = `(${ratios[0]?.toFixed(2)} to ${ratios.at(-1)?.toFixed(2)})`;
   print(
-    `  ${name.padEnd(32)} ${median(costs).toFixed(1).padStart(10)} ${median(ratios).toFixed(2).padStart(18)} ${range}`,
+    `  ${name.padEnd(44)} ${median(costs).toFixed(1).padStart(12)} ${median(ratios).toFixed(2).padStart(12)} ${range}`,
   );
 }
-for (const { child } of [bare, service, withRedis]) child.disconnect();
+if (!hafas) print('  hafas-rest-api was not measured: the npm registry could not be reached.');
+for (const { child } of [bare, bareTrip, ...Object.values(services)]) child.disconnect();
+nginx.stop();
+hafas?.stop();
 await redis.stop();
 
+function formsOf(service: Server, where: string): Measured[] {
+  const { pro, developer, free, usedUp, unknown } = service.keys;
+  const form = (name: string, request: string | readonly string[], status = 200) =>
+    measured(`${name}, ${where}`, service, request, status);
+  return [
+    form('board, Pro', requests(BOARD, pro)),
+    form('board, Developer', requests(BOARD, developer)),
+    form('board, Free', requests(BOARD, free)),
+    form('board, Pro, zstd', requests(BOARD, pro, 'Accept-Encoding: zstd')),
+    form('board, Pro, 304', requests(BOARD, pro, 'If-None-Match: *'), 304),
+    { ...form('trip, Pro', requests(TRIP, pro)), baseline: bareJourneys },
+    { ...form('trip, Pro, br', requests(TRIP, pro, 'Accept-Encoding: br')), baseline: bareJourneys },
+    { ...form('trip, Pro, zstd', requests(TRIP, pro, 'Accept-Encoding: zstd')), baseline: bareJourneys },
+    form('401', requests(BOARD, unknown), 401),
+    form('429, used up', requests(BOARD, usedUp), 429),
+  ];
+}
+
+function measured(name: string, server: Measured['server'], request: Measured['request'], status = 200): Measured {
+  return { name, server, request, status };
+}
+
 function note(name: string, cost: number, bareCost: number): void {
-  results[name] = [...(results[name] ?? []), { cost, ratio: bareCost / cost }];
+  results.set(name, [...(results.get(name) ?? []), { cost, ratio: bareCost / cost }]);
+}
+
+/** Microseconds of the server's processor time for one request. */
+async function costOf({ server, request, status }: Measured): Promise<number> {
+  const before = await server.cpu();
+  const { port } = server;
+  const done = await load({ port, connections: CONNECTIONS, durationMs: Number(milliseconds), request, status });
+  return ((await server.cpu()) - before) / done.requests;
+}
+
+interface Server {
+  port: number;
+  keys: Keys;
+  child: ChildProcess;
+  cpu(): Promise<number>;
+}
+
+function startBare({ body, headers }: { body: string; headers: object }): Promise<Server> {
+  return start('bare', String(body.length), JSON.stringify(headers));
 }
 
 async function start(...options: string[]): Promise<Server> {
   const child = fork(new URL('./hit-path/server.ts', import.meta.url), options);
-  const [{ port, apiKey }] = await once(child, 'message');
-  return { child, port, apiKey };
+  const [{ port, keys }] = await once(child, 'message');
+  const cpu = async () => {
+    child.send('cpu');
+    const [{ cpuMicroseconds }] = await once(child, 'message');
+    return cpuMicroseconds;
+  };
+  return { child, port, keys, cpu };
 }
 
-/** Microseconds of the server's processor time for one request. */
-async function measure({ port, child, apiKey }: Server, header: string): Promise<number> {
-  const before = await cpuOf(child);
-  const { requests } = await load({
-    port,
-    connections: CONNECTIONS,
-    durationMs: Number(seconds) * 1000,
-    request: get(header, apiKey),
-  });
-  return ((await cpuOf(child)) - before) / requests;
+async function fetchFrom({ port, keys }: Server, path: string) {
+  const authorization = `Bearer ${keys.pro[0]}`;
+  const url = `http://127.0.0.1:${port}${path}`;
+  // The second answer comes from the cache, as those that are measured.
+  await fetch(url, { headers: { authorization } });
+  const response = await fetch(url, { headers: { authorization, 'accept-encoding': 'identity' } });
+  const headers = [...response.headers].filter(([name]) => !HEADERS_OF_CONNECTION.includes(name));
+  return { body: await response.text(), headers: Object.fromEntries(headers) };
 }
 
-async function cpuOf(child: ChildProcess): Promise<number> {
-  child.send('cpu');
-  const [{ cpuMicroseconds }] = await once(child, 'message');
-  return cpuMicroseconds;
+async function useUp({ port, keys }: Server): Promise<void> {
+  const headers = { authorization: `Bearer ${keys.usedUp[0]}` };
+  for (;;) {
+    const response = await fetch(`http://127.0.0.1:${port}${BOARD}`, { headers });
+    await response.arrayBuffer();
+    if (response.status === 429) return;
+  }
 }
 
-async function sizeOfBody({ port, apiKey }: Server): Promise<number> {
-  const headers = { 'accept-encoding': 'identity', authorization: `Bearer ${apiKey}` };
-  const response = await fetch(`http://127.0.0.1:${port}${PATH}`, { headers });
-  return (await response.arrayBuffer()).byteLength;
+function requests(path: string, keys: readonly string[], ...headers: string[]): string[] {
+  return keys.map((key) => get(path, `Authorization: Bearer ${key}`, ...headers));
 }
 
-function get(header: string, apiKey: string): string {
-  return `GET ${PATH} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${apiKey}\r\n${header}\r\n`;
+function get(path: string, ...headers: string[]): string {
+  return [`GET ${path} HTTP/1.1`, 'Host: localhost', ...headers, '', ''].join('\r\n');
 }
 
 function sorted(values: number[]): number[] {

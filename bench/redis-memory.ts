@@ -51,6 +51,8 @@ await measure(`its count of one day, from ${SENDERS.length} instances`, keys.len
   }
 });
 
+await describeAccount(keys[0] ?? '');
+
 const apiKey = crypto.randomUUID();
 const sandbox = await startSandbox({ apiKey, now });
 const client = createEfaClient({ url: sandbox.url, apiKey, timeoutMs: 8000, now });
@@ -80,6 +82,17 @@ async function measure(what: string, count: number, fill: () => Promise<void>): 
   const before = await usedBytes();
   await fill();
   print(`${what.padEnd(46)} ${Math.round(((await usedBytes()) - before) / count)} bytes`);
+}
+
+/** Which of it stays for how long. */
+async function describeAccount(key: string): Promise<void> {
+  const id = parseKey(key)?.accountId ?? '';
+  for (const name of (await inspector.keys(`*${id}*`)).sort()) {
+    const [bytes, seconds] = await Promise.all([inspector.memory('USAGE', name), inspector.ttl(name)]);
+    print(
+      `   ${name.replace(id, 'ID').padEnd(40)} ${bytes} bytes, ${seconds < 0 ? 'kept' : `kept ${Math.ceil(seconds / 86_400)} days`}`,
+    );
+  }
 }
 
 async function usedBytes(): Promise<number> {

@@ -29,8 +29,13 @@ import { mcp } from './mcp/mcp.ts';
 import { createCheckQueue } from './nearby/check-queue.ts';
 import { createVerdicts, learnFromDepartures, type VerdictStore } from './nearby/verdict.ts';
 import { createOperations } from './operations.ts';
+import { REHEARSALS_IN_WORDS } from './sandbox/rehearsal/rehearsal-case.ts';
+import { createMagicLinks } from './signup/magic-link.ts';
+import { createQuotaMails } from './signup/quota-mails.ts';
 import { type SignupOptions, signup } from './signup/signup.ts';
 import { textBoard } from './site/board/text-board.ts';
+import { wallBoard, wallPage } from './site/board/wall-board.ts';
+import { createWallLinks } from './site/board/wall-link.ts';
 import { createErrorPage } from './site/error-page.ts';
 import { createLayout } from './site/layout.ts';
 import { type SiteOptions, site } from './site/site.ts';
@@ -41,7 +46,7 @@ import { readiness } from './telemetry/readiness.ts';
 import { requestRecorder } from './telemetry/request-recorder.ts';
 import type { IsStoreReachable } from './telemetry/store-probe.ts';
 
-type MadeHere = 'layout' | 'operations' | 'answers' | 'publicUrl' | 'docsUrl' | 'isSandbox' | 'now';
+type MadeHere = 'layout' | 'wallLinks' | 'operations' | 'answers' | 'publicUrl' | 'docsUrl' | 'isSandbox' | 'now';
 
 /** What the pages need beside the API. */
 export type PageOptions = Omit<SiteOptions & SignupOptions, MadeHere>;
@@ -112,6 +117,21 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   });
 
   const layout = createLayout({ isSandbox, publicUrl });
+  const wallLinks = pages && createWallLinks({ secret: pages.linkSecret, kind: isSandbox ? 'test' : 'live' });
+  const board = pages &&
+    wallLinks && { drawPage: (stop: string) => wallPage(stop, { ...pages, isSandbox, wallLinks }) };
+  const quotaMails =
+    pages &&
+    createQuotaMails({
+      ...pages,
+      mailContext: { publicUrl, docsUrl, isSandbox },
+      createLink: createMagicLinks({ secret: pages.linkSecret, publicUrl, now }).createQuotaMailsUrl,
+      log: app.log,
+    });
+  const callerChecks = {
+    ...(wallLinks && { readLinkedKey: wallLinks.readKey }),
+    ...(quotaMails && { onCounted: quotaMails.note }),
+  };
   const refusals = options.refusalLimits && createHeldRefusals({ limits: options.refusalLimits, now, sleep });
   await app.register(errorHandler, { docsUrl, refusals, ...(pages && { drawError: createErrorPage(layout) }) });
   await app.register(cors);
@@ -124,20 +144,22 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(drain, { connections, docsUrl });
   if (options.pressureLimits) await app.register(pressure, { limits: options.pressureLimits });
   await app.register(sensible);
-  await app.register(openapi, { operations, publicUrl, docsUrl });
+  await app.register(openapi, { operations, publicUrl, docsUrl, notes: isSandbox ? [REHEARSALS_IN_WORDS] : [] });
 
   await app.register(async (api) => {
     if (pages || instruments) await api.register(requestRecorder, { traffic: pages?.traffic ?? null, instruments });
-    await api.register(access, { ...options.access, now });
+    await api.register(access, { ...options.access, ...callerChecks, now });
     await api.register(operationRoutes, { operations, answers, now });
     await api.register(streamRoutes, { operations, answers, docsUrl, now, times: options.streamTimes });
     await api.register(mcp, { operations, answers, docsUrl });
-    await api.register(textBoard, { answers, docsUrl, isSandbox, now });
+    await api.register(textBoard, { answers, docsUrl, isSandbox, now, ...(board && { drawPage: board.drawPage }) });
+    if (board) await api.register(wallBoard, { answers, now });
   });
 
-  if (pages) {
+  if (pages && wallLinks) {
     const page = {
       ...pages,
+      wallLinks,
       layout,
       operations,
       answers,

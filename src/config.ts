@@ -62,6 +62,7 @@ const environment = z.object({
   SECURITY_CONTACT: z
     .url({ protocol: /^(mailto|https)$/, error: 'must be a mailto: or https:// URL' })
     .default('mailto:security@localhost'),
+  PLANS_CONTACT: z.url({ protocol: /^(mailto|https)$/, error: 'must be a mailto: or https:// URL' }).optional(),
   TILE_URL: z
     .string()
     .regex(/^https?:\/\/[^\s"'<>;,]+$/, 'must be a URL')
@@ -108,6 +109,8 @@ export interface Config {
   /** What links in mails are signed with; null: a secret kept in `dataDir`, which instances of the sandbox may share. */
   readonly linkSecret: string | null;
   readonly securityContact: string;
+  /** Where callers ask for another plan; null: the documentation names nobody. */
+  readonly plansContact: string | null;
   /** Template of the explorer's map tiles; null: a plain background. */
   readonly tileUrl: string | null;
   readonly tileAttribution: string;
@@ -168,6 +171,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     mailsPerHour: data.MAILS_PER_HOUR,
     linkSecret: data.LINK_SECRET ?? null,
     securityContact: data.SECURITY_CONTACT,
+    plansContact: data.PLANS_CONTACT ?? null,
     tileUrl: data.TILE_URL ?? null,
     tileAttribution: data.TILE_ATTRIBUTION,
     logLevel: data.LOG_LEVEL,

@@ -6,16 +6,14 @@ import { buildApp, type PageOptions } from './app.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { createEfaClient } from './efa/client.ts';
 import { deadlinesFrom } from './efa/deadlines.ts';
-import { findMode } from './efa/product-class.ts';
 import { defaultConnectionLimits } from './http/connection/connection-limits.ts';
-import { maxDescriptors } from './http/connection/descriptors.ts';
 import { REFUSAL_LIMITS } from './http/connection/held-refusals.ts';
 import { openLive } from './live/live.ts';
-import { closeOnSignal, orExit } from './process-exit.ts';
 import { openRedis } from './redis/shared-redis.ts';
-import { readNetwork } from './sandbox/network/gtfs-network.ts';
-import { networkMap } from './sandbox/network/network-map.ts';
-import { startSandbox } from './sandbox/server.ts';
+import { maxDescriptors } from './server/descriptors.ts';
+import { closeOnSignal, orExit } from './server/process-exit.ts';
+import { withRehearsals } from './server/rehearsals.ts';
+import { openUpstream } from './server/upstream-source.ts';
 import { readLinkSecret } from './signup/magic-link.ts';
 import { createMailer } from './signup/mailer.ts';
 import { count, createInstruments } from './telemetry/instruments.ts';
@@ -28,24 +26,21 @@ import { createStoreProbe } from './telemetry/store-probe.ts';
 import { watchAdmissions } from './telemetry/store-watch.ts';
 import { createTraffic, type UpstreamHealth } from './telemetry/traffic.ts';
 import { watchUpstream } from './telemetry/upstream-watch.ts';
-import type { Mode } from './transit/mode.ts';
 import { systemClock } from './upstream/clock.ts';
 import { coordinateThrough } from './upstream/coordination.ts';
 import { protectUpstream } from './upstream/protection.ts';
-
-/** For an authority on this machine that asks for none. */
-const NO_KEY = '';
 
 const now = () => new Date();
 const config = orExit(() => readConfig(process.env), {
   expected: ConfigError,
   intro: 'The configuration is not usable:\n',
 });
-const logger = pino({ level: config.logLevel });
+// Lines are written in the background, several at once when there are many; when the process exits, the rest is written.
+const logger = pino({ level: config.logLevel }, pino.destination({ sync: false }));
 const deadlines = deadlinesFrom(config.upstreamTimeoutMs);
 const isSandbox = config.upstream.kind === 'sandbox';
 
-const upstream = await openUpstream(config);
+const upstream = await openUpstream(config, now);
 const clients = upstream.apiKeys.map((apiKey) =>
   createEfaClient({ url: upstream.url, apiKey, timeoutMs: deadlines.callMs, now }),
 );
@@ -56,13 +51,9 @@ const sharedTraffic =
   redis && shareTraffic({ store: createRedisTraffic(redis, upstream.source), health: upstreamHealth, now });
 const traffic = sharedTraffic ?? createTraffic(now);
 const shared = redis && coordinateThrough(redis, { ...upstream, limits });
-const protection = protectUpstream({
-  asks: clients.map(({ ask }) => watchUpstream(ask, traffic, instruments)),
-  limits,
-  deadlines,
-  log: logger,
-  ...(shared && { shared }),
-});
+const asks = clients.map(({ ask }) => watchUpstream(ask, traffic, instruments));
+const guard = { asks, limits, deadlines, log: logger };
+const protection = protectUpstream({ ...guard, ...(shared && { shared }) });
 const live = openLive({
   ...upstream,
   ...config.liveFeeds,
@@ -84,7 +75,7 @@ const isStoreReachable = createStoreProbe(() => store.findAccount('none'));
 const tracing = config.tracing && (await openTracing(config.tracing));
 const app = await buildApp({
   config,
-  ask: protection.ask,
+  ask: isSandbox ? withRehearsals(protection.ask, guard) : protection.ask,
   liveBoards: live.boards,
   deadlines,
   access: { store, acceptsTestKeys: isSandbox, burstLimits: config.burstLimits },
@@ -150,13 +141,20 @@ function upstreamHealth(): UpstreamHealth {
 }
 
 /** What the pages need of the configuration, and no more of it. */
-async function pageOptions({ tileUrl, tileAttribution, securityContact, ...more }: Config): Promise<PageOptions> {
+async function pageOptions({
+  tileUrl,
+  tileAttribution,
+  securityContact,
+  plansContact,
+  ...more
+}: Config): Promise<PageOptions> {
   const { smtpUrl, mailFrom, mailsPerHour, dataDir, linkSecret } = more;
   return {
     tileUrl,
     tileAttribution,
-    networkMap: upstream.network && networkMap(upstream.network, findRailOrFerry),
+    networkMap: upstream.networkMap,
     securityContact,
+    plansContact,
     traffic,
     upstreamHealth,
     live: live.report,
@@ -166,24 +164,6 @@ async function pageOptions({ tileUrl, tileAttribution, securityContact, ...more 
     mailLimits: { perHour: mailsPerHour },
     linkSecret: linkSecret ?? (await keptLinkSecret()),
   };
-}
-
-/** Buses go everywhere: with them nothing else could be seen on the map. */
-function findRailOrFerry(productClass: number): Mode | null {
-  const mode = findMode(productClass);
-  return mode && ['train', 'metro', 'lightrail', 'ferry'].includes(mode) ? mode : null;
-}
-
-/** The authority's address and keys; without a key the embedded sandbox is started and is the authority. */
-async function openUpstream({ upstream }: Config) {
-  if (upstream.kind === 'authority') {
-    const { url, apiKeys } = upstream;
-    return { url, source: url, apiKeys: apiKeys.length > 0 ? apiKeys : [NO_KEY], network: null, close: async () => {} };
-  }
-  const apiKey = crypto.randomUUID();
-  const network = readNetwork();
-  const sandbox = await startSandbox({ apiKey, now, network });
-  return { url: sandbox.url, source: 'sandbox', apiKeys: [apiKey], network, close: sandbox.close };
 }
 
 async function keptLinkSecret(): Promise<string> {

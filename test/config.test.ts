@@ -21,6 +21,7 @@ describe('the configuration', () => {
     docsUrl: 'http://localhost:3000/docs',
     upstream: { kind: 'sandbox' },
     upstreamTimeoutMs: 8000,
+    liveFeeds: { mode: 'on', feedsUrl: null },
     redisUrls: [],
     dataDir: './data',
     mailsPerHour: 1000,
@@ -49,6 +50,8 @@ describe('the configuration', () => {
       'UPSTREAM_URL',
       'UPSTREAM_API_KEY',
       'UPSTREAM_TIMEOUT_MS',
+      'LIVE_FEEDS',
+      'LIVE_FEEDS_URL',
       'REDIS_URL',
       'DATA_DIR',
       'LOG_LEVEL',
@@ -72,6 +75,8 @@ describe('the configuration', () => {
       UPSTREAM_URL: 'https://upstream.example/v1/tp/',
       UPSTREAM_API_KEY: ' one, two ',
       UPSTREAM_TIMEOUT_MS: '500',
+      LIVE_FEEDS: 'shadow',
+      LIVE_FEEDS_URL: 'https://feeds.example/',
       MAILS_PER_HOUR: '50',
       LOG_LEVEL: 'debug',
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/',
@@ -87,6 +92,7 @@ describe('the configuration', () => {
       docsUrl: 'https://docs.example/api',
       upstream: { kind: 'authority', url: 'https://upstream.example/v1/tp', apiKeys: ['one', 'two'] },
       upstreamTimeoutMs: 500,
+      liveFeeds: { mode: 'shadow', feedsUrl: 'https://feeds.example' },
       mailsPerHour: 50,
       logLevel: 'debug',
       tracing: { endpoint: 'http://collector:4318' },
@@ -98,6 +104,13 @@ describe('the configuration', () => {
         pro: { perSecond: 30, burst: 40 },
       },
     });
+  });
+
+  it('polls no feed with a key of the authority unless it is told to', () => {
+    expect(readConfig({ UPSTREAM_API_KEY: 'key' }).liveFeeds.mode).toBe('off');
+    expect(readConfig({ UPSTREAM_API_KEY: 'key', LIVE_FEEDS: 'on' }).liveFeeds.mode).toBe('on');
+    expect(readConfig({ LIVE_FEEDS: 'off' }).liveFeeds.mode).toBe('off');
+    expect(problemsOf({ LIVE_FEEDS: 'yes' })).toBe('LIVE_FEEDS must be one of off, shadow, on');
   });
 
   it.each<[string, unknown]>([

@@ -53,6 +53,20 @@ describe('the process', () => {
     expect(await answer.json()).toMatchObject({ stop_name: 'Town Hall Station' });
   });
 
+  it('rehearses failures in front of the sandbox, and they touch no other question', async () => {
+    server = await startServerProcess();
+    const statusOf = async (stop: string) => {
+      const headers = { authorization: `Bearer ${server?.apiKey}` };
+      return (await fetch(`${server?.baseUrl}/v1/departures?stop=${stop}`, { headers })).status;
+    };
+    for (const stop of ['99000502', '99000503']) expect(await statusOf(stop)).toBe(Number(stop.slice(-3)));
+    expect(await statusOf('200070')).toBe(200);
+    const { info } = (await (await fetch(`${server.baseUrl}/openapi.json`)).json()) as {
+      info: { description: string };
+    };
+    expect(info.description).toContain('`502` the authority fails');
+  });
+
   it('asks the configured upstream and starts no sandbox', async () => {
     upstream = await startUpstream(json({ version: '10.6.21.17', locations: [] }));
     server = await startServerProcess({ UPSTREAM_URL: upstream.url });

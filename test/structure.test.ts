@@ -27,7 +27,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   mcp: ['answers', 'http', 'operation', 'errors'],
   telemetry: ['efa', 'live', 'redis', 'transit', 'errors', 'error-messages'],
   site: ['answers', 'operation', 'departures', 'http', 'access', 'live', 'telemetry', 'transit', 'errors'],
-  signup: ['site', 'http', 'access', 'errors', 'error-messages', 'limit-messages'],
+  signup: ['site', 'http', 'access', 'transit', 'errors', 'error-messages', 'limit-messages'],
   sandbox: [],
 };
 /** The tops of the program may import everything. */

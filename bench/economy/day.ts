@@ -10,7 +10,9 @@ import { sleep } from '#src/upstream/clock.ts';
 import { type Protection, protectUpstream } from '#src/upstream/protection.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
 import { createRandom, type Plan, type Request } from './demand.ts';
+import { openLiveDepartures } from './live-departures.ts';
 import { createAuthority, stopId, stopsNear } from './network.ts';
+import { createTimetableAuthority } from './timetable-authority.ts';
 
 /** `fresh`: within its window; `stretched`: within the stretched window; `stale`: beyond it; `refused`: 503. */
 export type Outcome = 'fresh' | 'stretched' | 'stale' | 'refused';
@@ -22,12 +24,18 @@ export interface Answered {
   outcome: Outcome;
   /** In milliseconds; null for a refused request. */
   age: number | null;
+  /** Whether the answer calls a departure live; false on days without feeds. */
+  isLive: boolean;
 }
 
 export interface Day {
   answered: Answered[];
   /** Moments of the calls since the beginning of the day. */
   calls: number[];
+  /** How many of them polled a feed. */
+  polls: number;
+  /** How many boards came from where; empty on days without feeds. */
+  boardSources: ReadonlyMap<string, number>;
   /** Moments at which a background check was refused because calls were scarce. */
   checksGivenUp: number[];
   counts: Protection['counts'];
@@ -39,11 +47,15 @@ const CALLS_FOR_CHECKS = 8;
 const LIMITS = { rps: 5, dailyBudget: 60_000 };
 const silent = { info() {}, warn() {}, error() {} };
 
-/** Plays the demand on a simulated clock through the cache, single flight, budget and verdicts of the service. */
-export async function playDay(demand: readonly Request[], stops: number): Promise<Day> {
+/**
+ * Plays the demand on a simulated clock through the cache, single flight, budget and verdicts of the service, and on a
+ * day with feeds through its poller, timelines and overlay.
+ */
+export async function playDay(demand: readonly Request[], stops: number, { hasFeeds = false } = {}): Promise<Day> {
   const clock = createSimulatedClock(MIDNIGHT);
   const now = () => new Date(clock.now());
-  const authority = createAuthority(clock, createRandom(1));
+  const timetable = hasFeeds ? createTimetableAuthority(clock, createRandom(1), stops) : null;
+  const authority = timetable ?? createAuthority(clock, createRandom(1));
   const protection = protectUpstream({ asks: [authority.ask], limits: LIMITS, log: silent, clock });
   const verdicts = createVerdicts(now);
   const askAuthority = learnFromDepartures(protection.ask, verdicts);
@@ -55,20 +67,24 @@ export async function playDay(demand: readonly Request[], stops: number): Promis
     sleep: (ms) => sleep(clock, ms),
     log: silent,
   });
+  const liveDepartures =
+    timetable && openLiveDepartures({ ask: askAuthority, authority: timetable, protection, clock });
+  const freshMs = liveDepartures ? { ...FRESH_MS, departures: LIVE_FRESH_MS } : FRESH_MS;
   const answered: Answered[] = [];
   const checksGivenUp: number[] = [];
 
-  async function ask(request: Request): Promise<Freshness> {
+  async function ask(request: Request): Promise<{ freshness: Freshness; isLive?: boolean }> {
     const options = { priority: PLANS[request.plan].priority };
+    if (request.kind === 'departures' && liveDepartures) return liveDepartures.find(request.stop, options.priority);
     if (request.kind === 'departures') {
       const question = { kind: 'departureMonitor', stopId: stopId(request.stop), modes: ['bus'], at: null } as const;
       const { freshness } = await askAuthority(question, options);
-      return freshness as Freshness;
+      return { freshness: freshness as Freshness };
     }
     if (request.kind === 'trips') {
       const ends = { from: stopId(request.from), to: stopId(request.to) };
       const { freshness } = await askAuthority({ kind: 'trip', ...ends, at: null, isArrival: false }, options);
-      return freshness as Freshness;
+      return { freshness: freshness as Freshness };
     }
     const place = { lat: -30 - request.place / 100, lng: 150, radiusMetres: 500 };
     const { freshness } = await askAuthority({ kind: 'coord', ...place }, options);
@@ -93,20 +109,21 @@ export async function playDay(demand: readonly Request[], stops: number): Promis
     );
     checkQueue.add(live.unchecked);
     if (live.unchecked.length > 0 && limited.callsLeft() > 0) checksGivenUp.push(clock.now() - MIDNIGHT);
-    return freshness as Freshness;
+    return { freshness: freshness as Freshness };
   }
 
   async function play(request: Request): Promise<void> {
     const { kind, plan } = request;
     try {
-      const { retrievedAt, freshUntil, shortage } = await ask(request);
+      const { freshness, isLive = false } = await ask(request);
+      const { retrievedAt, freshUntil, shortage } = freshness;
       const age = Math.max(0, clock.now() - retrievedAt);
-      const isStretched = freshUntil - retrievedAt > FRESH_MS[kind] && age > FRESH_MS[kind];
+      const isStretched = freshUntil - retrievedAt > freshMs[kind] && age > freshMs[kind];
       const outcome = shortage !== null ? 'stale' : isStretched ? 'stretched' : 'fresh';
-      answered.push({ at: clock.now() - MIDNIGHT, kind, plan, outcome, age });
+      answered.push({ at: clock.now() - MIDNIGHT, kind, plan, outcome, age, isLive });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      answered.push({ at: clock.now() - MIDNIGHT, kind, plan, outcome: 'refused', age: null });
+      answered.push({ at: clock.now() - MIDNIGHT, kind, plan, outcome: 'refused', age: null, isLive: false });
     }
   }
 
@@ -117,7 +134,17 @@ export async function playDay(demand: readonly Request[], stops: number): Promis
   }
   await clock.advance(60_000);
   await Promise.all(playing);
-  return { answered, calls: authority.calls.map((call) => call - MIDNIGHT), checksGivenUp, counts: protection.counts };
+  await liveDepartures?.close();
+  return {
+    answered,
+    calls: authority.calls.map((call) => call - MIDNIGHT),
+    polls: timetable?.polls.length ?? 0,
+    boardSources: liveDepartures?.sources ?? new Map(),
+    checksGivenUp,
+    counts: protection.counts,
+  };
 }
 
+/** With feeds, what is live is not to be older. */
+const LIVE_FRESH_MS = 45_000;
 const FRESH_MS = { departures: 15_000, trips: 30_000, nearby: 6 * 3_600_000 };

@@ -27,6 +27,8 @@ export interface Scenario {
   /** Places around which nearby stops are asked for. The first ones, as many as there are stops, lie at a stop. */
   places: number;
   shape: 'weekday' | 'growing';
+  /** Whether the authority's realtime feeds are polled. */
+  hasFeeds?: boolean;
 }
 
 const SHARES = { departures: 0.9, trips: 0.07 };

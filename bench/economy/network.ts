@@ -24,7 +24,7 @@ export function createAuthority(clock: Clock, random: () => number): { ask: Ask;
   return { ask, calls };
 }
 
-function recordsFor(question: Question): object {
+export function recordsFor(question: Question): object {
   if (question.kind === 'departureMonitor') return { locations: [{ id: question.stopId }], stopEvents: [BUS] };
   return { locations: [], journeys: [] };
 }

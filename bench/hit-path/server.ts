@@ -1,60 +1,85 @@
 import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import { generateAccountId, generateKey } from '#src/access/keys.ts';
+import type { AccountStore } from '#src/access/store.ts';
 import { openStore } from '#src/access/stores/open-store.ts';
 import { buildApp } from '#src/app.ts';
 import { createEfaClient } from '#src/efa/client.ts';
-import { REFUSAL_LIMITS } from '#src/http/connection/held-refusals.ts';
 import { openRedis } from '#src/redis/shared-redis.ts';
+import { createInstruments } from '#src/telemetry/instruments.ts';
+import { watchAdmissions } from '#src/telemetry/store-watch.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { issueTestKey, openTestAccess } from '#test/support/access.ts';
-import { departureMonitor } from '#test/support/departure-monitor.ts';
-import { json, startUpstream } from '#test/support/upstream.ts';
+import { startUpstream } from '#test/support/upstream.ts';
+import { answerOfAuthority } from './authority.ts';
 
 /*
- * The measured server, in a process of its own. `bare` is Fastify and a Buffer of the same size; `service` is the whole
- * service, with its accounts in Redis or, without a URL, in an embedded file. To any message it replies with the
- * processor time used so far, in microseconds.
+ * The measured server, in a process of its own. `bare` is Fastify that sends a Buffer with the headers it is given;
+ * `service` is the whole service with its log and its metrics, the accounts in Redis or, without a URL, in an embedded
+ * file. To any message it replies with the processor time used so far, in microseconds.
  */
-const LEAVES = Array.from({ length: 20 }, (_, index) => new Date(Date.now() + (60 + index) * 60_000).toISOString());
+
+/** Enough for a run: a free account has 1,000 requests a day. */
+const FREE_KEYS = 600;
+const DEVELOPER_KEYS = 20;
+/** The short-term limits count, but nobody reaches them. */
+const RATE = { perSecond: 1_000_000, burst: 1_000_000 };
 const silent = { info() {}, warn() {}, error() {} };
 
-const [kind, detail = ''] = process.argv.slice(2);
-const isBare = kind === 'bare';
-const { app, ...keys } = isBare ? { app: createBare(Number(detail)) } : await createService(detail);
-await app.listen({ host: '127.0.0.1', port: 0 });
+const [kind, ...details] = process.argv.slice(2);
+const started = kind === 'bare' ? createBare(details) : await createService(details[0]);
+await started.app.listen({ host: '127.0.0.1', port: 0 });
 
 process.on('message', () => {
   const { user, system } = process.cpuUsage();
   process.send?.({ cpuMicroseconds: user + system });
 });
 process.on('disconnect', () => process.exit(0));
-process.send?.({ port: (app.server.address() as AddressInfo).port, ...keys });
+process.send?.({ port: (started.app.server.address() as AddressInfo).port, keys: started.keys });
 
-async function openRedisAccess(url: string) {
-  const store = openStore({ redis: await openRedis([url], silent), dataDir: '', log: silent });
-  return { store, apiKey: await issueTestKey(store, { plan: 'pro' }) };
+function createBare([bytes, headers]: string[]): { app: FastifyInstance; keys: null } {
+  const body = Buffer.alloc(Number(bytes), 'x');
+  const fields = JSON.parse(headers ?? '{}');
+  const app = Fastify();
+  app.get('/v1/departures', (_request, reply) => reply.headers(fields).send(body));
+  return { app, keys: null };
 }
 
-function createBare(bytes: number): FastifyInstance {
-  const body = Buffer.alloc(bytes, 'x');
-  const bare = Fastify();
-  bare.get('/v1/departures', (_request, reply) => reply.type('application/json; charset=utf-8').send(body));
-  return bare;
-}
-
-async function createService(redisUrl: string): Promise<{ app: FastifyInstance; apiKey: string; freeKey: string }> {
-  const upstream = await startUpstream(json(departureMonitor(...LEAVES)));
+async function createService(redisUrl: string | undefined) {
+  const upstream = await startUpstream((request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(answerOfAuthority(request.url));
+  });
   const now = () => new Date();
   const client = createEfaClient({ url: upstream.url, apiKey: 'bench', timeoutMs: 5000, now });
   const { ask } = protectUpstream({ asks: [client.ask], limits: { rps: 5, dailyBudget: 60_000 }, log: silent });
-  const { store, apiKey } = await (redisUrl ? openRedisAccess(redisUrl) : openTestAccess(now()));
-  const access = { store, acceptsTestKeys: false };
-  const service = await buildApp({
+  const store = redisUrl
+    ? openStore({ redis: await openRedis([redisUrl], silent), dataDir: '', log: silent })
+    : (await openTestAccess(now())).store;
+  const instruments = createInstruments();
+  const app = await buildApp({
     config: { publicUrl: 'https://example.test', docsUrl: 'http://localhost/docs', trustProxy: false },
     ask,
-    access,
-    refusalLimits: REFUSAL_LIMITS,
+    access: {
+      store: watchAdmissions(store, instruments),
+      acceptsTestKeys: false,
+      burstLimits: { free: RATE, developer: RATE, pro: null },
+    },
+    instruments,
+    logger: pino({ level: 'info' }, pino.destination({ dest: '/dev/null', sync: false })),
     now,
   });
-  return { app: service, apiKey, freeKey: await issueTestKey(store) };
+  return { app, keys: await issueKeys(store) };
+}
+
+async function issueKeys(store: AccountStore) {
+  const issue = (plan: 'free' | 'developer' | 'pro', count: number) =>
+    Promise.all(Array.from({ length: count }, () => issueTestKey(store, { plan })));
+  return {
+    pro: await issue('pro', 1),
+    developer: await issue('developer', DEVELOPER_KEYS),
+    free: await issue('free', FREE_KEYS),
+    usedUp: await issue('free', 1),
+    unknown: [generateKey('live', generateAccountId())],
+  };
 }

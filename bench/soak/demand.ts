@@ -1,6 +1,5 @@
 import { createPicker, createRandom, zipf } from '../economy/demand.ts';
 
-export const QUESTIONS = 50_000;
 /** One request in so many takes the next question of all, so that each has been asked early and is asked again. */
 const EVERY_QUESTION_SHARE = 0.1;
 const HEADERS = [
@@ -12,16 +11,16 @@ const HEADERS = [
   'If-None-Match: *\r\n',
 ];
 
-/** The texts of requests without end, popular questions more often; some are wrong. */
-export function createDemand(apiKeys: readonly string[], seed: number): () => string {
-  const random = createRandom(seed);
-  const popular = createPicker(zipf(QUESTIONS));
+/** The texts of requests without end about so many questions, popular ones more often; some are wrong. */
+export function createDemand(apiKeys: readonly string[], questions: number): () => string {
+  const random = createRandom(1);
+  const popular = createPicker(zipf(questions));
   let next = 0;
 
   return () => {
     const key = apiKeys[Math.floor(random() * apiKeys.length)];
     const header = HEADERS[Math.floor(random() * HEADERS.length)];
-    const question = random() < EVERY_QUESTION_SHARE ? next++ % QUESTIONS : popular(random());
+    const question = random() < EVERY_QUESTION_SHARE ? next++ % questions : popular(random());
     const what = random();
     if (what < 0.01) return write('GET', '/v1/departures?stop=200060&limit=none', key);
     if (what < 0.02) return write('GET', pathOf(question), `tis_live_${Math.floor(random() * 1e12)}`);
@@ -35,14 +34,14 @@ function write(method: string, path: string, key: string | undefined, header = '
   return `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n${header}\r\n`;
 }
 
-/** A question for each number below `QUESTIONS`. */
+/** A question for each number. */
 function pathOf(question: number): string {
   const kind = question % 20;
   if (kind < 12) return `/v1/departures?stop=${stopOf(question)}`;
   if (kind < 14)
     return `/v1/nearby?lat=-33.8841&lng=151.2063&limit=10&radius=${400 + (question % 1600)}&modes=${modeOf(question)}`;
   if (kind < 16) return `/v1/stops/search?q=central%20${question}`;
-  if (kind < 19) return `/v1/trips?from=${stopOf(question)}&to=${stopOf(question + QUESTIONS)}`;
+  if (kind < 19) return `/v1/trips?from=${stopOf(question)}&to=${stopOf(question + 1_000_000)}`;
   return `/v1/boards?stops=${stopOf(question)},${stopOf(question + 1)}`;
 }
 

@@ -6,6 +6,7 @@ import { type UtcDay, utcDay } from './day.ts';
 import type { ApiKey } from './keys.ts';
 import { createLocalAdmission } from './local-admission.ts';
 import { createPendingCounts } from './pending-counts.ts';
+import { PLANS } from './plan.ts';
 import { createSettlement } from './settlement.ts';
 import type { AdmissionAnswer, Counter } from './store.ts';
 
@@ -23,8 +24,11 @@ export interface AdmissionControl {
   callerOf(key: ApiKey): Caller | null;
   /** A request that is refused without being counted. */
   throttled(caller: Caller): Admission;
-  /** Takes back the count of an admitted request; while the store is away, as soon as it is back. */
-  giveBack(admission: Admission): Promise<Admission>;
+  /**
+   * Takes back the count of an admitted request; while the store is away, as soon as it is back. Where there is a limit,
+   * resolves when the store has been told.
+   */
+  giveBack(admission: Admission): Admission | Promise<Admission>;
   /** Sends the store the counts that it does not know yet. */
   close(): Promise<void>;
 }
@@ -120,12 +124,12 @@ export function createAdmissionControl(options: {
       const day = utcDay(now());
       return { kind: 'throttled', caller, day, count: 0, used: local.usedOn(day, caller.accountId) };
     },
-    async giveBack(admission) {
-      const { accountId } = admission.caller;
+    giveBack(admission) {
+      const { accountId, plan } = admission.caller;
       countLater(accountId, admission.day, -admission.count);
       const givenBack = local.giveBack(admission);
-      await settlement.settle(accountId);
-      return givenBack;
+      if (PLANS[plan].dailyLimit === null) return givenBack;
+      return settlement.settle(accountId).then(() => givenBack);
     },
     async close() {
       const accounts = await settlement.close();

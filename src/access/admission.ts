@@ -5,6 +5,15 @@ import type { Plan } from './plan.ts';
 export interface Caller {
   accountId: string;
   plan: Plan;
+  /** Of a key that was replaced and still works; absent for any other. */
+  ending?: KeyEnding;
+}
+
+/** UTC, ISO 8601 */
+export interface KeyEnding {
+  /** Since when it is known that the key ends. */
+  decidedAt: string;
+  endsAt: string;
 }
 
 /**

@@ -49,7 +49,14 @@ export function createLocalAdmission(options: { now: () => Date; instances: () =
   const { now, instances } = options;
   const clock = { now: () => now().getTime() };
   const remember = <Value extends object | string>(ttl: number) =>
-    new LRUCache<string, Value>({ max: MAX_REMEMBERED, ttl, ttlResolution: 0, perf: clock });
+    // With `max` the memory for all of them would be taken at once.
+    new LRUCache<string, Value>({
+      maxSize: MAX_REMEMBERED,
+      sizeCalculation: () => 1,
+      ttl,
+      ttlResolution: 0,
+      perf: clock,
+    });
   const known = remember<KnownKey>(GRACE_MS);
   const unknown = remember<{ at: number }>(UNKNOWN_TTL_MS);
   const exhausted = remember<{ day: UtcDay; at: number }>(EXHAUSTED_TTL_MS);
@@ -104,7 +111,8 @@ export function createLocalAdmission(options: { now: () => Date; instances: () =
         return null;
       }
       const { kind, plan, used } = answer;
-      const caller = { accountId, plan };
+      const ending = answer.kind === 'admitted' ? answer.ending : undefined;
+      const caller: Caller = { accountId, plan, ...(ending && { ending }) };
       known.set(hash, { ...caller, verifiedAt: clock.now() });
       counts.set(accountId, { day, used, admittedSince: 0 });
       // Where several did not fit, one may.

@@ -46,7 +46,8 @@ const MAX_REMEMBERED = 100_000;
 export function createPendingCounts(store: Pick<Counter, 'update'>): PendingCounts {
   const sender = randomUUID();
   const entries = new Map<string, Entry>();
-  const lastReceived = new LRUCache<string, number>({ max: MAX_REMEMBERED });
+  // With `max` the memory for all of them would be taken at once.
+  const lastReceived = new LRUCache<string, number>({ maxSize: MAX_REMEMBERED, sizeCalculation: () => 1 });
   let updates = 0;
 
   function pendingOf(accountId: string, day: UtcDay): Pending {

@@ -9,7 +9,7 @@ import { createEntrance } from './entrance.ts';
 import type { ApiKey } from './keys.ts';
 import { type BurstLimits, createBurstLimit, DEFAULT_BURST_LIMITS } from './limits/burst-limit.ts';
 import { createLookUpLimit } from './limits/look-up-limit.ts';
-import { exhausted, rateLimitHeaders, tooFast, tooMany } from './rate-limit.ts';
+import { exhausted, keyEndHeaders, rateLimitHeaders, tooFast, tooMany } from './rate-limit.ts';
 import type { Counter } from './store.ts';
 
 export interface AccessOptions {
@@ -18,6 +18,10 @@ export interface AccessOptions {
   acceptsTestKeys: boolean;
   /** How many requests an account may make in a short time; by default as its plan says. */
   burstLimits?: BurstLimits;
+  /** The key that a request has in another way than as a Bearer token; null where it has none. */
+  readLinkedKey?: (request: FastifyRequest) => ApiKey | null;
+  /** Is told of every request that was counted. */
+  onCounted?: (admission: Admission) => void;
 }
 
 declare module 'fastify' {
@@ -46,7 +50,7 @@ declare module 'fastify' {
  */
 export const access = fp(
   async (app: FastifyInstance, options: AccessOptions & { now: () => Date }) => {
-    const { store, acceptsTestKeys, burstLimits = DEFAULT_BURST_LIMITS, now } = options;
+    const { store, acceptsTestKeys, burstLimits = DEFAULT_BURST_LIMITS, onCounted, readLinkedKey, now } = options;
     const admissions = createAdmissionControl({ store, now, log: app.log });
     const bursts = createBurstLimit(burstLimits, now);
     const entrance = createEntrance({ admissions, bursts, lookUps: createLookUpLimit(now) });
@@ -58,7 +62,7 @@ export const access = fp(
     app.decorateRequest('chargeAgain', chargeAgain);
 
     function keyOf(request: FastifyRequest): ApiKey {
-      const key = readKey(request);
+      const key = readLinkedKey?.(request) ?? readKey(request);
       if (key.kind === 'test' && !acceptsTestKeys) throw testKeyOnly();
       return key;
     }
@@ -66,6 +70,7 @@ export const access = fp(
     async function admit(request: FastifyRequest, more?: { count: number; day: UtcDay }): Promise<Admission> {
       const admission = await admissions.admit(keyOf(request), more);
       if (!admission) throw invalidKey();
+      if (admission.kind === 'admitted') onCounted?.(admission);
       return admission;
     }
 
@@ -91,6 +96,7 @@ export const access = fp(
       request.admission = admission;
       if (admission.kind === 'exhausted') return exhausted(admission, now());
       if (admission.kind === 'throttled') return tooFast(admission, bursts);
+      onCounted?.(admission);
       return undefined;
     }
 
@@ -107,10 +113,13 @@ export const access = fp(
       const finish = (settled: Admission) => {
         request.admission = settled;
         reply.headers(rateLimitHeaders(settled, now()));
+        if (settled.caller.ending) reply.headers(keyEndHeaders(settled));
         done();
       };
       if (admission.kind !== 'admitted' || !isFree(request, reply)) return finish(admission);
-      admissions.giveBack(admission).then(finish, done);
+      const givenBack = admissions.giveBack(admission);
+      if (!(givenBack instanceof Promise)) return finish(givenBack);
+      givenBack.then(finish, done);
     });
 
     app.addHook('onClose', () => admissions.close());

@@ -25,6 +25,18 @@ export function rateLimitHeaders({ caller, day, used }: Admission, now: Date): R
   };
 }
 
+/**
+ * On answers to a key that was replaced and still works: since when that is known (Deprecation, RFC 9745), and when it
+ * ends (Sunset, RFC 8594).
+ */
+export function keyEndHeaders({ caller: { ending } }: Admission): Record<string, string> {
+  if (!ending) return {};
+  return {
+    deprecation: `@${Math.floor(Date.parse(ending.decidedAt) / 1000)}`,
+    sunset: new Date(ending.endsAt).toUTCString(),
+  };
+}
+
 /** The account has used up its day. */
 export function exhausted({ caller, day }: Admission, now: Date): ApiError {
   const { title, dailyLimit } = PLANS[caller.plan];

@@ -1,5 +1,6 @@
 import type { Presence } from '../redis/presence.ts';
 import type { Account, KeyRecord } from './account.ts';
+import type { KeyEnding } from './admission.ts';
 import type { UtcDay } from './day.ts';
 import type { Plan } from './plan.ts';
 
@@ -20,7 +21,7 @@ export interface AdmissionRequest {
  */
 export type AdmissionAnswer =
   | { kind: 'unknown' }
-  | { kind: 'admitted'; plan: Plan; used: number; usedBySender: number }
+  | { kind: 'admitted'; plan: Plan; used: number; usedBySender: number; ending?: KeyEnding }
   | { kind: 'exhausted'; plan: Plan; used: number };
 
 /** A correction of an account's count: requests that were admitted without the store, less those given back. */
@@ -70,11 +71,20 @@ export interface Register {
   listKeys(accountId: string): Promise<KeyRecord[]>;
   /**
    * Refuses the key from the UTC day of `at` on, which may lie ahead; of two such days the earlier one holds. False when
-   * there is no such key.
+   * there is no such key. `decidedAt` is when that was decided; `at` unless given.
    */
-  revokeKey(accountId: string, keyHash: string, at: Date): Promise<boolean>;
+  revokeKey(accountId: string, keyHash: string, at: Date, decidedAt?: Date): Promise<boolean>;
   /** Requests counted on each of the days. */
   readUsage(accountId: string, days: readonly UtcDay[]): Promise<number[]>;
+  /** Whether the owner wants mails about the daily limit; true unless switched off. */
+  wantsQuotaMails(accountId: string): Promise<boolean>;
+  /** False when there is no such account. */
+  setQuotaMails(accountId: string, isWanted: boolean): Promise<boolean>;
+  /**
+   * For one mail about so much of a day's limit: true for the first who asks, of all processes, and never for a lower
+   * percentage after a higher one, nor when the owner wants no such mails.
+   */
+  claimQuotaMail(accountId: string, day: UtcDay, percent: number): Promise<boolean>;
 }
 
 export interface Closable {

@@ -9,7 +9,7 @@ const RETRY_MS = 1000;
 
 const failureSchema = z
   .strictObject({
-    stop_id: z.string().meta({ example: '200020' }),
+    stop_id: z.string().meta({ description: 'The stop identifier that was asked for', example: '200020' }),
     error: z
       .strictObject({
         code: z.enum(Object.keys(ERROR_TABLE) as [ErrorCode]).meta({ description: 'For programs' }),

@@ -18,6 +18,8 @@ const backupSchema = z.strictObject({
       email: z.string().min(1),
       plan: z.enum(Object.keys(PLANS) as [Plan, ...Plan[]]),
       created_at: timestamp,
+      /** Only where the owner has switched them off. */
+      quota_mails: z.literal('off').optional(),
       keys: z.array(
         z.strictObject({
           hash: z.string().regex(/^[0-9a-f]{64}$/),
@@ -57,8 +59,9 @@ export function readBackup(text: string): Backup {
 export async function exportAccounts(store: Register, now: Date): Promise<Backup> {
   const accounts = await store.listAccounts();
   const saved = accounts.map(async ({ id, email, plan, createdAt }) => {
-    const keys = await store.listKeys(id);
-    return { id, email, plan, created_at: createdAt, keys: keys.map(saveKey) };
+    const [keys, isWanted] = [await store.listKeys(id), await store.wantsQuotaMails(id)];
+    const quotaMails = isWanted ? {} : { quota_mails: 'off' as const };
+    return { id, email, plan, created_at: createdAt, ...quotaMails, keys: keys.map(saveKey) };
   });
   return { format: 'transit-accounts/1', exported_at: now.toISOString(), accounts: await Promise.all(saved) };
 }
@@ -75,6 +78,7 @@ export async function importAccounts(store: Register, { accounts }: Backup): Pro
     if (!byId) {
       const { id, email, plan, created_at: createdAt } = saved;
       await store.openAccount({ id, email, plan, createdAt });
+      if (saved.quota_mails === 'off') await store.setQuotaMails(id, false);
       result.accounts++;
     }
     result.keys += await importKeys(store, saved);

@@ -36,7 +36,7 @@ async function describeService(): Promise<Record<string, unknown>> {
   await store.close();
   // The generator does not know descriptions of headers, and would say so of each.
   const { paths, ...description } = JSON.parse(body, (key, value) => (key === 'headers' ? undefined : value));
-  // Its reader of streams goes on asking after a 401 or 429; docs/streams.md has one that does not.
+  // Its reader of streams goes on asking after a 401 or 429; docs/guide/streams.md has one that does not.
   const others = Object.entries(paths).filter(([path]) => !path.endsWith('/stream'));
   return { ...description, paths: Object.fromEntries(others) };
 }

@@ -15,8 +15,13 @@ export interface Board {
   leftOut: LeftOutCounts;
 }
 
-type BoardQuestion = Question & { kind: 'departureMonitor' };
-type Page = DeparturePage & { freshness: Freshness };
+export type BoardQuestion = Question & { kind: 'departureMonitor' };
+
+/** One answer of the departure monitor, and what it answers. */
+export interface Page extends DeparturePage {
+  question: BoardQuestion;
+  freshness: Freshness;
+}
 
 const MAX_PAGES = 3;
 /** The authority lists this many events a page; fewer means that there are no more. */
@@ -32,37 +37,41 @@ export async function readBoard(
   question: BoardQuestion,
   limit: number,
   isWanted: (departure: ScheduledDeparture) => boolean,
-): Promise<Board> {
+): Promise<Board & { pages: Page[] }> {
   const wanted = new Map<string, ScheduledDeparture>();
-  const leftOut: LeftOutCounts[] = [];
+  const read: Page[] = [];
   const first = await readPage(ask, question);
   let { freshness } = first;
 
-  for (let page: Page | null = first, pages = 1; page; pages++) {
+  for (let page: Page | null = first; page; ) {
+    read.push(page);
     freshness = oldestOf(freshness, page.freshness);
-    for (const { key, ...departure } of page.departures) if (isWanted(departure)) wanted.set(key, departure);
-    leftOut.push(page.leftOut);
+    for (const departure of page.departures) if (isWanted(departure)) wanted.set(departure.key, departure);
     const running = [...wanted.values()].filter(({ isCancelled }) => !isCancelled).length;
-    if (running >= limit || pages === MAX_PAGES) break;
+    if (running >= limit || read.length === MAX_PAGES) break;
     page = await readNextPage(ask, question, page).catch((error) => {
       if (running === 0 || !(error instanceof ApiError)) throw error;
       return null;
     });
   }
-  const departures = limitTo(limit, [...wanted.values()].sort(compareDepartures));
-  return { stopName: first.stopName, freshness, departures, leftOut: sumLeftOut(leftOut) };
+  const leftOut = sumLeftOut(read.map((page) => page.leftOut));
+  return { stopName: first.stopName, freshness, departures: selectFirst(limit, wanted.values()), leftOut, pages: read };
 }
 
-/** Those before the first departure that is beyond the limit. */
-function limitTo(limit: number, departures: ScheduledDeparture[]): ScheduledDeparture[] {
+/** In order, those before the first departure that is beyond the limit. */
+export function selectFirst<Departure extends ScheduledDeparture>(
+  limit: number,
+  unordered: Iterable<Departure>,
+): Departure[] {
+  const departures = [...unordered].sort(compareDepartures);
   const running = departures.filter(({ isCancelled }) => !isCancelled);
   const beyond = running[limit];
   return beyond ? departures.slice(0, departures.indexOf(beyond)) : departures;
 }
 
-async function readPage(ask: Ask, question: BoardQuestion): Promise<Page> {
-  const answer = await ask(question);
-  return { ...(await mapDepartures(answer.payload, question)), freshness: freshnessOf(answer) };
+export async function readPage(ask: Ask, question: BoardQuestion, signal?: AbortSignal): Promise<Page> {
+  const answer = await ask(question, signal && { signal });
+  return { ...(await mapDepartures(answer.payload, question)), question, freshness: freshnessOf(answer) };
 }
 
 /** Null when there is nothing further on. */

@@ -34,8 +34,8 @@ export const departureSchema = z
 
 export const departuresResponse = z
   .strictObject({
-    stop_id: z.string().meta({ example: '200070' }),
-    stop_name: z.string().meta({ example: 'Town Hall Station' }),
+    stop_id: z.string().meta({ description: 'The stop identifier that was asked for', example: '200070' }),
+    stop_name: z.string().meta({ description: 'Stop name without suburb and platform', example: 'Town Hall Station' }),
     retrieved_at: timestampSchema.meta({ description: 'When the authority answered, UTC' }),
     departures: z.array(departureSchema).meta({ description: 'By best-known time; empty when nothing leaves' }),
   })

@@ -16,13 +16,20 @@ import { OCCUPANCIES, type Occupancy, type ScheduledDeparture } from './departur
 /** The stop, and the time; null means now. */
 type Asked = Pick<DepartureMonitorQuestion, 'stopId' | 'at'>;
 
-/** A departure with a key by which it is recognised on the next page of the same board. */
-type KeyedDeparture = ScheduledDeparture & { key: string };
+/** A departure as the authority lists it. */
+export interface ListedDeparture extends ScheduledDeparture {
+  /** By which it is recognised on the next page of the same board. */
+  key: string;
+  /** The authority's identifier of the platform; null where it does not say. */
+  platformId: string | null;
+  /** The authority's number of the network; null where it does not say. */
+  network: number | null;
+}
 
 /** One answer of the departure monitor. */
 export interface DeparturePage {
   stopName: string;
-  departures: KeyedDeparture[];
+  departures: ListedDeparture[];
   leftOut: LeftOutCounts;
   /** How many events upstream listed, shown or not. */
   eventCount: number;
@@ -49,7 +56,7 @@ export async function mapDepartures(payload: DepartureMonitorPayload, question: 
   };
 }
 
-function mapStopEvent(event: StopEvent, stopName: string): KeyedDeparture {
+function mapStopEvent(event: StopEvent, stopName: string): ListedDeparture {
   const statuses = [...event.realtimeStatus, ...(event.location?.properties?.realtimeStatus ?? [])];
   const isOff = isCancelled('departure', event.isCancelled, statuses);
   try {
@@ -64,7 +71,7 @@ function mapDeparture(
   event: StopEvent,
   stopName: string,
   { statuses, isOff }: { statuses: readonly string[]; isOff: boolean },
-): KeyedDeparture {
+): ListedDeparture {
   const { location, transportation } = event;
   const mode = findMode(need(transportation.product?.class ?? transportation.product?.iconId, 'malformed'));
   const { planned, realtime } = need(
@@ -83,6 +90,8 @@ function mapDeparture(
   const runId = findRunId(event.properties, transportation.properties);
   return {
     key: [runId ?? [transportation.id, route, destination], location?.id, planned.toISOString()].join(),
+    platformId: location?.id ?? null,
+    network: transportation.product?.id ?? null,
     runId,
     route,
     mode: need(mode, 'unknown product class'),
@@ -98,7 +107,7 @@ function mapDeparture(
 }
 
 /** Events that only their place in the list tells apart are numbered: none may be taken for a repeat of another. */
-function withDistinctKeys(departures: readonly KeyedDeparture[]): KeyedDeparture[] {
+function withDistinctKeys(departures: readonly ListedDeparture[]): ListedDeparture[] {
   const groups = Map.groupBy(departures, ({ key }) => key);
   return departures.map((departure) => {
     const number = (groups.get(departure.key) ?? []).indexOf(departure);

@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import { sumLeftOut } from '../efa/record.ts';
 import { defineOperation } from '../operation.ts';
 import { formatTimestamp, minutesBetween } from '../transit/time.ts';
-import { readBoard } from './board.ts';
 import { departuresResponse, leavesAt, nextMinuteAway, type ScheduledDeparture, toDeparture } from './departure.ts';
+import { findBoard } from './live-board.ts';
 import { type DeparturesQuery, departuresQuery, toDeparturesQuestion } from './query.ts';
 
 /** A vehicle that left longer ago than this cannot be caught any more. */
@@ -52,11 +52,12 @@ export const departuresOperation = defineOperation({
       'The departures of one stop as server-sent events: an event `board` with the whole answer of `/v1/departures` at the start and whenever it changes, a comment every 15 seconds. `failure` says that there is no answer for now, `end` is the last event and says why; both have an error as their data. With `Last-Event-ID`, a board that the reader has is not sent again.\n\nCounts as one request a minute. A plan allows so many open streams for each instance: free 10, developer 100, pro 1,000. `EventSource` cannot send a key: read the stream with `fetch`.',
   },
 
-  async find(query, { ask, now }) {
+  async find(query, context) {
+    const { now } = context;
     const question = toDeparturesQuestion(query, now());
     const isWanted = (departure: ScheduledDeparture) =>
       matches(query, departure) && (question.at !== null || canBeCaught(departure, now()));
-    const board = await readBoard(ask, question, query.limit, isWanted);
+    const board = await findBoard(context, question, query.limit, isWanted);
     const { stopName, freshness } = board;
     const departures = board.departures.filter(({ isCancelled }) => !isCancelled || query.cancelled === 'include');
     const notShown = board.departures.length - departures.length;

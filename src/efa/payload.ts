@@ -95,7 +95,8 @@ const transportationSchema = z.object({
   name: text,
   disassembledName: text,
   number: text,
-  product: decorating(z.object({ class: number, iconId: number })),
+  /** `id` is the network. */
+  product: decorating(z.object({ class: number, iconId: number, id: number })),
   destination: decorating(z.object({ name: text })),
   properties: decorating(vehiclePropertiesSchema),
 });

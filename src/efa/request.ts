@@ -42,6 +42,7 @@ export type EfaQuery = Readonly<Record<string, string>>;
 const JOURNEYS_ASKED = '6';
 /** Four decimals make a grid of about ten metres, so that callers near each other share one answer. */
 const POSITION_DECIMALS = 4;
+const STREET_STOP = /^g\d+$/;
 
 /** Without a time the authority lists what has not left yet by its own clock, late vehicles included. */
 export function toDepartureMonitorQuery({ stopId, modes, at }: DepartureMonitorQuestion): EfaQuery {
@@ -57,8 +58,10 @@ export function toCoordQuery({ lat, lng, radiusMetres }: CoordQuestion): EfaQuer
   };
 }
 
+/** Names in lower case, so that equal questions are one; identifiers as the authority writes them. */
 export function toStopFinderQuery({ text }: StopFinderQuestion): EfaQuery {
-  return { name_sf: text.trim().replace(/\s+/g, ' ').toLowerCase() };
+  const name = text.trim().replace(/\s+/g, ' ').toLowerCase();
+  return { name_sf: STREET_STOP.test(name) ? name.toUpperCase() : name };
 }
 
 export function toTripQuery({ from, to, at, isArrival, modes, isAccessible }: TripQuestion): EfaQuery {

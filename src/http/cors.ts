@@ -9,6 +9,8 @@ const EXPOSED = [
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
   'Retry-After',
+  'Deprecation',
+  'Sunset',
   'X-Request-Id',
   'X-Data-Source',
   'WWW-Authenticate',

@@ -111,7 +111,7 @@ export const ERROR_DOCS: Record<ErrorCode, ErrorDoc> = {
     fix: [
       'Read RateLimit (r: requests left, t: seconds to the reset) on every answer, and slow down before it is empty.',
       'Do not ask for the same board more often than its max-age says: nothing new is to be had.',
-      'If you need more every day, another plan has it.',
+      'If you need more every day, read “When a plan is too small” at /docs/limits.',
     ],
     example: dailyLimitExceeded({
       plan: 'Free',

@@ -4,14 +4,11 @@ import { type ApiError, errorBody } from '../errors.ts';
 import type { HeldRefusals } from './connection/held-refusals.ts';
 import { CROSS_ORIGIN_HEADERS } from './cors.ts';
 import { toApiError } from './error-answer.ts';
+import { PAGE_POLICY } from './response-headers.ts';
 import { wantsPage } from './wants-page.ts';
 
 /** The API's own paths: an error is JSON there, whoever asks. */
 const API_PATH = /^\/(?:v1|mcp|openapi\.json)(?:$|[/?])/;
-/** The policy of all pages; a page of an error needs nothing of another server. */
-const PAGE_POLICY =
-  "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
-
 export interface ErrorHandlerOptions {
   docsUrl: string;
   /** Draws the page of an error, for browsers; without it everybody gets JSON. */

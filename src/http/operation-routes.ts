@@ -50,7 +50,8 @@ interface ReadQuery {
 
 /** Reads and validates queries; the query of a URL that came before is looked up. */
 function createQueryReader(operation: Operation) {
-  const known = new LRUCache<string, ReadQuery>({ max: MAX_REMEMBERED_QUERIES });
+  // With `max` the memory for all of them would be taken at once.
+  const known = new LRUCache<string, ReadQuery>({ maxSize: MAX_REMEMBERED_QUERIES, sizeCalculation: () => 1 });
 
   return (request: FastifyRequest) => {
     const before = known.get(request.url);

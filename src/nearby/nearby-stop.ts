@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { modeSchema } from '../transit/mode.ts';
-import { latitudeSchema, longitudeSchema } from '../transit/stop.ts';
+import { latitudeOrNull, latitudeSchema, longitudeOrNull, longitudeSchema } from '../transit/stop.ts';
 
 const nearbyStopSchema = z
   .strictObject({
-    stop_id: z.string().meta({ example: '200060' }),
-    name: z.string().meta({ example: 'Central Station, Sydney' }),
-    distance_metres: z.int().min(0).meta({ description: 'From the asked location', example: 240 }),
-    lat: latitudeSchema.nullable(),
-    lng: longitudeSchema.nullable(),
+    stop_id: z.string().meta({ description: 'Stop identifier', example: '200060' }),
+    name: z.string().meta({ description: 'Stop name with its suburb', example: 'Central Station, Sydney' }),
+    distance_metres: z.int().min(0).meta({ description: 'Metres from the asked location', example: 240 }),
+    lat: latitudeOrNull,
+    lng: longitudeOrNull,
     modes: z.array(modeSchema).meta({ description: 'What stops there' }),
     routes: z.array(z.string()).max(0).meta({ description: 'Reserved, always empty' }),
     children: z

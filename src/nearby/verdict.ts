@@ -39,7 +39,8 @@ export interface VerdictStore {
 
 /** Keeps verdicts in the process and, when there is a store, for all instances. */
 export function createVerdicts(now: () => Date, store?: VerdictStore): Verdicts {
-  const known = new LRUCache<string, Verdict>({ max: MAX_STOPS });
+  // With `max` the memory for all of them would be taken at once.
+  const known = new LRUCache<string, Verdict>({ maxSize: MAX_STOPS, sizeCalculation: () => 1 });
 
   function find(stopId: string): Verdict | null {
     const verdict = known.get(stopId);

@@ -12,6 +12,7 @@ import { FEEDS, type FeedName, findFeedName } from './feeds/feed.ts';
 import { feedAnswer } from './feeds/feed-answer.ts';
 import { readNetwork } from './network/gtfs-network.ts';
 import type { SandboxNetwork } from './network/network.ts';
+import { createRehearsals, type Performance } from './rehearsal/rehearsals.ts';
 import { seedOf } from './trait.ts';
 
 export interface Sandbox {
@@ -45,6 +46,7 @@ const ANSWERS: Record<EndpointName, (authority: Authority, query: URLSearchParam
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const authority = createAuthority(options.network ?? readNetwork());
   const counts = new Map<EndpointName | FeedName, number>();
+  const perform = createRehearsals(options.now);
   const closing = new AbortController();
 
   const server = createServer((request, response) => {
@@ -64,8 +66,9 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     }
     const count = (counts.get(endpoint) ?? 0) + 1;
     counts.set(endpoint, count);
-    const fault = options.fault?.({ endpoint, query, count });
-    const answer = answerOf(authority, endpoint, query, options.now(), fault);
+    const performance = perform(endpoint, query);
+    const fault = options.fault?.({ endpoint, query, count }) ?? performance.act.fault;
+    const answer = answerOf(authority, endpoint, performance, options.now(), fault);
     await sendAnswer(response, await compressed(answer, request, fault?.kind), fault, closing.signal);
   }
 
@@ -98,7 +101,7 @@ function isPlanner(name: string): name is EndpointName {
 function answerOf(
   authority: Authority,
   endpoint: EndpointName | FeedName,
-  query: URLSearchParams,
+  { query, act }: Performance,
   clock: Date,
   fault: Fault | undefined,
 ): Answer {
@@ -113,7 +116,8 @@ function answerOf(
     return { status: 200, headers: { 'content-type': 'text/xml; charset=UTF-8' }, body: Buffer.from(body) };
   }
   const nowSeconds = Math.floor(now.getTime() / 60_000) * 60;
-  return json(200, ANSWERS[endpoint](authority, query, nowSeconds));
+  const plain = ANSWERS[endpoint](authority, query, nowSeconds);
+  return json(200, act.change?.(plain, endpoint) ?? plain);
 }
 
 /** The faults that leave the body whole. */

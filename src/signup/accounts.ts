@@ -4,7 +4,16 @@ import { ApiError } from '../errors.ts';
 /** The part of the account store that signup uses. */
 export type Accounts = Pick<
   Register,
-  'openAccount' | 'findAccount' | 'findAccountByEmail' | 'addKey' | 'listKeys' | 'revokeKey' | 'readUsage'
+  | 'openAccount'
+  | 'findAccount'
+  | 'findAccountByEmail'
+  | 'addKey'
+  | 'listKeys'
+  | 'revokeKey'
+  | 'readUsage'
+  | 'wantsQuotaMails'
+  | 'setQuotaMails'
+  | 'claimQuotaMail'
 >;
 
 /** The same accounts, with every failure of the store as an error 503. */
@@ -15,8 +24,11 @@ export function failAsUnavailable(accounts: Accounts): Accounts {
     findAccountByEmail: guard((email) => accounts.findAccountByEmail(email)),
     addKey: guard((key, maxLive) => accounts.addKey(key, maxLive)),
     listKeys: guard((accountId) => accounts.listKeys(accountId)),
-    revokeKey: guard((accountId, keyHash, at) => accounts.revokeKey(accountId, keyHash, at)),
+    revokeKey: guard((accountId, keyHash, at, decidedAt) => accounts.revokeKey(accountId, keyHash, at, decidedAt)),
     readUsage: guard((accountId, days) => accounts.readUsage(accountId, days)),
+    wantsQuotaMails: guard((accountId) => accounts.wantsQuotaMails(accountId)),
+    setQuotaMails: guard((accountId, isWanted) => accounts.setQuotaMails(accountId, isWanted)),
+    claimQuotaMail: guard((accountId, day, percent) => accounts.claimQuotaMail(accountId, day, percent)),
   };
 }
 

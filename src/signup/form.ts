@@ -31,6 +31,14 @@ const termsField = z
 export const signupForm = z.object({ email: emailField, label: labelField, terms: termsField });
 export const linkForm = z.object({ email: emailField });
 export const newKeyForm = z.object({ token: field, label: labelField });
+export const quotaMailsForm = z.object({ token: field, mails: field });
+export const boardLinkForm = z.object({
+  token: field,
+  key: field,
+  stop: field
+    .transform((stop) => stop.trim().toUpperCase())
+    .pipe(z.string().regex(/^G?\d{1,12}$/, 'Enter the identifier of a stop, such as 200070.')),
+});
 export const revokeForm = z.object({ token: field, key: field });
 export const rotateForm = z.object({
   token: field,

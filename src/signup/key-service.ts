@@ -94,7 +94,7 @@ export function createKeyService(options: KeyServiceOptions): KeyService {
       const worksUntil = overlapDays === 0 ? null : revokedAt;
       // The old key still counts while the new one is issued: one key more than usual is allowed for that moment.
       await issueAndMail(account, old.label, MAX_LIVE_KEYS + 1, { lastFour: old.lastFour, worksUntil });
-      await accounts.revokeKey(account.id, old.hash, revokedAt);
+      await accounts.revokeKey(account.id, old.hash, revokedAt, now());
     },
     revoke: async (account, key) => void (await accounts.revokeKey(account.id, key.hash, now())),
     mailRevocation: (account, { lastFour }) => mail(account.email, revocationMail(mailContext, lastFour)),

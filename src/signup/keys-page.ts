@@ -1,10 +1,12 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify';
 import { type Account, type KeyRecord, MAX_LIVE_KEYS } from '../access/account.ts';
 import { utcDayFrom } from '../access/day.ts';
+import { PLANS } from '../access/plan.ts';
 import { ApiError } from '../errors.ts';
 import { wantsPage } from '../http/wants-page.ts';
 import { type Html, html } from '../site/html.ts';
 import type { Layout } from '../site/layout.ts';
+import { localTimeScript } from '../site/local-time.ts';
 import { sendPage } from '../site/page-answer.ts';
 import type { Accounts } from './accounts.ts';
 import { type FieldErrors, invalidForm, linkForm, newKeyForm, readForm, revokeForm, rotateForm } from './form.ts';
@@ -31,8 +33,8 @@ const LINK_SENT = 'If the address has an account, a link to its keys is on its w
 const NOTICES = new Map([
   ['revoked', 'The key is revoked and no longer works. A mail confirms it.'],
   ['revoked-without-mail', 'The key is revoked and no longer works. The confirmation mail could not be sent.'],
-  ['added', 'The new key is in your inbox.'],
-  ['rotated', 'A new key is in your inbox.'],
+  ['added', 'The new key is in your inbox, and nowhere else.'],
+  ['rotated', 'A new key is in your inbox. Put it into your app before the old one ends.'],
 ]);
 
 /** `/keys`: the owner of an account sees and changes its keys through a magic link. No password, no cookie. */
@@ -50,10 +52,22 @@ async function showKeys(app: FastifyInstance, options: KeysPageOptions): Promise
     const account = typeof token === 'string' ? await findAccount(accounts, links, token) : null;
     if (!account || typeof token !== 'string') return sendLinkRequest(reply, layout, 400, expiredLinkNotice());
     const days = Array.from({ length: CHART_DAYS }, (_, index) => utcDayFrom(now(), index - CHART_DAYS + 1));
-    const [keys, counts] = await Promise.all([accounts.listKeys(account.id), accounts.readUsage(account.id, days)]);
-    const usage = usageChart(days.map((day, index) => ({ day: dashed(day), count: counts[index] ?? 0 })));
-    const body = keysView({ account, keys, token, usage, notice: NOTICES.get(String(done)), now: now() });
-    return sendPage(reply, layout({ title: 'Your keys', description: DESCRIPTION, path: '/keys', body }));
+    const [keys, counts, wantsMails] = await Promise.all([
+      accounts.listKeys(account.id),
+      accounts.readUsage(account.id, days),
+      accounts.wantsQuotaMails(account.id),
+    ]);
+    const usage = usageChart(
+      days.map((day, index) => ({ day: dashed(day), count: counts[index] ?? 0 })),
+      PLANS[account.plan].dailyLimit,
+    );
+    const quotaMails = { isOn: wantsMails, url: links.createQuotaMailsUrl(account.id) };
+    const notice = NOTICES.get(String(done));
+    const body = keysView({ account, keys, token, usage, quotaMails, notice, now: now() });
+    return sendPage(
+      reply,
+      layout({ title: 'Your keys', description: DESCRIPTION, path: '/keys', head: localTimeScript, body }),
+    );
   });
 }
 

@@ -1,10 +1,20 @@
 import { type Account, type KeyRecord, MAX_LIVE_KEYS } from '../access/account.ts';
 import { PLANS } from '../access/plan.ts';
 import { type Html, html } from '../site/html.ts';
+import { localTime, zoneName } from '../site/local-time.ts';
 import type { FieldErrors } from './form.ts';
 import { overlapEnd } from './key-service.ts';
 import { LINK_MINUTES } from './magic-link.ts';
 
+/** "24 Nov, 11:00": short enough for a phone. */
+const SYDNEY_MINUTE = new Intl.DateTimeFormat('en-AU', {
+  timeZone: 'Australia/Sydney',
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+});
 const OVERLAP_DAYS = [0, 1, 2, 3, 4, 5, 6, 7];
 
 /** The keys of one account. `notice` confirms the last action. */
@@ -13,10 +23,11 @@ export function keysView(view: {
   keys: KeyRecord[];
   token: string;
   usage: Html;
+  quotaMails: { isOn: boolean; url: string };
   notice: string | undefined;
   now: Date;
 }): Html {
-  const { account, keys, token, usage, notice, now } = view;
+  const { account, keys, token, usage, quotaMails, notice, now } = view;
   const { title, dailyLimit } = PLANS[account.plan];
   const isLive = ({ revokedAt }: KeyRecord) => revokedAt === null || new Date(revokedAt) > now;
   const live = keys.filter(isLive).toReversed();
@@ -33,7 +44,8 @@ ${live.map((key) => keyCard(key, token, now))}
 </div>
 ${counted < MAX_LIVE_KEYS && newKeyCard(token)}
 <h2>Usage</h2>
-<div class="card">${usage}</div>
+<div class="card">${usage}
+${dailyLimit !== null && html`<p>Mails at 80 % and at 100 % of the limit are <strong>${quotaMails.isOn ? 'on' : 'off'}</strong>. <a href="${quotaMails.url}">Switch them ${quotaMails.isOn ? 'off' : 'on'}</a></p>`}</div>
 ${
   revoked.length > 0 &&
   html`<h2>Revoked</h2><ul>${revoked.map(
@@ -47,14 +59,21 @@ function keyCard(key: KeyRecord, token: string, now: Date): Html {
   const hidden = html`<input type="hidden" name="token" value="${token}"><input type="hidden" name="key" value="${hash}">`;
   return html`<section class="card" aria-label="Key ending in ${lastFour}">
 <h3><code>…${lastFour}</code> ${label}</h3>
-<p class="quiet">Created ${dateOf(createdAt)} · ${lastUsedOn ? `last used ${dashed(lastUsedOn)}` : 'not used yet'}${revokedAt && ` · works until ${dateOf(revokedAt)} 00:00 UTC`}</p>
+<p class="quiet">Created ${dateOf(createdAt)} · ${lastUsedOn ? `last used ${dashed(lastUsedOn)} (UTC)` : 'not used yet'}${revokedAt && html` · replaced; works until ${localTime(new Date(revokedAt), 'date-time')} ${zoneName} (${revokedAt.slice(0, 10)} 00:00 UTC)`}</p>
 <div class="actions">
 ${
   revokedAt === null &&
   html`<form class="actions" method="post" action="/keys/rotate">${hidden}
-<label for="overlap-${hash}">Replace this key. The old key works</label>
+<label for="overlap-${hash}">Replace by a new key, and keep this one working <span class="hint">Sydney time; 00:00 UTC</span></label>
 <select class="short" id="overlap-${hash}" name="overlap">${OVERLAP_DAYS.map((days) => overlapOption(days, now))}</select>
 <button>Mail me a new key</button></form>`
+}
+${
+  revokedAt === null &&
+  html`<details><summary>Board on a wall</summary><form class="fields" method="post" action="/keys/board">${hidden}
+<div><label for="stop-${hash}">Stop <span class="hint">Its identifier; the explorer and the search tell it. The link has the board of this stop with this key, without showing the key.</span></label>
+<input type="text" id="stop-${hash}" name="stop" required maxlength="13" pattern="[Gg]?[0-9]{1,12}" value="200070" autocomplete="off"></div>
+<p class="actions"><button>Open the board</button></p></form></details>`
 }
 <details><summary>Revoke now</summary><form method="post" action="/keys/revoke">${hidden}<button class="danger">Yes, revoke …${lastFour}</button></form></details>
 </div>
@@ -72,7 +91,7 @@ function newKeyCard(token: string): Html {
 }
 
 function overlapOption(days: number, now: Date): Html {
-  const text = days === 0 ? 'no longer' : `until ${overlapEnd(now, days).toISOString().slice(0, 10)} 00:00 UTC`;
+  const text = days === 0 ? 'no longer' : `until ${SYDNEY_MINUTE.format(overlapEnd(now, days))}`;
   return html`<option value="${days}"${days === 1 && html` selected`}>${text}</option>`;
 }
 
@@ -93,8 +112,8 @@ export function expiredLinkNotice(): Html {
   return html`<p class="notice bad" role="alert">This link has expired or is incomplete. Links work for ${LINK_MINUTES} minutes. Request a new one.</p>`;
 }
 
-function dateOf(timestamp: string | null): string {
-  return timestamp?.slice(0, 10) ?? '';
+function dateOf(timestamp: string | null): Html | null {
+  return timestamp === null ? null : localTime(new Date(timestamp), 'date');
 }
 
 /** `YYYYMMDD` to `YYYY-MM-DD` */

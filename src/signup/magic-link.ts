@@ -7,6 +7,9 @@ export interface MagicLinks {
   createUrl(accountId: string): string;
   /** The id of the account that a token opens; null when the token is forged or has expired. */
   verify(token: string): string | null;
+  /** To the switch for mails about the daily limit. Does not expire, and opens nothing else. */
+  createQuotaMailsUrl(accountId: string): string;
+  verifyQuotaMails(token: string): string | null;
 }
 
 export const LINK_MINUTES = 30;
@@ -14,19 +17,28 @@ export const LINK_MINUTES = 30;
 /** A token is account id, expiry and an HMAC of both. Nothing is stored. */
 export function createMagicLinks(options: { secret: string; publicUrl: string; now: () => Date }): MagicLinks {
   const { secret, publicUrl, now } = options;
-  const sign = (text: string) => createHmac('sha256', secret).update(`keys ${text}`).digest('base64url');
+  const sign = (purpose: 'keys' | 'quota-mails', text: string) =>
+    createHmac('sha256', secret).update(`${purpose} ${text}`).digest('base64url');
+  const isSigned = (signature: string, wanted: string) => timingSafeEqual(Buffer.from(wanted), Buffer.from(signature));
 
   return {
     createUrl(accountId) {
       const expiresAt = Math.floor(now().getTime() / 1000) + LINK_MINUTES * 60;
       const text = `${accountId}.${expiresAt}`;
-      return `${publicUrl}/keys?token=${text}.${sign(text)}`;
+      return `${publicUrl}/keys?token=${text}.${sign('keys', text)}`;
     },
     verify(token) {
       const [, text, accountId, expiresAt, signature] = /^((\w{1,20})\.(\d{1,12}))\.([\w-]{43})$/.exec(token) ?? [];
       if (!text || !accountId || !signature) return null;
-      if (!timingSafeEqual(Buffer.from(sign(text)), Buffer.from(signature))) return null;
+      if (!isSigned(signature, sign('keys', text))) return null;
       return Number(expiresAt) * 1000 > now().getTime() ? accountId : null;
+    },
+    createQuotaMailsUrl: (accountId) =>
+      `${publicUrl}/keys/quota-mails?token=${accountId}.${sign('quota-mails', accountId)}`,
+    verifyQuotaMails(token) {
+      const [, accountId, signature] = /^(\w{1,20})\.([\w-]{43})$/.exec(token) ?? [];
+      if (!accountId || !signature) return null;
+      return isSigned(signature, sign('quota-mails', accountId)) ? accountId : null;
     },
   };
 }

@@ -1,6 +1,7 @@
 import { MAX_LIVE_KEYS } from '../access/account.ts';
 import { PLANS, type Plan } from '../access/plan.ts';
 import { type Html, html } from '../site/html.ts';
+import { toSydneyWallClock } from '../transit/time.ts';
 import { LINK_MINUTES } from './magic-link.ts';
 import type { MailMessage } from './mailer.ts';
 
@@ -104,10 +105,17 @@ export function unknownAddressMail({ publicUrl }: MailContext): MailMessage {
   };
 }
 
-const SIGNATURE = '-- \nTransit Information Service. Data: Transport for NSW, CC BY 4.0.';
+export const SIGNATURE = '-- \nTransit Information Service. Data: Transport for NSW, CC BY 4.0.';
+
+/** "2026-11-24 00:00 UTC (11:00 in Sydney)" */
+function utcAndSydney(moment: Date): string {
+  const { time } = toSydneyWallClock(moment);
+  const utc = moment.toISOString();
+  return `${utc.slice(0, 10)} ${utc.slice(11, 16)} UTC (${time.slice(0, 2)}:${time.slice(2)} in Sydney)`;
+}
 
 function replacementText({ lastFour, worksUntil }: ReplacedKey): string {
-  const state = worksUntil ? `works until ${worksUntil.toISOString().slice(0, 10)} 00:00 UTC` : 'no longer works';
+  const state = worksUntil ? `works until ${utcAndSydney(worksUntil)}` : 'no longer works';
   return `It replaces the key ending in ${lastFour}, which ${state}.`;
 }
 
@@ -118,11 +126,11 @@ function planLimit(plan: Plan): string {
     : `${title} plan, ${dailyLimit.toLocaleString('en')} requests a day`;
 }
 
-function paragraphs(...parts: (string | false | undefined)[]): string {
+export function paragraphs(...parts: (string | false | undefined)[]): string {
   return `${parts.filter(Boolean).join('\n\n')}\n`;
 }
 
-function document(body: Html): Html {
+export function document(body: Html): Html {
   return html`<!doctype html><html lang="en"><body style="font:16px/1.6 system-ui,sans-serif;color:#1d2427;max-width:40em">${body}
 <p style="color:#56626a;font-size:14px">Transit Information Service. Data: Transport for NSW, <a href="https://creativecommons.org/licenses/by/4.0/">CC BY 4.0</a>.</p></body></html>`;
 }

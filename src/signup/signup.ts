@@ -1,12 +1,15 @@
 import formbody from '@fastify/formbody';
 import type { FastifyInstance } from 'fastify';
+import type { WallLinks } from '../site/board/wall-link.ts';
 import type { Layout } from '../site/layout.ts';
 import { type Accounts, failAsUnavailable } from './accounts.ts';
+import { boardLink } from './board-link.ts';
 import { refuseCrossSiteForm } from './form.ts';
 import { createKeyService } from './key-service.ts';
 import { keysPage } from './keys-page.ts';
 import { createMagicLinks, LINK_MINUTES } from './magic-link.ts';
 import type { Mailer } from './mailer.ts';
+import { quotaMailsPage } from './quota-mails-page.ts';
 import { signupPage } from './signup-page.ts';
 import { createThrottle, type MailLimits } from './throttle.ts';
 
@@ -18,6 +21,7 @@ export interface SignupOptions {
   isSandbox: boolean;
   accounts: Accounts;
   mailer: Mailer;
+  wallLinks: WallLinks;
   /** Signs the links in mails. */
   linkSecret: string;
   /** Replaces some of `MAIL_LIMITS`. */
@@ -61,5 +65,7 @@ export async function signup(app: FastifyInstance, options: SignupOptions): Prom
     if (request.method === 'POST') refuseCrossSiteForm(request, publicUrl);
   });
   await app.register(signupPage, { layout, keyService, throttle, isSandbox });
+  await app.register(boardLink, { accounts, links, wallLinks: options.wallLinks });
+  await app.register(quotaMailsPage, { layout, accounts, links });
   await app.register(keysPage, { layout, accounts, keyService, links, linkThrottle, accountThrottle, now });
 }

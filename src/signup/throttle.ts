@@ -31,8 +31,9 @@ interface Window {
 
 export function createThrottle(limits: MailLimits, now: () => Date): Throttle {
   const { perHour, perNetwork, perAddress, addressWindowMinutes = 360 } = limits;
-  const networks = new LRUCache<string, Window>({ max: MAX_WINDOWS });
-  const addresses = new LRUCache<string, Window>({ max: MAX_WINDOWS });
+  // With `max` the memory for all of them would be taken at once.
+  const networks = new LRUCache<string, Window>({ maxSize: MAX_WINDOWS, sizeCalculation: () => 1 });
+  const addresses = new LRUCache<string, Window>({ maxSize: MAX_WINDOWS, sizeCalculation: () => 1 });
   let total: Window | undefined;
 
   function openWindow(known: Window | undefined, lengthMs: number): Window {

@@ -3,6 +3,8 @@ export interface Sample {
   curl: string;
   javascript: string;
   python: string;
+  kotlin: string;
+  swift: string;
 }
 
 export function sampleOf(publicUrl: string, path: string): Sample {
@@ -24,6 +26,28 @@ export function sampleOf(publicUrl: string, path: string): Sample {
       `request = urllib.request.Request("${publicUrl}${path}")`,
       'request.add_header("Authorization", "Bearer " + os.environ["TIS_KEY"])',
       'print(json.load(urllib.request.urlopen(request)))',
+    ].join('\n'),
+    // Runs on Android and on every JVM.
+    kotlin: [
+      'import java.net.HttpURLConnection',
+      'import java.net.URI',
+      '',
+      'fun main() {',
+      `    val connection = URI("${publicUrl}${path}").toURL().openConnection() as HttpURLConnection`,
+      '    connection.setRequestProperty("Authorization", "Bearer " + System.getenv("TIS_KEY"))',
+      '    val isOk = connection.responseCode < 400',
+      '    val stream = if (isOk) connection.inputStream else connection.errorStream',
+      '    println(stream.bufferedReader().readText())',
+      '}',
+    ].join('\n'),
+    swift: [
+      'import Foundation',
+      '',
+      `var request = URLRequest(url: URL(string: "${publicUrl}${path}")!)`,
+      'let key = ProcessInfo.processInfo.environment["TIS_KEY"]!',
+      'request.setValue("Bearer " + key, forHTTPHeaderField: "Authorization")',
+      'let (data, _) = try await URLSession.shared.data(for: request)',
+      'print(String(decoding: data, as: UTF8.self))',
     ].join('\n'),
   };
 }

@@ -4,8 +4,7 @@ import type { LiveReport } from '../live/live-report.ts';
 import type { Operation } from '../operation.ts';
 import type { Traffic, UpstreamHealth } from '../telemetry/traffic.ts';
 import { assets } from './assets.ts';
-import { docs } from './docs.ts';
-import { errorPages } from './error-pages.ts';
+import { docs } from './docs/docs.ts';
 import { explore } from './explore/explore.ts';
 import { home } from './home/home.ts';
 import type { Layout } from './layout.ts';
@@ -26,6 +25,8 @@ export interface SiteOptions {
   tileAttribution: string;
   networkMap: object | null;
   securityContact: string;
+  /** Where to ask for another plan, as a mailto: or https: address; null where there is nobody to ask. */
+  plansContact: string | null;
   traffic: Traffic;
   upstreamHealth?: (() => UpstreamHealth) | undefined;
   live?: (() => LiveReport) | undefined;
@@ -37,7 +38,6 @@ export async function site(app: FastifyInstance, options: SiteOptions): Promise<
   await app.register(assets);
   await app.register(home, options);
   await app.register(docs, options);
-  await app.register(errorPages, options);
   await app.register(explore, options);
   await app.register(status, { ...options, operations: options.operations.map(({ path }) => path) });
   await app.register(robotsTxt);

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { latitudeSchema, longitudeSchema } from '../transit/stop.ts';
+import { latitudeOrNull, longitudeOrNull } from '../transit/stop.ts';
 
 const searchResultSchema = z
   .strictObject({
-    stop_id: z.string().meta({ example: '212110' }),
-    name: z.string().meta({ example: 'Epping Station, Epping' }),
-    suburb: z.string().meta({ example: 'Epping' }),
-    lat: latitudeSchema.nullable(),
-    lng: longitudeSchema.nullable(),
+    stop_id: z.string().meta({ description: 'Stop identifier', example: '212110' }),
+    name: z.string().meta({ description: 'Stop name with its suburb', example: 'Epping Station, Epping' }),
+    suburb: z.string().meta({ description: 'Suburb or locality; empty if unknown', example: 'Epping' }),
+    lat: latitudeOrNull,
+    lng: longitudeOrNull,
   })
   .meta({ id: 'SearchResult', description: 'A stop whose name matches.' });
 

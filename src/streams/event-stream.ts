@@ -21,6 +21,9 @@ export function createEventStream(response: Writable): EventStream {
   let unreadComments = 0;
   let latest: Buffer | null = null;
 
+  /** A write to a response that is over would be an error. */
+  const isOver = () => response.writableEnded || response.destroyed;
+
   function write(bytes: Buffer): void {
     isReading = false;
     response.write(bytes, taken);
@@ -33,7 +36,7 @@ export function createEventStream(response: Writable): EventStream {
   }
 
   function flush(): void {
-    if (!isReading || response.writableEnded || latest === null) return;
+    if (!isReading || latest === null || isOver()) return;
     const event = latest;
     latest = null;
     write(event);
@@ -46,12 +49,12 @@ export function createEventStream(response: Writable): EventStream {
       flush();
     },
     comment() {
-      if (response.writableEnded) return;
+      if (isOver()) return;
       if (isReading) write(COMMENT);
       else if (++unreadComments > MAX_UNREAD_COMMENTS) response.destroy();
     },
     end(event) {
-      if (response.writableEnded) return;
+      if (isOver()) return;
       response.end(event);
       // A reader that takes nothing would hold the connection for good. Later the connection may serve another request.
       setTimeout(() => response.writableFinished || response.destroy(), LINGER_MS).unref();

@@ -1,8 +1,23 @@
 import { z } from 'zod';
 import { requiredText } from './parameter.ts';
 
-export const latitudeSchema = z.number().min(-90).max(90).meta({ example: -33.873539 });
-export const longitudeSchema = z.number().min(-180).max(180).meta({ example: 151.20693 });
+export const latitudeSchema = z
+  .number()
+  .min(-90)
+  .max(90)
+  .meta({ description: 'Latitude in degrees, EPSG:4326', example: -33.873539 });
+export const longitudeSchema = z
+  .number()
+  .min(-180)
+  .max(180)
+  .meta({ description: 'Longitude in degrees, EPSG:4326', example: 151.20693 });
+/** Of a stop whose place the authority may not give. */
+export const latitudeOrNull = latitudeSchema
+  .nullable()
+  .meta({ description: 'Latitude in degrees, EPSG:4326; null if unknown' });
+export const longitudeOrNull = longitudeSchema
+  .nullable()
+  .meta({ description: 'Longitude in degrees, EPSG:4326; null if unknown' });
 export const positionSchema = z.tuple([latitudeSchema, longitudeSchema]);
 
 /** `[lat, lng]`, EPSG:4326. */

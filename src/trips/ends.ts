@@ -2,7 +2,7 @@ import { mayBeStop } from '../efa/known-stop.ts';
 import { formatPlace, type Place } from '../transit/place.ts';
 import { distanceMetres } from '../transit/stop.ts';
 import type { Journey } from './journey.ts';
-import type { LegEnd } from './leg.ts';
+import type { LegEnd } from './leg-end.ts';
 
 /** The authority moves a position to an address or a stop near it. */
 const NEAR_METRES = 5000;

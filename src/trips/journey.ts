@@ -1,5 +1,6 @@
 import { bestKnown, type PlannedAndRealtime } from '../efa/realtime.ts';
-import type { Leg, LegEnd } from './leg.ts';
+import type { Leg } from './leg.ts';
+import type { LegEnd } from './leg-end.ts';
 
 /** A way from one stop to another, as mapped: each leg begins where the one before ended, walks move with the rides. */
 export interface Journey {

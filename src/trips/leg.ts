@@ -1,38 +1,15 @@
 import { mapAlerts } from '../efa/alerts.ts';
-import { type EfaLeg, efaLegSchema, type TimedStopPoint } from '../efa/payload.ts';
+import { type EfaLeg, efaLegSchema } from '../efa/payload.ts';
 import { findMode, isWalkClass } from '../efa/product-class.ts';
-import { bestKnown, findTime, isCancelled, type PlannedAndRealtime } from '../efa/realtime.ts';
+import { bestKnown, findTime, isCancelled } from '../efa/realtime.ts';
 import { need, readRecord } from '../efa/record.ts';
-import {
-  destinationTimes,
-  findId,
-  findOwnPosition,
-  findPlatform,
-  findPosition,
-  findStopName,
-  listIds,
-  mapPath,
-  originTimes,
-} from '../efa/stop-point.ts';
+import { destinationTimes, mapPath, originTimes } from '../efa/stop-point.ts';
 import { findHeadsign, findLineName, findRouteName } from '../efa/transportation.ts';
 import { findRunId, findVehicleAccess } from '../efa/vehicle.ts';
 import type { Mode } from '../transit/mode.ts';
-import type { Position } from '../transit/stop.ts';
+import { type Position, pathLengthMetres } from '../transit/stop.ts';
 import { minutesBetween } from '../transit/time.ts';
-
-/** One end of a leg: where, and when. */
-export interface LegEnd extends PlannedAndRealtime {
-  stopId: string;
-  /** Every identifier of the point and of its stop. */
-  ids: readonly string[];
-  name: string;
-  platform: string | null;
-  position: Position;
-  /** The stop to which the platform belongs; null for a place that is no platform. */
-  parent: { ids: readonly string[]; name: string } | null;
-  /** Identifier of that stop, also where it has no name. */
-  parentId: string | null;
-}
+import { type FindElsewhere, type LegEnd, mapEnds } from './leg-end.ts';
 
 /** A ride or a walk. */
 export interface Leg {
@@ -61,9 +38,6 @@ export interface Leg {
   /** Duration of the walk to this leg, where upstream reports it with this leg. */
   walkBeforeSeconds: number | null;
 }
-
-/** Where a point is by other legs of the same answer; null when none says. */
-export type FindElsewhere = (stopId: string) => Position | null;
 
 /** Throws `LeftOut`; the whole journey is left out then, because without one of its legs it would be wrong. */
 export function mapLeg(record: unknown, findElsewhere: FindElsewhere): Leg {
@@ -125,7 +99,7 @@ function mapWalk(leg: EfaLeg, findElsewhere: FindElsewhere): Leg {
     origin,
     destination,
     durationSeconds: legSeconds(leg, origin, destination),
-    distanceMetres: leg.distance === undefined ? null : Math.max(0, Math.round(leg.distance)),
+    distanceMetres: walkingMetres(leg),
     stops: 0,
     isLive: false,
     isCancelled: false,
@@ -138,47 +112,16 @@ function mapWalk(leg: EfaLeg, findElsewhere: FindElsewhere): Leg {
   };
 }
 
-/** An end without a position of its own or of its stop is where the path ends; a leg without a path goes straight. */
-function mapEnds(leg: EfaLeg, mode: Mode | null, isLive: boolean, findElsewhere: FindElsewhere) {
-  const path = mapPath(leg.coords);
-  const mapEnd = (point: TimedStopPoint, time: PlannedAndRealtime | null, pathEnd: Position | undefined): LegEnd => {
-    const stopId = need(findId(point), 'no identifier');
-    const name = findStopName(point) ?? stopId;
-    const position = findOwnPosition(point) ?? findElsewhere(stopId) ?? findPosition(point) ?? pathEnd;
-    return {
-      stopId,
-      ids: listIds(point),
-      name,
-      platform: findPlatform(point, mode, name),
-      position: need(position, 'no position'),
-      parent: findParent(point),
-      parentId: findParentId(point),
-      ...need(time, 'no time'),
-    };
-  };
-  const origin = mapEnd(leg.origin, findTime(originTimes(leg.origin), isLive), path.at(0));
-  const destination = mapEnd(leg.destination, findTime(destinationTimes(leg.destination), isLive), path.at(-1));
-  return { origin, destination, path: path.length >= 2 ? path : [origin.position, destination.position] };
-}
-
-/**
- * Upstream calls a station after the stand in use ("Central Station, Forecourt, Coach Bay 3"): the part before the
- * first comma is the station. Names of street stops have commas of their own.
- */
-function findParentId({ parent }: TimedStopPoint): string | null {
-  return parent?.type === 'stop' ? (parent.id ?? null) : null;
-}
-
-function findParent({ parent }: TimedStopPoint): LegEnd['parent'] {
-  const name = parent?.type === 'stop' ? findStopName(parent) : null;
-  if (!parent?.id || !name) return null;
-  const isStation = !parent.id.startsWith('G') && findPlatform(parent, null, name) !== null;
-  return { ids: listIds(parent), name: isStation ? (name.split(', ')[0] ?? name) : name };
-}
-
 /** Upstream's duration follows the estimates; where it is missing, the duration computed here does so too. */
 function legSeconds({ duration }: EfaLeg, origin: LegEnd, destination: LegEnd): number {
   return Math.max(0, duration ?? minutesBetween(bestKnown(origin), bestKnown(destination)) * 60);
+}
+
+/** As the authority says, else along the path that it reports. A straight line between the ends is no walking distance. */
+function walkingMetres({ distance, coords }: EfaLeg): number | null {
+  if (distance !== undefined) return Math.max(0, Math.round(distance));
+  const path = mapPath(coords);
+  return path.length >= 2 ? Math.round(pathLengthMetres(path)) : null;
 }
 
 function mapWalkEstimate({ origin, destination }: EfaLeg): Leg['walkEstimate'] {

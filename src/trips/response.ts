@@ -5,14 +5,18 @@ import { legModeSchema } from '../transit/mode.ts';
 import { latitudeSchema, longitudeSchema, positionSchema } from '../transit/stop.ts';
 import { formatTimestamp, minutesBetween, timestampSchema } from '../transit/time.ts';
 import { countChanges, destinationOf, isCancelled, type Journey, originOf } from './journey.ts';
-import type { Leg, LegEnd } from './leg.ts';
+import type { Leg } from './leg.ts';
+import type { LegEnd } from './leg-end.ts';
 
 const legStop = {
   stop_id: z
     .string()
     .meta({ description: 'The exact platform, stand or wharf; `lat,lng` at a position asked for', example: '2000337' }),
   name: z.string().meta({ description: 'Stop name without the platform', example: 'Central Station' }),
-  platform: z.string().nullable().meta({ example: 'Platform 17' }),
+  platform: z
+    .string()
+    .nullable()
+    .meta({ description: 'Platform, stand or wharf; null if unknown', example: 'Platform 17' }),
   lat: latitudeSchema,
   lng: longitudeSchema,
 };
@@ -44,13 +48,12 @@ const legSchema = z
         parent_stop_id: parentStopIdField,
       })
       .meta({ id: 'LegDestination', description: 'Where a leg ends.' }),
-    duration_minutes: z.int().min(0).meta({ example: 20 }),
-    distance_metres: z
-      .int()
-      .min(0)
-      .nullable()
-      .meta({ description: 'Of a walk, null where only a straight line is known; null on a ride' }),
-    stops: z.int().min(0).meta({ description: 'Stops between the ends; 0 on a walk' }),
+    duration_minutes: z.int().min(0).meta({ description: 'Whole minutes by the best-known times', example: 20 }),
+    distance_metres: z.int().min(0).nullable().meta({
+      description:
+        'Metres of a walk, as the authority says or along its path, null where it gives neither; null on a ride',
+    }),
+    stops: z.int().min(0).meta({ description: 'Number of stops between the ends; 0 on a walk' }),
     is_live: z.boolean().meta({ description: 'Whether the vehicle is tracked; false on a walk' }),
     path: z.array(positionSchema).meta({
       description: '`[lat, lng]` pairs, ready for a map polyline; empty with `path=polyline` and `path=none`',
@@ -75,8 +78,8 @@ const journeySchema = z
     arrives_at: timestampSchema.meta({ description: 'Planned end, UTC' }),
     departs_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
     arrives_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
-    duration_minutes: z.int().min(0).meta({ description: 'By the best-known times', example: 47 }),
-    changes: z.int().min(0).meta({ description: 'Changes between rides', example: 1 }),
+    duration_minutes: z.int().min(0).meta({ description: 'Whole minutes by the best-known times', example: 47 }),
+    changes: z.int().min(0).meta({ description: 'Number of changes between rides', example: 1 }),
     is_live: z.boolean().meta({ description: 'Whether any leg is tracked' }),
     legs: z.array(legSchema).min(1).meta({ description: 'In order; each begins where the one before ended' }),
     cancelled: cancelledField,

@@ -1,5 +1,6 @@
 import { bestKnown } from '../efa/realtime.ts';
-import type { Leg, LegEnd } from './leg.ts';
+import type { Leg } from './leg.ts';
+import type { LegEnd } from './leg-end.ts';
 
 /**
  * The legs, in which every walk has the real-time of the ride it hangs on: a walk follows the ride before it, a leading

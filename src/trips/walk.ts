@@ -1,6 +1,7 @@
 import { bestKnown } from '../efa/realtime.ts';
 import { type Position, pathLengthMetres } from '../transit/stop.ts';
-import type { Leg, LegEnd } from './leg.ts';
+import type { Leg } from './leg.ts';
+import type { LegEnd } from './leg-end.ts';
 
 /** A gentle pace in metres a second, for walks whose duration upstream does not report. */
 const WALKING_PACE = 1.1;

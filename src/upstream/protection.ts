@@ -1,7 +1,7 @@
 import type { Ask, EfaAnswer } from '../efa/ask.ts';
 import { type Deadlines, deadlinesFrom } from '../efa/deadlines.ts';
 import { createAnswerCache } from './answer-cache.ts';
-import { createBreaker } from './breaker.ts';
+import { type Breaker, createBreaker } from './breaker.ts';
 import { createBudget } from './budget/budget.ts';
 import { createProcessMeter, type Limits, type Meter } from './budget/meter.ts';
 import { type AnsweredCounts, createCachedAsk } from './cached-ask.ts';
@@ -19,6 +19,7 @@ export interface ProtectionOptions {
   limits: Limits;
   log: Log;
   deadlines?: Deadlines;
+  breaker?: Breaker;
   maxCacheBytes?: number;
   clock?: Clock;
   /** The store and the meters that instances share; without them this process works alone. */
@@ -55,8 +56,8 @@ const DEFAULT_DEADLINES = deadlinesFrom(8000);
  */
 export function protectUpstream(options: ProtectionOptions): Protection {
   const { asks, limits, log, clock = systemClock, maxCacheBytes: maxBytes = MAX_CACHE_BYTES } = options;
-  const { deadlines = DEFAULT_DEADLINES } = options;
   const { now } = clock;
+  const { deadlines = DEFAULT_DEADLINES, breaker = createBreaker({ now }) } = options;
   const { store, meters } = options.shared ?? {
     store: noSharedStore,
     meters: asks.map(() => createProcessMeter(limits, clock)),
@@ -64,7 +65,6 @@ export function protectUpstream(options: ProtectionOptions): Protection {
   const cache = createAnswerCache({ maxBytes, now, store });
   const flights = createSingleFlight<EfaAnswer<unknown>>({ now });
   const instances = createInstanceFlight({ store, clock });
-  const breaker = createBreaker({ now });
   const budget = createBudget({ meters, rps: limits.rps, clock });
   const { call, counts: calls } = createGuardedCall({ asks, budget, breaker, clock, deadlines, log });
   const { ask, counts: answered } = createCachedAsk({ call, cache, flights, instances, budget, clock, deadlines });

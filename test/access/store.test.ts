@@ -169,6 +169,29 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(await store.listKeys(account.id)).toMatchObject([{ revokedAt: NOW.toISOString() }]);
   });
 
+  it('tells of a key that ends when it ends, and since when that is known', async () => {
+    const { request, account } = await openWithKey();
+    expect(await store.admit(request)).not.toHaveProperty('ending');
+    await store.revokeKey(account.id, request.keyHash, new Date('2026-11-23T00:00:00Z'), NOW);
+    expect(await store.admit(request)).toMatchObject({
+      ending: { decidedAt: NOW.toISOString(), endsAt: '2026-11-23T00:00:00.000Z' },
+    });
+  });
+
+  it('gives each mail about the daily limit to one of all who ask, and none to an owner who wants none', async () => {
+    const { request, account } = await openWithKey();
+    await store.admit(request);
+    const claim = (percent: number) => store.claimQuotaMail(account.id, TODAY, percent);
+    expect((await Promise.all([claim(80), claim(80), claim(80)])).filter(Boolean)).toHaveLength(1);
+    expect([await claim(100), await claim(100), await claim(80)]).toEqual([true, false, false]);
+    await store.admit({ ...request, day: '20261122' });
+    expect(await store.wantsQuotaMails(account.id)).toBe(true);
+    expect(await store.setQuotaMails(account.id, false)).toBe(true);
+    expect(await store.wantsQuotaMails(account.id)).toBe(false);
+    expect(await store.claimQuotaMail(account.id, '20261122', 80)).toBe(false);
+    expect(await store.setQuotaMails('nobody00', false)).toBe(false);
+  });
+
   it('knows on which day a key was last used', async () => {
     const { request, account } = await openWithKey();
     expect(await store.listKeys(account.id)).toMatchObject([{ lastUsedOn: null }]);

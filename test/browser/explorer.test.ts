@@ -221,22 +221,3 @@ it('on a phone the map and the answer share the screen', async () => {
   expect(await height()).toBeGreaterThan(half);
   await context.close();
 });
-
-it('the docs can be tried out with a pasted key', async () => {
-  const { page, context, complaints } = await open('/docs');
-  await page.getByRole('button', { name: 'Authorize' }).first().click();
-  await page.locator('.modal-ux input').fill(front.testKey);
-  await page
-    .locator('.modal-ux')
-    .getByRole('button', { name: /Apply|Authorize/ })
-    .first()
-    .click();
-  await page.locator('.modal-ux').getByRole('button', { name: 'Close' }).first().click();
-  await page.locator('#operations-Stops-getDepartures .opblock-summary-control').click();
-  const answered = page.waitForResponse(/\/v1\/departures/);
-  await page.getByRole('button', { name: 'Execute' }).click();
-  expect((await answered).status()).toBe(200);
-  await page.locator('.live-responses-table').getByText('Town Hall Station').first().waitFor();
-  expect(complaints).toEqual([]);
-  await context.close();
-});

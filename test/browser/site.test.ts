@@ -27,6 +27,7 @@ const PAGES: readonly (readonly [path: string, sign: string, kilobytes: number])
   ['/signup', 'form', 200],
   ['/keys', 'form', 200],
   ['my keys', '.chart', 200],
+  ['/board/200070', '#rows tr', 200],
   ['/explore', '.stops li', 400],
   ['/explore#board=200070', '#result tbody tr', 400],
   ['/explore#journey=202020,209573', '.journey[open]', 400],
@@ -80,6 +81,22 @@ it.each(PAGES)(
     expect(complaints).toEqual([]);
   },
 );
+
+it('a board on a wall says when its data is old, and recovers by itself', async () => {
+  const { page, context } = await openWindow(browser, { hosts: [new URL(front.url).host] });
+  await page.clock.install();
+  await page.goto(`${front.url}/board/200070`);
+  await page.locator('#rows tr').first().waitFor();
+  expect(await page.locator('#name').textContent()).toBe('Town Hall Station');
+  expect(await page.locator('#age').textContent()).toMatch(/^As of \d\d:\d\d, \d+ s ago$/);
+  await page.route('**/departures', (route) => route.abort());
+  await page.clock.runFor(200_000);
+  expect(await page.locator('#notice').textContent()).toMatch(/^Nothing new for \d+ min: what is shown may be wrong\./);
+  await page.unroute('**/departures');
+  await page.clock.runFor(20_000);
+  await page.locator('#notice').waitFor({ state: 'hidden' });
+  await context.close();
+});
 
 it('no page waits for a script before it is painted', async () => {
   for (const path of ['/', '/status', '/signup', '/keys', '/explore']) {

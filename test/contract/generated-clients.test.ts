@@ -10,7 +10,7 @@ import type { z } from 'zod';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { listPairs } from '#test/support/pairs.ts';
 import { startUpstream, type TestUpstream } from '#test/support/upstream.ts';
-import { endpointOf, GOOD_ANSWERS, OPERATIONS } from './operations.ts';
+import { goodAnswerTo, OPERATIONS } from './operations.ts';
 import { NOW } from './payloads.ts';
 
 const run = promisify(execFile);
@@ -109,7 +109,7 @@ console.log(JSON.stringify([
 
 /** The sample of the documentation that imports this. */
 async function readSample(imported: string): Promise<string> {
-  const samples = [...(await readFile('docs/clients.md', 'utf8')).matchAll(/```ts\n(.*?)```/gs)].map(
+  const samples = [...(await readFile('docs/guide/clients.md', 'utf8')).matchAll(/```ts\n(.*?)```/gs)].map(
     ([, code = '']) => code,
   );
   const sample = samples.find((code) => code.includes(`from '${imported}'`));
@@ -126,7 +126,7 @@ let folder: string;
 
 beforeAll(async () => {
   upstream = await startUpstream((request, response) => {
-    response.writeHead(200, { 'content-type': 'application/json' }).end(GOOD_ANSWERS.get(endpointOf(request.url)));
+    response.writeHead(200, { 'content-type': 'application/json' }).end(goodAnswerTo(request.url));
   });
   app = await buildTestApp({ upstream: upstream.url, now: NOW });
   address = await app.listen({ host: '127.0.0.1', port: 0 });
@@ -177,6 +177,9 @@ describe('the client of npm run client', { timeout: 30_000 }, () => {
     const checked = await run('node_modules/.bin/tsc', ['-p', own]).catch(({ stdout }) => ({ stdout }));
     expect(checked.stdout).toBe('');
 
+    const env = { ...process.env, TIS_KEY: app.apiKey };
+    const { stdout } = await run(process.execPath, [join(own, 'sample.ts')], { env });
+    expect(stdout).toMatch(/^\S+ .+ \d+$/m);
     const asked = await run(process.execPath, [join(own, 'asking.ts'), app.apiKey]);
     expect(JSON.parse(asked.stdout)).toEqual([
       ['bus', 'ferry', 'lightrail', 'train'],

@@ -107,18 +107,21 @@ export function valueAt(node: unknown, path: readonly Key[]): unknown {
   return path.reduce((value, key) => (value as Branch)[key], node);
 }
 
-/** A copy of the payload without the place. */
+/** The payload without the place. */
 export function without(payload: unknown, path: readonly Key[]): unknown {
-  const copy = copyOf(payload);
-  const key = path.at(-1) as Key;
-  remove(parentOf(copy, path), key);
-  return copy;
+  return changed(payload, path, remove);
 }
 
-/** A copy of the payload with another value at the place. */
+/** The payload with another value at the place. */
 export function withValue(payload: unknown, path: readonly Key[], value: unknown): unknown {
-  const copy = copyOf(payload);
-  set(parentOf(copy, path), path.at(-1) as Key, value);
+  return changed(payload, path, (parent, key) => set(parent, key, value));
+}
+
+/** What is beside the path is shared with the payload. */
+function changed(node: unknown, [key, ...rest]: readonly Key[], change: (parent: Branch, key: Key) => void): unknown {
+  const copy = (Array.isArray(node) ? [...node] : { ...(node as Branch) }) as Branch;
+  if (rest.length === 0) change(copy, key as Key);
+  else set(copy, key as Key, changed((node as Branch)[key as Key], rest, change));
   return copy;
 }
 

@@ -147,6 +147,7 @@ describe('search', () => {
     ['  Town Hall ', 'town+hall'],
     ['Park & Ride', 'park+%26+ride'],
     ['Café', 'caf%C3%A9'],
+    ['g201023', 'G201023'],
   ])('%j', (q, name) => {
     expect(written(toStopSearchQuestion(stopSearchQuery.parse({ q })))).toBe(
       sorted(`stop_finder?${FORMAT}&type_sf=any&name_sf=${name}&TfNSWSF=true`),

@@ -33,9 +33,9 @@ it('shows last four, label, creation, last use and 30 days of usage, but not the
   expect(page.body).not.toContain(key);
   expect(page.body).toContain(`…${key.slice(-4)}`);
   expect(page.body).toContain('phone &#60;b&#62;');
-  expect(page.body).toContain('Created 2026-11-20 · last used 2026-11-20');
+  expect(page.body.replaceAll(/<[^>]*>/g, '')).toContain('Created 2026-11-20 · last used 2026-11-20 (UTC)');
   expect(page.body).toContain('2026-11-20: 3');
-  expect(page.body.match(/<rect/g)).toHaveLength(30);
+  expect(page.body.match(/<rect class="hit"/g)).toHaveLength(30);
   expect(page.headers['cache-control']).toBe('no-store');
 });
 
@@ -92,6 +92,23 @@ it.each([
   front.clock.now = new Date(at);
   expect((await ask(keyIn(mail as never))).statusCode).toBe(200);
   expect((await ask(old)).statusCode).toBe(status);
+});
+
+it('tells in every answer to a replaced key since when and until when it ends, and only there', async () => {
+  await signUp('jo@example.com');
+  const old = keyIn((await front.readOutbox())[0] as never);
+  const { token, hashes } = await openKeys();
+  expect((await ask(old)).headers).not.toHaveProperty('sunset');
+  await post('/keys/rotate', { token, key: hashes[0] ?? '', overlap: '3' }, BROWSER);
+  front.clock.now = new Date('2026-11-21T09:00:00Z');
+  const { headers } = await ask(old);
+  expect(headers).toMatchObject({
+    deprecation: `@${Date.parse('2026-11-20T02:00:20Z') / 1000}`,
+    sunset: 'Tue, 24 Nov 2026 00:00:00 GMT',
+  });
+  for (const name of ['Deprecation', 'Sunset']) expect(headers['access-control-expose-headers']).toContain(name);
+  const fresh = await ask(keyIn((await front.readOutbox()).at(-1) as never));
+  expect(fresh.headers).not.toHaveProperty('deprecation');
 });
 
 it('replaces a key when the address has five', async () => {
@@ -193,7 +210,9 @@ it('does not count a replaced key among the five while it still works', async ()
   await post('/keys/rotate', { token, key: hashes[0] ?? '', overlap: '3' });
   const { page } = await openKeys();
   expect(page.body).toContain('5 of 5 in use');
-  expect(page.body).toContain('works until 2026-11-24 00:00 UTC');
+  const seen = page.body.replaceAll(/<[^>]*>/g, '');
+  expect(seen).toContain('works until 2026-11-24 11:00 Sydney time (2026-11-24 00:00 UTC)');
+  expect(seen).toContain('until 24 Nov, 11:00');
 });
 
 it('mails the owner after a revocation, once', async () => {

@@ -14,6 +14,24 @@ const CODES = Object.keys(ERROR_TABLE) as ErrorCode[];
 const PAGES = [
   '/',
   '/docs',
+  '/docs/quickstart',
+  '/docs/polling',
+  '/docs/limits',
+  '/docs/time',
+  '/docs/stops',
+  '/docs/live-data',
+  '/docs/maps',
+  '/docs/streams',
+  '/docs/clients',
+  '/docs/assistants',
+  '/docs/changelog',
+  '/docs/operations/departures',
+  '/docs/operations/departures-stream',
+  '/docs/operations/boards',
+  '/docs/operations/nearby',
+  '/docs/operations/stops-search',
+  '/docs/operations/trips',
+  '/docs/console',
   '/docs/errors',
   '/docs/errors/UNAUTHORIZED',
   '/explore',
@@ -60,6 +78,12 @@ describe('every page', () => {
       [...body.matchAll(/<(?:script|link|img)[^>]*(?:src|href)="([^"]*)"/g)].filter(([, to]) => !to?.startsWith('/')),
     ).toEqual([]);
     expect(body).not.toMatch(/<style| style="|<script>| on\w+="/);
+  });
+
+  it.each(PAGES)('%s is drawn without waiting for a script', async (url) => {
+    const { body } = await open(url);
+    const scripts = body.match(/<script[^>]*>/g) ?? [];
+    expect(scripts.filter((tag) => !/ type="module"| defer/.test(tag))).toEqual([]);
   });
 
   it('every link within the site leads somewhere', async () => {
@@ -195,7 +219,7 @@ describe('the board for a terminal', () => {
   });
 });
 
-it.each(['/assets/nothing-here.js', '/docs/static/nothing-here.js'])(
+it.each(['/assets/nothing-here.js', '/assets/swagger-ui/nothing-here.js'])(
   'a file that is not there is 404: %s',
   async (url) => {
     const answer = await front.app.inject(url);

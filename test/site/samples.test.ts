@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { runKeys } from '#src/cli/command-line.ts';
 import { departuresResponse } from '#src/departures/departure.ts';
 import { ERROR_TABLE } from '#src/errors.ts';
 import { sampleOf } from '#src/site/sample.ts';
@@ -17,8 +18,10 @@ const NOT_RUN = [
   'npm ci && npm start',
   'npm ci && npm test',
   'UPSTREAM_API_KEY=... npm start',
+  'REHEARSAL=full npm test',
   'docker compose ',
   'claude mcp add',
+  'npm run client -- ',
   'pipx run openapi-python-client',
 ];
 
@@ -71,11 +74,13 @@ describe('on the pages', () => {
     expect(codes('js')).toHaveLength(operations.length);
     expect(codes('python')).toHaveLength(operations.length);
     expect(codes('sh')).toHaveLength(operations.length + 2);
-    for (const code of codes('sh').flatMap(listCommands)) await runCommand(code);
-    for (const code of codes('js')) {
+    const runJavaScript = async (code: string) =>
       expect(await runner.run(process.execPath, ['--input-type=module', '-'], code)).toMatch(/^\{\n/);
-    }
-    for (const code of codes('python')) await expectPython(code);
+    await Promise.all([
+      ...codes('sh').flatMap(listCommands).map(runCommand),
+      ...codes('js').map(runJavaScript),
+      ...codes('python').map(expectPython),
+    ]);
     const [board, ...others] = codes('json');
     expect(departuresResponse.parse(JSON.parse(board ?? '')).departures).not.toEqual([]);
     for (const code of others) expect(JSON.parse(code)).toHaveProperty('error');
@@ -86,6 +91,23 @@ describe('on the pages', () => {
     await expect(runner.run(process.execPath, ['--input-type=module', '-'], javascript)).rejects.toThrow(
       /stop must be/,
     );
+  });
+
+  it('every sample on the page of an operation asks that operation: run, or read where its language is not here', async () => {
+    const { paths } = (await front.app.inject('/openapi.json')).json();
+    const operations = Object.keys(paths).filter((path) => !path.endsWith('/stream'));
+    for (const path of operations) {
+      const url = `/docs/operations/${path.replace('/v1/', '').replaceAll('/', '-')}`;
+      const samples = listPageSamples(url, (await front.app.inject(url)).body);
+      const code = (language: string) => samples.find((one) => one.language === language)?.code ?? '';
+      for (const language of ['sh', 'js', 'python', 'kotlin', 'swift'])
+        expect(code(language), `${language} on ${url}`).toContain(`${front.url}${path}?`);
+      await runCommand(code('sh').replaceAll('\\\n', ' '));
+      expect(await runner.run(process.execPath, ['--input-type=module', '-'], code('js'))).toMatch(/^\{\n/);
+      await expectPython(code('python'));
+      await expectAsks(code('kotlin'));
+      await expectAsks(code('swift'));
+    }
   });
 
   it.each(Object.keys(ERROR_TABLE))('the command on the page of %s runs', async (code) => {
@@ -117,7 +139,7 @@ describe('in the README and in docs', () => {
   const of = (...languages: string[]) => samples.filter(({ language }) => languages.includes(language));
 
   it('every sample is in a language that is run here', () => {
-    const known = ['sh', 'json', 'ts', 'js', 'python'];
+    const known = ['sh', 'json', 'ts', 'js', 'python', 'kotlin', 'swift'];
     expect(samples.filter(({ language }) => !known.includes(language)).map(({ place }) => place)).toEqual([]);
   });
 
@@ -130,10 +152,19 @@ describe('in the README and in docs', () => {
 
   it('the commands for keys run, one after the other', async () => {
     const { scripts } = JSON.parse(await readFile('package.json', 'utf8'));
+    // A process for those that read or write a file, and for the first, which shows that the script starts.
+    const needsProcess = (command: string, index: number) => index === 0 || command.includes('accounts.json');
+    const runHere = async (words: string) => {
+      const { code, stdout } = await runKeys(words.split(' '), { DATA_DIR: join(folder, 'data') });
+      expect([code, words]).toEqual([0, words]);
+      return stdout;
+    };
     let key = '';
-    for (const { command } of commands.filter((one) => KEYS.test(one.command))) {
-      const direct = command.replace(KEYS, `${scripts.keys} `).replace('KEY_OR_ID', key);
-      const printed = await runner.run('sh', ['-c', direct]);
+    for (const [index, { command }] of commands.filter((one) => KEYS.test(one.command)).entries()) {
+      const words = command.replace(KEYS, '').replace('KEY_OR_ID', key);
+      const printed = needsProcess(command, index)
+        ? await runner.run('sh', ['-c', `${scripts.keys} ${words}`])
+        : await runHere(words);
       key = /tis_\w+/.exec(printed)?.[0] ?? key;
     }
     expect(key).toMatch(/^tis_live_/);
@@ -143,7 +174,8 @@ describe('in the README and in docs', () => {
     const { scripts } = JSON.parse(await readFile('package.json', 'utf8'));
     const notRun = commands.filter((one) => !isRun(one)).map(({ command }) => command);
     for (const beginning of NOT_RUN) expect(notRun.join('\n')).toContain(beginning);
-    for (const [, name = ''] of notRun.join('\n').matchAll(/npm (start|test)/g)) expect(scripts).toHaveProperty(name);
+    for (const [, name = ''] of notRun.join('\n').matchAll(/npm (?:run )?(start|test|client)/g))
+      expect(scripts).toHaveProperty(name);
   });
 
   it.each(of('json').map(({ place, code }) => ({ place, code, start: code.slice(0, 40).replaceAll(/\s+/g, ' ') })))(
@@ -154,28 +186,57 @@ describe('in the README and in docs', () => {
     },
   );
 
-  it.each(of('ts'))('$place: TypeScript', async ({ code }) => {
+  // The sample of the client that we generate is run with it, in test/contract/generated-clients.test.ts.
+  it.each(of('ts').filter(({ code }) => !code.includes('./client/')))('$place: TypeScript', async ({ code }) => {
     await writeFile(join(folder, 'sample.ts'), filledIn(code));
     expect(await runner.run(process.execPath, ['sample.ts'])).toMatch(/^\S+ .+ \d+$/m);
   });
 
-  it.skipIf(!hasPython).each(of('python'))('$place: Python', async ({ code }) => {
+  it.skipIf(!hasPython).each(of('python').filter(isProgram))('$place: Python', async ({ code }) => {
     const printed = await runner.run('python3', ['-'], filledIn(code));
     expect(printed).toMatch(/^\S+ .+ \d+$/m);
     expect(printed).toMatch(/^NO_JOURNEYS_FOUND: .+ that fits wheelchair\. \(http.+\)$/m);
   });
 
-  it('the JavaScript of a document runs as one program', async () => {
-    const programs = Map.groupBy(of('js'), ({ place }) => place);
-    for (const parts of programs.values()) {
-      await writeFile(join(folder, 'sample.mjs'), filledIn(parts.map(({ code }) => code).join('\n')));
-      expect(await runner.runUntil(/^Town Hall Station \d+$/m, process.execPath, ['sample.mjs'])).toBeTruthy();
-    }
-    expect(programs.size).toBeGreaterThan(0);
+  const programs = Map.groupBy(
+    of('js').filter(({ setting }) => !setting),
+    ({ place }) => place,
+  );
+  it.each([...programs])('the JavaScript of %s runs as one program', async (_place, parts) => {
+    const code = parts.map((part) => part.code).join('\n');
+    await writeFile(join(folder, 'sample.mjs'), filledIn(code));
+    // What polls or follows a stream goes on for ever.
+    const printed = code.includes('AbortController')
+      ? await runner.runUntil(/^Town Hall Station \d+$/m, process.execPath, ['sample.mjs'])
+      : await runner.run(process.execPath, ['sample.mjs']);
+    expect(printed).toMatch(/\S/);
+    expect(printed).not.toContain('undefined');
+  });
+
+  it.each(of('python').filter((sample) => !isProgram(sample)))('$place: Python', ({ code }) =>
+    expectPython(filledIn(code)),
+  );
+
+  it.each(of('kotlin', 'swift'))('$place: $language', ({ code }) => expectAsks(filledIn(code)));
+
+  it('the MapLibre sample gives a map lines of longitude and latitude', async () => {
+    const [sample] = samples.filter(({ setting }) => setting === 'maplibre');
+    const headers = { authorization: `Bearer ${front.testKey}` };
+    const { journeys } = (await front.app.inject({ url: '/v1/trips?from=202020&to=209573&limit=1', headers })).json();
+    const program = `${sample?.code}
+      const map = { addSource: (_id, source) => console.log(JSON.stringify(source)), addLayer() {} };
+      drawJourney(map, ${JSON.stringify(journeys[0])});`;
+    const { type, data } = JSON.parse(await runner.run(process.execPath, ['--input-type=module', '-'], program));
+    expect(type).toBe('geojson');
+    expect(data.features).toHaveLength(journeys[0].legs.length);
+    for (const [lng, lat] of data.features.flatMap(
+      (one: { geometry: { coordinates: number[][] } }) => one.geometry.coordinates,
+    ))
+      expect(lng > 140 && lat < -30).toBe(true);
   });
 
   it('every question that the sandbox is good for has an answer', async () => {
-    const text = await readFile('docs/sandbox.md', 'utf8');
+    const [, text = ''] = /^## Things to try\n(.*?)^## /ms.exec(await readFile('docs/sandbox.md', 'utf8')) ?? [];
     const paths = [...text.matchAll(/`(\/v1\/[^`]*\?[^`]*)`/g)].map(([, path = '']) => path.replace('…', nextMonday()));
     expect(paths.length).toBeGreaterThan(5);
     for (const url of paths) {
@@ -192,6 +253,14 @@ function nextMonday(): string {
   return day.toISOString().slice(0, 10).replaceAll('-', '');
 }
 
+/** Kotlin and Swift are not run: their request is read out of the text and sent, with the header that they set. */
+async function expectAsks(code: string): Promise<void> {
+  const [, url = ''] = /(?:URI|URL\(string: )\(?"([^"]+)"/.exec(code) ?? [];
+  expect(code).toMatch(/"Authorization", "Bearer " \+ |"Bearer " \+ key, forHTTPHeaderField: "Authorization"/);
+  expect(code).toContain('TIS_KEY');
+  expect((await fetch(url, { headers: { authorization: `Bearer ${front.testKey}` } })).status).toBe(200);
+}
+
 const PYTHON_LINES = [
   /^import [a-z]+(\.[a-z]+)*(, [a-z]+(\.[a-z]+)*)*$/,
   /^$/,
@@ -200,11 +269,19 @@ const PYTHON_LINES = [
   /^print\(json\.load\(urllib\.request\.urlopen\(request\)\)\)$/,
 ];
 
+/** More than the lines of a first request. */
+const isProgram = ({ code }: { code: string }) => code.includes('def ');
+
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 
 /** Runs it. Without Python each line is compared with what is known to be right, and its request is sent. */
 async function expectPython(code: string): Promise<void> {
-  expect(code.split('\n').filter((line, index) => !PYTHON_LINES[index]?.test(line))).toEqual([]);
+  expect(
+    code
+      .trim()
+      .split('\n')
+      .filter((line, index) => !PYTHON_LINES[index]?.test(line)),
+  ).toEqual([]);
   if (hasPython) {
     expect(await runner.run('python3', ['-'], code)).toMatch(/^\{'/);
     return;

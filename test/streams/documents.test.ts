@@ -14,8 +14,8 @@ it.each([
     `${free} on the free plan, ${developer} on developer, ${pro} on pro`,
   ],
   [
-    'docs/streams.md',
-    readFileSync('docs/streams.md', 'utf8'),
+    'docs/guide/streams.md',
+    readFileSync('docs/guide/streams.md', 'utf8'),
     `${free} open streams on the free plan, ${developer} on developer, ${pro} on pro`,
   ],
   [

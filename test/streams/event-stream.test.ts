@@ -1,5 +1,8 @@
+import { once } from 'node:events';
+import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createEventStream } from '#src/streams/event-stream.ts';
 
 const event = (text: string) => Buffer.from(`data: ${text.padEnd(100, '.')}\n\n`);
@@ -58,6 +61,72 @@ describe('a reader that is slow', () => {
       await read();
     }
     expect(response.destroyed).toBe(false);
+  });
+});
+
+describe('a reader that has gone', () => {
+  it('is written nothing more', async () => {
+    const { response, read } = startResponse();
+    const { send, comment, end } = createEventStream(response);
+    send(event('waiting'));
+    const write = vi.spyOn(response, 'write');
+    response.destroy();
+    await read();
+    send(event('too late'));
+    comment();
+    end(event('too late'));
+    expect(write).not.toHaveBeenCalled();
+    expect(response.errored).toBeNull();
+  });
+});
+
+describe('over a connection', () => {
+  const MEGABYTE = 2 ** 20;
+
+  /** The two ends of one request. */
+  async function connect(): Promise<{ response: ServerResponse; answer: IncomingMessage }> {
+    const server = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => server.closeAllConnections());
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const request = get({ port: (server.address() as AddressInfo).port, host: '127.0.0.1' });
+    const [, response] = (await once(server, 'request')) as [IncomingMessage, ServerResponse];
+    response.flushHeaders();
+    const [answer] = (await once(request, 'response')) as [IncomingMessage];
+    return { response, answer };
+  }
+
+  it('a reader that stands still holds one event in the process, and gets the latest when it goes on', async () => {
+    const { response, answer } = await connect();
+    const { send, end } = createEventStream(response);
+    answer.once('data', () => answer.pause());
+    for (let number = 0; number < 40; number++) {
+      send(Buffer.from(`data: ${number} ${'.'.repeat(MEGABYTE)}\n\n`));
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    expect(response.writableLength).toBeLessThan(2 * MEGABYTE);
+    const numbers: string[] = [];
+    const reading = (async () => {
+      for await (const chunk of answer) {
+        for (const [, number = ''] of String(chunk).matchAll(/data: (\d+) /g)) numbers.push(number);
+        if (numbers.at(-1) === '39') end(Buffer.from('event: end\n\n'));
+      }
+    })();
+    await reading;
+    expect(numbers.at(-1)).toBe('39');
+    expect(numbers.length).toBeLessThan(40);
+    expect(numbers).toEqual([...new Set(numbers)].sort((one, other) => Number(one) - Number(other)));
+  });
+
+  it('a reader that breaks off costs no error', async () => {
+    const { response, answer } = await connect();
+    const { send } = createEventStream(response);
+    answer.once('data', () => answer.pause());
+    for (let number = 0; number < 20; number++) send(Buffer.alloc(MEGABYTE));
+    answer.destroy();
+    await once(response, 'close');
+    send(Buffer.from('data: late\n\n'));
+    expect(response.errored ?? null).toBeNull();
   });
 });
 

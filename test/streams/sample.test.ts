@@ -16,10 +16,11 @@ type FollowBoard = (options: {
 
 const NOW = '2026-11-20T02:00:20Z';
 const QUERY = 'stop=200070&modes=all';
+const PATIENCE = { timeout: 5000 };
 const TIMES = { minMs: 10, retryMs: 10, commentMs: 20, commentsPerCharge: 1 };
 
-/** The first sample of docs/streams.md, run as it stands there. */
-const sample = /```js\n(.*?)```/s.exec(readFileSync('docs/streams.md', 'utf8'))?.[1] ?? '';
+/** The first sample of docs/guide/streams.md, run as it stands there. */
+const sample = /```js\n(.*?)```/s.exec(readFileSync('docs/guide/streams.md', 'utf8'))?.[1] ?? '';
 const module = `data:text/javascript;base64,${Buffer.from(sample).toString('base64')}`;
 const { followBoard } = (await import(module)) as { followBoard: FollowBoard };
 
@@ -43,21 +44,21 @@ async function start(port: number): Promise<void> {
 }
 
 describe('the sample reader of the documentation', () => {
-  it('follows a board from change to change, and from one server to the next', async () => {
+  it('follows a board from change to change, and from one server to the next', { timeout: 20_000 }, async () => {
     const boards: Departures[] = [];
     const stop = new AbortController();
     const key = await issueTestKey(store, { plan: 'pro' });
     const options = { url, key, signal: stop.signal, retryMs: 20 };
     const following = followBoard({ ...options, onBoard: (board) => boards.push(board) });
-    await expect.poll(() => boards.length).toBe(1);
+    await expect.poll(() => boards.length, PATIENCE).toBe(1);
     app.clock.now = new Date(Date.parse(NOW) + 60_000);
-    await expect.poll(() => boards.length).toBeGreaterThan(1);
+    await expect.poll(() => boards.length, PATIENCE).toBeGreaterThan(1);
     const before = boards.length;
     const { port } = app.server.address() as { port: number };
     await app.close();
     await start(port);
     app.clock.now = new Date(Date.parse(NOW) + 120_000);
-    await expect.poll(() => boards.length, { timeout: 5000 }).toBeGreaterThan(before);
+    await expect.poll(() => boards.length, PATIENCE).toBeGreaterThan(before);
     for (const board of boards) departuresResponse.parse(board);
     stop.abort();
     await following;

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseKey } from '#src/access/keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
@@ -13,7 +13,6 @@ import { openStream, type ReadStream } from './reading.ts';
 
 const NOW = '2026-04-15T06:00:10Z';
 const DAY = '20260415';
-const URL = '/v1/departures/stream?stop=200060';
 /** Far from each other, so that what happens in a test has one cause. */
 const QUICK = { minMs: 10, retryMs: 10, commentMs: 60_000, commentsPerCharge: 4 };
 const TEN = '2026-04-15T06:10:00Z';
@@ -22,6 +21,11 @@ const TWENTY = '2026-04-15T06:20:00Z';
 /** What leaves, or what the authority fails with. */
 let leaves: string[] | ApiError;
 let questions: number;
+/** Each test has a stop and an account of its own; the service is one for all. */
+let stop: number = 2_000_600;
+let board: string;
+let url: string;
+const times = { ...QUICK };
 /** For how long an answer of the authority is kept. */
 let freshMs: number;
 let app: TestApp;
@@ -29,8 +33,8 @@ let store: AccountStore;
 let key: string;
 let streams: ReadStream[];
 
-const ask = (async () => {
-  questions += 1;
+const ask = (async ({ stopId }: { stopId: string }) => {
+  if (stopId === String(stop)) questions += 1;
   if (leaves instanceof ApiError) throw leaves;
   const retrievedAt = Date.parse(NOW);
   const times = { retrievedAt, freshUntil: retrievedAt + freshMs, staleUntil: retrievedAt + freshMs };
@@ -38,28 +42,36 @@ const ask = (async () => {
   return { payload, retrievedAt: new Date(NOW), freshness: { ...times, source: 'upstream', shortage: null } };
 }) as unknown as Ask;
 
+beforeAll(async () => {
+  store = openEmbeddedStore(':memory:');
+  app = await startService();
+});
+afterAll(() => app.close());
+
 beforeEach(async () => {
   leaves = [TEN];
   questions = 0;
   freshMs = 0;
   streams = [];
-  store = openEmbeddedStore(':memory:');
-  await start(QUICK);
+  Object.assign(times, QUICK);
+  app.clock.now = new Date(NOW);
+  stop += 1;
+  board = `/v1/departures?stop=${stop}`;
+  url = `/v1/departures/stream?stop=${stop}`;
   key = await issueTestKey(store);
 });
-afterEach(async () => {
+afterEach(() => {
   for (const stream of streams) stream.close();
-  await app.close();
 });
 
-async function start(streamTimes: typeof QUICK): Promise<void> {
-  await app?.close();
-  app = await buildTestApp({ upstream: ask, now: NOW, store, streamTimes });
-  await app.listen({ host: '127.0.0.1', port: 0 });
+async function startService(): Promise<TestApp> {
+  const service = await buildTestApp({ upstream: ask, now: NOW, store, streamTimes: times });
+  await service.listen({ host: '127.0.0.1', port: 0 });
+  return service;
 }
 
-async function open(url = URL, headers: Record<string, string> = {}): Promise<ReadStream> {
-  const stream = await openStream(app, url, { key, ...headers });
+async function open(path = url, headers: Record<string, string> = {}, service = app): Promise<ReadStream> {
+  const stream = await openStream(service, path, { key, ...headers });
   streams.push(stream);
   return stream;
 }
@@ -69,7 +81,7 @@ const failure = new ApiError('UPSTREAM_ERROR', 'The transport authority failed t
 
 describe('a stream of departures', () => {
   it('begins with the board that /v1/departures answers', async () => {
-    const stream = await open(`${URL}&modes=all&limit=1`);
+    const stream = await open(`${url}&modes=all&limit=1`);
     expect(stream.status).toBe(200);
     expect(Object.fromEntries(stream.headers)).toMatchObject({
       'content-type': 'text/event-stream; charset=utf-8',
@@ -78,14 +90,14 @@ describe('a stream of departures', () => {
       'access-control-allow-origin': '*',
       'x-ratelimit-remaining': '999',
     });
-    const board = await stream.next('board');
-    expect(board).toEqual((await app.inject('/v1/departures?stop=200060&modes=all&limit=1')).json());
+    const sent = await stream.next('board');
+    expect(sent).toEqual((await app.inject(`${board}&modes=all&limit=1`)).json());
     expect(stream.events[0]).toMatchObject({ event: 'greeting', retry: '5000' });
   });
 
   it('takes every parameter of departures', async () => {
-    const board = await (await open(`${URL}&cancelled=include&include=ids`)).next('board');
-    expect(board).toMatchObject({ departures: [{ cancelled: false, trip_id: null }] });
+    const sent = await (await open(`${url}&cancelled=include&include=ids`)).next('board');
+    expect(sent).toMatchObject({ departures: [{ cancelled: false, trip_id: null }] });
   });
 
   it('sends the whole board again when it changes, and nothing while it does not', async () => {
@@ -95,19 +107,19 @@ describe('a stream of departures', () => {
     await expect.poll(() => questions).toBeGreaterThan(before + 3);
     expect(stream.events.map(({ event }) => event)).toEqual(['greeting', 'board']);
     leaves = [TEN, TWENTY];
-    const board = departuresResponse.parse(await stream.next('board'));
-    expect(board.departures).toHaveLength(2);
+    const changed = departuresResponse.parse(await stream.next('board'));
+    expect(changed.departures).toHaveLength(2);
   });
 
   it('sends no board that its reader has: Last-Event-ID, which is the ETag', async () => {
-    const { headers } = await app.inject('/v1/departures?stop=200060');
-    const again = await open(URL, { 'last-event-id': String(headers.etag) });
+    const { headers } = await app.inject(board);
+    const again = await open(url, { 'last-event-id': String(headers.etag) });
     await expect.poll(() => questions).toBeGreaterThan(3);
     expect(again.events.map(({ event }) => event)).toEqual(['greeting']);
     leaves = [TWENTY];
     await again.next('board');
     expect(again.events[1]?.id).toMatch(/^W\/"/);
-    const other = await open(URL, { 'last-event-id': String(headers.etag) });
+    const other = await open(url, { 'last-event-id': String(headers.etag) });
     await other.next('board');
   });
 
@@ -115,9 +127,9 @@ describe('a stream of departures', () => {
     freshMs = 60_000;
     const readers = await Promise.all(Array.from({ length: 9 }, () => open()));
     await Promise.all(readers.map((reader) => reader.next('board')));
-    const pro = await open(URL, { key: app.apiKey });
+    const pro = await open(url, { key: app.apiKey });
     await pro.next('board');
-    await app.inject('/v1/departures?stop=200060');
+    await app.inject(board);
     expect(questions).toBe(1);
   });
 
@@ -126,7 +138,7 @@ describe('a stream of departures', () => {
     await Promise.all(readers.map((reader) => reader.next('board')));
     leaves = [TWENTY];
     const boards = await Promise.all(readers.map((reader) => reader.next('board')));
-    expect(new Set(boards.map((board) => JSON.stringify(board))).size).toBe(1);
+    expect(new Set(boards.map((one) => JSON.stringify(one))).size).toBe(1);
     for (const reader of readers) reader.close();
     await Promise.all(readers.map(({ ended }) => ended));
     await expect
@@ -139,7 +151,7 @@ describe('a stream of departures', () => {
   });
 
   it('sends comments', async () => {
-    await start({ ...QUICK, commentMs: 10, commentsPerCharge: 1e9 });
+    Object.assign(times, { commentMs: 10, commentsPerCharge: 1e9 });
     const stream = await open();
     expect(await stream.next('comment')).toBe('still here');
     expect(await stream.next('comment')).toBe('still here');
@@ -147,7 +159,7 @@ describe('a stream of departures', () => {
 
   it('answers HEAD with its headers and ends', async () => {
     const headers = { authorization: `Bearer ${key}` };
-    const answer = await app.inject({ method: 'HEAD', url: URL, headers });
+    const answer = await app.inject({ method: 'HEAD', url, headers });
     expect(answer.statusCode).toBe(200);
     expect(answer.headers['content-type']).toBe('text/event-stream; charset=utf-8');
   });
@@ -168,7 +180,7 @@ describe('trouble in a stream', () => {
 
   it('before its start is an answer like any other', async () => {
     leaves = failure;
-    const answer = await app.inject({ url: URL, headers: { authorization: `Bearer ${key}` } });
+    const answer = await app.inject({ url, headers: { authorization: `Bearer ${key}` } });
     expect(answer.statusCode).toBe(502);
     expect(answer.json().error.code).toBe('UPSTREAM_ERROR');
     expect(await used()).toBe(0);
@@ -176,7 +188,7 @@ describe('trouble in a stream', () => {
   });
 
   it('that will not pass ends it, and says why', async () => {
-    const stream = await open(`${URL}&date=20260415&time=1700`);
+    const stream = await open(`${url}&date=20260415&time=1700`);
     await stream.next('board');
     app.clock.now = new Date('2026-04-15T14:00:10Z');
     expect(await stream.next('end')).toMatchObject({ error: { code: 'DATE_OUT_OF_RANGE' } });
@@ -186,7 +198,7 @@ describe('trouble in a stream', () => {
 
 describe('what a stream costs', () => {
   it('is one request at its start and one after each minute', async () => {
-    await start({ ...QUICK, commentMs: 10, commentsPerCharge: 4 });
+    Object.assign(times, { commentMs: 10, commentsPerCharge: 4 });
     const stream = await open();
     await stream.next('board');
     await expect.poll(() => used()).toBeGreaterThanOrEqual(3);
@@ -196,7 +208,7 @@ describe('what a stream costs', () => {
   });
 
   it('is nothing for minutes in which there is no answer', async () => {
-    await start({ ...QUICK, commentMs: 10, commentsPerCharge: 1 });
+    Object.assign(times, { commentMs: 10, commentsPerCharge: 1 });
     await countRequests(store, key, 500, DAY);
     const stream = await open();
     leaves = failure;
@@ -207,7 +219,7 @@ describe('what a stream costs', () => {
   });
 
   it('ends it when the day is used up, and says so', async () => {
-    await start({ ...QUICK, commentMs: 10, commentsPerCharge: 1 });
+    Object.assign(times, { commentMs: 10, commentsPerCharge: 1 });
     await countRequests(store, key, 995, DAY);
     const stream = await open();
     expect(await stream.next('end')).toMatchObject({ error: { code: 'DAILY_LIMIT_EXCEEDED' } });
@@ -216,7 +228,7 @@ describe('what a stream costs', () => {
   });
 
   it('ends it when its key is revoked', async () => {
-    await start({ ...QUICK, commentMs: 10, commentsPerCharge: 1 });
+    Object.assign(times, { commentMs: 10, commentsPerCharge: 1 });
     const stream = await open();
     await stream.next('board');
     const { accountId = '', hash = '' } = parseKey(key) ?? {};
@@ -226,16 +238,16 @@ describe('what a stream costs', () => {
   });
 
   it('is refused beyond ten open ones of a free account, uncharged, until one is closed', async () => {
-    const ten = await Promise.all(Array.from({ length: 10 }, (_, index) => open(`${URL}${index}`)));
+    const ten = await Promise.all(Array.from({ length: 10 }, (_, index) => open(`${url}${index}`)));
     await Promise.all(ten.map((stream) => stream.next('board')));
-    const refused = await app.inject({ url: URL, headers: { authorization: `Bearer ${key}` } });
+    const refused = await app.inject({ url, headers: { authorization: `Bearer ${key}` } });
     expect(refused.statusCode).toBe(429);
     expect(refused.json().error).toMatchObject({
       code: 'TOO_MANY_REQUESTS',
       message: 'The Free plan allows 10 open streams, and your account has them open. Close one first.',
     });
     expect(refused.headers).toMatchObject({ 'retry-after': '10', 'x-ratelimit-remaining': '990' });
-    const other = await open(URL, { key: await issueTestKey(store) });
+    const other = await open(url, { key: await issueTestKey(store) });
     expect(other.status).toBe(200);
     ten[0]?.close();
     await expect.poll(async () => (await open()).status).toBe(200);
@@ -244,9 +256,9 @@ describe('what a stream costs', () => {
   it('leaves the account’s streams free again after errors, HEAD and readers that have gone', async () => {
     const headers = { authorization: `Bearer ${key}` };
     for (let time = 0; time < 12; time++) {
-      await app.inject({ method: 'HEAD', url: URL, headers });
+      await app.inject({ method: 'HEAD', url, headers });
       leaves = failure;
-      await app.inject({ url: `${URL}&limit=${time + 1}`, headers });
+      await app.inject({ url: `${url}&limit=${time + 1}`, headers });
       leaves = [TEN];
       const stream = await open();
       await stream.next('board');
@@ -259,9 +271,10 @@ describe('what a stream costs', () => {
 
 describe('a clean stop', () => {
   it('ends every stream with an event that says why, and refuses new ones', async () => {
-    const readers = await Promise.all([open(), open(`${URL}1`)]);
+    const stopping = await startService();
+    const readers = await Promise.all([open(url, {}, stopping), open(`${url}1`, {}, stopping)]);
     await Promise.all(readers.map((reader) => reader.next('board')));
-    const closing = app.close();
+    const closing = stopping.close();
     for (const reader of readers) {
       expect(await reader.next('end')).toMatchObject({
         error: { code: 'SERVICE_UNAVAILABLE', message: 'This server is stopping. Connect again.' },

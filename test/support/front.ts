@@ -80,6 +80,7 @@ export async function startFront(
       linkSecret: LINK_SECRET,
       mailLimits: options.mailLimits,
       securityContact: 'mailto:security@example.test',
+      plansContact: 'mailto:plans@example.test',
       tileUrl: null,
       tileAttribution: '',
       networkMap: NETWORK_MAP,

@@ -7,24 +7,25 @@ export interface Sample {
   place: string;
   language: string;
   code: string;
+  /** What has to be there for it to run: "leaflet"; absent where nothing has. */
+  setting?: string;
 }
 
 /** Every block of code in the README and in docs. */
 export function listDocumentSamples(): Sample[] {
   return ['README.md', ...globSync('docs/**/*.md').sort()].flatMap((place) =>
-    [...readFileSync(place, 'utf8').matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language = '', code = '']) => ({
-      place,
-      language,
-      code,
-    })),
+    [...readFileSync(place, 'utf8').matchAll(/^```(\w*) ?(\w*)\n(.*?)^```$/gms)].map(
+      ([, language = '', setting = '', code = '']) => ({ place, language, code, ...(setting && { setting }) }),
+    ),
   );
 }
 
 /** Every piece of code on a page of ours that can be run or read by a program. */
 export function listPageSamples(place: string, page: string): Sample[] {
-  const codes = [...page.matchAll(/<code[^>]*>(.*?)<\/code>/gs)].map(([, markup = '']) => decode(markup));
-  return codes.flatMap((code) => {
-    const language = LANGUAGES.find(([, sign]) => sign.test(code))?.[0];
+  const blocks = [...page.matchAll(/<code(?: class="language-(\w+)")?>(.*?)<\/code>/gs)];
+  return blocks.flatMap(([, marked, markup = '']) => {
+    const code = decode(markup);
+    const language = marked ?? LANGUAGES.find(([, sign]) => sign.test(code))?.[0];
     return language ? [{ place, language, code }] : [];
   });
 }

@@ -26,7 +26,8 @@ interface Bucket {
 const MAX_BUCKETS = 50_000;
 
 export function createTokenBuckets({ perSecond, burst }: Rate, now: () => Date): TokenBuckets {
-  const buckets = new LRUCache<string, Bucket>({ max: MAX_BUCKETS });
+  // With `max` the memory for all of them would be taken at once.
+  const buckets = new LRUCache<string, Bucket>({ maxSize: MAX_BUCKETS, sizeCalculation: () => 1 });
 
   function fill(name: string): Bucket {
     const at = now().getTime();

@@ -41,13 +41,22 @@ export function createEmbeddedAccounts(database: DatabaseSync, { runPatiently }:
         return statements.addKey.run(key).changes === 1;
       }),
     listKeys: (accountId) => runPatiently(() => statements.listKeys.all(accountId).map(toKeyRecord)),
-    revokeKey: (accountId, keyHash, at) =>
-      durably(() => statements.revokeKey.run({ at: at.toISOString(), keyHash, accountId }).changes === 1),
+    revokeKey: (accountId, keyHash, at, decidedAt = at) =>
+      durably(() => {
+        const moments = { at: at.toISOString(), decidedAt: decidedAt.toISOString() };
+        return statements.revokeKey.run({ ...moments, keyHash, accountId }).changes === 1;
+      }),
     readUsage: (accountId, days) =>
       runPatiently(() => {
         const counts = days.map((day) => statements.readUsage.get(day, accountId) as { used: number } | undefined);
         return counts.map((count) => count?.used ?? 0);
       }),
+    wantsQuotaMails: (accountId) =>
+      runPatiently(() => statements.wantsQuotaMails.get(accountId)?.wants_quota_mails !== 0),
+    setQuotaMails: (accountId, isWanted) =>
+      durably(() => statements.setQuotaMails.run(Number(isWanted), accountId).changes === 1),
+    claimQuotaMail: (accountId, day, percent) =>
+      runPatiently(() => statements.claimQuotaMail.run({ accountId, day, percent }).changes === 1),
   };
 }
 
@@ -68,10 +77,18 @@ function prepareStatements(database: DatabaseSync) {
     ),
     listKeys: database.prepare('SELECT * FROM api_key WHERE account_id = ? ORDER BY created_at, hash'),
     revokeKey: database.prepare(
-      `UPDATE api_key SET revoked_at = min(coalesce(revoked_at, :at), :at)
+      `UPDATE api_key SET revoked_at = min(coalesce(revoked_at, :at), :at),
+       revocation_decided_at = coalesce(revocation_decided_at, :decidedAt)
        WHERE hash = :keyHash AND account_id = :accountId`,
     ),
     readUsage: database.prepare('SELECT used FROM usage WHERE day = ? AND account_id = ?'),
+    wantsQuotaMails: database.prepare('SELECT wants_quota_mails FROM account WHERE id = ?'),
+    setQuotaMails: database.prepare('UPDATE account SET wants_quota_mails = ? WHERE id = ?'),
+    claimQuotaMail: database.prepare(
+      `UPDATE usage SET mailed_percent = :percent
+       WHERE day = :day AND account_id = :accountId AND mailed_percent < :percent
+       AND (SELECT wants_quota_mails FROM account WHERE id = :accountId) = 1`,
+    ),
   };
 }
 

@@ -10,6 +10,8 @@ import { createGroupCommit } from './group-commit.ts';
 interface KeyInUse {
   plan: string;
   last_used_on: string | null;
+  revoked_at: string | null;
+  revocation_decided_at: string | null;
 }
 
 /** Counts requests in the embedded database. */
@@ -28,13 +30,14 @@ export function createEmbeddedCounter(database: DatabaseSync, lock: FileLock, lo
   async function admit({ accountId, keyHash, day, count = 1 }: AdmissionRequest): Promise<AdmissionAnswer> {
     const key = await lock.run(() => statements.findKey.get({ keyHash, accountId, day }) as KeyInUse | undefined);
     if (!key || !isPlan(key.plan)) return { kind: 'unknown' };
-    const { plan, last_used_on: lastUsedOn } = key;
+    const { plan, last_used_on: lastUsedOn, revoked_at: endsAt, revocation_decided_at: decidedAt } = key;
+    const ending = endsAt === null ? null : { endsAt, decidedAt: decidedAt ?? endsAt };
     const limit = PLANS[plan].dailyLimit;
     return writeInGroup(() => {
       if (lastUsedOn !== day) statements.touchKey.run({ keyHash, day });
       tidy(day);
       const counted = statements.count.get({ day, accountId, limit, count }) as { used: number } | undefined;
-      if (counted) return { kind: 'admitted', plan, used: counted.used, usedBySender: 0 };
+      if (counted) return { kind: 'admitted', plan, used: counted.used, usedBySender: 0, ...(ending && { ending }) };
       const { used } = statements.readUsage.get(day, accountId) as { used: number };
       return { kind: 'exhausted', plan, used };
     });
@@ -65,7 +68,7 @@ export function createEmbeddedCounter(database: DatabaseSync, lock: FileLock, lo
 function prepareStatements(database: DatabaseSync) {
   return {
     findKey: database.prepare(
-      `SELECT account.plan, api_key.last_used_on FROM api_key JOIN account ON account.id = api_key.account_id
+      `SELECT account.plan, api_key.last_used_on, api_key.revoked_at, api_key.revocation_decided_at FROM api_key JOIN account ON account.id = api_key.account_id
        WHERE api_key.hash = :keyHash AND api_key.account_id = :accountId
        AND (api_key.revoked_at IS NULL OR replace(substr(api_key.revoked_at, 1, 10), '-', '') > :day)`,
     ),

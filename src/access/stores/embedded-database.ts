@@ -3,12 +3,13 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isLocked } from './file-lock.ts';
 
-const SCHEMA_VERSION = 1;
 /** When opening; afterwards nothing waits for the file inside SQLite, because that blocks the event loop. */
 const OPEN_TIMEOUT_MS = 2000;
 const RETRY_EVERY_MS = 10;
 
-const SCHEMA = `
+/** Each begins where the one before ended; a database has the version of the last one applied. */
+const SCHEMA_STEPS = [
+  `
   CREATE TABLE account (
     id TEXT PRIMARY KEY,
     email TEXT NOT NULL UNIQUE,
@@ -31,8 +32,13 @@ const SCHEMA = `
     used INTEGER NOT NULL,
     PRIMARY KEY (day, account_id)
   ) STRICT, WITHOUT ROWID;
-  CREATE INDEX usage_of_account ON usage (account_id);
-`;
+  CREATE INDEX usage_of_account ON usage (account_id);`,
+  `
+  ALTER TABLE account ADD COLUMN wants_quota_mails INTEGER NOT NULL DEFAULT 1;
+  ALTER TABLE api_key ADD COLUMN revocation_decided_at TEXT;
+  ALTER TABLE usage ADD COLUMN mailed_percent INTEGER NOT NULL DEFAULT 0;`,
+];
+const SCHEMA_VERSION = SCHEMA_STEPS.length;
 
 /** The database cannot be used; the message is one line for the operator. */
 export class StoreOpenError extends Error {
@@ -82,7 +88,8 @@ function applySchema(database: DatabaseSync): void {
   if (version > SCHEMA_VERSION) {
     throw new Error(`it was written by a newer version of this service (schema ${version}, not ${SCHEMA_VERSION})`);
   }
-  if (version === 0) database.exec(`${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION};`);
+  for (const step of SCHEMA_STEPS.slice(version)) database.exec(step);
+  if (version < SCHEMA_VERSION) database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
   database.exec('COMMIT');
 }
 

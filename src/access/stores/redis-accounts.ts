@@ -49,19 +49,42 @@ redis.call('HSET', keys, keyHash, record)
 return 1`,
 );
 
-const revokeKey = defineScript<[keys: string], [keyHash: string, at: string], number>(
+const revokeKey = defineScript<[keys: string], [keyHash: string, at: string, decidedAt: string], number>(
   'revokeKey',
   `
-local keys, keyHash, at = KEYS[1], ARGV[1], ARGV[2]
+local keys, keyHash, at, decidedAt = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 local record = redis.call('HGET', keys, keyHash)
 if not record then return 0 end
 local key = cjson.decode(record)
 if not key.revokedAt or key.revokedAt > at then
   key.revokedAt = at
+  key.revocationDecidedAt = key.revocationDecidedAt or decidedAt
   redis.call('HSET', keys, keyHash, cjson.encode(key))
 end
 return 1`,
 );
+
+const setQuotaMails = defineScript<[account: string], [isWanted: number], number>(
+  'setQuotaMails',
+  `
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+redis.call('HSET', KEYS[1], 'wantsQuotaMails', ARGV[1])
+return 1`,
+);
+
+const claimQuotaMail = defineScript<[account: string, mailed: string], [percent: number, secondsKept: number], number>(
+  'claimQuotaMail',
+  `
+local account, mailed, percent, secondsKept = KEYS[1], KEYS[2], tonumber(ARGV[1]), ARGV[2]
+if redis.call('EXISTS', account) == 0 or redis.call('HGET', account, 'wantsQuotaMails') == '0' then return 0 end
+if tonumber(redis.call('GET', mailed) or '0') >= percent then return 0 end
+redis.call('SET', mailed, percent, 'EX', secondsKept)
+return 1`,
+);
+
+/** The day is part of the name, and is over by then. */
+const MAILED_KEPT_SECONDS = 2 * 86_400;
+const mailedKey = (accountId: string, day: string) => `tis:{${accountId}}:quota-mailed:${day}`;
 
 /** Accounts and keys, over a connection of its own: it waits for the disk, and requests must not wait behind it. */
 export function openRedisAccounts(urls: readonly string[]): Register & Closable {
@@ -106,12 +129,20 @@ export function openRedisAccounts(urls: readonly string[]): Register & Closable 
         .map(([hash, record]) => toKeyRecord(accountId, hash, record))
         .sort((a, b) => (a.createdAt + a.hash < b.createdAt + b.hash ? -1 : 1));
     },
-    async revokeKey(accountId, keyHash, at) {
-      return (await durably(revokeKey(redis, [keysKey(accountId)], [keyHash, at.toISOString()]))) === 1;
+    async revokeKey(accountId, keyHash, at, decidedAt = at) {
+      const values: [string, string, string] = [keyHash, at.toISOString(), decidedAt.toISOString()];
+      return (await durably(revokeKey(redis, [keysKey(accountId)], values))) === 1;
     },
     async readUsage(accountId, days) {
       const counts = await Promise.all(days.map((day) => redis.get(counterKey(accountId, day))));
       return counts.map((count) => Number(count ?? 0));
+    },
+    wantsQuotaMails: async (accountId) => (await redis.hget(accountKey(accountId), 'wantsQuotaMails')) !== '0',
+    setQuotaMails: async (accountId, isWanted) =>
+      (await durably(setQuotaMails(redis, [accountKey(accountId)], [Number(isWanted)]))) === 1,
+    async claimQuotaMail(accountId, day, percent) {
+      const names: [string, string] = [accountKey(accountId), mailedKey(accountId, day)];
+      return (await claimQuotaMail(redis, names, [percent, MAILED_KEPT_SECONDS])) === 1;
     },
     close: async () => redis.disconnect(),
   };
@@ -134,7 +165,8 @@ async function deleteAccount(redis: RedisConnection, accountId: string, now: Dat
 }
 
 function toKeyRecord(accountId: string, hash: string, record: string): KeyRecord {
-  return { accountId, hash, revokedAt: null, lastUsedOn: null, ...JSON.parse(record) };
+  const { revocationDecidedAt: _, ...fields } = JSON.parse(record);
+  return { accountId, hash, revokedAt: null, lastUsedOn: null, ...fields };
 }
 
 /** Until the append-only file on disk holds what was written. Redis can tell from 7.2 on; older ones refuse WAITAOF. */

@@ -19,7 +19,7 @@ end`;
 const admitRequest = defineScript<
   [account: string, keys: string, counter: string, senders: string],
   [keyHash: string, limits: string, sender: string, secondsKept: number, count: number],
-  [kind: string, plan: string, used: number, usedBySender: number]
+  [kind: string, plan: string, used: number, usedBySender: number, endsAt?: string, decidedAt?: string]
 >(
   'admitRequest',
   `${KEEP_FOR}
@@ -42,6 +42,7 @@ used = redis.call('INCRBY', counter, count)
 local usedBySender = redis.call('HINCRBY', senders, sender, count)
 keepFor(counter, secondsKept)
 keepFor(senders, secondsKept)
+if key.revokedAt then return {'admitted', plan, used, usedBySender, key.revokedAt, key.revocationDecidedAt or key.revokedAt} end
 return {'admitted', plan, used, usedBySender}`,
 );
 
@@ -96,7 +97,7 @@ export function createRedisCounter({ presence, send, instances }: SharedRedis): 
     presence,
     instances,
     async admit({ accountId, keyHash, day, sender, count = 1 }) {
-      const [kind, plan, used, usedBySender] = await send((connection) =>
+      const [kind, plan, used, usedBySender, endsAt, decidedAt] = await send((connection) =>
         admitRequest(
           connection,
           [accountKey(accountId), keysKey(accountId), counterKey(accountId, day), sendersKey(accountId, day)],
@@ -105,7 +106,8 @@ export function createRedisCounter({ presence, send, instances }: SharedRedis): 
       );
       if (kind === 'unknown') return { kind };
       if (kind === 'exhausted') return { kind, plan: plan as Plan, used };
-      return { kind: 'admitted', plan: plan as Plan, used, usedBySender };
+      const ending = endsAt && decidedAt ? { endsAt, decidedAt } : null;
+      return { kind: 'admitted', plan: plan as Plan, used, usedBySender, ...(ending && { ending }) };
     },
     update({ accountId, day, count, inDoubt, usedBySenderBefore, sender, number }) {
       return send((connection) =>

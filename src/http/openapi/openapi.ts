@@ -1,22 +1,23 @@
-import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { type Operation, streamPath } from '../../operation.ts';
 import { answersOf, ERROR_SCHEMA, HEADER_COMPONENTS, PARAMETER_COMPONENTS, streamAnswersOf } from './answers.ts';
 import { toComponents, toParameters } from './schema.ts';
 
+/** What is said beside the operations. */
+interface About {
+  publicUrl: string;
+  docsUrl: string;
+  /** Paragraphs at the end of the description. */
+  notes: readonly string[];
+}
+
 const OPENAPI_PATH = '/openapi.json';
 
 /** `GET /openapi.json`: OpenAPI 3.1 made from the list of operations. */
 export const openapi = fp(
-  async (
-    app: FastifyInstance,
-    { operations, publicUrl, docsUrl }: { operations: readonly Operation[]; publicUrl: string; docsUrl: string },
-  ) => {
-    const document = describe(operations, publicUrl, docsUrl);
-    // The types of the package do not know OpenAPI 3.1.
-    await app.register(swagger, { mode: 'static', specification: { document: document as never } });
-
+  async (app: FastifyInstance, { operations, ...about }: About & { operations: readonly Operation[] }) => {
+    const document = describe(operations, about);
     app.get(OPENAPI_PATH, async (_request, reply) => {
       reply.type('application/json; charset=utf-8').header('cache-control', 'public, max-age=300');
       return document;
@@ -25,8 +26,9 @@ export const openapi = fp(
   { name: 'openapi' },
 );
 
-function describe(operations: readonly Operation[], publicUrl: string, docsUrl: string) {
-  const { components, ...service } = describeService(publicUrl, docsUrl);
+function describe(operations: readonly Operation[], about: About) {
+  const { docsUrl } = about;
+  const { components, ...service } = describeService(about);
   const described = operations.map((operation) => ({
     operation,
     body: toComponents(operation.body, operation.example.body),
@@ -71,7 +73,7 @@ function describeStream(operation: Operation, docsUrl: string) {
   ];
 }
 
-function describeService(publicUrl: string, docsUrl: string) {
+function describeService({ publicUrl, docsUrl, notes }: About) {
   return {
     info: {
       title: 'Transit Information Service',
@@ -82,6 +84,7 @@ function describeService(publicUrl: string, docsUrl: string) {
         'Coordinates are `lat, lng` (EPSG:4326). Times in answers are UTC; the `date` and `time` parameters are Sydney local time.',
         'Errors always have the same shape, and a page of their own.',
         'Data: Transport for NSW, [CC BY 4.0](https://creativecommons.org/licenses/by/4.0/).',
+        ...notes,
       ].join('\n\n'),
       license: { name: 'Data: CC BY 4.0', url: 'https://creativecommons.org/licenses/by/4.0/' },
       contact: { name: 'Sign up and status', url: publicUrl },

@@ -67,6 +67,6 @@ export function viewBoard(
 }
 
 /** The best-known time, in milliseconds since 1970. */
-export function leavesAt({ event, verdict }: BoardCall): number {
+function leavesAt({ event, verdict }: BoardCall): number {
   return verdict.kind === 'live' ? verdict.leavesAt : event.plannedAt;
 }

@@ -21,12 +21,12 @@ export interface BoardPage extends PageAnswer<BoardEvent> {
   isNew: boolean;
 }
 
-export interface BoardRequest extends WantedCalls {
-  /** Asks the departure monitor; null when it cannot be asked for that moment. */
-  readPage(question: TimelineQuestion): Promise<BoardPage | null>;
+interface BoardRequest extends WantedCalls {
+  /** Asks the departure monitor, until the signal; null when it cannot be asked for that moment. */
+  readPage(question: TimelineQuestion, signal: AbortSignal | undefined): Promise<BoardPage | null>;
 }
 
-export interface LiveBoard {
+interface LiveBoard {
   stopName: string;
   /** In no order, and also those that `limit` does not count. */
   calls: BoardCall[];
@@ -67,6 +67,7 @@ const ASKED_MS = 30 * MINUTE_MS;
 const OVERLAP_MS = 2 * MINUTE_MS;
 /** Further ahead no feed tells anything. */
 const HORIZON_MS = 9 * 60 * MINUTE_MS;
+const PATIENCE_MS = 3000;
 const MAX_REMEMBERED_RUNS = 300;
 
 export function createLiveBoards(options: LiveBoardsOptions): LiveBoards {
@@ -109,8 +110,9 @@ export function createLiveBoards(options: LiveBoardsOptions): LiveBoards {
         if (await timelines.takeOver(stop)) continue;
       }
       const isLong = view.calls.filter(({ event }) => event.plannedAt >= now()).length >= MAX_AHEAD;
-      const isMore = pages < MAX_PAGES && !(isLong && !due) && (await readPage(stop, request, view, due));
-      if (!isMore) return view.calls.some(request.counts) ? toBoard(stop, look(stop, request), needed, pages) : null;
+      if (pages === MAX_PAGES || (isLong && !due)) return toBoard(stop, view, needed, pages);
+      const isNew = await readPage(stop, request, view, due);
+      if (!isNew) return view.calls.some(request.counts) ? toBoard(stop, look(stop, request), needed, pages) : null;
       pages++;
     }
   }
@@ -136,7 +138,9 @@ export function createLiveBoards(options: LiveBoardsOptions): LiveBoards {
     const about = view.question ? null : due;
     const question = view.question ?? questionAbout(stop, about);
     if (about) stop.changes.asked(now());
-    const page = await request.readPage(question).catch((error) => {
+    // Where there is something to show, nobody waits long for more.
+    const signal = view.calls.some(request.counts) ? AbortSignal.timeout(PATIENCE_MS) : undefined;
+    const page = await request.readPage(question, signal).catch((error) => {
       if (error instanceof ApiError) return null;
       throw error;
     });

@@ -1,5 +1,5 @@
 import type { Mode } from '../../transit/mode.ts';
-import { type FeedSourceId, findFeedSource } from '../polling/feed-source.ts';
+import { type FeedSourceId, findFeedSource, listFeedSources } from '../polling/feed-source.ts';
 import type { Timeline } from '../timeline/timeline.ts';
 import type { BoardEvent } from './board-event.ts';
 
@@ -7,16 +7,18 @@ const MINUTE_MS = 60_000;
 /** The departure monitor has estimates for what leaves within the hour. */
 const LIVE_MS = 60 * MINUTE_MS;
 
-/** The feeds that carry the departures of these modes, by what has been seen to leave the stop. */
+/**
+ * The feeds that carry the departures of these modes, by what has been seen to leave the stop. Where nothing has, every
+ * feed of the modes: one of them may tell of an added run.
+ */
 export function listNeededFeeds(timeline: Timeline<BoardEvent>, modes: readonly Mode[]): FeedSourceId[] {
   const needed = new Set<FeedSourceId>();
-  for (const { events } of timeline) {
-    for (const event of events) {
-      const source = modes.includes(event.mode) ? findFeedSource(event) : null;
-      if (source) needed.add(source);
-    }
+  const events = timeline.flatMap((page) => page.events).filter(({ mode }) => modes.includes(mode));
+  for (const event of events) {
+    const source = findFeedSource(event);
+    if (source) needed.add(source);
   }
-  return [...needed].sort();
+  return events.length > 0 ? [...needed].sort() : listFeedSources(modes);
 }
 
 /**

@@ -60,12 +60,15 @@ const OBJECT_FACTOR = 3;
 const OVERHEAD_BYTES = 1000;
 const MAX_RECORD_BYTES = 8 * 1024 * 1024;
 
-export function createStopTimelines(store: TimelineStore | null): StopTimelines {
+export function createStopTimelines(
+  store: TimelineStore | null,
+  { maxPackedBytes = MAX_PACKED_BYTES, maxOpenBytes = MAX_OPEN_BYTES } = {},
+): StopTimelines {
   const packed = new LRUCache<string, Buffer>({
-    maxSize: MAX_PACKED_BYTES,
+    maxSize: maxPackedBytes,
     sizeCalculation: (record, stopId) => record.length + 2 * stopId.length + OVERHEAD_BYTES,
   });
-  const opened = new LRUCache<string, StopTimeline>({ maxSize: MAX_OPEN_BYTES });
+  const opened = new LRUCache<string, StopTimeline>({ maxSize: maxOpenBytes });
 
   async function open(stopId: string): Promise<StopTimeline | null> {
     const known = opened.get(stopId);

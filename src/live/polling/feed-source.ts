@@ -68,7 +68,7 @@ export const FEED_SOURCES = {
     path: '/v1/gtfs/realtime/ferries/sydneyferries',
     modes: ['ferry'],
     networks: [10],
-    intervalMs: 60 * SECOND_MS,
+    intervalMs: 30 * SECOND_MS,
   },
   MFF: {
     path: '/v1/gtfs/realtime/ferries/MFF',

@@ -15,7 +15,7 @@ export interface Clock {
 }
 
 /** The last content of a feed and how it stands. */
-export interface PolledFeed extends PolledState {
+interface PolledFeed extends PolledState {
   feed: Feed | null;
 }
 
@@ -109,9 +109,12 @@ export function createFeedPoller(options: FeedPollerOptions): FeedPoller {
   }
 
   function isPollDue(source: FeedSourceId): boolean {
-    const polledAt = feeds.get(source)?.polledAt;
+    const polled = feeds.get(source);
+    if (!polled) return true;
+    const { polledAt, health } = polled;
     const lastAsked = Math.max(askedAt[source] ?? 0, demand().askedAt[source] ?? 0);
-    return polledAt === undefined || now() >= nextPollAt(source, { polledAt, askedAt: lastAsked }, stretch());
+    const { refusedInARow } = health;
+    return now() >= nextPollAt(source, { polledAt, askedAt: lastAsked, refusedInARow }, stretch());
   }
 
   async function poll(source: FeedSourceId): Promise<void> {

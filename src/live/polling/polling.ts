@@ -5,6 +5,8 @@ import { FEED_SOURCES, type FeedSourceId } from './feed-source.ts';
 const HOUR_MS = 3_600_000;
 const NIGHT_ENDS_AT = 5;
 const NIGHT_FACTOR = 4;
+const REFUSED_BEFORE_BACK_OFF = 4;
+const LONGEST_BACK_OFF_MS = 120_000;
 /** When calls are short, live times may get older, but not so old that they are worth nothing. */
 const MAX_STRETCH = 2;
 /** A feed is taken up when it saves clearly more than it costs, and given up when it costs clearly more. */
@@ -18,11 +20,20 @@ export function pollIntervalMs(source: FeedSourceId, stretch: number): number {
 
 /**
  * When the feed is to be polled next. At night a feed is polled a quarter as often, unless a board that needs it has
- * been asked for since the last poll: what is shown must not be older than by day.
+ * been asked for since the last poll: what is shown must not be older than by day. A feed that fails again and again is
+ * polled less and less, down to every two minutes.
  */
-export function nextPollAt(source: FeedSourceId, poll: { polledAt: number; askedAt: number }, stretch: number): number {
-  const isIdle = isNight(poll.polledAt) && poll.askedAt <= poll.polledAt;
-  return poll.polledAt + pollIntervalMs(source, stretch) * (isIdle ? NIGHT_FACTOR : 1);
+export function nextPollAt(
+  source: FeedSourceId,
+  poll: { polledAt: number; askedAt: number; refusedInARow: number },
+  stretch: number,
+): number {
+  const { polledAt, askedAt, refusedInARow } = poll;
+  const usualMs = pollIntervalMs(source, stretch);
+  const isIdle = isNight(polledAt) && askedAt <= polledAt;
+  const longestMs = Math.max(usualMs, LONGEST_BACK_OFF_MS);
+  const backOffMs = Math.min(longestMs, usualMs * 2 ** Math.max(0, refusedInARow - REFUSED_BEFORE_BACK_OFF));
+  return polledAt + Math.max(backOffMs, usualMs * (isIdle ? NIGHT_FACTOR : 1));
 }
 
 /**

@@ -13,20 +13,20 @@ export interface Feed {
 
 export const FEEDS = {
   sydneytrains: { path: '/v2/gtfs/realtime/sydneytrains', networks: [1, 2], everySeconds: 15 },
-  nswtrains: { path: '/v1/gtfs/realtime/nswtrains', networks: [3, 7], everySeconds: 60 },
-  metro: { path: '/v2/gtfs/realtime/metro', networks: [24], everySeconds: 30 },
-  innerwest: { path: '/v2/gtfs/realtime/lightrail/innerwest', networks: [13], routes: ['L1'], everySeconds: 30 },
+  nswtrains: { path: '/v1/gtfs/realtime/nswtrains', networks: [3, 7], everySeconds: 10 },
+  metro: { path: '/v2/gtfs/realtime/metro', networks: [24], everySeconds: 10 },
+  innerwest: { path: '/v2/gtfs/realtime/lightrail/innerwest', networks: [13], routes: ['L1'], everySeconds: 10 },
   cbdandsoutheast: {
     path: '/v1/gtfs/realtime/lightrail/cbdandsoutheast',
     networks: [13],
     routes: ['L2', 'L3'],
-    everySeconds: 30,
+    everySeconds: 10,
   },
-  parramatta: { path: '/v1/gtfs/realtime/lightrail/parramatta', networks: [13], routes: ['L4'], everySeconds: 60 },
-  newcastle: { path: '/v1/gtfs/realtime/lightrail/newcastle', networks: [21], everySeconds: 60 },
+  parramatta: { path: '/v1/gtfs/realtime/lightrail/parramatta', networks: [13], routes: ['L4'], everySeconds: 10 },
+  newcastle: { path: '/v1/gtfs/realtime/lightrail/newcastle', networks: [21], everySeconds: 10 },
   buses: { path: '/v1/gtfs/realtime/buses', networks: [4, 5, 6, 8, 9, 15, 16], everySeconds: 20 },
-  sydneyferries: { path: '/v1/gtfs/realtime/ferries/sydneyferries', networks: [10], everySeconds: 60 },
-  MFF: { path: '/v1/gtfs/realtime/ferries/MFF', networks: [12], routes: ['MFF'], everySeconds: 60 },
+  sydneyferries: { path: '/v1/gtfs/realtime/ferries/sydneyferries', networks: [10], everySeconds: 10 },
+  MFF: { path: '/v1/gtfs/realtime/ferries/MFF', networks: [12], routes: ['MFF'], everySeconds: 10 },
 } as const satisfies Record<string, Feed>;
 
 export type FeedName = keyof typeof FEEDS;

@@ -7,28 +7,46 @@ import { toApiError } from '../../http/error-answer.ts';
 import { logError } from '../../http/error-handler.ts';
 import { freshnessHeaders } from '../../http/freshness-headers.ts';
 import { requesterOf } from '../../http/operation-routes.ts';
+import { PAGE_POLICY } from '../../http/response-headers.ts';
+import { wantsPage } from '../../http/wants-page.ts';
 import { readQuery } from '../../operation.ts';
 import { toSydneyWallClock } from '../../transit/time.ts';
+import { sendPage } from '../page-answer.ts';
 
 const MAX_DESTINATION = 34;
 /** Control characters: a terminal would execute their escape sequences (terminal injection). */
 const CONTROL = /\p{Cc}/gu;
 
 /**
- * `GET /board/:stop`: what leaves a stop, as text for a terminal. It runs the departures operation with the caller's own
+ * `GET /board/:stop`: what leaves a stop, as text for a terminal; for a browser a page. It runs the departures operation with the caller's own
  * key: the same rules, count and errors.
  */
 export async function textBoard(
   app: FastifyInstance,
-  options: { answers: Answers; docsUrl: string; isSandbox: boolean; now: () => Date },
+  options: {
+    answers: Answers;
+    docsUrl: string;
+    isSandbox: boolean;
+    now: () => Date;
+    /** Draws the page that a browser gets instead. */
+    drawPage?: ((stop: string) => Promise<string>) | undefined;
+  },
 ): Promise<void> {
-  const { answers, docsUrl, isSandbox, now } = options;
+  const { answers, docsUrl, isSandbox, now, drawPage } = options;
   app.setErrorHandler((error, request, reply) => {
     const apiError = toApiError(error);
     logError(apiError, request);
     const { code, message, docs } = errorBody(apiError, docsUrl).error;
     reply.code(apiError.statusCode).headers(apiError.headers).header('cache-control', 'no-store');
     return reply.type('text/plain; charset=utf-8').send(`${code}: ${message}\n${docs}\n`);
+  });
+
+  // Before the key is checked: the page has no departures in it.
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('vary', 'Accept');
+    if (!drawPage || !wantsPage(request) || request.headers.authorization) return;
+    const { stop } = request.params as { stop: string };
+    return sendPage(reply.header('content-security-policy', PAGE_POLICY), await drawPage(stop));
   });
 
   app.get<{ Params: { stop: string } }>('/board/:stop', async (request, reply) => {

@@ -8,7 +8,7 @@ import { boardAt, STOP, type StopUpdate, secondsOf, TRIP, type TripUpdate, tripI
 const MIDNIGHT = Date.parse('2026-11-17T13:00:00Z') / 1000;
 const PLAYED = Array.from({ length: 16 }, (_, i) => MIDNIGHT + 4 * 3600 + i * 61 * 60);
 /** Central, Town Hall, Circular Quay, Parramatta, Manly, Bondi Junction, Newcastle, Chatswood. */
-const STOPS = ['200060', '200070', '200020', '215020', '209573', '202220', '230080', '206710'];
+const STOPS = ['200060', '200070', '200020', '215020', '209573', '202210', '229310', '206710'];
 
 const TRAIN = 1;
 const MODES = { 1: 'train', 2: 'metro', 4: 'lightrail', 5: 'bus', 7: 'coach', 9: 'ferry', 11: 'schoolbus' } as const;

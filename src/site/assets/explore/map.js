@@ -35,7 +35,7 @@ export function createMap(element, { onClick, onChoose, onMove, coveredHeight })
   map.on('moveend', onMove);
 
   /** The part of the map that nothing lies over. */
-  const fit = () => ({
+  const freePart = () => ({
     paddingTopLeft: [MARGIN, MARGIN],
     paddingBottomRight: [MARGIN, MARGIN + coveredHeight()],
     ...STILL,
@@ -83,7 +83,7 @@ export function createMap(element, { onClick, onChoose, onMove, coveredHeight })
     const bounds = L.latLngBounds(items.map(({ lat, lng }) => [lat, lng]));
     return marker(bounds.getCenter(), textNode(String(items.length), 'stop-cluster')).on('click', (event) => {
       L.DomEvent.stopPropagation(event);
-      map.fitBounds(bounds, { ...fit(), maxZoom: Math.max(NO_CLUSTERS_FROM_ZOOM, map.getZoom() + 1) });
+      map.fitBounds(bounds, { ...freePart(), maxZoom: Math.max(NO_CLUSTERS_FROM_ZOOM, map.getZoom() + 1) });
     });
   }
 
@@ -97,7 +97,7 @@ export function createMap(element, { onClick, onChoose, onMove, coveredHeight })
     setStops(list, { isFitted = false } = {}) {
       listed = list.filter(({ lat, lng }) => typeof lat === 'number' && typeof lng === 'number');
       if (isFitted && listed.length > 0)
-        map.fitBounds(L.latLngBounds(listed.map(({ lat, lng }) => [lat, lng])), { ...fit(), maxZoom: 16 });
+        map.fitBounds(L.latLngBounds(listed.map(({ lat, lng }) => [lat, lng])), { ...freePart(), maxZoom: 16 });
       drawStops();
     },
 
@@ -105,7 +105,7 @@ export function createMap(element, { onClick, onChoose, onMove, coveredHeight })
     choose(stopId) {
       chosenId = stopId;
       const stop = listed.find(({ stop_id }) => stop_id === stopId);
-      if (stop) map.panInside([stop.lat, stop.lng], fit());
+      if (stop) map.panInside([stop.lat, stop.lng], freePart());
       drawStops();
     },
 
@@ -124,7 +124,7 @@ export function createMap(element, { onClick, onChoose, onMove, coveredHeight })
         for (const end of [leg.origin, leg.destination]) ends.addLayer(endOf(end));
       }
       const points = journey.legs.flatMap((leg) => [...leg.path, [leg.origin.lat, leg.origin.lng]]);
-      map.fitBounds(L.latLngBounds(points), fit());
+      map.fitBounds(L.latLngBounds(points), freePart());
     },
 
     clearJourney() {

@@ -1,0 +1,73 @@
+import { createAnswers } from '#src/answers/answers.ts';
+import { departuresOperation } from '#src/departures/operation.ts';
+import type { Ask, Priority } from '#src/efa/ask.ts';
+import { createComparison } from '#src/live/boards/comparison.ts';
+import { createLiveBoards } from '#src/live/boards/live-boards.ts';
+import { createStopTimelines } from '#src/live/boards/stop-timelines.ts';
+import { createLiveFeeds } from '#src/live/live-feeds.ts';
+import { noFeedSharing } from '#src/live/sharing/feed-sharing.ts';
+import { readQuery } from '#src/operation.ts';
+import type { Freshness } from '#src/transit/freshness.ts';
+import type { Clock } from '#src/upstream/clock.ts';
+import type { Protection } from '#src/upstream/protection.ts';
+import { stopId } from './network.ts';
+import type { TimetableAuthority } from './timetable-authority.ts';
+
+/** Departures as the service finds them with `LIVE_FEEDS=on`. */
+export interface LiveDepartures {
+  find(stop: number, priority: Priority): Promise<{ freshness: Freshness; isLive: boolean }>;
+  /** How many boards came from where, and why. */
+  sources: Map<string, number>;
+  close(): Promise<void>;
+}
+
+/** Longer than the simulation takes: it is real time that runs out. */
+const DEADLINE_MS = 2 ** 31 - 1;
+const silent = { info() {}, warn() {}, error() {}, debug() {} };
+
+export function openLiveDepartures(parts: {
+  ask: Ask;
+  authority: TimetableAuthority;
+  protection: Pick<Protection, 'callForFeed' | 'state'>;
+  clock: Clock;
+}): LiveDepartures {
+  const { ask, authority, protection, clock } = parts;
+  const { now } = clock;
+  const sources = new Map<string, number>();
+  const feeds = createLiveFeeds({
+    client: { fetch: (source) => protection.callForFeed(() => authority.fetchFeed(source)) },
+    reader: { read: authority.readFeed },
+    sharing: noFeedSharing,
+    stretch: () => protection.state().stretch,
+    clock,
+    log: silent,
+  });
+  const liveBoards = createLiveBoards({
+    mode: 'on',
+    feeds,
+    timelines: createStopTimelines(null),
+    comparison: createComparison({ feeds, now }),
+    now,
+    record: (source, reason, feed) => {
+      const name = [source, reason, feed].filter(Boolean).join(', ');
+      sources.set(name, (sources.get(name) ?? 0) + 1);
+    },
+  });
+  const answers = createAnswers({
+    ask,
+    liveBoards,
+    now: () => new Date(now()),
+    deadlineMs: DEADLINE_MS,
+    log: silent,
+  });
+
+  return {
+    sources,
+    async find(stop, priority) {
+      const query = readQuery(departuresOperation, { stop: stopId(stop), modes: 'all' });
+      const { freshness, body } = await answers.find(departuresOperation, query, { priority });
+      return { freshness, isLive: body.content.departures.some(({ is_live }) => is_live) };
+    },
+    close: feeds.close,
+  };
+}

@@ -1,0 +1,38 @@
+import type { Answered, Day } from './day.ts';
+
+interface LiveFigures {
+  departuresRefused: number;
+  /** Of all answers that call a departure live; 0 when there is none. */
+  oldestLiveMs: number;
+}
+
+export function liveFiguresOf({ answered }: Day): LiveFigures {
+  const departures = ofKind(answered, 'departures');
+  return {
+    departuresRefused: refusedOf(departures).length,
+    oldestLiveMs: departures.reduce((oldest, { isLive, age }) => (isLive ? Math.max(oldest, age ?? 0) : oldest), 0),
+  };
+}
+
+/** What only days with feeds have. */
+export function* describeLiveDay(day: Day): Generator<string> {
+  const { answered, polls, boardSources } = day;
+  yield '';
+  yield `polls of feeds: ${polls} of the calls`;
+  for (const kind of ['departures', 'trips', 'nearby'] as const) {
+    const all = ofKind(answered, kind);
+    yield `refused ${kind.padEnd(11)} ${refusedOf(all).length} of ${all.length}`;
+  }
+  yield `oldest live answer: ${(liveFiguresOf(day).oldestLiveMs / 1000).toFixed(1)} s`;
+  yield 'boards that were not finished already came from';
+  const most = [...boardSources].sort(([, one], [, other]) => other - one);
+  for (const [source, count] of most) yield `  ${source.padEnd(44)} ${String(count).padStart(8)}`;
+}
+
+function ofKind(answered: readonly Answered[], kind: Answered['kind']): Answered[] {
+  return answered.filter((one) => one.kind === kind);
+}
+
+function refusedOf(answered: readonly Answered[]): Answered[] {
+  return answered.filter(({ outcome }) => outcome === 'refused');
+}

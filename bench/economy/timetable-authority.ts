@@ -1,0 +1,77 @@
+import type { Ask } from '#src/efa/ask.ts';
+import { payloadSchemaOf, toRequest } from '#src/efa/question.ts';
+import { readFeed } from '#src/live/feed/feed-reader.ts';
+import { HEADER } from '#src/live/feed/packed-feed.ts';
+import type { FeedSourceId } from '#src/live/polling/feed-source.ts';
+import { departureAnswer } from '#src/sandbox/answers/departure-answer.ts';
+import { createAuthority as createSandboxAuthority } from '#src/sandbox/authority.ts';
+import { FEEDS } from '#src/sandbox/feeds/feed.ts';
+import { feedAnswer } from '#src/sandbox/feeds/feed-answer.ts';
+import { type Clock, sleep } from '#src/upstream/clock.ts';
+import { recordsFor } from './network.ts';
+import { createTimetabledNetwork } from './timetabled-network.ts';
+
+/** An authority with timetables and feeds, on the simulated clock. */
+export interface TimetableAuthority {
+  ask: Ask;
+  /** Stands for the bytes of a feed; `readFeed` makes the packed form of it. */
+  fetchFeed(source: FeedSourceId): Promise<Buffer>;
+  readFeed(bytes: Uint8Array): Promise<ArrayBuffer>;
+  /** Moments of the calls, polls included. */
+  calls: number[];
+  polls: number[];
+}
+
+const MINUTE_SECONDS = 60;
+/** A feed's content is made anew so often, its timestamp at each poll: making the feeds takes most of the time. */
+const CONTENT_SECONDS = 2 * MINUTE_SECONDS;
+
+/** The sandbox's authority over a network of so many stops, disturbances included. Trips and places are empty. */
+export function createTimetableAuthority(clock: Clock, random: () => number, stops: number): TimetableAuthority {
+  const sandbox = createSandboxAuthority(createTimetabledNetwork(stops));
+  const contents = new Map<FeedSourceId, { madeAt: number; packed: ArrayBuffer }>();
+  const calls: number[] = [];
+  const polls: number[] = [];
+  const seconds = () => Math.floor(clock.now() / 1000);
+
+  const ask: Ask = async (question) => {
+    calls.push(clock.now());
+    await sleep(clock, 150 + 450 * random());
+    const retrievedAt = new Date(clock.now());
+    if (question.kind !== 'departureMonitor' || !sandbox.index.stopById.has(question.stopId)) {
+      return { payload: { systemMessages: [], ...recordsFor(question) } as never, retrievedAt };
+    }
+    const minute = seconds() - (seconds() % MINUTE_SECONDS);
+    const answer = departureAnswer(sandbox, new URLSearchParams(toRequest(question).query), minute);
+    return { payload: payloadSchemaOf(question).parse(answer), retrievedAt };
+  };
+
+  function packedFeed(source: FeedSourceId): ArrayBuffer {
+    const madeAt = seconds() - (seconds() % CONTENT_SECONDS);
+    const known = contents.get(source);
+    if (known?.madeAt === madeAt) return known.packed;
+    const packed = readFeed(feedAnswer(sandbox, FEEDS[source], madeAt));
+    contents.set(source, { madeAt, packed });
+    return packed;
+  }
+
+  return {
+    ask,
+    calls,
+    polls,
+    async fetchFeed(source) {
+      calls.push(clock.now());
+      polls.push(clock.now());
+      await sleep(clock, 150 + 450 * random());
+      return Buffer.from(source);
+    },
+    async readFeed(bytes) {
+      const source = Buffer.from(bytes).toString() as FeedSourceId;
+      const packed = packedFeed(source).slice(0);
+      const { everySeconds } = FEEDS[source];
+      new Int32Array(packed, 0, Object.keys(HEADER).length)[HEADER.headerSeconds] =
+        seconds() - (seconds() % everySeconds);
+      return packed;
+    },
+  };
+}

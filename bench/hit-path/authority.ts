@@ -1,0 +1,32 @@
+import { tripAnswer } from '#test/contract/payloads.ts';
+import { departureMonitor } from '#test/support/departure-monitor.ts';
+
+const LEAVES = Array.from({ length: 20 }, (_, index) => new Date(Date.now() + (60 + index) * 60_000).toISOString());
+const JOURNEYS = 6;
+/** With them the answer of the service is about 300 kB. */
+const POINTS_OF_A_LEG = 1200;
+
+const board = JSON.stringify(departureMonitor(...LEAVES));
+const trip = JSON.stringify({ ...tripAnswer, journeys: Array.from({ length: JOURNEYS }, longJourney) });
+
+/** What the authority answers to a request: a board of twenty departures, or journeys with long paths. */
+export function answerOfAuthority(url: string | undefined): string {
+  return url?.includes('/trip?') ? trip : board;
+}
+
+function longJourney() {
+  const [journey] = tripAnswer.journeys;
+  if (!journey) throw new Error('there is no journey to copy');
+  const legs = journey.legs.map((leg) => ({ ...leg, coords: path() }));
+  return { ...journey, legs };
+}
+
+/** A line that does not repeat itself, so that encoders find in it what they would find in a real one. */
+function path(): [lat: number, lng: number][] {
+  let [lat, lng] = [-33.86, 151.21];
+  return Array.from({ length: POINTS_OF_A_LEG }, () => {
+    lat += (Math.random() - 0.4) / 2000;
+    lng += (Math.random() - 0.4) / 2000;
+    return [Number(lat.toFixed(6)), Number(lng.toFixed(6))];
+  });
+}

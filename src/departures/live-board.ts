@@ -1,0 +1,144 @@
+import type { BoardEvent } from '../live/boards/board-event.ts';
+import type { BoardCall } from '../live/boards/board-view.ts';
+import type { BoardPage } from '../live/boards/live-boards.ts';
+import type { TimelineQuestion } from '../live/timeline/timeline-question.ts';
+import type { FindContext } from '../operation.ts';
+import { fromSydneyWallClock, toSydneyWallClock } from '../transit/time.ts';
+import { type Board, type BoardQuestion, type Page, readBoard, readPage, selectFirst } from './board.ts';
+import { leavesAt, type ScheduledDeparture } from './departure.ts';
+import type { ListedDeparture } from './map.ts';
+
+type IsWanted = (departure: ScheduledDeparture) => boolean;
+type Context = Pick<FindContext, 'ask' | 'liveBoards' | 'now'>;
+
+/** From the stop's timetable and the feeds where they have the whole board, else from the departure monitor. */
+export async function findBoard(
+  context: Context,
+  question: BoardQuestion,
+  limit: number,
+  isWanted: IsWanted,
+): Promise<Board> {
+  const { ask, liveBoards } = context;
+  const board = await findLiveBoard(context, question, limit, isWanted);
+  if (board) return board;
+  const { pages, ...monitored } = await readBoard(ask, question, limit, isWanted);
+  if (question.at === null)
+    await liveBoards.learn(
+      stopKey(question),
+      pages.flatMap((page) => toBoardPage(page) ?? []),
+    );
+  return monitored;
+}
+
+async function findLiveBoard(
+  { ask, liveBoards, now }: Context,
+  question: BoardQuestion,
+  limit: number,
+  isWanted: IsWanted,
+): Promise<Board | null> {
+  const at = question.at && fromSydneyWallClock(question.at);
+  // A time gone by, and the hours in which the clocks are changed, are left to the departure monitor.
+  if (question.at && (!at || at < now())) return null;
+  // The authority lists by the timetable for an asked time, and what has not left for the present.
+  const minute = Math.floor(now().getTime() / MINUTE_MS) * MINUTE_MS;
+  const isListed = (departure: ScheduledDeparture) =>
+    at ? departure.scheduledAt >= at : leavesAt(departure).getTime() >= minute;
+  const isShown = (departure: ScheduledDeparture) => isWanted(departure) && isListed(departure);
+  const { modes } = question;
+  const board = await liveBoards.find({
+    stopId: stopKey(question),
+    modes,
+    at: at?.getTime() ?? null,
+    limit,
+    counts: (call) => mapCall(call, now()).some((departure) => !departure.isCancelled && isShown(departure)),
+    readPage: async (wanted, signal) => {
+      const next = toQuestion(question, wanted);
+      return next && toBoardPage(await readPage(ask, next, signal));
+    },
+  });
+  if (!board) return null;
+  const departures = board.calls.flatMap((call) => mapCall(call, now())).filter(isShown);
+  // Two pages may list the same departure without an identifier.
+  const shown = selectFirst(limit, new Map(departures.map((departure) => [departure.key, departure])).values());
+  const freshness = board.freshnessOf(shown.map(({ call }) => call));
+  return { stopName: board.stopName, freshness, departures: shown, leftOut: {} };
+}
+
+/** What a board shows of a departure beside its times; kept with the timetable as JSON. */
+type Shown = Pick<
+  ListedDeparture,
+  'key' | 'destination' | 'platform' | 'isWheelchairAccessible' | 'occupancy' | 'alerts'
+> & {
+  saidAt: number;
+};
+
+const MINUTE_MS = 60_000;
+/** A vehicle does not keep what the departure monitor said of its passengers. */
+const OCCUPANCY_KEPT_MS = 3 * MINUTE_MS;
+
+/** None when the vehicle has left. */
+function mapCall(call: BoardCall, now: Date): (ScheduledDeparture & { key: string; call: BoardCall })[] {
+  const { event, verdict } = call;
+  if (verdict.kind === 'departed') return [];
+  const { saidAt, ...shown } = event.shown as Shown;
+  const known = now.getTime() - saidAt < OCCUPANCY_KEPT_MS ? shown.occupancy : null;
+  const isLive = verdict.kind === 'live';
+  return [
+    {
+      ...shown,
+      runId: event.runId,
+      route: event.route,
+      mode: event.mode,
+      scheduledAt: new Date(event.plannedAt),
+      realtimeAt: isLive ? new Date(verdict.leavesAt) : null,
+      occupancy: isLive ? (verdict.occupancy ?? known) : known,
+      isCancelled: verdict.kind === 'cancelled',
+      call,
+    },
+  ];
+}
+
+function toQuestion(board: BoardQuestion, { at, modes }: TimelineQuestion): BoardQuestion | null {
+  if (at === null) return { ...board, modes, at: null };
+  const wallClock = toSydneyWallClock(new Date(at));
+  return fromSydneyWallClock(wallClock) && { ...board, modes, at: wallClock };
+}
+
+/** Null when it is not known what moment was asked for. */
+function toBoardPage({ question, stopName, departures, eventCount, lastPlanned, freshness }: Page): BoardPage | null {
+  const askedFor = question.at && fromSydneyWallClock(question.at);
+  if (question.at && !askedFor) return null;
+  const { retrievedAt, source } = freshness;
+  return {
+    stopName,
+    isNew: source === 'upstream',
+    askedFor: askedFor?.getTime() ?? null,
+    modes: question.modes,
+    retrievedAt,
+    events: departures.map((departure) => toEvent(departure, question, retrievedAt)),
+    eventCount,
+    lastPlannedAt: lastPlanned?.getTime() ?? null,
+  };
+}
+
+function toEvent(departure: ListedDeparture, question: BoardQuestion, saidAt: number): BoardEvent {
+  const { runId, mode, route, network, isCancelled, scheduledAt, realtimeAt } = departure;
+  const { key, destination, platform, isWheelchairAccessible, occupancy, alerts } = departure;
+  const shown: Shown = { key, destination, platform, isWheelchairAccessible, occupancy, alerts, saidAt };
+  return {
+    runId,
+    stopId: departure.platformId ?? stopKey(question),
+    mode,
+    route,
+    network,
+    plannedAt: scheduledAt.getTime(),
+    isCancelled,
+    lastLiveAt: realtimeAt?.getTime() ?? null,
+    shown,
+  };
+}
+
+/** The authority takes both cases. */
+function stopKey({ stopId }: BoardQuestion): string {
+  return stopId.toUpperCase();
+}

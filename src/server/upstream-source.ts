@@ -1,0 +1,39 @@
+import type { Config } from '../config.ts';
+import { findMode } from '../efa/product-class.ts';
+import { readNetwork } from '../sandbox/network/gtfs-network.ts';
+import { networkMap } from '../sandbox/network/network-map.ts';
+import { startSandbox } from '../sandbox/server.ts';
+import type { Mode } from '../transit/mode.ts';
+
+/** For an authority on this machine that asks for none. */
+const NO_KEY = '';
+
+/** The authority's address and keys; without a key the embedded sandbox is started and is the authority. */
+export async function openUpstream({ upstream }: Pick<Config, 'upstream'>, now: () => Date) {
+  if (upstream.kind === 'authority') {
+    const { url, apiKeys } = upstream;
+    return {
+      url,
+      source: url,
+      apiKeys: apiKeys.length > 0 ? apiKeys : [NO_KEY],
+      networkMap: null,
+      close: async () => {},
+    };
+  }
+  const apiKey = crypto.randomUUID();
+  const network = readNetwork();
+  const sandbox = await startSandbox({ apiKey, now, network });
+  return {
+    url: sandbox.url,
+    source: 'sandbox',
+    apiKeys: [apiKey],
+    networkMap: networkMap(network, findRailOrFerry),
+    close: sandbox.close,
+  };
+}
+
+/** Buses go everywhere: with them nothing else could be seen on the map. */
+function findRailOrFerry(productClass: number): Mode | null {
+  const mode = findMode(productClass);
+  return mode && ['train', 'metro', 'lightrail', 'ferry'].includes(mode) ? mode : null;
+}

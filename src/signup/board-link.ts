@@ -1,0 +1,22 @@
+import type { FastifyInstance } from 'fastify';
+import { ApiError } from '../errors.ts';
+import type { WallLinks } from '../site/board/wall-link.ts';
+import type { Accounts } from './accounts.ts';
+import { boardLinkForm, invalidForm, readForm } from './form.ts';
+import type { MagicLinks } from './magic-link.ts';
+
+/** `POST /keys/board`: makes the link to a board on a wall with one of the account's keys, and opens it. */
+export async function boardLink(
+  app: FastifyInstance,
+  { accounts, links, wallLinks }: { accounts: Accounts; links: MagicLinks; wallLinks: WallLinks },
+): Promise<void> {
+  app.post('/keys/board', async (request, reply) => {
+    const { fields, errors } = readForm(boardLinkForm, request.body);
+    if (errors) throw invalidForm(errors);
+    const accountId = links.verify(fields.token);
+    const keys = accountId === null ? [] : await accounts.listKeys(accountId);
+    const key = keys.find(({ hash, revokedAt }) => hash === fields.key && revokedAt === null);
+    if (!key) throw new ApiError('INVALID_PARAMETER', 'The link has expired, or the key is revoked or replaced.');
+    return reply.redirect(`/board/${fields.stop}#${wallLinks.createToken(fields.stop, key)}`, 303);
+  });
+}

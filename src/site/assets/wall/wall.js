@@ -1,0 +1,120 @@
+// A board on a wall: fetched again and again, counted on by the second, and said to be old when nothing new comes.
+import { ageText } from '../age.js';
+
+const SHORTEST_PAUSE_S = 15;
+const LONGEST_PAUSE_S = 300;
+/** How much later than expected an answer may come before the board counts as old. */
+const LATE_S = 60;
+/** Older boards are not shown at all: most of what is on them has left. */
+const TOO_OLD_S = 900;
+
+const find = (id) => document.getElementById(id);
+const { stop, token: ownToken } = document.body.dataset;
+const token = location.hash.slice(1) || ownToken;
+/** The last board; `at` is when it came, by the page's own timer, and `ageSeconds` how old it was then. */
+let shown = null;
+let pauseSeconds = SHORTEST_PAUSE_S;
+let problem = null;
+
+async function refresh() {
+  problem = null;
+  try {
+    const headers = { authorization: `Screen ${token}` };
+    const answer = await fetch(`/board/${encodeURIComponent(stop)}/departures`, { headers, cache: 'no-cache' });
+    const body = await answer.json();
+    pauseSeconds = pauseAfter(answer);
+    if (answer.ok) shown = { board: body, ageSeconds: Number(answer.headers.get('age')), at: performance.now() };
+    else problem = { status: answer.status, message: body.error.message };
+  } catch {
+    problem = { status: 0, message: 'The service cannot be reached.' };
+  }
+  draw();
+  if (problem?.status === 401 || problem?.status === 400) return;
+  setTimeout(refresh, pauseSeconds * 1000);
+}
+
+/** So that what is left of the key's requests lasts until the day ends. */
+function pauseAfter({ status, headers }) {
+  if (status === 429 || status === 503) return Number(headers.get('retry-after')) || LONGEST_PAUSE_S;
+  const [, left, seconds] = /r=(\d+);t=(\d+)/.exec(headers.get('ratelimit') ?? '') ?? [];
+  if (!left) return SHORTEST_PAUSE_S;
+  const enough = (1.1 * Number(seconds)) / Math.max(1, Number(left));
+  return Math.min(LONGEST_PAUSE_S, Math.max(SHORTEST_PAUSE_S, Math.ceil(enough)));
+}
+
+function draw() {
+  const now = new Date();
+  find('clock').textContent = clock(now);
+  if (!shown) return drawNotice(problem);
+  const age = shown.ageSeconds + (performance.now() - shown.at) / 1000;
+  const isOld = age > Math.max(pauseSeconds, SHORTEST_PAUSE_S) + LATE_S;
+  document.body.classList.toggle('old', isOld);
+  find('name').textContent = shown.board.stop_name;
+  find('age').textContent = `As of ${clock(new Date(shown.board.retrieved_at))}, ${ageText(age)} ago`;
+  drawNotice(
+    isOld
+      ? { message: `Nothing new for ${ageText(age)}: what is shown may be wrong. ${problem?.message ?? ''}` }
+      : null,
+  );
+  const serverNow = Date.parse(shown.board.retrieved_at) + age * 1000;
+  drawRows(age > TOO_OLD_S ? [] : shown.board.departures, serverNow);
+}
+
+function drawNotice(told) {
+  const notice = find('notice');
+  const message =
+    told?.status === 401
+      ? 'This link does not work, or no longer. Make a new one on the page of your keys.'
+      : told?.message;
+  notice.hidden = !message;
+  if (notice.textContent !== (message ?? '')) notice.textContent = message ?? '';
+}
+
+function drawRows(departures, serverNow) {
+  const left = departures
+    .map((departure) => ({
+      departure,
+      milliseconds: Date.parse(departure.realtime_at ?? departure.scheduled_at) - serverNow,
+    }))
+    .filter(({ milliseconds }) => milliseconds > -30_000);
+  find('rows').replaceChildren(...left.map(({ departure, milliseconds }) => rowOf(departure, milliseconds)));
+  const alerts = new Set(left.flatMap(({ departure }) => departure.alerts));
+  find('alerts').replaceChildren(...[...alerts].slice(0, 2).map((alert) => element('li', '', alert)));
+}
+
+function rowOf({ route, mode, destination, platform, is_live }, milliseconds) {
+  const minutes = Math.max(0, Math.floor(milliseconds / 60_000));
+  const badge = element('span', `route ${mode}`, route);
+  badge.dataset.line = route;
+  const row = element('tr', '');
+  const routeCell = element('td', '');
+  routeCell.append(badge);
+  row.append(
+    routeCell,
+    element('td', 'destination', destination),
+    element('td', '', platform ?? ''),
+    element('td', `number${is_live ? ' live' : ''}`, minutes === 0 ? 'now' : `${minutes} min`),
+  );
+  return row;
+}
+
+function element(name, className, text = '') {
+  const made = document.createElement(name);
+  made.className = className;
+  made.textContent = text;
+  return made;
+}
+
+function clock(moment) {
+  return moment.toLocaleTimeString('en-AU', {
+    timeZone: 'Australia/Sydney',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  });
+}
+
+if (token) refresh();
+else problem = { message: 'Open this board by a link: the page of your keys makes one for each stop.' };
+draw();
+setInterval(draw, 1000);

@@ -1,0 +1,63 @@
+import type { FastifyInstance } from 'fastify';
+import { parseKey } from '../../access/keys.ts';
+import { type Answers, queryKey } from '../../answers/answers.ts';
+import { departuresOperation } from '../../departures/operation.ts';
+import { requesterOf } from '../../http/operation-routes.ts';
+import { sendAnswer } from '../../http/send-answer.ts';
+import { readQuery } from '../../operation.ts';
+import { html } from '../html.ts';
+import { WALL_DATA_PATH, type WallLinks } from './wall-link.ts';
+
+const ROWS = '30';
+
+/** `GET /board/:stop/departures`: the board of the page on the wall, by the link's key: the same rules, count and errors. */
+export async function wallBoard(
+  app: FastifyInstance,
+  { answers, now }: { answers: Answers; now: () => Date },
+): Promise<void> {
+  app.get<{ Params: { stop: string } }>(WALL_DATA_PATH, async (request, reply) => {
+    const { stop } = request.params;
+    const query = readQuery(departuresOperation, { modes: 'all', limit: ROWS, ...(request.query as object), stop });
+    const requester = requesterOf(request);
+    const kept = answers.peek(queryKey(departuresOperation, query), requester);
+    const found = kept ?? (await answers.find(departuresOperation, query, requester));
+    return sendAnswer(request, reply, found, { answers, now });
+  });
+}
+
+/**
+ * The page for a screen on the wall. It holds no departures and no key: `assets/wall/wall.js` gets them with the link's
+ * token; in the sandbox a page without one gets a token of the test key.
+ */
+export async function wallPage(
+  stop: string,
+  options: { isSandbox: boolean; testKey: () => Promise<string | null>; wallLinks: WallLinks },
+): Promise<string> {
+  const key = parseKey((await options.testKey()) ?? '');
+  const token = key && options.wallLinks.createToken(stop, key);
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Board ${stop.slice(0, 20)} · Transit Information Service</title>
+<meta name="robots" content="noindex">
+<meta name="color-scheme" content="dark">
+<link rel="icon" href="/assets/icon-32.png" type="image/png">
+<link rel="stylesheet" href="/assets/lines.css">
+<link rel="stylesheet" href="/assets/wall/wall.css">
+<script type="module" src="/assets/wall/wall.js"></script>
+</head>
+<body data-stop="${stop.slice(0, 20)}" data-token="${token}">
+<header><h1 id="name">Departures</h1><p id="clock" role="timer" aria-label="Time in Sydney"></p></header>
+<main>
+<p id="notice" role="status" hidden></p>
+<div class="rows"><table><thead><tr><th scope="col">Route</th><th scope="col">Destination</th><th scope="col">Platform</th><th scope="col" class="number">Leaves</th></tr></thead><tbody id="rows"></tbody></table></div>
+<ul id="alerts" aria-label="Alerts"></ul>
+<noscript><p>This board needs JavaScript. In a terminal: <code>curl -H "Authorization: Bearer $TIS_KEY"</code> and this address.</p></noscript>
+</main>
+<footer><p id="age"></p><p>${options.isSandbox && html`<strong>Sandbox: times are made up.</strong> `}Data: Transport for NSW, CC BY 4.0</p></footer>
+</body>
+</html>
+`.markup;
+}

@@ -1,0 +1,33 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import type { ApiKey, KeyKind } from '../../access/keys.ts';
+
+/** Where the page on the wall gets its departures. */
+export const WALL_DATA_PATH = '/board/:stop/departures';
+
+/** Links to a board on a wall. A link lets in to one stop with one key, as long as that key works; the key is not in it. */
+export interface WallLinks {
+  /** The part behind the `#` of the page's address, which browsers send to no server. */
+  createToken(stop: string, key: Pick<ApiKey, 'accountId' | 'hash'>): string;
+  /** The key of a request for the departures of a board, from `Authorization: Screen TOKEN`; null for any other request. */
+  readKey(request: FastifyRequest): ApiKey | null;
+}
+
+/** A token is account id, SHA-256 of the key, and an HMAC of these and the stop. Nothing is stored. */
+export function createWallLinks({ secret, kind }: { secret: string; kind: KeyKind }): WallLinks {
+  const sign = (stop: string, accountId: string, hash: string) =>
+    createHmac('sha256', secret).update(`board ${stop.toUpperCase()} ${accountId} ${hash}`).digest('base64url');
+
+  return {
+    createToken: (stop, { accountId, hash }) => `${accountId}.${hash}.${sign(stop, accountId, hash)}`,
+    readKey(request) {
+      if (request.routeOptions.url !== WALL_DATA_PATH) return null;
+      const { stop } = request.params as { stop: string };
+      const [, accountId, hash, signature] =
+        /^Screen (\w{1,20})\.([0-9a-f]{64})\.([\w-]{43})$/.exec(request.headers.authorization ?? '') ?? [];
+      if (!accountId || !hash || !signature) return null;
+      const isSigned = timingSafeEqual(Buffer.from(sign(stop, accountId, hash)), Buffer.from(signature));
+      return isSigned ? { kind, accountId, hash, lastFour: '' } : null;
+    },
+  };
+}

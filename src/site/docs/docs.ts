@@ -1,0 +1,153 @@
+import type { FastifyInstance } from 'fastify';
+import { type Operation, streamPath } from '../../operation.ts';
+import { type Html, html } from '../html.ts';
+import type { Layout } from '../layout.ts';
+import { sendPage } from '../page-answer.ts';
+import { CONSOLE_HEAD, consoleSection } from './console.ts';
+import { errorPages, errorTable } from './error-pages.ts';
+import { createFrame, type NavigationGroup } from './frame.ts';
+import { type Guide, readGuides } from './guides.ts';
+import { keyNotice } from './key-notice.ts';
+import { fillIn } from './markdown.ts';
+import { operationBody, operationSlug, streamBody } from './operation-page.ts';
+import { plansContactText } from './plans-contact.ts';
+import { buildSearchIndex } from './search-index.ts';
+
+export interface DocsOptions {
+  layout: Layout;
+  publicUrl: string;
+  docsUrl: string;
+  operations: readonly Operation[];
+  /** The sandbox's key for everybody; null where there is none. */
+  testKey: () => Promise<string | null>;
+  /** Where to ask for another plan, as a mailto: or https: address; null where there is nobody to ask. */
+  plansContact: string | null;
+}
+
+interface Page {
+  path: string;
+  title: string;
+  description: string;
+  draw(testKey: string | null): Html;
+  head?: Html;
+}
+
+/** `GET /docs` and the pages under it: guides, a page for each operation, errors, and the search over all of them. */
+export async function docs(app: FastifyInstance, options: DocsOptions): Promise<void> {
+  const { layout, operations, publicUrl, testKey } = options;
+  const guides = readGuides(publicUrl);
+  const frame = createFrame(layout, navigationOf(guides, operations));
+  const pages = [
+    ...guides.map((guide) => guidePage(guide, options)),
+    ...operations.flatMap((operation) => operationPages(operation, publicUrl)),
+    consolePage,
+    overview(guides, operations),
+  ];
+  for (const { path, title, description, draw, head } of pages) {
+    app.get(path, async (_request, reply) =>
+      sendPage(reply, frame({ path, title, description, head, body: draw(await testKey()) })),
+    );
+  }
+  const index = JSON.stringify(buildSearchIndex(guides, operations));
+  app.get('/docs/search.json', async (_request, reply) =>
+    reply.type('application/json; charset=utf-8').header('cache-control', 'public, max-age=300').send(index),
+  );
+  await app.register(errorPages, { ...options, frame });
+}
+
+function navigationOf(guides: readonly Guide[], operations: readonly Operation[]): NavigationGroup[] {
+  const paths = operations.flatMap((one) => (one.stream ? [one.path, streamPath(one)] : [one.path]));
+  const links = (...names: string[]) =>
+    guides
+      .filter(({ name }) => names.includes(name))
+      .map(({ name, title }) => ({ href: `/docs/${name}`, label: title }));
+  return [
+    { title: 'Start', links: [{ href: '/docs', label: 'Overview' }, ...links('quickstart')] },
+    {
+      title: 'Operations',
+      links: paths.map((path) => ({ href: `/docs/operations/${operationSlug(path)}`, label: path })),
+    },
+    {
+      title: 'Guides',
+      links: links('polling', 'limits', 'time', 'stops', 'live-data', 'maps', 'streams', 'clients', 'assistants'),
+    },
+    {
+      title: 'Reference',
+      links: [...links('errors'), { href: '/docs/console', label: 'Console' }, ...links('changelog')],
+    },
+  ];
+}
+
+function guidePage({ name, title, summary, body, sections }: Guide, { plansContact }: DocsOptions): Page {
+  const places = { 'plans contact': plansContactText(plansContact), codes: errorTable() };
+  const contents = contentsOf(sections);
+  const draw = (testKey: string | null) =>
+    html`<div class="guide"><div class="prose">${fillIn(body, { ...places, 'test key': keyNotice(testKey) })}</div>${contents}</div>`;
+  return { path: `/docs/${name}`, title, description: summary, draw };
+}
+
+/** The headings of a long guide, beside it where there is room. */
+function contentsOf(sections: Guide['sections']): Html | null {
+  const linked = sections.filter(({ anchor }) => anchor !== '');
+  if (linked.length < 3) return null;
+  return html`<nav class="on-page" aria-label="On this page"><p>On this page</p>
+<ul>${linked.map(({ anchor, heading }) => html`<li><a href="#${anchor}">${heading}</a></li>`)}</ul></nav>`;
+}
+
+function operationPages(operation: Operation, publicUrl: string): Page[] {
+  const { id, path, summary, description, stream } = operation;
+  const body = operationBody(operation, publicUrl);
+  const page: Page = {
+    path: `/docs/operations/${operationSlug(path)}`,
+    title: summary,
+    description: description.split('\n', 1)[0]?.replaceAll('`', '') ?? summary,
+    draw: (testKey) => html`${body}${consoleSection(testKey, id)}`,
+    head: CONSOLE_HEAD,
+  };
+  if (!stream) return [page];
+  const draw = () => streamBody(operation, publicUrl);
+  const streamed = `/docs/operations/${operationSlug(streamPath(operation))}`;
+  return [page, { path: streamed, title: stream.summary, description: `${stream.summary}.`, draw }];
+}
+
+const consolePage: Page = {
+  path: '/docs/console',
+  title: 'Console',
+  description: 'Every operation, ready to be tried out in the browser.',
+  draw: (testKey) => html`<h1>Console</h1>
+<p class="lead">Every operation, asked from this page with your key. Each request counts as any other.</p>
+<p>The description it is made from is <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1); generators make clients from it.</p>
+${consoleSection(testKey)}`,
+  head: CONSOLE_HEAD,
+};
+
+function overview(guides: readonly Guide[], operations: readonly Operation[]): Page {
+  const body = html`<h1>Docs</h1>
+<p class="lead">Departures, stops and journeys for New South Wales and Canberra, as plain JSON over HTTP. Start with the <a href="/docs/quickstart">quickstart</a>.</p>
+<ul>
+<li>Coordinates are <code>lat, lng</code>, in that order, everywhere.</li>
+<li>Times in answers are UTC. <code>date</code> and <code>time</code> in a request are Sydney local time.</li>
+<li>A value that is not known is <code>null</code>. A real-time value appears only where a vehicle is tracked.</li>
+<li>Every <a href="/docs/errors">error</a> has a page with its cause, its fix and whether to retry.</li>
+<li>In a terminal, <code>/board/200070</code> is a board for people, with the same key.</li>
+</ul>
+<h2 id="operations">Operations</h2>
+<ul class="cards">${operations.map(
+    ({
+      path,
+      summary,
+    }) => html`<li><a href="/docs/operations/${operationSlug(path)}"><code>${path}</code></a> ${summary}</li>
+`,
+  )}</ul>
+<h2 id="guides">Guides</h2>
+<ul class="cards">${guides.map(
+    ({ name, title, summary }) => html`<li><a href="/docs/${name}">${title}</a> ${summary}</li>
+`,
+  )}</ul>`;
+  return {
+    path: '/docs',
+    title: 'Docs',
+    description: 'Quickstart, guides and every operation of the Transit Information Service.',
+    draw: () => body,
+  };
+}

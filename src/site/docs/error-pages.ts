@@ -1,0 +1,64 @@
+import type { FastifyInstance } from 'fastify';
+import { ApiError, ERROR_TABLE, type ErrorCode, errorBody } from '../../errors.ts';
+import { ERROR_DOCS } from '../../http/error-docs.ts';
+import type { Operation } from '../../operation.ts';
+import { copyableCode } from '../code-block.ts';
+import { type Html, html } from '../html.ts';
+import { sendPage } from '../page-answer.ts';
+import type { DocsFrame } from './frame.ts';
+
+const CODES = Object.keys(ERROR_TABLE) as ErrorCode[];
+
+/** A page for every code of the table: where `error.docs` points. */
+export async function errorPages(
+  app: FastifyInstance,
+  options: { frame: DocsFrame; publicUrl: string; docsUrl: string; operations: readonly Operation[] },
+): Promise<void> {
+  const pages = new Map(CODES.map((code) => [code, drawPage(code, options)]));
+  app.get<{ Params: { code: string } }>('/docs/errors/:code', async (request, reply) => {
+    const page = pages.get(request.params.code.toUpperCase() as ErrorCode);
+    if (page) return sendPage(reply, page);
+    const code = request.params.code.slice(0, 50);
+    throw new ApiError('NOT_FOUND', `There is no error ${code}. All are at /docs/errors.`);
+  });
+}
+
+function drawPage(code: ErrorCode, options: Parameters<typeof errorPages>[1]): string {
+  const description = `${code}: ${ERROR_DOCS[code].title}.`;
+  return options.frame({ title: code, description, path: `/docs/errors/${code}`, body: errorPage(code, options) });
+}
+
+/** Every code, for the guide on errors. */
+export function errorTable(): Html {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Codes"><table>
+<thead><tr><th scope="col">Status</th><th scope="col">Code</th><th scope="col">Means</th></tr></thead>
+<tbody>${CODES.map(
+    (code) => html`<tr><td><span class="status-code">${ERROR_TABLE[code].status}</span></td>
+<td><a href="/docs/errors/${code}"><code>${code}</code></a></td><td>${ERROR_DOCS[code].title}</td></tr>
+`,
+  )}</tbody></table></div>`;
+}
+
+function errorPage(
+  code: ErrorCode,
+  { publicUrl, docsUrl, operations }: { publicUrl: string; docsUrl: string; operations: readonly Operation[] },
+): Html {
+  const { title, cause, fix, example, retry, curl } = ERROR_DOCS[code];
+  const body = JSON.stringify(errorBody(example, docsUrl), null, 2);
+  const paths = operations.map(({ path }) => path).join(', ');
+  return html`<p class="small"><a href="/docs">Docs</a> › <a href="/docs/errors">Errors</a></p>
+<h1><code>${code}</code></h1>
+<p class="lead"><span class="status-code">${ERROR_TABLE[code].status}</span> ${title}</p>
+<h2>Cause</h2>
+<p>${cause}</p>
+<h2>Fix</h2>
+<ul>${fix.map((step) => html`<li>${step.replace('{operations}', paths)}</li>`)}</ul>
+<h2>Retry</h2>
+<p>${retry}</p>
+<h2>What it looks like</h2>
+${copyableCode(body, 'json')}
+<h2>A request that works</h2>
+<p>With your key in the variable <code>TIS_KEY</code>:</p>
+${copyableCode(`curl ${curl.replaceAll('{base}', publicUrl)}`, 'sh')}
+<p>No key yet? <a href="/signup">Get one</a>; it is in your inbox in a minute.</p>`;
+}

@@ -1,0 +1,76 @@
+import type { z } from 'zod';
+import { toComponents } from '../../http/openapi/schema.ts';
+
+/** A field of an answer as the page of its operation lists it. */
+export interface Field {
+  /** "departures[].realtime_at" */
+  path: string;
+  /** "string or null" */
+  type: string;
+  description: string;
+}
+
+/** One of several shapes that a record can have. */
+export interface Variant {
+  variant: string;
+}
+
+interface Schema {
+  type?: string | string[];
+  description?: string;
+  enum?: unknown[];
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  prefixItems?: Schema[];
+  anyOf?: Schema[];
+  $ref?: string;
+}
+
+/** Every field of an answer, outer before inner, from the schema that OpenAPI shows too. */
+export function listFields(body: z.ZodType, example: object): (Field | Variant)[] {
+  const { own, needed } = toComponents(body, example);
+  const schemas = { ...needed, ...own } as Record<string, Schema>;
+  const [root] = Object.values(own) as Schema[];
+
+  function resolve(schema: Schema): Schema {
+    const name = schema.$ref?.split('/').at(-1);
+    return name ? { ...schemas[name], ...schema } : schema;
+  }
+
+  function fieldsOf(schema: Schema, prefix: string): (Field | Variant)[] {
+    return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
+      const field = resolve(property);
+      const path = prefix + name;
+      const { description = '' } = field;
+      return [{ path, type: typeName(field, resolve), description }, ...inside(field, path)];
+    });
+  }
+
+  function inside(field: Schema, path: string): (Field | Variant)[] {
+    if (!field.items) return fieldsOf(field, `${path}.`);
+    const item = resolve(field.items);
+    if (!item.anyOf) return fieldsOf(item, `${path}[].`);
+    return item.anyOf
+      .map(resolve)
+      .flatMap((one) => [{ variant: one.description ?? '' }, ...fieldsOf(one, `${path}[].`)]);
+  }
+
+  return fieldsOf(root ?? {}, '');
+}
+
+/** A longer list of values is not repeated in the place of a type. */
+const MOST_SHOWN = 9;
+
+/** "integer", "array of strings", "MANY_SEATS, FEW_SEATS or null" */
+export function typeName(schema: Schema, resolve: (schema: Schema) => Schema = (same) => same): string {
+  const types = [schema.type ?? 'object'].flat();
+  const orNull = types.includes('null') ? ' or null' : '';
+  const [type = ''] = types.filter((one) => one !== 'null');
+  if (schema.enum && schema.enum.length <= MOST_SHOWN)
+    return schema.enum.filter((one) => one !== null).join(', ') + orNull;
+  if (type !== 'array') return type + orNull;
+  const item = resolve(schema.items ?? {});
+  if (item.prefixItems) return `array of pairs${orNull}`;
+  if (item.enum) return `array of ${typeName(item, resolve)}`;
+  return `array of ${typeName(item, resolve)}s${orNull}`;
+}

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { type Document, renderMarkdown } from './markdown.ts';
+
+/** The guides in the order of the navigation: files of docs/guide, and paths under /docs. */
+export const GUIDE_NAMES = [
+  'quickstart',
+  'polling',
+  'limits',
+  'time',
+  'stops',
+  'live-data',
+  'maps',
+  'streams',
+  'clients',
+  'assistants',
+  'errors',
+  'changelog',
+] as const;
+
+export interface Guide extends Document {
+  name: (typeof GUIDE_NAMES)[number];
+}
+
+const FOLDER = new URL('../../../docs/guide/', import.meta.url);
+
+/** Reads and renders all of them. Throws when a file is missing, so that the service does not start without it. */
+export function readGuides(publicUrl: string): Guide[] {
+  return GUIDE_NAMES.map((name) => ({
+    name,
+    ...renderMarkdown(readFileSync(new URL(`${name}.md`, FOLDER), 'utf8'), publicUrl),
+  }));
+}

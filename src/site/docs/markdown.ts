@@ -1,0 +1,153 @@
+import { Marked, type Token, type Tokens } from 'marked';
+import { copyableCode } from '../code-block.ts';
+import { type Html, html } from '../html.ts';
+import { LANGUAGES, sampleTabs } from './sample-tabs.ts';
+
+/** A part of a page with a heading of its own, as the search lists it. */
+interface Section {
+  heading: string;
+  /** Empty for the text before the first heading of second level. */
+  anchor: string;
+  text: string;
+}
+
+export interface Document {
+  title: string;
+  /** The first paragraph, as text. */
+  summary: string;
+  body: Html;
+  sections: Section[];
+}
+
+/** The address that our Markdown names; on the page the service's own address stands in its place. */
+const EXAMPLE_URL = 'http://localhost:3000';
+
+/**
+ * A document of ours as a page. Links to other guides become links to their pages. Code blocks that follow each other
+ * in different languages become one block with tabs. The text is ours, so its HTML is not filtered.
+ */
+export function renderMarkdown(text: string, publicUrl: string): Document {
+  const marked = new Marked({ renderer: rendererFor(publicUrl) });
+  const tokens = marked.lexer(text);
+  const [title] = tokens as Token[] as [Tokens.Heading];
+  const summary = tokens.find(({ type }) => type === 'paragraph') as Tokens.Paragraph | undefined;
+  return {
+    title: plainText(title.text),
+    summary: plainText(summary?.text ?? ''),
+    body: { markup: marked.parser(joinSamples(tokens, publicUrl)) },
+    sections: listSections(tokens),
+  };
+}
+
+/** The page with what this server knows in the place of a comment `<!-- name -->`, which readers of the file do not see. */
+export function fillIn({ markup }: Html, places: Readonly<Record<string, Html | null>>): Html {
+  const filled = Object.entries(places).reduce(
+    (page, [name, place]) => page.replaceAll(`<!-- ${name} -->`, () => html`${place}`.markup),
+    markup,
+  );
+  return { markup: filled };
+}
+
+/** One paragraph or a few, as descriptions in the schemas have them. */
+export function renderText(text: string): Html {
+  return { markup: new Marked().parse(text, { async: false }) };
+}
+
+/** As `renderText`, without the paragraph around it. */
+export function renderInline(text: string): Html {
+  return { markup: new Marked().parseInline(text, { async: false }) };
+}
+
+function rendererFor(publicUrl: string) {
+  return {
+    heading(this: { parser: { parseInline(tokens: Token[]): string } }, { tokens, depth, text }: Tokens.Heading) {
+      return `<h${depth} id="${anchorOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+    },
+    code: ({ text, lang }: Tokens.Code) => copyableCode(withAddress(text, publicUrl), lang?.split(' ')[0] ?? '').markup,
+    link(this: { parser: { parseInline(tokens: Token[]): string } }, { href, tokens }: Tokens.Link) {
+      return html`<a href="${toPageLink(href)}">${{ markup: this.parser.parseInline(tokens) }}</a>`.markup;
+    },
+    table(this: { parser: { parseInline(tokens: Token[]): string } }, { header, rows }: Tokens.Table) {
+      const className = (align: Tokens.TableCell['align']) => align === 'right' && html` class="number"`;
+      const inside = (tokens: Token[]): Html => ({ markup: this.parser.parseInline(tokens) });
+      const head = header.map(({ tokens, align }) => html`<th scope="col"${className(align)}>${inside(tokens)}</th>`);
+      const body = rows.map((row) => {
+        const label = (column: number) => plainText(header[column]?.text ?? '');
+        return html`<tr>${row.map(({ tokens, align }, column) => html`<td data-label="${label(column)}"${className(align)}>${inside(tokens)}</td>`)}</tr>
+`;
+      });
+      return html`<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>
+<thead><tr>${head}</tr></thead>
+<tbody>${body}</tbody></table></div>
+`.markup;
+    },
+  };
+}
+
+function withAddress(code: string, publicUrl: string): string {
+  return code.replaceAll(EXAMPLE_URL, publicUrl).replaceAll('https://YOUR_ADDRESS', publicUrl);
+}
+
+/** "streams.md#read-it" → "/docs/streams#read-it" */
+function toPageLink(href: string): string {
+  if (href.startsWith(EXAMPLE_URL)) return href.slice(EXAMPLE_URL.length) || '/';
+  return href.replace(/^([a-z-]+)\.md/, '/docs/$1');
+}
+
+/** Runs of code blocks in different languages, each as one block with tabs. */
+function joinSamples(tokens: readonly Token[], publicUrl: string): Token[] {
+  const joined: Token[] = [];
+  let run: Tokens.Code[] = [];
+  const close = () => {
+    if (run.length > 1) joined.push(toTabs(run, publicUrl));
+    else joined.push(...run);
+    run = [];
+  };
+  for (const token of tokens) {
+    if (token.type === 'space') continue;
+    const isSample = token.type === 'code' && Object.hasOwn(LANGUAGES, token.lang ?? '');
+    if (!isSample || run.some(({ lang }) => lang === token.lang)) close();
+    if (isSample) run.push(token as Tokens.Code);
+    else joined.push(token);
+  }
+  close();
+  return joined;
+}
+
+function toTabs(run: readonly Tokens.Code[], publicUrl: string): Token {
+  const samples = run.map(({ lang = '', text }) => ({ language: lang, code: withAddress(text, publicUrl) }));
+  const { markup } = sampleTabs(samples);
+  return { type: 'html', raw: markup, text: markup, pre: false, block: true };
+}
+
+function listSections(tokens: readonly Token[]): Section[] {
+  const sections: Section[] = [];
+  for (const token of tokens) {
+    if (token.type === 'heading' && token.depth <= 3) {
+      const isTitle = sections.length === 0;
+      sections.push({ heading: plainText(token.text), anchor: isTitle ? '' : anchorOf(token.text), text: '' });
+    } else if (token.type !== 'space' && token.type !== 'html') {
+      const section = sections.at(-1);
+      if (section) section.text += `${plainText(token.raw)} `;
+    }
+  }
+  return sections;
+}
+
+/** As GitHub makes it. */
+function anchorOf(heading: string): string {
+  return plainText(heading)
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} -]/gu, '')
+    .replaceAll(' ', '-');
+}
+
+function plainText(markdown: string): string {
+  const [start = '', ...behindLinks] = markdown.split('](');
+  return [start, ...behindLinks.map((part) => part.slice(part.indexOf(')') + 1))]
+    .join(' ')
+    .replaceAll(/^\|[-:| ]+\|$/gm, '')
+    .replaceAll(/[`*[\]|]/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+}

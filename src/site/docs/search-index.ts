@@ -1,0 +1,56 @@
+import { ERROR_TABLE, type ErrorCode } from '../../errors.ts';
+import { ERROR_DOCS } from '../../http/error-docs.ts';
+import { toParameters } from '../../http/openapi/schema.ts';
+import { type Operation, streamPath } from '../../operation.ts';
+import { listFields } from './fields.ts';
+import type { Guide } from './guides.ts';
+import { operationSlug } from './operation-page.ts';
+
+/** One thing that the search in the page can find. */
+export interface SearchEntry {
+  page: string;
+  heading: string;
+  url: string;
+  text: string;
+}
+
+/** Everything that the documentation says, for the search that runs in the browser. */
+export function buildSearchIndex(guides: readonly Guide[], operations: readonly Operation[]): SearchEntry[] {
+  return [...guides.flatMap(guideEntries), ...operations.flatMap(operationEntries), ...errorEntries()];
+}
+
+function guideEntries({ name, title, sections }: Guide): SearchEntry[] {
+  return sections.map(({ heading, anchor, text }) => ({
+    page: title,
+    heading,
+    url: `/docs/${name}${anchor && `#${anchor}`}`,
+    text,
+  }));
+}
+
+function operationEntries(operation: Operation): SearchEntry[] {
+  const { path, summary, description, query, body, example, stream } = operation;
+  const url = `/docs/operations/${operationSlug(path)}`;
+  const page = `GET ${path}`;
+  const parameters = toParameters(query).map(({ name, description }) => `${name}: ${description}`);
+  const fields = listFields(body, example.body).map((field) =>
+    'variant' in field ? field.variant : `${field.path}: ${field.description}`,
+  );
+  const entries = [
+    { page, heading: summary, url, text: description },
+    { page, heading: 'Parameters', url: `${url}#parameters`, text: parameters.join(' ') },
+    { page, heading: 'Answer', url: `${url}#answer`, text: fields.join(' ') },
+  ];
+  if (!stream) return entries;
+  const streamed = streamPath(operation);
+  const streamUrl = `/docs/operations/${operationSlug(streamed)}`;
+  return [...entries, { page: `GET ${streamed}`, heading: stream.summary, url: streamUrl, text: stream.description }];
+}
+
+function errorEntries(): SearchEntry[] {
+  return (Object.keys(ERROR_TABLE) as ErrorCode[]).map((code) => {
+    const { title, cause, fix, retry } = ERROR_DOCS[code];
+    const text = [title, cause, ...fix, retry].join(' ');
+    return { page: 'Errors', heading: `${ERROR_TABLE[code].status} ${code}`, url: `/docs/errors/${code}`, text };
+  });
+}

@@ -1,0 +1,71 @@
+import type { EfaLeg, TimedStopPoint } from '../efa/payload.ts';
+import { findTime, type PlannedAndRealtime } from '../efa/realtime.ts';
+import { need } from '../efa/record.ts';
+import {
+  destinationTimes,
+  findId,
+  findOwnPosition,
+  findPlatform,
+  findPosition,
+  findStopName,
+  listIds,
+  mapPath,
+  originTimes,
+} from '../efa/stop-point.ts';
+import type { Mode } from '../transit/mode.ts';
+import type { Position } from '../transit/stop.ts';
+
+/** One end of a leg: where, and when. */
+export interface LegEnd extends PlannedAndRealtime {
+  stopId: string;
+  /** Every identifier of the point and of its stop. */
+  ids: readonly string[];
+  name: string;
+  platform: string | null;
+  position: Position;
+  /** The stop to which the platform belongs; null for a place that is no platform. */
+  parent: { ids: readonly string[]; name: string } | null;
+  /** Identifier of that stop, also where it has no name. */
+  parentId: string | null;
+}
+
+/** Where a point is by other legs of the same answer; null when none says. */
+export type FindElsewhere = (stopId: string) => Position | null;
+
+/** An end without a position of its own or of its stop is where the path ends; a leg without a path goes straight. */
+export function mapEnds(leg: EfaLeg, mode: Mode | null, isLive: boolean, findElsewhere: FindElsewhere) {
+  const path = mapPath(leg.coords);
+  const mapEnd = (point: TimedStopPoint, time: PlannedAndRealtime | null, pathEnd: Position | undefined): LegEnd => {
+    const stopId = need(findId(point), 'no identifier');
+    const name = findStopName(point) ?? stopId;
+    const position = findOwnPosition(point) ?? findElsewhere(stopId) ?? findPosition(point) ?? pathEnd;
+    return {
+      stopId,
+      ids: listIds(point),
+      name,
+      platform: findPlatform(point, mode, name),
+      position: need(position, 'no position'),
+      parent: findParent(point),
+      parentId: findParentId(point),
+      ...need(time, 'no time'),
+    };
+  };
+  const origin = mapEnd(leg.origin, findTime(originTimes(leg.origin), isLive), path.at(0));
+  const destination = mapEnd(leg.destination, findTime(destinationTimes(leg.destination), isLive), path.at(-1));
+  return { origin, destination, path: path.length >= 2 ? path : [origin.position, destination.position] };
+}
+
+/**
+ * Upstream calls a station after the stand in use ("Central Station, Forecourt, Coach Bay 3"): the part before the
+ * first comma is the station. Names of street stops have commas of their own.
+ */
+function findParentId({ parent }: TimedStopPoint): string | null {
+  return parent?.type === 'stop' ? (parent.id ?? null) : null;
+}
+
+function findParent({ parent }: TimedStopPoint): LegEnd['parent'] {
+  const name = parent?.type === 'stop' ? findStopName(parent) : null;
+  if (!parent?.id || !name) return null;
+  const isStation = !parent.id.startsWith('G') && findPlatform(parent, null, name) !== null;
+  return { ids: listIds(parent), name: isStation ? (name.split(', ')[0] ?? name) : name };
+}

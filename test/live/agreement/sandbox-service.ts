@@ -1,0 +1,97 @@
+import { departuresOperation } from '#src/departures/operation.ts';
+import type { Ask } from '#src/efa/ask.ts';
+import { payloadSchemaOf, toRequest } from '#src/efa/question.ts';
+import { createComparison } from '#src/live/boards/comparison.ts';
+import { createLiveBoards, noLiveBoards } from '#src/live/boards/live-boards.ts';
+import { createStopTimelines } from '#src/live/boards/stop-timelines.ts';
+import { openFeed } from '#src/live/feed/feed.ts';
+import { readFeed } from '#src/live/feed/feed-reader.ts';
+import type { LiveFeeds } from '#src/live/live-feeds.ts';
+import { FEED_SOURCES, type FeedSourceId } from '#src/live/polling/feed-source.ts';
+import type { FeedState } from '#src/live/polling/living-feeds.ts';
+import { NOTHING_COMPARED } from '#src/live/polling/match-rate.ts';
+import { readQuery } from '#src/operation.ts';
+import { departureAnswer } from '#src/sandbox/answers/departure-answer.ts';
+import { createAuthority } from '#src/sandbox/authority.ts';
+import { FEEDS } from '#src/sandbox/feeds/feed.ts';
+import { feedAnswer } from '#src/sandbox/feeds/feed-answer.ts';
+import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
+
+const MINUTE_MS = 60_000;
+const SOURCES = Object.keys(FEED_SOURCES) as FeedSourceId[];
+
+export type Body = Awaited<ReturnType<typeof departuresOperation.find>>['body'];
+
+/** Boards of the sandbox, found in both ways at the same moment, without sockets. The clock is moved by hand. */
+export function createSandboxService() {
+  const authority = createAuthority(readNetwork());
+  let moment = 0;
+  let states = new Map<FeedSourceId, FeedState>();
+  const boardCounts = new Map<string, number>();
+  const now = () => new Date(moment);
+
+  const ask: Ask = async (question) => {
+    const seconds = Math.floor(moment / MINUTE_MS) * 60;
+    const answer = departureAnswer(authority, new URLSearchParams(toRequest(question).query), seconds);
+    const payload = payloadSchemaOf(question).parse(JSON.parse(JSON.stringify(answer)));
+    return { payload, retrievedAt: now() };
+  };
+
+  /** Every feed, read at this very moment. */
+  function readFeeds(): Map<FeedSourceId, FeedState> {
+    return new Map(
+      SOURCES.map((source) => {
+        const feed = openFeed(readFeed(feedAnswer(authority, FEEDS[source], moment / 1000)));
+        const accepted = { at: moment, headerAt: feed.headerAt, tripCount: feed.tripCount };
+        const health = { accepted, headerSince: moment, refusedInARow: 0, refusal: null };
+        return [source, { feed, health, matchRate: NOTHING_COMPARED, intervalMs: FEED_SOURCES[source].intervalMs }];
+      }),
+    );
+  }
+
+  const feeds: LiveFeeds = {
+    note: () => {},
+    states: () => states,
+    nextPollAt: () => moment,
+    addMatches: () => {},
+    list: () => [],
+    stretch: () => 1,
+    isPolling: () => true,
+    close: async () => {},
+  };
+  const liveBoards = createLiveBoards({
+    mode: 'on',
+    feeds,
+    timelines: createStopTimelines(null),
+    comparison: createComparison({ feeds, now: () => moment }),
+    now: () => moment,
+    record: (source, reason) => {
+      const name = `${source} ${reason}`.trim();
+      boardCounts.set(name, (boardCounts.get(name) ?? 0) + 1);
+    },
+  });
+
+  async function find(boards: typeof liveBoards, query: Record<string, string>): Promise<Body> {
+    const run = () => Promise.reject(new Error('boards do not run other operations'));
+    const finding = await departuresOperation.find(readQuery(departuresOperation, query), {
+      ask,
+      liveBoards: boards,
+      now,
+      run,
+    });
+    return finding.body;
+  }
+
+  return {
+    /** Stops at which something leaves during the day. */
+    stopIds: authority.index.stops.filter(({ isDecommissioned }) => !isDecommissioned).map(({ stop }) => stop.id),
+    advanceTo(next: number): void {
+      moment = next;
+      states = readFeeds();
+    },
+    overlaid: (query: Record<string, string>) => find(liveBoards, query),
+    direct: (query: Record<string, string>) => find(noLiveBoards, query),
+    /** How many boards came from where, and why. */
+    boardCounts,
+  };
+}

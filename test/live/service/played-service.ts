@@ -1,0 +1,112 @@
+import { departuresOperation } from '#src/departures/operation.ts';
+import type { Ask } from '#src/efa/ask.ts';
+import { createEfaClient } from '#src/efa/client.ts';
+import { createComparison } from '#src/live/boards/comparison.ts';
+import { createLiveBoards, noLiveBoards } from '#src/live/boards/live-boards.ts';
+import { createStopTimelines, type TimelineStore } from '#src/live/boards/stop-timelines.ts';
+import { readFeed } from '#src/live/feed/feed-reader.ts';
+import { createLiveFeeds } from '#src/live/live-feeds.ts';
+import type { FeedSourceId } from '#src/live/polling/feed-source.ts';
+import { type FeedSharing, noFeedSharing } from '#src/live/sharing/feed-sharing.ts';
+import { createAuthority } from '#src/sandbox/authority.ts';
+import { FEEDS } from '#src/sandbox/feeds/feed.ts';
+import { feedAnswer } from '#src/sandbox/feeds/feed-answer.ts';
+import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
+import { startSandbox } from '#src/sandbox/server.ts';
+import { createTestLog } from '#test/support/made-up-upstream.ts';
+import { createSimulatedClock } from '#test/support/simulated-clock.ts';
+
+const sandboxAuthority = createAuthority(readNetwork());
+
+/** Each feed is read once, although every service polls it several times. */
+const packed = new WeakMap<Buffer, ArrayBuffer>();
+function packedOf(bytes: Buffer): ArrayBuffer {
+  const read = packed.get(bytes) ?? readFeed(bytes);
+  packed.set(bytes, read);
+  return read;
+}
+
+/** The sandbox at a clock that stands still until it is moved. */
+export async function startPlayedSandbox(start: string) {
+  const clock = createSimulatedClock(start);
+  const kept = new Map<string, Buffer>();
+  const sandbox = await startSandbox({ apiKey: 'key', now: () => new Date(clock.now()) });
+  const client = createEfaClient({
+    url: sandbox.url,
+    apiKey: 'key',
+    timeoutMs: 5000,
+    now: () => new Date(clock.now()),
+  });
+  return {
+    clock,
+    ask: client.ask,
+    /** What the authority answers to a poll: a new feed each minute, which is enough, because boards change with it. */
+    feed(source: FeedSourceId): Buffer {
+      const minute = Math.floor(clock.now() / 60_000);
+      const key = `${source} ${minute}`;
+      const bytes = kept.get(key) ?? feedAnswer(sandboxAuthority, FEEDS[source], minute * 60);
+      kept.set(key, bytes);
+      return bytes;
+    },
+    async close() {
+      await client.close();
+      await sandbox.close();
+    },
+  };
+}
+
+export type PlayedSandbox = Awaited<ReturnType<typeof startPlayedSandbox>>;
+
+/** One instance of the service in front of it, with feeds. */
+export function createPlayedService(
+  { clock, ask, feed }: PlayedSandbox,
+  options: { mode?: 'shadow' | 'on'; store?: TimelineStore; sharing?: FeedSharing } = {},
+) {
+  const { mode = 'on', store = null, sharing = noFeedSharing } = options;
+  const upstream = { ask: ask as Ask, fetch: async (source: FeedSourceId) => feed(source) };
+  const questions: object[] = [];
+  const boardSources: string[] = [];
+  const feeds = createLiveFeeds({
+    client: { fetch: (source) => upstream.fetch(source) },
+    reader: { read: async (bytes) => packedOf(bytes as Buffer) },
+    sharing,
+    stretch: () => 1,
+    clock,
+    log: createTestLog(),
+  });
+  const comparison = createComparison({ feeds, now: clock.now });
+  const timelines = createStopTimelines(store);
+  const record = (source: string, reason: string, ofFeed: string) =>
+    void boardSources.push([source, reason, ofFeed].filter(Boolean).join(': '));
+  const liveBoards = createLiveBoards({ mode, feeds, timelines, comparison, now: clock.now, record });
+  const counted: Ask = async (question, more) => {
+    questions.push(question);
+    return upstream.ask(question, more);
+  };
+  const now = () => new Date(clock.now());
+  const run = () => Promise.reject(new Error('not needed'));
+
+  const parse = (query: Record<string, string>) => departuresOperation.query.parse(query);
+  return {
+    upstream,
+    feeds,
+    comparison,
+    timelines,
+    /** Questions to the departure monitor so far. */
+    questions,
+    /** What each board was made of. */
+    boardSources,
+    find: (query: Record<string, string>) =>
+      departuresOperation.find(parse(query), { ask: counted, liveBoards, now, run }),
+    /** The same board straight from the departure monitor. */
+    monitor: (query: Record<string, string>) =>
+      departuresOperation.find(parse(query), { ask, liveBoards: noLiveBoards, now, run }),
+    /** Lets so many callers ask for boards that need the feeds that each is worth its polls. */
+    async crowd(sources: readonly FeedSourceId[]) {
+      for (let window = 0; window < 2; window++) {
+        for (let stop = 0; stop < 1000; stop++) feeds.note(`stop ${stop}`, sources);
+        await clock.advance(15_000);
+      }
+    },
+  };
+}

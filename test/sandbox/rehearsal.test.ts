@@ -1,0 +1,149 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createEfaClient } from '#src/efa/client.ts';
+import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
+import { withRehearsals } from '#src/server/rehearsals.ts';
+import { protectUpstream } from '#src/upstream/protection.ts';
+import { buildTestApp, type TestApp } from '#test/support/app.ts';
+import { createTestLog } from '#test/support/made-up-upstream.ts';
+import { createSimulatedClock } from '#test/support/simulated-clock.ts';
+import { openStream } from '../streams/reading.ts';
+
+/** A Friday, 13:00 in Sydney. */
+const NOW = '2026-11-20T02:00:20Z';
+/** Long enough for the slow answers, and for 504 short. */
+const TIMEOUT_MS = 10_000;
+const SHORT_TIMEOUT_MS = 200;
+const LONG_MS = 60 * 60_000;
+
+/** What follows the first question after so many seconds: a status or an event, a remark, an error code. */
+interface Step {
+  seconds: number;
+  what: string;
+  remark: string;
+  code: string | undefined;
+}
+
+const [, section = ''] = /^## Failures on demand\n(.*?)^## /ms.exec(readFileSync('docs/sandbox.md', 'utf8')) ?? [];
+const ROWS = [...section.matchAll(/^\| `(\/[^`]+)` \| (.+) \|$/gm)].map(([, url = '', answer = '']) => ({
+  url,
+  answer,
+  steps: answer.split('; ').map(readStep),
+}));
+
+function readStep(text: string): Step {
+  const parts = /^(?:after (\d+) s: )?(\w+)(?: ([a-z0-9 ]+?))?(?: `(\w+)`)?(?: \(\d+ seconds\))?$/.exec(text);
+  if (!parts) throw new Error(`cannot read "${text}"`);
+  const [, seconds = '0', what = '', remark = '', code] = parts;
+  return { seconds: Number(seconds), what, remark, code };
+}
+
+const clock = createSimulatedClock(NOW);
+const now = () => new Date(clock.now());
+let sandbox: Sandbox;
+let patient: TestApp;
+let impatient: TestApp;
+beforeAll(async () => {
+  sandbox = await startSandbox({ apiKey: 'test-key', now });
+  patient = await startService(TIMEOUT_MS);
+  impatient = await startService(SHORT_TIMEOUT_MS);
+});
+afterAll(async () => {
+  await patient.close();
+  await impatient.close();
+  await sandbox.close();
+});
+/** So that nothing is kept, and every rehearsal begins anew. */
+beforeEach(() => clock.advance(LONG_MS));
+
+/** The service as it stands before the sandbox. */
+async function startService(timeoutMs: number): Promise<TestApp> {
+  const client = createEfaClient({ url: sandbox.url, apiKey: 'test-key', timeoutMs, now });
+  const guard = { asks: [client.ask], limits: { rps: 1000, dailyBudget: 1e9 }, log: createTestLog(), clock };
+  const app = await buildTestApp({ upstream: withRehearsals(protectUpstream(guard).ask, guard), now });
+  app.addHook('onClose', () => client.close());
+  return app;
+}
+
+const listOf = (body: object): Record<string, unknown>[] => Object.values(body).find(Array.isArray) ?? [];
+
+const REMARKS: Record<string, (answer: { headers: Record<string, unknown>; body: object }) => void> = {
+  '': ({ headers, body }) => {
+    expect(listOf(body)).not.toEqual([]);
+    expect(headers['cache-status']).not.toContain('upstream-');
+  },
+  slow: () => {},
+  empty: ({ body }) => expect(listOf(body)).toEqual([]),
+  cancelled: ({ body }) => {
+    expect(listOf(body).length).toBeGreaterThan(0);
+    for (const record of listOf(body)) expect(record.cancelled).toBe(true);
+  },
+  stale: ({ headers }) => {
+    const [, maxAge] = /max-age=(\d+)/.exec(String(headers['cache-control'])) ?? [];
+    expect(Number(headers.age)).toBeGreaterThan(Number(maxAge));
+    expect(headers['cache-status']).toContain('detail=upstream-failing');
+  },
+  'with 2 errors': ({ body }) => expect(listOf(body).filter((board) => 'error' in board)).toHaveLength(2),
+};
+
+const isStream = ({ url, steps }: (typeof ROWS)[number]) => url.includes('/stream') && steps[0]?.what === 'board';
+const isSlow = ({ steps }: (typeof ROWS)[number]) => steps[0]?.remark === 'slow';
+
+it('the table has a row for every code', () => {
+  const codes = ROWS.map(({ url }) => /(?:99000|151\.2|%20)(\d{3})/.exec(url)?.[1]);
+  const known = ['001', '002', '003', '004', '005', '006', '400', '404', '502', '503', '504'];
+  expect([...new Set(codes)].filter((code) => code !== undefined).sort()).toEqual(known);
+});
+
+describe('the sandbox answers as the table says', () => {
+  it.each(ROWS.filter((row) => !isStream(row) && !isSlow(row)))('$url: $answer', async ({ url, steps }) => {
+    const app = steps[0]?.what === '504' ? impatient : patient;
+    const start = clock.now();
+    for (const { seconds, what, remark, code } of steps) {
+      await clock.advanceTo(start + seconds * 1000);
+      const answer = await app.inject(url);
+      expect([answer.statusCode, answer.json().error?.code]).toEqual([Number(what), code]);
+      if (what === '200') REMARKS[remark]?.({ headers: answer.headers, body: answer.json() });
+      if (what === '503') expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    }
+  });
+
+  it('slow ones after other questions that were asked later', async () => {
+    const order: string[] = [];
+    const ask = (url: string) =>
+      patient.inject(url).then(({ statusCode }) => {
+        expect(statusCode, url).toBe(200);
+        order.push(url);
+      });
+    const slow = ROWS.filter(isSlow).map(({ url }) => ask(url));
+    await ask('/v1/departures?stop=200060');
+    expect(order).toEqual(['/v1/departures?stop=200060']);
+    await Promise.all(slow);
+    expect(slow.length).toBeGreaterThan(3);
+  });
+
+  it.each(ROWS.filter(isStream))('$url: $answer', async ({ url, steps }) => {
+    const streamTimes = { minMs: 10, retryMs: 10, commentMs: 60_000, commentsPerCharge: 4 };
+    const app = await buildTestApp({ upstream: sandbox.url, now, streamTimes });
+    const start = clock.now();
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    const stream = await openStream(app, url);
+    for (const { seconds, what, code } of steps) {
+      await clock.advanceTo(start + seconds * 1000);
+      const data = await stream.next(what);
+      if (code) expect(data).toMatchObject({ error: { code } });
+    }
+    stream.close();
+    await app.close();
+  });
+});
+
+it('a rehearsed failure touches no other question, and no other rehearsal', async () => {
+  const statusOf = async (url: string) => (await patient.inject(url)).statusCode;
+  for (let time = 1700; time < 1710; time++) {
+    expect(await statusOf(`/v1/departures?stop=99000502&date=20271101&time=${time}`)).toBe(502);
+  }
+  expect(await statusOf('/v1/departures?stop=99000503')).toBe(503);
+  expect(await statusOf('/v1/departures?stop=99000003')).toBe(200);
+  expect(await statusOf('/v1/departures?stop=200070')).toBe(200);
+});
