@@ -26,9 +26,9 @@ const FAR = 5;
 
 /** Bars with an axis, as SVG in HTML: the bars stretch with the page and the texts do not. */
 export function barChart({ label, bars, ticks, limit = null }: BarChart): Html {
-  const most = Math.max(1, ...bars.map(({ value }) => value));
-  const shownLimit = limit !== null && limit <= most * FAR ? limit : null;
-  const top = roundUp(Math.max(most, shownLimit ?? 0));
+  const most = highest(bars);
+  const shownLimit = isLimitShown(bars, limit) ? limit : null;
+  const top = roundUp(Math.max(1, most, shownLimit ?? 0));
   const heightOf = (value: number) => (value === 0 ? 0 : Math.max(1.5, (value / top) * HEIGHT));
   const width = bars.length * (BAR + GAP);
   return html`<figure class="chart">
@@ -43,6 +43,16 @@ ${bars.map(({ title, value, bad = 0 }, index) => {
 })}${shownLimit !== null && html`<line class="limit-line" x1="0" x2="${width}" y1="${HEIGHT - heightOf(shownLimit)}" y2="${HEIGHT - heightOf(shownLimit)}"/>`}</svg>
 <div class="chart-ticks">${ticks.map((tick) => html`<span>${tick}</span>`)}</div>
 </figure>`;
+}
+
+/** Whether the line of the limit is part of the chart. */
+export function isLimitShown(bars: readonly Pick<Bar, 'value'>[], limit: number | null): boolean {
+  const most = highest(bars);
+  return limit !== null && (most === 0 || limit <= most * FAR);
+}
+
+function highest(bars: readonly Pick<Bar, 'value'>[]): number {
+  return Math.max(0, ...bars.map(({ value }) => value));
 }
 
 /** To a round number; half of it is round too. */

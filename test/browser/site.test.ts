@@ -25,6 +25,8 @@ const PAGES: readonly (readonly [path: string, sign: string, kilobytes: number])
   ['/', '.board tbody tr', 200],
   ['/status', '.chart', 200],
   ['/signup', 'form', 200],
+  ['/signup/sent', 'h2', 200],
+  ['/nothing-here', '.notice', 200],
   ['/keys', 'form', 200],
   ['my keys', '.chart', 200],
   ['/board/200070', '#rows tr', 200],
@@ -48,7 +50,13 @@ beforeAll(async () => {
   keysLink = linkIn((await front.readOutbox()).at(-1) as never);
   watched = await openWindow(browser, { hosts: [new URL(front.url).host] });
   watched.page.on('response', (answer) => {
-    weights.push(answer.body().then((body) => gzipSync(body).length));
+    // A body is gone once the page is left, as of a board that was being refreshed.
+    weights.push(
+      answer.body().then(
+        (body) => gzipSync(body).length,
+        () => 0,
+      ),
+    );
   });
 });
 
@@ -78,7 +86,8 @@ it.each(PAGES)(
     const weight = (await Promise.all(weights)).reduce((sum, one) => sum + one, 0);
     expect(weight).toBeGreaterThan(KILOBYTE);
     expect(weight).toBeLessThan(kilobytes * KILOBYTE);
-    expect(complaints).toEqual([]);
+    // The browser itself writes of a page that it got with a 404.
+    expect(complaints.filter((one) => !/status of 404/.test(one))).toEqual([]);
   },
 );
 

@@ -24,6 +24,16 @@ export const HEADER_COMPONENTS = {
   'X-RateLimit-Limit': header('The plan’s daily limit.', 'integer', 1000),
   'X-RateLimit-Remaining': header('Requests left today, when the answer was sent.', 'integer', 987),
   'X-RateLimit-Reset': header('When counting starts again, in seconds since 1970.', 'integer', 1795305600),
+  Deprecation: header(
+    'Only with a key that was replaced: since when, in seconds since 1970 (RFC 9745).',
+    'string',
+    '@1795485620',
+  ),
+  Sunset: header(
+    'Only with a key that was replaced: when it ends (RFC 8594).',
+    'string',
+    'Tue, 24 Nov 2026 00:00:00 GMT',
+  ),
   ETag: header(
     'Names what the answer says, in every encoding and whenever it was retrieved. Send it in `If-None-Match` with the next request.',
     'string',
@@ -67,6 +77,8 @@ const LIMITS = [
   'X-RateLimit-Reset',
 ] as const;
 
+const KEY_END = ['Deprecation', 'Sunset'] as const;
+
 /** What an operation answers: its body, and each error it can meet under its status. */
 export function answersOf(operation: Operation, body: Json, docsUrl: string): Record<string, Json> {
   const { summary, example } = operation;
@@ -95,14 +107,14 @@ function answers(
     const ofStatus = codes.filter((code) => ERROR_TABLE[code].status === status);
     return [String(status), errorAnswer(status, ofStatus, docsUrl)];
   });
-  const ok = { description, headers: headers('X-Request-Id', ...known, ...LIMITS), content };
+  const ok = { description, headers: headers('X-Request-Id', ...known, ...LIMITS, ...KEY_END), content };
   return { 200: ok, ...Object.fromEntries(errors) };
 }
 
 const UNCHANGED = {
   description:
     'Nothing but the moment of retrieval has changed since the answer whose `ETag` was sent in `If-None-Match`. How fresh that answer is now, say the headers of this one. It is not counted when it cost no call of the authority; a 304 to `If-None-Match: *` is counted always.',
-  headers: headers('X-Request-Id', ...FRESHNESS, ...LIMITS),
+  headers: headers('X-Request-Id', ...FRESHNESS, ...LIMITS, ...KEY_END),
 };
 
 /** What errors of a status carry beside the request id; others, which come after the key check, carry `RateLimit`. */

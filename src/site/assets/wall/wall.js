@@ -36,7 +36,7 @@ async function refresh() {
 /** So that what is left of the key's requests lasts until the day ends. */
 function pauseAfter({ status, headers }) {
   if (status === 429 || status === 503) return Number(headers.get('retry-after')) || LONGEST_PAUSE_S;
-  const [, left, seconds] = /r=(\d+);t=(\d+)/.exec(headers.get('ratelimit') ?? '') ?? [];
+  const [, left, seconds] = /^"daily";r=(\d{1,9});t=(\d{1,9})/.exec(headers.get('ratelimit') ?? '') ?? [];
   if (!left) return SHORTEST_PAUSE_S;
   const enough = (1.1 * Number(seconds)) / Math.max(1, Number(left));
   return Math.min(LONGEST_PAUSE_S, Math.max(SHORTEST_PAUSE_S, Math.ceil(enough)));
