@@ -1,5 +1,5 @@
 import { playDay } from './economy/day.ts';
-import { createDemand, type Scenario } from './economy/demand.ts';
+import { createDemand, createWarmUp, type Scenario } from './economy/demand.ts';
 import { describeLiveDay, liveFiguresOf } from './economy/live-report.ts';
 import { countFewestCalls } from './economy/oracle.ts';
 import { describeDay, figuresOf, givenWay } from './economy/report.ts';
@@ -9,7 +9,8 @@ import { describeMachine, print } from './machine.ts';
  * Plays a day of requests on a simulated clock through the cache, single flight, budget and verdicts of the service.
  * `node bench/economy.ts [modest|scarce|growing|modest-live|scarce-live|wide-live] [seed]`
  *
- * The days that end in `live` have timetables and realtime feeds, and boards are put together from both.
+ * The days that end in `live` have timetables and realtime feeds, and boards are put together from both. An hour of
+ * growing demand comes before them.
  */
 const SCENARIOS = {
   modest: { requests: 30_000, stops: 200, places: 250, shape: 'weekday' },
@@ -30,7 +31,8 @@ for (const [name, scenario] of Object.entries(SCENARIOS)) {
   const startedAt = performance.now();
   const { requests, stops, hasFeeds = false }: Scenario = scenario;
   const demand = createDemand(scenario, Number(seed));
-  const day = await playDay(demand, stops, { hasFeeds });
+  const before = hasFeeds ? createWarmUp(scenario, Number(seed)) : [];
+  const day = await playDay([...before, ...demand], stops, { hasFeeds });
   const figures = figuresOf(day);
   const fewest = countFewestCalls(demand, stops);
 

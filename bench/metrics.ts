@@ -8,17 +8,20 @@ import { describeMachine, print } from './machine.ts';
 /*
  * What metrics cost: the processor time of a request that is answered from the cache, with and without them, and for how
  * long `GET /metrics` keeps the event loop. Rounds are measured in turn, with and without in changing order; the median of
- * the ratios counts.
+ * the ratios counts. On a busy machine it is too uncertain for that; the share in a CPU profile is not.
  * `node bench/metrics.ts [rounds] [milliseconds of each measurement] [idle connections]`
  */
 const [rounds = '60', milliseconds = '250', connections = '1000'] = process.argv.slice(2);
 const PATH = '/v1/departures?stop=200060&limit=20';
 const SCRAPES = 20;
 const WARM_UP = 4;
+const PROFILE_MS = 5000;
 
 interface Use {
   cpuMicroseconds: number;
   loopMs: number;
+  /** Of metrics in all processor time. */
+  share?: number;
 }
 
 print(describeMachine());
@@ -46,6 +49,10 @@ print(`  with metrics     ${quantile(costs.measured, 0.5).toFixed(2)}`);
 const [low, middle, high] = [0.25, 0.5, 0.75].map((part) => `${((quantile(ratios, part) - 1) * 100).toFixed(1)} %`);
 print(`  more             ${middle} (quartiles ${low} and ${high})`);
 
+await tell('profile');
+await costOf(measured, PROFILE_MS);
+print(`  by a CPU profile ${(Number((await tell('profiled')).share) * 100).toFixed(1)} % of the time with metrics`);
+
 const sockets = Array.from({ length: Number(connections) }, () => connect(measured, '127.0.0.1'));
 await Promise.all(sockets.map((socket) => once(socket, 'connect')));
 const scrapes = [first];
@@ -60,10 +67,10 @@ child.disconnect();
 await redis.stop();
 
 /** Microseconds of processor time for one request. */
-async function costOf(port: number): Promise<number> {
+async function costOf(port: number, durationMs = Number(milliseconds)): Promise<number> {
   const before = await use();
   const request = `GET ${PATH} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${apiKey}\r\n\r\n`;
-  const { requests } = await load({ port, connections: 16, durationMs: Number(milliseconds), request });
+  const { requests } = await load({ port, connections: 16, durationMs, request });
   return ((await use()).cpuMicroseconds - before.cpuMicroseconds) / requests;
 }
 
@@ -86,8 +93,12 @@ function show(name: string, uses: readonly Use[], part: number): void {
   );
 }
 
-async function use(): Promise<Use> {
-  child.send('use');
+function use(): Promise<Use> {
+  return tell('use');
+}
+
+async function tell(message: 'use' | 'profile' | 'profiled'): Promise<Use> {
+  child.send(message);
   const [used] = await once(child, 'message');
   return used;
 }

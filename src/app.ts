@@ -84,6 +84,8 @@ export interface AppOptions {
 
 /** Every request is small; a client that takes longer is broken, or holds the connection on purpose. */
 const ARRIVAL_MS = 10_000;
+/** Of forms and of messages of assistants; as many as there are connections can be arriving. */
+const MAX_BODY_BYTES = 16 * 1024;
 /** How often Node looks for requests that are late. */
 const DEADLINE_CHECK_MS = 1000;
 const DEFAULT_DEADLINES = deadlinesFrom(8000);
@@ -184,6 +186,7 @@ function createFastify({ config, logger, arrivalMs = ARRIVAL_MS }: AppOptions) {
     genReqId: () => randomUUID(),
     routerOptions: { ignoreTrailingSlash: true },
     return503OnClosing: false,
+    bodyLimit: MAX_BODY_BYTES,
     requestTimeout: arrivalMs,
     http: {
       requestTimeout: arrivalMs,

@@ -1,7 +1,5 @@
-import closeWithGrace from 'close-with-grace';
 import { pino } from 'pino';
 import { sandboxKey } from './access/sandbox-key.ts';
-import type { AccountStore } from './access/store.ts';
 import { StoreOpenError } from './access/stores/embedded-database.ts';
 import { openStore } from './access/stores/open-store.ts';
 import { buildApp, type PageOptions } from './app.ts';
@@ -9,10 +7,11 @@ import { type Config, ConfigError, readConfig } from './config.ts';
 import { createEfaClient } from './efa/client.ts';
 import { deadlinesFrom } from './efa/deadlines.ts';
 import { defaultConnectionLimits } from './http/connection/connection-limits.ts';
+import { maxDescriptors } from './http/connection/descriptors.ts';
 import { REFUSAL_LIMITS } from './http/connection/held-refusals.ts';
 import { openLive } from './live/live.ts';
 import { openRedis } from './redis/shared-redis.ts';
-import { maxDescriptors } from './server/descriptors.ts';
+import { closeOnSignal, orExit } from './server/process-exit.ts';
 import { withRehearsals } from './server/rehearsals.ts';
 import { openUpstream } from './server/upstream-source.ts';
 import { readLinkSecret } from './signup/magic-link.ts';
@@ -32,7 +31,10 @@ import { coordinateThrough } from './upstream/coordination.ts';
 import { protectUpstream } from './upstream/protection.ts';
 
 const now = () => new Date();
-const config = readConfigOrExit();
+const config = orExit(() => readConfig(process.env), {
+  expected: ConfigError,
+  intro: 'The configuration is not usable:\n',
+});
 // Lines are written in the background, several at once when there are many; when the process exits, the rest is written.
 const logger = pino({ level: config.logLevel }, pino.destination({ sync: false }));
 const deadlines = deadlinesFrom(config.upstreamTimeoutMs);
@@ -64,7 +66,10 @@ const live = openLive({
   recordPoll: (feed, outcome) => count(instruments.feedPolls, feed, outcome),
   recordBoard: (source, reason, feed) => count(instruments.boards, source, reason, feed),
 });
-const store = watchAdmissions(openStoreOrExit(), instruments);
+const store = watchAdmissions(
+  orExit(() => openStore({ redis, dataDir: config.dataDir, log: logger }), { expected: StoreOpenError }),
+  instruments,
+);
 // Any account will do, known or not: what matters is that there is an answer.
 const isStoreReachable = createStoreProbe(() => store.findAccount('none'));
 const tracing = config.tracing && (await openTracing(config.tracing));
@@ -87,13 +92,7 @@ const app = await buildApp({
 
 const metrics = config.metrics && (await openMetrics(config.metrics));
 
-let isStopping = false;
-// A second signal ends the process at once. SIGTERM is left out, because supervisors repeat it, and what the first one
-// promised to finish must not be dropped.
-const { close } = closeWithGrace({ delay: deadlines.closeMs, logger, skip: ['SIGTERM'] }, async ({ err, signal }) => {
-  isStopping = true;
-  if (err) logger.fatal({ err }, 'stopping after an error that nothing caught');
-  else logger.info({ signal: signal ?? 'SIGTERM' }, 'stopping: finishing the requests in flight');
+closeOnSignal({ delay: deadlines.closeMs, logger }, async () => {
   await app.close();
   await metrics?.close();
   await live.close();
@@ -103,11 +102,6 @@ const { close } = closeWithGrace({ delay: deadlines.closeMs, logger, skip: ['SIG
   await upstream.close();
   await store.close();
   redis?.close();
-});
-
-process.on('SIGTERM', () => {
-  if (isStopping) logger.info('SIGTERM again: still finishing the requests in flight');
-  else close();
 });
 
 await listen();
@@ -141,16 +135,6 @@ function cannotListen({ code, message }: NodeJS.ErrnoException, variable: string
   process.exit(1);
 }
 
-function readConfigOrExit(): Config {
-  try {
-    return readConfig(process.env);
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    process.stderr.write(`The configuration is not usable:\n${error.message}\n`);
-    process.exit(1);
-  }
-}
-
 function upstreamHealth(): UpstreamHealth {
   const { reserveFill, isBreakerOpen } = protection.state();
   return { budgetLeft: reserveFill, isBreakerOpen };
@@ -180,16 +164,6 @@ async function pageOptions({
     mailLimits: { perHour: mailsPerHour },
     linkSecret: linkSecret ?? (await keptLinkSecret()),
   };
-}
-
-function openStoreOrExit(): AccountStore {
-  try {
-    return openStore({ redis, dataDir: config.dataDir, log: logger });
-  } catch (error) {
-    if (!(error instanceof StoreOpenError)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    process.exit(1);
-  }
 }
 
 async function keptLinkSecret(): Promise<string> {

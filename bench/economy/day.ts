@@ -49,10 +49,10 @@ const silent = { info() {}, warn() {}, error() {} };
 
 /**
  * Plays the demand on a simulated clock through the cache, single flight, budget and verdicts of the service, and on a
- * day with feeds through its poller, timelines and overlay.
+ * day with feeds through its poller, timelines and overlay. Requests of the evening before are played and not counted.
  */
 export async function playDay(demand: readonly Request[], stops: number, { hasFeeds = false } = {}): Promise<Day> {
-  const clock = createSimulatedClock(MIDNIGHT);
+  const clock = createSimulatedClock(MIDNIGHT + Math.min(0, demand[0]?.at ?? 0));
   const now = () => new Date(clock.now());
   const timetable = hasFeeds ? createTimetableAuthority(clock, createRandom(1), stops) : null;
   const authority = timetable ?? createAuthority(clock, createRandom(1));
@@ -135,10 +135,12 @@ export async function playDay(demand: readonly Request[], stops: number, { hasFe
   await clock.advance(60_000);
   await Promise.all(playing);
   await liveDepartures?.close();
+  const ofDay = (moments: readonly number[]) =>
+    moments.map((moment) => moment - MIDNIGHT).filter((moment) => moment >= 0);
   return {
-    answered,
-    calls: authority.calls.map((call) => call - MIDNIGHT),
-    polls: timetable?.polls.length ?? 0,
+    answered: answered.filter(({ at }) => at >= 0),
+    calls: ofDay(authority.calls),
+    polls: ofDay(timetable?.polls ?? []).length,
     boardSources: liveDepartures?.sources ?? new Map(),
     checksGivenUp,
     counts: protection.counts,

@@ -54,6 +54,21 @@ export function createDemand(scenario: Scenario, seed: number): Request[] {
   }).sort((one, other) => one.at - other.at);
 }
 
+/**
+ * An hour of requests before the day, from none to as many as the day begins with: a service that has been running
+ * knows the stops that are asked for.
+ */
+export function createWarmUp(scenario: Scenario, seed: number): Request[] {
+  const random = createRandom(seed + 1);
+  const stop = createPicker(zipf(scenario.stops));
+  const firstHour = (IN_UTC[0] ?? 0) / IN_UTC.reduce((sum, share) => sum + share);
+  const count = Math.floor((scenario.requests * SHARES.departures * firstHour) / 2);
+  return Array.from({ length: count }, (): Request => {
+    const at = -HOUR_MS * (1 - Math.sqrt(random()));
+    return { at: Math.min(-1, Math.floor(at)), plan: 'pro', kind: 'departures', stop: stop(random()) };
+  }).sort((one, other) => one.at - other.at);
+}
+
 export function zipf(count: number): number[] {
   return Array.from({ length: count }, (_, rank) => 1 / (rank + 1) ** ZIPF_EXPONENT);
 }

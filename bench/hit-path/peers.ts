@@ -50,9 +50,7 @@ export async function startNginx(originPort: number): Promise<Peer> {
   );
   const child = spawn('nginx', ['-p', directory, '-c', join(directory, 'nginx.conf'), '-g', 'daemon off;']);
   await untilListening(port);
-  const workers = execFileSync('pgrep', ['-P', String(child.pid)], { encoding: 'utf8' })
-    .trim()
-    .split('\n');
+  const workers = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim().split(' ');
   return {
     port,
     cpuMicroseconds: () => workers.map(cpuOfProcess).reduce((sum, one) => sum + one),

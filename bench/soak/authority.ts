@@ -7,8 +7,8 @@ const COORD = template('nearby', 'ordered-by-distance-then-id', 'coord');
 const STOP_FINDER = template('stop-search', 'stops-out-of-a-mixed-list', 'stop_finder');
 const MINUTE_MS = 60_000;
 const BOARD_SIZE = 12;
-/** How many different stops there are around all places. */
-const STOPS_AROUND = 5000;
+/** How many groups of five stops there are around all places: one stop a second is checked in the background. */
+const STOPS_AROUND = 200;
 
 /** An authority that knows every stop, over HTTP; `now` is the simulated time. */
 export function startAuthority(now: () => number): Promise<TestUpstream> {

@@ -1,4 +1,4 @@
-import type { Ask } from '../efa/ask.ts';
+import type { Ask, AskOptions } from '../efa/ask.ts';
 import type { Question } from '../efa/question.ts';
 import { type LeftOutCounts, sumLeftOut } from '../efa/record.ts';
 import { ApiError } from '../errors.ts';
@@ -69,8 +69,8 @@ export function selectFirst<Departure extends ScheduledDeparture>(
   return beyond ? departures.slice(0, departures.indexOf(beyond)) : departures;
 }
 
-export async function readPage(ask: Ask, question: BoardQuestion, signal?: AbortSignal): Promise<Page> {
-  const answer = await ask(question, signal && { signal });
+export async function readPage(ask: Ask, question: BoardQuestion, options?: AskOptions): Promise<Page> {
+  const answer = await ask(question, options);
   return { ...(await mapDepartures(answer.payload, question)), question, freshness: freshnessOf(answer) };
 }
 

@@ -51,9 +51,9 @@ async function findLiveBoard(
     at: at?.getTime() ?? null,
     limit,
     counts: (call) => mapCall(call, now()).some((departure) => !departure.isCancelled && isShown(departure)),
-    readPage: async (wanted, signal) => {
+    readPage: async (wanted, options) => {
       const next = toQuestion(question, wanted);
-      return next && toBoardPage(await readPage(ask, next, signal));
+      return next && toBoardPage(await readPage(ask, next, options));
     },
   });
   if (!board) return null;

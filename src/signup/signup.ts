@@ -29,7 +29,6 @@ export interface SignupOptions {
   now: () => Date;
 }
 
-const MAX_FORM_BYTES = 16 * 1024;
 const MAIL_LIMITS = { perHour: 1000, perNetwork: 20, perAddress: 6 };
 /** For new keys on the keys page. Higher, because that takes a magic link. They bound what a stolen link can do. */
 const ACCOUNT_LIMITS = { perNetwork: 100, perAddress: 20 };
@@ -61,7 +60,7 @@ export async function signup(app: FastifyInstance, options: SignupOptions): Prom
   const linkThrottle = createThrottle(linkLimits, now);
   const accountThrottle = createThrottle({ ...ACCOUNT_LIMITS, perHour: perHour('account') }, now);
 
-  await app.register(formbody, { bodyLimit: MAX_FORM_BYTES });
+  await app.register(formbody);
   app.addHook('preValidation', async (request) => {
     if (request.method === 'POST') refuseCrossSiteForm(request, publicUrl);
   });

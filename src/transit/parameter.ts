@@ -52,11 +52,14 @@ export const booleanParameter = requiredText('true or false')
   .pipe(z.stringbool({ truthy: ['true'], falsy: ['false'], error: 'must be true or false' }))
   .meta({ type: 'boolean' });
 
+/** A plain decimal number: no exponent, no blanks. */
+export const DECIMAL = /^-?(\d+(\.\d*)?|\.\d+)$/;
+
 /** A plain decimal number between two limits, both included. */
 export function decimalBetween(min: number, max: number) {
   const allowed = `must be a decimal number from ${min} to ${max}`;
   return requiredText(allowed)
-    .regex(/^-?(\d+(\.\d*)?|\.\d+)$/, allowed)
+    .regex(DECIMAL, allowed)
     .transform(Number)
     .pipe(z.number({ error: allowed }).min(min, allowed).max(max, allowed))
     .meta({ type: 'number', minimum: min, maximum: max });

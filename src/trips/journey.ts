@@ -42,29 +42,3 @@ export function isPossible({ legs }: Journey): boolean {
   }
   return true;
 }
-
-/**
- * What the journeys call the stop asked for: the name of that very point, else of the stop whose platform it is, else
- * the name that most journeys use. Light rail has a name of its own for its part of a station ("Town Hall Light Rail"),
- * so that its names come last.
- */
-export function findEndName(journeys: readonly Journey[], stopId: string, end: 'origin' | 'destination'): string {
-  const ends = journeys.map((journey) => {
-    const leg = journey.legs.at(end === 'origin' ? 0 : -1) as Leg;
-    return { ...leg[end], isLightRail: leg.mode === 'lightrail' };
-  });
-  const candidates = [false, true].flatMap((isLightRail) => {
-    const those = ends.filter((one) => one.isLightRail === isLightRail);
-    return [
-      those.filter((one) => one.stopId === stopId).map(({ name }) => name),
-      those.flatMap(({ parent }) => (parent?.ids.includes(stopId) ? parent.name : [])),
-    ];
-  });
-  const names = [...candidates, ends.map(({ name }) => name)].find((list) => list.length > 0) ?? [];
-  return findMostFrequent(names) ?? stopId;
-}
-
-function findMostFrequent(names: readonly string[]): string | undefined {
-  const counts = [...Map.groupBy(names, (name) => name)].map(([name, group]) => ({ name, count: group.length }));
-  return counts.sort((one, other) => other.count - one.count)[0]?.name;
-}

@@ -5,8 +5,8 @@ import { freshnessOf } from '../transit/freshness.ts';
 import { formatPlace } from '../transit/place.ts';
 import { formatTimestamp } from '../transit/time.ts';
 import { keepFitting } from './conditions.ts';
+import { nameEnd } from './end-name.ts';
 import { exampleBody } from './example.ts';
-import { findEndName } from './journey.ts';
 import { mapJourneys } from './map.ts';
 import { withPaths } from './path.ts';
 import { listConditions, toTripQuestion, tripsQuery } from './query.ts';
@@ -40,9 +40,13 @@ export const tripsOperation = defineOperation({
     const [from, to] = [formatPlace(query.from), formatPlace(query.to)];
     if (fitting.journeys.length === 0) throw noJourneys(from, to, conditions);
     const selection = selectJourneys(fitting.journeys, { ...question, limit: query.limit });
+    const [originName, destinationName] = await Promise.all([
+      nameEnd(ask, journeys, from, 'origin'),
+      nameEnd(ask, journeys, to, 'destination'),
+    ]);
     const body = {
-      origin: { stop_id: from, name: findEndName(journeys, from, 'origin') },
-      destination: { stop_id: to, name: findEndName(journeys, to, 'destination') },
+      origin: { stop_id: from, name: originName },
+      destination: { stop_id: to, name: destinationName },
       retrieved_at: formatTimestamp(answer.retrievedAt),
       journeys: selection.journeys.map((journey) => withPaths(toJourneyBody(journey, query), query.path)),
     };

@@ -169,7 +169,7 @@ describe('the client of npm run client', { timeout: 30_000 }, () => {
     await run('sh', ['-c', `${scripts.client} ${join(own, 'client')} ${address}`]);
     const compilerOptions = { ...TSCONFIG.compilerOptions, exactOptionalPropertyTypes: false, skipLibCheck: false };
     const files = {
-      'sample.ts': await readSample('./client/index.ts'),
+      'sample.ts': (await readSample('./client/index.ts')).replace('http://localhost:3000', address),
       'asking.ts': ASKING,
       'tsconfig.json': JSON.stringify({ compilerOptions }),
     };

@@ -106,6 +106,16 @@ describe('instances with one Redis', () => {
     expect(Math.min(...gaps)).toBeGreaterThan(900);
   }, 30_000);
 
+  it('share five calls a second with the polls of feeds', async () => {
+    const instances = await Promise.all([startInstance(), startInstance()]);
+    const madeAt: number[] = [];
+    const poll = async () => void madeAt.push(performance.now());
+    await Promise.allSettled(instances.flatMap(({ efa }) => Array.from({ length: 4 }, () => efa.callForFeed(poll))));
+    expect(madeAt.length).toBeGreaterThan(5);
+    const gaps = madeAt.slice(5).map((made, index) => made - (madeAt[index] ?? 0));
+    expect(Math.min(...gaps)).toBeGreaterThan(900);
+  }, 30_000);
+
   it('go on with the next one when the one that asks dies', async () => {
     const { efa } = await startInstance();
     upstream.answerWith(() => {});

@@ -1,3 +1,4 @@
+import type { AskOptions } from '../../efa/ask.ts';
 import { ApiError } from '../../errors.ts';
 import type { Freshness } from '../../transit/freshness.ts';
 import { type Mode, sortModes } from '../../transit/mode.ts';
@@ -22,8 +23,8 @@ export interface BoardPage extends PageAnswer<BoardEvent> {
 }
 
 interface BoardRequest extends WantedCalls {
-  /** Asks the departure monitor, until the signal; null when it cannot be asked for that moment. */
-  readPage(question: TimelineQuestion, signal: AbortSignal | undefined): Promise<BoardPage | null>;
+  /** Asks the departure monitor; null when it cannot be asked for that moment. */
+  readPage(question: TimelineQuestion, options: AskOptions): Promise<BoardPage | null>;
 }
 
 interface LiveBoard {
@@ -138,9 +139,13 @@ export function createLiveBoards(options: LiveBoardsOptions): LiveBoards {
     const about = view.question ? null : due;
     const question = view.question ?? questionAbout(stop, about);
     if (about) stop.changes.asked(now());
-    // Where there is something to show, nobody waits long for more.
-    const signal = view.calls.some(request.counts) ? AbortSignal.timeout(PATIENCE_MS) : undefined;
-    const page = await request.readPage(question, signal).catch((error) => {
+    const options: AskOptions = {
+      // Where there is something to show, nobody waits long for more.
+      ...(view.calls.some(request.counts) && { signal: AbortSignal.timeout(PATIENCE_MS) }),
+      // When calls are short, boards that would be incomplete go first.
+      ...(about && { priority: 'low' }),
+    };
+    const page = await request.readPage(question, options).catch((error) => {
       if (error instanceof ApiError) return null;
       throw error;
     });

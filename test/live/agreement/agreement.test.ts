@@ -57,4 +57,4 @@ it(`a board of timetable and feeds says what the departure monitor says at the s
   }
   expect(service.boardCounts.get('overlay') ?? 0).toBeGreaterThan(PAIRS / 4);
   expect(liveCount).toBeGreaterThan(PAIRS);
-}, 600_000);
+}, 3_600_000);

@@ -1,0 +1,45 @@
+import { type Profiler, Session } from 'node:inspector/promises';
+
+const METRICS = /\/src\/telemetry\//;
+const OURS = /\/src\//;
+const NOT_WORK = ['(idle)', '(root)'];
+
+/**
+ * Takes a CPU profile until it is told to stop, then says which share of the processor time went into metrics: functions of
+ * `src/telemetry`, and what they call outside of `src`.
+ */
+export async function startProfile(): Promise<() => Promise<number>> {
+  const session = new Session();
+  session.connect();
+  await session.post('Profiler.enable');
+  await session.post('Profiler.setSamplingInterval', { interval: 200 });
+  await session.post('Profiler.start');
+  return async () => {
+    const { profile } = await session.post('Profiler.stop');
+    session.disconnect();
+    return shareOfMetrics(profile);
+  };
+}
+
+function shareOfMetrics({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): number {
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)));
+  let all = 0;
+  let metrics = 0;
+  for (const [index, sample] of samples.entries()) {
+    const time = timeDeltas[index] ?? 0;
+    if (NOT_WORK.includes(byId.get(sample)?.callFrame.functionName ?? '')) continue;
+    all += time;
+    if (METRICS.test(ownFileOf(sample))) metrics += time;
+  }
+  return metrics / all;
+
+  /** The innermost file of ours on the stack. */
+  function ownFileOf(sample: number): string {
+    for (let id: number | undefined = sample; id !== undefined; id = parents.get(id)) {
+      const { url = '' } = byId.get(id)?.callFrame ?? {};
+      if (OURS.test(url) && !url.includes('/node_modules/')) return url;
+    }
+    return '';
+  }
+}

@@ -1,0 +1,43 @@
+import closeWithGrace from 'close-with-grace';
+
+interface ExitLog {
+  info(fields: object | string, message?: string): void;
+  error(fields: object | string, message?: string): void;
+  fatal(fields: object, message: string): void;
+}
+
+/** The result of `run`. An error of the expected kind is told in words, without a stack, and the process exits. */
+export function orExit<Result>(
+  run: () => Result,
+  { expected, intro = '' }: { expected: new (message: string) => Error; intro?: string },
+): Result {
+  try {
+    return run();
+  } catch (error) {
+    if (!(error instanceof expected)) throw error;
+    process.stderr.write(`${intro}${error.message}\n`);
+    process.exit(1);
+  }
+}
+
+/**
+ * Closes and exits on a signal, or after an error that nothing caught; at the latest after `delay` ms. A second signal
+ * ends the process at once, but for SIGTERM: supervisors repeat it, and what the first one promised to finish must not be
+ * dropped.
+ */
+export function closeOnSignal(
+  { delay, logger }: { delay: number; logger: ExitLog },
+  closeAll: () => Promise<void>,
+): void {
+  let isClosing = false;
+  const { close } = closeWithGrace({ delay, logger, skip: ['SIGTERM'] }, async ({ err, signal }) => {
+    isClosing = true;
+    if (err) logger.fatal({ err }, 'stopping after an error that nothing caught');
+    else logger.info({ signal: signal ?? 'SIGTERM' }, 'stopping: finishing the requests in flight');
+    await closeAll();
+  });
+  process.on('SIGTERM', () => {
+    if (isClosing) logger.info('SIGTERM again: still finishing the requests in flight');
+    else close();
+  });
+}

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { departureAnswer } from '#src/sandbox/answers/departure-answer.ts';
+import type { BoardAnswer, StopEvent } from '../asking.ts';
+import { authority, boardAt, tripIdOf } from '../feeds/played-day.ts';
+
+const WEDNESDAY_8AM = Date.parse('2026-11-17T21:00:00Z') / 1000;
+const CIRCULAR_QUAY = '200020';
+
+const isMoved = ({ location: { properties = {} }, realtimeStatus }: StopEvent) =>
+  properties.platformName !== properties.plannedPlatformName && !realtimeStatus?.includes('EXTRA_STOPS');
+
+function idsOnPlatform(point: string | undefined, nowSeconds: number) {
+  const query = { name_dm: point ?? '', nameKey_dm: '$USEPOINT$', mode: 'direct', TfNSWDM: 'true' };
+  const { stopEvents = [] } = departureAnswer(authority, new URLSearchParams(query), nowSeconds) as BoardAnswer;
+  return stopEvents.map(tripIdOf);
+}
+
+it('a vehicle that calls at another wharf is on the board of that wharf, not on that of the planned one', () => {
+  const moments = Array.from({ length: 20 }, (_, i) => WEDNESDAY_8AM + i * 1800);
+  const now = moments.find((moment) => boardAt(CIRCULAR_QUAY, moment).some(isMoved)) ?? 0;
+  const moved = boardAt(CIRCULAR_QUAY, now).find(isMoved);
+  const planned = authority.index.stopById
+    .get(CIRCULAR_QUAY)
+    ?.points.find(({ point }) => point.platformName === moved?.location.properties?.plannedPlatformName);
+  expect(idsOnPlatform(moved?.location.id, now)).toContain(moved && tripIdOf(moved));
+  expect(idsOnPlatform(planned?.point.id, now)).not.toContain(moved && tripIdOf(moved));
+});

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import type { Ask } from '#src/efa/ask.ts';
+import { ApiError } from '#src/errors.ts';
+import { nameEnd } from '#src/trips/end-name.ts';
+import type { Journey } from '#src/trips/journey.ts';
+
+const STATION = '200070';
+
+/** A journey of one leg that begins at that point of the station. */
+function journeyBy(mode: string, parentName: string, stopId = '2000252'): Journey {
+  const origin = { stopId, name: 'Park St', parent: { ids: [STATION], name: parentName } };
+  return { legs: [{ mode, origin }] } as unknown as Journey;
+}
+
+const bus = journeyBy('bus', 'Town Hall');
+const train = journeyBy('train', 'Town Hall Station');
+const lightRail = journeyBy('lightrail', 'Town Hall Light Rail');
+
+/** The authority as it answers, and the questions that it was asked. */
+function authority(outcome: object | ApiError) {
+  const asked: object[] = [];
+  const ask = (async (question: object) => {
+    asked.push(question);
+    if (outcome instanceof ApiError) throw outcome;
+    return { payload: outcome, retrievedAt: new Date(0) };
+  }) as unknown as Ask;
+  return { ask, asked };
+}
+
+const place = { type: 'stop', id: STATION, disassembledName: 'Town Hall Station' };
+const finds = (...locations: object[]) => authority({ systemMessages: [], locations });
+
+describe('the name of the stop asked for', () => {
+  it('is the one that trains use, although more journeys are by bus', async () => {
+    const { ask, asked } = finds();
+    expect(await nameEnd(ask, [bus, bus, lightRail, train], STATION, 'origin')).toBe('Town Hall Station');
+    expect(asked).toEqual([]);
+  });
+
+  it('is asked for where all journeys are by bus or light rail', async () => {
+    const { ask, asked } = finds({ ...place, id: '1', disassembledName: 'Elsewhere' }, place);
+    expect(await nameEnd(ask, [bus, lightRail], STATION, 'origin')).toBe('Town Hall Station');
+    expect(asked).toEqual([{ kind: 'stopFinder', text: STATION }]);
+  });
+
+  it('is that of the stand where the authority fails, or finds another stop', async () => {
+    const outcomes = [authority(new ApiError('UPSTREAM_ERROR', 'no')), finds(), finds({ ...place, id: '200071' })];
+    for (const { ask } of outcomes) expect(await nameEnd(ask, [bus, lightRail], STATION, 'origin')).toBe('Town Hall');
+  });
+
+  it('is not asked for where the journeys begin at that very point, or at a street stop', async () => {
+    const { ask, asked } = finds(place);
+    expect(await nameEnd(ask, [journeyBy('bus', 'Town Hall', STATION)], STATION, 'origin')).toBe('Park St');
+    const street = {
+      stopId: '201023',
+      name: 'Crown St',
+      parent: { ids: ['G201023'], name: 'Crown St before Foveaux St' },
+    };
+    const journey = { legs: [{ mode: 'bus', origin: street }] } as unknown as Journey;
+    expect(await nameEnd(ask, [journey], 'G201023', 'origin')).toBe('Crown St before Foveaux St');
+    expect(asked).toEqual([]);
+  });
+});
