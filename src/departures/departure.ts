@@ -36,7 +36,9 @@ export const departuresResponse = z
   .strictObject({
     stop_id: z.string().meta({ description: 'The stop identifier that was asked for', example: '200070' }),
     stop_name: z.string().meta({ description: 'Stop name without suburb and platform', example: 'Town Hall Station' }),
-    retrieved_at: timestampSchema.meta({ description: 'When the authority answered, UTC' }),
+    retrieved_at: timestampSchema.meta({
+      description: 'When the authority said what is shown as live, UTC; of several moments the oldest',
+    }),
     departures: z.array(departureSchema).meta({ description: 'By best-known time; empty when nothing leaves' }),
   })
   .meta({ id: 'Departures', description: 'What leaves one stop.' });

@@ -156,7 +156,8 @@ function addOnce(stop: StopTimeline, page: TimelinePage<BoardEvent>): boolean {
 function unpack(bytes: Buffer): { value: StopRecord; jsonBytes: number } | null {
   try {
     const json = zstdDecompressSync(bytes, { maxOutputLength: MAX_RECORD_BYTES });
-    return { value: JSON.parse(json.toString()) as StopRecord, jsonBytes: json.length };
+    const value = JSON.parse(json.toString()) as StopRecord;
+    return Array.isArray(value.pages) && value.settled ? { value, jsonBytes: json.length } : null;
   } catch {
     return null;
   }

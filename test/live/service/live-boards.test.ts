@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createAnswers } from '#src/answers/answers.ts';
 import type { Departures } from '#src/departures/departure.ts';
 import { departuresOperation } from '#src/departures/operation.ts';
@@ -11,6 +11,9 @@ import { createPlayedService, type PlayedSandbox, startPlayedSandbox } from './p
 /** 08:00:20 of a weekday in Sydney. */
 const MORNING = '2026-04-14T22:00:20Z';
 const TRAINS = { stop: '200070', modes: 'train', limit: '10' };
+
+// Feeds of hundreds of trips are made and read many times.
+vi.setConfig({ testTimeout: 30_000 });
 
 let sandbox: PlayedSandbox;
 const day = () => sandbox;
@@ -89,8 +92,8 @@ describe('a board with living feeds', () => {
 
   it('asks for a timetable again when the one it has runs out', async () => {
     const service = await startService();
-    for (let step = 0; step < 4; step++) {
-      await day().clock.advance(6 * 60_000);
+    for (let step = 0; step < 3; step++) {
+      await day().clock.advance(7 * 60_000);
       // Others go on asking meanwhile.
       await service.crowd(['sydneytrains']);
       expect((await service.find(TRAINS)).body.departures).toHaveLength(10);

@@ -1,3 +1,4 @@
+import { zstdCompressSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import type { BoardEvent } from '#src/live/boards/board-event.ts';
 import { createStopTimelines } from '#src/live/boards/stop-timelines.ts';
@@ -92,6 +93,8 @@ it('a page that is known adds nothing', async () => {
 });
 
 it('bytes of another version in the store count as nothing', async () => {
-  const timelines = createStopTimelines({ get: async () => Buffer.from('not a record'), set() {} });
-  expect(await timelines.open('200060')).toBeNull();
+  for (const bytes of [Buffer.from('not a record'), zstdCompressSync('{"other":1}'), zstdCompressSync('[]')]) {
+    const timelines = createStopTimelines({ get: async () => bytes, set() {} });
+    expect(await timelines.open('200060')).toBeNull();
+  }
 });
