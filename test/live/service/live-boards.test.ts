@@ -263,6 +263,17 @@ describe('instances with one store', () => {
   });
 });
 
+it('the departure monitor is asked about trains without updates while there are calls enough, and not when they are short', async () => {
+  const services = [await startService(), await startService(TRAINS, { stretch: 2 })];
+  for (let minute = 0; minute < 12; minute++) {
+    await day().clock.advance(60_000);
+    for (const service of services) await service.find(TRAINS);
+  }
+  const [calm, short] = services.map(({ questions }) => questions.length);
+  expect(calm).toBeGreaterThan(2);
+  expect(short).toBeLessThan(calm ?? 0);
+});
+
 it('whatever a feed sends, no request fails and nothing is live by a feed older than 105 s', async () => {
   const service = await startService();
   const sound = service.upstream.fetch;
