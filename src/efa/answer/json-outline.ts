@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** After so much text other work gets its turn. */
-const SLICE_BYTES = 1_000_000;
+const SLICE_BYTES = 512_000;
 
 /**
  * Limits of one answer. The largest real answer had 2.3 MB, 190,000 values, a depth of 12, and records of 90 KB; the
