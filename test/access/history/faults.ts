@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DelayingProxy } from '#test/support/delaying-proxy.ts';
+import type { TestRedis } from '#test/support/redis.ts';
+import type { Instance, Instances } from './instances.ts';
+
+export interface Scene {
+  redis: TestRedis;
+  /** Between the instances and Redis. */
+  proxy: DelayingProxy;
+  instances: Instances;
+}
+
+/** What goes wrong, each until it is over. */
+export const FAULTS = {
+  async 'Redis freezes'({ redis, instances }: Scene) {
+    const trouble = instances.trouble();
+    redis.signal('SIGSTOP');
+    await sleep(Math.random() * 1000);
+    redis.signal('SIGCONT');
+    trouble.end();
+  },
+  async 'Redis is killed'({ redis, instances }: Scene) {
+    const trouble = instances.trouble();
+    await redis.kill();
+    await sleep(Math.random() * 500);
+    await redis.restart();
+    trouble.end();
+  },
+  async 'connections to Redis break'({ proxy, instances }: Scene) {
+    const trouble = instances.trouble();
+    proxy.cut();
+    trouble.end();
+  },
+  async 'an instance freezes'({ instances }: Scene) {
+    const instance = anyOf(instances);
+    const trouble = instances.trouble(instance);
+    instance.process.kill('SIGSTOP');
+    await sleep(Math.random() * 1500);
+    instance.process.kill('SIGCONT');
+    trouble.end();
+  },
+  async 'an instance is killed'({ instances }: Scene) {
+    await instances.kill(anyOf(instances));
+    await instances.startAnother();
+  },
+  async 'an instance is stopped'({ instances }: Scene) {
+    await instances.stop(anyOf(instances));
+    await instances.startAnother();
+  },
+  async 'an instance is killed while Redis is frozen'({ redis, instances }: Scene) {
+    const trouble = instances.trouble();
+    redis.signal('SIGSTOP');
+    await sleep(Math.random() * 500);
+    await instances.kill(anyOf(instances));
+    redis.signal('SIGCONT');
+    trouble.end();
+    await instances.startAnother();
+  },
+};
+
+export type FaultName = keyof typeof FAULTS;
+export const FAULT_NAMES = Object.keys(FAULTS) as FaultName[];
+
+function anyOf({ running }: Instances): Instance {
+  return running[Math.floor(Math.random() * running.length)] as Instance;
+}

@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { utcDay } from '#src/access/day.ts';
+import { parseKey } from '#src/access/keys.ts';
+import { PLANS, type Plan } from '#src/access/plan.ts';
+import type { Register } from '#src/access/store.ts';
+import { openRegister } from '#src/access/stores/open-store.ts';
+import { issueTestKey } from '#test/support/access.ts';
+import { startDelayingProxy } from '#test/support/delaying-proxy.ts';
+import { startRedis } from '#test/support/redis.ts';
+import { ask } from './client.ts';
+import { FAULTS, type FaultName, type Scene } from './faults.ts';
+import { type Bounds, boundsOf, type Told } from './history.ts';
+import { createInstances } from './instances.ts';
+
+/** What clients of one account were told, and what the account's counter is in the end. */
+export interface Outcome extends Bounds {
+  plan: Plan;
+  counter: number;
+}
+
+const INSTANCES = 3;
+const CLIENTS_OF_EACH_PLAN = 3;
+/** Before the first fault: until every instance knows the keys. */
+const WARM_UP_MS = 300;
+/** After the last fault: until every instance has found Redis again. */
+const RECOVERY_MS = 1000;
+
+/** Clients of every plan ask three instances while these faults happen, one after the other, with pauses between. */
+export async function runHistory(faults: readonly FaultName[], maxPauseMs: number): Promise<Outcome[]> {
+  // With `everysec`, Redis may acknowledge what it has not written yet, and a kill would lose it.
+  const redis = await startRedis('--appendfsync', 'no');
+  const proxy = await startDelayingProxy(redis.port, 2);
+  const register = openRegister({ redisUrls: [redis.url], dataDir: '' });
+  const instances = createInstances(`redis://127.0.0.1:${proxy.port}`);
+  const scene: Scene = { redis, proxy, instances };
+  try {
+    await Promise.all(Array.from({ length: INSTANCES }, instances.startAnother));
+    const happen = async () => {
+      for (const fault of faults) {
+        await sleep(Math.random() * maxPauseMs);
+        await FAULTS[fault](scene);
+      }
+    };
+    return await observe(scene, register, happen);
+  } finally {
+    for (const { process } of instances.running) process.kill('SIGKILL');
+    await register.close();
+    await proxy.close();
+    await redis.stop();
+  }
+}
+
+async function observe(scene: Scene, register: Register, happen: () => Promise<void>): Promise<Outcome[]> {
+  const { instances } = scene;
+  const days = [utcDay(new Date())];
+  const plans = Object.keys(PLANS) as Plan[];
+  const accounts = await Promise.all(
+    plans.map(async (plan) => ({ plan, key: await issueTestKey(register, { plan }), history: [] as Told[] })),
+  );
+  const clients = startClients(scene, accounts);
+  await sleep(WARM_UP_MS);
+  await happen();
+  await sleep(RECOVERY_MS);
+  await clients.stop();
+  await Promise.all(instances.running.map(instances.stop));
+  days.push(utcDay(new Date()));
+
+  return Promise.all(
+    accounts.map(async ({ plan, key, history }) => {
+      const counts = await register.readUsage(parseKey(key)?.accountId ?? '', [...new Set(days)]);
+      const counter = counts.reduce((total, count) => total + count, 0);
+      return { plan, counter, ...boundsOf(plan, history, instances.deaths) };
+    }),
+  );
+}
+
+function startClients({ instances }: Scene, accounts: readonly { key: string; history: Told[] }[]) {
+  let isOver = false;
+  const askOnAndOn = async ({ key, history }: { key: string; history: Told[] }) => {
+    while (!isOver) {
+      const instance = instances.running[Math.floor(Math.random() * instances.running.length)];
+      if (instance) history.push(await ask(instance, key));
+      await sleep(Math.random() * 10);
+    }
+  };
+  const clients = accounts.flatMap((account) =>
+    Array.from({ length: CLIENTS_OF_EACH_PLAN }, () => askOnAndOn(account)),
+  );
+  return {
+    async stop() {
+      isOver = true;
+      await Promise.all(clients);
+    },
+  };
+}
