@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { departuresOperation } from '#src/departures/operation.ts';
 import { tripsOperation } from '#src/trips/operation.ts';
@@ -91,11 +92,12 @@ async function compare(inFlight: number): Promise<void> {
     hold(`less than ${MAX_ADDED_MS} ms are added at 5 in flight`, median(figures.added) < MAX_ADDED_MS);
 }
 
-/** Keeps so many requests in flight, and returns how long each of them took. */
+/** Keeps so many requests in flight, begun one after the other, and returns how long each of them took. */
 async function ask(inFlight: number, askOnce: () => Promise<unknown>): Promise<number[]> {
   const latencies: number[] = [];
   const until = performance.now() + Number(milliseconds);
-  const keepAsking = async () => {
+  const keepAsking = async (_: unknown, index: number) => {
+    await sleep((index * AUTHORITY_MS) / inFlight);
     while (performance.now() < until) {
       const sentAt = performance.now();
       await askOnce();

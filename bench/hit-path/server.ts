@@ -6,6 +6,7 @@ import type { AccountStore } from '#src/access/store.ts';
 import { openStore } from '#src/access/stores/open-store.ts';
 import { buildApp } from '#src/app.ts';
 import { createEfaClient } from '#src/efa/client.ts';
+import { REFUSAL_LIMITS } from '#src/http/connection/held-refusals.ts';
 import { openRedis } from '#src/redis/shared-redis.ts';
 import { createInstruments } from '#src/telemetry/instruments.ts';
 import { watchAdmissions } from '#src/telemetry/store-watch.ts';
@@ -17,7 +18,8 @@ import { answerOfAuthority } from './authority.ts';
 /*
  * The measured server, in a process of its own. `bare` is Fastify that sends a Buffer with the headers it is given;
  * `service` is the whole service with its log and its metrics, the accounts in Redis or, without a URL, in an embedded
- * file. To any message it replies with the processor time used so far, in microseconds.
+ * file. With `hold-refusals` after the URL it holds back refusals as in production. To any message it replies with the
+ * processor time used so far, in microseconds.
  */
 
 /** Enough for a run: a free account has 1,000 requests a day. */
@@ -28,7 +30,7 @@ const RATE = { perSecond: 1_000_000, burst: 1_000_000 };
 const silent = { info() {}, warn() {}, error() {} };
 
 const [kind, ...details] = process.argv.slice(2);
-const started = kind === 'bare' ? createBare(details) : await createService(details[0]);
+const started = kind === 'bare' ? createBare(details) : await createService(details);
 await started.app.listen({ host: '127.0.0.1', port: 0 });
 
 process.on('message', () => {
@@ -46,7 +48,7 @@ function createBare([bytes, headers]: string[]): { app: FastifyInstance; keys: n
   return { app, keys: null };
 }
 
-async function createService(redisUrl: string | undefined) {
+async function createService([redisUrl, refusals]: string[]) {
   const upstream = await startUpstream((request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).end(answerOfAuthority(request.url));
   });
@@ -65,6 +67,7 @@ async function createService(redisUrl: string | undefined) {
       acceptsTestKeys: false,
       burstLimits: { free: RATE, developer: RATE, pro: null },
     },
+    ...(refusals === 'hold-refusals' && { refusalLimits: REFUSAL_LIMITS }),
     instruments,
     logger: pino({ level: 'info' }, pino.destination({ dest: '/dev/null', sync: false })),
     now,

@@ -1,8 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ANSWER_LIMITS, LimitError, type ListSpan, outlineJson, type Span } from './json-outline.ts';
 
-/** After so much text other work gets its turn. A larger answer is read in slices. */
-const SLICE_BYTES = 256_000;
+/** A larger answer is read record by record. */
+const WHOLE_BYTES = 256_000;
+/** After so much text other work gets its turn. */
+const SLICE_BYTES = 128_000;
 
 /**
  * The value of a JSON text in UTF-8. A large answer is read record by record, so that other requests are served
@@ -11,7 +13,8 @@ const SLICE_BYTES = 256_000;
 export async function readJson(received: Buffer): Promise<unknown> {
   const bytes = withoutByteOrderMark(received);
   const lists = await outlineJson(bytes);
-  if (bytes.length <= SLICE_BYTES) return JSON.parse(textOf(bytes, { start: 0, end: bytes.length }));
+  if (bytes.length <= WHOLE_BYTES) return JSON.parse(textOf(bytes, { start: 0, end: bytes.length }));
+  await nextTurn();
   const frame = JSON.parse(frameOf(bytes, lists));
   if (typeof frame !== 'object' || frame === null) return frame;
   const values = await readLists(bytes, lists);
@@ -29,7 +32,7 @@ function frameOf(bytes: Buffer, lists: readonly ListSpan[]): string {
     frame += textOf(bytes, { start: from, end: start }) + number;
     from = end;
   }
-  if (frame.length + bytes.length - from > SLICE_BYTES) throw new LimitError('the answer is JSON of another shape');
+  if (frame.length + bytes.length - from > WHOLE_BYTES) throw new LimitError('the answer is JSON of another shape');
   return frame + textOf(bytes, { start: from, end: bytes.length });
 }
 

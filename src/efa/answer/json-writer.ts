@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** After so much text other work gets its turn. */
-const SLICE_LENGTH = 256_000;
+const SLICE_LENGTH = 128_000;
 
 /** The answer as JSON. The lists of a large one are written record by record, so that other requests are served meanwhile. */
 export async function writeJson(answer: object): Promise<string> {

@@ -1,0 +1,104 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startRedis } from '#test/support/redis.ts';
+import { type OpenLoad, sendAtRate } from './latency/open-loop.ts';
+import { describeMachine, print } from './machine.ts';
+import { median, percentile } from './percentiles.ts';
+
+/*
+ * The latency of answers from the cache at a constant rate of requests (open loop), counted from the moment at which a
+ * request was due; and beside a flood of requests with unknown keys, as a factor to the latency without it directly
+ * before. Client, service, Redis and flood are a process each. Boards are asked for again when they are no longer
+ * fresh, as in production; the authority answers at once.
+ * `node bench/latency.ts [rounds] [seconds of each measurement] [requests a second] [connections] [connections of the flood]`
+ */
+const [rounds = '5', seconds = '10', perSecond = '2000', connections = '200', floodConnections = '64'] =
+  process.argv.slice(2);
+const durationMs = Number(seconds) * 1000;
+/** The flood lasts so much longer than the measurement, before and after it. */
+const HEAD_START_MS = 500;
+const BOARDS = 20;
+const MAX_P99_MS = 10;
+const MAX_FACTOR = 2;
+
+print(describeMachine());
+print(`${rounds} rounds of ${seconds} s; ${perSecond} requests a second over ${connections} connections; milliseconds`);
+const redis = await startRedis();
+const server = fork(new URL('./hit-path/server.ts', import.meta.url), ['service', redis.url, 'hold-refusals']);
+const [{ port, keys }] = await once(server, 'message');
+const requests = mixRequests(keys);
+await measure();
+
+print('\n                    p50        p99      p99.9       sent late (p99)');
+const quiet: number[] = [];
+const factors: number[] = [];
+for (let round = 0; round < Number(rounds); round++) {
+  const alone = await measure();
+  report('alone', alone);
+  const { load, answered } = await measureBesideFlood();
+  report('beside 401s', load, `the flood was answered ${JSON.stringify(answered)}`);
+  quiet.push(percentile(alone.latenciesMs, 0.99));
+  factors.push(percentile(load.latenciesMs, 0.99) / percentile(alone.latenciesMs, 0.99));
+}
+hold(`p99 below ${MAX_P99_MS} ms, the median of the rounds: ${median(quiet).toFixed(1)}`, median(quiet) < MAX_P99_MS);
+hold(
+  `p99 beside 401s below ${MAX_FACTOR} times that without, the median of the rounds: ${median(factors).toFixed(2)}`,
+  median(factors) < MAX_FACTOR,
+);
+server.disconnect();
+await redis.stop();
+
+/** Ten requests in turn: boards plain and packed, with answers that the caller has, and a journey. */
+function mixRequests({ pro, developer, free }: Record<'pro' | 'developer' | 'free', string[]>): string[] {
+  const kinds = [
+    ...Array(4).fill(['board', pro, '']),
+    ['board', developer, ''],
+    ['board', free, ''],
+    ...Array(2).fill(['board', pro, 'Accept-Encoding: zstd\r\n']),
+    ['board', pro, 'If-None-Match: *\r\n'],
+    ['trip', pro, 'Accept-Encoding: zstd\r\n'],
+  ] as [kind: 'board' | 'trip', keys: string[], header: string][];
+  return Array.from({ length: BOARDS * free.length }, (_, index) => {
+    const [kind, ofPlan, header] = kinds[index % kinds.length] ?? ['board', pro, ''];
+    const path =
+      kind === 'trip'
+        ? '/v1/trips?from=202091&to=G2095102&path=polyline'
+        : `/v1/departures?stop=200060&limit=${1 + (Math.floor(index / kinds.length) % BOARDS)}`;
+    const key = ofPlan[Math.floor(index / kinds.length) % ofPlan.length];
+    return `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n${header}\r\n`;
+  });
+}
+
+async function measure(): Promise<OpenLoad> {
+  const load = await sendAtRate({
+    port,
+    connections: Number(connections),
+    perSecond: Number(perSecond),
+    durationMs,
+    requests,
+  });
+  const unexpected = Object.keys(load.statuses).filter((status) => status !== '200' && status !== '304');
+  if (unexpected.length > 0) throw new Error(`valid callers were answered ${JSON.stringify(load.statuses)}`);
+  return load;
+}
+
+async function measureBesideFlood(): Promise<{ load: OpenLoad; answered: Record<string, number> }> {
+  const args = ['unknown-keys', port, keys.free[0], floodConnections, durationMs + 2 * HEAD_START_MS].map(String);
+  const flood = fork(new URL('./floods/flood.ts', import.meta.url), args);
+  await once(flood, 'message');
+  const atEnd = once(flood, 'message');
+  await sleep(HEAD_START_MS);
+  const load = await measure();
+  const [answered] = await atEnd;
+  return { load, answered };
+}
+
+function report(name: string, { latenciesMs, lateMs }: OpenLoad, more = ''): void {
+  const figures = [0.5, 0.99, 0.999].map((share) => percentile(latenciesMs, share).toFixed(1).padStart(11));
+  print(`  ${name.padEnd(12)}${figures.join('')} ${percentile(lateMs, 0.99).toFixed(1).padStart(16)}      ${more}`);
+}
+
+function hold(claim: string, holds: boolean): void {
+  print(`  ${holds ? 'holds' : 'BROKEN'}: ${claim}`);
+}
