@@ -7,7 +7,7 @@ export const TOXICS: readonly { name: string; toxic: Toxic; isHarmless: boolean 
   { name: 'answers that never arrive', toxic: { kind: 'timeout' }, isHarmless: false },
   { name: 'resets', toxic: { kind: 'reset' }, isHarmless: false },
   { name: 'answers in slices', toxic: { kind: 'slicer', bytes: 2000, everyMs: 2 }, isHarmless: true },
-  { name: 'answers byte by byte', toxic: { kind: 'slicer', bytes: 1, everyMs: 50 }, isHarmless: false },
+  { name: 'answers in late slices', toxic: { kind: 'slicer', bytes: 100, everyMs: 300 }, isHarmless: false },
   { name: 'connections that close late', toxic: { kind: 'slow close', ms: 2000 }, isHarmless: true },
   { name: 'a narrow line', toxic: { kind: 'bandwidth', bytesPerSecond: 500 }, isHarmless: false },
   { name: 'truncated answers', toxic: { kind: 'truncate', bytes: 4 }, isHarmless: false },

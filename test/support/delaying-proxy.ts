@@ -29,17 +29,19 @@ export async function startDelayingProxy(targetPort: number, roundTripMs: number
   function forward(from: Socket, to: Socket, toxicNow: () => Toxic | null): void {
     let last = Promise.resolve();
     /** In order, also after the distance became shorter. */
-    const later = (task: () => void, afterMs = 0, gapMs = 0) => {
+    const later = (task: () => void, afterMs = 0) => {
       const delay = sleep(proxy.roundTripMs / 2 + afterMs);
-      last = last.then(() => delay);
-      if (gapMs > 0) last = last.then(() => sleep(gapMs));
-      last = last.then(task);
+      last = last.then(() => delay).then(task);
     };
     sockets.add(from);
     from.on('data', (chunk) => {
       const toxic = toxicNow();
       if (toxic?.kind === 'reset') to.resetAndDestroy();
-      for (const { bytes, afterMs, gapMs } of deliveries(chunk, toxic)) later(() => to.write(bytes), afterMs, gapMs);
+      for (const { bytes, afterMs, gapMs } of deliveries(chunk, toxic)) {
+        // What has piled up is delivered at once when the toxic is gone.
+        if (gapMs > 0) last = last.then(async () => void (proxy.toxic === toxic && (await sleep(gapMs))));
+        later(() => to.write(bytes), afterMs);
+      }
       if (toxic?.kind === 'truncate') later(() => to.end());
     });
     from.on('error', () => {});
