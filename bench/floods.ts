@@ -35,7 +35,8 @@ interface Round {
 print(describeMachine());
 print(`${rounds} × ${seconds} s; Pro client: ${connections} connections, flood: ${floodConnections} connections`);
 const server = fork(new URL('./hit-path/server.ts', import.meta.url), ['service']);
-const [{ port, apiKey, freeKey }] = await once(server, 'message');
+const [{ port, keys }] = await once(server, 'message');
+const [apiKey, freeKey] = [keys.pro[0], keys.free[0]];
 
 await measure();
 for (const [name, description] of Object.entries(FLOODS)) {

@@ -6,11 +6,13 @@ import { noLiveBoards } from '#src/live/boards/live-boards.ts';
 import { tripsOperation } from '#src/trips/operation.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { NOW, tripAnswer } from '#test/contract/payloads.ts';
+import { cpuMsOf, longestBlockMs } from './event-loop.ts';
 import { describeMachine, print } from './machine.ts';
+import { median } from './percentiles.ts';
 
 /*
- * For how long one large answer of the authority keeps the event loop busy: the longest block of processor time between
- * two turns of the loop. Beside it, the time of JSON.parse at once, and of deserialisation, which is what the main thread
+ * For how long one large answer of the authority keeps the event loop busy: the longest time between two turns of
+ * the loop. Beside it, the processor time of JSON.parse at once, and of deserialisation, which is what the main thread
  * would spend on an answer that a worker thread has parsed.
  * `node bench/large-answer.ts [rounds]`
  */
@@ -21,17 +23,17 @@ const QUESTION: Question = { kind: 'trip', from: '202091', to: 'G2095102', at: n
 const silent = { info() {}, warn() {}, error() {} };
 
 print(describeMachine());
-print('\nmilliseconds of processor time, the median of the rounds');
+print('\nmilliseconds, the median of the rounds');
 print('      MB   JSON.parse   deserialise   longest block of reading   longest block of a request');
 for (const size of SIZES) {
   const text = answerOf(size * MEGABYTE);
   const bytes = Buffer.from(text);
   const serialised = serialize(JSON.parse(text));
   const figures = [
-    await median(async () => cpuOf(() => JSON.parse(text))),
-    await median(async () => cpuOf(() => deserialize(serialised))),
-    await median(() => longestBlock(() => readJson(bytes))),
-    await median(() => longestBlock(() => findTrips(bytes))),
+    await medianOf(() => cpuMsOf(10, () => JSON.parse(text))),
+    await medianOf(() => cpuMsOf(10, () => deserialize(serialised))),
+    await medianOf(() => longestBlockMs(() => readJson(bytes))),
+    await medianOf(() => longestBlockMs(() => findTrips(bytes))),
   ];
   const columns = [(bytes.length / MEGABYTE).toFixed(1), ...figures.map((figure) => figure.toFixed(1))];
   print(columns.map((column, index) => column.padStart([8, 13, 14, 27, 29][index] ?? 0)).join(''));
@@ -66,35 +68,8 @@ async function findTrips(bytes: Buffer): Promise<unknown> {
   });
 }
 
-async function longestBlock(work: () => Promise<unknown>): Promise<number> {
-  let longest = 0;
-  let last = cpu();
-  let isOver = false;
-  const turn = () => {
-    longest = Math.max(longest, cpu() - last);
-    last = cpu();
-    if (!isOver) setImmediate(turn);
-  };
-  setImmediate(turn);
-  await work();
-  isOver = true;
-  return Math.max(longest, cpu() - last);
-}
-
-function cpuOf(work: () => unknown): number {
-  const before = cpu();
-  work();
-  return cpu() - before;
-}
-
-/** Processor time of this thread so far, in milliseconds. */
-function cpu(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
-}
-
-async function median(measure: () => Promise<number>): Promise<number> {
+async function medianOf(measure: () => Promise<number>): Promise<number> {
   const figures: number[] = [];
   for (let round = 0; round < Number(rounds); round++) figures.push(await measure());
-  return figures.sort((one, other) => one - other)[Math.floor(figures.length / 2)] ?? Number.NaN;
+  return median(figures);
 }

@@ -79,6 +79,9 @@ const environment = z.object({
   BURST_LIMITS: burstLimits.default(DEFAULT_BURST_LIMITS),
 });
 
+/** Every variable that is read. */
+export const VARIABLES: readonly string[] = Object.keys(environment.shape);
+
 /** Where answers come from: the authority (or what stands at that address), or the embedded sandbox. */
 type UpstreamConfig =
   | { readonly kind: 'authority'; readonly url: string; readonly apiKeys: readonly string[] }

@@ -1,4 +1,5 @@
 import { ApiError } from './errors.ts';
+import { quote } from './transit/quote.ts';
 
 /*
  * The errors that the documentation quotes, one function each. The routes throw what these return, and the error pages
@@ -12,8 +13,6 @@ export interface ParameterProblem {
   value?: unknown;
   allowed: string;
 }
-
-const MAX_VALUE_LENGTH = 100;
 
 /** Every problem in one message: parameter, what is allowed, and once for each parameter the value received. */
 export function invalidParameters(problems: readonly ParameterProblem[]): ApiError {
@@ -128,11 +127,4 @@ export function stopping(): ApiError {
 /** For an error that passes. */
 export function retryAfter(seconds: number) {
   return { headers: { 'retry-after': String(seconds) } };
-}
-
-/** As JSON, cut by characters: half of a surrogate pair would be invalid. */
-function quote(value: unknown): string {
-  const text = JSON.stringify(value);
-  const characters = Array.from(text.slice(0, 2 * MAX_VALUE_LENGTH + 1));
-  return characters.length > MAX_VALUE_LENGTH ? `${characters.slice(0, MAX_VALUE_LENGTH).join('')}…` : text;
 }

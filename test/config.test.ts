@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { ConfigError, readConfig } from '#src/config.ts';
+import { ConfigError, readConfig, VARIABLES } from '#src/config.ts';
 
 const problemsOf = (env: Record<string, string>): string => {
   try {
@@ -265,5 +265,9 @@ describe('problems of the configuration', () => {
 describe('.env.example', () => {
   it('is a configuration that works as it stands, with the sandbox', () => {
     expect(readConfig(parseEnv(readFileSync('.env.example', 'utf8'))).upstream).toEqual({ kind: 'sandbox' });
+  });
+
+  it('has every variable that is read, and no other', () => {
+    expect(Object.keys(parseEnv(readFileSync('.env.example', 'utf8'))).sort()).toEqual([...VARIABLES].sort());
   });
 });

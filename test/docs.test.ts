@@ -10,6 +10,13 @@ describe('the documents', () => {
     expect(links.filter((link) => !existsSync(join(dirname(page), link)))).toEqual([]);
   });
 
+  it.each(pages)('%s names only files and folders that are there', (page) => {
+    const named = [...readFileSync(page, 'utf8').matchAll(/`((?:src|test|bench|deploy|docs|scripts)\/[\w./-]+)`/g)].map(
+      ([, name]) => name ?? '',
+    );
+    expect(named.filter((name) => !existsSync(name))).toEqual([]);
+  });
+
   it('name only fixtures that exist', () => {
     const named = [
       ...readFileSync('docs/upstream-notes.md', 'utf8').matchAll(

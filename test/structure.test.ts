@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 const MAY_IMPORT: Record<string, readonly string[]> = {
   transit: [],
   errors: [],
-  'error-messages': ['errors'],
+  'error-messages': ['transit', 'errors'],
   'limit-messages': ['errors', 'error-messages'],
   'asked-time': ['error-messages', 'transit'],
   redis: [],
@@ -24,7 +24,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   answers: ['operation', 'efa', 'live', 'transit', 'error-messages'],
   http: ['answers', 'operation', 'access', 'transit', 'errors', 'error-messages', 'limit-messages'],
   streams: ['answers', 'http', 'operation', 'access', 'efa', 'errors', 'error-messages', 'limit-messages'],
-  mcp: ['answers', 'http', 'operation', 'errors'],
+  mcp: ['answers', 'http', 'operation', 'transit', 'errors'],
   telemetry: ['efa', 'live', 'redis', 'transit', 'errors', 'error-messages'],
   site: ['answers', 'operation', 'departures', 'http', 'access', 'live', 'telemetry', 'transit', 'errors'],
   signup: ['site', 'http', 'access', 'transit', 'errors', 'error-messages', 'limit-messages'],

@@ -4,7 +4,7 @@ import { departureMonitor } from '#test/support/departure-monitor.ts';
 const LEAVES = Array.from({ length: 20 }, (_, index) => new Date(Date.now() + (60 + index) * 60_000).toISOString());
 const JOURNEYS = 6;
 /** With them the answer of the service is about 300 kB. */
-const POINTS_OF_A_LEG = 1200;
+const POINTS_OF_A_LEG = 800;
 
 const board = JSON.stringify(departureMonitor(...LEAVES));
 const trip = JSON.stringify({ ...tripAnswer, journeys: Array.from({ length: JOURNEYS }, longJourney) });

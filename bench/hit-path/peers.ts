@@ -50,10 +50,9 @@ export async function startNginx(originPort: number): Promise<Peer> {
   );
   const child = spawn('nginx', ['-p', directory, '-c', join(directory, 'nginx.conf'), '-g', 'daemon off;']);
   await untilListening(port);
-  const workers = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim().split(' ');
   return {
     port,
-    cpuMicroseconds: () => workers.map(cpuOfProcess).reduce((sum, one) => sum + one),
+    cpuMicroseconds: () => sum(childrenOf(child.pid).filter(isWorker).map(cpuOfProcess)),
     stop() {
       child.once('exit', () => rmSync(directory, { recursive: true }));
       child.kill('SIGQUIT');
@@ -95,9 +94,22 @@ const api = await createHafasRestApi(hafas, { hostname: 'localhost', name: 'benc
 const server = api.listen(0, '127.0.0.1', () => console.log(server.address().port));
 `;
 
+function childrenOf(pid: number | undefined): string[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+}
+
+/** The others look after the cache. */
+function isWorker(pid: string): boolean {
+  return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('worker process');
+}
+
 function cpuOfProcess(pid: string): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) * TICK_MICROSECONDS;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }
 
 async function freePort(): Promise<number> {

@@ -1,10 +1,8 @@
 import { z } from 'zod';
-import { requiredText, splitList } from '../transit/parameter.ts';
+import { notAllowed, requiredText, splitList } from '../transit/parameter.ts';
 import { stopIdParameter } from '../transit/stop.ts';
 
 export const MAX_STOPS = 20;
-/** How many malformed identifiers a message names. */
-const MAX_NAMED = 5;
 
 const allowed = `must be 1 to ${MAX_STOPS} stop identifiers with commas between`;
 
@@ -12,10 +10,9 @@ const allowed = `must be 1 to ${MAX_STOPS} stop identifiers with commas between`
 const stopsParameter = requiredText(allowed)
   .transform((text, context): string[] => {
     const stops = [...new Set(splitList(text.toUpperCase()))];
-    const malformed = stops.filter((stop) => !stopIdParameter.safeParse(stop).success).slice(0, MAX_NAMED);
+    const malformed = splitList(text).filter((stop) => !stopIdParameter.safeParse(stop).success);
     if (stops.length >= 1 && stops.length <= MAX_STOPS && malformed.length === 0) return stops;
-    const culprits = malformed.map((stop) => `"${stop}"`).join(', ');
-    context.issues.push({ code: 'custom', input: text, message: culprits ? `${allowed}; not ${culprits}` : allowed });
+    context.issues.push({ code: 'custom', input: text, message: notAllowed(allowed, text, malformed) });
     return z.NEVER;
   })
   .meta({

@@ -19,7 +19,7 @@ const routesParameter = requiredText(routesAllowed)
     minItems: 1,
     maxItems: MAX_ROUTES,
     examples: [['333', 'T1']],
-    description: `Only these routes: up to ${MAX_ROUTES} short names with commas between.`,
+    description: `Only these routes: up to ${MAX_ROUTES} short names with commas between. They are looked for among the next 120 departures of the wanted modes.`,
   });
 
 export const departuresQuery = z.object({

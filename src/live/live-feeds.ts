@@ -31,7 +31,12 @@ export interface FeedReport {
   tripCount: number | null;
 }
 
-export function createLiveFeeds(options: Omit<FeedPollerOptions, 'demand'>): LiveFeeds {
+export interface LiveFeedsOptions extends Omit<FeedPollerOptions, 'demand'> {
+  /** 1 while there are calls enough, and more the shorter they are. */
+  stretch: () => number;
+}
+
+export function createLiveFeeds(options: LiveFeedsOptions): LiveFeeds {
   const { clock, stretch } = options;
   const { now } = clock;
   const recorder = createFeedDemand({ now });

@@ -3,12 +3,12 @@ import { createComparison } from './boards/comparison.ts';
 import { createLiveBoards, type LiveBoards, noLiveBoards, type RecordBoard } from './boards/live-boards.ts';
 import { createStopTimelines, type TimelineStore } from './boards/stop-timelines.ts';
 import { createReadingThread } from './feed/reading-thread.ts';
-import { createLiveFeeds } from './live-feeds.ts';
+import { createLiveFeeds, type LiveFeedsOptions } from './live-feeds.ts';
 import type { LiveMode } from './live-mode.ts';
 import type { LiveReport } from './live-report.ts';
 import { createFeedClient, type FeedClientOptions } from './polling/feed-client.ts';
 import type { FeedSourceId } from './polling/feed-source.ts';
-import type { Clock, FeedPollerOptions, PollOutcome } from './polling/poller.ts';
+import type { Clock, PollOutcome } from './polling/poller.ts';
 import { noFeedSharing } from './sharing/feed-sharing.ts';
 import { createRedisFeedSharing } from './sharing/redis-feed-sharing.ts';
 
@@ -19,7 +19,7 @@ export interface Live {
   close(): Promise<void>;
 }
 
-export interface LiveOptions extends Pick<FeedPollerOptions, 'stretch' | 'log'>, Omit<FeedClientOptions, 'now'> {
+export interface LiveOptions extends Pick<LiveFeedsOptions, 'stretch' | 'log'>, Omit<FeedClientOptions, 'now'> {
   mode: LiveMode;
   /** Null: beside the trip planner, whose address is `url`. */
   feedsUrl: string | null;

@@ -8,6 +8,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { toParameters } from '../http/openapi/schema.ts';
 import type { Operation } from '../operation.ts';
+import { toDefault } from '../transit/parameter.ts';
 
 /** What a call of a tool comes to. */
 export interface ToolAnswer {
@@ -43,11 +44,17 @@ export function describeTool(operation: Operation) {
   const { summary, description } = operation;
   const config = {
     title: summary,
-    description: `${summary}. ${description}`,
+    description: `${summary}. ${description}${describeDefaults(operation)}`,
     inputSchema: fromJsonSchema<Record<string, unknown>>(inputSchemaOf(operation), ACCEPT_ALL),
     annotations: { readOnlyHint: true, openWorldHint: true },
   };
   return { operation, config };
+}
+
+/** The description tells the defaults of the HTTP API; a tool with others says so. */
+function describeDefaults({ toolDefaults = {} }: Operation): string {
+  const defaults = Object.entries(toolDefaults).map(([name, text]) => `\`${name}=${text}\``);
+  return defaults.length === 0 ? '' : `\n\nThe defaults of this tool: ${defaults.join(', ')}.`;
 }
 
 /** Arguments are read like the query of a request, so that an assistant is told of every problem in the same words. */
@@ -61,8 +68,7 @@ function inputSchemaOf({ query, toolDefaults = {} }: Operation): JsonSchemaType 
   const parameters = toParameters(query) as unknown as Parameter[];
   const properties = parameters.map(({ name, description, schema }) => {
     const usual = toolDefaults[name];
-    const value = usual !== undefined && schema.type === 'integer' ? Number(usual) : usual;
-    return [name, { ...schema, description, ...(value !== undefined && { default: value }) }];
+    return [name, { ...schema, description, ...(usual !== undefined && { default: toDefault(schema.type, usual) }) }];
   });
   return {
     type: 'object',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { requiredText, splitList } from './parameter.ts';
+import { notAllowed, requiredText, splitList } from './parameter.ts';
 
 /** Modes a vehicle can have, in the order in which answers list them. */
 export const MODES = ['train', 'metro', 'lightrail', 'bus', 'coach', 'ferry', 'schoolbus'] as const;
@@ -10,19 +10,15 @@ export const legModeSchema = z
   .enum([...MODES, 'walk'])
   .meta({ description: 'What kind of vehicle, or a walk', examples: ['ferry'] });
 
-/** How many unknown modes a message names. */
-const MAX_NAMED = 5;
-
 const allowed = `must be all, or some of ${MODES.join(', ')} with commas between`;
 
 /** The `modes` parameter: any case, repeats folded, `all` wins. The result is in the order of `MODES`. */
 export const modesParameter = requiredText(allowed)
   .transform((text, context): Mode[] => {
     const names = splitList(text.toLowerCase());
-    const unknown = [...new Set(names)].filter((name) => name !== 'all' && !isMode(name)).slice(0, MAX_NAMED);
+    const unknown = splitList(text).filter((name) => !isModeOrAll(name.toLowerCase()));
     if (unknown.length > 0 || names.length === 0) {
-      const culprits = unknown.map((name) => `"${name}"`).join(', ');
-      context.issues.push({ code: 'custom', input: text, message: culprits ? `${allowed}; not ${culprits}` : allowed });
+      context.issues.push({ code: 'custom', input: text, message: notAllowed(allowed, text, unknown) });
       return z.NEVER;
     }
     return names.includes('all') ? [...MODES] : sortModes(names.filter(isMode));
@@ -39,6 +35,10 @@ export const modesParameter = requiredText(allowed)
 export function sortModes(modes: Iterable<Mode>): Mode[] {
   const wanted = new Set(modes);
   return MODES.filter((mode) => wanted.has(mode));
+}
+
+function isModeOrAll(name: string): boolean {
+  return name === 'all' || isMode(name);
 }
 
 function isMode(name: string): name is Mode {

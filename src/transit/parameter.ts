@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { quote } from './quote.ts';
 
 /*
  * Query parameters arrive as text. `z.coerce` would read "" as 0, "0x1f" as 31 and "false" as true, so numbers
@@ -24,13 +25,17 @@ export function optional<Schema extends z.ZodType>(schema: Schema) {
 
 /** As `optional`, with what stands in for an absent value, written as a caller would. */
 export function withDefault<Schema extends z.ZodType>(schema: Schema, text: z.input<Schema> & string) {
-  const read = DEFAULTS[String(schema.meta()?.type)] ?? String;
   return z
     .preprocess((value) => (value === '' || value === undefined ? text : value), schema)
-    .meta({ ...schema.meta(), default: read(text) });
+    .meta({ ...schema.meta(), default: toDefault(schema.meta()?.type, text) });
 }
 
-/** A default as JSON has it, by type. */
+/** A default as JSON has it. `type` is the parameter's in JSON Schema. */
+export function toDefault(type: unknown, text: string): unknown {
+  const read = DEFAULTS[String(type)] ?? String;
+  return read(text);
+}
+
 const DEFAULTS: Record<string, (text: string) => unknown> = {
   integer: Number,
   boolean: (text) => text === 'true',
@@ -78,6 +83,16 @@ const OR = new Intl.ListFormat('en-AU', { type: 'disjunction' });
 /** What a parameter is for, and a value that works. */
 export function describe<Schema extends z.ZodType>(schema: Schema, description: string, example?: string | number) {
   return schema.meta({ ...schema.meta(), description, ...(example !== undefined && { examples: [example] }) });
+}
+
+/** How many entries of a list a message names. */
+const MAX_NAMED = 5;
+
+/** The message for a list with entries that are not allowed: it names them, as received, unless `text` is just that one. */
+export function notAllowed(allowed: string, text: string, entries: readonly string[]): string {
+  const named = [...new Set(entries)].slice(0, MAX_NAMED);
+  if (named.length === 0 || named[0] === text) return allowed;
+  return `${allowed}; not ${named.map(quote).join(', ')}`;
 }
 
 /** Text with commas between, each part trimmed, empty parts dropped. */

@@ -1,7 +1,7 @@
+import { askOr } from '../redis/ask-or.ts';
 import type { RedisConnection } from '../redis/connection.ts';
 import { defineScript } from '../redis/script.ts';
 import type { SharedRedis } from '../redis/shared-redis.ts';
-import { UnavailableError } from '../redis/unavailable-error.ts';
 import type { SharedStore } from './shared-store.ts';
 
 const extendLock = defineScript<[lock: string], [token: string, ttlMs: number], number>(
@@ -28,18 +28,11 @@ return 1`,
 export function createRedisSharedAnswers(redis: SharedRedis, source: string): SharedStore {
   const nameOf = (key: string) => `tis:${source}:${key}`;
 
-  async function ask<Answer, Otherwise>(
+  const ask = <Answer, Otherwise>(
     name: string,
     command: (connection: RedisConnection) => Promise<Answer>,
     otherwise: Otherwise,
-  ): Promise<Answer | Otherwise> {
-    try {
-      return await redis.ask(name, command);
-    } catch (error) {
-      if (error instanceof UnavailableError) return otherwise;
-      throw error;
-    }
-  }
+  ) => askOr(redis, name, command, otherwise);
 
   function get(key: string): Promise<Buffer | null> {
     const name = nameOf(key);

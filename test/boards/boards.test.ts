@@ -109,7 +109,9 @@ describe('boards of several stops', () => {
   it.each([
     ['/v1/boards', 'stops is required: 1 to 20 stop identifiers with commas between.'],
     ['/v1/boards?stops=,', 'stops must be 1 to 20 stop identifiers with commas between, received ",".'],
-    ['/v1/boards?stops=200060,abc,G', 'with commas between; not "ABC", "G", received "200060,abc,G".'],
+    ['/v1/boards?stops=200060,abc,G', 'with commas between; not "abc", "G", received "200060,abc,G".'],
+    [`/v1/boards?stops=1,${'x'.repeat(200)}`, `between; not "${'x'.repeat(99)}…, received "1,${'x'.repeat(97)}….`],
+    ['/v1/boards?stops=abc', 'stops must be 1 to 20 stop identifiers with commas between, received "abc".'],
     [`/v1/boards?stops=${TWENTY},1`, 'stops must be 1 to 20 stop identifiers with commas between, received'],
     ['/v1/boards?stops=1&stops=2', 'stops must be given once'],
     ['/v1/boards?stops=&limit=0', 'limit must be a whole number from 1 to 50'],

@@ -16,21 +16,21 @@ const chosen = (demand: [FeedSourceId[], number][], running: FeedSourceId[] = []
   ].sort();
 
 describe('a feed is polled', () => {
-  it('at its interval by day, half as often at most when calls are short', () => {
-    expect(nextPollAt('buses', { polledAt: NOON, askedAt: 0, refusedInARow: 0 }, 1)).toBe(NOON + 20 * SECOND);
-    expect([1, 1.5, 4].map((stretch) => pollIntervalMs('sydneytrains', stretch))).toEqual([15_000, 22_500, 30_000]);
+  it('at its interval by day', () => {
+    expect(nextPollAt('buses', { polledAt: NOON, askedAt: 0, refusedInARow: 0 })).toBe(NOON + 20 * SECOND);
+    expect(pollIntervalMs('sydneytrains')).toBe(15 * SECOND);
   });
 
   it('a quarter as often at night, unless a board has been asked for since', () => {
-    expect(nextPollAt('buses', { polledAt: NIGHT, askedAt: NIGHT - 1, refusedInARow: 0 }, 1)).toBe(NIGHT + 80 * SECOND);
-    expect(nextPollAt('buses', { polledAt: NIGHT, askedAt: NIGHT + 1, refusedInARow: 0 }, 1)).toBe(NIGHT + 20 * SECOND);
+    expect(nextPollAt('buses', { polledAt: NIGHT, askedAt: NIGHT - 1, refusedInARow: 0 })).toBe(NIGHT + 80 * SECOND);
+    expect(nextPollAt('buses', { polledAt: NIGHT, askedAt: NIGHT + 1, refusedInARow: 0 })).toBe(NIGHT + 20 * SECOND);
   });
 
   it('less and less while it fails again and again, down to every two minutes', () => {
-    const after = (refusedInARow: number) => nextPollAt('buses', { polledAt: NOON, askedAt: NOON, refusedInARow }, 1);
+    const after = (refusedInARow: number) => nextPollAt('buses', { polledAt: NOON, askedAt: NOON, refusedInARow });
     expect([1, 4, 5, 6, 50].map((refused) => (after(refused) - NOON) / SECOND)).toEqual([20, 20, 40, 80, 120]);
-    const slow = nextPollAt('newcastle', { polledAt: NOON, askedAt: NOON, refusedInARow: 50 }, 2);
-    expect(slow - NOON).toBe(240 * SECOND);
+    const slow = nextPollAt('newcastle', { polledAt: NOON, askedAt: NOON, refusedInARow: 50 });
+    expect(slow - NOON).toBe(120 * SECOND);
   });
 });
 

@@ -86,6 +86,9 @@ describe('an assistant', () => {
     const trips = tools.find(({ name }) => name === 'planTrips')?.inputSchema;
     expect(trips?.required).toEqual(['from', 'to']);
     expect(trips?.properties).toMatchObject({ path: { default: 'none' }, limit: { type: 'integer', default: 3 } });
+    const departures = tools.find(({ name }) => name === 'getDepartures');
+    expect(departures?.inputSchema.properties).toMatchObject({ modes: { type: 'array', default: ['all'] } });
+    expect(departures?.description).toMatch(/The defaults of this tool: `modes=all`\.$/);
   });
 
   it('is told how to begin', () => {
@@ -139,7 +142,7 @@ describe('errors of tools', () => {
     ['getDepartures', { stop: '123456789' }, 'STOP_NOT_FOUND', 'knows no stop 123456789'],
     ['getDepartures', { limit: 'ten' }, 'INVALID_PARAMETER', 'stop is required'],
     ['planTrips', { from: '200070', to: 'G99006002' }, 'NO_JOURNEYS_FOUND', 'finds no journey'],
-    ['getBoards', { stops: '1,2,x' }, 'INVALID_PARAMETER', 'not "X"'],
+    ['getBoards', { stops: '1,2,x' }, 'INVALID_PARAMETER', 'not "x"'],
   ])('%s: those of the API', async (name, given, code, told) => {
     const { body, isError } = await call(name, given);
     expect(isError).toBe(true);

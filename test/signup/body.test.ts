@@ -18,7 +18,15 @@ beforeAll(async () => {
 });
 afterAll(() => front[Symbol.asyncDispose]());
 
-const FORMS = ['/signup', '/keys/link', '/keys/new', '/keys/revoke', '/keys/rotate'];
+const FORMS = [
+  '/signup',
+  '/keys/link',
+  '/keys/new',
+  '/keys/revoke',
+  '/keys/rotate',
+  '/keys/board',
+  '/keys/quota-mails',
+];
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 const ACCEPTS = ['text/html', 'application/json', '', '*/*;q=x,,text/html;;'];
 
@@ -68,7 +76,7 @@ const bodies = (): (string | Buffer)[] => [
   '{"toString":1,"valueOf":null,"hasOwnProperty":1}',
   '['.repeat(8000),
   `${'{"email":'.repeat(1500)}1${'}'.repeat(1500)}`,
-  ...['email', 'label', 'terms', 'token', 'key', 'overlap'].flatMap(hostileValues),
+  ...['email', 'label', 'terms', 'token', 'key', 'overlap', 'stop', 'mails'].flatMap(hostileValues),
   'email',
   'email=',
   '=&=&&&',

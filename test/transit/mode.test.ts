@@ -14,10 +14,10 @@ describe('the modes parameter', () => {
   });
 
   it.each([
-    ['tram', '"tram"'],
     ['bus,tram,boat', '"tram", "boat"'],
     ['all,tram', '"tram"'],
-    ['walk', '"walk"'],
+    ['bus,Walk', '"Walk"'],
+    ['walk', 'with commas between'],
     [',', 'all, or some of train, metro'],
   ])('%j is refused, naming what is wrong and what is allowed', (text, part) => {
     const message = modesParameter.safeParse(text).error?.issues[0]?.message;

@@ -3,7 +3,7 @@ import { ApiError } from '../../errors.ts';
 import type { Freshness } from '../../transit/freshness.ts';
 import { type Mode, sortModes } from '../../transit/mode.ts';
 import type { LiveFeeds } from '../live-feeds.ts';
-import type { Change } from '../overlay/overlay.ts';
+import { type Change, isAboutSilence } from '../overlay/overlay.ts';
 import type { FeedSourceId } from '../polling/feed-source.ts';
 import { findGap, listLivingFeeds } from '../polling/living-feeds.ts';
 import { type PageAnswer, toPage } from '../timeline/timeline.ts';
@@ -129,7 +129,8 @@ export function createLiveBoards(options: LiveBoardsOptions): LiveBoards {
     for (const { event, verdict } of view.calls) {
       if (verdict.kind === 'live') stop.lastLive.set(runKey(event), verdict.leavesAt);
     }
-    stop.changes.note(view.changes, now());
+    const isShort = feeds.stretch() > 1;
+    stop.changes.note(isShort ? view.changes.filter((change) => !isAboutSilence(change)) : view.changes, now());
     return view;
   }
 

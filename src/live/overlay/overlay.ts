@@ -38,6 +38,11 @@ export interface Change {
   at: number;
 }
 
+/** Whether it is only about a train without updates: mostly it is on time, so asking can wait when calls are short. */
+export function isAboutSilence({ key }: Change): boolean {
+  return key.startsWith(SILENT);
+}
+
 export interface Overlay {
   /** One a call, in the same order. */
   verdicts: Verdict[];
@@ -45,6 +50,8 @@ export interface Overlay {
 }
 
 const MINUTE_MS = 60_000;
+/** A train that is due and has no updates. */
+const SILENT = 'no updates';
 /** A train due within this time should have updates by now. */
 const IMMINENT_MS = 2 * MINUTE_MS;
 /** How early a vehicle leaves at most: one that was expected later has not left when it is gone from the feed. */
@@ -137,7 +144,7 @@ function sayWithoutTrip(call: PlannedCall, now: number): Said {
   if (call.lastLiveAt !== null) return call.lastLiveAt <= now + EARLY_MS ? DEPARTED : askAbout('gone from the feed');
   const dueMs = call.plannedAt - now;
   const isImminent = dueMs >= -MINUTE_MS && dueMs <= IMMINENT_MS;
-  return call.mode === 'train' && isImminent ? askAbout('no updates') : SCHEDULED;
+  return call.mode === 'train' && isImminent ? askAbout(SILENT) : SCHEDULED;
 }
 
 /** Calls of added and replaced trips that the departure monitor has not listed. */

@@ -35,8 +35,6 @@ export interface FeedPollerOptions {
   sharing: FeedSharing;
   /** Of this instance. */
   demand: () => InstanceDemand;
-  /** 1 while there are calls enough, and more the shorter they are. */
-  stretch: () => number;
   clock: Clock;
   log: Record<'info' | 'warn', (fields: object, message: string) => void>;
   record?: (source: FeedSourceId, outcome: PollOutcome) => void;
@@ -54,7 +52,7 @@ const FOLLOW_MS = 5 * 60_000;
  * others read what it has published.
  */
 export function createFeedPoller(options: FeedPollerOptions): FeedPoller {
-  const { client, reader, sharing, demand, stretch, clock, log, record } = options;
+  const { client, reader, sharing, demand, clock, log, record } = options;
   const { now } = clock;
   const feeds = new Map<FeedSourceId, PolledFeed>();
   const underWay = new Set<FeedSourceId>();
@@ -114,7 +112,7 @@ export function createFeedPoller(options: FeedPollerOptions): FeedPoller {
     const { polledAt, health } = polled;
     const lastAsked = Math.max(askedAt[source] ?? 0, demand().askedAt[source] ?? 0);
     const { refusedInARow } = health;
-    return now() >= nextPollAt(source, { polledAt, askedAt: lastAsked, refusedInARow }, stretch());
+    return now() >= nextPollAt(source, { polledAt, askedAt: lastAsked, refusedInARow });
   }
 
   async function poll(source: FeedSourceId): Promise<void> {
@@ -123,7 +121,7 @@ export function createFeedPoller(options: FeedPollerOptions): FeedPoller {
     const read = await readOnce(source).finally(() => underWay.delete(source));
     const before = feeds.get(source);
     const { health, isAccepted } = judgePoll(before?.health ?? UNREAD, read.poll, now());
-    const state = { health, polledAt, intervalMs: pollIntervalMs(source, stretch()) };
+    const state = { health, polledAt, intervalMs: pollIntervalMs(source) };
     const feed = isAccepted && typeof read.poll !== 'string' ? read.poll : (before?.feed ?? null);
     record?.(source, health.refusal ?? (isAccepted ? 'accepted' : 'unchanged'));
     if (isClosed || !chosen.has(source)) return;

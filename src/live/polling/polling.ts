@@ -7,15 +7,13 @@ const NIGHT_ENDS_AT = 5;
 const NIGHT_FACTOR = 4;
 const REFUSED_BEFORE_BACK_OFF = 4;
 const LONGEST_BACK_OFF_MS = 120_000;
-/** When calls are short, live times may get older, but not so old that they are worth nothing. */
-const MAX_STRETCH = 2;
 /** A feed is taken up when it saves clearly more than it costs, and given up when it costs clearly more. */
 const WORTH_STARTING = 1.25;
 const WORTH_KEEPING = 0.75;
 
-/** The time between two polls. `stretch` is 1 while there are calls enough, and more the shorter they are. */
-export function pollIntervalMs(source: FeedSourceId, stretch: number): number {
-  return FEED_SOURCES[source].intervalMs * Math.min(MAX_STRETCH, Math.max(1, stretch));
+/** The time between two polls, also when calls are short: a poll spares more calls than it costs. */
+export function pollIntervalMs(source: FeedSourceId): number {
+  return FEED_SOURCES[source].intervalMs;
 }
 
 /**
@@ -26,10 +24,9 @@ export function pollIntervalMs(source: FeedSourceId, stretch: number): number {
 export function nextPollAt(
   source: FeedSourceId,
   poll: { polledAt: number; askedAt: number; refusedInARow: number },
-  stretch: number,
 ): number {
   const { polledAt, askedAt, refusedInARow } = poll;
-  const usualMs = pollIntervalMs(source, stretch);
+  const usualMs = pollIntervalMs(source);
   const isIdle = isNight(polledAt) && askedAt <= polledAt;
   const longestMs = Math.max(usualMs, LONGEST_BACK_OFF_MS);
   const backOffMs = Math.min(longestMs, usualMs * 2 ** Math.max(0, refusedInARow - REFUSED_BEFORE_BACK_OFF));

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompress } from 'node:zlib';
+import { askOr } from '../../redis/ask-or.ts';
 import type { RedisConnection } from '../../redis/connection.ts';
 import { defineScript } from '../../redis/script.ts';
 import type { SharedRedis } from '../../redis/shared-redis.ts';
-import { UnavailableError } from '../../redis/unavailable-error.ts';
 import type { FeedSourceId } from '../polling/feed-source.ts';
 import type { FeedSharing, InstanceDemand, PolledState } from './feed-sharing.ts';
 
@@ -49,18 +49,11 @@ export function createRedisFeedSharing(
   const names = { lease: `${prefix}:lease`, demand: `${prefix}:demand`, states: `${prefix}:states` };
   const nameOfFeed = (feed: FeedSourceId) => `${prefix}:feed:${feed}`;
 
-  async function ask<Answer, Otherwise>(
+  const ask = <Answer, Otherwise>(
     name: string,
     command: (connection: RedisConnection) => Promise<Answer>,
     otherwise: Otherwise,
-  ): Promise<Answer | Otherwise> {
-    try {
-      return await redis.ask(name, command);
-    } catch (error) {
-      if (error instanceof UnavailableError) return otherwise;
-      throw error;
-    }
-  }
+  ) => askOr(redis, name, command, otherwise);
 
   return {
     async lead() {

@@ -131,7 +131,11 @@ describe('a board with living feeds', () => {
   it('is finished once between two polls', async () => {
     const service = await startService();
     let found = 0;
-    const counted = { ...departuresOperation, find: async () => (found++, service.find(TRAINS)) };
+    const find = () => {
+      found++;
+      return service.find(TRAINS);
+    };
+    const counted = { ...departuresOperation, find };
     const answers = createAnswers({
       ask: day().ask,
       now: () => new Date(day().clock.now()),
@@ -257,6 +261,17 @@ describe('instances with one store', () => {
     expect(second.questions).toEqual([]);
     expect(liveOf(body)).toBeGreaterThan(5);
   });
+});
+
+it('the departure monitor is asked about trains without updates while there are calls enough, and not when they are short', async () => {
+  const services = [await startService(), await startService(TRAINS, { stretch: 2 })];
+  for (let minute = 0; minute < 12; minute++) {
+    await day().clock.advance(60_000);
+    for (const service of services) await service.find(TRAINS);
+  }
+  const [calm, short] = services.map(({ questions }) => questions.length);
+  expect(calm).toBeGreaterThan(2);
+  expect(short).toBeLessThan(calm ?? 0);
 });
 
 it('whatever a feed sends, no request fails and nothing is live by a feed older than 105 s', async () => {

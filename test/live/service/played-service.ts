@@ -60,9 +60,9 @@ export type PlayedSandbox = Awaited<ReturnType<typeof startPlayedSandbox>>;
 /** One instance of the service in front of it, with feeds. */
 export function createPlayedService(
   { clock, ask, feed }: PlayedSandbox,
-  options: { mode?: 'shadow' | 'on'; store?: TimelineStore; sharing?: FeedSharing } = {},
+  options: { mode?: 'shadow' | 'on'; store?: TimelineStore; sharing?: FeedSharing; stretch?: number } = {},
 ) {
-  const { mode = 'on', store = null, sharing = noFeedSharing } = options;
+  const { mode = 'on', store = null, sharing = noFeedSharing, stretch = 1 } = options;
   const upstream = { ask: ask as Ask, fetch: async (source: FeedSourceId) => feed(source) };
   const questions: object[] = [];
   const boardSources: string[] = [];
@@ -70,7 +70,7 @@ export function createPlayedService(
     client: { fetch: (source) => upstream.fetch(source) },
     reader: { read: async (bytes) => packedOf(bytes as Buffer) },
     sharing,
-    stretch: () => 1,
+    stretch: () => stretch,
     clock,
     log: createTestLog(),
   });

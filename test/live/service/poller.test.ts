@@ -73,7 +73,6 @@ function createInstances(count: number) {
       reader: { read: async (bytes) => readFeed(bytes as Buffer) },
       sharing: share(),
       demand: () => demand,
-      stretch: () => 1,
       clock: { now: clock.now, after: (ms, task) => clock.after(ms, () => (isKilled ? undefined : task())) },
       log,
     });

@@ -1,0 +1,170 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { Pool } from 'undici';
+import { departuresOperation } from '#src/departures/operation.ts';
+import { tripsOperation } from '#src/trips/operation.ts';
+import { describeMachine, print } from './machine.ts';
+import { makeBoard, makeTrip } from './miss-path/answers.ts';
+import { readBoard, readTrip, type StageTimes, timeStages } from './miss-path/stages.ts';
+import { median, percentile } from './percentiles.ts';
+
+/*
+ * What the service adds to a call of the authority, each question new, the budget of calls unlimited. Client, service and
+ * authority are a process each. Each round measures bare undici with JSON.parse, which asks the authority itself, and
+ * directly afterwards the service. Then the processor time of the stages that an answer passes through, and for how long
+ * one trip keeps the event loop of the service busy at a time.
+ * `node bench/miss-path.ts [rounds] [milliseconds of each measurement] [trips]`
+ */
+const [rounds = '6', milliseconds = '2000', trips = '200'] = process.argv.slice(2);
+const AUTHORITY_MS = 50;
+const IN_FLIGHT = [5, 50];
+const BOARD_BYTES = 145_000;
+const TRIP_BYTES = 800_000;
+const STAGES = ['parse', 'validate', 'map', 'pack', 'render'] as const satisfies (keyof StageTimes)[];
+const DAY_MINUTES = 1440;
+const MAX_BLOCK_MS = 10;
+const MAX_ADDED_MS = 3;
+
+interface State {
+  cpuMicroseconds: number;
+  longestBlockMs: number;
+}
+
+print(describeMachine());
+const authority = start('authority', AUTHORITY_MS, BOARD_BYTES, TRIP_BYTES);
+const [{ url }] = await once(authority, 'message');
+const server = start('server', url);
+const [{ port, apiKey }] = await once(server, 'message');
+const { origin, pathname } = new URL(url);
+const bare = new Pool(origin, { connections: Math.max(...IN_FLIGHT) });
+const service = new Pool(`http://127.0.0.1:${port}`, { connections: Math.max(...IN_FLIGHT) });
+const headers = { authorization: `Bearer ${apiKey}` };
+let questions = 0;
+
+print(`the authority answers after ${AUTHORITY_MS} ms; ${rounds} rounds of ${milliseconds} ms; milliseconds`);
+print(
+  '\n  in flight       bare p50, p99     service p50, p99       added p50 (range), p99   CPU of the service a request',
+);
+for (const inFlight of IN_FLIGHT) await compare(inFlight);
+
+print('\nprocessor time of the main thread for one answer, in milliseconds');
+print(`                  ${STAGES.map((stage) => stage.padStart(10)).join('')}     total`);
+const board = Buffer.from(makeBoard(BOARD_BYTES, new Date()));
+const trip = Buffer.from(makeTrip(TRIP_BYTES));
+const boardQuery = departuresOperation.query.parse({ stop: '200020', modes: 'all', limit: '20' });
+const tripQuery = tripsOperation.query.parse({ from: '202091', to: 'G2095102' });
+printStages(
+  'board',
+  board,
+  await timeStages(board, readBoard, (context) => departuresOperation.find(boardQuery, context)),
+);
+printStages('trip', trip, await timeStages(trip, readTrip, (context) => tripsOperation.find(tripQuery, context)));
+
+await watchTrips();
+await Promise.all([bare.close(), service.close()]);
+server.disconnect();
+authority.disconnect();
+
+async function compare(inFlight: number): Promise<void> {
+  const figures = { bare: [] as number[], service: [] as number[], added: [] as number[], cpuMs: [] as number[] };
+  await Promise.all([ask(inFlight, askAuthority), ask(inFlight, askService)]);
+  for (let round = 0; round < Number(rounds); round++) {
+    const alone = await ask(inFlight, askAuthority);
+    const before = await stateOf(server);
+    const behind = await ask(inFlight, askService);
+    const after = await stateOf(server);
+    figures.bare.push(...alone);
+    figures.service.push(...behind);
+    figures.added.push(median(behind) - median(alone));
+    figures.cpuMs.push((after.cpuMicroseconds - before.cpuMicroseconds) / 1000 / behind.length);
+  }
+  const p99 = [percentile(figures.bare, 0.99), percentile(figures.service, 0.99)] as const;
+  const range = `(${Math.min(...figures.added).toFixed(1)} to ${Math.max(...figures.added).toFixed(1)})`;
+  const columns = [
+    `${median(figures.bare).toFixed(1)}, ${p99[0].toFixed(1)}`.padStart(21),
+    `${median(figures.service).toFixed(1)}, ${p99[1].toFixed(1)}`.padStart(19),
+    `${median(figures.added).toFixed(1)} ${range}, ${(p99[1] - p99[0]).toFixed(1)}`.padStart(30),
+    median(figures.cpuMs).toFixed(1).padStart(10),
+  ];
+  print(String(inFlight).padStart(11) + columns.join('  '));
+  if (inFlight === 5)
+    hold(`less than ${MAX_ADDED_MS} ms are added at 5 in flight`, median(figures.added) < MAX_ADDED_MS);
+}
+
+/** Keeps so many requests in flight, and returns how long each of them took. */
+async function ask(inFlight: number, askOnce: () => Promise<unknown>): Promise<number[]> {
+  const latencies: number[] = [];
+  const until = performance.now() + Number(milliseconds);
+  const keepAsking = async () => {
+    while (performance.now() < until) {
+      const sentAt = performance.now();
+      await askOnce();
+      latencies.push(performance.now() - sentAt);
+    }
+  };
+  await Promise.all(Array.from({ length: inFlight }, keepAsking));
+  return latencies;
+}
+
+async function askAuthority(): Promise<unknown> {
+  const { body } = await bare.request({ method: 'GET', path: `${pathname}/departure_mon?name_dm=${nextStop()}` });
+  return JSON.parse(await body.text());
+}
+
+function askService(): Promise<string> {
+  return askFor(`/v1/departures?stop=${nextStop()}&modes=all&limit=20`);
+}
+
+async function askFor(path: string): Promise<string> {
+  const { statusCode, body } = await service.request({ method: 'GET', path, headers });
+  const text = await body.text();
+  if (statusCode !== 200) throw new Error(`unexpected answer: ${statusCode} ${text}`);
+  return text;
+}
+
+/** A stop that nobody has asked about. */
+function nextStop(): string {
+  return String(10_000_000 + questions++);
+}
+
+function printStages(name: string, bytes: Buffer, times: StageTimes): void {
+  const columns = [...STAGES.map((stage) => times[stage]), STAGES.reduce((sum, stage) => sum + times[stage], 0)];
+  const title = `  ${name} of ${(bytes.length / 1000).toFixed(0)} kB`.padEnd(18);
+  print(title + columns.map((time) => time.toFixed(2).padStart(10)).join(''));
+}
+
+/** One after the other; the first ones warm up. */
+async function watchTrips(): Promise<void> {
+  server.send('watch');
+  await once(server, 'message');
+  const blocks: number[] = [];
+  const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10).replaceAll('-', '');
+  for (let asked = 0; asked < Number(trips) + 20; asked++) {
+    const minute = asked % DAY_MINUTES;
+    const time = String(Math.floor(minute / 60)).padStart(2, '0') + String(minute % 60).padStart(2, '0');
+    await stateOf(server);
+    await askFor(`/v1/trips?from=202091&to=G2095102&date=${tomorrow}&time=${time}`);
+    blocks.push((await stateOf(server)).longestBlockMs);
+  }
+  const warm = blocks.slice(20);
+  const [p50, p99, longest] = [median(warm), percentile(warm, 0.99), Math.max(...warm)].map((block) =>
+    block.toFixed(1),
+  );
+  print(`\nlongest block of the event loop for one trip of ${TRIP_BYTES / 1000} kB, ${trips} trips, milliseconds:`);
+  print(`  p50 ${p50}, p99 ${p99}, longest ${longest}`);
+  hold(`p99 below ${MAX_BLOCK_MS} ms`, Number(p99) < MAX_BLOCK_MS);
+}
+
+async function stateOf(child: ChildProcess): Promise<State> {
+  child.send('state');
+  const [state] = await once(child, 'message');
+  return state;
+}
+
+function start(name: 'authority' | 'server', ...options: (string | number)[]): ChildProcess {
+  return fork(new URL(`./miss-path/${name}.ts`, import.meta.url), options.map(String));
+}
+
+function hold(claim: string, holds: boolean): void {
+  print(`  ${holds ? 'holds' : 'BROKEN'}: ${claim}`);
+}

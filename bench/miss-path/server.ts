@@ -1,0 +1,40 @@
+import type { AddressInfo } from 'node:net';
+import { pino } from 'pino';
+import { buildApp } from '#src/app.ts';
+import { createEfaClient } from '#src/efa/client.ts';
+import { createInstruments } from '#src/telemetry/instruments.ts';
+import { protectUpstream } from '#src/upstream/protection.ts';
+import { openTestAccess } from '#test/support/access.ts';
+import { type LoopWatch, watchLoop } from '../event-loop.ts';
+
+/*
+ * The service with its log and its metrics, in a process of its own. `node bench/miss-path/server.ts AUTHORITY_URL`
+ * To `state` it replies with the processor time used so far, and with the longest block of the event loop since the
+ * last reply. `watch` begins to measure those blocks, which keeps the loop turning all the time.
+ */
+const UNLIMITED = { rps: Number.POSITIVE_INFINITY, dailyBudget: 1e12 };
+const silent = { info() {}, warn() {}, error() {} };
+
+const [authorityUrl = ''] = process.argv.slice(2);
+const now = () => new Date();
+const client = createEfaClient({ url: authorityUrl, apiKey: 'bench', timeoutMs: 8000, now });
+const { ask } = protectUpstream({ asks: [client.ask], limits: UNLIMITED, log: silent });
+const { store, apiKey } = await openTestAccess(now());
+const app = await buildApp({
+  config: { publicUrl: 'https://example.test', docsUrl: 'http://localhost/docs', trustProxy: false },
+  ask,
+  access: { store, acceptsTestKeys: false },
+  instruments: createInstruments(),
+  logger: pino({ level: 'info' }, pino.destination({ dest: '/dev/null', sync: false })),
+  now,
+});
+await app.listen({ host: '127.0.0.1', port: 0 });
+
+let watch: LoopWatch | null = null;
+process.on('message', (message) => {
+  if (message === 'watch') watch ??= watchLoop();
+  const { user, system } = process.cpuUsage();
+  process.send?.({ cpuMicroseconds: user + system, longestBlockMs: watch?.takeLongestMs() ?? null });
+});
+process.on('disconnect', () => process.exit(0));
+process.send?.({ port: (app.server.address() as AddressInfo).port, apiKey });

@@ -1,0 +1,75 @@
+import { createFinishedAnswers } from '#src/answers/finished-answer.ts';
+import { readJson } from '#src/efa/answer/json-reader.ts';
+import type { Ask } from '#src/efa/ask.ts';
+import {
+  departureMonitorSchema,
+  efaJourneySchema,
+  efaLegSchema,
+  stopEventSchema,
+  tripSchema,
+} from '#src/efa/payload.ts';
+import { noLiveBoards } from '#src/live/boards/live-boards.ts';
+import type { FindContext, Finding } from '#src/operation.ts';
+import { createAnswerCache } from '#src/upstream/answer-cache.ts';
+import { FRESHNESS_WINDOWS } from '#src/upstream/freshness-window.ts';
+import { noSharedStore } from '#src/upstream/shared-store.ts';
+import { cpuMsOf } from '../event-loop.ts';
+
+/** Milliseconds of processor time of the main thread that one answer of the authority takes. */
+export type StageTimes = Record<'parse' | 'validate' | 'map' | 'pack' | 'render', number>;
+
+const MEGABYTE = 1024 * 1024;
+/** The first ones are for the compiler. */
+const WARM_UPS = 30;
+const TIMES = 60;
+const now = () => Date.now();
+
+/** The stages of one answer, one after the other. `find` is the operation with the query. */
+export async function timeStages(
+  bytes: Buffer,
+  readPayload: (json: unknown) => object,
+  find: (context: FindContext) => Promise<Finding>,
+): Promise<StageTimes> {
+  const cache = createAnswerCache({ maxBytes: 64 * MEGABYTE, now, store: noSharedStore });
+  const finished = createFinishedAnswers({ maxBytes: 64 * MEGABYTE, now });
+  const retrievedAt = new Date();
+
+  const json = await readJson(bytes);
+  const payload = readPayload(json);
+  const context: FindContext = {
+    ask: (async () => ({ payload, retrievedAt })) as unknown as Ask,
+    liveBoards: noLiveBoards,
+    now: () => retrievedAt,
+    run: () => Promise.reject(new Error('not needed')),
+  };
+  const finding = await find(context);
+
+  const parse = await cpuOf(() => readJson(bytes));
+  const validate = await cpuOf(() => readPayload(json));
+  // Mapping reads each record too.
+  const validateAndMap = await cpuOf(() => find(context));
+  const pack = await cpuOf(() => cache.keep('key', FRESHNESS_WINDOWS.trips, { payload, retrievedAt }));
+  const render = await cpuOf(() => finished.keep('key', 'low', finding));
+  return { parse, validate, map: validateAndMap - validate, pack, render };
+}
+
+async function cpuOf(work: () => unknown): Promise<number> {
+  await cpuMsOf(WARM_UPS, work);
+  return cpuMsOf(TIMES, work);
+}
+
+/** Reads every record of a board, as mapping does. */
+export function readBoard(json: unknown): object {
+  const payload = departureMonitorSchema.parse(json);
+  for (const event of payload.stopEvents) stopEventSchema.parse(event);
+  return payload;
+}
+
+/** Reads every leg of a trip, as mapping does. */
+export function readTrip(json: unknown): object {
+  const payload = tripSchema.parse(json);
+  for (const journey of payload.journeys) {
+    for (const leg of efaJourneySchema.parse(journey).legs) efaLegSchema.parse(leg);
+  }
+  return payload;
+}
