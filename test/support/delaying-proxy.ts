@@ -1,17 +1,20 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { deliveries, type Toxic } from './toxic.ts';
 
 export interface DelayingProxy {
   port: number;
   /** How long a question and its answer take longer than without the proxy. */
   roundTripMs: number;
+  /** What happens to answers from now on; null for nothing. */
+  toxic: Toxic | null;
   /** Breaks all connections: questions on their way arrive, answers on their way are lost. */
   cut(): void;
   close(): Promise<void>;
 }
 
-/** A TCP proxy on loopback that holds every chunk back, as a long distance does. */
+/** A TCP proxy on loopback that holds every chunk back, as a long distance does, and spoils answers when it is told to. */
 export async function startDelayingProxy(targetPort: number, roundTripMs: number): Promise<DelayingProxy> {
   const sockets = new Set<Socket>();
   const nearSockets = new Set<Socket>();
@@ -19,23 +22,33 @@ export async function startDelayingProxy(targetPort: number, roundTripMs: number
     nearSockets.add(near);
     near.on('close', () => nearSockets.delete(near));
     const far = connect(targetPort, '127.0.0.1');
-    forward(near, far);
-    forward(far, near);
+    forward(near, far, () => null);
+    forward(far, near, () => proxy.toxic);
   });
 
-  function forward(from: Socket, to: Socket): void {
+  function forward(from: Socket, to: Socket, toxicNow: () => Toxic | null): void {
     let last = Promise.resolve();
     /** In order, also after the distance became shorter. */
-    const later = (task: () => void) => {
-      const delay = sleep(proxy.roundTripMs / 2);
+    const later = (task: () => void, afterMs = 0) => {
+      const delay = sleep(proxy.roundTripMs / 2 + afterMs);
       last = last.then(() => delay).then(task);
     };
     sockets.add(from);
-    from.on('data', (chunk) => later(() => to.write(chunk)));
+    from.on('data', (chunk) => {
+      const toxic = toxicNow();
+      if (toxic?.kind === 'reset') to.resetAndDestroy();
+      for (const { bytes, afterMs, gapMs } of deliveries(chunk, toxic)) {
+        // What has piled up is delivered at once when the toxic is gone.
+        if (gapMs > 0) last = last.then(async () => void (proxy.toxic === toxic && (await sleep(gapMs))));
+        later(() => to.write(bytes), afterMs);
+      }
+      if (toxic?.kind === 'truncate') later(() => to.end());
+    });
     from.on('error', () => {});
     from.on('close', () => {
       sockets.delete(from);
-      later(() => to.destroy());
+      const toxic = toxicNow();
+      later(() => to.destroy(), toxic?.kind === 'slow close' ? toxic.ms : 0);
     });
   }
 
@@ -43,6 +56,7 @@ export async function startDelayingProxy(targetPort: number, roundTripMs: number
   const proxy: DelayingProxy = {
     port: (server.address() as AddressInfo).port,
     roundTripMs,
+    toxic: null,
     cut() {
       for (const socket of nearSockets) socket.destroy();
     },

@@ -48,7 +48,9 @@ export async function startRedis(...extra: string[]): Promise<TestRedis> {
 
   async function start(): Promise<ChildProcess> {
     const child = spawn('redis-server', settings, { stdio: 'ignore' });
-    process.once('exit', () => child.kill('SIGKILL'));
+    const killIt = () => child.kill('SIGKILL');
+    process.once('exit', killIt);
+    child.once('exit', () => process.off('exit', killIt));
     await answering(url, child.pid);
     return child;
   }

@@ -1,4 +1,6 @@
 import { get } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { generateAccountId, generateKey } from '#src/access/keys.ts';
 import type { Told } from './history.ts';
 import type { Instance } from './instances.ts';
 
@@ -18,18 +20,34 @@ export async function ask(instance: Instance, key: string): Promise<Told> {
   return { instance: instance.name, at: performance.now(), count, outcome };
 }
 
-/** Each request has a connection of its own. So one whose connection is refused was surely not sent. */
-function outcomeOf(url: string, key: string): Promise<Told['outcome']> {
-  const { promise, resolve } = Promise.withResolvers<Told['outcome']>();
+/** Until the instance can say of a key that there is none: without Redis it cannot. */
+export async function redisIsBack({ port }: Instance): Promise<void> {
+  while ((await statusOf(`http://127.0.0.1:${port}/v1/probe`, generateKey('live', generateAccountId()))) !== 401) {
+    await sleep(50);
+  }
+}
+
+async function outcomeOf(url: string, key: string): Promise<Told['outcome']> {
+  const status = await statusOf(url, key);
+  if (status === null) return 'unknown';
+  return status === 200 ? 'ok' : 'refused';
+}
+
+/**
+ * 0 when it was surely not sent, null when that is not known. Each request has a connection of its own, so one whose
+ * connection is refused was not sent.
+ */
+function statusOf(url: string, key: string): Promise<number | null> {
+  const { promise, resolve } = Promise.withResolvers<number | null>();
   const options = {
     agent: false as const,
     headers: { authorization: `Bearer ${key}` },
     signal: AbortSignal.timeout(PATIENCE_MS),
   };
   const request = get(url, options, (response) => {
-    response.on('error', () => resolve('unknown'));
-    response.resume().on('end', () => resolve(response.statusCode === 200 ? 'ok' : 'refused'));
+    response.on('error', () => resolve(null));
+    response.resume().on('end', () => resolve(response.statusCode ?? null));
   });
-  request.on('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'ECONNREFUSED' ? 'refused' : 'unknown'));
+  request.on('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'ECONNREFUSED' ? 0 : null));
   return promise;
 }

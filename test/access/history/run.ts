@@ -7,7 +7,7 @@ import { openRegister } from '#src/access/stores/open-store.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { startDelayingProxy } from '#test/support/delaying-proxy.ts';
 import { startRedis } from '#test/support/redis.ts';
-import { ask } from './client.ts';
+import { ask, redisIsBack } from './client.ts';
 import { FAULTS, type FaultName, type Scene } from './faults.ts';
 import { type Bounds, boundsOf, type Told } from './history.ts';
 import { createInstances } from './instances.ts';
@@ -19,17 +19,17 @@ export interface Outcome extends Bounds {
 }
 
 const INSTANCES = 3;
-const CLIENTS_OF_EACH_PLAN = 3;
+/** So long that there are always requests on their way to Redis when something happens to it. */
+const ROUND_TRIP_MS = 20;
+const CLIENTS_OF_EACH_PLAN = 6;
 /** Before the first fault: until every instance knows the keys. */
 const WARM_UP_MS = 300;
-/** After the last fault: until every instance has found Redis again. */
-const RECOVERY_MS = 1000;
 
 /** Clients of every plan ask three instances while these faults happen, one after the other, with pauses between. */
 export async function runHistory(faults: readonly FaultName[], maxPauseMs: number): Promise<Outcome[]> {
   // With `everysec`, Redis may acknowledge what it has not written yet, and a kill would lose it.
   const redis = await startRedis('--appendfsync', 'no');
-  const proxy = await startDelayingProxy(redis.port, 2);
+  const proxy = await startDelayingProxy(redis.port, ROUND_TRIP_MS);
   const register = openRegister({ redisUrls: [redis.url], dataDir: '' });
   const instances = createInstances(`redis://127.0.0.1:${proxy.port}`);
   const scene: Scene = { redis, proxy, instances };
@@ -60,8 +60,10 @@ async function observe(scene: Scene, register: Register, happen: () => Promise<v
   const clients = startClients(scene, accounts);
   await sleep(WARM_UP_MS);
   await happen();
-  await sleep(RECOVERY_MS);
+  await Promise.all(instances.running.map(redisIsBack));
   await clients.stop();
+  // With Redis there, an instance that is stopped loses nothing.
+  const deaths = [...instances.deaths];
   await Promise.all(instances.running.map(instances.stop));
   days.push(utcDay(new Date()));
 
@@ -69,7 +71,7 @@ async function observe(scene: Scene, register: Register, happen: () => Promise<v
     accounts.map(async ({ plan, key, history }) => {
       const counts = await register.readUsage(parseKey(key)?.accountId ?? '', [...new Set(days)]);
       const counter = counts.reduce((total, count) => total + count, 0);
-      return { plan, counter, ...boundsOf(plan, history, instances.deaths) };
+      return { plan, counter, ...boundsOf(plan, history, deaths) };
     }),
   );
 }

@@ -1,0 +1,31 @@
+import { createCheck } from '#test/contract/document/check.ts';
+import { documentedRequests } from '#test/contract/document/request.ts';
+import { startDocumentedService } from '#test/contract/document/service.ts';
+import { describeMachine, print } from './machine.ts';
+
+/*
+ * Requests made from the service's own OpenAPI document, over all its paths, parameters and headers. Each answer must have
+ * a documented status and fit its schema; there must be no 5xx, and nothing but 4xx without a valid key.
+ * `node bench/fuzz.ts [requests] [seed]`
+ */
+const [requests = '100000', seed = '1'] = process.argv.slice(2);
+const BATCH = 1000;
+const MAX_SHOWN = 20;
+
+print(describeMachine());
+await using service = await startDocumentedService();
+const check = createCheck(service.document);
+const statuses: Record<string, number> = {};
+let wrong = 0;
+for (let sent = 0; sent < Number(requests); sent += BATCH) {
+  const count = Math.min(BATCH, Number(requests) - sent);
+  for (const request of documentedRequests(service.document, count, Number(seed) + sent)) {
+    const answer = await service.ask(request);
+    statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
+    const problem = check(request, answer);
+    if (problem && ++wrong <= MAX_SHOWN) print(`  ${problem}: ${JSON.stringify(request)}`);
+  }
+}
+print(`\n${requests} requests were answered ${JSON.stringify(statuses)}`);
+print(`  ${wrong === 0 ? 'holds' : 'BROKEN'}: each as the document says (${wrong} were not)`);
+if (wrong > 0) process.exitCode = 1;

@@ -1,0 +1,52 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { Document } from './document.ts';
+import type { DocumentedRequest } from './request.ts';
+
+export interface ReceivedAnswer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  /** Null for an answer that goes on for ever. */
+  body: string | null;
+}
+
+/** What is wrong with an answer to such a request, as far as the document says; null when nothing is. */
+export type Check = (request: DocumentedRequest, answer: ReceivedAnswer) => string | null;
+
+export function createCheck(document: Document): Check {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+  const validators = new Map<object, ValidateFunction>();
+  const validatorOf = (schema: object) => {
+    const known = validators.get(schema) ?? ajv.compile({ ...schema, components: document.components });
+    validators.set(schema, known);
+    return known;
+  };
+
+  function checkBody(schema: object, body: string): string | null {
+    const validate = validatorOf(schema);
+    try {
+      return validate(JSON.parse(body)) ? null : ajv.errorsText(validate.errors);
+    } catch {
+      return `not JSON: ${body.slice(0, 100)}`;
+    }
+  }
+
+  return ({ path, method, key }, { status, headers, body }) => {
+    if (status >= 500) return `a ${status}`;
+    if (key !== 'valid' && status < 400) return `a ${status} without a valid key`;
+    if (key === 'none' && method === 'GET' && status !== 401) return `a ${status} without a key`;
+    const documented = document.paths[path]?.get.responses[status];
+    if (!documented) return `the status ${status} is not documented`;
+    if (!headers['x-request-id']) return 'no X-Request-Id';
+    const undocumented = Object.keys(headers).find((name) => name.startsWith('x-rate') && !hasHeader(documented, name));
+    if (undocumented) return `the header ${undocumented} is not documented for ${status}`;
+    if (!documented.content) return body ? `a body with a ${status}` : null;
+    const type = String(headers['content-type']).split(';')[0] ?? '';
+    const content = documented.content[type];
+    if (!content) return `the type ${type} is not documented for ${status}`;
+    return body === null || !type.endsWith('json') ? null : checkBody(content.schema, body);
+  };
+}
+
+function hasHeader({ headers = {} }: { headers?: Record<string, unknown> }, name: string): boolean {
+  return Object.keys(headers).some((known) => known.toLowerCase() === name);
+}

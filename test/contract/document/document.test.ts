@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Check, createCheck } from './check.ts';
+import { exampleUrl } from './document.ts';
+import { documentedRequests } from './request.ts';
+import { type DocumentedService, startDocumentedService } from './service.ts';
+
+const REQUESTS = 1500;
+const SEED = 20261121;
+
+let service: DocumentedService;
+let check: Check;
+beforeAll(async () => {
+  service = await startDocumentedService();
+  check = createCheck(service.document);
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+it(`${REQUESTS} requests made from the OpenAPI document are answered as it says`, { timeout: 60_000 }, async () => {
+  const wrong: string[] = [];
+  const statuses = new Set<number>();
+  for (const request of documentedRequests(service.document, REQUESTS, SEED)) {
+    const answer = await service.ask(request);
+    statuses.add(answer.status);
+    const problem = check(request, answer);
+    if (problem) wrong.push(`${problem}: ${JSON.stringify(request)}`);
+  }
+  expect(wrong).toEqual([]);
+  expect([...statuses]).toEqual(expect.arrayContaining([200, 400, 401, 405]));
+});
+
+it.each([
+  // With all parameters at once, there may be nothing that fits.
+  ['all', [200, 404]],
+  ['required', [200]],
+] as const)('the examples of the document work: %s parameters', async (which, allowed) => {
+  const { document } = service;
+  for (const path of Object.keys(document.paths)) {
+    const url = exampleUrl(document, path, which);
+    const answer = await service.askExample(url);
+    expect(allowed, `${url}: ${answer.body}`).toContain(answer.status);
+    expect(check({ method: 'GET', path, query: [], headers: [], key: 'valid' }, answer)).toBeNull();
+  }
+});
+
+describe('an answer is wrong', () => {
+  const request = { method: 'GET', path: '/v1/stops/search', query: [], headers: [], key: 'valid' } as const;
+  const headers = { 'x-request-id': 'a', 'content-type': 'application/json; charset=utf-8' };
+  const error = '{"error":{"code":"INVALID_PARAMETER","message":"a","docs":"https://example.test"}}';
+  it.each([
+    ['with a 5xx', { status: 500, headers, body: error }, 'a 500'],
+    ['with a status that the document does not have', { status: 418, headers, body: error }, 'not documented'],
+    ['with a body that the schema forbids', { status: 200, headers, body: '{"stops":[{}]}' }, 'must have'],
+    ['with a body that is not JSON', { status: 200, headers, body: '<p>' }, 'not JSON'],
+    [
+      'with a body of another type',
+      { status: 200, headers: { ...headers, 'content-type': 'text/html' }, body: '' },
+      'type',
+    ],
+  ])('%s', (_name, answer, problem) => {
+    expect(check({ ...request, query: [], headers: [] }, answer)).toContain(problem);
+  });
+
+  it('when it is one although no key was sent', () => {
+    const answer = { status: 200, headers, body: '{}' };
+    expect(check({ ...request, query: [], headers: [], key: 'none' }, answer)).toContain('without a valid key');
+  });
+});

@@ -1,0 +1,49 @@
+/** What is read of an OpenAPI document here. */
+export interface Document {
+  paths: Record<string, { get: { parameters: (Parameter | { $ref: string })[]; responses: Record<string, Response> } }>;
+  components: { parameters: Record<string, Parameter> };
+}
+
+export interface Parameter {
+  name: string;
+  in: 'query' | 'header';
+  required?: boolean;
+  schema: Schema;
+}
+
+export interface Schema {
+  type?: string;
+  enum?: string[];
+  pattern?: string;
+  items?: Schema;
+  minimum?: number;
+  maximum?: number;
+  maxLength?: number;
+  maxItems?: number;
+  default?: unknown;
+  examples?: unknown[];
+}
+
+interface Response {
+  headers?: Record<string, unknown>;
+  content?: Record<string, { schema: object }>;
+}
+
+export function parametersOf(document: Document, path: string): Parameter[] {
+  return (document.paths[path]?.get.parameters ?? []).map((parameter) =>
+    '$ref' in parameter
+      ? (document.components.parameters[parameter.$ref.split('/').at(-1) ?? ''] as Parameter)
+      : parameter,
+  );
+}
+
+/** As it stands in a URL or a header: lists with commas between. */
+export const toText = (value: unknown): string => (Array.isArray(value) ? value.join(',') : String(value));
+
+/** The URL of a path with the document's own examples of what is required, or of all its parameters. */
+export function exampleUrl(document: Document, path: string, which: 'required' | 'all'): string {
+  const shown = parametersOf(document, path)
+    .filter((parameter) => parameter.in === 'query' && (parameter.required || which === 'all'))
+    .map(({ name, schema }): [string, string] => [name, toText(schema.examples?.[0] ?? schema.default)]);
+  return `${path}?${new URLSearchParams(shown)}`;
+}

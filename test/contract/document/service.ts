@@ -1,0 +1,69 @@
+import { Agent, type IncomingMessage, request as open } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { generateAccountId, generateKey } from '#src/access/keys.ts';
+import { buildTestApp } from '#test/support/app.ts';
+import { startUpstream } from '#test/support/upstream.ts';
+import { goodAnswerTo } from '../operations.ts';
+import { NOW } from '../payloads.ts';
+import type { ReceivedAnswer } from './check.ts';
+import type { Document } from './document.ts';
+import type { DocumentedRequest } from './request.ts';
+
+export interface DocumentedService extends AsyncDisposable {
+  document: Document;
+  ask(request: DocumentedRequest): Promise<ReceivedAnswer>;
+  askExample(url: string): Promise<ReceivedAnswer>;
+}
+
+/** The whole service, listening, in front of an authority that answers well, with the document that it shows. */
+export async function startDocumentedService(): Promise<DocumentedService> {
+  const upstream = await startUpstream((request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(goodAnswerTo(request.url));
+  });
+  const app = await buildTestApp({ upstream: upstream.url, now: NOW, sendsKey: false });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  const agent = new Agent({ keepAlive: true });
+  const authorization: Record<DocumentedRequest['key'], string | null> = {
+    valid: `Bearer ${app.apiKey}`,
+    none: null,
+    unknown: `Bearer ${generateKey('live', generateAccountId())}`,
+    malformed: `Bearer ${app.apiKey.slice(0, -1)}`,
+    'other scheme': `Basic ${app.apiKey}`,
+  };
+
+  function send(method: string, url: string, headers: Record<string, string>): Promise<ReceivedAnswer> {
+    const { promise, resolve, reject } = Promise.withResolvers<ReceivedAnswer>();
+    const options = { host: '127.0.0.1', port, agent, method, path: url, headers };
+    open(options, (response) => readAnswer(response).then(resolve, reject))
+      .on('error', reject)
+      .end();
+    return promise;
+  }
+
+  return {
+    document: (await app.inject('/openapi.json')).json(),
+    askExample: (url) => send('GET', url, { authorization: authorization.valid ?? '' }),
+    ask({ method, path, query, headers, key }) {
+      const sent = Object.fromEntries(headers);
+      if (authorization[key]) sent.authorization = authorization[key];
+      return send(method, `${path}?${new URLSearchParams(query)}`, sent);
+    },
+    async [Symbol.asyncDispose]() {
+      agent.destroy();
+      await app.close();
+      await upstream.close();
+    },
+  };
+}
+
+/** A stream of events goes on for ever; it is left after its headers. */
+async function readAnswer(response: IncomingMessage): Promise<ReceivedAnswer> {
+  const { statusCode: status = 0, headers } = response;
+  if (headers['content-type']?.startsWith('text/event-stream')) {
+    response.destroy();
+    return { status, headers, body: null };
+  }
+  return { status, headers, body: await text(response) };
+}
