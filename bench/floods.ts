@@ -34,7 +34,7 @@ interface Round {
 
 print(describeMachine());
 print(`${rounds} × ${seconds} s; Pro client: ${connections} connections, flood: ${floodConnections} connections`);
-const server = fork(new URL('./hit-path/server.ts', import.meta.url), ['service']);
+const server = fork(new URL('./hit-path/server.ts', import.meta.url), ['service', '', 'hold-refusals', 'usual-limits']);
 const [{ port, keys }] = await once(server, 'message');
 const [apiKey, freeKey] = [keys.pro[0], keys.free[0]];
 

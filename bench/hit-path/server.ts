@@ -18,8 +18,8 @@ import { answerOfAuthority } from './authority.ts';
 /*
  * The measured server, in a process of its own. `bare` is Fastify that sends a Buffer with the headers it is given;
  * `service` is the whole service with its log and its metrics, the accounts in Redis or, without a URL, in an embedded
- * file. With `hold-refusals` after the URL it holds back refusals as in production. To any message it replies with the
- * processor time used so far, in microseconds.
+ * file. As in production, `hold-refusals` after the URL holds back refusals, and `usual-limits` after that keeps to the
+ * short-term limits of the plans. To any message it replies with the processor time used so far, in microseconds.
  */
 
 /** Enough for a run: a free account has 1,000 requests a day. */
@@ -48,7 +48,7 @@ function createBare([bytes, headers]: string[]): { app: FastifyInstance; keys: n
   return { app, keys: null };
 }
 
-async function createService([redisUrl, refusals]: string[]) {
+async function createService([redisUrl, refusals, limits]: string[]) {
   const upstream = await startUpstream((request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).end(answerOfAuthority(request.url));
   });
@@ -65,7 +65,7 @@ async function createService([redisUrl, refusals]: string[]) {
     access: {
       store: watchAdmissions(store, instruments),
       acceptsTestKeys: false,
-      burstLimits: { free: RATE, developer: RATE, pro: null },
+      ...(limits !== 'usual-limits' && { burstLimits: { free: RATE, developer: RATE, pro: null } }),
     },
     ...(refusals === 'hold-refusals' && { refusalLimits: REFUSAL_LIMITS }),
     instruments,
