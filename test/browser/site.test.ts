@@ -91,6 +91,20 @@ it.each(PAGES)(
   },
 );
 
+it('a board on a wall shows whole rows only', async () => {
+  const { page, context } = await openWindow(browser, { hosts: [new URL(front.url).host] });
+  await page.setViewportSize({ width: 1280, height: 500 });
+  await page.goto(`${front.url}/board/200070`);
+  await page.locator('#rows tr').first().waitFor();
+  const bottomsOf = (selector: string) =>
+    page.locator(selector).evaluateAll((all) => all.map((one) => one.getBoundingClientRect().bottom));
+  const [end = 0] = await bottomsOf('.rows');
+  const rows = await bottomsOf('#rows tr:visible');
+  expect(rows.length).toBeGreaterThan(1);
+  expect(rows.filter((bottom) => bottom > end)).toEqual([]);
+  await context.close();
+});
+
 it('a board on a wall says when its data is old, and recovers by itself', async () => {
   const { page, context } = await openWindow(browser, { hosts: [new URL(front.url).host] });
   await page.clock.install();

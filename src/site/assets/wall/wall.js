@@ -80,6 +80,15 @@ function drawRows(departures, serverNow) {
   find('rows').replaceChildren(...left.map(({ departure, milliseconds }) => rowOf(departure, milliseconds)));
   const alerts = new Set(left.flatMap(({ departure }) => departure.alerts));
   find('alerts').replaceChildren(...[...alerts].slice(0, 2).map((alert) => element('li', '', alert)));
+  hideCutRows();
+}
+
+/** Half a row at the bottom cannot be read. */
+function hideCutRows() {
+  const { bottom } = document.querySelector('.rows').getBoundingClientRect();
+  for (const row of [...find('rows').children].reverse()) {
+    if (row.getBoundingClientRect().bottom > bottom) row.hidden = true;
+  }
 }
 
 function rowOf({ route, mode, destination, platform, is_live }, milliseconds) {
