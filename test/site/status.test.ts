@@ -64,7 +64,7 @@ it('says that everything answers only where everything was asked', async () => {
   const headers = { authorization: `Bearer ${front.testKey}` };
   const page = async () => (await front.app.inject({ url: '/status', headers: { accept: 'text/html' } })).body;
   await front.app.inject({ url: '/v1/departures?stop=200070', headers });
-  expect(await page()).toContain('<h1>What was asked answers</h1>');
+  expect(await page()).toContain('<h1>Every operation that was asked answers</h1>');
   for (const path of ['boards', 'nearby', 'stops/search', 'trips'])
     await front.app.inject({ url: `/v1/${path}`, headers });
   expect(await page()).toContain('<h1>Everything answers</h1>');
