@@ -42,7 +42,9 @@ function headline({ verdict, windows }: Report): string {
     case 'idle':
       return 'Nothing asked in the last five minutes';
     case 'ok':
-      return asked.length === windows[0]?.operations.length ? 'Everything answers' : 'Every operation that was asked answers';
+      return asked.length === windows[0]?.operations.length
+        ? 'Everything answers'
+        : 'Every operation that was asked answers';
   }
 }
 
