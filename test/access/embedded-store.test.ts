@@ -24,6 +24,7 @@ afterEach(() => rmSync(directory, { recursive: true }));
 /** Starts a process that writes, and kills it in the middle; what it had acknowledged by then. */
 async function writeUntilKilled(): Promise<{ keys: string[]; counted: Map<string, number> }> {
   const child = spawn(process.execPath, [PROGRAM, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const closed = once(child, 'close');
   let out = '';
   child.stdout.on('data', (chunk) => {
     out += chunk;
@@ -31,7 +32,6 @@ async function writeUntilKilled(): Promise<{ keys: string[]; counted: Map<string
   const deadline = Date.now() + 20_000;
   while (out.length < 20_000 && Date.now() < deadline) await sleep(20);
   await sleep(Math.random() * 200);
-  const closed = once(child, 'close');
   child.kill('SIGKILL');
   await closed;
 
