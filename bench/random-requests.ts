@@ -27,7 +27,7 @@ const statuses: Record<string, number> = {};
 const blocks: Block[] = [];
 let socket: Socket | undefined;
 
-// What is compiled or read for the first time is no cost of a request.
+// Warm-up: code that is compiled and files that are read for the first time are no cost of a request.
 for (const request of randomRequests(BATCH, Number(seed) - 1)) await ask(request);
 await measure();
 for (let sent = 0; sent < Number(requests); sent += BATCH) {

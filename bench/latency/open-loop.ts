@@ -45,7 +45,7 @@ export async function sendAtRate(options: {
   for (const { socket } of free) socket.removeAllListeners('close').destroy();
   return load;
 
-  /** What is due while no connection is free is sent with the next answer. */
+  /** Sends the requests that are due. Where no connection is free, a request waits for the next answer. */
   function sendDue(): void {
     const now = performance.now();
     while (sent < total) {

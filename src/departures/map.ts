@@ -62,7 +62,7 @@ function mapStopEvent(event: StopEvent, stopName: string): ListedDeparture {
   try {
     return mapDeparture(event, stopName, { statuses, isOff });
   } catch (error) {
-    // What is missing from a cancelled departure is no fault of the answer.
+    // A cancelled departure may lack fields; it counts as cancelled then, not as malformed.
     throw isOff ? new LeftOut('cancelled', { cause: error }) : error;
   }
 }

@@ -7,7 +7,7 @@ import { z } from 'zod';
  */
 
 /**
- * What is read at most; the rest is not looked at, so that one answer cannot keep the process busy. The longest real
+ * Bounds on what is read of an answer; elements beyond them are not looked at, so that one answer cannot keep the process busy. The longest real
  * lists had 40 departures, 8 journeys of 5 legs, and 6 elements of other kinds.
  */
 const MAX_STOP_EVENTS = 200;

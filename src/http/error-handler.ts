@@ -38,7 +38,7 @@ export const errorHandler = fp(
   { name: 'error-handler' },
 );
 
-/** What is wrong with an admitted request is bounded by the limits of its account. */
+/** Refusals of an admitted request are bounded by the limits of its account. */
 function isRefusal({ statusCode }: ApiError, { admission }: FastifyRequest): boolean {
   return statusCode < 500 && admission?.kind !== 'admitted';
 }

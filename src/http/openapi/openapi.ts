@@ -4,7 +4,7 @@ import { type Operation, streamPath } from '../../operation.ts';
 import { answersOf, ERROR_SCHEMA, HEADER_COMPONENTS, PARAMETER_COMPONENTS, streamAnswersOf } from './answers.ts';
 import { toComponents, toParameters } from './schema.ts';
 
-/** What is said beside the operations. */
+/** The parts of the document beside the operations. */
 interface About {
   publicUrl: string;
   docsUrl: string;

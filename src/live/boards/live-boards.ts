@@ -104,7 +104,7 @@ export function createLiveBoards(options: LiveBoardsOptions): LiveBoards {
       const view = look(stop, request);
       const due = request.at === null ? stop.changes.findDue(now()) : null;
       if (!view.question && !due) return toBoard(stop, view, needed, pages);
-      // What is asked for other times of the day would push the present out of the timeline.
+      // Pages for other times of the day would push the present out of the timeline.
       if (request.at !== null) return null;
       if (!isShared) {
         isShared = true;

@@ -5,7 +5,7 @@ import { type ChangeLog, createChangeLog, type SettledChanges } from '../timelin
 import { addPage, type Timeline, type TimelinePage } from '../timeline/timeline.ts';
 import type { BoardEvent } from './board-event.ts';
 
-/** What is known of one stop. Its timeline is replaced when it grows, never changed. */
+/** The timeline of one stop. It is replaced when it grows, never changed. */
 export interface StopTimeline {
   readonly stopId: string;
   stopName: string;
