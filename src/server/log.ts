@@ -1,7 +1,7 @@
 import { type Logger, pino } from 'pino';
 
 /** Handing a text to the background costs as much as answering a request from the cache. */
-const ENOUGH_LETTERS = 8192;
+const ENOUGH_LETTERS = 16_384;
 const MAX_WAIT_MS = 100;
 
 /**
