@@ -56,12 +56,11 @@ export function createFinishedAnswers({ maxBytes, now }: { maxBytes: number; now
       return answer.priority !== null && isHigher(priority, answer.priority) ? null : answer;
     },
     keep(key, priority, { body: content, freshness, changesAt = Number.POSITIVE_INFINITY }) {
-      const text = JSON.stringify(content);
-      const bytes = ownBytes(text);
+      const bytes = ownBytes(JSON.stringify(content));
       const before = answers.peek(key)?.body;
       const body = before?.bytes.equals(bytes)
         ? before
-        : { content, etag: weakEtag(content, text), bytes, encoded: new Map() };
+        : { content, etag: weakEtag(content, bytes), bytes, encoded: new Map() };
       const answer: FinishedAnswer = {
         key,
         body,
@@ -98,9 +97,13 @@ function sizeOf({ body: { bytes, encoded } }: FinishedAnswer, key: string): numb
 
 /**
  * Weak, because it names the same answer in every encoding, and whenever it was retrieved: a caller who has the answer
- * learns from `Age` how fresh it is. `text` is the content as JSON.
+ * learns from `Age` how fresh it is. `bytes` are the content as JSON.
  */
-function weakEtag(content: object, text: string): string {
+function weakEtag(content: object, bytes: Buffer): string {
   const retrieved = 'retrieved_at' in content ? `"retrieved_at":${JSON.stringify(content.retrieved_at)}` : '';
-  return `W/"${createHash('sha1').update(text.replace(retrieved, '')).digest('base64url')}"`;
+  const hash = createHash('sha1');
+  const at = bytes.indexOf(retrieved);
+  if (at < 0) hash.update(bytes);
+  else hash.update(bytes.subarray(0, at)).update(bytes.subarray(at + retrieved.length));
+  return `W/"${hash.digest('base64url')}"`;
 }
