@@ -17,7 +17,7 @@ const QUESTIONS = [
   { url: '/v1/probe/five', status: 200, count: 5 },
   { url: '/v1/probe/failing', status: 504, count: 0 },
 ];
-const ROUNDS = 15;
+const ROUNDS = 10;
 const PAUSE_MS = 30;
 
 let redis: TestRedis;

@@ -10,6 +10,8 @@ export interface Scene {
   instances: Instances;
 }
 
+const LATE_MS = 1000;
+
 /** What goes wrong, each until it is over. */
 export const FAULTS = {
   async 'Redis freezes'({ redis }: Scene) {
@@ -24,6 +26,14 @@ export const FAULTS = {
   },
   async 'connections to Redis break'({ proxy }: Scene) {
     proxy.cut();
+  },
+  async 'connections to Redis break, and what was on its way arrives a second later'({ proxy }: Scene) {
+    const { roundTripMs } = proxy;
+    proxy.roundTripMs = 2 * LATE_MS;
+    await sleep(Math.random() * 500);
+    proxy.cut();
+    proxy.roundTripMs = roundTripMs;
+    await sleep(LATE_MS);
   },
   async 'an instance freezes'({ instances }: Scene) {
     const instance = anyOf(instances);
