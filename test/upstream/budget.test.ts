@@ -88,6 +88,32 @@ describe('the budget of calls', () => {
     expect(upstream.calls.length).toBeGreaterThan(500);
   });
 
+  it('has calls for pages of timetables when it has none for other questions', async () => {
+    const { clock, protection } = createProtected({ limits: { rps: 5, dailyBudget: 2400 } });
+    for (let stop = 0; stop < 100; stop++) {
+      settle(protection.ask({ ...DEPARTURES, stopId: `${stop}` }, { priority: 'high' }));
+      await clock.advance(250);
+    }
+    const last = settle(protection.ask({ ...DEPARTURES, stopId: 'a' }, { priority: 'high' }));
+    const page = settle(protection.ask({ ...DEPARTURES, stopId: 'b' }, { priority: 'low', purpose: 'timetable' }));
+    await clock.advance(1000);
+    expect(last.outcome.error).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+    expect(page.outcome.error).toBeUndefined();
+  });
+
+  it('asks with the purpose of the timetable when such a question joins one under way', async () => {
+    const { clock, protection } = createProtected({ limits: { rps: 5, dailyBudget: 2400 } });
+    for (let stop = 0; stop < 40; stop++) {
+      settle(protection.ask({ ...DEPARTURES, stopId: `${stop}` }, { priority: 'high' }));
+      await clock.advance(250);
+    }
+    const asked = [1, 2, 3, 4, 5, 6].map((one) => settle(protection.ask({ ...DEPARTURES, stopId: `new ${one}` })));
+    settle(protection.ask({ ...DEPARTURES, stopId: 'new 6' }, { purpose: 'timetable' }));
+    await clock.advance(3000);
+    expect(asked.slice(0, 5).every(({ outcome }) => outcome.error)).toBe(true);
+    expect(asked[5]?.outcome.error).toBeUndefined();
+  });
+
   it('gives each key a budget of its own', async () => {
     const { clock, protection, upstreams } = createProtected({ keys: 2 });
     for (let one = 0; one < 10; one++) settle(protection.ask({ ...DEPARTURES, stopId: `${one}` }));

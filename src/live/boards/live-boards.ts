@@ -76,7 +76,8 @@ export function createLiveBoards(options: LiveBoardsOptions): LiveBoards {
 
   async function find(request: BoardRequest): Promise<LiveBoard | null> {
     const { stopId, modes, at } = request;
-    const stop = await timelines.open(stopId);
+    const known = await timelines.open(stopId);
+    const stop = known ?? (await getToKnow(request));
     if (!stop) return fallBack('nothing known of the stop');
     const needed = at !== null && at > now() + HORIZON_MS ? [] : listNeededFeeds(stop.timeline, modes);
     if (at === null) {
@@ -89,7 +90,17 @@ export function createLiveBoards(options: LiveBoardsOptions): LiveBoards {
     if (mode === 'shadow') return fallBack('shadow');
     const gap = findGap(needed, feeds.states(), now());
     if (gap) return fallBack(gap.problem, gap.source);
-    return (await readOn(stop, request, needed)) ?? fallBack('not covered');
+    return (await readOn(stop, request, needed, known ? 0 : 1)) ?? fallBack('not covered');
+  }
+
+  /** Asks for the timetable of a stop of which nothing is known. Null when no board could be made of it. */
+  async function getToKnow(request: BoardRequest): Promise<StopTimeline | null> {
+    const { stopId, modes, at } = request;
+    const isFed = listLivingFeeds(feeds.states(), now()).some((feed) => feed.modes.some((one) => modes.includes(one)));
+    if (mode === 'shadow' || at !== null || !isFed) return null;
+    const page = await ask(request, { at, modes: [...modes] }, {});
+    if (page) await keep(stopId, [page], null);
+    return timelines.open(stopId);
   }
 
   function fallBack(reason: string, feed = ''): null {
@@ -98,8 +109,13 @@ export function createLiveBoards(options: LiveBoardsOptions): LiveBoards {
   }
 
   /** Asks for what is missing, page by page, and about what the feeds cannot say. */
-  async function readOn(stop: StopTimeline, request: BoardRequest, needed: FeedSourceId[]): Promise<LiveBoard | null> {
-    let pages = 0;
+  async function readOn(
+    stop: StopTimeline,
+    request: BoardRequest,
+    needed: FeedSourceId[],
+    pagesRead: number,
+  ): Promise<LiveBoard | null> {
+    let pages = pagesRead;
     for (let isShared = false; ; ) {
       const view = look(stop, request);
       const due = request.at === null ? stop.changes.findDue(now()) : null;
@@ -140,18 +156,22 @@ export function createLiveBoards(options: LiveBoardsOptions): LiveBoards {
     const about = view.question ? null : due;
     const question = view.question ?? questionAbout(stop, about);
     if (about) stop.changes.asked(now());
-    const options: AskOptions = {
+    const page = await ask(request, question, {
       // Where there is something to show, nobody waits long for more.
       ...(view.calls.some(request.counts) && { signal: AbortSignal.timeout(PATIENCE_MS) }),
       // When calls are short, boards that would be incomplete go first.
-      ...(about && { priority: 'low' }),
-    };
-    const page = await request.readPage(question, options).catch((error) => {
-      if (error instanceof ApiError) return null;
-      throw error;
+      ...(about && { priority: 'low', purpose: 'refresh' }),
     });
     if (!page) return false;
     return keep(stop.stopId, [page], about);
+  }
+
+  /** Null when there is no answer. */
+  function ask(request: BoardRequest, question: TimelineQuestion, options: AskOptions): Promise<BoardPage | null> {
+    return request.readPage(question, { purpose: 'timetable', ...options }).catch((error) => {
+      if (error instanceof ApiError) return null;
+      throw error;
+    });
   }
 
   function questionAbout(stop: StopTimeline, change: Change | null): TimelineQuestion {

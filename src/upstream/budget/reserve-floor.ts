@@ -4,14 +4,14 @@ import { accountsOf, type Ticket } from './ticket.ts';
 
 /**
  * What gives way first when calls are scarce. A floor is the part of the reserve (`pace.ts`) that has to be left after
- * a call: the higher the floor, the earlier the call is refused. Refreshes are refused before new questions, and rare
- * questions before popular ones, because the answer to a popular question serves more requests.
+ * a call: the higher the floor, the earlier the call is refused. Refreshes are refused before new questions, rare
+ * questions before popular ones, and pages of timetables last, because they serve more and more requests.
  */
 const RESERVE_FLOORS = {
-  background: { refresh: 0.85, askRare: 0.85, askPopular: 0.85 },
-  low: { refresh: 0.4, askRare: 0.3, askPopular: 0.25 },
-  normal: { refresh: 0.38, askRare: 0.2, askPopular: 0.15 },
-  high: { refresh: 0.36, askRare: 0.1, askPopular: 0 },
+  background: { refresh: 0.85, askRare: 0.85, askPopular: 0.85, timetable: 0.85 },
+  low: { refresh: 0.4, askRare: 0.3, askPopular: 0.25, timetable: 0.06 },
+  normal: { refresh: 0.38, askRare: 0.2, askPopular: 0.15, timetable: 0.04 },
+  high: { refresh: 0.36, askRare: 0.12, askPopular: 0.09, timetable: 0.02 },
 } as const satisfies Record<Priority, Record<Exclude<Ticket['purpose'], 'feed'>, number>>;
 
 /** A poll of a feed is refused last, because it spares hundreds of questions. */

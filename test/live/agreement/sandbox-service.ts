@@ -44,7 +44,8 @@ export function createSandboxService() {
         const feed = openFeed(readFeed(feedAnswer(authority, FEEDS[source], moment / 1000)));
         const accepted = { at: moment, headerAt: feed.headerAt, tripCount: feed.tripCount };
         const health = { accepted, headerSince: moment, refusedInARow: 0, refusal: null };
-        return [source, { feed, health, matchRate: NOTHING_COMPARED, intervalMs: FEED_SOURCES[source].intervalMs }];
+        const { intervalMs } = FEED_SOURCES[source];
+        return [source, { feed, health, matchRate: NOTHING_COMPARED, intervalMs, polledAt: moment }];
       }),
     );
   }
