@@ -1,7 +1,7 @@
 import type { Ask } from '../efa/ask.ts';
 import type { BoardEvent } from '../live/boards/board-event.ts';
 import type { BoardCall } from '../live/boards/board-view.ts';
-import type { BoardPage } from '../live/boards/live-boards.ts';
+import type { BoardPage } from '../live/boards/timetable-pages.ts';
 import type { TimelineQuestion } from '../live/timeline/timeline-question.ts';
 import type { FindContext } from '../operation.ts';
 import { fromSydneyWallClock, toSydneyWallClock } from '../transit/time.ts';
