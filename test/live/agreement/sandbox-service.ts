@@ -22,20 +22,23 @@ const SOURCES = Object.keys(FEED_SOURCES) as FeedSourceId[];
 
 export type Body = Awaited<ReturnType<typeof departuresOperation.find>>['body'];
 
-/** Boards of the sandbox, found in both ways at the same moment, without sockets. The clock is moved by hand. */
-export function createSandboxService() {
+/**
+ * Boards of the sandbox, found in both ways at the same moment, without sockets. The clock is moved by hand. `layer` is
+ * put around the authority.
+ */
+export function createSandboxService(layer = (ask: Ask): Ask => ask) {
   const authority = createAuthority(readNetwork());
   let moment = 0;
   let states = new Map<FeedSourceId, FeedState>();
   const boardCounts = new Map<string, number>();
   const now = () => new Date(moment);
 
-  const ask: Ask = async (question) => {
+  const ask = layer(async (question) => {
     const seconds = Math.floor(moment / MINUTE_MS) * 60;
     const answer = departureAnswer(authority, new URLSearchParams(toRequest(question).query), seconds);
     const payload = payloadSchemaOf(question).parse(JSON.parse(JSON.stringify(answer)));
-    return { payload, retrievedAt: now() };
-  };
+    return { payload: payload as never, retrievedAt: now() };
+  });
 
   /** Every feed, read at this very moment. */
   function readFeeds(): Map<FeedSourceId, FeedState> {
