@@ -25,7 +25,7 @@ export function joinTicket(ticket: Ticket, { priority, purpose, accounts }: Tick
 /** Stands for all requests without an account, such as those of the service's own pages. */
 export const NO_ACCOUNT = '';
 
-export function accountsOf({ accounts }: Ticket): string[] {
+export function accountsOf({ accounts }: Pick<Ticket, 'accounts'>): string[] {
   const names = accounts.flatMap((set) => (set.size > 0 ? [...set] : [NO_ACCOUNT]));
   return names.length > 0 ? names : [NO_ACCOUNT];
 }
