@@ -8,7 +8,7 @@ import { createLocalAdmission, type KnownCaller } from './local-admission.ts';
 import { createPendingCounts } from './pending-counts.ts';
 import { PLANS } from './plan.ts';
 import { createSettlement } from './settlement.ts';
-import type { AdmissionAnswer, Counter } from './store.ts';
+import type { AdmissionAnswer, AdmissionRequest, Counter } from './store.ts';
 
 export interface AdmissionControl {
   /**
@@ -75,18 +75,16 @@ export function createAdmissionControl(options: {
   async function askStore(key: ApiKey, day: UtcDay, count: number): Promise<Admission | null> {
     const { accountId, hash: keyHash } = key;
     if (pending.has(accountId) && !(await settlement.settle(accountId))) return admitWhileAway(key, day, count);
-    const call = store.admit({ accountId, keyHash, day, count, sender: pending.sender });
+    const request = { accountId, keyHash, day, count, sender: pending.senderOf(accountId, day) };
+    const call = store.admit(request);
     try {
-      return learn(key, day, count, await presence.watch(accountId, call));
+      const answer = await presence.watch(accountId, call);
+      if (answer.kind === 'admitted') pending.received(request, answer.usedBySender);
+      return local.learn(key, day, count, answer);
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
-      return admitWithoutAnswer(key, day, count, call);
+      return admitWithoutAnswer(key, request, call);
     }
-  }
-
-  function learn(key: ApiKey, day: UtcDay, count: number, answer: AdmissionAnswer): Admission | null {
-    if (answer.kind === 'admitted') pending.received(key.accountId, day, answer.usedBySender);
-    return local.learn(key, day, count, answer);
   }
 
   function admitWhileAway(key: ApiKey, day: UtcDay, count: number): Admission {
@@ -96,13 +94,17 @@ export function createAdmissionControl(options: {
   }
 
   /** The store may have counted the request although its answer does not come: it must count once in the end. */
-  function admitWithoutAnswer(key: ApiKey, day: UtcDay, count: number, call: Promise<AdmissionAnswer>): Admission {
-    const { accountId } = key;
+  function admitWithoutAnswer(
+    key: ApiKey,
+    request: Required<AdmissionRequest>,
+    call: Promise<AdmissionAnswer>,
+  ): Admission {
+    const { accountId, day, count } = request;
     const admission = local.admitWhileAway(key, day, count);
     const isServed = admission?.kind === 'admitted';
     call.then(
       (answer) => {
-        if (answer.kind === 'admitted') pending.received(accountId, day, answer.usedBySender);
+        if (answer.kind === 'admitted') pending.received(request, answer.usedBySender);
         countLater(accountId, day, count * (Number(isServed) - Number(answer.kind === 'admitted')));
       },
       (error: UnavailableError) => {

@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { isHigher, type Priority } from '../efa/ask.ts';
 import type { Finding } from '../operation.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import { type Encoding, encode, ownBytes } from './encoding.ts';
+import { writeJson } from './json-writer.ts';
 
 /** A body, its bytes and their encoded forms, each made once. */
 interface FinishedBody<Body extends object = object> {
@@ -25,7 +26,7 @@ export interface FinishedAnswer<Body extends object = object> {
 
 export interface FinishedAnswers {
   find(key: string, priority: Priority): FinishedAnswer | null;
-  keep(key: string, priority: Priority, finding: Finding): FinishedAnswer;
+  keep(key: string, priority: Priority, finding: Finding): Promise<FinishedAnswer>;
   /** A promise only the first time, while the body is being encoded. */
   bytesOf(answer: FinishedAnswer, encoding: Encoding): Buffer | Promise<Buffer>;
 }
@@ -55,12 +56,13 @@ export function createFinishedAnswers({ maxBytes, now }: { maxBytes: number; now
       if (!answer || leftMs <= 0 || leftMs > MINUTE_MS) return null;
       return answer.priority !== null && isHigher(priority, answer.priority) ? null : answer;
     },
-    keep(key, priority, { body: content, freshness, changesAt = Number.POSITIVE_INFINITY }) {
-      const bytes = ownBytes(JSON.stringify(content));
+    async keep(key, priority, { body: content, freshness, changesAt = Number.POSITIVE_INFINITY }) {
+      const text = await writeJson(content);
+      const bytes = ownBytes(text);
       const before = answers.peek(key)?.body;
       const body = before?.bytes.equals(bytes)
         ? before
-        : { content, etag: weakEtag(content, bytes), bytes, encoded: new Map() };
+        : { content, etag: weakEtag(content, text), bytes, encoded: new Map() };
       const answer: FinishedAnswer = {
         key,
         body,
@@ -97,13 +99,9 @@ function sizeOf({ body: { bytes, encoded } }: FinishedAnswer, key: string): numb
 
 /**
  * Weak, because it names the same answer in every encoding, and whenever it was retrieved: a caller who has the answer
- * learns from `Age` how fresh it is. `bytes` are the content as JSON.
+ * learns from `Age` how fresh it is. `text` is the content as JSON.
  */
-function weakEtag(content: object, bytes: Buffer): string {
+function weakEtag(content: object, text: string): string {
   const retrieved = 'retrieved_at' in content ? `"retrieved_at":${JSON.stringify(content.retrieved_at)}` : '';
-  const hash = createHash('sha1');
-  const at = bytes.indexOf(retrieved);
-  if (at < 0) hash.update(bytes);
-  else hash.update(bytes.subarray(0, at)).update(bytes.subarray(at + retrieved.length));
-  return `W/"${hash.digest('base64url')}"`;
+  return `W/"${hash('sha1', text.replace(retrieved, ''), 'base64url')}"`;
 }

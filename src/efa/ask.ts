@@ -9,6 +9,11 @@ export interface EfaAnswer<Payload> {
   freshness?: Freshness;
 }
 
+/** An answer as it came from the authority. `json` is its text in UTF-8, which caches keep. */
+export interface ReceivedAnswer<Payload> extends EfaAnswer<Payload> {
+  json: Buffer;
+}
+
 /** How urgent a call is, the least urgent first. */
 export const PRIORITIES = ['background', 'low', 'normal', 'high'] as const;
 export type Priority = (typeof PRIORITIES)[number];
@@ -21,12 +26,18 @@ export const MOST_WAITING: Readonly<Record<Priority, number>> = {
   high: 32,
 };
 
+/**
+ * What a call is for: to replace a stale answer, to answer a rare or a popular question, to read on in the timetable of
+ * a stop, from which many later boards are made, or to poll a feed.
+ */
+export type CallPurpose = 'refresh' | 'askRare' | 'askPopular' | 'timetable' | 'feed';
+
 /** For the layers that ration calls; the client itself uses the signal only. */
 export interface AskOptions {
   /** `low` unless given. */
   priority?: Priority;
-  /** What the call is for; set next to the authority, for the metrics. */
-  purpose?: string;
+  /** By what is kept of the answer and how often it is asked for, unless given. */
+  purpose?: CallPurpose;
   /** Names of the accounts that wait for the answer. Accounts may join while the question is on its way. */
   accounts?: ReadonlySet<string>;
   /** Ends the waiting. A call that other requests wait for goes on. */
@@ -41,6 +52,12 @@ export type Ask = <Asked extends Question>(
   question: Asked,
   options?: AskOptions,
 ) => Promise<EfaAnswer<PayloadOf<Asked>>>;
+
+/** `Ask` of the client, next to the authority. */
+export type AskAuthority = <Asked extends Question>(
+  question: Asked,
+  options?: AskOptions,
+) => Promise<ReceivedAnswer<PayloadOf<Asked>>>;
 
 export function isHigher(one: Priority, other: Priority): boolean {
   return PRIORITIES.indexOf(one) > PRIORITIES.indexOf(other);

@@ -19,8 +19,18 @@ describe('answers that are kept', () => {
     await clock.advance(15_000);
     const { value } = await ask();
     expect(upstream.calls).toHaveLength(2);
-    expect(value?.payload).toMatchObject({ number: 2 });
+    expect(value?.payload).toMatchObject({ stopEvents: [{ number: 2 }] });
     expect(value?.freshness?.shortage).toBeNull();
+  });
+
+  it('waits for a slow call, and gives up sooner only when a stale answer is at hand', async () => {
+    const { clock, upstream, ask } = createProtected();
+    upstream.latencyMs = 6000;
+    const first = await ask();
+    expect(first.value?.freshness).toMatchObject({ source: 'upstream', shortage: null });
+    await clock.advance(20_000);
+    const second = await ask();
+    expect(second.value?.freshness).toMatchObject({ source: 'cache', shortage: 'failing' });
   });
 
   it('makes one call for 500 equal questions at the same instant', async () => {
@@ -51,7 +61,7 @@ describe('answers that are kept', () => {
     leaving.abort();
     await clock.advance(1000);
     expect(left.outcome.error).toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
-    expect(stayed.outcome.value?.payload).toMatchObject({ number: 1 });
+    expect(stayed.outcome.value?.payload).toMatchObject({ stopEvents: [{ number: 1 }] });
   });
 
   it('answers questions that are written differently but ask the same with one call', async () => {
