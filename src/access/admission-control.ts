@@ -4,7 +4,7 @@ import { UnavailableError } from '../redis/unavailable-error.ts';
 import type { Admission, Caller } from './admission.ts';
 import { type UtcDay, utcDay } from './day.ts';
 import type { ApiKey } from './keys.ts';
-import { createLocalAdmission } from './local-admission.ts';
+import { createLocalAdmission, type KnownCaller } from './local-admission.ts';
 import { createPendingCounts } from './pending-counts.ts';
 import { PLANS } from './plan.ts';
 import { createSettlement } from './settlement.ts';
@@ -16,12 +16,12 @@ export interface AdmissionControl {
    * that counts as several is admitted when all of them fit into the day.
    */
   admit(key: ApiKey, options?: { count?: number; day?: UtcDay }): Promise<Admission | null>;
-  /** The same, where that can be said without asking the store; else undefined. */
-  recall(key: ApiKey): Admission | null | undefined;
+  /** The same, where that can be said without asking the store; else undefined. `caller` as `callerOf` says. */
+  recall(key: ApiKey, caller: KnownCaller | null): Admission | null | undefined;
   /** Whether the store has said in the last seconds that there is no such key. */
   isUnknown(key: ApiKey): boolean;
   /** The account of a key that the store has confirmed in the last ten minutes; null for any other key. */
-  callerOf(key: ApiKey): Caller | null;
+  callerOf(key: ApiKey): KnownCaller | null;
   /** A request that is refused without being counted. */
   throttled(caller: Caller): Admission;
   /**
@@ -54,14 +54,19 @@ export function createAdmissionControl(options: {
     key: ApiKey,
     { count = 1, day = utcDay(now()) }: { count?: number; day?: UtcDay } = {},
   ): Promise<Admission | null> {
-    const recalled = recall(key, day, count);
+    const recalled = recall(key, local.callerOf(key), day, count);
     if (recalled !== undefined) return recalled;
     return presence.isAway(key.accountId) ? admitWhileAway(key, day, count) : askStore(key, day, count);
   }
 
-  function recall(key: ApiKey, day = utcDay(now()), count = 1): Admission | null | undefined {
+  function recall(
+    key: ApiKey,
+    caller: KnownCaller | null,
+    day = utcDay(now()),
+    count = 1,
+  ): Admission | null | undefined {
     if (local.isUnknown(key)) return null;
-    const recalled = store.isRemote ? local.recall(key, day, count) : null;
+    const recalled = caller && store.isRemote ? local.recall(caller, day, count) : null;
     if (recalled?.kind === 'admitted') countLater(key.accountId, day, count);
     return recalled ?? undefined;
   }
@@ -119,7 +124,7 @@ export function createAdmissionControl(options: {
 
   return {
     admit,
-    recall: (key) => recall(key),
+    recall: (key, caller) => recall(key, caller),
     isUnknown: local.isUnknown,
     callerOf: local.callerOf,
     throttled(caller) {
