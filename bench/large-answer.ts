@@ -1,6 +1,6 @@
 import { deserialize, serialize } from 'node:v8';
 import { readJson } from '#src/efa/answer/json-reader.ts';
-import type { Ask } from '#src/efa/ask.ts';
+import type { AskAuthority } from '#src/efa/ask.ts';
 import { payloadSchemaOf, type Question } from '#src/efa/question.ts';
 import { noLiveBoards } from '#src/live/boards/live-boards.ts';
 import { tripsOperation } from '#src/trips/operation.ts';
@@ -55,8 +55,9 @@ function answerOf(size: number): string {
 async function findTrips(bytes: Buffer): Promise<unknown> {
   const upstream = (async () => ({
     payload: payloadSchemaOf(QUESTION).parse(await readJson(bytes)),
+    json: bytes,
     retrievedAt: new Date(NOW),
-  })) as unknown as Ask;
+  })) as unknown as AskAuthority;
   const limits = { rps: Number.POSITIVE_INFINITY, dailyBudget: 1e12 };
   const { ask } = protectUpstream({ asks: [upstream], limits, log: silent });
   const query = tripsOperation.query.parse({ from: '202091', to: 'G2095102' });

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Ask } from '#src/efa/ask.ts';
+import type { AskAuthority } from '#src/efa/ask.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
+import { receivedAnswer } from '#test/support/received-answer.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
@@ -12,12 +13,11 @@ const MAX_CACHE_BYTES = 64 * 1024 * 1024;
 const MEGABYTE = 1024 * 1024;
 const silent = { info() {}, warn() {}, error() {} };
 
-const upstream: Ask = async (question) => {
+const upstream: AskAuthority = async (question) => {
   // Half of it can be packed, half cannot.
   const noise = crypto.getRandomValues(Buffer.alloc(Number(kilobytes) * 256)).toString('hex');
   const text = `${JSON.stringify(question).padEnd(Number(kilobytes) * 512)}${noise}`;
-  const payload = { systemMessages: [], locations: [], stopEvents: [text], journeys: [] };
-  return { payload: payload as never, retrievedAt: new Date() };
+  return receivedAnswer(question, { stopEvents: [text] }, new Date());
 };
 const { ask, state } = protectUpstream({
   asks: [upstream],

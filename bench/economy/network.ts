@@ -1,6 +1,7 @@
-import type { Ask } from '#src/efa/ask.ts';
+import type { AskAuthority } from '#src/efa/ask.ts';
 import type { Question } from '#src/efa/question.ts';
 import { type Clock, sleep } from '#src/upstream/clock.ts';
+import { receivedAnswer } from '#test/support/received-answer.ts';
 
 const STOPS_NEARBY = 10;
 
@@ -13,13 +14,12 @@ export function stopsNear(place: number, stops: number): number[] {
 export const stopId = (stop: number) => String(200_000 + stop);
 
 /** An authority on the simulated clock that records its calls. At every stop something leaves. */
-export function createAuthority(clock: Clock, random: () => number): { ask: Ask; calls: number[] } {
+export function createAuthority(clock: Clock, random: () => number): { ask: AskAuthority; calls: number[] } {
   const calls: number[] = [];
-  const ask: Ask = async (question) => {
+  const ask: AskAuthority = async (question) => {
     calls.push(clock.now());
     await sleep(clock, 150 + 450 * random());
-    const payload = { systemMessages: [], ...recordsFor(question) };
-    return { payload: payload as never, retrievedAt: new Date(clock.now()) };
+    return receivedAnswer(question, recordsFor(question), new Date(clock.now()));
   };
   return { ask, calls };
 }

@@ -1,5 +1,5 @@
-import type { Ask } from '#src/efa/ask.ts';
-import { payloadSchemaOf, toRequest } from '#src/efa/question.ts';
+import type { AskAuthority } from '#src/efa/ask.ts';
+import { toRequest } from '#src/efa/question.ts';
 import { readFeed } from '#src/live/feed/feed-reader.ts';
 import { HEADER } from '#src/live/feed/packed-feed.ts';
 import type { FeedSourceId } from '#src/live/polling/feed-source.ts';
@@ -8,12 +8,13 @@ import { createAuthority as createSandboxAuthority } from '#src/sandbox/authorit
 import { FEEDS } from '#src/sandbox/feeds/feed.ts';
 import { feedAnswer } from '#src/sandbox/feeds/feed-answer.ts';
 import { type Clock, sleep } from '#src/upstream/clock.ts';
+import { receivedAnswer } from '#test/support/received-answer.ts';
 import { recordsFor } from './network.ts';
 import { createTimetabledNetwork } from './timetabled-network.ts';
 
 /** An authority with timetables and feeds, on the simulated clock. */
 export interface TimetableAuthority {
-  ask: Ask;
+  ask: AskAuthority;
   /** Stands for the bytes of a feed; `readFeed` makes the packed form of it. */
   fetchFeed(source: FeedSourceId): Promise<Buffer>;
   readFeed(bytes: Uint8Array): Promise<ArrayBuffer>;
@@ -34,16 +35,16 @@ export function createTimetableAuthority(clock: Clock, random: () => number, sto
   const polls: number[] = [];
   const seconds = () => Math.floor(clock.now() / 1000);
 
-  const ask: Ask = async (question) => {
+  const ask: AskAuthority = async (question) => {
     calls.push(clock.now());
     await sleep(clock, 150 + 450 * random());
     const retrievedAt = new Date(clock.now());
     if (question.kind !== 'departureMonitor' || !sandbox.index.stopById.has(question.stopId)) {
-      return { payload: { systemMessages: [], ...recordsFor(question) } as never, retrievedAt };
+      return receivedAnswer(question, recordsFor(question), retrievedAt);
     }
     const minute = seconds() - (seconds() % MINUTE_SECONDS);
     const answer = departureAnswer(sandbox, new URLSearchParams(toRequest(question).query), minute);
-    return { payload: payloadSchemaOf(question).parse(answer), retrievedAt };
+    return receivedAnswer(question, answer, retrievedAt);
   };
 
   function packedFeed(source: FeedSourceId): ArrayBuffer {

@@ -48,7 +48,7 @@ export async function timeStages(
   const validate = await cpuOf(() => readPayload(json));
   // Mapping reads each record too.
   const validateAndMap = await cpuOf(() => find(context));
-  const pack = await cpuOf(() => cache.keep('key', FRESHNESS_WINDOWS.trips, { payload, retrievedAt }));
+  const pack = await cpuOf(() => cache.keep('key', FRESHNESS_WINDOWS.trips, { payload, json: bytes, retrievedAt }));
   const render = await cpuOf(() => finished.keep('key', 'low', finding));
   return { parse, validate, map: validateAndMap - validate, pack, render };
 }

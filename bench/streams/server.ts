@@ -1,11 +1,11 @@
 import type { AddressInfo } from 'node:net';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { buildApp } from '#src/app.ts';
-import type { Ask } from '#src/efa/ask.ts';
-import { departureMonitorSchema } from '#src/efa/payload.ts';
+import type { AskAuthority } from '#src/efa/ask.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { departureMonitor } from '#test/support/departure-monitor.ts';
+import { receivedAnswer } from '#test/support/received-answer.ts';
 
 /*
  * The service whose streams are measured, in a process of its own, before an authority without a network whose boards
@@ -19,11 +19,11 @@ const silent = { info() {}, warn() {}, error() {} };
 const [streams = '10000'] = process.argv.slice(2);
 let questions = 0;
 
-const upstream: Ask = async () => {
+const upstream: AskAuthority = async (question) => {
   questions += 1;
   const leaves = Array.from({ length: BOARD_SIZE }, (_, index) => new Date(Date.now() + (5 + index) * 60_000));
   const board = departureMonitor(...leaves.map((time) => time.toISOString()));
-  return { payload: departureMonitorSchema.parse(board) as never, retrievedAt: new Date() };
+  return receivedAnswer(question, board, new Date());
 };
 const limits = { rps: Number.POSITIVE_INFINITY, dailyBudget: 1e12 };
 const { ask } = protectUpstream({ asks: [upstream], limits, log: silent });

@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { isHigher, type Priority } from '../efa/ask.ts';
 import type { Finding } from '../operation.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import { type Encoding, encode, ownBytes } from './encoding.ts';
+import { writeJson } from './json-writer.ts';
 
 /** A body, its bytes and their encoded forms, each made once. */
 interface FinishedBody<Body extends object = object> {
@@ -25,7 +26,7 @@ export interface FinishedAnswer<Body extends object = object> {
 
 export interface FinishedAnswers {
   find(key: string, priority: Priority): FinishedAnswer | null;
-  keep(key: string, priority: Priority, finding: Finding): FinishedAnswer;
+  keep(key: string, priority: Priority, finding: Finding): Promise<FinishedAnswer>;
   /** A promise only the first time, while the body is being encoded. */
   bytesOf(answer: FinishedAnswer, encoding: Encoding): Buffer | Promise<Buffer>;
 }
@@ -55,8 +56,8 @@ export function createFinishedAnswers({ maxBytes, now }: { maxBytes: number; now
       if (!answer || leftMs <= 0 || leftMs > MINUTE_MS) return null;
       return answer.priority !== null && isHigher(priority, answer.priority) ? null : answer;
     },
-    keep(key, priority, { body: content, freshness, changesAt = Number.POSITIVE_INFINITY }) {
-      const text = JSON.stringify(content);
+    async keep(key, priority, { body: content, freshness, changesAt = Number.POSITIVE_INFINITY }) {
+      const text = await writeJson(content);
       const bytes = ownBytes(text);
       const before = answers.peek(key)?.body;
       const body = before?.bytes.equals(bytes)
@@ -102,5 +103,5 @@ function sizeOf({ body: { bytes, encoded } }: FinishedAnswer, key: string): numb
  */
 function weakEtag(content: object, text: string): string {
   const retrieved = 'retrieved_at' in content ? `"retrieved_at":${JSON.stringify(content.retrieved_at)}` : '';
-  return `W/"${createHash('sha1').update(text.replace(retrieved, '')).digest('base64url')}"`;
+  return `W/"${hash('sha1', text.replace(retrieved, ''), 'base64url')}"`;
 }

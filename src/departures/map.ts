@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { mapAlerts } from '../efa/alerts.ts';
 import { findKnownStop } from '../efa/known-stop.ts';
 import { type DepartureMonitorPayload, type StopEvent, stopEventSchema, stopPointSchema } from '../efa/payload.ts';
@@ -130,7 +131,7 @@ function getStopName(payload: DepartureMonitorPayload, { stopId, at }: Asked): s
   return findStopName(stop) ?? stopId;
 }
 
-const plannedTimeSchema = stopEventSchema.pick({ departureTimePlanned: true });
+const plannedTimeSchema = z.compile(stopEventSchema.pick({ departureTimePlanned: true }));
 
 function findLastPlanned(stopEvents: readonly unknown[]): Date | null {
   const planned = stopEvents

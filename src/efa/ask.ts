@@ -9,6 +9,11 @@ export interface EfaAnswer<Payload> {
   freshness?: Freshness;
 }
 
+/** An answer as it came from the authority. `json` is its text in UTF-8, which caches keep. */
+export interface ReceivedAnswer<Payload> extends EfaAnswer<Payload> {
+  json: Buffer;
+}
+
 /** How urgent a call is, the least urgent first. */
 export const PRIORITIES = ['background', 'low', 'normal', 'high'] as const;
 export type Priority = (typeof PRIORITIES)[number];
@@ -41,6 +46,12 @@ export type Ask = <Asked extends Question>(
   question: Asked,
   options?: AskOptions,
 ) => Promise<EfaAnswer<PayloadOf<Asked>>>;
+
+/** `Ask` of the client, next to the authority. */
+export type AskAuthority = <Asked extends Question>(
+  question: Asked,
+  options?: AskOptions,
+) => Promise<ReceivedAnswer<PayloadOf<Asked>>>;
 
 export function isHigher(one: Priority, other: Priority): boolean {
   return PRIORITIES.indexOf(one) > PRIORITIES.indexOf(other);

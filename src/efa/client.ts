@@ -4,7 +4,7 @@ import { type Dispatcher, Pool } from 'undici';
 import { ApiError } from '../errors.ts';
 import { ANSWER_LIMITS, LimitError } from './answer/json-outline.ts';
 import { readJson } from './answer/json-reader.ts';
-import type { Ask, AskOptions, EfaAnswer } from './ask.ts';
+import type { AskAuthority, AskOptions, ReceivedAnswer } from './ask.ts';
 import { excerpt, nonsense, toUpstreamError, unexpectedStatus } from './failure.ts';
 import { isAnswerTo, type PayloadOf, payloadSchemaOf, type Question, toRequest } from './question.ts';
 
@@ -19,7 +19,7 @@ const DECODERS: ReadonlyMap<string, (body: Buffer, options: { maxOutputLength: n
 
 /** `url` is the base, ".../v1/tp". The timeout covers a whole call, body included. */
 export function createEfaClient(options: { url: string; apiKey: string; timeoutMs: number; now: () => Date }): {
-  ask: Ask;
+  ask: AskAuthority;
   close(): Promise<void>;
 } {
   const { apiKey, timeoutMs, now } = options;
@@ -29,7 +29,7 @@ export function createEfaClient(options: { url: string; apiKey: string; timeoutM
   async function ask<Asked extends Question>(
     question: Asked,
     { signal }: AskOptions = {},
-  ): Promise<EfaAnswer<PayloadOf<Asked>>> {
+  ): Promise<ReceivedAnswer<PayloadOf<Asked>>> {
     const { endpoint, query } = toRequest(question);
     try {
       const answer = await pool.request({
@@ -47,8 +47,8 @@ export function createEfaClient(options: { url: string; apiKey: string; timeoutM
         const body = await readBody(answer).catch(() => Buffer.alloc(0));
         throw unexpectedStatus(answer.statusCode, answer.headers, body.toString(), { now: now(), apiKey });
       }
-      const body = await readBody(answer);
-      return { payload: await readPayload(body, question, apiKey), retrievedAt: now() };
+      const json = await readBody(answer);
+      return { payload: await readPayload(json, question, apiKey), json, retrievedAt: now() };
     } catch (error) {
       throw error instanceof ApiError ? error : toUpstreamError(error, timeoutMs);
     }

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { type DepartureMonitorPayload, type StopPoint, stopEventSchema, stopPointSchema } from './payload.ts';
 import { listIds } from './stop-point.ts';
 import { findUnknownStopMessage, saysDateInvalid } from './system-message.ts';
@@ -21,7 +22,8 @@ export function findKnownStop(payload: DepartureMonitorPayload, stopId: string):
 export function isBoardOfAnotherStop(payload: DepartureMonitorPayload, stopId: string): boolean {
   const locations = readLocations(payload);
   if (payload.stopEvents.length === 0 && !locations[0]?.isBest) return false;
-  if ([...locations, ...readEventLocations(payload)].some((point) => isStop(point, stopId))) return false;
+  const isAsked = (point: StopPoint) => isStop(point, stopId);
+  if (locations.some(isAsked) || readEventLocations(payload).some(isAsked)) return false;
   if (STATION.test(stopId) || STREET_STOP.test(stopId) || INTERNAL.test(stopId)) return true;
   return !locations.some((location) => mayBeStop(listIds(location), stopId));
 }
@@ -60,7 +62,7 @@ function readLocations({ locations }: DepartureMonitorPayload): StopPoint[] {
   return locations.flatMap((location) => stopPointSchema.safeParse(location).data ?? []);
 }
 
-const eventPlaceSchema = stopEventSchema.pick({ location: true });
+const eventPlaceSchema = z.compile(stopEventSchema.pick({ location: true }));
 
 function readEventLocations({ stopEvents }: DepartureMonitorPayload): StopPoint[] {
   return stopEvents.flatMap((event) => eventPlaceSchema.safeParse(event).data?.location ?? []);

@@ -1,37 +1,19 @@
 import { z } from 'zod';
+import { decorating, firstOf, flag, listOf, MAX_ELEMENTS, number, text } from './answer/field.ts';
 
 /*
- * The parts of the authority's answers that this service uses, in the authority's spelling. A decorating field that is
- * missing or has another type reads as undefined. The records of an answer stay unread here; the mappers read them one
- * by one (`mapRecords`), so that a bad record costs only itself.
+ * The parts of the authority's answers that this service uses, in the authority's spelling. The records of an answer stay
+ * unread here; the mappers read them one by one (`mapRecords`), so that a bad record costs only itself. The schemas of
+ * records are compiled: reading records is a large part of the work on an answer.
  */
 
-/**
- * Bounds on what is read of an answer; elements beyond them are not looked at, so that one answer cannot keep the process busy. The longest real
- * lists had 40 departures, 8 journeys of 5 legs, and 6 elements of other kinds.
- */
+/** Records beyond these are not looked at. The longest real lists had 40 departures, and 8 journeys of 5 legs. */
 const MAX_STOP_EVENTS = 200;
 const MAX_JOURNEYS = 50;
 /** A journey with more legs is left out: without one of its legs it would be wrong. */
 const MAX_LEGS = 20;
-const MAX_ELEMENTS = 20;
 
-/** Identifiers and names sometimes come as unquoted numbers. */
-const text = decorating(z.union([z.string(), z.number().transform(String)]));
-
-const numeral = z
-  .string()
-  .regex(/^-?\d+(\.\d+)?$/)
-  .transform(Number);
-/** Larger numbers are no durations or distances, and would spoil the times and sums computed from them. */
-const reasonable = z.number().min(-1e9).max(1e9);
-const number = decorating(z.union([z.number(), numeral]).pipe(reasonable));
-
-const flag = decorating(z.union([z.boolean(), z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] })]));
-
-/** A list whose only element is sometimes given bare; null and a missing key are the empty list. */
 const list = firstOf(Number.POSITIVE_INFINITY);
-const elements = firstOf(MAX_ELEMENTS);
 
 const stopPointProperties = z.object({
   stopId: text,
@@ -64,11 +46,12 @@ export interface StopPoint extends z.infer<typeof placeSchema> {
   parent?: StopPoint | undefined;
 }
 
-export const stopPointSchema = placeSchema.extend({
-  get parent(): z.ZodType<StopPoint | undefined> {
-    return decorating(z.preprocess(withoutEndlessParents, stopPointSchema));
-  },
-});
+/** A function, because a schema that holds itself cannot be compiled. */
+const parent: z.ZodType<StopPoint | undefined> = z
+  .transform((place) => stopPointSchema.safeParse(withoutEndlessParents(place)).data)
+  .optional();
+
+export const stopPointSchema = z.compile(placeSchema.extend({ parent }));
 
 const timedStopPointSchema = stopPointSchema.extend({
   departureTimePlanned: text,
@@ -109,38 +92,42 @@ const infoSchema = infoTextSchema.extend({
   infoLinks: listOf(infoTextSchema.extend({ speechText: text })),
 });
 
-export const stopEventSchema = z.object({
-  isCancelled: flag,
-  isRealtimeControlled: flag,
-  realtimeStatus: listOf(z.string()),
-  departureTimePlanned: text,
-  departureTimeEstimated: text,
-  departureTimeBaseTimetable: text,
-  location: decorating(stopPointSchema),
-  transportation: transportationSchema,
-  infos: listOf(infoSchema),
-  /** `WheelchairAccess` is about the stop, not about the vehicle. */
-  properties: decorating(vehiclePropertiesSchema.extend({ WheelchairAccess: flag })),
-});
+export const stopEventSchema = z.compile(
+  z.object({
+    isCancelled: flag,
+    isRealtimeControlled: flag,
+    realtimeStatus: listOf(z.string()),
+    departureTimePlanned: text,
+    departureTimeEstimated: text,
+    departureTimeBaseTimetable: text,
+    location: decorating(stopPointSchema),
+    transportation: transportationSchema,
+    infos: listOf(infoSchema),
+    /** `WheelchairAccess` is about the stop, not about the vehicle. */
+    properties: decorating(vehiclePropertiesSchema.extend({ WheelchairAccess: flag })),
+  }),
+);
 
-export const efaLegSchema = z.object({
-  isCancelled: flag,
-  isRealtimeControlled: flag,
-  realtimeStatus: listOf(z.string()),
-  /** Seconds, along the estimates. */
-  duration: number,
-  /** Metres; walks only. */
-  distance: number,
-  origin: timedStopPointSchema,
-  destination: timedStopPointSchema,
-  transportation: transportationSchema,
-  stopSequence: list,
-  coords: z.unknown().optional(),
-  infos: listOf(infoSchema),
-  footPathInfo: listOf(z.object({ position: text, duration: number })),
-  interchange: decorating(z.object({ coords: z.unknown().optional() })),
-  properties: decorating(vehiclePropertiesSchema),
-});
+export const efaLegSchema = z.compile(
+  z.object({
+    isCancelled: flag,
+    isRealtimeControlled: flag,
+    realtimeStatus: listOf(z.string()),
+    /** Seconds, along the estimates. */
+    duration: number,
+    /** Metres; walks only. */
+    distance: number,
+    origin: timedStopPointSchema,
+    destination: timedStopPointSchema,
+    transportation: transportationSchema,
+    stopSequence: list,
+    coords: z.unknown().optional(),
+    infos: listOf(infoSchema),
+    footPathInfo: listOf(z.object({ position: text, duration: number })),
+    interchange: decorating(z.object({ coords: z.unknown().optional() })),
+    properties: decorating(vehiclePropertiesSchema),
+  }),
+);
 
 export const efaJourneySchema = z.object({ legs: list.pipe(z.array(z.unknown()).min(1).max(MAX_LEGS)) });
 
@@ -148,7 +135,7 @@ const systemMessages = listOf(z.object({ code: number, text }));
 
 export const departureMonitorSchema = z.object({
   systemMessages,
-  locations: elements,
+  locations: firstOf(MAX_ELEMENTS),
   stopEvents: firstOf(MAX_STOP_EVENTS),
 });
 export const locationsSchema = z.object({ systemMessages, locations: list });
@@ -175,26 +162,4 @@ function withoutEndlessParents(place: unknown): unknown {
     parent = (parent as { parent?: unknown }).parent;
   }
   return place;
-}
-
-function decorating<Schema extends z.ZodType>(schema: Schema) {
-  return schema.optional().catch(undefined);
-}
-
-function firstOf(max: number) {
-  return z.preprocess((value) => {
-    if (value === undefined || value === null) return [];
-    if (!Array.isArray(value)) return [value];
-    return value.length > max ? value.slice(0, max) : value;
-  }, z.array(z.unknown()));
-}
-
-/** A decorating list; its elements that cannot be read are dropped. */
-function listOf<Item extends z.ZodType>(item: Item) {
-  return elements.transform((found) =>
-    found.flatMap((element): z.output<Item>[] => {
-      const read = item.safeParse(element);
-      return read.success ? [read.data] : [];
-    }),
-  );
 }

@@ -103,7 +103,7 @@ export async function checkStop(ask: Ask, verdicts: Verdicts, stopId: string, no
   }
 }
 
-const vehicleSchema = stopEventSchema.pick({ transportation: true });
+const vehicleSchema = z.compile(stopEventSchema.pick({ transportation: true }));
 
 /** Cancelled departures count too, because they show that the stop is in use. */
 function modesSeen({ stopEvents }: DepartureMonitorPayload): Mode[] {

@@ -1,4 +1,4 @@
-import type { Ask, AskOptions } from '../efa/ask.ts';
+import type { AskAuthority, AskOptions } from '../efa/ask.ts';
 import { UpstreamStatusError } from '../efa/failure.ts';
 import { ApiError } from '../errors.ts';
 import { count, type Instruments, observe } from './instruments.ts';
@@ -6,7 +6,7 @@ import { toLabel } from './label.ts';
 import type { Traffic } from './traffic.ts';
 
 /** `ask` with every call counted. It belongs next to the authority, inside of any cache. */
-export function watchUpstream(ask: Ask, traffic: Traffic, instruments?: Instruments): Ask {
+export function watchUpstream(ask: AskAuthority, traffic: Traffic, instruments?: Instruments): AskAuthority {
   return async (question, options) => {
     const startedAt = performance.now();
     const finish = (outcome: string) => {

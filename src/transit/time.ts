@@ -67,8 +67,15 @@ export function formatTimestamp(instant: Date): string {
 /** Reads an ISO 8601 timestamp, as UTC where it has no offset; undefined for any other text. */
 export function parseTimestamp(text: string | undefined): Date | undefined {
   if (!text) return undefined;
-  const parsed = DateTime.fromISO(text, { zone: 'utc' });
-  return parsed.isValid && parsed.year >= 1970 && parsed.year <= 2999 ? parsed.toJSDate() : undefined;
+  const parsed = readOwnFormat(text) ?? DateTime.fromISO(text, { zone: 'utc' }).toJSDate();
+  const year = parsed.getUTCFullYear();
+  return year >= 1970 && year <= 2999 ? parsed : undefined;
+}
+
+/** The usual form, for which no calendar is needed: an answer has hundreds of timestamps. Null for any other text. */
+function readOwnFormat(text: string): Date | null {
+  const read = new Date(text);
+  return !Number.isNaN(read.getTime()) && formatTimestamp(read) === text ? read : null;
 }
 
 /** Minutes from one instant to the other, unrounded. */

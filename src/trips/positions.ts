@@ -1,8 +1,9 @@
+import { z } from 'zod';
 import { efaJourneySchema, efaLegSchema } from '../efa/payload.ts';
 import { findOwnPosition } from '../efa/stop-point.ts';
 import type { Position } from '../transit/stop.ts';
 
-const endsSchema = efaLegSchema.pick({ origin: true, destination: true });
+const endsSchema = z.compile(efaLegSchema.pick({ origin: true, destination: true }));
 
 /**
  * Where the points of an answer are: a leg sometimes lacks the position of a point that another journey has. The answer

@@ -2,12 +2,12 @@ import { promisify } from 'node:util';
 import { zstdCompress, zstdCompressSync, zstdDecompress, zstdDecompressSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { readJson } from '../efa/answer/json-reader.ts';
-import { writeJson } from '../efa/answer/json-writer.ts';
-import type { EfaAnswer } from '../efa/ask.ts';
+import type { ReceivedAnswer } from '../efa/ask.ts';
+import { payloadSchemaOf, type Question } from '../efa/question.ts';
 import { type FreshnessWindow, staleUntil } from './freshness-window.ts';
 import type { SharedStore } from './shared-store.ts';
 
-/** A kept answer, compressed to about a tenth of its JSON and a fiftieth of its object in memory. */
+/** A kept answer: what was received, compressed to about a tenth of its JSON and a fiftieth of its object in memory. */
 export interface KeptAnswer {
   retrievedAt: number;
   packed: Buffer;
@@ -18,15 +18,15 @@ export interface AnswerCache {
   find(key: string, window: FreshnessWindow): KeptAnswer | null;
   /** The newest answer that any instance keeps. */
   load(key: string, window: FreshnessWindow): Promise<KeptAnswer | null>;
-  keep(key: string, window: FreshnessWindow, answer: EfaAnswer<unknown>): Promise<void>;
+  keep(key: string, window: FreshnessWindow, answer: ReceivedAnswer<unknown>): Promise<void>;
   size(): { entries: number; bytes: number };
 }
 
 /** What an entry takes beside its packed answer: numbers, the map entry and the list node of the cache. */
 const OVERHEAD_BYTES = 400;
 const MOMENT_BYTES = 8;
-/** Longer texts are compressed, and larger ones decompressed, in a thread of their own. */
-const LARGE_LENGTH = 250_000;
+/** Larger answers are compressed, and decompressed, in a thread of their own. */
+const LARGE_BYTES = 50_000;
 const LARGE_PACKED_BYTES = 15_000;
 
 const compress = promisify(zstdCompress);
@@ -56,8 +56,8 @@ export function createAnswerCache(options: { maxBytes: number; now: () => number
       if (shared && (!own || shared.retrievedAt > own.retrievedAt)) kept.set(key, shared);
       return find(key, window);
     },
-    async keep(key, window, { payload, retrievedAt }) {
-      const entry = { retrievedAt: retrievedAt.getTime(), packed: await pack(payload as object) };
+    async keep(key, window, { json, retrievedAt }) {
+      const entry = { retrievedAt: retrievedAt.getTime(), packed: await pack(json) };
       kept.set(key, entry);
       store.set(`answer:${key}`, write(entry), Math.ceil(staleUntil(entry.retrievedAt, window) - now()));
     },
@@ -65,13 +65,14 @@ export function createAnswerCache(options: { maxBytes: number; now: () => number
   };
 }
 
-async function pack(payload: object): Promise<Buffer> {
-  const text = await writeJson(payload);
-  return exactBytes(text.length > LARGE_LENGTH ? await compress(text) : zstdCompressSync(text));
+async function pack(json: Buffer): Promise<Buffer> {
+  return exactBytes(json.length > LARGE_BYTES ? await compress(json) : zstdCompressSync(json));
 }
 
-export async function unpack({ packed }: KeptAnswer): Promise<unknown> {
-  return readJson(packed.length > LARGE_PACKED_BYTES ? await decompress(packed) : zstdDecompressSync(packed));
+/** What the client read of the answer to the question. */
+export async function unpack(question: Question, { packed }: KeptAnswer): Promise<unknown> {
+  const json = packed.length > LARGE_PACKED_BYTES ? await decompress(packed) : zstdDecompressSync(packed);
+  return payloadSchemaOf(question).parse(await readJson(json));
 }
 
 /** Eight bytes for the moment of retrieval, then the packed answer. */

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Ask, AskOptions, EfaAnswer } from '../efa/ask.ts';
+import type { Ask, AskOptions, EfaAnswer, ReceivedAnswer } from '../efa/ask.ts';
 import type { Deadlines } from '../efa/deadlines.ts';
 import { freshnessClassOf, type PayloadOf, type Question, questionKey } from '../efa/question.ts';
 import { ApiError } from '../errors.ts';
@@ -71,10 +71,10 @@ export function createCachedAsk(layers: {
   }
 
   async function answer(asked: Asked, options: AskOptions): Promise<EfaAnswer<unknown>> {
-    const { key, window } = asked;
+    const { question, key, window } = asked;
     const requests = popularity.note(key);
     const kept = cache.find(key, window);
-    if (kept && isFresh(kept, window)) return counted('cache', await fromCache(kept, window, null));
+    if (kept && isFresh(kept, window)) return counted('cache', await fromCache(question, kept, window, null));
     const purpose = kept ? 'refresh' : requests >= POPULAR ? 'askPopular' : 'askRare';
     try {
       return await refresh(asked, purpose, options);
@@ -85,10 +85,10 @@ export function createCachedAsk(layers: {
         counts[isBusy ? 'refused' : 'failed']++;
         throw error;
       }
-      if (isFresh(stale, window)) return counted('cache', await fromCache(stale, window, null));
+      if (isFresh(stale, window)) return counted('cache', await fromCache(question, stale, window, null));
       return counted(
         isBusy ? 'staleBusy' : 'staleFailing',
-        await fromCache(stale, window, isBusy ? 'busy' : 'failing'),
+        await fromCache(question, stale, window, isBusy ? 'busy' : 'failing'),
       );
     }
   }
@@ -113,10 +113,10 @@ export function createCachedAsk(layers: {
       return await instances.alone(key, {
         look: async () => {
           const shared = await cache.load(key, window);
-          return shared && isFresh(shared, window) ? fromCache(shared, window, null) : null;
+          return shared && isFresh(shared, window) ? fromCache(question, shared, window, null) : null;
         },
         work: async () => {
-          const keep = (arrived: EfaAnswer<unknown>) => cache.keep(key, window, arrived);
+          const keep = (arrived: ReceivedAnswer<unknown>) => cache.keep(key, window, arrived);
           const { payload, retrievedAt } = await call(question, ticket, keep);
           return { payload, retrievedAt, freshness: freshnessOf(retrievedAt.getTime(), window, 'upstream', null) };
         },
@@ -144,12 +144,13 @@ export function createCachedAsk(layers: {
   }
 
   async function fromCache(
+    question: Question,
     kept: KeptAnswer,
     window: FreshnessWindow,
     shortage: Freshness['shortage'],
   ): Promise<EfaAnswer<unknown>> {
     const freshness = freshnessOf(kept.retrievedAt, window, 'cache', shortage);
-    return { payload: await unpack(kept), retrievedAt: new Date(kept.retrievedAt), freshness };
+    return { payload: await unpack(question, kept), retrievedAt: new Date(kept.retrievedAt), freshness };
   }
 
   /** `freshUntil` of a stale answer is told without the stretch, so that it lies in the past. */

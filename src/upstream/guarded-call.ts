@@ -1,4 +1,4 @@
-import type { Ask, EfaAnswer } from '../efa/ask.ts';
+import type { AskAuthority, ReceivedAnswer } from '../efa/ask.ts';
 import type { Deadlines } from '../efa/deadlines.ts';
 import { UpstreamStatusError } from '../efa/failure.ts';
 import type { Question } from '../efa/question.ts';
@@ -29,9 +29,9 @@ export interface CallCounts {
 }
 
 /** Is given every answer, also one that arrives after all requests have given up. */
-type Keep = (answer: EfaAnswer<unknown>) => Promise<void>;
+type Keep = (answer: ReceivedAnswer<unknown>) => Promise<void>;
 
-export type GuardedCall = (question: Question, ticket: Ticket, keep: Keep) => Promise<EfaAnswer<unknown>>;
+export type GuardedCall = (question: Question, ticket: Ticket, keep: Keep) => Promise<ReceivedAnswer<unknown>>;
 
 /** A retry is not made with less time left than this. */
 const MIN_CALL_MS = 1000;
@@ -45,7 +45,7 @@ const REFUSED_KEY_PAUSE_MS = 60_000;
  * background call is not retried. `asks` has one `ask` for each upstream key.
  */
 export function createGuardedCall(options: {
-  asks: readonly Ask[];
+  asks: readonly AskAuthority[];
   budget: Budget;
   breaker: Breaker;
   clock: Clock;
@@ -55,7 +55,7 @@ export function createGuardedCall(options: {
   const { asks, budget, breaker, clock, deadlines, log } = options;
   const counts: CallCounts = { calls: 0, retries: 0, failures: 0, keysRefused: 0, rateRefusals: 0 };
 
-  async function call(question: Question, ticket: Ticket, keep: Keep): Promise<EfaAnswer<unknown>> {
+  async function call(question: Question, ticket: Ticket, keep: Keep): Promise<ReceivedAnswer<unknown>> {
     const deadline = clock.now() + deadlines.callWithRetryMs;
     for (let isRetry = false; ; isRetry = true) {
       const permit = breaker.permit();
@@ -83,12 +83,12 @@ export function createGuardedCall(options: {
     permit: Permit,
     deadline: number,
     keep: Keep,
-  ): Promise<EfaAnswer<unknown>> {
+  ): Promise<ReceivedAnswer<unknown>> {
     const startedAt = clock.now();
     const timeout = new AbortController();
     const cancel = clock.after(deadline - clock.now(), () => timeout.abort(new DOMException('', 'TimeoutError')));
     try {
-      const answer = await (asks[key] as Ask)(question, { priority, purpose, signal: timeout.signal });
+      const answer = await (asks[key] as AskAuthority)(question, { priority, purpose, signal: timeout.signal });
       permit.succeeded();
       budget.noteSuccess(key, startedAt);
       await keep(answer);

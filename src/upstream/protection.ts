@@ -1,4 +1,4 @@
-import type { Ask, EfaAnswer } from '../efa/ask.ts';
+import type { Ask, AskAuthority, EfaAnswer } from '../efa/ask.ts';
 import { type Deadlines, deadlinesFrom } from '../efa/deadlines.ts';
 import { createAnswerCache } from './answer-cache.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
@@ -14,7 +14,7 @@ import { createSingleFlight } from './single-flight.ts';
 
 export interface ProtectionOptions {
   /** One `ask` for each upstream key. */
-  asks: readonly Ask[];
+  asks: readonly AskAuthority[];
   /** The limits of each key. */
   limits: Limits;
   log: Log;

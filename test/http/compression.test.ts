@@ -62,9 +62,9 @@ describe('compression', () => {
     const answers = createFinishedAnswers({ maxBytes: 1e6, now: () => 0 });
     const freshness = { retrievedAt: 0, freshUntil: 1, staleUntil: 1, source: 'upstream', shortage: null } as const;
     const found = { body: { text: 'x'.repeat(5000) }, freshness, changesAt: 1 };
-    const first = answers.keep('/a', 'low', found);
+    const first = await answers.keep('/a', 'low', found);
     const forms = await Promise.all([1, 2, 3].map(() => answers.bytesOf(first, 'br')));
-    const second = answers.keep('/a', 'low', { ...found, body: { ...found.body } });
+    const second = await answers.keep('/a', 'low', { ...found, body: { ...found.body } });
     forms.push(await answers.bytesOf(second, 'br'));
     expect(new Set(forms).size).toBe(1);
   });
@@ -76,7 +76,7 @@ describe('compression', () => {
       retrieved_at,
       text: 'x'.repeat(5000),
     }));
-    const kept = bodies.map((body) => answers.keep('/a', 'low', { body, freshness }));
+    const kept = await Promise.all(bodies.map((body) => answers.keep('/a', 'low', { body, freshness })));
     expect(new Set(kept.map(({ body }) => body.etag)).size).toBe(1);
     for (const [index, answer] of kept.entries()) {
       const decoded = gunzipSync(await answers.bytesOf(answer, 'gzip')).toString();

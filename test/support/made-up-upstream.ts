@@ -1,15 +1,16 @@
-import type { Ask } from '#src/efa/ask.ts';
+import type { AskAuthority } from '#src/efa/ask.ts';
 import { UpstreamStatusError } from '#src/efa/failure.ts';
 import { ApiError } from '#src/errors.ts';
 import { type Clock, sleep } from '#src/upstream/clock.ts';
+import { receivedAnswer } from '#test/support/received-answer.ts';
 
 /** An authority without a network: what it does is chosen, when it was asked is remembered. */
 export interface MadeUpUpstream {
-  ask: Ask;
+  ask: AskAuthority;
   /** Moment of every call so far. */
   calls: number[];
   latencyMs: number;
-  /** What each call comes to, after the latency; by default an answer with the number of the call. */
+  /** What each call comes to, after the latency; by default a board with the number of the call. */
   outcome: (question: object) => unknown;
 }
 
@@ -17,15 +18,14 @@ export interface MadeUpUpstream {
 const TIMEOUT_MS = 8000;
 
 export function createMadeUpUpstream(clock: Clock, latencyMs = 200): MadeUpUpstream {
-  const ask: Ask = async (question) => {
+  const ask: AskAuthority = async (question) => {
     upstream.calls.push(clock.now());
     const number = upstream.calls.length;
     if (upstream.latencyMs > 0) await sleep(clock, Math.min(upstream.latencyMs, TIMEOUT_MS));
     if (upstream.latencyMs > TIMEOUT_MS) throw timeoutFailure();
     const outcome = upstream.outcome(question);
     if (outcome instanceof Error) throw outcome;
-    const payload = outcome ?? { systemMessages: [], locations: [], stopEvents: [], journeys: [], number };
-    return { payload: payload as never, retrievedAt: new Date(clock.now()) };
+    return receivedAnswer(question, outcome ?? { stopEvents: [{ number }] }, new Date(clock.now()));
   };
   const upstream: MadeUpUpstream = {
     calls: [],

@@ -19,7 +19,7 @@ describe('answers that are kept', () => {
     await clock.advance(15_000);
     const { value } = await ask();
     expect(upstream.calls).toHaveLength(2);
-    expect(value?.payload).toMatchObject({ number: 2 });
+    expect(value?.payload).toMatchObject({ stopEvents: [{ number: 2 }] });
     expect(value?.freshness?.shortage).toBeNull();
   });
 
@@ -51,7 +51,7 @@ describe('answers that are kept', () => {
     leaving.abort();
     await clock.advance(1000);
     expect(left.outcome.error).toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
-    expect(stayed.outcome.value?.payload).toMatchObject({ number: 1 });
+    expect(stayed.outcome.value?.payload).toMatchObject({ stopEvents: [{ number: 1 }] });
   });
 
   it('answers questions that are written differently but ask the same with one call', async () => {
