@@ -17,8 +17,15 @@ export function utcDayFrom(now: Date, days: number): UtcDay {
   return utcDay(new Date(now.getTime() + days * DAY_MS));
 }
 
+let latestEnd = { day: '', end: new Date(Number.NaN) };
+
 /** 00:00 UTC after the day. */
 export function endOfDay(day: UtcDay): Date {
+  if (day !== latestEnd.day) latestEnd = { day, end: parseEnd(day) };
+  return latestEnd.end;
+}
+
+function parseEnd(day: UtcDay): Date {
   const [year, month, date] = [day.slice(0, 4), day.slice(4, 6), day.slice(6, 8)].map(Number) as [
     number,
     number,

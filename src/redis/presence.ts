@@ -91,16 +91,14 @@ export function createPresence({ storeName, nodeOf, probe, log, marginMs }: Pres
 
   return {
     isAway: (key) => awayNodes.size > 0 && awayNodes.has(nodeOf(key)),
-    async watch(key, call) {
+    watch(key, call) {
       const node = nodeOf(key);
-      try {
-        return await untilSilent(node, call);
-      } catch (error) {
+      return untilSilent(node, call).catch((error) => {
         if (!(error instanceof UnavailableError)) throw error;
         if (error.reason === 'refused') logRefusal(error);
         else startProbing(node, key, error);
         throw error;
-      }
+      });
     },
     close: () => closing.abort(),
   };

@@ -39,17 +39,15 @@ export async function openRedis(urls: readonly string[], log: PresenceLog): Prom
   });
 
   /** An error as answer means that nothing was done. When no answer comes, the command may have been carried out. */
-  async function send<T>(command: (connection: RedisConnection) => Promise<T>): Promise<T> {
+  function send<T>(command: (connection: RedisConnection) => Promise<T>): Promise<T> {
     if (connection.status !== 'ready') {
-      throw new UnavailableError(`not connected to Redis: ${lastConnectionError(connection)}`, 'not-sent');
+      const reason = lastConnectionError(connection);
+      return Promise.reject(new UnavailableError(`not connected to Redis: ${reason}`, 'not-sent'));
     }
     writeTogether(connection);
-    try {
-      return await command(connection);
-    } catch (error) {
-      const { message } = error as Error;
-      throw new UnavailableError(message, error instanceof ReplyError ? 'refused' : 'no-answer', error);
-    }
+    return command(connection).catch((error: Error) => {
+      throw new UnavailableError(error.message, error instanceof ReplyError ? 'refused' : 'no-answer', error);
+    });
   }
 
   const ask: AskRedis = async (key, command) => {

@@ -1,7 +1,7 @@
 import { type Logger, pino } from 'pino';
 
 /** Handing a text to the background costs as much as answering a request from the cache. */
-const ENOUGH_LETTERS = 8192;
+const ENOUGH_LETTERS = 16_384;
 const MAX_WAIT_MS = 100;
 
 /**
@@ -20,17 +20,12 @@ export function openLog(level: string, file?: string): Logger {
     lines = '';
   }
 
-  function flushSync(): void {
-    passOn();
-    destination.flushSync();
-  }
-
-  process.prependListener('exit', flushSync);
+  // Ahead of the listener of pino, which writes what it was passed.
+  process.prependListener('exit', passOn);
   const write = (line: string) => {
     lines += line;
     if (lines.length >= ENOUGH_LETTERS) passOn();
     else timer ??= setTimeout(passOn, MAX_WAIT_MS).unref();
   };
-  // pino calls `flushSync` after a line of the level "fatal".
-  return pino({ level }, { write, flushSync } as pino.DestinationStream);
+  return pino({ level }, { write });
 }

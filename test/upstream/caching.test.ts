@@ -13,6 +13,16 @@ describe('answers that are kept', () => {
     expect([first, second].map(({ value }) => value?.freshness?.source)).toEqual(['upstream', 'cache']);
   });
 
+  it('reads a kept answer as it was read when it arrived, whatever shape its lists have', async () => {
+    const { upstream, ask } = createProtected();
+    upstream.outcome = () => ({ version: '10', systemMessages: { code: '-8011', text: 5 }, stopEvents: { id: 'a' } });
+    const first = await ask();
+    const second = await ask();
+    expect(second.value?.freshness?.source).toBe('cache');
+    expect(second.value?.payload).toEqual(first.value?.payload);
+    expect(second.value?.payload.stopEvents).toEqual([{ id: 'a' }]);
+  });
+
   it('asks again when the answer is no longer fresh, and does not serve the old one meanwhile', async () => {
     const { clock, upstream, ask } = createProtected();
     await ask();
@@ -21,6 +31,16 @@ describe('answers that are kept', () => {
     expect(upstream.calls).toHaveLength(2);
     expect(value?.payload).toMatchObject({ stopEvents: [{ number: 2 }] });
     expect(value?.freshness?.shortage).toBeNull();
+  });
+
+  it('waits for a slow call, and gives up sooner only when a stale answer is at hand', async () => {
+    const { clock, upstream, ask } = createProtected();
+    upstream.latencyMs = 6000;
+    const first = await ask();
+    expect(first.value?.freshness).toMatchObject({ source: 'upstream', shortage: null });
+    await clock.advance(20_000);
+    const second = await ask();
+    expect(second.value?.freshness).toMatchObject({ source: 'cache', shortage: 'failing' });
   });
 
   it('makes one call for 500 equal questions at the same instant', async () => {

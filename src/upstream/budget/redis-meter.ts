@@ -4,7 +4,7 @@ import type { SharedRedis } from '../../redis/shared-redis.ts';
 import { UnavailableError } from '../../redis/unavailable-error.ts';
 import type { Clock } from '../clock.ts';
 import { createProcessMeter, type Limits, type Meter, RATE_WINDOW_MS, type Taking } from './meter.ts';
-import { dayOf, spendLimit, waitForFloor } from './pace.ts';
+import { type Claim, dayOf, spendLimit, waitForCall } from './pace.ts';
 
 type Outcome = 'taken' | 'rate' | 'day' | 'paused';
 
@@ -55,26 +55,26 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
   /** As Redis last told. */
   let known = { day: dayOf(clock.now()), spent: 0 };
 
-  async function take(floor: number): Promise<Taking> {
+  async function take(claim: Claim): Promise<Taking> {
     const now = clock.now();
     try {
-      return await takeShared(now, floor);
+      return await takeShared(now, claim);
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
-      const taking = await own.take(floor);
+      const taking = await own.take(claim);
       if (taking.isTaken) unsettled++;
       return taking;
     }
   }
 
-  async function takeShared(now: number, floor: number): Promise<Taking> {
+  async function takeShared(now: number, claim: Claim): Promise<Taking> {
     const settling = unsettled;
     const presumed = Math.floor(own.spent());
     // Redis may have lost the count since. The own count lies below it only when the clock was set back.
     const told = known.day === dayOf(now) ? known.spent : 0;
     const atLeast = Math.min(told, presumed);
     const atMost = presumed < told ? presumed : -1;
-    const limit = spendLimit(now, dailyBudget, floor);
+    const limit = spendLimit(now, dailyBudget, claim);
     const [outcome, waitMs, spent] = await redis.ask(names.starts, (connection) =>
       takeUpstreamCall(
         connection,
@@ -87,7 +87,7 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
     known = { day: dayOf(now), spent };
     if (outcome === 'taken') return { isTaken: true };
     if (outcome === 'day') {
-      return { isTaken: false, why: 'day', waitMs: waitForFloor(now, dailyBudget, spent, floor) };
+      return { isTaken: false, why: 'day', waitMs: waitForCall(now, dailyBudget, spent, claim) };
     }
     return { isTaken: false, why: outcome, waitMs };
   }
