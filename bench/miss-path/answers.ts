@@ -1,3 +1,4 @@
+import { formatTimestamp } from '#src/transit/time.ts';
 import { departureMonitorAnswer, tripAnswer } from '#test/contract/payloads.ts';
 
 /** As the authority lists them on a page, and with a trip. */
@@ -21,8 +22,8 @@ function toBoard(events: readonly object[], alerts: number, now: Date): string {
   const [alert] = departureMonitorAnswer.stopEvents[0]?.infos ?? [];
   const stopEvents = Array.from({ length: EVENTS }, (_, index) => ({
     ...events[index % events.length],
-    departureTimePlanned: new Date(now.getTime() + (10 + index) * MINUTE_MS).toISOString(),
-    departureTimeEstimated: new Date(now.getTime() + (10 + index) * MINUTE_MS).toISOString(),
+    departureTimePlanned: formatTimestamp(new Date(now.getTime() + (10 + index) * MINUTE_MS)),
+    departureTimeEstimated: formatTimestamp(new Date(now.getTime() + (10 + index) * MINUTE_MS)),
     infos: Array(alerts).fill(alert),
   }));
   return JSON.stringify({ ...departureMonitorAnswer, stopEvents });

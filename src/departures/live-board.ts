@@ -28,7 +28,9 @@ export async function findBoard(
   };
   const board = await findLiveBoard({ ...context, ask }, question, limit, isWanted);
   if (board) return board;
-  const { pages, freshness, ...monitored } = await readBoard(ask, question, limit, isWanted);
+  const { purpose } = liveBoards;
+  const askForBoard: Ask = (asked, options) => ask(asked, { ...(purpose && { purpose }), ...options });
+  const { pages, freshness, ...monitored } = await readBoard(askForBoard, question, limit, isWanted);
   if (question.at === null)
     await liveBoards.learn(
       stopKey(question),

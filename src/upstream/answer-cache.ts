@@ -26,7 +26,7 @@ export interface AnswerCache {
 const OVERHEAD_BYTES = 400;
 const MOMENT_BYTES = 8;
 /** Larger answers are compressed, and decompressed, in a thread of their own. */
-const LARGE_BYTES = 50_000;
+const LARGE_BYTES = 250_000;
 const LARGE_PACKED_BYTES = 15_000;
 
 const compress = promisify(zstdCompress);

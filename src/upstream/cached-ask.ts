@@ -9,7 +9,7 @@ import { BreakerOpenError } from './breaker.ts';
 import { type Budget, BudgetExhaustedError } from './budget/budget.ts';
 import { createTicket, type Ticket } from './budget/ticket.ts';
 import { type Clock, within } from './clock.ts';
-import { FRESHNESS_WINDOWS, type FreshnessWindow, freshUntil, staleUntil } from './freshness-window.ts';
+import { type FreshnessWindow, freshUntil, staleUntil, windowOf } from './freshness-window.ts';
 import type { GuardedCall } from './guarded-call.ts';
 import type { InstanceFlight } from './instance-flight.ts';
 import { createPopularity } from './popularity.ts';
@@ -66,7 +66,8 @@ export function createCachedAsk(layers: {
     question: Kind,
     options: AskOptions = {},
   ): Promise<EfaAnswer<PayloadOf<Kind>>> {
-    const asked = { question, key: questionKey(question), window: FRESHNESS_WINDOWS[freshnessClassOf(question)] };
+    const window = windowOf(freshnessClassOf(question), options.purpose);
+    const asked = { question, key: questionKey(question), window };
     return (await answer(asked, options)) as EfaAnswer<PayloadOf<Kind>>;
   }
 

@@ -1,3 +1,4 @@
+import type { CallPurpose } from '../efa/ask.ts';
 import type { FreshnessClass } from '../efa/question.ts';
 
 const SECOND = 1000;
@@ -12,6 +13,8 @@ const DAY = 24 * HOUR;
 export interface FreshnessWindow {
   freshMs: number;
   staleMs: number;
+  /** By how much it is stretched at most when calls are scarce; 4 unless given. */
+  maxStretch?: number;
 }
 
 export const FRESHNESS_WINDOWS: Readonly<Record<FreshnessClass, FreshnessWindow>> = {
@@ -22,9 +25,18 @@ export const FRESHNESS_WINDOWS: Readonly<Record<FreshnessClass, FreshnessWindow>
   search: { freshMs: 24 * HOUR, staleMs: 7 * DAY },
 };
 
+/** Beside boards from the realtime feeds, one from the departure monitor is no older than they are: 45 seconds. */
+const BOARD_BESIDE_FEEDS: FreshnessWindow = { ...FRESHNESS_WINDOWS.departuresNow, maxStretch: 3 };
+
+export function windowOf(freshnessClass: FreshnessClass, purpose?: CallPurpose): FreshnessWindow {
+  const isBoard = purpose === 'board' && freshnessClass === 'departuresNow';
+  return isBoard ? BOARD_BESIDE_FEEDS : FRESHNESS_WINDOWS[freshnessClass];
+}
+
 /** `stretch`, from 1 to 4, makes answers stay fresh longer when calls are scarce. */
-export function freshUntil(retrievedAt: number, { freshMs }: FreshnessWindow, stretch: number): number {
-  return retrievedAt + freshMs * stretch;
+export function freshUntil(retrievedAt: number, window: FreshnessWindow, stretch: number): number {
+  const { freshMs, maxStretch = stretch } = window;
+  return retrievedAt + freshMs * Math.min(stretch, maxStretch);
 }
 
 export function staleUntil(retrievedAt: number, { freshMs, staleMs }: FreshnessWindow): number {

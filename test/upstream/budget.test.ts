@@ -100,6 +100,21 @@ describe('the budget of calls', () => {
     expect(upstream.calls.length).toBeGreaterThan(500);
   });
 
+  it('refuses boards after journeys where feeds are in use, and shows none from the departure monitor older than 45 s', async () => {
+    const { clock, protection, ask } = createProtected({ limits: { rps: 5, dailyBudget: 2400 } });
+    const BOARD = { priority: 'low', purpose: 'board' } as const;
+    await spendAll(clock, (stopId) => protection.ask({ ...DEPARTURES, stopId }, { priority: 'high' }));
+    expect((await ask('another', 'high')).error).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+    const first = settle(protection.ask({ ...DEPARTURES, stopId: 'board' }, BOARD));
+    await clock.advance(44_000);
+    const second = settle(protection.ask({ ...DEPARTURES, stopId: 'board' }, BOARD));
+    await clock.advance(2000);
+    const third = settle(protection.ask({ ...DEPARTURES, stopId: 'board' }, BOARD));
+    await clock.advance(1000);
+    const sources = [first, second, third].map(({ outcome }) => outcome.value?.freshness?.source);
+    expect(sources).toEqual(['upstream', 'cache', 'upstream']);
+  });
+
   it('has calls for pages of timetables when it has none for other questions', async () => {
     const { clock, protection } = createProtected({ limits: { rps: 5, dailyBudget: 2400 } });
     for (let stop = 0; stop < 100; stop++) {

@@ -13,6 +13,16 @@ describe('answers that are kept', () => {
     expect([first, second].map(({ value }) => value?.freshness?.source)).toEqual(['upstream', 'cache']);
   });
 
+  it('reads a kept answer as it was read when it arrived, whatever shape its lists have', async () => {
+    const { upstream, ask } = createProtected();
+    upstream.outcome = () => ({ version: '10', systemMessages: { code: '-8011', text: 5 }, stopEvents: { id: 'a' } });
+    const first = await ask();
+    const second = await ask();
+    expect(second.value?.freshness?.source).toBe('cache');
+    expect(second.value?.payload).toEqual(first.value?.payload);
+    expect(second.value?.payload.stopEvents).toEqual([{ id: 'a' }]);
+  });
+
   it('asks again when the answer is no longer fresh, and does not serve the old one meanwhile', async () => {
     const { clock, upstream, ask } = createProtected();
     await ask();

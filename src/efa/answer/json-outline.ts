@@ -39,26 +39,40 @@ const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const [FIRST_PLAIN, LAST_PLAIN] = [0x2d, 0x5a];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
+/** What is known of the text so far. */
+interface Outline {
+  lists: ListSpan[];
+  /** The list that is not yet at its end. */
+  list: ListSpan | null;
+  recordStart: number;
+  depth: number;
+  values: number;
+  records: number;
+}
+
 /**
  * Finds the lists at the top of a JSON object and the places of their records, in one pass that builds nothing else.
  * Throws `LimitError` when the answer exceeds a limit. It does not check the grammar: parts of a text that is not JSON
  * are not JSON either, so that parsing them fails.
  */
 export async function outlineJson(bytes: Uint8Array): Promise<ListSpan[]> {
-  const lists: ListSpan[] = [];
-  let list: ListSpan | null = null;
-  let recordStart = 0;
-  let depth = 0;
-  let values = 0;
-  let records = 0;
-  let nextPause = SLICE_BYTES;
+  const outline: Outline = { lists: [], list: null, recordStart: 0, depth: 0, values: 0, records: 0 };
+  let at = 0;
+  while (at < bytes.length) {
+    at = readOn(outline, bytes, at, Math.min(at + SLICE_BYTES, bytes.length));
+    if (outline.values > ANSWER_LIMITS.values) throw new LimitError('the answer has too many values');
+    if (at < bytes.length) await nextTurn();
+  }
+  if (outline.list) throw new SyntaxError('a list has no end');
+  return outline.lists;
+}
 
-  for (let at = 0; at < bytes.length; at++) {
+/** Returns how far it read. A function that does not wait: in one that does, the loop takes twice as long. */
+function readOn(outline: Outline, bytes: Uint8Array, from: number, until: number): number {
+  let { depth, values } = outline;
+  let at = from;
+  for (; at < until; at++) {
     const byte = bytes[at] as number;
-    if (at >= nextPause) {
-      nextPause = at + SLICE_BYTES;
-      await nextTurn();
-    }
     if (byte >= FIRST_PLAIN && byte <= LAST_PLAIN) continue;
     if (byte === QUOTE) {
       at = endOfText(bytes, at);
@@ -66,30 +80,38 @@ export async function outlineJson(bytes: Uint8Array): Promise<ListSpan[]> {
       depth++;
       values++;
       if (depth > ANSWER_LIMITS.depth) throw new LimitError('lists or objects are nested too deeply');
-      if (depth === 2 && byte === OPEN_LIST && !list) {
-        list = { start: at + 1, end: at + 1, records: [] };
-        recordStart = at + 1;
-      }
+      if (depth === 2 && byte === OPEN_LIST) openList(outline, at);
     } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) {
       depth--;
-      if (depth === 1 && byte === CLOSE_LIST && list) {
-        list.records.push({ start: recordStart, end: at });
-        lists.push({ ...list, end: at });
-        list = null;
-      }
+      if (depth === 1 && byte === CLOSE_LIST) closeList(outline, at);
     } else if (byte === COMMA) {
       values++;
-      if (depth === 2 && list) {
-        list.records.push({ start: recordStart, end: at });
-        recordStart = at + 1;
-        records++;
-      }
+      if (depth === 2) endRecord(outline, at);
     }
-    if (values > ANSWER_LIMITS.values) throw new LimitError('the answer has too many values');
-    if (records >= ANSWER_LIMITS.records) throw new LimitError('the answer has too many records');
   }
-  if (list) throw new SyntaxError('a list has no end');
-  return lists;
+  Object.assign(outline, { depth, values });
+  return at;
+}
+
+function openList(outline: Outline, at: number): void {
+  if (outline.list) return;
+  outline.list = { start: at + 1, end: at + 1, records: [] };
+  outline.recordStart = at + 1;
+}
+
+function closeList(outline: Outline, at: number): void {
+  if (!outline.list) return;
+  endRecord(outline, at);
+  outline.lists.push({ ...outline.list, end: at });
+  outline.list = null;
+}
+
+function endRecord(outline: Outline, at: number): void {
+  if (!outline.list) return;
+  outline.list.records.push({ start: outline.recordStart, end: at });
+  outline.recordStart = at + 1;
+  outline.records++;
+  if (outline.records > ANSWER_LIMITS.records) throw new LimitError('the answer has too many records');
 }
 
 /** The place of the closing quotation mark. */

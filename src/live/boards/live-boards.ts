@@ -1,3 +1,4 @@
+import type { CallPurpose } from '../../efa/ask.ts';
 import type { Freshness } from '../../transit/freshness.ts';
 import type { Mode } from '../../transit/mode.ts';
 import type { LiveFeeds } from '../live-feeds.ts';
@@ -25,6 +26,8 @@ interface LiveBoard {
 export interface LiveBoards {
   /** Null when the departure monitor has to be asked for the whole board. */
   find(request: BoardRequest): Promise<LiveBoard | null>;
+  /** What the departure monitor is asked for where no board is made here, if it is not the usual. */
+  readonly purpose?: CallPurpose;
   /** Keeps what the departure monitor has said of the present. */
   learn(stopId: string, pages: readonly BoardPage[]): Promise<void>;
 }
@@ -141,6 +144,7 @@ export function createLiveBoards(options: LiveBoardsOptions): LiveBoards {
 
   return {
     find,
+    ...(mode === 'on' && { purpose: 'board' }),
     async learn(stopId, answers) {
       await pages.keep(stopId, answers, null);
     },

@@ -18,8 +18,15 @@ export function createTicket(priority: Priority, purpose: CallPurpose, accounts?
 
 export function joinTicket(ticket: Ticket, { priority, purpose, accounts }: Ticket): void {
   if (isHigher(priority, ticket.priority)) ticket.priority = priority;
-  if (purpose === 'timetable') ticket.purpose = purpose;
+  if (isMoreUseful(purpose, ticket.purpose)) ticket.purpose = purpose;
   if (ticket.accounts.length < MAX_ACCOUNT_SETS) ticket.accounts.push(...accounts);
+}
+
+/** Purposes whose calls spare more than the call itself, the most useful last. */
+const USEFUL: readonly CallPurpose[] = ['board', 'timetable', 'feed'];
+
+function isMoreUseful(one: CallPurpose, other: CallPurpose): boolean {
+  return USEFUL.indexOf(one) > USEFUL.indexOf(other);
 }
 
 /** Stands for all requests without an account, such as those of the service's own pages. */

@@ -211,8 +211,15 @@ describe('a board whose feed cannot be believed', () => {
   it('whose runs the departure monitor calls live and the feed does not know is given up', async () => {
     const service = await startService();
     for (let answer = 0; answer < 3; answer++) service.feeds.addMatches('sydneytrains', 0, 40);
+    const purposes: unknown[] = [];
+    const { ask } = service.upstream;
+    service.upstream.ask = (question, options) => {
+      purposes.push(options?.purpose);
+      return ask(question, options);
+    };
     await service.find(TRAINS);
     expect(service.boardSources.at(-1)).toBe('monitor: runs are not found: sydneytrains');
+    expect(new Set(purposes)).toEqual(new Set(['board']));
   });
 
   it('loses no request while the feeds come and go, and is never older than it says', async () => {
