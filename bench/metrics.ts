@@ -2,26 +2,36 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { startRedis } from '#test/support/redis.ts';
-import { load } from './hit-path/load.ts';
 import { describeMachine, print } from './machine.ts';
+import { type Callers, openCallers } from './metrics/callers.ts';
+import { median, percentile } from './percentiles.ts';
 
 /*
  * What metrics cost: the processor time of a request that is answered from the cache, with and without them, and for how
- * long `GET /metrics` keeps the event loop. Rounds are measured in turn, with and without in changing order; the median of
- * the ratios counts. On a busy machine it is too uncertain for that; the share in a CPU profile is not.
- * `node bench/metrics.ts [rounds] [milliseconds of each measurement] [idle connections]`
+ * long `GET /metrics` keeps the event loop. A round measures with, without, without, with; the median of the rounds' ratios
+ * counts, with its 95 % confidence interval.
+ * `node bench/metrics.ts [rounds] [requests of each measurement] [idle connections]`
  */
-const [rounds = '60', milliseconds = '250', connections = '1000'] = process.argv.slice(2);
+const [rounds = '600', requests = '300', connections = '1000'] = process.argv.slice(2);
 const PATH = '/v1/departures?stop=200060&limit=20';
-const SCRAPES = 20;
-const WARM_UP = 4;
-const PROFILE_MS = 5000;
+const CALLERS = 16;
+const SCRAPES = 50;
+const WARM_UP_REQUESTS = 5000;
+const PROFILE_REQUESTS = 40_000;
 
 interface Use {
   cpuMicroseconds: number;
   loopMs: number;
+  longestBlockMs: number;
   /** Of metrics in all processor time. */
   share?: number;
+}
+
+interface Scrape {
+  longestBlockMs: number;
+  loopMs: number;
+  cpuMs: number;
+  bytes: number;
 }
 
 print(describeMachine());
@@ -31,79 +41,84 @@ const [{ measured, unmeasured, metrics, apiKey }] = await once(child, 'message')
 
 // The first one, before anything is warm.
 const first = await scrape();
-const ratios: number[] = [];
-const costs = { measured: [] as number[], unmeasured: [] as number[] };
-for (let round = -WARM_UP; round < Number(rounds); round++) {
-  const pair = { measured: 0, unmeasured: 0 };
-  for (const kind of round % 2 === 0 ? (['measured', 'unmeasured'] as const) : (['unmeasured', 'measured'] as const)) {
-    pair[kind] = await costOf(kind === 'measured' ? measured : unmeasured);
-  }
-  if (round < 0) continue;
-  ratios.push(pair.measured / pair.unmeasured);
-  costs.measured.push(pair.measured);
-  costs.unmeasured.push(pair.unmeasured);
+const request = `GET ${PATH} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${apiKey}\r\n\r\n`;
+const withMetrics = await openCallers(measured, CALLERS, request);
+const without = await openCallers(unmeasured, CALLERS, request);
+for (const callers of [withMetrics, without]) await callers.send(WARM_UP_REQUESTS);
+const pairs: { measured: number; unmeasured: number }[] = [];
+for (let round = 0; round < Number(rounds); round++) {
+  const costs: number[] = [];
+  for (const callers of [withMetrics, without, without, withMetrics]) costs.push(await costOf(callers));
+  const [first = 0, second = 0, third = 0, fourth = 0] = costs;
+  pairs.push({ measured: (first + fourth) / 2, unmeasured: (second + third) / 2 });
 }
-print(`\n${rounds} rounds of ${milliseconds} ms, CPU µs a request, medians`);
-print(`  without metrics  ${quantile(costs.unmeasured, 0.5).toFixed(2)}`);
-print(`  with metrics     ${quantile(costs.measured, 0.5).toFixed(2)}`);
-const [low, middle, high] = [0.25, 0.5, 0.75].map((part) => `${((quantile(ratios, part) - 1) * 100).toFixed(1)} %`);
-print(`  more             ${middle} (quartiles ${low} and ${high})`);
+const ratios = pairs.map((pair) => pair.measured / pair.unmeasured);
+// The ranks of the 95 % confidence interval of a median.
+const margin = 0.98 / Math.sqrt(ratios.length);
+const [low, middle, high] = [0.5 - margin, 0.5, 0.5 + margin].map(
+  (part) => `${((percentile(ratios, part) - 1) * 100).toFixed(1)} %`,
+);
+print(`\n${rounds} rounds of 4 × ${requests} requests, CPU µs a request, medians`);
+print(`  without metrics  ${median(pairs.map((pair) => pair.unmeasured)).toFixed(2)}`);
+print(`  with metrics     ${median(pairs.map((pair) => pair.measured)).toFixed(2)}`);
+print(`  more             ${middle} (${low} to ${high})`);
 
 await tell('profile');
-await costOf(measured, PROFILE_MS);
+await withMetrics.send(PROFILE_REQUESTS);
 print(`  by a CPU profile ${(Number((await tell('profiled')).share) * 100).toFixed(1)} % of the time with metrics`);
 
 const sockets = Array.from({ length: Number(connections) }, () => connect(measured, '127.0.0.1'));
 await Promise.all(sockets.map((socket) => once(socket, 'connect')));
-const scrapes = [first];
+const scrapes: Scrape[] = [];
 for (let n = 0; n < SCRAPES; n++) scrapes.push(await scrape());
-const later = scrapes.slice(1);
-print(`\nGET /metrics (${(later[0]?.bytes ?? 0) >> 10} KB), ms       event loop   processor`);
-show('the first after the start', [first], 1);
-show(`with ${connections} connections, median`, later, 0.5);
-show(`with ${connections} connections, longest`, later, 1);
+print(`\nGET /metrics (${(scrapes[0]?.bytes ?? 0) >> 10} KB), ms       longest block   event loop   processor`);
+show('the first after the start', [first], 0.5);
+show(`with ${connections} connections, median`, scrapes, 0.5);
+show(`with ${connections} connections, p95`, scrapes, 0.95);
+show(`with ${connections} connections, longest`, scrapes, 1);
 for (const socket of sockets) socket.destroy();
+for (const callers of [withMetrics, without]) callers.close();
 child.disconnect();
 await redis.stop();
 
 /** Microseconds of processor time for one request. */
-async function costOf(port: number, durationMs = Number(milliseconds)): Promise<number> {
-  const before = await use();
-  const request = `GET ${PATH} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${apiKey}\r\n\r\n`;
-  const { requests } = await load({ port, connections: 16, durationMs, request });
-  return ((await use()).cpuMicroseconds - before.cpuMicroseconds) / requests;
+async function costOf(callers: Callers): Promise<number> {
+  const before = await tell('use');
+  await callers.send(Number(requests));
+  return ((await tell('use')).cpuMicroseconds - before.cpuMicroseconds) / Number(requests);
 }
 
-/** On a busy machine the event loop's time includes waiting for a processor. */
-async function scrape(): Promise<Use & { bytes: number }> {
-  const before = await use();
-  const text = await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text();
-  const after = await use();
+/**
+ * Two scrapes: the watch on the event loop, which turns it all the time, would count as time that it is kept busy. On a busy
+ * machine blocks include waiting for a processor.
+ */
+async function scrape(): Promise<Scrape> {
+  const scraped = () => fetch(`http://127.0.0.1:${metrics}/metrics`).then((answer) => answer.text());
+  await tell('watch');
+  const { length: bytes } = await scraped();
+  const { longestBlockMs, ...before } = await tell('use');
+  await scraped();
+  const after = await tell('use');
   return {
+    longestBlockMs,
     loopMs: after.loopMs - before.loopMs,
-    cpuMicroseconds: after.cpuMicroseconds - before.cpuMicroseconds,
-    bytes: text.length,
+    cpuMs: (after.cpuMicroseconds - before.cpuMicroseconds) / 1000,
+    bytes,
   };
 }
 
-function show(name: string, uses: readonly Use[], part: number): void {
-  const [loop, processor] = [uses.map(({ loopMs }) => loopMs), uses.map((used) => used.cpuMicroseconds / 1000)];
-  print(
-    `  ${name.padEnd(36)}${quantile(loop, part).toFixed(1).padStart(10)}${quantile(processor, part).toFixed(1).padStart(12)}`,
-  );
+function show(name: string, scrapes: readonly Scrape[], part: number): void {
+  const columns = [
+    scrapes.map(({ longestBlockMs }) => longestBlockMs),
+    scrapes.map(({ loopMs }) => loopMs),
+    scrapes.map(({ cpuMs }) => cpuMs),
+  ];
+  const figures = columns.map((column) => percentile(column, part).toFixed(1).padStart(12)).join('');
+  print(`  ${name.padEnd(36)}${figures}`);
 }
 
-function use(): Promise<Use> {
-  return tell('use');
-}
-
-async function tell(message: 'use' | 'profile' | 'profiled'): Promise<Use> {
+async function tell(message: 'use' | 'watch' | 'profile' | 'profiled'): Promise<Use> {
   child.send(message);
   const [used] = await once(child, 'message');
   return used;
-}
-
-function quantile(values: readonly number[], part: number): number {
-  const sorted = [...values].sort((one, other) => one - other);
-  return sorted[Math.floor((sorted.length - 1) * part)] ?? Number.NaN;
 }

@@ -9,12 +9,14 @@ import { createDemand } from './soak/demand.ts';
 /*
  * Hours of mixed load in fast motion, and what the service holds meanwhile: questions of every operation, wrong
  * requests among them, over real connections, because sockets are what leaks; accounts in a file. The clock of the service is
- * simulated. The last half must not take more memory than the first half left, nor more handles.
+ * simulated. The last half must not take more memory than the first half left, nor more handles. `kill -USR2` of the
+ * service's process writes a heap snapshot.
  * `node bench/soak.ts [requests] [simulated hours] [connections]`
  */
-const [requests = '5000000', hours = '2', connections = '48'] = process.argv.slice(2);
+const [requests = '5000000', hours = '2', connections = '400'] = process.argv.slice(2);
 const STEPS = 10;
 const MAX_GROWTH = 0.05;
+const WIDTHS = [11, 12, 10, 14, 15, 11, 10, 8, 8, 9];
 const MEGABYTE = 1024 * 1024;
 /** Longer than idle connections to the authority are kept. */
 const REST_MS = 5500;
@@ -26,6 +28,7 @@ interface Sample {
   rss: number;
   cachedAnswers: number;
   cachedBytes: number;
+  cpuMs: number;
   handles: Record<string, number>;
 }
 
@@ -41,7 +44,7 @@ const authority = await startAuthority(() => START + sent * msPerRequest);
 const child = fork(
   new URL('./soak/server.ts', import.meta.url),
   [authority.url, new Date(START).toISOString(), String(msPerRequest)],
-  { execArgv: ['--expose-gc'] },
+  { execArgv: ['--expose-gc', '--heapsnapshot-signal=SIGUSR2'] },
 );
 const [{ port, keys }] = await once(child, 'message');
 const demand = createDemand(keys, questions);
@@ -51,7 +54,7 @@ const next = () => {
 };
 
 print(`${requests} requests in ${hours} simulated hours, ${questions} questions, ${connections} connections\n`);
-print('   requests   simulated   MB held   MB resident   answers kept   handles   calls   real s');
+print('   requests   simulated   MB held   MB resident   answers kept   their MB   handles   calls   CPU s   real s');
 const samples: Sample[] = [];
 for (let step = 0; step < STEPS; step++) {
   const count = Math.ceil(Number(requests) / STEPS);
@@ -72,23 +75,24 @@ await authority.close();
 async function sample(): Promise<Sample> {
   child.send('sample');
   const [taken] = (await once(child, 'message')) as [Sample];
-  const { held, rss, cachedAnswers } = taken;
+  const { held, rss, cachedAnswers, cachedBytes, cpuMs } = taken;
   const figures = [
     sent,
     `${((taken.now - START) / 60_000).toFixed(0)} min`,
     (held / MEGABYTE).toFixed(1),
     (rss / MEGABYTE).toFixed(0),
     cachedAnswers,
+    (cachedBytes / MEGABYTE).toFixed(1),
     countHandles(taken),
     authority.requests.length,
+    (cpuMs / 1000).toFixed(0),
     ((performance.now() - startedAt) / 1000).toFixed(0),
   ];
-  print(figures.map((figure, index) => String(figure).padStart([11, 12, 10, 14, 15, 10, 8, 9][index] ?? 0)).join(''));
+  print(figures.map((figure, index) => String(figure).padStart(WIDTHS[index] ?? 0)).join(''));
   return taken;
 }
 
-/** But for those of the simulated clock. */
-function countHandles({ handles: { Immediate: _, ...handles } }: Sample): number {
+function countHandles({ handles }: Sample): number {
   return Object.values(handles).reduce((sum, count) => sum + count, 0);
 }
 

@@ -23,6 +23,7 @@ import { openapi } from './http/openapi/openapi.ts';
 import { operationRoutes } from './http/operation-routes.ts';
 import { paths } from './http/paths.ts';
 import { requestLog } from './http/request-log.ts';
+import { createRequestLogger } from './http/request-logger.ts';
 import { commonHeaders, pageSecurity } from './http/response-headers.ts';
 import type { LiveBoards } from './live/boards/live-boards.ts';
 import { mcp } from './mcp/mcp.ts';
@@ -184,6 +185,7 @@ function createFastify({ config, logger, arrivalMs = ARRIVAL_MS }: AppOptions) {
     trustProxy: trustProxy !== false && proxyTest(trustProxy),
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
+    childLoggerFactory: createRequestLogger,
     routerOptions: { ignoreTrailingSlash: true },
     return503OnClosing: false,
     bodyLimit: MAX_BODY_BYTES,

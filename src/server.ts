@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { sandboxKey } from './access/sandbox-key.ts';
 import { StoreOpenError } from './access/stores/embedded-database.ts';
 import { openStore } from './access/stores/open-store.ts';
@@ -11,6 +10,7 @@ import { REFUSAL_LIMITS } from './http/connection/held-refusals.ts';
 import { openLive } from './live/live.ts';
 import { openRedis } from './redis/shared-redis.ts';
 import { maxDescriptors } from './server/descriptors.ts';
+import { openLog } from './server/log.ts';
 import { closeOnSignal, orExit } from './server/process-exit.ts';
 import { withRehearsals } from './server/rehearsals.ts';
 import { openUpstream } from './server/upstream-source.ts';
@@ -35,8 +35,7 @@ const config = orExit(() => readConfig(process.env), {
   expected: ConfigError,
   intro: 'The configuration is not usable:\n',
 });
-// Lines are written in the background, several at once when there are many; when the process exits, the rest is written.
-const logger = pino({ level: config.logLevel }, pino.destination({ sync: false }));
+const logger = openLog(config.logLevel);
 const deadlines = deadlinesFrom(config.upstreamTimeoutMs);
 const isSandbox = config.upstream.kind === 'sandbox';
 

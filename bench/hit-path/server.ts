@@ -1,6 +1,5 @@
 import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyInstance } from 'fastify';
-import { pino } from 'pino';
 import { generateAccountId, generateKey } from '#src/access/keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { openStore } from '#src/access/stores/open-store.ts';
@@ -8,7 +7,9 @@ import { buildApp } from '#src/app.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import { REFUSAL_LIMITS } from '#src/http/connection/held-refusals.ts';
 import { openRedis } from '#src/redis/shared-redis.ts';
+import { openLog } from '#src/server/log.ts';
 import { createInstruments } from '#src/telemetry/instruments.ts';
+import { ownPressureLimits } from '#src/telemetry/pressure.ts';
 import { watchAdmissions } from '#src/telemetry/store-watch.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { issueTestKey, openTestAccess } from '#test/support/access.ts';
@@ -69,7 +70,8 @@ async function createService([redisUrl, refusals, limits]: string[]) {
     },
     ...(refusals === 'hold-refusals' && { refusalLimits: REFUSAL_LIMITS }),
     instruments,
-    logger: pino({ level: 'info' }, pino.destination({ dest: '/dev/null', sync: false })),
+    pressureLimits: ownPressureLimits(),
+    logger: openLog('info', '/dev/null'),
     now,
   });
   return { app, keys: await issueKeys(store) };

@@ -12,12 +12,14 @@ import { protectUpstream } from '#src/upstream/protection.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { departureMonitor } from '#test/support/departure-monitor.ts';
 import { json, startUpstream } from '#test/support/upstream.ts';
+import { type LoopWatch, watchLoop } from '../event-loop.ts';
 import { startProfile } from './profile.ts';
 
 /*
  * The service twice in one process, on two ports, with and without metrics, so that nothing else differs: accounts in one
  * Redis, one upstream, one cache. Beside them the port of the metrics. To any message it replies with the processor time
- * and the time of the event loop used so far, and at the end of a profile with the share of metrics.
+ * and the time of the event loop used so far, the longest block since `watch`, and at the end of a profile with the share of
+ * metrics.
  */
 const [redisUrl = ''] = process.argv.slice(2);
 const silent = { info() {}, warn() {}, error() {} };
@@ -34,13 +36,17 @@ const registry = createMetrics({ instruments, upstream: protection, isStoreReach
 fill(instruments);
 
 const metrics = await startMetricsServer(registry, { host: '127.0.0.1', port: 0 });
+let watch: LoopWatch | null = null;
 let stopProfile: (() => Promise<number>) | null = null;
 process.on('message', async (message) => {
   if (message === 'profile') stopProfile = await startProfile();
+  const longestBlockMs = watch?.takeLongestMs() ?? 0;
+  watch?.stop();
+  watch = message === 'watch' ? watchLoop() : null;
   const share = message === 'profiled' ? await stopProfile?.() : undefined;
   const { user, system } = process.cpuUsage();
   const { active } = performance.eventLoopUtilization();
-  process.send?.({ cpuMicroseconds: user + system, loopMs: active, share });
+  process.send?.({ cpuMicroseconds: user + system, loopMs: active, longestBlockMs, share });
 });
 process.on('disconnect', () => process.exit(0));
 process.send?.({

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
-import { pino } from 'pino';
 import { buildApp } from '#src/app.ts';
 import { createEfaClient } from '#src/efa/client.ts';
+import { openLog } from '#src/server/log.ts';
 import { createInstruments } from '#src/telemetry/instruments.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { openTestAccess } from '#test/support/access.ts';
@@ -25,7 +25,7 @@ const app = await buildApp({
   ask,
   access: { store, acceptsTestKeys: false },
   instruments: createInstruments(),
-  logger: pino({ level: 'info' }, pino.destination({ dest: '/dev/null', sync: false })),
+  logger: openLog('info', '/dev/null'),
   now,
 });
 await app.listen({ host: '127.0.0.1', port: 0 });

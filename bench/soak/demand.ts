@@ -1,7 +1,9 @@
 import { createPicker, createRandom, zipf } from '../economy/demand.ts';
 
 /** One request in so many takes the next question of all, so that each has been asked early and is asked again. */
-const EVERY_QUESTION_SHARE = 0.1;
+const EVERY_QUESTION_SHARE = 0.04;
+/** The n-th question is asked for in proportion to 1 / n to this power; most are then answered from the cache. */
+const SKEW = 1.5;
 const HEADERS = [
   '',
   '',
@@ -14,7 +16,7 @@ const HEADERS = [
 /** The texts of requests without end about so many questions, popular ones more often; some are wrong. */
 export function createDemand(apiKeys: readonly string[], questions: number): () => string {
   const random = createRandom(1);
-  const popular = createPicker(zipf(questions));
+  const popular = createPicker(zipf(questions).map((weight) => weight ** SKEW));
   let next = 0;
 
   return () => {

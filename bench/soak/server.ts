@@ -15,20 +15,21 @@ import { watchUpstream } from '#src/telemetry/upstream-watch.ts';
 import { sleep } from '#src/upstream/clock.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { issueTestKey } from '#test/support/access.ts';
-import { createSimulatedClock } from '#test/support/simulated-clock.ts';
+import { createSoakClock } from './clock.ts';
 
 /*
- * The service in a process of its own, put together as in `src/server.ts`, on a simulated clock: each request that arrives
- * moves it on, and so does real time, because requests may wait for it. To any message it replies with what it holds after
- * garbage collection.
+ * The service in a process of its own, put together as in `src/server.ts`, on a simulated clock that each request moves on.
+ * To any message it replies with what it holds after garbage collection.
  */
 const [upstreamUrl = '', start = '', msPerRequest = ''] = process.argv.slice(2);
 /** Less than is asked for, so that the budget, stale answers and refusals take part. */
-const LIMITS = { rps: 100, dailyBudget: 1e9 };
+const LIMITS = { rps: 25, dailyBudget: 1e9 };
+/** While no request arrives, the clock keeps pace with real time, because requests may wait for it. */
+const QUIET_STEP_MS = 2;
 const silent = { info() {}, warn() {}, error() {} };
 
 const dataDir = mkdtempSync(join(tmpdir(), 'transit-soak-'));
-const clock = createSimulatedClock(start);
+const clock = createSoakClock(start);
 const now = () => new Date(clock.now());
 const instruments = createInstruments();
 const client = createEfaClient({ url: upstreamUrl, apiKey: 'soak', timeoutMs: 8000, now });
@@ -49,9 +50,10 @@ const app = await buildApp({
   sleep: (ms) => sleep(clock, ms),
   instruments,
 });
-let arrived = 0;
+let isQuiet = true;
 app.server.on('request', () => {
-  arrived++;
+  isQuiet = false;
+  clock.move(Number(msPerRequest));
 });
 const keys = await Promise.all(
   Array.from({ length: 30 }, (_, index) =>
@@ -65,11 +67,20 @@ process.on('message', async () => {
   globalThis.gc?.();
   await wait(50);
   globalThis.gc?.();
+  const { user, system } = process.cpuUsage();
   const { heapUsed, external, rss } = process.memoryUsage();
   const { cachedAnswers, cachedBytes } = protection.state();
   const handles: Record<string, number> = {};
   for (const name of process.getActiveResourcesInfo()) handles[name] = (handles[name] ?? 0) + 1;
-  process.send?.({ now: clock.now(), held: heapUsed + external, rss, cachedAnswers, cachedBytes, handles });
+  process.send?.({
+    now: clock.now(),
+    held: heapUsed + external,
+    rss,
+    cachedAnswers,
+    cachedBytes,
+    handles,
+    cpuMs: (user + system) / 1000,
+  });
 });
 process.on('disconnect', () => {
   rmSync(dataDir, { recursive: true, force: true });
@@ -77,9 +88,7 @@ process.on('disconnect', () => {
 });
 process.send?.({ port: (app.server.address() as AddressInfo).port, keys });
 
-for (let moved = 0; ; ) {
-  await wait(1);
-  const step = (arrived - moved) * Number(msPerRequest) + 1;
-  moved = arrived;
-  await clock.advance(step);
-}
+setInterval(() => {
+  if (isQuiet) clock.move(QUIET_STEP_MS);
+  isQuiet = true;
+}, QUIET_STEP_MS);

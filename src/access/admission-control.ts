@@ -4,11 +4,11 @@ import { UnavailableError } from '../redis/unavailable-error.ts';
 import type { Admission, Caller } from './admission.ts';
 import { type UtcDay, utcDay } from './day.ts';
 import type { ApiKey } from './keys.ts';
-import { createLocalAdmission } from './local-admission.ts';
+import { createLocalAdmission, type KnownCaller } from './local-admission.ts';
 import { createPendingCounts } from './pending-counts.ts';
 import { PLANS } from './plan.ts';
 import { createSettlement } from './settlement.ts';
-import type { AdmissionAnswer, Counter } from './store.ts';
+import type { AdmissionAnswer, AdmissionRequest, Counter } from './store.ts';
 
 export interface AdmissionControl {
   /**
@@ -16,12 +16,12 @@ export interface AdmissionControl {
    * that counts as several is admitted when all of them fit into the day.
    */
   admit(key: ApiKey, options?: { count?: number; day?: UtcDay }): Promise<Admission | null>;
-  /** The same, where that can be said without asking the store; else undefined. */
-  recall(key: ApiKey): Admission | null | undefined;
+  /** The same, where that can be said without asking the store; else undefined. `caller` as `callerOf` says. */
+  recall(key: ApiKey, caller: KnownCaller | null): Admission | null | undefined;
   /** Whether the store has said in the last seconds that there is no such key. */
   isUnknown(key: ApiKey): boolean;
   /** The account of a key that the store has confirmed in the last ten minutes; null for any other key. */
-  callerOf(key: ApiKey): Caller | null;
+  callerOf(key: ApiKey): KnownCaller | null;
   /** A request that is refused without being counted. */
   throttled(caller: Caller): Admission;
   /**
@@ -54,14 +54,19 @@ export function createAdmissionControl(options: {
     key: ApiKey,
     { count = 1, day = utcDay(now()) }: { count?: number; day?: UtcDay } = {},
   ): Promise<Admission | null> {
-    const recalled = recall(key, day, count);
+    const recalled = recall(key, local.callerOf(key), day, count);
     if (recalled !== undefined) return recalled;
     return presence.isAway(key.accountId) ? admitWhileAway(key, day, count) : askStore(key, day, count);
   }
 
-  function recall(key: ApiKey, day = utcDay(now()), count = 1): Admission | null | undefined {
+  function recall(
+    key: ApiKey,
+    caller: KnownCaller | null,
+    day = utcDay(now()),
+    count = 1,
+  ): Admission | null | undefined {
     if (local.isUnknown(key)) return null;
-    const recalled = store.isRemote ? local.recall(key, day, count) : null;
+    const recalled = caller && store.isRemote ? local.recall(caller, day, count) : null;
     if (recalled?.kind === 'admitted') countLater(key.accountId, day, count);
     return recalled ?? undefined;
   }
@@ -70,18 +75,16 @@ export function createAdmissionControl(options: {
   async function askStore(key: ApiKey, day: UtcDay, count: number): Promise<Admission | null> {
     const { accountId, hash: keyHash } = key;
     if (pending.has(accountId) && !(await settlement.settle(accountId))) return admitWhileAway(key, day, count);
-    const call = store.admit({ accountId, keyHash, day, count, sender: pending.sender });
+    const request = { accountId, keyHash, day, count, sender: pending.senderOf(accountId, day) };
+    const call = store.admit(request);
     try {
-      return learn(key, day, count, await presence.watch(accountId, call));
+      const answer = await presence.watch(accountId, call);
+      if (answer.kind === 'admitted') pending.received(request, answer.usedBySender);
+      return local.learn(key, day, count, answer);
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
-      return admitWithoutAnswer(key, day, count, call);
+      return admitWithoutAnswer(key, request, call);
     }
-  }
-
-  function learn(key: ApiKey, day: UtcDay, count: number, answer: AdmissionAnswer): Admission | null {
-    if (answer.kind === 'admitted') pending.received(key.accountId, day, answer.usedBySender);
-    return local.learn(key, day, count, answer);
   }
 
   function admitWhileAway(key: ApiKey, day: UtcDay, count: number): Admission {
@@ -91,13 +94,17 @@ export function createAdmissionControl(options: {
   }
 
   /** The store may have counted the request although its answer does not come: it must count once in the end. */
-  function admitWithoutAnswer(key: ApiKey, day: UtcDay, count: number, call: Promise<AdmissionAnswer>): Admission {
-    const { accountId } = key;
+  function admitWithoutAnswer(
+    key: ApiKey,
+    request: Required<AdmissionRequest>,
+    call: Promise<AdmissionAnswer>,
+  ): Admission {
+    const { accountId, day, count } = request;
     const admission = local.admitWhileAway(key, day, count);
     const isServed = admission?.kind === 'admitted';
     call.then(
       (answer) => {
-        if (answer.kind === 'admitted') pending.received(accountId, day, answer.usedBySender);
+        if (answer.kind === 'admitted') pending.received(request, answer.usedBySender);
         countLater(accountId, day, count * (Number(isServed) - Number(answer.kind === 'admitted')));
       },
       (error: UnavailableError) => {
@@ -117,7 +124,7 @@ export function createAdmissionControl(options: {
 
   return {
     admit,
-    recall: (key) => recall(key),
+    recall: (key, caller) => recall(key, caller),
     isUnknown: local.isUnknown,
     callerOf: local.callerOf,
     throttled(caller) {

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { missingKey, unauthorized } from '../error-messages.ts';
 import type { ApiError } from '../errors.ts';
-import { type ApiKey, looksLikeKey, parseKey } from './keys.ts';
+import { type ApiKey, looksLikeKey, mayHoldKey, parseKey } from './keys.ts';
 
 /** Names that people give a key in a query string. */
 const KEY_PARAMETERS = ['key', 'api_key', 'apikey', 'access_token', 'token'];
@@ -15,9 +15,10 @@ const MAX_LENGTH = 256;
 const known = new LRUCache<string, ApiKey>({ max: 20_000 });
 
 /** The key of a request, whole and well-formed. Throws `UNAUTHORIZED` otherwise. Messages never repeat what was sent. */
-export function readKey({ headers, query }: Pick<FastifyRequest, 'headers' | 'query'>): ApiKey {
+export function readKey({ headers, url, query }: Pick<FastifyRequest, 'headers' | 'url' | 'query'>): ApiKey {
   const { authorization } = headers;
-  if (hasKeyInQuery(query as Record<string, unknown>, authorization === undefined)) {
+  const isOnlyKey = authorization === undefined;
+  if ((isOnlyKey || mayHoldKey(url)) && hasKeyInQuery(query as Record<string, unknown>, isOnlyKey)) {
     throw unauthorized(
       'A key in the URL ends up in logs and histories. Move it to the Authorization header, and have it replaced if it was shared.',
       { wasKeySent: true },

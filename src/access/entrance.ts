@@ -4,6 +4,7 @@ import type { AdmissionControl } from './admission-control.ts';
 import type { ApiKey } from './keys.ts';
 import type { BurstLimit } from './limits/burst-limit.ts';
 import type { LookUpLimit } from './limits/look-up-limit.ts';
+import type { KnownCaller } from './local-admission.ts';
 
 /** Admits requests within the limits that hold in this process, before the store is asked where that is possible. */
 export interface Entrance {
@@ -12,7 +13,7 @@ export interface Entrance {
    * no such key, or it was revoked. Throws `TOO_MANY_REQUESTS` when too many unknown keys were looked up. Not a promise
    * where the store need not be asked: most requests of busy callers then wait for nothing.
    */
-  enter(key: ApiKey, ip: string): Admission | null | Promise<Admission | null>;
+  enter(key: ApiKey, request: { ip: string }): Admission | null | Promise<Admission | null>;
 }
 
 export function createEntrance(options: {
@@ -24,10 +25,9 @@ export function createEntrance(options: {
   /** By hash. Equal keys are looked up once at a time. */
   const underWay = new Map<string, Promise<Admission | null>>();
 
-  function enterAgain(key: ApiKey): Admission | null | Promise<Admission | null> {
-    const caller = admissions.callerOf(key);
+  function enterAgain(key: ApiKey, caller: KnownCaller | null): Admission | null | Promise<Admission | null> {
     if (caller && !bursts.take(caller)) return admissions.throttled(caller);
-    const recalled = admissions.recall(key);
+    const recalled = admissions.recall(key, caller);
     return recalled === undefined ? admissions.admit(key) : recalled;
   }
 
@@ -57,10 +57,12 @@ export function createEntrance(options: {
   }
 
   return {
-    enter(key, ip) {
-      if (admissions.callerOf(key) || admissions.isUnknown(key)) return enterAgain(key);
+    enter(key, request) {
+      const caller = admissions.callerOf(key);
+      if (caller || admissions.isUnknown(key)) return enterAgain(key, caller);
       const other = underWay.get(key.hash);
-      return other ? other.then(() => enterAgain(key)) : enterFirst(key, ip);
+      // The address is read only here: behind a proxy that takes time.
+      return other ? other.then(() => enterAgain(key, admissions.callerOf(key))) : enterFirst(key, request.ip);
     },
   };
 }

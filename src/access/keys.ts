@@ -49,9 +49,14 @@ export function looksLikeKey(text: string): boolean {
   return KEY_PREFIX.test(text);
 }
 
+/** False for a URL without any key. */
+export function mayHoldKey(url: string): boolean {
+  return MAY_HOLD_KEY.test(url);
+}
+
 /** The URL without keys, for the log. */
 export function hideKeys(url: string): string {
-  if (!MAY_HOLD_KEY.test(url)) return url;
+  if (!mayHoldKey(url)) return url;
   const hidden = url.replace(KEY_IN_URL, 'tis_…');
   // Percent-encoded keys too.
   return looksLikeKey(decoded(hidden)) ? decoded(hidden).replace(KEY_IN_URL, 'tis_…') : hidden;

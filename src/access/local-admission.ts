@@ -13,7 +13,8 @@ const UNKNOWN_TTL_MS = 5_000;
 const GRACE_MS = 10 * 60_000;
 const MAX_REMEMBERED = 50_000;
 
-interface KnownKey extends Caller {
+/** The account of a key, and when the store has confirmed the key. */
+export interface KnownCaller extends Caller {
   verifiedAt: number;
 }
 
@@ -25,11 +26,11 @@ interface KnownKey extends Caller {
 export interface LocalAdmission {
   isUnknown(key: ApiKey): boolean;
   /** Null for a key that the store has not confirmed within the last ten minutes. */
-  callerOf(key: ApiKey): Caller | null;
+  callerOf(key: ApiKey): KnownCaller | null;
   /** Requests of the account counted that day, as far as this process knows. */
   usedOn(day: UtcDay, accountId: string): number;
   /** The answer where the store need not be asked: unlimited plans, and accounts exhausted a moment ago. Else null. */
-  recall(key: ApiKey, day: UtcDay, count: number): Admission | null;
+  recall(caller: KnownCaller, day: UtcDay, count: number): Admission | null;
   /** Null for a key that the store has not confirmed within the last ten minutes, and when the share is used up. */
   admitWhileAway(key: ApiKey, day: UtcDay, count: number): Admission | null;
   /** Takes note of an answer. Null: there is no such key, or it was revoked. */
@@ -57,14 +58,16 @@ export function createLocalAdmission(options: { now: () => Date; instances: () =
       ttlResolution: 0,
       perf: clock,
     });
-  const known = remember<KnownKey>(GRACE_MS);
+  const known = remember<KnownCaller>(GRACE_MS);
   const unknown = remember<{ at: number }>(UNKNOWN_TTL_MS);
   const exhausted = remember<{ day: UtcDay; at: number }>(EXHAUSTED_TTL_MS);
   const counts = remember<KnownCount>(GRACE_MS);
 
   /** The clock may be set back: what lies ahead then is not recent. */
   function isRecent(at: number | undefined, withinMs: number): boolean {
-    return at !== undefined && at <= clock.now() && clock.now() < at + withinMs;
+    if (at === undefined) return false;
+    const present = clock.now();
+    return at <= present && present < at + withinMs;
   }
 
   function countOn(day: UtcDay, accountId: string): KnownCount {
@@ -80,9 +83,9 @@ export function createLocalAdmission(options: { now: () => Date; instances: () =
       return used + admittedSince;
     },
 
-    recall({ hash, accountId }, day, count) {
-      const caller = known.get(hash);
-      if (!caller || !isRecent(caller.verifiedAt, RECORD_TTL_MS)) return null;
+    recall(caller, day, count) {
+      if (!isRecent(caller.verifiedAt, RECORD_TTL_MS)) return null;
+      const { accountId } = caller;
       const limit = PLANS[caller.plan].dailyLimit;
       if (limit === null) return { kind: 'admitted', caller, day, count, used: 0 };
       const spent = exhausted.get(accountId);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { UtcDay } from './day.ts';
-import type { Counter, CountUpdate } from './store.ts';
+import type { AdmissionRequest, Counter, CountUpdate } from './store.ts';
 
 /** What the store does not know yet of one account and day. */
 interface Pending {
@@ -11,8 +11,17 @@ interface Pending {
   count: number;
   /** Admission requests whose answers got lost. */
   inDoubt: number;
+  /** Who asked for them. */
+  sender: string;
   /** The last `usedBySender` received before the first of them got lost. */
   usedBySenderBefore: number;
+}
+
+/** The name under which admissions of one account and day are asked for. */
+interface Sender {
+  name: string;
+  /** As last received. */
+  used: number;
 }
 
 interface Entry {
@@ -26,14 +35,14 @@ interface Entry {
 
 /** Counts on this side and sends the counts to the store, so that each request counts once whatever gets lost. */
 export interface PendingCounts {
-  /** Names this process to the store. */
-  readonly sender: string;
+  /** The sender of admission requests of that account and day. It is another one after doubts were settled. */
+  senderOf(accountId: string, day: UtcDay): string;
   /** Requests to be counted, or to be given back when negative. */
   add(accountId: string, day: UtcDay, count: number): void;
   /** An admission request whose answer got lost for good. `isServed`: the request was admitted without the answer. */
   addInDoubt(accountId: string, day: UtcDay, isServed: boolean, count?: number): void;
   /** Takes note of an answer; needed to find out later what became of those in doubt. */
-  received(accountId: string, day: UtcDay, usedBySender: number): void;
+  received(request: Pick<AdmissionRequest, 'accountId' | 'day' | 'sender'>, usedBySender: number): void;
   has(accountId: string): boolean;
   /** Resolves when the store knows everything that was added for the account before. */
   settle(accountId: string): Promise<void>;
@@ -44,16 +53,28 @@ export interface PendingCounts {
 const MAX_REMEMBERED = 100_000;
 
 export function createPendingCounts(store: Pick<Counter, 'update'>): PendingCounts {
-  const sender = randomUUID();
+  const processName = randomUUID();
   const entries = new Map<string, Entry>();
   // With `max` the memory for all of them would be taken at once.
-  const lastReceived = new LRUCache<string, number>({ maxSize: MAX_REMEMBERED, sizeCalculation: () => 1 });
+  const senders = new LRUCache<string, Sender>({ maxSize: MAX_REMEMBERED, sizeCalculation: () => 1 });
+  let names = 0;
   let updates = 0;
+
+  function senderOf(accountId: string, day: UtcDay): Sender {
+    const known = senders.get(accountId + day);
+    if (known) return known;
+    const sender = { name: `${processName}-${++names}`, used: 0 };
+    senders.set(accountId + day, sender);
+    return sender;
+  }
 
   function pendingOf(accountId: string, day: UtcDay): Pending {
     const entry = entries.get(accountId) ?? { waiting: new Map(), sent: null, sending: null, next: null };
-    const pending = entry.waiting.get(day) ?? { accountId, day, count: 0, inDoubt: 0, usedBySenderBefore: 0 };
     entries.set(accountId, entry);
+    const waiting = entry.waiting.get(day);
+    if (waiting) return waiting;
+    const { name: sender } = senderOf(accountId, day);
+    const pending = { accountId, day, count: 0, inDoubt: 0, sender, usedBySenderBefore: 0 };
     entry.waiting.set(day, pending);
     return pending;
   }
@@ -82,7 +103,7 @@ export function createPendingCounts(store: Pick<Counter, 'update'>): PendingCoun
     for (const pending of waiting) {
       entry.waiting.delete(pending.day);
       if (pending.count === 0 && pending.inDoubt === 0) continue;
-      entry.sent = { ...pending, sender, number: ++updates };
+      entry.sent = { ...pending, number: ++updates };
       await deliver(entry, entry.sent);
     }
     if (entry.waiting.size === 0 && entries.get(accountId) === entry) entries.delete(accountId);
@@ -91,22 +112,29 @@ export function createPendingCounts(store: Pick<Counter, 'update'>): PendingCoun
   async function deliver(entry: Entry, update: CountUpdate): Promise<void> {
     const usedBySender = await store.update(update);
     entry.sent = null;
-    received(update.accountId, update.day, usedBySender);
+    if (update.inDoubt === 0) received(update, usedBySender);
+    else if (senderOf(update.accountId, update.day).name === update.sender) {
+      // From now on the store refuses what this sender asked for before and what arrives only later.
+      senders.delete(update.accountId + update.day);
+    }
   }
 
-  function received(accountId: string, day: UtcDay, usedBySender: number): void {
-    const name = accountId + day;
-    lastReceived.set(name, Math.max(usedBySender, lastReceived.get(name) ?? 0));
+  function received({ accountId, day, sender: name }: Parameters<PendingCounts['received']>[0], used: number): void {
+    const sender = senderOf(accountId, day);
+    if (sender.name === name) sender.used = Math.max(sender.used, used);
   }
 
   return {
-    sender,
+    senderOf: (accountId, day) => senderOf(accountId, day).name,
     add(accountId, day, count) {
       pendingOf(accountId, day).count += count;
     },
     addInDoubt(accountId, day, isServed, count = 1) {
       const pending = pendingOf(accountId, day);
-      if (pending.inDoubt === 0) pending.usedBySenderBefore = lastReceived.get(accountId + day) ?? 0;
+      if (pending.inDoubt === 0) {
+        const { name, used } = senderOf(accountId, day);
+        Object.assign(pending, { sender: name, usedBySenderBefore: used });
+      }
       pending.inDoubt += count;
       if (isServed) pending.count += count;
     },

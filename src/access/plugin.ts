@@ -9,6 +9,7 @@ import { createEntrance } from './entrance.ts';
 import type { ApiKey } from './keys.ts';
 import { type BurstLimits, createBurstLimit, DEFAULT_BURST_LIMITS } from './limits/burst-limit.ts';
 import { createLookUpLimit } from './limits/look-up-limit.ts';
+import { PLANS } from './plan.ts';
 import { exhausted, keyEndHeaders, rateLimitHeaders, tooFast, tooMany } from './rate-limit.ts';
 import type { Counter } from './store.ts';
 
@@ -102,7 +103,7 @@ export const access = fp(
 
     // The hooks have callbacks: a request that waits for nothing is served without a promise.
     app.addHook('preHandler', (request, _reply, done) => {
-      const entered = entrance.enter(keyOf(request), request.ip);
+      const entered = entrance.enter(keyOf(request), request);
       if (!(entered instanceof Promise)) return done(noteAdmission(request, entered));
       entered.then((admission) => noteAdmission(request, admission)).then(done, done);
     });
@@ -112,8 +113,9 @@ export const access = fp(
       if (!admission) return done();
       const finish = (settled: Admission) => {
         request.admission = settled;
-        reply.headers(rateLimitHeaders(settled, now()));
-        if (settled.caller.ending) reply.headers(keyEndHeaders(settled));
+        const { plan, ending } = settled.caller;
+        if (PLANS[plan].dailyLimit !== null) reply.headers(rateLimitHeaders(settled, now()));
+        if (ending) reply.headers(keyEndHeaders(settled));
         done();
       };
       if (admission.kind !== 'admitted' || !isFree(request, reply)) return finish(admission);

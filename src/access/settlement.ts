@@ -13,7 +13,7 @@ export interface Settlement {
 }
 
 const SETTLE_EVERY_MS = 100;
-/** After the store has refused a count. */
+/** After the store, which answers, has refused a count. */
 const RETRY_AFTER_MS = 1000;
 
 export function createSettlement(pending: PendingCounts, presence: Presence): Settlement {
@@ -26,7 +26,9 @@ export function createSettlement(pending: PendingCounts, presence: Presence): Se
 
   async function settleAll(): Promise<void> {
     const reachable = pending.accounts().filter((accountId) => !presence.isAway(accountId));
-    const outcomes = await Promise.all(reachable.map(settle));
+    const outcomes = await Promise.all(
+      reachable.map(async (accountId) => (await settle(accountId)) || presence.isAway(accountId)),
+    );
     timer = null;
     if (pending.accounts().length > 0) schedule(outcomes.includes(false) ? RETRY_AFTER_MS : SETTLE_EVERY_MS);
   }

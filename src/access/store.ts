@@ -11,13 +11,13 @@ export interface AdmissionRequest {
   day: UtcDay;
   /** How many; one unless given. */
   count?: number;
-  /** The process that asks. */
+  /** The process that asks, by a name that is used for this account and day only. */
   sender: string;
 }
 
 /**
  * `used` is the account's count of that day, these requests included when they were admitted. `usedBySender` is how many of
- * them were admitted for the process that asks.
+ * them were admitted for the sender.
  */
 export type AdmissionAnswer =
   | { kind: 'unknown' }
@@ -31,7 +31,8 @@ export interface CountUpdate {
   count: number;
   /**
    * Admission requests whose answers got lost. The store subtracts those of them that it counted: the part of
-   * `usedBySender` that lies above `usedBySenderBefore`, the last value that the sender received.
+   * `usedBySender` that lies above `usedBySenderBefore`, the last value that the sender received. It refuses admission
+   * requests of this sender from then on, because some of them may still be on their way.
    */
   inDoubt: number;
   usedBySenderBefore: number;

@@ -1,6 +1,7 @@
+import type { Ask } from '../efa/ask.ts';
 import type { BoardEvent } from '../live/boards/board-event.ts';
 import type { BoardCall } from '../live/boards/board-view.ts';
-import type { BoardPage } from '../live/boards/live-boards.ts';
+import type { BoardPage } from '../live/boards/timetable-pages.ts';
 import type { TimelineQuestion } from '../live/timeline/timeline-question.ts';
 import type { FindContext } from '../operation.ts';
 import { fromSydneyWallClock, toSydneyWallClock } from '../transit/time.ts';
@@ -18,16 +19,23 @@ export async function findBoard(
   limit: number,
   isWanted: IsWanted,
 ): Promise<Board> {
-  const { ask, liveBoards } = context;
-  const board = await findLiveBoard(context, question, limit, isWanted);
+  const { liveBoards } = context;
+  let hasAsked = false;
+  const ask: Ask = async (...asked) => {
+    const answer = await context.ask(...asked);
+    hasAsked ||= answer.freshness?.source === 'upstream';
+    return answer;
+  };
+  const board = await findLiveBoard({ ...context, ask }, question, limit, isWanted);
   if (board) return board;
-  const { pages, ...monitored } = await readBoard(ask, question, limit, isWanted);
+  const { pages, freshness, ...monitored } = await readBoard(ask, question, limit, isWanted);
   if (question.at === null)
     await liveBoards.learn(
       stopKey(question),
       pages.flatMap((page) => toBoardPage(page) ?? []),
     );
-  return monitored;
+  // The first page may have been asked for a moment ago, to find out which feeds the board needs.
+  return { ...monitored, freshness: hasAsked ? { ...freshness, source: 'upstream' } : freshness };
 }
 
 async function findLiveBoard(

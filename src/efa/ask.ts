@@ -26,12 +26,18 @@ export const MOST_WAITING: Readonly<Record<Priority, number>> = {
   high: 32,
 };
 
+/**
+ * What a call is for: to replace a stale answer, to answer a rare or a popular question, to read on in the timetable of
+ * a stop, from which many later boards are made, or to poll a feed.
+ */
+export type CallPurpose = 'refresh' | 'askRare' | 'askPopular' | 'timetable' | 'feed';
+
 /** For the layers that ration calls; the client itself uses the signal only. */
 export interface AskOptions {
   /** `low` unless given. */
   priority?: Priority;
-  /** What the call is for; set next to the authority, for the metrics. */
-  purpose?: string;
+  /** By what is kept of the answer and how often it is asked for, unless given. */
+  purpose?: CallPurpose;
   /** Names of the accounts that wait for the answer. Accounts may join while the question is on its way. */
   accounts?: ReadonlySet<string>;
   /** Ends the waiting. A call that other requests wait for goes on. */

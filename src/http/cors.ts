@@ -57,8 +57,7 @@ const PREFLIGHT_HEADERS = {
 export const cors = fp(
   async (app: FastifyInstance) => {
     app.addHook('onRequest', (request, reply, done) => {
-      reply.headers(CROSS_ORIGIN_HEADERS);
-      if (isPreflight(request)) reply.code(204).headers(PREFLIGHT_HEADERS).send();
+      if (isPreflight(request)) reply.code(204).headers(CROSS_ORIGIN_HEADERS).headers(PREFLIGHT_HEADERS).send();
       else done();
     });
   },

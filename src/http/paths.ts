@@ -48,8 +48,10 @@ function findAllowed(request: FastifyRequest, methodsOf: ReadonlyMap<string, str
   return methods ? [...new Set([...methods, 'OPTIONS'])].sort().join(', ') : null;
 }
 
-function askedPath(request: FastifyRequest): string {
-  return request.url.split('?', 1)[0] ?? '/';
+/** The URL without its query. */
+export function askedPath({ url }: FastifyRequest): string {
+  const end = url.indexOf('?');
+  return end < 0 ? url : url.slice(0, end);
 }
 
 /** As the route was registered: decoded, without a trailing slash. */

@@ -1,6 +1,7 @@
 import helmet from '@fastify/helmet';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
+import { CROSS_ORIGIN_HEADERS } from './cors.ts';
 
 /** Of pages that are sent outside of `pageSecurity`: everything from this server. */
 export const PAGE_POLICY =
@@ -14,19 +15,20 @@ const LINK = [
 ].join(', ');
 
 /**
- * On every answer: where the description, the documentation, the status and the licence of the data are, and that JSON
+ * On every answer: its request id, that scripts of every origin may read it, where the description, the documentation, the status and the licence of the data are, and that JSON
  * is not to be sniffed as HTML; in the sandbox also that the data is made up. The other security headers are for pages
  * and would double what a hit costs.
  */
 export const commonHeaders = fp(
   async (app: FastifyInstance, { isSandbox }: { isSandbox: boolean }) => {
     const headers = {
+      ...CROSS_ORIGIN_HEADERS,
       link: LINK,
       'x-content-type-options': 'nosniff',
       ...(isSandbox && { 'x-data-source': 'sandbox' }),
     };
-    app.addHook('onRequest', (_request, reply, done) => {
-      reply.headers(headers);
+    app.addHook('onRequest', (request, reply, done) => {
+      reply.headers(headers).header('x-request-id', request.id);
       done();
     });
     app.addHook('onRoute', (route) => {

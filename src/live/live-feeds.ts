@@ -4,13 +4,14 @@ import type { FeedSourceId } from './polling/feed-source.ts';
 import type { FeedState, FeedStates } from './polling/living-feeds.ts';
 import { addMatches, type MatchRate, NOTHING_COMPARED } from './polling/match-rate.ts';
 import { createFeedPoller, type FeedPollerOptions } from './polling/poller.ts';
+import { nextPollAt } from './polling/polling.ts';
 
 /** The feeds as the rest of the service sees them. Moments in milliseconds since 1970. */
 export interface LiveFeeds {
   /** Counts a request for a board that needs these feeds; `key` is the question, without the moment. */
   note(key: string, sources: readonly FeedSourceId[]): void;
   states(): FeedStates;
-  /** When the next poll of one of the feeds is due: what they say may then change. */
+  /** When the next poll of one of the feeds is due if boards go on being asked for: what they say may then change. */
   nextPollAt(sources: readonly FeedSourceId[]): number;
   /** `found` of `compared` runs that the departure monitor calls live are in the feed. */
   addMatches(source: FeedSourceId, found: number, compared: number): void;
@@ -62,8 +63,8 @@ export function createLiveFeeds(options: LiveFeedsOptions): LiveFeeds {
     nextPollAt: (sources) =>
       Math.min(
         ...sources.map((source) => {
-          const { polledAt, intervalMs } = poller.feeds.get(source) ?? { polledAt: 0, intervalMs: 0 };
-          return polledAt + intervalMs;
+          const polled = poller.feeds.get(source);
+          return polled ? nextPollAt(source, { ...polled, askedAt: now() }) : 0;
         }),
       ),
     addMatches(source, found, compared) {

@@ -6,6 +6,7 @@ import {
   nodeOf,
   type RedisConnection,
   whenReady,
+  writeTogether,
 } from './connection.ts';
 import { joinInstances } from './instances.ts';
 import { createPresence, type Presence, type PresenceLog } from './presence.ts';
@@ -42,6 +43,7 @@ export async function openRedis(urls: readonly string[], log: PresenceLog): Prom
     if (connection.status !== 'ready') {
       throw new UnavailableError(`not connected to Redis: ${lastConnectionError(connection)}`, 'not-sent');
     }
+    writeTogether(connection);
     try {
       return await command(connection);
     } catch (error) {

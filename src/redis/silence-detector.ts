@@ -53,15 +53,21 @@ export function createSilenceDetector(distances: Pick<Distances, 'patienceMs' | 
     const line = lineTo(node);
     line.waiting.add(reject);
     const askedAt = performance.now();
-    const settled = () => {
+    const heard = () => {
       line.waiting.delete(reject);
       line.silentMs = 0;
     };
-    call.then(() => {
-      distances.heard(node, performance.now() - askedAt);
-      settled();
-    }, settled);
-    call.then(resolve, reject);
+    call.then(
+      (value) => {
+        distances.heard(node, performance.now() - askedAt);
+        heard();
+        resolve(value);
+      },
+      (error) => {
+        heard();
+        reject(error);
+      },
+    );
     return promise;
   };
 }

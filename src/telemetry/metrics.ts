@@ -42,7 +42,7 @@ export function createMetrics({ instruments, upstream, live, isStoreReachable }:
     else exposeHistogram(registry, instrument);
   }
   exposeUpstream(registry, upstream);
-  if (live) exposeLive(registry, live);
+  if (live && live().mode !== 'off') exposeLive(registry, live);
   gauge(registry, 'transit_store_up', 'Whether the account store answers: 1 or 0.', async () =>
     Number(await isStoreReachable()),
   );
@@ -114,6 +114,14 @@ function exposeLive(registry: Registry, report: () => LiveReport): void {
     collect() {
       this.reset();
       for (const { source, problem } of report().feeds) this.set({ feed: source }, Number(problem === null));
+    },
+  });
+  new Gauge({
+    name: 'transit_feed_poller',
+    help: 'Whether this instance polls the feeds for all: 1 or 0.',
+    registers: [registry],
+    collect() {
+      this.set(Number(report().isPolling));
     },
   });
   new PromCounter({

@@ -6,8 +6,8 @@ import { serviceUnavailable } from '../error-messages.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Replaces the refusal of requests under pressure; @fastify/under-pressure reads it. */
-    pressureHandler?: (request: FastifyRequest, reply: FastifyReply) => void;
+    /** Set on a route that answers under pressure too. */
+    answersUnderPressure?: boolean;
   }
 }
 
@@ -41,18 +41,28 @@ const CONSECUTIVE_WITHIN_MS = 3000;
 export const pressure = fp(
   async (app: FastifyInstance, { limits }: { limits: PressureLimits }) => {
     const isLateAgain = createRepetitionCheck();
-    await app.register(underPressure, {
-      maxEventLoopDelay: limits.eventLoopDelayMs,
-      maxHeapUsedBytes: limits.heapBytes,
-      maxRssBytes: limits.memoryBytes,
-      pressureHandler: async (_request, _reply, type, value = 0) => {
-        if (type === underPressure.TYPE_EVENT_LOOP_DELAY && !isLateAgain(value)) return;
-        throw serviceUnavailable(new Error(`under pressure: ${type} is ${value}`));
-      },
+    // Without limits it only takes samples. Its own hook reads the options of the route of every request, which is slow.
+    await app.register(underPressure);
+
+    app.addHook('onRequest', (request, _reply, done) => {
+      const exceeded = exceededLimit(app.memoryUsage());
+      if (exceeded === null || request.routeOptions.config.answersUnderPressure) done();
+      else done(serviceUnavailable(new Error(`under pressure: ${exceeded}`)));
     });
+
+    function exceededLimit({ eventLoopDelay, heapUsed, rssBytes }: ReturnType<typeof app.memoryUsage>): string | null {
+      if (isOver(heapUsed, limits.heapBytes)) return `the heap has ${heapUsed} bytes`;
+      if (isOver(rssBytes, limits.memoryBytes)) return `the process has ${rssBytes} bytes`;
+      if (!isOver(eventLoopDelay, limits.eventLoopDelayMs) || !isLateAgain(eventLoopDelay)) return null;
+      return `the event loop is ${eventLoopDelay} ms late`;
+    }
   },
   { name: 'pressure', dependencies: ['error-handler'] },
 );
+
+function isOver(value: number, limit: number): boolean {
+  return limit > 0 && value > limit;
+}
 
 /**
  * Whether a sample over the limit follows another one. A single late second is no overload: a start, or a machine that

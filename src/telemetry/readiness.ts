@@ -10,7 +10,8 @@ import type { IsStoreReachable } from './store-probe.ts';
 export const readiness = fp(
   async (app: FastifyInstance, { isStoreReachable }: { isStoreReachable: IsStoreReachable }) => {
     let isClosing = false;
-    const config = { pressureHandler: answerUnderPressure };
+    // A restart would only move the load to the other instances.
+    const config = { answersUnderPressure: true };
 
     app.addHook('preClose', async () => {
       isClosing = true;
@@ -27,9 +28,6 @@ export const readiness = fp(
   },
   { name: 'readiness', dependencies: ['error-handler'] },
 );
-
-/** Health checks are answered under pressure too: a restart would only move the load to the other instances. */
-function answerUnderPressure(): void {}
 
 function notReady(missing: readonly string[]): ApiError {
   return new ApiError('SERVICE_UNAVAILABLE', `Not ready: ${missing.join('; ')}.`, {

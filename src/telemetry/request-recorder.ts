@@ -9,31 +9,39 @@ export const requestRecorder = fp(
     app: FastifyInstance,
     { traffic, instruments }: { traffic: Traffic | null; instruments: Instruments | null },
   ) => {
-    // With a callback: a promise for each answer would cost more than the counting.
-    app.addHook('onResponse', (request, reply, done) => {
-      const operation = request.routeOptions.url;
-      if (operation) {
-        if (!isStream(reply)) {
-          traffic?.answered(operation, reply.statusCode, reply.elapsedTime);
-          if (instruments) observe(instruments.requestSeconds, reply.elapsedTime / 1000, operation);
-        }
-        if (instruments) record(instruments, operation, request, reply);
-      }
-      done();
+    app.addHook('onRoute', (route) => {
+      const record = createRecorder(route.url, traffic, instruments);
+      route.onResponse = [
+        route.onResponse ?? [],
+        // With a callback: a promise for each answer would cost more than the counting.
+        (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
+          record(request, reply);
+          done();
+        },
+      ].flat();
     });
   },
   { name: 'request-recorder' },
 );
 
-function record(instruments: Instruments, operation: string, request: FastifyRequest, reply: FastifyReply): void {
-  const { requests, answers, quotaDecisions } = instruments;
-  const { admission } = request;
-  const plan = admission?.caller.plan ?? 'none';
-  count(requests, operation, reply.statusCode, plan);
-  const decision = admission?.kind ?? withoutAdmission(reply.statusCode);
-  if (decision) count(quotaDecisions, decision, plan);
-  const source = sourceOf(reply.getHeader('cache-status'));
-  if (source) count(answers, operation, source);
+/** Counts the answers of one route. */
+function createRecorder(operation: string, traffic: Traffic | null, instruments: Instruments | null) {
+  return (request: FastifyRequest, reply: FastifyReply) => {
+    const { statusCode, elapsedTime } = reply;
+    if (!isStream(reply)) {
+      traffic?.answered(operation, statusCode, elapsedTime);
+      if (instruments) observe(instruments.requestSeconds, elapsedTime / 1000, operation);
+    }
+    if (!instruments) return;
+    const { requests, answers, quotaDecisions } = instruments;
+    const { admission } = request;
+    const plan = admission?.caller.plan ?? 'none';
+    count(requests, operation, statusCode, plan);
+    const decision = admission?.kind ?? withoutAdmission(statusCode);
+    if (decision) count(quotaDecisions, decision, plan);
+    const source = sourceOf(reply.getHeader('cache-status'));
+    if (source) count(answers, operation, source);
+  };
 }
 
 /** Streams last for as long as their readers stay, which is no measure of speed. */

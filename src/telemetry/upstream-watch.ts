@@ -30,9 +30,9 @@ function recordCall(
   kind: string,
   outcome: string,
   seconds: number,
-  { purpose = 'none', priority = 'low' }: AskOptions = {},
+  { purpose, priority = 'low' }: AskOptions = {},
 ): void {
-  count(upstreamCalls, outcome, toLabel(purpose), priority);
+  count(upstreamCalls, outcome, toLabel(purpose ?? 'none'), priority);
   observe(upstreamCallSeconds, seconds, kind);
 }
 

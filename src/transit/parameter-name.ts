@@ -28,7 +28,7 @@ const MIN_LENGTH_FOR_TYPOS = 4;
 
 /** The one of `names` that a caller means by another name; null when it is none of them. */
 export function findMeant(name: string, names: readonly string[]): string | null {
-  const lower = name.toLowerCase();
+  const lower = withoutBrackets(name.toLowerCase());
   return (
     names.find((one) => one === lower) ??
     names.find((one) => otherNamesOf(one).includes(lower) || isSingularOrPlural(lower, one)) ??
@@ -39,8 +39,13 @@ export function findMeant(name: string, names: readonly string[]): string | null
 
 /** The parameter of another operation that a caller means; for these, slips of a letter are too much of a guess. */
 export function findForeign(name: string): string | null {
-  const lower = name.toLowerCase();
+  const lower = withoutBrackets(name.toLowerCase());
   return PARAMETER_NAMES.find((one) => one === lower || isSingularOrPlural(lower, one)) ?? null;
+}
+
+/** Some clients write the name of a list with brackets: `stops[]`, `stops[0]`. */
+function withoutBrackets(name: string): string {
+  return name.replace(/\[\w*\]$/, '');
 }
 
 function otherNamesOf(name: string): readonly string[] {

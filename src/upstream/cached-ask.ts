@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Ask, AskOptions, EfaAnswer, ReceivedAnswer } from '../efa/ask.ts';
+import type { Ask, AskOptions, CallPurpose, EfaAnswer, ReceivedAnswer } from '../efa/ask.ts';
 import type { Deadlines } from '../efa/deadlines.ts';
 import { freshnessClassOf, type PayloadOf, type Question, questionKey } from '../efa/question.ts';
 import { ApiError } from '../errors.ts';
@@ -75,9 +75,9 @@ export function createCachedAsk(layers: {
     const requests = popularity.note(key);
     const kept = cache.find(key, window);
     if (kept && isFresh(kept, window)) return counted('cache', await fromCache(question, kept, window, null));
-    const purpose = kept ? 'refresh' : requests >= POPULAR ? 'askPopular' : 'askRare';
+    const purpose = options.purpose ?? (kept ? 'refresh' : requests >= POPULAR ? 'askPopular' : 'askRare');
     try {
-      return await refresh(asked, purpose, options);
+      return await refresh(asked, purpose, kept !== null, options);
     } catch (error) {
       const isBusy = error instanceof BudgetExhaustedError;
       const stale = cache.find(key, window);
@@ -93,13 +93,13 @@ export function createCachedAsk(layers: {
     }
   }
 
-  async function refresh(asked: Asked, purpose: Ticket['purpose'], options: AskOptions) {
+  async function refresh(asked: Asked, purpose: CallPurpose, isStaleAtHand: boolean, options: AskOptions) {
     const { priority = 'low', accounts, signal } = options;
     const failure = failures.get(asked.key);
     if (failure && failure.at <= now()) throw failure.error;
     const ticket = createTicket(priority, purpose, accounts);
     const { flight, isOurs } = flights.join(asked.key, ticket, (shared) => fetch(asked, shared));
-    const patienceMs = purpose === 'refresh' ? flight.startedAt + STALE_PATIENCE_MS - now() : deadlines.requestMs;
+    const patienceMs = isStaleAtHand ? flight.startedAt + STALE_PATIENCE_MS - now() : deadlines.requestMs;
     const { payload, retrievedAt, freshness } = await waitFor(flight.result, patienceMs, signal);
     const source = freshness?.source === 'upstream' && !isOurs ? 'joined' : (freshness?.source ?? 'upstream');
     return counted(source, { payload, retrievedAt, ...(freshness && { freshness: { ...freshness, source } }) });

@@ -2,23 +2,42 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { buildProbeApp } from '../support/probe-app.ts';
 import { openTestStore } from '../support/redis.ts';
+import { keepLedger, type Ledger, NEVER } from './history/ledger.ts';
 
 /*
  * One instance of the service in a process of its own. It listens and tells its port. On `{ key, requests }` it makes so
- * many requests at once and reports how many got which status; on `'stop'` it ends as the service does.
+ * many requests at once and reports how many got which status. On `'stop'` it ends as the service does, and on `'die'` by
+ * SIGKILL; as its last word it reports what it knows of the counts in Redis.
  */
 const [redisUrls = '', dataDir = ''] = process.argv.slice(2);
-const store = await openTestStore(redisUrls.split(',').filter(Boolean), dataDir);
+const ledger: Ledger = { accounts: {}, away: [] };
+const log = {
+  info(_fields: object, message: string) {
+    const last = ledger.away.at(-1);
+    if (last && message === 'Redis is back') last.to = Date.now();
+  },
+  warn(_fields: object, message: string) {
+    if (message === 'Redis is away') ledger.away.push({ from: Date.now(), to: NEVER });
+  },
+};
+const store = keepLedger(await openTestStore(redisUrls.split(',').filter(Boolean), dataDir, log), ledger);
 const app = await buildProbeApp({ store });
 await app.listen({ host: '127.0.0.1', port: 0 });
 
-process.on('message', async (message: { key: string; requests: number } | 'stop') => {
+process.on('message', async (message: { key: string; requests: number } | 'stop' | 'die') => {
+  if (message === 'die') {
+    // The report is in the pipe when `send` returns.
+    process.send?.({ isSudden: true, ledger });
+    process.kill(process.pid, 'SIGKILL');
+  }
   if (message === 'stop') {
     await app.close();
+    const isSudden = ledger.away.at(-1)?.to === NEVER;
     await store.close();
-    process.exit(0);
+    process.send?.({ isSudden, ledger }, () => process.exit(0));
+    return;
   }
-  const { key, requests } = message;
+  const { key, requests } = message as { key: string; requests: number };
   const asked: ReturnType<typeof app.ask>[] = [];
   while (asked.length < requests) {
     asked.push(app.ask(key));

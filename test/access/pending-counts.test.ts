@@ -16,6 +16,8 @@ function createLossyStore(losesAnswer: () => boolean) {
       if (number > last) {
         last = number;
         store.total += count - Math.min(inDoubt, Math.max(0, store.usedBySender - usedBySenderBefore));
+        // The next sender begins anew.
+        if (inDoubt > 0) store.usedBySender = 0;
       }
       if (losesAnswer()) throw new Error('the answer got lost');
       return store.usedBySender;
@@ -66,7 +68,7 @@ describe('requests in doubt', () => {
     const store = createLossyStore(() => false);
     const pending = createPendingCounts(store);
     store.usedBySender = 5;
-    pending.received('account', DAY, 3);
+    pending.received({ accountId: 'account', day: DAY, sender: pending.senderOf('account', DAY) }, 3);
     for (const isServed of [true, true, false]) pending.addInDoubt('account', DAY, isServed);
     await pending.settle('account');
     // Two were served, and the store had counted two: nothing is missing.
@@ -77,9 +79,11 @@ describe('requests in doubt', () => {
     const store = createLossyStore(() => false);
     const pending = createPendingCounts(store);
     store.usedBySender = 1;
+    const sender = pending.senderOf('account', DAY);
     pending.addInDoubt('account', DAY, true);
     await pending.settle('account');
     expect(store.total).toBe(0);
+    expect(pending.senderOf('account', DAY)).not.toBe(sender);
     pending.addInDoubt('account', DAY, true);
     await pending.settle('account');
     expect(store.total).toBe(1);

@@ -5,7 +5,7 @@ import { ApiError } from '#src/errors.ts';
 
 const KEY = generateKey('live', 'Account1');
 
-const read = (authorization: string) => readKey({ headers: { authorization }, query: {} });
+const read = (authorization: string) => readKey({ headers: { authorization }, url: '/', query: {} });
 
 function refusalOf(authorization: string): ApiError {
   try {

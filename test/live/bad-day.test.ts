@@ -68,7 +68,13 @@ function liveThrough(day: readonly Answer[]) {
     const judged = judgePoll(health, poll, second * 1000);
     health = judged.health;
     if (judged.isAccepted && typeof poll !== 'string') feed = poll;
-    const state = { feed, health, matchRate: NOTHING_COMPARED, intervalMs: INTERVAL_SECONDS * 1000 };
+    const state = {
+      feed,
+      health,
+      matchRate: NOTHING_COMPARED,
+      intervalMs: INTERVAL_SECONDS * 1000,
+      polledAt: second * 1000,
+    };
     const feeds = listLivingFeeds(new Map([['sydneytrains', state]]), second * 1000);
     const timetable = { stopIds: new Set(['P1']), calls, coveredUntil: Number.POSITIVE_INFINITY };
     const { verdicts } = overlayStop(timetable, feeds, second * 1000);

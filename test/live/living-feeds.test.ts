@@ -10,7 +10,7 @@ const NOW = 1_768_357_645_000;
 function stateAt(now: number, more: Partial<FeedState> = {}): FeedState {
   const feed = feedOf({ timestamp: now / 1000, trips: [] });
   const { health } = judgePoll(UNREAD, feed, now);
-  return { feed, health, matchRate: NOTHING_COMPARED, intervalMs: 15_000, ...more };
+  return { feed, health, matchRate: NOTHING_COMPARED, intervalMs: 15_000, polledAt: now, ...more };
 }
 const states = (entries: [FeedSourceId, FeedState][]) => new Map(entries);
 
@@ -24,6 +24,13 @@ describe('the feeds a board needs', () => {
     expect(findGap(['sydneytrains', 'buses'], feeds, NOW)).toEqual({ source: 'buses', problem: 'an old header' });
     expect(findGap(['metro'], feeds, NOW)).toEqual({ source: 'metro', problem: 'not read yet' });
     expect(findGap([], feeds, NOW)).toBeNull();
+  });
+
+  it('a feed that was polled longer ago than a board may be old is a gap, and still alive', () => {
+    const feeds = states([['MFF', stateAt(NOW - 50_000, { intervalMs: 120_000 })]]);
+    expect(findGap(['MFF'], feeds, NOW - 4000)).toBeNull();
+    expect(findGap(['MFF'], feeds, NOW)).toEqual({ source: 'MFF', problem: 'not polled lately' });
+    expect(listLivingFeeds(feeds, NOW)).toHaveLength(1);
   });
 
   it('a feed that knows too few of the live runs is a gap, however young', () => {

@@ -16,21 +16,42 @@ const chosen = (demand: [FeedSourceId[], number][], running: FeedSourceId[] = []
   ].sort();
 
 describe('a feed is polled', () => {
+  /** Seconds until the next poll, after one at noon that found a header so many seconds old. */
+  function secondsAfter(
+    source: FeedSourceId,
+    { polledAt = NOON, headerAge = 5, asked = true, refusedInARow = 0 } = {},
+  ): number {
+    const accepted = { at: polledAt, headerAt: polledAt - headerAge * SECOND, tripCount: 100 };
+    const askedAt = asked ? polledAt + 1 : polledAt - 1;
+    return (nextPollAt(source, { polledAt, askedAt, health: { accepted, refusedInARow } }) - polledAt) / SECOND;
+  }
+
   it('at its interval by day', () => {
-    expect(nextPollAt('buses', { polledAt: NOON, askedAt: 0, refusedInARow: 0 })).toBe(NOON + 20 * SECOND);
+    expect(secondsAfter('buses')).toBe(20);
     expect(pollIntervalMs('sydneytrains')).toBe(15 * SECOND);
   });
 
   it('a quarter as often at night, unless a board has been asked for since', () => {
-    expect(nextPollAt('buses', { polledAt: NIGHT, askedAt: NIGHT - 1, refusedInARow: 0 })).toBe(NIGHT + 80 * SECOND);
-    expect(nextPollAt('buses', { polledAt: NIGHT, askedAt: NIGHT + 1, refusedInARow: 0 })).toBe(NIGHT + 20 * SECOND);
+    expect(secondsAfter('buses', { polledAt: NIGHT, asked: false })).toBe(80);
+    expect(secondsAfter('buses', { polledAt: NIGHT })).toBe(20);
+  });
+
+  it('sooner when what boards show of it would become older than 45 s', () => {
+    expect(secondsAfter('MFF', { headerAge: 5 })).toBe(38);
+    expect(secondsAfter('metro', { headerAge: 25 })).toBe(18);
+    expect(secondsAfter('metro', { headerAge: 12 })).toBe(30);
+    expect(secondsAfter('MFF', { headerAge: 5, asked: false })).toBe(120);
+  });
+
+  it('every 15 s at most while its header stands still, and at its interval when that is for good', () => {
+    expect(secondsAfter('MFF', { headerAge: 60 })).toBe(15);
+    expect(secondsAfter('MFF', { headerAge: 91 })).toBe(120);
   });
 
   it('less and less while it fails again and again, down to every two minutes', () => {
-    const after = (refusedInARow: number) => nextPollAt('buses', { polledAt: NOON, askedAt: NOON, refusedInARow });
-    expect([1, 4, 5, 6, 50].map((refused) => (after(refused) - NOON) / SECOND)).toEqual([20, 20, 40, 80, 120]);
-    const slow = nextPollAt('newcastle', { polledAt: NOON, askedAt: NOON, refusedInARow: 50 });
-    expect(slow - NOON).toBe(120 * SECOND);
+    const after = (refusedInARow: number) => secondsAfter('buses', { refusedInARow });
+    expect([1, 4, 5, 6, 50].map(after)).toEqual([20, 20, 40, 80, 120]);
+    expect(secondsAfter('newcastle', { refusedInARow: 50 })).toBe(120);
   });
 });
 

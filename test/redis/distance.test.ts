@@ -102,7 +102,7 @@ it(`shares answers and locks through a Redis ${FAR_MS} ms away`, async () => {
   expect(await one?.store.lock('lock', 'token', 60_000)).toBe(true);
   expect(await other?.store.lock('lock', 'other', 60_000)).toBe(false);
   expect((await other?.store.get('answer'))?.toString()).toBe('kept');
-  expect(await other?.meters[0]?.take(0)).toEqual({ isTaken: true });
+  expect(await other?.meters[0]?.take({ floor: 0, advance: 0 })).toEqual({ isTaken: true });
   expect(lines).toEqual([]);
   for (const room of rooms) room.close();
   await proxy.close();

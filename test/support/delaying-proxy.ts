@@ -28,6 +28,7 @@ export async function startDelayingProxy(targetPort: number, roundTripMs: number
 
   function forward(from: Socket, to: Socket, toxicNow: () => Toxic | null): void {
     let last = Promise.resolve();
+    let hasLostBytes = false;
     /** In order, also after the distance became shorter. */
     const later = (task: () => void, afterMs = 0) => {
       const delay = sleep(proxy.roundTripMs / 2 + afterMs);
@@ -36,6 +37,9 @@ export async function startDelayingProxy(targetPort: number, roundTripMs: number
     sockets.add(from);
     from.on('data', (chunk) => {
       const toxic = toxicNow();
+      // TCP never leaves out the middle of a stream: after a loss, nothing more arrives on this connection.
+      if (hasLostBytes && toxic?.kind !== 'timeout') return void to.destroy();
+      hasLostBytes = toxic?.kind === 'timeout';
       if (toxic?.kind === 'reset') to.resetAndDestroy();
       for (const { bytes, afterMs, gapMs } of deliveries(chunk, toxic)) {
         // What has piled up is delivered at once when the toxic is gone.

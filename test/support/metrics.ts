@@ -1,5 +1,7 @@
+import type { LiveReport } from '#src/live/live-report.ts';
 import { createInstruments, type Instruments } from '#src/telemetry/instruments.ts';
 import { createMetrics, type UpstreamNumbers } from '#src/telemetry/metrics.ts';
+import { writeExposition } from '#src/telemetry/metrics-server.ts';
 
 export const IDLE_UPSTREAM: UpstreamNumbers = {
   counts: { retries: 0, answered: { upstream: 0, joined: 0, cache: 0, staleBusy: 0, staleFailing: 0, refused: 0 } },
@@ -13,13 +15,23 @@ export const IDLE_UPSTREAM: UpstreamNumbers = {
   }),
 };
 
+export const IDLE_FEEDS: LiveReport = {
+  mode: 'on',
+  isPolling: true,
+  feeds: [],
+  agreement: {},
+  timelines: { entries: 0, bytes: 0 },
+};
+
 /** What Prometheus would be shown of a service. */
 export async function scrape(
   instruments: Instruments = createInstruments(),
   upstream: UpstreamNumbers = IDLE_UPSTREAM,
   isStoreReachable: () => Promise<boolean> = async () => true,
+  feeds: LiveReport = IDLE_FEEDS,
 ): Promise<Scraped> {
-  return readMetrics(await createMetrics({ instruments, upstream, isStoreReachable }).metrics());
+  const registry = createMetrics({ instruments, upstream, live: () => feeds, isStoreReachable });
+  return readMetrics(await writeExposition(registry));
 }
 
 export interface Scraped {

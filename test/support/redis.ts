@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { AccountStore } from '#src/access/store.ts';
 import { openStore } from '#src/access/stores/open-store.ts';
+import type { PresenceLog } from '#src/redis/presence.ts';
 import { openRedis } from '#src/redis/shared-redis.ts';
 import { ensureProgram } from './debian.ts';
 
@@ -138,9 +139,13 @@ function isFree(port: number): Promise<boolean> {
 const SILENT_LOG = { info() {}, warn() {}, error() {} };
 
 /** The account store of one instance: in Redis, or without URLs in a file. Closing it closes its connections too. */
-export async function openTestStore(redisUrls: readonly string[], dataDir = ''): Promise<AccountStore> {
-  const redis = redisUrls.length > 0 ? await openRedis(redisUrls, SILENT_LOG) : null;
-  const store = openStore({ redis, dataDir, log: SILENT_LOG });
+export async function openTestStore(
+  redisUrls: readonly string[],
+  dataDir = '',
+  log: PresenceLog = SILENT_LOG,
+): Promise<AccountStore> {
+  const redis = redisUrls.length > 0 ? await openRedis(redisUrls, log) : null;
+  const store = openStore({ redis, dataDir, log });
   return {
     ...store,
     async close() {

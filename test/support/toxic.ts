@@ -1,7 +1,7 @@
 /** What happens to answers on their way, by the names that Toxiproxy gave them. */
 export type Toxic =
   | { kind: 'latency'; ms: number; jitterMs: number }
-  /** Nothing arrives, and the connection stays open. */
+  /** Nothing arrives, and the connection stays open; afterwards the next answer closes it. */
   | { kind: 'timeout' }
   /** The connection is reset when the answer begins. */
   | { kind: 'reset' }

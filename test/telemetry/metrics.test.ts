@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Plan } from '#src/access/plan.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { createEfaClient } from '#src/efa/client.ts';
+import type { LiveReport } from '#src/live/live-report.ts';
 import { createInstruments } from '#src/telemetry/instruments.ts';
 import { createMetrics } from '#src/telemetry/metrics.ts';
 import { startMetricsServer } from '#src/telemetry/metrics-server.ts';
@@ -14,7 +15,7 @@ import { issueTestKey } from '../support/access.ts';
 import { buildTestApp } from '../support/app.ts';
 import { departureMonitor } from '../support/departure-monitor.ts';
 import { createTestLog } from '../support/made-up-upstream.ts';
-import { IDLE_UPSTREAM, readMetrics, scrape } from '../support/metrics.ts';
+import { IDLE_FEEDS, IDLE_UPSTREAM, readMetrics, scrape } from '../support/metrics.ts';
 import { type Answer, json, startUpstream } from '../support/upstream.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
@@ -142,7 +143,43 @@ describe('calls of the authority', () => {
   });
 });
 
+describe('realtime feeds', () => {
+  const scrapeFeeds = (report: Partial<LiveReport>) =>
+    scrape(undefined, undefined, undefined, { ...IDLE_FEEDS, ...report });
+
+  it('are shown with their age, whether they are believed, and whether this instance polls them', async () => {
+    const { values } = await scrapeFeeds({
+      feeds: [
+        { source: 'metro', problem: null, headerAt: Date.now() - 20_000, tripCount: 24 },
+        { source: 'sydneytrains', problem: 'a frozen header', headerAt: null, tripCount: null },
+      ],
+    });
+    expect(values.get('transit_feed_age_seconds{feed="metro"}')).toBeCloseTo(20, 0);
+    expect(values.get('transit_feed_up{feed="metro"}')).toBe(1);
+    expect(values.get('transit_feed_up{feed="sydneytrains"}')).toBe(0);
+    expect(values.get('transit_feed_poller')).toBe(1);
+  });
+
+  it('are not mentioned where none is wanted, so that nobody is alerted', async () => {
+    const { types } = await scrapeFeeds({ mode: 'off', isPolling: false });
+    expect(types.has('transit_feed_poller')).toBe(false);
+  });
+});
+
 describe('the exposition', () => {
+  it('lets the event loop turn after each metric', async () => {
+    let turns = 0;
+    let isOver = false;
+    const turn = () => {
+      turns++;
+      if (!isOver) setImmediate(turn);
+    };
+    setImmediate(turn);
+    const { types } = await scrape();
+    isOver = true;
+    expect(turns).toBeGreaterThanOrEqual(types.size);
+  });
+
   it('names counters, units and types as Prometheus wants them', async () => {
     const { types } = await scrape();
     const ours = [...types].filter(([name]) => name.startsWith('transit_'));

@@ -20,6 +20,8 @@ it.each([
   ['lon', 'lng'],
   ['Longitude', 'lng'],
   ['ARRIVEBY', 'arrive_by'],
+  ['stop[]', 'stop'],
+  ['modes[0]', 'modes'],
 ])('%s is meant for %s', (name, meant) => {
   expect(findMeant(name, PARAMETER_NAMES)).toBe(meant);
 });

@@ -3,6 +3,18 @@ import type { Priority } from '#src/efa/ask.ts';
 import { createProtected, DEPARTURES, settle } from '#test/support/protected.ts';
 
 const HOUR = 3_600_000;
+const PAGE = { priority: 'high', purpose: 'timetable' } as const;
+
+/** Asks new questions, four a second, until ten in a row are refused; how many were answered. */
+async function spendAll(clock: { advance(ms: number): Promise<void> }, ask: (stopId: string) => Promise<unknown>) {
+  const asked: ReturnType<typeof settle>[] = [];
+  const isRefused = ({ outcome }: ReturnType<typeof settle>) => outcome.error !== undefined;
+  while (asked.length < 10 || !asked.slice(-10).every(isRefused)) {
+    asked.push(settle(ask(String(asked.length))));
+    await clock.advance(250);
+  }
+  return asked.filter((one) => !isRefused(one)).length;
+}
 
 describe('the budget of calls', () => {
   it('never makes more than five calls in any second', async () => {
@@ -86,6 +98,76 @@ describe('the budget of calls', () => {
     expect(again.value?.freshness?.shortage).toBeNull();
     expect(again.value?.retrievedAt).toEqual(asked.value?.retrievedAt);
     expect(upstream.calls.length).toBeGreaterThan(500);
+  });
+
+  it('has calls for pages of timetables when it has none for other questions', async () => {
+    const { clock, protection } = createProtected({ limits: { rps: 5, dailyBudget: 2400 } });
+    for (let stop = 0; stop < 100; stop++) {
+      settle(protection.ask({ ...DEPARTURES, stopId: `${stop}` }, { priority: 'high' }));
+      await clock.advance(250);
+    }
+    const last = settle(protection.ask({ ...DEPARTURES, stopId: 'a' }, { priority: 'high' }));
+    const page = settle(protection.ask({ ...DEPARTURES, stopId: 'b' }, { priority: 'low', purpose: 'timetable' }));
+    await clock.advance(1000);
+    expect(last.outcome.error).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+    expect(page.outcome.error).toBeUndefined();
+  });
+
+  it('has pages of timetables in advance of the day, and polls of feeds even then', async () => {
+    const dailyBudget = 4800;
+    const { clock, protection } = createProtected({ limits: { rps: 5, dailyBudget } });
+    await clock.advanceTo(Date.UTC(2026, 3, 16) + 1000);
+    const granted = await spendAll(clock, (stopId) => protection.ask({ ...DEPARTURES, stopId }, PAGE));
+    // The reserve of half an hour and four in advance, and what the day hands out meanwhile.
+    expect(granted).toBeGreaterThan(4.9 * (dailyBudget / 48));
+    expect(granted).toBeLessThan(5.2 * (dailyBudget / 48));
+    const other = settle(protection.ask({ ...DEPARTURES, stopId: 'other' }, { priority: 'high' }));
+    const poll = settle(protection.callForFeed(async () => 'feed'));
+    await clock.advance(1000);
+    expect(other.outcome.error).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+    expect(poll.outcome.value).toBe('feed');
+    await clock.advance(3 * HOUR);
+    const later = settle(protection.ask({ ...DEPARTURES, stopId: 'other' }, { priority: 'high' }));
+    await clock.advance(1000);
+    expect(later.outcome.error).toBeUndefined();
+  });
+
+  it('has none in advance for the account that caused all calls, nor on the day on which the process began', async () => {
+    const dailyBudget = 4800;
+    const { clock, protection } = createProtected({ limits: { rps: 5, dailyBudget } });
+    const first = await spendAll(clock, (stopId) => protection.ask({ ...DEPARTURES, stopId: `1${stopId}` }, PAGE));
+    expect(first).toBeLessThan(1.2 * (dailyBudget / 48));
+    await clock.advanceTo(Date.UTC(2026, 3, 16) + 1000);
+    const options = { ...PAGE, accounts: new Set(['greedy']) };
+    const second = await spendAll(clock, (stopId) => protection.ask({ ...DEPARTURES, stopId: `2${stopId}` }, options));
+    expect(second).toBeLessThan(1.2 * (dailyBudget / 48));
+  });
+
+  it('has calls left at the end of the day, however many were made in advance', async () => {
+    const { clock, protection } = createProtected({ limits: { rps: 5, dailyBudget: 4800 } });
+    const midnight = Date.UTC(2026, 3, 16);
+    await clock.advanceTo(midnight + 1000);
+    for (let hour = 1; hour <= 23; hour++) {
+      await spendAll(clock, (stopId) => protection.ask({ ...DEPARTURES, stopId: `${hour} ${stopId}` }, PAGE));
+      await clock.advanceTo(midnight + hour * HOUR);
+    }
+    await clock.advanceTo(midnight + 23.9 * HOUR);
+    const last = settle(protection.ask({ ...DEPARTURES, stopId: 'last' }, PAGE));
+    await clock.advance(1000);
+    expect(last.outcome.error).toBeUndefined();
+  });
+
+  it('asks with the purpose of the timetable when such a question joins one under way', async () => {
+    const { clock, protection } = createProtected({ limits: { rps: 5, dailyBudget: 2400 } });
+    for (let stop = 0; stop < 40; stop++) {
+      settle(protection.ask({ ...DEPARTURES, stopId: `${stop}` }, { priority: 'high' }));
+      await clock.advance(250);
+    }
+    const asked = [1, 2, 3, 4, 5, 6].map((one) => settle(protection.ask({ ...DEPARTURES, stopId: `new ${one}` })));
+    settle(protection.ask({ ...DEPARTURES, stopId: 'new 6' }, { purpose: 'timetable' }));
+    await clock.advance(3000);
+    expect(asked.slice(0, 5).every(({ outcome }) => outcome.error)).toBe(true);
+    expect(asked[5]?.outcome.error).toBeUndefined();
   });
 
   it('gives each key a budget of its own', async () => {

@@ -33,6 +33,16 @@ describe('answers that are kept', () => {
     expect(value?.freshness?.shortage).toBeNull();
   });
 
+  it('waits for a slow call, and gives up sooner only when a stale answer is at hand', async () => {
+    const { clock, upstream, ask } = createProtected();
+    upstream.latencyMs = 6000;
+    const first = await ask();
+    expect(first.value?.freshness).toMatchObject({ source: 'upstream', shortage: null });
+    await clock.advance(20_000);
+    const second = await ask();
+    expect(second.value?.freshness).toMatchObject({ source: 'cache', shortage: 'failing' });
+  });
+
   it('makes one call for 500 equal questions at the same instant', async () => {
     const { clock, protection, upstream } = createProtected();
     const asked = Array.from({ length: 500 }, () => settle(protection.ask(DEPARTURES)));

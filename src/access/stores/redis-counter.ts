@@ -38,8 +38,9 @@ end
 
 local used = tonumber(redis.call('GET', counter) or '0')
 if limit >= 0 and used + count > limit then return {'exhausted', plan, used} end
-used = redis.call('INCRBY', counter, count)
+-- First, because it is an error when the sender is closed.
 local usedBySender = redis.call('HINCRBY', senders, sender, count)
+used = redis.call('INCRBY', counter, count)
 keepFor(counter, secondsKept)
 keepFor(senders, secondsKept)
 if key.revokedAt then return {'admitted', plan, used, usedBySender, key.revokedAt, key.revocationDecidedAt or key.revokedAt} end
@@ -71,6 +72,7 @@ if tonumber(redis.call('HGET', senders, lastUpdate) or '0') >= updateNumber then
 redis.call('HSET', senders, lastUpdate, updateNumber)
 keepFor(senders, secondsKept)
 local counted = math.min(inDoubt, math.max(0, usedBySender - usedBySenderBefore))
+if inDoubt > 0 then redis.call('HSET', senders, sender, 'closed') end
 if redis.call('INCRBY', counter, count - counted) < 0 then redis.call('SET', counter, '0') end
 keepFor(counter, secondsKept)
 return usedBySender`,
@@ -86,7 +88,7 @@ const LIMITS = JSON.stringify(
 export const accountKey = (accountId: string) => `tis:{${accountId}}:account`;
 export const keysKey = (accountId: string) => `tis:{${accountId}}:keys`;
 export const counterKey = (accountId: string, day: string) => `tis:{${accountId}}:used:${day}`;
-/** For each process, how many requests were admitted for it, and the number of its last update. */
+/** For each sender, how many requests were admitted for it, or that it is closed; and the number of its last update. */
 export const sendersKey = (accountId: string, day: string) => `tis:{${accountId}}:senders:${day}`;
 
 /** Counts the requests of any number of instances. */

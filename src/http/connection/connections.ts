@@ -12,11 +12,14 @@ export interface Connections {
 
 export function watchConnections(server: Server): Connections {
   const open = new Set<Socket>();
-  const latest = new WeakMap<Socket, ServerResponse>();
+  const latest = new Map<Socket, ServerResponse>();
 
   server.on('connection', (socket: Socket) => {
     open.add(socket);
-    socket.once('close', () => open.delete(socket));
+    socket.once('close', () => {
+      open.delete(socket);
+      latest.delete(socket);
+    });
   });
   server.on('request', (request, response) => {
     latest.set(request.socket, response);

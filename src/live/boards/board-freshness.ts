@@ -1,14 +1,13 @@
 import type { Freshness } from '../../transit/freshness.ts';
 import type { LiveFeeds } from '../live-feeds.ts';
 import type { FeedSourceId } from '../polling/feed-source.ts';
+import { POLL_TAKES_MS } from '../polling/polling.ts';
 import type { Timeline } from '../timeline/timeline.ts';
 import type { BoardEvent } from './board-event.ts';
 import type { BoardCall } from './board-view.ts';
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
-/** From the beginning of a poll until every instance has read the feed. */
-const POLL_TAKES_MS = 2 * SECOND_MS;
 /** While a poll is late, it is looked for so often. */
 const LATE_POLL_MS = SECOND_MS;
 /** An estimate is not shown as live for longer. */

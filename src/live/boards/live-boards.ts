@@ -1,31 +1,17 @@
-import type { AskOptions } from '../../efa/ask.ts';
-import { ApiError } from '../../errors.ts';
 import type { Freshness } from '../../transit/freshness.ts';
-import { type Mode, sortModes } from '../../transit/mode.ts';
+import type { Mode } from '../../transit/mode.ts';
 import type { LiveFeeds } from '../live-feeds.ts';
-import { type Change, isAboutSilence } from '../overlay/overlay.ts';
+import { isAboutSilence } from '../overlay/overlay.ts';
 import type { FeedSourceId } from '../polling/feed-source.ts';
 import { findGap, listLivingFeeds } from '../polling/living-feeds.ts';
-import { type PageAnswer, toPage } from '../timeline/timeline.ts';
-import { type TimelineQuestion, timetableAgeMs } from '../timeline/timeline-question.ts';
+import { timetableAgeMs } from '../timeline/timeline-question.ts';
 import type { BoardEvent } from './board-event.ts';
 import { boardFreshness } from './board-freshness.ts';
-import { type BoardCall, type BoardView, viewBoard, type WantedCalls } from './board-view.ts';
+import { type BoardCall, type BoardView, viewBoard } from './board-view.ts';
 import type { Comparison } from './comparison.ts';
 import { isBeyondFeeds, listNeededFeeds } from './needed-feeds.ts';
 import { runKey, type StopTimeline, type StopTimelines } from './stop-timelines.ts';
-
-/** One answer of the departure monitor to a board. */
-export interface BoardPage extends PageAnswer<BoardEvent> {
-  stopName: string;
-  /** Straight from the authority, not one that was kept. */
-  isNew: boolean;
-}
-
-interface BoardRequest extends WantedCalls {
-  /** Asks the departure monitor; null when it cannot be asked for that moment. */
-  readPage(question: TimelineQuestion, options: AskOptions): Promise<BoardPage | null>;
-}
+import { type BoardPage, type BoardRequest, createTimetablePages } from './timetable-pages.ts';
 
 interface LiveBoard {
   stopName: string;
@@ -63,20 +49,18 @@ export interface LiveBoardsOptions {
 const MAX_PAGES = 3;
 const MAX_AHEAD = 120;
 const MINUTE_MS = 60_000;
-/** Modes that somebody asked for within this time are asked for together. */
-const ASKED_MS = 30 * MINUTE_MS;
-const OVERLAP_MS = 2 * MINUTE_MS;
 /** Further ahead no feed tells anything. */
 const HORIZON_MS = 9 * 60 * MINUTE_MS;
-const PATIENCE_MS = 3000;
 const MAX_REMEMBERED_RUNS = 300;
 
 export function createLiveBoards(options: LiveBoardsOptions): LiveBoards {
   const { mode, feeds, timelines, comparison, now, record } = options;
+  const pages = createTimetablePages({ timelines, comparison, now });
 
   async function find(request: BoardRequest): Promise<LiveBoard | null> {
     const { stopId, modes, at } = request;
-    const stop = await timelines.open(stopId);
+    const known = await timelines.open(stopId);
+    const stop = known ?? (at === null && isFed(modes) ? await pages.readFirst(request) : null);
     if (!stop) return fallBack('nothing known of the stop');
     const needed = at !== null && at > now() + HORIZON_MS ? [] : listNeededFeeds(stop.timeline, modes);
     if (at === null) {
@@ -89,7 +73,13 @@ export function createLiveBoards(options: LiveBoardsOptions): LiveBoards {
     if (mode === 'shadow') return fallBack('shadow');
     const gap = findGap(needed, feeds.states(), now());
     if (gap) return fallBack(gap.problem, gap.source);
-    return (await readOn(stop, request, needed)) ?? fallBack('not covered');
+    return (await readOn(stop, request, needed, known ? 0 : 1)) ?? fallBack('not covered');
+  }
+
+  /** Whether boards with these modes may be made at all. */
+  function isFed(modes: readonly Mode[]): boolean {
+    const living = mode === 'on' ? listLivingFeeds(feeds.states(), now()) : [];
+    return living.some((feed) => feed.modes.some((one) => modes.includes(one)));
   }
 
   function fallBack(reason: string, feed = ''): null {
@@ -98,12 +88,17 @@ export function createLiveBoards(options: LiveBoardsOptions): LiveBoards {
   }
 
   /** Asks for what is missing, page by page, and about what the feeds cannot say. */
-  async function readOn(stop: StopTimeline, request: BoardRequest, needed: FeedSourceId[]): Promise<LiveBoard | null> {
-    let pages = 0;
+  async function readOn(
+    stop: StopTimeline,
+    request: BoardRequest,
+    needed: FeedSourceId[],
+    pagesRead: number,
+  ): Promise<LiveBoard | null> {
+    let read = pagesRead;
     for (let isShared = false; ; ) {
       const view = look(stop, request);
       const due = request.at === null ? stop.changes.findDue(now()) : null;
-      if (!view.question && !due) return toBoard(stop, view, needed, pages);
+      if (!view.question && !due) return toBoard(stop, view, needed, read);
       // Pages for other times of the day would push the present out of the timeline.
       if (request.at !== null) return null;
       if (!isShared) {
@@ -111,10 +106,10 @@ export function createLiveBoards(options: LiveBoardsOptions): LiveBoards {
         if (await timelines.takeOver(stop)) continue;
       }
       const isLong = view.calls.filter(({ event }) => event.plannedAt >= now()).length >= MAX_AHEAD;
-      if (pages === MAX_PAGES || (isLong && !due)) return toBoard(stop, view, needed, pages);
-      const isNew = await readPage(stop, request, view, due);
-      if (!isNew) return view.calls.some(request.counts) ? toBoard(stop, look(stop, request), needed, pages) : null;
-      pages++;
+      if (read === MAX_PAGES || (isLong && !due)) return toBoard(stop, view, needed, read);
+      const isNew = await pages.readNext(stop, request, view, due);
+      if (!isNew) return view.calls.some(request.counts) ? toBoard(stop, look(stop, request), needed, read) : null;
+      read++;
     }
   }
 
@@ -123,7 +118,7 @@ export function createLiveBoards(options: LiveBoardsOptions): LiveBoards {
       living: listLivingFeeds(feeds.states(), now()),
       now: now(),
       maxAgeMs: timetableAgeMs(feeds.stretch()),
-      alsoAsked: listAsked(stop),
+      alsoAsked: pages.listAsked(stop),
     });
     if (stop.lastLive.size > MAX_REMEMBERED_RUNS) stop.lastLive.clear();
     for (const { event, verdict } of view.calls) {
@@ -134,64 +129,20 @@ export function createLiveBoards(options: LiveBoardsOptions): LiveBoards {
     return view;
   }
 
-  /** True when the answer says something that was not known. */
-  async function readPage(stop: StopTimeline, request: BoardRequest, view: BoardView, due: Change | null) {
-    // A page further on says nothing about a change.
-    const about = view.question ? null : due;
-    const question = view.question ?? questionAbout(stop, about);
-    if (about) stop.changes.asked(now());
-    const options: AskOptions = {
-      // Where there is something to show, nobody waits long for more.
-      ...(view.calls.some(request.counts) && { signal: AbortSignal.timeout(PATIENCE_MS) }),
-      // When calls are short, boards that would be incomplete go first.
-      ...(about && { priority: 'low' }),
-    };
-    const page = await request.readPage(question, options).catch((error) => {
-      if (error instanceof ApiError) return null;
-      throw error;
-    });
-    if (!page) return false;
-    return keep(stop.stopId, [page], about);
-  }
-
-  function questionAbout(stop: StopTimeline, change: Change | null): TimelineQuestion {
-    const presentUntil = stop.timeline.findLast(({ isPresent }) => isPresent)?.until ?? 0;
-    const isSoon = !change || change.at < presentUntil;
-    return { at: isSoon ? null : Math.max(now(), change.at - OVERLAP_MS), modes: listAsked(stop) };
-  }
-
-  function listAsked({ askedModes }: StopTimeline): Mode[] {
-    return sortModes([...askedModes].flatMap(([one, askedAt]) => (now() - askedAt < ASKED_MS ? one : [])));
-  }
-
-  async function keep(stopId: string, answers: readonly BoardPage[], due: Change | null): Promise<boolean> {
-    const [first] = answers;
-    if (!first) return false;
-    for (const answer of answers) if (answer.isNew) comparison.add(stopId, answer.events);
-    const pages = answers.map(toPage);
-    const { stop, isNew } = await timelines.add(stopId, first.stopName, pages);
-    for (const { isPresent, until, retrievedAt } of pages) {
-      const covered = { until: isPresent ? until : Number.NEGATIVE_INFINITY, retrievedAt };
-      stop.changes.settle(covered, due && first.isNew ? due : undefined);
-    }
-    if (isNew) void timelines.share(stop);
-    return isNew;
-  }
-
-  function toBoard(stop: StopTimeline, { calls }: BoardView, needed: FeedSourceId[], pages: number): LiveBoard {
+  function toBoard(stop: StopTimeline, { calls }: BoardView, needed: FeedSourceId[], read: number): LiveBoard {
     record?.('overlay', '', '');
     return {
       stopName: stop.stopName,
       calls,
       freshnessOf: (shown) =>
-        boardFreshness(shown, { feeds, needed, timeline: stop.timeline, now: now(), hasAsked: pages > 0 }),
+        boardFreshness(shown, { feeds, needed, timeline: stop.timeline, now: now(), hasAsked: read > 0 }),
     };
   }
 
   return {
     find,
-    async learn(stopId, pages) {
-      await keep(stopId, pages, null);
+    async learn(stopId, answers) {
+      await pages.keep(stopId, answers, null);
     },
   };
 }

@@ -9,7 +9,7 @@ import type { Feed } from '../feed/feed.ts';
 export type PollFailure = 'no answer' | 'not 200' | 'a web page' | 'undecodable' | 'no calls left';
 type Refusal = PollFailure | 'an old header' | 'a header of the future' | 'halved';
 /** Why a feed is not believed. */
-export type FeedProblem = Refusal | 'not read yet' | 'a frozen header' | 'runs are not found';
+export type FeedProblem = Refusal | 'not read yet' | 'not polled lately' | 'a frozen header' | 'runs are not found';
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;

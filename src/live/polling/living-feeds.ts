@@ -3,6 +3,7 @@ import type { LivingFeed } from '../overlay/overlay.ts';
 import { type FeedHealth, type FeedProblem, findFeedProblem, UNREAD } from './feed-health.ts';
 import { FEED_SOURCES, type FeedSourceId } from './feed-source.ts';
 import { type MatchRate, NOTHING_COMPARED } from './match-rate.ts';
+import { MAX_SHOWN_AGE_MS, POLL_TAKES_MS } from './polling.ts';
 
 /** State of one feed: its last content and its health. */
 export interface FeedState {
@@ -12,6 +13,8 @@ export interface FeedState {
   matchRate: MatchRate;
   /** The time between two polls at present. */
   intervalMs: number;
+  /** In milliseconds since 1970. */
+  polledAt: number;
 }
 
 export type FeedStates = ReadonlyMap<FeedSourceId, FeedState>;
@@ -22,7 +25,13 @@ export interface Gap {
   problem: FeedProblem;
 }
 
-export const UNKNOWN_FEED: FeedState = { feed: null, health: UNREAD, matchRate: NOTHING_COMPARED, intervalMs: 0 };
+export const UNKNOWN_FEED: FeedState = {
+  feed: null,
+  health: UNREAD,
+  matchRate: NOTHING_COMPARED,
+  intervalMs: 0,
+  polledAt: 0,
+};
 
 /** The feeds that are alive. */
 export function listLivingFeeds(states: FeedStates, now: number): LivingFeed[] {
@@ -32,10 +41,14 @@ export function listLivingFeeds(states: FeedStates, now: number): LivingFeed[] {
   });
 }
 
-/** Null when every feed that the board needs is alive. */
+/** A feed that nobody asked for is polled less often; the next poll comes within a second of a board that needs it. */
+const LATELY_MS = MAX_SHOWN_AGE_MS + POLL_TAKES_MS;
+
+/** Null when every feed that the board needs is alive and has been polled lately. */
 export function findGap(needed: Iterable<FeedSourceId>, states: FeedStates, now: number): Gap | null {
   for (const source of needed) {
-    const problem = findProblem(states.get(source) ?? UNKNOWN_FEED, now);
+    const state = states.get(source) ?? UNKNOWN_FEED;
+    const problem = findProblem(state, now) ?? (now - state.polledAt > LATELY_MS ? 'not polled lately' : null);
     if (problem !== null) return { source, problem };
   }
   return null;

@@ -111,8 +111,7 @@ export function createFeedPoller(options: FeedPollerOptions): FeedPoller {
     if (!polled) return true;
     const { polledAt, health } = polled;
     const lastAsked = Math.max(askedAt[source] ?? 0, demand().askedAt[source] ?? 0);
-    const { refusedInARow } = health;
-    return now() >= nextPollAt(source, { polledAt, askedAt: lastAsked, refusedInARow });
+    return now() >= nextPollAt(source, { polledAt, askedAt: lastAsked, health });
   }
 
   async function poll(source: FeedSourceId): Promise<void> {

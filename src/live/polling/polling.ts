@@ -1,5 +1,6 @@
 import { DateTime } from 'luxon';
 import type { FeedDemand } from './feed-demand.ts';
+import type { FeedHealth } from './feed-health.ts';
 import { FEED_SOURCES, type FeedSourceId } from './feed-source.ts';
 
 const HOUR_MS = 3_600_000;
@@ -7,6 +8,14 @@ const NIGHT_ENDS_AT = 5;
 const NIGHT_FACTOR = 4;
 const REFUSED_BEFORE_BACK_OFF = 4;
 const LONGEST_BACK_OFF_MS = 120_000;
+/** What a board shows of a feed is to be no older, as far as polls can help it. */
+export const MAX_SHOWN_AGE_MS = 45_000;
+/** From the beginning of a poll until every instance has read the feed. */
+export const POLL_TAKES_MS = 2000;
+/** A feed that has not moved on is not asked for again sooner. */
+const SOONEST_MS = 15_000;
+/** A feed that stands still for longer is not waited for. */
+const STANDS_STILL_MS = 90_000;
 /** A feed is taken up when it saves clearly more than it costs, and given up when it costs clearly more. */
 const WORTH_STARTING = 1.25;
 const WORTH_KEEPING = 0.75;
@@ -16,21 +25,29 @@ export function pollIntervalMs(source: FeedSourceId): number {
   return FEED_SOURCES[source].intervalMs;
 }
 
+/** The last poll of a feed, and when a board that needs the feed was last asked for. Milliseconds since 1970. */
+interface LastPoll {
+  polledAt: number;
+  askedAt: number;
+  health: Pick<FeedHealth, 'accepted' | 'refusedInARow'>;
+}
+
 /**
- * When the feed is to be polled next. At night a feed is polled a quarter as often, unless a board that needs it has
- * been asked for since the last poll: what is shown must not be older than by day. A feed that fails again and again is
- * polled less and less, down to every two minutes.
+ * When the feed is to be polled next: at its interval, or sooner if what boards show of it would grow too old. While no
+ * board that needs it is asked for, it is polled a quarter as often at night. A feed that fails again and again is polled
+ * less and less, down to every two minutes.
  */
-export function nextPollAt(
-  source: FeedSourceId,
-  poll: { polledAt: number; askedAt: number; refusedInARow: number },
-): number {
-  const { polledAt, askedAt, refusedInARow } = poll;
+export function nextPollAt(source: FeedSourceId, { polledAt, askedAt, health }: LastPoll): number {
+  const { accepted, refusedInARow } = health;
   const usualMs = pollIntervalMs(source);
-  const isIdle = isNight(polledAt) && askedAt <= polledAt;
-  const longestMs = Math.max(usualMs, LONGEST_BACK_OFF_MS);
-  const backOffMs = Math.min(longestMs, usualMs * 2 ** Math.max(0, refusedInARow - REFUSED_BEFORE_BACK_OFF));
-  return polledAt + Math.max(backOffMs, usualMs * (isIdle ? NIGHT_FACTOR : 1));
+  if (refusedInARow > REFUSED_BEFORE_BACK_OFF) {
+    const longestMs = Math.max(usualMs, LONGEST_BACK_OFF_MS);
+    return polledAt + Math.min(longestMs, usualMs * 2 ** (refusedInARow - REFUSED_BEFORE_BACK_OFF));
+  }
+  if (askedAt <= polledAt) return polledAt + usualMs * (isNight(polledAt) ? NIGHT_FACTOR : 1);
+  if (!accepted || polledAt - accepted.headerAt > STANDS_STILL_MS) return polledAt + usualMs;
+  const tooOldAt = accepted.headerAt + MAX_SHOWN_AGE_MS - POLL_TAKES_MS;
+  return polledAt + Math.min(usualMs, Math.max(SOONEST_MS, tooOldAt - polledAt));
 }
 
 /**
@@ -55,7 +72,7 @@ export function chooseFeeds(demand: readonly FeedDemand[], running: ReadonlySet<
 }
 
 function costAnHour(source: FeedSourceId): number {
-  return HOUR_MS / FEED_SOURCES[source].intervalMs;
+  return HOUR_MS / Math.min(pollIntervalMs(source), MAX_SHOWN_AGE_MS);
 }
 
 function isNight(moment: number): boolean {

@@ -1,10 +1,10 @@
 import { ApiError } from '../../errors.ts';
 import { type Clock, sleep } from '../clock.ts';
 import { createAccountLoad } from './account-load.ts';
+import { claimOf } from './claim.ts';
 import { createKeyPool } from './key-pool.ts';
 import type { Meter } from './meter.ts';
 import { stretchFor } from './pace.ts';
-import { floorFor } from './reserve-floor.ts';
 import { accountsOf, type Ticket } from './ticket.ts';
 import { createWaitingLine, type Waiting } from './waiting-line.ts';
 
@@ -62,7 +62,7 @@ export function createBudget({ meters, rps, clock }: { meters: readonly Meter[];
   async function serve(): Promise<void> {
     isServing = true;
     for (let next = line.first(); next; next = line.first()) {
-      const [key, taking] = await keys.take(floorFor(next.ticket, load));
+      const [key, taking] = await keys.take(claimOf(next.ticket, load));
       if (taking.isTaken) {
         grant(next, key);
       } else if (taking.why === 'rate' && clock.now() < next.until) {
@@ -107,6 +107,6 @@ export function createBudget({ meters, rps, clock }: { meters: readonly Meter[];
     closeKey: keys.close,
     noteSuccess: keys.noteSuccess,
     stretch: () => stretchFor(keys.reserveFill(), line.all().length / longest),
-    state: () => ({ reserveFill: keys.reserveFill(), waiting: line.all().length }),
+    state: () => ({ reserveFill: Math.max(0, keys.reserveFill()), waiting: line.all().length }),
   };
 }

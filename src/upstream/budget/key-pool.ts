@@ -1,10 +1,11 @@
 import type { Clock } from '../clock.ts';
 import type { Meter, Taking } from './meter.ts';
+import type { Claim } from './pace.ts';
 
 /** The upstream keys with their meters. A key is closed while the authority wants no calls with it. */
 export interface KeyPool {
   /** Takes a call from the key with the fullest reserve that has one; else returns the shortest wait. */
-  take(floor: number): Promise<[key: number, taking: Taking]>;
+  take(claim: Claim): Promise<[key: number, taking: Taking]>;
   /** Closes the key for so long, but for a probe once a minute. */
   close(key: number, ms: number): void;
   /** Opens the key again if the call began after it was closed. */
@@ -26,11 +27,11 @@ export function createKeyPool({ meters, clock }: { meters: readonly Meter[]; clo
   const { now } = clock;
   const closures = new Map<number, Closure>();
 
-  async function take(floor: number): Promise<[key: number, taking: Taking]> {
+  async function take(claim: Claim): Promise<[key: number, taking: Taking]> {
     const byReserve = meters.map((_, key) => key).sort((one, other) => fillOf(other) - fillOf(one));
     const refused: [number, Taking & { isTaken: false }][] = [];
     for (const key of byReserve) {
-      const taking = await takeWith(key, floor);
+      const taking = await takeWith(key, claim);
       if (taking.isTaken) return [key, taking];
       refused.push([key, taking]);
     }
@@ -40,12 +41,12 @@ export function createKeyPool({ meters, clock }: { meters: readonly Meter[]; clo
     return worthWaiting.reduce((best, one) => (one[1].waitMs < best[1].waitMs ? one : best));
   }
 
-  async function takeWith(key: number, floor: number): Promise<Taking> {
+  async function takeWith(key: number, claim: Claim): Promise<Taking> {
     const closure = closureOf(key);
     if (closure && now() < closure.nextProbeAt) {
       return { isTaken: false, why: 'paused', waitMs: closure.nextProbeAt - now() };
     }
-    const taking = await (meters[key] as Meter).take(floor);
+    const taking = await (meters[key] as Meter).take(claim);
     if (closure && taking.isTaken) closure.nextProbeAt = now() + PROBE_EVERY_MS;
     return taking;
   }

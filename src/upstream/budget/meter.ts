@@ -1,13 +1,13 @@
 import type { Clock } from '../clock.ts';
-import { dayOf, presumedSpent, reserveFill, spendLimit, waitForFloor } from './pace.ts';
+import { type Claim, dayOf, presumedSpent, reserveFill, spendLimit, waitForCall } from './pace.ts';
 
 /** A call taken from the budget, or why there is none (rate a second, budget a day, pause) and for how long. */
 export type Taking = { isTaken: true } | { isTaken: false; why: 'rate' | 'day' | 'paused'; waitMs: number };
 
 /** The budget of one upstream key: calls a second and calls a day. */
 export interface Meter {
-  /** Takes a call if at least the part `floor` of the reserve is left after it. */
-  take(floor: number): Taking | Promise<Taking>;
+  /** Takes a call if the claim goes so far. */
+  take(claim: Claim): Taking | Promise<Taking>;
   /** No call can be taken for so long. */
   pause(ms: number): void;
   reserveFill(): number;
@@ -39,6 +39,8 @@ export function createProcessMeter(
 ): ProcessMeter {
   let day = dayOf(now());
   let spent = presumedSpent(now(), dailyBudget);
+  /** Until then, the process before this one may have made calls in advance. */
+  let knowsWholeDay = false;
   let latest = now();
   let starts: number[] = [];
   let pause = { from: 0, until: 0 };
@@ -48,6 +50,7 @@ export function createProcessMeter(
     if (dayOf(moment) !== day) {
       day = dayOf(moment);
       spent = 0;
+      knowsWholeDay = true;
     } else if (moment < latest - CLOCK_STEP_MS) {
       // The clock was set back: by the new time less of the day has been handed out.
       spent = Math.min(spent, presumedSpent(moment, dailyBudget));
@@ -57,14 +60,16 @@ export function createProcessMeter(
   }
 
   return {
-    take(floor) {
+    take({ floor, advance }) {
       const moment = now();
       // A pause from ahead is from before the clock was set back.
       if (pause.from <= moment && moment < pause.until) {
         return { isTaken: false, why: 'paused', waitMs: pause.until - moment };
       }
-      if (today() + 1 > spendLimit(moment, dailyBudget, floor)) {
-        return { isTaken: false, why: 'day', waitMs: waitForFloor(moment, dailyBudget, spent, floor) };
+      const before = today();
+      const claim = { floor, advance: knowsWholeDay ? advance : 0 };
+      if (before + 1 > spendLimit(moment, dailyBudget, claim)) {
+        return { isTaken: false, why: 'day', waitMs: waitForCall(moment, dailyBudget, before, claim) };
       }
       const mine = Math.max(1, Math.floor(rps * share()));
       const windowMs = RATE_WINDOW_MS * Math.max(1, mine / (rps * share()));
@@ -85,6 +90,7 @@ export function createProcessMeter(
     follow(known, hasStarted) {
       today();
       spent = known;
+      knowsWholeDay = true;
       if (hasStarted) starts = [...starts, now()].slice(-rps);
     },
   };

@@ -1,13 +1,16 @@
 /*
  * The calls of a day are handed out evenly: a reserve at the start of the day, the rest as the day goes by. Calls that
- * are not made can be made later on the same day, so no hour uses up the calls of a later one. The day is the UTC day,
- * as it is for the quotas of accounts.
+ * are not made can be made later on the same day, so no hour uses up the calls of a later one, but for what may be made
+ * in advance. The day is the UTC day, as it is for the quotas of accounts.
  */
 
-const DAY_MS = 24 * 60 * 60_000;
+const HOUR_MS = 60 * 60_000;
+const DAY_MS = 24 * HOUR_MS;
 /** The reserve is the share of half an hour, and at least 20 calls. */
 const RESERVE_SHARE = 1 / 48;
 const MIN_RESERVE = 20;
+/** In the last hours of the day fewer and fewer calls are made in advance, so that some are left at its end. */
+const ADVANCE_SHRINKS_MS = 6 * HOUR_MS;
 
 const STRETCH_FROM = 0.8;
 const STRETCH_UNTIL = 0.4;
@@ -35,19 +38,36 @@ export function presumedSpent(now: number, dailyBudget: number): number {
   return Math.floor(allowance(now, dailyBudget) - reserveOf(dailyBudget));
 }
 
-/** How full the reserve is: 1 is full, more than 1 when calls were saved, 0 when no call is left for now. */
+/**
+ * How full the reserve is: 1 is full, more than 1 when calls were saved, 0 when no call is left for now, less than 0 when
+ * calls were made in advance.
+ */
 export function reserveFill(now: number, dailyBudget: number, spent: number): number {
   return (allowance(now, dailyBudget) - spent) / reserveOf(dailyBudget);
 }
 
-/** How many calls may have been made, one more included, so that the part `floor` of the reserve is left. */
-export function spendLimit(now: number, dailyBudget: number, floor: number): number {
-  return Math.floor(allowance(now, dailyBudget) - floor * reserveOf(dailyBudget));
+/** How far a call may go with the calls of the day. */
+export interface Claim {
+  /** The part of the reserve that has to be left after the call. */
+  floor: number;
+  /** How many reserves of calls may be made in advance of the hours to come. */
+  advance: number;
 }
 
-/** Milliseconds until the reserve has grown back to `floor`; infinite when the day hands out nothing more. */
-export function waitForFloor(now: number, dailyBudget: number, spent: number, floor: number): number {
-  const missing = spent + 1 + floor * reserveOf(dailyBudget) - allowance(now, dailyBudget);
+/** How many calls may have been made, this one included. */
+export function spendLimit(now: number, dailyBudget: number, claim: Claim): number {
+  const limit = allowance(now, dailyBudget) - lowestFill(now, claim) * reserveOf(dailyBudget);
+  return Math.floor(Math.min(dailyBudget, limit));
+}
+
+function lowestFill(now: number, { floor, advance }: Claim): number {
+  const restMs = DAY_MS - (now % DAY_MS);
+  return floor - advance * Math.min(1, restMs / ADVANCE_SHRINKS_MS);
+}
+
+/** Milliseconds until there is a call again; until the end of the day when it hands out nothing more. */
+export function waitForCall(now: number, dailyBudget: number, spent: number, claim: Claim): number {
+  const missing = spent + 1 + lowestFill(now, claim) * reserveOf(dailyBudget) - allowance(now, dailyBudget);
   const perMs = (dailyBudget - reserveOf(dailyBudget)) / DAY_MS;
   return missing <= 0 ? 0 : perMs > 0 ? missing / perMs : DAY_MS - (now % DAY_MS);
 }

@@ -4,26 +4,32 @@ import type { SharedRedis } from '../../redis/shared-redis.ts';
 import { UnavailableError } from '../../redis/unavailable-error.ts';
 import type { Clock } from '../clock.ts';
 import { createProcessMeter, type Limits, type Meter, RATE_WINDOW_MS, type Taking } from './meter.ts';
-import { dayOf, spendLimit, waitForFloor } from './pace.ts';
+import { type Claim, dayOf, spendLimit, waitForCall } from './pace.ts';
 
 type Outcome = 'taken' | 'rate' | 'day' | 'paused';
 
-/** Returns the outcome, the wait in milliseconds, and the calls of the day so far. */
+/**
+ * Returns the outcome, the wait in milliseconds, and the calls of the day so far. `presumed` holds where there is no count
+ * yet; a count is at least `atLeast`, and at most `atMost` unless that is below zero.
+ */
 const takeUpstreamCall = defineScript<
   [starts: string, spent: string, paused: string],
-  [limit: number, rps: number, windowMs: number, presumed: number, unsettled: number],
+  [limit: number, rps: number, windowMs: number, presumed: number, atLeast: number, atMost: number, unsettled: number],
   [outcome: Outcome, waitMs: number, spent: number]
 >(
   'takeUpstreamCall',
   `
 local starts, spent, paused = KEYS[1], KEYS[2], KEYS[3]
 local limit, rps, windowMs = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local presumed, unsettled = tonumber(ARGV[4]), tonumber(ARGV[5])
+local presumed, atLeast, atMost, unsettled = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
 redis.call('SET', spent, presumed, 'NX', 'EX', 172800)
-local calls = redis.call('INCRBY', spent, unsettled)
+local before = tonumber(redis.call('GET', spent))
+local corrected = math.max(before, atLeast)
+if atMost >= 0 then corrected = math.min(corrected, atMost) end
+local calls = redis.call('INCRBY', spent, corrected - before + unsettled)
 
 local pause = redis.call('PTTL', paused)
 if pause > 0 then return {'paused', pause, calls} end
@@ -46,34 +52,42 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
   const names = keyNames(options.apiKey);
   let unsettled = 0;
   const own = createProcessMeter(limits, clock, () => 1 / redis.instances());
+  /** As Redis last told. */
+  let known = { day: dayOf(clock.now()), spent: 0 };
 
-  async function take(floor: number): Promise<Taking> {
+  async function take(claim: Claim): Promise<Taking> {
     const now = clock.now();
     try {
-      return await takeShared(now, floor);
+      return await takeShared(now, claim);
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
-      const taking = await own.take(floor);
+      const taking = await own.take(claim);
       if (taking.isTaken) unsettled++;
       return taking;
     }
   }
 
-  async function takeShared(now: number, floor: number): Promise<Taking> {
+  async function takeShared(now: number, claim: Claim): Promise<Taking> {
     const settling = unsettled;
-    const limit = spendLimit(now, dailyBudget, floor);
+    const presumed = Math.floor(own.spent());
+    // Redis may have lost the count since. The own count lies below it only when the clock was set back.
+    const told = known.day === dayOf(now) ? known.spent : 0;
+    const atLeast = Math.min(told, presumed);
+    const atMost = presumed < told ? presumed : -1;
+    const limit = spendLimit(now, dailyBudget, claim);
     const [outcome, waitMs, spent] = await redis.ask(names.starts, (connection) =>
       takeUpstreamCall(
         connection,
         [names.starts, `${names.spent}:${dayOf(now)}`, names.paused],
-        [limit, rps, RATE_WINDOW_MS, Math.floor(own.spent()), settling],
+        [limit, rps, RATE_WINDOW_MS, presumed, atLeast, atMost, settling],
       ),
     );
     unsettled -= settling;
     own.follow(spent, outcome === 'taken');
+    known = { day: dayOf(now), spent };
     if (outcome === 'taken') return { isTaken: true };
     if (outcome === 'day') {
-      return { isTaken: false, why: 'day', waitMs: waitForFloor(now, dailyBudget, spent, floor) };
+      return { isTaken: false, why: 'day', waitMs: waitForCall(now, dailyBudget, spent, claim) };
     }
     return { isTaken: false, why: outcome, waitMs };
   }

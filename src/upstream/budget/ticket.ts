@@ -1,7 +1,4 @@
-import { isHigher, type Priority } from '../../efa/ask.ts';
-
-/** What a call is for: to replace a stale answer, to answer a rare or a popular question, or to poll a feed. */
-type CallPurpose = 'refresh' | 'askRare' | 'askPopular' | 'feed';
+import { type CallPurpose, isHigher, type Priority } from '../../efa/ask.ts';
 
 /** A place in the line for a call. Requests that join the same call change it while it waits. */
 export interface Ticket {
@@ -19,15 +16,16 @@ export function createTicket(priority: Priority, purpose: CallPurpose, accounts?
   return { priority, purpose, accounts: accounts ? [accounts] : [] };
 }
 
-export function joinTicket(ticket: Ticket, { priority, accounts }: Ticket): void {
+export function joinTicket(ticket: Ticket, { priority, purpose, accounts }: Ticket): void {
   if (isHigher(priority, ticket.priority)) ticket.priority = priority;
+  if (purpose === 'timetable') ticket.purpose = purpose;
   if (ticket.accounts.length < MAX_ACCOUNT_SETS) ticket.accounts.push(...accounts);
 }
 
 /** Stands for all requests without an account, such as those of the service's own pages. */
 export const NO_ACCOUNT = '';
 
-export function accountsOf({ accounts }: Ticket): string[] {
+export function accountsOf({ accounts }: Pick<Ticket, 'accounts'>): string[] {
   const names = accounts.flatMap((set) => (set.size > 0 ? [...set] : [NO_ACCOUNT]));
   return names.length > 0 ? names : [NO_ACCOUNT];
 }

@@ -10,34 +10,36 @@ export interface Scene {
   instances: Instances;
 }
 
+const LATE_MS = 1000;
+
 /** What goes wrong, each until it is over. */
 export const FAULTS = {
-  async 'Redis freezes'({ redis, instances }: Scene) {
-    const trouble = instances.trouble();
+  async 'Redis freezes'({ redis }: Scene) {
     redis.signal('SIGSTOP');
     await sleep(Math.random() * 1000);
     redis.signal('SIGCONT');
-    trouble.end();
   },
-  async 'Redis is killed'({ redis, instances }: Scene) {
-    const trouble = instances.trouble();
+  async 'Redis is killed'({ redis }: Scene) {
     await redis.kill();
     await sleep(Math.random() * 500);
     await redis.restart();
-    trouble.end();
   },
-  async 'connections to Redis break'({ proxy, instances }: Scene) {
-    const trouble = instances.trouble();
+  async 'connections to Redis break'({ proxy }: Scene) {
     proxy.cut();
-    trouble.end();
+  },
+  async 'connections to Redis break, and what was on its way arrives a second later'({ proxy }: Scene) {
+    const { roundTripMs } = proxy;
+    proxy.roundTripMs = 2 * LATE_MS;
+    await sleep(Math.random() * 500);
+    proxy.cut();
+    proxy.roundTripMs = roundTripMs;
+    await sleep(LATE_MS);
   },
   async 'an instance freezes'({ instances }: Scene) {
     const instance = anyOf(instances);
-    const trouble = instances.trouble(instance);
     instance.process.kill('SIGSTOP');
     await sleep(Math.random() * 1500);
     instance.process.kill('SIGCONT');
-    trouble.end();
   },
   async 'an instance is killed'({ instances }: Scene) {
     await instances.kill(anyOf(instances));
@@ -48,12 +50,10 @@ export const FAULTS = {
     await instances.startAnother();
   },
   async 'an instance is killed while Redis is frozen'({ redis, instances }: Scene) {
-    const trouble = instances.trouble();
     redis.signal('SIGSTOP');
     await sleep(Math.random() * 500);
     await instances.kill(anyOf(instances));
     redis.signal('SIGCONT');
-    trouble.end();
     await instances.startAnother();
   },
 };

@@ -1,4 +1,5 @@
-import type { Plan } from '#src/access/plan.ts';
+import { PLANS, type Plan } from '#src/access/plan.ts';
+import type { AccountLedger, Ledger } from './ledger.ts';
 
 /** What a client was told about one request. `unknown`: it may have been sent, and no answer came. */
 export interface Told {
@@ -10,39 +11,71 @@ export interface Told {
   outcome: 'ok' | 'refused' | 'unknown';
 }
 
-/** The sudden end of an instance. */
-export interface Death {
+/** The end of an instance, and what it knew of the counts in Redis then. */
+export interface Ending {
   instance: string;
-  at: number;
-  /** Since when it was without Redis; null when it had Redis. */
-  awaySince: number | null;
+  /** It was killed, or stopped while it was without Redis: what only its memory knew is lost. */
+  isSudden: boolean;
+  ledger: Ledger;
 }
 
 export interface Bounds {
   ok: number;
   refused: number;
   unknown: number;
-  /** Of the counts, those that died with their instance before it could tell Redis. */
+  /** Served, and lost with an instance that ended suddenly. */
   lost: number;
+  /** Of these, the ones that the instance had been able to tell Redis. */
+  lostWithoutReason: number;
+  /** Served beyond the limit of the day, less what was served without Redis. */
+  beyondLimit: number;
   least: number;
   most: number;
 }
 
-/** Requests of an unlimited plan are counted in the background, in batches that are at most so old. */
-const BACKGROUND_MS = 1000;
+const NOTHING: AccountLedger = { counted: 0, perhapsMore: 0, perhapsLess: 0, askedAt: 0, settledAt: 0 };
+/** An answer that was decided without Redis arrives at most so long after Redis is back. */
+const ON_ITS_WAY_MS = 1000;
 
-/** What the counter may be after these answers: at least `ok`, at most `ok` and `unknown`. */
-export function boundsOf(plan: Plan, history: readonly Told[], deaths: readonly Death[]): Bounds {
-  const sum = (entries: readonly Told[]) => entries.reduce((total, { count }) => total + count, 0);
-  const of = (outcome: Told['outcome']) => history.filter((told) => told.outcome === outcome);
-  const isUnsettled = (told: Told) =>
-    deaths.some(({ instance, at, awaySince }) => {
-      const since = awaySince ?? (plan === 'pro' ? at - BACKGROUND_MS : at);
-      return told.instance === instance && told.at >= since;
-    });
-  const [ok, refused, unknown] = [sum(of('ok')), sum(of('refused')), sum(of('unknown'))];
-  const lost = sum(of('ok').filter(isUnsettled));
-  // A request that was refused after Redis had counted it is given back; that, too, can die with the instance.
-  const notGivenBack = sum(of('refused').filter(isUnsettled));
-  return { ok, refused, unknown, lost, least: ok - lost, most: ok + unknown + notGivenBack };
+const sum = (entries: readonly Told[]) => entries.reduce((total, { count }) => total + count, 0);
+
+/** What the counter may be after these answers: at least `ok` without `lost`, at most `ok` and what nobody knows of. */
+export function boundsOf(
+  { plan, accountId }: { plan: Plan; accountId: string },
+  history: readonly Told[],
+  endings: readonly Ending[],
+): Bounds {
+  const of = (outcome: Told['outcome'], told = history) => sum(told.filter((one) => one.outcome === outcome));
+  const [ok, refused, unknown] = [of('ok'), of('refused'), of('unknown')];
+  const bounds = { ok, refused, unknown, lost: 0, lostWithoutReason: 0, beyondLimit: 0, least: ok, most: ok + unknown };
+  let servedWithoutRedis = 0;
+
+  for (const { instance, isSudden, ledger } of endings) {
+    const told = history.filter((one) => one.instance === instance);
+    const served = told.filter(({ outcome }) => outcome === 'ok');
+    servedWithoutRedis += sum(
+      served.filter(({ at }) => ledger.away.some(({ from, to }) => at >= from && at <= to + ON_ITS_WAY_MS)),
+    );
+    if (!isSudden) continue;
+    const account = ledger.accounts[accountId] ?? NOTHING;
+    const since = unsettledSince(plan, account, ledger);
+    const lost = Math.max(0, sum(served) - (account.counted - account.perhapsLess));
+    // A request that was refused after Redis had counted it is given back; that, too, can be lost with the instance.
+    const notGivenBack = Math.max(0, account.counted + account.perhapsMore - sum(served) - of('unknown', told));
+    bounds.lost += lost;
+    bounds.lostWithoutReason += Math.max(0, lost - sum(served.filter(({ at }) => at >= since)));
+    bounds.least -= lost;
+    bounds.most += notGivenBack;
+  }
+  bounds.beyondLimit = Math.max(0, ok - (PLANS[plan].dailyLimit ?? Number.POSITIVE_INFINITY) - servedWithoutRedis);
+  return bounds;
+}
+
+/**
+ * Since when the instance may have served requests of which Redis does not know. Those of an unlimited plan are counted
+ * in the background; any other request is counted before it is served, unless the instance is without Redis.
+ */
+function unsettledSince(plan: Plan, { askedAt, settledAt }: AccountLedger, { away }: Ledger): number {
+  if (PLANS[plan].dailyLimit === null) return settledAt;
+  return away.find(({ from }) => from >= askedAt)?.from ?? Number.POSITIVE_INFINITY;
 }

@@ -62,16 +62,15 @@ async function observe(scene: Scene, register: Register, happen: () => Promise<v
   await happen();
   await Promise.all(instances.running.map(redisIsBack));
   await clients.stop();
-  // With Redis there, an instance that is stopped loses nothing.
-  const deaths = [...instances.deaths];
   await Promise.all(instances.running.map(instances.stop));
   days.push(utcDay(new Date()));
 
   return Promise.all(
     accounts.map(async ({ plan, key, history }) => {
-      const counts = await register.readUsage(parseKey(key)?.accountId ?? '', [...new Set(days)]);
+      const accountId = parseKey(key)?.accountId ?? '';
+      const counts = await register.readUsage(accountId, [...new Set(days)]);
       const counter = counts.reduce((total, count) => total + count, 0);
-      return { plan, counter, ...boundsOf(plan, history, deaths) };
+      return { plan, counter, ...boundsOf({ plan, accountId }, history, instances.endings) };
     }),
   );
 }

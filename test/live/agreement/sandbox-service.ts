@@ -1,6 +1,6 @@
 import { departuresOperation } from '#src/departures/operation.ts';
-import type { Ask } from '#src/efa/ask.ts';
-import { payloadSchemaOf, toRequest } from '#src/efa/question.ts';
+import type { Ask, AskAuthority } from '#src/efa/ask.ts';
+import { toRequest } from '#src/efa/question.ts';
 import { createComparison } from '#src/live/boards/comparison.ts';
 import { createLiveBoards, noLiveBoards } from '#src/live/boards/live-boards.ts';
 import { createStopTimelines } from '#src/live/boards/stop-timelines.ts';
@@ -16,26 +16,29 @@ import { createAuthority } from '#src/sandbox/authority.ts';
 import { FEEDS } from '#src/sandbox/feeds/feed.ts';
 import { feedAnswer } from '#src/sandbox/feeds/feed-answer.ts';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
+import { receivedAnswer } from '#test/support/received-answer.ts';
 
 const MINUTE_MS = 60_000;
 const SOURCES = Object.keys(FEED_SOURCES) as FeedSourceId[];
 
 export type Body = Awaited<ReturnType<typeof departuresOperation.find>>['body'];
 
-/** Boards of the sandbox, found in both ways at the same moment, without sockets. The clock is moved by hand. */
-export function createSandboxService() {
+/**
+ * Boards of the sandbox, found in both ways at the same moment, without sockets. The clock is moved by hand. `layer` is
+ * put around the authority.
+ */
+export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
   const authority = createAuthority(readNetwork());
   let moment = 0;
   let states = new Map<FeedSourceId, FeedState>();
   const boardCounts = new Map<string, number>();
   const now = () => new Date(moment);
 
-  const ask: Ask = async (question) => {
+  const ask = layer(async (question) => {
     const seconds = Math.floor(moment / MINUTE_MS) * 60;
     const answer = departureAnswer(authority, new URLSearchParams(toRequest(question).query), seconds);
-    const payload = payloadSchemaOf(question).parse(JSON.parse(JSON.stringify(answer)));
-    return { payload, retrievedAt: now() };
-  };
+    return receivedAnswer(question, JSON.parse(JSON.stringify(answer)), now());
+  });
 
   /** Every feed, read at this very moment. */
   function readFeeds(): Map<FeedSourceId, FeedState> {
@@ -44,7 +47,8 @@ export function createSandboxService() {
         const feed = openFeed(readFeed(feedAnswer(authority, FEEDS[source], moment / 1000)));
         const accepted = { at: moment, headerAt: feed.headerAt, tripCount: feed.tripCount };
         const health = { accepted, headerSince: moment, refusedInARow: 0, refusal: null };
-        return [source, { feed, health, matchRate: NOTHING_COMPARED, intervalMs: FEED_SOURCES[source].intervalMs }];
+        const { intervalMs } = FEED_SOURCES[source];
+        return [source, { feed, health, matchRate: NOTHING_COMPARED, intervalMs, polledAt: moment }];
       }),
     );
   }

@@ -62,6 +62,22 @@ describe('a board with living feeds', () => {
     expect(timesOf(body)).toEqual(timesOf((await service.monitor(TRAINS)).body));
   });
 
+  it('of a stop that nothing was known of costs one call, which comes before those of other questions', async () => {
+    const service = await startService();
+    const purposes: unknown[] = [];
+    const { ask } = service.upstream;
+    service.upstream.ask = (question, options) => {
+      purposes.push(options?.purpose);
+      return ask(question, options);
+    };
+    const query = { ...TRAINS, stop: '200060', limit: '5' };
+    const { body, freshness } = await service.find(query);
+    expect(service.boardSources).toEqual(['overlay']);
+    expect(purposes).toEqual(['timetable']);
+    expect(freshness.source).toBe('upstream');
+    expect(timesOf(body)).toEqual(timesOf((await service.monitor(query)).body));
+  });
+
   it('tells of the oldest feed by which it calls anything live', async () => {
     const service = await startService({ ...TRAINS, modes: 'all', limit: '20' }, {}, Object.keys(FEED_SOURCES));
     const { body, freshness } = await service.find({ ...TRAINS, modes: 'all', limit: '20' });

@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { utcDay } from '#src/access/day.ts';
+import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
+import type { AccountStore } from '#src/access/store.ts';
+import { issueTestKey } from '#test/support/access.ts';
+import { type DelayingProxy, startDelayingProxy } from '#test/support/delaying-proxy.ts';
+import { buildProbeApp, type ProbeApp } from '#test/support/probe-app.ts';
+import { openTestStore, startRedis, type TestRedis } from '#test/support/redis.ts';
+
+/** How long questions are on their way when their connection breaks. */
+const LATE_MS = 1000;
+
+let redis: TestRedis;
+let near: AccountStore;
+let nearApp: ProbeApp;
+/** Between Redis and the other instance. */
+let proxy: DelayingProxy;
+let far: AccountStore;
+let farApp: ProbeApp;
+beforeAll(async () => {
+  redis = await startRedis();
+  near = await openTestStore([redis.url]);
+  nearApp = await buildProbeApp({ store: near });
+  proxy = await startDelayingProxy(redis.port, 0);
+  far = await openTestStore([`redis://127.0.0.1:${proxy.port}`]);
+  farApp = await buildProbeApp({ store: far });
+}, 30_000);
+afterAll(async () => {
+  await farApp.close();
+  await nearApp.close();
+  await far.close();
+  await near.close();
+  await proxy.close();
+  await redis.stop();
+});
+
+async function used(key: string): Promise<number | undefined> {
+  return (await near.readUsage(parseKey(key)?.accountId ?? '', [utcDay(new Date())]))[0];
+}
+
+const ask = async (app: ProbeApp, key: string) => (await app.ask(key)).statusCode;
+
+async function redisIsBack(): Promise<void> {
+  while ((await ask(farApp, generateKey('live', generateAccountId()))) !== 401) await sleep(20);
+}
+
+it('requests that reach Redis after their connection broke and a new one was in use are counted once', async () => {
+  const key = await issueTestKey(near, { plan: 'developer' });
+  expect(await ask(farApp, key)).toBe(200);
+
+  proxy.roundTripMs = 2 * LATE_MS;
+  const asked = [ask(farApp, key), ask(farApp, key), ask(farApp, key)];
+  await sleep(50);
+  proxy.cut();
+  proxy.roundTripMs = 0;
+  expect(await Promise.all(asked)).toEqual([200, 200, 200]);
+
+  await redisIsBack();
+  expect(await ask(farApp, key)).toBe(200);
+  expect(await used(key)).toBe(5);
+  await sleep(LATE_MS);
+  expect(await used(key)).toBe(5);
+  expect(await ask(farApp, key)).toBe(200);
+  expect(await used(key)).toBe(6);
+}, 20_000);
+
+it('an instance that alone is without Redis admits its share of what was left, and not one more', async () => {
+  const key = await issueTestKey(near);
+  const askUntilRefused = async (app: ProbeApp) => {
+    for (let served = 0; ; served++) {
+      const status = await ask(app, key);
+      if (status !== 200) return { served, status };
+    }
+  };
+  expect(await ask(farApp, key)).toBe(200);
+
+  proxy.toxic = { kind: 'reset' };
+  expect(await askUntilRefused(farApp)).toEqual({ served: 500, status: 503 });
+  // Redis has counted the request whose answer was reset, until the instance can say that it admitted it itself.
+  expect(await askUntilRefused(nearApp)).toEqual({ served: 998, status: 429 });
+
+  proxy.toxic = null;
+  await redisIsBack();
+  expect(await askUntilRefused(farApp)).toEqual({ served: 0, status: 429 });
+  expect(await used(key)).toBe(1499);
+}, 20_000);

@@ -1,0 +1,44 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { createPendingCounts } from '#src/access/pending-counts.ts';
+import { createSettlement } from '#src/access/settlement.ts';
+import { UnavailableError } from '#src/redis/unavailable-error.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** One count that the store could not take at first. */
+function startWithFailure(reason: 'refused' | 'no-answer') {
+  const store = { isAway: false, failure: reason as typeof reason | null, total: 0 };
+  const pending = createPendingCounts({
+    async update({ count }) {
+      store.isAway = store.failure === 'no-answer';
+      if (store.failure) throw new UnavailableError('not now', store.failure);
+      store.total += count;
+      return 0;
+    },
+  });
+  const presence = { isAway: () => store.isAway, watch: <T>(_key: string, call: Promise<T>) => call, close() {} };
+  const settlement = createSettlement(pending, presence);
+  pending.add('account', '20261121', 1);
+  settlement.schedule();
+  return store;
+}
+
+it('counts are sent a tenth of a second after the store is back', async () => {
+  const store = startWithFailure('no-answer');
+  await vi.advanceTimersByTimeAsync(300);
+  expect(store.isAway).toBe(true);
+  Object.assign(store, { isAway: false, failure: null });
+  await vi.advanceTimersByTimeAsync(100);
+  expect(store.total).toBe(1);
+});
+
+it('counts that the store refused are sent again after a second, not sooner', async () => {
+  const store = startWithFailure('refused');
+  await vi.advanceTimersByTimeAsync(100);
+  store.failure = null;
+  await vi.advanceTimersByTimeAsync(999);
+  expect(store.total).toBe(0);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(store.total).toBe(1);
+});

@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { utcDay } from '#src/access/day.ts';
+import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
+import type { AccountStore } from '#src/access/store.ts';
+import { MAX_ROUND_TRIP_MS } from '#src/redis/distance.ts';
+import { issueTestKey } from '#test/support/access.ts';
+import { startDelayingProxy } from '#test/support/delaying-proxy.ts';
+import { buildProbeApp } from '#test/support/probe-app.ts';
+import { openTestStore, startRedis, type TestRedis } from '#test/support/redis.ts';
+import type { Toxic } from '#test/support/toxic.ts';
+import { FAULT_RUNS, TOXICS } from './toxics.ts';
+
+/** What is asked in each round, how it is answered, and as how many requests it counts. */
+const QUESTIONS = [
+  { url: '/v1/probe', status: 200, count: 1 },
+  { url: '/v1/probe/five', status: 200, count: 5 },
+  { url: '/v1/probe/failing', status: 504, count: 0 },
+];
+const ROUNDS = 10;
+const PAUSE_MS = 30;
+
+let redis: TestRedis;
+let near: AccountStore;
+beforeAll(async () => {
+  redis = await startRedis();
+  near = await openTestStore([redis.url]);
+}, 30_000);
+afterAll(async () => {
+  await near.close();
+  await redis.stop();
+});
+
+/** The key check in front of a Redis that is reached through a proxy. */
+async function startService() {
+  const proxy = await startDelayingProxy(redis.port, 0);
+  const store = await openTestStore([`redis://127.0.0.1:${proxy.port}`]);
+  const app = await buildProbeApp({ store });
+  const statusOf = async (key: string, url?: string) => (await app.ask(key, url)).statusCode;
+  return {
+    proxy,
+    statusOf,
+    strangerStatus: () => statusOf(generateKey('live', generateAccountId())),
+    async close() {
+      await app.close();
+      await store.close();
+      await proxy.close();
+    },
+  };
+}
+
+async function used(key: string): Promise<number | undefined> {
+  return (await near.readUsage(parseKey(key)?.accountId ?? '', [utcDay(new Date())]))[0];
+}
+
+/** No answer of Redis comes through, or too late for it to count as there. */
+function isAway(toxic: Toxic): boolean {
+  if (toxic.kind === 'latency') return toxic.ms > MAX_ROUND_TRIP_MS;
+  return ['timeout', 'reset', 'truncate'].includes(toxic.kind);
+}
+
+describe.concurrent.each(TOXICS)('$name on the way to Redis', ({ toxic, isHarmless }) => {
+  it(
+    'known keys are served, unknown ones never, nobody waits until it is over, and then each request is counted once',
+    async () => {
+      for (let run = 0; run < FAULT_RUNS; run++) {
+        const { proxy, statusOf, strangerStatus, close } = await startService();
+        const keys = [await issueTestKey(near, { plan: 'developer' }), await issueTestKey(near, { plan: 'pro' })];
+        for (const key of keys) expect(await statusOf(key)).toBe(200);
+
+        proxy.toxic = toxic;
+        const asked: Promise<{ status: number; expected: number }>[] = [];
+        for (let round = 0; round < ROUNDS; round++) {
+          for (const key of keys) {
+            for (const { url, status: expected } of QUESTIONS) {
+              asked.push(statusOf(key, url).then((status) => ({ status, expected })));
+            }
+          }
+          await sleep(PAUSE_MS);
+        }
+        for (const { status, expected } of await Promise.all(asked)) expect(status).toBe(expected);
+        if (isAway(toxic)) expect(await strangerStatus()).toBe(503);
+        else if (isHarmless) await expect.poll(strangerStatus).toBe(401);
+        else expect([401, 503]).toContain(await strangerStatus());
+
+        proxy.toxic = null;
+        while ((await strangerStatus()) !== 401) await sleep(100);
+        await close();
+        for (const key of keys) expect(await used(key)).toBe(1 + ROUNDS * 6);
+      }
+    },
+    30_000 * FAULT_RUNS,
+  );
+});
