@@ -23,7 +23,8 @@ export function* describeLiveDay(day: Day): Generator<string> {
     const all = ofKind(answered, kind);
     yield `refused ${kind.padEnd(11)} ${refusedOf(all).length} of ${all.length}`;
   }
-  yield `oldest live answer: ${(liveFiguresOf(day).oldestLiveMs / 1000).toFixed(1)} s`;
+  const old = answered.filter(({ isLive, age }) => isLive && (age ?? 0) > 45_000).length;
+  yield `oldest live answer: ${(liveFiguresOf(day).oldestLiveMs / 1000).toFixed(1)} s; ${old} are older than 45 s`;
   yield 'boards that were not finished already came from';
   const most = [...boardSources].sort(([, one], [, other]) => other - one);
   for (const [source, count] of most) yield `  ${source.padEnd(44)} ${String(count).padStart(8)}`;

@@ -15,12 +15,14 @@ import { protectUpstream } from '#src/upstream/protection.ts';
 import { issueTestKey, openTestAccess } from '#test/support/access.ts';
 import { startUpstream } from '#test/support/upstream.ts';
 import { answerOfAuthority } from './authority.ts';
+import { profileRooms, type Shares } from './rooms.ts';
 
 /*
  * The measured server, in a process of its own. `bare` is Fastify that sends a Buffer with the headers it is given;
  * `service` is the whole service with its log and its metrics, the accounts in Redis or, without a URL, in an embedded
  * file. As in production, `hold-refusals` after the URL holds back refusals, and `usual-limits` after that keeps to the
- * short-term limits of the plans. To any message it replies with the processor time used so far, in microseconds.
+ * short-term limits of the plans. To each message it replies with the processor time used so far, in microseconds. The
+ * message `profile` begins a CPU profile; with the next one its shares are replied too.
  */
 
 /** Enough for a run: a free account has 1,000 requests a day. */
@@ -34,9 +36,14 @@ const [kind, ...details] = process.argv.slice(2);
 const started = kind === 'bare' ? createBare(details) : await createService(details);
 await started.app.listen({ host: '127.0.0.1', port: 0 });
 
-process.on('message', () => {
-  const { user, system } = process.cpuUsage();
-  process.send?.({ cpuMicroseconds: user + system });
+let stopProfile: (() => Promise<Shares>) | null = null;
+process.on('message', async (message) => {
+  const used = process.cpuUsage();
+  const shares = (await stopProfile?.()) ?? null;
+  stopProfile = message === 'profile' ? await profileRooms() : null;
+  // Beginning and ending a profile is not part of the work.
+  const { user, system } = stopProfile ? process.cpuUsage() : used;
+  process.send?.({ cpuMicroseconds: user + system, shares });
 });
 process.on('disconnect', () => process.exit(0));
 process.send?.({ port: (started.app.server.address() as AddressInfo).port, keys: started.keys });

@@ -6,6 +6,8 @@ import { FEED_SOURCES, type FeedSourceId } from './feed-source.ts';
 const HOUR_MS = 3_600_000;
 const NIGHT_ENDS_AT = 5;
 const NIGHT_FACTOR = 4;
+/** After one bad poll; most often the next one is good. */
+const RETRY_MS = 5000;
 const REFUSED_BEFORE_BACK_OFF = 4;
 const LONGEST_BACK_OFF_MS = 120_000;
 /** What a board shows of a feed is to be no older, as far as polls can help it. */
@@ -34,12 +36,13 @@ interface LastPoll {
 
 /**
  * When the feed is to be polled next: at its interval, or sooner if what boards show of it would grow too old. While no
- * board that needs it is asked for, it is polled a quarter as often at night. A feed that fails again and again is polled
- * less and less, down to every two minutes.
+ * board that needs it is asked for, it is polled a quarter as often at night. After one bad poll it is polled again soon;
+ * a feed that fails again and again is polled less and less, down to every two minutes.
  */
 export function nextPollAt(source: FeedSourceId, { polledAt, askedAt, health }: LastPoll): number {
   const { accepted, refusedInARow } = health;
   const usualMs = pollIntervalMs(source);
+  if (refusedInARow === 1) return polledAt + Math.min(usualMs, RETRY_MS);
   if (refusedInARow > REFUSED_BEFORE_BACK_OFF) {
     const longestMs = Math.max(usualMs, LONGEST_BACK_OFF_MS);
     return polledAt + Math.min(longestMs, usualMs * 2 ** (refusedInARow - REFUSED_BEFORE_BACK_OFF));

@@ -1,0 +1,47 @@
+import { type Profiler, Session } from 'node:inspector/promises';
+
+/** Shares of the processor time, by room: a folder of `src`, a package, a module of Node, or what V8 does by itself. */
+export type Shares = Record<string, number>;
+
+const NOT_WORK = ['(idle)', '(root)'];
+const PACKAGE = /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//;
+const OWN = /\/src\/([^/]+?)(?:\.ts|\/)/;
+
+/** Takes a CPU profile until it is told to stop. */
+export async function profileRooms(): Promise<() => Promise<Shares>> {
+  const session = new Session();
+  session.connect();
+  await session.post('Profiler.enable');
+  await session.post('Profiler.setSamplingInterval', { interval: 100 });
+  await session.post('Profiler.start');
+  return async () => {
+    const { profile } = await session.post('Profiler.stop');
+    session.disconnect();
+    return sharesOf(profile);
+  };
+}
+
+function sharesOf({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): Shares {
+  const rooms = new Map(nodes.map(({ id, callFrame }) => [id, roomOf(callFrame)]));
+  const times: Record<string, number> = {};
+  let all = 0;
+  for (const [index, sample] of samples.entries()) {
+    const room = rooms.get(sample);
+    if (!room) continue;
+    const time = timeDeltas[index] ?? 0;
+    times[room] = (times[room] ?? 0) + time;
+    all += time;
+  }
+  return Object.fromEntries(Object.entries(times).map(([room, time]) => [room, time / all]));
+}
+
+/** Null where nothing is done. */
+function roomOf({ functionName, url }: Profiler.ProfileNode['callFrame']): string | null {
+  if (NOT_WORK.includes(functionName)) return null;
+  const [, packageName] = PACKAGE.exec(url) ?? [];
+  if (packageName) return packageName;
+  const [, room] = OWN.exec(url) ?? [];
+  if (room) return `src/${room}`;
+  if (url.startsWith('node:')) return url.replace('node:internal/', 'node:').split('/')[0] ?? url;
+  return functionName || 'other';
+}
