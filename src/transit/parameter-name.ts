@@ -45,7 +45,8 @@ export function findForeign(name: string): string | null {
 
 /** Some clients write the name of a list with brackets: `stops[]`, `stops[0]`. */
 function withoutBrackets(name: string): string {
-  return name.replace(/\[\w*\]$/, '');
+  const opening = name.indexOf('[');
+  return opening > 0 && name.endsWith(']') ? name.slice(0, opening) : name;
 }
 
 function otherNamesOf(name: string): readonly string[] {

@@ -117,6 +117,7 @@ describe('what grows with the requests of a flood has a bound', () => {
         'src/access/credential.ts',
         'src/access/limits/token-buckets.ts',
         'src/access/local-admission.ts',
+        'src/access/pending-counts.ts',
         'src/answers/finished-answer.ts',
         'src/http/operation-routes.ts',
         'src/upstream/answer-cache.ts',

@@ -26,11 +26,16 @@ describe('the feeds a board needs', () => {
     expect(findGap([], feeds, NOW)).toBeNull();
   });
 
-  it('a feed that was polled longer ago than a board may be old is a gap, and still alive', () => {
-    const feeds = states([['MFF', stateAt(NOW - 50_000, { intervalMs: 120_000 })]]);
-    expect(findGap(['MFF'], feeds, NOW - 4000)).toBeNull();
+  it('a feed that is older than 45 s because it was not polled is a gap, and still alive', () => {
+    const feeds = states([['MFF', stateAt(NOW - 46_000, { intervalMs: 120_000 })]]);
+    expect(findGap(['MFF'], feeds, NOW - 2000)).toBeNull();
     expect(findGap(['MFF'], feeds, NOW)).toEqual({ source: 'MFF', problem: 'not polled lately' });
     expect(listLivingFeeds(feeds, NOW)).toHaveLength(1);
+  });
+
+  it('a feed that is older than 45 s although it was polled is none, until it is given up', () => {
+    const feeds = states([['buses', stateAt(NOW - 60_000, { intervalMs: 20_000, polledAt: NOW - 20_000 })]]);
+    expect(findGap(['buses'], feeds, NOW)).toBeNull();
   });
 
   it('a feed that knows too few of the live runs is a gap, however young', () => {

@@ -35,6 +35,8 @@ beforeAll(async () => {
   upstream = await startUpstream(answerLate(300));
 });
 beforeEach(async () => {
+  // The answer of the test before may still be on its way to Redis.
+  await sleep(20);
   await admin.flushall();
   upstream.requests.length = 0;
   upstream.answerWith(answerLate(300));

@@ -41,17 +41,26 @@ export function listLivingFeeds(states: FeedStates, now: number): LivingFeed[] {
   });
 }
 
-/** A feed that nobody asked for is polled less often; the next poll comes within a second of a board that needs it. */
-const LATELY_MS = MAX_SHOWN_AGE_MS + POLL_TAKES_MS;
-
 /** Null when every feed that the board needs is alive and has been polled lately. */
 export function findGap(needed: Iterable<FeedSourceId>, states: FeedStates, now: number): Gap | null {
   for (const source of needed) {
     const state = states.get(source) ?? UNKNOWN_FEED;
-    const problem = findProblem(state, now) ?? (now - state.polledAt > LATELY_MS ? 'not polled lately' : null);
+    const problem = findProblem(state, now) ?? (isIdle(state, now) ? 'not polled lately' : null);
     if (problem !== null) return { source, problem };
   }
   return null;
+}
+
+/** While a feed is in use it is polled so often at least. */
+const IN_USE_MS = 30_000;
+
+/**
+ * A feed that nobody has asked for is polled less often, and what it says may be too old to be shown. The next poll comes
+ * within a second of the board that needs it.
+ */
+function isIdle({ health, polledAt, intervalMs }: FeedState, now: number): boolean {
+  const isPolled = now - polledAt <= Math.min(intervalMs, IN_USE_MS) + POLL_TAKES_MS;
+  return !isPolled && now - (health.accepted?.headerAt ?? 0) > MAX_SHOWN_AGE_MS;
 }
 
 function findProblem({ health, matchRate, intervalMs }: FeedState, now: number): FeedProblem | null {
