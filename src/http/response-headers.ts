@@ -15,9 +15,9 @@ const LINK = [
 ].join(', ');
 
 /**
- * On every answer: its request id, that scripts of every origin may read it, where the description, the documentation, the status and the licence of the data are, and that JSON
- * is not to be sniffed as HTML; in the sandbox also that the data is made up. The other security headers are for pages
- * and would double what a hit costs.
+ * On every answer: its request id, that scripts of every origin may read it, where the description, the documentation,
+ * the status and the licence of the data are, and that JSON is not to be sniffed as HTML; in the sandbox also that the
+ * data is made up. The other security headers are for pages and would double what a hit costs.
  */
 export const commonHeaders = fp(
   async (app: FastifyInstance, { isSandbox }: { isSandbox: boolean }) => {

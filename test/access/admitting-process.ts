@@ -7,7 +7,7 @@ import { keepLedger, type Ledger, NEVER } from './history/ledger.ts';
 /*
  * One instance of the service in a process of its own. It listens and tells its port. On `{ key, requests }` it makes so
  * many requests at once and reports how many got which status. On `'stop'` it ends as the service does, and on `'die'` by
- * SIGKILL; as its last word it reports what it knows of the counts in Redis.
+ * SIGKILL; before that it reports what it knows of the counts in Redis.
  */
 const [redisUrls = '', dataDir = ''] = process.argv.slice(2);
 const ledger: Ledger = { accounts: {}, away: [] };

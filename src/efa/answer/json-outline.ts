@@ -67,7 +67,7 @@ export async function outlineJson(bytes: Uint8Array): Promise<ListSpan[]> {
   return outline.lists;
 }
 
-/** Returns how far it read. A function that does not wait: in one that does, the loop takes twice as long. */
+/** Returns how far it read. Not async: inside an async function the loop takes twice as long. */
 function readOn(outline: Outline, bytes: Uint8Array, from: number, until: number): number {
   let { depth, values } = outline;
   let at = from;

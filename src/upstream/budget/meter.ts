@@ -6,7 +6,7 @@ export type Taking = { isTaken: true } | { isTaken: false; why: 'rate' | 'day' |
 
 /** The budget of one upstream key: calls a second and calls a day. */
 export interface Meter {
-  /** Takes a call if the claim goes so far. */
+  /** Takes a call if the claim allows one more. */
   take(claim: Claim): Taking | Promise<Taking>;
   /** No call can be taken for so long. */
   pause(ms: number): void;
