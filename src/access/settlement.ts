@@ -8,13 +8,15 @@ export interface Settlement {
   schedule(): void;
   /** Now. Whether the store knows all that is counted here for the account. */
   settle(accountId: string): Promise<boolean>;
-  /** A last try. Resolves with the number of accounts of which the store does not know all. */
+  /** Tries for two seconds more. Resolves with the number of accounts of which the store does not know all. */
   close(): Promise<number>;
 }
 
 const SETTLE_EVERY_MS = 100;
 /** After the store, which answers, has refused a count. */
 const RETRY_AFTER_MS = 1000;
+/** A store that did not answer for a moment must not cost the counts of a process that ends. */
+const LAST_TRIES_MS = 2000;
 
 export function createSettlement(pending: PendingCounts, presence: Presence): Settlement {
   let timer: NodeJS.Timeout | null = null;
@@ -50,8 +52,12 @@ export function createSettlement(pending: PendingCounts, presence: Presence): Se
     async close() {
       isClosed = true;
       if (timer) clearTimeout(timer);
-      await settleAll();
-      return pending.accounts().length;
+      for (let waitedMs = 0; ; waitedMs += SETTLE_EVERY_MS) {
+        await settleAll();
+        const left = pending.accounts().length;
+        if (left === 0 || waitedMs >= LAST_TRIES_MS) return left;
+        await new Promise((resolve) => setTimeout(resolve, SETTLE_EVERY_MS));
+      }
     },
   };
 }

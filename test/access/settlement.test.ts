@@ -21,11 +21,11 @@ function startWithFailure(reason: 'refused' | 'no-answer') {
   const settlement = createSettlement(pending, presence);
   pending.add('account', '20261121', 1);
   settlement.schedule();
-  return store;
+  return { store, settlement };
 }
 
 it('counts are sent a tenth of a second after the store is back', async () => {
-  const store = startWithFailure('no-answer');
+  const { store } = startWithFailure('no-answer');
   await vi.advanceTimersByTimeAsync(300);
   expect(store.isAway).toBe(true);
   Object.assign(store, { isAway: false, failure: null });
@@ -34,11 +34,29 @@ it('counts are sent a tenth of a second after the store is back', async () => {
 });
 
 it('counts that the store refused are sent again after a second, not sooner', async () => {
-  const store = startWithFailure('refused');
+  const { store } = startWithFailure('refused');
   await vi.advanceTimersByTimeAsync(100);
   store.failure = null;
   await vi.advanceTimersByTimeAsync(999);
   expect(store.total).toBe(0);
   await vi.advanceTimersByTimeAsync(1);
   expect(store.total).toBe(1);
+});
+
+it('at the end counts are sent as long as the store may come back within two seconds', async () => {
+  const { store, settlement } = startWithFailure('no-answer');
+  const left = settlement.close();
+  await vi.advanceTimersByTimeAsync(1500);
+  expect(store.total).toBe(0);
+  Object.assign(store, { isAway: false, failure: null });
+  await vi.advanceTimersByTimeAsync(200);
+  expect(store.total).toBe(1);
+  await expect(left).resolves.toBe(0);
+});
+
+it('after that they are given up, and it is told of how many accounts', async () => {
+  const { settlement } = startWithFailure('no-answer');
+  const left = settlement.close();
+  await vi.advanceTimersByTimeAsync(2200);
+  await expect(left).resolves.toBe(1);
 });
