@@ -15,7 +15,7 @@ function run(script: string): string[] {
 
 it('a process that exits has written all lines, the many of the last moment among them', () => {
   const written = run(`for (let n = 0; n < 1000; n++) log.info(String(n)); process.exit(1);`);
-  // What was on its way in the background may come after what is written at the exit.
+  // Lines that were being written in the background may come after those that are written at the exit.
   expect(written.map(Number).sort((one, other) => one - other)).toEqual(Array.from({ length: 1000 }, (_, n) => n));
 });
 

@@ -1,4 +1,5 @@
-import { type Profiler, Session } from 'node:inspector/promises';
+import type { Profiler } from 'node:inspector/promises';
+import { startCpuProfile } from '../cpu-profile.ts';
 
 /** Shares of the processor time, by room: a folder of `src`, a package, a module of Node, or what V8 does by itself. */
 export type Shares = Record<string, number>;
@@ -9,16 +10,8 @@ const OWN = /\/src\/([^/]+?)(?:\.ts|\/)/;
 
 /** Takes a CPU profile until it is told to stop. */
 export async function profileRooms(): Promise<() => Promise<Shares>> {
-  const session = new Session();
-  session.connect();
-  await session.post('Profiler.enable');
-  await session.post('Profiler.setSamplingInterval', { interval: 100 });
-  await session.post('Profiler.start');
-  return async () => {
-    const { profile } = await session.post('Profiler.stop');
-    session.disconnect();
-    return sharesOf(profile);
-  };
+  const stop = await startCpuProfile(100);
+  return async () => sharesOf(await stop());
 }
 
 function sharesOf({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): Shares {

@@ -1,4 +1,5 @@
-import { type Profiler, Session } from 'node:inspector/promises';
+import type { Profiler } from 'node:inspector/promises';
+import { startCpuProfile } from '../cpu-profile.ts';
 
 const METRICS = /\/src\/telemetry\//;
 const OURS = /\/src\//;
@@ -9,16 +10,8 @@ const NOT_WORK = ['(idle)', '(root)'];
  * `src/telemetry`, and what they call outside of `src`.
  */
 export async function startProfile(): Promise<() => Promise<number>> {
-  const session = new Session();
-  session.connect();
-  await session.post('Profiler.enable');
-  await session.post('Profiler.setSamplingInterval', { interval: 200 });
-  await session.post('Profiler.start');
-  return async () => {
-    const { profile } = await session.post('Profiler.stop');
-    session.disconnect();
-    return shareOfMetrics(profile);
-  };
+  const stop = await startCpuProfile(200);
+  return async () => shareOfMetrics(await stop());
 }
 
 function shareOfMetrics({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): number {

@@ -11,7 +11,7 @@ interface Pending {
   count: number;
   /** Admission requests whose answers got lost. */
   inDoubt: number;
-  /** Who asked for them. */
+  /** The sender of the requests in doubt. */
   sender: string;
   /** The last `usedBySender` received before the first of them got lost. */
   usedBySenderBefore: number;

@@ -11,7 +11,7 @@ import { openTestStore, startRedis, type TestRedis } from '#test/support/redis.t
 import type { Toxic } from '#test/support/toxic.ts';
 import { FAULT_RUNS, TOXICS } from './toxics.ts';
 
-/** What is asked in each round, how it is answered, and as how many requests it counts. */
+/** The requests of each round: the path, the expected status, and as how many requests it counts. */
 const QUESTIONS = [
   { url: '/v1/probe', status: 200, count: 1 },
   { url: '/v1/probe/five', status: 200, count: 5 },

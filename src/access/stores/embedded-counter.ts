@@ -71,7 +71,7 @@ function prepareStatements(database: DatabaseSync) {
        AND (api_key.revoked_at IS NULL OR replace(substr(api_key.revoked_at, 1, 10), '-', '') > ?)`,
     ),
     touchKey: database.prepare('UPDATE api_key SET last_used_on = :day WHERE hash = :keyHash'),
-    // What is written is read before: with RETURNING the statement would take twice as long as both.
+    // The caller reads the count first: a statement with RETURNING takes longer than reading and writing.
     count: database.prepare(
       `INSERT INTO usage (day, account_id, used) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET used = used + ?3`,
     ),

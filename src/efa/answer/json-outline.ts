@@ -39,7 +39,7 @@ const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const [FIRST_PLAIN, LAST_PLAIN] = [0x2d, 0x5a];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** What is known of the text so far. */
+/** The state of the scan between two slices of the text. */
 interface Outline {
   lists: ListSpan[];
   /** The list that is not yet at its end. */

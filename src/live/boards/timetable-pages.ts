@@ -25,9 +25,7 @@ export interface BoardRequest extends WantedCalls {
 export interface TimetablePages {
   /** Asks for the present of a stop of which nothing is known. Null when there is no answer. */
   readFirst(request: BoardRequest): Promise<StopTimeline | null>;
-  /**
-   * Asks for what the board lacks, else about the change. True when the answer says something that was not known.
-   */
+  /** Asks for what the board lacks, else about the change. True when the answer says something that was not known. */
   readNext(stop: StopTimeline, request: BoardRequest, view: BoardView, due: Change | null): Promise<boolean>;
   /** Keeps what the departure monitor has said, about the change if given. True when something was not known. */
   keep(stopId: string, pages: readonly BoardPage[], about: Change | null): Promise<boolean>;

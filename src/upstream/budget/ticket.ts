@@ -18,15 +18,15 @@ export function createTicket(priority: Priority, purpose: CallPurpose, accounts?
 
 export function joinTicket(ticket: Ticket, { priority, purpose, accounts }: Ticket): void {
   if (isHigher(priority, ticket.priority)) ticket.priority = priority;
-  if (isMoreUseful(purpose, ticket.purpose)) ticket.purpose = purpose;
+  if (isRefusedLater(purpose, ticket.purpose)) ticket.purpose = purpose;
   if (ticket.accounts.length < MAX_ACCOUNT_SETS) ticket.accounts.push(...accounts);
 }
 
-/** Purposes whose calls spare more than the call itself, the most useful last. */
-const USEFUL: readonly CallPurpose[] = ['board', 'timetable', 'feed'];
+/** Purposes that are refused after all others, the last one last. Polls of feeds join no other call. */
+const LATE_REFUSED: readonly CallPurpose[] = ['board', 'timetable'];
 
-function isMoreUseful(one: CallPurpose, other: CallPurpose): boolean {
-  return USEFUL.indexOf(one) > USEFUL.indexOf(other);
+function isRefusedLater(one: CallPurpose, other: CallPurpose): boolean {
+  return LATE_REFUSED.indexOf(one) > LATE_REFUSED.indexOf(other);
 }
 
 /** Stands for all requests without an account, such as those of the service's own pages. */

@@ -9,7 +9,7 @@ export interface ReceivedAnswer {
   body: string | null;
 }
 
-/** What is wrong with an answer to such a request, as far as the document says; null when nothing is. */
+/** How the answer contradicts the document; null when it does not. */
 export type Check = (request: DocumentedRequest, answer: ReceivedAnswer) => string | null;
 
 export function createCheck(document: Document): Check {

@@ -1,4 +1,4 @@
-/** What is read of an OpenAPI document here. */
+/** The parts of an OpenAPI document that the checks use. */
 export interface Document {
   paths: Record<string, { get: { parameters: (Parameter | { $ref: string })[]; responses: Record<string, Response> } }>;
   components: { parameters: Record<string, Parameter> };
