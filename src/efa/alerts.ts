@@ -19,10 +19,10 @@ const stripMarkup = compile({
   ],
 });
 
-/** Plain texts by their markup: many departures and legs have the same notices, and removing the markup takes long. */
+/** Texts by their subtitle and content: many departures and legs have the same notices, and reading one takes long. */
 const known = new LRUCache<string, string>({
   maxSize: 2_000_000,
-  sizeCalculation: (text, markup) => text.length + markup.length + 1,
+  sizeCalculation: (text, key) => text.length + key.length,
 });
 
 /** The beginning of a text, as far as it may still be read. */
@@ -55,8 +55,17 @@ function mapTexts(info: Info, shorten: Shorten): string[] {
 }
 
 function mapText(part: Info['infoLinks'][number], shorten: Shorten): string {
-  const subtitle = toPlainText(shorten(part.subtitle || part.urlText || ''));
-  const content = toPlainText(shorten(part.content || part.speechText || ''));
+  const subtitle = shorten(part.subtitle || part.urlText || '');
+  const content = shorten(part.content || part.speechText || '');
+  const key = `${subtitle.length} ${subtitle}${content}`;
+  const before = known.get(key);
+  if (before !== undefined) return before;
+  const text = joinTexts(toPlainText(subtitle), toPlainText(content));
+  known.set(key, text);
+  return text;
+}
+
+function joinTexts(subtitle: string, content: string): string {
   if (content === '') return subtitle;
   const heading = subtitle.replace(/[.:]$/, '');
   return saysSomethingOfItsOwn(heading, content) ? `${heading}: ${content}` : content;
@@ -74,9 +83,5 @@ function contains(text: string, part: string): boolean {
 
 /** Markup and entities removed, white space folded. Plain text passes through as it is. */
 function toPlainText(markup: string): string {
-  const before = known.get(markup);
-  if (before !== undefined) return before;
-  const text = stripMarkup(markup).replace(/\s+/g, ' ').trim();
-  known.set(markup, text);
-  return text;
+  return stripMarkup(markup).replace(/\s+/g, ' ').trim();
 }

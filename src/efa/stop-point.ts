@@ -22,10 +22,10 @@ export function isPlatformLabel(text: string): boolean {
  */
 export function findPlatform(point: StopPoint, mode: Mode | null, stopName: string | null): string | null {
   const { platform: code = '', platformName } = point.properties ?? {};
-  const label = [platformName, point.disassembledName, point.name, point.parent?.name]
-    .map((text) => labelParts(text ?? '').join(', '))
-    .find((text) => text !== '');
-  if (label) return label;
+  for (const name of [platformName, point.disassembledName, point.name, point.parent?.name]) {
+    const label = labelParts(name ?? '').join(', ');
+    if (label !== '') return label;
+  }
   if (mode === 'lightrail') return findLightRailPlace(point, stopName ?? '');
 
   const [, number] = RAIL_CODE.exec(code) ?? [];

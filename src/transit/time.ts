@@ -72,10 +72,14 @@ export function parseTimestamp(text: string | undefined): Date | undefined {
   return year >= 1970 && year <= 2999 ? parsed : undefined;
 }
 
+const OWN_FORMAT = /^\d{4}-\d\d-(\d\d)T\d\d:\d\d:\d\dZ$/;
+
 /** The usual form, for which no calendar is needed: an answer has hundreds of timestamps. Null for any other text. */
 function readOwnFormat(text: string): Date | null {
+  const [, day] = OWN_FORMAT.exec(text) ?? [];
   const read = new Date(text);
-  return !Number.isNaN(read.getTime()) && formatTimestamp(read) === text ? read : null;
+  // `Date` takes 30 February for 2 March.
+  return read.getUTCDate() === Number(day) ? read : null;
 }
 
 /** Minutes from one instant to the other, unrounded. */

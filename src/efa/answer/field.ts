@@ -59,12 +59,14 @@ export function firstOf(max: number) {
 /** A decorating list; its elements that cannot be read are dropped. */
 export function listOf<Item extends z.ZodType>(item: Item) {
   const compiled = z.compile(item);
-  return z.transform((value) =>
-    firstElements(value, MAX_ELEMENTS).flatMap((element): z.output<Item>[] => {
+  return z.transform((value) => {
+    const items: z.output<Item>[] = [];
+    for (const element of firstElements(value, MAX_ELEMENTS)) {
       const read = compiled.safeParse(element);
-      return read.success ? [read.data] : [];
-    }),
-  );
+      if (read.success) items.push(read.data);
+    }
+    return items;
+  });
 }
 
 function firstElements(value: unknown, max: number): unknown[] {
