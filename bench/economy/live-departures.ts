@@ -39,6 +39,7 @@ export function openLiveDepartures(parts: {
     reader: { read: authority.readFeed },
     sharing: noFeedSharing,
     stretch: () => protection.state().stretch,
+    pollStretch: () => protection.state().pollStretch,
     clock,
     log: silent,
   });
