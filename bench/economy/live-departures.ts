@@ -67,7 +67,7 @@ export function openLiveDepartures(parts: {
     async find(stop, priority) {
       const query = readQuery(departuresOperation, { stop: stopId(stop), modes: 'all' });
       const { freshness, body } = await answers.find(departuresOperation, query, { priority });
-      return { freshness, isLive: body.content.departures.some(({ is_live }) => is_live) };
+      return { freshness, isLive: body.content().departures.some(({ is_live }) => is_live) };
     },
     close: feeds.close,
   };

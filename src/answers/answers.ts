@@ -139,7 +139,7 @@ export function createAnswers(options: {
 
 /** The answer as a part of another one. */
 function toFinding<Body extends object>({ body, freshness, validUntil }: FinishedAnswer<Body>): Finding<Body> {
-  return { body: body.content, freshness, changesAt: validUntil };
+  return { body: body.content(), freshness, changesAt: validUntil };
 }
 
 function joined(answer: FinishedAnswer): FinishedAnswer {

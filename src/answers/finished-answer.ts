@@ -1,14 +1,18 @@
-import { hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { isHigher, type Priority } from '../efa/ask.ts';
 import type { Finding } from '../operation.ts';
 import type { Freshness } from '../transit/freshness.ts';
-import { type Encoding, encode, ownBytes } from './encoding.ts';
+import { type Encoding, encode } from './encoding.ts';
 import { writeJson } from './json-writer.ts';
 
-/** A body, its bytes and their encoded forms, each made once. */
+/** The bytes of a body and their encoded forms, each made once. */
 interface FinishedBody<Body extends object = object> {
-  content: Body;
+  /**
+   * Reads the bytes anew each time. Objects that live as long as answers are what makes pauses for garbage collection
+   * long: those of a journey with long paths take three times the memory of its bytes.
+   */
+  content(): Body;
   etag: string;
   bytes: Buffer;
   encoded: Map<Encoding, Buffer | Promise<Buffer>>;
@@ -35,8 +39,6 @@ export interface FinishedAnswers {
 const STALE_VALID_MS = 1000;
 const MINUTE_MS = 60_000;
 const OVERHEAD_BYTES = 1000;
-/** The object of a body takes about three times the room of its JSON. */
-const CONTENT_FACTOR = 3;
 
 /** Answers to whole requests, finished but for their headers, within `maxBytes`. */
 export function createFinishedAnswers({ maxBytes, now }: { maxBytes: number; now: () => number }): FinishedAnswers {
@@ -57,12 +59,9 @@ export function createFinishedAnswers({ maxBytes, now }: { maxBytes: number; now
       return answer.priority !== null && isHigher(priority, answer.priority) ? null : answer;
     },
     async keep(key, priority, { body: content, freshness, changesAt = Number.POSITIVE_INFINITY }) {
-      const text = await writeJson(content);
-      const bytes = ownBytes(text);
+      const bytes = await writeJson(content);
       const before = answers.peek(key)?.body;
-      const body = before?.bytes.equals(bytes)
-        ? before
-        : { content, etag: weakEtag(content, text), bytes, encoded: new Map() };
+      const body = before?.bytes.equals(bytes) ? before : finishBody(bytes, weakEtag(content, bytes));
       const answer: FinishedAnswer = {
         key,
         body,
@@ -93,15 +92,23 @@ export function createFinishedAnswers({ maxBytes, now }: { maxBytes: number; now
 
 function sizeOf({ body: { bytes, encoded } }: FinishedAnswer, key: string): number {
   const forms = [...encoded.values()].filter((form) => Buffer.isBuffer(form));
-  const fixed = 2 * key.length + OVERHEAD_BYTES + (1 + CONTENT_FACTOR) * bytes.length;
+  const fixed = 2 * key.length + OVERHEAD_BYTES + bytes.length;
   return forms.reduce((sum, { length }) => sum + length, fixed);
+}
+
+function finishBody(bytes: Buffer, etag: string): FinishedBody {
+  return { content: () => JSON.parse(bytes.toString()), etag, bytes, encoded: new Map() };
 }
 
 /**
  * Weak, because it names the same answer in every encoding, and whenever it was retrieved: a caller who has the answer
- * learns from `Age` how fresh it is. `text` is the content as JSON.
+ * learns from `Age` how fresh it is. `bytes` are the content as JSON.
  */
-function weakEtag(content: object, text: string): string {
+function weakEtag(content: object, bytes: Buffer): string {
   const retrieved = 'retrieved_at' in content ? `"retrieved_at":${JSON.stringify(content.retrieved_at)}` : '';
-  return `W/"${hash('sha1', text.replace(retrieved, ''), 'base64url')}"`;
+  const at = bytes.indexOf(retrieved);
+  const hash = createHash('sha1')
+    .update(bytes.subarray(0, at))
+    .update(bytes.subarray(at + retrieved.length));
+  return `W/"${hash.digest('base64url')}"`;
 }

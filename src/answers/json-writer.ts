@@ -1,28 +1,29 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { nextTurn } from '../event-loop-turn.ts';
+import { ownBytes } from './encoding.ts';
 
 /** After so much text other work gets its turn. */
 const SLICE_LENGTH = 128_000;
 
 /** The answer as JSON. The lists of a large one are written record by record, so that other requests are served meanwhile. */
-export async function writeJson(answer: object): Promise<string> {
-  const members: string[] = [];
+export async function writeJson(answer: object): Promise<Buffer> {
+  const slices: Buffer[] = [];
+  let text = '{';
+  let separator = '';
   for (const [key, value] of Object.entries(answer)) {
-    const text = Array.isArray(value) ? await writeList(value) : JSON.stringify(value);
-    if (text !== undefined) members.push(`${JSON.stringify(key)}:${text}`);
+    const written = Array.isArray(value) ? '[' : JSON.stringify(value);
+    if (written === undefined) continue;
+    text += `${separator}${JSON.stringify(key)}:${written}`;
+    separator = ',';
+    if (!Array.isArray(value)) continue;
+    for (const [index, record] of value.entries()) {
+      text += `${index === 0 ? '' : ','}${JSON.stringify(record) ?? 'null'}`;
+      if (text.length < SLICE_LENGTH) continue;
+      slices.push(Buffer.from(text));
+      text = '';
+      await nextTurn();
+    }
+    text += ']';
   }
-  return `{${members.join()}}`;
-}
-
-async function writeList(records: readonly unknown[]): Promise<string> {
-  const texts: string[] = [];
-  let lengthOfTurn = 0;
-  for (const record of records) {
-    const text = JSON.stringify(record) ?? 'null';
-    texts.push(text);
-    lengthOfTurn += text.length;
-    if (lengthOfTurn < SLICE_LENGTH) continue;
-    lengthOfTurn = 0;
-    await nextTurn();
-  }
-  return `[${texts.join()}]`;
+  const last = ownBytes(`${text}}`);
+  return slices.length === 0 ? last : Buffer.concat([...slices, last]);
 }

@@ -2,6 +2,7 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { type Dispatcher, Pool } from 'undici';
 import { ApiError } from '../errors.ts';
+import { nextTurn } from '../event-loop-turn.ts';
 import { ANSWER_LIMITS, LimitError } from './answer/json-outline.ts';
 import { readJson } from './answer/json-reader.ts';
 import type { AskAuthority, AskOptions, ReceivedAnswer } from './ask.ts';
@@ -48,6 +49,8 @@ export function createEfaClient(options: { url: string; apiKey: string; timeoutM
         throw unexpectedStatus(answer.statusCode, answer.headers, body.toString(), { now: now(), apiKey });
       }
       const json = await readBody(answer);
+      // One answer in a turn: of several that arrive together each is answered before the next one is read.
+      await nextTurn();
       return { payload: await readPayload(json, question, apiKey), json, retrievedAt: now() };
     } catch (error) {
       throw error instanceof ApiError ? error : toUpstreamError(error, timeoutMs);

@@ -3,8 +3,9 @@ import { decorating, firstOf, flag, listOf, MAX_ELEMENTS, number, text } from '.
 
 /*
  * The parts of the authority's answers that this service uses, in the authority's spelling. The records of an answer stay
- * unread here; the mappers read them one by one (`mapRecords`), so that a bad record costs only itself. The schemas of
- * records are compiled: reading records is a large part of the work on an answer.
+ * unread here; the mappers read them one by one (`mapRecords`), so that a bad record costs only itself. All schemas
+ * are compiled: reading records is a large part of the work on an answer, and what a schema with a transform has read can
+ * otherwise only be freed by a full garbage collection.
  */
 
 /** Records beyond these are not looked at. The longest real lists had 40 departures, and 8 journeys of 5 legs. */
@@ -129,17 +130,15 @@ export const efaLegSchema = z.compile(
   }),
 );
 
-export const efaJourneySchema = z.object({ legs: list.pipe(z.array(z.unknown()).min(1).max(MAX_LEGS)) });
+export const efaJourneySchema = z.compile(z.object({ legs: list.pipe(z.array(z.unknown()).min(1).max(MAX_LEGS)) }));
 
 const systemMessages = listOf(z.object({ code: number, text }));
 
-export const departureMonitorSchema = z.object({
-  systemMessages,
-  locations: firstOf(MAX_ELEMENTS),
-  stopEvents: firstOf(MAX_STOP_EVENTS),
-});
-export const locationsSchema = z.object({ systemMessages, locations: list });
-export const tripSchema = z.object({ systemMessages, journeys: firstOf(MAX_JOURNEYS) });
+export const departureMonitorSchema = z.compile(
+  z.object({ systemMessages, locations: firstOf(MAX_ELEMENTS), stopEvents: firstOf(MAX_STOP_EVENTS) }),
+);
+export const locationsSchema = z.compile(z.object({ systemMessages, locations: list }));
+export const tripSchema = z.compile(z.object({ systemMessages, journeys: firstOf(MAX_JOURNEYS) }));
 
 export type TimedStopPoint = z.infer<typeof timedStopPointSchema>;
 export type Transportation = z.infer<typeof transportationSchema>;

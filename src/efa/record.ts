@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { z } from 'zod';
 import { ApiError } from '../errors.ts';
+import { nextTurn } from '../event-loop-turn.ts';
 
 /** Why a record is not shown, and what that says: the record is good, or good but of a kind to look into, or bad. */
 const REASONS = {

@@ -50,7 +50,7 @@ async function runTool(
   const query = readQuery(operation, given);
   await request.chargeMore((operation.cost?.(query) ?? 1) - 1);
   const { body } = await answers.find(operation, query, requesterOf(request));
-  const { text, leftOut } = shorten(body.content, MAX_ANSWER_LENGTH);
+  const { text, leftOut } = shorten(body.content(), MAX_ANSWER_LENGTH);
   const note = `Left out to keep this answer short: ${leftOut.join('; ')}.`;
   return { texts: leftOut.length > 0 ? [text, note] : [text], isError: false };
 }

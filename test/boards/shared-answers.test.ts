@@ -41,7 +41,7 @@ it('boards are put together from the answers of the stops that are kept, without
     answers.find(boards, { stops: ['1', '2'] }, requester),
     answers.find(boards, { stops: ['2', '3'] }, requester),
   ]);
-  expect(first.body.content).toEqual({ boards: [{ stop_id: '1' }, { stop_id: '2' }] });
-  expect(second.body.content).toEqual({ boards: [{ stop_id: '2' }, { stop_id: '3' }] });
+  expect(first.body.content()).toEqual({ boards: [{ stop_id: '1' }, { stop_id: '2' }] });
+  expect(second.body.content()).toEqual({ boards: [{ stop_id: '2' }, { stop_id: '3' }] });
   expect(found).toEqual(['2', '1', '3']);
 });

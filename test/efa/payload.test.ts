@@ -1,8 +1,11 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import {
   departureMonitorSchema,
   efaJourneySchema,
   efaLegSchema,
+  locationsSchema,
   stopEventSchema,
   tripSchema,
 } from '#src/efa/payload.ts';
@@ -50,5 +53,27 @@ describe('a journey', () => {
   it('of more legs than any real one is not read, because without some of its legs it would be wrong', () => {
     const legs = (count: number) => efaJourneySchema.safeParse({ legs: Array(count).fill({}) }).success;
     expect([legs(0), legs(1), legs(20), legs(21)]).toEqual([false, true, true, false]);
+  });
+});
+
+describe('what was read of an answer', () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage: NodeJS.GCFunction = runInNewContext('gc');
+  const record = { coords: Array.from({ length: 1000 }, (_, index) => [index, index]) };
+  const records = JSON.stringify(Array(20).fill(record));
+
+  it.each([
+    ['departures', () => departureMonitorSchema.parse({ stopEvents: JSON.parse(records) })],
+    ['places', () => locationsSchema.parse({ locations: JSON.parse(records) })],
+    ['journeys', () => tripSchema.parse({ journeys: JSON.parse(records) })],
+    ['legs', () => efaJourneySchema.safeParse({ legs: JSON.parse(records) })],
+  ])('is freed without a full garbage collection: %s', (_name, parse) => {
+    parse();
+    collectGarbage();
+    const before = process.memoryUsage().heapUsed;
+    for (let times = 0; times < 5; times++) parse();
+    collectGarbage({ type: 'minor' });
+    collectGarbage({ type: 'minor' });
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(3e6);
   });
 });

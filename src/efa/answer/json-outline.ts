@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { nextTurn } from '../../event-loop-turn.ts';
 
 /** After so much text other work gets its turn. */
 const SLICE_BYTES = 512_000;

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { nextTurn } from '../../event-loop-turn.ts';
 import { ANSWER_LIMITS, LimitError, type ListSpan, outlineJson, type Span } from './json-outline.ts';
 
 /** A larger answer is read record by record. */

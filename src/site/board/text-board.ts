@@ -54,7 +54,7 @@ export async function textBoard(
     const query = readQuery(departuresOperation, { modes: 'all', limit: '20', ...(request.query as object), stop });
     const { body, freshness } = await answers.find(departuresOperation, query, requesterOf(request));
     reply.headers(freshnessHeaders(freshness, now().getTime())).header('cache-control', 'private, no-store');
-    return reply.type('text/plain; charset=utf-8').send(boardText(body.content, isSandbox));
+    return reply.type('text/plain; charset=utf-8').send(boardText(body.content(), isSandbox));
   });
 }
 

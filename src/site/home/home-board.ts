@@ -15,7 +15,7 @@ export async function findHomeBoard(answers: Pick<Answers, 'find'>): Promise<Dep
   const query: DeparturesQuery = { stop: HOME_STOP, modes: [...MODES], limit: ROWS, cancelled: 'exclude' };
   const board = answers
     .find(departuresOperation, query, { priority: 'background' })
-    .then(({ body }) => body.content)
+    .then(({ body }) => body.content())
     .catch(() => null);
   return Promise.race([board, soon()]);
 }
