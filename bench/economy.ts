@@ -1,5 +1,6 @@
 import { playDay } from './economy/day.ts';
 import { createDemand, createWarmUp, type Scenario } from './economy/demand.ts';
+import { countFewestPages } from './economy/fewest-pages.ts';
 import { describeLiveDay, liveFiguresOf } from './economy/live-report.ts';
 import { countFewestCalls } from './economy/oracle.ts';
 import { describeDay, figuresOf, givenWay } from './economy/report.ts';
@@ -48,6 +49,12 @@ for (const [name, scenario] of Object.entries(SCENARIOS)) {
   if (hasFeeds) {
     const live = liveFiguresOf(day);
     for (const line of describeLiveDay(day)) print(line);
+    const [fewestPages, fewestOfTen] = [1, 10].map((departures) =>
+      countFewestPages([...before, ...demand], stops, departures),
+    );
+    print(
+      `fewest pages of timetables possible: ${fewestPages}; ${fewestOfTen} if each board is to have ten departures`,
+    );
     hold('no departures refused', live.departuresRefused === 0);
     if (name === 'modest-live') {
       const today = await playDay(demand, stops);

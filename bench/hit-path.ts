@@ -14,6 +14,8 @@ import { describeMachine, print } from './machine.ts';
  */
 const [rounds = '6', milliseconds = '1000'] = process.argv.slice(2);
 const CONNECTIONS = 32;
+/** Until V8 has compiled what runs often. After a shorter time, a service costs up to twice as much. */
+const WARM_UP_MS = 4000;
 const BOARD = '/v1/departures?stop=200060&limit=20';
 const TRIP = '/v1/trips?from=202091&to=G2095102';
 const HEADERS_OF_CONNECTION = ['connection', 'keep-alive', 'content-length', 'date', 'transfer-encoding'];
@@ -60,7 +62,7 @@ const all = [
 print(
   `rounds: ${rounds} of ${milliseconds} ms each; ${CONNECTIONS} connections; a board of ${board.body.length} bytes, a trip of ${trip.body.length}\n`,
 );
-for (const one of [bareBoard, bareJourneys, ...all]) await costOf(one);
+for (const one of [bareBoard, bareJourneys, ...all]) await costOf(one, WARM_UP_MS);
 
 const results = new Map<string, { cost: number; ratio: number; bare: number }[]>();
 for (let round = 0; round < Number(rounds); round++) {
@@ -114,10 +116,10 @@ function note(name: string, cost: number, bareCost: number): void {
 }
 
 /** Microseconds of the server's processor time for one request. */
-async function costOf({ server, request, status }: Measured): Promise<number> {
+async function costOf({ server, request, status }: Measured, durationMs = Number(milliseconds)): Promise<number> {
   const before = await server.cpu();
   const { port } = server;
-  const done = await load({ port, connections: CONNECTIONS, durationMs: Number(milliseconds), request, status });
+  const done = await load({ port, connections: CONNECTIONS, durationMs, request, status });
   return ((await server.cpu()) - before) / done.requests;
 }
 

@@ -59,6 +59,7 @@ const live = openLive({
   timeoutMs: deadlines.callMs,
   callForFeed: protection.callForFeed,
   stretch: () => protection.state().stretch,
+  pollStretch: () => protection.state().pollStretch,
   clock: systemClock,
   log: logger,
   shared: redis && shared && { redis, source: upstream.source, store: shared.store },

@@ -26,6 +26,8 @@ export interface Answered {
   age: number | null;
   /** Whether the answer calls a departure live; false on days without feeds. */
   isLive: boolean;
+  /** Whether a board has fewer departures than were asked for; false on days without feeds. */
+  isShort: boolean;
 }
 
 export interface Day {
@@ -73,7 +75,7 @@ export async function playDay(demand: readonly Request[], stops: number, { hasFe
   const answered: Answered[] = [];
   const checksGivenUp: number[] = [];
 
-  async function ask(request: Request): Promise<{ freshness: Freshness; isLive?: boolean }> {
+  async function ask(request: Request): Promise<{ freshness: Freshness; isLive?: boolean; isShort?: boolean }> {
     const options = { priority: PLANS[request.plan].priority };
     if (request.kind === 'departures' && liveDepartures) return liveDepartures.find(request.stop, options.priority);
     if (request.kind === 'departures') {
@@ -115,15 +117,23 @@ export async function playDay(demand: readonly Request[], stops: number, { hasFe
   async function play(request: Request): Promise<void> {
     const { kind, plan } = request;
     try {
-      const { freshness, isLive = false } = await ask(request);
+      const { freshness, isLive = false, isShort = false } = await ask(request);
       const { retrievedAt, freshUntil, shortage } = freshness;
       const age = Math.max(0, clock.now() - retrievedAt);
       const isStretched = freshUntil - retrievedAt > freshMs[kind] && age > freshMs[kind];
       const outcome = shortage !== null ? 'stale' : isStretched ? 'stretched' : 'fresh';
-      answered.push({ at: clock.now() - MIDNIGHT, kind, plan, outcome, age, isLive });
+      answered.push({ at: clock.now() - MIDNIGHT, kind, plan, outcome, age, isLive, isShort });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      answered.push({ at: clock.now() - MIDNIGHT, kind, plan, outcome: 'refused', age: null, isLive: false });
+      answered.push({
+        at: clock.now() - MIDNIGHT,
+        kind,
+        plan,
+        outcome: 'refused',
+        age: null,
+        isLive: false,
+        isShort: false,
+      });
     }
   }
 

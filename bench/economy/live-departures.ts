@@ -15,7 +15,7 @@ import type { TimetableAuthority } from './timetable-authority.ts';
 
 /** Departures as the service finds them with `LIVE_FEEDS=on`. */
 export interface LiveDepartures {
-  find(stop: number, priority: Priority): Promise<{ freshness: Freshness; isLive: boolean }>;
+  find(stop: number, priority: Priority): Promise<{ freshness: Freshness; isLive: boolean; isShort: boolean }>;
   /** How many boards came from where, and why. */
   sources: Map<string, number>;
   close(): Promise<void>;
@@ -39,6 +39,7 @@ export function openLiveDepartures(parts: {
     reader: { read: authority.readFeed },
     sharing: noFeedSharing,
     stretch: () => protection.state().stretch,
+    pollStretch: () => protection.state().pollStretch,
     clock,
     log: silent,
   });
@@ -66,7 +67,8 @@ export function openLiveDepartures(parts: {
     async find(stop, priority) {
       const query = readQuery(departuresOperation, { stop: stopId(stop), modes: 'all' });
       const { freshness, body } = await answers.find(departuresOperation, query, { priority });
-      return { freshness, isLive: body.content().departures.some(({ is_live }) => is_live) };
+      const { departures } = body.content();
+      return { freshness, isLive: departures.some(({ is_live }) => is_live), isShort: departures.length < query.limit };
     },
     close: feeds.close,
   };

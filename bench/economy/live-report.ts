@@ -25,6 +25,7 @@ export function* describeLiveDay(day: Day): Generator<string> {
   }
   const old = answered.filter(({ isLive, age }) => isLive && (age ?? 0) > 45_000).length;
   yield `oldest live answer: ${(liveFiguresOf(day).oldestLiveMs / 1000).toFixed(1)} s; ${old} are older than 45 s`;
+  yield `boards of fewer departures than asked for: ${answered.filter(({ isShort }) => isShort).length}`;
   yield 'boards that were not finished already came from';
   const most = [...boardSources].sort(([, one], [, other]) => other - one);
   for (const [source, count] of most) yield `  ${source.padEnd(44)} ${String(count).padStart(8)}`;

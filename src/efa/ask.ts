@@ -27,11 +27,11 @@ export const MOST_WAITING: Readonly<Record<Priority, number>> = {
 };
 
 /**
- * What a call is for: to replace a stale answer, to answer a rare or a popular question, for a board that the realtime
- * feeds do not give although they are in use, to read on in the timetable of a stop, from which many later boards are
- * made, or to poll a feed.
+ * What a call is for: to replace a stale answer, to answer a rare or a popular question, to read on in the timetable of a
+ * stop where a board has too few departures, for a board that the realtime feeds do not give although they are in use, for
+ * a timetable without which a board would be empty and from which many later boards are made, or to poll a feed.
  */
-export type CallPurpose = 'refresh' | 'askRare' | 'askPopular' | 'board' | 'timetable' | 'feed';
+export type CallPurpose = 'refresh' | 'askRare' | 'askPopular' | 'readOn' | 'board' | 'timetable' | 'feed';
 
 /** For the layers that ration calls; the client itself uses the signal only. */
 export interface AskOptions {

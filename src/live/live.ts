@@ -19,7 +19,9 @@ export interface Live {
   close(): Promise<void>;
 }
 
-export interface LiveOptions extends Pick<LiveFeedsOptions, 'stretch' | 'log'>, Omit<FeedClientOptions, 'now'> {
+export interface LiveOptions
+  extends Pick<LiveFeedsOptions, 'stretch' | 'pollStretch' | 'log'>,
+    Omit<FeedClientOptions, 'now'> {
   mode: LiveMode;
   /** Null: beside the trip planner, whose address is `url`. */
   feedsUrl: string | null;
@@ -34,7 +36,7 @@ const TRIP_PLANNER_PATH = /\/v1\/tp$/;
 const LOG_AGREEMENT_EVERY_MS = 60 * 60_000;
 
 export function openLive(options: LiveOptions): Live {
-  const { mode, clock, shared, log, stretch } = options;
+  const { mode, clock, shared, log, stretch, pollStretch } = options;
   const { recordPoll, recordBoard } = options;
   if (mode === 'off') return closedLive;
   const { now } = clock;
@@ -47,6 +49,7 @@ export function openLive(options: LiveOptions): Live {
     reader,
     sharing,
     stretch,
+    pollStretch,
     clock,
     log,
     ...(recordPoll && { record: recordPoll }),

@@ -76,7 +76,7 @@ export function createCachedAsk(layers: {
     const requests = popularity.note(key);
     const kept = cache.find(key, window);
     if (kept && isFresh(kept, window)) return counted('cache', await fromCache(question, kept, window, null));
-    const purpose = options.purpose ?? (kept ? 'refresh' : requests >= POPULAR ? 'askPopular' : 'askRare');
+    const purpose = purposeOf(options.purpose, kept !== null, requests >= POPULAR);
     try {
       return await refresh(asked, purpose, kept !== null, options);
     } catch (error) {
@@ -171,6 +171,12 @@ export function createCachedAsk(layers: {
   }
 
   return { ask, counts };
+}
+
+function purposeOf(given: CallPurpose | undefined, isKept: boolean, isPopular: boolean): CallPurpose {
+  // Whether a popular stop's next page is asked for now or when the last one has run out, it is one call.
+  if (given === 'readOn' && isPopular) return 'timetable';
+  return given ?? (isKept ? 'refresh' : isPopular ? 'askPopular' : 'askRare');
 }
 
 function tooLate(): ApiError {

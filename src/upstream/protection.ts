@@ -39,6 +39,8 @@ interface UpstreamState {
   isBreakerOpen: boolean;
   /** By how much freshness is stretched, 1 to 4. */
   stretch: number;
+  /** By how much the time between two polls of a feed is stretched, 1 to 4. */
+  pollStretch: number;
   /** 1 is full, 0 is nothing left for now. */
   reserveFill: number;
   waiting: number;
@@ -78,6 +80,7 @@ export function protectUpstream(options: ProtectionOptions): Protection {
       return {
         isBreakerOpen: breaker.isOpen(),
         stretch: budget.stretch(),
+        pollStretch: budget.pollStretch(),
         ...budget.state(),
         cachedAnswers: entries,
         cachedBytes: bytes,

@@ -77,7 +77,6 @@ describe.each([
       await issueTestKey(store, { plan: 'pro' }),
       await issueTestKey(store),
     ];
-    await redis.written();
     const lag = monitorEventLoopDelay({ resolution: 5 });
     const counted = keepAsking(() => developer);
     const inBackground = keepAsking(() => pro);
@@ -184,7 +183,6 @@ it('on a cluster, the accounts of one node go away and come back without the oth
   const ask = async (asked: string[]) =>
     (await Promise.all(asked.map((key) => clustered.ask(key)))).map((answer) => answer.statusCode);
   await ask(keys);
-  await fallen.written();
 
   await fallen.kill();
   for (let n = 0; n < 50; n++) {

@@ -159,7 +159,6 @@ it(
   'a Redis that is killed and comes back loses no request of a known key, and every answer is counted once',
   async () => {
     const { answers, counts } = await rehearse(async () => {
-      await redis.written();
       await redis.kill();
       await sleep(REDIS_DEAD_MS);
       await redis.restart();

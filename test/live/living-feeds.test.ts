@@ -33,6 +33,13 @@ describe('the feeds a board needs', () => {
     expect(listLivingFeeds(feeds, NOW)).toHaveLength(1);
   });
 
+  it('a feed that is polled less often because calls are very short is none, up to an age as many times higher', () => {
+    const feeds = states([['buses', stateAt(NOW - 100_000, { intervalMs: 80_000, polledAt: NOW - 80_000 })]]);
+    expect(findGap(['buses'], feeds, NOW)).toBeNull();
+    const slow = states([['MFF', stateAt(NOW - 46_000, { intervalMs: 120_000 })]]);
+    expect(findGap(['MFF'], slow, NOW)?.problem).toBe('not polled lately');
+  });
+
   it('a feed that is older than 45 s although it was polled is none, until it is given up', () => {
     const feeds = states([['buses', stateAt(NOW - 60_000, { intervalMs: 20_000, polledAt: NOW - 20_000 })]]);
     expect(findGap(['buses'], feeds, NOW)).toBeNull();

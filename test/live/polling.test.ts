@@ -19,11 +19,17 @@ describe('a feed is polled', () => {
   /** Seconds until the next poll, after one at noon that found a header so many seconds old. */
   function secondsAfter(
     source: FeedSourceId,
-    { polledAt = NOON, headerAge = 5, asked = true, refusedInARow = 0 } = {},
+    { polledAt = NOON, headerAge = 5, asked = true, refusedInARow = 0, stretch = 1 } = {},
   ): number {
     const accepted = { at: polledAt, headerAt: polledAt - headerAge * SECOND, tripCount: 100 };
     const askedAt = asked ? polledAt + 1 : polledAt - 1;
-    return (nextPollAt(source, { polledAt, askedAt, health: { accepted, refusedInARow } }) - polledAt) / SECOND;
+    const last = {
+      polledAt,
+      intervalMs: pollIntervalMs(source, stretch),
+      askedAt,
+      health: { accepted, refusedInARow },
+    };
+    return (nextPollAt(source, last) - polledAt) / SECOND;
   }
 
   it('at its interval by day', () => {
@@ -41,6 +47,16 @@ describe('a feed is polled', () => {
     expect(secondsAfter('metro', { headerAge: 25 })).toBe(18);
     expect(secondsAfter('metro', { headerAge: 12 })).toBe(30);
     expect(secondsAfter('MFF', { headerAge: 5, asked: false })).toBe(120);
+  });
+
+  it('up to four times less often when calls are very short, but every two minutes', () => {
+    expect(secondsAfter('sydneytrains', { stretch: 4 })).toBe(60);
+    expect(secondsAfter('buses', { stretch: 2 })).toBe(40);
+    expect(secondsAfter('nswtrains', { stretch: 4 })).toBe(83);
+    expect(secondsAfter('nswtrains', { stretch: 4, asked: false })).toBe(120);
+    expect(secondsAfter('newcastle', { stretch: 4, asked: false })).toBe(120);
+    expect(secondsAfter('metro', { stretch: 4, headerAge: 25 })).toBe(120);
+    expect(secondsAfter('buses', { stretch: 4, polledAt: NIGHT, asked: false })).toBe(80);
   });
 
   it('every 15 s at most while its header stands still, and at its interval when that is for good', () => {

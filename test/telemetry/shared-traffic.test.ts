@@ -154,7 +154,6 @@ it('without Redis, an instance tells its own numbers and says so; nothing is los
   const [one, other] = [await startInstance(WELL, 'sandbox', own.url), await startInstance(WELL, 'sandbox', own.url)];
   other.answered(TRIPS, 200, 10);
   await other.publish();
-  await own.written();
   own.signal('SIGSTOP');
   one.answered(TRIPS, 200, 10);
   expect(await report(one)).toMatchObject({

@@ -58,9 +58,11 @@ export function createTimetablePages(parts: {
     const about = view.question ? null : due;
     const question = view.question ?? questionAbout(stop, about);
     if (about) stop.changes.asked(now());
+    const isShowable = view.calls.some(request.counts);
     const page = await ask(request, question, {
       // Where there is something to show, nobody waits long for more.
-      ...(view.calls.some(request.counts) && { signal: AbortSignal.timeout(PATIENCE_MS) }),
+      ...(isShowable && { signal: AbortSignal.timeout(PATIENCE_MS) }),
+      ...(isShowable && question.at !== null && { purpose: 'readOn' }),
       // When calls are short, boards that would be incomplete go first.
       ...(about && { priority: 'low', purpose: 'refresh' }),
     });

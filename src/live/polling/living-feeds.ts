@@ -3,7 +3,7 @@ import type { LivingFeed } from '../overlay/overlay.ts';
 import { type FeedHealth, type FeedProblem, findFeedProblem, UNREAD } from './feed-health.ts';
 import { FEED_SOURCES, type FeedSourceId } from './feed-source.ts';
 import { type MatchRate, NOTHING_COMPARED } from './match-rate.ts';
-import { MAX_SHOWN_AGE_MS, POLL_TAKES_MS } from './polling.ts';
+import { MAX_SHOWN_AGE_MS, POLL_TAKES_MS, stretchOf } from './polling.ts';
 
 /** State of one feed: its last content and its health. */
 export interface FeedState {
@@ -45,22 +45,23 @@ export function listLivingFeeds(states: FeedStates, now: number): LivingFeed[] {
 export function findGap(needed: Iterable<FeedSourceId>, states: FeedStates, now: number): Gap | null {
   for (const source of needed) {
     const state = states.get(source) ?? UNKNOWN_FEED;
-    const problem = findProblem(state, now) ?? (isIdle(state, now) ? 'not polled lately' : null);
+    const problem = findProblem(state, now) ?? (isIdle(source, state, now) ? 'not polled lately' : null);
     if (problem !== null) return { source, problem };
   }
   return null;
 }
 
-/** While a feed is in use it is polled so often at least. */
+/** While a feed is in use it is polled so often at least, unless calls are very short. */
 const IN_USE_MS = 30_000;
 
 /**
  * A feed that nobody has asked for is polled less often, and what it says may be too old to be shown. The next poll comes
  * within a second of the board that needs it.
  */
-function isIdle({ health, polledAt, intervalMs }: FeedState, now: number): boolean {
-  const isPolled = now - polledAt <= Math.min(intervalMs, IN_USE_MS) + POLL_TAKES_MS;
-  return !isPolled && now - (health.accepted?.headerAt ?? 0) > MAX_SHOWN_AGE_MS;
+function isIdle(source: FeedSourceId, { health, polledAt, intervalMs }: FeedState, now: number): boolean {
+  const stretch = stretchOf(source, intervalMs);
+  const isPolled = now - polledAt <= Math.min(intervalMs, IN_USE_MS * stretch) + POLL_TAKES_MS;
+  return !isPolled && now - (health.accepted?.headerAt ?? 0) > MAX_SHOWN_AGE_MS * stretch;
 }
 
 function findProblem({ health, matchRate, intervalMs }: FeedState, now: number): FeedProblem | null {

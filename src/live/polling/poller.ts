@@ -35,6 +35,8 @@ export interface FeedPollerOptions {
   sharing: FeedSharing;
   /** Of this instance. */
   demand: () => InstanceDemand;
+  /** By how much the time between two polls is stretched; 1 unless calls are very short. */
+  pollStretch: () => number;
   clock: Clock;
   log: Record<'info' | 'warn', (fields: object, message: string) => void>;
   record?: (source: FeedSourceId, outcome: PollOutcome) => void;
@@ -52,7 +54,7 @@ const FOLLOW_MS = 5 * 60_000;
  * others read what it has published.
  */
 export function createFeedPoller(options: FeedPollerOptions): FeedPoller {
-  const { client, reader, sharing, demand, clock, log, record } = options;
+  const { client, reader, sharing, demand, pollStretch, clock, log, record } = options;
   const { now } = clock;
   const feeds = new Map<FeedSourceId, PolledFeed>();
   const underWay = new Set<FeedSourceId>();
@@ -109,9 +111,8 @@ export function createFeedPoller(options: FeedPollerOptions): FeedPoller {
   function isPollDue(source: FeedSourceId): boolean {
     const polled = feeds.get(source);
     if (!polled) return true;
-    const { polledAt, health } = polled;
     const lastAsked = Math.max(askedAt[source] ?? 0, demand().askedAt[source] ?? 0);
-    return now() >= nextPollAt(source, { polledAt, askedAt: lastAsked, health });
+    return now() >= nextPollAt(source, { ...polled, askedAt: lastAsked });
   }
 
   async function poll(source: FeedSourceId): Promise<void> {
@@ -120,7 +121,7 @@ export function createFeedPoller(options: FeedPollerOptions): FeedPoller {
     const read = await readOnce(source).finally(() => underWay.delete(source));
     const before = feeds.get(source);
     const { health, isAccepted } = judgePoll(before?.health ?? UNREAD, read.poll, now());
-    const state = { health, polledAt, intervalMs: pollIntervalMs(source) };
+    const state = { health, polledAt, intervalMs: pollIntervalMs(source, pollStretch()) };
     const feed = isAccepted && typeof read.poll !== 'string' ? read.poll : (before?.feed ?? null);
     record?.(source, health.refusal ?? (isAccepted ? 'accepted' : 'unchanged'));
     if (isClosed || !chosen.has(source)) return;

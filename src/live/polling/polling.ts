@@ -22,14 +22,25 @@ const STANDS_STILL_MS = 90_000;
 const WORTH_STARTING = 1.25;
 const WORTH_KEEPING = 0.75;
 
-/** The time between two polls, also when calls are short: a poll spares more calls than it costs. */
-export function pollIntervalMs(source: FeedSourceId): number {
-  return FEED_SOURCES[source].intervalMs;
+/** A stretched interval is not longer, unless the feed's own is. */
+const LONGEST_STRETCHED_MS = 120_000;
+
+/** The time between two polls; `stretch` is 1 unless calls are so short that pages of timetables need those of polls. */
+export function pollIntervalMs(source: FeedSourceId, stretch = 1): number {
+  const { intervalMs } = FEED_SOURCES[source];
+  return Math.min(intervalMs * stretch, Math.max(intervalMs, LONGEST_STRETCHED_MS));
+}
+
+/** By how much the interval is stretched. */
+export function stretchOf(source: FeedSourceId, intervalMs: number): number {
+  return intervalMs / FEED_SOURCES[source].intervalMs;
 }
 
 /** The last poll of a feed, and when a board that needs the feed was last asked for. Milliseconds since 1970. */
 interface LastPoll {
   polledAt: number;
+  /** The time between two polls at present. */
+  intervalMs: number;
   askedAt: number;
   health: Pick<FeedHealth, 'accepted' | 'refusedInARow'>;
 }
@@ -39,18 +50,18 @@ interface LastPoll {
  * board that needs it is asked for, it is polled a quarter as often at night. After one bad poll it is polled again soon;
  * a feed that fails again and again is polled less and less, down to every two minutes.
  */
-export function nextPollAt(source: FeedSourceId, { polledAt, askedAt, health }: LastPoll): number {
+export function nextPollAt(source: FeedSourceId, { polledAt, intervalMs: usualMs, askedAt, health }: LastPoll): number {
   const { accepted, refusedInARow } = health;
-  const usualMs = pollIntervalMs(source);
+  const stretch = stretchOf(source, usualMs);
   if (refusedInARow === 1) return polledAt + Math.min(usualMs, RETRY_MS);
   if (refusedInARow > REFUSED_BEFORE_BACK_OFF) {
     const longestMs = Math.max(usualMs, LONGEST_BACK_OFF_MS);
     return polledAt + Math.min(longestMs, usualMs * 2 ** (refusedInARow - REFUSED_BEFORE_BACK_OFF));
   }
-  if (askedAt <= polledAt) return polledAt + usualMs * (isNight(polledAt) ? NIGHT_FACTOR : 1);
+  if (askedAt <= polledAt) return polledAt + usualMs * (isNight(polledAt) ? Math.max(1, NIGHT_FACTOR / stretch) : 1);
   if (!accepted || polledAt - accepted.headerAt > STANDS_STILL_MS) return polledAt + usualMs;
-  const tooOldAt = accepted.headerAt + MAX_SHOWN_AGE_MS - POLL_TAKES_MS;
-  return polledAt + Math.min(usualMs, Math.max(SOONEST_MS, tooOldAt - polledAt));
+  const tooOldAt = accepted.headerAt + MAX_SHOWN_AGE_MS * stretch - POLL_TAKES_MS;
+  return polledAt + Math.min(usualMs, Math.max(SOONEST_MS * stretch, tooOldAt - polledAt));
 }
 
 /**

@@ -4,7 +4,7 @@ import { createAccountLoad } from './account-load.ts';
 import { claimOf } from './claim.ts';
 import { createKeyPool } from './key-pool.ts';
 import type { Meter } from './meter.ts';
-import { stretchFor } from './pace.ts';
+import { pollStretchFor, stretchFor } from './pace.ts';
 import { accountsOf, type Ticket } from './ticket.ts';
 import { createWaitingLine, type Waiting } from './waiting-line.ts';
 
@@ -17,6 +17,8 @@ export interface Budget {
   noteSuccess(key: number, startedAt: number): void;
   /** By how much freshness is stretched at present, 1 to 4. */
   stretch(): number;
+  /** By how much the time between two polls of a feed is stretched at present, 1 to 4. */
+  pollStretch(): number;
   state(): { reserveFill: number; waiting: number };
 }
 
@@ -107,6 +109,7 @@ export function createBudget({ meters, rps, clock }: { meters: readonly Meter[];
     closeKey: keys.close,
     noteSuccess: keys.noteSuccess,
     stretch: () => stretchFor(keys.reserveFill(), line.all().length / longest),
+    pollStretch: () => pollStretchFor(keys.reserveFill()),
     state: () => ({ reserveFill: Math.max(0, keys.reserveFill()), waiting: line.all().length }),
   };
 }

@@ -1,12 +1,25 @@
 /*
- * The calls of a day are handed out evenly: a reserve at the start of the day, the rest as the day goes by. Calls that
- * are not made can be made later on the same day, so no hour uses up the calls of a later one, but for what may be made
- * in advance. The day is the UTC day, as it is for the quotas of accounts.
+ * The calls of a day are handed out as the day goes by, after a reserve at its start: few in Sydney's night, most in its
+ * morning. Calls that are not made can be made later on the same day, so no hour uses up the calls of a later one, but
+ * for what may be made in advance. The day is the UTC day, as it is for the quotas of accounts.
  */
 
 const HOUR_MS = 60 * 60_000;
 const DAY_MS = 24 * HOUR_MS;
-/** The reserve is the share of half an hour, and at least 20 calls. */
+/**
+ * How many calls an hour hands out, relative to the others. Sydney is 10 or 11 hours ahead of UTC: its night ends with the
+ * 19th hour of the UTC day, and its morning, when the pages of all stops are asked for, is the end of that day.
+ */
+const PERIODS = [
+  { fromHour: 0, untilHour: 13, weight: 1 },
+  { fromHour: 13, untilHour: 19, weight: 0.4 },
+  { fromHour: 19, untilHour: 24, weight: 1.3 },
+] as const;
+const WEIGHT_OF_DAY = PERIODS.reduce(
+  (sum, { fromHour, untilHour, weight }) => sum + weight * (untilHour - fromHour),
+  0,
+);
+/** The reserve is the share of half an hour of an even day, and at least 20 calls. */
 const RESERVE_SHARE = 1 / 48;
 const MIN_RESERVE = 20;
 /** In the last hours of the day fewer and fewer calls are made in advance, so that some are left at its end. */
@@ -16,6 +29,8 @@ const STRETCH_FROM = 0.8;
 const STRETCH_UNTIL = 0.4;
 const QUEUE_STRETCH_FROM = 0.6;
 const MAX_STRETCH = 4;
+/** Below this, pages of timetables and polls are all that is left, and polls leave their calls to the pages. */
+const POLL_STRETCH_FROM = 0.05;
 
 export function dayOf(now: number): number {
   return Math.floor(now / DAY_MS);
@@ -28,7 +43,23 @@ function reserveOf(dailyBudget: number): number {
 /** How many calls the day has handed out by now. */
 function allowance(now: number, dailyBudget: number): number {
   const reserve = reserveOf(dailyBudget);
-  return reserve + ((dailyBudget - reserve) * (now % DAY_MS)) / DAY_MS;
+  return reserve + (dailyBudget - reserve) * handedOut(now);
+}
+
+/** Which part of the day's calls has been handed out by now, 0 to 1. */
+function handedOut(now: number): number {
+  const hour = (now % DAY_MS) / HOUR_MS;
+  const weights = PERIODS.map(
+    ({ fromHour, untilHour, weight }) => weight * Math.max(0, Math.min(hour, untilHour) - fromHour),
+  );
+  return weights.reduce((sum, weight) => sum + weight) / WEIGHT_OF_DAY;
+}
+
+/** Which part of the day's calls a millisecond hands out at that moment. */
+function handedOutPerMs(now: number): number {
+  const hour = (now % DAY_MS) / HOUR_MS;
+  const weight = PERIODS.find(({ untilHour }) => hour < untilHour)?.weight ?? 1;
+  return weight / WEIGHT_OF_DAY / HOUR_MS;
 }
 
 /**
@@ -65,10 +96,13 @@ function lowestFill(now: number, { floor, advance }: Claim): number {
   return floor - advance * Math.min(1, restMs / ADVANCE_SHRINKS_MS);
 }
 
-/** Milliseconds until there is a call again; until the end of the day when it hands out nothing more. */
+/**
+ * Milliseconds until there is a call again, at the pace of the present hour; until the end of the day when it hands out
+ * nothing more.
+ */
 export function waitForCall(now: number, dailyBudget: number, spent: number, claim: Claim): number {
   const missing = spent + 1 + lowestFill(now, claim) * reserveOf(dailyBudget) - allowance(now, dailyBudget);
-  const perMs = (dailyBudget - reserveOf(dailyBudget)) / DAY_MS;
+  const perMs = (dailyBudget - reserveOf(dailyBudget)) * handedOutPerMs(now);
   return missing <= 0 ? 0 : perMs > 0 ? missing / perMs : DAY_MS - (now % DAY_MS);
 }
 
@@ -77,4 +111,10 @@ export function stretchFor(fill: number, queueFill: number): number {
   const scarcity = (STRETCH_FROM - fill) / (STRETCH_FROM - STRETCH_UNTIL);
   const pressure = Math.max(scarcity, (queueFill - QUEUE_STRETCH_FROM) / (1 - QUEUE_STRETCH_FROM));
   return 1 + (MAX_STRETCH - 1) * Math.min(1, Math.max(0, pressure));
+}
+
+/** By how much the time between two polls of a feed is stretched, 1 to 4. */
+export function pollStretchFor(fill: number): number {
+  const scarcity = (POLL_STRETCH_FROM - fill) / POLL_STRETCH_FROM;
+  return 1 + (MAX_STRETCH - 1) * Math.min(1, Math.max(0, scarcity));
 }

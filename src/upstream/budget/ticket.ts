@@ -23,7 +23,7 @@ export function joinTicket(ticket: Ticket, { priority, purpose, accounts }: Tick
 }
 
 /** Purposes that are refused after all others, the last one last. Polls of feeds join no other call. */
-const LATE_REFUSED: readonly CallPurpose[] = ['board', 'timetable'];
+const LATE_REFUSED: readonly CallPurpose[] = ['readOn', 'board', 'timetable'];
 
 function isRefusedLater(one: CallPurpose, other: CallPurpose): boolean {
   return LATE_REFUSED.indexOf(one) > LATE_REFUSED.indexOf(other);

@@ -27,8 +27,7 @@ const WARM_UP_MS = 300;
 
 /** Clients of every plan ask three instances while these faults happen, one after the other, with pauses between. */
 export async function runHistory(faults: readonly FaultName[], maxPauseMs: number): Promise<Outcome[]> {
-  // With `everysec`, Redis may acknowledge what it has not written yet, and a kill would lose it.
-  const redis = await startRedis('--appendfsync', 'no');
+  const redis = await startRedis();
   const proxy = await startDelayingProxy(redis.port, ROUND_TRIP_MS);
   const register = openRegister({ redisUrls: [redis.url], dataDir: '' });
   const instances = createInstances(`redis://127.0.0.1:${proxy.port}`);

@@ -74,6 +74,10 @@ describe('a board with living feeds', () => {
     const { body, freshness } = await service.find(query);
     expect(service.boardSources).toEqual(['overlay']);
     expect(purposes).toEqual(['timetable']);
+    // The first page has something to show, and the next one only makes the board longer.
+    await service.find({ ...query, limit: '50' });
+    expect(purposes.slice(1)).toContain('readOn');
+    expect(purposes.slice(1)).not.toContain('timetable');
     expect(freshness.source).toBe('upstream');
     expect(timesOf(body)).toEqual(timesOf((await service.monitor(query)).body));
   });

@@ -60,9 +60,15 @@ export type PlayedSandbox = Awaited<ReturnType<typeof startPlayedSandbox>>;
 /** One instance of the service in front of it, with feeds. */
 export function createPlayedService(
   { clock, ask, feed }: PlayedSandbox,
-  options: { mode?: 'shadow' | 'on'; store?: TimelineStore; sharing?: FeedSharing; stretch?: number } = {},
+  options: {
+    mode?: 'shadow' | 'on';
+    store?: TimelineStore;
+    sharing?: FeedSharing;
+    stretch?: number;
+    pollStretch?: number;
+  } = {},
 ) {
-  const { mode = 'on', store = null, sharing = noFeedSharing, stretch = 1 } = options;
+  const { mode = 'on', store = null, sharing = noFeedSharing, stretch = 1, pollStretch = 1 } = options;
   const upstream = { ask: ask as Ask, fetch: async (source: FeedSourceId) => feed(source) };
   const questions: object[] = [];
   const boardSources: string[] = [];
@@ -71,6 +77,7 @@ export function createPlayedService(
     reader: { read: async (bytes) => packedOf(bytes as Buffer) },
     sharing,
     stretch: () => stretch,
+    pollStretch: () => pollStretch,
     clock,
     log: createTestLog(),
   });

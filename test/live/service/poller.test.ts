@@ -54,7 +54,7 @@ interface Instance {
   kill(): void;
 }
 
-function createInstances(count: number) {
+function createInstances(count: number, { pollStretch = 1 } = {}) {
   const clock = createSimulatedClock(NOON);
   const share = createMadeUpStore(clock);
   const polls: { instance: number; source: FeedSourceId; at: number }[] = [];
@@ -73,6 +73,7 @@ function createInstances(count: number) {
       reader: { read: async (bytes) => readFeed(bytes as Buffer) },
       sharing: share(),
       demand: () => demand,
+      pollStretch: () => pollStretch,
       clock: { now: clock.now, after: (ms, task) => clock.after(ms, () => (isKilled ? undefined : task())) },
       log,
     });
@@ -124,6 +125,19 @@ describe('a poller by itself', () => {
     await clock.advance(300_000);
     const gaps = polls.slice(1).map(({ at }, index) => at - (polls[index]?.at ?? 0));
     expect(new Set(gaps)).toEqual(new Set([15_000]));
+  });
+
+  it('polls less often when calls are very short, and boards go on being made of the feed', async () => {
+    const { clock, polls, first } = createInstances(1, { pollStretch: 4 });
+    first.ask(1000);
+    await clock.advance(60_000);
+    for (let second = 0; second < 300; second++) {
+      first.ask(1000);
+      await clock.advance(1000);
+      expect(problemOf(first, clock.now())).toBeNull();
+    }
+    const gaps = polls.slice(1).map(({ at }, index) => at - (polls[index]?.at ?? 0));
+    expect(new Set(gaps)).toEqual(new Set([60_000]));
   });
 
   it('polls nothing after it is closed', async () => {
