@@ -1,24 +1,28 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { departuresOperation } from '#src/departures/operation.ts';
 import { tripsOperation } from '#src/trips/operation.ts';
 import { describeMachine, print } from './machine.ts';
 import { makeBoard, makeTrip } from './miss-path/answers.ts';
+import { askAtRate, keepInFlight, type Load } from './miss-path/load.ts';
 import { readBoard, readTrip, type StageTimes, timeStages } from './miss-path/stages.ts';
 import { median, percentile } from './percentiles.ts';
 
 /*
  * What the service adds to a call of the authority, each question new, the budget of calls unlimited. Client, service and
  * authority are a process each. Each round measures bare undici, which asks the authority itself, and directly afterwards
- * the service; the client parses either answer. Then the processor time of the stages that an answer passes through, and for how long
- * one trip keeps the event loop of the service busy at a time.
+ * the service; the client parses either answer. The service is measured when V8 has compiled its code, after a thousand
+ * boards. Then the processor time of the stages that an answer passes through, and for how long one trip keeps the event
+ * loop of the service busy at a time.
  * `node bench/miss-path.ts [rounds] [milliseconds of each measurement] [trips]`
  */
 const [rounds = '6', milliseconds = '2000', trips = '200'] = process.argv.slice(2);
 const AUTHORITY_MS = 50;
 const IN_FLIGHT = [5, 50];
+/** What one key of the authority may be asked. */
+const CALLS_PER_SECOND = 5;
+const WARM_UP_BOARDS = 1000;
 const BOARD_BYTES = 145_000;
 const TRIP_BYTES = 800_000;
 const STAGES = ['parse', 'validate', 'map', 'pack', 'render'] as const satisfies (keyof StageTimes)[];
@@ -44,9 +48,14 @@ let questions = 0;
 
 print(`the authority answers after ${AUTHORITY_MS} ms; ${rounds} rounds of ${milliseconds} ms; milliseconds`);
 print(
-  '\n  in flight       bare p50, p99     service p50, p99       added p50 (range), p99   CPU of the service a request',
+  '\n  load            bare p50, p99     service p50, p99       added p50 (range), p99   CPU of the service a request',
 );
-for (const inFlight of IN_FLIGHT) await compare(inFlight);
+await warmUp();
+for (const inFlight of IN_FLIGHT) {
+  const added = await compare(`${inFlight} in flight`, keepInFlight(inFlight, AUTHORITY_MS));
+  if (inFlight === 5) hold(`less than ${MAX_ADDED_MS} ms are added at 5 in flight`, added < MAX_ADDED_MS);
+}
+await compare(`${CALLS_PER_SECOND} a second`, askAtRate(CALLS_PER_SECOND));
 
 print('\nprocessor time of the main thread for one answer, in milliseconds');
 print(`                  ${STAGES.map((stage) => stage.padStart(10)).join('')}     total`);
@@ -66,13 +75,22 @@ await Promise.all([bare.close(), service.close()]);
 server.disconnect();
 authority.disconnect();
 
-async function compare(inFlight: number): Promise<void> {
+async function warmUp(): Promise<void> {
+  const askSome = async () => {
+    while (questions < WARM_UP_BOARDS) await askService();
+  };
+  await Promise.all(Array.from({ length: 5 }, askSome));
+}
+
+/** Returns the median of the added milliseconds. */
+async function compare(name: string, load: Load): Promise<number> {
+  const ask = (askOnce: () => Promise<unknown>) => load(askOnce, Number(milliseconds));
   const figures = { bare: [] as number[], service: [] as number[], added: [] as number[], cpuMs: [] as number[] };
-  await Promise.all([ask(inFlight, askAuthority), ask(inFlight, askService)]);
+  await Promise.all([ask(askAuthority), ask(askService)]);
   for (let round = 0; round < Number(rounds); round++) {
-    const alone = await ask(inFlight, askAuthority);
+    const alone = await ask(askAuthority);
     const before = await stateOf(server);
-    const behind = await ask(inFlight, askService);
+    const behind = await ask(askService);
     const after = await stateOf(server);
     figures.bare.push(...alone);
     figures.service.push(...behind);
@@ -87,25 +105,8 @@ async function compare(inFlight: number): Promise<void> {
     `${median(figures.added).toFixed(1)} ${range}, ${(p99[1] - p99[0]).toFixed(1)}`.padStart(30),
     median(figures.cpuMs).toFixed(1).padStart(10),
   ];
-  print(String(inFlight).padStart(11) + columns.join('  '));
-  if (inFlight === 5)
-    hold(`less than ${MAX_ADDED_MS} ms are added at 5 in flight`, median(figures.added) < MAX_ADDED_MS);
-}
-
-/** Keeps so many requests in flight, begun one after the other, and returns how long each of them took. */
-async function ask(inFlight: number, askOnce: () => Promise<unknown>): Promise<number[]> {
-  const latencies: number[] = [];
-  const until = performance.now() + Number(milliseconds);
-  const keepAsking = async (_: unknown, index: number) => {
-    await sleep((index * AUTHORITY_MS) / inFlight);
-    while (performance.now() < until) {
-      const sentAt = performance.now();
-      await askOnce();
-      latencies.push(performance.now() - sentAt);
-    }
-  };
-  await Promise.all(Array.from({ length: inFlight }, keepAsking));
-  return latencies;
+  print(name.padStart(14) + columns.join('  '));
+  return median(figures.added);
 }
 
 async function askAuthority(): Promise<unknown> {

@@ -14,7 +14,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   efa: ['transit', 'errors', 'error-messages', 'event-loop-turn'],
   operation: ['efa', 'live', 'transit', 'errors', 'error-messages'],
   access: ['redis', 'errors', 'error-messages', 'limit-messages'],
-  upstream: ['efa', 'redis', 'transit', 'errors', 'error-messages'],
+  upstream: ['efa', 'redis', 'transit', 'errors', 'error-messages', 'event-loop-turn'],
   live: ['efa', 'redis', 'transit', 'errors', 'error-messages'],
   departures: ['operation', 'asked-time', 'efa', 'live', 'transit', 'errors', 'error-messages'],
   nearby: ['operation', 'efa', 'transit', 'errors', 'error-messages'],

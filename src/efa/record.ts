@@ -44,7 +44,7 @@ export function need<Value>(value: Value | null | undefined, reason: LeftOutReas
 }
 
 /** After so long other work gets its turn. */
-const SLICE_MS = 4;
+const SLICE_MS = 2;
 
 /**
  * Reads and maps each record in a guard of its own. A record that cannot be read is left out and counted.

@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { readJson } from '../efa/answer/json-reader.ts';
 import type { ReceivedAnswer } from '../efa/ask.ts';
 import { payloadSchemaOf, type Question } from '../efa/question.ts';
+import { nextTurn } from '../event-loop-turn.ts';
 import { type FreshnessWindow, staleUntil } from './freshness-window.ts';
 import type { SharedStore } from './shared-store.ts';
 
@@ -66,7 +67,11 @@ export function createAnswerCache(options: { maxBytes: number; now: () => number
 }
 
 async function pack(json: Buffer): Promise<Buffer> {
-  return exactBytes(json.length > LARGE_BYTES ? await compress(json) : zstdCompressSync(json));
+  if (json.length <= LARGE_BYTES) return exactBytes(zstdCompressSync(json));
+  const packed = exactBytes(await compress(json));
+  // The answer is still to be mapped.
+  await nextTurn();
+  return packed;
 }
 
 /** What the client read of the answer to the question. */

@@ -1,0 +1,36 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Asks for so long and returns how long each request took, in milliseconds. */
+export type Load = (askOnce: () => Promise<unknown>, forMs: number) => Promise<number[]>;
+
+/** Keeps so many requests in flight. They begin spread over the time that an answer takes. */
+export function keepInFlight(inFlight: number, answerMs: number): Load {
+  return async (askOnce, forMs) => {
+    const latencies: number[] = [];
+    const until = performance.now() + forMs;
+    const keepAsking = async (_: unknown, index: number) => {
+      await sleep((index * answerMs) / inFlight);
+      while (performance.now() < until) {
+        const sentAt = performance.now();
+        await askOnce();
+        latencies.push(performance.now() - sentAt);
+      }
+    };
+    await Promise.all(Array.from({ length: inFlight }, keepAsking));
+    return latencies;
+  };
+}
+
+/** Sends each request when it is due, whether or not those before it were answered. */
+export function askAtRate(perSecond: number): Load {
+  return (askOnce, forMs) => {
+    const startedAt = performance.now();
+    const askWhenDue = async (_: unknown, index: number) => {
+      const dueMs = (index * 1000) / perSecond;
+      await sleep(dueMs);
+      await askOnce();
+      return performance.now() - startedAt - dueMs;
+    };
+    return Promise.all(Array.from({ length: (forMs / 1000) * perSecond }, askWhenDue));
+  };
+}
