@@ -7,6 +7,7 @@ const REASONS = {
   cancelled: 'everyday',
   'not asked for': 'everyday',
   'missed change': 'everyday',
+  'has left': 'everyday',
   'arrives too late': 'everyday',
   'beyond the limit': 'everyday',
   'unknown product class': 'unknown',

@@ -10,6 +10,8 @@ const LABEL =
 /** The authority's internal codes that hold a platform's number: "THL6", "CE26", "SD02"; not "LR1" and "X1". */
 const RAIL_CODE = /^(?!LR|BUS)[A-Z]{2,4}0?(\d{1,2})$/;
 const STAND_CODE = /^[A-WYZ]$/;
+/** Names of stations carry the code of a platform: "Town Hall Station, THL6". */
+const CODE_IN_NAME = /^[A-Z]{2,4}\d{1,2}$/;
 
 /** Whether the text is what is written over a platform. */
 export function isPlatformLabel(text: string): boolean {
@@ -42,7 +44,8 @@ export function findStopName(point: StopPoint): string | null {
   for (const candidate of candidates) {
     const parts = (candidate ?? '').split(', ');
     const firstLabel = parts.findIndex(
-      (part, index) => LABEL.test(part) || part === code || (index > 0 && part === platformName),
+      (part, index) =>
+        LABEL.test(part) || part === code || (index > 0 && (part === platformName || CODE_IN_NAME.test(part))),
     );
     const name = (firstLabel === -1 ? parts : parts.slice(0, firstLabel)).join(', ').trim();
     if (isRealName(name)) return name;

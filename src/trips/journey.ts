@@ -22,6 +22,12 @@ export function countChanges({ legs }: Journey): number {
   return Math.max(0, legs.filter((leg) => leg.mode !== 'walk').length - 1);
 }
 
+/** When the first vehicle leaves, best known; null for a walk. */
+export function firstDeparture({ legs }: Journey): Date | null {
+  const ride = legs.find((leg) => leg.mode !== 'walk');
+  return ride ? bestKnown(ride.origin) : null;
+}
+
 /** Whether one of its rides does not run. */
 export function isCancelled({ legs }: Journey): boolean {
   return legs.some((leg) => leg.isCancelled);

@@ -39,7 +39,7 @@ export const tripsOperation = defineOperation({
     const fitting = keepFitting(journeys, query);
     const [from, to] = [formatPlace(query.from), formatPlace(query.to)];
     if (fitting.journeys.length === 0) throw noJourneys(from, to, conditions);
-    const selection = selectJourneys(fitting.journeys, { ...question, limit: query.limit });
+    const selection = selectJourneys(fitting.journeys, { ...question, limit: query.limit, now: now() });
     const [originName, destinationName] = await Promise.all([
       nameEnd(ask, journeys, from, 'origin'),
       nameEnd(ask, journeys, to, 'destination'),

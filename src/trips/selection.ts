@@ -1,35 +1,48 @@
 import { bestKnown } from '../efa/realtime.ts';
 import type { LeftOutCounts } from '../efa/record.ts';
 import { toSydneyWallClock, type WallClock } from '../transit/time.ts';
-import { countChanges, destinationOf, isCancelled, isPossible, type Journey, originOf } from './journey.ts';
+import {
+  countChanges,
+  destinationOf,
+  firstDeparture,
+  isCancelled,
+  isPossible,
+  type Journey,
+  originOf,
+} from './journey.ts';
 
 /** What was asked: `at` null means now. */
 interface Wish {
   limit: number;
   isArrival: boolean;
   at: WallClock | null;
+  now: Date;
 }
+
+const MINUTE_MS = 60_000;
 
 /**
  * The earliest-departing journeys (arriving by: the latest-arriving), in the order of an answer, and how many were left
- * out, by reason. Upstream plans some by the timetable only: journeys that delays have made impossible, or too late, are
- * shown only when there are no others. Cancelled journeys come last, all of them.
+ * out, by reason. Upstream plans some by the timetable only: journeys that delays have made impossible, or too late, and
+ * for now those that have left, are shown only when there are no others. Cancelled journeys come last, all of them.
  */
 export function selectJourneys(
   journeys: readonly Journey[],
-  { limit, isArrival, at }: Wish,
+  { limit, isArrival, at, now }: Wish,
 ): { journeys: Journey[]; leftOut: LeftOutCounts } {
   const running = journeys.filter((journey) => !isCancelled(journey));
   const cancelled = journeys.filter(isCancelled).sort(compareJourneys);
   const possible = preferred(running, isPossible);
-  const punctual = isArrival && at ? preferred(possible, (journey) => arrivesBy(journey, at)) : possible;
+  const catchable = at ? possible : preferred(possible, (journey) => !hasLeft(journey, now));
+  const punctual = isArrival && at ? preferred(catchable, (journey) => arrivesBy(journey, at)) : catchable;
   const chosen = [...punctual]
     .sort(isArrival ? (one, other) => endOf(other) - endOf(one) || startOf(other) - startOf(one) : compareJourneys)
     .slice(0, limit)
     .sort(compareJourneys);
   const counts: [keyof LeftOutCounts, number][] = [
     ['missed change', running.length - possible.length],
-    ['arrives too late', possible.length - punctual.length],
+    ['has left', possible.length - catchable.length],
+    ['arrives too late', catchable.length - punctual.length],
     ['beyond the limit', punctual.length - chosen.length],
   ];
   return { journeys: [...chosen, ...cancelled], leftOut: Object.fromEntries(counts.filter(([, count]) => count > 0)) };
@@ -39,6 +52,12 @@ export function selectJourneys(
 function preferred(journeys: readonly Journey[], test: (journey: Journey) => boolean): readonly Journey[] {
   const passing = journeys.filter(test);
   return passing.length > 0 ? passing : journeys;
+}
+
+/** Whether the first vehicle has left by the beginning of the minute, as on boards. */
+export function hasLeft(journey: Journey, now: Date): boolean {
+  const leaves = firstDeparture(journey);
+  return leaves !== null && leaves.getTime() < Math.floor(now.getTime() / MINUTE_MS) * MINUTE_MS;
 }
 
 /** By wall clocks, to the minute, as the question was written. */

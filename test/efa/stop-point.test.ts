@@ -109,6 +109,7 @@ describe('the stop name', () => {
       { disassembledName: 'Town Hall Station, THL6', properties: { platform: 'THL6' } },
       'Town Hall Station',
     ],
+    ['drops the internal code of a platform of the station', { name: 'Town Hall Station, THL6' }, 'Town Hall Station'],
     [
       'drops the place of a light rail behind the station',
       {

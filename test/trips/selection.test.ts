@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Journey } from '#src/trips/journey.ts';
 import type { Leg } from '#src/trips/leg.ts';
 import { mapJourneys } from '#src/trips/map.ts';
-import { selectJourneys } from '#src/trips/selection.ts';
+import { hasLeft, selectJourneys } from '#src/trips/selection.ts';
 
 const at = (time: string) => new Date(`2026-11-24T${time}Z`);
 
@@ -25,7 +25,7 @@ function journeyOf(...parts: (Ride | number)[]): Journey {
 const sound = journeyOf(['23:10:00', '23:20:00', 0], ['23:25:00', '23:40:00', 0]);
 const broken = journeyOf(['23:00:00', '23:10:00', 9], ['23:15:00', '23:30:00', 0]);
 const late = journeyOf(['23:05:00', '23:29:00', 5]);
-const now = { limit: 5, isArrival: false, at: null };
+const now = { limit: 5, isArrival: false, at: null, now: at('22:30:30') };
 
 describe('of the journeys that upstream offers', () => {
   it('one whose change delays have made impossible is left out and counted', () => {
@@ -49,13 +49,22 @@ describe('of the journeys that upstream offers', () => {
   });
 
   it('one that delays make arrive after the time asked for is left out and counted', () => {
-    const asked = { limit: 5, isArrival: true, at: { date: '20261125', time: '1030' } };
+    const asked = { ...now, isArrival: true, at: { date: '20261125', time: '1030' } };
     expect(selectJourneys([late, broken], asked)).toEqual({ journeys: [late], leftOut: { 'missed change': 1 } });
     const punctual = journeyOf(['22:50:00', '23:20:00', 0]);
     expect(selectJourneys([late, punctual], asked)).toEqual({
       journeys: [punctual],
       leftOut: { 'arrives too late': 1 },
     });
+  });
+
+  it('one whose first vehicle has left by the beginning of the minute is left out when it is asked for now', () => {
+    const gone = journeyOf(['22:31:00', '23:20:00', -2], ['23:25:00', '23:40:00', 0]);
+    const leaving = journeyOf(['22:31:00', '23:20:00', -1]);
+    expect(selectJourneys([gone, leaving], now)).toEqual({ journeys: [leaving], leftOut: { 'has left': 1 } });
+    expect(selectJourneys([gone], now)).toEqual({ journeys: [gone], leftOut: {} });
+    expect(selectJourneys([gone, sound], { ...now, at: { date: '20261125', time: '0930' } }).journeys).toContain(gone);
+    expect(hasLeft(journeyOf(600), now.now)).toBe(false);
   });
 
   it('cancelled ones come last, fill no limit, and are not tested for changes', () => {

@@ -74,13 +74,13 @@ export function createLiveBoards(options: LiveBoardsOptions): LiveBoards {
     const known = await timelines.open(stopId);
     const stop = known ?? (at === null && isFed(modes) ? await pages.readFirst(request) : null);
     if (!stop) return fallBack('nothing known of the stop');
-    const needed = at !== null && at > now() + HORIZON_MS ? [] : listNeededFeeds(stop.timeline, modes);
-    if (at === null) {
-      if (needed.length === 0 || listNext(stop, request, now()).some((event) => isBeyondFeeds(event, now()))) {
-        return fallBack('no feed');
-      }
-      feeds.note(`${stopId} ${modes.join()}`, needed);
+    const isBeyondHorizon = at !== null && at > now() + HORIZON_MS;
+    const needed = isBeyondHorizon ? [] : listNeededFeeds(stop.timeline, modes);
+    if (!isBeyondHorizon) {
+      const isAnyBeyondFeeds = listNext(stop, request, now()).some((event) => isBeyondFeeds(event, now()));
+      if (needed.length === 0 || isAnyBeyondFeeds) return fallBack('no feed');
     }
+    if (at === null) feeds.note(`${stopId} ${modes.join()}`, needed);
     for (const one of modes) stop.askedModes.set(one, now());
     if (mode === 'shadow') return fallBack('shadow');
     const gap = findGap(needed, feeds.states(), now());
@@ -173,12 +173,13 @@ export function createLiveBoards(options: LiveBoardsOptions): LiveBoards {
   };
 }
 
-/** The departures that the timetable has next, as many as the board shows. */
-function listNext({ timeline }: StopTimeline, { modes, limit }: BoardRequest, now: number): BoardEvent[] {
+/** The departures that the timetable has next from the time asked for, as many as the board shows. */
+function listNext({ timeline }: StopTimeline, { modes, limit, at }: BoardRequest, now: number): BoardEvent[] {
   const dueAt = ({ lastLiveAt, plannedAt }: BoardEvent) => lastLiveAt ?? plannedAt;
+  const isListed = (event: BoardEvent) => (at === null ? dueAt(event) >= now - MINUTE_MS : event.plannedAt >= at);
   return timeline
     .flatMap((page) => page.events)
-    .filter((event) => modes.includes(event.mode) && dueAt(event) >= now - MINUTE_MS)
+    .filter((event) => modes.includes(event.mode) && isListed(event))
     .sort((one, other) => dueAt(one) - dueAt(other))
     .slice(0, limit);
 }

@@ -6,6 +6,7 @@ import { departuresOperation } from '#src/departures/operation.ts';
 import { ApiError } from '#src/errors.ts';
 import { FailedPoll } from '#src/live/polling/feed-client.ts';
 import { FEED_SOURCES, type FeedSourceId } from '#src/live/polling/feed-source.ts';
+import { toSydneyWallClock } from '#src/transit/time.ts';
 import { createPlayedService, type PlayedSandbox, startPlayedSandbox } from './played-service.ts';
 
 /** 08:00:20 of a weekday in Sydney. */
@@ -44,6 +45,11 @@ function createService(options = {}): Service {
   const service = createPlayedService(day(), options);
   closing.push(service.feeds.close);
   return service;
+}
+
+/** `time` of so many minutes from now. */
+function timeIn(minutes: number): string {
+  return toSydneyWallClock(new Date(day().clock.now() + minutes * 60_000)).time;
 }
 
 const liveOf = ({ departures }: Departures) => departures.filter((departure) => departure.is_live).length;
@@ -139,12 +145,20 @@ describe('a board with living feeds', () => {
 
   it('is made for a time to come where the timetable covers it', async () => {
     const service = await startService({ ...TRAINS, limit: '50' });
-    const soon = new Date(day().clock.now() + 12 * 60_000);
-    const time = new Intl.DateTimeFormat('en-GB', { timeZone: 'Australia/Sydney', hour: '2-digit', minute: '2-digit' });
-    const query = { ...TRAINS, limit: '3', time: time.format(soon).replace(':', '') };
+    const query = { ...TRAINS, limit: '3', time: timeIn(12) };
     const { body } = await service.find(query);
     expect(service.boardSources).toEqual(['overlay']);
     expect(service.questions).toEqual([]);
+    expect(timesOf(body)).toEqual(timesOf((await service.monitor(query)).body));
+  });
+
+  it('is asked from the departure monitor for a time soon where only it can say what is live', async () => {
+    const canberra = { stop: '99004002', modes: 'all', limit: '10' };
+    const service = await startService(canberra);
+    const query = { ...canberra, time: timeIn(5) };
+    const { body } = await service.find(query);
+    expect(service.boardSources).toEqual(['monitor: no feed']);
+    expect(liveOf(body)).toBeGreaterThan(0);
     expect(timesOf(body)).toEqual(timesOf((await service.monitor(query)).body));
   });
 
