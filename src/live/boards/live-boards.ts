@@ -89,11 +89,14 @@ export function createLiveBoards(options: LiveBoardsOptions): LiveBoards {
   }
 
   async function findPlanned(request: BoardRequest): Promise<LiveBoard | null> {
-    const stop =
-      mode === 'on' && request.at === null && feeds.stretch() > 1 ? await timelines.open(request.stopId) : null;
+    if (mode !== 'on' || request.at !== null || feeds.stretch() === 1) return null;
+    // Pages of timetables may be asked for when the departure monitor may be asked for nothing else.
+    const stop = (await timelines.open(request.stopId)) ?? (await pages.readFirst(request));
     if (!stop) return null;
     const maxAgeMs = timetableAgeMs(feeds.stretch());
-    const view = viewBoard(stop, request, { living: [], now: now(), maxAgeMs, alsoAsked: [] });
+    const lookOnce = () => viewBoard(stop, request, { living: [], now: now(), maxAgeMs, alsoAsked: [] });
+    let view = lookOnce();
+    if (view.question?.at === null && (await pages.readNext(stop, request, view, null))) view = lookOnce();
     if (view.question?.at === null || !view.calls.some(request.counts)) return null;
     record?.('overlay', 'calls are short', '');
     const { stopName, timeline } = stop;

@@ -337,7 +337,19 @@ describe('a board that needs the departure monitor when calls are too short for 
     expect(Date.parse(body.retrieved_at)).toBe(freshness.retrievedAt);
   });
 
-  it('is refused where no timetable is known, for a time to come, and while calls are not short', async () => {
+  it('has those of a page asked for as one of the timetable where none is kept', async () => {
+    const service = await startShort();
+    const { ask } = day();
+    service.upstream.ask = (question, options) =>
+      options?.purpose === 'timetable'
+        ? ask(question, options)
+        : Promise.reject(new ApiError('UPSTREAM_UNAVAILABLE', 'calls are short'));
+    const { body, freshness } = await service.find({ ...TRAINS, stop: '200060' });
+    expect(body.departures).toHaveLength(10);
+    expect(freshness.shortage).toBe('busy');
+  });
+
+  it('is refused where no timetable can be had, for a time to come, and while calls are not short', async () => {
     const refused = { code: 'UPSTREAM_UNAVAILABLE' };
     const short = await startShort();
     await expect(short.find({ ...TRAINS, stop: '200060' })).rejects.toMatchObject(refused);
