@@ -1,4 +1,5 @@
 import type { Ask } from '../efa/ask.ts';
+import { ApiError } from '../errors.ts';
 import type { BoardEvent } from '../live/boards/board-event.ts';
 import type { BoardCall } from '../live/boards/board-view.ts';
 import type { BoardPage } from '../live/boards/timetable-pages.ts';
@@ -12,7 +13,10 @@ import type { ListedDeparture } from './map.ts';
 type IsWanted = (departure: ScheduledDeparture) => boolean;
 type Context = Pick<FindContext, 'ask' | 'liveBoards' | 'now'>;
 
-/** From the stop's timetable and the feeds where they have the whole board, else from the departure monitor. */
+/**
+ * From the stop's timetable and the feeds where they have the whole board, else from the departure monitor; where calls are
+ * too short for that, from the timetable alone.
+ */
 export async function findBoard(
   context: Context,
   question: BoardQuestion,
@@ -26,11 +30,18 @@ export async function findBoard(
     hasAsked ||= answer.freshness?.source === 'upstream';
     return answer;
   };
-  const board = await findLiveBoard({ ...context, ask }, question, limit, isWanted);
+  const find = (how: 'find' | 'findPlanned') => findLiveBoard({ ...context, ask }, question, limit, isWanted, how);
+  const board = await find('find');
   if (board) return board;
   const { purpose } = liveBoards;
   const askForBoard: Ask = (asked, options) => ask(asked, { ...(purpose && { purpose }), ...options });
-  const { pages, freshness, ...monitored } = await readBoard(askForBoard, question, limit, isWanted);
+  const read = await readBoard(askForBoard, question, limit, isWanted).catch(async (error) => {
+    const planned = isUnavailable(error) ? await find('findPlanned') : null;
+    if (planned) return planned;
+    throw error;
+  });
+  if (!('pages' in read)) return read;
+  const { pages, freshness, ...monitored } = read;
   if (question.at === null)
     await liveBoards.learn(
       stopKey(question),
@@ -40,11 +51,16 @@ export async function findBoard(
   return { ...monitored, freshness: hasAsked ? { ...freshness, source: 'upstream' } : freshness };
 }
 
+function isUnavailable(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 'UPSTREAM_UNAVAILABLE';
+}
+
 async function findLiveBoard(
   { ask, liveBoards, now }: Context,
   question: BoardQuestion,
   limit: number,
   isWanted: IsWanted,
+  how: 'find' | 'findPlanned',
 ): Promise<Board | null> {
   const at = question.at && fromSydneyWallClock(question.at);
   // A time gone by, and the hours in which the clocks are changed, are left to the departure monitor.
@@ -55,7 +71,7 @@ async function findLiveBoard(
     at ? departure.scheduledAt >= at : leavesAt(departure).getTime() >= minute;
   const isShown = (departure: ScheduledDeparture) => isWanted(departure) && isListed(departure);
   const { modes } = question;
-  const board = await liveBoards.find({
+  const board = await liveBoards[how]({
     stopId: stopKey(question),
     modes,
     at: at?.getTime() ?? null,

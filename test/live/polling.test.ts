@@ -7,11 +7,12 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const NOON = new Date('2026-01-14T01:00:00Z').getTime();
 const NIGHT = new Date('2026-01-13T16:00:00Z').getTime();
-const chosen = (demand: [FeedSourceId[], number][], running: FeedSourceId[] = []) =>
+const chosen = (demand: [FeedSourceId[], number][], running: FeedSourceId[] = [], stretch = 1) =>
   [
     ...chooseFeeds(
       demand.map(([sources, savedAnHour]) => ({ sources, savedAnHour })),
       new Set(running),
+      stretch,
     ),
   ].sort();
 
@@ -81,6 +82,11 @@ describe('a feed is worth its polls', () => {
   it('until it costs clearly more than they would', () => {
     expect(chosen([[['buses'], 140]], ['buses'])).toEqual(['buses']);
     expect(chosen([[['buses'], 130]], ['buses'])).toEqual([]);
+  });
+
+  it('for longer while it is polled less often because calls are very short', () => {
+    expect(chosen([[['buses'], 40]], ['buses'], 4)).toEqual(['buses']);
+    expect(chosen([[['buses'], 30]], ['buses'], 4)).toEqual([]);
   });
 
   it('together with the others that the same boards need, or not at all', () => {

@@ -44,3 +44,10 @@ export function boardFreshness(
   const freshUntil = Math.max(now + LATE_POLL_MS, feeds.nextPollAt(needed) + POLL_TAKES_MS);
   return { retrievedAt, freshUntil, staleUntil: Math.max(freshUntil, retrievedAt + STALE_MS), source, shortage: null };
 }
+
+/** Of a board by its timetable alone, because calls are short: as old as the oldest page that may be used, and stale. */
+export function plannedFreshness(timeline: Timeline<BoardEvent>, now: number, maxAgeMs: number): Freshness {
+  const pages = timeline.filter(({ retrievedAt }) => retrievedAt >= now - maxAgeMs);
+  const retrievedAt = Math.min(now, ...pages.map((page) => page.retrievedAt));
+  return { retrievedAt, freshUntil: now, staleUntil: now + STALE_MS, source: 'cache', shortage: 'busy' };
+}

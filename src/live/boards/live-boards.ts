@@ -7,7 +7,7 @@ import type { FeedSourceId } from '../polling/feed-source.ts';
 import { findGap, listLivingFeeds } from '../polling/living-feeds.ts';
 import { timetableAgeMs } from '../timeline/timeline-question.ts';
 import type { BoardEvent } from './board-event.ts';
-import { boardFreshness } from './board-freshness.ts';
+import { boardFreshness, plannedFreshness } from './board-freshness.ts';
 import { type BoardCall, type BoardView, viewBoard } from './board-view.ts';
 import type { Comparison } from './comparison.ts';
 import { isBeyondFeeds, listNeededFeeds } from './needed-feeds.ts';
@@ -26,6 +26,11 @@ interface LiveBoard {
 export interface LiveBoards {
   /** Null when the departure monitor has to be asked for the whole board. */
   find(request: BoardRequest): Promise<LiveBoard | null>;
+  /**
+   * The present by the kept timetable alone, with nothing live: for a board that the departure monitor may not be asked
+   * for because calls are short. Null when calls are not short, or the timetable does not say what leaves next.
+   */
+  findPlanned(request: BoardRequest): Promise<LiveBoard | null>;
   /** What the departure monitor is asked for where no board is made here, if it is not the usual. */
   readonly purpose?: CallPurpose;
   /** Keeps what the departure monitor has said of the present. */
@@ -33,7 +38,11 @@ export interface LiveBoards {
 }
 
 /** Every board is asked from the departure monitor. */
-export const noLiveBoards: LiveBoards = { find: async () => null, learn: async () => {} };
+export const noLiveBoards: LiveBoards = {
+  find: async () => null,
+  findPlanned: async () => null,
+  learn: async () => {},
+};
 
 /** Why the departure monitor is asked for a board; the feed, where one is the reason. */
 export type RecordBoard = (source: 'overlay' | 'monitor', reason: string, feed: string) => void;
@@ -77,6 +86,21 @@ export function createLiveBoards(options: LiveBoardsOptions): LiveBoards {
     const gap = findGap(needed, feeds.states(), now());
     if (gap) return fallBack(gap.problem, gap.source);
     return (await readOn(stop, request, needed, known ? 0 : 1)) ?? fallBack('not covered');
+  }
+
+  async function findPlanned(request: BoardRequest): Promise<LiveBoard | null> {
+    if (mode !== 'on' || request.at !== null || feeds.stretch() === 1) return null;
+    // Pages of timetables may be asked for when the departure monitor may be asked for nothing else.
+    const stop = (await timelines.open(request.stopId)) ?? (await pages.readFirst(request));
+    if (!stop) return null;
+    const maxAgeMs = timetableAgeMs(feeds.stretch());
+    const lookOnce = () => viewBoard(stop, request, { living: [], now: now(), maxAgeMs, alsoAsked: [] });
+    let view = lookOnce();
+    if (view.question?.at === null && (await pages.readNext(stop, request, view, null))) view = lookOnce();
+    if (view.question?.at === null || !view.calls.some(request.counts)) return null;
+    record?.('overlay', 'calls are short', '');
+    const { stopName, timeline } = stop;
+    return { stopName, calls: view.calls, freshnessOf: () => plannedFreshness(timeline, now(), maxAgeMs) };
   }
 
   /** Whether boards with these modes may be made at all. */
@@ -144,6 +168,7 @@ export function createLiveBoards(options: LiveBoardsOptions): LiveBoards {
 
   return {
     find,
+    findPlanned,
     ...(mode === 'on' && { purpose: 'board' }),
     async learn(stopId, answers) {
       await pages.keep(stopId, answers, null);

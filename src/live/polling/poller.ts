@@ -99,6 +99,7 @@ export function createFeedPoller(options: FeedPollerOptions): FeedPoller {
     chosen = chooseFeeds(
       all.flatMap((one) => one.demand),
       before,
+      pollStretch(),
     );
     askedAt = Object.fromEntries([...chosen].map((source) => [source, latest(source)]));
     for (const source of before) {

@@ -68,9 +68,15 @@ export function nextPollAt(source: FeedSourceId, { polledAt, intervalMs: usualMs
  * The feeds that are worth their polls: of all sets of feeds, the one that saves most after its cost. A board saves
  * calls only when every feed that it needs is polled.
  */
-export function chooseFeeds(demand: readonly FeedDemand[], running: ReadonlySet<FeedSourceId>): Set<FeedSourceId> {
+export function chooseFeeds(
+  demand: readonly FeedDemand[],
+  running: ReadonlySet<FeedSourceId>,
+  stretch = 1,
+): Set<FeedSourceId> {
   const sources = [...new Set(demand.flatMap((one) => one.sources))];
-  const costs = sources.map((source) => costAnHour(source) * (running.has(source) ? WORTH_KEEPING : WORTH_STARTING));
+  const costs = sources.map(
+    (source) => costAnHour(source, stretch) * (running.has(source) ? WORTH_KEEPING : WORTH_STARTING),
+  );
   const boards = demand.map(({ sources: needed, savedAnHour }) => ({
     mask: needed.reduce((mask, source) => mask | (1 << sources.indexOf(source)), 0),
     savedAnHour,
@@ -85,8 +91,8 @@ export function chooseFeeds(demand: readonly FeedDemand[], running: ReadonlySet<
   return new Set(sources.filter((_, index) => best.mask & (1 << index)));
 }
 
-function costAnHour(source: FeedSourceId): number {
-  return HOUR_MS / Math.min(pollIntervalMs(source), MAX_SHOWN_AGE_MS);
+function costAnHour(source: FeedSourceId, stretch: number): number {
+  return HOUR_MS / Math.min(pollIntervalMs(source, stretch), MAX_SHOWN_AGE_MS * stretch);
 }
 
 function isNight(moment: number): boolean {

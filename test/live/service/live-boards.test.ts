@@ -315,6 +315,50 @@ it('the departure monitor is asked about trains without updates while there are 
   expect(short).toBeLessThan(calm ?? 0);
 });
 
+describe('a board that needs the departure monitor when calls are too short for that', () => {
+  async function startShort(options = {}) {
+    const service = await startService(TRAINS, { stretch: 4, ...options });
+    service.upstream.fetch = () => Promise.reject(new FailedPoll('not 200', 'not 200'));
+    await day().clock.advance(4 * 60_000);
+    service.upstream.ask = () => Promise.reject(new ApiError('UPSTREAM_UNAVAILABLE', 'calls are short'));
+    return service;
+  }
+
+  it('has the departures of the kept timetable, nothing live, and says how old that is', async () => {
+    const service = await startShort();
+    const { body, freshness } = await service.find(TRAINS);
+    expect(body.departures).toHaveLength(10);
+    expect(liveOf(body)).toBe(0);
+    const planned = body.departures.map(({ scheduled_at }) => Date.parse(scheduled_at));
+    expect(Math.min(...planned)).toBeGreaterThan(day().clock.now() - 60_000);
+    expect(service.boardSources).toEqual(['monitor: not 200: sydneytrains', 'overlay: calls are short']);
+    expect(freshness).toMatchObject({ source: 'cache', shortage: 'busy' });
+    expect(day().clock.now() - freshness.retrievedAt).toBeGreaterThan(4 * 60_000);
+    expect(Date.parse(body.retrieved_at)).toBe(freshness.retrievedAt);
+  });
+
+  it('has those of a page asked for as one of the timetable where none is kept', async () => {
+    const service = await startShort();
+    const { ask } = day();
+    service.upstream.ask = (question, options) =>
+      options?.purpose === 'timetable'
+        ? ask(question, options)
+        : Promise.reject(new ApiError('UPSTREAM_UNAVAILABLE', 'calls are short'));
+    const { body, freshness } = await service.find({ ...TRAINS, stop: '200060' });
+    expect(body.departures).toHaveLength(10);
+    expect(freshness.shortage).toBe('busy');
+  });
+
+  it('is refused where no timetable can be had, for a time to come, and while calls are not short', async () => {
+    const refused = { code: 'UPSTREAM_UNAVAILABLE' };
+    const short = await startShort();
+    await expect(short.find({ ...TRAINS, stop: '200060' })).rejects.toMatchObject(refused);
+    await expect(short.find({ ...TRAINS, date: '20260415', time: '2300' })).rejects.toMatchObject(refused);
+    const calm = await startShort({ stretch: 1 });
+    await expect(calm.find(TRAINS)).rejects.toMatchObject(refused);
+  });
+});
+
 it('whatever a feed sends, no request fails and nothing is live by a feed older than 105 s', async () => {
   const service = await startService();
   const sound = service.upstream.fetch;
