@@ -103,8 +103,9 @@ describe('answers that the caller has already', () => {
   }, async () => {
     const trips = await startProtectedApp({ now: NOW, answer: json(tripAnswer) });
     started.push(trips);
+    // With a time: of journeys for now, those that have left are left out.
     const ask = (etag: string) =>
-      trips.app.inject({ url: '/v1/trips?from=202091&to=G2095102', headers: { 'if-none-match': etag } });
+      trips.app.inject({ url: '/v1/trips?from=202091&to=G2095102&time=1600', headers: { 'if-none-match': etag } });
     const first = await ask('"other"');
     const etag = String(first.headers.etag);
     const ages = new Set<unknown>();
