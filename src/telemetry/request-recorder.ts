@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
-import { count, type Instruments, observe } from './instruments.ts';
+import { type Instruments, observe } from './instruments.ts';
 import type { Traffic } from './traffic.ts';
 
 /** Counts every answer of the routes that are registered beside it. */
@@ -26,21 +26,51 @@ export const requestRecorder = fp(
 
 /** Counts the answers of one route. */
 function createRecorder(operation: string, traffic: Traffic | null, instruments: Instruments | null) {
+  const countersOf = instruments && createTallies(operation, instruments);
   return (request: FastifyRequest, reply: FastifyReply) => {
     const { statusCode, elapsedTime } = reply;
     if (!isStream(reply)) {
       traffic?.answered(operation, statusCode, elapsedTime);
       if (instruments) observe(instruments.requestSeconds, elapsedTime / 1000, operation);
     }
-    if (!instruments) return;
-    const { requests, answers, quotaDecisions } = instruments;
+    if (!countersOf) return;
     const { admission } = request;
     const plan = admission?.caller.plan ?? 'none';
-    count(requests, operation, statusCode, plan);
     const decision = admission?.kind ?? withoutAdmission(statusCode);
-    if (decision) count(quotaDecisions, decision, plan);
-    const source = sourceOf(reply.getHeader('cache-status'));
-    if (source) count(answers, operation, source);
+    for (const counter of countersOf(statusCode, plan, decision, sourceOf(reply.getHeader('cache-status')))) {
+      counter.count++;
+    }
+  };
+}
+
+/** The counters of one kind of answer. */
+interface Tally {
+  status: number;
+  plan: string;
+  decision: string | null;
+  source: string | null;
+  counters: { count: number }[];
+}
+
+/**
+ * Finds the counters for an answer. Kinds of answers are few, and mostly the first ones match; looking up each counter by
+ * its labels would take as long as all other counting.
+ */
+function createTallies(operation: string, { requests, answers, quotaDecisions }: Instruments) {
+  const tallies: Tally[] = [];
+  return (status: number, plan: string, decision: string | null, source: string | null): Tally['counters'] => {
+    for (const one of tallies) {
+      if (one.status === status && one.source === source && one.decision === decision && one.plan === plan) {
+        return one.counters;
+      }
+    }
+    const counters = [
+      requests.series.at(operation, status, plan),
+      ...(decision ? [quotaDecisions.series.at(decision, plan)] : []),
+      ...(source ? [answers.series.at(operation, source)] : []),
+    ];
+    tallies.push({ status, plan, decision, source, counters });
+    return counters;
   };
 }
 
