@@ -1,15 +1,16 @@
 import { type Logger, pino } from 'pino';
 
-/** Handing a text to the background costs as much as answering a request from the cache. */
+/** A write costs several times what making a line costs. */
 const ENOUGH_LETTERS = 16_384;
 const MAX_WAIT_MS = 100;
 
 /**
- * Lines are written in the background, many at once: at the latest after a tenth of a second, and when the process exits.
- * The file is standard output unless given.
+ * Lines are written many at once: at the latest after a tenth of a second, and when the process exits. A write is
+ * synchronous, because Node cancels those that wait for a thread when the process exits. The file is standard output
+ * unless given.
  */
 export function openLog(level: string, file?: string): Logger {
-  const destination = pino.destination({ sync: false, ...(file && { dest: file }) });
+  const destination = pino.destination({ sync: true, ...(file && { dest: file }) });
   let lines = '';
   let timer: NodeJS.Timeout | null = null;
 
@@ -20,8 +21,7 @@ export function openLog(level: string, file?: string): Logger {
     lines = '';
   }
 
-  // Ahead of the listener of pino, which writes what it was passed.
-  process.prependListener('exit', passOn);
+  process.once('exit', passOn);
   const write = (line: string) => {
     lines += line;
     if (lines.length >= ENOUGH_LETTERS) passOn();
