@@ -5,9 +5,9 @@ const ENOUGH_LETTERS = 16_384;
 const MAX_WAIT_MS = 100;
 
 /**
- * Lines are written many at once: at the latest after a tenth of a second, and when the process exits. A write is
- * synchronous, because Node cancels those that wait for a thread when the process exits. The file is standard output
- * unless given.
+ * Lines are written many at once: at the latest after a tenth of a second, and when the process exits. Writes are
+ * synchronous: those of a thread were lost when a process ended on a busy machine. The file is standard output unless
+ * given.
  */
 export function openLog(level: string, file?: string): Logger {
   const destination = pino.destination({ sync: true, ...(file && { dest: file }) });
