@@ -5,7 +5,7 @@ import type { BoardCall } from '../live/boards/board-view.ts';
 import type { BoardPage } from '../live/boards/timetable-pages.ts';
 import type { TimelineQuestion } from '../live/timeline/timeline-question.ts';
 import type { FindContext } from '../operation.ts';
-import { fromSydneyWallClock, toSydneyWallClock } from '../transit/time.ts';
+import { fromSydneyWallClock, startOfMinute, toSydneyWallClock } from '../transit/time.ts';
 import { type Board, type BoardQuestion, type Page, readBoard, readPage, selectFirst } from './board.ts';
 import { leavesAt, type ScheduledDeparture } from './departure.ts';
 import type { ListedDeparture } from './map.ts';
@@ -66,9 +66,9 @@ async function findLiveBoard(
   // A time gone by, and the hours in which the clocks are changed, are left to the departure monitor.
   if (question.at && (!at || at < now())) return null;
   // The authority lists by the timetable for an asked time, and what has not left for the present.
-  const minute = Math.floor(now().getTime() / MINUTE_MS) * MINUTE_MS;
+  const minute = startOfMinute(now());
   const isListed = (departure: ScheduledDeparture) =>
-    at ? departure.scheduledAt >= at : leavesAt(departure).getTime() >= minute;
+    at ? departure.scheduledAt >= at : leavesAt(departure) >= minute;
   const isShown = (departure: ScheduledDeparture) => isWanted(departure) && isListed(departure);
   const { modes } = question;
   const board = await liveBoards[how]({

@@ -82,6 +82,11 @@ function readOwnFormat(text: string): Date | null {
   return read.getUTCDate() === Number(day) ? read : null;
 }
 
+/** The beginning of the minute: boards and journeys for now leave out what has left before it. */
+export function startOfMinute(instant: Date): Date {
+  return new Date(Math.floor(instant.getTime() / 60_000) * 60_000);
+}
+
 /** Minutes from one instant to the other, unrounded. */
 export function minutesBetween(from: Date, until: Date): number {
   return (until.getTime() - from.getTime()) / 60_000;

@@ -55,14 +55,14 @@ export function mapEnds(leg: EfaLeg, mode: Mode | null, isLive: boolean, findEls
   return { origin, destination, path: path.length >= 2 ? path : [origin.position, destination.position] };
 }
 
-/**
- * Upstream calls a station after the stand in use ("Central Station, Forecourt, Coach Bay 3"): the part before the
- * first comma is the station. Names of street stops have commas of their own.
- */
 function findParentId({ parent }: TimedStopPoint): string | null {
   return parent?.type === 'stop' ? (parent.id ?? null) : null;
 }
 
+/**
+ * Upstream calls a station after the stand in use ("Central Station, Forecourt, Coach Bay 3"): the part before the
+ * first comma is the station. Names of street stops have commas of their own.
+ */
 function findParent({ parent }: TimedStopPoint): LegEnd['parent'] {
   const name = parent?.type === 'stop' ? findStopName(parent) : null;
   if (!parent?.id || !name) return null;

@@ -1,6 +1,6 @@
 import { bestKnown } from '../efa/realtime.ts';
 import type { LeftOutCounts } from '../efa/record.ts';
-import { toSydneyWallClock, type WallClock } from '../transit/time.ts';
+import { startOfMinute, toSydneyWallClock, type WallClock } from '../transit/time.ts';
 import {
   countChanges,
   destinationOf,
@@ -18,8 +18,6 @@ interface Wish {
   at: WallClock | null;
   now: Date;
 }
-
-const MINUTE_MS = 60_000;
 
 /**
  * The earliest-departing journeys (arriving by: the latest-arriving), in the order of an answer, and how many were left
@@ -57,7 +55,7 @@ function preferred(journeys: readonly Journey[], test: (journey: Journey) => boo
 /** Whether the first vehicle has left by the beginning of the minute, as on boards. */
 export function hasLeft(journey: Journey, now: Date): boolean {
   const leaves = firstDeparture(journey);
-  return leaves !== null && leaves.getTime() < Math.floor(now.getTime() / MINUTE_MS) * MINUTE_MS;
+  return leaves !== null && leaves < startOfMinute(now);
 }
 
 /** By wall clocks, to the minute, as the question was written. */
