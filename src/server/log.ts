@@ -1,6 +1,6 @@
 import { type Logger, pino } from 'pino';
 
-/** A write costs several times what making a line costs. */
+/** A write costs more than making a line. */
 const ENOUGH_LETTERS = 16_384;
 const MAX_WAIT_MS = 100;
 
