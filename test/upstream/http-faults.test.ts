@@ -28,7 +28,7 @@ const FAULTS: Record<string, Answer> = {
 
 let service: Awaited<ReturnType<typeof startProtectedApp>>;
 beforeEach(async () => {
-  service = await startProtectedApp({ now: '2026-04-15T06:00:00Z', answer: well, timeoutMs: 250 });
+  service = await startProtectedApp({ now: '2026-04-15T06:00:00Z', answer: well, timeoutMs: 500 });
 });
 afterEach(() => service.app.close());
 
