@@ -1,6 +1,7 @@
-import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import type { Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { type Dispatcher, Pool } from 'undici';
+import { pipeThrough } from '../compression.ts';
 import { ApiError } from '../errors.ts';
 import { nextTurn } from '../event-loop-turn.ts';
 import { ANSWER_LIMITS, LimitError } from './answer/json-outline.ts';
@@ -12,10 +13,10 @@ import { isAnswerTo, type PayloadOf, payloadSchemaOf, type Question, toRequest }
 /** More than the rate allows at once, because waiting for a connection would use up the deadline. */
 const MAX_CONNECTIONS = 64;
 
-const DECODERS: ReadonlyMap<string, (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>> = new Map([
-  ['gzip', promisify(gunzip)],
-  ['br', promisify(brotliDecompress)],
-  ['deflate', promisify(inflate)],
+const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
+  ['gzip', createGunzip],
+  ['br', createBrotliDecompress],
+  ['deflate', createInflate],
 ]);
 
 /** `url` is the base, ".../v1/tp". The timeout covers a whole call, body included. */
@@ -73,10 +74,10 @@ async function readBody({ body, headers }: Dispatcher.ResponseData): Promise<Buf
   const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
   if (encoding === 'identity' || received.length === 0) return received;
 
-  const decode = DECODERS.get(encoding);
-  if (!decode) throw nonsense(`the answer has the unknown content-encoding ${encoding}`);
+  const createDecoder = DECODERS.get(encoding);
+  if (!createDecoder) throw nonsense(`the answer has the unknown content-encoding ${encoding}`);
   try {
-    return await decode(received, { maxOutputLength: ANSWER_LIMITS.bytes });
+    return await pipeThrough(createDecoder(), received, ANSWER_LIMITS.bytes);
   } catch (error) {
     throw nonsense('the answer could not be unpacked', error);
   }

@@ -1,6 +1,6 @@
-import { promisify } from 'node:util';
-import { zstdCompress, zstdCompressSync, zstdDecompress, zstdDecompressSync } from 'node:zlib';
+import { createZstdCompress, createZstdDecompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
+import { pipeThrough } from '../compression.ts';
 import { readJson } from '../efa/answer/json-reader.ts';
 import type { ReceivedAnswer } from '../efa/ask.ts';
 import { payloadSchemaOf, type Question } from '../efa/question.ts';
@@ -26,12 +26,10 @@ export interface AnswerCache {
 /** What an entry takes beside its packed answer: numbers, the map entry and the list node of the cache. */
 const OVERHEAD_BYTES = 400;
 const MOMENT_BYTES = 8;
-/** Larger answers are compressed, and decompressed, in a thread of their own. */
+/** Larger answers are compressed in another thread. */
 const LARGE_BYTES = 250_000;
-const LARGE_PACKED_BYTES = 15_000;
-
-const compress = promisify(zstdCompress);
-const decompress = promisify(zstdDecompress);
+/** Larger answers are decompressed in another thread: below about 1 MB of JSON the way there and back takes longer. */
+const LARGE_PACKED_BYTES = 100_000;
 
 /** Keeps answers in the process, within `maxBytes`, and in the store that all instances share. */
 export function createAnswerCache(options: { maxBytes: number; now: () => number; store: SharedStore }): AnswerCache {
@@ -68,7 +66,7 @@ export function createAnswerCache(options: { maxBytes: number; now: () => number
 
 async function pack(json: Buffer): Promise<Buffer> {
   if (json.length <= LARGE_BYTES) return exactBytes(zstdCompressSync(json));
-  const packed = exactBytes(await compress(json));
+  const packed = await pipeThrough(createZstdCompress(), json);
   // The answer is still to be mapped.
   await nextTurn();
   return packed;
@@ -76,7 +74,8 @@ async function pack(json: Buffer): Promise<Buffer> {
 
 /** What the client read of the answer to the question. */
 export async function unpack(question: Question, { packed }: KeptAnswer): Promise<unknown> {
-  const json = packed.length > LARGE_PACKED_BYTES ? await decompress(packed) : zstdDecompressSync(packed);
+  const json =
+    packed.length > LARGE_PACKED_BYTES ? await pipeThrough(createZstdDecompress(), packed) : zstdDecompressSync(packed);
   return payloadSchemaOf(question).parse(await readJson(json));
 }
 

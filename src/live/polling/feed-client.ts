@@ -1,6 +1,6 @@
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
+import { createGunzip } from 'node:zlib';
 import { type Dispatcher, Pool } from 'undici';
+import { pipeThrough } from '../../compression.ts';
 import { UpstreamStatusError, unexpectedStatus } from '../../efa/failure.ts';
 import { ApiError } from '../../errors.ts';
 import { MAX_FEED_BYTES } from '../feed/feed-reader.ts';
@@ -40,7 +40,6 @@ const MAX_CONNECTIONS = 10;
 /** The largest feed (buses) has about a fifth of this without compression. */
 const MAX_RECEIVED_BYTES = MAX_FEED_BYTES;
 const MAX_ERROR_BYTES = 64 * 1024;
-const inflate = promisify(gunzip);
 
 export function createFeedClient(options: FeedClientOptions): FeedClient {
   const { apiKeys, callForFeed, timeoutMs, now } = options;
@@ -100,7 +99,7 @@ async function receive(body: Dispatcher.ResponseData['body'], maxBytes: number):
 
 async function unpack(received: Buffer): Promise<Buffer> {
   try {
-    return await inflate(received, { maxOutputLength: MAX_FEED_BYTES });
+    return await pipeThrough(createGunzip(), received, MAX_FEED_BYTES);
   } catch (error) {
     throw new FailedPoll('undecodable', 'the feed could not be unpacked', error);
   }

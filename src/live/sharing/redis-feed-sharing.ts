@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { promisify } from 'node:util';
-import { zstdCompress, zstdDecompress } from 'node:zlib';
+import { createZstdCompress, createZstdDecompress } from 'node:zlib';
+import { pipeThrough } from '../../compression.ts';
 import { askOr } from '../../redis/ask-or.ts';
 import type { RedisConnection } from '../../redis/connection.ts';
 import { defineScript } from '../../redis/script.ts';
@@ -13,8 +13,6 @@ const LEASE_MS = 10_000;
 const DEMAND_KEPT_MS = 15_000;
 const FEED_KEPT_MS = 5 * 60_000;
 const MAX_PACKED_BYTES = 64 * 1024 * 1024;
-const compress = promisify(zstdCompress);
-const decompress = promisify(zstdDecompress);
 
 /** Takes the lease when it is free, renews it when this instance holds it. Returns 1 when it holds it now. */
 const holdLease = defineScript<[lease: string], [instance: string, leaseMs: number], number>(
@@ -77,7 +75,7 @@ export function createRedisFeedSharing(
       const name = nameOfFeed(feed);
       if (packed) {
         // The feed of buses is 5 MB as it is and would fill the file to which Redis appends.
-        const bytes = await compress(new Uint8Array(packed));
+        const bytes = await pipeThrough(createZstdCompress(), new Uint8Array(packed));
         await ask(name, (to) => to.set(name, bytes, 'PX', FEED_KEPT_MS), null);
       } else await ask(name, (to) => to.pexpire(name, FEED_KEPT_MS), 0);
       await ask(names.states, (to) => to.hset(names.states, feed, JSON.stringify(state)), 0);
@@ -97,8 +95,8 @@ export function createRedisFeedSharing(
       const name = nameOfFeed(feed);
       const bytes = await ask(name, (to) => to.getBuffer(name), null);
       if (!bytes) return null;
-      const { buffer, byteOffset, length } = await decompress(bytes, { maxOutputLength: MAX_PACKED_BYTES });
-      return buffer.slice(byteOffset, byteOffset + length) as ArrayBuffer;
+      const packed = await pipeThrough(createZstdDecompress(), bytes, MAX_PACKED_BYTES);
+      return packed.buffer as ArrayBuffer;
     },
     async close() {
       await ask(names.lease, (to) => leaveLease(to, [names.lease], [instance]), 0);

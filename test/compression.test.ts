@@ -1,0 +1,56 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import {
+  createGunzip,
+  createGzip,
+  createZstdCompress,
+  createZstdDecompress,
+  gzipSync,
+  zstdCompressSync,
+} from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { pipeThrough } from '#src/compression.ts';
+
+const BYTES = Buffer.from(JSON.stringify(Array.from({ length: 100_000 }, (_, index) => index * 7919)));
+
+describe('what is packed and unpacked', () => {
+  it('is what it was before, in memory of its own', async () => {
+    const packed = await pipeThrough(createZstdCompress(), BYTES);
+    expect(packed.length).toBeLessThan(BYTES.length);
+    const unpacked = await pipeThrough(createZstdDecompress(), packed);
+    expect(unpacked.equals(BYTES)).toBe(true);
+    expect(unpacked.buffer.byteLength).toBe(BYTES.length);
+    expect((await pipeThrough(createGunzip(), gzipSync(''))).length).toBe(0);
+  });
+
+  it('may be as long as the limit and not longer', async () => {
+    const packed = gzipSync(BYTES);
+    expect((await pipeThrough(createGunzip(), packed, BYTES.length)).length).toBe(BYTES.length);
+    await expect(pipeThrough(createGunzip(), packed, BYTES.length - 1)).rejects.toThrow(RangeError);
+  });
+
+  it.each([
+    ['cut off', gzipSync(BYTES).subarray(0, 1000)],
+    ['something else', BYTES],
+  ])('is refused when it is %s', async (_name, packed) => {
+    await expect(pipeThrough(createGunzip(), packed)).rejects.toThrow();
+  });
+
+  setFlagsFromString('--expose-gc');
+  const collectGarbage: NodeJS.GCFunction = runInNewContext('gc');
+  const packed = zstdCompressSync(BYTES);
+  it.each([
+    ['what goes into an encoder', () => pipeThrough(createGzip(), Buffer.from(BYTES))],
+    ['what comes out of a decoder', () => pipeThrough(createZstdDecompress(), packed)],
+  ])('is freed without a full garbage collection: %s', async (_name, run) => {
+    await run();
+    collectGarbage();
+    const before = process.memoryUsage().arrayBuffers;
+    for (let times = 0; times < 10; times++) {
+      await run();
+      await new Promise(setImmediate);
+      for (let minor = 0; minor < 3; minor++) collectGarbage({ type: 'minor' });
+    }
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(3 * BYTES.length);
+  });
+});
