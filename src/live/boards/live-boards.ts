@@ -95,9 +95,12 @@ export function createLiveBoards(options: LiveBoardsOptions): LiveBoards {
     if (!stop) return null;
     const maxAgeMs = timetableAgeMs(feeds.stretch());
     const lookOnce = () => viewBoard(stop, request, { living: [], now: now(), maxAgeMs, alsoAsked: [] });
+    // A page may end with the first departures of the morning and list none that leave earlier.
+    const isEnough = ({ question, calls }: BoardView) =>
+      !question || (question.at !== null && calls.some(request.counts));
     let view = lookOnce();
-    if (view.question?.at === null && (await pages.readNext(stop, request, view, null))) view = lookOnce();
-    if (view.question?.at === null || !view.calls.some(request.counts)) return null;
+    if (!isEnough(view) && (await pages.readNext(stop, request, view, null))) view = lookOnce();
+    if (!isEnough(view)) return null;
     record?.('overlay', 'calls are short', '');
     const { stopName, timeline } = stop;
     return { stopName, calls: view.calls, freshnessOf: () => plannedFreshness(timeline, now(), maxAgeMs) };

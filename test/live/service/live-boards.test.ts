@@ -3,6 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { createAnswers } from '#src/answers/answers.ts';
 import type { Departures } from '#src/departures/departure.ts';
 import { departuresOperation } from '#src/departures/operation.ts';
+import type { Ask } from '#src/efa/ask.ts';
+import type { DepartureMonitorPayload } from '#src/efa/payload.ts';
 import { ApiError } from '#src/errors.ts';
 import { FailedPoll } from '#src/live/polling/feed-client.ts';
 import { FEED_SOURCES, type FeedSourceId } from '#src/live/polling/feed-source.ts';
@@ -337,15 +339,54 @@ describe('a board that needs the departure monitor when calls are too short for 
     expect(Date.parse(body.retrieved_at)).toBe(freshness.retrievedAt);
   });
 
+  /** Calls are left for pages of timetables only. */
+  const askForTimetables: Ask = (question, options) =>
+    options?.purpose === 'timetable'
+      ? day().ask(question, options)
+      : Promise.reject(new ApiError('UPSTREAM_UNAVAILABLE', 'calls are short'));
+
   it('has those of a page asked for as one of the timetable where none is kept', async () => {
     const service = await startShort();
-    const { ask } = day();
-    service.upstream.ask = (question, options) =>
-      options?.purpose === 'timetable'
-        ? ask(question, options)
-        : Promise.reject(new ApiError('UPSTREAM_UNAVAILABLE', 'calls are short'));
+    service.upstream.ask = askForTimetables;
     const { body, freshness } = await service.find({ ...TRAINS, stop: '200060' });
     expect(body.departures).toHaveLength(10);
+    expect(freshness.shortage).toBe('busy');
+  });
+
+  it('has those of the next page where the kept one lists none before its last minute, as in the night', async () => {
+    const service = createService({ stretch: 4 });
+    service.upstream.ask = async (question, options) => {
+      const answer = await day().ask(question, options);
+      const { stopEvents = [] } = answer.payload as DepartureMonitorPayload;
+      const [first, last] = [stopEvents[0], stopEvents.at(-1)].map(
+        (event) => (event as { departureTimePlanned: string }).departureTimePlanned,
+      );
+      const moved = stopEvents.map((event, index) => ({
+        ...(event as object),
+        departureTimePlanned: index < 5 ? first : last,
+        departureTimeEstimated: undefined,
+      }));
+      return { ...answer, payload: { ...(answer.payload as object), stopEvents: moved } as typeof answer.payload };
+    };
+    await service.find(TRAINS);
+    await day().clock.advance(4 * 60_000);
+    service.upstream.ask = askForTimetables;
+    const { body } = await service.find(TRAINS);
+    expect(service.boardSources.at(-1)).toBe('overlay: calls are short');
+    expect(body.departures).toHaveLength(10);
+  });
+
+  it('is empty where nothing leaves any more', async () => {
+    const service = createService({ stretch: 4 });
+    service.upstream.ask = async (question, options) => {
+      const answer = await day().ask(question, options);
+      return { ...answer, payload: { ...(answer.payload as object), stopEvents: [] } as typeof answer.payload };
+    };
+    await service.find(TRAINS);
+    await day().clock.advance(4 * 60_000);
+    service.upstream.ask = () => Promise.reject(new ApiError('UPSTREAM_UNAVAILABLE', 'calls are short'));
+    const { body, freshness } = await service.find(TRAINS);
+    expect(body.departures).toEqual([]);
     expect(freshness.shortage).toBe('busy');
   });
 
