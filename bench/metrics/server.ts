@@ -3,6 +3,7 @@ import { openStore } from '#src/access/stores/open-store.ts';
 import { buildApp } from '#src/app.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import { openRedis } from '#src/redis/shared-redis.ts';
+import { openLog } from '#src/server/log.ts';
 import { count, createInstruments, type Instruments, observe } from '#src/telemetry/instruments.ts';
 import { createMetrics } from '#src/telemetry/metrics.ts';
 import { startMetricsServer } from '#src/telemetry/metrics-server.ts';
@@ -16,8 +17,8 @@ import { type LoopWatch, watchLoop } from '../event-loop.ts';
 import { startProfile } from './profile.ts';
 
 /*
- * The service twice in one process, on two ports, with and without metrics, so that nothing else differs: accounts in one
- * Redis, one upstream, one cache. Beside them the port of the metrics. To any message it replies with the processor time
+ * The service twice in one process, on two ports, with and without metrics, so that nothing else differs: with its log,
+ * accounts in one Redis, one upstream, one cache. Beside them the port of the metrics. To any message it replies with the processor time
  * and the time of the event loop used so far, the longest block since `watch`, and at the end of a profile with the share of
  * metrics.
  */
@@ -61,6 +62,7 @@ async function listen(measuredBy: Instruments | null): Promise<number> {
     config: { publicUrl: 'https://example.test', docsUrl: 'http://localhost/docs', trustProxy: false },
     ask: protection.ask,
     access: { store: measuredBy ? watchAdmissions(store, measuredBy) : store, acceptsTestKeys: false },
+    logger: openLog('info', '/dev/null'),
     now,
     ...(measuredBy && { instruments: measuredBy }),
   });

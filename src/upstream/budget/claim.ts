@@ -8,13 +8,14 @@ import { accountsOf, type Ticket } from './ticket.ts';
  * a call: the higher the floor, the earlier the call is refused. Refreshes are refused before new questions, and rare
  * questions before popular ones, because the answer to a popular question serves more requests. Where realtime feeds
  * are in use, boards are refused after journeys, and a page that would only make a board longer before them. Pages without
- * which a board would be empty and polls of feeds are refused last: each spares hundreds of questions.
+ * which a board would be empty and polls of feeds are refused last: each spares hundreds of questions. Pages may use what
+ * polls leave when they are stretched (`pollStretchFor`), or the last minutes of a scarce day would refuse boards.
  */
 const FLOORS = {
   background: { refresh: 0.85, askRare: 0.85, askPopular: 0.85, readOn: 0.85, board: 0.85, timetable: 0.85, feed: 0 },
-  low: { refresh: 0.4, askRare: 0.34, askPopular: 0.32, readOn: 0.2, board: 0.14, timetable: 0.06, feed: 0 },
-  normal: { refresh: 0.38, askRare: 0.3, askPopular: 0.28, readOn: 0.18, board: 0.12, timetable: 0.04, feed: 0 },
-  high: { refresh: 0.36, askRare: 0.26, askPopular: 0.24, readOn: 0.16, board: 0.1, timetable: 0.02, feed: 0 },
+  low: { refresh: 0.4, askRare: 0.34, askPopular: 0.32, readOn: 0.2, board: 0.14, timetable: 0.04, feed: 0 },
+  normal: { refresh: 0.38, askRare: 0.3, askPopular: 0.28, readOn: 0.18, board: 0.12, timetable: 0.02, feed: 0 },
+  high: { refresh: 0.36, askRare: 0.26, askPopular: 0.24, readOn: 0.16, board: 0.1, timetable: 0, feed: 0 },
 } as const satisfies Record<Priority, Record<CallPurpose, number>>;
 
 /**
