@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { START_OPTIONS } from '#test/support/start-options.ts';
 import { keepAsking } from './floods/client.ts';
 import { describeMachine, print } from './machine.ts';
 
@@ -34,7 +35,11 @@ interface Round {
 
 print(describeMachine());
 print(`${rounds} × ${seconds} s; Pro client: ${connections} connections, flood: ${floodConnections} connections`);
-const server = fork(new URL('./hit-path/server.ts', import.meta.url), ['service', '', 'hold-refusals', 'usual-limits']);
+const server = fork(
+  new URL('./hit-path/server.ts', import.meta.url),
+  ['service', '', 'hold-refusals', 'usual-limits'],
+  { execArgv: [...START_OPTIONS] },
+);
 const [{ port, keys }] = await once(server, 'message');
 const [apiKey, freeKey] = [keys.pro[0], keys.free[0]];
 

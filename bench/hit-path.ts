@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { startRedis } from '#test/support/redis.ts';
+import { START_OPTIONS } from '#test/support/start-options.ts';
 import { load } from './hit-path/load.ts';
 import { startHafas, startNginx } from './hit-path/peers.ts';
 import { describeMachine, print } from './machine.ts';
@@ -135,7 +136,7 @@ function startBare({ body, headers }: { body: string; headers: object }): Promis
 }
 
 async function start(...options: string[]): Promise<Server> {
-  const child = fork(new URL('./hit-path/server.ts', import.meta.url), options);
+  const child = fork(new URL('./hit-path/server.ts', import.meta.url), options, { execArgv: [...START_OPTIONS] });
   const [{ port, keys }] = await once(child, 'message');
   const cpu = async () => {
     child.send('cpu');

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { startRedis } from '#test/support/redis.ts';
+import { START_OPTIONS } from '#test/support/start-options.ts';
 import { load } from './hit-path/load.ts';
 import type { Shares } from './hit-path/rooms.ts';
 import { describeMachine, print } from './machine.ts';
@@ -67,7 +68,7 @@ interface Server {
 }
 
 async function start(...options: string[]): Promise<Server> {
-  const child = fork(new URL('./hit-path/server.ts', import.meta.url), options);
+  const child = fork(new URL('./hit-path/server.ts', import.meta.url), options, { execArgv: [...START_OPTIONS] });
   const [{ port, keys }] = await once(child, 'message');
   return { child, port, keys };
 }

@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startRedis } from '#test/support/redis.ts';
+import { START_OPTIONS } from '#test/support/start-options.ts';
 import { type OpenLoad, sendAtRate } from './latency/open-loop.ts';
 import { describeMachine, print } from './machine.ts';
 import { median, percentile } from './percentiles.ts';
@@ -25,7 +26,9 @@ const MAX_FACTOR = 2;
 print(describeMachine());
 print(`${rounds} rounds of ${seconds} s; ${perSecond} requests a second over ${connections} connections; milliseconds`);
 const redis = await startRedis();
-const server = fork(new URL('./hit-path/server.ts', import.meta.url), ['service', redis.url, 'hold-refusals']);
+const server = fork(new URL('./hit-path/server.ts', import.meta.url), ['service', redis.url, 'hold-refusals'], {
+  execArgv: [...START_OPTIONS],
+});
 const [{ port, keys }] = await once(server, 'message');
 const requests = mixRequests(keys);
 await measure();

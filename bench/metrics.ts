@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { startRedis } from '#test/support/redis.ts';
+import { START_OPTIONS } from '#test/support/start-options.ts';
 import { describeMachine, print } from './machine.ts';
 import { type Callers, openCallers } from './metrics/callers.ts';
 import { median, percentile } from './percentiles.ts';
@@ -37,7 +38,7 @@ interface Scrape {
 
 print(describeMachine());
 const redis = await startRedis();
-const child = fork(new URL('./metrics/server.ts', import.meta.url), [redis.url]);
+const child = fork(new URL('./metrics/server.ts', import.meta.url), [redis.url], { execArgv: [...START_OPTIONS] });
 const [{ measured, unmeasured, metrics, apiKey }] = await once(child, 'message');
 
 // The first one, before anything is warm.

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { Pool } from 'undici';
 import { departuresOperation } from '#src/departures/operation.ts';
 import { tripsOperation } from '#src/trips/operation.ts';
+import { START_OPTIONS } from '#test/support/start-options.ts';
 import { describeMachine, print } from './machine.ts';
 import { makeBoard, makeTrip } from './miss-path/answers.ts';
 import { askAtRate, keepInFlight, type Load } from './miss-path/load.ts';
@@ -165,7 +166,9 @@ async function stateOf(child: ChildProcess): Promise<State> {
 }
 
 function start(name: 'authority' | 'server', ...options: (string | number)[]): ChildProcess {
-  return fork(new URL(`./miss-path/${name}.ts`, import.meta.url), options.map(String));
+  return fork(new URL(`./miss-path/${name}.ts`, import.meta.url), options.map(String), {
+    execArgv: [...START_OPTIONS],
+  });
 }
 
 function hold(claim: string, holds: boolean): void {

@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { type RandomRequest, randomRequests, toBytes } from '#test/contract/random-request.ts';
+import { START_OPTIONS } from '#test/support/start-options.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
@@ -21,7 +22,7 @@ interface Block {
 }
 
 print(describeMachine());
-const server = fork(new URL('./random-requests/server.ts', import.meta.url));
+const server = fork(new URL('./random-requests/server.ts', import.meta.url), [], { execArgv: [...START_OPTIONS] });
 const [{ port }] = await once(server, 'message');
 const statuses: Record<string, number> = {};
 const blocks: Block[] = [];

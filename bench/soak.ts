@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
+import { START_OPTIONS } from '#test/support/start-options.ts';
 import { describeMachine, print } from './machine.ts';
 import { startAuthority } from './soak/authority.ts';
 import { send } from './soak/callers.ts';
@@ -44,7 +45,7 @@ const authority = await startAuthority(() => START + sent * msPerRequest);
 const child = fork(
   new URL('./soak/server.ts', import.meta.url),
   [authority.url, new Date(START).toISOString(), String(msPerRequest)],
-  { execArgv: ['--expose-gc', '--heapsnapshot-signal=SIGUSR2'] },
+  { execArgv: [...START_OPTIONS, '--expose-gc', '--heapsnapshot-signal=SIGUSR2'] },
 );
 const [{ port, keys }] = await once(child, 'message');
 const demand = createDemand(keys, questions);

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { START_OPTIONS } from '#test/support/start-options.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
@@ -20,7 +21,7 @@ interface State {
 }
 
 print(describeMachine());
-const server = fork(new URL('./streams/server.ts', import.meta.url), [streams]);
+const server = fork(new URL('./streams/server.ts', import.meta.url), [streams], { execArgv: [...START_OPTIONS] });
 const [{ port, keys }] = (await once(server, 'message')) as [{ port: number; keys: string[] }];
 const before = await stateOf(server);
 const sockets: Socket[] = [];

@@ -52,6 +52,12 @@ describe.each(services)('the service %s', (_name, service) => {
   });
 });
 
+it('the image starts the service as `npm start` does', () => {
+  const [command] = /^CMD (\[.*\])$/m.exec(readFileSync('Dockerfile', 'utf8'))?.slice(1) ?? [];
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+  expect(`exec ${JSON.parse(command ?? '[]').join(' ')}`).toBe(scripts.start);
+});
+
 it('only the balancer is open to other machines', () => {
   const open = services.filter(([, { ports = [] }]) => ports.some((port) => !port.startsWith('127.0.0.1:')));
   expect(open.map(([name]) => name)).toEqual(['balancer']);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { openStore } from '#src/access/stores/open-store.ts';
 import { issueTestKey } from './access.ts';
+import { START_OPTIONS } from './start-options.ts';
 
 export interface ServerProcess {
   baseUrl: string;
@@ -25,7 +26,7 @@ export async function startServerProcess(env: Record<string, string> = {}): Prom
   const store = openStore({ redis: null, dataDir, log: { info() {}, warn() {} } });
   const apiKey = await issueTestKey(store, { plan: 'pro' });
   await store.close();
-  const child = spawn(process.execPath, ['src/server.ts'], {
+  const child = spawn(process.execPath, [...START_OPTIONS, 'src/server.ts'], {
     env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -50,7 +51,7 @@ export async function startServerProcess(env: Record<string, string> = {}): Prom
 
 /** Runs the service until it exits by itself; for starts that must fail. */
 export async function runServerToExit(env: Record<string, string>): Promise<{ code: number | null; stderr: string }> {
-  const child = spawn(process.execPath, ['src/server.ts'], {
+  const child = spawn(process.execPath, [...START_OPTIONS, 'src/server.ts'], {
     env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
