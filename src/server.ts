@@ -187,5 +187,6 @@ async function announceSandbox(): Promise<void> {
   logger.warn('UPSTREAM_API_KEY is not set: every answer is made up by the embedded sandbox. Do not travel by it.');
   const key = (await testKey()) ?? 'YOUR_KEY';
   const url = `http://localhost:${port}/v1/departures?stop=200070&modes=all`;
-  logger.info(`try: curl -H "Authorization: Bearer ${key}" "${url}"`);
+  // With single quotes: in JSON, double ones would be escaped, and the command could not be copied.
+  logger.info(`try: curl -H 'Authorization: Bearer ${key}' '${url}'`);
 }

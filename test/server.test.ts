@@ -46,7 +46,7 @@ describe('the process', () => {
     const messages = server.log.map(({ msg }) => String(msg)).join('\n');
     expect(messages).toMatch(/made up by the embedded sandbox/);
 
-    const [, authorization = '', printed = ''] = /^try: curl -H "Authorization: (.*)" "(.*)"$/m.exec(messages) ?? [];
+    const [, authorization = '', printed = ''] = /^try: curl -H 'Authorization: (.*)' '(.*)'$/m.exec(messages) ?? [];
     expect(authorization).toMatch(/^Bearer tis_test_/);
     const answer = await fetch(printed.replace('localhost', '127.0.0.1'), { headers: { authorization } });
     expect(answer.status).toBe(200);
