@@ -38,11 +38,8 @@ describe('what is packed and unpacked', () => {
 
   setFlagsFromString('--expose-gc');
   const collectGarbage: NodeJS.GCFunction = runInNewContext('gc');
-  const packed = zstdCompressSync(BYTES);
-  it.each([
-    ['what goes into an encoder', () => pipeThrough(createGzip(), Buffer.from(BYTES))],
-    ['what comes out of a decoder', () => pipeThrough(createZstdDecompress(), packed)],
-  ])('is freed without a full garbage collection: %s', async (_name, run) => {
+  it('is freed without a full garbage collection when it went into an encoder', async () => {
+    const run = () => pipeThrough(createGzip(), Buffer.from(BYTES));
     await run();
     collectGarbage();
     const before = process.memoryUsage().arrayBuffers;
