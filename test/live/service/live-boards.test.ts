@@ -4,7 +4,6 @@ import { createAnswers } from '#src/answers/answers.ts';
 import type { Departures } from '#src/departures/departure.ts';
 import { departuresOperation } from '#src/departures/operation.ts';
 import type { Ask } from '#src/efa/ask.ts';
-import type { DepartureMonitorPayload } from '#src/efa/payload.ts';
 import { ApiError } from '#src/errors.ts';
 import { FailedPoll } from '#src/live/polling/feed-client.ts';
 import { FEED_SOURCES, type FeedSourceId } from '#src/live/polling/feed-source.ts';
@@ -345,6 +344,17 @@ describe('a board that needs the departure monitor when calls are too short for 
       ? day().ask(question, options)
       : Promise.reject(new ApiError('UPSTREAM_UNAVAILABLE', 'calls are short'));
 
+  type StopEvent = Record<string, unknown>;
+
+  /** The departure monitor lists other departures. */
+  function askForOthers(change: (events: StopEvent[]) => StopEvent[]): Ask {
+    return async (question, options) => {
+      const answer = await day().ask(question, options);
+      const { stopEvents = [] } = answer.payload as { stopEvents?: StopEvent[] };
+      return { ...answer, payload: { ...(answer.payload as object), stopEvents: change(stopEvents) } as never };
+    };
+  }
+
   it('has those of a page asked for as one of the timetable where none is kept', async () => {
     const service = await startShort();
     service.upstream.ask = askForTimetables;
@@ -355,19 +365,14 @@ describe('a board that needs the departure monitor when calls are too short for 
 
   it('has those of the next page where the kept one lists none before its last minute, as in the night', async () => {
     const service = createService({ stretch: 4 });
-    service.upstream.ask = async (question, options) => {
-      const answer = await day().ask(question, options);
-      const { stopEvents = [] } = answer.payload as DepartureMonitorPayload;
-      const [first, last] = [stopEvents[0], stopEvents.at(-1)].map(
-        (event) => (event as { departureTimePlanned: string }).departureTimePlanned,
-      );
-      const moved = stopEvents.map((event, index) => ({
-        ...(event as object),
+    service.upstream.ask = askForOthers((events) => {
+      const [first, last] = [events[0], events.at(-1)].map((event) => event?.departureTimePlanned);
+      return events.map((event, index) => ({
+        ...event,
         departureTimePlanned: index < 5 ? first : last,
         departureTimeEstimated: undefined,
       }));
-      return { ...answer, payload: { ...(answer.payload as object), stopEvents: moved } as typeof answer.payload };
-    };
+    });
     await service.find(TRAINS);
     await day().clock.advance(4 * 60_000);
     service.upstream.ask = askForTimetables;
@@ -378,10 +383,7 @@ describe('a board that needs the departure monitor when calls are too short for 
 
   it('is empty where nothing leaves any more', async () => {
     const service = createService({ stretch: 4 });
-    service.upstream.ask = async (question, options) => {
-      const answer = await day().ask(question, options);
-      return { ...answer, payload: { ...(answer.payload as object), stopEvents: [] } as typeof answer.payload };
-    };
+    service.upstream.ask = askForOthers(() => []);
     await service.find(TRAINS);
     await day().clock.advance(4 * 60_000);
     service.upstream.ask = () => Promise.reject(new ApiError('UPSTREAM_UNAVAILABLE', 'calls are short'));
