@@ -38,7 +38,7 @@ print(`${rounds} × ${seconds} s; Pro client: ${connections} connections, flood:
 const server = fork(
   new URL('./hit-path/server.ts', import.meta.url),
   ['service', '', 'hold-refusals', 'usual-limits'],
-  { execArgv: [...START_OPTIONS] },
+  { execArgv: START_OPTIONS },
 );
 const [{ port, keys }] = await once(server, 'message');
 const [apiKey, freeKey] = [keys.pro[0], keys.free[0]];

@@ -136,7 +136,7 @@ function startBare({ body, headers }: { body: string; headers: object }): Promis
 }
 
 async function start(...options: string[]): Promise<Server> {
-  const child = fork(new URL('./hit-path/server.ts', import.meta.url), options, { execArgv: [...START_OPTIONS] });
+  const child = fork(new URL('./hit-path/server.ts', import.meta.url), options, { execArgv: START_OPTIONS });
   const [{ port, keys }] = await once(child, 'message');
   const cpu = async () => {
     child.send('cpu');

@@ -68,7 +68,7 @@ interface Server {
 }
 
 async function start(...options: string[]): Promise<Server> {
-  const child = fork(new URL('./hit-path/server.ts', import.meta.url), options, { execArgv: [...START_OPTIONS] });
+  const child = fork(new URL('./hit-path/server.ts', import.meta.url), options, { execArgv: START_OPTIONS });
   const [{ port, keys }] = await once(child, 'message');
   return { child, port, keys };
 }

@@ -27,7 +27,7 @@ print(describeMachine());
 print(`${rounds} rounds of ${seconds} s; ${perSecond} requests a second over ${connections} connections; milliseconds`);
 const redis = await startRedis();
 const server = fork(new URL('./hit-path/server.ts', import.meta.url), ['service', redis.url, 'hold-refusals'], {
-  execArgv: [...START_OPTIONS],
+  execArgv: START_OPTIONS,
 });
 const [{ port, keys }] = await once(server, 'message');
 const requests = mixRequests(keys);

@@ -38,7 +38,7 @@ interface Scrape {
 
 print(describeMachine());
 const redis = await startRedis();
-const child = fork(new URL('./metrics/server.ts', import.meta.url), [redis.url], { execArgv: [...START_OPTIONS] });
+const child = fork(new URL('./metrics/server.ts', import.meta.url), [redis.url], { execArgv: START_OPTIONS });
 const [{ measured, unmeasured, metrics, apiKey }] = await once(child, 'message');
 
 // The first one, before anything is warm.

@@ -167,7 +167,7 @@ async function stateOf(child: ChildProcess): Promise<State> {
 
 function start(name: 'authority' | 'server', ...options: (string | number)[]): ChildProcess {
   return fork(new URL(`./miss-path/${name}.ts`, import.meta.url), options.map(String), {
-    execArgv: [...START_OPTIONS],
+    execArgv: START_OPTIONS,
   });
 }
 

@@ -22,7 +22,7 @@ interface Block {
 }
 
 print(describeMachine());
-const server = fork(new URL('./random-requests/server.ts', import.meta.url), [], { execArgv: [...START_OPTIONS] });
+const server = fork(new URL('./random-requests/server.ts', import.meta.url), [], { execArgv: START_OPTIONS });
 const [{ port }] = await once(server, 'message');
 const statuses: Record<string, number> = {};
 const blocks: Block[] = [];

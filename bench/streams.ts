@@ -21,7 +21,7 @@ interface State {
 }
 
 print(describeMachine());
-const server = fork(new URL('./streams/server.ts', import.meta.url), [streams], { execArgv: [...START_OPTIONS] });
+const server = fork(new URL('./streams/server.ts', import.meta.url), [streams], { execArgv: START_OPTIONS });
 const [{ port, keys }] = (await once(server, 'message')) as [{ port: number; keys: string[] }];
 const before = await stateOf(server);
 const sockets: Socket[] = [];

@@ -18,9 +18,9 @@ import { startProfile } from './profile.ts';
 
 /*
  * The service twice in one process, on two ports, with and without metrics, so that nothing else differs: with its log,
- * accounts in one Redis, one upstream, one cache. Beside them the port of the metrics. To any message it replies with the processor time
- * and the time of the event loop used so far, the longest block since `watch`, and at the end of a profile with the share of
- * metrics.
+ * accounts in one Redis, one upstream, one cache. Beside them the port of the metrics. To any message it replies with the
+ * processor time and the time of the event loop used so far, the longest block since `watch`, and at the end of a profile
+ * with the share of metrics.
  */
 const [redisUrl = ''] = process.argv.slice(2);
 const silent = { info() {}, warn() {}, error() {} };

@@ -3,4 +3,4 @@ import { readFileSync } from 'node:fs';
 const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
 /** The options of Node that `npm start` starts the service with. */
-export const START_OPTIONS: readonly string[] = scripts.start.match(/--\S+/g);
+export const START_OPTIONS: string[] = scripts.start.match(/--\S+/g);
