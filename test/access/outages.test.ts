@@ -73,7 +73,7 @@ it('three processes count every request once through freezes, broken connections
 
   expect(Object.keys(totals)).toEqual(['200']);
   const used = () => register.readUsage(accountId, [utcDay(new Date())]);
-  // What an instance counted without Redis may arrive late, on a busy machine by seconds.
+  // Instances send the counts they made without Redis when it is back; on a busy machine that takes seconds.
   await expect.poll(used).toEqual([totals[200]]);
   await sleep(1500);
   expect(await used()).toEqual([totals[200]]);

@@ -96,7 +96,7 @@ describe.each([
     const [developerAnswers, proAnswers] = await Promise.all([counted.stop(), inBackground.stop()]);
     expect(Object.keys(developerAnswers)).toEqual(['200']);
     expect(Object.keys(proAnswers)).toEqual(['200']);
-    // What was counted here without the store arrives soon, on a busy machine after seconds.
+    // The process sends the counts it made without the store when the store is back; on a busy machine that takes seconds.
     await expect.poll(() => used(pro)).toBe(proAnswers[200]);
     await expect.poll(() => used(developer)).toBe(developerAnswers[200]);
     await sleep(500);
