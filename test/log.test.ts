@@ -33,3 +33,16 @@ it('a line waits for others for a moment only', async () => {
     'alone',
   ]);
 });
+
+it('lines of any length and in any letters are written whole and in order', async () => {
+  const lines = `['a', 'ä'.repeat(5000), 'b', '駅'.repeat(20_000), 'c', '🚌'.repeat(9000), 'd']`;
+  expect(await run(`for (const line of ${lines}) log.info(line);`)).toEqual([
+    'a',
+    'ä'.repeat(5000),
+    'b',
+    '駅'.repeat(20_000),
+    'c',
+    '🚌'.repeat(9000),
+    'd',
+  ]);
+});
