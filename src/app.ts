@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import sensible from '@fastify/sensible';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
@@ -22,6 +21,7 @@ import { answerError, errorHandler } from './http/error-handler.ts';
 import { openapi } from './http/openapi/openapi.ts';
 import { operationRoutes } from './http/operation-routes.ts';
 import { paths } from './http/paths.ts';
+import { createRequestId } from './http/request-id.ts';
 import { requestLog } from './http/request-log.ts';
 import { createRequestLogger } from './http/request-logger.ts';
 import { commonHeaders, pageSecurity } from './http/response-headers.ts';
@@ -184,7 +184,7 @@ function createFastify({ config, logger, arrivalMs = ARRIVAL_MS }: AppOptions) {
     ...(logger && { loggerInstance: logger }),
     trustProxy: trustProxy !== false && proxyTest(trustProxy),
     logController: new LogController({ disableRequestLogging: true }),
-    genReqId: () => randomUUID(),
+    genReqId: createRequestId,
     childLoggerFactory: createRequestLogger,
     routerOptions: { ignoreTrailingSlash: true },
     return503OnClosing: false,

@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ApiError, errorBody } from '../../errors.ts';
 import { CROSS_ORIGIN_HEADERS } from '../cors.ts';
 import { arrivedTooSlowly, headersTooLarge, notHttp, unknownMethod } from '../request-errors.ts';
+import { createRequestId } from '../request-id.ts';
 import type { Connections } from './connections.ts';
 
 /** For so long a client may keep its half of a connection open that we have ended. */
@@ -49,7 +49,7 @@ export function endWithError(socket: Socket, error: ApiError, docsUrl: string): 
     'cache-control': 'no-store',
     ...CROSS_ORIGIN_HEADERS,
     ...error.headers,
-    'x-request-id': randomUUID(),
+    'x-request-id': createRequestId(),
     connection: 'close',
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);

@@ -9,7 +9,7 @@ export const HEADER_COMPONENTS = {
   'X-Request-Id': header(
     'Names this answer in our log. Tell it when you ask about one.',
     'string',
-    'a3f1c0de-5a7b-4c1d',
+    'a3f1c0de5a7b4c1d',
   ),
   'RateLimit-Policy': header(
     'The plan’s daily limit (`q`) in a window of so many seconds (`w`).',
