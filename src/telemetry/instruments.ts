@@ -106,7 +106,19 @@ export function countMany({ series }: Counter, first: Label, counts: Readonly<Re
 }
 
 export function observe({ series, bounds }: Histogram, seconds: number, label?: string): void {
-  const distribution = series.at(label);
+  add(series.at(label), bounds, seconds);
+}
+
+/** `observe` for one label, which is looked up once. The series appears with the first observation. */
+export function observer({ series, bounds }: Histogram, label: string): (seconds: number) => void {
+  let distribution: Distribution | null = null;
+  return (seconds) => {
+    distribution ??= series.at(label);
+    add(distribution, bounds, seconds);
+  };
+}
+
+function add(distribution: Distribution, bounds: readonly number[], seconds: number): void {
   let bucket = 0;
   while (bucket < bounds.length && seconds > (bounds[bucket] as number)) bucket++;
   distribution.counts[bucket] = (distribution.counts[bucket] as number) + 1;

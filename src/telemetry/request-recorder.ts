@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
-import { type Instruments, observe } from './instruments.ts';
+import { type Instruments, observer } from './instruments.ts';
 import type { Traffic } from './traffic.ts';
 
 /** Counts every answer of the routes that are registered beside it. */
@@ -27,11 +27,12 @@ export const requestRecorder = fp(
 /** Counts the answers of one route. */
 function createRecorder(operation: string, traffic: Traffic | null, instruments: Instruments | null) {
   const countersOf = instruments && createTallies(operation, instruments);
+  const observeSeconds = instruments && observer(instruments.requestSeconds, operation);
   return (request: FastifyRequest, reply: FastifyReply) => {
     const { statusCode, elapsedTime } = reply;
     if (!isStream(reply)) {
       traffic?.answered(operation, statusCode, elapsedTime);
-      if (instruments) observe(instruments.requestSeconds, elapsedTime / 1000, operation);
+      observeSeconds?.(elapsedTime / 1000);
     }
     if (!countersOf) return;
     const { admission } = request;
