@@ -93,11 +93,10 @@ export function createPresence({ storeName, nodeOf, probe, log, marginMs }: Pres
     isAway: (key) => awayNodes.size > 0 && awayNodes.has(nodeOf(key)),
     watch(key, call) {
       const node = nodeOf(key);
-      return untilSilent(node, call).catch((error) => {
-        if (!(error instanceof UnavailableError)) throw error;
+      return untilSilent(node, call, (error) => {
+        if (!(error instanceof UnavailableError)) return;
         if (error.reason === 'refused') logRefusal(error);
         else startProbing(node, key, error);
-        throw error;
       });
     },
     close: () => closing.abort(),

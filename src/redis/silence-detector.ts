@@ -35,7 +35,8 @@ export function createSilenceDetector(distances: Pick<Distances, 'patienceMs' | 
 
   function giveUp(node: string, { waiting, silentMs }: Line): void {
     lines.delete(node);
-    for (const reject of waiting) reject(new UnavailableError(`no answer for ${silentMs} ms`, 'no-answer'));
+    for (const fail of waiting) fail(new UnavailableError(`no answer for ${silentMs} ms`, 'no-answer'));
+    waiting.clear();
   }
 
   function lineTo(node: string): Line {
@@ -47,16 +48,23 @@ export function createSilenceDetector(distances: Pick<Distances, 'patienceMs' | 
     return line;
   }
 
-  /** Settles as the call does, or rejects with `UnavailableError` when its node falls silent. The call goes on. */
-  return function untilSilent<T>(node: string, call: Promise<T>): Promise<T> {
+  /**
+   * Settles as the call does, or rejects with `UnavailableError` when its node falls silent; `failed` is told why before.
+   * The call goes on.
+   */
+  return function untilSilent<T>(node: string, call: Promise<T>, failed: (error: Error) => void): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const line = lineTo(node);
-    line.waiting.add(reject);
     const askedAt = performance.now();
+    const fail = (error: Error) => {
+      failed(error);
+      reject(error);
+    };
     const heard = () => {
-      line.waiting.delete(reject);
+      line.waiting.delete(fail);
       line.silentMs = 0;
     };
+    line.waiting.add(fail);
     call.then(
       (value) => {
         distances.heard(node, performance.now() - askedAt);
@@ -64,8 +72,10 @@ export function createSilenceDetector(distances: Pick<Distances, 'patienceMs' | 
         resolve(value);
       },
       (error) => {
+        // A failure after the call was given up is no news.
+        const isAwaited = line.waiting.has(fail);
         heard();
-        reject(error);
+        if (isAwaited) fail(error);
       },
     );
     return promise;

@@ -52,6 +52,15 @@ describe('presence', () => {
     expect(lines).toEqual(['Redis is away', 'Redis is back']);
   });
 
+  it('is not lost again by the late failure of a call that was given up', async () => {
+    const { promise, reject } = Promise.withResolvers<never>();
+    await expect(presence.watch('a', promise)).rejects.toMatchObject({ reason: 'no-answer' });
+    await untilBack('a');
+    reject(new UnavailableError('the connection was lost', 'no-answer'));
+    await sleep(1);
+    expect(lines).toEqual(['Redis is away', 'Redis is back']);
+  });
+
   it('does not take a store that was stopped for one that is far away', async () => {
     const delays = [600, 1];
     probe = () => sleep(delays.shift() ?? 1);
