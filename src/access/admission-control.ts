@@ -5,10 +5,10 @@ import type { Admission, Caller } from './admission.ts';
 import { type UtcDay, utcDay } from './day.ts';
 import type { ApiKey } from './keys.ts';
 import { createLocalAdmission, type KnownCaller } from './local-admission.ts';
-import { createPendingCounts } from './pending-counts.ts';
+import { createPendingCounts, noteUsed, type Sender } from './pending-counts.ts';
 import { PLANS } from './plan.ts';
 import { createSettlement } from './settlement.ts';
-import type { AdmissionAnswer, AdmissionRequest, Counter } from './store.ts';
+import type { AdmissionAnswer, Counter } from './store.ts';
 
 export interface AdmissionControl {
   /**
@@ -18,6 +18,8 @@ export interface AdmissionControl {
   admit(key: ApiKey, options?: { count?: number; day?: UtcDay }): Promise<Admission | null>;
   /** The same, where that can be said without asking the store; else undefined. `caller` as `callerOf` says. */
   recall(key: ApiKey, caller: KnownCaller | null): Admission | null | undefined;
+  /** As `admit`, for a key of which `recall` has said nothing. */
+  ask(key: ApiKey): Admission | Promise<Admission | null>;
   /** Whether the store has said in the last seconds that there is no such key. */
   isUnknown(key: ApiKey): boolean;
   /** The account of a key that the store has confirmed in the last ten minutes; null for any other key. */
@@ -55,7 +57,10 @@ export function createAdmissionControl(options: {
     { count = 1, day = utcDay(now()) }: { count?: number; day?: UtcDay } = {},
   ): Promise<Admission | null> {
     const recalled = recall(key, local.callerOf(key), day, count);
-    if (recalled !== undefined) return recalled;
+    return recalled === undefined ? ask(key, day, count) : recalled;
+  }
+
+  function ask(key: ApiKey, day = utcDay(now()), count = 1): Admission | Promise<Admission | null> {
     return presence.isAway(key.accountId) ? admitWhileAway(key, day, count) : askStore(key, day, count);
   }
 
@@ -75,15 +80,16 @@ export function createAdmissionControl(options: {
   async function askStore(key: ApiKey, day: UtcDay, count: number): Promise<Admission | null> {
     const { accountId, hash: keyHash } = key;
     if (pending.has(accountId) && !(await settlement.settle(accountId))) return admitWhileAway(key, day, count);
-    const request = { accountId, keyHash, day, count, sender: pending.senderOf(accountId, day) };
+    const sender = pending.senderOf(accountId, day);
+    const request = { accountId, keyHash, day, count, sender: sender.name };
     const call = store.admit(request);
     try {
       const answer = await presence.watch(accountId, call);
-      if (answer.kind === 'admitted') pending.received(request, answer.usedBySender);
+      if (answer.kind === 'admitted') noteUsed(sender, answer.usedBySender);
       return local.learn(key, day, count, answer);
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
-      return admitWithoutAnswer(key, request, call);
+      return admitWithoutAnswer(key, { day, count, sender }, call);
     }
   }
 
@@ -96,15 +102,15 @@ export function createAdmissionControl(options: {
   /** The store may have counted the request although its answer does not come: it must count once in the end. */
   function admitWithoutAnswer(
     key: ApiKey,
-    request: Required<AdmissionRequest>,
+    { day, count, sender }: { day: UtcDay; count: number; sender: Sender },
     call: Promise<AdmissionAnswer>,
   ): Admission {
-    const { accountId, day, count } = request;
+    const { accountId } = key;
     const admission = local.admitWhileAway(key, day, count);
     const isServed = admission?.kind === 'admitted';
     call.then(
       (answer) => {
-        if (answer.kind === 'admitted') pending.received(request, answer.usedBySender);
+        if (answer.kind === 'admitted') noteUsed(sender, answer.usedBySender);
         countLater(accountId, day, count * (Number(isServed) - Number(answer.kind === 'admitted')));
       },
       (error: UnavailableError) => {
@@ -125,6 +131,7 @@ export function createAdmissionControl(options: {
   return {
     admit,
     recall: (key, caller) => recall(key, caller),
+    ask: (key) => ask(key),
     isUnknown: local.isUnknown,
     callerOf: local.callerOf,
     throttled(caller) {

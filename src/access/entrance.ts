@@ -28,7 +28,7 @@ export function createEntrance(options: {
   function enterAgain(key: ApiKey, caller: KnownCaller | null): Admission | null | Promise<Admission | null> {
     if (caller && !bursts.take(caller)) return admissions.throttled(caller);
     const recalled = admissions.recall(key, caller);
-    return recalled === undefined ? admissions.admit(key) : recalled;
+    return recalled === undefined ? admissions.ask(key) : recalled;
   }
 
   /** The plan is known only with the answer of the store, which has then counted the request. */

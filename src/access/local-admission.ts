@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import type { Admission, Caller } from './admission.ts';
+import type { Admission, Caller, KeyEnding } from './admission.ts';
 import type { UtcDay } from './day.ts';
 import type { ApiKey } from './keys.ts';
-import { PLANS } from './plan.ts';
+import { PLANS, type Plan } from './plan.ts';
 import type { AdmissionAnswer } from './store.ts';
 
 /** A remote store is asked again about a Pro key, or an exhausted account, after so long: changes are in force by then. */
@@ -38,100 +38,124 @@ export interface LocalAdmission {
   giveBack(admission: Admission): Admission;
 }
 
-interface KnownCount {
+/** What is known of an account's day. It is changed in place: putting it anew for each request would cost more. */
+interface KnownDay {
   day: UtcDay;
   /** As the store has told. */
   used: number;
   /** Admitted here since then, without the store. */
   admittedSince: number;
+  /** When that was last changed. */
+  at: number;
+  /** When the store last said that nothing is left of the day. */
+  exhaustedAt: number;
 }
 
 export function createLocalAdmission(options: { now: () => Date; instances: () => number }): LocalAdmission {
   const { now, instances } = options;
-  const clock = { now: () => now().getTime() };
-  const remember = <Value extends object | string>(ttl: number) =>
-    // With `max` the memory for all of them would be taken at once.
-    new LRUCache<string, Value>({
-      maxSize: MAX_REMEMBERED,
-      sizeCalculation: () => 1,
-      ttl,
-      ttlResolution: 0,
-      perf: clock,
-    });
-  const known = remember<KnownCaller>(GRACE_MS);
-  const unknown = remember<{ at: number }>(UNKNOWN_TTL_MS);
-  const exhausted = remember<{ day: UtcDay; at: number }>(EXHAUSTED_TTL_MS);
-  const counts = remember<KnownCount>(GRACE_MS);
+  // With `max` the memory for all of them would be taken at once.
+  const remember = <Value extends object>() =>
+    new LRUCache<string, Value>({ maxSize: MAX_REMEMBERED, sizeCalculation: () => 1 });
+  const known = remember<KnownCaller>();
+  const unknown = remember<{ at: number }>();
+  const days = remember<KnownDay>();
 
   /** The clock may be set back: what lies ahead then is not recent. */
   function isRecent(at: number | undefined, withinMs: number): boolean {
     if (at === undefined) return false;
-    const present = clock.now();
+    const present = now().getTime();
     return at <= present && present < at + withinMs;
   }
 
-  function countOn(day: UtcDay, accountId: string): KnownCount {
-    const last = counts.get(accountId);
-    return last?.day === day ? last : { day, used: 0, admittedSince: 0 };
+  function isRemembered(at: number): boolean {
+    return now().getTime() <= at + GRACE_MS;
+  }
+
+  function callerOf({ hash }: ApiKey): KnownCaller | null {
+    const caller = known.get(hash);
+    return caller && isRemembered(caller.verifiedAt) ? caller : null;
+  }
+
+  function knownDay(day: UtcDay, accountId: string): KnownDay | null {
+    const last = days.get(accountId);
+    return last?.day === day && isRemembered(last.at) ? last : null;
+  }
+
+  /** With nothing used unless more is known. */
+  function dayOf(day: UtcDay, accountId: string): KnownDay {
+    const before = knownDay(day, accountId);
+    if (before) return before;
+    const created = { day, used: 0, admittedSince: 0, at: now().getTime(), exhaustedAt: Number.NEGATIVE_INFINITY };
+    days.set(accountId, created);
+    return created;
+  }
+
+  /** The caller of a key that the store has just confirmed. */
+  function confirm({ hash, accountId }: ApiKey, plan: Plan, ending: KeyEnding | undefined): Caller {
+    const before = known.get(hash);
+    if (before && before.plan === plan && !before.ending && !ending) {
+      before.verifiedAt = now().getTime();
+      return before;
+    }
+    const caller = { accountId, plan, ...(ending && { ending }), verifiedAt: now().getTime() };
+    known.set(hash, caller);
+    return caller;
   }
 
   return {
     isUnknown: ({ hash }) => isRecent(unknown.get(hash)?.at, UNKNOWN_TTL_MS),
-    callerOf: ({ hash }) => known.get(hash) ?? null,
+    callerOf,
     usedOn(day, accountId) {
-      const { used, admittedSince } = countOn(day, accountId);
-      return used + admittedSince;
+      const counted = knownDay(day, accountId);
+      return counted ? counted.used + counted.admittedSince : 0;
     },
 
     recall(caller, day, count) {
       if (!isRecent(caller.verifiedAt, RECORD_TTL_MS)) return null;
-      const { accountId } = caller;
       const limit = PLANS[caller.plan].dailyLimit;
       if (limit === null) return { kind: 'admitted', caller, day, count, used: 0 };
-      const spent = exhausted.get(accountId);
-      return spent?.day === day && isRecent(spent.at, EXHAUSTED_TTL_MS)
-        ? { kind: 'exhausted', caller, day, count, used: limit }
-        : null;
+      const spentAt = knownDay(day, caller.accountId)?.exhaustedAt;
+      return isRecent(spentAt, EXHAUSTED_TTL_MS) ? { kind: 'exhausted', caller, day, count, used: limit } : null;
     },
 
-    admitWhileAway({ hash, accountId }, day, count) {
-      const caller = known.get(hash);
+    admitWhileAway(key, day, count) {
+      const caller = callerOf(key);
       if (!caller) return null;
-      const { used, admittedSince } = countOn(day, accountId);
+      const counted = dayOf(day, key.accountId);
+      const { used, admittedSince } = counted;
       const limit = PLANS[caller.plan].dailyLimit ?? Number.POSITIVE_INFINITY;
       const admitted = used + admittedSince + count;
       if (admitted > limit) return { kind: 'exhausted', caller, day, count, used: used + admittedSince };
       // Rounded up, so that the last request of a day is not refused by all instances.
       if (admittedSince + count > Math.ceil((limit - used) / instances())) return null;
-      counts.set(accountId, { day, used, admittedSince: admittedSince + count });
+      Object.assign(counted, { admittedSince: admittedSince + count, at: now().getTime() });
       return { kind: 'admitted', caller, day, count, used: admitted };
     },
 
-    learn({ hash, accountId }, day, count, answer) {
+    learn(key, day, count, answer) {
       if (answer.kind === 'unknown') {
-        known.delete(hash);
-        unknown.set(hash, { at: clock.now() });
+        known.delete(key.hash);
+        unknown.set(key.hash, { at: now().getTime() });
         return null;
       }
       const { kind, plan, used } = answer;
-      const ending = answer.kind === 'admitted' ? answer.ending : undefined;
-      const caller: Caller = { accountId, plan, ...(ending && { ending }) };
-      known.set(hash, { ...caller, verifiedAt: clock.now() });
-      counts.set(accountId, { day, used, admittedSince: 0 });
+      const caller = confirm(key, plan, answer.kind === 'admitted' ? answer.ending : undefined);
+      const counted = dayOf(day, key.accountId);
+      counted.used = used;
+      counted.admittedSince = 0;
+      counted.at = now().getTime();
       // Where several did not fit, one may.
-      if (kind === 'exhausted' && used >= (PLANS[plan].dailyLimit ?? 0))
-        exhausted.set(accountId, { day, at: clock.now() });
+      if (kind === 'exhausted' && used >= (PLANS[plan].dailyLimit ?? 0)) counted.exhaustedAt = counted.at;
       return { kind, caller, day, count, used };
     },
 
     giveBack({ caller, day, count, used }) {
-      const { accountId } = caller;
-      exhausted.delete(accountId);
-      const { used: usedBefore, admittedSince } = countOn(day, accountId);
-      const ofSince = Math.min(admittedSince, count);
-      if (usedBefore + admittedSince > 0) {
-        const left = Math.max(0, usedBefore - (count - ofSince));
-        counts.set(accountId, { day, used: left, admittedSince: admittedSince - ofSince });
+      const counted = knownDay(day, caller.accountId);
+      if (counted) {
+        const ofSince = Math.min(counted.admittedSince, count);
+        counted.used = Math.max(0, counted.used - (count - ofSince));
+        counted.admittedSince -= ofSince;
+        counted.exhaustedAt = Number.NEGATIVE_INFINITY;
       }
       return { kind: 'given-back', caller, day, count, used: used - count };
     },

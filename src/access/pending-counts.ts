@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { UtcDay } from './day.ts';
-import type { AdmissionRequest, Counter, CountUpdate } from './store.ts';
+import type { Counter, CountUpdate } from './store.ts';
 
 /** What the store does not know yet of one account and day. */
 interface Pending {
@@ -17,10 +17,10 @@ interface Pending {
   usedBySenderBefore: number;
 }
 
-/** The name under which admissions of one account and day are asked for. */
-interface Sender {
-  name: string;
-  /** As last received. */
+/** Who asks for admissions of one account and day. */
+export interface Sender {
+  readonly name: string;
+  /** How many were admitted for it, as far as the store has told. */
   used: number;
 }
 
@@ -35,14 +35,15 @@ interface Entry {
 
 /** Counts on this side and sends the counts to the store, so that each request counts once whatever gets lost. */
 export interface PendingCounts {
-  /** The sender of admission requests of that account and day. It is another one after doubts were settled. */
-  senderOf(accountId: string, day: UtcDay): string;
+  /**
+   * The sender of admission requests of that account and day. It is another one after doubts were settled. What the
+   * store says it has used is to be noted in it: that is needed to find out what became of requests in doubt.
+   */
+  senderOf(accountId: string, day: UtcDay): Sender;
   /** Requests to be counted, or to be given back when negative. */
   add(accountId: string, day: UtcDay, count: number): void;
   /** An admission request whose answer got lost for good. `isServed`: the request was admitted without the answer. */
   addInDoubt(accountId: string, day: UtcDay, isServed: boolean, count?: number): void;
-  /** Takes note of an answer; needed to find out later what became of those in doubt. */
-  received(request: Pick<AdmissionRequest, 'accountId' | 'day' | 'sender'>, usedBySender: number): void;
   has(accountId: string): boolean;
   /** Resolves when the store knows everything that was added for the account before. */
   settle(accountId: string): Promise<void>;
@@ -112,20 +113,15 @@ export function createPendingCounts(store: Pick<Counter, 'update'>): PendingCoun
   async function deliver(entry: Entry, update: CountUpdate): Promise<void> {
     const usedBySender = await store.update(update);
     entry.sent = null;
-    if (update.inDoubt === 0) received(update, usedBySender);
-    else if (senderOf(update.accountId, update.day).name === update.sender) {
-      // From now on the store refuses what this sender asked for before and what arrives only later.
-      senders.delete(update.accountId + update.day);
-    }
-  }
-
-  function received({ accountId, day, sender: name }: Parameters<PendingCounts['received']>[0], used: number): void {
-    const sender = senderOf(accountId, day);
-    if (sender.name === name) sender.used = Math.max(sender.used, used);
+    const sender = senderOf(update.accountId, update.day);
+    if (sender.name !== update.sender) return;
+    if (update.inDoubt === 0) noteUsed(sender, usedBySender);
+    // From now on the store refuses what this sender asked for before and what arrives only later.
+    else senders.delete(update.accountId + update.day);
   }
 
   return {
-    senderOf: (accountId, day) => senderOf(accountId, day).name,
+    senderOf,
     add(accountId, day, count) {
       pendingOf(accountId, day).count += count;
     },
@@ -138,7 +134,6 @@ export function createPendingCounts(store: Pick<Counter, 'update'>): PendingCoun
       pending.inDoubt += count;
       if (isServed) pending.count += count;
     },
-    received,
     has: (accountId) => entries.has(accountId),
     async settle(accountId) {
       const entry = entries.get(accountId);
@@ -146,4 +141,9 @@ export function createPendingCounts(store: Pick<Counter, 'update'>): PendingCoun
     },
     accounts: () => [...entries.keys()],
   };
+}
+
+/** Answers may arrive in another order than the store gave them. */
+export function noteUsed(sender: Sender, used: number): void {
+  sender.used = Math.max(sender.used, used);
 }

@@ -105,7 +105,7 @@ export const access = fp(
     app.addHook('preHandler', (request, _reply, done) => {
       const entered = entrance.enter(keyOf(request), request);
       if (!(entered instanceof Promise)) return done(noteAdmission(request, entered));
-      entered.then((admission) => noteAdmission(request, admission)).then(done, done);
+      entered.then((admission) => done(noteAdmission(request, admission)), done);
     });
 
     app.addHook('onSend', (request, reply, _payload, done) => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createPendingCounts } from '#src/access/pending-counts.ts';
+import { createPendingCounts, noteUsed } from '#src/access/pending-counts.ts';
 import type { CountUpdate } from '#src/access/store.ts';
 
 const DAY = '20261121';
@@ -68,7 +68,7 @@ describe('requests in doubt', () => {
     const store = createLossyStore(() => false);
     const pending = createPendingCounts(store);
     store.usedBySender = 5;
-    pending.received({ accountId: 'account', day: DAY, sender: pending.senderOf('account', DAY) }, 3);
+    noteUsed(pending.senderOf('account', DAY), 3);
     for (const isServed of [true, true, false]) pending.addInDoubt('account', DAY, isServed);
     await pending.settle('account');
     // Two were served, and the store had counted two: nothing is missing.
