@@ -61,7 +61,7 @@ export function createFinishedAnswers({ maxBytes, now }: { maxBytes: number; now
     async keep(key, priority, { body: content, freshness, changesAt = Number.POSITIVE_INFINITY }) {
       const bytes = await writeJson(content);
       const before = answers.peek(key)?.body;
-      const body = before?.bytes.equals(bytes) ? before : finishBody(bytes, weakEtag(content, bytes));
+      const body = before?.bytes.equals(bytes) ? before : finishBody(bytes, weakEtag(bytes));
       const answer: FinishedAnswer = {
         key,
         body,
@@ -100,15 +100,21 @@ function finishBody(bytes: Buffer, etag: string): FinishedBody {
   return { content: () => JSON.parse(bytes.toString()), etag, bytes, encoded: new Map() };
 }
 
+/** Only a key of an object is written so: within a text the quotation marks would be escaped. */
+const RETRIEVED_AT = '"retrieved_at":"';
+
 /**
- * Weak, because it names the same answer in every encoding, and whenever it was retrieved: a caller who has the answer
- * learns from `Age` how fresh it is. `bytes` are the content as JSON.
+ * Weak, because it names the same answer in every encoding, and whenever it or a part of it was retrieved: a caller who has
+ * the answer learns from `Age` how fresh it is. `bytes` are the answer as JSON.
  */
-function weakEtag(content: object, bytes: Buffer): string {
-  const retrieved = 'retrieved_at' in content ? `"retrieved_at":${JSON.stringify(content.retrieved_at)}` : '';
-  const at = bytes.indexOf(retrieved);
-  const hash = createHash('sha1')
-    .update(bytes.subarray(0, at))
-    .update(bytes.subarray(at + retrieved.length));
-  return `W/"${hash.digest('base64url')}"`;
+function weakEtag(bytes: Buffer): string {
+  const hash = createHash('sha1');
+  let from = 0;
+  for (;;) {
+    const at = bytes.indexOf(RETRIEVED_AT, from);
+    if (at < 0) break;
+    hash.update(bytes.subarray(from, at));
+    from = bytes.indexOf('"', at + RETRIEVED_AT.length);
+  }
+  return `W/"${hash.update(bytes.subarray(from)).digest('base64url')}"`;
 }

@@ -95,8 +95,17 @@ function mayPass({ error }: Failure): boolean {
 
 /** One error for all stops: the gravest of theirs, with what each of them has to say. */
 function refusalOf(failures: readonly Failure[]): ApiError {
-  const errors = failures.map(({ error }) => error).sort((one, other) => other.statusCode - one.statusCode);
-  const [gravest] = errors as [ApiError];
-  const messages = [...new Set(errors.map(({ message }) => message))];
+  const gravestFirst = failures.toSorted((one, other) => other.error.statusCode - one.error.statusCode);
+  const [gravest] = gravestFirst.map(({ error }) => error) as [ApiError];
+  const stopsOf = Map.groupBy(gravestFirst, ({ error }) => error.message);
+  const messages = [...stopsOf].map(([message, group]) => toMessage(message, group));
   return new ApiError(gravest.code, messages.join(' '), { cause: gravest.cause, headers: { ...gravest.headers } });
+}
+
+/** A message about the parameter `stop` is one about `stops` here; one about another parameter is the same for all stops. */
+function toMessage(message: string, failures: readonly Failure[]): string {
+  if (message.startsWith('stop:')) return message.replace('stop:', 'stops:');
+  return failures[0]?.error.code === 'DATE_OUT_OF_RANGE'
+    ? message
+    : `${failures.map(({ stopId }) => stopId).join(', ')}: ${message}`;
 }

@@ -95,7 +95,31 @@ describe('boards of several stops', () => {
     special = answers;
     const answer = await get('/v1/boards?stops=1,2');
     expect(answer.statusCode).toBe(status);
-    expect(answer.json()).toMatchObject({ error: { code, message: expect.stringContaining('knows no stop 1.') } });
+    expect(answer.json()).toMatchObject({
+      error: { code, message: expect.stringContaining('stops: the transport authority knows no stop 1.') },
+    });
+  });
+
+  it('are refused with the stops that each failure is about', async () => {
+    special = { '1': json(NO_STOP), '2': failing, '3': failing };
+    expect((await get('/v1/boards?stops=1,2,3')).json().error.message).toBe(
+      '2, 3: The transport authority failed to answer. Try again later. stops: the transport authority knows no stop 1.',
+    );
+  });
+
+  it('have the same tag when only the moments of retrieval are others', async () => {
+    const good: Answer = (request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(departureMonitorFor(request.url, '2026-04-15T06:10:59Z', '2026-04-15T06:20:59Z'));
+    };
+    special = { '1': good, '2': good };
+    const first = await get('/v1/boards?stops=1,2');
+    await service.clock.advance(40_000);
+    const second = await get('/v1/boards?stops=1,2', undefined, { 'if-none-match': String(first.headers.etag) });
+    expect(service.upstream.requests).toHaveLength(4);
+    expect(second.statusCode).toBe(304);
+    const { boards } = (await get('/v1/boards?stops=1,2')).json();
+    expect(boards[0].retrieved_at).not.toBe(first.json().boards[0].retrieved_at);
   });
 
   it('are refused once for a day gone by', async () => {
@@ -110,7 +134,7 @@ describe('boards of several stops', () => {
     ['/v1/boards', 'stops is required: 1 to 20 stop identifiers with commas between.'],
     ['/v1/boards?stops=,', 'stops must be 1 to 20 stop identifiers with commas between, received ",".'],
     ['/v1/boards?stops=200060,abc,G', 'with commas between; not "abc", "G", received "200060,abc,G".'],
-    [`/v1/boards?stops=1,${'x'.repeat(200)}`, `between; not "${'x'.repeat(99)}…, received "1,${'x'.repeat(97)}….`],
+    [`/v1/boards?stops=1,${'x'.repeat(200)}`, `between; not "${'x'.repeat(99)}…", received "1,${'x'.repeat(97)}…".`],
     ['/v1/boards?stops=abc', 'stops must be 1 to 20 stop identifiers with commas between, received "abc".'],
     [`/v1/boards?stops=${TWENTY},1`, 'stops must be 1 to 20 stop identifiers with commas between, received'],
     ['/v1/boards?stops=1&stops=2', 'stops must be given once'],
