@@ -22,12 +22,14 @@ export async function mcp(
   { operations, answers, docsUrl }: { operations: readonly Operation[]; answers: Answers; docsUrl: string },
 ): Promise<void> {
   const tools = operations.map(describeTool);
+  // Fastify reads plain text too; here it is refused as any other body that is not JSON.
+  app.removeContentTypeParser('text/plain');
 
   app.post('/mcp', async (request, reply) => {
-    // Batches were in one revision of the protocol only. One message a request keeps the count of each simple.
-    if (Array.isArray(request.body)) throw new ApiError('INVALID_PARAMETER', 'Send one JSON-RPC message a request.');
     // Until a tool is called.
     request.isFree = true;
+    // Batches were in one revision of the protocol only. One message a request keeps the count of each simple.
+    if (Array.isArray(request.body)) throw new ApiError('INVALID_PARAMETER', 'Send one JSON-RPC message a request.');
     const run: RunTool = (operation, query) =>
       runTool(request, operation, query, answers).catch((error) => toToolError(request, error, docsUrl));
     const handler = createMcpHandler(() => createToolServer(tools, run), {

@@ -252,11 +252,14 @@ describe('/mcp over HTTP', () => {
     ['batches', [HELLO], 400],
     ['other methods', undefined, 405],
     ['what is no JSON', '{"jsonrpc"', 400],
-  ])('refuses %s', async (_what, payload, status) => {
+    ['plain text', HELLO, 415, 'text/plain'],
+  ])('refuses %s', async (_what, payload, status, type = 'application/json') => {
     const method = payload === undefined ? 'GET' : 'POST';
-    const headers = { ...post(HELLO).headers, 'content-type': 'application/json' };
+    const headers = { ...post(HELLO).headers, 'content-type': type };
     const answer = await app.inject({ url: '/mcp', method, headers, ...(payload && { payload }) });
     expect(answer.statusCode).toBe(status);
+    expect(answer.json().error.docs).toContain(docsUrl);
+    expect(await used()).toBe(0);
     if (status === 405) expect(answer.headers.allow).toBe('OPTIONS, POST');
   });
 
