@@ -198,7 +198,7 @@ function createFastify({ config, logger, arrivalMs = ARRIVAL_MS }: AppOptions) {
       requireHostHeader: false,
     },
     frameworkErrors: (error, request, reply) => answerError(error, request, reply, docsUrl),
-    clientErrorHandler: (error, socket) => answerClientError(error, socket, { docsUrl, connections }),
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, { docsUrl, connections, log: app.log }),
   });
   const connections = watchConnections(app.server);
   // Node's own refusal of an unknown `Expect` would have no body either.

@@ -57,8 +57,9 @@ const PREFLIGHT_HEADERS = {
 export const cors = fp(
   async (app: FastifyInstance) => {
     app.addHook('onRequest', (request, reply, done) => {
-      if (isPreflight(request)) reply.code(204).headers(CROSS_ORIGIN_HEADERS).headers(PREFLIGHT_HEADERS).send();
-      else done();
+      if (!isPreflight(request)) return done();
+      const headers = { ...CROSS_ORIGIN_HEADERS, ...PREFLIGHT_HEADERS, 'x-request-id': request.id };
+      reply.code(204).headers(headers).send();
     });
   },
   { name: 'cors' },

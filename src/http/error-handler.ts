@@ -4,6 +4,7 @@ import { type ApiError, errorBody } from '../errors.ts';
 import type { HeldRefusals } from './connection/held-refusals.ts';
 import { CROSS_ORIGIN_HEADERS } from './cors.ts';
 import { toApiError } from './error-answer.ts';
+import { logAnswered } from './request-log.ts';
 import { PAGE_POLICY } from './response-headers.ts';
 import { wantsPage } from './wants-page.ts';
 
@@ -54,10 +55,12 @@ function sendErrorPage(error: ApiError, page: string, request: FastifyRequest, r
     .send(page);
 }
 
+/** For errors that Fastify finds before there is a route. No hook runs for them, not even that of the log. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, docsUrl: string): void {
   const apiError = toApiError(error);
   logError(apiError, request);
   sendError(apiError, request, reply, docsUrl);
+  logAnswered(request.server.log, request, reply);
 }
 
 /** An error that is no news for the log. */

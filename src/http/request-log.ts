@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { hideKeys } from '../access/keys.ts';
 import { askedPath } from './paths.ts';
@@ -10,18 +10,20 @@ import { askedPath } from './paths.ts';
 export const requestLog = fp(
   async (app: FastifyInstance) => {
     app.addHook('onResponse', (request, reply, done) => {
-      app.log.info(
-        {
-          reqId: request.id,
-          method: request.method,
-          path: hideKeys(askedPath(request)),
-          status: reply.statusCode,
-          durationMs: Math.round(reply.elapsedTime),
-        },
-        'answered',
-      );
+      logAnswered(app.log, request, reply);
       done();
     });
   },
   { name: 'request-log' },
 );
+
+/** `log` is that of the service. */
+export function logAnswered(
+  log: Pick<FastifyBaseLogger, 'info'>,
+  request: FastifyRequest,
+  { statusCode, elapsedTime }: FastifyReply,
+): void {
+  const { id, method } = request;
+  const path = hideKeys(askedPath(request));
+  log.info({ reqId: id, method, path, status: statusCode, durationMs: Math.round(elapsedTime) }, 'answered');
+}

@@ -8,8 +8,12 @@ import { openConnection, readAnswers } from './socket.ts';
 let app: FastifyInstance;
 let port: number;
 
+let lines: object[] = [];
+
 beforeAll(async () => {
   app = await buildHealthyApp();
+  // Fastify has made no other logger of it: broken HTTP is logged by that of the service.
+  app.log.info = (...[line]: unknown[]) => void lines.push(line as object);
   await app.listen({ port: 0, host: '127.0.0.1' });
   port = (app.server.address() as AddressInfo).port;
 });
@@ -74,6 +78,7 @@ describe('what is not HTTP', () => {
       'HEADERS_TOO_LARGE',
     ],
   ])('%s is answered in the shape of every error, and the connection closed', async (_name, text, status, code) => {
+    lines = [];
     const [answer, ...others] = await sendAndRead(text);
     expect(others).toStrictEqual([]);
     expect(answer?.status).toBe(status);
@@ -86,7 +91,9 @@ describe('what is not HTTP', () => {
     });
     expect(answer?.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(answer?.headers.get('connection')).toBe('close');
-    expect(answer?.headers.get('x-request-id')).toMatch(/^[\da-f]{16}$/);
+    const reqId = answer?.headers.get('x-request-id');
+    expect(reqId).toMatch(/^[\da-f]{16}$/);
+    expect(lines).toEqual([{ reqId, status, code: code ?? 'INVALID_PARAMETER' }]);
   });
 
   it('names a method that nobody knows, and those that there are', async () => {

@@ -75,6 +75,7 @@ describe('from another origin', () => {
       });
       expect(answer.statusCode).toBe(204);
       expect(answer.headers['access-control-allow-origin']).toBe('*');
+      expect(answer.headers['x-request-id']).toMatch(/./);
       expect(String(answer.headers['access-control-allow-headers']).toLowerCase()).toContain('authorization');
       expect(answer.headers['access-control-allow-methods']).toBe('GET, HEAD, OPTIONS');
       expect(Number(answer.headers['access-control-max-age'])).toBeGreaterThan(600);

@@ -206,6 +206,12 @@ describe('the log', () => {
     expect(last).toMatchObject({ level: 30, method: 'POST', path: '/v1/trips', status: 405, msg: 'answered' });
   });
 
+  it('has a line for a URL that cannot be read', async () => {
+    const { headers } = await app.inject('/v1/%ff?stop=1');
+    const last = JSON.parse(logged().trim().split('\n').at(-1) ?? '{}');
+    expect(last).toMatchObject({ reqId: headers['x-request-id'], path: '/v1/%ff', status: 400, msg: 'answered' });
+  });
+
   it('has nothing of any query', async () => {
     thrown = new Error('trouble');
     const urls = [

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { FastifyBaseLogger } from 'fastify';
 import { type ApiError, errorBody } from '../../errors.ts';
 import { CROSS_ORIGIN_HEADERS } from '../cors.ts';
 import { arrivedTooSlowly, headersTooLarge, notHttp, unknownMethod } from '../request-errors.ts';
@@ -18,17 +19,22 @@ interface ClientError {
   rawPacket?: unknown;
 }
 
+export interface RefusalOptions {
+  docsUrl: string;
+  log: Pick<FastifyBaseLogger, 'info'>;
+}
+
 /** What Node refuses before there is a whole request: broken HTTP, too large a header, too slow a client. */
 export function answerClientError(
   error: ClientError,
   socket: Socket,
-  { docsUrl, connections }: { docsUrl: string; connections: Connections },
+  { connections, ...options }: RefusalOptions & { connections: Connections },
 ): void {
   if (error.code === 'ECONNRESET' || !connections.canBeAnswered(socket)) {
     socket.destroy();
     return;
   }
-  endWithError(socket, toApiError(error), docsUrl);
+  endWithError(socket, toApiError(error), options);
 }
 
 function toApiError({ code, rawPacket }: ClientError): ApiError {
@@ -40,8 +46,9 @@ function toApiError({ code, rawPacket }: ClientError): ApiError {
 }
 
 /** Writes an error to a connection without a whole request, and closes it. */
-export function endWithError(socket: Socket, error: ApiError, docsUrl: string): void {
-  const status = error.statusCode;
+export function endWithError(socket: Socket, error: ApiError, { docsUrl, log }: RefusalOptions): void {
+  const { statusCode: status, code } = error;
+  const reqId = createRequestId();
   const body = JSON.stringify(errorBody(error, docsUrl));
   const headers = {
     'content-type': 'application/json; charset=utf-8',
@@ -49,11 +56,12 @@ export function endWithError(socket: Socket, error: ApiError, docsUrl: string): 
     'cache-control': 'no-store',
     ...CROSS_ORIGIN_HEADERS,
     ...error.headers,
-    'x-request-id': createRequestId(),
+    'x-request-id': reqId,
     connection: 'close',
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+  log.info({ reqId, status, code }, 'answered what is no whole request');
   // A client that keeps its half of the connection open would hold up a clean stop.
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

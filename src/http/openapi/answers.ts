@@ -6,11 +6,7 @@ type Json = Record<string, unknown>;
 
 /** Headers that answers carry, by the name under which OpenAPI lists them. */
 export const HEADER_COMPONENTS = {
-  'X-Request-Id': header(
-    'Names this answer in our log. Tell it when you ask about one.',
-    'string',
-    'a3f1c0de5a7b4c1d',
-  ),
+  'X-Request-Id': header('Names this answer in our log. Tell it when you ask about one.', 'string', 'a3f1c0de5a7b4c1d'),
   'RateLimit-Policy': header(
     'The plan’s daily limit (`q`) in a window of so many seconds (`w`).',
     'string',
