@@ -18,7 +18,7 @@ export interface ParameterProblem {
 export function invalidParameters(problems: readonly ParameterProblem[]): ApiError {
   const sentences = problems.map(({ parameter, value, allowed }, index) => {
     const isFirst = problems.findIndex((problem) => problem.parameter === parameter) === index;
-    const received = value === undefined || value === '' || !isFirst ? '' : `, received ${quote(value)}`;
+    const received = value === undefined || !isFirst ? '' : `, received ${quote(value)}`;
     return `${parameter} ${allowed}${received}${allowed.endsWith('?') ? '' : '.'}`;
   });
   return new ApiError('INVALID_PARAMETER', sentences.join(' '));
