@@ -42,10 +42,10 @@ export const ERROR_DOCS: Record<ErrorCode, ErrorDoc> = {
   DATE_OUT_OF_RANGE: {
     title: 'The date is gone by, or beyond the timetable',
     cause:
-      'date is yesterday or earlier in Sydney, or later than the timetable the authority has published (usually a few weeks ahead).',
+      'date is yesterday or earlier in Sydney, or later than the timetable the authority has published (about two weeks ahead).',
     fix: [
       'date and time are Sydney local time, not UTC: late in the UTC day, Sydney has tomorrow’s date already.',
-      'Leave date away for today, or ask for a day within the next weeks.',
+      'Leave date away for today, or ask for a day within the next two weeks.',
     ],
     example: pastDate('20261119', '20261120'),
     retry: 'No, unless the date is beyond the timetable: it may be in reach next week.',

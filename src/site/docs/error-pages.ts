@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { ApiError, ERROR_TABLE, type ErrorCode, errorBody } from '../../errors.ts';
 import { ERROR_DOCS } from '../../http/error-docs.ts';
-import type { Operation } from '../../operation.ts';
+import { type Operation, streamPath } from '../../operation.ts';
 import { copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
 import { sendPage } from '../page-answer.ts';
@@ -45,7 +45,7 @@ function errorPage(
 ): Html {
   const { title, cause, fix, example, retry, curl } = ERROR_DOCS[code];
   const body = JSON.stringify(errorBody(example, docsUrl), null, 2);
-  const paths = operations.map(({ path }) => path).join(', ');
+  const paths = operations.flatMap((one) => [one.path, ...(one.stream ? [streamPath(one)] : [])]).join(', ');
   return html`<p class="small"><a href="/docs">Docs</a> › <a href="/docs/errors">Errors</a></p>
 <h1><code>${code}</code></h1>
 <p class="lead"><span class="status-code">${ERROR_TABLE[code].status}</span> ${title}</p>
