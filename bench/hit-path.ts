@@ -4,19 +4,23 @@ import { startRedis } from '#test/support/redis.ts';
 import { START_OPTIONS } from '#test/support/start-options.ts';
 import { load } from './hit-path/load.ts';
 import { startHafas, startNginx } from './hit-path/peers.ts';
+import { runOnProcessor } from './hit-path/processors.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
  * The cost of a request that is answered from the cache: processor time of the server per request, as a ratio to Fastify
  * sending a Buffer of the same size with the same headers. Each measurement is paired with one of bare Fastify directly
- * before it; the median of the rounds counts. Beside it stands the ratio of the least costs of all rounds: what else the
- * machine does can only add to a cost. The service runs as in production: its log, its metrics, its limits.
- * `node bench/hit-path.ts [rounds] [milliseconds of each measurement]`
+ * before it, which is sent the same requests; the median of the rounds counts. Beside it stands the ratio of the least costs
+ * of all rounds: what else the machine does can only add to a cost. The service runs as in production: its log, its
+ * metrics, its limits. The measured servers have one processor, Redis and the client the other one.
+ * `node bench/hit-path.ts [rounds] [seconds of each measurement]`
  */
-const [rounds = '6', milliseconds = '1000'] = process.argv.slice(2);
-const CONNECTIONS = 32;
+const [rounds = '6', seconds = '1'] = process.argv.slice(2);
+const CONNECTIONS = 40;
 /** Until V8 has compiled what runs often. After a shorter time, a service costs up to twice as much. */
-const WARM_UP_MS = 4000;
+const WARM_UP_SECONDS = 4;
+/** Of the measured servers, and of all others. */
+const [SERVERS, OTHERS] = [0, 1];
 const BOARD = '/v1/departures?stop=200060&limit=20';
 const TRIP = '/v1/trips?from=202091&to=G2095102';
 const HEADERS_OF_CONNECTION = ['connection', 'keep-alive', 'content-length', 'date', 'transfer-encoding'];
@@ -28,21 +32,22 @@ interface Measured {
   server: { port: number; cpu(): Promise<number> };
   request: string | readonly string[];
   status: number;
-  /** What it is compared with; by default Fastify that sends the board. */
-  baseline?: Measured;
+  /** Whose answers it is compared with; by default Fastify that sends the board. */
+  baseline?: Server;
 }
 
 print(describeMachine());
+runOnProcessor(OTHERS);
 const redis = await startRedis();
+runOnProcessor(SERVERS);
 const services = { Redis: await start('service', redis.url), 'a file': await start('service') };
 const [board, trip] = [await fetchFrom(services.Redis, BOARD), await fetchFrom(services.Redis, TRIP)];
 const [bare, bareTrip] = [await startBare(board), await startBare(trip)];
 const nginx = await startNginx(bare.port);
 const hafas = await startHafas({ departures: JSON.parse(board.body).departures, realtimeDataUpdatedAt: 0 });
+runOnProcessor(OTHERS);
 for (const service of Object.values(services)) await useUp(service);
 
-const bareBoard = measured('bare Fastify, board', bare, get(BOARD));
-const bareJourneys = measured('bare Fastify, trip', bareTrip, get(BOARD));
 const all = [
   ...Object.entries(services).flatMap(([store, service]) => formsOf(service, `accounts in ${store}`)),
   measured(
@@ -61,16 +66,16 @@ const all = [
     : []),
 ];
 print(
-  `rounds: ${rounds} of ${milliseconds} ms each; ${CONNECTIONS} connections; a board of ${board.body.length} bytes, a trip of ${trip.body.length}\n`,
+  `rounds: ${rounds} of ${seconds} s each; ${CONNECTIONS} connections; a board of ${board.body.length} bytes, a trip of ${trip.body.length}\n`,
 );
-for (const one of [bareBoard, bareJourneys, ...all]) await costOf(one, WARM_UP_MS);
+for (const one of all) await costOf(one, WARM_UP_SECONDS);
+for (const server of [bare, bareTrip]) await costOf(measured('', server, get(BOARD)), WARM_UP_SECONDS);
 
 const results = new Map<string, { cost: number; ratio: number; bare: number }[]>();
 for (let round = 0; round < Number(rounds); round++) {
   for (const one of all) {
-    const baseline = one.baseline ?? bareBoard;
-    const bareCost = await costOf(baseline);
-    note(baseline.name, bareCost, bareCost);
+    const bareCost = await costOf({ ...one, server: one.baseline ?? bare, status: 200 });
+    note(one.baseline ? 'bare Fastify, trip' : 'bare Fastify, board', bareCost, bareCost);
     note(one.name, await costOf(one), bareCost);
   }
 }
@@ -100,9 +105,9 @@ function formsOf(service: Server, where: string): Measured[] {
     form('board, Free', requests(BOARD, free)),
     form('board, Pro, zstd', requests(BOARD, pro, 'Accept-Encoding: zstd')),
     form('board, Pro, 304', requests(BOARD, pro, 'If-None-Match: *'), 304),
-    { ...form('trip, Pro', requests(TRIP, pro)), baseline: bareJourneys },
-    { ...form('trip, Pro, br', requests(TRIP, pro, 'Accept-Encoding: br')), baseline: bareJourneys },
-    { ...form('trip, Pro, zstd', requests(TRIP, pro, 'Accept-Encoding: zstd')), baseline: bareJourneys },
+    { ...form('trip, Pro', requests(TRIP, pro)), baseline: bareTrip },
+    { ...form('trip, Pro, br', requests(TRIP, pro, 'Accept-Encoding: br')), baseline: bareTrip },
+    { ...form('trip, Pro, zstd', requests(TRIP, pro, 'Accept-Encoding: zstd')), baseline: bareTrip },
     form('401', requests(BOARD, unknown), 401),
     form('429, used up', requests(BOARD, usedUp), 429),
   ];
@@ -117,11 +122,11 @@ function note(name: string, cost: number, bareCost: number): void {
 }
 
 /** Microseconds of the server's processor time for one request. */
-async function costOf({ server, request, status }: Measured, durationMs = Number(milliseconds)): Promise<number> {
+async function costOf({ server, request, status }: Measured, forSeconds = Number(seconds)): Promise<number> {
   const before = await server.cpu();
   const { port } = server;
-  const done = await load({ port, connections: CONNECTIONS, durationMs, request, status });
-  return ((await server.cpu()) - before) / done.requests;
+  const answers = await load({ port, connections: CONNECTIONS, seconds: forSeconds, request, status });
+  return ((await server.cpu()) - before) / answers;
 }
 
 interface Server {

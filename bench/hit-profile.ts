@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { startRedis } from '#test/support/redis.ts';
 import { START_OPTIONS } from '#test/support/start-options.ts';
 import { load } from './hit-path/load.ts';
+import { runOnProcessor } from './hit-path/processors.ts';
 import type { Shares } from './hit-path/rooms.ts';
 import { describeMachine, print } from './machine.ts';
 
@@ -13,19 +14,24 @@ import { describeMachine, print } from './machine.ts';
  * `node bench/hit-profile.ts [seconds]`
  */
 const [seconds = '5'] = process.argv.slice(2);
-const CONNECTIONS = 32;
-const WARM_UP_MS = 2000;
+const CONNECTIONS = 40;
+const WARM_UP_SECONDS = 4;
 /** Smaller rooms are summed up. */
 const SMALLEST_MICROSECONDS = 0.25;
+/** Of the measured servers, and of all others. */
+const [SERVERS, OTHERS] = [0, 1];
 const BOARD = '/v1/departures?stop=200060&limit=20';
 
 print(describeMachine());
+runOnProcessor(OTHERS);
 const redis = await startRedis();
+runOnProcessor(SERVERS);
 const service = await start('service', redis.url);
 const answer = await fetchBoard();
 const bare = await start('bare', String(answer.bytes), JSON.stringify(answer.headers));
+runOnProcessor(OTHERS);
 const columns = {
-  bare: await profile(bare, [get()]),
+  bare: await profile(bare, service.keys.pro.map(get)),
   pro: await profile(service, service.keys.pro.map(get)),
   free: await profile(service, service.keys.free.map(get)),
 };
@@ -47,11 +53,11 @@ for (const { child } of [bare, service]) child.disconnect();
 await redis.stop();
 
 async function profile({ child, port }: Server, request: string[]): Promise<Shares> {
-  await load({ port, connections: CONNECTIONS, durationMs: WARM_UP_MS, request });
+  await load({ port, connections: CONNECTIONS, seconds: WARM_UP_SECONDS, request });
   const before = await tell(child, 'profile');
-  const { requests } = await load({ port, connections: CONNECTIONS, durationMs: Number(seconds) * 1000, request });
+  const answers = await load({ port, connections: CONNECTIONS, seconds: Number(seconds), request });
   const { cpuMicroseconds, shares } = await tell(child, 'stop');
-  const cost = (cpuMicroseconds - before.cpuMicroseconds) / requests;
+  const cost = (cpuMicroseconds - before.cpuMicroseconds) / answers;
   return Object.fromEntries(Object.entries(shares ?? {}).map(([room, share]) => [room, share * cost]));
 }
 
@@ -84,9 +90,8 @@ async function fetchBoard() {
   return { bytes: (await response.arrayBuffer()).byteLength, headers: others };
 }
 
-function get(key?: string): string {
-  const authorization = key ? [`Authorization: Bearer ${key}`] : [];
-  return [`GET ${BOARD} HTTP/1.1`, 'Host: localhost', ...authorization, '', ''].join('\r\n');
+function get(key: string): string {
+  return [`GET ${BOARD} HTTP/1.1`, 'Host: localhost', `Authorization: Bearer ${key}`, '', ''].join('\r\n');
 }
 
 function row(name: string, cost: (column: Shares) => number): string {

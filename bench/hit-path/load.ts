@@ -1,69 +1,68 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ensureProgram } from '#test/support/debian.ts';
 
-/** Sends the request, or the requests in turn, on each connection, one at a time, and returns how many were answered. */
+const run = promisify(execFile);
+
+/**
+ * Sends the request, or the requests in turn, on each connection, one at a time, and returns how many were answered. The
+ * client is wrk: it takes little of the machine, so that it is idle at times beside every server, and each server pays
+ * for waking it.
+ */
 export async function load(options: {
   port: number;
   connections: number;
-  durationMs: number;
+  seconds: number;
   request: string | readonly string[];
-  /** Of every answer; 200 or 304 unless given. */
+  /** Of every answer; 200 unless given. */
   status?: number;
-}): Promise<{ requests: number; bytes: number }> {
-  const until = performance.now() + options.durationMs;
-  const requests = [options.request].flat();
-  const isExpected = options.status ? new RegExp(`^HTTP/1\\.1 ${options.status} `) : /^HTTP\/1\.1 (200|304) /;
-  let next = 0;
-  const nextRequest = () => requests[next++ % requests.length] ?? '';
-  const counts = await Promise.all(
-    Array.from({ length: options.connections }, () => loadOne(options.port, nextRequest, isExpected, until)),
-  );
-  return {
-    requests: counts.reduce((sum, { requests }) => sum + requests, 0),
-    bytes: counts[0]?.bytes ?? 0,
-  };
+}): Promise<number> {
+  ensureProgram('wrk', 'wrk');
+  const { port, connections, seconds, request, status = 200 } = options;
+  const requests = [request].flat();
+  const first = await statusOf(port, requests[0] ?? '');
+  if (first !== status) throw new Error(`unexpected status: ${first}`);
+  const directory = mkdtempSync(join(tmpdir(), 'transit-bench-wrk-'));
+  try {
+    const script = join(directory, 'requests.lua');
+    writeFileSync(script, scriptOf(requests));
+    const settings = ['--threads', '1', '--connections', `${connections}`, '--duration', `${seconds}s`];
+    const { stdout } = await run('wrk', [...settings, '--script', script, `http://127.0.0.1:${port}`]);
+    const [, answers = 0, refusals = 0, broken = 0] = (
+      /answers (\d+) refusals (\d+) broken (\d+)/.exec(stdout) ?? []
+    ).map(Number);
+    const expectedRefusals = status < 400 ? 0 : answers;
+    if (answers === 0 || broken > 0 || refusals !== expectedRefusals) throw new Error(`unexpected answers: ${stdout}`);
+    return answers;
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
 }
 
-function loadOne(
-  port: number,
-  nextRequest: () => string,
-  isExpected: RegExp,
-  until: number,
-): Promise<{ requests: number; bytes: number }> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write(nextRequest()));
-    let requests = 0;
-    let missing = 0;
-    let bytes = 0;
-    let head: Buffer = Buffer.alloc(0);
-    socket.setNoDelay(true);
-    socket.on('error', reject);
-    socket.on('data', (chunk: Buffer) => {
-      if (missing === 0) {
-        head = head.length === 0 ? chunk : Buffer.concat([head, chunk]);
-        const length = answerLength(head, isExpected);
-        if (length === null) return;
-        bytes = length;
-        missing = length - head.length;
-        head = Buffer.alloc(0);
-      } else missing -= chunk.length;
-      if (missing > 0) return;
-      requests++;
-      if (performance.now() < until) {
-        socket.write(nextRequest());
-        return;
-      }
-      socket.destroy();
-      resolve({ requests, bytes });
-    });
-  });
+async function statusOf(port: number, request: string): Promise<number> {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(request);
+  const [head] = await once(socket, 'data');
+  socket.destroy();
+  return Number(/^HTTP\/1\.1 (\d+)/.exec(head)?.[1]);
 }
 
-/** The length of headers and body; null while headers are missing. */
-function answerLength(received: Buffer, isExpected: RegExp): number | null {
-  const end = received.indexOf('\r\n\r\n');
-  if (end < 0) return null;
-  const head = received.toString('latin1', 0, end);
-  if (!isExpected.test(head)) throw new Error(`unexpected answer: ${head}`);
-  const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];
-  return end + 4 + Number(length ?? 0);
+/** `errors.status` counts the answers of 400 and above. */
+function scriptOf(requests: readonly string[]): string {
+  return `
+local requests = {${requests.map((request) => JSON.stringify(request)).join(',')}}
+local sent = 0
+function request()
+  sent = sent + 1
+  return requests[(sent - 1) % #requests + 1]
+end
+function done(summary)
+  local errors = summary.errors
+  print(string.format('answers %d refusals %d broken %d', summary.requests, errors.status, errors.connect + errors.read + errors.write + errors.timeout))
+end`;
 }

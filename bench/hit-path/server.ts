@@ -30,6 +30,8 @@ const FREE_KEYS = 600;
 const DEVELOPER_KEYS = 20;
 /** The short-term limits count, but nobody reaches them. */
 const RATE = { perSecond: 1_000_000, burst: 1_000_000 };
+/** What the service, nginx and hafas-rest-api are asked for. */
+const BARE_PATHS = ['/v1/departures', '/v1/trips', '/stops/:id/departures'];
 const silent = { info() {}, warn() {}, error() {} };
 
 const [kind, ...details] = process.argv.slice(2);
@@ -52,7 +54,7 @@ function createBare([bytes, headers]: string[]): { app: FastifyInstance; keys: n
   const body = Buffer.alloc(Number(bytes), 'x');
   const fields = JSON.parse(headers ?? '{}');
   const app = Fastify();
-  app.get('/v1/departures', (_request, reply) => reply.headers(fields).send(body));
+  for (const path of BARE_PATHS) app.get(path, (_request, reply) => reply.headers(fields).send(body));
   return { app, keys: null };
 }
 
