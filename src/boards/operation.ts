@@ -97,8 +97,8 @@ function mayPass({ error }: Failure): boolean {
 function refusalOf(failures: readonly Failure[]): ApiError {
   const gravestFirst = failures.toSorted((one, other) => other.error.statusCode - one.error.statusCode);
   const [gravest] = gravestFirst.map(({ error }) => error) as [ApiError];
-  const stopsOf = Map.groupBy(gravestFirst, ({ error }) => error.message);
-  const messages = [...stopsOf].map(([message, group]) => toMessage(message, group));
+  const byMessage = Map.groupBy(gravestFirst, ({ error }) => error.message);
+  const messages = [...byMessage].map(([message, group]) => toMessage(message, group));
   return new ApiError(gravest.code, messages.join(' '), { cause: gravest.cause, headers: { ...gravest.headers } });
 }
 
