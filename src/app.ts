@@ -18,12 +18,12 @@ import { createHeldRefusals, type RefusalLimits } from './http/connection/held-r
 import { proxyTest } from './http/connection/trusted-proxies.ts';
 import { cors } from './http/cors.ts';
 import { answerError, errorHandler } from './http/error-handler.ts';
+import { createRequestId } from './http/log/request-id.ts';
+import { requestLog } from './http/log/request-log.ts';
+import { createRequestLogger } from './http/log/request-logger.ts';
 import { openapi } from './http/openapi/openapi.ts';
 import { operationRoutes } from './http/operation-routes.ts';
 import { paths } from './http/paths.ts';
-import { createRequestId } from './http/request-id.ts';
-import { requestLog } from './http/request-log.ts';
-import { createRequestLogger } from './http/request-logger.ts';
 import { commonHeaders, pageSecurity } from './http/response-headers.ts';
 import type { LiveBoards } from './live/boards/live-boards.ts';
 import { mcp } from './mcp/mcp.ts';

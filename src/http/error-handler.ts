@@ -4,7 +4,7 @@ import { type ApiError, errorBody } from '../errors.ts';
 import type { HeldRefusals } from './connection/held-refusals.ts';
 import { CROSS_ORIGIN_HEADERS } from './cors.ts';
 import { toApiError } from './error-answer.ts';
-import { logAnswered } from './request-log.ts';
+import { logAnswered } from './log/request-log.ts';
 import { PAGE_POLICY } from './response-headers.ts';
 import { wantsPage } from './wants-page.ts';
 

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
 import { type ApiError, errorBody } from '../../errors.ts';
 import { CROSS_ORIGIN_HEADERS } from '../cors.ts';
+import { createRequestId } from '../log/request-id.ts';
 import { arrivedTooSlowly, headersTooLarge, notHttp, unknownMethod } from '../request-errors.ts';
-import { createRequestId } from '../request-id.ts';
 import type { Connections } from './connections.ts';
 
 /** For so long a client may keep its half of a connection open that we have ended. */

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
-import { hideKeys } from '../access/keys.ts';
-import { askedPath } from './paths.ts';
+import { hideKeys } from '../../access/keys.ts';
+import { askedPath } from '../paths.ts';
 
 /**
  * One log line a request. The query is not logged: it tells where people are, and
