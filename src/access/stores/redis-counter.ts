@@ -61,14 +61,15 @@ const updateCount = defineScript<
 local account, counter, senders = KEYS[1], KEYS[2], KEYS[3]
 local count, inDoubt, usedBySenderBefore = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local sender, updateNumber = ARGV[4], tonumber(ARGV[5])
-local usedBySender = tonumber(redis.call('HGET', senders, sender) or '0')
+-- Of a closed sender, what earlier updates did not subtract yet.
+local usedBySender = tonumber(string.match(redis.call('HGET', senders, sender) or '', '%d+') or '0')
 if redis.call('EXISTS', account) == 0 then return usedBySender end
 local lastUpdate = sender .. ':update'
 if tonumber(redis.call('HGET', senders, lastUpdate) or '0') >= updateNumber then return usedBySender end
 redis.call('HSET', senders, lastUpdate, updateNumber)
 keep(senders)
 local counted = math.min(inDoubt, math.max(0, usedBySender - usedBySenderBefore))
-if inDoubt > 0 then redis.call('HSET', senders, sender, 'closed') end
+if inDoubt > 0 then redis.call('HSET', senders, sender, 'closed:' .. (usedBySender - counted)) end
 if redis.call('INCRBY', counter, count - counted) < 0 then redis.call('SET', counter, '0') end
 keep(counter)
 return usedBySender`,
@@ -78,7 +79,7 @@ return usedBySender`,
 export const accountKey = (accountId: string) => `tis:{${accountId}}:account`;
 export const keysKey = (accountId: string) => `tis:{${accountId}}:keys`;
 export const counterKey = (accountId: string, day: string) => `tis:{${accountId}}:used:${day}`;
-/** For each sender, how many requests were admitted for it, or that it is closed; and the number of its last update. */
+/** For each sender, how many requests were admitted for it, after `closed:` if it is closed; and the number of its last update. */
 export const sendersKey = (accountId: string, day: string) => `tis:{${accountId}}:senders:${day}`;
 
 /** Counts the requests of any number of instances. */

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { parseKey } from '#src/access/keys.ts';
+import type { AccountStore } from '#src/access/store.ts';
+import { issueTestKey } from '#test/support/access.ts';
+import { openTestStore, startRedis, type TestRedis } from '#test/support/redis.ts';
+
+const DAY = '20261121';
+
+let redis: TestRedis;
+let store: AccountStore;
+let accountId: string;
+let keyHash: string;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  store = await openTestStore([redis.url]);
+});
+afterAll(async () => {
+  await store.close();
+  await redis.stop();
+});
+beforeEach(async () => {
+  const key = parseKey(await issueTestKey(store));
+  if (!key) throw new Error('no key');
+  ({ accountId, hash: keyHash } = key);
+});
+
+const admit = () => store.admit({ accountId, keyHash, day: DAY, sender: 'a' });
+/** Requests served, and those among them whose answers from Redis got lost. */
+const update = (number: number, count: number, inDoubt: number) =>
+  store.update({ accountId, day: DAY, count, inDoubt, usedBySenderBefore: 0, sender: 'a', number });
+const used = async () => (await store.readUsage(accountId, [DAY]))[0];
+
+it('what a sender tells after its doubts were settled is counted', async () => {
+  await admit();
+  await update(1, 1, 1);
+  await update(2, 5, 0);
+  expect(await used()).toBe(6);
+});
+
+it('doubts that a sender tells in two updates are settled as if it had told them in one', async () => {
+  await admit();
+  await admit();
+  await update(1, 1, 1);
+  await update(2, 2, 2);
+  expect(await used()).toBe(3);
+});
+
+it('a sender whose doubts were settled admits nothing any more', async () => {
+  await admit();
+  await update(1, 1, 1);
+  await expect(admit()).rejects.toMatchObject({ reason: 'refused' });
+  expect(await used()).toBe(1);
+});
