@@ -98,14 +98,10 @@ function refusalOf(failures: readonly Failure[]): ApiError {
   const gravestFirst = failures.toSorted((one, other) => other.error.statusCode - one.error.statusCode);
   const [gravest] = gravestFirst.map(({ error }) => error) as [ApiError];
   const byMessage = Map.groupBy(gravestFirst, ({ error }) => error.message);
-  const messages = [...byMessage].map(([message, group]) => toMessage(message, group));
+  const messages = [...byMessage].map(([message, group]) => {
+    // A message about the parameter `stop` of one board is about `stops` here, and says which stop it means.
+    if (message.startsWith('stop:')) return message.replace('stop:', 'stops:');
+    return byMessage.size === 1 ? message : `${group.map(({ stopId }) => stopId).join(', ')}: ${message}`;
+  });
   return new ApiError(gravest.code, messages.join(' '), { cause: gravest.cause, headers: { ...gravest.headers } });
-}
-
-/** A message about the parameter `stop` is one about `stops` here; one about another parameter is the same for all stops. */
-function toMessage(message: string, failures: readonly Failure[]): string {
-  if (message.startsWith('stop:')) return message.replace('stop:', 'stops:');
-  return failures[0]?.error.code === 'DATE_OUT_OF_RANGE'
-    ? message
-    : `${failures.map(({ stopId }) => stopId).join(', ')}: ${message}`;
 }
