@@ -4,7 +4,7 @@ import { startRedis } from '#test/support/redis.ts';
 import { START_OPTIONS } from '#test/support/start-options.ts';
 import { load } from './hit-path/load.ts';
 import { startHafas, startNginx } from './hit-path/peers.ts';
-import { runOnProcessor } from './hit-path/processors.ts';
+import { OTHERS, runOnProcessor, SERVERS } from './hit-path/processors.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
@@ -19,8 +19,6 @@ const [rounds = '6', seconds = '1'] = process.argv.slice(2);
 const CONNECTIONS = 40;
 /** Until V8 has compiled what runs often. After a shorter time, a service costs up to twice as much. */
 const WARM_UP_SECONDS = 4;
-/** Of the measured servers, and of all others. */
-const [SERVERS, OTHERS] = [0, 1];
 const BOARD = '/v1/departures?stop=200060&limit=20';
 const TRIP = '/v1/trips?from=202091&to=G2095102';
 const HEADERS_OF_CONNECTION = ['connection', 'keep-alive', 'content-length', 'date', 'transfer-encoding'];

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { startRedis } from '#test/support/redis.ts';
 import { START_OPTIONS } from '#test/support/start-options.ts';
 import { load } from './hit-path/load.ts';
-import { runOnProcessor } from './hit-path/processors.ts';
+import { OTHERS, runOnProcessor, SERVERS } from './hit-path/processors.ts';
 import type { Shares } from './hit-path/rooms.ts';
 import { describeMachine, print } from './machine.ts';
 
@@ -18,8 +18,6 @@ const CONNECTIONS = 40;
 const WARM_UP_SECONDS = 4;
 /** Smaller rooms are summed up. */
 const SMALLEST_MICROSECONDS = 0.25;
-/** Of the measured servers, and of all others. */
-const [SERVERS, OTHERS] = [0, 1];
 const BOARD = '/v1/departures?stop=200060&limit=20';
 
 print(describeMachine());
