@@ -38,7 +38,7 @@ export interface LocalAdmission {
   giveBack(admission: Admission): Admission;
 }
 
-/** What is known of an account's day. It is changed in place: putting it anew for each request would cost more. */
+/** The requests of one account on one day, as far as this process knows. Requests change the object and do not replace it. */
 interface KnownDay {
   day: UtcDay;
   /** As the store has told. */

@@ -17,7 +17,7 @@ interface Pending {
   usedBySenderBefore: number;
 }
 
-/** Who asks for admissions of one account and day. */
+/** A name under which this process asks the store to admit requests of one account on one day. */
 export interface Sender {
   readonly name: string;
   /** How many were admitted for it, as far as the store has told. */
@@ -36,8 +36,8 @@ interface Entry {
 /** Counts on this side and sends the counts to the store, so that each request counts once whatever gets lost. */
 export interface PendingCounts {
   /**
-   * The sender of admission requests of that account and day. It is another one after doubts were settled. What the
-   * store says it has used is to be noted in it: that is needed to find out what became of requests in doubt.
+   * The sender of admission requests of that account and day. It is another one after doubts were settled. `noteUsed`
+   * keeps what the store answers to it; the store settles later doubts by comparing with that number.
    */
   senderOf(accountId: string, day: UtcDay): Sender;
   /** Requests to be counted, or to be given back when negative. */

@@ -22,7 +22,7 @@ export async function mcp(
   { operations, answers, docsUrl }: { operations: readonly Operation[]; answers: Answers; docsUrl: string },
 ): Promise<void> {
   const tools = operations.map(describeTool);
-  // Fastify reads plain text too; here it is refused as any other body that is not JSON.
+  // Without Fastify's parser for plain text, such a body is refused with 415, like every body that is not JSON.
   app.removeContentTypeParser('text/plain');
 
   app.post('/mcp', async (request, reply) => {

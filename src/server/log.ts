@@ -13,7 +13,7 @@ const MAX_BYTES_OF_A_UNIT = 3;
  */
 export function openLog(level: string, file?: string): Logger {
   const destination = pino.destination({ sync: true, ...(file && { dest: file }) });
-  // V8 makes a line as a tree of small strings. It is put together at once, while these are in the processor's cache.
+  // V8 keeps a new line as a tree of small strings. Copying it at once is cheap, while these are in the processor's cache.
   const lines = Buffer.allocUnsafeSlow(2 * ENOUGH_BYTES);
   let used = 0;
   let timer: NodeJS.Timeout | null = null;

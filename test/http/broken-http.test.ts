@@ -12,7 +12,7 @@ let lines: object[] = [];
 
 beforeAll(async () => {
   app = await buildHealthyApp();
-  // Fastify has made no other logger of it: broken HTTP is logged by that of the service.
+  // Broken HTTP is logged by the logger of the service.
   app.log.info = (...[line]: unknown[]) => void lines.push(line as object);
   await app.listen({ port: 0, host: '127.0.0.1' });
   port = (app.server.address() as AddressInfo).port;

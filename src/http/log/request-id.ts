@@ -1,11 +1,11 @@
 import { randomFillSync } from 'node:crypto';
 
 const ID_BYTES = 8;
-/** Asking the system for random bytes costs more than making many names of them. */
+/** Random bytes for the next 512 ids; asking the system for each id would take longer. */
 const random = Buffer.allocUnsafeSlow(512 * ID_BYTES);
 let used = random.length;
 
-/** Names a request in its answer and in the log: 16 letters and digits. They do not tell how many requests there are. */
+/** The id of a request, in its answer and in the log: 16 hexadecimal digits. Random, so that it does not tell how many requests there are. */
 export function createRequestId(): string {
   if (used === random.length) {
     randomFillSync(random);
