@@ -1,7 +1,7 @@
 import { deserialize, serialize } from 'node:v8';
 import { readJson } from '#src/efa/answer/json-reader.ts';
 import type { AskAuthority } from '#src/efa/ask.ts';
-import { payloadSchemaOf, type Question } from '#src/efa/question.ts';
+import { type Question, readAnswer } from '#src/efa/question.ts';
 import { noLiveBoards } from '#src/live/boards/live-boards.ts';
 import { tripsOperation } from '#src/trips/operation.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
@@ -54,7 +54,7 @@ function answerOf(size: number): string {
 /** All that happens to an answer on its way through the service, but for the network. */
 async function findTrips(bytes: Buffer): Promise<unknown> {
   const upstream = (async () => ({
-    payload: payloadSchemaOf(QUESTION).parse(await readJson(bytes)),
+    payload: readAnswer(QUESTION, await readJson(bytes)),
     json: bytes,
     retrievedAt: new Date(NOW),
   })) as unknown as AskAuthority;

@@ -7,7 +7,7 @@ import { START_OPTIONS } from '#test/support/start-options.ts';
 import { describeMachine, print } from './machine.ts';
 import { makeBoard, makeTrip } from './miss-path/answers.ts';
 import { askAtRate, keepInFlight, type Load } from './miss-path/load.ts';
-import { readBoard, readTrip, type StageTimes, timeStages } from './miss-path/stages.ts';
+import { readWholeBoard, readWholeTrip, type StageTimes, timeStages } from './miss-path/stages.ts';
 import { median, percentile } from './percentiles.ts';
 
 /*
@@ -67,9 +67,9 @@ const tripQuery = tripsOperation.query.parse({ from: '202091', to: 'G2095102' })
 printStages(
   'board',
   board,
-  await timeStages(board, readBoard, (context) => departuresOperation.find(boardQuery, context)),
+  await timeStages(board, readWholeBoard, (context) => departuresOperation.find(boardQuery, context)),
 );
-printStages('trip', trip, await timeStages(trip, readTrip, (context) => tripsOperation.find(tripQuery, context)));
+printStages('trip', trip, await timeStages(trip, readWholeTrip, (context) => tripsOperation.find(tripQuery, context)));
 
 await watchTrips();
 await Promise.all([bare.close(), service.close()]);

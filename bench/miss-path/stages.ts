@@ -1,13 +1,8 @@
 import { createFinishedAnswers } from '#src/answers/finished-answer.ts';
+import type { JsonObject } from '#src/efa/answer/field.ts';
 import { readJson } from '#src/efa/answer/json-reader.ts';
 import type { Ask } from '#src/efa/ask.ts';
-import {
-  departureMonitorSchema,
-  efaJourneySchema,
-  efaLegSchema,
-  stopEventSchema,
-  tripSchema,
-} from '#src/efa/payload.ts';
+import { readDepartureMonitor, readJourney, readLeg, readStopEvent, readTrip } from '#src/efa/payload.ts';
 import { noLiveBoards } from '#src/live/boards/live-boards.ts';
 import type { FindContext, Finding } from '#src/operation.ts';
 import { createAnswerCache } from '#src/upstream/answer-cache.ts';
@@ -61,17 +56,15 @@ async function cpuOf(work: () => unknown): Promise<number> {
 }
 
 /** Reads every record of a board, as mapping does. */
-export function readBoard(json: unknown): object {
-  const payload = departureMonitorSchema.parse(json);
-  for (const event of payload.stopEvents) stopEventSchema.parse(event);
+export function readWholeBoard(json: unknown): object {
+  const payload = readDepartureMonitor(json as JsonObject);
+  payload.stopEvents.forEach(readStopEvent);
   return payload;
 }
 
 /** Reads every leg of a trip, as mapping does. */
-export function readTrip(json: unknown): object {
-  const payload = tripSchema.parse(json);
-  for (const journey of payload.journeys) {
-    for (const leg of efaJourneySchema.parse(journey).legs) efaLegSchema.parse(leg);
-  }
+export function readWholeTrip(json: unknown): object {
+  const payload = readTrip(json as JsonObject);
+  for (const journey of payload.journeys) readJourney(journey)?.legs.forEach(readLeg);
   return payload;
 }

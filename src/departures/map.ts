@@ -1,7 +1,8 @@
-import { z } from 'zod';
 import { mapAlerts } from '../efa/alerts.ts';
+import { readObject, readText } from '../efa/answer/field.ts';
+import { readStopPoint } from '../efa/answer/place.ts';
 import { findKnownStop } from '../efa/known-stop.ts';
-import { type DepartureMonitorPayload, type StopEvent, stopEventSchema, stopPointSchema } from '../efa/payload.ts';
+import { type DepartureMonitorPayload, readStopEvent, type StopEvent } from '../efa/payload.ts';
 import { findMode } from '../efa/product-class.ts';
 import { findTime, isCancelled } from '../efa/realtime.ts';
 import { LeftOut, type LeftOutCounts, mapRecords, need } from '../efa/record.ts';
@@ -45,7 +46,7 @@ export interface DeparturePage {
  */
 export async function mapDepartures(payload: DepartureMonitorPayload, question: Asked): Promise<DeparturePage> {
   const stopName = getStopName(payload, question);
-  const { kept, leftOut } = await mapRecords(payload.stopEvents, stopEventSchema, (event) =>
+  const { kept, leftOut } = await mapRecords(payload.stopEvents, readStopEvent, (event) =>
     mapStopEvent(event, stopName),
   );
   return {
@@ -119,8 +120,8 @@ function withDistinctKeys(departures: readonly ListedDeparture[]): ListedDepartu
 /** The name comes from `locations`: the events' own names carry a platform. */
 function getStopName(payload: DepartureMonitorPayload, { stopId, at }: Asked): string {
   if (payload.stopEvents.length > 0) {
-    const location = stopPointSchema.safeParse(payload.locations[0]).data;
-    const point = stopEventSchema.safeParse(payload.stopEvents[0]).data?.location;
+    const location = readStopPoint(payload.locations[0]);
+    const point = readStopEvent(payload.stopEvents[0])?.location;
     const stop = point?.parent?.type === 'stop' ? point.parent : undefined;
     const names = [location, stop, point].map((place) => place && findStopName(place));
     return names.find((name) => name) ?? stopId;
@@ -131,11 +132,9 @@ function getStopName(payload: DepartureMonitorPayload, { stopId, at }: Asked): s
   return findStopName(stop) ?? stopId;
 }
 
-const plannedTimeSchema = z.compile(stopEventSchema.pick({ departureTimePlanned: true }));
-
 function findLastPlanned(stopEvents: readonly unknown[]): Date | null {
   const planned = stopEvents
-    .map((event) => parseTimestamp(plannedTimeSchema.safeParse(event).data?.departureTimePlanned)?.getTime())
+    .map((event) => parseTimestamp(readText(readObject(event)?.departureTimePlanned))?.getTime())
     .filter((time) => time !== undefined);
   return planned.length > 0 ? new Date(Math.max(...planned)) : null;
 }

@@ -1,6 +1,6 @@
 import { compile } from 'html-to-text';
 import { LRUCache } from 'lru-cache';
-import type { Info } from './payload.ts';
+import type { Info } from './answer/notice.ts';
 
 /** Of all notices of one departure or leg, in characters of markup. The most that was recorded is 1,880. */
 const MAX_MARKUP = 6000;
@@ -19,10 +19,20 @@ const stripMarkup = compile({
   ],
 });
 
-/** Texts by their subtitle and content: many departures and legs have the same notices, and reading one takes long. */
-const known = new LRUCache<string, string>({
+/** A notice, or a part of one, without markup. */
+interface PlainText {
+  /** With markup, as received. */
+  subtitle: string;
+  text: string;
+  /** For comparing with other texts. */
+  lowerCase: string;
+}
+
+/** By content: many departures and legs have the same notices, and reading one takes long. */
+const known = new LRUCache<string, PlainText>({
   maxSize: 2_000_000,
-  sizeCalculation: (text, key) => text.length + key.length,
+  sizeCalculation: ({ subtitle, text, lowerCase }, content) =>
+    content.length + subtitle.length + text.length + lowerCase.length + 1,
 });
 
 /** The beginning of a text, as far as it may still be read. */
@@ -48,21 +58,27 @@ function mapTexts(info: Info, shorten: Shorten): string[] {
   const links = info.infoLinks.filter(
     ({ subtitle, content }) => !content || content !== info.content || subtitle !== info.subtitle,
   );
-  const texts = [{ ...info, speechText: info.properties?.speechText }, ...links].map((part) => mapText(part, shorten));
-  const isContained = (text: string, index: number) =>
-    texts.some((other, at) => at !== index && contains(other, text) && (other.length > text.length || at < index));
-  return texts.filter((text, index) => text !== '' && !isContained(text, index));
+  const parts = [info, ...links].map((part) => mapText(part, shorten));
+  const isContained = ({ lowerCase }: PlainText, index: number) =>
+    parts.some(
+      (other, at) =>
+        at !== index &&
+        (other.lowerCase.length > lowerCase.length || at < index) &&
+        other.lowerCase.includes(lowerCase),
+    );
+  return parts.filter((part, index) => part.text !== '' && !isContained(part, index)).map(({ text }) => text);
 }
 
-function mapText(part: Info['infoLinks'][number], shorten: Shorten): string {
+function mapText(part: Info['infoLinks'][number], shorten: Shorten): PlainText {
   const subtitle = shorten(part.subtitle || part.urlText || '');
   const content = shorten(part.content || part.speechText || '');
-  const key = `${subtitle.length} ${subtitle}${content}`;
+  const key = content || subtitle;
   const before = known.get(key);
-  if (before !== undefined) return before;
+  if (before?.subtitle === subtitle) return before;
   const text = joinTexts(toPlainText(subtitle), toPlainText(content));
-  known.set(key, text);
-  return text;
+  const plain = { subtitle, text, lowerCase: text.toLowerCase() };
+  known.set(key, plain);
+  return plain;
 }
 
 function joinTexts(subtitle: string, content: string): string {

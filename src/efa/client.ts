@@ -8,7 +8,7 @@ import { ANSWER_LIMITS, LimitError } from './answer/json-outline.ts';
 import { readJson } from './answer/json-reader.ts';
 import type { AskAuthority, AskOptions, ReceivedAnswer } from './ask.ts';
 import { excerpt, nonsense, toUpstreamError, unexpectedStatus } from './failure.ts';
-import { isAnswerTo, type PayloadOf, payloadSchemaOf, type Question, toRequest } from './question.ts';
+import { isAnswerTo, type PayloadOf, type Question, readAnswer, toRequest } from './question.ts';
 
 /** More than the rate allows at once, because waiting for a connection would use up the deadline. */
 const MAX_CONNECTIONS = 64;
@@ -102,10 +102,9 @@ async function readPayload<Asked extends Question>(
   if ('error' in json && !RECORD_KEYS.some((key) => key in json)) {
     throw nonsense(`the answer is an error: ${excerpt(JSON.stringify(json.error), apiKey)}`);
   }
-  const payload = payloadSchemaOf(question).safeParse(json);
-  if (!payload.success) throw nonsense('the answer has lists that are none', payload.error);
-  if (!isAnswerTo(question, json, payload.data)) {
+  const payload = readAnswer(question, json);
+  if (!isAnswerTo(question, json, payload)) {
     throw nonsense(`the answer is not one to this question: it holds ${excerpt(Object.keys(json).join(', '), apiKey)}`);
   }
-  return payload.data;
+  return payload;
 }

@@ -1,5 +1,6 @@
-import { z } from 'zod';
-import { type DepartureMonitorPayload, type StopPoint, stopEventSchema, stopPointSchema } from './payload.ts';
+import { readObject } from './answer/field.ts';
+import { readStopPoint, type StopPoint } from './answer/place.ts';
+import type { DepartureMonitorPayload } from './payload.ts';
 import { listIds } from './stop-point.ts';
 import { findUnknownStopMessage, saysDateInvalid } from './system-message.ts';
 
@@ -59,11 +60,9 @@ function withoutG(stopId: string): string {
 }
 
 function readLocations({ locations }: DepartureMonitorPayload): StopPoint[] {
-  return locations.flatMap((location) => stopPointSchema.safeParse(location).data ?? []);
+  return locations.flatMap((location) => readStopPoint(location) ?? []);
 }
 
-const eventPlaceSchema = z.compile(stopEventSchema.pick({ location: true }));
-
 function readEventLocations({ stopEvents }: DepartureMonitorPayload): StopPoint[] {
-  return stopEvents.flatMap((event) => eventPlaceSchema.safeParse(event).data?.location ?? []);
+  return stopEvents.flatMap((event) => readStopPoint(readObject(event)?.location) ?? []);
 }

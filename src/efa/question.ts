@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import {
   EXPECTED_BOARD,
   EXPECTED_NAMES,
@@ -8,7 +7,8 @@ import {
   isBoardOf,
   isExpected,
 } from './answer/expected-answer.ts';
-import { type DepartureMonitorPayload, departureMonitorSchema, locationsSchema, tripSchema } from './payload.ts';
+import { type JsonObject, readObject } from './answer/field.ts';
+import { type DepartureMonitorPayload, readDepartureMonitor, readLocations, readTrip } from './payload.ts';
 import {
   type DepartureMonitorQuestion,
   type EfaQuery,
@@ -26,7 +26,7 @@ const RAPID_JSON = { outputFormat: 'rapidJSON', coordOutputFormat: 'EPSG:4326' }
 
 /**
  * The kinds of questions that the authority is asked: endpoint, fixed parameters, how the question is written as the
- * other parameters, the schema of the answer, what the answer has to hold, and its freshness class. A new kind is one
+ * other parameters, the reader of the answer, what the answer has to hold, and its freshness class. A new kind is one
  * entry.
  */
 const KINDS = {
@@ -41,7 +41,7 @@ const KINDS = {
       depArrMacro: 'dep',
     },
     toQuery: toDepartureMonitorQuery,
-    payload: departureMonitorSchema,
+    read: readDepartureMonitor,
     expected: EXPECTED_BOARD,
     freshness: ({ at, isForNow }: DepartureMonitorQuestion) =>
       at === null || isForNow ? 'departuresNow' : 'departuresAtTime',
@@ -53,7 +53,7 @@ const KINDS = {
     endpoint: 'coord',
     parameters: { ...RAPID_JSON, inclFilter: '1', type_1: 'BUS_POINT', type_2: 'STOP' },
     toQuery: toCoordQuery,
-    payload: locationsSchema,
+    read: readLocations,
     expected: EXPECTED_NEARBY,
     freshness: () => 'nearby',
   },
@@ -62,7 +62,7 @@ const KINDS = {
     endpoint: 'stop_finder',
     parameters: { ...RAPID_JSON, type_sf: 'any', TfNSWSF: 'true' },
     toQuery: toStopFinderQuery,
-    payload: locationsSchema,
+    read: readLocations,
     expected: EXPECTED_NAMES,
     freshness: () => 'search',
   },
@@ -70,7 +70,7 @@ const KINDS = {
     endpoint: 'trip',
     parameters: { ...RAPID_JSON, type_origin: 'any', type_destination: 'any', TfNSWTR: 'true' },
     toQuery: toTripQuery,
-    payload: tripSchema,
+    read: readTrip,
     expected: EXPECTED_TRIP,
     freshness: () => 'trips',
   },
@@ -80,7 +80,7 @@ interface QuestionKind {
   endpoint: string;
   parameters: EfaQuery;
   toQuery: (question: never) => EfaQuery;
-  payload: z.ZodType;
+  read: (answer: JsonObject) => object;
   expected: ExpectedAnswer;
   freshness: (question: never) => FreshnessClass;
 }
@@ -92,7 +92,7 @@ type Kind = keyof Kinds;
 export type Question = { [Name in Kind]: { kind: Name } & Parameters<Kinds[Name]['toQuery']>[0] }[Kind];
 
 /** What the authority answers to such a question. */
-export type PayloadOf<Asked extends Question> = z.output<Kinds[Asked['kind']]['payload']>;
+export type PayloadOf<Asked extends Question> = ReturnType<Kinds[Asked['kind']]['read']>;
 
 /** The request to send. */
 export function toRequest(question: Question): { endpoint: string; query: EfaQuery } {
@@ -106,8 +106,9 @@ export function isAnswerTo<Asked extends Question>(question: Asked, json: object
   return question.kind !== 'departureMonitor' || isBoardOf(question.stopId, payload as DepartureMonitorPayload);
 }
 
-export function payloadSchemaOf<Asked extends Question>({ kind }: Asked): z.ZodType<PayloadOf<Asked>> {
-  return KINDS[kind].payload as unknown as z.ZodType<PayloadOf<Asked>>;
+/** `json` is the answer as received; what is no object reads as an answer without anything. */
+export function readAnswer<Asked extends Question>({ kind }: Asked, json: unknown): PayloadOf<Asked> {
+  return KINDS[kind].read(readObject(json) ?? {}) as PayloadOf<Asked>;
 }
 
 export function freshnessClassOf(question: Question): FreshnessClass {

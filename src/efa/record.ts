@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import { ApiError } from '../errors.ts';
 import { nextTurn } from '../event-loop-turn.ts';
 
@@ -43,6 +42,9 @@ export function need<Value>(value: Value | null | undefined, reason: LeftOutReas
   return value;
 }
 
+/** Reads a record of the authority; undefined when it is not one. */
+type Read<Record> = (record: unknown) => Record | undefined;
+
 /** After so long other work gets its turn. */
 const SLICE_MS = 2;
 
@@ -52,7 +54,7 @@ const SLICE_MS = 2;
  */
 export async function mapRecords<Record, Ours>(
   records: readonly unknown[],
-  schema: z.ZodType<Record>,
+  read: Read<Record>,
   map: (record: Record) => Ours,
 ): Promise<{ kept: Ours[]; leftOut: LeftOutCounts }> {
   const kept: Ours[] = [];
@@ -60,7 +62,7 @@ export async function mapRecords<Record, Ours>(
   let turnEndsAt = performance.now() + SLICE_MS;
   for (const record of records) {
     try {
-      kept.push(map(readRecord(record, schema)));
+      kept.push(map(readRecord(record, read)));
     } catch (error) {
       const reason = error instanceof LeftOut ? error.reason : 'malformed';
       leftOut[reason] = (leftOut[reason] ?? 0) + 1;
@@ -85,11 +87,9 @@ export function unusableAnswer(cause: string): ApiError {
   });
 }
 
-/** Throws `LeftOut` when the record is not of the schema's shape. */
-export function readRecord<Record>(record: unknown, schema: z.ZodType<Record>): Record {
-  const read = schema.safeParse(record);
-  if (!read.success) throw new LeftOut('malformed', { cause: read.error });
-  return read.data;
+/** Throws `LeftOut` when the record cannot be read. */
+export function readRecord<Record>(record: unknown, read: Read<Record>): Record {
+  return need(read(record), 'malformed');
 }
 
 export function sumLeftOut(counts: readonly LeftOutCounts[]): LeftOutCounts {

@@ -1,4 +1,5 @@
-import type { StopEvent, Transportation, VehicleProperties } from './payload.ts';
+import type { Transportation, VehicleProperties } from './answer/run.ts';
+import type { StopEvent } from './payload.ts';
 
 /**
  * The identifier of one run of one vehicle on one day, by which live feeds name it too. An extra run has the vehicle

@@ -1,4 +1,5 @@
-import { type LocationsPayload, type StopPoint, stopPointSchema } from '../efa/payload.ts';
+import { readStopPoint, type StopPoint } from '../efa/answer/place.ts';
+import type { LocationsPayload } from '../efa/payload.ts';
 import { LeftOut, type LeftOutCounts, mapRecords, need } from '../efa/record.ts';
 import { findNameWithPlace, findPosition, listModes } from '../efa/stop-point.ts';
 import { sortModes } from '../transit/mode.ts';
@@ -16,7 +17,7 @@ export async function mapNearbyStops(
   payload: LocationsPayload,
   location: { lat: number; lng: number },
 ): Promise<{ stops: NearbyStop[]; leftOut: LeftOutCounts }> {
-  const { kept, leftOut } = await mapRecords(payload.locations, stopPointSchema, (point) =>
+  const { kept, leftOut } = await mapRecords(payload.locations, readStopPoint, (point) =>
     mapLocation(point, [location.lat, location.lng]),
   );
   const groups = Map.groupBy(kept.sort(compareStops), (stop) => stop.stop_id);

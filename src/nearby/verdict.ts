@@ -1,8 +1,11 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
+import { readObject } from '../efa/answer/field.ts';
+import { readStopPoint } from '../efa/answer/place.ts';
+import { readTransportation } from '../efa/answer/run.ts';
 import type { Ask } from '../efa/ask.ts';
 import { findKnownStop } from '../efa/known-stop.ts';
-import { type DepartureMonitorPayload, stopEventSchema, stopPointSchema } from '../efa/payload.ts';
+import type { DepartureMonitorPayload } from '../efa/payload.ts';
 import { findMode } from '../efa/product-class.ts';
 import { ApiError } from '../errors.ts';
 import { freshnessOf } from '../transit/freshness.ts';
@@ -103,13 +106,11 @@ export async function checkStop(ask: Ask, verdicts: Verdicts, stopId: string, no
   }
 }
 
-const vehicleSchema = z.compile(stopEventSchema.pick({ transportation: true }));
-
 /** Cancelled departures count too, because they show that the stop is in use. */
 function modesSeen({ stopEvents }: DepartureMonitorPayload): Mode[] {
   return sortModes(
     stopEvents.flatMap((event) => {
-      const { product } = vehicleSchema.safeParse(event).data?.transportation ?? {};
+      const { product } = readTransportation(readObject(event)?.transportation) ?? {};
       return findMode(product?.class ?? product?.iconId ?? 0) ?? [];
     }),
   );
@@ -117,5 +118,5 @@ function modesSeen({ stopEvents }: DepartureMonitorPayload): Mode[] {
 
 /** The stop that the authority answered for, which may be the station of the platform asked for. */
 function stopAnswered({ locations }: DepartureMonitorPayload): string | null {
-  return stopPointSchema.safeParse(locations[0]).data?.id ?? null;
+  return readStopPoint(locations[0])?.id ?? null;
 }

@@ -1,4 +1,5 @@
-import { type LocationsPayload, type StopPoint, stopPointSchema } from '../efa/payload.ts';
+import { readStopPoint, type StopPoint } from '../efa/answer/place.ts';
+import type { LocationsPayload } from '../efa/payload.ts';
 import { LeftOut, type LeftOutCounts, mapRecords, need } from '../efa/record.ts';
 import { findLocality, findPosition, findStopName } from '../efa/stop-point.ts';
 import type { SearchResult } from './search-result.ts';
@@ -15,7 +16,7 @@ interface RankedResult {
 export async function mapSearchResults(
   payload: LocationsPayload,
 ): Promise<{ results: SearchResult[]; leftOut: LeftOutCounts }> {
-  const { kept, leftOut } = await mapRecords(payload.locations, stopPointSchema, mapLocation);
+  const { kept, leftOut } = await mapRecords(payload.locations, readStopPoint, mapLocation);
   const ranked = kept.sort(compareResults).map(({ result }) => result);
   const byId = new Map<string, SearchResult>();
   for (const result of ranked) if (!byId.has(result.stop_id)) byId.set(result.stop_id, result);

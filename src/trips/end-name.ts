@@ -1,5 +1,5 @@
+import { readStopPoint } from '../efa/answer/place.ts';
 import type { Ask } from '../efa/ask.ts';
-import { stopPointSchema } from '../efa/payload.ts';
 import { findStopName, listIds } from '../efa/stop-point.ts';
 import { ApiError } from '../errors.ts';
 import type { Journey } from './journey.ts';
@@ -60,7 +60,7 @@ async function findStationName(ask: Ask, stopId: string): Promise<string | null>
   const signal = AbortSignal.timeout(PATIENCE_MS);
   try {
     const { payload } = await ask({ kind: 'stopFinder', text: stopId }, { priority: 'background', signal });
-    const places = payload.locations.flatMap((place) => stopPointSchema.safeParse(place).data ?? []);
+    const places = payload.locations.flatMap((place) => readStopPoint(place) ?? []);
     const stop = places.find((place) => place.type === 'stop' && listIds(place).includes(stopId));
     return stop ? findStopName(stop) : null;
   } catch (error) {

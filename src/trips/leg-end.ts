@@ -1,4 +1,5 @@
-import type { EfaLeg, TimedStopPoint } from '../efa/payload.ts';
+import type { TimedStopPoint } from '../efa/answer/place.ts';
+import type { EfaLeg } from '../efa/payload.ts';
 import { findTime, type PlannedAndRealtime } from '../efa/realtime.ts';
 import { need } from '../efa/record.ts';
 import {

@@ -1,5 +1,5 @@
 import { mapAlerts } from '../efa/alerts.ts';
-import { type EfaLeg, efaLegSchema } from '../efa/payload.ts';
+import { type EfaLeg, readLeg } from '../efa/payload.ts';
 import { findMode, isWalkClass } from '../efa/product-class.ts';
 import { bestKnown, findTime, isCancelled } from '../efa/realtime.ts';
 import { need, readRecord } from '../efa/record.ts';
@@ -41,7 +41,7 @@ export interface Leg {
 
 /** Throws `LeftOut`; the whole journey is left out then, because without one of its legs it would be wrong. */
 export function mapLeg(record: unknown, findElsewhere: FindElsewhere): Leg {
-  const leg = readRecord(record, efaLegSchema);
+  const leg = readRecord(record, readLeg);
   const { product } = leg.transportation;
   const productClass = need(product?.class ?? product?.iconId, 'malformed');
   if (isWalkClass(productClass)) return mapWalk(leg, findElsewhere);
@@ -50,7 +50,7 @@ export function mapLeg(record: unknown, findElsewhere: FindElsewhere): Leg {
 
 /** Whether the record is a ride that is cancelled; it may lack what `mapLeg` needs. */
 export function isCancelledRide(record: unknown): boolean {
-  const leg = efaLegSchema.safeParse(record).data;
+  const leg = readLeg(record);
   return leg !== undefined && isOff(leg);
 }
 

@@ -1,4 +1,4 @@
-import { efaJourneySchema, type TripPayload } from '../efa/payload.ts';
+import { readJourney, type TripPayload } from '../efa/payload.ts';
 import { LeftOut, type LeftOutCounts, mapRecords, sumLeftOut, unusableAnswer } from '../efa/record.ts';
 import { findUnknownStopMessage, saysDateInvalid, saysSamePlace } from '../efa/system-message.ts';
 import { beyondTimetable, noJourneys, unknownPosition, unknownStop } from '../error-messages.ts';
@@ -33,7 +33,7 @@ export async function mapJourneys(
   asked: Asked,
 ): Promise<{ journeys: Journey[]; leftOut: LeftOutCounts }> {
   const findElsewhere = createPositions(payload.journeys);
-  const { kept, leftOut } = await mapRecords(payload.journeys, efaJourneySchema, ({ legs }) =>
+  const { kept, leftOut } = await mapRecords(payload.journeys, readJourney, ({ legs }) =>
     mapJourney(legs, findElsewhere),
   );
   const shown = asked.cancelled === 'include' ? kept : kept.filter((journey) => !isCancelled(journey));

@@ -1,9 +1,8 @@
-import { z } from 'zod';
-import { efaJourneySchema, efaLegSchema } from '../efa/payload.ts';
+import { readObject } from '../efa/answer/field.ts';
+import { readStopPoint } from '../efa/answer/place.ts';
+import { readJourney } from '../efa/payload.ts';
 import { findOwnPosition } from '../efa/stop-point.ts';
 import type { Position } from '../transit/stop.ts';
-
-const endsSchema = z.compile(efaLegSchema.pick({ origin: true, destination: true }));
 
 /**
  * Where the points of an answer are: a leg sometimes lacks the position of a point that another journey has. The answer
@@ -18,12 +17,13 @@ export function createPositions(journeys: readonly unknown[]): (stopId: string) 
 }
 
 function readPositions(journeys: readonly unknown[]): ReadonlyMap<string, Position> {
-  const legs = journeys.flatMap((journey) => efaJourneySchema.safeParse(journey).data?.legs ?? []);
-  const ends = legs.flatMap((leg) => Object.values(endsSchema.safeParse(leg).data ?? {}));
+  const legs = journeys.flatMap((journey) => readJourney(journey)?.legs ?? []);
+  const ends = legs.map(readObject).flatMap((leg) => [leg?.origin, leg?.destination]);
   return new Map(
-    ends.flatMap((point): [string, Position][] => {
-      const position = findOwnPosition(point);
-      return point.id && position ? [[point.id, position]] : [];
+    ends.flatMap((end): [string, Position][] => {
+      const point = readStopPoint(end);
+      const position = point && findOwnPosition(point);
+      return point?.id && position ? [[point.id, position]] : [];
     }),
   );
 }

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { pipeThrough } from '../compression.ts';
 import { readJson } from '../efa/answer/json-reader.ts';
 import type { ReceivedAnswer } from '../efa/ask.ts';
-import { payloadSchemaOf, type Question } from '../efa/question.ts';
+import { type Question, readAnswer } from '../efa/question.ts';
 import { nextTurn } from '../event-loop-turn.ts';
 import { type FreshnessWindow, staleUntil } from './freshness-window.ts';
 import type { SharedStore } from './shared-store.ts';
@@ -76,7 +76,7 @@ async function pack(json: Buffer): Promise<Buffer> {
 export async function unpack(question: Question, { packed }: KeptAnswer): Promise<unknown> {
   const json =
     packed.length > LARGE_PACKED_BYTES ? await pipeThrough(createZstdDecompress(), packed) : zstdDecompressSync(packed);
-  return payloadSchemaOf(question).parse(await readJson(json));
+  return readAnswer(question, await readJson(json));
 }
 
 /** Eight bytes for the moment of retrieval, then the packed answer. */

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { mapAlerts } from '#src/efa/alerts.ts';
-import { stopEventSchema } from '#src/efa/payload.ts';
+import { readList } from '#src/efa/answer/field.ts';
+import { readInfo } from '#src/efa/answer/notice.ts';
 
-const alertsOf = (...infos: unknown[]) => mapAlerts(stopEventSchema.parse({ transportation: {}, infos }).infos);
+const alertsOf = (...infos: unknown[]) => mapAlerts(readList(infos, readInfo));
 const alertOf = (subtitle: string, content: string) => alertsOf({ priority: 'normal', subtitle, content });
 
 describe('alerts are plain text', () => {

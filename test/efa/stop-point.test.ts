@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { stopPointSchema } from '#src/efa/payload.ts';
+import { readStopPoint, type StopPoint } from '#src/efa/answer/place.ts';
 import {
   findId,
   findLocality,
@@ -11,7 +11,7 @@ import {
 } from '#src/efa/stop-point.ts';
 import type { Mode } from '#src/transit/mode.ts';
 
-const point = (record: object) => stopPointSchema.parse(record);
+const point = (record: object) => readStopPoint(record) as StopPoint;
 const suburb = (name: string) => ({ type: 'locality', name });
 
 describe('the platform label', () => {

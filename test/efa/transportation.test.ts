@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { stopEventSchema } from '#src/efa/payload.ts';
+import { readTransportation, type Transportation } from '#src/efa/answer/run.ts';
 import { findHeadsign, findLineName, findRouteName } from '#src/efa/transportation.ts';
 
 it.each([
@@ -44,7 +44,7 @@ it.each([
   ['a line with numbers for names', 504, 504, 'Sydney Buses Network 504', '504', 'Sydney Buses Network 504'],
   ['a line without a name', undefined, undefined, undefined, null, null],
 ])('route and line name of %s', (_what, disassembledName, number, name, route, lineName) => {
-  const { transportation } = stopEventSchema.parse({ transportation: { disassembledName, number, name } });
+  const transportation = readTransportation({ disassembledName, number, name }) as Transportation;
   expect(findRouteName(transportation)).toBe(route);
   expect(findLineName(transportation)).toBe(lineName);
 });
@@ -72,7 +72,7 @@ describe('the headsign', () => {
     ['', [], null],
     [undefined, ['EXTRA_TRIP'], null],
   ])('%j of a run that is %j reads %j', (name, statuses, headsign) => {
-    const { transportation } = stopEventSchema.parse({ transportation: { destination: { name } } });
+    const transportation = readTransportation({ destination: { name } }) as Transportation;
     expect(findHeadsign(transportation, statuses)).toBe(headsign);
   });
 });

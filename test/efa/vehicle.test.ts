@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { stopEventSchema } from '#src/efa/payload.ts';
+import { readStopEvent, type StopEvent } from '#src/efa/payload.ts';
 import { findRunId, isWheelchairAccessible } from '#src/efa/vehicle.ts';
 
 const eventOf = (properties: object, run: object = {}) =>
-  stopEventSchema.parse({ properties, transportation: { properties: run } });
+  readStopEvent({ properties, transportation: { properties: run } }) as StopEvent;
 const runIdOf = (properties: object, run: object = {}) => {
   const event = eventOf(properties, run);
   return findRunId(event.properties, event.transportation.properties);

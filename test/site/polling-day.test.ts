@@ -5,7 +5,7 @@ import { PLANS } from '#src/access/plan.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import type { Departures } from '#src/departures/departure.ts';
 import type { Ask } from '#src/efa/ask.ts';
-import { departureMonitorSchema } from '#src/efa/payload.ts';
+import { readDepartureMonitor } from '#src/efa/payload.ts';
 import type { DepartureMonitorQuestion } from '#src/efa/request.ts';
 import { buildTestApp, type TestApp } from '../support/app.ts';
 import { departureMonitorFor } from '../support/departure-monitor.ts';
@@ -53,7 +53,7 @@ async function departuresSoon({ stopId }: DepartureMonitorQuestion) {
   const now = app.clock.now;
   const planned = Array.from({ length: 12 }, (_, index) => new Date(now.getTime() + index * 180_000).toISOString());
   const answer = departureMonitorFor(`?name_dm=${stopId}`, ...planned);
-  return { payload: departureMonitorSchema.parse(JSON.parse(answer)), retrievedAt: now };
+  return { payload: readDepartureMonitor(JSON.parse(answer)), retrievedAt: now };
 }
 
 let loaded = 0;

@@ -4,7 +4,7 @@ import type { AccountStore } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { departuresResponse } from '#src/departures/departure.ts';
 import type { Ask } from '#src/efa/ask.ts';
-import { departureMonitorSchema } from '#src/efa/payload.ts';
+import { readDepartureMonitor } from '#src/efa/payload.ts';
 import { ApiError } from '#src/errors.ts';
 import { countRequests, issueTestKey } from '#test/support/access.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
@@ -38,7 +38,7 @@ const ask = (async ({ stopId }: { stopId: string }) => {
   if (leaves instanceof ApiError) throw leaves;
   const retrievedAt = Date.parse(NOW);
   const times = { retrievedAt, freshUntil: retrievedAt + freshMs, staleUntil: retrievedAt + freshMs };
-  const payload = departureMonitorSchema.parse(departureMonitor(...leaves));
+  const payload = readDepartureMonitor(departureMonitor(...leaves));
   return { payload, retrievedAt: new Date(NOW), freshness: { ...times, source: 'upstream', shortage: null } };
 }) as unknown as Ask;
 

@@ -1,5 +1,5 @@
 import type { Ask } from '#src/efa/ask.ts';
-import { type DepartureMonitorPayload, departureMonitorSchema } from '#src/efa/payload.ts';
+import { type DepartureMonitorPayload, readDepartureMonitor } from '#src/efa/payload.ts';
 import type { DepartureMonitorQuestion } from '#src/efa/request.ts';
 
 /** A departure of upstream; `minute` counts from `FIRST_MINUTE`, the trip number tells departures apart. */
@@ -20,7 +20,7 @@ export function planned(minute: number): string {
 
 /** An answer of the departure monitor; without events it is that of a known stop with nothing leaving. */
 export function toPayload(events: readonly MadeUpEvent[], stopId = '200070'): DepartureMonitorPayload {
-  return departureMonitorSchema.parse({
+  return readDepartureMonitor({
     version: '10.6.21.17',
     locations: [{ id: stopId, name: 'Town Hall Station, Sydney', type: 'stop', isBest: true }],
     stopEvents: events.map(({ minute, trip, productClass = 5, route = '504', headsign = 'Chiswick', ...flags }) => ({

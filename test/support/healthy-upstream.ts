@@ -1,5 +1,5 @@
 import type { Ask } from '#src/efa/ask.ts';
-import { type PayloadOf, payloadSchemaOf, type Question } from '#src/efa/question.ts';
+import { type PayloadOf, type Question, readAnswer } from '#src/efa/question.ts';
 import { coordAnswer, departureMonitorAnswer, NOW, stopFinderAnswer, tripAnswer } from '#test/contract/payloads.ts';
 import { buildTestApp, type TestApp } from './app.ts';
 
@@ -12,7 +12,7 @@ const ANSWERS: Record<Question['kind'], unknown> = {
 
 /** An authority without a network that always answers well. */
 const healthyUpstream: Ask = async <Asked extends Question>(question: Asked) => {
-  const payload: PayloadOf<Asked> = payloadSchemaOf(question).parse(ANSWERS[question.kind]);
+  const payload: PayloadOf<Asked> = readAnswer(question, ANSWERS[question.kind]);
   return { payload, retrievedAt: new Date(NOW) };
 };
 

@@ -1,5 +1,5 @@
 import type { ReceivedAnswer } from '#src/efa/ask.ts';
-import { type PayloadOf, payloadSchemaOf, type Question } from '#src/efa/question.ts';
+import { type PayloadOf, type Question, readAnswer } from '#src/efa/question.ts';
 
 /** An answer as the client hands it over, without a network. */
 export function receivedAnswer<Asked extends Question>(
@@ -7,5 +7,5 @@ export function receivedAnswer<Asked extends Question>(
   answer: object,
   retrievedAt: Date,
 ): ReceivedAnswer<PayloadOf<Asked>> {
-  return { payload: payloadSchemaOf(question).parse(answer), json: Buffer.from(JSON.stringify(answer)), retrievedAt };
+  return { payload: readAnswer(question, answer), json: Buffer.from(JSON.stringify(answer)), retrievedAt };
 }

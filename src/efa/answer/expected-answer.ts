@@ -1,5 +1,6 @@
 import { isBoardOfAnotherStop } from '../known-stop.ts';
-import { type DepartureMonitorPayload, stopPointSchema } from '../payload.ts';
+import type { DepartureMonitorPayload } from '../payload.ts';
+import { readStopPoint } from './place.ts';
 
 /** What an answer to one kind of question has to hold. */
 export interface ExpectedAnswer {
@@ -79,7 +80,7 @@ export function isExpected(expected: ExpectedAnswer, json: object, payload: AnyP
 export function isBoardOf(stopId: string, payload: DepartureMonitorPayload): boolean {
   const { systemMessages, locations, stopEvents } = payload;
   const isListOfNames = systemMessages.some(({ code = 0 }) => MATCH_MESSAGES.includes(code));
-  const hasBestMatch = locations.some((location) => stopPointSchema.safeParse(location).data?.isBest);
+  const hasBestMatch = locations.some((location) => readStopPoint(location)?.isBest);
   const isSearch = stopEvents.length === 0 && isListOfNames && hasBestMatch;
   return !isSearch && !isBoardOfAnotherStop(payload, stopId);
 }

@@ -1,13 +1,14 @@
-import { z } from 'zod';
-
 /*
- * How the fields of the authority's records are read. A decorating field that is missing or has another type reads as
- * undefined. A busy answer has thousands of them: each is read by one function in place of a chain of schemas.
+ * How the fields of the authority's records are read. What is missing or has another type reads as undefined. A busy answer
+ * has thousands of fields: each is read by one function call that leaves nothing behind.
  */
 
+/** An object of an answer, unread. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
 /**
- * Elements beyond it are not looked at, so that one answer cannot keep the process busy. The longest real decorating list
- * had 6.
+ * Elements beyond it are not looked at, so that one answer cannot keep the process busy. The longest real list within a
+ * record had 6.
  */
 export const MAX_ELEMENTS = 20;
 
@@ -22,54 +23,47 @@ const FLAGS: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 /** Identifiers and names sometimes come as unquoted numbers. */
-export const text = z
-  .transform((value): string | undefined => {
-    if (typeof value === 'string') return value;
-    return Number.isFinite(value) ? String(value) : undefined;
-  })
-  .optional();
-
-export const number = z
-  .transform((value): number | undefined => {
-    const read = typeof value === 'string' && NUMERAL.test(value) ? Number(value) : value;
-    return typeof read === 'number' && Math.abs(read) <= MOST ? read : undefined;
-  })
-  .optional();
-
-export const flag = z
-  .transform((value): boolean | undefined => {
-    if (typeof value === 'string') return FLAGS.get(value.toLowerCase());
-    return typeof value === 'boolean' ? value : undefined;
-  })
-  .optional();
-
-/** Lists and objects that decorate a record. */
-export function decorating<Schema extends z.ZodType>(schema: Schema) {
-  return schema.optional().catch(undefined);
+export function readText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  return Number.isFinite(value) ? String(value) : undefined;
 }
 
-/**
- * The first elements of a list, unread. The only element is sometimes given bare; null and a missing key are the empty
- * list.
- */
-export function firstOf(max: number) {
-  return z.transform((value) => firstElements(value, max));
+export function readNumber(value: unknown): number | undefined {
+  const read = typeof value === 'string' && NUMERAL.test(value) ? Number(value) : value;
+  return typeof read === 'number' && Math.abs(read) <= MOST ? read : undefined;
 }
 
-/** A decorating list; its elements that cannot be read are dropped. */
-export function listOf<Item extends z.ZodType>(item: Item) {
-  const compiled = z.compile(item);
-  return z.transform((value) => {
-    const items: z.output<Item>[] = [];
-    for (const element of firstElements(value, MAX_ELEMENTS)) {
-      const read = compiled.safeParse(element);
-      if (read.success) items.push(read.data);
-    }
-    return items;
-  });
+export function readFlag(value: unknown): boolean | undefined {
+  if (typeof value === 'string') return FLAGS.get(value.toLowerCase());
+  return typeof value === 'boolean' ? value : undefined;
 }
 
-function firstElements(value: unknown, max: number): unknown[] {
+export function readObject(value: unknown): JsonObject | undefined {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject ? (value as JsonObject) : undefined;
+}
+
+/** The first elements of a list; those that cannot be read are dropped. */
+export function readList<Item>(value: unknown, read: (element: unknown) => Item | undefined): Item[] {
+  const items: Item[] = [];
+  for (const element of firstElements(value, MAX_ELEMENTS)) {
+    const item = read(element);
+    if (item !== undefined) items.push(item);
+  }
+  return items;
+}
+
+/** For lists of codes and names, in which an element of another type means something else. */
+export function readStrings(value: unknown): string[] {
+  return readList(value, (element) => (typeof element === 'string' ? element : undefined));
+}
+
+export function readNumbers(value: unknown): number[] {
+  return readList(value, (element) => (typeof element === 'number' ? element : undefined));
+}
+
+/** Unread. The only element is sometimes given bare; null and a missing key are the empty list. */
+export function firstElements(value: unknown, max = Number.POSITIVE_INFINITY): readonly unknown[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) return [value];
   return value.length > max ? value.slice(0, max) : value;
