@@ -4,6 +4,7 @@ import { isEveryday, type LeftOutCounts } from '../efa/record.ts';
 import { upstreamTimeout } from '../error-messages.ts';
 import { type LiveBoards, noLiveBoards } from '../live/boards/live-boards.ts';
 import type { FindContext, Finding, Operation } from '../operation.ts';
+import { startTimeLimit } from '../time-limit.ts';
 import { createConcurrencyLimit } from './concurrency-limit.ts';
 import { createFinishedAnswers, type FinishedAnswer, type FinishedAnswers } from './finished-answer.ts';
 
@@ -80,7 +81,8 @@ export function createAnswers(options: {
   async function findAndKeep(operation: Operation, query: Query, key: string, asker: Asker) {
     // More questions at once would be refused, because they would be beyond what an account may have waiting.
     const limited = createConcurrencyLimit(MOST_WAITING[asker.priority]);
-    const deadline = AbortSignal.timeout(deadlineMs);
+    const limit = startTimeLimit(deadlineMs);
+    const deadline = limit.signal;
     const context: FindContext = {
       ask: askFor(asker, deadline),
       liveBoards,
@@ -93,7 +95,7 @@ export function createAnswers(options: {
         return until(deadline, found);
       },
     };
-    const { leftOut, ...finding } = await operation.find(query, context);
+    const { leftOut, ...finding } = await operation.find(query, context).finally(limit.clear);
     if (leftOut) reportLeftOut(operation.path, leftOut);
     return finished.keep(key, asker.priority, finding);
   }

@@ -4,6 +4,7 @@ import { type Dispatcher, Pool } from 'undici';
 import { pipeThrough } from '../compression.ts';
 import { ApiError } from '../errors.ts';
 import { nextTurn } from '../event-loop-turn.ts';
+import { startTimeLimit } from '../time-limit.ts';
 import { ANSWER_LIMITS, LimitError } from './answer/json-outline.ts';
 import { readJson } from './answer/json-reader.ts';
 import type { AskAuthority, AskOptions, ReceivedAnswer } from './ask.ts';
@@ -33,6 +34,7 @@ export function createEfaClient(options: { url: string; apiKey: string; timeoutM
     { signal }: AskOptions = {},
   ): Promise<ReceivedAnswer<PayloadOf<Asked>>> {
     const { endpoint, query } = toRequest(question);
+    const limit = startTimeLimit(timeoutMs, signal);
     try {
       const answer = await pool.request({
         method: 'GET',
@@ -42,7 +44,7 @@ export function createEfaClient(options: { url: string; apiKey: string; timeoutM
           'accept-encoding': 'gzip, br',
           ...(apiKey && { authorization: `apikey ${apiKey}` }),
         },
-        signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]),
+        signal: limit.signal,
       });
       if (answer.statusCode !== 200) {
         // When the body cannot be read, the status has to do.
@@ -55,6 +57,8 @@ export function createEfaClient(options: { url: string; apiKey: string; timeoutM
       return { payload: await readPayload(json, question, apiKey), json, retrievedAt: now() };
     } catch (error) {
       throw error instanceof ApiError ? error : toUpstreamError(error, timeoutMs);
+    } finally {
+      limit.clear();
     }
   }
 

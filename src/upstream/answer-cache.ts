@@ -11,7 +11,9 @@ import type { SharedStore } from './shared-store.ts';
 /** A kept answer: what was received, compressed to about a tenth of its JSON and a fiftieth of its object in memory. */
 export interface KeptAnswer {
   retrievedAt: number;
-  packed: Buffer;
+  bytes: Buffer;
+  /** False for a moment only, after the answer has arrived. */
+  isPacked: boolean;
 }
 
 export interface AnswerCache {
@@ -19,6 +21,7 @@ export interface AnswerCache {
   find(key: string, window: FreshnessWindow): KeptAnswer | null;
   /** The newest answer that any instance keeps. */
   load(key: string, window: FreshnessWindow): Promise<KeptAnswer | null>;
+  /** The process finds the answer at once; when the promise is fulfilled, it has been given to the shared store too. */
   keep(key: string, window: FreshnessWindow, answer: ReceivedAnswer<unknown>): Promise<void>;
   size(): { entries: number; bytes: number };
 }
@@ -36,7 +39,8 @@ export function createAnswerCache(options: { maxBytes: number; now: () => number
   const { now, store } = options;
   const kept = new LRUCache<string, KeptAnswer>({
     maxSize: options.maxBytes,
-    sizeCalculation: ({ packed }, key) => packed.length + 2 * key.length + OVERHEAD_BYTES,
+    // Nothing has to go for an answer that will soon be a tenth of its size.
+    sizeCalculation: ({ bytes, isPacked }, key) => (isPacked ? bytes.length : 0) + 2 * key.length + OVERHEAD_BYTES,
   });
 
   function find(key: string, window: FreshnessWindow): KeptAnswer | null {
@@ -56,39 +60,43 @@ export function createAnswerCache(options: { maxBytes: number; now: () => number
       return find(key, window);
     },
     async keep(key, window, { json, retrievedAt }) {
-      const entry = { retrievedAt: retrievedAt.getTime(), packed: await pack(json) };
-      kept.set(key, entry);
-      store.set(`answer:${key}`, write(entry), Math.ceil(staleUntil(entry.retrievedAt, window) - now()));
+      const received: KeptAnswer = { retrievedAt: retrievedAt.getTime(), bytes: json, isPacked: false };
+      kept.set(key, received);
+      const packed: KeptAnswer = { ...received, bytes: await pack(json), isPacked: true };
+      if (kept.peek(key) === received) kept.set(key, packed);
+      store.set(`answer:${key}`, write(packed), Math.ceil(staleUntil(packed.retrievedAt, window) - now()));
     },
     size: () => ({ entries: kept.size, bytes: kept.calculatedSize }),
   };
 }
 
 async function pack(json: Buffer): Promise<Buffer> {
-  if (json.length <= LARGE_BYTES) return exactBytes(zstdCompressSync(json));
-  const packed = await pipeThrough(createZstdCompress(), json);
-  // The answer is still to be mapped.
+  if (json.length > LARGE_BYTES) return pipeThrough(createZstdCompress(), json);
+  // The answer is mapped and sent before it is packed.
   await nextTurn();
-  return packed;
+  return exactBytes(zstdCompressSync(json));
 }
 
 /** What the client read of the answer to the question. */
-export async function unpack(question: Question, { packed }: KeptAnswer): Promise<unknown> {
-  const json =
-    packed.length > LARGE_PACKED_BYTES ? await pipeThrough(createZstdDecompress(), packed) : zstdDecompressSync(packed);
+export async function unpack(question: Question, { bytes, isPacked }: KeptAnswer): Promise<unknown> {
+  const json = isPacked ? await decompress(bytes) : bytes;
   return readAnswer(question, await readJson(json));
 }
 
+async function decompress(packed: Buffer): Promise<Buffer> {
+  return packed.length > LARGE_PACKED_BYTES ? pipeThrough(createZstdDecompress(), packed) : zstdDecompressSync(packed);
+}
+
 /** Eight bytes for the moment of retrieval, then the packed answer. */
-function write({ retrievedAt, packed }: KeptAnswer): Buffer {
+function write({ retrievedAt, bytes }: KeptAnswer): Buffer {
   const moment = Buffer.alloc(MOMENT_BYTES);
   moment.writeDoubleBE(retrievedAt);
-  return Buffer.concat([moment, packed]);
+  return Buffer.concat([moment, bytes]);
 }
 
 function read(written: Buffer | null): KeptAnswer | null {
   if (!written || written.length <= MOMENT_BYTES) return null;
-  return { retrievedAt: written.readDoubleBE(), packed: exactBytes(written.subarray(MOMENT_BYTES)) };
+  return { retrievedAt: written.readDoubleBE(), bytes: exactBytes(written.subarray(MOMENT_BYTES)), isPacked: true };
 }
 
 /** A copy with memory of its own. Decoders and sockets return small views of large buffers and so keep those alive. */

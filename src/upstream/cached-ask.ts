@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Ask, AskOptions, CallPurpose, EfaAnswer, ReceivedAnswer } from '../efa/ask.ts';
+import type { Ask, AskOptions, CallPurpose, EfaAnswer } from '../efa/ask.ts';
 import type { Deadlines } from '../efa/deadlines.ts';
 import { freshnessClassOf, type PayloadOf, type Question, questionKey } from '../efa/question.ts';
 import { ApiError } from '../errors.ts';
@@ -117,9 +117,12 @@ export function createCachedAsk(layers: {
           return shared && isFresh(shared, window) ? fromCache(question, shared, window, null) : null;
         },
         work: async () => {
-          const keep = (arrived: ReceivedAnswer<unknown>) => cache.keep(key, window, arrived);
-          const { payload, retrievedAt } = await call(question, ticket, keep);
-          return { payload, retrievedAt, freshness: freshnessOf(retrievedAt.getTime(), window, 'upstream', null) };
+          let shared = Promise.resolve();
+          const { payload, retrievedAt } = await call(question, ticket, (arrived) => {
+            shared = cache.keep(key, window, arrived);
+          });
+          const freshness = freshnessOf(retrievedAt.getTime(), window, 'upstream', null);
+          return { result: { payload, retrievedAt, freshness }, shared };
         },
       });
     } catch (error) {

@@ -29,7 +29,7 @@ export interface CallCounts {
 }
 
 /** Is given every answer, also one that arrives after all requests have given up. */
-type Keep = (answer: ReceivedAnswer<unknown>) => Promise<void>;
+type Keep = (answer: ReceivedAnswer<unknown>) => void;
 
 export type GuardedCall = (question: Question, ticket: Ticket, keep: Keep) => Promise<ReceivedAnswer<unknown>>;
 
@@ -91,7 +91,7 @@ export function createGuardedCall(options: {
       const answer = await (asks[key] as AskAuthority)(question, { priority, purpose, signal: timeout.signal });
       permit.succeeded();
       budget.noteSuccess(key, startedAt);
-      await keep(answer);
+      keep(answer);
       return answer;
     } catch (error) {
       report(error, key, permit);

@@ -16,7 +16,16 @@ const FAILURE_NOTE = 'failed:';
 /** Single flight across instances: equal questions of all instances share one call. */
 export interface InstanceFlight {
   /** One instance at a time does `work`; the others wait and `look` for its result. */
-  alone<Result>(key: string, task: { look(): Promise<Result | null>; work(): Promise<Result> }): Promise<Result>;
+  alone<Result>(
+    key: string,
+    task: { look(): Promise<Result | null>; work(): Promise<Finished<Result>> },
+  ): Promise<Result>;
+}
+
+interface Finished<Result> {
+  result: Result;
+  /** Fulfilled when the other instances can find the result. */
+  shared: Promise<void>;
 }
 
 export function createInstanceFlight({ store, clock }: { store: SharedStore; clock: Clock }): InstanceFlight {
@@ -25,23 +34,27 @@ export function createInstanceFlight({ store, clock }: { store: SharedStore; clo
       const lockKey = `lock:${key}`;
       const token = randomUUID();
       for (;;) {
-        const brought = await look();
+        // Redis takes the commands in their order: an answer that was given to it before the lock was free is found.
+        const [isOurs, brought] = await Promise.all([store.lock(lockKey, token, LOCK_TTL_MS), look()]);
+        if (isOurs && brought === null) return hold(lockKey, token, work);
+        if (isOurs) store.unlock(lockKey, token);
         if (brought !== null) return brought;
-        if (await store.lock(lockKey, token, LOCK_TTL_MS)) break;
         const failure = readFailure(await store.get(lockKey));
         if (failure) throw failure;
         await sleep(clock, LOOK_EVERY_MS);
       }
-      return hold(lockKey, token, work);
     },
   };
 
-  async function hold<Result>(lockKey: string, token: string, work: () => Promise<Result>): Promise<Result> {
+  async function hold<Result>(lockKey: string, token: string, work: () => Promise<Finished<Result>>): Promise<Result> {
     const release = keepAlive(lockKey, token);
     try {
-      const result = await work();
-      release();
-      store.unlock(lockKey, token);
+      const { result, shared } = await work();
+      const free = () => {
+        release();
+        store.unlock(lockKey, token);
+      };
+      shared.then(free, free);
       return result;
     } catch (error) {
       release();

@@ -23,6 +23,10 @@ export class LimitError extends Error {
   override readonly name = 'LimitError';
 }
 
+export function tooManyRecords(): LimitError {
+  return new LimitError('the answer has too many records');
+}
+
 /** A part of the text: its first byte, and the byte behind it. */
 export interface Span {
   start: number;
@@ -111,7 +115,7 @@ function endRecord(outline: Outline, at: number): void {
   outline.list.records.push({ start: outline.recordStart, end: at });
   outline.recordStart = at + 1;
   outline.records++;
-  if (outline.records > ANSWER_LIMITS.records) throw new LimitError('the answer has too many records');
+  if (outline.records > ANSWER_LIMITS.records) throw tooManyRecords();
 }
 
 /** The place of the closing quotation mark. */

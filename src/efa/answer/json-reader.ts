@@ -1,5 +1,5 @@
 import { nextTurn } from '../../event-loop-turn.ts';
-import { ANSWER_LIMITS, LimitError, type ListSpan, outlineJson, type Span } from './json-outline.ts';
+import { ANSWER_LIMITS, LimitError, type ListSpan, outlineJson, type Span, tooManyRecords } from './json-outline.ts';
 
 /** A larger answer is read record by record. */
 const WHOLE_BYTES = 256_000;
@@ -12,8 +12,8 @@ const SLICE_BYTES = 128_000;
  */
 export async function readJson(received: Buffer): Promise<unknown> {
   const bytes = withoutByteOrderMark(received);
+  if (bytes.length <= WHOLE_BYTES) return readWhole(bytes);
   const lists = await outlineJson(bytes);
-  if (bytes.length <= WHOLE_BYTES) return JSON.parse(textOf(bytes, { start: 0, end: bytes.length }));
   await nextTurn();
   const frame = JSON.parse(frameOf(bytes, lists));
   if (typeof frame !== 'object' || frame === null) return frame;
@@ -22,6 +22,17 @@ export async function readJson(received: Buffer): Promise<unknown> {
     if (Array.isArray(value)) frame[key] = values[value[0]];
   }
   return frame;
+}
+
+/**
+ * So much text cannot hold too many values, and `JSON.parse` reads lists at any depth. Only records are many already where
+ * each of them is small.
+ */
+function readWhole(bytes: Buffer): unknown {
+  const value: unknown = JSON.parse(textOf(bytes, { start: 0, end: bytes.length }));
+  const lists = typeof value === 'object' && value !== null ? Object.values(value).filter(Array.isArray) : [];
+  if (lists.reduce((sum, list) => sum + list.length, 0) > ANSWER_LIMITS.records) throw tooManyRecords();
+  return value;
 }
 
 /** The text without its records: each list holds its own number instead. */

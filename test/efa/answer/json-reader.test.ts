@@ -85,15 +85,18 @@ describe('an answer that is read in slices', PATIENCE, () => {
   });
 });
 
-describe('an answer is refused before anything is built of it', () => {
+describe('an answer is refused', () => {
   const { depth, values, records } = ANSWER_LIMITS;
-  const nested = (times: number) => `{"journeys":${'['.repeat(times)}${']'.repeat(times)}}`;
+  const large = `"large":["${LARGE}"]`;
+  const nested = (times: number) => `{${large},"journeys":${'['.repeat(times)}${']'.repeat(times)}}`;
   const list = (length: number) => `{"journeys":[${Array(length).fill('{}').join()}]}`;
   const inner = (length: number) => `{"journeys":[{"legs":[${Array(length).fill('0').join()}]}]}`;
+  const largeList = (length: number) => `{${large},${list(length).slice(1)}`;
 
   it.each([
-    ['lists are nested too deeply', nested(depth), 'nested'],
-    ['there are too many records', list(records + 1), 'records'],
+    ['lists of a large one are nested too deeply', nested(depth), 'nested'],
+    ['there are too many records in a small one', list(records + 1), 'records'],
+    ['there are too many records in a large one', largeList(records), 'records'],
     ['there are too many values', inner(values), 'values'],
     ['most of it is not in lists', `{"version":"${LARGE}"}`, 'another shape'],
   ])('when %s', async (_name, answer, reason) => {
@@ -101,7 +104,9 @@ describe('an answer is refused before anything is built of it', () => {
   });
 
   it('and is read when it just keeps to the limits', async () => {
-    for (const answer of [nested(depth - 1), list(records)]) expect(await read(answer)).toEqual(JSON.parse(answer));
+    for (const answer of [nested(depth - 1), list(records), largeList(records - 1)]) {
+      expect(await read(answer)).toEqual(JSON.parse(answer));
+    }
   });
 });
 
@@ -112,4 +117,9 @@ describe('a small answer', () => {
       expect(await outcomeOf(read(answer))).toBe(await outcomeOf(parse(answer.replace('\ufeff', ''))));
     },
   );
+
+  it('is read however deeply its lists are nested', async () => {
+    const answer = (await read(`{"journeys":${'['.repeat(100_000)}${']'.repeat(100_000)}}`)) as { journeys: unknown };
+    expect(answer.journeys).toHaveLength(1);
+  });
 });
