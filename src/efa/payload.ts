@@ -16,8 +16,8 @@ import { readTransportation, readVehicleProperties } from './answer/run.ts';
 /*
  * The parts of the authority's answers that this service uses, in the authority's spelling. The records of an answer stay
  * unread here; the mappers read them one by one (`mapRecords`), so that a bad record costs only itself. What a reader
- * cannot read is undefined. The readers are written out: what zod compiles from a schema takes four times as long
- * and leaves six times as much memory behind.
+ * cannot read is undefined. The readers are written out because an answer has thousands of fields: functions that
+ * zod compiles from schemas take several times as long and leave several times as much memory behind.
  */
 
 /** Records beyond these are not looked at. The longest real lists had 40 departures, and 8 journeys of 5 legs. */

@@ -145,7 +145,7 @@ function apply(parent: Branch, key: Key, { how, value, key: newKey }: Mutation):
   const isInList = Array.isArray(parent);
   if (how === 'remove' || (how === 'rename' && !isInList)) remove(parent, key);
   if (how === 'rename' && !isInList) set(parent, newKey, old);
-  if (how === 'replace') set(parent, key, value);
+  if (how === 'replace') set(parent, key, copyOf(value));
   if (how === 'empty') set(parent, key, Array.isArray(old) ? [] : typeof old === 'object' ? {} : '');
   if (how === 'duplicate' && isInList) parent.push(copyOf(old));
   if (how === 'duplicate' && !isInList) set(parent, key, [old, copyOf(old)]);

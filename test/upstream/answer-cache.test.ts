@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+import { createAnswerCache, type KeptAnswer, unpack } from '#src/upstream/answer-cache.ts';
+import { FRESHNESS_WINDOWS } from '#src/upstream/freshness-window.ts';
+import { noSharedStore } from '#src/upstream/shared-store.ts';
+import { departureMonitorAnswer } from '#test/contract/payloads.ts';
+import { receivedAnswer } from '#test/support/received-answer.ts';
+
+const QUESTION = { kind: 'departureMonitor', stopId: '200060', modes: ['bus'], at: null } as const;
+const WINDOW = FRESHNESS_WINDOWS.departuresNow;
+const NOW = new Date('2026-04-15T06:00:00Z');
+
+function createCache() {
+  const shared: string[] = [];
+  const store = { ...noSharedStore, set: (key: string) => void shared.push(key) };
+  return { shared, cache: createAnswerCache({ maxBytes: 1_000_000, now: () => NOW.getTime(), store }) };
+}
+
+it.each([
+  ['small', 1],
+  ['large', 300],
+])('a %s answer is found at once, and reads the same when it is packed and shared', async (_size, copies) => {
+  const { shared, cache } = createCache();
+  const answer = {
+    ...departureMonitorAnswer,
+    stopEvents: Array(copies).fill(departureMonitorAnswer.stopEvents).flat(),
+  };
+  const received = receivedAnswer(QUESTION, answer, NOW);
+  const read = () => unpack(QUESTION, cache.find('key', WINDOW) as KeptAnswer);
+
+  const kept = cache.keep('key', WINDOW, received);
+  expect(cache.find('key', WINDOW)?.isPacked).toBe(false);
+  expect(shared).toEqual([]);
+  expect(await read()).toEqual(received.payload);
+
+  await kept;
+  expect(await read()).toEqual(received.payload);
+  expect(cache.find('key', WINDOW)?.isPacked).toBe(true);
+  expect(shared).toEqual(['answer:key']);
+});
+
+it('an answer that is packed does not take the place of a newer one', async () => {
+  const { cache } = createCache();
+  const later = new Date(NOW.getTime() + 1000);
+  const first = cache.keep('key', WINDOW, receivedAnswer(QUESTION, departureMonitorAnswer, NOW));
+  const second = cache.keep('key', WINDOW, receivedAnswer(QUESTION, departureMonitorAnswer, later));
+  await Promise.all([first, second]);
+  expect(cache.find('key', WINDOW)).toMatchObject({ retrievedAt: later.getTime(), isPacked: true });
+});
