@@ -110,9 +110,10 @@ function mapDeparture(
 
 /** Events that only their place in the list tells apart are numbered: none may be taken for a repeat of another. */
 function withDistinctKeys(departures: readonly ListedDeparture[]): ListedDeparture[] {
-  const groups = Map.groupBy(departures, ({ key }) => key);
+  const counts = new Map<string, number>();
   return departures.map((departure) => {
-    const number = (groups.get(departure.key) ?? []).indexOf(departure);
+    const number = counts.get(departure.key) ?? 0;
+    counts.set(departure.key, number + 1);
     return { ...departure, key: `${departure.key} ${number}` };
   });
 }

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { readObject } from '../efa/answer/field.ts';
 import { readStopPoint } from '../efa/answer/place.ts';
-import { readTransportation } from '../efa/answer/run.ts';
+import { readProduct } from '../efa/answer/run.ts';
 import type { Ask } from '../efa/ask.ts';
 import { findKnownStop } from '../efa/known-stop.ts';
 import type { DepartureMonitorPayload } from '../efa/payload.ts';
@@ -110,7 +110,7 @@ export async function checkStop(ask: Ask, verdicts: Verdicts, stopId: string, no
 function modesSeen({ stopEvents }: DepartureMonitorPayload): Mode[] {
   return sortModes(
     stopEvents.flatMap((event) => {
-      const { product } = readTransportation(readObject(event)?.transportation) ?? {};
+      const product = readProduct(readObject(readObject(event)?.transportation)?.product);
       return findMode(product?.class ?? product?.iconId ?? 0) ?? [];
     }),
   );

@@ -40,8 +40,8 @@ export function readVehicleProperties(value: unknown) {
   );
 }
 
-/** `id` is the network. */
-function readProduct(value: unknown) {
+/** `id` is the network. Undefined for what is no object. */
+export function readProduct(value: unknown) {
   const product = readObject(value);
   return (
     product && {
