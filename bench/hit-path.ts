@@ -4,8 +4,8 @@ import { startRedis } from '#test/support/redis.ts';
 import { START_OPTIONS } from '#test/support/start-options.ts';
 import { load } from './hit-path/load.ts';
 import { startHafas, startNginx } from './hit-path/peers.ts';
-import { OTHERS, runOnProcessor, SERVERS } from './hit-path/processors.ts';
 import { describeMachine, print } from './machine.ts';
+import { OTHERS, runOnProcessor, SERVERS } from './processors.ts';
 
 /*
  * The cost of a request that is answered from the cache: processor time of the server per request, as a ratio to Fastify

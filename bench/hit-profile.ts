@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { startRedis } from '#test/support/redis.ts';
 import { START_OPTIONS } from '#test/support/start-options.ts';
 import { load } from './hit-path/load.ts';
-import { OTHERS, runOnProcessor, SERVERS } from './hit-path/processors.ts';
 import type { Shares } from './hit-path/rooms.ts';
 import { describeMachine, print } from './machine.ts';
+import { OTHERS, runOnProcessor, SERVERS } from './processors.ts';
 
 /*
  * Where the processor time of a hit goes, in microseconds a request: bare Fastify with the same body and headers, a Pro key

@@ -9,10 +9,11 @@ import { makeBoard, makeTrip } from './miss-path/answers.ts';
 import { askAtRate, keepInFlight, type Load } from './miss-path/load.ts';
 import { readWholeBoard, readWholeTrip, type StageTimes, timeStages } from './miss-path/stages.ts';
 import { median, percentile } from './percentiles.ts';
+import { giveAllProcessors, OTHERS, runOnProcessor, SERVERS } from './processors.ts';
 
 /*
  * What the service adds to a call of the authority, each question new, the budget of calls unlimited. Client, service and
- * authority are a process each. Each round measures bare undici, which asks the authority itself, and directly afterwards
+ * authority are a process each; the service has one processor, and both while trips are watched. Each round measures bare undici, which asks the authority itself, and directly afterwards
  * the service; the client parses either answer. The service is measured when V8 has compiled its code, after a thousand
  * boards. Then the processor time of the stages that an answer passes through, and for how long one trip keeps the event
  * loop of the service busy at a time.
@@ -37,10 +38,13 @@ interface State {
 }
 
 print(describeMachine());
+runOnProcessor(OTHERS);
 const authority = start('authority', AUTHORITY_MS, BOARD_BYTES, TRIP_BYTES);
 const [{ url }] = await once(authority, 'message');
+runOnProcessor(SERVERS);
 const server = start('server', url);
 const [{ port, apiKey }] = await once(server, 'message');
+runOnProcessor(OTHERS);
 const { origin, pathname } = new URL(url);
 const bare = new Pool(origin, { connections: Math.max(...IN_FLIGHT) });
 const service = new Pool(`http://127.0.0.1:${port}`, { connections: Math.max(...IN_FLIGHT) });
@@ -139,6 +143,7 @@ function printStages(name: string, bytes: Buffer, times: StageTimes): void {
 
 /** One after the other; the first ones warm up. */
 async function watchTrips(): Promise<void> {
+  giveAllProcessors(server.pid as number);
   server.send('watch');
   await once(server, 'message');
   const blocks: number[] = [];

@@ -16,7 +16,7 @@ export type StageTimes = Record<'parse' | 'validate' | 'map' | 'pack' | 'render'
 const MEGABYTE = 1024 * 1024;
 /** The first ones are for the compiler. */
 const WARM_UPS = 30;
-const TIMES = 60;
+const TIMES = 240;
 const now = () => Date.now();
 
 /** The stages of one answer, one after the other. `find` is the operation with the query. */

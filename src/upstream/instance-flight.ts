@@ -50,6 +50,7 @@ export function createInstanceFlight({ store, clock }: { store: SharedStore; clo
     const release = keepAlive(lockKey, token);
     try {
       const { result, shared } = await work();
+      // Nobody waits for that here, but another instance must not take the lock before.
       const free = () => {
         release();
         store.unlock(lockKey, token);
