@@ -1,6 +1,6 @@
 import type { z } from 'zod';
+import type { LeftOutCounts } from './efa/answer/record.ts';
 import type { Ask } from './efa/ask.ts';
-import type { LeftOutCounts } from './efa/record.ts';
 import { invalidParameters, type ParameterProblem } from './error-messages.ts';
 import { ERROR_TABLE, type ErrorCode } from './errors.ts';
 import type { LiveBoards } from './live/boards/live-boards.ts';

@@ -1,6 +1,6 @@
+import { type LeftOutCounts, sumLeftOut } from '../efa/answer/record.ts';
 import type { Ask, AskOptions } from '../efa/ask.ts';
 import type { Question } from '../efa/question.ts';
-import { type LeftOutCounts, sumLeftOut } from '../efa/record.ts';
 import { ApiError } from '../errors.ts';
 import { type Freshness, freshnessOf, oldestOf } from '../transit/freshness.ts';
 import { toSydneyWallClock, type WallClock } from '../transit/time.ts';

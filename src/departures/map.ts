@@ -1,11 +1,11 @@
 import { mapAlerts } from '../efa/alerts.ts';
 import { readObject, readText } from '../efa/answer/field.ts';
 import { readStopPoint } from '../efa/answer/place.ts';
+import { LeftOut, type LeftOutCounts, mapRecords, need } from '../efa/answer/record.ts';
 import { findKnownStop } from '../efa/known-stop.ts';
 import { type DepartureMonitorPayload, readStopEvent, type StopEvent } from '../efa/payload.ts';
 import { findMode } from '../efa/product-class.ts';
 import { findTime, isCancelled } from '../efa/realtime.ts';
-import { LeftOut, type LeftOutCounts, mapRecords, need } from '../efa/record.ts';
 import type { DepartureMonitorQuestion } from '../efa/request.ts';
 import { findPlatform, findStopName } from '../efa/stop-point.ts';
 import { saysDateInvalid } from '../efa/system-message.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { sumLeftOut } from '../efa/record.ts';
+import { sumLeftOut } from '../efa/answer/record.ts';
 import { defineOperation } from '../operation.ts';
 import { formatTimestamp, minutesBetween } from '../transit/time.ts';
 import { departuresResponse, leavesAt, nextMinuteAway, type ScheduledDeparture, toDeparture } from './departure.ts';

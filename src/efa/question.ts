@@ -1,3 +1,4 @@
+import { type JsonObject, readObject } from './answer/field.ts';
 import {
   EXPECTED_BOARD,
   EXPECTED_NAMES,
@@ -6,8 +7,7 @@ import {
   type ExpectedAnswer,
   isBoardOf,
   isExpected,
-} from './answer/expected-answer.ts';
-import { type JsonObject, readObject } from './answer/field.ts';
+} from './expected-answer.ts';
 import { type DepartureMonitorPayload, readDepartureMonitor, readLocations, readTrip } from './payload.ts';
 import {
   type DepartureMonitorQuestion,

@@ -1,6 +1,6 @@
 import { readStopPoint, type StopPoint } from '../efa/answer/place.ts';
+import { LeftOut, type LeftOutCounts, mapRecords, need } from '../efa/answer/record.ts';
 import type { LocationsPayload } from '../efa/payload.ts';
-import { LeftOut, type LeftOutCounts, mapRecords, need } from '../efa/record.ts';
 import { findNameWithPlace, findPosition, listModes } from '../efa/stop-point.ts';
 import { sortModes } from '../transit/mode.ts';
 import { distanceMetres, type Position } from '../transit/stop.ts';

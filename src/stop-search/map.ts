@@ -1,6 +1,6 @@
 import { readStopPoint, type StopPoint } from '../efa/answer/place.ts';
+import { LeftOut, type LeftOutCounts, mapRecords, need } from '../efa/answer/record.ts';
 import type { LocationsPayload } from '../efa/payload.ts';
-import { LeftOut, type LeftOutCounts, mapRecords, need } from '../efa/record.ts';
 import { findLocality, findPosition, findStopName } from '../efa/stop-point.ts';
 import type { SearchResult } from './search-result.ts';
 

@@ -1,4 +1,4 @@
-import type { LeftOutCounts } from '../efa/record.ts';
+import type { LeftOutCounts } from '../efa/answer/record.ts';
 import type { Mode } from '../transit/mode.ts';
 import { countChanges, type Journey } from './journey.ts';
 import type { Leg } from './leg.ts';

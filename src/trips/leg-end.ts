@@ -1,7 +1,7 @@
 import type { TimedStopPoint } from '../efa/answer/place.ts';
+import { need } from '../efa/answer/record.ts';
 import type { EfaLeg } from '../efa/payload.ts';
 import { findTime, type PlannedAndRealtime } from '../efa/realtime.ts';
-import { need } from '../efa/record.ts';
 import {
   destinationTimes,
   findId,

@@ -1,5 +1,5 @@
+import { LeftOut, type LeftOutCounts, mapRecords, sumLeftOut, unusableAnswer } from '../efa/answer/record.ts';
 import { readJourney, type TripPayload } from '../efa/payload.ts';
-import { LeftOut, type LeftOutCounts, mapRecords, sumLeftOut, unusableAnswer } from '../efa/record.ts';
 import { findUnknownStopMessage, saysDateInvalid, saysSamePlace } from '../efa/system-message.ts';
 import { beyondTimetable, noJourneys, unknownPosition, unknownStop } from '../error-messages.ts';
 import { ApiError } from '../errors.ts';

@@ -1,4 +1,4 @@
-import { sumLeftOut } from '../efa/record.ts';
+import { sumLeftOut } from '../efa/answer/record.ts';
 import { noJourneys } from '../error-messages.ts';
 import { defineOperation } from '../operation.ts';
 import { freshnessOf } from '../transit/freshness.ts';

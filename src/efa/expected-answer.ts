@@ -1,6 +1,6 @@
-import { isBoardOfAnotherStop } from '../known-stop.ts';
-import type { DepartureMonitorPayload } from '../payload.ts';
-import { readStopPoint } from './place.ts';
+import { readStopPoint } from './answer/place.ts';
+import { isBoardOfAnotherStop } from './known-stop.ts';
+import type { DepartureMonitorPayload } from './payload.ts';
 
 /** What an answer to one kind of question has to hold. */
 export interface ExpectedAnswer {
