@@ -21,7 +21,10 @@ export interface AnswerCache {
   find(key: string, window: FreshnessWindow): KeptAnswer | null;
   /** The newest answer that any instance keeps. */
   load(key: string, window: FreshnessWindow): Promise<KeptAnswer | null>;
-  /** The process finds the answer at once; when the promise is fulfilled, it has been given to the shared store too. */
+  /**
+   * The process finds the answer at once; when the promise is fulfilled, it has been given to the shared store too. The
+   * promise does not reject.
+   */
   keep(key: string, window: FreshnessWindow, answer: ReceivedAnswer<unknown>): Promise<void>;
   size(): { entries: number; bytes: number };
 }
@@ -62,9 +65,14 @@ export function createAnswerCache(options: { maxBytes: number; now: () => number
     async keep(key, window, { json, retrievedAt }) {
       const received: KeptAnswer = { retrievedAt: retrievedAt.getTime(), bytes: json, isPacked: false };
       kept.set(key, received);
-      const packed: KeptAnswer = { ...received, bytes: await pack(json), isPacked: true };
-      if (kept.peek(key) === received) kept.set(key, packed);
-      store.set(`answer:${key}`, write(packed), Math.ceil(staleUntil(packed.retrievedAt, window) - now()));
+      try {
+        const packed: KeptAnswer = { ...received, bytes: await pack(json), isPacked: true };
+        if (kept.peek(key) === received) kept.set(key, packed);
+        store.set(`answer:${key}`, write(packed), Math.ceil(staleUntil(packed.retrievedAt, window) - now()));
+      } catch {
+        // Memory is short. Unpacked, the answer would not count towards `maxBytes`.
+        if (kept.peek(key) === received) kept.delete(key);
+      }
     },
     size: () => ({ entries: kept.size, bytes: kept.calculatedSize }),
   };

@@ -24,7 +24,7 @@ export interface InstanceFlight {
 
 interface Finished<Result> {
   result: Result;
-  /** Fulfilled when the other instances can find the result. */
+  /** Fulfilled when the other instances can find the result, or never will; it does not reject. */
   shared: Promise<void>;
 }
 
@@ -50,12 +50,11 @@ export function createInstanceFlight({ store, clock }: { store: SharedStore; clo
     const release = keepAlive(lockKey, token);
     try {
       const { result, shared } = await work();
-      // Nobody waits for that here, but another instance must not take the lock before.
-      const free = () => {
+      // The lock is kept until the result is shared; the requests get it before.
+      shared.then(() => {
         release();
         store.unlock(lockKey, token);
-      };
-      shared.then(free, free);
+      });
       return result;
     } catch (error) {
       release();

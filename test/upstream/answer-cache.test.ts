@@ -46,3 +46,11 @@ it('an answer that is packed does not take the place of a newer one', async () =
   await Promise.all([first, second]);
   expect(cache.find('key', WINDOW)).toMatchObject({ retrievedAt: later.getTime(), isPacked: true });
 });
+
+it('an answer that cannot be packed is not kept, and fails nobody', async () => {
+  const { shared, cache } = createCache();
+  const received = receivedAnswer(QUESTION, departureMonitorAnswer, NOW);
+  await cache.keep('key', WINDOW, { ...received, json: 0 as unknown as Buffer });
+  expect(cache.find('key', WINDOW)).toBeNull();
+  expect(shared).toEqual([]);
+});
