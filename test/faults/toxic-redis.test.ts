@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { utcDay } from '#src/access/day.ts';
 import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
@@ -62,7 +62,7 @@ function isAway(toxic: Toxic): boolean {
 describe.concurrent.each(TOXICS)('$name on the way to Redis', ({ toxic, isHarmless }) => {
   it(
     'known keys are served, unknown ones never, nobody waits until it is over, and then each request is counted once',
-    async () => {
+    async ({ expect }) => {
       for (let run = 0; run < FAULT_RUNS; run++) {
         const { proxy, statusOf, strangerStatus, close } = await startService();
         const keys = [await issueTestKey(near, { plan: 'developer' }), await issueTestKey(near, { plan: 'pro' })];
