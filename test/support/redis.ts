@@ -103,7 +103,6 @@ export async function startRedisCluster(): Promise<{ nodes: TestRedis[]; url: st
   };
 }
 
-/** Where it is missing, it is installed if this is Debian and we may; otherwise we say how. */
 /** Until it answers, and it is ours: two that took the same port would answer for each other. */
 async function answering(url: string, pid: number | undefined): Promise<void> {
   const client = new Redis(url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
