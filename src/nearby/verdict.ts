@@ -57,8 +57,8 @@ export function createVerdicts(now: () => Date, store?: VerdictStore): Verdicts 
       if (!store || unknown.length === 0) return;
       const written = await store.getMany(unknown.map((stopId) => `verdict:${stopId}`));
       for (const [index, stopId] of unknown.entries()) {
-        const text = written[index];
-        if (text) known.set(stopId, verdictSchema.parse(JSON.parse(text.toString('utf8'))));
+        const verdict = readVerdict(written[index] ?? null);
+        if (verdict) known.set(stopId, verdict);
       }
     },
     learn(stopId, { isAlive, modes }) {
@@ -70,6 +70,16 @@ export function createVerdicts(now: () => Date, store?: VerdictStore): Verdicts 
       return verdict;
     },
   };
+}
+
+/** Null when there is none, or when another version of the service wrote it in another form. */
+function readVerdict(written: Buffer | null): Verdict | null {
+  if (!written) return null;
+  try {
+    return verdictSchema.parse(JSON.parse(written.toString('utf8')));
+  } catch {
+    return null;
+  }
 }
 
 /** `ask` that learns from every departures answer of the authority that its stop is in use. */

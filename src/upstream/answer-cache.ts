@@ -32,6 +32,8 @@ export interface AnswerCache {
 /** What an entry takes beside its packed answer: numbers, the map entry and the list node of the cache. */
 const OVERHEAD_BYTES = 400;
 const MOMENT_BYTES = 8;
+/** With these bytes each frame of zstd begins. */
+const ZSTD_MAGIC = 0xfd2fb528;
 /** Larger answers are compressed in another thread. */
 const LARGE_BYTES = 250_000;
 /** Larger answers are decompressed in another thread: below about 1 MB of JSON the way there and back takes longer. */
@@ -102,8 +104,9 @@ function write({ retrievedAt, bytes }: KeptAnswer): Buffer {
   return Buffer.concat([moment, bytes]);
 }
 
+/** Null when there is nothing, or when another version of the service wrote it in another form. */
 function read(written: Buffer | null): KeptAnswer | null {
-  if (!written || written.length <= MOMENT_BYTES) return null;
+  if (!written || written.length < MOMENT_BYTES + 4 || written.readUInt32LE(MOMENT_BYTES) !== ZSTD_MAGIC) return null;
   return { retrievedAt: written.readDoubleBE(), bytes: exactBytes(written.subarray(MOMENT_BYTES)), isPacked: true };
 }
 

@@ -172,6 +172,25 @@ describe('instances with one Redis', () => {
     expect(verdicts.find('1')).toBeNull();
   });
 
+  it('ignore what another version of the service wrote in another form', async () => {
+    const [one, other] = await Promise.all([startInstance(), startInstance()]);
+    await one.efa.ask(FIRST);
+    createVerdicts(() => new Date(), one.store).learn('200060', { isAlive: true, modes: ['bus'] });
+    await expect.poll(() => admin.keys('*:verdict:*')).toHaveLength(1);
+    await expect.poll(() => admin.keys('*:answer:*')).toHaveLength(1);
+    const form = Buffer.from('{"of":"another version"}');
+    for (const name of await admin.keys('*')) {
+      const begin = name.includes(':answer:') ? await admin.getrangeBuffer(name, 0, 7) : Buffer.alloc(0);
+      await admin.set(name, Buffer.concat([begin, form]), 'KEEPTTL');
+    }
+
+    const { freshness } = await other.efa.ask(FIRST);
+    expect(freshness?.source).toBe('upstream');
+    const verdicts = createVerdicts(() => new Date(), other.store);
+    await verdicts.load(['200060']);
+    expect(verdicts.find('200060')).toBeNull();
+  });
+
   it('go on by themselves while Redis is away, slowed down once, and settle when it is back', async () => {
     upstream.answerWith(answerLate(1));
     const { efa, log } = await startInstance();
