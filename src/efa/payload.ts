@@ -108,6 +108,7 @@ export function readLeg(value: unknown) {
       origin,
       destination,
       transportation,
+      /** Where the vehicle calls and what it passes, ends included, unread. */
       stopSequence: firstElements(leg.stopSequence),
       coords: leg.coords,
       infos: readList(leg.infos, readInfo),
@@ -116,6 +117,12 @@ export function readLeg(value: unknown) {
       properties: readVehicleProperties(leg.properties),
     }
   );
+}
+
+/** Whether the vehicle stops there. What it passes has no times, and neither have the stops of some older answers. */
+export function isTimedCall(value: unknown): boolean {
+  const call = readObject(value);
+  return readText(call?.arrivalTimePlanned) !== undefined || readText(call?.departureTimePlanned) !== undefined;
 }
 
 function readFootPathInfo(value: unknown) {

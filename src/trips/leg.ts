@@ -1,6 +1,6 @@
 import { mapAlerts } from '../efa/alerts.ts';
 import { need, readRecord } from '../efa/answer/record.ts';
-import { type EfaLeg, readLeg } from '../efa/payload.ts';
+import { type EfaLeg, isTimedCall, readLeg } from '../efa/payload.ts';
 import { findMode, isWalkClass } from '../efa/product-class.ts';
 import { bestKnown, findTime, isCancelled } from '../efa/realtime.ts';
 import { destinationTimes, mapPath, originTimes } from '../efa/stop-point.ts';
@@ -76,7 +76,7 @@ function mapRide(leg: EfaLeg, mode: Mode, findElsewhere: FindElsewhere): Leg {
     destination,
     durationSeconds: legSeconds(leg, origin, destination),
     distanceMetres: null,
-    stops: Math.max(0, leg.stopSequence.length - 2),
+    stops: countStopsBetween(leg),
     isLive: origin.realtime !== null || destination.realtime !== null,
     isCancelled: isOff(leg),
     path,
@@ -86,6 +86,12 @@ function mapRide(leg: EfaLeg, mode: Mode, findElsewhere: FindElsewhere): Leg {
     walkAfter: mapWalkAfter(leg),
     walkBeforeSeconds: leg.footPathInfo.find(({ position }) => position === 'BEFORE')?.duration ?? null,
   };
+}
+
+/** Stations that a train passes are listed too, without times. Where no stop has a time, each of them counts. */
+function countStopsBetween({ stopSequence }: EfaLeg): number {
+  const between = stopSequence.slice(1, -1);
+  return stopSequence.some(isTimedCall) ? between.filter(isTimedCall).length : between.length;
 }
 
 function mapWalk(leg: EfaLeg, findElsewhere: FindElsewhere): Leg {
