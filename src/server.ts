@@ -15,7 +15,7 @@ import { closeOnSignal, orExit } from './server/process-exit.ts';
 import { withRehearsals } from './server/rehearsals.ts';
 import { openUpstream } from './server/upstream-source.ts';
 import { readLinkSecret } from './signup/magic-link.ts';
-import { createMailer } from './signup/mailer.ts';
+import { createMailer } from './signup/mail/mailer.ts';
 import { count, createInstruments } from './telemetry/instruments.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { startMetricsServer } from './telemetry/metrics-server.ts';

@@ -12,8 +12,8 @@ import {
   type ReplacedKey,
   revocationMail,
   unknownAddressMail,
-} from './mail-messages.ts';
-import type { Mailer, MailMessage } from './mailer.ts';
+} from './mail/mail-messages.ts';
+import type { Mailer, MailMessage } from './mail/mailer.ts';
 
 /** Issues and revokes keys. A key is sent to the address of its account and shown nowhere else. */
 export interface KeyService {

@@ -4,7 +4,7 @@ import { utcDayFrom } from '../access/day.ts';
 import { PLANS } from '../access/plan.ts';
 import { ApiError } from '../errors.ts';
 import { wantsPage } from '../http/wants-page.ts';
-import { type Html, html } from '../site/html.ts';
+import type { Html } from '../site/html.ts';
 import type { Layout } from '../site/layout.ts';
 import { localTimeScript } from '../site/local-time.ts';
 import { sendPage } from '../site/page-answer.ts';
@@ -12,7 +12,8 @@ import type { Accounts } from './accounts.ts';
 import { type FieldErrors, invalidForm, linkForm, newKeyForm, readForm, revokeForm, rotateForm } from './form.ts';
 import type { KeyService } from './key-service.ts';
 import { dashed, expiredLinkNotice, keysView, linkRequestView } from './keys-view.ts';
-import { LINK_MINUTES, type MagicLinks } from './magic-link.ts';
+import type { MagicLinks } from './magic-link.ts';
+import type { SentTexts } from './sent-pages.ts';
 import type { Throttle } from './throttle.ts';
 import { usageChart } from './usage-chart.ts';
 
@@ -23,12 +24,12 @@ export interface KeysPageOptions {
   links: MagicLinks;
   linkThrottle: Throttle;
   accountThrottle: Throttle;
+  texts: SentTexts;
   now: () => Date;
 }
 
 const DESCRIPTION = 'See, replace and revoke your API keys, by a link in a mail.';
 const CHART_DAYS = 30;
-const LINK_SENT = 'If the address has an account, a link to its keys is on its way.';
 /** What the page says after an action, by the value of `done` in its URL. */
 const NOTICES = new Map([
   ['revoked', 'The key is revoked and no longer works. A mail confirms it.'],
@@ -72,7 +73,7 @@ async function showKeys(app: FastifyInstance, options: KeysPageOptions): Promise
 }
 
 async function requestLink(app: FastifyInstance, options: KeysPageOptions): Promise<void> {
-  const { layout, keyService, linkThrottle } = options;
+  const { layout, keyService, linkThrottle, texts } = options;
   app.post('/keys/link', async (request, reply) => {
     const { fields, errors } = readForm(linkForm, request.body);
     if (errors) {
@@ -82,13 +83,7 @@ async function requestLink(app: FastifyInstance, options: KeysPageOptions): Prom
     linkThrottle.consume(request.ip, fields.email);
     await keyService.sendLink(fields.email);
     if (wantsPage(request)) return reply.redirect('/keys/sent', 303);
-    return reply.code(202).send({ status: 'sent', message: LINK_SENT });
-  });
-
-  app.get('/keys/sent', async (_request, reply) => {
-    const body = html`<h1>Check your inbox</h1>
-<p class="lead" role="status">${LINK_SENT} It works for ${LINK_MINUTES} minutes.</p>`;
-    return sendPage(reply, layout({ title: 'Check your inbox', path: '/keys', body }));
+    return reply.code(202).send({ status: 'sent', message: texts.link });
   });
 }
 

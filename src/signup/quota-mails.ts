@@ -4,9 +4,9 @@ import type { Admission } from '../access/admission.ts';
 import type { UtcDay } from '../access/day.ts';
 import { PLANS } from '../access/plan.ts';
 import type { Accounts } from './accounts.ts';
-import type { MailContext } from './mail-messages.ts';
-import type { Mailer } from './mailer.ts';
-import { quotaMail } from './quota-message.ts';
+import type { MailContext } from './mail/mail-messages.ts';
+import type { Mailer } from './mail/mailer.ts';
+import { quotaMail } from './mail/quota-message.ts';
 
 const FIRST_PERCENT = 80;
 const LAST_PERCENT = 100;

@@ -7,6 +7,7 @@ import type { Layout } from '../site/layout.ts';
 import { sendPage } from '../site/page-answer.ts';
 import { type FieldErrors, invalidForm, readForm, signupForm } from './form.ts';
 import type { KeyService } from './key-service.ts';
+import type { SentTexts } from './sent-pages.ts';
 import type { Throttle } from './throttle.ts';
 
 export interface SignupPageOptions {
@@ -14,13 +15,12 @@ export interface SignupPageOptions {
   keyService: KeyService;
   throttle: Throttle;
   isSandbox: boolean;
+  texts: SentTexts;
 }
-
-const SENT = 'A mail is on its way to this address. Check the spam folder too.';
 
 /** `GET` and `POST /signup`: takes an e-mail address and mails a key to it. */
 export async function signupPage(app: FastifyInstance, options: SignupPageOptions): Promise<void> {
-  const { layout, keyService, throttle, isSandbox } = options;
+  const { layout, keyService, throttle, isSandbox, texts } = options;
   const render = (errors: FieldErrors = {}, values: Values = {}) =>
     layout({
       title: Object.keys(errors).length > 0 ? 'Error: Get a key' : 'Get a key',
@@ -40,12 +40,8 @@ export async function signupPage(app: FastifyInstance, options: SignupPageOption
     throttle.consume(request.ip, fields.email);
     await keyService.signUp(fields.email, fields.label);
     if (wantsPage(request)) return reply.redirect('/signup/sent', 303);
-    return reply.code(202).send({ status: 'sent', message: SENT });
+    return reply.code(202).send({ status: 'sent', message: texts.key });
   });
-
-  app.get('/signup/sent', async (_request, reply) =>
-    sendPage(reply, layout({ title: 'Check your inbox', body: sentView() })),
-  );
 }
 
 interface Values {
@@ -98,17 +94,6 @@ ${message('terms', errors)}
 <li>Have a key already? <a href="/keys">See, replace or revoke</a> your keys.</li>
 <li>Need more requests a day? <a href="/#plans">Compare the plans.</a></li>
 ${isSandbox && html`<li>This is a sandbox: keys from here work in a sandbox only. The explorer and the docs have a key that works without signing up.</li>`}
-</ul>`;
-}
-
-function sentView(): Html {
-  return html`<h1>Check your inbox</h1>
-<p class="lead" role="status">${SENT}</p>
-<p>The mail has your key and a <code>curl</code> command to try it. Meanwhile: <a href="/docs">the reference</a>, <a href="/explore">the map</a>.</p>
-<h2>No mail after five minutes?</h2>
-<ul>
-<li>Check the address for typing errors, then <a href="/signup">sign up again</a>.</li>
-<li>Some mail servers delay the first mail from a new sender for about 15 minutes.</li>
 </ul>`;
 }
 

@@ -8,8 +8,9 @@ import { refuseCrossSiteForm } from './form.ts';
 import { createKeyService } from './key-service.ts';
 import { keysPage } from './keys-page.ts';
 import { createMagicLinks, LINK_MINUTES } from './magic-link.ts';
-import type { Mailer } from './mailer.ts';
+import type { Mailer } from './mail/mailer.ts';
 import { quotaMailsPage } from './quota-mails-page.ts';
+import { sentPages, sentTexts } from './sent-pages.ts';
 import { signupPage } from './signup-page.ts';
 import { createThrottle, type MailLimits } from './throttle.ts';
 
@@ -52,6 +53,7 @@ export async function signup(app: FastifyInstance, options: SignupOptions): Prom
     createLink: links.createUrl,
     now,
   });
+  const texts = sentTexts(mailer);
   const limits = { ...MAIL_LIMITS, ...options.mailLimits };
   const perHour = (purpose: keyof typeof SHARES) => Math.ceil(limits.perHour * SHARES[purpose]);
   const throttle = createThrottle({ ...limits, perHour: perHour('signup') }, now);
@@ -64,8 +66,9 @@ export async function signup(app: FastifyInstance, options: SignupOptions): Prom
   app.addHook('preValidation', async (request) => {
     if (request.method === 'POST') refuseCrossSiteForm(request, publicUrl);
   });
-  await app.register(signupPage, { layout, keyService, throttle, isSandbox });
+  await app.register(sentPages, { layout, texts });
+  await app.register(signupPage, { layout, keyService, throttle, isSandbox, texts });
   await app.register(boardLink, { accounts, links, wallLinks: options.wallLinks });
   await app.register(quotaMailsPage, { layout, accounts, links });
-  await app.register(keysPage, { layout, accounts, keyService, links, linkThrottle, accountThrottle, now });
+  await app.register(keysPage, { layout, accounts, keyService, links, linkThrottle, accountThrottle, texts, now });
 }

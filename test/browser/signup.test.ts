@@ -34,7 +34,7 @@ afterAll(async () => {
 const hosts = (one: Front) => [new URL(one.url).host, new URL(elsewhereUrl).host];
 
 /** Signs up as a person does who uses the keyboard only. */
-async function signUpByKeyboard(one: Front, email: string) {
+async function signUpByKeyboard(one: Front, email: string, then = 'The mail is in a file') {
   const { page, context, complaints } = await openWindow(browser, { hosts: hosts(one) });
   await page.goto(`${one.url}/signup`);
   await page.getByLabel('E-mail address').focus();
@@ -44,7 +44,7 @@ async function signUpByKeyboard(one: Front, email: string) {
   await page.keyboard.press('Tab');
   await page.keyboard.press('Space');
   await page.keyboard.press('Enter');
-  await page.getByRole('heading', { name: 'Check your inbox' }).waitFor();
+  await page.getByRole('heading', { name: then }).waitFor();
   expect(await page.content()).not.toMatch(/tis_(live|test)_/);
   expect(complaints).toEqual([]);
   return { page, context, complaints };
@@ -90,7 +90,7 @@ it('sign up, open the .eml, and use its key from another origin', async () => {
 it('sign up with a real SMTP server, and use the key of the mail it received', async () => {
   await using smtp = await startSmtp();
   await using mailed = await startFront({ smtpUrl: smtp.url });
-  const { page, context, complaints } = await signUpByKeyboard(mailed, 'mo@example.com');
+  const { page, context, complaints } = await signUpByKeyboard(mailed, 'mo@example.com', 'Check your inbox');
   const { recipients, mail } = smtp.received[0] as NonNullable<(typeof smtp.received)[0]>;
   expect(recipients).toEqual(['mo@example.com']);
   await page.goto(elsewhereUrl);
@@ -117,13 +117,13 @@ it('works without JavaScript: wrong form, right form, link by mail, new key, old
   await page.getByLabel('E-mail address').fill('zoe@example.com');
   await page.getByRole('checkbox').check();
   await page.getByRole('button', { name: 'Send me a key' }).click();
-  await page.getByRole('heading', { name: 'Check your inbox' }).waitFor();
+  await page.getByRole('heading', { name: 'The mail is in a file' }).waitFor();
   const key = keyIn((await front.readOutbox()).at(-1) as never);
 
   await page.goto(`${front.url}/keys`);
   await page.getByLabel('E-mail address').fill('zoe@example.com');
   await page.getByRole('button', { name: 'Send me the link' }).click();
-  await page.getByRole('heading', { name: 'Check your inbox' }).waitFor();
+  await page.getByRole('heading', { name: 'The mail is in a file' }).waitFor();
   await page.goto(linkIn((await front.readOutbox()).at(-1) as never));
   await page.getByRole('button', { name: 'Mail me a new key' }).click();
   await page.getByRole('status').filter({ hasText: 'A new key is in your inbox' }).waitFor();

@@ -28,7 +28,9 @@ async function issueWithLink(front: Front): Promise<{ key: string; token: string
 it('sends the mail to the configured SMTP server', async () => {
   await using smtp = await startSmtp();
   await using front = await startFront({ smtpUrl: smtp.url });
-  expect((await post(front, '/signup', FORM)).statusCode).toBe(202);
+  const accepted = await post(front, '/signup', FORM);
+  expect([accepted.statusCode, accepted.json().message]).toEqual([202, expect.stringContaining('on its way')]);
+  for (const url of ['/signup/sent', '/keys/sent']) expect((await front.app.inject(url)).body).toContain('on its way');
   expect(smtp.received).toHaveLength(1);
   const { recipients, mail } = smtp.received[0] as NonNullable<(typeof smtp.received)[0]>;
   expect(recipients).toEqual(['jo@example.com']);
@@ -38,6 +40,16 @@ it('sends the mail to the configured SMTP server', async () => {
   });
   expect(answer.status).toBe(200);
   expect(await front.readOutbox()).toEqual([]);
+});
+
+it('says where the mail is when there is no server to send it', async () => {
+  await using front = await startFront();
+  expect((await post(front, '/signup', FORM)).json().message).toContain('in the folder “outbox”');
+  for (const url of ['/signup/sent', '/keys/sent']) {
+    const { body } = await front.app.inject(url);
+    expect(body).toContain('in the folder “outbox”');
+    expect(body).not.toMatch(/on its way|inbox/);
+  }
 });
 
 const FAULTS: SmtpFault[] = [

@@ -76,7 +76,7 @@ describe('mails about the daily limit', () => {
     const mails = () =>
       createQuotaMails({
         accounts: front.store,
-        mailer: { send },
+        mailer: { send, isOutbox: true },
         mailContext: { publicUrl: '', docsUrl: '', isSandbox: true },
         createLink: () => '',
         log: { warn: vi.fn() },

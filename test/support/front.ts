@@ -13,7 +13,7 @@ import { findMode } from '#src/efa/product-class.ts';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
 import { networkMap } from '#src/sandbox/network/network-map.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
-import { createMailer } from '#src/signup/mailer.ts';
+import { createMailer } from '#src/signup/mail/mailer.ts';
 import type { MailLimits } from '#src/signup/throttle.ts';
 import { createTraffic, type UpstreamHealth } from '#src/telemetry/traffic.ts';
 import { watchUpstream } from '#src/telemetry/upstream-watch.ts';

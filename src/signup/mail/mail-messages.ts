@@ -1,8 +1,8 @@
-import { MAX_LIVE_KEYS } from '../access/account.ts';
-import { PLANS, type Plan } from '../access/plan.ts';
-import { type Html, html } from '../site/html.ts';
-import { toSydneyWallClock } from '../transit/time.ts';
-import { LINK_MINUTES } from './magic-link.ts';
+import { MAX_LIVE_KEYS } from '../../access/account.ts';
+import { PLANS, type Plan } from '../../access/plan.ts';
+import { type Html, html } from '../../site/html.ts';
+import { toSydneyWallClock } from '../../transit/time.ts';
+import { LINK_MINUTES } from '../magic-link.ts';
 import type { MailMessage } from './mailer.ts';
 
 /*

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import nodemailer from 'nodemailer';
-import type { Html } from '../site/html.ts';
+import type { Html } from '../../site/html.ts';
 
 export interface MailMessage {
   subject: string;
@@ -17,6 +17,8 @@ export interface Mailer {
    * that answers too late may still deliver the mail. `to` is one validated address.
    */
   send(to: string, message: MailMessage): Promise<void>;
+  /** There is no SMTP server: mails are written to files. */
+  isOutbox: boolean;
 }
 
 export interface MailerOptions {
@@ -40,6 +42,7 @@ export function createMailer(options: MailerOptions): Mailer {
   if (smtpUrl !== null) {
     const smtp = nodemailer.createTransport({ url: smtpUrl, socketCloseTimeout: CLOSE_TIMEOUT_MS });
     return {
+      isOutbox: false,
       async send(to, message) {
         // nodemailer's own timeouts bound single steps, and a server that keeps sending something resets them.
         await smtp.sendMail({ ...compose(mailFrom, to, message), signal: AbortSignal.timeout(smtpTimeoutMs) });
@@ -50,6 +53,7 @@ export function createMailer(options: MailerOptions): Mailer {
   const composer = nodemailer.createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   const outbox = join(dataDir, 'outbox');
   return {
+    isOutbox: true,
     async send(to, message) {
       const composed = await composer.sendMail(compose(mailFrom, to, message));
       await mkdir(outbox, { recursive: true, mode: 0o700 });

@@ -1,5 +1,5 @@
-import { PLANS, type Plan } from '../access/plan.ts';
-import { html } from '../site/html.ts';
+import { PLANS, type Plan } from '../../access/plan.ts';
+import { html } from '../../site/html.ts';
 import { document, type MailContext, paragraphs, SIGNATURE } from './mail-messages.ts';
 import type { MailMessage } from './mailer.ts';
 
