@@ -9,6 +9,13 @@ import { type Operation, readQuery } from '../operation.ts';
 import { shorten } from './shorten.ts';
 import { createToolServer, describeTool, type RunTool, type ToolAnswer } from './tools.ts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The operation that a message of an assistant ran, and the status that its answer has in HTTP. */
+    toolCall?: { path: string; status: number };
+  }
+}
+
 /** Characters of one answer; what is left out is said in addition. */
 const MAX_ANSWER_LENGTH = 49_000;
 
@@ -31,7 +38,7 @@ export async function mcp(
     // Batches were in one revision of the protocol only. One message a request keeps the count of each simple.
     if (Array.isArray(request.body)) throw new ApiError('INVALID_PARAMETER', 'Send one JSON-RPC message a request.');
     const run: RunTool = (operation, query) =>
-      runTool(request, operation, query, answers).catch((error) => toToolError(request, error, docsUrl));
+      runTool(request, operation, query, answers).catch((error) => toToolError(request, operation, error, docsUrl));
     const handler = createMcpHandler(() => createToolServer(tools, run), {
       // Nothing here changes, so there is nothing to subscribe to.
       maxSubscriptions: 0,
@@ -52,15 +59,17 @@ async function runTool(
   const query = readQuery(operation, given);
   await request.chargeMore((operation.cost?.(query) ?? 1) - 1);
   const { body } = await answers.find(operation, query, requesterOf(request));
+  request.toolCall = { path: operation.path, status: 200 };
   const { text, leftOut } = shorten(body.content(), MAX_ANSWER_LENGTH);
   const note = `Left out to keep this answer short: ${leftOut.join('; ')}.`;
   return { texts: leftOut.length > 0 ? [text, note] : [text], isError: false };
 }
 
 /** The same error object as in HTTP, for the assistant to read; counted as in HTTP. */
-function toToolError(request: FastifyRequest, error: unknown, docsUrl: string): ToolAnswer {
+function toToolError(request: FastifyRequest, { path }: Operation, error: unknown, docsUrl: string): ToolAnswer {
   const apiError = toApiError(error);
   logError(apiError, request);
+  request.toolCall = { path, status: apiError.statusCode };
   request.isFree = apiError.statusCode >= 500;
   return { texts: [JSON.stringify(errorBody(apiError, docsUrl))], isError: true };
 }

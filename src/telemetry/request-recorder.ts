@@ -30,8 +30,10 @@ function createRecorder(operation: string, traffic: Traffic | null, instruments:
   const observeSeconds = instruments && observer(instruments.requestSeconds, operation);
   return (request: FastifyRequest, reply: FastifyReply) => {
     const { statusCode, elapsedTime } = reply;
-    if (!isStream(reply)) {
-      traffic?.answered(operation, statusCode, elapsedTime);
+    const { toolCall } = request;
+    // The answer to an assistant is sent as a stream of one event.
+    if (toolCall || !isStream(reply)) {
+      traffic?.answered(toolCall?.path ?? operation, toolCall?.status ?? statusCode, elapsedTime);
       observeSeconds?.(elapsedTime / 1000);
     }
     if (!countersOf) return;

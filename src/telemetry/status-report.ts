@@ -46,17 +46,17 @@ export async function readReport(sources: StatusSources, { isOwn = false } = {})
     lastAnswer: lastUpstreamAnswer,
     live: live?.() ?? null,
     windows,
-    quarters: quartersOf(quarters(), now()),
+    quarters: quartersOf(quarters(), operations, now()),
     verdict: verdictOf(windows[0]?.operations ?? [], health),
   };
 }
 
 /** The last 24 hours by the quarter of an hour, the oldest first. */
-function quartersOf(newestFirst: readonly Bucket[], now: Date) {
+function quartersOf(newestFirst: readonly Bucket[], operations: readonly string[], now: Date) {
   const newest = quarterOf(minuteOf(now));
   return newestFirst
-    .map(({ operations }, index) => {
-      const counts = [...operations.values()];
+    .map((bucket, index) => {
+      const counts = operations.flatMap((operation) => bucket.operations.get(operation) ?? []);
       return {
         from: new Date((newest - index) * QUARTER_MINUTES * 60_000),
         answered: counts.reduce((sum, { answered }) => sum + answered, 0),

@@ -79,7 +79,30 @@ it('draws the last day by the quarter of an hour, in Sydney time and in UTC', as
   expect(body.match(/<rect class="hit"/g)).toHaveLength(96);
   expect(body.match(/<rect class="good"/g)).toHaveLength(1);
   expect(body).toContain('<title>02:00 UTC: 1 answer, 0 failures</title>');
-  expect(body).toContain('data-local="time">16:16</time> <span data-zone>Sydney time</span> (05:16 UTC)');
+  expect(body).toContain(
+    'data-local="time">16:16</time> <span data-zone>Sydney time</span><span data-utc> (05:16 UTC)</span>',
+  );
+});
+
+it('counts a call of an assistant as the operation that it runs, in the table and in the chart', async () => {
+  await using front = await startFront({ now: NOW });
+  const headers = {
+    authorization: `Bearer ${front.testKey}`,
+    accept: 'application/json, text/event-stream',
+  };
+  const callTool = (stop: string) => {
+    const params = { name: 'getDepartures', arguments: { stop } };
+    const payload = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+    return front.app.inject({ method: 'POST', url: '/mcp', headers, payload });
+  };
+  for (const stop of ['200070', '200070', '99000502']) expect((await callTool(stop)).statusCode).toBe(200);
+  await front.app.inject({ url: '/board/200070', headers });
+
+  const report = (await front.app.inject('/status')).json();
+  const departures = report.windows['5m'].operations['/v1/departures'];
+  expect(departures).toMatchObject({ answered: 3, success_rate: 0.66667 });
+  const page = await front.app.inject({ url: '/status', headers: { accept: 'text/html' } });
+  expect(page.body).toContain('<title>02:00 UTC: 3 answers, 1 failure</title>');
 });
 
 it('calls nobody to be drawn', async () => {

@@ -9,6 +9,8 @@ for (const element of document.querySelectorAll('time[data-local]')) {
 }
 
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+// There the same time would stand twice.
+if (zone === 'UTC') for (const element of document.querySelectorAll('[data-utc]')) element.remove();
 if (zone !== 'Australia/Sydney') {
   for (const element of document.querySelectorAll('[data-zone]')) element.textContent = `your time (${zone})`;
 }

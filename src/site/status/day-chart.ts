@@ -19,9 +19,9 @@ export function dayChart(quarters: Report['quarters']): Html {
   return html`${barChart({
     label,
     bars,
-    ticks: tickMoments.map(({ from }) => html`${localTime(from, 'time')}<br>${utcClock(from)}`),
+    ticks: tickMoments.map(({ from }) => html`${localTime(from, 'time')}<span data-utc><br>${utcClock(from)}</span>`),
   })}
-<p class="quiet small">Answers in each quarter of an hour: ${count(answered, 'answer')}, of them <span${failed > 0 && html` class="failed-sign"`}>${count(failed, 'failure')}</span>. Below the bars: ${zoneName}, and UTC under it.</p>`;
+<p class="quiet small">Answers in each quarter of an hour: ${count(answered, 'answer')}, of them <span${failed > 0 && html` class="failed-sign"`}>${count(failed, 'failure')}</span>. Below the bars: ${zoneName}<span data-utc>, and UTC under it</span>.</p>`;
 }
 
 export function utcClock(at: Date): string {

@@ -50,19 +50,20 @@ function headline({ verdict, windows }: Report): string {
 
 function statusBody(report: Report, isOwn: boolean): Html {
   const { at, scope, health, lastAnswer, windows } = report;
+  const upstream = report.isSandbox ? 'the sandbox' : 'the authority';
   return html`<h1>${headline(report)}</h1>
-<p class="lead">What ${answerers(scope, isOwn)} answered to ${scope === 'this instance' || scope.instances === 1 ? 'its' : 'their'} callers, up to ${localTime(at, 'time')} ${zoneName} (${utcClock(at)} UTC). <a href="/status?format=json">The same as JSON</a>.</p>
+<p class="lead">What ${answerers(scope, isOwn)} answered to ${scope === 'this instance' || scope.instances === 1 ? 'its' : 'their'} callers, up to ${localTime(at, 'time')} ${zoneName}<span data-utc> (${utcClock(at)} UTC)</span>. <a href="/status?format=json">The same as JSON</a>.</p>
 ${scopeChoice(scope, isOwn)}
 <div class="card"><dl class="facts">
-<div><dt>Last good answer of ${report.isSandbox ? 'the sandbox' : 'the authority'}</dt><dd>${lastAnswer ? ago(lastAnswer, at) : 'none yet'}</dd></div>
-<div><dt>Live records, last hour</dt><dd>${percent(windows[1]?.liveShare ?? null)}</dd></div>
-<div><dt>Budget left for the authority</dt><dd>${health ? percent(health.budgetLeft) : 'not limited'}</dd></div>
-<div><dt>Breaker</dt><dd>${health ? (health.isBreakerOpen ? 'open: the authority is given a rest' : 'closed') : 'none'}</dd></div>
+<div><dt>Last good answer of ${upstream}</dt><dd>${lastAnswer ? ago(lastAnswer, at) : 'none yet'}</dd></div>
+<div><dt>Departures that are tracked, last hour</dt><dd>${percent(windows[1]?.liveShare ?? null)}</dd></div>
+<div><dt>Calls of ${upstream} left for now</dt><dd>${health ? percent(health.budgetLeft) : 'not limited'}</dd></div>
+<div><dt>Calls of ${upstream}</dt><dd>${health?.isBreakerOpen ? 'paused: it has failed several times in a row' : 'as usual'}</dd></div>
 </dl></div>
 <h2>24 hours</h2>
 <div class="card">${dayChart(report.quarters)}</div>
 ${windows.map(windowTable)}
-<p class="quiet small">An answer is a success unless its status is 500 or more. Times are taken inside the server, in steps of 15 %. Counted for at most 24 hours; a server by itself counts from its own start; live records are departures that the authority tracks, among those it listed.</p>`;
+<p class="quiet small">An answer is a success unless its status is 500 or more. A call of an assistant counts as the operation that it runs; streams and boards for people are not counted. Times are taken inside the server, in steps of 15 %. Counted for at most 24 hours; a server by itself counts from its own start; the share of tracked departures is of those that ${upstream} listed.</p>`;
 }
 
 /** Only where there are several to choose from. */
