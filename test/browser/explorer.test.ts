@@ -194,7 +194,7 @@ it('keeps one’s own key in the browser, explains a wrong one, and leaves no ol
   await page.getByText('Your key', { exact: true }).click();
   await page.locator('#key').fill('tis_live_mistyped');
   await page.locator('#key').blur();
-  await page.getByRole('button', { name: 'Stops in the middle' }).click();
+  await page.getByRole('button', { name: 'Stops in the middle of the map' }).click();
   const link = page.getByRole('link', { name: 'UNAUTHORIZED' });
   await link.waitFor();
   expect(await link.getAttribute('href')).toBe(`${front.url}/docs/errors/UNAUTHORIZED`);
@@ -219,5 +219,18 @@ it('on a phone the map and the answer share the screen', async () => {
   const half = await height();
   await page.getByRole('button', { name: 'Show more' }).click();
   expect(await height()).toBeGreaterThan(half);
+  await context.close();
+});
+
+it('on a phone the stops that a search found are in sight', async () => {
+  const { page, context } = await openWindow(browser, { width: 390, height: 844, hosts: [new URL(front.url).host] });
+  await page.goto(`${front.url}/explore`);
+  await page.locator('.stops li').first().waitFor();
+  await page.getByLabel('Find a stop').fill('circular');
+  await page.getByRole('button', { name: 'Find', exact: true }).click();
+  const found = page.locator('.stops li').filter({ hasText: 'Circular Quay' }).first();
+  await found.waitFor();
+  const bottom = () => found.evaluate((element) => element.getBoundingClientRect().bottom);
+  await expect.poll(bottom).toBeLessThan(844);
   await context.close();
 });

@@ -25,7 +25,7 @@ const PAGES: readonly (readonly [path: string, sign: string, kilobytes: number])
   ['/', '.board tbody tr', 200],
   ['/status', '.chart', 200],
   ['/signup', 'form', 200],
-  ['/signup/sent', 'h2', 200],
+  ['/signup/sent', 'h1', 200],
   ['/nothing-here', '.notice', 200],
   ['/keys', 'form', 200],
   ['my keys', '.chart', 200],

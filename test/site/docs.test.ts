@@ -119,6 +119,13 @@ describe('the guides', () => {
     expect(body.markup.match(/<fieldset/g)).toHaveLength(1);
   });
 
+  it('what the search finds in them is words without markup', () => {
+    const text = 'A *b* [c](d.md), `e_f`.\n\n- one\n- two `x*y`\n\n| k | v |\n|---|---|\n| `l` | m |\n';
+    const { summary, sections } = renderMarkdown(`# T *U*\n\n${text}`, '');
+    expect(summary).toBe('A b c, e_f.');
+    expect(sections).toEqual([{ heading: 'T U', anchor: '', text: 'A b c, e_f. one · two x*y k · v · l · m ' }]);
+  });
+
   it('code is shown as it is written, markup included', () => {
     const { body } = renderMarkdown('# A\n\n```js\nif (a < b && c) "<b>";\n```\n', '');
     const text = body.markup.replaceAll(/<[^>]*>/g, '');

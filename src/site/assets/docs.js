@@ -68,10 +68,12 @@ function toItem({ page, heading, url, text }, word) {
   return item;
 }
 
-// The text around the word.
+// The text around the word, in whole words.
 function cut(text, word) {
-  const start = Math.max(0, text.toLowerCase().indexOf(word) - 40);
-  return `${start > 0 ? '… ' : ''}${text.slice(start, start + 110)}`;
+  const near = Math.max(0, text.toLowerCase().indexOf(word) - 40);
+  const start = near > 0 ? text.indexOf(' ', near) + 1 : 0;
+  const end = start + 110 < text.length ? text.lastIndexOf(' ', start + 110) : text.length;
+  return `${start > 0 ? '… ' : ''}${text.slice(start, end)}${end < text.length ? ' …' : ''}`;
 }
 
 // The arrow keys go through the field and what was found; Escape empties the field.

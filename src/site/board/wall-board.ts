@@ -56,7 +56,7 @@ export async function wallPage(
 <ul id="alerts" aria-label="Alerts"></ul>
 <noscript><p>This board needs JavaScript. In a terminal: <code>curl -H "Authorization: Bearer $TIS_KEY"</code> and this address.</p></noscript>
 </main>
-<footer><p id="age"></p><p>${options.isSandbox && html`<strong>Sandbox: times are made up.</strong> `}Data: Transport for NSW, CC BY 4.0</p></footer>
+<footer><p id="age"></p><p><span class="live">Green</span>: tracked, else by the timetable</p><p>${options.isSandbox && html`<strong>Sandbox: times are made up.</strong> `}Data: Transport for NSW, CC BY 4.0</p></footer>
 </body>
 </html>
 `.markup;

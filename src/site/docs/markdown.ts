@@ -1,4 +1,4 @@
-import { Marked, type Token, type Tokens } from 'marked';
+import { Lexer, Marked, type Token, type Tokens } from 'marked';
 import { copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
 import { LANGUAGES, sampleTabs } from './sample-tabs.ts';
@@ -128,7 +128,7 @@ function listSections(tokens: readonly Token[]): Section[] {
       sections.push({ heading: plainText(token.text), anchor: isTitle ? '' : anchorOf(token.text), text: '' });
     } else if (token.type !== 'space' && token.type !== 'html') {
       const section = sections.at(-1);
-      if (section) section.text += `${plainText(token.raw)} `;
+      if (section) section.text += `${wordsOf([token])} `;
     }
   }
   return sections;
@@ -142,12 +142,23 @@ function anchorOf(heading: string): string {
     .replaceAll(' ', '-');
 }
 
+/** The words of an inline text. */
 function plainText(markdown: string): string {
-  const [start = '', ...behindLinks] = markdown.split('](');
-  return [start, ...behindLinks.map((part) => part.slice(part.indexOf(')') + 1))]
-    .join(' ')
-    .replaceAll(/^\|[-:| ]+\|$/gm, '')
-    .replaceAll(/[`*[\]|]/g, ' ')
+  return wordsOf(Lexer.lexInline(markdown));
+}
+
+/** Without markup. Cells of tables and items of lists are kept apart by dots. */
+function wordsOf(tokens: readonly Token[]): string {
+  return tokens
+    .map((token) => {
+      if (token.type === 'table') {
+        const rows = [token.header, ...token.rows] as Tokens.TableCell[][];
+        return rows.map((cells) => cells.map((cell) => wordsOf(cell.tokens)).join(' · ')).join(' · ');
+      }
+      if (token.type === 'list') return (token as Tokens.List).items.map((item) => wordsOf(item.tokens)).join(' · ');
+      return 'tokens' in token && token.tokens ? wordsOf(token.tokens) : 'text' in token ? token.text : ' ';
+    })
+    .join('')
     .replaceAll(/\s+/g, ' ')
     .trim();
 }

@@ -48,7 +48,7 @@ function exploreBody({ tileUrl, tileAttribution }: ExploreOptions, testKey: stri
 <label for="q">Find a stop</label>
 <div class="row"><input type="search" id="q" required maxlength="100" placeholder="Circular Quay"><button>Find</button></div>
 </form>
-<p class="row"><button type="button" class="plain" id="around">Stops in the middle</button> <button type="button" class="plain" id="here">Stops near me</button></p>
+<p class="row"><button type="button" class="plain" id="around">Stops in the middle of the map</button> <button type="button" class="plain" id="here">Stops near me</button></p>
 <p class="hint">Or click on the map.</p>
 ${filterFields()}
 <section aria-labelledby="trip-title" class="trip">
@@ -57,7 +57,7 @@ ${filterFields()}
 <p>To <output id="to">choose a stop</output></p>
 <p class="row"><button type="button" id="plan" disabled>Plan</button> <button type="button" class="plain" id="swap">Swap</button></p>
 </section>
-<p id="message" role="status" aria-live="polite"></p>
+<p id="message" role="status" aria-live="polite" tabindex="-1"></p>
 <section id="result" aria-label="Answer"></section>
 <details id="raw" hidden><summary>JSON and curl</summary>
 <div class="copyable"><pre tabindex="0"><code id="curl"></code></pre></div>

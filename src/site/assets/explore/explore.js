@@ -53,6 +53,7 @@ function listFound(text) {
     answered(await askWithKey('stops/search', { q: text }), ({ results }) => {
       listStops(results, { isFitted: true });
       if (results.length === 0) say(`No stop matches “${text}”. Try part of a station’s name.`);
+      bringIntoView(find('message'));
     }),
   );
 }
