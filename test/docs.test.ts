@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { departuresResponse } from '#src/departures/departure.ts';
 
 const pages = ['README.md', ...globSync('docs/**/*.md')];
 
@@ -15,6 +16,11 @@ describe('the documents', () => {
       ([, name]) => name ?? '',
     );
     expect(named.filter((name) => !existsSync(name))).toEqual([]);
+  });
+
+  it.each(['README.md', 'docs/guide/quickstart.md'])('%s shows a board as it is answered', (page) => {
+    const [, board = ''] = /```json\n(\{\n {2}"stop_id"[^`]+)```/.exec(readFileSync(page, 'utf8')) ?? [];
+    expect(departuresResponse.parse(JSON.parse(board)).departures.length).toBeGreaterThan(0);
   });
 
   it('name only fixtures that exist', () => {

@@ -24,7 +24,10 @@ export const departureSchema = z
       example: 4,
     }),
     is_live: z.boolean().meta({ description: 'Whether the vehicle is tracked' }),
-    wheelchair_accessible: z.boolean().meta({ description: 'Whether the vehicle is wheelchair accessible' }),
+    wheelchair_accessible: z.boolean().meta({
+      description:
+        'Whether the vehicle is wheelchair accessible; where the authority says nothing of the vehicle, whether the stop is',
+    }),
     occupancy: z.enum(OCCUPANCIES).nullable().meta({ description: 'How full it is; null if unknown' }),
     alerts: z.array(z.string()).meta({ description: 'Disruption notices as plain text; empty when there are none' }),
     cancelled: cancelledField,
