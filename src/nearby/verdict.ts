@@ -7,6 +7,7 @@ import type { Ask } from '../efa/ask.ts';
 import { findKnownStop } from '../efa/known-stop.ts';
 import type { DepartureMonitorPayload } from '../efa/payload.ts';
 import { findMode } from '../efa/product-class.ts';
+import { findUnknownStopMessage } from '../efa/system-message.ts';
 import { ApiError } from '../errors.ts';
 import { freshnessOf } from '../transit/freshness.ts';
 import { MODES, type Mode, modeSchema, sortModes } from '../transit/mode.ts';
@@ -106,8 +107,8 @@ export async function checkStop(ask: Ask, verdicts: Verdicts, stopId: string, no
     for (const at of [null, nextWeekdayMorning(now)]) {
       const { payload } = await ask({ kind: 'departureMonitor', stopId, modes: MODES, at });
       if (payload.stopEvents.length > 0) return verdicts.learn(stopId, { isAlive: true, modes: modesSeen(payload) });
-      // Only a board of this very stop without departures speaks against it.
-      if (!findKnownStop(payload, stopId)) return null;
+      // Only these speak against the stop: its own board without departures, and that the authority does not know it.
+      if (!findKnownStop(payload, stopId) && !findUnknownStopMessage(payload.systemMessages)) return null;
     }
     return verdicts.learn(stopId, { isAlive: false, modes: [] });
   } catch (error) {

@@ -40,8 +40,14 @@ describe('the check of a stop', () => {
     expect(ask.questions[1]?.at).toEqual({ date: '20260420', time: '0800' });
   });
 
+  it('finds a stop dead that the authority does not know, now and on the next weekday morning', async () => {
+    const unknown = { ...silent, locations: [], systemMessages: [{ code: -2000, text: 'stop invalid' }] };
+    const ask = answerInTurn(unknown, unknown);
+    expect(await checkStop(ask, verdicts, '200070', NOW)).toMatchObject({ isAlive: false, modes: [] });
+    expect(ask.questions).toHaveLength(2);
+  });
+
   it.each([
-    ['that it knows no such stop', { locations: [], systemMessages: [{ code: -2000, text: 'stop invalid' }] }],
     ['that it has no timetable', { systemMessages: [{ code: -4001, text: 'date invalid' }] }],
     ['nothing', { locations: [] }],
   ])('is no verdict when the authority says %s', async (_name, said) => {
