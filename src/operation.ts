@@ -104,6 +104,11 @@ export function readQuery<Query extends z.ZodObject>(
   throw invalidParameters(problems);
 }
 
+/** A query with other defaults than the operation's. A parameter given empty counts as absent, as everywhere. */
+export function withOwnDefaults(defaults: Readonly<Record<string, string>>, received: object): Record<string, unknown> {
+  return { ...defaults, ...Object.fromEntries(Object.entries(received).filter(([, value]) => value !== '')) };
+}
+
 function problemsOf({ issues }: z.ZodError, received: Readonly<Record<string, unknown>>): ParameterProblem[] {
   return issues.map(({ path: [name], message }) => {
     const parameter = String(name);

@@ -52,7 +52,7 @@ export async function mcp(
 async function runTool(
   request: FastifyRequest,
   operation: Operation,
-  given: Record<string, string>,
+  given: Record<string, unknown>,
   answers: Answers,
 ): Promise<ToolAnswer> {
   request.isFree = false;

@@ -7,7 +7,7 @@ import {
   McpServer,
 } from '@modelcontextprotocol/server';
 import { toParameters } from '../http/openapi/schema.ts';
-import type { Operation } from '../operation.ts';
+import { type Operation, withOwnDefaults } from '../operation.ts';
 import { toDefault } from '../transit/parameter.ts';
 
 /** What a call of a tool comes to. */
@@ -18,7 +18,7 @@ export interface ToolAnswer {
 }
 
 /** Runs an operation; `query` is as a caller of the HTTP API would send it. */
-export type RunTool = (operation: Operation, query: Record<string, string>) => Promise<ToolAnswer>;
+export type RunTool = (operation: Operation, query: Record<string, unknown>) => Promise<ToolAnswer>;
 
 const INSTRUCTIONS =
   'Public transport in New South Wales and the Australian Capital Territory. Stops have identifiers: find them by name with searchStops or around a place with getNearbyStops, then ask for departures or journeys. Times in answers are UTC; tell people local time (Australia/Sydney). A realtime value is an estimate of a tracked vehicle, null means that only the timetable is known. Data: Transport for NSW, CC BY 4.0.';
@@ -85,9 +85,9 @@ interface Parameter {
 }
 
 /** Arguments as text: `["bus", "train"]` is `bus,train`. One that is null counts as absent. */
-function toQuery({ toolDefaults }: Operation, given: Record<string, unknown> | undefined): Record<string, string> {
+function toQuery({ toolDefaults = {} }: Operation, given: Record<string, unknown> | undefined) {
   const named = Object.entries(given ?? {}).filter(([, value]) => value !== null && value !== undefined);
-  return { ...toolDefaults, ...Object.fromEntries(named.map(([name, value]) => [name, toText(value)])) };
+  return withOwnDefaults(toolDefaults, Object.fromEntries(named.map(([name, value]) => [name, toText(value)])));
 }
 
 function toText(value: unknown): string {

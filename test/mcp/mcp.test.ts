@@ -108,6 +108,20 @@ describe('an assistant', () => {
     }
   });
 
+  it('gets the defaults of the tool for what it leaves empty', async () => {
+    const asked = { stop: '200070', limit: 50 };
+    const modesOf = async (more: object) =>
+      new Set(
+        (await call('getDepartures', { ...asked, ...more })).body.departures.map(({ mode }: { mode: string }) => mode),
+      );
+    const all = await modesOf({});
+    expect(all.size).toBeGreaterThan(1);
+    for (const modes of ['', []]) expect(await modesOf({ modes })).toEqual(all);
+    const { journeys } = (await call('planTrips', { from: '202020', to: '209573', path: '', limit: '' })).body;
+    expect(journeys).toHaveLength(3);
+    expect(journeys[0].legs[0].path).toEqual([]);
+  });
+
   it('gets the fields that it asks for', async () => {
     const { departures } = (await call('getDepartures', { stop: '200070', cancelled: 'include', include: 'ids' })).body;
     expect(departures[0]).toMatchObject({ cancelled: false, trip_id: expect.any(String) });

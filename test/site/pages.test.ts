@@ -204,7 +204,9 @@ describe('the board for a terminal', () => {
     expect(body).toContain('SANDBOX');
     expect(body).toContain('CC BY 4.0');
     const left = (headers: Record<string, unknown>) => Number(headers['x-ratelimit-remaining']);
-    expect(left((await board()).headers)).toBe(left(headers) - 1);
+    const whole = await board();
+    expect(left(whole.headers)).toBe(left(headers) - 1);
+    expect((await board('?limit=&modes=')).body).toBe(whole.body);
   });
 
   it.each([

@@ -9,17 +9,18 @@ import { freshnessHeaders } from '../../http/freshness-headers.ts';
 import { requesterOf } from '../../http/operation-routes.ts';
 import { PAGE_POLICY } from '../../http/response-headers.ts';
 import { wantsPage } from '../../http/wants-page.ts';
-import { readQuery } from '../../operation.ts';
+import { readQuery, withOwnDefaults } from '../../operation.ts';
 import { toSydneyWallClock } from '../../transit/time.ts';
 import { sendPage } from '../page-answer.ts';
 
+const DEFAULTS = { modes: 'all', limit: '20' };
 const MAX_DESTINATION = 34;
 /** Control characters: a terminal would execute their escape sequences (terminal injection). */
 const CONTROL = /\p{Cc}/gu;
 
 /**
- * `GET /board/:stop`: what leaves a stop, as text for a terminal; for a browser a page. It runs the departures operation with the caller's own
- * key: the same rules, count and errors.
+ * `GET /board/:stop`: what leaves a stop, as text for a terminal; for a browser a page. It runs the departures operation
+ * with the caller's own key: the same rules, count and errors.
  */
 export async function textBoard(
   app: FastifyInstance,
@@ -51,7 +52,7 @@ export async function textBoard(
 
   app.get<{ Params: { stop: string } }>('/board/:stop', async (request, reply) => {
     const { stop } = request.params;
-    const query = readQuery(departuresOperation, { modes: 'all', limit: '20', ...(request.query as object), stop });
+    const query = readQuery(departuresOperation, { ...withOwnDefaults(DEFAULTS, request.query as object), stop });
     const { body, freshness } = await answers.find(departuresOperation, query, requesterOf(request));
     reply.headers(freshnessHeaders(freshness, now().getTime())).header('cache-control', 'private, no-store');
     return reply.type('text/plain; charset=utf-8').send(boardText(body.content(), isSandbox));

@@ -4,11 +4,11 @@ import { type Answers, queryKey } from '../../answers/answers.ts';
 import { departuresOperation } from '../../departures/operation.ts';
 import { requesterOf } from '../../http/operation-routes.ts';
 import { sendAnswer } from '../../http/send-answer.ts';
-import { readQuery } from '../../operation.ts';
+import { readQuery, withOwnDefaults } from '../../operation.ts';
 import { html } from '../html.ts';
 import { WALL_DATA_PATH, type WallLinks } from './wall-link.ts';
 
-const ROWS = '30';
+const DEFAULTS = { modes: 'all', limit: '30' };
 
 /** `GET /board/:stop/departures`: the board of the page on the wall, by the link's key: the same rules, count and errors. */
 export async function wallBoard(
@@ -17,7 +17,7 @@ export async function wallBoard(
 ): Promise<void> {
   app.get<{ Params: { stop: string } }>(WALL_DATA_PATH, async (request, reply) => {
     const { stop } = request.params;
-    const query = readQuery(departuresOperation, { modes: 'all', limit: ROWS, ...(request.query as object), stop });
+    const query = readQuery(departuresOperation, { ...withOwnDefaults(DEFAULTS, request.query as object), stop });
     const requester = requesterOf(request);
     const kept = answers.peek(queryKey(departuresOperation, query), requester);
     const found = kept ?? (await answers.find(departuresOperation, query, requester));
