@@ -6,7 +6,7 @@ import { createAnswers } from './answers/answers.ts';
 import type { Config } from './config.ts';
 import type { Ask } from './efa/ask.ts';
 import { type Deadlines, deadlinesFrom } from './efa/deadlines.ts';
-import { answerClientError } from './http/connection/client-error.ts';
+import { answerClientError, refuseConnect } from './http/connection/client-error.ts';
 import {
   type ConnectionLimits,
   connectionLimits,
@@ -203,6 +203,8 @@ function createFastify({ config, logger, arrivalMs = ARRIVAL_MS }: AppOptions) {
   const connections = watchConnections(app.server);
   // Node's own refusal of an unknown `Expect` would have no body either.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+  // Node itself would close the connection without an answer.
+  app.server.on('connect', (_request, socket) => refuseConnect(socket, { docsUrl, log: app.log }));
   // The schemas of answers are for types, documentation and tests; checking each answer would cost more than all else.
   app.setSerializerCompiler(() => JSON.stringify);
   return { app, connections };

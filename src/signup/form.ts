@@ -65,8 +65,10 @@ export function readForm<Fields>(
   return { fields: null, errors };
 }
 
+/** Names the fields, for programs. The values are not repeated: they are addresses and secrets. */
 export function invalidForm(errors: FieldErrors): ApiError {
-  return new ApiError('INVALID_PARAMETER', Object.values(errors).join(' '));
+  const problems = Object.entries(errors).map(([field, message]) => `${field}: ${message}`);
+  return new ApiError('INVALID_PARAMETER', problems.join(' '));
 }
 
 /**

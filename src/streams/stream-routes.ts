@@ -80,9 +80,9 @@ export async function streamRoutes(app: FastifyInstance, options: StreamOptions)
       // Before the stream begins, an error is answered as it is elsewhere.
       const answer = await answers.find(operation, query, requesterOf(request));
       if (isClosing) throw stopping();
-      if (request.method === 'HEAD') return reply.headers(HEADERS).send();
       await sendHead(reply);
-      start({ operation, query }, answer, request, reply.raw);
+      if (request.method === 'HEAD') reply.raw.end();
+      else start({ operation, query }, answer, request, reply.raw);
     });
   }
 

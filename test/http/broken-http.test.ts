@@ -65,6 +65,7 @@ describe('what is not HTTP', () => {
     ['a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400],
     ['words in capitals', 'HELLO THERE\r\n\r\n', 400],
     ['a method that nobody knows', 'FETCH /healthz HTTP/1.1\r\nHost: x\r\n\r\n', 405, 'METHOD_NOT_ALLOWED'],
+    ['a wish for a tunnel', 'CONNECT example.test:443 HTTP/1.1\r\nHost: x\r\n\r\n', 405, 'METHOD_NOT_ALLOWED'],
     [
       'headers larger than any we take',
       `GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`,

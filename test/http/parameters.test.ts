@@ -142,6 +142,7 @@ const REFUSED: [url: string, ...told: string[]][] = [
   ['/v1/stops/search?q=a%00b', 'q must hold no control characters', 'received "a\\u0000b"'],
   ['/v1/stops/search?q=a%0Ab', 'q must hold no control characters'],
   ['/v1/stops/search?q=%C2%9F', 'q must hold no control characters'],
+  ['/v1/stops/search?q=caf%E9', 'q must be percent-encoded as UTF-8', 'received "caf%E9"'],
   [`${SEARCH}&limit=0`, `limit ${COUNT} 50`],
 
   ['/v1/trips', 'from is required', 'to is required'],

@@ -91,7 +91,9 @@ describe('signing up', () => {
     expect(page.body).toContain(`aria-describedby="${field}-error"`);
     expect(page.body).toContain('role="alert"');
     const json = await post('/signup', fields);
-    expect(json.json()).toMatchObject({ error: { code: 'INVALID_PARAMETER' } });
+    expect(json.json()).toMatchObject({
+      error: { code: 'INVALID_PARAMETER', message: expect.stringContaining(`${field}: `) },
+    });
     expect(await front.readOutbox()).toEqual([]);
   });
 

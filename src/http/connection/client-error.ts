@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { FastifyBaseLogger } from 'fastify';
 import { type ApiError, errorBody } from '../../errors.ts';
 import { CROSS_ORIGIN_HEADERS } from '../cors.ts';
@@ -45,8 +46,13 @@ function toApiError({ code, rawPacket }: ClientError): ApiError {
   return code === 'HPE_INVALID_METHOD' && method ? unknownMethod(method) : notHttp();
 }
 
+/** CONNECT asks for a tunnel, which only a proxy gives. */
+export function refuseConnect(socket: Duplex, options: RefusalOptions): void {
+  endWithError(socket, unknownMethod('CONNECT'), options);
+}
+
 /** Writes an error to a connection without a whole request, and closes it. */
-export function endWithError(socket: Socket, error: ApiError, { docsUrl, log }: RefusalOptions): void {
+export function endWithError(socket: Duplex, error: ApiError, { docsUrl, log }: RefusalOptions): void {
   const { statusCode: status, code } = error;
   const reqId = createRequestId();
   const body = JSON.stringify(errorBody(error, docsUrl));
