@@ -53,7 +53,10 @@ const legSchema = z
       description:
         'Metres of a walk, as the authority says or along its path, null where it gives neither; null on a ride',
     }),
-    stops: z.int().min(0).meta({ description: 'Number of stops between the ends, without stations that a train passes; 0 on a walk' }),
+    stops: z
+      .int()
+      .min(0)
+      .meta({ description: 'Number of stops between the ends, without stations that a train passes; 0 on a walk' }),
     is_live: z.boolean().meta({ description: 'Whether the vehicle is tracked; false on a walk' }),
     path: z.array(positionSchema).meta({
       description: '`[lat, lng]` pairs, ready for a map polyline; empty with `path=polyline` and `path=none`',
