@@ -105,6 +105,21 @@ it('a board on a wall shows whole rows only', async () => {
   await context.close();
 });
 
+it('a board on a wall gives minutes up to an hour, and the time of day beyond it', async () => {
+  const { page, context } = await openWindow(browser, { hosts: [new URL(front.url).host] });
+  await page.route('**/departures', async (route) => {
+    const response = await route.fetch();
+    const board = await response.json();
+    const times = ['2026-11-20T02:00:40Z', '2026-11-20T02:30:50Z', '2026-11-20T03:30:20Z'];
+    const departures = times.map((scheduled_at) => ({ ...board.departures[0], scheduled_at, realtime_at: null }));
+    await route.fulfill({ response, json: { ...board, retrieved_at: '2026-11-20T02:00:20Z', departures } });
+  });
+  await page.goto(`${front.url}/board/200070`);
+  await page.locator('#rows tr').first().waitFor();
+  expect(await page.locator('#rows td:last-child').allTextContents()).toEqual(['now', '30 min', '14:30']);
+  await context.close();
+});
+
 it('a board on a wall says when its data is old, and recovers by itself', async () => {
   const { page, context } = await openWindow(browser, { hosts: [new URL(front.url).host] });
   await page.clock.install();

@@ -91,8 +91,8 @@ function hideCutRows() {
   }
 }
 
-function rowOf({ route, mode, destination, platform, is_live }, milliseconds) {
-  const minutes = Math.max(0, Math.floor(milliseconds / 60_000));
+function rowOf(departure, milliseconds) {
+  const { route, mode, destination, platform, is_live } = departure;
   const badge = element('span', `route ${mode}`, route);
   badge.dataset.line = route;
   const row = element('tr', '');
@@ -102,9 +102,16 @@ function rowOf({ route, mode, destination, platform, is_live }, milliseconds) {
     routeCell,
     element('td', 'destination', destination),
     element('td', '', platform ?? ''),
-    element('td', `number${is_live ? ' live' : ''}`, minutes === 0 ? 'now' : `${minutes} min`),
+    element('td', `number${is_live ? ' live' : ''}`, leavesText(departure, milliseconds)),
   );
   return row;
+}
+
+/** From an hour on the time of day says more than the minutes. */
+function leavesText({ realtime_at, scheduled_at }, milliseconds) {
+  const minutes = Math.max(0, Math.floor(milliseconds / 60_000));
+  if (minutes >= 60) return clock(new Date(realtime_at ?? scheduled_at));
+  return minutes === 0 ? 'now' : `${minutes} min`;
 }
 
 function element(name, className, text = '') {
