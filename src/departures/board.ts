@@ -4,7 +4,7 @@ import type { Question } from '../efa/question.ts';
 import { ApiError } from '../errors.ts';
 import { type Freshness, freshnessOf, oldestOf } from '../transit/freshness.ts';
 import { toSydneyWallClock, type WallClock } from '../transit/time.ts';
-import { compareDepartures, type ScheduledDeparture } from './departure.ts';
+import { compareDepartures, leavesAt, type ScheduledDeparture } from './departure.ts';
 import { type DeparturePage, mapDepartures } from './map.ts';
 
 /** What a departure board can show, and how fresh it is. */
@@ -28,7 +28,7 @@ const MAX_PAGES = 3;
 const EVENTS_PER_PAGE = 40;
 
 /**
- * Reads on, from the last event's time, until the limit is filled or three pages are read. `isWanted` filters;
+ * Reads on, from the last event's time, until the limit is filled in order or three pages are read. `isWanted` filters;
  * departures are ordered, without repeats, at most `limit`. Cancelled ones stand among them and do not count towards the
  * limit. When a later page fails, the board ends where the pages before it end, unless it would be empty.
  */
@@ -47,10 +47,13 @@ export async function readBoard(
     read.push(page);
     freshness = oldestOf(freshness, page.freshness);
     for (const departure of page.departures) if (isWanted(departure)) wanted.set(departure.key, departure);
-    const running = [...wanted.values()].filter(({ isCancelled }) => !isCancelled).length;
-    if (running >= limit || read.length === MAX_PAGES) break;
+    const running = [...wanted.values()].filter(({ isCancelled }) => !isCancelled);
+    const { lastPlanned } = page;
+    // What leaves later than the page reaches may leave after something on the next one.
+    const inOrder = running.filter((departure) => lastPlanned && leavesAt(departure) <= lastPlanned);
+    if (inOrder.length >= limit || read.length === MAX_PAGES) break;
     page = await readNextPage(ask, question, page).catch((error) => {
-      if (running === 0 || !(error instanceof ApiError)) throw error;
+      if (running.length === 0 || !(error instanceof ApiError)) throw error;
       return null;
     });
   }

@@ -72,6 +72,26 @@ describe('a board', () => {
     expect(board.departures.filter(({ isCancelled }) => isCancelled)).toHaveLength(1);
   });
 
+  it('reads on while something that is not listed yet may leave before a late vehicle that fills the limit', async () => {
+    const late = toPayload([
+      { minute: 0, trip: 0 },
+      { minute: 37, estimatedMinute: 45, trip: 37 },
+      ...Array.from(
+        { length: 38 },
+        (_, index): MadeUpEvent => ({ minute: index + 1, trip: 100 + index, productClass: 1 }),
+      ),
+    ]);
+    const further = toPayload([{ minute: 40, trip: 40 }]);
+    const ask = answerInTurn(late, further);
+    expect(minutes(await readBoard(ask, question, 2, isBus))).toEqual([planned(0), planned(40)]);
+    expect(ask.questions).toHaveLength(2);
+    // Without the next page it is the best that is known.
+    expect(minutes(await readBoard(answerInTurn(late, failure), question, 2, isBus))).toEqual([
+      planned(0),
+      planned(37),
+    ]);
+  });
+
   it('reads on while all that was found is cancelled', async () => {
     const strike = toPayload(Array.from({ length: 40 }, (_, minute) => ({ minute, trip: minute, isCancelled: true })));
     const board = await readBoard(answerInTurn(strike, page(39)), question, 1, isBus);

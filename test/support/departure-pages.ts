@@ -5,6 +5,8 @@ import type { DepartureMonitorQuestion } from '#src/efa/request.ts';
 /** A departure of upstream; `minute` counts from `FIRST_MINUTE`, the trip number tells departures apart. */
 export interface MadeUpEvent {
   minute: number;
+  /** Where the vehicle is tracked. */
+  estimatedMinute?: number;
   trip?: number | undefined;
   productClass?: number;
   route?: string;
@@ -23,18 +25,23 @@ export function toPayload(events: readonly MadeUpEvent[], stopId = '200070'): De
   return readDepartureMonitor({
     version: '10.6.21.17',
     locations: [{ id: stopId, name: 'Town Hall Station, Sydney', type: 'stop', isBest: true }],
-    stopEvents: events.map(({ minute, trip, productClass = 5, route = '504', headsign = 'Chiswick', ...flags }) => ({
-      ...flags,
-      location: { id: '2000252', name: 'Town Hall, Park St, Stand K, Sydney', type: 'platform' },
-      departureTimePlanned: planned(minute),
-      transportation: {
-        id: `nsw:${route}`,
-        disassembledName: route,
-        product: { class: productClass },
-        destination: { name: headsign },
-        properties: { tripCode: trip },
-      },
-    })),
+    stopEvents: events.map((event) => {
+      const { minute, estimatedMinute, trip, productClass = 5, route = '504', headsign = 'Chiswick', ...flags } = event;
+      const isTracked = estimatedMinute !== undefined;
+      return {
+        ...flags,
+        ...(isTracked && { isRealtimeControlled: true, departureTimeEstimated: planned(estimatedMinute) }),
+        location: { id: '2000252', name: 'Town Hall, Park St, Stand K, Sydney', type: 'platform' },
+        departureTimePlanned: planned(minute),
+        transportation: {
+          id: `nsw:${route}`,
+          disassembledName: route,
+          product: { class: productClass },
+          destination: { name: headsign },
+          properties: { tripCode: trip },
+        },
+      };
+    }),
   });
 }
 

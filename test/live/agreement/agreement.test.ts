@@ -41,7 +41,7 @@ it(`a board of timetable and feeds says what the departure monitor says at the s
       const limit = 5 + ((moment + 7 * n) % 20);
       const query = { stop, modes: 'all', limit: String(limit) };
       const overlaid = await service.overlaid(query);
-      // The end of a page lacks what is planned later and leaves before a late vehicle of the page: so a longer board.
+      // The end of a page lacks what is planned later and runs ahead of the timetable: so a longer board.
       const direct = await service.direct({ ...query, limit: String(MAX_LIMIT) });
       const ofMonitor = rowsOf({ ...direct, departures: direct.departures.slice(0, limit) });
       const ofOverlay = rowsOf(overlaid);
