@@ -9,7 +9,7 @@ for (const element of document.querySelectorAll('time[data-local]')) {
 }
 
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-// There the same time would stand twice.
+// A reader in UTC would see the same time twice.
 if (zone === 'UTC') for (const element of document.querySelectorAll('[data-utc]')) element.remove();
 if (zone !== 'Australia/Sydney') {
   for (const element of document.querySelectorAll('[data-zone]')) element.textContent = `your time (${zone})`;

@@ -155,7 +155,9 @@ function wordsOf(tokens: readonly Token[]): string {
         const rows = [token.header, ...token.rows] as Tokens.TableCell[][];
         return rows.map((cells) => cells.map((cell) => wordsOf(cell.tokens)).join(' · ')).join(' · ');
       }
-      if (token.type === 'list') return (token as Tokens.List).items.map((item) => wordsOf(item.tokens)).join(' · ');
+      // The space keeps a list within an item apart from what stands before it.
+      if (token.type === 'list')
+        return ` ${(token as Tokens.List).items.map((item) => wordsOf(item.tokens)).join(' · ')}`;
       return 'tokens' in token && token.tokens ? wordsOf(token.tokens) : 'text' in token ? token.text : ' ';
     })
     .join('')
