@@ -3,7 +3,8 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Balancer, freePort, startBalancer } from '../support/balancer.ts';
+import { type Balancer, startBalancer } from '../support/balancer.ts';
+import { freePort } from '../support/free-port.ts';
 
 let balancer: Balancer;
 let servers: Server[] = [];

@@ -1,6 +1,4 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
@@ -18,6 +16,7 @@ import type { MailLimits } from '#src/signup/throttle.ts';
 import { createTraffic, type UpstreamHealth } from '#src/telemetry/traffic.ts';
 import { watchUpstream } from '#src/telemetry/upstream-watch.ts';
 import { buildTestApp } from '#test/support/app.ts';
+import { freePort } from './free-port.ts';
 
 export const LINK_SECRET = 'a secret of the tests, long enough';
 
@@ -136,12 +135,4 @@ export function linkIn({ text = '' }: Email): string {
   const [link] = /http:\S+\/keys\?token=\S+/.exec(text) ?? [];
   if (!link) throw new Error(`no link in: ${text}`);
   return link;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

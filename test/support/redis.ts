@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,6 +10,7 @@ import { openStore } from '#src/access/stores/open-store.ts';
 import type { PresenceLog } from '#src/redis/presence.ts';
 import { openRedis } from '#src/redis/shared-redis.ts';
 import { ensureProgram } from './debian.ts';
+import { freePort } from './free-port.ts';
 
 export interface TestRedis {
   url: string;
@@ -110,22 +110,6 @@ async function answering(url: string, pid: number | undefined): Promise<void> {
   const info = await client.info();
   client.disconnect();
   if (!info.includes(`process_id:${pid}`)) throw new Error(`another Redis has the port of ${url}`);
-}
-
-/** Below 55536, for a node of a cluster also takes the port 10000 higher. */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 30_000);
-    if ((await isFree(port)) && (await isFree(port + 10_000))) return port;
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  return new Promise((resolve) => {
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });
 }
 
 const SILENT_LOG = { info() {}, warn() {}, error() {} };
