@@ -54,10 +54,16 @@ export interface Counter {
   update(update: CountUpdate): Promise<number>;
 }
 
+/** `wantsQuotaMails` is true unless given. */
+export type NewAccount = Omit<Account, 'id'> & Partial<Pick<Account, 'id'>> & { wantsQuotaMails?: boolean };
+
+/** `revokedAt` is null unless given: a key that is restored from a backup may be revoked. */
+export type NewKey = Omit<KeyRecord, 'revokedAt' | 'lastUsedOn'> & Partial<Pick<KeyRecord, 'revokedAt'>>;
+
 /** For issuing keys and looking after accounts. What is acknowledged is durable. */
 export interface Register {
   /** The account with that address: the existing one unchanged, or a new one, with the given id unless that is taken. */
-  openAccount(account: Omit<Account, 'id'> & Partial<Pick<Account, 'id'>>): Promise<Account>;
+  openAccount(account: NewAccount): Promise<Account>;
   findAccount(id: string): Promise<Account | null>;
   findAccountByEmail(email: string): Promise<Account | null>;
   /** Sorted by address. */
@@ -67,7 +73,7 @@ export interface Register {
   /** Deletes the account, its keys and its counts; false when there is no such account. */
   deleteAccount(accountId: string, now: Date): Promise<boolean>;
   /** False when the account already has `maxLive` valid keys, or does not exist. */
-  addKey(key: Omit<KeyRecord, 'revokedAt' | 'lastUsedOn'>, maxLive: number): Promise<boolean>;
+  addKey(key: NewKey, maxLive: number): Promise<boolean>;
   /** Oldest first, revoked ones included. */
   listKeys(accountId: string): Promise<KeyRecord[]>;
   /**

@@ -66,7 +66,10 @@ export async function exportAccounts(store: Register, now: Date): Promise<Backup
   return { format: 'transit-accounts/1', exported_at: now.toISOString(), accounts: await Promise.all(saved) };
 }
 
-/** Adds what is missing and changes nothing that is there, so it can be repeated after it broke off. */
+/**
+ * Adds what is missing and changes nothing that is there, so it can be repeated after it broke off: an account and a key
+ * are each written in one step.
+ */
 export async function importAccounts(store: Register, { accounts }: Backup): Promise<ImportResult> {
   const result: ImportResult = { accounts: 0, keys: 0, conflicts: [] };
   for (const saved of accounts) {
@@ -77,8 +80,7 @@ export async function importAccounts(store: Register, { accounts }: Backup): Pro
     }
     if (!byId) {
       const { id, email, plan, created_at: createdAt } = saved;
-      await store.openAccount({ id, email, plan, createdAt });
-      if (saved.quota_mails === 'off') await store.setQuotaMails(id, false);
+      await store.openAccount({ id, email, plan, createdAt, wantsQuotaMails: saved.quota_mails !== 'off' });
       result.accounts++;
     }
     result.keys += await importKeys(store, saved);
@@ -91,8 +93,7 @@ async function importKeys(store: Register, { id: accountId, keys }: SavedAccount
   const missing = keys.filter(({ hash }) => !present.has(hash));
   for (const { hash, last_four: lastFour, label, created_at: createdAt, revoked_at: revokedAt } of missing) {
     // However many an account has: the limit is for new keys.
-    await store.addKey({ accountId, hash, lastFour, label, createdAt }, Number.MAX_SAFE_INTEGER);
-    if (revokedAt) await store.revokeKey(accountId, hash, new Date(revokedAt));
+    await store.addKey({ accountId, hash, lastFour, label, createdAt, revokedAt }, Number.MAX_SAFE_INTEGER);
   }
   return missing.length;
 }

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exportAccounts, importAccounts } from '#src/cli/backup.ts';
 import { runKeys } from '#src/cli/command-line.ts';
 import { buildProbeApp } from '../support/probe-app.ts';
 import { openTestStore, startRedis, type TestRedis } from '../support/redis.ts';
@@ -89,6 +90,44 @@ describe.each([
     const file = write(await json(source, 'export'));
     expect(await json(target, 'import', file)).toEqual({ accounts: 1, keys: 1, conflicts: ['ada@example.com'] });
     expect((await runKeys(['import', file], { ...target })).stdout).toMatch(/Not imported.*: ada@example\.com/);
+  });
+});
+
+describe.each([
+  ['a file', embedded],
+  ['Redis', inRedis],
+])('restoring into %s', (_name, openTarget) => {
+  it('may break off at any moment: repeated, it has restored all, and no key is ever more valid than it was', async () => {
+    const at = '2026-11-21T10:00:00.000Z';
+    const key = (n: number, revoked_at: string | null) => {
+      const hash = `${n}`.padStart(64, '0');
+      return { hash, last_four: 'abcd', label: '', created_at: at, revoked_at };
+    };
+    const owner = { id: 'aaaaaaaa', email: 'zoe@example.com', plan: 'free' as const, created_at: at };
+    const keys = [key(1, at), key(2, null), key(3, at)];
+    const accounts = [{ ...owner, quota_mails: 'off' as const, keys }];
+    const backup = { format: 'transit-accounts/1' as const, exported_at: at, accounts };
+
+    for (let writes = 0; writes < 4; writes++) {
+      const target = openTarget();
+      const store = await openTestStore([target.REDIS_URL].filter(Boolean), target.DATA_DIR);
+      let left = writes;
+      const breaking = new Proxy(store, {
+        get: (_store, name: keyof typeof store) =>
+          /^(find|list|wants)/.test(name)
+            ? store[name]
+            : (...given: never[]) => {
+                if (left-- === 0) throw new Error('killed');
+                return (store[name] as (...given: never[]) => unknown)(...given);
+              },
+      });
+      await importAccounts(breaking, backup).catch(() => {});
+      const restored = (await store.listKeys(owner.id)).filter(({ revokedAt }) => revokedAt === null);
+      expect(restored.filter(({ hash }) => hash !== keys[1]?.hash)).toEqual([]);
+      await importAccounts(store, backup);
+      expect({ ...(await exportAccounts(store, new Date(at))), exported_at: at }).toEqual(backup);
+      await store.close();
+    }
   });
 });
 

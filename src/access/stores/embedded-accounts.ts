@@ -21,13 +21,13 @@ export function createEmbeddedAccounts(database: DatabaseSync, { runPatiently }:
   }
 
   return {
-    openAccount: ({ email, plan, createdAt, id: wantedId }) =>
+    openAccount: ({ email, plan, createdAt, id: wantedId, wantsQuotaMails = true }) =>
       durably(() => {
         for (let id = wantedId ?? generateAccountId(); ; id = generateAccountId()) {
           const existing = statements.findAccountByEmail.get(email);
           if (existing) return toAccount(existing);
           // Inserts nothing when another process has just opened the account, or another account has the same id.
-          statements.openAccount.run(id, email, plan, createdAt);
+          statements.openAccount.run(id, email, plan, createdAt, Number(wantsQuotaMails));
         }
       }),
     findAccount: (id) => runPatiently(() => toAccountOrNull(statements.findAccount.get(id))),
@@ -35,9 +35,9 @@ export function createEmbeddedAccounts(database: DatabaseSync, { runPatiently }:
     listAccounts: () => runPatiently(() => statements.listAccounts.all().map(toAccount)),
     setPlan: (accountId, plan) => durably(() => statements.setPlan.run(plan, accountId).changes === 1),
     deleteAccount: (accountId) => durably(() => statements.deleteAccount.run(accountId).changes === 1),
-    addKey: ({ hash, accountId, lastFour, label, createdAt }, maxLive) =>
+    addKey: ({ hash, accountId, lastFour, label, createdAt, revokedAt = null }, maxLive) =>
       durably(() => {
-        const key = { hash, accountId, lastFour, label, createdAt, maxLive };
+        const key = { hash, accountId, lastFour, label, createdAt, revokedAt, maxLive };
         return statements.addKey.run(key).changes === 1;
       }),
     listKeys: (accountId) => runPatiently(() => statements.listKeys.all(accountId).map(toKeyRecord)),
@@ -63,7 +63,7 @@ export function createEmbeddedAccounts(database: DatabaseSync, { runPatiently }:
 function prepareStatements(database: DatabaseSync) {
   return {
     openAccount: database.prepare(
-      'INSERT INTO account (id, email, plan, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+      'INSERT INTO account (id, email, plan, created_at, wants_quota_mails) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
     ),
     findAccount: database.prepare('SELECT id, email, plan, created_at FROM account WHERE id = ?'),
     findAccountByEmail: database.prepare('SELECT id, email, plan, created_at FROM account WHERE email = ?'),
@@ -71,8 +71,8 @@ function prepareStatements(database: DatabaseSync) {
     setPlan: database.prepare('UPDATE account SET plan = ? WHERE id = ?'),
     deleteAccount: database.prepare('DELETE FROM account WHERE id = ?'),
     addKey: database.prepare(
-      `INSERT INTO api_key (hash, account_id, last_four, label, created_at)
-       SELECT :hash, :accountId, :lastFour, :label, :createdAt
+      `INSERT INTO api_key (hash, account_id, last_four, label, created_at, revoked_at, revocation_decided_at)
+       SELECT :hash, :accountId, :lastFour, :label, :createdAt, :revokedAt, :revokedAt
        WHERE (SELECT count(*) FROM api_key WHERE account_id = :accountId AND revoked_at IS NULL) < :maxLive`,
     ),
     listKeys: database.prepare('SELECT * FROM api_key WHERE account_id = ? ORDER BY created_at, hash'),

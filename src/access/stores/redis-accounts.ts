@@ -13,13 +13,17 @@ const DURABLE_WITHIN_MS = 3000;
 const ACCOUNTS = 'tis:accounts';
 
 /** Returns the address that the account id belongs to. */
-const createAccount = defineScript<[account: string], [email: string, plan: string, createdAt: string], string>(
+const createAccount = defineScript<
+  [account: string],
+  [email: string, plan: string, createdAt: string, wantsQuotaMails: number],
+  string
+>(
   'createAccount',
   `
-local account, email, plan, createdAt = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+local account, email, plan, createdAt, wantsQuotaMails = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local owner = redis.call('HGET', account, 'email')
 if owner then return owner end
-redis.call('HSET', account, 'email', email, 'plan', plan, 'createdAt', createdAt)
+redis.call('HSET', account, 'email', email, 'plan', plan, 'createdAt', createdAt, 'wantsQuotaMails', wantsQuotaMails)
 return email`,
 );
 
@@ -97,11 +101,12 @@ export function openRedisAccounts(urls: readonly string[]): Register & Closable 
   }
 
   return {
-    async openAccount({ email, plan, createdAt, id: wantedId }) {
+    async openAccount({ email, plan, createdAt, id: wantedId, wantsQuotaMails = true }) {
+      const values: [string, string, string, number] = [email, plan, createdAt, Number(wantsQuotaMails)];
       for (let candidate = wantedId ?? generateAccountId(); ; candidate = generateAccountId()) {
         await redis.hsetnx(ACCOUNTS, email, candidate);
         const id = (await redis.hget(ACCOUNTS, email)) ?? candidate;
-        const owner = await durably(createAccount(redis, [accountKey(id)], [email, plan, createdAt]));
+        const owner = await durably(createAccount(redis, [accountKey(id)], values));
         if (owner === email) return { id, email, plan, createdAt, ...(await readAccount(redis, id)) };
         // The id is another account's: try again with a new one.
         await redis.hdel(ACCOUNTS, email);
@@ -119,8 +124,9 @@ export function openRedisAccounts(urls: readonly string[]): Register & Closable 
     },
     setPlan: async (accountId, plan) => (await durably(setPlan(redis, [accountKey(accountId)], [plan]))) === 1,
     deleteAccount: (accountId, now) => deleteAccount(redis, accountId, now),
-    async addKey({ accountId, hash, ...record }, maxLive) {
-      const values: [string, string, number] = [hash, JSON.stringify(record), maxLive];
+    async addKey({ accountId, hash, revokedAt, ...record }, maxLive) {
+      const revocation = revokedAt && { revokedAt, revocationDecidedAt: revokedAt };
+      const values: [string, string, number] = [hash, JSON.stringify({ ...record, ...revocation }), maxLive];
       return (await durably(addKey(redis, [accountKey(accountId), keysKey(accountId)], values))) === 1;
     },
     async listKeys(accountId) {
