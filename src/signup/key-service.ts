@@ -23,7 +23,10 @@ export interface KeyService {
   sendLink(email: string): Promise<void>;
   /** Mails one key more. False when the account has as many valid keys as it may. */
   add(account: Account, label: string): Promise<boolean>;
-  /** Mails a new key in place of `old`, which stays valid until `overlapEnd`. */
+  /**
+   * Mails a new key in place of `old`, which stays valid until `overlapEnd`. Throws `INVALID_PARAMETER` and changes nothing
+   * when the account has all the keys it may have and another one is being replaced.
+   */
   rotate(account: Account, old: KeyRecord, overlapDays: number): Promise<void>;
   revoke(account: Account, key: KeyRecord): Promise<void>;
   /** Tells the owner that the key was revoked, so that a revocation by someone else is noticed. */
@@ -42,6 +45,13 @@ export interface KeyServiceOptions {
 /** When a replaced key stops working: now, or at the end of the UTC day `overlapDays` from today. */
 export function overlapEnd(now: Date, overlapDays: number): Date {
   return overlapDays === 0 ? now : endOfDay(utcDayFrom(now, overlapDays));
+}
+
+function replacementUnderWay(): ApiError {
+  return new ApiError(
+    'INVALID_PARAMETER',
+    'Another key of the account is being replaced at this moment, and nothing was changed. Try again in a minute.',
+  );
 }
 
 export function createKeyService(options: KeyServiceOptions): KeyService {
@@ -93,7 +103,8 @@ export function createKeyService(options: KeyServiceOptions): KeyService {
       const revokedAt = overlapEnd(now(), overlapDays);
       const worksUntil = overlapDays === 0 ? null : revokedAt;
       // The old key still counts while the new one is issued: one key more than usual is allowed for that moment.
-      await issueAndMail(account, old.label, MAX_LIVE_KEYS + 1, { lastFour: old.lastFour, worksUntil });
+      const issued = await issueAndMail(account, old.label, MAX_LIVE_KEYS + 1, { lastFour: old.lastFour, worksUntil });
+      if (!issued) throw replacementUnderWay();
       await accounts.revokeKey(account.id, old.hash, revokedAt, now());
     },
     revoke: async (account, key) => void (await accounts.revokeKey(account.id, key.hash, now())),
