@@ -128,9 +128,10 @@ export function createLiveBoards(options: LiveBoardsOptions): LiveBoards {
     for (let isShared = false; ; ) {
       const view = look(stop, request);
       const due = request.at === null ? stop.changes.findDue(now()) : null;
+      // A board for another time asks for nothing: its pages would push the present out of the timeline.
+      const isLeftToMonitor = request.at !== null && (view.question || stop.changes.isAnyOpen(view.changes));
+      if (isLeftToMonitor) return null;
       if (!view.question && !due) return toBoard(stop, view, needed, read);
-      // Pages for other times of the day would push the present out of the timeline.
-      if (request.at !== null) return null;
       if (!isShared) {
         isShared = true;
         if (await timelines.takeOver(stop)) continue;

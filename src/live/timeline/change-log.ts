@@ -8,6 +8,8 @@ export interface ChangeLog {
   note(changes: readonly Change[], now: number): void;
   /** The earliest change that the departure monitor is to be asked about now; null when there is none, or not yet. */
   findDue(now: number): Change | null;
+  /** Whether the departure monitor has not been asked about one of these. */
+  isAnyOpen(changes: readonly Change[]): boolean;
   /** The departure monitor is being asked about a change. */
   asked(now: number): void;
   /** The departure monitor has said, at `retrievedAt`, what is planned before `until`, and about the change if given. */
@@ -56,6 +58,7 @@ export function createChangeLog(): ChangeLog {
       const open = [...entries.values()].filter(({ isSettled }) => !isSettled).map(({ change }) => change);
       return open.reduce<Change | null>((first, one) => (first && first.at <= one.at ? first : one), null);
     },
+    isAnyOpen: (changes) => changes.some(({ key }) => entries.get(key)?.isSettled === false),
     asked(now) {
       askedAt = now;
     },

@@ -14,6 +14,8 @@ const UNTIL_MINUTE = PAIRS < 10_000 ? 8 * 60 + 20 : 24 * 60;
 /** Central, Town Hall, Circular Quay, Parramatta, Manly, Bondi Junction. */
 const BUSY = ['200060', '200070', '200020', '215020', '209573', '202210'];
 const MAX_LIMIT = 50;
+/** Every fourth board is asked for the time so far ahead. */
+const AHEAD_MINUTES = 40;
 const FAR_AHEAD_MINUTES = 22 * 60;
 
 /**
@@ -25,6 +27,13 @@ function rowsOf({ stop_name, departures }: Body): string[] {
   const near = departures.filter(({ minutes_away }) => minutes_away < FAR_AHEAD_MINUTES);
   const rows = near.map((departure) => (departure.mode === 'train' ? departure : { ...departure, occupancy: null }));
   return [stop_name, ...rows.map((row) => JSON.stringify(row))];
+}
+
+function clockTime(minuteOfDay: number): { date: string; time: string } {
+  const [hour, minute] = [Math.floor(minuteOfDay / 60) % 24, minuteOfDay % 60].map((part) =>
+    `${part}`.padStart(2, '0'),
+  );
+  return { date: minuteOfDay < 24 * 60 ? '20261118' : '20261119', time: `${hour}${minute}` };
 }
 
 it(`a board of timetable and feeds says what the departure monitor says at the same moment, ${PAIRS} times`, async () => {
@@ -39,7 +48,8 @@ it(`a board of timetable and feeds says what the departure monitor says at the s
       const other = service.stopIds[(moment * STOPS_A_MOMENT + n * 37) % service.stopIds.length];
       const stop = BUSY[n] ?? other ?? '';
       const limit = 5 + ((moment + 7 * n) % 20);
-      const query = { stop, modes: 'all', limit: String(limit) };
+      const time = n % 4 === 3 ? clockTime(minute + AHEAD_MINUTES) : {};
+      const query = { stop, modes: 'all', limit: String(limit), ...time };
       const overlaid = await service.overlaid(query);
       // The end of a page lacks what is planned later and runs ahead of the timetable: so a longer board.
       const direct = await service.direct({ ...query, limit: String(MAX_LIMIT) });
