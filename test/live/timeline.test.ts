@@ -4,8 +4,11 @@ import { addPage, readTimeline, type Timeline, type TimelineEvent, toPage } from
 import { MODES, type Mode } from '#src/transit/mode.ts';
 import { answer, at, event, MINUTE, NOW, timelineOf } from './timeline-case.ts';
 
-const read = (timeline: Timeline<TimelineEvent>, { modes = MODES as readonly Mode[], from = 0, since = -360 } = {}) => {
-  const stretch = readTimeline(timeline, { modes, from: at(from), retrievedSince: at(since) });
+const read = (
+  timeline: Timeline<TimelineEvent>,
+  { modes = MODES as readonly Mode[], from = 0, since = -360, isPresent = false } = {},
+) => {
+  const stretch = readTimeline(timeline, { modes, from: at(from), retrievedSince: at(since), isPresent });
   const minutes = stretch.events.map(({ plannedAt }) => (plannedAt - NOW) / MINUTE).sort((one, other) => one - other);
   return { until: (stretch.until - NOW) / MINUTE, isEnd: stretch.isEnd, minutes };
 };
@@ -51,6 +54,28 @@ describe('a timeline', () => {
     expect(read(timeline, { modes: ['bus'] })).toMatchObject({ until: 40, minutes: [2] });
     expect(read(timeline, { modes: ['bus', 'train'] })).toMatchObject({ until: 9, minutes: [2, 3] });
     expect(read(timeline, { modes: ['bus', 'ferry'] })).toMatchObject({ until: 0 });
+  });
+
+  it('goes on after the last departure of a mode that leaves no more, with the others', () => {
+    const timeline = timelineOf(
+      answer([event(3, { mode: 'train' })], { count: 1 }, ['train']),
+      answer([event(2), event(14)], {}, ['bus']),
+      answer([event(14), event(400)], { askedFor: 14 }, ['bus']),
+      answer([event(400), event(410)], { askedFor: 400 }, ['bus']),
+    );
+    const stretch = read(timeline, { modes: ['bus', 'train'] });
+    expect(stretch).toEqual({ until: 410, isEnd: false, minutes: [2, 3, 14, 400] });
+  });
+
+  it('covers the present only where a page of the present leads up to it: others lack what is late', () => {
+    const ahead = timelineOf(answer([event(40), event(70)], { askedFor: 40 }));
+    expect(read(ahead, { from: 45 })).toMatchObject({ until: 70, minutes: [40] });
+    expect(read(ahead, { from: 45, isPresent: true })).toMatchObject({ until: 45 });
+    const withGap = addPage(ahead, toPage(answer([event(2), event(20)], { retrieved: 1 })));
+    expect(read(withGap, { from: 10, isPresent: true })).toMatchObject({ until: 20 });
+    expect(read(withGap, { from: 45, isPresent: true })).toMatchObject({ until: 45 });
+    const whole = addPage(withGap, toPage(answer([event(20), event(40), event(60)], { askedFor: 20, retrieved: 2 })));
+    expect(read(whole, { from: 45, isPresent: true })).toMatchObject({ until: 70 });
   });
 
   it('keeps what was planned earlier and is late, until a page of the present no longer lists it', () => {

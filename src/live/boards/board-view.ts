@@ -43,7 +43,8 @@ export function viewBoard(
 ): BoardView {
   const { living, now, maxAgeMs } = context;
   const from = wanted.at ?? now;
-  const stretch = readTimeline(stop.timeline, { modes: wanted.modes, from, retrievedSince: now - maxAgeMs });
+  const isPresent = wanted.at === null;
+  const stretch = readTimeline(stop.timeline, { modes: wanted.modes, from, retrievedSince: now - maxAgeMs, isPresent });
   const events = stretch.events.filter(({ plannedAt }) => plannedAt >= from - MAX_LATE_MS);
   const planned = events.map((event) => ({
     ...event,

@@ -129,12 +129,15 @@ export interface Stretch<Event extends TimelineEvent> {
 /** Reads the pages retrieved at `retrievedSince` or later. */
 export function readTimeline<Event extends TimelineEvent>(
   timeline: Timeline<Event>,
-  wanted: { modes: readonly Mode[]; from: number; retrievedSince: number },
+  wanted: { modes: readonly Mode[]; from: number; retrievedSince: number; isPresent: boolean },
 ): Stretch<Event> {
   const pages = timeline.filter(({ retrievedAt }) => retrievedAt >= wanted.retrievedSince);
-  const covered = wanted.modes.map((mode) => coverageOf(pages, mode, wanted.from));
+  const cover = wanted.isPresent ? presentCoverageOf : coverageOf;
+  const covered = wanted.modes.map((mode) => cover(pages, mode, wanted.from));
   const isEnd = covered.every((one) => one.isEnd);
-  const { until, lastFrom } = covered.reduce((first, one) => (one.until < first.until ? one : first));
+  // A mode of which nothing leaves later does not end the timetable of the others.
+  const going = isEnd ? covered : covered.filter((one) => !one.isEnd);
+  const { until, lastFrom } = going.reduce((first, one) => (one.until < first.until ? one : first));
   const events = pages
     .flatMap((page) => page.events)
     .filter(({ mode, plannedAt }) => wanted.modes.includes(mode) && (isEnd || plannedAt < until));
@@ -147,7 +150,20 @@ export function readTimeline<Event extends TimelineEvent>(
   };
 }
 
-function coverageOf(pages: Timeline<TimelineEvent>, mode: Mode, from: number) {
+/** A page that was asked for with a time lacks what is planned before it and late; one of the present has it. */
+function presentCoverageOf(pages: Timeline<TimelineEvent>, mode: Mode, now: number): Coverage {
+  const starts = pages.filter(({ isPresent, modes, from }) => isPresent && modes.includes(mode) && from <= now);
+  const leadsHere = starts.some(({ from }) => coverageOf(pages, mode, from).until > now);
+  return leadsHere ? coverageOf(pages, mode, now) : { until: now, lastFrom: now, isEnd: false };
+}
+
+interface Coverage {
+  until: number;
+  lastFrom: number;
+  isEnd: boolean;
+}
+
+function coverageOf(pages: Timeline<TimelineEvent>, mode: Mode, from: number): Coverage {
   const ofMode = pages.filter(({ modes }) => modes.includes(mode));
   let reached = { until: from, lastFrom: from, isEnd: false };
   for (;;) {
