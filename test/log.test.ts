@@ -3,12 +3,15 @@ import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 
 async function run(script: string): Promise<string[]> {
+  return (await runForLines(script)).map((line) => JSON.parse(line).msg);
+}
+
+async function runForLines(script: string): Promise<string[]> {
   const imported = `import { openLog } from '#src/server/log.ts'; const log = openLog('info'); ${script}`;
   const { stdout } = spawn(process.execPath, ['--input-type=module', '--eval', imported], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  const lines = (await text(stdout)).split('\n').slice(0, -1);
-  return lines.map((line) => JSON.parse(line).msg);
+  return (await text(stdout)).split('\n').slice(0, -1);
 }
 
 it('a process that exits has written all lines, the many of the last moment among them', async () => {
@@ -45,4 +48,12 @@ it('lines of any length and in any letters are written whole and in order', asyn
     '🚌'.repeat(9000),
     'd',
   ]);
+});
+
+it('an error of Redis is logged without the arguments of its command', async () => {
+  const error = `Object.assign(new Error('READONLY'), { command: { name: 'hsetnx', args: ['jo@example.com'] }, code: 'X' })`;
+  const [line] = await runForLines(`log.error({ err: ${error} }, 'refused');`);
+  expect(line).toContain('READONLY');
+  expect(line).toContain('"code":"X"');
+  expect(line).not.toContain('jo@example.com');
 });

@@ -35,5 +35,11 @@ export function openLog(level: string, file?: string): Logger {
     if (used >= ENOUGH_BYTES) passOn();
     else timer ??= setTimeout(passOn, MAX_WAIT_MS).unref();
   };
-  return pino({ level }, { write });
+  return pino({ level, serializers: { err: describeError } }, { write });
+}
+
+/** Without the command that Redis refused: its arguments are addresses and hashes of keys. */
+function describeError(error: Error): object {
+  const { command: _, ...described } = pino.stdSerializers.err(error) as pino.SerializedError & { command?: unknown };
+  return described;
 }
