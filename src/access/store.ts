@@ -55,10 +55,10 @@ export interface Counter {
 }
 
 /** `wantsQuotaMails` is true unless given. */
-export type NewAccount = Omit<Account, 'id'> & Partial<Pick<Account, 'id'>> & { wantsQuotaMails?: boolean };
+type NewAccount = Omit<Account, 'id'> & Partial<Pick<Account, 'id'>> & { wantsQuotaMails?: boolean };
 
 /** `revokedAt` is null unless given: a key that is restored from a backup may be revoked. */
-export type NewKey = Omit<KeyRecord, 'revokedAt' | 'lastUsedOn'> & Partial<Pick<KeyRecord, 'revokedAt'>>;
+type NewKey = Omit<KeyRecord, 'revokedAt' | 'lastUsedOn'> & Partial<Pick<KeyRecord, 'revokedAt'>>;
 
 /** For issuing keys and looking after accounts. What is acknowledged is durable. */
 export interface Register {
