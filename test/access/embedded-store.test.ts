@@ -1,6 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -83,6 +94,16 @@ it('is opened by several processes in the same moment, the file not being there 
   expect(await store.listAccounts()).toHaveLength(1);
   await store.close();
 }, 60_000);
+
+it('is readable by its owner alone, also in a directory that others may enter', async () => {
+  mkdirSync(dirname(path), { mode: 0o755 });
+  const store = openEmbeddedStore(path);
+  await issueTestKey(store);
+  const files = readdirSync(dirname(path));
+  expect(files).toContain('accounts.db-wal');
+  expect(files.filter((name) => statSync(join(dirname(path), name)).mode & 0o077)).toEqual([]);
+  await store.close();
+});
 
 it('keeps account, key and count over a restart', async () => {
   const before = openEmbeddedStore(path);

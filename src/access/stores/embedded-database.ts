@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isLocked } from './file-lock.ts';
@@ -52,7 +52,7 @@ export class StoreOpenError extends Error {
 export function openDatabase(path: string): DatabaseSync {
   let database: DatabaseSync | null = null;
   try {
-    if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    if (path !== ':memory:') makeFile(path);
     database = new DatabaseSync(path, { timeout: OPEN_TIMEOUT_MS, enableForeignKeyConstraints: true });
     enterWal(database);
     // A commit is in the file when it returns, so it survives a killed process, but perhaps not a power cut.
@@ -65,6 +65,19 @@ export function openDatabase(path: string): DatabaseSync {
     database?.close();
     const reason = (cause as Error).message.replaceAll(/\s+/g, ' ');
     throw new StoreOpenError(`The account database ${path} cannot be used: ${reason}. Check DATA_DIR.`, { cause });
+  }
+}
+
+/**
+ * For the owner alone: it holds addresses. SQLite gives the files that it puts beside it the same permissions. A file that
+ * is there is not touched: closing it would end the locks that this process holds on it.
+ */
+function makeFile(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
 
