@@ -110,7 +110,7 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', { timeout
     await run('issue', '--email', 'wrong@example.com');
     for (const [args, message] of [
       [['issue'], /needs --email/],
-      [['issue', '--email', 'nobody'], /needs --email/],
+      [['issue', '--email', 'nobody'], /"nobody" is not an e-mail address/],
       [['issue', '--email', 'x@example.com', '--plan', 'gold'], /free, developer, pro/],
       [['issue', '--email', 'wrong@example.com', '--plan', 'pro'], /set-plan wrong@example.com pro/],
       [['set-plan', 'wrong@example.com'], /free, developer, pro/],
