@@ -25,7 +25,7 @@ const EVENTS_PER_PAGE = 40;
 /** A timetable is asked for again at this age, and when calls are short at the other. */
 const MAX_AGE_MS = 2 * HOUR_MS;
 const MAX_AGE_IF_SHORT_MS = 6 * HOUR_MS;
-/** The authority lists by estimated time, and only what leaves within the hour has estimates. */
+/** The authority may list by estimated time, and only what leaves within the hour has estimates. */
 const OVERLAP_MS = 2 * MINUTE_MS;
 const LIVE_MS = HOUR_MS;
 

@@ -55,7 +55,7 @@ const COMPLETE_MS = 6 * HOUR_MS;
 const MAX_PAGES = 12;
 /** The timetable of longer ago is of no use. */
 const MAX_AGE_MS = 6 * HOUR_MS;
-/** The authority lists by estimated time: what runs ahead of its timetable is missing from a page that begins later. */
+/** If the authority lists by estimated time, what runs ahead of its timetable is missing from a page that begins later. */
 const EARLY_MS = 3 * MINUTE_MS;
 
 export function toPage<Event extends TimelineEvent>(answer: PageAnswer<Event>): TimelinePage<Event> {
