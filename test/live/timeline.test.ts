@@ -8,7 +8,8 @@ const read = (
   timeline: Timeline<TimelineEvent>,
   { modes = MODES as readonly Mode[], from = 0, since = -360, isPresent = false } = {},
 ) => {
-  const stretch = readTimeline(timeline, { modes, from: at(from), retrievedSince: at(since), isPresent });
+  const wanted = { modes, at: isPresent ? null : at(from) };
+  const stretch = readTimeline(timeline, wanted, { now: at(from), maxAgeMs: (from - since) * MINUTE });
   const minutes = stretch.events.map(({ plannedAt }) => (plannedAt - NOW) / MINUTE).sort((one, other) => one - other);
   return { until: (stretch.until - NOW) / MINUTE, isEnd: stretch.isEnd, minutes };
 };

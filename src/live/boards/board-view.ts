@@ -41,10 +41,9 @@ export function viewBoard(
   wanted: WantedCalls,
   context: { living: readonly LivingFeed[]; now: number; maxAgeMs: number; alsoAsked: readonly Mode[] },
 ): BoardView {
-  const { living, now, maxAgeMs } = context;
+  const { living, now } = context;
   const from = wanted.at ?? now;
-  const isPresent = wanted.at === null;
-  const stretch = readTimeline(stop.timeline, { modes: wanted.modes, from, retrievedSince: now - maxAgeMs, isPresent });
+  const stretch = readTimeline(stop.timeline, wanted, context);
   const events = stretch.events.filter(({ plannedAt }) => plannedAt >= from - MAX_LATE_MS);
   const planned = events.map((event) => ({
     ...event,

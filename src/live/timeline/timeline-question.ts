@@ -45,8 +45,7 @@ export function findTimelineQuestion<Event extends TimelineEvent>(
   { now, maxAgeMs, alsoAsked }: { now: number; maxAgeMs: number; alsoAsked: readonly Mode[] },
 ): { stretch: Stretch<Event>; question: TimelineQuestion | null } {
   const from = wanted.at ?? now;
-  const isPresent = wanted.at === null;
-  const stretch = readTimeline(timeline, { modes: wanted.modes, from, retrievedSince: now - maxAgeMs, isPresent });
+  const stretch = readTimeline(timeline, wanted, { now, maxAgeMs });
   const found = stretch.events.filter(wanted.counts).length;
   if (stretch.isEnd || (found >= wanted.limit && stretch.until > from)) return { stretch, question: null };
   const modes = chooseModes(timeline, wanted.modes, alsoAsked, wanted.limit - found);

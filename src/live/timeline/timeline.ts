@@ -126,14 +126,16 @@ export interface Stretch<Event extends TimelineEvent> {
   stopIds: Set<string>;
 }
 
-/** Reads the pages retrieved at `retrievedSince` or later. */
+/** Reads the pages that are not older than `maxAgeMs`. `at` is the moment asked for; null for the present. */
 export function readTimeline<Event extends TimelineEvent>(
   timeline: Timeline<Event>,
-  wanted: { modes: readonly Mode[]; from: number; retrievedSince: number; isPresent: boolean },
+  wanted: { modes: readonly Mode[]; at: number | null },
+  { now, maxAgeMs }: { now: number; maxAgeMs: number },
 ): Stretch<Event> {
-  const pages = timeline.filter(({ retrievedAt }) => retrievedAt >= wanted.retrievedSince);
-  const cover = wanted.isPresent ? presentCoverageOf : coverageOf;
-  const covered = wanted.modes.map((mode) => cover(pages, mode, wanted.from));
+  const pages = timeline.filter(({ retrievedAt }) => retrievedAt >= now - maxAgeMs);
+  const covered = wanted.modes.map((mode) =>
+    wanted.at === null ? presentCoverageOf(pages, mode, now) : coverageOf(pages, mode, wanted.at),
+  );
   const isEnd = covered.every((one) => one.isEnd);
   // A mode of which nothing leaves later does not end the timetable of the others.
   const going = isEnd ? covered : covered.filter((one) => !one.isEnd);
