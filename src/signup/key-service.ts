@@ -24,10 +24,10 @@ export interface KeyService {
   /** Mails one key more. False when the account has as many valid keys as it may. */
   add(account: Account, label: string): Promise<boolean>;
   /**
-   * Mails a new key in place of `old`, which stays valid until `overlapEnd`. Throws `INVALID_PARAMETER` and changes nothing
-   * when the account has all the keys it may have and another one is being replaced.
+   * Mails a new key in place of `old`, which stays valid until `overlapEnd`. False, and nothing is changed, when the account
+   * has more valid keys than it may, as it does while another one is being replaced.
    */
-  rotate(account: Account, old: KeyRecord, overlapDays: number): Promise<void>;
+  rotate(account: Account, old: KeyRecord, overlapDays: number): Promise<boolean>;
   revoke(account: Account, key: KeyRecord): Promise<void>;
   /** Tells the owner that the key was revoked, so that a revocation by someone else is noticed. */
   mailRevocation(account: Account, key: KeyRecord): Promise<void>;
@@ -45,13 +45,6 @@ export interface KeyServiceOptions {
 /** When a replaced key stops working: now, or at the end of the UTC day `overlapDays` from today. */
 export function overlapEnd(now: Date, overlapDays: number): Date {
   return overlapDays === 0 ? now : endOfDay(utcDayFrom(now, overlapDays));
-}
-
-function replacementUnderWay(): ApiError {
-  return new ApiError(
-    'INVALID_PARAMETER',
-    'Another key of the account is being replaced at this moment, and nothing was changed. Try again in a minute.',
-  );
 }
 
 export function createKeyService(options: KeyServiceOptions): KeyService {
@@ -104,8 +97,8 @@ export function createKeyService(options: KeyServiceOptions): KeyService {
       const worksUntil = overlapDays === 0 ? null : revokedAt;
       // The old key still counts while the new one is issued: one key more than usual is allowed for that moment.
       const issued = await issueAndMail(account, old.label, MAX_LIVE_KEYS + 1, { lastFour: old.lastFour, worksUntil });
-      if (!issued) throw replacementUnderWay();
-      await accounts.revokeKey(account.id, old.hash, revokedAt, now());
+      if (issued) await accounts.revokeKey(account.id, old.hash, revokedAt, now());
+      return issued !== null;
     },
     revoke: async (account, key) => void (await accounts.revokeKey(account.id, key.hash, now())),
     mailRevocation: (account, { lastFour }) => mail(account.email, revocationMail(mailContext, lastFour)),

@@ -118,7 +118,13 @@ async function changeKeys(app: FastifyInstance, options: KeysPageOptions): Promi
     const { account, key } = await getKey(fields);
     if (key.revokedAt !== null) throw new ApiError('INVALID_PARAMETER', 'The key is revoked or already replaced.');
     accountThrottle.consume(request.ip, account.email);
-    await keyService.rotate(account, key, fields.overlap);
+    const isReplaced = await keyService.rotate(account, key, fields.overlap);
+    if (!isReplaced) {
+      throw new ApiError(
+        'INVALID_PARAMETER',
+        `Nothing was changed: the account has more than ${MAX_LIVE_KEYS} keys, or another one is being replaced at this moment. Try again in a minute, or revoke one.`,
+      );
+    }
     return reply.redirect(`/keys?token=${fields.token}&done=rotated`, 303);
   });
 

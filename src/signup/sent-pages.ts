@@ -5,7 +5,7 @@ import { sendPage } from '../site/page-answer.ts';
 import { LINK_MINUTES } from './magic-link.ts';
 import type { Mailer } from './mail/mailer.ts';
 
-/** What is said when a mail was sent: with a key, or with a link to the keys of an account that may exist. */
+/** The texts after a mail was sent. `key` is for a mail with a key, `link` for one with a link to the page of the keys. */
 export type SentTexts = ReturnType<typeof sentTexts>;
 
 const IN_A_FILE =

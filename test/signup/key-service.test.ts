@@ -37,9 +37,9 @@ it('a key is replaced only when its new one was mailed, also while another one i
   if (!first || !second) throw new Error('no keys');
   const replacing = service.rotate(account, first, 0);
   await expect.poll(() => sent.length).toBe(1);
-  await expect(service.rotate(account, second, 0)).rejects.toMatchObject({ code: 'INVALID_PARAMETER' });
+  expect(await service.rotate(account, second, 0)).toBe(false);
   sent[0]?.resolve();
-  await replacing;
+  expect(await replacing).toBe(true);
   const left = (await validKeys()).map(({ hash }) => hash);
   expect(left).toHaveLength(MAX_LIVE_KEYS);
   expect([left.includes(first.hash), left.includes(second.hash)]).toEqual([false, true]);
