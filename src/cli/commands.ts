@@ -54,10 +54,9 @@ interface CommandOutput {
 
 export const COMMANDS: Record<string, (input: CommandInput) => Promise<CommandOutput>> = {
   async issue({ accounts, options, operands, now }) {
-    const given = options.email ?? operands[0] ?? '';
-    const email = normaliseEmail(given);
-    if (given === '') throw new UsageError('issue needs --email ADDRESS.');
-    if (!email) throw new UsageError(`"${given}" is not an e-mail address.`);
+    const given = options.email ?? operands[0];
+    const email = normaliseEmail(given ?? '');
+    if (!email) throw new UsageError(given ? `"${given}" is not an e-mail address.` : 'issue needs --email ADDRESS.');
     const plan = options.plan === undefined ? undefined : getPlan(options.plan);
     const account = await accounts.openAccount({ email, plan: plan ?? 'free', createdAt: now.toISOString() });
     if (plan !== undefined && account.plan !== plan) {

@@ -65,7 +65,7 @@ async function findLiveBoard(
   const at = question.at && fromSydneyWallClock(question.at);
   // A time gone by, and the hours in which the clocks are changed, are left to the departure monitor.
   if (question.at && (!at || at < now())) return null;
-  // As the sandbox lists: by the timetable for an asked time, and what has not left for the present.
+  // An asked time lists what is planned from then on, the present what has not left.
   const minute = startOfMinute(now());
   const isListed = (departure: ScheduledDeparture) =>
     at ? departure.scheduledAt >= at : leavesAt(departure) >= minute;

@@ -32,7 +32,7 @@ export interface AnswerCache {
 /** What an entry takes beside its packed answer: numbers, the map entry and the list node of the cache. */
 const OVERHEAD_BYTES = 400;
 const MOMENT_BYTES = 8;
-/** With these bytes each frame of zstd begins. */
+/** Each frame of zstd begins with these four bytes. */
 const ZSTD_MAGIC = 0xfd2fb528;
 /** Larger answers are compressed in another thread. */
 const LARGE_BYTES = 250_000;

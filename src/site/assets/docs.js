@@ -72,8 +72,9 @@ function toItem({ page, heading, url, text }, word) {
 function cut(text, word) {
   const near = Math.max(0, text.toLowerCase().indexOf(word) - 40);
   const start = near > 0 ? text.indexOf(' ', near) + 1 : 0;
-  const end = start + 110 < text.length ? text.lastIndexOf(' ', start + 110) : text.length;
-  return `${start > 0 ? '… ' : ''}${text.slice(start, end)}${end < text.length ? ' …' : ''}`;
+  const shown = text.slice(start, start + 110);
+  const isWhole = start + 110 >= text.length;
+  return `${start > 0 ? '… ' : ''}${isWhole ? shown : `${shown.replace(/ \S*$/, '')} …`}`;
 }
 
 // The arrow keys go through the field and what was found; Escape empties the field.
