@@ -57,8 +57,8 @@ ${scopeChoice(scope, isOwn)}
 <div class="card"><dl class="facts">
 <div><dt>Last good answer of ${upstream}</dt><dd>${lastAnswer ? ago(lastAnswer, at) : 'none yet'}</dd></div>
 <div><dt>Departures that are tracked, last hour</dt><dd>${percent(windows[1]?.liveShare ?? null)}</dd></div>
-<div><dt>Calls of ${upstream} left for now</dt><dd>${health ? percent(health.budgetLeft) : 'not limited'}</dd></div>
-<div><dt>Calls of ${upstream}</dt><dd>${health?.isBreakerOpen ? 'paused: it has failed several times in a row' : 'as usual'}</dd></div>
+<div><dt>Calls to ${upstream} left for now</dt><dd>${health ? percent(health.budgetLeft) : 'not limited'}</dd></div>
+<div><dt>Calls to ${upstream}</dt><dd>${health?.isBreakerOpen ? 'paused: it has failed several times in a row' : 'as usual'}</dd></div>
 </dl></div>
 <h2>24 hours</h2>
 <div class="card">${dayChart(report.quarters)}</div>
