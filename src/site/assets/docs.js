@@ -72,9 +72,11 @@ function toItem({ page, heading, url, text }, word) {
 function cut(text, word) {
   const near = Math.max(0, text.toLowerCase().indexOf(word) - 40);
   const start = near > 0 ? text.indexOf(' ', near) + 1 : 0;
+  const before = start > 0 ? '… ' : '';
   const shown = text.slice(start, start + 110);
-  const isWhole = start + 110 >= text.length;
-  return `${start > 0 ? '… ' : ''}${isWhole ? shown : `${shown.replace(/ \S*$/, '')} …`}`;
+  if (start + shown.length === text.length) return before + shown;
+  const end = shown.lastIndexOf(' ');
+  return `${before}${end > 0 ? shown.slice(0, end) : shown} …`;
 }
 
 // The arrow keys go through the field and what was found; Escape empties the field.
