@@ -41,8 +41,6 @@ const PACKAGE_HOMES: Record<string, RegExp> = {
   '@modelcontextprotocol/server': /^src\/mcp\//,
   fastify: /^src\/(app|http|access|site|signup|telemetry|operation|mcp|streams)/,
 };
-const MAX_LINES = 220;
-const MAX_FILES = 16;
 
 const files = globSync('src/**/*.ts').sort();
 const read = (file: string) => readFileSync(file, 'utf8');
@@ -96,12 +94,5 @@ describe('the structure of the source', () => {
     // Of the file with samples, the sample reads it.
     const found = files.filter((file) => file !== 'src/site/sample.ts' && /process\.env/.test(read(file)));
     expect(found.sort()).toEqual(['src/cli/keys.ts', 'src/server.ts']);
-  });
-
-  it('has no file too long and no folder too full', () => {
-    const long = files.filter((file) => read(file).trimEnd().split('\n').length > MAX_LINES);
-    const folders = Map.groupBy(files, dirname);
-    const full = [...folders].filter(([, inside]) => inside.length > MAX_FILES).map(([folder]) => folder);
-    expect({ long, full }).toEqual({ long: [], full: [] });
   });
 });
