@@ -16,10 +16,3 @@ export const ENCODINGS = Object.keys(ENCODERS) as (keyof typeof ENCODERS)[];
 export function encode(body: Buffer, encoding: keyof typeof ENCODERS): Promise<Buffer> {
   return pipeThrough(ENCODERS[encoding](), body);
 }
-
-/** The text in memory of its own: `Buffer.from` returns a view of a pool of 64 KB, which the view keeps alive. */
-export function ownBytes(text: string): Buffer {
-  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
-  bytes.write(text);
-  return bytes;
-}

@@ -1,5 +1,5 @@
 import { nextTurn } from '../event-loop-turn.ts';
-import { ownBytes } from './encoding.ts';
+import { ownBytes } from '../own-memory.ts';
 
 /** After so much text other work gets its turn. */
 const SLICE_LENGTH = 128_000;

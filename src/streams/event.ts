@@ -1,6 +1,6 @@
-import { ownBytes } from '../answers/encoding.ts';
 import type { FinishedAnswer } from '../answers/finished-answer.ts';
 import { type ApiError, errorBody } from '../errors.ts';
+import { ownBytes } from '../own-memory.ts';
 
 /*
  * Server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html): fields of one line each, a blank

@@ -5,6 +5,7 @@ import { readJson } from '../efa/answer/json-reader.ts';
 import type { ReceivedAnswer } from '../efa/ask.ts';
 import { type Question, readAnswer } from '../efa/question.ts';
 import { nextTurn } from '../event-loop-turn.ts';
+import { ownBytes } from '../own-memory.ts';
 import { type FreshnessWindow, staleUntil } from './freshness-window.ts';
 import type { SharedStore } from './shared-store.ts';
 
@@ -84,7 +85,7 @@ async function pack(json: Buffer): Promise<Buffer> {
   if (json.length > LARGE_BYTES) return pipeThrough(createZstdCompress(), json);
   // The answer is mapped and sent before it is packed.
   await nextTurn();
-  return exactBytes(zstdCompressSync(json));
+  return ownBytes(zstdCompressSync(json));
 }
 
 /** What the client read of the answer to the question. */
@@ -107,10 +108,5 @@ function write({ retrievedAt, bytes }: KeptAnswer): Buffer {
 /** Null when there is nothing, or when another version of the service wrote it in another form. */
 function read(written: Buffer | null): KeptAnswer | null {
   if (!written || written.length < MOMENT_BYTES + 4 || written.readUInt32LE(MOMENT_BYTES) !== ZSTD_MAGIC) return null;
-  return { retrievedAt: written.readDoubleBE(), bytes: exactBytes(written.subarray(MOMENT_BYTES)), isPacked: true };
-}
-
-/** A copy with memory of its own. Decoders and sockets return small views of large buffers and so keep those alive. */
-function exactBytes({ buffer, byteOffset, length }: Buffer): Buffer {
-  return Buffer.from(buffer.slice(byteOffset, byteOffset + length));
+  return { retrievedAt: written.readDoubleBE(), bytes: ownBytes(written.subarray(MOMENT_BYTES)), isPacked: true };
 }

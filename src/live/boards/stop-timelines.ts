@@ -1,5 +1,6 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
+import { ownBytes } from '../../own-memory.ts';
 import type { Mode } from '../../transit/mode.ts';
 import { type ChangeLog, createChangeLog, type SettledChanges } from '../timeline/change-log.ts';
 import { addPage, type Timeline, type TimelinePage } from '../timeline/timeline.ts';
@@ -83,7 +84,7 @@ export function createStopTimelines(
     if (!record) return null;
     const stop = create(stopId, record.value.stopName);
     merge(stop, record.value);
-    packed.set(stopId, bytes);
+    packed.set(stopId, ownBytes(bytes));
     opened.set(stopId, stop, { size: record.jsonBytes * OBJECT_FACTOR + OVERHEAD_BYTES });
     return stop;
   }
@@ -97,7 +98,7 @@ export function createStopTimelines(
   function keep(stop: StopTimeline): Buffer {
     const record: StopRecord = { stopName: stop.stopName, pages: stop.timeline, settled: stop.changes.settled() };
     const json = Buffer.from(JSON.stringify(record));
-    const bytes = Buffer.from(zstdCompressSync(json));
+    const bytes = ownBytes(zstdCompressSync(json));
     packed.set(stop.stopId, bytes);
     opened.set(stop.stopId, stop, { size: json.length * OBJECT_FACTOR + OVERHEAD_BYTES });
     return bytes;

@@ -1,0 +1,17 @@
+/*
+ * What a cache keeps has memory of its own. Small buffers of Node are views of a pool of 64 KB, those of decoders and
+ * sockets are views of what was read at once, and a view keeps the whole alive: a cache then holds many times the bytes
+ * that it counts.
+ */
+
+/** A copy that shares its memory with nothing. */
+export function ownBytes(source: string | Uint8Array): Buffer {
+  if (typeof source === 'string') {
+    const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(source));
+    bytes.write(source);
+    return bytes;
+  }
+  const bytes = Buffer.allocUnsafeSlow(source.length);
+  bytes.set(source);
+  return bytes;
+}
