@@ -15,6 +15,9 @@ const SAME_ON_ALL_INSTANCES = {
   PUBLIC_URL: 'links in mails and errors must lead to where callers reach all instances',
 };
 
+/** Whoever sets one of these configures production, where nobody may get made-up trains by mistake. */
+const SIGNS_OF_PRODUCTION = ['REDIS_URL', 'LINK_SECRET', 'PUBLIC_URL'];
+
 const wholeNumber = (min: number, max: number) =>
   z
     .string()
@@ -38,6 +41,7 @@ const environment = z.object({
     .pipe(z.array(z.string().regex(/^[\x21-\x7e]+$/, 'must be one key, or several with commas between')))
     .default([]),
   UPSTREAM_TIMEOUT_MS: wholeNumber(100, 60_000).default(8000),
+  SANDBOX: z.enum(['0', '1'], { error: 'must be 1 or 0' }).optional(),
   LIVE_FEEDS: z.enum(LIVE_MODES, { error: `must be one of ${LIVE_MODES.join(', ')}` }).optional(),
   LIVE_FEEDS_URL: httpUrl.optional(),
   UPSTREAM_RPS: wholeNumber(1, 1000).default(5),
@@ -81,6 +85,8 @@ const environment = z.object({
 
 /** Every variable that is read. */
 export const VARIABLES: readonly string[] = Object.keys(environment.shape);
+
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Where answers come from: the authority (or what stands at that address), or the embedded sandbox. */
 type UpstreamConfig =
@@ -135,17 +141,19 @@ export class ConfigError extends Error {
 }
 
 /** Reads the environment once, at boot. Empty variables count as unset. Throws `ConfigError` with all problems. */
-export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+export function readConfig(env: Environment): Config {
+  const given = withoutEmpty(env);
   const parsed = environment.safeParse(given);
-  const problems = parsed.success
-    ? []
-    : parsed.error.issues.map((issue) => `${String(issue.path[0])} ${issue.message}`);
+  const problems = parsed.success ? [] : problemsOf(parsed.error);
 
   if (given.UPSTREAM_URL && !given.UPSTREAM_API_KEY && !isLoopback(given.UPSTREAM_URL)) {
     problems.push('UPSTREAM_API_KEY must be set when UPSTREAM_URL is not on this machine');
   }
   const asksAuthority = Boolean(given.UPSTREAM_URL || given.UPSTREAM_API_KEY);
+  if (!asksAuthority) problems.push(...reasonsAgainstSandbox(given));
+  if (asksAuthority && given.SANDBOX === '1') {
+    problems.push('SANDBOX must not be 1 when UPSTREAM_API_KEY or UPSTREAM_URL is set: remove one of them');
+  }
   if (asksAuthority && given.REDIS_URL) {
     for (const [name, reason] of Object.entries(SAME_ON_ALL_INSTANCES)) {
       if (!given[name]) problems.push(`${name} must be set when REDIS_URL is: ${reason}`);
@@ -187,6 +195,40 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     tracing: data.OTEL_EXPORTER_OTLP_ENDPOINT ? { endpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT } : null,
     burstLimits: data.BURST_LIMITS,
   });
+}
+
+/** Where the accounts are, for commands that need nothing else. Throws `ConfigError`. */
+export function readStoreLocation(env: Environment): Pick<Config, 'redisUrls' | 'dataDir'> {
+  const parsed = environment.pick({ REDIS_URL: true, DATA_DIR: true }).safeParse(withoutEmpty(env));
+  if (!parsed.success) throw new ConfigError(problemsOf(parsed.error).join('\n'));
+  return { redisUrls: parsed.data.REDIS_URL, dataDir: parsed.data.DATA_DIR };
+}
+
+function withoutEmpty(env: Environment): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== ''),
+  );
+}
+
+function problemsOf({ issues }: z.ZodError): string[] {
+  return issues.map((issue) => `${String(issue.path[0])} ${issue.message}`);
+}
+
+/** Without a key the sandbox answers only where nothing looks like production, or where SANDBOX=1 asks for it. */
+function reasonsAgainstSandbox(given: Readonly<Record<string, string>>): string[] {
+  if (given.SANDBOX === '1') return [];
+  const signs = [
+    ...(given.SANDBOX === '0' ? ['SANDBOX=0'] : []),
+    ...(given.NODE_ENV === 'production' ? ['NODE_ENV=production'] : []),
+    ...SIGNS_OF_PRODUCTION.filter((name) => given[name]),
+    // A mistyped UPSTREAM_API_KEY, for example.
+    ...Object.keys(given).filter((name) => name.startsWith('UPSTREAM_') && !VARIABLES.includes(name)),
+  ];
+  if (signs.length === 0) return [];
+  return [
+    `UPSTREAM_API_KEY must be set beside ${signs.join(', ')}: without it every answer would be made up. ` +
+      'For the sandbox, which makes them up, set SANDBOX=1',
+  ];
 }
 
 function withoutTrailingSlashes(url: string): string {

@@ -1,4 +1,5 @@
 import { sandboxKey } from './access/sandbox-key.ts';
+import { claimStore, StoreKindError } from './access/store-claim.ts';
 import { StoreOpenError } from './access/stores/embedded-database.ts';
 import { openStore } from './access/stores/open-store.ts';
 import { buildApp, type PageOptions } from './app.ts';
@@ -30,6 +31,7 @@ import { systemClock } from './upstream/clock.ts';
 import { coordinateThrough } from './upstream/coordination.ts';
 import { protectUpstream } from './upstream/protection.ts';
 
+const CLAIM_AGAIN_MS = 1000;
 const now = () => new Date();
 const config = orExit(() => readConfig(process.env), {
   expected: ConfigError,
@@ -70,6 +72,8 @@ const store = watchAdmissions(
   orExit(() => openStore({ redis, dataDir: config.dataDir, log: logger }), { expected: StoreOpenError }),
   instruments,
 );
+let isStoreOurs = false;
+await claimOurStore();
 // Any account will do, known or not: what matters is that there is an answer.
 const isStoreReachable = createStoreProbe(() => store.findAccount('none'));
 const tracing = config.tracing && (await openTracing(config.tracing));
@@ -108,13 +112,33 @@ await listen();
 if (isSandbox) await announceSandbox();
 else logger.info(`answers come from ${upstream.source}, with ${config.upstream.apiKeys.length} key(s)`);
 
+/** A store that is away, or that takes no writes, is asked again until it answers. */
+async function claimOurStore(): Promise<void> {
+  try {
+    await claimStore(store, isSandbox ? 'sandbox' : 'real');
+    isStoreOurs = true;
+  } catch (error) {
+    if (error instanceof StoreKindError) {
+      process.stderr.write(`${error.message}\n`);
+      process.exit(1);
+    }
+    setTimeout(claimOurStore, CLAIM_AGAIN_MS).unref();
+  }
+}
+
 async function listen(): Promise<void> {
   const { host, port } = config;
   await app.listen({ host, port }).catch((error) => cannotListen(error, 'PORT', port));
 }
 
 async function openMetrics(address: NonNullable<Config['metrics']>) {
-  const registry = createMetrics({ instruments, upstream: protection, live: live.report, isStoreReachable });
+  const registry = createMetrics({
+    instruments,
+    source: config.upstream.kind,
+    upstream: protection,
+    live: live.report,
+    isStoreReachable,
+  });
   const server = await startMetricsServer(registry, address).catch((error) =>
     cannotListen(error, 'METRICS_PORT', address.port),
   );
@@ -175,7 +199,7 @@ async function keptLinkSecret(): Promise<string> {
 
 /** Null where there is no sandbox, and while the account store is away. */
 async function testKey(): Promise<string | null> {
-  if (!isSandbox) return null;
+  if (!isSandbox || !isStoreOurs) return null;
   return sandboxKey(store, config.dataDir, now()).catch((err: Error) => {
     logger.warn({ reason: err.message }, 'no test key: the account store is away');
     return null;

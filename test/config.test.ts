@@ -54,6 +54,7 @@ describe('the configuration', () => {
       'LIVE_FEEDS_URL',
       'REDIS_URL',
       'DATA_DIR',
+      'SANDBOX',
       'LOG_LEVEL',
       'TRUST_PROXY',
       'MAILS_PER_HOUR',
@@ -127,7 +128,9 @@ describe('the configuration', () => {
 
   it('derives the public address from the port and the docs from the public address', () => {
     expect(readConfig({ PORT: '8080' }).docsUrl).toBe('http://localhost:8080/docs');
-    expect(readConfig({ PUBLIC_URL: 'https://transit.example' }).docsUrl).toBe('https://transit.example/docs');
+    expect(readConfig({ PUBLIC_URL: 'https://transit.example', SANDBOX: '1' }).docsUrl).toBe(
+      'https://transit.example/docs',
+    );
   });
 
   it('asks the real authority as soon as there is a key', () => {
@@ -145,6 +148,34 @@ describe('the configuration', () => {
     },
   );
 
+  it.each([
+    ['NODE_ENV', 'production', 'NODE_ENV=production'],
+    ['REDIS_URL', 'redis://redis', 'REDIS_URL'],
+    ['LINK_SECRET', 'x'.repeat(32), 'LINK_SECRET'],
+    ['PUBLIC_URL', 'https://transit.example', 'PUBLIC_URL'],
+    ['UPSTREAM_APIKEY', 'a secret', 'UPSTREAM_APIKEY'],
+    ['SANDBOX', '0', 'SANDBOX=0'],
+  ])('starts no sandbox by mistake beside %s', (name, value, sign) => {
+    expect(problemsOf({ [name]: value })).toBe(
+      `UPSTREAM_API_KEY must be set beside ${sign}: without it every answer would be made up. ` +
+        'For the sandbox, which makes them up, set SANDBOX=1',
+    );
+    if (name === 'SANDBOX') return;
+    expect(readConfig({ [name]: value, SANDBOX: '1' }).upstream).toEqual({ kind: 'sandbox' });
+    expect(problemsOf({ [name]: value, UPSTREAM_API_KEY: 'key' })).not.toContain('made up');
+  });
+
+  it('names every sign of production at once, and wants one source of answers', () => {
+    expect(problemsOf({ NODE_ENV: 'production', REDIS_URL: 'redis://redis', PUBLIC_URL: 'https://x.example' })).toMatch(
+      /^UPSTREAM_API_KEY must be set beside NODE_ENV=production, REDIS_URL, PUBLIC_URL: /,
+    );
+    expect(problemsOf({ SANDBOX: '1', UPSTREAM_API_KEY: 'key' })).toMatch(
+      /^SANDBOX must not be 1 when UPSTREAM_API_KEY/,
+    );
+    expect(problemsOf({ SANDBOX: 'yes' })).toBe('SANDBOX must be 1 or 0');
+    expect(readConfig({ NODE_ENV: 'test' }).upstream).toEqual({ kind: 'sandbox' });
+  });
+
   it.each(['https://upstream.example', 'http://127.0.0.1.example', 'http://localhost.example', 'http://10.0.0.1'])(
     'needs a key for %s',
     (url) => {
@@ -153,14 +184,14 @@ describe('the configuration', () => {
   );
 
   it('takes one Redis, or the nodes of a cluster with commas between', () => {
-    expect(readConfig({ REDIS_URL: 'rediss://user:pass@redis:6380/1' }).redisUrls).toEqual([
+    expect(readConfig({ REDIS_URL: 'rediss://user:pass@redis:6380/1', SANDBOX: '1' }).redisUrls).toEqual([
       'rediss://user:pass@redis:6380/1',
     ]);
-    expect(readConfig({ REDIS_URL: 'redis://one:6379, redis://two:6379' }).redisUrls).toEqual([
+    expect(readConfig({ REDIS_URL: 'redis://one:6379, redis://two:6379', SANDBOX: '1' }).redisUrls).toEqual([
       'redis://one:6379',
       'redis://two:6379',
     ]);
-    expect(problemsOf({ REDIS_URL: 'redis://one,http://:secret@two' })).toBe(
+    expect(problemsOf({ REDIS_URL: 'redis://one,http://:secret@two', SANDBOX: '1' })).toBe(
       'REDIS_URL must be a redis:// or rediss:// URL, or several with commas between',
     );
   });
@@ -172,7 +203,7 @@ describe('the configuration', () => {
     expect(problemsOf(several)).toMatch(/^PUBLIC_URL must be set when REDIS_URL is: /m);
     const complete = { ...several, LINK_SECRET: 'x'.repeat(32), PUBLIC_URL: 'https://transit.example' };
     expect(readConfig(complete).linkSecret).toBe('x'.repeat(32));
-    expect(readConfig({ REDIS_URL: 'redis://redis' }).linkSecret).toBeNull();
+    expect(readConfig({ REDIS_URL: 'redis://redis', SANDBOX: '1' }).linkSecret).toBeNull();
     expect(readConfig({ UPSTREAM_API_KEY: 'one' }).linkSecret).toBeNull();
   });
 

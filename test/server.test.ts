@@ -1,9 +1,15 @@
+import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { SANDBOX_EMAIL } from '#src/access/store.ts';
+import { issueTestKey } from './support/access.ts';
 import { readMetrics } from './support/metrics.ts';
 import { runServerToExit, type ServerProcess, startServerProcess } from './support/process.ts';
+import { openTestStore, startRedis } from './support/redis.ts';
 import { json, startUpstream, type TestUpstream } from './support/upstream.ts';
 
 let server: ServerProcess | undefined;
@@ -130,6 +136,39 @@ describe('the process', () => {
     expect(values.get('transit_http_requests_total{operation="/v1/stops/search",status="200",plan="pro"}')).toBe(1);
     expect(values.get('transit_store_up')).toBe(1);
     expect((await fetch(`${server.baseUrl}/metrics`)).status).toBe(404);
+  });
+
+  it('starts neither on the accounts of the other kind, nor with invented trains by mistake', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'transit-kinds-'));
+    onTestFinished(() => rmSync(dataDir, { recursive: true }));
+    const store = await openTestStore([], dataDir);
+    await issueTestKey(store);
+    const refused = await runServerToExit({ DATA_DIR: dataDir });
+    expect(refused).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^The account store has accounts of people .*DATA_DIR/),
+    });
+    await store.markKind('sandbox', { replace: true });
+    await store.close();
+    const real = await runServerToExit({ DATA_DIR: dataDir, UPSTREAM_URL: 'http://127.0.0.1:9' });
+    expect(real).toEqual({ code: 1, stderr: expect.stringMatching(/^The account store has accounts of the sandbox/) });
+    const { code, stderr } = await runServerToExit({ DATA_DIR: dataDir, NODE_ENV: 'production' });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('set SANDBOX=1') });
+  });
+
+  it('starts while Redis is away, and ends when it is back with accounts of the other kind', async () => {
+    const redis = await startRedis();
+    onTestFinished(() => redis.stop());
+    const store = await openTestStore([redis.url]);
+    await issueTestKey(store);
+    await store.close();
+    await redis.kill();
+    server = await startServerProcess({ REDIS_URL: redis.url, SANDBOX: '1' });
+    await redis.restart();
+    expect(await server.exited).toBe(1);
+    const after = await openTestStore([redis.url]);
+    onTestFinished(() => after.close());
+    expect(await after.findAccountByEmail(SANDBOX_EMAIL)).toBeNull();
   });
 
   it('refuses a configuration that cannot work, naming every problem but no secret', async () => {

@@ -33,7 +33,7 @@ const protection = protectUpstream({ asks: [client.ask], limits: { rps: 5, daily
 const store = openStore({ redis: await openRedis([redisUrl], silent), dataDir: '', log: silent });
 const instruments = createInstruments();
 const isStoreReachable = createStoreProbe(() => store.findAccount('none'));
-const registry = createMetrics({ instruments, upstream: protection, isStoreReachable });
+const registry = createMetrics({ source: 'sandbox', instruments, upstream: protection, isStoreReachable });
 fill(instruments);
 
 const metrics = await startMetricsServer(registry, { host: '127.0.0.1', port: 0 });

@@ -1,9 +1,8 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { issueKey, parseKey } from './keys.ts';
-import type { Register } from './store.ts';
+import { type Register, SANDBOX_EMAIL } from './store.ts';
 
-const EMAIL = 'sandbox@transit.invalid';
 const FILE = 'sandbox-key';
 
 type SandboxRegister = Pick<Register, 'openAccount' | 'addKey' | 'listKeys' | 'revokeKey'>;
@@ -33,7 +32,7 @@ async function isValid(register: SandboxRegister, text: string): Promise<boolean
 
 /** Each data directory has a key of its own. When an account has as many as it may, the oldest key is revoked. */
 async function issueTestKey(register: SandboxRegister, now: Date): Promise<string> {
-  const account = await register.openAccount({ email: EMAIL, plan: 'developer', createdAt: now.toISOString() });
+  const account = await register.openAccount({ email: SANDBOX_EMAIL, plan: 'developer', createdAt: now.toISOString() });
   const wanted = { account, kind: 'test', label: 'sandbox', now } as const;
   const issued = await issueKey(register, wanted);
   if (issued) return issued.text;

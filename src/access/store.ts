@@ -41,6 +41,13 @@ export interface CountUpdate {
   number: number;
 }
 
+/** Accounts of people who get answers of the authority, or of the sandbox. The two are never in one store. */
+export const STORE_KINDS = ['real', 'sandbox'] as const;
+export type StoreKind = (typeof STORE_KINDS)[number];
+
+/** The address of the account that the sandbox opens for itself. */
+export const SANDBOX_EMAIL = 'sandbox@transit.invalid';
+
 /** What every request needs. Its calls reject with `UnavailableError` only. */
 export interface Counter {
   /** Whether the store is another process, at some distance. */
@@ -62,6 +69,13 @@ type NewKey = Omit<KeyRecord, 'revokedAt' | 'lastUsedOn'> & Partial<Pick<KeyReco
 
 /** For issuing keys and looking after accounts. What is acknowledged is durable. */
 export interface Register {
+  /**
+   * Whose accounts these are. A store that was never marked is real, unless it has no account at all (null), or none but
+   * that of the sandbox.
+   */
+  readKind(): Promise<StoreKind | null>;
+  /** Marks the store; a mark that it has already is kept unless `replace` is set. */
+  markKind(kind: StoreKind, options?: { replace: boolean }): Promise<void>;
   /** The account with that address: the existing one unchanged, or a new one, with the given id unless that is taken. */
   openAccount(account: NewAccount): Promise<Account>;
   findAccount(id: string): Promise<Account | null>;

@@ -4,7 +4,7 @@ import { type Account, type KeyRecord, MAX_LIVE_KEYS, normaliseEmail } from '../
 import { utcDayFrom } from '../access/day.ts';
 import { issueKey, keyId, parseKey } from '../access/keys.ts';
 import { isPlan, PLANS, type Plan } from '../access/plan.ts';
-import type { Register } from '../access/store.ts';
+import { type Register, STORE_KINDS } from '../access/store.ts';
 import { type Backup, exportAccounts, importAccounts, readBackup } from './backup.ts';
 
 export const USAGE = `npm run keys -- COMMAND
@@ -18,6 +18,7 @@ export const USAGE = `npm run keys -- COMMAND
   delete ACCOUNT                                       delete an account with its keys and counts
   export --json                                        print a backup of all accounts and keys
   import FILE                                          add what is missing from a backup
+  store [real|sandbox]                                 show, or say, whose accounts the store has
 
 ACCOUNT is an e-mail address or an account id. PLAN is ${Object.keys(PLANS).join(', ')}.
 --json prints JSON (use npm run --silent to print nothing else).`;
@@ -132,6 +133,14 @@ export const COMMANDS: Record<string, (input: CommandInput) => Promise<CommandOu
     const { conflicts, ...added } = await importAccounts(accounts, await readBackupFile(operands[0]));
     const note = `Not imported, because the address or the id belongs to another account: ${conflicts.join(', ')}`;
     return { json: { ...added, conflicts }, rows: [added], ...(conflicts.length > 0 && { note }) };
+  },
+
+  async store({ accounts, operands: [wanted] }) {
+    const kind = STORE_KINDS.find((candidate) => candidate === wanted);
+    if (wanted !== undefined && !kind) throw new UsageError(`The store is of one of ${STORE_KINDS.join(', ')}.`);
+    if (kind) await accounts.markKind(kind, { replace: true });
+    const found = await accounts.readKind();
+    return { json: { store: found }, rows: [{ store: found ?? 'empty' }] };
   },
 };
 

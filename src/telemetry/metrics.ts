@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { collectDefaultMetrics, Gauge, type Metric, Counter as PromCounter, Registry } from 'prom-client';
 import type { LiveReport } from '../live/live-report.ts';
 import type { Counter, Histogram, Instruments } from './instruments.ts';
@@ -17,11 +18,17 @@ export interface UpstreamNumbers {
 }
 
 export interface MetricsSources {
+  /** Where answers come from. */
+  source: 'authority' | 'sandbox';
   instruments: Instruments;
   upstream: UpstreamNumbers;
   live?: () => LiveReport;
   isStoreReachable: () => Promise<boolean>;
 }
+
+const { version: VERSION } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
 
 /** They visit every connection at every scrape. `nodejs_active_resources` says the same for a fraction of the time. */
 const SLOW_DEFAULTS = [
@@ -33,8 +40,14 @@ const SLOW_DEFAULTS = [
 ];
 
 /** Everything that Prometheus is shown. Nothing is computed before it is asked for. */
-export function createMetrics({ instruments, upstream, live, isStoreReachable }: MetricsSources): Registry {
+export function createMetrics({ source, instruments, upstream, live, isStoreReachable }: MetricsSources): Registry {
   const registry = new Registry();
+  new Gauge({
+    name: 'transit_info',
+    help: 'Always 1. The source of answers (authority, or sandbox: made up), and the version of the service.',
+    labelNames: ['source', 'version'],
+    registers: [registry],
+  }).set({ source, version: VERSION }, 1);
   collectDefaultMetrics({ register: registry });
   for (const name of SLOW_DEFAULTS) registry.removeSingleMetric(name);
   for (const instrument of Object.values(instruments)) {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
-import type { AccountStore } from '#src/access/store.ts';
+import { type AccountStore, SANDBOX_EMAIL } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { openTestStore, startRedis, startRedisCluster } from '../support/redis.ts';
 
@@ -36,6 +36,20 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     ({ store, close } = await open());
   }, 60_000);
   afterAll(() => close());
+
+  it('says whose accounts it has, and keeps that unless it is told anew', async () => {
+    expect(await store.readKind()).toBeNull();
+    const { id } = await store.openAccount({ email: SANDBOX_EMAIL, plan: 'pro', createdAt: NOW.toISOString() });
+    expect(await store.readKind()).toBe('sandbox');
+    await store.openAccount({ email: 'ada@example.com', plan: 'pro', createdAt: NOW.toISOString() });
+    expect(await store.readKind()).toBe('real');
+    await store.deleteAccount(id, NOW);
+    await store.markKind('sandbox');
+    await store.markKind('real');
+    expect(await store.readKind()).toBe('sandbox');
+    await store.markKind('real', { replace: true });
+    expect(await store.readKind()).toBe('real');
+  });
 
   let people = 0;
   const openAccount = (plan: 'free' | 'developer' | 'pro' = 'free', email = `person-${++people}@example.com`) =>

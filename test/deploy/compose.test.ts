@@ -79,8 +79,10 @@ describe('an instance', () => {
     expect(Object.keys(environment).filter((name) => !known.includes(name))).toEqual([]);
   });
 
-  it('starts as the sandbox with nothing set', () => {
-    const config = readConfig(defaults);
+  const sandbox = { ...defaults, SANDBOX: '1', NODE_ENV: 'production' };
+  it('starts as the sandbox only when that is said', () => {
+    expect(() => readConfig(defaults)).toThrow(/^UPSTREAM_API_KEY must be set beside REDIS_URL: .*SANDBOX=1/);
+    const config = readConfig(sandbox);
     expect(config).toMatchObject({
       upstream: { kind: 'sandbox' },
       redisUrls: ['redis://redis:6379'],
@@ -100,7 +102,7 @@ describe('an instance', () => {
     const prometheus = parse(readFileSync('deploy/prometheus/prometheus.yml', 'utf8'));
     const { port, names } = prometheus.scrape_configs[0].dns_sd_configs[0];
     expect(names).toEqual(['api']);
-    expect(readConfig(defaults).metrics).toEqual({ host: '0.0.0.0', port });
+    expect(readConfig(sandbox).metrics).toEqual({ host: '0.0.0.0', port });
   });
 });
 

@@ -31,7 +31,7 @@ export async function scrape(
   isStoreReachable: () => Promise<boolean> = async () => true,
   feeds: LiveReport = IDLE_FEEDS,
 ): Promise<Scraped> {
-  const registry = createMetrics({ instruments, upstream, live: () => feeds, isStoreReachable });
+  const registry = createMetrics({ source: 'authority', instruments, upstream, live: () => feeds, isStoreReachable });
   return readMetrics(await writeExposition(registry));
 }
 

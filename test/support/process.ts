@@ -24,6 +24,7 @@ export interface ServerProcess {
 export async function startServerProcess(env: Record<string, string> = {}): Promise<ServerProcess> {
   const dataDir = mkdtempSync(join(tmpdir(), 'transit-server-'));
   const store = openStore({ redis: null, dataDir, log: { info() {}, warn() {} } });
+  await store.markKind(env.UPSTREAM_URL || env.UPSTREAM_API_KEY ? 'real' : 'sandbox');
   const apiKey = await issueTestKey(store, { plan: 'pro' });
   await store.close();
   const child = spawn(process.execPath, [...START_OPTIONS, 'src/server.ts'], {

@@ -215,7 +215,12 @@ describe('the exposition', () => {
   });
 
   it('is served on a port of its own, and nothing else is', async () => {
-    const sources = { instruments: createInstruments(), upstream: IDLE_UPSTREAM, isStoreReachable: async () => true };
+    const sources = {
+      source: 'authority' as const,
+      instruments: createInstruments(),
+      upstream: IDLE_UPSTREAM,
+      isStoreReachable: async () => true,
+    };
     const registry = createMetrics(sources);
     const server = await startMetricsServer(registry, { host: '127.0.0.1', port: 0 });
     closers.push(server.close);

@@ -1,8 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Account, KeyRecord } from '../account.ts';
 import { generateAccountId } from '../keys.ts';
-import type { Register } from '../store.ts';
+import { type Register, SANDBOX_EMAIL, type StoreKind } from '../store.ts';
 import type { FileLock } from './file-lock.ts';
+
+/** The mark of the kind of a store, in the header of the file, where versions before this mark do not look. */
+const APPLICATION_IDS: Readonly<Record<StoreKind, number>> = { real: 0x54495352, sandbox: 0x54495353 };
 
 /** Accounts and keys in the embedded database. */
 export function createEmbeddedAccounts(database: DatabaseSync, { runPatiently }: FileLock): Register {
@@ -20,7 +23,28 @@ export function createEmbeddedAccounts(database: DatabaseSync, { runPatiently }:
     });
   }
 
+  function readMark(): StoreKind | null {
+    const { application_id: mark } = database.prepare('PRAGMA application_id').get() as { application_id: number };
+    if (mark === 0) return null;
+    return mark === APPLICATION_IDS.sandbox ? 'sandbox' : 'real';
+  }
+
   return {
+    readKind: () =>
+      runPatiently(() => {
+        const { accounts, own } = statements.countAccounts.get(SANDBOX_EMAIL) as { accounts: number; own: number };
+        return readMark() ?? (accounts === 0 ? null : accounts === own ? 'sandbox' : 'real');
+      }),
+    markKind: (kind, { replace } = { replace: false }) =>
+      durably(() => {
+        database.exec('BEGIN IMMEDIATE');
+        try {
+          if (replace || readMark() === null) database.exec(`PRAGMA application_id = ${APPLICATION_IDS[kind]}`);
+          database.exec('COMMIT');
+        } finally {
+          if (database.isTransaction) database.exec('ROLLBACK');
+        }
+      }),
     openAccount: ({ email, plan, createdAt, id: wantedId, wantsQuotaMails = true }) =>
       durably(() => {
         for (let id = wantedId ?? generateAccountId(); ; id = generateAccountId()) {
@@ -64,6 +88,9 @@ function prepareStatements(database: DatabaseSync) {
   return {
     openAccount: database.prepare(
       'INSERT INTO account (id, email, plan, created_at, wants_quota_mails) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
+    ),
+    countAccounts: database.prepare(
+      'SELECT count(*) AS accounts, count(*) FILTER (WHERE email = ?) AS own FROM account',
     ),
     findAccount: database.prepare('SELECT id, email, plan, created_at FROM account WHERE id = ?'),
     findAccountByEmail: database.prepare('SELECT id, email, plan, created_at FROM account WHERE email = ?'),

@@ -5,12 +5,14 @@ import type { Account, KeyRecord } from '../account.ts';
 import { utcDayFrom } from '../day.ts';
 import { generateAccountId } from '../keys.ts';
 import type { Plan } from '../plan.ts';
-import { type Closable, DAYS_KEPT, type Register } from '../store.ts';
+import { type Closable, DAYS_KEPT, type Register, SANDBOX_EMAIL, type StoreKind } from '../store.ts';
 import { accountKey, counterKey, keysKey, sendersKey } from './redis-counter.ts';
 
 const DURABLE_WITHIN_MS = 3000;
 /** A hash of all accounts: address to account id. */
 const ACCOUNTS = 'tis:accounts';
+/** `real` or `sandbox`. Versions before this mark ignore it. */
+const KIND = 'tis:store-kind';
 
 /** Returns the address that the account id belongs to. */
 const createAccount = defineScript<
@@ -101,6 +103,16 @@ export function openRedisAccounts(urls: readonly string[]): Register & Closable 
   }
 
   return {
+    async readKind() {
+      const mark = await redis.get(KIND);
+      if (mark !== null) return mark as StoreKind;
+      const [accounts, isSandbox] = [await redis.hlen(ACCOUNTS), await redis.hexists(ACCOUNTS, SANDBOX_EMAIL)];
+      if (accounts === 0) return null;
+      return accounts === isSandbox ? 'sandbox' : 'real';
+    },
+    async markKind(kind, { replace } = { replace: false }) {
+      await durably<unknown>(replace ? redis.set(KIND, kind) : redis.setnx(KIND, kind));
+    },
     async openAccount({ email, plan, createdAt, id: wantedId, wantsQuotaMails = true }) {
       const values: [string, string, string, number] = [email, plan, createdAt, Number(wantsQuotaMails)];
       for (let candidate = wantedId ?? generateAccountId(); ; candidate = generateAccountId()) {

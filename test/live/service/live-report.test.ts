@@ -30,6 +30,7 @@ it('the status tells the age of each feed and how far it agrees with the departu
 
 it('the metrics tell which feeds are believed, and what was compared', async () => {
   const metrics = createMetrics({
+    source: 'authority',
     instruments: createInstruments(),
     upstream: IDLE_UPSTREAM,
     live: () => report,
