@@ -1,23 +1,9 @@
-import { compile } from 'html-to-text';
 import { LRUCache } from 'lru-cache';
 import type { Info } from './answer/notice.ts';
+import { foldSpace, toPlainText } from './answer/plain-text.ts';
 
 /** Of all notices of one departure or leg, in characters of markup. The most that was recorded is 1,880. */
 const MAX_MARKUP = 6000;
-/** Real markup is a few lists deep; a deeper one would overflow the stack. */
-const MAX_DEPTH = 50;
-
-const stripMarkup = compile({
-  wordwrap: false,
-  limits: { maxDepth: MAX_DEPTH, ellipsis: '' },
-  selectors: [
-    { selector: 'a', options: { ignoreHref: true } },
-    { selector: 'img', format: 'skip' },
-    { selector: 'ul', options: { itemPrefix: ' • ' } },
-    ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } })),
-    { selector: 'table', format: 'block' },
-  ],
-});
 
 /** A notice, or a part of one, without markup. */
 interface PlainText {
@@ -75,7 +61,7 @@ function mapText(part: Info['infoLinks'][number], shorten: Shorten): PlainText {
   const key = content || subtitle;
   const before = known.get(key);
   if (before?.subtitle === subtitle) return before;
-  const text = joinTexts(toPlainText(subtitle), toPlainText(content));
+  const text = joinTexts(foldSpace(toPlainText(subtitle)), foldSpace(toPlainText(content)));
   const plain = { subtitle, text, lowerCase: text.toLowerCase() };
   known.set(key, plain);
   return plain;
@@ -95,9 +81,4 @@ function saysSomethingOfItsOwn(subtitle: string, content: string): boolean {
 
 function contains(text: string, part: string): boolean {
   return text.toLowerCase().includes(part.toLowerCase());
-}
-
-/** Markup and entities removed, white space folded. Plain text passes through as it is. */
-function toPlainText(markup: string): string {
-  return stripMarkup(markup).replace(/\s+/g, ' ').trim();
 }

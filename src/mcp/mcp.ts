@@ -16,6 +16,10 @@ declare module 'fastify' {
   }
 }
 
+/** How deep lists and objects of a message may be nested. Real messages are about six deep. */
+const MAX_NESTING = 32;
+/** `Invalid params` of JSON-RPC. */
+const INVALID_PARAMS = -32602;
 /** Characters of one answer; what is left out is said in addition. */
 const MAX_ANSWER_LENGTH = 49_000;
 
@@ -37,6 +41,8 @@ export async function mcp(
     request.isFree = true;
     // Batches were in one revision of the protocol only. One message a request keeps the count of each simple.
     if (Array.isArray(request.body)) throw new ApiError('INVALID_PARAMETER', 'Send one JSON-RPC message a request.');
+    // The readers of messages and arguments call themselves for each level.
+    if (isDeeperThan(request.body, MAX_NESTING)) return refuseNesting(request, reply);
     const run: RunTool = (operation, query) =>
       runTool(request, operation, query, answers).catch((error) => toToolError(request, operation, error, docsUrl));
     const handler = createMcpHandler(() => createToolServer(tools, run), {
@@ -63,6 +69,21 @@ async function runTool(
   const { text, leftOut } = shorten(body.content(), MAX_ANSWER_LENGTH);
   const note = `Left out to keep this answer short: ${leftOut.join('; ')}.`;
   return { texts: leftOut.length > 0 ? [text, note] : [text], isError: false };
+}
+
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isDeeperThan(inner, levels - 1));
+}
+
+function refuseNesting({ body }: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { id } = body as { id?: unknown };
+  const message = `Lists and objects in a message may be nested ${MAX_NESTING} deep at most; the arguments of the tools are texts, numbers and flat lists.`;
+  return reply.header('cache-control', 'no-store').send({
+    jsonrpc: '2.0',
+    id: typeof id === 'string' || typeof id === 'number' ? id : null,
+    error: { code: INVALID_PARAMS, message },
+  });
 }
 
 /** The same error object as in HTTP, for the assistant to read; counted as in HTTP. */

@@ -1,3 +1,5 @@
+import { toPlainText, visibleText } from './plain-text.ts';
+
 /*
  * How the fields of the authority's records are read. What is missing or has another type reads as undefined. A busy answer
  * has thousands of fields: each is read by one function call that leaves nothing behind.
@@ -24,8 +26,14 @@ const FLAGS: ReadonlyMap<string, boolean> = new Map([
 
 /** Identifiers and names sometimes come as unquoted numbers. */
 export function readText(value: unknown): string | undefined {
-  if (typeof value === 'string') return value;
+  if (typeof value === 'string') return visibleText(value);
   return Number.isFinite(value) ? String(value) : undefined;
+}
+
+/** What riders read, such as a name or a platform. Notices are cleaned where they are joined, each text once. */
+export function readName(value: unknown): string | undefined {
+  const text = readText(value);
+  return text && toPlainText(text);
 }
 
 export function readNumber(value: unknown): number | undefined {
@@ -55,7 +63,7 @@ export function readList<Item>(value: unknown, read: (element: unknown) => Item 
 
 /** For lists of codes and names, in which an element of another type means something else. */
 export function readStrings(value: unknown): string[] {
-  return readList(value, (element) => (typeof element === 'string' ? element : undefined));
+  return readList(value, (element) => (typeof element === 'string' ? visibleText(element) : undefined));
 }
 
 export function readNumbers(value: unknown): number[] {

@@ -1,4 +1,4 @@
-import { readFlag, readNumber, readNumbers, readObject, readStrings, readText } from './field.ts';
+import { readFlag, readName, readNumber, readNumbers, readObject, readStrings, readText } from './field.ts';
 
 /** Upstream nests platform, stop and locality. A longer chain of parents is not followed. */
 const MAX_PARENTS = 10;
@@ -30,8 +30,8 @@ export function readStopPoint(value: unknown, parents = MAX_PARENTS): StopPoint 
   return (
     place && {
       id: readText(place.id),
-      name: readText(place.name),
-      disassembledName: readText(place.disassembledName),
+      name: readName(place.name),
+      disassembledName: readName(place.disassembledName),
       type: readText(place.type),
       coord: place.coord,
       matchQuality: readNumber(place.matchQuality),
@@ -67,14 +67,14 @@ function readStopPointProperties(value: unknown) {
   return (
     properties && {
       stopId: readText(properties.stopId),
-      platform: readText(properties.platform),
-      platformName: readText(properties.platformName),
+      platform: readName(properties.platform),
+      platformName: readName(properties.platformName),
       occupancy: readText(properties.occupancy),
-      mainLocality: readText(properties.mainLocality),
+      mainLocality: readName(properties.mainLocality),
       realtimeStatus: readStrings(properties.realtimeStatus),
       distance: readNumber(properties.distance),
       STOP_GLOBAL_ID: readText(properties.STOP_GLOBAL_ID),
-      STOP_NAME_WITH_PLACE: readText(properties.STOP_NAME_WITH_PLACE),
+      STOP_NAME_WITH_PLACE: readName(properties.STOP_NAME_WITH_PLACE),
     }
   );
 }

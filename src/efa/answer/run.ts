@@ -1,4 +1,4 @@
-import { readFlag, readNumber, readObject, readStrings, readText } from './field.ts';
+import { readFlag, readName, readNumber, readObject, readStrings, readText } from './field.ts';
 
 /** The line, and the run on it. */
 export type Transportation = NonNullable<ReturnType<typeof readTransportation>>;
@@ -12,9 +12,9 @@ export function readTransportation(value: unknown) {
   return (
     line && {
       id: readText(line.id),
-      name: readText(line.name),
-      disassembledName: readText(line.disassembledName),
-      number: readText(line.number),
+      name: readName(line.name),
+      disassembledName: readName(line.disassembledName),
+      number: readName(line.number),
       product: readProduct(line.product),
       destination: readDestination(line.destination),
       properties: readVehicleProperties(line.properties),
@@ -54,5 +54,5 @@ export function readProduct(value: unknown) {
 
 function readDestination(value: unknown) {
   const destination = readObject(value);
-  return destination && { name: readText(destination.name) };
+  return destination && { name: readName(destination.name) };
 }

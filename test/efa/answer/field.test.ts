@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { readFlag, readList, readNumber, readObject, readText } from '#src/efa/answer/field.ts';
+import { readFlag, readList, readName, readNumber, readObject, readText } from '#src/efa/answer/field.ts';
 
-const READERS = { text: readText, number: readNumber, flag: readFlag };
+const READERS = { text: readText, name: readName, number: readNumber, flag: readFlag };
 
 describe('a field of a record', () => {
   it.each<[keyof typeof READERS, unknown, unknown]>([
@@ -12,6 +12,13 @@ describe('a field of a record', () => {
     ['text', null, undefined],
     ['text', undefined, undefined],
     ['text', {}, undefined],
+    ['text', '2000\u202e60\u{e0041}', '200060'],
+    ['name', 'Town Hall,  Park St & Druitt’s ⚠️', 'Town Hall,  Park St & Druitt’s ⚠️'],
+    ['name', 216120, '216120'],
+    ['name', '<b>Town</b> Hall &amp;lt;i&amp;gt;Station', 'Town Hall Station'],
+    ['name', 'Platform\u200b 3\u2066\u{e0049}\u0007', 'Platform 3'],
+    ['name', '<i></i>', ''],
+    ['name', null, undefined],
     ['number', 12.5, 12.5],
     ['number', '12.5', 12.5],
     ['number', '-3', -3],
