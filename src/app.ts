@@ -6,6 +6,7 @@ import { createAnswers } from './answers/answers.ts';
 import type { Config } from './config.ts';
 import type { Ask } from './efa/ask.ts';
 import { type Deadlines, deadlinesFrom } from './efa/deadlines.ts';
+import { answerError, errorHandler } from './errors/handler.ts';
 import { answerClientError, refuseConnect } from './http/connection/client-error.ts';
 import {
   type ConnectionLimits,
@@ -17,7 +18,6 @@ import { drain } from './http/connection/drain.ts';
 import { createHeldRefusals, type RefusalLimits } from './http/connection/held-refusals.ts';
 import { proxyTest } from './http/connection/trusted-proxies.ts';
 import { cors } from './http/cors.ts';
-import { answerError, errorHandler } from './http/error-handler.ts';
 import { createRequestId } from './http/log/request-id.ts';
 import { requestLog } from './http/log/request-log.ts';
 import { createRequestLogger } from './http/log/request-logger.ts';

@@ -1,4 +1,4 @@
-import { pastDate } from './error-messages.ts';
+import { pastDate } from './errors/messages.ts';
 import { toSydneyWallClock, type WallClock } from './transit/time.ts';
 
 /**

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { LeftOutCounts } from './efa/answer/record.ts';
 import type { Ask } from './efa/ask.ts';
-import { invalidParameters, type ParameterProblem } from './error-messages.ts';
-import { ERROR_TABLE, type ErrorCode } from './errors.ts';
+import { ERROR_TABLE, type ErrorCode } from './errors/api-error.ts';
+import { invalidParameters, type ParameterProblem } from './errors/messages.ts';
 import type { LiveBoards } from './live/boards/live-boards.ts';
 import type { Freshness } from './transit/freshness.ts';
 import { findForeign, findMeant } from './transit/parameter-name.ts';

@@ -1,6 +1,6 @@
 import { PLANS } from '#src/access/plan.ts';
 import type { Ask } from '#src/efa/ask.ts';
-import { ApiError } from '#src/errors.ts';
+import { ApiError } from '#src/errors/api-error.ts';
 import { limitCalls } from '#src/nearby/call-limit.ts';
 import { createCheckQueue } from '#src/nearby/check-queue.ts';
 import { findLiveStops } from '#src/nearby/live-stops.ts';

@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { UnavailableError } from '../redis/unavailable-error.ts';
 import type { Admission, Caller } from './admission.ts';
 import { type UtcDay, utcDay } from './day.ts';

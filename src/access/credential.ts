@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { missingKey, unauthorized } from '../error-messages.ts';
-import type { ApiError } from '../errors.ts';
+import type { ApiError } from '../errors/api-error.ts';
+import { missingKey, unauthorized } from '../errors/messages.ts';
 import { type ApiKey, looksLikeKey, mayHoldKey, parseKey } from './keys.ts';
 
 /** Names that people give a key in a query string. */

@@ -1,4 +1,4 @@
-import { tooManyUnknownKeys } from '../limit-messages.ts';
+import { tooManyUnknownKeys } from '../errors/messages.ts';
 import type { Admission } from './admission.ts';
 import type { AdmissionControl } from './admission-control.ts';
 import type { ApiKey } from './keys.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
-import type { ApiError } from '../errors.ts';
+import type { ApiError } from '../errors/api-error.ts';
 import type { Admission } from './admission.ts';
 import { createAdmissionControl } from './admission-control.ts';
 import { invalidKey, readKey, testKeyOnly } from './credential.ts';

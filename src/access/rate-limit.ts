@@ -1,5 +1,5 @@
-import type { ApiError } from '../errors.ts';
-import { dailyLimitExceeded, tooFewLeft, tooManyInShortTime } from '../limit-messages.ts';
+import type { ApiError } from '../errors/api-error.ts';
+import { dailyLimitExceeded, tooFewLeft, tooManyInShortTime } from '../errors/messages.ts';
 import type { Admission } from './admission.ts';
 import { endOfDay, secondsUntil } from './day.ts';
 import type { BurstLimit } from './limits/burst-limit.ts';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { isEveryday, type LeftOutCounts } from '../efa/answer/record.ts';
 import { type Ask, type AskOptions, MOST_WAITING, type Priority } from '../efa/ask.ts';
-import { upstreamTimeout } from '../error-messages.ts';
+import { upstreamTimeout } from '../errors/messages.ts';
 import { type LiveBoards, noLiveBoards } from '../live/boards/live-boards.ts';
 import type { FindContext, Finding, Operation } from '../operation.ts';
 import { startTimeLimit } from '../time-limit.ts';

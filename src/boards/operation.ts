@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ApiError, ERROR_TABLE, type ErrorCode, errorBody } from '../errors.ts';
+import { ApiError, ERROR_TABLE, type ErrorCode, errorBody } from '../errors/api-error.ts';
 import { defineOperation, type Finding, type Operation } from '../operation.ts';
 import { oldestOf } from '../transit/freshness.ts';
 import { boardsQuery, MAX_STOPS } from './query.ts';

@@ -1,7 +1,7 @@
 import { type LeftOutCounts, sumLeftOut } from '../efa/answer/record.ts';
 import type { Ask, AskOptions } from '../efa/ask.ts';
 import type { Question } from '../efa/question.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { type Freshness, freshnessOf, oldestOf } from '../transit/freshness.ts';
 import { toSydneyWallClock, type WallClock } from '../transit/time.ts';
 import { compareDepartures, leavesAt, type ScheduledDeparture } from './departure.ts';

@@ -1,5 +1,5 @@
 import type { Ask } from '../efa/ask.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../errors/api-error.ts';
 import type { BoardEvent } from '../live/boards/board-event.ts';
 import type { BoardCall } from '../live/boards/board-view.ts';
 import type { BoardPage } from '../live/boards/timetable-pages.ts';

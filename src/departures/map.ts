@@ -11,7 +11,7 @@ import { findPlatform, findStopName } from '../efa/stop-point.ts';
 import { saysDateInvalid } from '../efa/system-message.ts';
 import { findHeadsign, findRouteName } from '../efa/transportation.ts';
 import { findRunId, isWheelchairAccessible } from '../efa/vehicle.ts';
-import { beyondTimetable, unknownStop } from '../error-messages.ts';
+import { beyondTimetable, unknownStop } from '../errors/messages.ts';
 import { parseTimestamp } from '../transit/time.ts';
 import { OCCUPANCIES, type Occupancy, type ScheduledDeparture } from './departure.ts';
 

@@ -2,7 +2,7 @@ import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { type Dispatcher, Pool } from 'undici';
 import { pipeThrough } from '../compression.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { nextTurn } from '../event-loop-turn.ts';
 import { startTimeLimit } from '../time-limit.ts';
 import { ANSWER_LIMITS, LimitError } from './answer/json-outline.ts';

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { DateTime } from 'luxon';
-import { upstreamFailed, upstreamRefused, upstreamTimeout } from '../error-messages.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { upstreamFailed, upstreamRefused, upstreamTimeout } from '../errors/messages.ts';
 
 /*
  * Failures of the authority as the errors that callers see. The messages are our own; what the authority said is the

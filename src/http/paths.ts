@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { hideKeys } from '../access/keys.ts';
-import { methodNotAllowed, unknownPath } from '../error-messages.ts';
-import type { ApiError } from '../errors.ts';
+import type { ApiError } from '../errors/api-error.ts';
+import { methodNotAllowed, unknownPath } from '../errors/messages.ts';
 
 /** `OPTIONS *` asks about the whole server. */
 const WHOLE_SERVER = '*';

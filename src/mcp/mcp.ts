@@ -1,9 +1,8 @@
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Answers } from '../answers/answers.ts';
-import { ApiError, errorBody } from '../errors.ts';
-import { toApiError } from '../http/error-answer.ts';
-import { logError } from '../http/error-handler.ts';
+import { ApiError, errorBody } from '../errors/api-error.ts';
+import { logError, toApiError } from '../errors/handler.ts';
 import { requesterOf } from '../http/operation-routes.ts';
 import { type Operation, readQuery } from '../operation.ts';
 import { shorten } from './shorten.ts';

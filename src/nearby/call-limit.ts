@@ -1,5 +1,5 @@
 import type { Ask } from '../efa/ask.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { freshnessOf } from '../transit/freshness.ts';
 
 /** `ask` for a limited number of calls. */

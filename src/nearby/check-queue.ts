@@ -1,5 +1,5 @@
 import type { Ask } from '../efa/ask.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { checkStop, type Verdicts } from './verdict.ts';
 
 /** Checks stops in the background, so that the next answer knows more of them. */

@@ -8,7 +8,7 @@ import { findKnownStop } from '../efa/known-stop.ts';
 import type { DepartureMonitorPayload } from '../efa/payload.ts';
 import { findMode } from '../efa/product-class.ts';
 import { findUnknownStopMessage } from '../efa/system-message.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { freshnessOf } from '../transit/freshness.ts';
 import { MODES, type Mode, modeSchema, sortModes } from '../transit/mode.ts';
 import { nextWeekdayMorning } from '../transit/time.ts';

@@ -1,5 +1,5 @@
 import type { Register } from '../access/store.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../errors/api-error.ts';
 
 /** The part of the account store that signup uses. */
 export type Accounts = Pick<

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../errors/api-error.ts';
 import type { WallLinks } from '../site/board/wall-link.ts';
 import type { Accounts } from './accounts.ts';
 import { boardLinkForm, invalidForm, readForm } from './form.ts';

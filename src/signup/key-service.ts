@@ -1,8 +1,7 @@
 import { type Account, type KeyRecord, MAX_LIVE_KEYS } from '../access/account.ts';
 import { endOfDay, utcDayFrom } from '../access/day.ts';
-import type { KeyKind } from '../access/keys.ts';
-import { type IssuedKey, issueKey } from '../access/keys.ts';
-import { ApiError } from '../errors.ts';
+import { type IssuedKey, issueKey, type KeyKind } from '../access/keys.ts';
+import { ApiError } from '../errors/api-error.ts';
 import type { Accounts } from './accounts.ts';
 import {
   keyLimitMail,

@@ -2,7 +2,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify';
 import { type Account, type KeyRecord, MAX_LIVE_KEYS } from '../access/account.ts';
 import { utcDayFrom } from '../access/day.ts';
 import { PLANS } from '../access/plan.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { wantsPage } from '../http/wants-page.ts';
 import type { Html } from '../site/html.ts';
 import type { Layout } from '../site/layout.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { type Html, html } from '../site/html.ts';
 import type { Layout } from '../site/layout.ts';
 import { sendPage } from '../site/page-answer.ts';

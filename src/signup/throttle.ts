@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { clientNetwork } from '../access/limits/client-network.ts';
-import { tooManyMails } from '../limit-messages.ts';
+import { tooManyMails } from '../errors/messages.ts';
 
 /** Limits how many mails clients can request. Counts in this process only. */
 export interface Throttle {

@@ -1,4 +1,4 @@
-import type { ApiError } from '../errors.ts';
+import type { ApiError } from '../errors/api-error.ts';
 import { html } from './html.ts';
 import type { Layout } from './layout.ts';
 

@@ -1,8 +1,8 @@
 import { type Answers, queryKey, type Requester } from '../answers/answers.ts';
 import type { FinishedAnswer } from '../answers/finished-answer.ts';
 import { isHigher } from '../efa/ask.ts';
-import type { ApiError } from '../errors.ts';
-import { toApiError } from '../http/error-answer.ts';
+import type { ApiError } from '../errors/api-error.ts';
+import { toApiError } from '../errors/handler.ts';
 import type { Operation } from '../operation.ts';
 import { boardEvent } from './event.ts';
 

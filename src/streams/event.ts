@@ -1,5 +1,5 @@
 import type { FinishedAnswer } from '../answers/finished-answer.ts';
-import { type ApiError, errorBody } from '../errors.ts';
+import { type ApiError, errorBody } from '../errors/api-error.ts';
 import { ownBytes } from '../own-memory.ts';
 
 /*

@@ -1,6 +1,6 @@
 import type { Caller } from '../access/admission.ts';
 import { PLANS } from '../access/plan.ts';
-import { tooManyStreams } from '../limit-messages.ts';
+import { tooManyStreams } from '../errors/messages.ts';
 
 /** How many streams each account has open on this instance. */
 export interface OpenStreams {

@@ -2,7 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import { serviceUnavailable } from '../error-messages.ts';
+import { serviceUnavailable } from '../errors/messages.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,6 +1,6 @@
 import type { AskAuthority, AskOptions } from '../efa/ask.ts';
 import { UpstreamStatusError } from '../efa/failure.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { count, type Instruments, observe } from './instruments.ts';
 import { toLabel } from './label.ts';
 import type { Traffic } from './traffic.ts';

@@ -1,7 +1,7 @@
 import { readStopPoint } from '../efa/answer/place.ts';
 import type { Ask } from '../efa/ask.ts';
 import { findStopName, listIds } from '../efa/stop-point.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../errors/api-error.ts';
 import type { Journey } from './journey.ts';
 import type { Leg } from './leg.ts';
 

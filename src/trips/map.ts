@@ -1,8 +1,8 @@
 import { LeftOut, type LeftOutCounts, mapRecords, sumLeftOut, unusableAnswer } from '../efa/answer/record.ts';
 import { readJourney, type TripPayload } from '../efa/payload.ts';
 import { findUnknownStopMessage, saysDateInvalid, saysSamePlace } from '../efa/system-message.ts';
-import { beyondTimetable, noJourneys, unknownPosition, unknownStop } from '../error-messages.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { beyondTimetable, noJourneys, unknownPosition, unknownStop } from '../errors/messages.ts';
 import type { AskedFields } from '../transit/additional-fields.ts';
 import { formatPlace, type Place } from '../transit/place.ts';
 import type { WallClock } from '../transit/time.ts';

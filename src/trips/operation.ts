@@ -1,5 +1,5 @@
 import { sumLeftOut } from '../efa/answer/record.ts';
-import { noJourneys } from '../error-messages.ts';
+import { noJourneys } from '../errors/messages.ts';
 import { defineOperation } from '../operation.ts';
 import { freshnessOf } from '../transit/freshness.ts';
 import { formatPlace } from '../transit/place.ts';

@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../errors/api-error.ts';
 
 /*
  * A circuit breaker. After some failures in a row it opens, and no calls are made but single probes. The first probe

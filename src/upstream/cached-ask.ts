@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Ask, AskOptions, CallPurpose, EfaAnswer } from '../efa/ask.ts';
 import type { Deadlines } from '../efa/deadlines.ts';
 import { freshnessClassOf, type PayloadOf, type Question, questionKey } from '../efa/question.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../errors/api-error.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import { type AnswerCache, type KeptAnswer, unpack } from './answer-cache.ts';
 import { BreakerOpenError } from './breaker.ts';

@@ -1,5 +1,5 @@
 import { UpstreamStatusError } from '../efa/failure.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../errors/api-error.ts';
 import type { Budget } from './budget/budget.ts';
 import { createTicket } from './budget/ticket.ts';
 import type { Clock } from './clock.ts';

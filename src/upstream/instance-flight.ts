@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { ApiError, ERROR_TABLE, type ErrorCode } from '../errors.ts';
+import { ApiError, ERROR_TABLE, type ErrorCode } from '../errors/api-error.ts';
 import { BreakerOpenError } from './breaker.ts';
 import { BudgetExhaustedError } from './budget/budget.ts';
 import { type Clock, sleep } from './clock.ts';

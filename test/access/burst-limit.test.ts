@@ -152,7 +152,7 @@ it.each([
   ['.env.example', (perSecond: number, burst: number) => `:${perSecond}/${burst}`],
   ['docs/operations.md', (perSecond: number, burst: number) => `:${perSecond}/${burst}`],
   [
-    'src/http/error-docs.ts',
+    'src/errors/docs.ts',
     (perSecond: number, burst: number) => new RegExp(`${perSecond} on .*, after ${burst} at once`),
   ],
 ])('%s names the limits that hold', (file, form) => {

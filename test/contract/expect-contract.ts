@@ -1,7 +1,7 @@
 import type { LightMyRequestResponse } from 'fastify';
 import { expect } from 'vitest';
 import type { z } from 'zod';
-import { ERROR_TABLE, type ErrorCode } from '#src/errors.ts';
+import { ERROR_TABLE, type ErrorCode } from '#src/errors/api-error.ts';
 import type { LegBody, tripsResponse } from '#src/trips/response.ts';
 import type { Operation } from './operations.ts';
 

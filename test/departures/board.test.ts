@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readBoard } from '#src/departures/board.ts';
-import { ApiError } from '#src/errors.ts';
+import { ApiError } from '#src/errors/api-error.ts';
 import type { Mode } from '#src/transit/mode.ts';
 import { answerInTurn, type MadeUpEvent, planned, toPayload } from '#test/support/departure-pages.ts';
 

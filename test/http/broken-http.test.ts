@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ErrorCode } from '#src/errors.ts';
+import type { ErrorCode } from '#src/errors/api-error.ts';
 import { buildHealthyApp } from '#test/support/healthy-upstream.ts';
 import { openConnection, readAnswers } from './socket.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readKey } from '#src/access/credential.ts';
 import { generateKey } from '#src/access/keys.ts';
-import { ApiError } from '#src/errors.ts';
+import { ApiError } from '#src/errors/api-error.ts';
 
 const KEY = generateKey('live', 'Account1');
 

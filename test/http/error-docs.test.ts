@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
-import type { ErrorCode } from '#src/errors.ts';
-import { ERROR_DOCS } from '#src/http/error-docs.ts';
+import type { ErrorCode } from '#src/errors/api-error.ts';
+import { ERROR_DOCS } from '#src/errors/docs.ts';
 import { countRequests, issueTestKey } from '#test/support/access.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { type Answer, json, startUpstream, type TestUpstream } from '#test/support/upstream.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ApiError, ERROR_TABLE, type ErrorCode } from '#src/errors.ts';
+import { ApiError, ERROR_TABLE, type ErrorCode } from '#src/errors/api-error.ts';
 import { expectErrorObject } from '#test/contract/expect-contract.ts';
 import { OPERATIONS } from '#test/contract/operations.ts';
 import type { TestApp } from '#test/support/app.ts';

@@ -2,7 +2,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseKey } from '#src/access/keys.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
-import { ERROR_TABLE } from '#src/errors.ts';
+import { ERROR_TABLE } from '#src/errors/api-error.ts';
 import { createVerdicts } from '#src/nearby/verdict.ts';
 import { errorsOf, readQuery } from '#src/operation.ts';
 import { createOperations } from '#src/operations.ts';

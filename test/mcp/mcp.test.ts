@@ -171,18 +171,21 @@ describe('errors of tools', () => {
   it.each([
     ['lists', '['.repeat(5000) + ']'.repeat(5000)],
     ['objects', '{"a":'.repeat(2000) + '1' + '}'.repeat(2000)],
-  ])('of arguments that are %s nested thousands deep are messages of the protocol, and cost nothing', async (_of, q) => {
-    const message = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"searchStops","arguments":{"q":${q}}}}`;
-    const headers = { ...post({}).headers, 'content-type': 'application/json' };
-    const answer = await app.inject({ ...post({}), headers, payload: message });
-    expect(answer.statusCode).toBe(200);
-    expect(answer.json()).toEqual({
-      jsonrpc: '2.0',
-      id: 7,
-      error: { code: -32602, message: expect.stringContaining('nested 32 deep') },
-    });
-    expect(await used()).toBe(0);
-  });
+  ])(
+    'of arguments that are %s nested thousands deep are messages of the protocol, and cost nothing',
+    async (_of, q) => {
+      const message = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"searchStops","arguments":{"q":${q}}}}`;
+      const headers = { ...post({}).headers, 'content-type': 'application/json' };
+      const answer = await app.inject({ ...post({}), headers, payload: message });
+      expect(answer.statusCode).toBe(200);
+      expect(answer.json()).toEqual({
+        jsonrpc: '2.0',
+        id: 7,
+        error: { code: -32602, message: expect.stringContaining('nested 32 deep') },
+      });
+      expect(await used()).toBe(0);
+    },
+  );
 
   it('of a tool that does not exist cost nothing', async () => {
     await expect(client.callTool({ name: 'buyTicket', arguments: {} })).rejects.toThrow(/buyTicket/);

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Ask, AskOptions } from '#src/efa/ask.ts';
-import { ApiError } from '#src/errors.ts';
+import { ApiError } from '#src/errors/api-error.ts';
 import { type CheckQueue, createCheckQueue } from '#src/nearby/check-queue.ts';
 import { createVerdicts, type Verdicts } from '#src/nearby/verdict.ts';
 import { sleep } from '#src/upstream/clock.ts';

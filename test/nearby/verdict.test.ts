@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ApiError } from '#src/errors.ts';
+import { ApiError } from '#src/errors/api-error.ts';
 import { checkStop, createVerdicts, learnFromDepartures, type Verdicts } from '#src/nearby/verdict.ts';
 import { MODES } from '#src/transit/mode.ts';
 import { answerInTurn, toPayload } from '#test/support/departure-pages.ts';

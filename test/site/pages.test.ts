@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ERROR_TABLE, type ErrorCode } from '#src/errors.ts';
-import { ERROR_DOCS } from '#src/http/error-docs.ts';
+import { ERROR_TABLE, type ErrorCode } from '#src/errors/api-error.ts';
+import { ERROR_DOCS } from '#src/errors/docs.ts';
 import { html } from '#src/site/html.ts';
 import { type Front, startFront } from '../support/front.ts';
 

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { runKeys } from '#src/cli/command-line.ts';
 import { departuresResponse } from '#src/departures/departure.ts';
-import { ERROR_TABLE } from '#src/errors.ts';
+import { ERROR_TABLE } from '#src/errors/api-error.ts';
 import { sampleOf } from '#src/site/sample.ts';
 import { type Front, startFront } from '../support/front.ts';
 import { createRunner, listCommands, listDocumentSamples, listPageSamples, type Runner } from '../support/samples.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { PLANS } from '#src/access/plan.ts';
 import { departuresOperation } from '#src/departures/operation.ts';
-import { ERROR_DOCS } from '#src/http/error-docs.ts';
+import { ERROR_DOCS } from '#src/errors/docs.ts';
 
 const [free, developer, pro] = Object.values(PLANS).map(({ streams }) => streams.toLocaleString('en'));
 

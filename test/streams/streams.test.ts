@@ -5,7 +5,7 @@ import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { departuresResponse } from '#src/departures/departure.ts';
 import type { Ask } from '#src/efa/ask.ts';
 import { readDepartureMonitor } from '#src/efa/payload.ts';
-import { ApiError } from '#src/errors.ts';
+import { ApiError } from '#src/errors/api-error.ts';
 import { countRequests, issueTestKey } from '#test/support/access.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { departureMonitor } from '#test/support/departure-monitor.ts';

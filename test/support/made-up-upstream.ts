@@ -1,6 +1,6 @@
 import type { AskAuthority } from '#src/efa/ask.ts';
 import { UpstreamStatusError } from '#src/efa/failure.ts';
-import { ApiError } from '#src/errors.ts';
+import { ApiError } from '#src/errors/api-error.ts';
 import { type Clock, sleep } from '#src/upstream/clock.ts';
 import { receivedAnswer } from '#test/support/received-answer.ts';
 

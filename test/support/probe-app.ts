@@ -7,8 +7,8 @@ import Fastify, {
 import { type BurstLimits, NO_BURST_LIMITS } from '#src/access/limits/burst-limit.ts';
 import { access } from '#src/access/plugin.ts';
 import type { AccountStore } from '#src/access/store.ts';
-import { ApiError } from '#src/errors.ts';
-import { errorHandler } from '#src/http/error-handler.ts';
+import { ApiError } from '#src/errors/api-error.ts';
+import { errorHandler } from '#src/errors/handler.ts';
 import { requestLog } from '#src/http/log/request-log.ts';
 import { paths } from '#src/http/paths.ts';
 

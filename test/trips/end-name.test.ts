@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Ask } from '#src/efa/ask.ts';
-import { ApiError } from '#src/errors.ts';
+import { ApiError } from '#src/errors/api-error.ts';
 import { nameEnd } from '#src/trips/end-name.ts';
 import type { Journey } from '#src/trips/journey.ts';
 

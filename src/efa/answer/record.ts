@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors.ts';
+import { ApiError } from '../../errors/api-error.ts';
 import { nextTurn } from '../../event-loop-turn.ts';
 
 /** Why a record is not shown, and what that says: the record is good, or good but of a kind to look into, or bad. */

@@ -2,10 +2,10 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyBaseLogger } from 'fastify';
-import { type ApiError, errorBody } from '../../errors.ts';
+import { type ApiError, errorBody } from '../../errors/api-error.ts';
+import { arrivedTooSlowly, headersTooLarge, notHttp, unknownMethod } from '../../errors/messages.ts';
 import { CROSS_ORIGIN_HEADERS } from '../cors.ts';
 import { createRequestId } from '../log/request-id.ts';
-import { arrivedTooSlowly, headersTooLarge, notHttp, unknownMethod } from '../request-errors.ts';
 import type { Connections } from './connections.ts';
 
 /** For so long a client may keep its half of a connection open that we have ended. */

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { clientNetwork } from '../../access/limits/client-network.ts';
-import { sendError } from '../error-handler.ts';
-import { tooManyConnections } from '../request-errors.ts';
+import { sendError } from '../../errors/handler.ts';
+import { tooManyConnections } from '../../errors/messages.ts';
 import type { Connections } from './connections.ts';
 import type { IsProxy } from './trusted-proxies.ts';
 

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import { stopping } from '../../error-messages.ts';
+import { stopping } from '../../errors/messages.ts';
 import { endWithError } from './client-error.ts';
 import type { Connections } from './connections.ts';
 

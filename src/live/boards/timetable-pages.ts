@@ -1,5 +1,5 @@
 import type { AskOptions } from '../../efa/ask.ts';
-import { ApiError } from '../../errors.ts';
+import { ApiError } from '../../errors/api-error.ts';
 import { type Mode, sortModes } from '../../transit/mode.ts';
 import type { Change } from '../overlay/overlay.ts';
 import { type PageAnswer, toPage } from '../timeline/timeline.ts';

@@ -2,7 +2,7 @@ import { createGunzip } from 'node:zlib';
 import { type Dispatcher, Pool } from 'undici';
 import { pipeThrough } from '../../compression.ts';
 import { UpstreamStatusError, unexpectedStatus } from '../../efa/failure.ts';
-import { ApiError } from '../../errors.ts';
+import { ApiError } from '../../errors/api-error.ts';
 import { MAX_FEED_BYTES } from '../feed/feed-reader.ts';
 import type { PollFailure } from './feed-health.ts';
 import { FEED_SOURCES, type FeedSourceId } from './feed-source.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { ApiError, ERROR_TABLE, type ErrorCode, errorBody } from '../../errors.ts';
-import { ERROR_DOCS } from '../../http/error-docs.ts';
+import { ApiError, ERROR_TABLE, type ErrorCode, errorBody } from '../../errors/api-error.ts';
+import { ERROR_DOCS } from '../../errors/docs.ts';
 import { type Operation, streamPath } from '../../operation.ts';
 import { copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';

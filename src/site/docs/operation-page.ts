@@ -1,5 +1,5 @@
-import { ERROR_TABLE } from '../../errors.ts';
-import { ERROR_DOCS } from '../../http/error-docs.ts';
+import { ERROR_TABLE } from '../../errors/api-error.ts';
+import { ERROR_DOCS } from '../../errors/docs.ts';
 import { toParameters } from '../../http/openapi/schema.ts';
 import { errorsOf, type Operation, streamPath } from '../../operation.ts';
 import { copyableCode } from '../code-block.ts';

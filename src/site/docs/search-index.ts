@@ -1,5 +1,5 @@
-import { ERROR_TABLE, type ErrorCode } from '../../errors.ts';
-import { ERROR_DOCS } from '../../http/error-docs.ts';
+import { ERROR_TABLE, type ErrorCode } from '../../errors/api-error.ts';
+import { ERROR_DOCS } from '../../errors/docs.ts';
 import { toParameters } from '../../http/openapi/schema.ts';
 import { type Operation, streamPath } from '../../operation.ts';
 import { listFields } from './fields.ts';

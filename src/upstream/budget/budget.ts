@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors.ts';
+import { ApiError } from '../../errors/api-error.ts';
 import { type Clock, sleep } from '../clock.ts';
 import { createAccountLoad } from './account-load.ts';
 import { claimOf } from './claim.ts';

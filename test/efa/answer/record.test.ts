@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readNumber, readObject } from '#src/efa/answer/field.ts';
 import { isEveryday, LeftOut, mapRecords, need, sumLeftOut } from '#src/efa/answer/record.ts';
-import { ApiError } from '#src/errors.ts';
+import { ApiError } from '#src/errors/api-error.ts';
 
 const read = (record: unknown) => {
   const id = readNumber(readObject(record)?.id);

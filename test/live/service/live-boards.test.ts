@@ -4,7 +4,7 @@ import { createAnswers } from '#src/answers/answers.ts';
 import type { Departures } from '#src/departures/departure.ts';
 import { departuresOperation } from '#src/departures/operation.ts';
 import type { Ask } from '#src/efa/ask.ts';
-import { ApiError } from '#src/errors.ts';
+import { ApiError } from '#src/errors/api-error.ts';
 import { FailedPoll } from '#src/live/polling/feed-client.ts';
 import { FEED_SOURCES, type FeedSourceId } from '#src/live/polling/feed-source.ts';
 import { toSydneyWallClock } from '#src/transit/time.ts';

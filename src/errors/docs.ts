@@ -1,4 +1,9 @@
+import type { ApiError, ErrorCode } from './api-error.ts';
 import {
+  arrivedTooSlowly,
+  bodyTooLarge,
+  dailyLimitExceeded,
+  headersTooLarge,
   internalError,
   invalidParameters,
   methodNotAllowed,
@@ -6,26 +11,71 @@ import {
   noJourneys,
   pastDate,
   serviceUnavailable,
+  tooManyInShortTime,
   unknownPath,
   unknownStop,
+  unsupportedMediaType,
   upstreamFailed,
   upstreamRefused,
   upstreamTimeout,
-} from '../error-messages.ts';
-import type { ErrorCode } from '../errors.ts';
-import { dailyLimitExceeded, tooManyInShortTime } from '../limit-messages.ts';
-import type { ErrorDoc } from './error-doc.ts';
-import { REQUEST_ERROR_DOCS } from './request-error-docs.ts';
+} from './messages.ts';
+
+/** What the documentation says of an error. */
+export interface ErrorDoc {
+  title: string;
+  /** When it is answered. One or two sentences. */
+  cause: string;
+  /** What to do, step by step; `{operations}` stands for the paths of the operations. */
+  fix: readonly string[];
+  /** The error as it is thrown, with example values. */
+  example: ApiError;
+  /** Whether, and when, the same request is worth sending again. */
+  retry: string;
+  /** A request that works, as arguments of curl; `{base}` stands for the address of the service. */
+  curl: string;
+}
 
 const AUTHORIZED = '-H "Authorization: Bearer $TIS_KEY"';
 const BOARD = `${AUTHORIZED} "{base}/v1/departures?stop=200070&modes=all&limit=5"`;
 const SEARCH = `${AUTHORIZED} "{base}/v1/stops/search?q=town%20hall"`;
 const JOURNEY = `${AUTHORIZED} "{base}/v1/trips?from=202020&to=209573"`;
+const NO_SAME_REQUEST = 'No. The same request gets the same answer.';
 const WAIT_AND_DOUBLE = 'Yes. Wait for the seconds in Retry-After, then double the wait each time, up to a minute.';
 
 /** Pages and OpenAPI are made from this table. */
 export const ERROR_DOCS: Record<ErrorCode, ErrorDoc> = {
-  ...REQUEST_ERROR_DOCS,
+  REQUEST_TIMEOUT: {
+    title: 'The request did not arrive in time',
+    cause: 'A request, headers and body, has ten seconds to arrive. The connection is closed after this answer.',
+    fix: ['Send the whole request at once.', 'Do not announce a longer body in Content-Length than you send.'],
+    example: arrivedTooSlowly(),
+    retry: 'Yes, over a new connection.',
+    curl: BOARD,
+  },
+  BODY_TOO_LARGE: {
+    title: 'The body is too large',
+    cause: 'The body of the request is larger than any form or message that the path takes.',
+    fix: ['Every operation of the API is a GET without a body; parameters go into the query string.'],
+    example: bodyTooLarge(),
+    retry: NO_SAME_REQUEST,
+    curl: BOARD,
+  },
+  UNSUPPORTED_MEDIA_TYPE: {
+    title: 'The body is of a type that the path does not take',
+    cause: 'The Content-Type of the body is missing, or is not one that the path takes.',
+    fix: ['Send JSON with Content-Type: application/json.', 'Every operation of the API is a GET without a body.'],
+    example: unsupportedMediaType(),
+    retry: NO_SAME_REQUEST,
+    curl: BOARD,
+  },
+  HEADERS_TOO_LARGE: {
+    title: 'The URL and headers are too large',
+    cause: 'URL and headers together may have 16 KB. The connection is closed after this answer.',
+    fix: ['Leave away headers that are not needed, such as cookies, and parameters that no operation has.'],
+    example: headersTooLarge(),
+    retry: NO_SAME_REQUEST,
+    curl: BOARD,
+  },
   INVALID_PARAMETER: {
     title: 'A parameter is missing or not allowed',
     cause:
@@ -36,7 +86,7 @@ export const ERROR_DOCS: Record<ErrorCode, ErrorDoc> = {
       'lat comes before lng. In Sydney lat is about -33.87 and lng about 151.21.',
     ],
     example: invalidParameters([{ parameter: 'limit', value: 'ten', allowed: 'must be a whole number from 1 to 50' }]),
-    retry: 'No. The same request gets the same answer.',
+    retry: NO_SAME_REQUEST,
     curl: BOARD,
   },
   DATE_OUT_OF_RANGE: {

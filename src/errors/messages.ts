@@ -1,0 +1,276 @@
+import { quote } from '../transit/quote.ts';
+import { ApiError } from './api-error.ts';
+
+/*
+ * The errors that the documentation quotes, one function each. The routes throw what these return, and the error pages
+ * and OpenAPI show what these return for example values, so that the two cannot differ.
+ */
+
+/** One problem with a parameter. `allowed` begins with a verb: "must be a whole number from 1 to 50". It may end in "?". */
+export interface ParameterProblem {
+  parameter: string;
+  /** As received; undefined when the parameter is missing. */
+  value?: unknown;
+  allowed: string;
+}
+
+/** Every problem in one message: parameter, what is allowed, and once for each parameter the value received. */
+export function invalidParameters(problems: readonly ParameterProblem[]): ApiError {
+  const sentences = problems.map(({ parameter, value, allowed }, index) => {
+    const isFirst = problems.findIndex((problem) => problem.parameter === parameter) === index;
+    const received = value === undefined || !isFirst ? '' : `, received ${quote(value)}`;
+    return `${parameter} ${allowed}${received}${allowed.endsWith('?') ? '' : '.'}`;
+  });
+  return new ApiError('INVALID_PARAMETER', sentences.join(' '));
+}
+
+/** Both dates as `YYYYMMDD`. */
+export function pastDate(date: string, today: string): ApiError {
+  return new ApiError(
+    'DATE_OUT_OF_RANGE',
+    `date: ${date} is in the past. It must be today (${today} in Sydney) or later.`,
+  );
+}
+
+/** `date` as `YYYYMMDD`; null for today. */
+export function beyondTimetable(date: string | null): ApiError {
+  return new ApiError(
+    'DATE_OUT_OF_RANGE',
+    `date: ${date ?? 'today'} is beyond the timetable that the transport authority has published, which is about two weeks.`,
+  );
+}
+
+const SEND_KEY = 'Send your API key in the Authorization header as a Bearer token: "Authorization: Bearer YOUR_KEY".';
+
+/** `problem` is a sentence that says what is wrong with the key; it never repeats the key. */
+export function unauthorized(problem: string, { wasKeySent }: { wasKeySent: boolean }): ApiError {
+  const challenge = 'Bearer realm="transit"';
+  return new ApiError('UNAUTHORIZED', `${problem} ${SEND_KEY}`, {
+    headers: { 'www-authenticate': wasKeySent ? `${challenge}, error="invalid_token"` : challenge },
+  });
+}
+
+export function missingKey(): ApiError {
+  return unauthorized('No API key was sent.', { wasKeySent: false });
+}
+
+export function unknownPath(path: string): ApiError {
+  return new ApiError('NOT_FOUND', `There is nothing at ${path}.`);
+}
+
+/** `conditions` are the parameters that each journey has to fit. */
+export function noJourneys(from: string, to: string, conditions: readonly string[] = []): ApiError {
+  const fitting = conditions.length > 0 ? ` that fits ${LIST.format(conditions)}` : '';
+  return new ApiError(
+    'NO_JOURNEYS_FOUND',
+    `The transport authority finds no journey from ${from} to ${to} at this time${fitting}.`,
+  );
+}
+
+const LIST = new Intl.ListFormat('en-AU');
+
+export function unknownStop(parameter: string, stopId: string): ApiError {
+  return new ApiError('STOP_NOT_FOUND', `${parameter}: the transport authority knows no stop ${stopId}.`);
+}
+
+/** `position` as `lat,lng`. */
+export function unknownPosition(parameter: string, position: string): ApiError {
+  return new ApiError('STOP_NOT_FOUND', `${parameter}: the transport authority knows no place at ${position}.`);
+}
+
+export function methodNotAllowed(path: string, method: string, allowed: string): ApiError {
+  return new ApiError('METHOD_NOT_ALLOWED', `${path} does not take ${method}. Allowed: ${allowed}.`, {
+    headers: { allow: allowed },
+  });
+}
+
+export function internalError(cause?: unknown): ApiError {
+  return new ApiError('INTERNAL_ERROR', 'Something went wrong on our side.', { cause });
+}
+
+export function upstreamFailed(cause?: unknown): ApiError {
+  return new ApiError('UPSTREAM_ERROR', 'The transport authority failed to answer. Try again later.', { cause });
+}
+
+/** `retryAfterSeconds` is how long the authority wants no calls. */
+export function upstreamRefused(retryAfterSeconds: number, cause?: unknown): ApiError {
+  return new ApiError(
+    'UPSTREAM_UNAVAILABLE',
+    'The transport authority takes no more requests for now. Try again later.',
+    { cause, headers: { 'retry-after': String(retryAfterSeconds) } },
+  );
+}
+
+export function upstreamTimeout(timeoutMs: number, cause?: unknown): ApiError {
+  return new ApiError(
+    'UPSTREAM_TIMEOUT',
+    `The transport authority did not answer within ${timeoutMs / 1000} seconds.`,
+    { cause },
+  );
+}
+
+export function serviceUnavailable(cause?: unknown): ApiError {
+  return new ApiError('SERVICE_UNAVAILABLE', 'The service takes no requests right now. Try again in a moment.', {
+    cause,
+    headers: { 'retry-after': '5' },
+  });
+}
+
+export function stopping(): ApiError {
+  return new ApiError(
+    'SERVICE_UNAVAILABLE',
+    'This server is stopping, and the request did not arrive in time.',
+    retryAfter(5),
+  );
+}
+
+/** For an error that passes. */
+function retryAfter(seconds: number) {
+  return { headers: { 'retry-after': String(seconds) } };
+}
+
+/* Errors of requests that no route has seen: not HTTP, too large, too slow, with a body that cannot be read, or over one connection too many. */
+
+export function notHttp(): ApiError {
+  return new ApiError(
+    'INVALID_PARAMETER',
+    'The request is not valid HTTP. Blanks and letters beyond ASCII in the URL must be percent-encoded.',
+  );
+}
+
+export function malformedUrl(): ApiError {
+  return new ApiError('INVALID_PARAMETER', 'The URL is malformed. Percent-encode the path as UTF-8.');
+}
+
+/** `method` as it was sent. */
+export function unknownMethod(method: string): ApiError {
+  return methodNotAllowed('This server', method, 'GET, HEAD, OPTIONS');
+}
+
+export function invalidJson(cause?: unknown): ApiError {
+  return new ApiError('INVALID_PARAMETER', 'The body is not the JSON that its Content-Type announces.', { cause });
+}
+
+export function bodyLengthWrong(cause?: unknown): ApiError {
+  return new ApiError('INVALID_PARAMETER', 'The body is not as long as its Content-Length says.', { cause });
+}
+
+export function notUnderstood(cause?: unknown): ApiError {
+  return new ApiError('INVALID_PARAMETER', 'The request could not be understood.', { cause });
+}
+
+export function arrivedTooSlowly(): ApiError {
+  return new ApiError('REQUEST_TIMEOUT', 'The request did not arrive in time.');
+}
+
+export function bodyTooLarge(cause?: unknown): ApiError {
+  return new ApiError('BODY_TOO_LARGE', 'The body is larger than this path takes.', { cause });
+}
+
+export function unsupportedMediaType(cause?: unknown): ApiError {
+  return new ApiError(
+    'UNSUPPORTED_MEDIA_TYPE',
+    'This path does not take a body of this Content-Type. Send JSON as application/json.',
+    { cause },
+  );
+}
+
+export function headersTooLarge(): ApiError {
+  return new ApiError('HEADERS_TOO_LARGE', 'The URL and headers of the request are too large together.');
+}
+
+/** Of a connection above a limit; `reason` says which. */
+export function tooManyConnections(reason: 'in all' | 'from your address'): ApiError {
+  const message =
+    reason === 'in all'
+      ? 'Too many connections are open. Try again in a moment.'
+      : 'Too many connections are open from your address. Use those that are open again, or close some.';
+  return new ApiError('SERVICE_UNAVAILABLE', message, { headers: { 'retry-after': '5' } });
+}
+
+/* Limits. */
+
+/** `reset` is when counting starts again, `waitSeconds` how long that is from now. */
+export function dailyLimitExceeded(options: {
+  plan: string;
+  limit: number;
+  reset: Date;
+  waitSeconds: number;
+}): ApiError {
+  const { plan, limit, reset, waitSeconds } = options;
+  return new ApiError(
+    'DAILY_LIMIT_EXCEEDED',
+    `The ${plan} plan allows ${limit.toLocaleString('en')} requests a day, and today's are used up. ` +
+      describeReset(reset),
+    retryAfter(waitSeconds),
+  );
+}
+
+/** `needed` is as how many requests the question counts, `left` how many the account has left. */
+export function tooFewLeft(options: {
+  plan: string;
+  limit: number;
+  left: number;
+  needed: number;
+  reset: Date;
+  waitSeconds: number;
+}): ApiError {
+  const { plan, limit, left, needed, reset, waitSeconds } = options;
+  return new ApiError(
+    'DAILY_LIMIT_EXCEEDED',
+    `This question counts as ${needed} requests, and ${left} of the ${limit.toLocaleString('en')} that the ${plan} plan allows a day are left. ` +
+      describeReset(reset),
+    retryAfter(waitSeconds),
+  );
+}
+
+/** `reason` is a sentence that says which limit was reached. */
+export function tooManyMails(reason: string, waitSeconds: number): ApiError {
+  const message = `${reason} Try again in ${describeWait(waitSeconds)}. Check the spam folder.`;
+  return new ApiError('TOO_MANY_REQUESTS', message, retryAfter(waitSeconds));
+}
+
+/** `burst` requests may come at once, and `perSecond` on average. */
+export function tooManyInShortTime(options: {
+  plan: string;
+  perSecond: number;
+  burst: number;
+  waitSeconds: number;
+}): ApiError {
+  const { plan, perSecond, burst, waitSeconds } = options;
+  return new ApiError(
+    'TOO_MANY_REQUESTS',
+    `The ${plan} plan allows ${perSecond.toLocaleString('en')} requests a second, after ${burst.toLocaleString('en')} at once. ` +
+      `Try again in ${describeWait(waitSeconds)}. This request is not counted.`,
+    retryAfter(waitSeconds),
+  );
+}
+
+export function tooManyUnknownKeys(waitSeconds: number): ApiError {
+  return new ApiError(
+    'TOO_MANY_REQUESTS',
+    'Too many API keys that are not valid are being sent, so this one was not looked up: it may be valid or not. ' +
+      `Try again in ${describeWait(waitSeconds)}.`,
+    retryAfter(waitSeconds),
+  );
+}
+
+/** `limit` is how many streams the plan allows. */
+export function tooManyStreams(plan: string, limit: number): ApiError {
+  return new ApiError(
+    'TOO_MANY_REQUESTS',
+    `The ${plan} plan allows ${limit.toLocaleString('en')} open streams, and your account has them open. Close one first.`,
+    retryAfter(10),
+  );
+}
+
+function describeReset(reset: Date): string {
+  return `Counting starts again at 00:00 UTC, ${reset.toISOString().slice(0, 19)}Z.`;
+}
+
+function describeWait(seconds: number): string {
+  if (seconds === 1) return 'a second';
+  if (seconds < 120) return `${seconds} seconds`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 120 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`;
+}
