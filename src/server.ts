@@ -4,6 +4,7 @@ import { StoreOpenError } from './access/stores/embedded-database.ts';
 import { openStore } from './access/stores/open-store.ts';
 import { buildApp, type PageOptions } from './app.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
+import { isShown } from './departures/live-board.ts';
 import { createEfaClient } from './efa/client.ts';
 import { deadlinesFrom } from './efa/deadlines.ts';
 import { defaultConnectionLimits } from './http/connection/connection-limits.ts';
@@ -67,6 +68,7 @@ const live = openLive({
   shared: redis && shared && { redis, source: upstream.source, store: shared.store },
   recordPoll: (feed, outcome) => count(instruments.feedPolls, feed, outcome),
   recordBoard: (source, reason, feed) => count(instruments.boards, source, reason, feed),
+  isShown,
 });
 const store = watchAdmissions(
   orExit(() => openStore({ redis, dataDir: config.dataDir, log: logger }), { expected: StoreOpenError }),

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Ask } from '../efa/ask.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { BoardEvent } from '../live/boards/board-event.ts';
@@ -7,7 +8,7 @@ import type { TimelineQuestion } from '../live/timeline/timeline-question.ts';
 import type { FindContext } from '../operation.ts';
 import { fromSydneyWallClock, startOfMinute, toSydneyWallClock } from '../transit/time.ts';
 import { type Board, type BoardQuestion, type Page, readBoard, readPage, selectFirst } from './board.ts';
-import { leavesAt, type ScheduledDeparture } from './departure.ts';
+import { leavesAt, OCCUPANCIES, type ScheduledDeparture } from './departure.ts';
 import type { ListedDeparture } from './map.ts';
 
 type IsWanted = (departure: ScheduledDeparture) => boolean;
@@ -91,12 +92,22 @@ async function findLiveBoard(
 }
 
 /** What a board shows of a departure beside its times; kept with the timetable as JSON. */
-type Shown = Pick<
-  ListedDeparture,
-  'key' | 'destination' | 'platform' | 'isWheelchairAccessible' | 'occupancy' | 'alerts'
-> & {
-  saidAt: number;
-};
+type Shown = z.infer<typeof shownSchema>;
+
+const shownSchema = z.object({
+  key: z.string(),
+  destination: z.string(),
+  platform: z.string().nullable(),
+  isWheelchairAccessible: z.boolean(),
+  occupancy: z.enum(OCCUPANCIES).nullable(),
+  alerts: z.array(z.string()),
+  saidAt: z.number(),
+});
+
+/** Whether another instance has written what a departure shows in the form that this one reads. */
+export function isShown(shown: object): boolean {
+  return shownSchema.safeParse(shown).success;
+}
 
 const MINUTE_MS = 60_000;
 /** A vehicle does not keep what the departure monitor said of its passengers. */

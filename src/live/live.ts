@@ -30,6 +30,8 @@ export interface LiveOptions
   shared: { redis: SharedRedis; source: string; store: TimelineStore } | null;
   recordPoll?: (source: FeedSourceId, outcome: PollOutcome) => void;
   recordBoard?: RecordBoard;
+  /** Whether boards understand what an event of a shared timeline shows. */
+  isShown?: (shown: object) => boolean;
 }
 
 const TRIP_PLANNER_PATH = /\/v1\/tp$/;
@@ -37,7 +39,7 @@ const LOG_AGREEMENT_EVERY_MS = 60 * 60_000;
 
 export function openLive(options: LiveOptions): Live {
   const { mode, clock, shared, log, stretch, pollStretch } = options;
-  const { recordPoll, recordBoard } = options;
+  const { recordPoll, recordBoard, isShown } = options;
   if (mode === 'off') return closedLive;
   const { now } = clock;
   const url = options.feedsUrl ?? options.url.replace(TRIP_PLANNER_PATH, '');
@@ -54,7 +56,7 @@ export function openLive(options: LiveOptions): Live {
     log,
     ...(recordPoll && { record: recordPoll }),
   });
-  const timelines = createStopTimelines(shared?.store ?? null);
+  const timelines = createStopTimelines(shared?.store ?? null, { ...(isShown && { isShown }) });
   const comparison = createComparison({ feeds, now });
   const boards = createLiveBoards({
     mode,

@@ -25,7 +25,11 @@ const ALIVE_TTL_MS = 24 * 60 * 60_000;
 const DEAD_TTL_MS = 6 * 60 * 60_000;
 const MAX_STOPS = 50_000;
 
-const verdictSchema = z.object({ isAlive: z.boolean(), modes: z.array(modeSchema), knownUntil: z.number() });
+const verdictSchema = z.object({
+  isAlive: z.boolean(),
+  modes: z.array(modeSchema).max(MODES.length),
+  knownUntil: z.number(),
+});
 
 /** The verdicts that are remembered. */
 export interface Verdicts {
@@ -59,7 +63,9 @@ export function createVerdicts(now: () => Date, store?: VerdictStore): Verdicts 
       const written = await store.getMany(unknown.map((stopId) => `verdict:${stopId}`));
       for (const [index, stopId] of unknown.entries()) {
         const verdict = readVerdict(written[index] ?? null);
-        if (verdict) known.set(stopId, verdict);
+        if (!verdict) continue;
+        // No verdict holds for longer, whatever is written there.
+        known.set(stopId, { ...verdict, knownUntil: Math.min(verdict.knownUntil, now().getTime() + ALIVE_TTL_MS) });
       }
     },
     learn(stopId, { isAlive, modes }) {

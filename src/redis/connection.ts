@@ -82,6 +82,12 @@ function retryStrategy(attempt: number): number {
   return Math.min(attempt * 100, 500);
 }
 
+/** The value of a name; null when there is none or when it has more bytes, of which no more than these are received. */
+export async function getBounded(connection: RedisConnection, name: string, maxBytes: number): Promise<Buffer | null> {
+  const value = await connection.getrangeBuffer(name, 0, maxBytes);
+  return value.length > 0 && value.length <= maxBytes ? value : null;
+}
+
 /** Resolves when commands can be sent, or after `timeoutMs`. */
 export async function whenReady(connection: RedisConnection, timeoutMs: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { SharedRedis } from '../redis/shared-redis.ts';
 import type { InstanceReport, TrafficStore } from './shared-traffic.ts';
 import { DAY_QUARTERS, QUARTER_MINUTES, quarterOf } from './traffic.ts';
@@ -52,13 +53,31 @@ export function createRedisTraffic({ ask }: Pick<SharedRedis, 'ask'>, source: st
         recent: (minutes) =>
           addUp(minutes <= HOUR_MINUTES ? byMinute.slice(0, minutes) : byQuarter.slice(0, minutes / QUARTER_MINUTES)),
         quarters: () => byQuarter,
-        lastUpstreamAnswer: lastAnswer === null ? null : new Date(Number(lastAnswer)),
-        reports: Object.values(instances).map((report) => JSON.parse(report) as InstanceReport),
+        lastUpstreamAnswer: readMoment(lastAnswer),
+        reports: Object.values(instances).flatMap((report) => readReport(report) ?? []),
       };
     },
 
     remove: (instance) => ask(names.instances, (connection) => connection.hdel(names.instances, instance)),
   };
+}
+
+const reportSchema: z.ZodType<InstanceReport> = z.object({
+  at: z.number(),
+  health: z.object({ budgetLeft: z.number(), isBreakerOpen: z.boolean() }).nullable(),
+});
+
+/** Null for what is broken, and for what another version of the service wrote in another form. */
+function readReport(text: string): InstanceReport | null {
+  try {
+    return reportSchema.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+function readMoment(text: string | null): Date | null {
+  return /^\d{1,15}$/.test(text ?? '') ? new Date(Number(text)) : null;
 }
 
 /** The newest first. */

@@ -82,15 +82,17 @@ export function toFields({ operations, records, liveRecords }: Bucket): [name: s
 /** Fields that are not ours are passed over. */
 export function fromFields(fields: Readonly<Record<string, string>>): Bucket {
   const bucket = createBucket();
-  bucket.records = Number(fields.records ?? 0);
-  bucket.liveRecords = Number(fields.live ?? 0);
-  for (const [name, count] of Object.entries(fields)) {
+  for (const [name, text] of Object.entries(fields)) {
+    const count = Number(text);
+    if (!Number.isSafeInteger(count)) continue;
+    if (name === 'records') bucket.records = count;
+    if (name === 'live') bucket.liveRecords = count;
     const [, what, operation] = /^(answered|failed|\d+) (.+)$/.exec(name) ?? [];
     if (!what || !operation) continue;
     const counts = countsOf(bucket, operation);
-    if (what === 'answered') counts.answered = Number(count);
-    else if (what === 'failed') counts.failed = Number(count);
-    else counts.durations[Number(what)] = Number(count);
+    if (what === 'answered') counts.answered = count;
+    else if (what === 'failed') counts.failed = count;
+    else counts.durations[Number(what)] = count;
   }
   return bucket;
 }

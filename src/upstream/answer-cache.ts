@@ -1,9 +1,10 @@
 import { createZstdCompress, createZstdDecompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { pipeThrough } from '../compression.ts';
+import { ANSWER_LIMITS } from '../efa/answer/json-outline.ts';
 import { readJson } from '../efa/answer/json-reader.ts';
 import type { ReceivedAnswer } from '../efa/ask.ts';
-import { type Question, readAnswer } from '../efa/question.ts';
+import { isAnswerTo, type Question, readAnswer } from '../efa/question.ts';
 import { nextTurn } from '../event-loop-turn.ts';
 import { ownBytes } from '../own-memory.ts';
 import { type FreshnessWindow, staleUntil } from './freshness-window.ts';
@@ -20,8 +21,8 @@ export interface KeptAnswer {
 export interface AnswerCache {
   /** The answer that this process keeps, fresh or stale. */
   find(key: string, window: FreshnessWindow): KeptAnswer | null;
-  /** The newest answer that any instance keeps. */
-  load(key: string, window: FreshnessWindow): Promise<KeptAnswer | null>;
+  /** The newest answer that any instance keeps. One that is no answer to the question counts as none. */
+  load(question: Question, key: string, window: FreshnessWindow): Promise<KeptAnswer | null>;
   /**
    * The process finds the answer at once; when the promise is fulfilled, it has been given to the shared store too. The
    * promise does not reject.
@@ -35,6 +36,8 @@ const OVERHEAD_BYTES = 400;
 const MOMENT_BYTES = 8;
 /** Each frame of zstd begins with these four bytes. */
 const ZSTD_MAGIC = 0xfd2fb528;
+/** The clocks of instances differ by less. An answer from further ahead is from before the clock was set back. */
+export const MAX_AHEAD_MS = 60_000;
 /** Larger answers are compressed in another thread. */
 const LARGE_BYTES = 250_000;
 /** Larger answers are decompressed in another thread: below about 1 MB of JSON the way there and back takes longer. */
@@ -59,10 +62,12 @@ export function createAnswerCache(options: { maxBytes: number; now: () => number
 
   return {
     find,
-    async load(key, window) {
+    async load(question, key, window) {
       const shared = read(await store.get(`answer:${key}`));
-      const own = kept.peek(key);
-      if (shared && (!own || shared.retrievedAt > own.retrievedAt)) kept.set(key, shared);
+      const isNews = (own = kept.peek(key)) => shared && (!own || shared.retrievedAt > own.retrievedAt);
+      const isUsable = shared && isNews() && shared.retrievedAt < now() + MAX_AHEAD_MS;
+      // Reading takes a moment, in which a newer one may come.
+      if (isUsable && (await isReadable(question, shared)) && isNews()) kept.set(key, shared);
       return find(key, window);
     },
     async keep(key, window, { json, retrievedAt }) {
@@ -94,8 +99,20 @@ export async function unpack(question: Question, { bytes, isPacked }: KeptAnswer
   return readAnswer(question, await readJson(json));
 }
 
+/** What Redis holds may be broken, or written by somebody else: it must not cost a request more than a miss. */
+async function isReadable(question: Question, { bytes }: KeptAnswer): Promise<boolean> {
+  try {
+    const json = await readJson(await decompress(bytes));
+    return typeof json === 'object' && json !== null && isAnswerTo(question, json, readAnswer(question, json));
+  } catch {
+    return false;
+  }
+}
+
+/** Throws when there are more bytes than an answer may have. */
 async function decompress(packed: Buffer): Promise<Buffer> {
-  return packed.length > LARGE_PACKED_BYTES ? pipeThrough(createZstdDecompress(), packed) : zstdDecompressSync(packed);
+  if (packed.length > LARGE_PACKED_BYTES) return pipeThrough(createZstdDecompress(), packed, ANSWER_LIMITS.bytes);
+  return zstdDecompressSync(packed, { maxOutputLength: ANSWER_LIMITS.bytes });
 }
 
 /** Eight bytes for the moment of retrieval, then the packed answer. */
@@ -108,5 +125,7 @@ function write({ retrievedAt, bytes }: KeptAnswer): Buffer {
 /** Null when there is nothing, or when another version of the service wrote it in another form. */
 function read(written: Buffer | null): KeptAnswer | null {
   if (!written || written.length < MOMENT_BYTES + 4 || written.readUInt32LE(MOMENT_BYTES) !== ZSTD_MAGIC) return null;
-  return { retrievedAt: written.readDoubleBE(), bytes: ownBytes(written.subarray(MOMENT_BYTES)), isPacked: true };
+  const retrievedAt = written.readDoubleBE();
+  if (!(retrievedAt > 0)) return null;
+  return { retrievedAt, bytes: ownBytes(written.subarray(MOMENT_BYTES)), isPacked: true };
 }

@@ -4,14 +4,14 @@ import type { Deadlines } from '../efa/deadlines.ts';
 import { freshnessClassOf, type PayloadOf, type Question, questionKey } from '../efa/question.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Freshness } from '../transit/freshness.ts';
-import { type AnswerCache, type KeptAnswer, unpack } from './answer-cache.ts';
+import { type AnswerCache, type KeptAnswer, MAX_AHEAD_MS, unpack } from './answer-cache.ts';
 import { BreakerOpenError } from './breaker.ts';
 import { type Budget, BudgetExhaustedError } from './budget/budget.ts';
 import { createTicket, type Ticket } from './budget/ticket.ts';
 import { type Clock, within } from './clock.ts';
 import { type FreshnessWindow, freshUntil, staleUntil, windowOf } from './freshness-window.ts';
 import type { GuardedCall } from './guarded-call.ts';
-import type { InstanceFlight } from './instance-flight.ts';
+import { type InstanceFlight, tooLate } from './instance-flight.ts';
 import { createPopularity } from './popularity.ts';
 import type { SingleFlight } from './single-flight.ts';
 
@@ -20,8 +20,6 @@ const STALE_PATIENCE_MS = 3000;
 /** How long the same question is not asked again after a failure. */
 const FAILURE_MEMORY_MS = 1000;
 const MAX_FAILURES = 10_000;
-/** The clocks of instances differ by less. An answer from further ahead is from before the clock was set back. */
-const MAX_AHEAD_MS = 60_000;
 /** How many requests within a few minutes make a question popular. */
 const POPULAR = 3;
 
@@ -113,7 +111,7 @@ export function createCachedAsk(layers: {
     try {
       return await instances.alone(key, {
         look: async () => {
-          const shared = await cache.load(key, window);
+          const shared = await cache.load(question, key, window);
           return shared && isFresh(shared, window) ? fromCache(question, shared, window, null) : null;
         },
         work: async () => {
@@ -180,8 +178,4 @@ function purposeOf(given: CallPurpose | undefined, isKept: boolean, isPopular: b
   // Whether a popular stop's next page is asked for now or when the last one has run out, it is one call.
   if (given === 'readOn' && isPopular) return 'timetable';
   return given ?? (isKept ? 'refresh' : isPopular ? 'askPopular' : 'askRare');
-}
-
-function tooLate(): ApiError {
-  return new ApiError('UPSTREAM_TIMEOUT', 'The transport authority did not answer in time. Try again later.');
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { ApiError, ERROR_TABLE, type ErrorCode } from '../errors/api-error.ts';
+import { z } from 'zod';
+import { ApiError } from '../errors/api-error.ts';
 import { BreakerOpenError } from './breaker.ts';
 import { BudgetExhaustedError } from './budget/budget.ts';
 import { type Clock, sleep } from './clock.ts';
@@ -28,19 +29,23 @@ interface Finished<Result> {
   shared: Promise<void>;
 }
 
-export function createInstanceFlight({ store, clock }: { store: SharedStore; clock: Clock }): InstanceFlight {
+/** The waiting ends after `maxWaitMs`, when no request waits any more. */
+export function createInstanceFlight(options: { store: SharedStore; clock: Clock; maxWaitMs: number }): InstanceFlight {
+  const { store, clock, maxWaitMs } = options;
   return {
     async alone(key, { look, work }) {
       const lockKey = `lock:${key}`;
       const token = randomUUID();
+      const giveUpAt = clock.now() + maxWaitMs;
       for (;;) {
         // Redis takes the commands in their order: an answer that was given to it before the lock was free is found.
         const [isOurs, brought] = await Promise.all([store.lock(lockKey, token, LOCK_TTL_MS), look()]);
         if (isOurs && brought === null) return hold(lockKey, token, work);
         if (isOurs) store.unlock(lockKey, token);
         if (brought !== null) return brought;
-        const failure = readFailure(await store.get(lockKey));
+        const failure = readFailure(await store.readLock(lockKey, LOCK_TTL_MS));
         if (failure) throw failure;
+        if (clock.now() >= giveUpAt) throw tooLate();
         await sleep(clock, LOOK_EVERY_MS);
       }
     },
@@ -75,14 +80,37 @@ export function createInstanceFlight({ store, clock }: { store: SharedStore; clo
   }
 }
 
+export function tooLate(): ApiError {
+  return new ApiError('UPSTREAM_TIMEOUT', 'The transport authority did not answer in time. Try again later.');
+}
+
 function writeFailure({ code, message, headers }: ApiError): string {
   return FAILURE_NOTE + JSON.stringify({ code, message, headers });
 }
 
-function readFailure(note: Buffer | null): ApiError | null {
-  const text = note?.toString('utf8') ?? '';
-  if (!text.startsWith(FAILURE_NOTE)) return null;
-  const { code, message, headers } = JSON.parse(text.slice(FAILURE_NOTE.length));
-  if (!Object.hasOwn(ERROR_TABLE, code)) return null;
-  return new ApiError(code as ErrorCode, message, { headers, cause: new Error('reported by another instance') });
+/** The failures of calls, and the only header that they have: whatever else is written there reaches no caller. */
+const failureSchema = z.object({
+  code: z.enum(['UPSTREAM_ERROR', 'UPSTREAM_UNAVAILABLE', 'UPSTREAM_TIMEOUT']),
+  message: z.string().max(500),
+  headers: z.object({
+    'retry-after': z
+      .string()
+      .regex(/^\d{1,6}$/)
+      .optional(),
+  }),
+});
+
+/** Null for a lock, and for a note in another form: then the wait goes on. */
+function readFailure(note: string): ApiError | null {
+  if (!note.startsWith(FAILURE_NOTE)) return null;
+  try {
+    const { code, message, headers } = failureSchema.parse(JSON.parse(note.slice(FAILURE_NOTE.length)));
+    const retryAfter = headers['retry-after'];
+    return new ApiError(code, message, {
+      ...(retryAfter && { headers: { 'retry-after': retryAfter } }),
+      cause: new Error('reported by another instance'),
+    });
+  } catch {
+    return null;
+  }
 }

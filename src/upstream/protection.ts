@@ -66,7 +66,7 @@ export function protectUpstream(options: ProtectionOptions): Protection {
   };
   const cache = createAnswerCache({ maxBytes, now, store });
   const flights = createSingleFlight<EfaAnswer<unknown>>({ now });
-  const instances = createInstanceFlight({ store, clock });
+  const instances = createInstanceFlight({ store, clock, maxWaitMs: deadlines.requestMs });
   const budget = createBudget({ meters, rps: limits.rps, clock });
   const { call, counts: calls } = createGuardedCall({ asks, budget, breaker, clock, deadlines, log });
   const { ask, counts: answered } = createCachedAsk({ call, cache, flights, instances, budget, clock, deadlines });

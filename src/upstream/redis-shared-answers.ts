@@ -1,14 +1,26 @@
 import { askOr } from '../redis/ask-or.ts';
-import type { RedisConnection } from '../redis/connection.ts';
+import { getBounded, type RedisConnection } from '../redis/connection.ts';
 import { defineScript } from '../redis/script.ts';
 import type { SharedRedis } from '../redis/shared-redis.ts';
 import type { SharedStore } from './shared-store.ts';
+
+/** Larger values are not ours: the largest answer of the authority takes less, compressed. */
+const MAX_VALUE_BYTES = 4 * 1024 * 1024;
+const MAX_NOTE_BYTES = 4096;
 
 const extendLock = defineScript<[lock: string], [token: string, ttlMs: number], number>(
   'extendLock',
   `
 if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
 return 0`,
+);
+
+/** Gives a lock without an expiry one. Nobody extends such a lock: it would be held for ever. */
+const readLock = defineScript<[lock: string], [ttlMs: number, maxBytes: number], string>(
+  'readLock',
+  `
+if redis.call('PTTL', KEYS[1]) == -1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+return redis.call('GETRANGE', KEYS[1], 0, ARGV[2] - 1)`,
 );
 
 /** A note takes the place of the lock for a while. */
@@ -36,7 +48,7 @@ export function createRedisSharedAnswers(redis: SharedRedis, source: string): Sh
 
   function get(key: string): Promise<Buffer | null> {
     const name = nameOf(key);
-    return ask(name, (connection) => connection.getBuffer(name), null);
+    return ask(name, (connection) => getBounded(connection, name, MAX_VALUE_BYTES), null);
   }
 
   return {
@@ -51,6 +63,10 @@ export function createRedisSharedAnswers(redis: SharedRedis, source: string): Sh
       const name = nameOf(key);
       const answer = await ask(name, (connection) => connection.set(name, token, 'PX', ttlMs, 'NX'), 'OK' as const);
       return answer === 'OK';
+    },
+    readLock(key, ttlMs) {
+      const name = nameOf(key);
+      return ask(name, (connection) => readLock(connection, [name], [ttlMs, MAX_NOTE_BYTES]), '');
     },
     extend(key, token, ttlMs) {
       const name = nameOf(key);

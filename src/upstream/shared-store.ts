@@ -11,6 +11,8 @@ export interface SharedStore {
   set(key: string, value: Buffer | string, ttlMs: number): void;
   /** True when this process has the lock now, or when there is no other instance to share with. */
   lock(key: string, token: string, ttlMs: number): Promise<boolean>;
+  /** The token or the note that is in the lock's place, or nothing. A lock that would never expire gets this expiry. */
+  readLock(key: string, ttlMs: number): Promise<string>;
   /** Keeps the lock for another `ttlMs`, if the token still holds it. */
   extend(key: string, token: string, ttlMs: number): void;
   /** Releases the lock, if the token still holds it. A note takes its place for a while. */
@@ -23,6 +25,7 @@ export const noSharedStore: SharedStore = {
   getMany: async (keys) => keys.map(() => null),
   set() {},
   lock: async () => true,
+  readLock: async () => '',
   extend() {},
   unlock() {},
 };

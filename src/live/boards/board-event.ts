@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { modeSchema } from '../../transit/mode.ts';
 import type { PlannedCall } from '../overlay/planned-call.ts';
 import type { TimelineEvent } from '../timeline/timeline.ts';
 
@@ -12,4 +14,19 @@ export interface BoardEvent extends TimelineEvent, PlannedCall {
   route: string;
   /** What only boards understand; this room hands it through. */
   shown: object;
+}
+
+/** `isShown` says whether boards understand what an event shows. */
+export function boardEventSchema(isShown: (shown: object) => boolean): z.ZodType<BoardEvent> {
+  return z.object({
+    runId: z.string().nullable(),
+    stopId: z.string(),
+    mode: modeSchema,
+    plannedAt: z.number(),
+    isCancelled: z.boolean(),
+    lastLiveAt: z.number().nullable(),
+    network: z.number().nullable(),
+    route: z.string(),
+    shown: z.custom<object>((shown) => typeof shown === 'object' && shown !== null && isShown(shown)),
+  });
 }

@@ -1,10 +1,11 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
 import { ownBytes } from '../../own-memory.ts';
-import type { Mode } from '../../transit/mode.ts';
+import { type Mode, modeSchema } from '../../transit/mode.ts';
 import { type ChangeLog, createChangeLog, type SettledChanges } from '../timeline/change-log.ts';
 import { addPage, type Timeline, type TimelinePage } from '../timeline/timeline.ts';
-import type { BoardEvent } from './board-event.ts';
+import { type BoardEvent, boardEventSchema } from './board-event.ts';
 
 /** The timeline of one stop. It is replaced when it grows, never changed. */
 export interface StopTimeline {
@@ -63,8 +64,13 @@ const MAX_RECORD_BYTES = 8 * 1024 * 1024;
 
 export function createStopTimelines(
   store: TimelineStore | null,
-  { maxPackedBytes = MAX_PACKED_BYTES, maxOpenBytes = MAX_OPEN_BYTES } = {},
+  {
+    maxPackedBytes = MAX_PACKED_BYTES,
+    maxOpenBytes = MAX_OPEN_BYTES,
+    isShown = (_shown: object): boolean => true,
+  } = {},
 ): StopTimelines {
+  const unpack = createUnpack(recordSchema(isShown));
   const packed = new LRUCache<string, Buffer>({
     maxSize: maxPackedBytes,
     sizeCalculation: (record, stopId) => record.length + 2 * stopId.length + OVERHEAD_BYTES,
@@ -153,13 +159,35 @@ function addOnce(stop: StopTimeline, page: TimelinePage<BoardEvent>): boolean {
   return !isKnown;
 }
 
-/** Null when the bytes are not a record. */
-function unpack(bytes: Buffer): { value: StopRecord; jsonBytes: number } | null {
-  try {
-    const json = zstdDecompressSync(bytes, { maxOutputLength: MAX_RECORD_BYTES });
-    const value = JSON.parse(json.toString()) as StopRecord;
-    return Array.isArray(value.pages) && value.settled ? { value, jsonBytes: json.length } : null;
-  } catch {
-    return null;
-  }
+function recordSchema(isShown: (shown: object) => boolean): z.ZodType<StopRecord> {
+  const page = z.object({
+    from: z.number(),
+    until: z.number(),
+    isEnd: z.boolean(),
+    isPresent: z.boolean(),
+    modes: z.array(modeSchema),
+    retrievedAt: z.number(),
+    events: z.array(boardEventSchema(isShown)),
+  });
+  const change = z.object({ key: z.string(), at: z.number() });
+  return z.object({
+    stopName: z.string(),
+    pages: z.array(page),
+    settled: z.object({
+      askedAt: z.number().nullable(),
+      changes: z.array(z.object({ change, notedAt: z.number() })),
+    }),
+  });
+}
+
+/** Null when the bytes are not a record: the next one that is shared takes their place. */
+function createUnpack(schema: z.ZodType<StopRecord>) {
+  return (bytes: Buffer): { value: StopRecord; jsonBytes: number } | null => {
+    try {
+      const json = zstdDecompressSync(bytes, { maxOutputLength: MAX_RECORD_BYTES });
+      return { value: schema.parse(JSON.parse(json.toString())), jsonBytes: json.length };
+    } catch {
+      return null;
+    }
+  };
 }

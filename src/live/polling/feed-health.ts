@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Feed } from '../feed/feed.ts';
 
 /*
@@ -5,9 +6,11 @@ import type { Feed } from '../feed/feed.ts';
  * enough. So a feed that fails or halves once does no harm, and one that goes on doing so is given up.
  */
 
+const POLL_FAILURES = ['no answer', 'not 200', 'a web page', 'undecodable', 'no calls left'] as const;
+const REFUSALS = [...POLL_FAILURES, 'an old header', 'a header of the future', 'halved'] as const;
 /** Why a poll gave nothing. */
-export type PollFailure = 'no answer' | 'not 200' | 'a web page' | 'undecodable' | 'no calls left';
-type Refusal = PollFailure | 'an old header' | 'a header of the future' | 'halved';
+export type PollFailure = (typeof POLL_FAILURES)[number];
+type Refusal = (typeof REFUSALS)[number];
 /** Why a feed is not believed. */
 export type FeedProblem = Refusal | 'not read yet' | 'not polled lately' | 'a frozen header' | 'runs are not found';
 
@@ -34,6 +37,14 @@ export interface FeedHealth {
   /** Of the last poll; null when it was accepted. */
   refusal: Refusal | null;
 }
+
+/** As another instance writes it. */
+export const feedHealthSchema: z.ZodType<FeedHealth> = z.object({
+  accepted: z.object({ at: z.number(), headerAt: z.number(), tripCount: z.number() }).nullable(),
+  headerSince: z.number(),
+  refusedInARow: z.number(),
+  refusal: z.enum(REFUSALS).nullable(),
+});
 
 export const UNREAD: FeedHealth = { accepted: null, headerSince: 0, refusedInARow: 0, refusal: null };
 

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { createZstdCompress, createZstdDecompress } from 'node:zlib';
+import { z } from 'zod';
 import { pipeThrough } from '../../compression.ts';
 import { askOr } from '../../redis/ask-or.ts';
-import type { RedisConnection } from '../../redis/connection.ts';
+import { getBounded, type RedisConnection } from '../../redis/connection.ts';
 import { defineScript } from '../../redis/script.ts';
 import type { SharedRedis } from '../../redis/shared-redis.ts';
-import type { FeedSourceId } from '../polling/feed-source.ts';
+import { feedHealthSchema } from '../polling/feed-health.ts';
+import { FEED_SOURCES, type FeedSourceId } from '../polling/feed-source.ts';
 import type { FeedSharing, InstanceDemand, PolledState } from './feed-sharing.ts';
 
 /** The instance that polls renews its lease every three seconds; when it is killed, another polls after this. */
@@ -13,14 +15,20 @@ const LEASE_MS = 10_000;
 const DEMAND_KEPT_MS = 15_000;
 const FEED_KEPT_MS = 5 * 60_000;
 const MAX_PACKED_BYTES = 64 * 1024 * 1024;
+const MAX_COMPRESSED_BYTES = 16 * 1024 * 1024;
+const MAX_TEXT_LENGTH = 100_000;
 
-/** Takes the lease when it is free, renews it when this instance holds it. Returns 1 when it holds it now. */
+/**
+ * Takes the lease when it is free, renews it when this instance holds it. Returns 1 when it holds it now. A lease without an
+ * expiry gets one: nobody renews it.
+ */
 const holdLease = defineScript<[lease: string], [instance: string, leaseMs: number], number>(
   'holdFeedLease',
   `
 if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 1 end
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-return redis.call('PEXPIRE', KEYS[1], ARGV[2])`,
+local isOurs = redis.call('GET', KEYS[1]) == ARGV[1]
+if isOurs or redis.call('PTTL', KEYS[1]) == -1 then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+return isOurs and 1 or 0`,
 );
 
 const leaveLease = defineScript<[lease: string], [instance: string], number>(
@@ -32,6 +40,29 @@ return 0`,
 
 interface ToldDemand extends InstanceDemand {
   at: number;
+}
+
+const isKnownFeed = (name: string): name is FeedSourceId => Object.hasOwn(FEED_SOURCES, name);
+const feedId = z.custom<FeedSourceId>((name) => typeof name === 'string' && isKnownFeed(name));
+const stateSchema: z.ZodType<PolledState> = z.object({
+  health: feedHealthSchema,
+  intervalMs: z.number().positive(),
+  polledAt: z.number(),
+});
+const toldSchema: z.ZodType<ToldDemand> = z.object({
+  at: z.number(),
+  demand: z.array(z.object({ sources: z.array(feedId), savedAnHour: z.number() })).max(1000),
+  askedAt: z.partialRecord(z.enum(Object.keys(FEED_SOURCES) as [FeedSourceId]), z.number()),
+});
+
+/** Null for what is broken, and for what another version of the service wrote in another form. */
+function readAs<Value>(schema: z.ZodType<Value>, text: string): Value | null {
+  if (text.length > MAX_TEXT_LENGTH) return null;
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
 }
 
 /**
@@ -66,10 +97,11 @@ export function createRedisFeedSharing(
       const told = Object.entries(await ask(names.demand, (to) => to.hgetall(names.demand), {}));
       const others = told
         .filter(([name]) => name !== instance)
-        .map(([name, text]) => ({ name, ...(JSON.parse(text) as ToldDemand) }));
-      const gone = others.filter(({ at }) => at < now() - DEMAND_KEPT_MS).map(({ name }) => name);
+        .map(([name, text]) => ({ name, told: readAs(toldSchema, text) }));
+      const isPresent = (one: ToldDemand | null) => one !== null && one.at >= now() - DEMAND_KEPT_MS;
+      const gone = others.filter((other) => !isPresent(other.told)).map(({ name }) => name);
       if (gone.length > 0) await ask(names.demand, (to) => to.hdel(names.demand, ...gone), 0);
-      return others.filter(({ name }) => !gone.includes(name));
+      return others.flatMap((other) => (other.told && isPresent(other.told) ? [other.told] : []));
     },
     async publish(feed, state, packed) {
       const name = nameOfFeed(feed);
@@ -87,16 +119,26 @@ export function createRedisFeedSharing(
     async readStates() {
       const states = await ask(names.states, (to) => to.hgetall(names.states), null);
       if (!states) return null;
+      // A newer version may poll feeds that this one does not know.
       return new Map(
-        Object.entries(states).map(([feed, text]) => [feed as FeedSourceId, JSON.parse(text) as PolledState]),
+        Object.entries(states).flatMap(([feed, text]) => {
+          const state = isKnownFeed(feed) ? readAs(stateSchema, text) : null;
+          return state && isKnownFeed(feed) ? [[feed, state] as const] : [];
+        }),
       );
     },
     async readFeed(feed) {
       const name = nameOfFeed(feed);
-      const bytes = await ask(name, (to) => to.getBuffer(name), null);
+      const bytes = await ask(name, (to) => getBounded(to, name, MAX_COMPRESSED_BYTES), null);
       if (!bytes) return null;
-      const packed = await pipeThrough(createZstdDecompress(), bytes, MAX_PACKED_BYTES);
-      return packed.buffer as ArrayBuffer;
+      try {
+        const packed = await pipeThrough(createZstdDecompress(), bytes, MAX_PACKED_BYTES);
+        return packed.buffer as ArrayBuffer;
+      } catch {
+        // Until the feed is published again, nobody needs to read these bytes a second time.
+        await ask(name, (to) => to.del(name), 0);
+        return null;
+      }
     },
     async close() {
       await ask(names.lease, (to) => leaveLease(to, [names.lease], [instance]), 0);

@@ -25,8 +25,11 @@ local presumed, atLeast, atMost, unsettled = tonumber(ARGV[4]), tonumber(ARGV[5]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
-redis.call('SET', spent, presumed, 'NX', 'EX', 172800)
-local before = tonumber(redis.call('GET', spent))
+local before = tonumber(redis.call('GET', spent) or '')
+if not before then
+  before = presumed
+  redis.call('SET', spent, presumed, 'EX', 172800)
+end
 local corrected = math.max(before, atLeast)
 if atMost >= 0 then corrected = math.min(corrected, atMost) end
 local calls = redis.call('INCRBY', spent, corrected - before + unsettled)
@@ -34,8 +37,8 @@ local calls = redis.call('INCRBY', spent, corrected - before + unsettled)
 local pause = redis.call('PTTL', paused)
 if pause > 0 then return {'paused', pause, calls} end
 if calls + 1 > limit then return {'day', 0, calls} end
-local oldest = tonumber(redis.call('LINDEX', starts, rps - 1) or '-inf')
-if now - oldest < windowMs then return {'rate', windowMs - (now - oldest), calls} end
+local oldest = tonumber(redis.call('LINDEX', starts, rps - 1) or '')
+if oldest and oldest <= now and now - oldest < windowMs then return {'rate', windowMs - (now - oldest), calls} end
 redis.call('LPUSH', starts, now)
 redis.call('LTRIM', starts, 0, rps - 1)
 redis.call('PEXPIRE', starts, windowMs)
