@@ -31,6 +31,12 @@ export interface SignupOptions {
 }
 
 const MAIL_LIMITS = { perHour: 1000, perNetwork: 20, perAddress: 6 };
+/**
+ * Of the mails for signups, to one domain. Links and further keys have no such limit: strangers could use it up, and
+ * keep the owners of a domain from their keys.
+ */
+const DOMAIN_SHARE = 0.1;
+const LEAST_PER_DOMAIN = 10;
 /** For new keys on the keys page. Higher, because that takes a magic link. They bound what a stolen link can do. */
 const ACCOUNT_LIMITS = { perNetwork: 100, perAddress: 20 };
 /**
@@ -56,9 +62,15 @@ export async function signup(app: FastifyInstance, options: SignupOptions): Prom
   const texts = sentTexts(mailer);
   const limits = { ...MAIL_LIMITS, ...options.mailLimits };
   const perHour = (purpose: keyof typeof SHARES) => Math.ceil(limits.perHour * SHARES[purpose]);
-  const throttle = createThrottle({ ...limits, perHour: perHour('signup') }, now);
+  const perDomain = Math.max(LEAST_PER_DOMAIN, Math.ceil(perHour('signup') * DOMAIN_SHARE));
+  const throttle = createThrottle({ perDomain, ...limits, perHour: perHour('signup') }, now);
   // The window is as long as a link is valid: when a link is refused, an earlier one in the inbox still works.
-  const linkLimits = { ...limits, perHour: perHour('link'), addressWindowMinutes: LINK_MINUTES };
+  const linkLimits = {
+    ...limits,
+    perDomain: Number.POSITIVE_INFINITY,
+    perHour: perHour('link'),
+    addressWindowMinutes: LINK_MINUTES,
+  };
   const linkThrottle = createThrottle(linkLimits, now);
   const accountThrottle = createThrottle({ ...ACCOUNT_LIMITS, perHour: perHour('account') }, now);
 

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import { clientNetwork } from '../access/limits/client-network.ts';
+import { networksAround } from '../access/limits/client-network.ts';
 import { tooManyMails } from '../errors/messages.ts';
+import { isSharedDomain, mailboxOf, registeredDomain } from './mailbox.ts';
 
 /** Limits how many mails clients can request. Counts in this process only. */
 export interface Throttle {
@@ -11,8 +12,10 @@ export interface Throttle {
 export interface MailLimits {
   /** Mails in an hour, for all clients together. */
   perHour: number;
-  /** Mails in an hour that one client network can request. */
+  /** Mails in an hour that one client network can request; the networks around it can request a few times as many. */
   perNetwork: number;
+  /** Mails in an hour to one domain, and several times as many where it is a provider's; without it there is no limit. */
+  perDomain?: number;
   /** Mails in `addressWindowMinutes` (default: six hours) to one address. */
   perAddress: number;
   addressWindowMinutes?: number;
@@ -20,8 +23,19 @@ export interface MailLimits {
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** Only mails that are sent are remembered, so `perHour` bounds the memory. This bounds it for any value of `perHour`. */
-const MAX_WINDOWS = 50_000;
+/**
+ * Only mails that are sent are remembered, each by at most six names, so `perHour` bounds the memory. This bounds it for
+ * any value of `perHour`.
+ */
+const MAX_WINDOWS = 150_000;
+/** How many times the limit of a network those around it have, from the narrowest to the widest. */
+const NETWORK_FACTORS = [1, 3, 6, 10];
+/** No network around others gets more of all mails, unless one network may. */
+const MOST_OF_ALL = 0.4;
+const SHARED_DOMAIN_FACTOR = 4;
+/** The last part of the hour's mails is for newcomers: for wide networks that have requested few. */
+const NEWCOMERS_SHARE = 0.25;
+const FEW = 3;
 
 /** A fixed window: it begins with its first mail. */
 interface Window {
@@ -30,14 +44,15 @@ interface Window {
 }
 
 export function createThrottle(limits: MailLimits, now: () => Date): Throttle {
-  const { perHour, perNetwork, perAddress, addressWindowMinutes = 360 } = limits;
-  // With `max` the memory for all of them would be taken at once.
-  const networks = new LRUCache<string, Window>({ maxSize: MAX_WINDOWS, sizeCalculation: () => 1 });
-  const addresses = new LRUCache<string, Window>({ maxSize: MAX_WINDOWS, sizeCalculation: () => 1 });
-  let total: Window | undefined;
+  const { perHour, perNetwork, perDomain = Number.POSITIVE_INFINITY, perAddress, addressWindowMinutes = 360 } = limits;
+  // By network, `@` and domain, mailbox, and the empty name for all. With `max` the memory would be taken at once.
+  const windows = new LRUCache<string, Window>({ maxSize: MAX_WINDOWS, sizeCalculation: () => 1 });
+  const mostAround = Math.max(perNetwork, perHour * MOST_OF_ALL);
+  const openToAll = perHour - Math.floor(perHour * NEWCOMERS_SHARE);
 
-  function openWindow(known: Window | undefined, lengthMs: number): Window {
+  function openWindow(name: string, lengthMs: number): Window {
     const at = now().getTime();
+    const known = windows.get(name);
     // A window that ends later than a new one is from before the clock was set back.
     return known && known.endsAt > at && known.endsAt <= at + lengthMs ? known : { count: 0, endsAt: at + lengthMs };
   }
@@ -48,25 +63,30 @@ export function createThrottle(limits: MailLimits, now: () => Date): Throttle {
 
   return {
     consume(ip, email) {
-      const network = clientNetwork(ip);
+      const networks = networksAround(ip);
       const mailbox = mailboxOf(email);
-      const ofNetwork = openWindow(networks.get(network), HOUR_MS);
-      const ofAddress = openWindow(addresses.get(mailbox), addressWindowMinutes * MINUTE_MS);
-      const ofAll = openWindow(total, HOUR_MS);
-      check(ofNetwork, perNetwork, 'Your network has requested too many mails.');
+      const domain = registeredDomain(mailbox);
+      const ofNetworks = networks.map((name) => openWindow(name, HOUR_MS));
+      const ofDomain = openWindow(`@${domain}`, HOUR_MS);
+      const ofAddress = openWindow(mailbox, addressWindowMinutes * MINUTE_MS);
+      const ofAll = openWindow('', HOUR_MS);
+      for (const [place, ofNetwork] of ofNetworks.entries()) {
+        const limit = Math.min(perNetwork * (NETWORK_FACTORS[place] ?? 1), mostAround);
+        const whose = place === 0 ? 'Your network has' : 'The networks around yours have';
+        check(ofNetwork, limit, `${whose} requested too many mails.`);
+      }
       check(ofAddress, perAddress, 'Too many mails were requested for this address.');
-      check(ofAll, perHour, 'This service has sent as many mails as it may in an hour.');
-      for (const window of [ofNetwork, ofAddress, ofAll]) window.count += 1;
-      networks.set(network, ofNetwork);
-      addresses.set(mailbox, ofAddress);
-      total = ofAll;
+      const ofThisDomain = perDomain * (isSharedDomain(domain) ? SHARED_DOMAIN_FACTOR : 1);
+      check(ofDomain, ofThisDomain, 'Too many mails were requested for addresses of this domain.');
+      // The last but one is the /24 of IPv4 and the /48 of IPv6.
+      const ofWide = ofNetworks.at(-2) ?? ofNetworks[0];
+      const isNewcomer = (ofWide?.count ?? 0) < FEW;
+      check(ofAll, isNewcomer ? perHour : openToAll, 'This service has sent as many mails as it may in an hour.');
+      const counted = [...networks, `@${domain}`, mailbox, ''];
+      for (const [place, window] of [...ofNetworks, ofDomain, ofAddress, ofAll].entries()) {
+        window.count += 1;
+        windows.set(counted[place] ?? '', window);
+      }
     },
   };
-}
-
-/** Many mail servers deliver `name+anything@example.com` to `name@example.com` (subaddressing, RFC 5233). */
-function mailboxOf(email: string): string {
-  const at = email.lastIndexOf('@');
-  const name = email.slice(0, at).split('+', 1)[0];
-  return name ? name + email.slice(at) : email;
 }

@@ -75,13 +75,69 @@ describe('addresses', () => {
   it.each([
     ['victim@example.com', 'victim+1@example.com'],
     ['victim+a@example.com', 'victim+a+b@example.com'],
+    ['v.ictim@gmail.com', 'vic.tim+1@gmail.com'],
+    ['victim@gmail.com', 'v.i.c.t.i.m@googlemail.com'],
   ])('%s and %s are one', (first, second) => expect(shareMailbox(first, second)).toBe(true));
 
   it.each([
     ['victim@example.com', 'victim1@example.com'],
     ['victim@example.com', 'victim@example.org'],
     ['+1@example.com', '+2@example.com'],
+    ['vic.tim@example.com', 'victim@example.com'],
   ])('%s and %s are two', (first, second) => expect(shareMailbox(first, second)).toBe(false));
+});
+
+describe('a flood from one group leaves a part of the hour to others', () => {
+  const LIMITS = { perHour: 500, perNetwork: 20, perAddress: 6, perDomain: 50 };
+  const NEWCOMERS = Array.from({ length: 100 }, (_, count) => `198.${count}.100.7`);
+  const hex = (count: number) => count.toString(16);
+  let person = 0;
+  const newPerson = () => `person-${person++}@domain-${person}.example`;
+
+  /** How many of the requests are granted. */
+  function grant(throttle: ReturnType<typeof open>, ips: string[], email: () => string): number {
+    return ips.filter((ip) => !isRefused(() => throttle.consume(ip, email()))).length;
+  }
+
+  it.each([
+    ['a /56 of IPv6', (count: number) => `2001:db8:0:${hex(count % 256)}::1`, 60],
+    ['a /48 of IPv6', (count: number) => `2001:db8:0:${hex(count)}::1`, 120],
+    ['a /32 of IPv6', (count: number) => `2001:db8:${hex(count)}::1`, 200],
+    ['a /24 of IPv4', (count: number) => `192.0.2.${count % 256}`, 60],
+    ['a /16 of IPv4', (count: number) => `192.0.${count % 256}.${count >> 8}`, 120],
+    ['texts that are not an address', (count: number) => `nobody-${count}`, 20],
+  ])('%s', (_group, ipOf, most) => {
+    const throttle = open(LIMITS);
+    const flood = Array.from({ length: 2000 }, (_, count) => ipOf(count));
+    expect(grant(throttle, flood, newPerson)).toBe(most);
+    expect(grant(throttle, NEWCOMERS, newPerson)).toBe(100);
+  });
+
+  it.each([
+    ['one domain', (count: number) => `person@host-${count}.flood.com.au`, 50],
+    ['one provider', (count: number) => `person-${count}@gmail.com`, 200],
+    ['one mailbox', (count: number) => `${'.'.repeat(count % 9)}victim+${count}@gmail.com`, 6],
+  ])('addresses of %s, from many networks', (_which, emailOf, most) => {
+    const throttle = open(LIMITS);
+    const flood = Array.from({ length: 1000 }, (_, count) => `2001:${hex(count + 4096)}::1`);
+    let sent = 0;
+    expect(grant(throttle, flood, () => emailOf(sent++))).toBe(most);
+    expect(grant(throttle, NEWCOMERS, newPerson)).toBe(100);
+  });
+
+  it('from a few wide networks and many domains together', () => {
+    const throttle = open(LIMITS);
+    const flood = Array.from({ length: 3000 }, (_, count) => `2001:${hex(4096 + (count % 3))}:0:${hex(count)}::1`);
+    expect(grant(throttle, flood, newPerson)).toBe(360);
+    expect(
+      grant(
+        throttle,
+        Array.from({ length: 40 }, (_, count) => `203.0.113.${count}`),
+        newPerson,
+      ),
+    ).toBe(15);
+    expect(grant(throttle, NEWCOMERS, newPerson)).toBe(100);
+  });
 });
 
 describe('all clients together', () => {
@@ -98,7 +154,7 @@ describe('all clients together', () => {
   it('do not lose mails to requests that are refused', () => {
     const throttle = open({ perHour: 3, perNetwork: 2 });
     const consume = (ip: string) => isRefused(() => throttle.consume(ip, 'jo@example.com'));
-    expect(['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.2'].map(consume)).toEqual([
+    expect(['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.1', '198.51.100.2'].map(consume)).toEqual([
       false,
       false,
       true,
@@ -111,7 +167,8 @@ describe('all clients together', () => {
     await using front = await startFront({ mailLimits: { perHour: 8, perNetwork: 1000, perAddress: 1000 } });
     const post = async (url: string, count: number) => {
       const payload = { email: `person-${count}@example.com`, terms: true };
-      return (await front.app.inject({ method: 'POST', url, payload })).statusCode;
+      const remoteAddress = `198.51.${count}.1`;
+      return (await front.app.inject({ method: 'POST', url, payload, remoteAddress })).statusCode;
     };
     const statuses = [];
     for (let count = 0; count < 5; count++) statuses.push(await post('/signup', count));

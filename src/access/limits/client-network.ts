@@ -9,16 +9,36 @@ const MAX_LENGTH = 64;
  * client behind a proxy can make up, are one network together.
  */
 export function clientNetwork(ip: string): string {
+  const parts = readAddress(ip);
+  if (!parts) return 'invalid';
+  return parts.length === 4 ? parts.join('.') : networkText(parts.slice(0, 4));
+}
+
+/**
+ * The client's network and those around it, the widest last: the address, the /24 and the /16 of IPv4; the /64, the /56,
+ * the /48 and the /32 of IPv6. Sites and customers of a provider have a /56 or a /48, providers have a /32.
+ */
+export function networksAround(ip: string): string[] {
+  const parts = readAddress(ip);
+  const own = clientNetwork(ip);
+  if (!parts) return [own];
+  if (parts.length === 4) return [own, `${parts.slice(0, 3).join('.')}/24`, `${parts.slice(0, 2).join('.')}/16`];
+  const [a = 0, b = 0, c = 0, d = 0] = parts;
+  return [own, `${networkText([a, b, c, d >> 8])}/56`, `${networkText([a, b, c])}/48`, `${networkText([a, b])}/32`];
+}
+
+/** The four numbers of an IPv4 address or the eight of an IPv6 address; null for other texts. */
+function readAddress(ip: string): number[] | null {
   const address = ip.slice(0, MAX_LENGTH).split('%', 1)[0] ?? '';
-  if (ip.length > MAX_LENGTH) return 'invalid';
-  if (isIPv4(address)) return address;
-  if (!isIPv6(address)) return 'invalid';
+  if (ip.length > MAX_LENGTH) return null;
+  if (isIPv4(address)) return address.split('.').map(Number);
+  if (!isIPv6(address)) return null;
   const groups = toGroups(address);
-  if (isIPv4Mapped(groups)) return toIPv4(groups);
-  return groups
-    .slice(0, 4)
-    .map((group) => group.toString(16))
-    .join(':');
+  return isIPv4Mapped(groups) ? groups.slice(6).flatMap((group) => [group >> 8, group & 0xff]) : groups;
+}
+
+function networkText(groups: number[]): string {
+  return groups.map((group) => group.toString(16)).join(':');
 }
 
 /** The eight numbers of a valid IPv6 address. */
@@ -42,11 +62,4 @@ function parseGroups(text: string): number[] {
 /** `::ffff:0:0/96` */
 function isIPv4Mapped(groups: number[]): boolean {
   return groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
-}
-
-function toIPv4(groups: number[]): string {
-  return groups
-    .slice(6)
-    .flatMap((group) => [group >> 8, group & 0xff])
-    .join('.');
 }
