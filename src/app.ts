@@ -42,7 +42,7 @@ import { createLayout } from './site/layout.ts';
 import { type SiteOptions, site } from './site/site.ts';
 import { type StreamTimes, streamRoutes } from './streams/stream-routes.ts';
 import { countMany, type Instruments } from './telemetry/instruments.ts';
-import { type PressureLimits, pressure } from './telemetry/pressure.ts';
+import { type PressureWatch, pressure } from './telemetry/pressure.ts';
 import { readiness } from './telemetry/readiness.ts';
 import { requestRecorder } from './telemetry/request-recorder.ts';
 import type { IsStoreReachable } from './telemetry/store-probe.ts';
@@ -75,8 +75,8 @@ export interface AppOptions {
   arrivalMs?: number;
   /** For `/readyz`; without it the store counts as reachable. */
   isStoreReachable?: IsStoreReachable;
-  /** From where on requests are refused; without them none is. */
-  pressureLimits?: PressureLimits;
+  /** Says when requests are refused; without it none is. */
+  pressure?: PressureWatch;
   /** From where on refusals are held back; without them none is. */
   refusalLimits?: RefusalLimits;
   /** Where requests are counted; without them they are not. */
@@ -116,6 +116,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     log: app.log,
     countLeftOut: (path, leftOut) => instruments && countMany(instruments.leftOutRecords, path, leftOut),
   });
+  options.pressure?.register(answers.shrink);
 
   const layout = createLayout({ isSandbox, publicUrl });
   const wallLinks = pages && createWallLinks({ secret: pages.linkSecret, kind: isSandbox ? 'test' : 'live' });
@@ -141,9 +142,9 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(connectionLimits, { ...limits, connections, isProxy: proxyTest(trustProxy), docsUrl });
   await app.register(paths);
   // Before the drain, which waits: from then on the process must not count as ready.
-  await app.register(readiness, { isStoreReachable });
+  await app.register(readiness, { isStoreReachable, pressure: options.pressure });
   await app.register(drain, { connections, docsUrl });
-  if (options.pressureLimits) await app.register(pressure, { limits: options.pressureLimits });
+  if (options.pressure) await app.register(pressure, { watch: options.pressure });
   await app.register(sensible);
   await app.register(openapi, { operations, publicUrl, docsUrl, notes: isSandbox ? [REHEARSALS_IN_WORDS] : [] });
 

@@ -15,3 +15,9 @@ export function ownBytes(source: string | Uint8Array): Buffer {
   bytes.set(source);
   return bytes;
 }
+
+/** Drops what was unused for longest, until that share of the counted bytes is left. */
+export function shrinkCache(cache: { calculatedSize: number; pop(): unknown }, keptShare: number): void {
+  const kept = cache.calculatedSize * keptShare;
+  while (cache.calculatedSize > kept) cache.pop();
+}

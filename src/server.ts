@@ -21,7 +21,7 @@ import { createMailer } from './signup/mail/mailer.ts';
 import { count, createInstruments } from './telemetry/instruments.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { startMetricsServer } from './telemetry/metrics-server.ts';
-import { ownPressureLimits } from './telemetry/pressure.ts';
+import { ownPressureLimits, watchPressure } from './telemetry/pressure.ts';
 import { createRedisTraffic } from './telemetry/redis-traffic.ts';
 import { shareTraffic } from './telemetry/shared-traffic.ts';
 import { createStoreProbe } from './telemetry/store-probe.ts';
@@ -70,6 +70,9 @@ const live = openLive({
   recordBoard: (source, reason, feed) => count(instruments.boards, source, reason, feed),
   isShown,
 });
+const pressure = watchPressure(ownPressureLimits());
+pressure.register(protection.shrink);
+pressure.register(live.shrink);
 const store = watchAdmissions(
   orExit(() => openStore({ redis, dataDir: config.dataDir, log: logger }), { expected: StoreOpenError }),
   instruments,
@@ -91,7 +94,7 @@ const app = await buildApp({
   connectionLimits: defaultConnectionLimits(config.connectionLimits, maxDescriptors()),
   ...(shared && { verdictStore: shared.store }),
   isStoreReachable,
-  pressureLimits: ownPressureLimits(),
+  pressure,
   refusalLimits: REFUSAL_LIMITS,
   instruments,
 });
@@ -140,6 +143,7 @@ async function openMetrics(address: NonNullable<Config['metrics']>) {
     upstream: protection,
     live: live.report,
     isStoreReachable,
+    pressure,
   });
   const server = await startMetricsServer(registry, address).catch((error) =>
     cannotListen(error, 'METRICS_PORT', address.port),

@@ -9,7 +9,7 @@ import { REFUSAL_LIMITS } from '#src/http/connection/held-refusals.ts';
 import { openRedis } from '#src/redis/shared-redis.ts';
 import { openLog } from '#src/server/log.ts';
 import { createInstruments } from '#src/telemetry/instruments.ts';
-import { ownPressureLimits } from '#src/telemetry/pressure.ts';
+import { ownPressureLimits, watchPressure } from '#src/telemetry/pressure.ts';
 import { watchAdmissions } from '#src/telemetry/store-watch.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { issueTestKey, openTestAccess } from '#test/support/access.ts';
@@ -79,7 +79,7 @@ async function createService([redisUrl, refusals, limits]: string[]) {
     },
     ...(refusals === 'hold-refusals' && { refusalLimits: REFUSAL_LIMITS }),
     instruments,
-    pressureLimits: ownPressureLimits(),
+    pressure: watchPressure(ownPressureLimits()),
     logger: openLog('info', '/dev/null'),
     now,
   });

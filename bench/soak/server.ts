@@ -41,7 +41,12 @@ const protection = protectUpstream({
   clock,
 });
 const store = watchAdmissions(openStore({ redis: null, dataDir, log: silent }), instruments);
-const registry = createMetrics({ source: 'sandbox', instruments, upstream: protection, isStoreReachable: async () => true });
+const registry = createMetrics({
+  source: 'sandbox',
+  instruments,
+  upstream: protection,
+  isStoreReachable: async () => true,
+});
 const app = await buildApp({
   config: { publicUrl: 'https://example.test', docsUrl: 'http://localhost/docs', trustProxy: false },
   ask: protection.ask,

@@ -30,7 +30,7 @@ interface Underway {
 }
 
 /** Answers of operations, found once and kept for as long as they say what is true. */
-export interface Answers extends Pick<FinishedAnswers, 'bytesOf'> {
+export interface Answers extends Pick<FinishedAnswers, 'bytesOf' | 'shrink'> {
   /** The kept answer, if there is one for this requester; `key` as `queryKey` makes it. */
   peek(key: string, requester: Requester): FinishedAnswer | null;
   /** The kept answer, else a new one. */
@@ -136,6 +136,7 @@ export function createAnswers(options: {
       return find(operation, query, { priority, accounts: new Set(account === undefined ? [] : [account]) });
     },
     bytesOf: finished.bytesOf,
+    shrink: finished.shrink,
   };
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { isHigher, type Priority } from '../efa/ask.ts';
 import type { Finding } from '../operation.ts';
+import { shrinkCache } from '../own-memory.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import { type Encoding, encode } from './encoding.ts';
 import { writeJson } from './json-writer.ts';
@@ -33,6 +34,8 @@ export interface FinishedAnswers {
   keep(key: string, priority: Priority, finding: Finding): Promise<FinishedAnswer>;
   /** A promise only the first time, while the body is being encoded. */
   bytesOf(answer: FinishedAnswer, encoding: Encoding): Buffer | Promise<Buffer>;
+  /** Drops what was unused for longest, but for that share of all. */
+  shrink(keptShare: number): void;
 }
 
 /** After so long a fresh answer is looked for in place of a stale one. */
@@ -87,6 +90,7 @@ export function createFinishedAnswers({ maxBytes, now }: { maxBytes: number; now
       body.encoded.set(encoding, underWay);
       return underWay;
     },
+    shrink: (keptShare) => shrinkCache(answers, keptShare),
   };
 }
 

@@ -16,6 +16,8 @@ import { createRedisFeedSharing } from './sharing/redis-feed-sharing.ts';
 export interface Live {
   boards: LiveBoards;
   report(): LiveReport;
+  /** Drops the timelines that were unused for longest, but for that share of all. */
+  shrink(keptShare: number): void;
   close(): Promise<void>;
 }
 
@@ -75,6 +77,7 @@ export function openLive(options: LiveOptions): Live {
 
   return {
     boards,
+    shrink: timelines.shrink,
     report: () => ({
       mode,
       isPolling: feeds.isPolling(),
@@ -93,5 +96,6 @@ export function openLive(options: LiveOptions): Live {
 const closedLive: Live = {
   boards: noLiveBoards,
   report: () => ({ mode: 'off', isPolling: false, feeds: [], agreement: {}, timelines: { entries: 0, bytes: 0 } }),
+  shrink: () => {},
   close: async () => {},
 };

@@ -3,6 +3,7 @@ import { collectDefaultMetrics, Gauge, type Metric, Counter as PromCounter, Regi
 import type { LiveReport } from '../live/live-report.ts';
 import type { Counter, Histogram, Instruments } from './instruments.ts';
 import { toLabel } from './label.ts';
+import type { PressureWatch } from './pressure.ts';
 
 /** The layers that protect the authority, as far as they are measured. */
 export interface UpstreamNumbers {
@@ -24,6 +25,7 @@ export interface MetricsSources {
   upstream: UpstreamNumbers;
   live?: () => LiveReport;
   isStoreReachable: () => Promise<boolean>;
+  pressure?: Pick<PressureWatch, 'exceeded' | 'shrunk'>;
 }
 
 const { version: VERSION } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -40,7 +42,14 @@ const SLOW_DEFAULTS = [
 ];
 
 /** Everything that Prometheus is shown. Nothing is computed before it is asked for. */
-export function createMetrics({ source, instruments, upstream, live, isStoreReachable }: MetricsSources): Registry {
+export function createMetrics({
+  source,
+  instruments,
+  upstream,
+  live,
+  isStoreReachable,
+  pressure,
+}: MetricsSources): Registry {
   const registry = new Registry();
   new Gauge({
     name: 'transit_info',
@@ -56,10 +65,29 @@ export function createMetrics({ source, instruments, upstream, live, isStoreReac
   }
   exposeUpstream(registry, upstream);
   if (live && live().mode !== 'off') exposeLive(registry, live);
+  if (pressure) exposePressure(registry, pressure);
   gauge(registry, 'transit_store_up', 'Whether the account store answers: 1 or 0.', async () =>
     Number(await isStoreReachable()),
   );
   return registry;
+}
+
+function exposePressure(registry: Registry, pressure: Pick<PressureWatch, 'exceeded' | 'shrunk'>): void {
+  gauge(
+    registry,
+    'transit_under_pressure',
+    'Whether requests are refused because memory or time is short: 1 or 0.',
+    () => Number(pressure.exceeded() !== null),
+  );
+  new PromCounter({
+    name: 'transit_caches_shrunk_total',
+    help: 'How often the caches gave up memory because it ran short.',
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(pressure.shrunk());
+    },
+  });
 }
 
 function exposeUpstream(registry: Registry, { counts, state }: UpstreamNumbers): void {

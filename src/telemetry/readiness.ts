@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { ApiError } from '../errors/api-error.ts';
+import type { PressureWatch } from './pressure.ts';
 import type { IsStoreReachable } from './store-probe.ts';
 
 /**
@@ -8,7 +9,10 @@ import type { IsStoreReachable } from './store-probe.ts';
  * says what is missing. Neither of them asks the authority, whose failures no restart of ours would mend.
  */
 export const readiness = fp(
-  async (app: FastifyInstance, { isStoreReachable }: { isStoreReachable: IsStoreReachable }) => {
+  async (
+    app: FastifyInstance,
+    { isStoreReachable, pressure }: { isStoreReachable: IsStoreReachable; pressure?: PressureWatch | undefined },
+  ) => {
     let isClosing = false;
     // A restart would only move the load to the other instances.
     const config = { answersUnderPressure: true };
@@ -20,6 +24,7 @@ export const readiness = fp(
     app.get('/readyz', { config }, async (_request, reply) => {
       const missing = [
         ...(isClosing ? ['this process is closing'] : []),
+        ...(pressure && pressure.exceeded() !== null ? ['this process is under pressure'] : []),
         ...((await isStoreReachable()) ? [] : ['the account store does not answer']),
       ];
       if (missing.length > 0) throw notReady(missing);

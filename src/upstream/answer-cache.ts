@@ -6,7 +6,7 @@ import { readJson } from '../efa/answer/json-reader.ts';
 import type { ReceivedAnswer } from '../efa/ask.ts';
 import { isAnswerTo, type Question, readAnswer } from '../efa/question.ts';
 import { nextTurn } from '../event-loop-turn.ts';
-import { ownBytes } from '../own-memory.ts';
+import { ownBytes, shrinkCache } from '../own-memory.ts';
 import { type FreshnessWindow, staleUntil } from './freshness-window.ts';
 import type { SharedStore } from './shared-store.ts';
 
@@ -29,6 +29,8 @@ export interface AnswerCache {
    */
   keep(key: string, window: FreshnessWindow, answer: ReceivedAnswer<unknown>): Promise<void>;
   size(): { entries: number; bytes: number };
+  /** Drops what was unused for longest, but for that share of all. */
+  shrink(keptShare: number): void;
 }
 
 /** What an entry takes beside its packed answer: numbers, the map entry and the list node of the cache. */
@@ -83,6 +85,7 @@ export function createAnswerCache(options: { maxBytes: number; now: () => number
       }
     },
     size: () => ({ entries: kept.size, bytes: kept.calculatedSize }),
+    shrink: (keptShare) => shrinkCache(kept, keptShare),
   };
 }
 

@@ -33,6 +33,8 @@ export interface Protection {
   /** Counted since the process began. */
   counts: CallCounts & { answered: AnsweredCounts };
   state(): UpstreamState;
+  /** Drops the answers that were unused for longest, but for that share of all. */
+  shrink(keptShare: number): void;
 }
 
 interface UpstreamState {
@@ -75,6 +77,7 @@ export function protectUpstream(options: ProtectionOptions): Protection {
     ask,
     callForFeed: createFeedCall({ budget, counts: calls, clock, log }),
     counts: Object.assign(calls, { answered }),
+    shrink: cache.shrink,
     state: () => {
       const { entries, bytes } = cache.size();
       return {

@@ -25,7 +25,7 @@ export interface TestAppOptions
       | 'connectionLimits'
       | 'arrivalMs'
       | 'isStoreReachable'
-      | 'pressureLimits'
+      | 'pressure'
       | 'refusalLimits'
       | 'instruments'
     >
@@ -81,7 +81,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     ...(options.isStoreReachable && { isStoreReachable: options.isStoreReachable }),
     ...(options.instruments && { instruments: options.instruments }),
     ...(options.refusalLimits && { refusalLimits: options.refusalLimits }),
-    ...(options.pressureLimits && { pressureLimits: options.pressureLimits }),
+    ...(options.pressure && { pressure: options.pressure }),
     ...(options.streamTimes && { streamTimes: options.streamTimes }),
     ...(connectionLimits && { connectionLimits }),
     ...(arrivalMs !== undefined && { arrivalMs }),

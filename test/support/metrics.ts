@@ -31,7 +31,14 @@ export async function scrape(
   isStoreReachable: () => Promise<boolean> = async () => true,
   feeds: LiveReport = IDLE_FEEDS,
 ): Promise<Scraped> {
-  const registry = createMetrics({ source: 'authority', instruments, upstream, live: () => feeds, isStoreReachable });
+  const registry = createMetrics({
+    source: 'authority',
+    instruments,
+    upstream,
+    live: () => feeds,
+    isStoreReachable,
+    pressure: { exceeded: () => null, shrunk: () => 0 },
+  });
   return readMetrics(await writeExposition(registry));
 }
 

@@ -21,13 +21,18 @@ export interface ServerProcess {
 }
 
 /** Starts the service as `npm start` does, on a free loopback port, and waits until it listens. */
-export async function startServerProcess(env: Record<string, string> = {}): Promise<ServerProcess> {
+export async function startServerProcess(
+  env: Record<string, string> = {},
+  { maxDescriptors }: { maxDescriptors?: number } = {},
+): Promise<ServerProcess> {
   const dataDir = mkdtempSync(join(tmpdir(), 'transit-server-'));
   const store = openStore({ redis: null, dataDir, log: { info() {}, warn() {} } });
   await store.markKind(env.UPSTREAM_URL || env.UPSTREAM_API_KEY ? 'real' : 'sandbox');
   const apiKey = await issueTestKey(store, { plan: 'pro' });
   await store.close();
-  const child = spawn(process.execPath, [...START_OPTIONS, 'src/server.ts'], {
+  const limit = maxDescriptors === undefined ? '' : `ulimit -n ${maxDescriptors}; `;
+  const command = [process.execPath, ...START_OPTIONS, 'src/server.ts'];
+  const child = spawn('sh', ['-c', `${limit}exec "$0" "$@"`, ...command], {
     env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

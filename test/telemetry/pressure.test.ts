@@ -1,9 +1,11 @@
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ownPressureLimits, type PressureLimits } from '#src/telemetry/pressure.ts';
+import { ownPressureLimits, type PressureLimits, watchPressure } from '#src/telemetry/pressure.ts';
 import { expectErrorObject } from '#test/contract/expect-contract.ts';
 import { buildTestApp, type TestApp } from '../support/app.ts';
 import { noAuthority } from '../support/no-authority.ts';
+import { startServerProcess } from '../support/process.ts';
 
 const OFF = { eventLoopDelayMs: 0, heapBytes: 0, memoryBytes: 0 };
 /** The first sample is taken after a second. */
@@ -13,8 +15,8 @@ const apps: TestApp[] = [];
 afterAll(() => Promise.all(apps.map((app) => app.close())));
 
 async function build(limits: Partial<PressureLimits>): Promise<TestApp> {
-  const pressureLimits = { ...OFF, ...limits };
-  const app = await buildTestApp({ upstream: noAuthority, now: '2026-11-21T01:00:00Z', pressureLimits });
+  const pressure = watchPressure({ ...OFF, ...limits });
+  const app = await buildTestApp({ upstream: noAuthority, now: '2026-11-21T01:00:00Z', pressure });
   apps.push(app);
   await app.ready();
   return app;
@@ -41,9 +43,12 @@ describe('a process', () => {
     expect(built[name]?.logged()).toMatch(/under pressure/);
   });
 
-  it('under pressure answers health checks', async () => {
+  it('under pressure is alive but not ready, and says why', async () => {
     expect((await get('memory', '/healthz')).statusCode).toBe(200);
-    expect((await get('memory', '/readyz')).statusCode).toBe(200);
+    const answer = await get('memory', '/readyz');
+    expect(answer.statusCode).toBe(503);
+    expect(answer.json().error.message).toBe('Not ready: this process is under pressure.');
+    expect((await get('own', '/readyz')).statusCode).toBe(200);
   });
 
   it('under pressure charges nothing for a refused request', async () => {
@@ -85,3 +90,45 @@ describe('an event loop', () => {
     expect([...statuses]).toEqual([200]);
   }, 15_000);
 });
+
+describe('a process whose memory runs short', () => {
+  const LIMIT = 1000;
+
+  async function sharesKeptAt(bytes: number) {
+    const watch = watchPressure({ ...OFF, memoryBytes: LIMIT }, () => bytes);
+    const shares: number[] = [];
+    watch.register((keptShare) => shares.push(keptShare));
+    await sleep(FIRST_SAMPLE_MS);
+    watch.close();
+    expect(watch.shrunk()).toBe(shares.length);
+    return { shares, exceeded: watch.exceeded() };
+  }
+
+  it('has its caches give up their older half before it refuses a request', async () => {
+    expect(await sharesKeptAt(LIMIT * 0.92)).toEqual({ shares: [0.5], exceeded: null });
+  });
+
+  it('has them give up everything when it refuses requests', async () => {
+    expect(await sharesKeptAt(LIMIT + 1)).toEqual({ shares: [0], exceeded: `the process has ${LIMIT + 1} bytes` });
+  });
+
+  it('leaves them alone as long as there is room', async () => {
+    expect(await sharesKeptAt(LIMIT * 0.8)).toEqual({ shares: [], exceeded: null });
+  });
+});
+
+it('a process that has used up its descriptors goes on, and takes connections again when some are free', async () => {
+  const server = await startServerProcess(
+    { MAX_CONNECTIONS: '1000', MAX_CONNECTIONS_PER_ADDRESS: '1000' },
+    { maxDescriptors: 200 },
+  );
+  const { hostname, port } = new URL(server.baseUrl);
+  const sockets = Array.from({ length: 300 }, () => connect(Number(port), hostname).on('error', () => {}));
+  // Three samples.
+  await sleep(3 * FIRST_SAMPLE_MS);
+  expect(server.process.exitCode).toBeNull();
+  for (const socket of sockets) socket.destroy();
+  const status = () => fetch(`${server.baseUrl}/readyz`).then((answer) => answer.status, String);
+  await expect.poll(status, { timeout: 10_000 }).toBe(200);
+  expect(await server.stop()).toBe(0);
+}, 60_000);

@@ -1,7 +1,7 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { ownBytes } from '../../own-memory.ts';
+import { ownBytes, shrinkCache } from '../../own-memory.ts';
 import { type Mode, modeSchema } from '../../transit/mode.ts';
 import { type ChangeLog, createChangeLog, type SettledChanges } from '../timeline/change-log.ts';
 import { addPage, type Timeline, type TimelinePage } from '../timeline/timeline.ts';
@@ -39,6 +39,8 @@ export interface StopTimelines {
   /** Keeps what is known of the stop by now, and tells the other instances. */
   share(stop: StopTimeline): Promise<void>;
   size(): { entries: number; bytes: number };
+  /** Drops the stops that were unused for longest, but for that share of all. */
+  shrink(keptShare: number): void;
 }
 
 /** The form in which a stop is kept and shared. */
@@ -128,6 +130,10 @@ export function createStopTimelines(
       return { stop, isNew };
     },
     share,
+    shrink(keptShare) {
+      shrinkCache(packed, keptShare);
+      shrinkCache(opened, keptShare);
+    },
     size: () => ({ entries: packed.size, bytes: packed.calculatedSize + opened.calculatedSize }),
   };
 }
