@@ -22,7 +22,7 @@ export interface PressureLimits {
 }
 
 /** Gives up what a cache holds but for that share of it, the most recently used. */
-export type Shrink = (keptShare: number) => void;
+type Shrink = (keptShare: number) => void;
 
 export interface PressureWatch {
   /** Which limit the process is over, in words; null when it is over none. */
