@@ -5,7 +5,7 @@ import { ERROR_TABLE, type ErrorCode } from './errors/api-error.ts';
 import { invalidParameters, type ParameterProblem } from './errors/messages.ts';
 import type { LiveBoards } from './live/boards/live-boards.ts';
 import type { Freshness } from './transit/freshness.ts';
-import { findForeign, findMeant } from './transit/parameter-name.ts';
+import { findForeign, findMeant } from './transit/parameter.ts';
 
 /** What an operation has to say. */
 export interface Finding<Body extends object = object> {

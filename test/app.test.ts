@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { departuresResponse } from '#src/departures/departure.ts';
-import { nearbyResponse } from '#src/nearby/nearby-stop.ts';
+import { nearbyResponse } from '#src/nearby/map.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
-import { stopSearchResponse } from '#src/stop-search/search-result.ts';
+import { stopSearchResponse } from '#src/stop-search/map.ts';
 import { MODES } from '#src/transit/mode.ts';
 import { tripsResponse } from '#src/trips/response.ts';
 import { buildTestApp, type TestApp } from './support/app.ts';

@@ -2,7 +2,33 @@ import { z } from 'zod';
 import { ApiError, ERROR_TABLE, type ErrorCode, errorBody } from '../errors/api-error.ts';
 import { defineOperation, type Finding, type Operation } from '../operation.ts';
 import { oldestOf } from '../transit/freshness.ts';
-import { boardsQuery, MAX_STOPS } from './query.ts';
+import { notAllowed, requiredText, splitList } from '../transit/parameter.ts';
+import { stopIdParameter } from '../transit/stop.ts';
+
+const MAX_STOPS = 20;
+
+const allowed = `must be 1 to ${MAX_STOPS} stop identifiers with commas between`;
+
+/** Repeats are folded; the order stays. */
+const stopsParameter = requiredText(allowed)
+  .transform((text, context): string[] => {
+    const stops = [...new Set(splitList(text.toUpperCase()))];
+    const malformed = splitList(text).filter((stop) => !stopIdParameter.safeParse(stop).success);
+    if (stops.length >= 1 && stops.length <= MAX_STOPS && malformed.length === 0) return stops;
+    context.issues.push({ code: 'custom', input: text, message: notAllowed(allowed, text, malformed) });
+    return z.NEVER;
+  })
+  .meta({
+    type: 'string',
+    description: `Up to ${MAX_STOPS} stop identifiers with commas between. A stop named twice is answered and counted once.`,
+    examples: ['200070,200020'],
+  });
+
+/** `stops` in place of `stop`; all other parameters as they are for one stop, for each of the stops. */
+function boardsQuery(oneStop: z.ZodObject) {
+  const { stop: _, ...others } = oneStop.shape;
+  return z.object({ stops: stopsParameter, ...others });
+}
 
 /** When a stop failed for a cause that passes, the question is asked again after so long. */
 const RETRY_MS = 1000;

@@ -1,4 +1,4 @@
-import { quote } from '../transit/quote.ts';
+import { quote } from '../transit/parameter.ts';
 import { ApiError } from './api-error.ts';
 
 /*

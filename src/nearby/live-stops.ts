@@ -1,6 +1,5 @@
-import type { Mode } from '../transit/mode.ts';
-import { sortModes } from '../transit/mode.ts';
-import type { NearbyStop } from './nearby-stop.ts';
+import { type Mode, sortModes } from '../transit/mode.ts';
+import type { NearbyStop } from './map.ts';
 import type { Verdict } from './verdict.ts';
 
 /** How many stops are checked at once. */

@@ -1,10 +1,47 @@
+import { z } from 'zod';
 import { readStopPoint, type StopPoint } from '../efa/answer/place.ts';
 import { LeftOut, type LeftOutCounts, mapRecords, need } from '../efa/answer/record.ts';
 import type { LocationsPayload } from '../efa/payload.ts';
 import { findNameWithPlace, findPosition, listModes } from '../efa/stop-point.ts';
-import { sortModes } from '../transit/mode.ts';
-import { distanceMetres, type Position } from '../transit/stop.ts';
-import type { NearbyStop } from './nearby-stop.ts';
+import { modeSchema, sortModes } from '../transit/mode.ts';
+import {
+  distanceMetres,
+  latitudeOrNull,
+  latitudeSchema,
+  longitudeOrNull,
+  longitudeSchema,
+  type Position,
+} from '../transit/stop.ts';
+
+const nearbyStopSchema = z
+  .strictObject({
+    stop_id: z.string().meta({ description: 'Stop identifier', example: '200060' }),
+    name: z.string().meta({ description: 'Stop name with its suburb', example: 'Central Station, Sydney' }),
+    distance_metres: z.int().min(0).meta({ description: 'Metres from the asked location', example: 240 }),
+    lat: latitudeOrNull,
+    lng: longitudeOrNull,
+    modes: z.array(modeSchema).meta({ description: 'What stops there' }),
+    routes: z.array(z.string()).max(0).meta({ description: 'Reserved, always empty' }),
+    children: z
+      .array(z.string())
+      .optional()
+      .meta({
+        description: 'Its platforms within the radius, the nearest first; only with `include=ids`',
+        example: ['2000466', '2000467'],
+      }),
+  })
+  .meta({ id: 'NearbyStop', description: 'A stop around a place.' });
+
+export const nearbyResponse = z
+  .strictObject({
+    location: z
+      .strictObject({ lat: latitudeSchema, lng: longitudeSchema })
+      .meta({ description: 'The location that was asked for' }),
+    stops: z.array(nearbyStopSchema).meta({ description: 'The nearest first' }),
+  })
+  .meta({ id: 'NearbyStops', description: 'The stops around a place at which something departs.' });
+
+export type NearbyStop = z.infer<typeof nearbyStopSchema>;
 
 /** Questions go up to 2,000 m, and the centre of a large station may lie beyond. Farther places were not asked for. */
 const MAX_DISTANCE_METRES = 5000;

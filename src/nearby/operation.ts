@@ -5,8 +5,7 @@ import { type Freshness, freshnessOf } from '../transit/freshness.ts';
 import { limitCalls } from './call-limit.ts';
 import type { CheckQueue } from './check-queue.ts';
 import { findLiveStops, type LiveStops } from './live-stops.ts';
-import { mapNearbyStops } from './map.ts';
-import { type NearbyStop, nearbyResponse } from './nearby-stop.ts';
+import { mapNearbyStops, type NearbyStop, nearbyResponse } from './map.ts';
 import { nearbyQuery, toNearbyQuestion } from './query.ts';
 import { checkStop, type Verdicts } from './verdict.ts';
 

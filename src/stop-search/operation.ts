@@ -1,9 +1,8 @@
 import type { z } from 'zod';
 import { defineOperation } from '../operation.ts';
 import { freshnessOf } from '../transit/freshness.ts';
-import { mapSearchResults } from './map.ts';
+import { mapSearchResults, stopSearchResponse } from './map.ts';
 import { stopSearchQuery, toStopSearchQuestion } from './query.ts';
-import { stopSearchResponse } from './search-result.ts';
 
 const exampleBody: z.infer<typeof stopSearchResponse> = {
   query: 'town hall',

@@ -1,6 +1,7 @@
-import type { TimedStopPoint } from '../efa/answer/place.ts';
+import { readObject } from '../efa/answer/field.ts';
+import { readStopPoint, type TimedStopPoint } from '../efa/answer/place.ts';
 import { need } from '../efa/answer/record.ts';
-import type { EfaLeg } from '../efa/payload.ts';
+import { type EfaLeg, readJourney } from '../efa/payload.ts';
 import { findTime, type PlannedAndRealtime } from '../efa/realtime.ts';
 import {
   destinationTimes,
@@ -69,4 +70,28 @@ function findParent({ parent }: TimedStopPoint): LegEnd['parent'] {
   if (!parent?.id || !name) return null;
   const isStation = !parent.id.startsWith('G') && findPlatform(parent, null, name) !== null;
   return { ids: listIds(parent), name: isStation ? (name.split(', ')[0] ?? name) : name };
+}
+
+/**
+ * Where the points of an answer are: a leg sometimes lacks the position of a point that another journey has. The answer
+ * is read when the first position is asked for, which is rare.
+ */
+export function createPositions(journeys: readonly unknown[]): (stopId: string) => Position | null {
+  let known: ReadonlyMap<string, Position> | undefined;
+  return (stopId) => {
+    known ??= readPositions(journeys);
+    return known.get(stopId) ?? null;
+  };
+}
+
+function readPositions(journeys: readonly unknown[]): ReadonlyMap<string, Position> {
+  const legs = journeys.flatMap((journey) => readJourney(journey)?.legs ?? []);
+  const ends = legs.map(readObject).flatMap((leg) => [leg?.origin, leg?.destination]);
+  return new Map(
+    ends.flatMap((end): [string, Position][] => {
+      const point = readStopPoint(end);
+      const position = point && findOwnPosition(point);
+      return point?.id && position ? [[point.id, position]] : [];
+    }),
+  );
 }

@@ -9,10 +9,8 @@ import type { WallClock } from '../transit/time.ts';
 import { identifyEnds, isAsked } from './ends.ts';
 import { destinationOf, isCancelled, type Journey, originOf } from './journey.ts';
 import { isCancelledRide, mapLeg } from './leg.ts';
-import type { FindElsewhere } from './leg-end.ts';
-import { createPositions } from './positions.ts';
-import { joinLegs } from './walk.ts';
-import { timeWalks } from './walk-times.ts';
+import { createPositions, type FindElsewhere } from './leg-end.ts';
+import { joinLegs, timeWalks } from './walks.ts';
 
 /** The places, and the time; null means now. */
 interface Asked extends Pick<AskedFields, 'cancelled'> {

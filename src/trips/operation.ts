@@ -4,14 +4,12 @@ import { defineOperation } from '../operation.ts';
 import { freshnessOf } from '../transit/freshness.ts';
 import { formatPlace } from '../transit/place.ts';
 import { formatTimestamp } from '../transit/time.ts';
-import { keepFitting } from './conditions.ts';
-import { nameEnd } from './end-name.ts';
+import { nameEnd } from './ends.ts';
 import { exampleBody } from './example.ts';
 import { mapJourneys } from './map.ts';
-import { withPaths } from './path.ts';
 import { listConditions, toTripQuestion, tripsQuery } from './query.ts';
-import { toJourneyBody, tripsResponse } from './response.ts';
-import { selectJourneys } from './selection.ts';
+import { toJourneyBody, tripsResponse, withPaths } from './response.ts';
+import { keepFitting, selectJourneys } from './selection.ts';
 
 /** `GET /v1/trips` */
 export const tripsOperation = defineOperation({

@@ -5,7 +5,7 @@ import { MODES, modesParameter } from '../transit/mode.ts';
 import { booleanParameter, countUpTo, describe, oneOf, optional, withDefault } from '../transit/parameter.ts';
 import { formatPlace, placeParameter } from '../transit/place.ts';
 import { dateParameter, timeParameter } from '../transit/time.ts';
-import { PATH_FORMS } from './path.ts';
+import { PATH_FORMS } from './response.ts';
 
 const pathParameter = describe(
   withDefault(oneOf(PATH_FORMS), 'full'),

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { bestKnown } from '../efa/realtime.ts';
 import { type AskedFields, cancelledField, tripIdField } from '../transit/additional-fields.ts';
 import { legModeSchema } from '../transit/mode.ts';
-import { latitudeSchema, longitudeSchema, positionSchema } from '../transit/stop.ts';
+import { encodePolyline } from '../transit/polyline.ts';
+import { latitudeSchema, longitudeSchema, type Position, positionSchema } from '../transit/stop.ts';
 import { formatTimestamp, minutesBetween, timestampSchema } from '../transit/time.ts';
 import { countChanges, destinationOf, isCancelled, type Journey, originOf } from './journey.ts';
 import type { Leg } from './leg.ts';
@@ -158,4 +159,18 @@ function toLegBody({ origin, destination, ...leg }: Leg, { cancelled, include }:
 
 function toLegStop({ stopId, name, platform, position: [lat, lng] }: LegEnd) {
   return { stop_id: stopId, name, platform, lat, lng };
+}
+
+/** How a caller wants the paths of legs: as pairs, encoded in `polyline`, or not at all. */
+export const PATH_FORMS = ['full', 'polyline', 'none'] as const;
+
+/** The journey with the paths of its legs in that form. */
+export function withPaths(journey: JourneyBody, form: (typeof PATH_FORMS)[number]): JourneyBody {
+  if (form === 'full') return journey;
+  return { ...journey, legs: journey.legs.map((leg) => slim(leg, form)) };
+}
+
+function slim(leg: LegBody, form: 'polyline' | 'none'): LegBody {
+  if (form === 'none') return { ...leg, path: [] };
+  return { ...leg, path: [], polyline: encodePolyline(leg.path as Position[]) };
 }

@@ -10,23 +10,33 @@ import {
   type Journey,
   originOf,
 } from './journey.ts';
+import type { Leg } from './leg.ts';
+import type { TripsQuery } from './query.ts';
 
-/** What was asked: `at` null means now. */
-interface Wish {
-  limit: number;
-  isArrival: boolean;
-  at: WallClock | null;
-  now: Date;
+/** The journeys that fit the query, and how many do not: upstream is asked for such journeys, but not trusted to send no others. */
+export function keepFitting(
+  journeys: readonly Journey[],
+  {
+    modes,
+    wheelchair,
+    max_changes = Number.POSITIVE_INFINITY,
+  }: Pick<TripsQuery, 'modes' | 'wheelchair' | 'max_changes'>,
+): { journeys: Journey[]; leftOut: LeftOutCounts } {
+  const fits = ({ mode, isAccessible }: Leg) =>
+    (mode === 'walk' || modes.includes(mode)) && !(wheelchair && isAccessible === false);
+  const fitting = journeys.filter((journey) => journey.legs.every(fits) && countChanges(journey) <= max_changes);
+  const count = journeys.length - fitting.length;
+  return { journeys: fitting, leftOut: count > 0 ? { 'not asked for': count } : {} };
 }
 
 /**
- * The earliest-departing journeys (arriving by: the latest-arriving), in the order of an answer, and how many were left
+ * `at` null means now. The earliest-departing journeys (arriving by: the latest-arriving), in the order of an answer, and how many were left
  * out, by reason. Upstream plans some by the timetable only: journeys that delays have made impossible, or too late, and
  * for now those that have left, are shown only when there are no others. Cancelled journeys come last, all of them.
  */
 export function selectJourneys(
   journeys: readonly Journey[],
-  { limit, isArrival, at, now }: Wish,
+  { limit, isArrival, at, now }: { limit: number; isArrival: boolean; at: WallClock | null; now: Date },
 ): { journeys: Journey[]; leftOut: LeftOutCounts } {
   const running = journeys.filter((journey) => !isCancelled(journey));
   const cancelled = journeys.filter(isCancelled).sort(compareJourneys);

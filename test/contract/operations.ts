@@ -1,6 +1,6 @@
 import { departuresResponse } from '#src/departures/departure.ts';
-import { nearbyResponse } from '#src/nearby/nearby-stop.ts';
-import { stopSearchResponse } from '#src/stop-search/search-result.ts';
+import { nearbyResponse } from '#src/nearby/map.ts';
+import { stopSearchResponse } from '#src/stop-search/map.ts';
 import { tripsResponse } from '#src/trips/response.ts';
 import { coordAnswer, departureMonitorAnswer, stopFinderAnswer, tripAnswer } from './payloads.ts';
 

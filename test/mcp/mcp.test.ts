@@ -7,7 +7,7 @@ import { departuresResponse } from '#src/departures/departure.ts';
 import { createVerdicts } from '#src/nearby/verdict.ts';
 import { createOperations } from '#src/operations.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
-import { stopSearchResponse } from '#src/stop-search/search-result.ts';
+import { stopSearchResponse } from '#src/stop-search/map.ts';
 import { tripsResponse } from '#src/trips/response.ts';
 import { countRequests, issueTestKey } from '#test/support/access.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';

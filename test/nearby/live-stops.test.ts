@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findLiveStops, type LiveStops, type StopCheck } from '#src/nearby/live-stops.ts';
-import type { NearbyStop } from '#src/nearby/nearby-stop.ts';
+import type { NearbyStop } from '#src/nearby/map.ts';
 import type { Verdict } from '#src/nearby/verdict.ts';
 import { MODES, type Mode } from '#src/transit/mode.ts';
 

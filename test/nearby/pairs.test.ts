@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nearbyResponse } from '#src/nearby/nearby-stop.ts';
+import { nearbyResponse } from '#src/nearby/map.ts';
 import { expectPair, listPairs } from '#test/support/pairs.ts';
 
 describe('stops nearby, from what upstream says to what callers get', () => {

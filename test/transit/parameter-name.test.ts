@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createVerdicts } from '#src/nearby/verdict.ts';
 import { createOperations } from '#src/operations.ts';
-import { findForeign, findMeant, PARAMETER_NAMES } from '#src/transit/parameter-name.ts';
+import { findForeign, findMeant, PARAMETER_NAMES } from '#src/transit/parameter.ts';
 
 it('every parameter of every operation is in the list, and no other', () => {
   const nearby = { verdicts: createVerdicts(() => new Date()), checkQueue: { add() {} } };

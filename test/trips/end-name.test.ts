@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Ask } from '#src/efa/ask.ts';
 import { ApiError } from '#src/errors/api-error.ts';
-import { nameEnd } from '#src/trips/end-name.ts';
+import { nameEnd } from '#src/trips/ends.ts';
 import type { Journey } from '#src/trips/journey.ts';
 
 const STATION = '200070';
