@@ -100,6 +100,31 @@ describe('a feed is not alive', () => {
     expect(problems[40]).toBeNull();
   });
 
+  it.each([
+    ['after sound polls', healthy],
+    ['as the first one', UNREAD],
+  ])('but one that is normal again after a wild one is, %s', (_, before) => {
+    const wild = judgePoll(before, feed(NOW + SECOND, 20_000), NOW + SECOND);
+    expect(wild.isAccepted).toBe(true);
+    const normal = judgePoll(wild.health, feed(NOW + INTERVAL, 500), NOW + INTERVAL);
+    expect(normal.isAccepted).toBe(true);
+    const halved = judgePoll(normal.health, feed(NOW + 2 * INTERVAL, 249), NOW + 2 * INTERVAL);
+    expect(halved.health.refusal).toBe('halved');
+  });
+
+  it('that loses half of what it has grown to, once it has stayed large for ten minutes', () => {
+    const isAcceptedAfter = (minutes: number) => {
+      const grown = pollFrom(healthy, NOW + INTERVAL, minutes * 4, (now) => feed(now, 2000));
+      return judgePoll(grown.health, feed(grown.now + INTERVAL, 900), grown.now + INTERVAL).isAccepted;
+    };
+    expect([isAcceptedAfter(9), isAcceptedAfter(11)]).toEqual([true, false]);
+  });
+
+  it('that loses half of what it has grown to little by little', () => {
+    const growing = pollFrom(healthy, NOW + INTERVAL, 5, (now) => feed(now, 500 * 1.4 ** ((now - NOW) / INTERVAL)));
+    expect(judgePoll(growing.health, feed(growing.now + SECOND, 1000), growing.now + SECOND).isAccepted).toBe(false);
+  });
+
   it('but one that shrinks little by little is, and one that was small', () => {
     const shrinking = problemsOf(20, (now) => feed(now, Math.floor(500 * 0.6 ** ((now - NOW) / INTERVAL))));
     expect(shrinking).toEqual(Array(20).fill(null));

@@ -1,8 +1,16 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { NotAPackedFeed, openFeed } from '#src/live/feed/feed.ts';
 import { MAX_FEED_BYTES, readFeed, UndecodableFeed } from '#src/live/feed/feed-reader.ts';
-import { encodeFeed, entity, field, header, read, TIMESTAMP, text, trip, varint } from './feed-bytes.ts';
+import {
+  HEADER_WORDS,
+  MAX_TRIPS_PER_ID,
+  MAX_UNTIMETABLED_PER_STOP,
+  MAX_UPDATES_PER_TRIP,
+  TRIP,
+  TRIP_WORDS,
+} from '#src/live/feed/packed-feed.ts';
+import { encodeFeed, entity, field, header, read, TIMESTAMP, type TripSpec, text, trip, varint } from './feed-bytes.ts';
 
 describe('a malformed entity costs itself and is counted', () => {
   const stopUpdate = (...fields: Buffer[]) => field(2, 2, ...fields);
@@ -91,6 +99,59 @@ describe('bytes that are no usable feed are refused by name', () => {
   });
 });
 
+describe('a wild feed', () => {
+  const ADDED = 1;
+  const packedOf = (trips: TripSpec[]) => readFeed(encodeFeed({ timestamp: TIMESTAMP, trips }));
+  const repeat = (count: number, tripOf: (index: number) => TripSpec) =>
+    packedOf(Array.from({ length: count }, (_, index) => tripOf(index)));
+
+  it('that repeats one identifier has a few trips of it, and the rest is counted', () => {
+    const feed = openFeed(repeat(20_000, (index) => ({ tripId: index === 10_000 ? 'other' : 'one' })));
+    expect(feed.findTrips('one')).toHaveLength(MAX_TRIPS_PER_ID);
+    expect(feed.findTrips('other')).toHaveLength(1);
+    expect([feed.tripCount, feed.unreadable]).toEqual([MAX_TRIPS_PER_ID + 1, 19_999 - MAX_TRIPS_PER_ID]);
+  });
+
+  it('with thousands of added trips at one stop lists a bounded number there and keeps the others', () => {
+    const feed = openFeed(
+      repeat(16_000, (index) => ({
+        tripId: `trip ${index}`,
+        scheduleRelationship: ADDED,
+        stops: [{ stopId: 'A' }, { stopId: index === 15_999 ? 'B' : 'A' }],
+      })),
+    );
+    expect(feed.findUntimetabledTrips('A').map(({ tripId }) => tripId)).toEqual(
+      Array.from({ length: MAX_UNTIMETABLED_PER_STOP }, (_, index) => `trip ${index}`),
+    );
+    expect(feed.findUntimetabledTrips('B')).toHaveLength(1);
+    expect(feed.findTrips('trip 9000')).toHaveLength(1);
+  });
+
+  it('with a trip of too many stop updates loses that trip', () => {
+    const tripOf = (tripId: string, count: number) => ({ tripId, stops: Array(count).fill({ stopId: 'A' }) });
+    const feed = openFeed(packedOf([tripOf('long', MAX_UPDATES_PER_TRIP), tripOf('longer', MAX_UPDATES_PER_TRIP + 1)]));
+    expect(feed.findTrips('long')[0]?.stopUpdates).toHaveLength(MAX_UPDATES_PER_TRIP);
+    expect([feed.findTrips('longer'), feed.unreadable]).toEqual([[], 1]);
+  });
+
+  it('is opened without a step for each trip, and looked up in as many steps as its count has digits', () => {
+    const packed = repeat(16_384, (index) => ({
+      tripId: `trip ${index}`,
+      scheduleRelationship: ADDED,
+      stops: [{ stopId: 'A' }],
+    }));
+    const decode = vi.spyOn(Buffer.prototype, 'toString');
+    try {
+      const feed = openFeed(packed);
+      expect(decode).not.toHaveBeenCalled();
+      feed.findTrips('trip 9000');
+      expect(decode.mock.calls.length).toBeLessThanOrEqual(20);
+    } finally {
+      decode.mockRestore();
+    }
+  });
+});
+
 describe('whatever the bytes are', () => {
   const isFeedOrNamedError = (bytes: Buffer) => {
     try {
@@ -154,11 +215,30 @@ describe('a packed feed from elsewhere', () => {
         const changed = packed.slice(0);
         new Int32Array(changed, 0, words)[word] = value;
         try {
-          openFeed(changed).findTrips('one');
+          const feed = openFeed(changed);
+          feed.findTrips('one');
+          feed.findUntimetabledTrips('A');
         } catch (error) {
           expect(error).toBeInstanceOf(NotAPackedFeed);
         }
       }),
     );
+  });
+
+  it('gives no more for a lookup than one that was read here', () => {
+    const trips = Array.from({ length: 20 }, (_, index) => ({
+      tripId: `trip ${index}`,
+      stops: Array(20).fill(stops[0]),
+    }));
+    const wild = readFeed(encodeFeed({ timestamp: TIMESTAMP, trips }));
+    const words = new Int32Array(wild, HEADER_WORDS * 4, trips.length * TRIP_WORDS);
+    const number = words[TRIP.tripId] ?? 0;
+    for (let row = 0; row < words.length; row += TRIP_WORDS) {
+      words.set([number], row + TRIP.tripId);
+      words.set([0, 2 ** 31 - 1], row + TRIP.firstUpdate);
+    }
+    const found = ['trip 0', 'A', 'trip 19'].flatMap((tripId) => openFeed(wild).findTrips(tripId));
+    expect(found).toHaveLength(MAX_TRIPS_PER_ID);
+    for (const { stopUpdates } of found) expect(stopUpdates).toHaveLength(MAX_UPDATES_PER_TRIP);
   });
 });

@@ -41,7 +41,7 @@ interface Reading {
 
 /**
  * Reads the trip updates of a feed into its packed form. Throws `UndecodableFeed` and nothing else. An entity that
- * cannot be read costs itself and is counted.
+ * cannot be read or is beyond the bounds of a trip costs itself and is counted.
  */
 export function readFeed(bytes: Buffer): ArrayBuffer {
   if (bytes.length > MAX_FEED_BYTES) throw new UndecodableFeed(`more than ${MAX_FEED_BYTES} bytes`);
@@ -104,8 +104,8 @@ function readEntity(reading: Reading, end: number): void {
     }
     if (hasTripUpdate && !isDeleted) {
       if (reading.trip[TRIP.tripId] === NONE) throw new MalformedMessage('a trip without an identifier');
-      packer.addTrip(reading.trip, firstUpdate);
-      return;
+      if (packer.addTrip(reading.trip, firstUpdate)) return;
+      reading.unreadable++;
     }
   } catch (error) {
     if (!(error instanceof MalformedMessage)) throw error;
@@ -163,7 +163,7 @@ function readStopTime(cursor: Cursor, stop: Int32Array, delay: number, end: numb
   }
 }
 
-/** Some of the authority's identifiers end in blanks. One with a line feed would break the packed texts. */
+/** Some of the authority's identifiers end in blanks. One with a line feed is no identifier. */
 function readIdentifier(cursor: Cursor, packer: FeedPacker, end: number): number {
   const text = readText(cursor, end).trim();
   if (text === '') return NONE;

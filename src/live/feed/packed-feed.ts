@@ -1,22 +1,43 @@
+import { isUntimetabled } from './trip-update.ts';
+
 /*
  * The form in which a feed goes from the reading thread to the main one and from one instance to the others: one
  * buffer of 32-bit integers (little-endian, as on every machine the service runs on) and, behind them, the texts.
  *
- *   header | trips, TRIP_WORDS each | stop updates, STOP_WORDS each | texts, UTF-8, a line feed between two
+ *   header | trips | stop updates | calls of untimetabled trips | where each text ends | texts, UTF-8
  *
- * A feed of buses holds 160,000 stop updates. Receiving that many objects would block the main thread for about
- * 100 ms; one buffer is handed over without a copy, and only the trips that a board looks up become objects.
+ * Texts are sorted and numbered in that order, trips by the number of their identifier, calls by that of their stop. So
+ * the main thread looks things up where they lie: opening a feed costs it the same however large or wild the feed is,
+ * and only the trips that a board looks up become objects. The feed of buses holds 160,000 stop updates; receiving that
+ * many objects would block the main thread for about 100 ms.
  */
 
-export const MAGIC = 0x46454544;
+/** Changes with the form: instances of different versions then do not read each other's feeds. */
+export const MAGIC = 0x46454532;
 
-/** Positions in the header. */
-export const HEADER = { magic: 0, headerSeconds: 1, unreadable: 2, trips: 3, stopUpdates: 4, textBytes: 5 } as const;
-export const HEADER_WORDS = 6;
+/** Positions in the header; `textBytes` and what comes before it are sizes of the sections, in their order. */
+export const HEADER = {
+  magic: 0,
+  headerSeconds: 1,
+  unreadable: 2,
+  trips: 3,
+  stopUpdates: 4,
+  calls: 5,
+  texts: 6,
+  textBytes: 7,
+} as const;
+export const HEADER_WORDS = 8;
 
-/** Positions in a trip. `firstUpdate` counts stop updates; a trip's last one is the one before the next trip's first. */
-export const TRIP = { tripId: 0, startDate: 1, startTimeSeconds: 2, relationship: 3, firstUpdate: 4 } as const;
-export const TRIP_WORDS = 5;
+/** Positions in a trip. `firstUpdate` counts stop updates. */
+export const TRIP = {
+  tripId: 0,
+  startDate: 1,
+  startTimeSeconds: 2,
+  relationship: 3,
+  firstUpdate: 4,
+  updateCount: 5,
+} as const;
+export const TRIP_WORDS = 6;
 
 /** Positions in a stop update. Seconds since 1970 are unsigned. */
 export const STOP = {
@@ -31,8 +52,20 @@ export const STOP = {
 } as const;
 export const STOP_WORDS = 8;
 
+/** Positions in a call of a trip that does not follow the timetable: one for each trip and stop. */
+export const CALL = { stopId: 0, trip: 1 } as const;
+export const CALL_WORDS = 2;
+
 /** Stands for a value that the feed does not give. */
 export const NONE = -(2 ** 31);
+
+/*
+ * Bounds on one lookup, many times what real feeds have: one trip for an identifier (two around midnight), 33 updates
+ * for a train, 11 untimetabled trips at a stop.
+ */
+export const MAX_TRIPS_PER_ID = 8;
+export const MAX_UPDATES_PER_TRIP = 300;
+export const MAX_UNTIMETABLED_PER_STOP = 200;
 
 /** Integers appended one behind the other, in place of an array of numbers at four times the memory. */
 interface IntegerList {
@@ -46,8 +79,11 @@ export interface FeedPacker {
   rollback(mark: number): void;
   /** `stop` has `STOP_WORDS` words. */
   addStopUpdate(stop: Int32Array): void;
-  /** `trip` has `TRIP_WORDS` words; its stop updates are those appended since `firstUpdate`, a mark. */
-  addTrip(trip: Int32Array, firstUpdate: number): void;
+  /**
+   * `trip` has `TRIP_WORDS` words; its stop updates are those appended since `firstUpdate`, a mark. False when it was not
+   * added because it has too many updates or its identifier has come too often.
+   */
+  addTrip(trip: Int32Array, firstUpdate: number): boolean;
   /** The number that stands for a text; the same text has the same number. */
   internText(text: string): number;
   finish(headerSeconds: number, unreadable: number): ArrayBuffer;
@@ -57,6 +93,7 @@ export function createFeedPacker(): FeedPacker {
   const trips: IntegerList = { words: new Int32Array(64 * TRIP_WORDS), length: 0 };
   const stops: IntegerList = { words: new Int32Array(1024 * STOP_WORDS), length: 0 };
   const texts = new Map<string, number>();
+  const tripsPerId = new Map<number, number>();
 
   function internText(text: string): number {
     const known = texts.get(text);
@@ -65,21 +102,42 @@ export function createFeedPacker(): FeedPacker {
     return texts.size - 1;
   }
 
+  function addTrip(trip: Int32Array, firstUpdate: number): boolean {
+    const tripId = trip[TRIP.tripId] ?? NONE;
+    const repeated = tripsPerId.get(tripId) ?? 0;
+    const updateCount = stops.length / STOP_WORDS - firstUpdate;
+    if (repeated >= MAX_TRIPS_PER_ID || updateCount > MAX_UPDATES_PER_TRIP) return false;
+    tripsPerId.set(tripId, repeated + 1);
+    trip[TRIP.firstUpdate] = firstUpdate;
+    trip[TRIP.updateCount] = updateCount;
+    append(trips, trip);
+    return true;
+  }
+
   function finish(headerSeconds: number, unreadable: number): ArrayBuffer {
-    const text = Buffer.from([...texts.keys()].join('\n'), 'utf8');
-    const words = HEADER_WORDS + trips.length + stops.length;
-    const packed = new ArrayBuffer(words * 4 + text.length);
-    const integers = new Int32Array(packed, 0, words);
-    integers[HEADER.magic] = MAGIC;
-    integers[HEADER.headerSeconds] = headerSeconds;
-    integers[HEADER.unreadable] = unreadable;
-    integers[HEADER.trips] = trips.length / TRIP_WORDS;
-    integers[HEADER.stopUpdates] = stops.length / STOP_WORDS;
-    integers[HEADER.textBytes] = text.length;
-    integers.set(trips.words.subarray(0, trips.length), HEADER_WORDS);
-    integers.set(stops.words.subarray(0, stops.length), HEADER_WORDS + trips.length);
-    new Uint8Array(packed, words * 4).set(text);
-    return packed;
+    const sortedTexts = [...texts.keys()].sort();
+    const numbers = new Int32Array(texts.size);
+    sortedTexts.forEach((text, number) => {
+      numbers[texts.get(text) ?? 0] = number;
+    });
+    const stopWords = renumbered(stops, STOP_WORDS, STOP.stopId, numbers);
+    const sortedTrips = sortRows(renumbered(trips, TRIP_WORDS, TRIP.tripId, numbers), TRIP_WORDS, TRIP.tripId);
+    const calls = sortRows(listCalls(sortedTrips, stopWords), CALL_WORDS, CALL.stopId);
+    const encoded = sortedTexts.map((text) => Buffer.from(text, 'utf8'));
+    const textBytes = Buffer.concat(encoded);
+    let end = 0;
+    const textEnds = Int32Array.from(encoded, ({ length }) => (end += length));
+
+    const header = new Int32Array(HEADER_WORDS);
+    header[HEADER.magic] = MAGIC;
+    header[HEADER.headerSeconds] = headerSeconds;
+    header[HEADER.unreadable] = unreadable;
+    header[HEADER.trips] = sortedTrips.length / TRIP_WORDS;
+    header[HEADER.stopUpdates] = stopWords.length / STOP_WORDS;
+    header[HEADER.calls] = calls.length / CALL_WORDS;
+    header[HEADER.texts] = textEnds.length;
+    header[HEADER.textBytes] = textBytes.length;
+    return join([header, sortedTrips, stopWords, calls, textEnds, textBytes]);
   }
 
   return {
@@ -88,10 +146,7 @@ export function createFeedPacker(): FeedPacker {
       stops.length = mark * STOP_WORDS;
     },
     addStopUpdate: (stop) => append(stops, stop),
-    addTrip(trip, firstUpdate) {
-      trip[TRIP.firstUpdate] = firstUpdate;
-      append(trips, trip);
-    },
+    addTrip,
     internText,
     finish,
   };
@@ -105,4 +160,53 @@ function append(list: IntegerList, row: Int32Array): void {
   }
   list.words.set(row, list.length);
   list.length += row.length;
+}
+
+/** The rows, with the texts of one column by their new numbers. */
+function renumbered({ words, length }: IntegerList, width: number, column: number, numbers: Int32Array): Int32Array {
+  const rows = words.subarray(0, length);
+  for (let at = column; at < length; at += width) rows[at] = numbers[rows[at] ?? NONE] ?? NONE;
+  return rows;
+}
+
+/** Rows with the same value keep their order. */
+function sortRows(words: Int32Array, width: number, column: number): Int32Array {
+  const key = (row: number) => words[row * width + column] ?? NONE;
+  const order = Array.from({ length: words.length / width }, (_, row) => row).sort((a, b) => key(a) - key(b));
+  const sorted = new Int32Array(words.length);
+  order.forEach((row, index) => {
+    sorted.set(words.subarray(row * width, (row + 1) * width), index * width);
+  });
+  return sorted;
+}
+
+/** The calls of untimetabled trips, in the order of the feed; beyond the bound of a stop they are left out. */
+function listCalls(trips: Int32Array, stops: Int32Array): Int32Array {
+  const word = (trip: number, position: number) => trips[trip * TRIP_WORDS + position] ?? NONE;
+  const perStop = new Map<number, number>();
+  const calls: number[] = [];
+  const untimetabled = Array.from({ length: trips.length / TRIP_WORDS }, (_, trip) => trip)
+    .filter((trip) => isUntimetabled(word(trip, TRIP.relationship)))
+    .sort((a, b) => word(a, TRIP.firstUpdate) - word(b, TRIP.firstUpdate));
+  for (const trip of untimetabled) {
+    const first = word(trip, TRIP.firstUpdate);
+    const rows = Array.from({ length: word(trip, TRIP.updateCount) }, (_, index) => (first + index) * STOP_WORDS);
+    for (const stopId of new Set(rows.map((row) => stops[row + STOP.stopId] ?? NONE))) {
+      const calling = perStop.get(stopId) ?? 0;
+      if (stopId === NONE || calling >= MAX_UNTIMETABLED_PER_STOP) continue;
+      perStop.set(stopId, calling + 1);
+      calls.push(stopId, trip);
+    }
+  }
+  return Int32Array.from(calls);
+}
+
+function join(sections: readonly (Int32Array | Uint8Array)[]): ArrayBuffer {
+  const packed = new Uint8Array(sections.reduce((size, { byteLength }) => size + byteLength, 0));
+  let at = 0;
+  for (const { buffer, byteOffset, byteLength } of sections) {
+    packed.set(new Uint8Array(buffer, byteOffset, byteLength), at);
+    at += byteLength;
+  }
+  return packed.buffer;
 }

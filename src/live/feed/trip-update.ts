@@ -22,6 +22,9 @@ const STOP_RELATIONSHIPS = {
   3: 'UNSCHEDULED',
 } as const satisfies Record<number, string>;
 
+/** Trips of any other relationship do not follow the timetable, as far as we know. */
+const TIMETABLED: readonly TripRelationship[] = ['SCHEDULED', 'CANCELED', 'DELETED'];
+
 export type TripRelationship = (typeof TRIP_RELATIONSHIPS)[keyof typeof TRIP_RELATIONSHIPS] | 'UNKNOWN';
 export type StopRelationship = (typeof STOP_RELATIONSHIPS)[keyof typeof STOP_RELATIONSHIPS] | 'UNKNOWN';
 
@@ -54,8 +57,13 @@ export interface StopTime {
   at: number | null;
 }
 
+/** Negative where the feed does not say: such a trip is scheduled. */
 export function toTripRelationship(number: number): TripRelationship {
-  return (TRIP_RELATIONSHIPS as Record<number, TripRelationship>)[number] ?? 'UNKNOWN';
+  return number < 0 ? 'SCHEDULED' : ((TRIP_RELATIONSHIPS as Record<number, TripRelationship>)[number] ?? 'UNKNOWN');
+}
+
+export function isUntimetabled(relationship: number): boolean {
+  return !TIMETABLED.includes(toTripRelationship(relationship));
 }
 
 export function toStopRelationship(number: number): StopRelationship {

@@ -24,13 +24,22 @@ const FROZEN_MS = 2 * MINUTE_MS;
 const MAX_REFUSED_IN_A_ROW = 2;
 /** Small feeds shrink at night, and the metro has 24 trips in a quiet hour. */
 const MIN_TRIPS_TO_HALVE = 20;
-/** A feed that stays small for this long has become small. */
+/** A feed that stays small, or large, for this long has become so. */
 const HALVED_MS = 10 * MINUTE_MS;
+/** Less than twice, so that the feed before it is never a half of what it has grown to. */
+const SUDDEN_GROWTH = 1.5;
 
 /** What the polls of one feed have shown. Moments in milliseconds since 1970. */
 export interface FeedHealth {
   /** The last poll that was accepted. */
   accepted: { at: number; headerAt: number; tripCount: number } | null;
+  /**
+   * How many trips the feed usually has, with which a poll is compared. Null until two polls have said so: a single wild
+   * one is no measure.
+   */
+  usualTrips: number | null;
+  /** Since when the feed has had far more trips than usual; null when it has not. */
+  grownSince: number | null;
   /** When the accepted header was first seen. */
   headerSince: number;
   refusedInARow: number;
@@ -41,12 +50,21 @@ export interface FeedHealth {
 /** As another instance writes it. */
 export const feedHealthSchema: z.ZodType<FeedHealth> = z.object({
   accepted: z.object({ at: z.number(), headerAt: z.number(), tripCount: z.number() }).nullable(),
+  usualTrips: z.number().nullable().default(null),
+  grownSince: z.number().nullable().default(null),
   headerSince: z.number(),
   refusedInARow: z.number(),
   refusal: z.enum(REFUSALS).nullable(),
 });
 
-export const UNREAD: FeedHealth = { accepted: null, headerSince: 0, refusedInARow: 0, refusal: null };
+export const UNREAD: FeedHealth = {
+  accepted: null,
+  headerSince: 0,
+  refusedInARow: 0,
+  refusal: null,
+  usualTrips: null,
+  grownSince: null,
+};
 
 /** Judges one poll. `isAccepted` says whether the feed replaces the one before. */
 export function judgePoll(
@@ -58,13 +76,25 @@ export function judgePoll(
   if (refusal !== null || typeof poll === 'string') {
     return { health: { ...health, refusedInARow: health.refusedInARow + 1, refusal }, isAccepted: false };
   }
-  const { accepted, headerSince } = health;
-  const sound = { refusedInARow: 0, refusal: null };
+  const { accepted } = health;
+  const sound = { ...health, refusedInARow: 0, refusal: null };
   if (accepted && poll.headerAt <= accepted.headerAt) {
-    return { health: { accepted: { ...accepted, at: now }, headerSince, ...sound }, isAccepted: false };
+    return { health: { ...sound, accepted: { ...accepted, at: now } }, isAccepted: false };
   }
   const { headerAt, tripCount } = poll;
-  return { health: { accepted: { at: now, headerAt, tripCount }, headerSince: now, ...sound }, isAccepted: true };
+  const usual = findUsual(health, tripCount, now);
+  return {
+    health: { ...sound, accepted: { at: now, headerAt, tripCount }, headerSince: now, ...usual },
+    isAccepted: true,
+  };
+}
+
+/** A feed that grows suddenly keeps its measure until it has stayed large, or the next normal feed would count as halved. */
+function findUsual({ accepted, usualTrips, grownSince }: FeedHealth, tripCount: number, now: number) {
+  if (usualTrips === null) return { usualTrips: accepted && Math.min(accepted.tripCount, tripCount), grownSince: null };
+  const isGrown = tripCount >= MIN_TRIPS_TO_HALVE && tripCount > usualTrips * SUDDEN_GROWTH;
+  if (!isGrown || now - (grownSince ?? now) >= HALVED_MS) return { usualTrips: tripCount, grownSince: null };
+  return { usualTrips, grownSince: grownSince ?? now };
 }
 
 /** Null when the feed is alive. `intervalMs` is the time between two polls at present. */
@@ -79,13 +109,13 @@ export function findFeedProblem(health: FeedHealth, intervalMs: number, now: num
 }
 
 function findRefusal(
-  { accepted }: FeedHealth,
+  { accepted, usualTrips }: FeedHealth,
   { headerAt, tripCount }: Pick<Feed, 'headerAt' | 'tripCount'>,
   now: number,
 ) {
   if (accepted && headerAt <= accepted.headerAt) return null;
   if (headerAt > now + MAX_HEADER_AHEAD_MS) return 'a header of the future';
   if (headerAt < now - MAX_HEADER_AGE_MS) return 'an old header';
-  const isComparable = accepted && accepted.tripCount >= MIN_TRIPS_TO_HALVE && now - accepted.at < HALVED_MS;
-  return isComparable && tripCount < accepted.tripCount / 2 ? 'halved' : null;
+  if (accepted === null || usualTrips === null || now - accepted.at >= HALVED_MS) return null;
+  return usualTrips >= MIN_TRIPS_TO_HALVE && tripCount < usualTrips / 2 ? 'halved' : null;
 }

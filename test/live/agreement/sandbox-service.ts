@@ -7,6 +7,7 @@ import { createStopTimelines } from '#src/live/boards/stop-timelines.ts';
 import { openFeed } from '#src/live/feed/feed.ts';
 import { readFeed } from '#src/live/feed/feed-reader.ts';
 import type { LiveFeeds } from '#src/live/live-feeds.ts';
+import { UNREAD } from '#src/live/polling/feed-health.ts';
 import { FEED_SOURCES, type FeedSourceId } from '#src/live/polling/feed-source.ts';
 import type { FeedState } from '#src/live/polling/living-feeds.ts';
 import { NOTHING_COMPARED } from '#src/live/polling/match-rate.ts';
@@ -46,7 +47,7 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
       SOURCES.map((source) => {
         const feed = openFeed(readFeed(feedAnswer(authority, FEEDS[source], moment / 1000)));
         const accepted = { at: moment, headerAt: feed.headerAt, tripCount: feed.tripCount };
-        const health = { accepted, headerSince: moment, refusedInARow: 0, refusal: null };
+        const health = { ...UNREAD, accepted, headerSince: moment };
         const { intervalMs } = FEED_SOURCES[source];
         return [source, { feed, health, matchRate: NOTHING_COMPARED, intervalMs, polledAt: moment }];
       }),
