@@ -41,7 +41,7 @@ import { createErrorPage } from './site/error-page.ts';
 import { createLayout } from './site/layout.ts';
 import { type SiteOptions, site } from './site/site.ts';
 import { type StreamTimes, streamRoutes } from './streams/stream-routes.ts';
-import { countMany, type Instruments } from './telemetry/instruments.ts';
+import { countLeftOut, type Instruments } from './telemetry/instruments.ts';
 import { type PressureWatch, pressure } from './telemetry/pressure.ts';
 import { readiness } from './telemetry/readiness.ts';
 import { requestRecorder } from './telemetry/request-recorder.ts';
@@ -114,7 +114,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     now,
     deadlineMs: deadlines.requestMs,
     log: app.log,
-    countLeftOut: (path, leftOut) => instruments && countMany(instruments.leftOutRecords, path, leftOut),
+    countLeftOut: (path, leftOut) => instruments && countLeftOut(instruments.leftOutRecords, path, leftOut),
   });
   options.pressure?.register(answers.shrink);
 

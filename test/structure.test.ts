@@ -40,7 +40,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   http: ['answers', 'operation', 'access', 'transit', 'errors'],
   streams: ['answers', 'http', 'operation', 'access', 'efa', 'errors', 'own-memory'],
   mcp: ['answers', 'http', 'operation', 'transit', 'errors'],
-  telemetry: ['efa', 'live', 'redis', 'transit', 'errors'],
+  telemetry: ['efa', 'http', 'live', 'redis', 'transit', 'errors'],
   site: ['answers', 'operation', 'departures', 'http', 'access', 'live', 'telemetry', 'transit', 'errors'],
   signup: ['site', 'http', 'access', 'transit', 'errors'],
   sandbox: [],

@@ -18,6 +18,13 @@ import {
   upstreamFailed,
 } from './messages.ts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Why the request was not answered as it wanted, for the log. */
+    failure: ApiError | null;
+  }
+}
+
 /** The API's own paths: an error is JSON there, whoever asks. */
 const API_PATH = /^\/(?:v1|mcp|openapi\.json)(?:$|[/?])/;
 export interface ErrorHandlerOptions {
@@ -31,6 +38,7 @@ export interface ErrorHandlerOptions {
 /** Every error of a route, a hook or the framework leaves through here. */
 export const errorHandler = fp(
   async (app: FastifyInstance, { docsUrl, drawError, refusals }: ErrorHandlerOptions) => {
+    app.decorateRequest('failure', null);
     app.setErrorHandler((error, request, reply) => {
       const apiError = toApiError(error);
       logError(apiError, request);
@@ -85,11 +93,14 @@ export function sendError(error: ApiError, request: FastifyRequest, reply: Fasti
     .send(errorBody(error, docsUrl));
 }
 
-/** Failures of the authority are expected; an internal error is a bug. */
+/**
+ * The log line of the answer says why a request was refused, in a few words. A stack is written for our own bugs only:
+ * refusals are many when the authority or the store is away.
+ */
 export function logError(error: ApiError, request: FastifyRequest): void {
-  if (error.statusCode < 500) return;
-  const level = error.code === 'INTERNAL_ERROR' ? 'error' : 'warn';
-  request.log[level]({ err: error.cause ?? error, code: error.code }, error.message);
+  request.failure = error;
+  if (error.code === 'INTERNAL_ERROR')
+    request.log.error({ err: error.cause ?? error, code: error.code }, error.message);
 }
 
 /** Whatever was thrown, as the one kind of error that we answer with. */

@@ -55,6 +55,16 @@ function cacheStatus({ source, shortage, freshUntil }: Freshness, now: number): 
   return shortage === null ? ttl : `${ttl}; detail=upstream-${shortage}`;
 }
 
+const CACHE_STATUS_START = `${CACHE_NAME}; `.length;
+
+/** How an answer came about, read off our own `Cache-Status`, which every good answer has; null without it. */
+export function sourceOf(header: unknown): string | null {
+  if (typeof header !== 'string') return null;
+  if (!header.startsWith('hit', CACHE_STATUS_START)) return header.endsWith('collapsed') ? 'joined' : 'upstream';
+  if (header.endsWith('upstream-busy')) return 'stale-busy';
+  return header.endsWith('upstream-failing') ? 'stale-failing' : 'cache';
+}
+
 /** Whether the list of `If-None-Match` holds the tag; compared weakly. Our tags are hashes in quotes. */
 export function listsEtag(ifNoneMatch: string | undefined, etag: string): boolean {
   return ifNoneMatch?.includes(etag.replace(/^W\//, '')) ?? false;

@@ -1,3 +1,4 @@
+import { kindOf, type LeftOutCounts, listLeftOut } from '../efa/answer/record.ts';
 import { createSeries, type Series } from './series.ts';
 
 interface Named {
@@ -56,8 +57,8 @@ export function createInstruments() {
     ]),
     leftOutRecords: counter(
       'transit_records_left_out_total',
-      'Records of the authority that are not shown, by reason.',
-      ['operation', 'reason'],
+      'Records of the authority that are not shown, by reason; kind: everyday, unknown (class of vehicle) or bad.',
+      ['operation', 'reason', 'kind'],
     ),
     departureRecords: counter(
       'transit_departure_records_total',
@@ -100,9 +101,9 @@ export function count({ series }: Counter, first?: Label, second?: Label, third?
   series.at(first, second, third).count++;
 }
 
-/** Adds counts that are given by their second label. */
-export function countMany({ series }: Counter, first: Label, counts: Readonly<Record<string, number>>): void {
-  for (const [second, added] of Object.entries(counts)) series.at(first, second).count += added;
+/** Adds what one answer of an operation left out. */
+export function countLeftOut({ series }: Counter, operation: string, leftOut: LeftOutCounts): void {
+  for (const [reason, records] of listLeftOut(leftOut)) series.at(operation, reason, kindOf(reason)).count += records;
 }
 
 export function observe({ series, bounds }: Histogram, seconds: number, label?: string): void {

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
+import { sourceOf } from '../http/freshness-headers.ts';
 import { type Instruments, observer } from './instruments.ts';
 import type { Traffic } from './traffic.ts';
 
@@ -86,16 +87,4 @@ function isStream(reply: FastifyReply): boolean {
 function withoutAdmission(status: number): string | null {
   if (status === 401) return 'key-refused';
   return status === 503 ? 'unavailable' : null;
-}
-
-const CACHE_STATUS_START = 'transit; '.length;
-
-/** Read off our own `Cache-Status`, which every good answer has. */
-function sourceOf(cacheStatus: unknown): string | null {
-  if (typeof cacheStatus !== 'string') return null;
-  if (!cacheStatus.startsWith('hit', CACHE_STATUS_START)) {
-    return cacheStatus.endsWith('collapsed') ? 'joined' : 'upstream';
-  }
-  if (cacheStatus.endsWith('upstream-busy')) return 'stale-busy';
-  return cacheStatus.endsWith('upstream-failing') ? 'stale-failing' : 'cache';
 }

@@ -11,7 +11,7 @@ const ANSWERS: Record<Question['kind'], unknown> = {
 };
 
 /** An authority without a network that always answers well. */
-const healthyUpstream: Ask = async <Asked extends Question>(question: Asked) => {
+export const healthyUpstream: Ask = async <Asked extends Question>(question: Asked) => {
   const payload: PayloadOf<Asked> = readAnswer(question, ANSWERS[question.kind]);
   return { payload, retrievedAt: new Date(NOW) };
 };

@@ -109,7 +109,9 @@ it('records that are not shown are counted by reason', async () => {
   const { get, read } = await startMeasured(json(board));
   await get('/v1/departures?stop=200060&modes=all');
   const values = await read();
-  expect(values.get('transit_records_left_out_total{operation="/v1/departures",reason="cancelled"}')).toBe(1);
+  expect(
+    values.get('transit_records_left_out_total{operation="/v1/departures",reason="cancelled",kind="everyday"}'),
+  ).toBe(1);
 });
 
 describe('calls of the authority', () => {

@@ -99,6 +99,15 @@ export function sumLeftOut(counts: readonly LeftOutCounts[]): LeftOutCounts {
   return sum;
 }
 
+/** Whether the record was good (`everyday`), of a kind to look into (`unknown`), or `bad`. */
+export function kindOf(reason: LeftOutReason): 'everyday' | 'unknown' | 'bad' {
+  return REASONS[reason];
+}
+
+export function listLeftOut(counts: LeftOutCounts): [reason: LeftOutReason, records: number][] {
+  return listReasons(counts).map((reason) => [reason, counts[reason] ?? 0]);
+}
+
 /** Bad records and unknown product classes are for the operator to look into; the other reasons are everyday. */
 export function isEveryday(counts: LeftOutCounts): boolean {
   return listReasons(counts).every((reason) => REASONS[reason] === 'everyday');
