@@ -8,7 +8,7 @@ import { startTimeLimit } from '../time-limit.ts';
 import { ANSWER_LIMITS, LimitError } from './answer/json-outline.ts';
 import { readJson } from './answer/json-reader.ts';
 import type { AskAuthority, AskOptions, ReceivedAnswer } from './ask.ts';
-import { excerpt, nonsense, toUpstreamError, unexpectedStatus } from './failure.ts';
+import { declined, excerpt, nonsense, toUpstreamError, unexpectedStatus } from './failure.ts';
 import { isAnswerTo, type PayloadOf, type Question, readAnswer, toRequest } from './question.ts';
 
 /** More than the rate allows at once, because waiting for a connection would use up the deadline. */
@@ -108,6 +108,11 @@ async function readPayload<Asked extends Question>(
   }
   const payload = readAnswer(question, json);
   if (!isAnswerTo(question, json, payload)) {
+    const hasRecords = RECORD_KEYS.some((key) => key in json);
+    if (!hasRecords && payload.systemMessages.length > 0) {
+      const codes = payload.systemMessages.map(({ code }) => code).join(', ');
+      throw declined(`the answer has no records, and messages that are not known: ${excerpt(codes, apiKey)}`);
+    }
     throw nonsense(`the answer is not one to this question: it holds ${excerpt(Object.keys(json).join(', '), apiKey)}`);
   }
   return payload;

@@ -22,6 +22,11 @@ export class UpstreamStatusError extends Error {
   }
 }
 
+/** The authority says in a message of an unknown kind that it has no answer to the question. */
+class DeclinedError extends Error {
+  override readonly name = 'DeclinedError';
+}
+
 /** The pause after a refusal for the rate or the quota that does not tell how long, in seconds. */
 const RATE_PAUSE_SECONDS = 3;
 const QUOTA_PAUSE_SECONDS = 300;
@@ -35,9 +40,16 @@ const MAX_MARKUP_LENGTH = 10_000;
 
 /** The authority answered, but with nothing we can use. */
 export function nonsense(what: string, cause?: unknown): ApiError {
-  return new ApiError('UPSTREAM_ERROR', 'The transport authority sent an answer that could not be read.', {
-    cause: new Error(what, { cause }),
-  });
+  return unreadable(new Error(what, { cause }));
+}
+
+/** The authority answered with messages alone, and none of them is known. */
+export function declined(what: string): ApiError {
+  return unreadable(new DeclinedError(what));
+}
+
+function unreadable(cause: Error): ApiError {
+  return new ApiError('UPSTREAM_ERROR', 'The transport authority sent an answer that could not be read.', { cause });
 }
 
 /**
@@ -110,4 +122,42 @@ function readRetryAfter(header: string | undefined, now: Date): number | null {
   if (!date.isValid && !/^\d+$/.test(header)) return null;
   const seconds = date.isValid ? Math.ceil((date.toMillis() - now.getTime()) / 1000) : Number(header);
   return Math.min(Math.max(1, seconds), MAX_PAUSE_SECONDS);
+}
+
+/** How a call failed, in few words, which become a label of metrics: never the text of an error. */
+export type FailedOutcome =
+  | 'rate-limited'
+  | 'key-refused'
+  | 'status-5xx'
+  | 'status-other'
+  | 'timeout'
+  | 'unreachable'
+  | 'declined'
+  | 'unreadable'
+  | 'bug';
+
+export function outcomeOf(error: unknown): FailedOutcome {
+  if (!(error instanceof ApiError)) return 'bug';
+  const { cause } = error;
+  if (cause instanceof UpstreamStatusError) {
+    if (cause.pauseSeconds !== null) return 'rate-limited';
+    // The gateway refuses keys that it does not know with 401, and keys that may not use the trip planner with 403.
+    if (cause.status === 401 || cause.status === 403) return 'key-refused';
+    return cause.status >= 500 ? 'status-5xx' : 'status-other';
+  }
+  if (cause instanceof DeclinedError) return 'declined';
+  if (error.code === 'UPSTREAM_TIMEOUT') return 'timeout';
+  // Errors of the network have a code such as ECONNREFUSED; an answer that cannot be read has none.
+  return typeof (cause as { code?: unknown } | undefined)?.code === 'string' ? 'unreachable' : 'unreadable';
+}
+
+/** Where the fault of a failed call lies. A 5xx or an unreadable answer can be the fault of either. */
+export type Blame = 'authority' | 'question' | 'unclear';
+
+export function blameOf(error: unknown): Blame {
+  const outcome = outcomeOf(error);
+  if (outcome === 'timeout' || outcome === 'unreachable') return 'authority';
+  if (outcome === 'declined') return 'question';
+  const { status } = (error as { cause?: { status?: number } }).cause ?? {};
+  return outcome === 'status-other' && status !== undefined && status >= 400 ? 'question' : 'unclear';
 }

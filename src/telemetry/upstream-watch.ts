@@ -1,6 +1,5 @@
 import type { AskAuthority, AskOptions } from '../efa/ask.ts';
-import { UpstreamStatusError } from '../efa/failure.ts';
-import { ApiError } from '../errors/api-error.ts';
+import { outcomeOf } from '../efa/failure.ts';
 import { count, type Instruments, observe } from './instruments.ts';
 import { toLabel } from './label.ts';
 import type { Traffic } from './traffic.ts';
@@ -41,20 +40,6 @@ function recordRecords(traffic: Traffic, instruments: Instruments | undefined, r
   if (!instruments) return;
   instruments.departureRecords.series.at('true').count += live;
   instruments.departureRecords.series.at('false').count += records - live;
-}
-
-/** In few words, which become a label: never the text of an error. */
-function outcomeOf(error: unknown): string {
-  if (!(error instanceof ApiError)) return 'bug';
-  const { cause } = error;
-  if (cause instanceof UpstreamStatusError) {
-    if (cause.pauseSeconds !== null) return 'rate-limited';
-    if (cause.status === 401) return 'key-refused';
-    return cause.status >= 500 ? 'status-5xx' : 'status-other';
-  }
-  if (error.code === 'UPSTREAM_TIMEOUT') return 'timeout';
-  // Errors of the network have a code such as ECONNREFUSED; an answer that cannot be read has none.
-  return typeof (cause as { code?: unknown } | undefined)?.code === 'string' ? 'unreachable' : 'unreadable';
 }
 
 function isLive(event: unknown): boolean {

@@ -1,16 +1,29 @@
+import { LRUCache } from 'lru-cache';
+import type { Blame } from '../efa/failure.ts';
 import { ApiError } from '../errors/api-error.ts';
+import { hashOf } from './question-hash.ts';
 
 /*
- * A circuit breaker. After some failures in a row it opens, and no calls are made but single probes. The first probe
- * that succeeds closes it.
+ * A circuit breaker. It opens when different questions fail and none succeeds; then only probes are made until a call
+ * succeeds. When it opened without a sign that the authority is away, askers that have not failed yet go on: what one
+ * asker provokes closes the way for nobody else.
  */
 
-const FAILURES_TO_OPEN = 5;
+/** So many calls without any answer open it. They have to be of two questions at least. */
+const SILENT_TO_OPEN = 5;
+/** So many different questions in a row that fail in another way open it, unless more succeeded a moment before. */
+const UNCLEAR_TO_OPEN = 5;
+const RECENT_MS = 10_000;
+const MAX_COUNTED = 50;
 const FIRST_PAUSE_MS = 1000;
 /** Short, so that answers are fresh again within five seconds of the authority's return. */
 const MAX_PAUSE_MS = 3000;
+/** An asker that has failed while the breaker is open depends on probes, this long at first. */
+const FIRST_ASKER_PAUSE_MS = 10_000;
+const MAX_ASKER_PAUSE_MS = 60_000;
+const MAX_ASKERS = 10_000;
 
-/** The authority has failed several times in a row; no call is made. */
+/** The authority has failed for different questions; no call is made. */
 export class BreakerOpenError extends ApiError {
   constructor(pauseMs: number) {
     super('UPSTREAM_UNAVAILABLE', 'The transport authority does not answer at present. Try again later.', {
@@ -20,11 +33,17 @@ export class BreakerOpenError extends ApiError {
   }
 }
 
+/** The question of a call, and the accounts that wait for it, each with the kind of the question. */
+export interface Origin {
+  question: string;
+  askers: readonly string[];
+}
+
 /** Permission for one call. The caller has to report one of the three outcomes, once. */
 export interface Permit {
   isProbe: boolean;
   succeeded(): void;
-  failed(): void;
+  failed(blame: Blame): void;
   /** The call was not made, or its outcome says nothing about the authority's health. */
   withdrawn(): void;
 }
@@ -34,7 +53,7 @@ export interface Breaker {
    * Throws `BreakerOpenError` while open. The next probe does not wait for the outcome of the one before, which may
    * hang.
    */
-  permit(): Permit;
+  permit(origin: Origin): Permit;
   isOpen(): boolean;
 }
 
@@ -45,30 +64,85 @@ export const alwaysClosed: Breaker = {
 };
 
 export function createBreaker({ now }: { now: () => number }): Breaker {
-  let failuresInARow = 0;
+  /** Hashes of the questions that failed since the last success. */
+  const failed = new Set<string>();
+  /** Calls without any answer since the last answer, and hashes of their questions. */
+  const silent = { calls: 0, questions: new Set<string>() };
+  let successes: number[] = [];
+  /** Askers whose calls failed while the breaker was open. */
+  const heldBack = new LRUCache<string, { since: number; pauseMs: number }>({ max: MAX_ASKERS });
   let pauseMs = FIRST_PAUSE_MS;
   let nextProbeAt: number | null = null;
 
-  function permit(): Permit {
-    const isProbe = nextProbeAt !== null;
-    if (nextProbeAt !== null) {
+  function permit(origin: Origin): Permit {
+    const isOpen = nextProbeAt !== null;
+    const isProbe = isOpen && (isSilent() || origin.askers.every(isHeldBack));
+    if (nextProbeAt !== null && isProbe) {
       const waitMs = nextProbeAt - now();
       // A longer wait than any pause comes of a clock that was set back.
       if (waitMs > 0 && waitMs <= MAX_PAUSE_MS) throw new BreakerOpenError(waitMs);
       nextProbeAt = now() + pauseMs;
     }
-    return { isProbe, succeeded, failed: isProbe ? probeFailed : failed, withdrawn: isProbe ? probeAgain : () => {} };
+    return {
+      isProbe,
+      succeeded,
+      failed: (blame) => fail(origin, blame, { isProbe, wasOpen: isOpen }),
+      withdrawn: isProbe ? probeAgain : () => {},
+    };
+  }
+
+  function isSilent(): boolean {
+    return silent.calls >= SILENT_TO_OPEN && silent.questions.size > 1;
+  }
+
+  function isHeldBack(asker: string): boolean {
+    const hold = heldBack.get(asker);
+    return hold !== undefined && hold.since <= now() && now() < hold.since + hold.pauseMs;
   }
 
   function succeeded(): void {
-    failuresInARow = 0;
+    failed.clear();
+    endSilence();
+    heldBack.clear();
+    successes = [...successes.slice(1 - MAX_COUNTED), now()];
     pauseMs = FIRST_PAUSE_MS;
     nextProbeAt = null;
   }
 
-  function failed(): void {
-    failuresInARow++;
-    if (failuresInARow >= FAILURES_TO_OPEN && nextProbeAt === null) nextProbeAt = now() + pauseMs;
+  function fail({ question, askers }: Origin, blame: Blame, call: { isProbe: boolean; wasOpen: boolean }): void {
+    const hash = hashOf(question);
+    if (blame === 'authority') {
+      silent.calls++;
+      if (silent.questions.size < MAX_COUNTED) silent.questions.add(hash);
+    } else {
+      // The authority is there again: the askers that met its silence may try for themselves.
+      if (isSilent()) heldBack.clear();
+      endSilence();
+    }
+    if (blame === 'question') {
+      if (call.isProbe) probeAgain();
+      return;
+    }
+    if (failed.size < MAX_COUNTED) failed.add(hash);
+    if (call.wasOpen) for (const asker of askers) if (!isHeldBack(asker)) holdBack(asker);
+    if (call.isProbe) probeFailed();
+    else if (nextProbeAt === null && isDown()) nextProbeAt = now() + pauseMs;
+  }
+
+  /** The more calls succeeded a moment ago, the more questions have to fail: a busy service has more bad questions. */
+  function isDown(): boolean {
+    const recent = successes.filter((at) => at <= now() && now() - at < RECENT_MS).length;
+    return isSilent() || failed.size >= Math.max(UNCLEAR_TO_OPEN, recent);
+  }
+
+  function endSilence(): void {
+    silent.calls = 0;
+    silent.questions.clear();
+  }
+
+  function holdBack(asker: string): void {
+    const before = heldBack.get(asker)?.pauseMs ?? FIRST_ASKER_PAUSE_MS / 2;
+    heldBack.set(asker, { since: now(), pauseMs: Math.min(MAX_ASKER_PAUSE_MS, 2 * before) });
   }
 
   function probeFailed(): void {

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { Ask, AskOptions, CallPurpose, EfaAnswer } from '../efa/ask.ts';
 import type { Deadlines } from '../efa/deadlines.ts';
 import { freshnessClassOf, type PayloadOf, type Question, questionKey } from '../efa/question.ts';
@@ -9,6 +8,7 @@ import { BreakerOpenError } from './breaker.ts';
 import { type Budget, BudgetExhaustedError } from './budget/budget.ts';
 import { createTicket, type Ticket } from './budget/ticket.ts';
 import { type Clock, within } from './clock.ts';
+import { createFailureMemory } from './failure-memory.ts';
 import { type FreshnessWindow, freshUntil, staleUntil, windowOf } from './freshness-window.ts';
 import type { GuardedCall } from './guarded-call.ts';
 import { type InstanceFlight, tooLate } from './instance-flight.ts';
@@ -17,9 +17,6 @@ import type { SingleFlight } from './single-flight.ts';
 
 /** How long a request waits for a fresh answer when a stale one is at hand. */
 const STALE_PATIENCE_MS = 3000;
-/** How long the same question is not asked again after a failure. */
-const FAILURE_MEMORY_MS = 1000;
-const MAX_FAILURES = 10_000;
 /** How many requests within a few minutes make a question popular. */
 const POPULAR = 3;
 
@@ -53,12 +50,7 @@ export function createCachedAsk(layers: {
   const { now } = clock;
   const counts = { upstream: 0, joined: 0, cache: 0, staleBusy: 0, staleFailing: 0, refused: 0, failed: 0 };
   const popularity = createPopularity({ now });
-  const failures = new LRUCache<string, { error: ApiError; at: number }>({
-    max: MAX_FAILURES,
-    ttl: FAILURE_MEMORY_MS,
-    ttlResolution: 0,
-    perf: { now },
-  });
+  const failures = createFailureMemory({ now });
 
   async function ask<Kind extends Question>(
     question: Kind,
@@ -94,8 +86,8 @@ export function createCachedAsk(layers: {
 
   async function refresh(asked: Asked, purpose: CallPurpose, isStaleAtHand: boolean, options: AskOptions) {
     const { priority = 'low', accounts, signal } = options;
-    const failure = failures.get(asked.key);
-    if (failure && failure.at <= now()) throw failure.error;
+    const failure = failures.find(asked.key);
+    if (failure) throw failure;
     const ticket = createTicket(priority, purpose, accounts);
     const { flight, isOurs } = flights.join(asked.key, ticket, (shared) => fetch(asked, shared));
     const patienceMs = isStaleAtHand ? flight.startedAt + STALE_PATIENCE_MS - now() : deadlines.requestMs;
@@ -119,13 +111,14 @@ export function createCachedAsk(layers: {
           const { payload, retrievedAt } = await call(question, ticket, (arrived) => {
             shared = cache.keep(key, window, arrived);
           });
+          failures.noteSuccess(question.kind, key);
           const freshness = freshnessOf(retrievedAt.getTime(), window, 'upstream', null);
           return { result: { payload, retrievedAt, freshness }, shared };
         },
       });
     } catch (error) {
       const wasAsked = !(error instanceof BudgetExhaustedError) && !(error instanceof BreakerOpenError);
-      if (error instanceof ApiError && wasAsked) failures.set(key, { error, at: now() });
+      if (error instanceof ApiError && wasAsked) failures.note(question.kind, key, error);
       throw error;
     }
   }

@@ -1,12 +1,12 @@
 import type { AskAuthority, ReceivedAnswer } from '../efa/ask.ts';
 import type { Deadlines } from '../efa/deadlines.ts';
-import { UpstreamStatusError } from '../efa/failure.ts';
-import type { Question } from '../efa/question.ts';
+import { blameOf, outcomeOf, UpstreamStatusError } from '../efa/failure.ts';
+import { type Question, questionKey } from '../efa/question.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { upstreamTimeout } from '../errors/messages.ts';
 import type { Breaker, Permit } from './breaker.ts';
 import type { Budget } from './budget/budget.ts';
-import type { Ticket } from './budget/ticket.ts';
+import { accountsOf, type Ticket } from './budget/ticket.ts';
 import { type Clock, within } from './clock.ts';
 
 /** Where the upstream layers log. */
@@ -22,7 +22,7 @@ export interface CallCounts {
   calls: number;
   retries: number;
   failures: number;
-  /** Answers with status 401. */
+  /** Answers with status 401, and those with 403 that are no refusals for the rate or quota. */
   keysRefused: number;
   /** Refusals for the rate or quota, 403 or 429. */
   rateRefusals: number;
@@ -30,6 +30,12 @@ export interface CallCounts {
 
 /** Is given every answer, also one that arrives after all requests have given up. */
 type Keep = (answer: ReceivedAnswer<unknown>) => void;
+
+/** A call that may be made now, with one of our keys. */
+interface Admitted {
+  key: number;
+  permit: Permit;
+}
 
 export type GuardedCall = (question: Question, ticket: Ticket, keep: Keep) => Promise<ReceivedAnswer<unknown>>;
 
@@ -57,33 +63,51 @@ export function createGuardedCall(options: {
 
   async function call(question: Question, ticket: Ticket, keep: Keep): Promise<ReceivedAnswer<unknown>> {
     const deadline = clock.now() + deadlines.callWithRetryMs;
-    for (let isRetry = false; ; isRetry = true) {
-      const permit = breaker.permit();
-      const key = await budget.take(ticket).catch((error) => {
-        permit.withdrawn();
-        throw error;
-      });
-      counts.calls++;
-      if (isRetry) counts.retries++;
-      try {
-        const weighted = ticket.priority === 'background' ? withoutFailures(permit) : permit;
-        const answer = attempt(question, ticket, key, weighted, deadline, keep);
-        return await (permit.isProbe ? within(clock, PROBE_PATIENCE_MS, answer, giveUpProbe) : answer);
-      } catch (error) {
-        const isOver = isRetry || permit.isProbe || deadline - clock.now() < MIN_CALL_MS;
-        if (isOver || ticket.priority === 'background' || !isWorthRetrying(error)) throw error;
-      }
+    const first = await admit(question, ticket);
+    try {
+      return await make(first, question, ticket, deadline, keep);
+    } catch (error) {
+      if (!isWorthRetrying(error, ticket, deadline)) throw error;
+      if (isKeyRefused(error)) ticket.refusedBy = first.key;
+      const second = await admit(question, ticket).catch(() => null);
+      if (!second) throw error;
+      counts.retries++;
+      const answer = await make(second, question, ticket, deadline, keep);
+      // It was the key that the authority refused, and not the question.
+      if (isKeyRefused(error)) budget.closeKey(first.key, REFUSED_KEY_PAUSE_MS);
+      return answer;
     }
+  }
+
+  async function admit(question: Question, ticket: Ticket): Promise<Admitted> {
+    const origin = {
+      question: questionKey(question),
+      askers: accountsOf(ticket).map((one) => `${question.kind} ${one}`),
+    };
+    const permit = breaker.permit(origin);
+    try {
+      const key = await budget.take(ticket);
+      return { key, permit: ticket.priority === 'background' ? withoutFailures(permit) : permit };
+    } catch (error) {
+      permit.withdrawn();
+      throw error;
+    }
+  }
+
+  function make(admitted: Admitted, question: Question, ticket: Ticket, deadline: number, keep: Keep) {
+    const answer = attempt(question, ticket, admitted, deadline, keep);
+    return admitted.permit.isProbe ? within(clock, PROBE_PATIENCE_MS, answer, giveUpProbe) : answer;
   }
 
   async function attempt(
     question: Question,
-    { priority, purpose }: Ticket,
-    key: number,
-    permit: Permit,
+    ticket: Ticket,
+    { key, permit }: Admitted,
     deadline: number,
     keep: Keep,
   ): Promise<ReceivedAnswer<unknown>> {
+    counts.calls++;
+    const { priority, purpose } = ticket;
     const startedAt = clock.now();
     const timeout = new AbortController();
     const cancel = clock.after(deadline - clock.now(), () => timeout.abort(new DOMException('', 'TimeoutError')));
@@ -94,14 +118,14 @@ export function createGuardedCall(options: {
       keep(answer);
       return answer;
     } catch (error) {
-      report(error, key, permit);
+      report(error, key, permit, ticket);
       throw error;
     } finally {
       cancel();
     }
   }
 
-  function report(error: unknown, key: number, permit: Permit): void {
+  function report(error: unknown, key: number, permit: Permit, ticket: Ticket): void {
     counts.failures++;
     const { status, pauseSeconds } = statusOf(error);
     if (pauseSeconds !== null) {
@@ -111,24 +135,31 @@ export function createGuardedCall(options: {
       log.warn({ key, status, pauseSeconds }, 'the authority refuses calls for its rate or quota');
       return;
     }
-    if (status === 401) {
+    if (isKeyRefused(error)) {
       counts.keysRefused++;
-      log.error({ key, err: (error as Error).cause }, 'ALARM: the authority refuses our key, check UPSTREAM_API_KEY');
-      if (asks.length > 1) {
+      log.error(
+        { key, status, err: (error as Error).cause },
+        'ALARM: the authority refuses our key, check UPSTREAM_API_KEY',
+      );
+      if (asks.length > 1 && ticket.refusedBy === undefined) {
         permit.withdrawn();
-        budget.closeKey(key, REFUSED_KEY_PAUSE_MS);
+        // A 403 can be about the question: then the other key is refused too, and both stay in use.
+        if (status === 401) budget.closeKey(key, REFUSED_KEY_PAUSE_MS);
         return;
       }
     }
     const wasOpen = breaker.isOpen();
-    permit.failed();
+    permit.failed(blameOf(error));
     if (!wasOpen && breaker.isOpen()) log.warn({ err: error }, 'the authority fails: the circuit breaker is open');
   }
 
-  /** A refusal of the key is worth a retry when there is another key. */
-  function isWorthRetrying(error: unknown): boolean {
+  function isWorthRetrying(error: unknown, { priority }: Ticket, deadline: number): boolean {
+    if (priority === 'background' || deadline - clock.now() < MIN_CALL_MS) return false;
     const { status, pauseSeconds } = statusOf(error);
-    if (pauseSeconds !== null || status === 401) return asks.length > 1;
+    // A refusal of the key is worth a retry when there is another key, also of a probe, which has found out nothing else.
+    if (isKeyRefused(error)) return asks.length > 1;
+    if (breaker.isOpen()) return false;
+    if (pauseSeconds !== null) return asks.length > 1;
     return status !== null ? status >= 500 : isConnectionLost(error);
   }
 
@@ -138,6 +169,10 @@ export function createGuardedCall(options: {
 /** The failure of a background check does not open the breaker, because it would refuse requests that wait. */
 function withoutFailures(permit: Permit): Permit {
   return permit.isProbe ? permit : { ...permit, failed: permit.withdrawn };
+}
+
+function isKeyRefused(error: unknown): boolean {
+  return outcomeOf(error) === 'key-refused';
 }
 
 function statusOf(error: unknown): { status: number | null; pauseSeconds: number | null } {

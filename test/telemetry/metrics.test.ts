@@ -130,6 +130,8 @@ describe('calls of the authority', () => {
     ['status-5xx', json({}, 500), 2],
     ['status-other', json({}, 404), 1],
     ['key-refused', json({}, 401), 1],
+    ['key-refused', json({}, 403), 1],
+    ['declined', json({ systemMessages: [{ code: -77 }] }), 1],
     ['rate-limited', json({}, 429), 1],
     ['unreadable', json([]), 1],
     ['timeout', () => {}, 1],

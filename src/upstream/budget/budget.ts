@@ -64,7 +64,7 @@ export function createBudget({ meters, rps, clock }: { meters: readonly Meter[];
   async function serve(): Promise<void> {
     isServing = true;
     for (let next = line.first(); next; next = line.first()) {
-      const [key, taking] = await keys.take(claimOf(next.ticket, load));
+      const [key, taking] = await keys.take(claimOf(next.ticket, load), next.ticket.refusedBy);
       if (taking.isTaken) {
         grant(next, key);
       } else if (taking.why === 'rate' && clock.now() < next.until) {

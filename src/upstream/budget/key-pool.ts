@@ -4,8 +4,11 @@ import type { Claim } from './pace.ts';
 
 /** The upstream keys with their meters. A key is closed while the authority wants no calls with it. */
 export interface KeyPool {
-  /** Takes a call from the key with the fullest reserve that has one; else returns the shortest wait. */
-  take(claim: Claim): Promise<[key: number, taking: Taking]>;
+  /**
+   * Takes a call from the key with the fullest reserve that has one, but for the key `except`; else returns the shortest
+   * wait.
+   */
+  take(claim: Claim, except?: number): Promise<[key: number, taking: Taking]>;
   /** Closes the key for so long, but for a probe once a minute. */
   close(key: number, ms: number): void;
   /** Opens the key again if the call began after it was closed. */
@@ -27,8 +30,9 @@ export function createKeyPool({ meters, clock }: { meters: readonly Meter[]; clo
   const { now } = clock;
   const closures = new Map<number, Closure>();
 
-  async function take(claim: Claim): Promise<[key: number, taking: Taking]> {
-    const byReserve = meters.map((_, key) => key).sort((one, other) => fillOf(other) - fillOf(one));
+  async function take(claim: Claim, except?: number): Promise<[key: number, taking: Taking]> {
+    const usable = meters.map((_, key) => key).filter((key) => key !== except);
+    const byReserve = usable.sort((one, other) => fillOf(other) - fillOf(one));
     const refused: [number, Taking & { isTaken: false }][] = [];
     for (const key of byReserve) {
       const taking = await takeWith(key, claim);

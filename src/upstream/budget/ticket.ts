@@ -7,6 +7,8 @@ export interface Ticket {
   purpose: CallPurpose;
   /** The accounts that wait for the call, one set for each finding that asked for it. */
   accounts: ReadonlySet<string>[];
+  /** The upstream key with which the authority has refused the question; another one is taken. */
+  refusedBy?: number;
 }
 
 /** Further sets are ignored; they would hardly change the place in line. */

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { createAnswers } from '#src/answers/answers.ts';
+import { createBoardsOperation } from '#src/boards/operation.ts';
+import { departuresOperation } from '#src/departures/operation.ts';
+import type { Priority } from '#src/efa/ask.ts';
+import { departureMonitorFor } from '#test/support/departure-monitor.ts';
+import { createProtected, settle } from '#test/support/protected.ts';
+
+/** Boards of stops that nobody has asked for, with so many calls a second. */
+function createCold(rps: number) {
+  const { clock, protection, upstream } = createProtected({ limits: { rps, dailyBudget: 60_000 } });
+  upstream.outcome = (question) => {
+    const { stopId } = question as { stopId: string };
+    return JSON.parse(departureMonitorFor(`?name_dm=${stopId}`, '2026-04-15T12:10:00Z'));
+  };
+  const boards = createBoardsOperation({ oneStop: departuresOperation, docsUrl: 'https://example.test/docs' });
+  const answers = createAnswers({
+    ask: protection.ask,
+    now: () => new Date(clock.now()),
+    deadlineMs: 9500,
+    callsPerSecond: rps,
+    log: { warn() {}, debug() {} },
+  });
+  const find = (first: number, priority: Priority) => {
+    const stops = Array.from({ length: 20 }, (_, index) => String(first + index));
+    const query = boards.query.parse({ stops: stops.join(), limit: '1' });
+    return settle(answers.find(boards, query, { priority, account: priority }).then(({ body }) => body.content()));
+  };
+  const answered = ({ outcome }: ReturnType<typeof find>) =>
+    (outcome.value as { boards: object[] } | undefined)?.boards.filter((board) => 'departures' in board).length ?? 0;
+  return { clock, find, answered };
+}
+
+describe('twenty boards that nobody has asked for', () => {
+  it.each(['low', 'normal', 'high'] as const)('are all answered with priority %s', async (priority) => {
+    const { clock, find, answered } = createCold(5);
+    const asked = find(200_000, priority);
+    await clock.advance(8000);
+    expect(answered(asked)).toBe(20);
+  });
+
+  it('are all answered for two accounts of the dearest plan that ask at once', async () => {
+    const { clock, find, answered } = createCold(5);
+    const asked = [find(200_000, 'high'), find(300_000, 'high')];
+    await clock.advance(9400);
+    expect(asked.map(answered)).toEqual([20, 20]);
+  });
+
+  it.each([2, 3, 10])('are answered no worse for a dearer plan with %i calls a second', async (rps) => {
+    const counts = [];
+    for (const priority of ['low', 'normal', 'high'] as const) {
+      const { clock, find, answered } = createCold(rps);
+      const asked = find(200_000, priority);
+      await clock.advance(12_000);
+      counts.push(answered(asked));
+    }
+    expect(counts).toEqual([20, 20, 20]);
+  });
+});

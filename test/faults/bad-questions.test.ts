@@ -1,0 +1,84 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
+import { stopFinderAnswer } from '#test/contract/payloads.ts';
+import { issueTestKey } from '#test/support/access.ts';
+import { departureMonitorFor } from '#test/support/departure-monitor.ts';
+import { startProtectedApp } from '#test/support/protected-app.ts';
+import { type Answer, json } from '#test/support/upstream.ts';
+
+/** What the authority answers to questions about something that begins with 8, "fail" or has an apostrophe in it. */
+const DECLINED = { version: '10.2.1.42', systemMessages: [{ type: 'error', module: 'BROKER', code: -77, text: 'no' }] };
+const BAD_STOPS: Record<string, Answer> = {
+  '404': json({}, 404),
+  '400': json({}, 400),
+  '500': json({}, 500),
+  'a message of an unknown kind': json(DECLINED),
+};
+
+let service: Awaited<ReturnType<typeof startProtectedApp>>;
+let badStop: Answer;
+let free: string;
+let pro: string;
+
+beforeEach(async () => {
+  badStop = json({}, 404);
+  const store = openEmbeddedStore(':memory:');
+  service = await startProtectedApp({
+    now: '2026-04-15T06:00:00Z',
+    store,
+    answer: (request, response) => {
+      const query = new URL(request.url, 'http://upstream.test').searchParams;
+      const name = query.get('name_sf');
+      if (query.get('name_dm')?.startsWith('8')) badStop(request, response);
+      else if (name?.startsWith('fail') || name?.includes("'")) json({}, 500)(request, response);
+      else if (name) json(stopFinderAnswer)(request, response);
+      else response.writeHead(200).end(departureMonitorFor(request.url, '2026-04-15T06:10:00Z'));
+    },
+  });
+  free = await issueTestKey(store, { plan: 'free' });
+  pro = await issueTestKey(store, { plan: 'pro' });
+});
+afterEach(() => service.app.close());
+
+const get = async (url: string, key: string) => {
+  const { statusCode } = await service.app.inject({ url, headers: { authorization: `Bearer ${key}` } });
+  return statusCode;
+};
+
+describe('bad questions of one account', () => {
+  it.each(Object.keys(BAD_STOPS))(
+    'five unknown stops that the authority answers with %s cost no good stop',
+    async (kind) => {
+      badStop = BAD_STOPS[kind] as Answer;
+      for (let stop = 0; stop < 5; stop++) expect(await get(`/v1/departures?stop=8000${stop}`, free)).toBe(502);
+      for (let stop = 0; stop < 10; stop++) expect(await get(`/v1/departures?stop=2000${stop}`, free)).toBe(200);
+    },
+  );
+
+  it('three searches with an apostrophe, again and again, cost no good search and no board', async () => {
+    const names = ["o'connell", "d'arcy", "king's cross"].map(encodeURIComponent);
+    for (let round = 0; round < 20; round++) {
+      for (const name of names) expect(await get(`/v1/stops/search?q=${name}`, free)).toBe(502);
+      await service.clock.advance(1000);
+    }
+    for (const key of [free, pro]) {
+      expect(await get(`/v1/stops/search?q=central+${key.slice(-4)}`, key)).toBe(200);
+      expect(await get('/v1/departures?stop=200060', key)).toBe(200);
+    }
+    // Each was asked six times or seven in these twenty seconds, with a retry each.
+    const asked = service.upstream.requests.filter((url) => url.includes('%27')).length;
+    expect(asked).toBeLessThan(45);
+  });
+
+  it('nine failing searches a second, all different, leave everything else answered', async () => {
+    const statuses: number[] = [];
+    for (let second = 0; second < 30; second++) {
+      for (let one = 0; one < 9; one++) await get(`/v1/stops/search?q=fail+${second}+${one}`, free);
+      statuses.push(await get(`/v1/departures?stop=20${second}`, pro));
+      statuses.push(await get(`/v1/stops/search?q=town+${second}`, pro));
+      statuses.push(await get(`/v1/departures?stop=30${second}`, free));
+      await service.clock.advance(1000);
+    }
+    expect(statuses.filter((status) => status !== 200)).toEqual([]);
+  });
+});

@@ -1,0 +1,237 @@
+import { describe, expect, it } from 'vitest';
+import type { Priority } from '#src/efa/ask.ts';
+import type { Question } from '#src/efa/question.ts';
+import { statusFailure, timeoutFailure } from '#test/support/made-up-upstream.ts';
+import { createProtected, DEPARTURES, settle } from '#test/support/protected.ts';
+
+const SECOND = 1000;
+
+/** An authority that fails for questions whose text begins with "bad", in the given way. */
+function createPicky(failure: () => Error = () => statusFailure(500)) {
+  const made = createProtected();
+  const isBad = (question: object) => JSON.stringify(question).includes('"bad');
+  made.upstream.outcome = (question) => (isBad(question) ? failure() : undefined);
+  const ask = (account: string, question: Question, priority: Priority = 'low') =>
+    settle(made.protection.ask(question, { priority, accounts: new Set([account]) }));
+  const board = (account: string, stopId: string, priority?: Priority) =>
+    ask(account, { ...DEPARTURES, stopId }, priority);
+  const search = (account: string, text: string) => ask(account, { kind: 'stopFinder', text });
+  return { ...made, board, search };
+}
+
+describe('a question that fails by its own fault', () => {
+  it.each([
+    ['404', () => statusFailure(404)],
+    ['400', () => statusFailure(400)],
+  ])('with %s never opens the breaker, however many different ones there are', async (_name, failure) => {
+    const { clock, protection, board } = createPicky(failure);
+    for (let one = 0; one < 30; one++) {
+      board('free', `bad${one}`);
+      await clock.advance(300);
+    }
+    expect(protection.state().isBreakerOpen).toBe(false);
+  });
+
+  it('is asked again after a pause that grows, and answered with its error meanwhile', async () => {
+    const { clock, upstream, board } = createPicky(() => statusFailure(404));
+    const bad = [];
+    for (let second = 0; second < 300; second++) {
+      bad.push(board('free', 'bad'));
+      await clock.advance(SECOND);
+    }
+    expect(bad.every(({ outcome }) => outcome.error)).toBe(true);
+    expect(upstream.calls.length).toBeGreaterThan(6);
+    expect(upstream.calls.length).toBeLessThan(14);
+  });
+
+  it('is asked again a minute later at most when it has stopped failing', async () => {
+    const { clock, upstream, board } = createPicky(() => statusFailure(404));
+    for (let second = 0; second < 300; second++) {
+      board('free', 'bad');
+      await clock.advance(SECOND);
+    }
+    upstream.outcome = () => undefined;
+    await clock.advance(60 * SECOND);
+    const asked = board('free', 'bad');
+    await clock.advance(SECOND);
+    expect(asked.outcome.value).toBeDefined();
+  });
+
+  it('with 500 is found out by the good answers of others', async () => {
+    const { clock, upstream, search } = createPicky();
+    for (let second = 0; second < 300; second++) {
+      search('free', "bad o'connell");
+      search('pro', `central ${second}`);
+      await clock.advance(SECOND);
+    }
+    const bad = upstream.calls.length - 300;
+    expect(bad).toBeGreaterThan(6);
+    expect(bad).toBeLessThan(28);
+  });
+
+  it('three of them with 500, asked again and again, cost nobody a good answer', async () => {
+    const { clock, protection, search, board } = createPicky();
+    const good = [];
+    for (let second = 0; second < 120; second++) {
+      for (const name of ["bad o'neill", "bad d'arcy", "bad king's"]) search('free', name);
+      if (second % 7 === 0) good.push(search('free', `good ${second}`), board('free', `${second}`));
+      await clock.advance(SECOND);
+    }
+    expect(good.filter(({ outcome }) => !outcome.value)).toEqual([]);
+    expect(protection.state().isBreakerOpen).toBe(false);
+  });
+});
+
+describe('an account whose questions all fail with 500, nine different ones a second,', () => {
+  it.each([
+    ['every second', 1],
+    ['every twelve seconds', 12],
+  ])('costs another account that asks %s nothing', async (_name, everySeconds) => {
+    const { clock, search, board } = createPicky();
+    const good = [];
+    for (let second = 0; second < 180; second++) {
+      for (let one = 0; one < 9; one++) {
+        search('free', `bad ${second} ${one}`);
+        if (one === 4 && second % everySeconds === 0) {
+          good.push(board('pro', `${second}`, 'high'), search('pro', `${second}`));
+        }
+        await clock.advance(SECOND / 9);
+      }
+    }
+    await clock.advance(3 * SECOND);
+    expect(good.length).toBeGreaterThan(28);
+    expect(good.filter(({ outcome }) => !outcome.value)).toEqual([]);
+  });
+
+  it('goes on being answered for its questions of other kinds', async () => {
+    const { clock, search, board } = createPicky();
+    const good = [];
+    for (let second = 0; second < 60; second++) {
+      for (let one = 0; one < 9; one++) {
+        search('pro', `bad ${second} ${one}`);
+        if (one === 4 && second % 12 === 0) good.push(board('pro', `${second}`, 'high'));
+        await clock.advance(SECOND / 9);
+      }
+    }
+    expect(good.filter(({ outcome }) => !outcome.value)).toEqual([]);
+  });
+
+  it('does not keep the breaker open that an outage has opened', async () => {
+    const { clock, protection, upstream, search, board } = createPicky();
+    const picky = upstream.outcome;
+    upstream.outcome = () => timeoutFailure();
+    for (let one = 0; one < 8; one++) {
+      board('pro', `${one}`);
+      await clock.advance(SECOND);
+    }
+    expect(protection.state().isBreakerOpen).toBe(true);
+    upstream.outcome = picky;
+    let answeredAfter: number | null = null;
+    for (let second = 0; second < 20 && answeredAfter === null; second++) {
+      for (let one = 0; one < 9; one++) {
+        search('free', `bad ${second} ${one}`);
+        await clock.advance(SECOND / 9);
+      }
+      const good = board('pro', `later ${second}`);
+      await clock.advance(250);
+      if (good.outcome.value) answeredAfter = second;
+    }
+    expect(answeredAfter).toBeLessThanOrEqual(5);
+  });
+});
+
+describe('an authority that is down', () => {
+  it.each([
+    ['answers nothing', timeoutFailure],
+    ['answers 500 to everything', () => statusFailure(500)],
+  ])('and %s is left alone soon, also when a single account asks', async (_name, failure) => {
+    const { clock, protection, upstream, board } = createPicky();
+    for (let one = 0; one < 3; one++) board('free', `${one}`);
+    await clock.advance(SECOND);
+    const before = upstream.calls.length;
+    upstream.outcome = failure;
+    for (let second = 0; second < 60; second++) {
+      board('free', `${second} a`);
+      board('free', `${second} b`);
+      await clock.advance(SECOND);
+      if (second === 5) expect(protection.state().isBreakerOpen).toBe(true);
+    }
+    expect(upstream.calls.length - before).toBeLessThan(45);
+  });
+
+  it('with 500 is asked by each of many accounts hardly more than once', async () => {
+    const { clock, protection, upstream, board } = createPicky(() => statusFailure(500));
+    for (let second = 0; second < 60; second++) {
+      for (let one = 0; one < 5; one++) board(`account ${(second * 5 + one) % 20}`, `bad ${second} ${one}`);
+      await clock.advance(SECOND);
+    }
+    expect(protection.state().isBreakerOpen).toBe(true);
+    expect(upstream.calls.length).toBeLessThan(110);
+  });
+
+  it('is not given up for a single question without an answer', async () => {
+    const { clock, protection, board } = createPicky(timeoutFailure);
+    for (let one = 0; one < 20; one++) {
+      board('free', 'bad');
+      await clock.advance(2 * SECOND);
+    }
+    expect(protection.state().isBreakerOpen).toBe(false);
+  });
+});
+
+describe('a probe', () => {
+  it('with a bad question lets the next question find out', async () => {
+    const { clock, protection, upstream, board } = createPicky(() => statusFailure(404));
+    const picky = upstream.outcome;
+    upstream.outcome = timeoutFailure;
+    for (let one = 0; one < 6; one++) {
+      board('free', `${one}`);
+      await clock.advance(SECOND);
+    }
+    expect(protection.state().isBreakerOpen).toBe(true);
+    upstream.outcome = picky;
+    await clock.advance(3 * SECOND);
+    board('free', 'bad');
+    await clock.advance(SECOND);
+    const good = board('free', 'good');
+    await clock.advance(SECOND);
+    expect(good.outcome.value).toBeDefined();
+    expect(protection.state().isBreakerOpen).toBe(false);
+  });
+});
+
+describe('a key that the authority refuses with 403', () => {
+  it('is out of use while another one is answered, and raises the alarm', async () => {
+    const { protection, upstream, upstreams, log, clock, ask } = createProtected({ keys: 2 });
+    upstream.outcome = () => statusFailure(403);
+    for (let stop = 0; stop < 20; stop++) expect((await ask(`${stop}`)).value, `stop ${stop}`).toBeDefined();
+    expect(upstreams.map(({ calls }) => calls.length)).toEqual([1, 20]);
+    expect(protection.counts.keysRefused).toBe(1);
+    expect(log.lines.filter(({ level }) => level === 'error')).toHaveLength(1);
+    for (let second = 0; second < 180; second++) {
+      expect((await ask(`later ${second}`)).value).toBeDefined();
+      await clock.advance(SECOND);
+    }
+    expect(upstreams[0]?.calls.length).toBeLessThanOrEqual(6);
+    expect(protection.counts.keysRefused).toBeGreaterThan(2);
+  });
+
+  it('stays in use when the other key is refused too: it was the question', async () => {
+    const { upstreams, ask } = createProtected({ keys: 2 });
+    const isBad = (question: object) => (question as { stopId: string }).stopId.startsWith('bad');
+    for (const one of upstreams) one.outcome = (question) => (isBad(question) ? statusFailure(403) : undefined);
+    for (let stop = 0; stop < 4; stop++) {
+      expect((await ask(`bad ${stop}`)).error).toMatchObject({ code: 'UPSTREAM_ERROR' });
+      expect((await ask(`${stop}`)).value).toBeDefined();
+    }
+    expect(upstreams.every(({ calls }) => calls.length > 4)).toBe(true);
+  });
+
+  it('raises the alarm also when it is the only one', async () => {
+    const { protection, upstream, log, ask } = createProtected();
+    upstream.outcome = () => statusFailure(403);
+    expect((await ask('1')).error).toMatchObject({ code: 'UPSTREAM_ERROR' });
+    expect(protection.counts.keysRefused).toBe(1);
+    expect(log.lines).toMatchObject([{ level: 'error', message: expect.stringMatching(/^ALARM/) }]);
+  });
+});
