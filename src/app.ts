@@ -56,6 +56,8 @@ export interface AppOptions {
   config: Pick<Config, 'docsUrl' | 'publicUrl' | 'trustProxy'>;
   /** Asks the authority. */
   ask: Ask;
+  /** How many calls of the authority can be made in a second; unlimited unless given. */
+  callsPerSecond?: number;
   /** Boards from timetables and feeds; without them the authority is asked for every board. */
   liveBoards?: LiveBoards;
   deadlines?: Deadlines;
@@ -113,6 +115,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     ...(options.liveBoards && { liveBoards: options.liveBoards }),
     now,
     deadlineMs: deadlines.requestMs,
+    ...(options.callsPerSecond && { callsPerSecond: options.callsPerSecond }),
     log: app.log,
     countLeftOut: (path, leftOut) => instruments && countLeftOut(instruments.leftOutRecords, path, leftOut),
   });

@@ -85,6 +85,7 @@ const tracing = config.tracing && (await openTracing(config.tracing));
 const app = await buildApp({
   config,
   ask: isSandbox ? withRehearsals(protection.ask, guard) : protection.ask,
+  callsPerSecond: limits.rps * asks.length,
   liveBoards: live.boards,
   deadlines,
   access: { store, acceptsTestKeys: isSandbox, burstLimits: config.burstLimits },

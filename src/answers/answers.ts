@@ -56,11 +56,14 @@ export function createAnswers(options: {
   liveBoards?: LiveBoards;
   now: () => Date;
   deadlineMs: number;
+  /** How many calls of the authority can be made in a second; unlimited unless given. */
+  callsPerSecond?: number;
   log: Record<'warn' | 'debug', (fields: object, message: string) => void>;
   /** Is given the records that an operation left out, by reason. */
   countLeftOut?: (path: string, leftOut: LeftOutCounts) => void;
 }): Answers {
   const { ask, liveBoards = noLiveBoards, now, deadlineMs, log, countLeftOut } = options;
+  const { callsPerSecond = Number.POSITIVE_INFINITY } = options;
   const finished = createFinishedAnswers({ maxBytes: MAX_BYTES, now: () => now().getTime() });
   const underWay = new Map<string, Underway>();
 
@@ -79,8 +82,9 @@ export function createAnswers(options: {
   }
 
   async function findAndKeep(operation: Operation, query: Query, key: string, asker: Asker) {
-    // More questions at once would be refused, because they would be beyond what an account may have waiting.
-    const limited = createConcurrencyLimit(MOST_WAITING[asker.priority]);
+    // More questions at once would be refused, because an account may have so many waiting, and because none waits for
+    // more than two seconds: with as many as are served in a second, there is room for two such requests more.
+    const limited = createConcurrencyLimit(Math.max(1, Math.min(MOST_WAITING[asker.priority], callsPerSecond)));
     const limit = startTimeLimit(deadlineMs);
     const deadline = limit.signal;
     const context: FindContext = {
