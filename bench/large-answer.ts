@@ -1,4 +1,4 @@
-import { deserialize, serialize } from 'node:v8';
+import { setTimeout } from 'node:timers/promises';
 import { readJson } from '#src/efa/answer/json-reader.ts';
 import type { AskAuthority } from '#src/efa/ask.ts';
 import { type Question, readAnswer } from '#src/efa/question.ts';
@@ -11,42 +11,72 @@ import { describeMachine, print } from './machine.ts';
 import { median } from './percentiles.ts';
 
 /*
- * For how long one large answer of the authority keeps the event loop busy: the longest time between two turns of
- * the loop. Beside it, the processor time of JSON.parse at once, and of deserialisation, which is what the main thread
- * would spend on an answer that a worker thread has parsed.
+ * For how long one large answer of the authority holds the event loop: the longest wait of a client that asks every 10 ms
+ * while it is read, and the longest time between two turns of the loop in a whole request. Beside it, the processor time
+ * of `JSON.parse`, and of reading with its limits. Answers as they are recorded, many times over, and hostile ones.
  * `node bench/large-answer.ts [rounds]`
  */
-const [rounds = '5'] = process.argv.slice(2);
+const [rounds = '9'] = process.argv.slice(2);
 const MEGABYTE = 1_000_000;
-const SIZES = [0.5, 2.3, 5.9];
+const ASK_EVERY_MS = 10;
 const QUESTION: Question = { kind: 'trip', from: '202091', to: 'G2095102', at: null, isArrival: false };
 const silent = { info() {}, warn() {}, error() {} };
 
+const HOSTILE: Record<string, string> = {
+  'empty lists': `{"journeys":[${Array(1_990_000).fill('[]').join()}]}`,
+  'nested lists': `{"journeys":${'['.repeat(2_990_000)}${']'.repeat(2_990_000)}}`,
+  'small objects': `{"journeys":[{"legs":[${Array(740_000).fill('{}').join()}]}]}`,
+  'other names': `{"journeys":[{${Array.from({ length: 400_000 }, (_, name) => `"${name}z":1`).join()}}]}`,
+};
+
 print(describeMachine());
 print('\nmilliseconds, the median of the rounds');
-print('      MB   JSON.parse   deserialise   longest block of reading   longest block of a request');
-for (const size of SIZES) {
-  const text = answerOf(size * MEGABYTE);
+print('                                MB   parse alone      read   longest wait   longest block of a request');
+for (const size of [0.5, 2.3, 5.9]) {
+  await measure('long paths', answerOf(size * MEGABYTE, true), true);
+  await measure('many stops', answerOf(size * MEGABYTE, false), true);
+}
+for (const [name, text] of Object.entries(HOSTILE)) await measure(name, text, false);
+
+async function measure(name: string, text: string, isGood: boolean): Promise<void> {
   const bytes = Buffer.from(text);
-  const serialised = serialize(JSON.parse(text));
+  // Refusals are what is measured of most hostile answers.
+  const read = () => readJson(bytes).catch(() => null);
   const figures = [
-    await medianOf(() => cpuMsOf(10, () => JSON.parse(text))),
-    await medianOf(() => cpuMsOf(10, () => deserialize(serialised))),
-    await medianOf(() => longestBlockMs(() => readJson(bytes))),
-    await medianOf(() => longestBlockMs(() => findTrips(bytes))),
+    bytes.length / MEGABYTE,
+    await medianOf(() => cpuMsOf(3, () => JSON.parse(bytes.toString()))),
+    await medianOf(() => cpuMsOf(3, read)),
+    await medianOf(() => longestWaitMs(read)),
+    ...(isGood ? [await medianOf(() => longestBlockMs(() => findTrips(bytes)))] : []),
   ];
-  const columns = [(bytes.length / MEGABYTE).toFixed(1), ...figures.map((figure) => figure.toFixed(1))];
-  print(columns.map((column, index) => column.padStart([8, 13, 14, 27, 29][index] ?? 0)).join(''));
+  const columns = figures.map((figure, index) => figure.toFixed(1).padStart([12, 14, 10, 15, 29][index] ?? 0));
+  print(`${name.padEnd(22)}${columns.join('')}`);
 }
 
-/** Journeys with long paths, as many as make up the size. */
-function answerOf(size: number): string {
+/** Of a client that asks at even intervals. */
+async function longestWaitMs(work: () => Promise<unknown>): Promise<number> {
+  let longest = 0;
+  let last = performance.now();
+  const timer = setInterval(() => {
+    const now = performance.now();
+    longest = Math.max(longest, now - last - ASK_EVERY_MS);
+    last = now;
+  }, ASK_EVERY_MS);
+  await setTimeout(2 * ASK_EVERY_MS);
+  await work();
+  await setTimeout(2 * ASK_EVERY_MS);
+  clearInterval(timer);
+  return longest;
+}
+
+/** Journeys, with or without long paths, as many as make up the size. */
+function answerOf(size: number, hasPaths: boolean): string {
   const [journey] = tripAnswer.journeys;
   const path = Array.from({ length: 1500 }, (_, index) =>
     [-33.800001 - index / 10_000, 151.200001 + index / 10_000].map((degrees) => Number(degrees.toFixed(6))),
   );
   const legs = journey?.legs.map((leg) => ({ ...leg, coords: path }));
-  const long = { ...journey, legs };
+  const long = hasPaths ? { ...journey, legs } : journey;
   const count = Math.ceil(size / JSON.stringify(long).length);
   return JSON.stringify({ ...tripAnswer, journeys: Array(count).fill(long) });
 }

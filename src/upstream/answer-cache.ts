@@ -1,8 +1,7 @@
 import { createZstdCompress, createZstdDecompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { pipeThrough } from '../compression.ts';
-import { ANSWER_LIMITS } from '../efa/answer/json-outline.ts';
-import { readJson } from '../efa/answer/json-reader.ts';
+import { ANSWER_LIMITS, readJson } from '../efa/answer/json-reader.ts';
 import type { ReceivedAnswer } from '../efa/ask.ts';
 import { isAnswerTo, type Question, readAnswer } from '../efa/question.ts';
 import { nextTurn } from '../event-loop-turn.ts';
