@@ -54,13 +54,19 @@ it('settling includes what was added while an earlier update was on its way', as
   await first;
 });
 
-it('settling ends although more is added all the time', async () => {
+it('settling ends although more is added with every update, and counts what was there', async () => {
   const store = createLossyStore(() => false);
-  const pending = createPendingCounts(store);
-  const adding = setInterval(() => pending.add('account', DAY, 1), 1);
+  let updates = 0;
+  const pending = createPendingCounts({
+    update(update: CountUpdate) {
+      if (++updates < 100) pending.add('account', DAY, 1);
+      return store.update(update);
+    },
+  });
   pending.add('account', DAY, 1);
   await pending.settle('account');
-  clearInterval(adding);
+  expect(updates).toBeLessThan(5);
+  expect(store.total).toBeGreaterThanOrEqual(1);
 });
 
 describe('requests in doubt', () => {
