@@ -1,6 +1,9 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { get as httpsGet } from 'node:https';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Balancer, startBalancer } from '../support/balancer.ts';
@@ -76,6 +79,20 @@ describe('an operation', () => {
     expect(await statuses(10, '/v1/departures')).toEqual([200]);
   });
 
+  it.each(['a"b', 'a\\b', '"},"x":{"y":"', '[::1]:3000', 'transit.example'])(
+    'is answered with JSON when no instance can be reached, also for the host %s',
+    async (host) => {
+      balancer = await startBalancer([await freePort()]);
+      const socket = connect(balancer.port, '127.0.0.1');
+      socket.write(`GET /v1/departures HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+      const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
+      // What cannot be a host is refused by nginx itself, or left out.
+      if (head.startsWith('HTTP/1.1 400')) return expect(body).toContain('<center>nginx</center>');
+      const named = /^[\w.:[\]-]+$/.test(host) ? host : 'localhost';
+      expect(JSON.parse(body).error.docs).toBe(`http://${named}/docs/errors/SERVICE_UNAVAILABLE`);
+    },
+  );
+
   it('is answered in the shape of our errors when no instance can be reached', async () => {
     balancer = await startBalancer([await freePort(), await freePort()]);
     for (const path of ['/v1/departures', '/signup']) {
@@ -142,6 +159,23 @@ it('the address, host and path that an instance sees are those of the caller, wh
     'x-forwarded-proto': 'http',
   });
   expect(seen).not.toHaveProperty('forwarded');
+});
+
+it('TLS ends in the balancer where a certificate is mounted, and the instance is told', async () => {
+  const read = (name: string) => readFileSync(`test/fixtures/tls/${name}`, 'utf8');
+  const port = await listen((request, response) => void response.end(String(request.headers['x-forwarded-proto'])));
+  const cert = read('self-signed.pem');
+  balancer = await startBalancer([port], { tls: { cert, key: read('self-signed.key') } });
+  const request = httpsGet({
+    host: '127.0.0.1',
+    port: balancer.tlsPort,
+    path: '/v1/departures',
+    ca: cert,
+    servername: 'localhost',
+  });
+  const [answer] = await once(request, 'response');
+  expect(await text(answer)).toBe('https');
+  expect(await (await get('/v1/departures')).text()).toBe('http');
 });
 
 it('connections to an instance are kept open', async () => {

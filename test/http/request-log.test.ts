@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import type { Ask } from '#src/efa/ask.ts';
-import { ApiError } from '#src/errors.ts';
+import { ApiError } from '#src/errors/api-error.ts';
 import { OPERATIONS } from '#test/contract/operations.ts';
 import type { TestApp } from '#test/support/app.ts';
 import { buildHealthyApp, healthyUpstream } from '#test/support/healthy-upstream.ts';

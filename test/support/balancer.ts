@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,17 +11,19 @@ import { freePort } from './free-port.ts';
 export interface Balancer {
   url: string;
   port: number;
+  /** Where TLS is set up. */
+  tlsPort: number;
   stop(): Promise<void>;
 }
 
 /**
  * nginx with the configuration of `deploy/balancer`, in front of instances on loopback ports. Replaced are only the port,
  * the folder for temporary files, the addresses of the instances, which in containers come from Docker's DNS, and, where
- * given, how long the balancer waits for an answer.
+ * given, how long the balancer waits for an answer. With a certificate and its key, TLS is set up as its template says.
  */
 export async function startBalancer(
   instancePorts: readonly number[],
-  { answerTimeout }: { answerTimeout?: string } = {},
+  { answerTimeout, tls }: { answerTimeout?: string; tls?: { cert: string; key: string } } = {},
 ): Promise<Balancer> {
   ensureProgram('nginx', 'nginx-light');
   const directory = mkdtempSync(join(tmpdir(), 'transit-balancer-'));
@@ -44,6 +46,16 @@ export async function startBalancer(
   );
   writeFileSync(join(directory, 'instances.conf'), listed);
 
+  const tlsPort = await freePort();
+  if (tls) {
+    const template = readFileSync('deploy/balancer/tls/tls.conf.template', 'utf8');
+    mkdirSync(join(directory, 'tls'));
+    writeFileSync(join(directory, 'tls', 'cert.pem'), tls.cert);
+    writeFileSync(join(directory, 'tls', 'key.pem'), tls.key);
+    const listening = replaced(template, 'listen 8443', `listen 127.0.0.1:${tlsPort}`);
+    writeFileSync(join(directory, 'tls', 'tls.conf'), listening);
+  }
+
   const child = spawn('nginx', ['-p', directory, '-c', join(directory, 'nginx.conf'), '-g', 'daemon off;'], {
     stdio: 'ignore',
   });
@@ -58,6 +70,7 @@ export async function startBalancer(
   return {
     url,
     port,
+    tlsPort,
     async stop() {
       process.off('exit', killIt);
       child.kill('SIGTERM');
