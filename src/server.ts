@@ -167,8 +167,8 @@ function cannotListen({ code, message }: NodeJS.ErrnoException, variable: string
 }
 
 function upstreamHealth(): UpstreamHealth {
-  const { reserveFill, isBreakerOpen } = protection.state();
-  return { budgetLeft: reserveFill, isBreakerOpen };
+  const { reserveFill, isBreakerOpen, callsLeft } = protection.state();
+  return { budgetLeft: reserveFill, isBreakerOpen, isDaySpent: callsLeft.every((left) => left === 0) };
 }
 
 /** What the pages need of the configuration, and no more of it. */

@@ -30,6 +30,7 @@ interface Distribution {
 export type Instruments = ReturnType<typeof createInstruments>;
 
 const REQUEST_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const AGE_BOUNDS = [1, 5, 10, 15, 30, 45, 60, 90, 120, 300, 600, 1800, 3600, 21_600, 86_400];
 const UPSTREAM_BOUNDS = [0.05, 0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 8, 10];
 const STORE_BOUNDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5];
 
@@ -45,6 +46,12 @@ export function createInstruments() {
       'Time from a request to the end of its answer.',
       ['operation'],
       REQUEST_BOUNDS,
+    ),
+    answerAge: histogram(
+      'transit_answer_age_seconds',
+      'Age of good answers when they are sent: of the oldest part that the authority said.',
+      ['operation'],
+      AGE_BOUNDS,
     ),
     answers: counter(
       'transit_answers_total',

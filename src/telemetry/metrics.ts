@@ -13,6 +13,7 @@ export interface UpstreamNumbers {
     stretch: number;
     reserveFill: number;
     waiting: number;
+    callsLeft: readonly number[];
     cachedAnswers: number;
     cachedBytes: number;
   };
@@ -109,6 +110,15 @@ function exposeUpstream(registry: Registry, { counts, state }: UpstreamNumbers):
       this.reset();
       for (const [result, questions] of Object.entries(counts.answered))
         this.inc({ result: toLabel(result) }, questions);
+    },
+  });
+  new Gauge({
+    name: 'transit_upstream_calls_left',
+    help: 'Calls of the authority that are left of this UTC day, by the place of the key in UPSTREAM_API_KEY, from 0.',
+    labelNames: ['key'],
+    registers: [registry],
+    collect() {
+      for (const [key, left] of state().callsLeft.entries()) this.set({ key }, left);
     },
   });
   const gauges: [name: string, help: string, read: () => number][] = [

@@ -29,8 +29,11 @@ export const requestRecorder = fp(
 function createRecorder(operation: string, traffic: Traffic | null, instruments: Instruments | null) {
   const countersOf = instruments && createTallies(operation, instruments);
   const observeSeconds = instruments && observer(instruments.requestSeconds, operation);
+  const observeAge = instruments && observer(instruments.answerAge, operation);
   return (request: FastifyRequest, reply: FastifyReply) => {
     const { statusCode, elapsedTime } = reply;
+    const age = reply.getHeader('age');
+    if (age !== undefined) observeAge?.(Number(age));
     const { toolCall } = request;
     // The answer to an assistant is sent as a stream of one event.
     if (toolCall || !isStream(reply)) {

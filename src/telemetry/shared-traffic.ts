@@ -134,6 +134,7 @@ function worstOf(reports: readonly InstanceReport[]): UpstreamHealth | null {
   return {
     budgetLeft: Math.min(...known.map(({ budgetLeft }) => budgetLeft)),
     isBreakerOpen: known.some(({ isBreakerOpen }) => isBreakerOpen),
+    isDaySpent: known.some(({ isDaySpent }) => isDaySpent),
   };
 }
 

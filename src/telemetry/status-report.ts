@@ -87,6 +87,7 @@ export function toJson({ at, isSandbox, scope, health, lastAnswer, live, windows
     upstream: {
       last_good_answer_at: lastAnswer && formatTimestamp(lastAnswer),
       budget_left: health && round(health.budgetLeft, 3),
+      calls_of_the_day: health && (health.isDaySpent ? 'spent' : 'left'),
       breaker: health && (health.isBreakerOpen ? 'open' : 'closed'),
     },
     live_feeds: live && liveFeedsJson(live, at),

@@ -15,6 +15,8 @@ export interface UpstreamHealth {
   budgetLeft: number;
   /** The authority has failed several times in a row and is not asked for a while. */
   isBreakerOpen: boolean;
+  /** Whether no key has a call left of this UTC day; instances of earlier versions do not say. */
+  isDaySpent?: boolean;
 }
 
 /** The numbers at one moment. */

@@ -34,7 +34,7 @@ export class BreakerOpenError extends ApiError {
 }
 
 /** The question of a call, and the accounts that wait for it, each with the kind of the question. */
-export interface Origin {
+interface Origin {
   question: string;
   askers: readonly string[];
 }

@@ -22,7 +22,7 @@ const POPULAR = 3;
 
 /** How many questions were answered in which way since the process began. */
 export type AnsweredCounts = Record<
-  'upstream' | 'joined' | 'cache' | 'staleBusy' | 'staleFailing' | 'refused' | 'failed',
+  'upstream' | 'joined' | 'cache' | 'staleBusy' | 'staleFailing' | 'refused' | 'postponed' | 'failed',
   number
 >;
 
@@ -48,7 +48,16 @@ export function createCachedAsk(layers: {
 }): { ask: Ask; counts: AnsweredCounts } {
   const { call, cache, flights, instances, budget, clock, deadlines } = layers;
   const { now } = clock;
-  const counts = { upstream: 0, joined: 0, cache: 0, staleBusy: 0, staleFailing: 0, refused: 0, failed: 0 };
+  const counts = {
+    upstream: 0,
+    joined: 0,
+    cache: 0,
+    staleBusy: 0,
+    staleFailing: 0,
+    refused: 0,
+    postponed: 0,
+    failed: 0,
+  };
   const popularity = createPopularity({ now });
   const failures = createFailureMemory({ now });
 
@@ -73,7 +82,8 @@ export function createCachedAsk(layers: {
       const isBusy = error instanceof BudgetExhaustedError;
       const stale = cache.find(key, window);
       if (!stale || !(error instanceof ApiError)) {
-        counts[isBusy ? 'refused' : 'failed']++;
+        // Background checks are put off on every day; nobody waits for them.
+        counts[!isBusy ? 'failed' : options.priority === 'background' ? 'postponed' : 'refused']++;
         throw error;
       }
       if (isFresh(stale, window)) return counted('cache', await fromCache(question, stale, window, null));

@@ -46,6 +46,8 @@ interface UpstreamState {
   /** 1 is full, 0 is nothing left for now. */
   reserveFill: number;
   waiting: number;
+  /** Calls that are left of this UTC day, for each key of the authority. */
+  callsLeft: readonly number[];
   cachedAnswers: number;
   cachedBytes: number;
 }
@@ -85,6 +87,7 @@ export function protectUpstream(options: ProtectionOptions): Protection {
         stretch: budget.stretch(),
         pollStretch: budget.pollStretch(),
         ...budget.state(),
+        callsLeft: meters.map((meter) => Math.max(0, Math.floor(limits.dailyBudget - meter.spent()))),
         cachedAnswers: entries,
         cachedBytes: bytes,
       };

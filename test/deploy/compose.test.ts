@@ -34,7 +34,7 @@ it('docker-compose.yml fits the schema of the Compose specification, and no rule
   const errors = results.flatMap(({ messages }) => messages).filter(({ type }) => type === 'error');
   expect(results.length).toBe(1);
   // The linter does not see that this variable is an address.
-  const wrong = errors.filter(({ message }) => !message.includes('"${HTTP_ADDRESS:-127.0.0.1}:'));
+  const wrong = errors.filter(({ message }) => !/"\$\{HTTP_ADDRESS:-127\.0\.0\.1\}:/.test(message));
   expect(wrong.map(({ rule, message }) => `${rule}: ${message}`)).toEqual([]);
 });
 

@@ -11,6 +11,7 @@ export const IDLE_UPSTREAM: UpstreamNumbers = {
     pollStretch: 1,
     reserveFill: 1,
     waiting: 0,
+    callsLeft: [60_000],
     cachedAnswers: 0,
     cachedBytes: 0,
   }),

@@ -123,6 +123,8 @@ describe('calls of the authority', () => {
     expect(values.get('transit_upstream_call_duration_seconds_count{kind="departureMonitor"}')).toBe(1);
     expect(values.get('transit_upstream_questions_total{result="upstream"}')).toBe(1);
     expect(values.get('transit_upstream_breaker_open')).toBe(0);
+    expect(values.get('transit_upstream_calls_left{key="0"}')).toBeGreaterThan(0);
+    expect(values.get('transit_answer_age_seconds_count{operation="/v1/departures"}')).toBe(1);
     expect(values.get('transit_cached_answers')).toBe(1);
   });
 

@@ -57,7 +57,7 @@ ${scopeChoice(scope, isOwn)}
 <div class="card"><dl class="facts">
 <div><dt>Last good answer of ${upstream}</dt><dd>${lastAnswer ? ago(lastAnswer, at) : 'none yet'}</dd></div>
 <div><dt>Departures that are tracked, last hour</dt><dd>${percent(windows[1]?.liveShare ?? null)}</dd></div>
-<div><dt>Calls to ${upstream} left for now</dt><dd>${health ? percent(health.budgetLeft) : 'not limited'}</dd></div>
+<div><dt>Calls to ${upstream} left for now</dt><dd>${callsLeft(health)}</dd></div>
 <div><dt>Calls to ${upstream}</dt><dd>${health?.isBreakerOpen ? 'paused: it has failed several times in a row' : 'as usual'}</dd></div>
 </dl></div>
 <h2>24 hours</h2>
@@ -93,6 +93,11 @@ function percent(share: number | null): string {
   if (share === null) return '–';
   // Rounded down, because 99.96 % shown as 100 % would hide failures.
   return `${(Math.floor(share * 1000) / 10).toLocaleString('en')} %`;
+}
+
+function callsLeft(health: Report['health']): string {
+  if (!health) return 'not limited';
+  return health.isDaySpent ? 'none: those of the day are spent until 00:00 UTC' : percent(health.budgetLeft);
 }
 
 function duration(ms: number | null): string {

@@ -11,6 +11,8 @@ export interface Meter {
   /** No call can be taken for so long. */
   pause(ms: number): void;
   reserveFill(): number;
+  /** How many calls of this UTC day have been made, as far as this process knows. */
+  spent(): number;
 }
 
 export interface Limits {
@@ -26,7 +28,6 @@ export const RATE_WINDOW_MS = 1050;
 const CLOCK_STEP_MS = 60_000;
 
 export interface ProcessMeter extends Meter {
-  spent(): number;
   /** Takes over the count of a shared meter, and whether that meter has just granted a call. */
   follow(spent: number, hasStarted: boolean): void;
 }

@@ -103,6 +103,7 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
       redis.ask(names.paused, (connection) => connection.set(names.paused, '1', 'PX', Math.ceil(ms))).catch(() => {});
     },
     reserveFill: own.reserveFill,
+    spent: own.spent,
   };
 }
 
