@@ -6,7 +6,7 @@ import { HELD_MEMORY_CASES } from '#test/support/held-memory/cases.ts';
 const run = promisify(execFile);
 
 it.each(Object.keys(HELD_MEMORY_CASES))(
-  '%s hold no more memory than they count',
+  '%s: hold no more memory than they count',
   async (name) => {
     const { stdout } = await run(process.execPath, ['--expose-gc', 'test/support/held-memory/measure.ts', name]);
     const { held, counted } = JSON.parse(stdout);

@@ -15,7 +15,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'event-loop-turn': [],
   compression: [],
   'own-memory': [],
-  efa: ['transit', 'errors', 'event-loop-turn', 'time-limit', 'compression'],
+  efa: ['transit', 'errors', 'event-loop-turn', 'time-limit', 'compression', 'own-memory'],
   operation: ['efa', 'live', 'transit', 'errors'],
   access: ['redis', 'errors'],
   upstream: ['efa', 'redis', 'transit', 'errors', 'event-loop-turn', 'compression', 'own-memory'],

@@ -4,6 +4,7 @@ import { type Ask, type AskOptions, MOST_WAITING, type Priority } from '../efa/a
 import { upstreamTimeout } from '../errors/messages.ts';
 import { type LiveBoards, noLiveBoards } from '../live/boards/live-boards.ts';
 import type { FindContext, Finding, Operation } from '../operation.ts';
+import { ownText } from '../own-memory.ts';
 import { startTimeLimit } from '../time-limit.ts';
 import { createConcurrencyLimit } from './concurrency-limit.ts';
 import { createFinishedAnswers, type FinishedAnswer, type FinishedAnswers } from './finished-answer.ts';
@@ -47,7 +48,7 @@ const MAX_ACCOUNTS = 32;
 
 /** Equal for queries that ask for the same, however they were written. */
 export function queryKey({ path }: Operation, query: Query): string {
-  return `${path}?${JSON.stringify(query)}`;
+  return ownText(`${path}?${JSON.stringify(query)}`);
 }
 
 /** Runs operations, each question once at a time. `deadlineMs` is how long a request waits. */

@@ -36,6 +36,7 @@ export interface FinishedAnswers {
   bytesOf(answer: FinishedAnswer, encoding: Encoding): Buffer | Promise<Buffer>;
   /** Drops what was unused for longest, but for that share of all. */
   shrink(keptShare: number): void;
+  size(): { entries: number; bytes: number };
 }
 
 /** After so long a fresh answer is looked for in place of a stale one. */
@@ -91,6 +92,7 @@ export function createFinishedAnswers({ maxBytes, now }: { maxBytes: number; now
       return underWay;
     },
     shrink: (keptShare) => shrinkCache(answers, keptShare),
+    size: () => ({ entries: answers.size, bytes: answers.calculatedSize }),
   };
 }
 

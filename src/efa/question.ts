@@ -1,3 +1,4 @@
+import { ownText } from '../own-memory.ts';
 import { type JsonObject, readObject } from './answer/field.ts';
 import {
   EXPECTED_BOARD,
@@ -117,7 +118,8 @@ export function freshnessClassOf(question: Question): FreshnessClass {
 
 /** Questions with the same key share one answer. The key is the freshness class and the request to the authority. */
 export function questionKey(question: Question): string {
-  return `${freshnessClassOf(question)}:${KINDS[question.kind].endpoint}?${new URLSearchParams(writeQuery(question))}`;
+  const { endpoint } = KINDS[question.kind];
+  return ownText(`${freshnessClassOf(question)}:${endpoint}?${new URLSearchParams(writeQuery(question))}`);
 }
 
 function writeQuery(question: Question): EfaQuery {

@@ -5,9 +5,9 @@ import { type Answers, queryKey, type Requester } from '../answers/answers.ts';
 import { type Operation, readQuery } from '../operation.ts';
 import { sendAnswer } from './send-answer.ts';
 
-const MAX_REMEMBERED_QUERIES = 20_000;
-/** Longer URLs are read anew each time, so that the memory for them is bounded. */
-const MAX_REMEMBERED_LENGTH = 500;
+/** Of an operation: about 8,000 queries. */
+const MAX_REMEMBERED_BYTES = 8 * 1024 * 1024;
+const OVERHEAD_BYTES = 800;
 
 /**
  * A route for each operation. The key was checked and counted before the handler runs; here the query is validated, the
@@ -49,16 +49,19 @@ interface ReadQuery {
 }
 
 /** Reads and validates queries; the query of a URL that came before is looked up. */
-function createQueryReader(operation: Operation) {
-  // With `max` the memory for all of them would be taken at once.
-  const known = new LRUCache<string, ReadQuery>({ maxSize: MAX_REMEMBERED_QUERIES, sizeCalculation: () => 1 });
+export function createQueryReader(operation: Operation) {
+  const known = new LRUCache<string, ReadQuery>({
+    maxSize: MAX_REMEMBERED_BYTES,
+    // The values of the query are in its key once more.
+    sizeCalculation: ({ key }, url) => url.length + 4 * key.length + OVERHEAD_BYTES,
+  });
 
-  return (request: FastifyRequest) => {
+  return (request: Pick<FastifyRequest, 'url' | 'query'>) => {
     const before = known.get(request.url);
     if (before) return before;
     const query = readQuery(operation, request.query as Record<string, unknown>);
     const read = { query, key: queryKey(operation, query), cost: operation.cost?.(query) ?? 1 };
-    if (request.url.length <= MAX_REMEMBERED_LENGTH) known.set(request.url, read);
+    known.set(request.url, read);
     return read;
   };
 }

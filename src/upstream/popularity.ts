@@ -1,3 +1,5 @@
+import { textNumber } from '../own-memory.ts';
+
 /** Counts how often each question was asked in the last minutes. */
 export interface Popularity {
   /** Counts one more request for the question and returns how many there were. */
@@ -7,10 +9,13 @@ export interface Popularity {
 const GENERATION_MS = 3 * 60_000;
 const MAX_QUESTIONS = 50_000;
 
-/** Counts in two generations of three minutes; the older one is dropped when a new one begins. */
+/**
+ * Counts in two generations of three minutes; the older one is dropped when a new one begins. Questions are known by 32
+ * bits of their hash, so that each takes the same memory, however long it is. Two that share them only count as one.
+ */
 export function createPopularity({ now }: { now: () => number }): Popularity {
-  let current = new Map<string, number>();
-  let previous = new Map<string, number>();
+  let current = new Map<number, number>();
+  let previous = new Map<number, number>();
   let since = now();
 
   return {
@@ -20,9 +25,10 @@ export function createPopularity({ now }: { now: () => number }): Popularity {
         current = new Map();
         since = now();
       }
-      const count = (current.get(key) ?? 0) + 1;
-      current.set(key, count);
-      return count + (previous.get(key) ?? 0);
+      const name = textNumber(key);
+      const count = (current.get(name) ?? 0) + 1;
+      current.set(name, count);
+      return count + (previous.get(name) ?? 0);
     },
   };
 }

@@ -20,10 +20,13 @@ export interface ServerProcess {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts the service as `npm start` does, on a free loopback port, and waits until it listens. */
+/**
+ * Starts the service as `npm start` does, on a free loopback port, and waits until it listens. `controlGroup` is the file of
+ * a memory control group that takes the ids of processes.
+ */
 export async function startServerProcess(
   env: Record<string, string> = {},
-  { maxDescriptors }: { maxDescriptors?: number } = {},
+  { maxDescriptors, controlGroup }: { maxDescriptors?: number; controlGroup?: string } = {},
 ): Promise<ServerProcess> {
   const dataDir = mkdtempSync(join(tmpdir(), 'transit-server-'));
   const store = openStore({ redis: null, dataDir, log: { info() {}, warn() {} } });
@@ -31,8 +34,9 @@ export async function startServerProcess(
   const apiKey = await issueTestKey(store, { plan: 'pro' });
   await store.close();
   const limit = maxDescriptors === undefined ? '' : `ulimit -n ${maxDescriptors}; `;
+  const enter = controlGroup === undefined ? '' : `echo $$ > ${controlGroup}; `;
   const command = [process.execPath, ...START_OPTIONS, 'src/server.ts'];
-  const child = spawn('sh', ['-c', `${limit}exec "$0" "$@"`, ...command], {
+  const child = spawn('sh', ['-c', `${enter}${limit}exec "$0" "$@"`, ...command], {
     env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

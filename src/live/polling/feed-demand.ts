@@ -1,3 +1,4 @@
+import { textNumber } from '../../own-memory.ts';
 import type { FeedSourceId } from './feed-source.ts';
 
 /*
@@ -28,8 +29,8 @@ const MAX_QUESTIONS = 50_000;
 
 /** Counts that halve every five minutes; the questions of the last half hour to hour are remembered. */
 export function createFeedDemand({ now }: { now: () => number }): FeedDemandRecorder {
-  let current = new Map<string, number>();
-  let previous = new Map<string, number>();
+  let current = new Map<number, number>();
+  let previous = new Map<number, number>();
   let since = now();
   const rates = new Map<string, { sources: readonly FeedSourceId[]; count: number; at: number }>();
 
@@ -41,8 +42,9 @@ export function createFeedDemand({ now }: { now: () => number }): FeedDemandReco
       since = moment;
     }
     const window = Math.floor(moment / WINDOW_MS);
-    const last = current.get(key) ?? previous.get(key);
-    current.set(key, window);
+    const name = textNumber(key);
+    const last = current.get(name) ?? previous.get(name);
+    current.set(name, window);
     if (last !== undefined && last !== window) count(sources, moment);
   }
 

@@ -1,42 +1,133 @@
 import { randomBytes } from 'node:crypto';
+import { createTokenBuckets } from '#src/access/limits/token-buckets.ts';
+import { queryKey } from '#src/answers/answers.ts';
+import { createFinishedAnswers } from '#src/answers/finished-answer.ts';
+import { type Question, questionKey } from '#src/efa/question.ts';
+import { createQueryReader } from '#src/http/operation-routes.ts';
+import type { BoardEvent } from '#src/live/boards/board-event.ts';
 import { createStopTimelines } from '#src/live/boards/stop-timelines.ts';
+import { createFeedDemand } from '#src/live/polling/feed-demand.ts';
 import { toPage } from '#src/live/timeline/timeline.ts';
+import { createVerdicts } from '#src/nearby/verdict.ts';
+import type { Operation } from '#src/operation.ts';
+import { stopSearchOperation } from '#src/stop-search/operation.ts';
+import { MODES } from '#src/transit/mode.ts';
+import { createAnswerCache } from '#src/upstream/answer-cache.ts';
+import { FRESHNESS_WINDOWS } from '#src/upstream/freshness-window.ts';
+import { createPopularity } from '#src/upstream/popularity.ts';
+import { noSharedStore } from '#src/upstream/shared-store.ts';
+import { receivedAnswer } from '#test/support/received-answer.ts';
 
-/** A table that is filled with the longest entries that callers or the authority can give it. */
-interface HeldMemoryCase {
-  /** Fills the table and returns what it counts; the table lives as long as the function that is returned with it. */
-  fill(): Promise<{ countedBytes: () => number }>;
+/** A full table of the service. */
+interface FilledTable {
+  /** What it counts; for a table that is bounded by entries, what docs/operations.md says of it. */
+  countedBytes: number;
+  /** Keeps it in memory. */
+  table: object;
 }
 
 const NOW = Date.parse('2026-04-15T00:00:00Z');
+const MEGABYTE = 2 ** 20;
+const now = () => NOW;
+const SEARCH = stopSearchOperation as unknown as Operation;
+const STOPS_OF_TIMELINES = 1000;
+/** As long as any that callers may ask for, and each another one. */
+const longText = (n: number) => `${'🚆'.repeat(84)}${String(n).padStart(8, '0')}`;
+const longQuestion = (n: number): Question => ({ kind: 'stopFinder', text: longText(n) });
+const longStop = (n: number) => `G${String(n).padStart(15, '0')}`;
 
-/** Each is filled beyond nothing that evicts, so that all of it is held. */
-export const HELD_MEMORY_CASES = {
-  'packed timelines': {
-    async fill() {
-      const timelines = createStopTimelines(null, { maxOpenBytes: 1_000_000 });
-      for (let stop = 0; stop < 1000; stop++) {
-        const page = toPage({
-          askedFor: null,
-          modes: ['train'],
-          retrievedAt: NOW,
-          events: Array.from({ length: 40 }, (_, minute) => ({
-            runId: randomBytes(8).toString('hex'),
-            stopId: '2000336',
-            mode: 'train',
-            route: 'T4',
-            network: 1,
-            plannedAt: NOW + minute * 60_000,
-            isCancelled: false,
-            lastLiveAt: null,
-            shown: { destination: 'Bondi Junction' },
-          })),
-          eventCount: 40,
-          lastPlannedAt: NOW + 40 * 60_000,
-        });
-        await timelines.add(`stop ${stop}`, 'Stop', [page]);
-      }
-      return { countedBytes: () => timelines.size().bytes };
-    },
+/** Each table that callers can fill, filled by the longest input. The name is that of its line in docs/operations.md. */
+export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTable>>> = {
+  async 'timelines of stops, compressed'() {
+    const timelines = createStopTimelines(null, { maxOpenBytes: MEGABYTE });
+    await addTimelines(timelines);
+    return { countedBytes: timelines.size().bytes, table: timelines };
   },
-} as const satisfies Record<string, HeldMemoryCase>;
+  async 'timelines in use'() {
+    const timelines = createStopTimelines(null, { maxPackedBytes: MEGABYTE });
+    await addTimelines(timelines);
+    return { countedBytes: timelines.size().bytes, table: timelines };
+  },
+  async 'answers of the authority, compressed'() {
+    const cache = createAnswerCache({ maxBytes: 8 * MEGABYTE, now, store: noSharedStore });
+    for (let n = 0; n < 4000; n++) {
+      const question = longQuestion(n);
+      const answer = receivedAnswer(question, { locations: [{ id: randomBytes(150).toString('hex') }] }, new Date(NOW));
+      await cache.keep(questionKey(question), FRESHNESS_WINDOWS.search, answer);
+    }
+    return { countedBytes: cache.size().bytes, table: cache };
+  },
+  async 'finished answers'() {
+    const answers = createFinishedAnswers({ maxBytes: 16 * MEGABYTE, now });
+    const freshness = {
+      retrievedAt: NOW,
+      freshUntil: NOW + 60_000,
+      staleUntil: NOW + 120_000,
+      source: 'upstream',
+      shortage: null,
+    } as const;
+    for (let n = 0; n < 4000; n++) {
+      const key = queryKey(SEARCH, { q: longText(n), limit: 10 });
+      const body = { q: longText(n), retrieved_at: 'now', text: randomBytes(200).toString('hex') };
+      const answer = await answers.keep(key, 'low', { body, freshness });
+      for (const encoding of ['zstd', 'br', 'gzip'] as const) await answers.bytesOf(answer, encoding);
+    }
+    return { countedBytes: answers.size().bytes, table: answers };
+  },
+  async 'counts of questions, to tell popular ones'() {
+    const popularity = createPopularity({ now });
+    for (let n = 0; n < 100_000; n++) popularity.note(questionKey(longQuestion(n)));
+    return { countedBytes: 8 * MEGABYTE, table: popularity };
+  },
+  async 'counts of boards, to choose feeds'() {
+    const demand = createFeedDemand({ now });
+    for (let n = 0; n < 100_000; n++) demand.note(`${longStop(n)} ${MODES.join()}`, []);
+    return { countedBytes: 8 * MEGABYTE, table: demand };
+  },
+  async 'verdicts on stops'() {
+    const verdicts = createVerdicts(() => new Date(NOW));
+    for (let n = 0; n < 50_000; n++) verdicts.learn(longStop(n), { isAlive: true, modes: MODES });
+    return { countedBytes: 32 * MEGABYTE, table: verdicts };
+  },
+  async 'limits, of 50,000 accounts or networks'() {
+    const buckets = createTokenBuckets({ perSecond: 1, burst: 10 }, () => new Date(NOW));
+    for (let n = 0; n < 50_000; n++) buckets.take(`2001:0db8:85a3:08d3:${String(n).padStart(12, '0')}::/64`);
+    return { countedBytes: 24 * MEGABYTE, table: buckets };
+  },
+  async 'queries as they were read, of an operation'() {
+    const read = createQueryReader(SEARCH);
+    for (let n = 0; n < 20_000; n++) {
+      const q = longText(n);
+      read({ url: `/v1/stops/search?q=${encodeURIComponent(q)}`, query: { q } });
+    }
+    return { countedBytes: 8 * MEGABYTE, table: read };
+  },
+};
+
+async function addTimelines(timelines: ReturnType<typeof createStopTimelines>): Promise<void> {
+  for (let stop = 0; stop < STOPS_OF_TIMELINES; stop++) {
+    const page = toPage({
+      askedFor: null,
+      modes: ['train'],
+      retrievedAt: NOW,
+      events: Array.from({ length: 40 }, (_, minute) => eventAt(minute)),
+      eventCount: 40,
+      lastPlannedAt: NOW + 40 * 60_000,
+    });
+    await timelines.add(longStop(stop), 'Stop', [page]);
+  }
+}
+
+function eventAt(minute: number): BoardEvent {
+  return {
+    runId: randomBytes(8).toString('hex'),
+    stopId: '2000336',
+    mode: 'train',
+    route: 'T4',
+    network: 1,
+    plannedAt: NOW + minute * 60_000,
+    isCancelled: false,
+    lastLiveAt: null,
+    shown: { destination: 'Bondi Junction' },
+  };
+}

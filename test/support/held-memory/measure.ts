@@ -16,8 +16,11 @@ async function heldBytes(): Promise<number> {
   return heapUsed + external;
 }
 
-const { fill } = HELD_MEMORY_CASES[process.argv[2] as keyof typeof HELD_MEMORY_CASES];
+const fill = HELD_MEMORY_CASES[process.argv[2] ?? ''];
+if (!fill) throw new Error(`there is no table ${process.argv[2]}`);
 const before = await heldBytes();
-const { countedBytes } = await fill();
+const { countedBytes, table } = await fill();
 const held = (await heldBytes()) - before;
-process.stdout.write(JSON.stringify({ held, counted: countedBytes() }));
+process.stdout.write(JSON.stringify({ held, counted: countedBytes }));
+// Until here the table is in use.
+if (!table) throw new Error('the table is gone');

@@ -1,0 +1,144 @@
+import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { departureAnswer } from '#src/sandbox/answers/departure-answer.ts';
+import { createAuthority } from '#src/sandbox/authority.ts';
+import { FEEDS, type FeedName, findFeedName } from '#src/sandbox/feeds/feed.ts';
+import { feedAnswer } from '#src/sandbox/feeds/feed-answer.ts';
+import { startServerProcess } from '#test/support/process.ts';
+import { startUpstream } from '#test/support/upstream.ts';
+import { stopId } from './economy/network.ts';
+import { createTimetabledNetwork } from './economy/timetabled-network.ts';
+import { describeMachine, print } from './machine.ts';
+import { makeTrip } from './miss-path/answers.ts';
+
+/*
+ * The service, as `npm start` starts it, in a memory control group of Linux: boards of so many stops from the feeds, then
+ * large trips at once, then boards again. Fails when a request is refused for want of memory, or the process is killed.
+ * For root: `node bench/memory-limit.ts [stops] [megabytes of the group]`. `MALLOC_ARENA_MAX` is handed on.
+ */
+const [stops = '3000', limitMb = '768'] = process.argv.slice(2);
+const MEGABYTE = 2 ** 20;
+const TRIPS = 64;
+const TRIP_BYTES = 909_000;
+const AT_ONCE = 16;
+/** The content of a feed is made anew after so long. */
+const FEED_SECONDS = 120;
+const GROUPS = '/sys/fs/cgroup/memory';
+const group = `${GROUPS}/transit-bench-${process.pid}`;
+
+mkdirSync(group);
+writeFileSync(`${group}/memory.limit_in_bytes`, String(Number(limitMb) * MEGABYTE));
+const authority = await startAuthority();
+const server = await startServerProcess(
+  {
+    UPSTREAM_URL: authority.url,
+    UPSTREAM_API_KEY: 'made-up',
+    UPSTREAM_RPS: '1000',
+    UPSTREAM_DAILY_BUDGET: '100000000',
+    LIVE_FEEDS: 'on',
+    LIVE_FEEDS_URL: new URL(authority.url).origin,
+    MAX_CONNECTIONS: '1000',
+    MAX_CONNECTIONS_PER_ADDRESS: '1000',
+    ...(process.env.MALLOC_ARENA_MAX && { MALLOC_ARENA_MAX: process.env.MALLOC_ARENA_MAX }),
+  },
+  { controlGroup: `${group}/tasks` },
+);
+
+const statuses = new Map<string, number>();
+print(describeMachine());
+print(`group of ${limitMb} MiB, ${stops} stops, MALLOC_ARENA_MAX=${process.env.MALLOC_ARENA_MAX ?? 'not set'}\n`);
+print(`${'after'.padEnd(34)}${'resident MB'.padStart(12)}${'group MB'.padStart(10)}${'most MB'.padStart(9)}  answers`);
+try {
+  report('the start');
+  // The feeds are polled from the first board on.
+  for (let board = 0; board < 10; board++) await ask(boardOf(board));
+  await sleep(5000);
+  await askAll(
+    'every stop once',
+    Array.from({ length: Number(stops) }, (_, stop) => boardOf(stop)),
+  );
+  await askAll(
+    'every stop again',
+    Array.from({ length: Number(stops) }, (_, stop) => boardOf(stop)),
+  );
+  for (const round of [1, 2, 3]) {
+    const trips = Array.from({ length: TRIPS }, (_, trip) => tripOf(round * TRIPS + trip));
+    await askAll(`${TRIPS} trips of ${TRIP_BYTES / 1000} kB at once, ${round}`, trips, TRIPS);
+  }
+  await sleep(15_000);
+  await askAll(
+    'every stop a third time',
+    Array.from({ length: Number(stops) }, (_, stop) => boardOf(stop)),
+  );
+} finally {
+  if (server.process.exitCode !== null || server.process.signalCode !== null) process.exitCode = 1;
+  await server.stop('SIGKILL');
+  await authority.close();
+  // The kernel takes a moment to see that the group is empty.
+  await sleep(500);
+  rmdirSync(group);
+}
+
+function boardOf(stop: number): string {
+  return `/v1/departures?stop=${stopId(stop)}&modes=all`;
+}
+
+function tripOf(trip: number): string {
+  return `/v1/trips?from=${stopId(trip)}&to=${stopId(trip + 1)}&path=full`;
+}
+
+async function askAll(name: string, paths: string[], atOnce = AT_ONCE): Promise<void> {
+  statuses.clear();
+  const left = [...paths];
+  const askNext = async () => {
+    for (let path = left.shift(); path; path = left.shift()) await ask(path);
+  };
+  await Promise.all(Array.from({ length: atOnce }, askNext));
+  report(name);
+}
+
+async function ask(path: string): Promise<void> {
+  const answer = await fetch(server.baseUrl + path, { headers: { authorization: `Bearer ${server.apiKey}` } }).then(
+    async (response) => ({ status: String(response.status), text: await response.text() }),
+    (error: Error) => ({ status: error.name, text: '' }),
+  );
+  if (answer.status !== '200') process.exitCode = 1;
+  statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+}
+
+function report(name: string): void {
+  const { pid } = server.process;
+  const status = server.process.exitCode === null ? readFileSync(`/proc/${pid}/status`, 'utf8') : '';
+  const resident = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024;
+  const figures = [resident, readGroup('memory.usage_in_bytes'), readGroup('memory.max_usage_in_bytes')];
+  const columns = figures.map((bytes, index) => (bytes / 1e6).toFixed(0).padStart([12, 10, 9][index] ?? 0));
+  print(`${name.padEnd(34)}${columns.join('')}  ${[...statuses].map(([status, n]) => `${n} × ${status}`).join(', ')}`);
+}
+
+function readGroup(name: string): number {
+  return Number(readFileSync(`${group}/${name}`, 'utf8'));
+}
+
+/** The sandbox's departures and feeds for a network of that many stops, and one large trip. It is not in the group. */
+function startAuthority() {
+  const sandbox = createAuthority(createTimetabledNetwork(Number(stops)));
+  const trip = makeTrip(TRIP_BYTES);
+  const feeds = new Map<FeedName, { until: number; bytes: Uint8Array }>();
+  return startUpstream(({ url }, response) => {
+    const { pathname, searchParams } = new URL(url, 'http://authority');
+    const seconds = Math.floor(Date.now() / 1000);
+    const feed = findFeedName(pathname);
+    if (feed) {
+      const known = feeds.get(feed);
+      const bytes = known && seconds < known.until ? known.bytes : feedAnswer(sandbox, FEEDS[feed], seconds);
+      if (bytes !== known?.bytes) feeds.set(feed, { until: seconds + FEED_SECONDS, bytes });
+      response.end(bytes);
+    } else if (pathname.endsWith('/departure_mon')) {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify(departureAnswer(sandbox, searchParams, seconds)));
+    } else {
+      response.setHeader('content-type', 'application/json');
+      response.end(trip);
+    }
+  });
+}
