@@ -56,9 +56,12 @@ describe.each(services)('the service %s', (_name, service) => {
 });
 
 it('the image starts the service as `npm start` does', () => {
-  const [command] = /^CMD (\[.*\])$/m.exec(readFileSync('Dockerfile', 'utf8'))?.slice(1) ?? [];
+  const dockerfile = readFileSync('Dockerfile', 'utf8');
+  const [command] = /^CMD (\[.*\])$/m.exec(dockerfile)?.slice(1) ?? [];
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
-  expect(`exec ${JSON.parse(command ?? '[]').join(' ')}`).toBe(scripts.start);
+  const asWithNpm = `MALLOC_ARENA_MAX=\${MALLOC_ARENA_MAX:-1} exec ${JSON.parse(command ?? '[]').join(' ')}`;
+  expect(asWithNpm).toBe(scripts.start);
+  expect(dockerfile).toContain('\nENV MALLOC_ARENA_MAX=1\n');
 });
 
 it('nothing is open to other machines but the balancer, and that only where HTTP_ADDRESS says so', () => {

@@ -8,7 +8,7 @@ import { HELD_MEMORY_CASES } from './cases.ts';
 
 async function heldBytes(): Promise<number> {
   // Memory outside the heap is given back after a collection, when the event loop has turned.
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < 10; round++) {
     globalThis.gc?.();
     await delay(20);
   }
