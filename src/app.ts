@@ -45,7 +45,6 @@ import { countLeftOut, type Instruments } from './telemetry/instruments.ts';
 import { type PressureWatch, pressure } from './telemetry/pressure.ts';
 import { readiness } from './telemetry/readiness.ts';
 import { requestRecorder } from './telemetry/request-recorder.ts';
-import type { IsStoreReachable } from './telemetry/store-probe.ts';
 
 type MadeHere = 'layout' | 'wallLinks' | 'operations' | 'answers' | 'publicUrl' | 'docsUrl' | 'isSandbox' | 'now';
 
@@ -76,7 +75,7 @@ export interface AppOptions {
   /** How long a whole request may take to arrive, headers and body. */
   arrivalMs?: number;
   /** For `/readyz`; without it the store counts as reachable. */
-  isStoreReachable?: IsStoreReachable;
+  isStoreReachable?: () => Promise<boolean>;
   /** Says when requests are refused; without it none is. */
   pressure?: PressureWatch;
   /** From where on refusals are held back; without them none is. */
@@ -153,7 +152,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 
   await app.register(async (api) => {
     if (pages || instruments) await api.register(requestRecorder, { traffic: pages?.traffic ?? null, instruments });
-    await api.register(access, { ...options.access, ...callerChecks, now });
+    await api.register(access, { now, ...options.access, ...callerChecks });
     await api.register(operationRoutes, { operations, answers, now });
     await api.register(streamRoutes, { operations, answers, docsUrl, now, times: options.streamTimes });
     await api.register(mcp, { operations, answers, docsUrl });

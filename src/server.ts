@@ -34,6 +34,8 @@ import { protectUpstream } from './upstream/protection.ts';
 
 const CLAIM_AGAIN_MS = 1000;
 const now = () => new Date();
+/** Days are counted by the clock of Redis: one that runs ahead would count into the next day of all instances. */
+const countingNow = () => new Date(Date.now() + (redis?.clockAheadMs() ?? 0));
 const config = orExit(() => readConfig(process.env), {
   expected: ConfigError,
   intro: 'The configuration is not usable:\n',
@@ -76,11 +78,11 @@ pressure.register(live.shrink);
 const store = watchAdmissions(
   orExit(() => openStore({ redis, dataDir: config.dataDir, log: logger }), { expected: StoreOpenError }),
   instruments,
+  () => storeProbe.heard(),
 );
 let isStoreOurs = false;
 await claimOurStore();
-// Any account will do, known or not: what matters is that there is an answer.
-const isStoreReachable = createStoreProbe(() => store.findAccount('none'));
+const storeProbe = createStoreProbe(() => store.check());
 const tracing = config.tracing && (await openTracing(config.tracing));
 const app = await buildApp({
   config,
@@ -88,13 +90,13 @@ const app = await buildApp({
   callsPerSecond: limits.rps * asks.length,
   liveBoards: live.boards,
   deadlines,
-  access: { store, acceptsTestKeys: isSandbox, burstLimits: config.burstLimits },
+  access: { store, acceptsTestKeys: isSandbox, burstLimits: config.burstLimits, now: countingNow },
   pages: await pageOptions(config),
   now,
   logger,
   connectionLimits: defaultConnectionLimits(config.connectionLimits, maxDescriptors()),
   ...(shared && { verdictStore: shared.store }),
-  isStoreReachable,
+  isStoreReachable: storeProbe.servesKnownKeys,
   pressure,
   refusalLimits: REFUSAL_LIMITS,
   instruments,
@@ -143,7 +145,8 @@ async function openMetrics(address: NonNullable<Config['metrics']>) {
     source: config.upstream.kind,
     upstream: protection,
     live: live.report,
-    isStoreReachable,
+    storeState: storeProbe.state,
+    ...(redis && { redisMemory: { accounts: redis.memory } }),
     pressure,
   });
   const server = await startMetricsServer(registry, address).catch((error) =>

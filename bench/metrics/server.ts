@@ -32,8 +32,8 @@ const client = createEfaClient({ url: upstream.url, apiKey: 'bench', timeoutMs: 
 const protection = protectUpstream({ asks: [client.ask], limits: { rps: 5, dailyBudget: 60_000 }, log: silent });
 const store = openStore({ redis: await openRedis([redisUrl], silent), dataDir: '', log: silent });
 const instruments = createInstruments();
-const isStoreReachable = createStoreProbe(() => store.findAccount('none'));
-const registry = createMetrics({ source: 'sandbox', instruments, upstream: protection, isStoreReachable });
+const storeProbe = createStoreProbe(() => store.check());
+const registry = createMetrics({ source: 'sandbox', instruments, upstream: protection, storeState: storeProbe.state });
 fill(instruments);
 
 const metrics = await startMetricsServer(registry, { host: '127.0.0.1', port: 0 });

@@ -45,7 +45,7 @@ const registry = createMetrics({
   source: 'sandbox',
   instruments,
   upstream: protection,
-  isStoreReachable: async () => true,
+  storeState: async () => 'writable' as const,
 });
 const app = await buildApp({
   config: { publicUrl: 'https://example.test', docsUrl: 'http://localhost/docs', trustProxy: false },

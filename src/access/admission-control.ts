@@ -61,7 +61,8 @@ export function createAdmissionControl(options: {
   }
 
   function ask(key: ApiKey, day = utcDay(now()), count = 1): Admission | Promise<Admission | null> {
-    return presence.isAway(key.accountId) ? admitWhileAway(key, day, count) : askStore(key, day, count);
+    if (!presence.isAway(key.accountId)) return askStore(key, day, count);
+    return store.isRemote ? admitWhileAway(key, day, count) : admitUncounted(key, day, count);
   }
 
   function recall(
@@ -79,7 +80,7 @@ export function createAdmissionControl(options: {
   /** Before the store is asked about an account, it learns all that was counted here without it. */
   async function askStore(key: ApiKey, day: UtcDay, count: number): Promise<Admission | null> {
     const { accountId, hash: keyHash } = key;
-    if (pending.has(accountId) && !(await settlement.settle(accountId))) return admitWhileAway(key, day, count);
+    if (pending.has(accountId) && !(await settlement.settle(accountId))) return admitUncounted(key, day, count);
     const sender = pending.senderOf(accountId, day);
     const request = { accountId, keyHash, day, count, sender: sender.name };
     const call = store.admit(request);
@@ -89,8 +90,29 @@ export function createAdmissionControl(options: {
       return local.learn(key, day, count, answer);
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
+      // Nothing was done: what cannot be written may still be read.
+      if (error.reason === 'refused' || !store.isRemote) return admitUncounted(key, day, count);
       return admitWithoutAnswer(key, { day, count, sender }, call);
     }
+  }
+
+  /**
+   * The store takes no writes: its keys and counts are read, and the request is counted here until it does. A file can be
+   * read while it counts as away.
+   */
+  async function admitUncounted(key: ApiKey, day: UtcDay, count: number): Promise<Admission | null> {
+    const { accountId, hash: keyHash } = key;
+    const caller = local.callerOf(key);
+    const canRead = !store.isRemote || !presence.isAway(accountId);
+    if (canRead && !(caller && local.isVerified(caller))) {
+      try {
+        const reading = await presence.watch(accountId, store.readKey({ accountId, keyHash, day }));
+        if (!local.learnReading(key, day, reading)) return null;
+      } catch (error) {
+        if (!(error instanceof UnavailableError)) throw error;
+      }
+    }
+    return admitWhileAway(key, day, count);
   }
 
   function admitWhileAway(key: ApiKey, day: UtcDay, count: number): Admission {

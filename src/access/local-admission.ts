@@ -3,14 +3,14 @@ import type { Admission, Caller, KeyEnding } from './admission.ts';
 import type { UtcDay } from './day.ts';
 import type { ApiKey } from './keys.ts';
 import { PLANS, type Plan } from './plan.ts';
-import type { AdmissionAnswer } from './store.ts';
+import type { AdmissionAnswer, KeyReading } from './store.ts';
 
 /** A remote store is asked again about a Pro key, or an exhausted account, after so long: changes are in force by then. */
 const RECORD_TTL_MS = 10_000;
 const EXHAUSTED_TTL_MS = 5_000;
 const UNKNOWN_TTL_MS = 5_000;
 /** While the store is away, keys that it knew so recently are admitted. */
-const GRACE_MS = 10 * 60_000;
+export const GRACE_MS = 10 * 60_000;
 const MAX_REMEMBERED = 50_000;
 
 /** The account of a key, and when the store has confirmed the key. */
@@ -35,6 +35,10 @@ export interface LocalAdmission {
   admitWhileAway(key: ApiKey, day: UtcDay, count: number): Admission | null;
   /** Takes note of an answer. Null: there is no such key, or it was revoked. */
   learn(key: ApiKey, day: UtcDay, count: number, answer: AdmissionAnswer): Admission | null;
+  /** Whether the store has confirmed the key a moment ago. */
+  isVerified(caller: KnownCaller): boolean;
+  /** Takes note of what was read and not counted. False: there is no such key, or it was revoked. */
+  learnReading(key: ApiKey, day: UtcDay, reading: KeyReading): boolean;
   giveBack(admission: Admission): Admission;
 }
 
@@ -102,6 +106,13 @@ export function createLocalAdmission(options: { now: () => Date; instances: () =
     return caller;
   }
 
+  /** The store has said that there is no such key. */
+  function forget({ hash }: ApiKey): false {
+    known.delete(hash);
+    unknown.set(hash, { at: now().getTime() });
+    return false;
+  }
+
   return {
     isUnknown: ({ hash }) => isRecent(unknown.get(hash)?.at, UNKNOWN_TTL_MS),
     callerOf,
@@ -132,10 +143,18 @@ export function createLocalAdmission(options: { now: () => Date; instances: () =
       return { kind: 'admitted', caller, day, count, used: admitted };
     },
 
+    isVerified: ({ verifiedAt }) => isRecent(verifiedAt, RECORD_TTL_MS),
+    learnReading(key, day, reading) {
+      if (reading.kind === 'unknown') return forget(key);
+      confirm(key, reading.plan, reading.ending);
+      // What was admitted here meanwhile is not in the count that was read.
+      Object.assign(dayOf(day, key.accountId), { used: reading.used, at: now().getTime() });
+      return true;
+    },
+
     learn(key, day, count, answer) {
       if (answer.kind === 'unknown') {
-        known.delete(key.hash);
-        unknown.set(key.hash, { at: now().getTime() });
+        forget(key);
         return null;
       }
       const { kind, plan, used } = answer;

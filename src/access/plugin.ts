@@ -23,6 +23,8 @@ export interface AccessOptions {
   readLinkedKey?: (request: FastifyRequest) => ApiKey | null;
   /** Is told of every request that was counted. */
   onCounted?: (admission: Admission) => void;
+  /** The clock by which days are counted, which is the same for all instances; that of the service unless given. */
+  now?: () => Date;
 }
 
 declare module 'fastify' {

@@ -24,6 +24,12 @@ export type AdmissionAnswer =
   | { kind: 'admitted'; plan: Plan; used: number; usedBySender: number; ending?: KeyEnding }
   | { kind: 'exhausted'; plan: Plan; used: number };
 
+/** What the store knows of a key and of the day of its account, read without counting anything. */
+export type KeyReading = { kind: 'unknown' } | { kind: 'known'; plan: Plan; used: number; ending?: KeyEnding };
+
+/** `readable`: the store answers and refuses to write, because it is full, a replica, or cannot reach its disk. */
+export type StoreState = 'writable' | 'readable' | 'away';
+
 /** A correction of an account's count: requests that were admitted without the store, less those given back. */
 export interface CountUpdate {
   accountId: string;
@@ -57,6 +63,10 @@ export interface Counter {
   /** How many instances share the store; while it is away, as last known. */
   instances(): number;
   admit(request: AdmissionRequest): Promise<AdmissionAnswer>;
+  /** Works while the store takes no writes. */
+  readKey(request: Pick<AdmissionRequest, 'accountId' | 'keyHash' | 'day'>): Promise<KeyReading>;
+  /** Finds out by writing. Does not reject. */
+  check(): Promise<StoreState>;
   /** Never takes a count below zero and ignores deleted accounts. Resolves with `usedBySender`. */
   update(update: CountUpdate): Promise<number>;
 }

@@ -112,6 +112,18 @@ export function nodeOf(connection: RedisConnection, key: string): string {
   return connection.slots[slot]?.[0] ?? '';
 }
 
+const MAX_PROBED_KEYS = 10_000;
+
+/** Keys that begin with the prefix: one on each master of a cluster, one on a single server. */
+export function keyOnEachNode(connection: RedisConnection, prefix: string): string[] {
+  if (!(connection instanceof Cluster)) return [prefix];
+  const masters = connection.nodes('master').length;
+  const keys = new Map<string, string>();
+  for (let n = 0; keys.size < masters && n < MAX_PROBED_KEYS; n++) keys.set(nodeOf(connection, prefix + n), prefix + n);
+  // Without any node known, the first key finds that the cluster is away.
+  return keys.size > 0 ? [...keys.values()] : [prefix];
+}
+
 /**
  * Holds back what is written until the end of this turn of the event loop: the commands of all requests that arrived
  * together leave in one write and are answered in one. A write costs more than anything else about a command. On a

@@ -2,18 +2,22 @@ import { ReplyError } from 'ioredis';
 import {
   type AskRedis,
   connectRedis,
+  keyOnEachNode,
   lastConnectionError,
   nodeOf,
   type RedisConnection,
   whenReady,
   writeTogether,
 } from './connection.ts';
+import { MAX_PATIENCE_MS } from './distance.ts';
 import { joinInstances } from './instances.ts';
+import { type RedisMemory, readMemory } from './memory.ts';
 import { createPresence, type Presence, type PresenceLog } from './presence.ts';
 import { UnavailableError } from './unavailable-error.ts';
 
 /** Enough for a Redis at the other end of the world, TLS included. */
 const READY_WITHIN_MS = 2000;
+const PROBE = 'tis:probe';
 
 /** The Redis that the instances of the service share: one connection for all requests, and one watch on it. */
 export interface SharedRedis {
@@ -23,16 +27,25 @@ export interface SharedRedis {
   send<T>(command: (connection: RedisConnection) => Promise<T>): Promise<T>;
   /** The same, watched: rejects at once while the node of the key is away, and as soon as it counts as away. */
   ask: AskRedis;
+  /** A key on each node that takes writes, for probes. */
+  probeKeys(): string[];
+  memory(): Promise<RedisMemory[]>;
+  /** By how much the clock of Redis is ahead of `now`, in milliseconds; 0 while that is less than clocks usually differ. */
+  clockAheadMs(): number;
   /** How many instances share this Redis; while it is away, as last known. */
   instances(): number;
   close(): void;
 }
 
 /** Opens also while Redis is away. */
-export async function openRedis(urls: readonly string[], log: PresenceLog): Promise<SharedRedis> {
+export async function openRedis(
+  urls: readonly string[],
+  log: PresenceLog,
+  { storeName = 'Redis', now = Date.now } = {},
+): Promise<SharedRedis> {
   const connection = connectRedis(urls, 'fail-fast');
   const presence = createPresence({
-    storeName: 'Redis',
+    storeName,
     nodeOf: (key) => nodeOf(connection, key),
     probe: (key) => send(() => connection.exists(key)),
     log,
@@ -56,12 +69,15 @@ export async function openRedis(urls: readonly string[], log: PresenceLog): Prom
   };
 
   await whenReady(connection, READY_WITHIN_MS);
-  const instances = await joinInstances(ask);
+  const instances = await joinInstances(ask, { now, log });
   return {
     urls,
     presence,
     send,
     ask,
+    memory: () => readMemory(connection, MAX_PATIENCE_MS),
+    clockAheadMs: instances.clockAheadMs,
+    probeKeys: () => keyOnEachNode(connection, PROBE),
     instances: instances.count,
     close() {
       instances.close();

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { collectDefaultMetrics, Gauge, type Metric, Counter as PromCounter, Registry } from 'prom-client';
+import type { StoreState } from '../access/store.ts';
 import type { LiveReport } from '../live/live-report.ts';
+import type { RedisMemory } from '../redis/memory.ts';
 import type { Counter, Histogram, Instruments } from './instruments.ts';
 import { toLabel } from './label.ts';
 import type { PressureWatch } from './pressure.ts';
@@ -25,7 +27,9 @@ export interface MetricsSources {
   instruments: Instruments;
   upstream: UpstreamNumbers;
   live?: () => LiveReport;
-  isStoreReachable: () => Promise<boolean>;
+  storeState: () => Promise<StoreState>;
+  /** By what each Redis is for; none without Redis. */
+  redisMemory?: Readonly<Record<string, () => Promise<RedisMemory[]>>>;
   pressure?: Pick<PressureWatch, 'exceeded' | 'shrunk'>;
 }
 
@@ -48,8 +52,9 @@ export function createMetrics({
   instruments,
   upstream,
   live,
-  isStoreReachable,
+  storeState,
   pressure,
+  redisMemory = {},
 }: MetricsSources): Registry {
   const registry = new Registry();
   new Gauge({
@@ -68,8 +73,15 @@ export function createMetrics({
   if (live && live().mode !== 'off') exposeLive(registry, live);
   if (pressure) exposePressure(registry, pressure);
   gauge(registry, 'transit_store_up', 'Whether the account store answers: 1 or 0.', async () =>
-    Number(await isStoreReachable()),
+    Number((await storeState()) !== 'away'),
   );
+  gauge(
+    registry,
+    'transit_store_writable',
+    'Whether the account store takes writes, as a write has shown: 1 or 0.',
+    async () => Number((await storeState()) === 'writable'),
+  );
+  exposeRedis(registry, redisMemory);
   return registry;
 }
 
@@ -187,6 +199,30 @@ function exposeLive(registry: Registry, report: () => LiveReport): void {
       }
     },
   });
+}
+
+/** A node that does not answer is missing. */
+function exposeRedis(registry: Registry, redisMemory: NonNullable<MetricsSources['redisMemory']>): void {
+  if (Object.keys(redisMemory).length === 0) return;
+  const gauges: [name: string, help: string, field: 'usedBytes' | 'maxBytes' | 'evictedKeys'][] = [
+    ['transit_redis_memory_used_bytes', 'Memory that Redis takes for its data.', 'usedBytes'],
+    ['transit_redis_memory_max_bytes', 'What it may take (maxmemory); 0 is no limit.', 'maxBytes'],
+    ['transit_redis_evicted_keys', 'Keys that Redis has thrown out to make room since it was started.', 'evictedKeys'],
+  ];
+  for (const [name, help, field] of gauges) {
+    new Gauge({
+      name,
+      help,
+      labelNames: ['redis', 'node'],
+      registers: [registry],
+      async collect() {
+        this.reset();
+        for (const [redis, read] of Object.entries(redisMemory)) {
+          for (const { node, ...numbers } of await read()) this.set({ redis, node }, numbers[field]);
+        }
+      },
+    });
+  }
 }
 
 function gauge(registry: Registry, name: string, help: string, read: () => number | Promise<number>): void {

@@ -2,16 +2,15 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { ApiError } from '../errors/api-error.ts';
 import type { PressureWatch } from './pressure.ts';
-import type { IsStoreReachable } from './store-probe.ts';
 
 /**
- * `GET /healthz`: the process runs. `GET /readyz`: the process can take requests of any key; when it cannot, the error
- * says what is missing. Neither of them asks the authority, whose failures no restart of ours would mend.
+ * `GET /healthz`: the process runs. `GET /readyz`: the process can take requests of keys that it knows; when it cannot,
+ * the error says what is missing. Neither of them asks the authority, whose failures no restart of ours would mend.
  */
 export const readiness = fp(
   async (
     app: FastifyInstance,
-    { isStoreReachable, pressure }: { isStoreReachable: IsStoreReachable; pressure?: PressureWatch | undefined },
+    { isStoreReachable, pressure }: { isStoreReachable: () => Promise<boolean>; pressure?: PressureWatch | undefined },
   ) => {
     let isClosing = false;
     // A restart would only move the load to the other instances.

@@ -1,25 +1,46 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { GRACE_MS } from '../access/local-admission.ts';
+import type { StoreState } from '../access/store.ts';
+import { MAX_PATIENCE_MS } from '../redis/distance.ts';
 
-/** Longer than the slowest healthy answer of the store, shorter than the time-out of any health check. */
-const TIMEOUT_MS = 500;
+export interface StoreProbe {
+  /** As a write just now has shown. */
+  state(): Promise<StoreState>;
+  /** Whether keys still work that this process has seen: the store answers, or has answered in the last ten minutes. */
+  servesKnownKeys(): Promise<boolean>;
+  /** The store has answered a request. */
+  heard(): void;
+}
 
-export type IsStoreReachable = () => Promise<boolean>;
+/** Asks the store whether it takes writes. However often it is asked, at most one probe is under way. */
+export function createStoreProbe(check: () => Promise<StoreState>, now: () => number = Date.now): StoreProbe {
+  let probing: Promise<StoreState> | null = null;
+  let heardAt = Number.NEGATIVE_INFINITY;
 
-/** Whether the account store answers. One probe at a time, so that health checks do not queue up before a silent store. */
-export function createStoreProbe(probe: () => Promise<unknown>): IsStoreReachable {
-  let probing: Promise<boolean> | null = null;
-  return () => {
-    probing ??= answersInTime(probe()).finally(() => {
+  function heard(): void {
+    heardAt = now();
+  }
+
+  async function probe(): Promise<StoreState> {
+    const state = await Promise.race([
+      check().catch((): StoreState => 'away'),
+      // The same patience as for the requests themselves: a store at a distance that they bear is not away.
+      sleep(MAX_PATIENCE_MS, 'away' as const, { ref: false }),
+    ]);
+    if (state !== 'away') heard();
+    return state;
+  }
+
+  function state(): Promise<StoreState> {
+    probing ??= probe().finally(() => {
       probing = null;
     });
     return probing;
-  };
-}
+  }
 
-async function answersInTime(answer: Promise<unknown>): Promise<boolean> {
-  const answered = answer.then(
-    () => true,
-    () => false,
-  );
-  return Promise.race([answered, sleep(TIMEOUT_MS, false, { ref: false })]);
+  return {
+    state,
+    servesKnownKeys: async () => (await state()) !== 'away' || now() - heardAt < GRACE_MS,
+    heard,
+  };
 }

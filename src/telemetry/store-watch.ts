@@ -1,9 +1,10 @@
 import { count, type Instruments, observe } from './instruments.ts';
 
-/** The store with its admissions timed and counted. */
+/** The store with its admissions timed and counted; `heard` is told of each answer. */
 export function watchAdmissions<Store extends { admit(request: never): Promise<unknown> }>(
   store: Store,
   { storeCalls, storeSeconds }: Instruments,
+  heard: () => void = () => {},
 ): Store {
   return {
     ...store,
@@ -15,7 +16,10 @@ export function watchAdmissions<Store extends { admit(request: never): Promise<u
       };
       const answer = store.admit(request);
       answer.then(
-        () => note('answered'),
+        () => {
+          note('answered');
+          heard();
+        },
         () => note('failed'),
       );
       return answer;

@@ -1,7 +1,7 @@
 import type { SharedRedis } from '../redis/shared-redis.ts';
 import { createProcessMeter, type Limits, type Meter } from './budget/meter.ts';
 import { createRedisMeter } from './budget/redis-meter.ts';
-import { systemClock } from './clock.ts';
+import { type Clock, systemClock } from './clock.ts';
 import { createRedisSharedAnswers } from './redis-shared-answers.ts';
 import type { SharedStore } from './shared-store.ts';
 
@@ -16,10 +16,12 @@ export function coordinateThrough(
     source: string;
     apiKeys: readonly string[];
     limits: Limits;
+    clock?: Clock;
   },
 ): { store: SharedStore; meters: Meter[] } {
-  const { source, apiKeys, limits } = options;
-  const clock = systemClock;
+  const { source, apiKeys, limits, clock: own = systemClock } = options;
+  // An instance whose clock runs ahead would spend the calls of a day that the others are still to have.
+  const clock = { ...own, now: () => own.now() + redis.clockAheadMs() };
   const isLimited = Number.isFinite(limits.rps);
   return {
     store: createRedisSharedAnswers(redis, source),

@@ -44,6 +44,10 @@ beforeEach(() => {
       store.admissionRequests++;
       return store.answer();
     },
+    readKey: async () => {
+      throw unavailable('not-sent');
+    },
+    check: async () => 'writable',
     update: async ({ count, inDoubt, usedBySenderBefore }: CountUpdate) => {
       if (!store.isReachable) throw unavailable('not-sent');
       store.counted += count - Math.min(inDoubt, Math.max(0, store.usedBySender - usedBySenderBefore));

@@ -46,14 +46,14 @@ describe('while another process holds the file', () => {
   beforeEach(() => lag.reset());
   afterEach(() => lag.disable());
 
-  it('known keys go on, keys not seen before get 503, and the process stays responsive', async () => {
+  it('all keys go on, and the process stays responsive', async () => {
     const [known, newcomer] = [await issueTestKey(store), await issueTestKey(store)];
     await app.ask(known);
     other.exec('BEGIN IMMEDIATE');
     lag.enable();
     for (let n = 0; n < 10; n++) {
       const [one, two] = await Promise.all([app.ask(known), app.ask(newcomer)]);
-      expect([one.statusCode, two.statusCode]).toEqual([200, 503]);
+      expect([one.statusCode, two.statusCode]).toEqual([200, 200]);
       await sleep(50);
     }
     expect(lag.max / 1e6).toBeLessThan(BLOCKED_MS);
@@ -64,7 +64,7 @@ describe('while another process holds the file', () => {
     await sleep(300);
     expect(lines).toEqual(['the account database is away', 'the account database is back']);
     expect((await app.ask(newcomer)).statusCode).toBe(200);
-    expect([await used(known), await used(newcomer)]).toEqual([11, 1]);
+    expect([await used(known), await used(newcomer)]).toEqual([11, 11]);
   }, 20_000);
 
   it('for a moment, requests wait for it and are counted as always', async () => {

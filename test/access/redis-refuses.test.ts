@@ -3,6 +3,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { utcDay } from '#src/access/day.ts';
 import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
+import { runKeys } from '#src/cli/command-line.ts';
+import { createStoreProbe } from '#src/telemetry/store-probe.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { buildProbeApp, type ProbeApp } from '#test/support/probe-app.ts';
 import { openTestStore, startRedis, type TestRedis } from '#test/support/redis.ts';
@@ -11,11 +13,14 @@ let redis: TestRedis;
 let admin: Redis;
 let store: AccountStore;
 let app: ProbeApp;
+const START = '2026-11-21T10:00:00Z';
+const MINUTE_MS = 60_000;
+
 beforeAll(async () => {
   redis = await startRedis();
   admin = new Redis(redis.url);
   store = await openTestStore([redis.url]);
-  app = await buildProbeApp({ store });
+  app = await buildProbeApp({ store, now: START });
 }, 30_000);
 afterAll(async () => {
   await app.close();
@@ -25,33 +30,76 @@ afterAll(async () => {
 });
 
 const ask = async (key: string, url?: string) => (await app.ask(key, url)).statusCode;
+const used = (key: string) => store.readUsage(parseKey(key)?.accountId ?? '', [utcDay(app.clock.now)]);
+
+const FULL = { begin: ['CONFIG', 'SET', 'maxmemory', '1'], end: ['CONFIG', 'SET', 'maxmemory', '0'] };
+const ALONE = {
+  begin: ['CONFIG', 'SET', 'min-replicas-to-write', '1'],
+  end: ['CONFIG', 'SET', 'min-replicas-to-write', '0'],
+};
+const REPLICA = { begin: ['REPLICAOF', '127.0.0.1', '1'], end: ['REPLICAOF', 'NO', 'ONE'] };
+const call = ([name = '', ...values]: string[]) => admin.call(name, ...values);
 
 it.each([
-  ['has no memory left', ['maxmemory', '1', '0']],
-  ['lacks the replicas that it must have', ['min-replicas-to-write', '1', '0']],
-] as const)(
-  'Redis %s: keys in use go on and are counted once, others get 503, made-up ones 401',
-  async (_name, setting) => {
-    const [name, whileInTrouble, afterwards] = setting;
-    const notSeenBefore = await issueTestKey(store);
-    const keys = [await issueTestKey(store, { plan: 'developer' }), await issueTestKey(store, { plan: 'pro' })];
-    for (const key of keys) expect(await ask(key)).toBe(200);
+  ['has no memory left', FULL],
+  ['lacks the replicas that it must have', ALONE],
+  ['is a replica since a failover', REPLICA],
+])('Redis %s: keys go on for hours and are counted once, made-up ones get 401', async (_name, { begin, end }) => {
+  const { state, servesKnownKeys } = createStoreProbe(store.check);
+  expect(await state()).toBe('writable');
+  const notSeenBefore = await issueTestKey(store);
+  const keys = [await issueTestKey(store, { plan: 'developer' }), await issueTestKey(store, { plan: 'pro' })];
+  for (const key of keys) expect(await ask(key)).toBe(200);
 
-    await admin.config('SET', name, whileInTrouble);
+  await call(begin);
+  expect(await state()).toBe('readable');
+  expect(await servesKnownKeys()).toBe(true);
+  for (const minutes of [0, 11, 30]) {
+    app.clock.now = new Date(app.clock.now.getTime() + minutes * MINUTE_MS);
     for (const key of keys) {
       for (let n = 0; n < 5; n++) expect(await ask(key)).toBe(200);
       expect(await ask(key, '/v1/probe/five')).toBe(200);
       expect(await ask(key, '/v1/probe/failing')).toBe(504);
     }
-    expect(await ask(notSeenBefore)).toBe(503);
-    expect(await ask(generateKey('live', generateAccountId()))).toBe(401);
-
-    await admin.config('SET', name, afterwards);
     expect(await ask(notSeenBefore)).toBe(200);
-    for (const key of keys) {
-      expect(await ask(key)).toBe(200);
-      const used = () => store.readUsage(parseKey(key)?.accountId ?? '', [utcDay(new Date())]);
-      await expect.poll(used, { timeout: 5000 }).toEqual([12]);
-    }
-  },
-);
+    expect(await ask(generateKey('live', generateAccountId()))).toBe(401);
+  }
+
+  await call(end);
+  expect(await state()).toBe('writable');
+  for (const key of keys) {
+    expect(await ask(key)).toBe(200);
+    await expect.poll(() => used(key), { timeout: 5000 }).toEqual([32]);
+  }
+  await expect.poll(() => used(notSeenBefore), { timeout: 5000 }).toEqual([3]);
+});
+
+it('a limit holds while Redis takes no writes', async () => {
+  const key = await issueTestKey(store);
+  const { accountId } = parseKey(key) as { accountId: string };
+  await admin.set(`tis:{${accountId}}:used:${utcDay(app.clock.now)}`, '995');
+  await call(REPLICA.begin);
+  const statuses = [];
+  for (let n = 0; n < 7; n++) statuses.push(await ask(key));
+  await call(REPLICA.end);
+  expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429]);
+});
+
+it('a full Redis takes accounts, keys and revocations; of one that takes none the command says why', async () => {
+  const env = { REDIS_URL: redis.url };
+  await call(FULL.begin);
+  const key = await issueTestKey(store);
+  expect(await ask(key)).toBe(200);
+  expect((await runKeys(['revoke', key], env)).code).toBe(0);
+  // The command decides by the real clock.
+  app.clock.now = new Date(Date.now() + MINUTE_MS);
+  expect(await ask(key)).toBe(401);
+  await call(FULL.end);
+
+  const other = await issueTestKey(store);
+  await call(REPLICA.begin);
+  const { code, stderr } = await runKeys(['revoke', other], env);
+  await call(REPLICA.end);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^The account store could not be used: .*read only replica/i);
+});

@@ -116,6 +116,10 @@ describe('a question that counts as five requests, while the store is away', () 
     instances: () => 1,
     presence: createPresence({ storeName: 'the store', nodeOf: () => '', probe, log, marginMs: 60 }),
     admit: () => answer(),
+    readKey: async () => {
+      throw new UnavailableError('away', 'not-sent');
+    },
+    check: async () => 'writable',
     update: async ({ count, inDoubt }) => {
       if (!isReachable) throw new UnavailableError('away', 'not-sent');
       counted += count - inDoubt;

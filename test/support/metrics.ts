@@ -1,3 +1,4 @@
+import type { StoreState } from '#src/access/store.ts';
 import type { LiveReport } from '#src/live/live-report.ts';
 import { createInstruments, type Instruments } from '#src/telemetry/instruments.ts';
 import { createMetrics, type UpstreamNumbers } from '#src/telemetry/metrics.ts';
@@ -29,7 +30,7 @@ export const IDLE_FEEDS: LiveReport = {
 export async function scrape(
   instruments: Instruments = createInstruments(),
   upstream: UpstreamNumbers = IDLE_UPSTREAM,
-  isStoreReachable: () => Promise<boolean> = async () => true,
+  storeState: () => Promise<StoreState> = async () => 'writable',
   feeds: LiveReport = IDLE_FEEDS,
 ): Promise<Scraped> {
   const registry = createMetrics({
@@ -37,7 +38,7 @@ export async function scrape(
     instruments,
     upstream,
     live: () => feeds,
-    isStoreReachable,
+    storeState,
     pressure: { exceeded: () => null, shrunk: () => 0 },
   });
   return readMetrics(await writeExposition(registry));

@@ -215,9 +215,14 @@ describe('the exposition', () => {
     expect(values.get('transit_store_call_duration_seconds_count')).toBe(3);
   });
 
-  it('says whether the account store answers', async () => {
-    const { values } = await scrape(undefined, undefined, async () => false);
-    expect(values.get('transit_store_up')).toBe(0);
+  it.each([
+    ['writable', 1, 1],
+    ['readable', 1, 0],
+    ['away', 0, 0],
+  ] as const)('says whether the account store answers and takes writes: %s', async (state, isUp, isWritable) => {
+    const { values } = await scrape(undefined, undefined, async () => state);
+    expect(values.get('transit_store_up')).toBe(isUp);
+    expect(values.get('transit_store_writable')).toBe(isWritable);
   });
 
   it('is served on a port of its own, and nothing else is', async () => {
@@ -225,7 +230,7 @@ describe('the exposition', () => {
       source: 'authority' as const,
       instruments: createInstruments(),
       upstream: IDLE_UPSTREAM,
-      isStoreReachable: async () => true,
+      storeState: async () => 'writable' as const,
     };
     const registry = createMetrics(sources);
     const server = await startMetricsServer(registry, { host: '127.0.0.1', port: 0 });

@@ -11,8 +11,17 @@ let app: TestApp;
 
 afterEach(() => app.close());
 
+let clock = 0;
+
 async function build(probe: () => Promise<unknown>): Promise<void> {
-  app = await buildTestApp({ upstream: noAuthority, now: NOW, isStoreReachable: createStoreProbe(probe) });
+  const { servesKnownKeys } = createStoreProbe(
+    async () => {
+      await probe();
+      return 'writable';
+    },
+    () => clock,
+  );
+  app = await buildTestApp({ upstream: noAuthority, now: NOW, isStoreReachable: servesKnownKeys });
 }
 
 it('is ready while the account store answers, and asks neither for a key nor the authority', async () => {
@@ -46,6 +55,20 @@ it('asks a silent store once, however many health checks wait', async () => {
   const answers = await Promise.all([1, 2, 3].map(() => app.inject('/readyz')));
   expect(answers.map(({ statusCode }) => statusCode)).toEqual([503, 503, 503]);
   expect(probes).toBe(1);
+});
+
+it('stays ready without the account store for as long as the keys that it knows work', async () => {
+  let isAway = false;
+  await build(async () => {
+    if (isAway) throw new Error('away');
+  });
+  const status = async () => (await app.inject('/readyz')).statusCode;
+  expect(await status()).toBe(200);
+  isAway = true;
+  clock += 9.9 * 60_000;
+  expect(await status()).toBe(200);
+  clock += 0.2 * 60_000;
+  expect(await status()).toBe(503);
 });
 
 it('is ready again when the store answers again', async () => {

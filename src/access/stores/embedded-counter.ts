@@ -3,7 +3,14 @@ import { createPresence, type PresenceLog } from '../../redis/presence.ts';
 import { UnavailableError } from '../../redis/unavailable-error.ts';
 import { type UtcDay, utcDayFrom } from '../day.ts';
 import { isPlan, PLANS } from '../plan.ts';
-import { type AdmissionAnswer, type AdmissionRequest, type Counter, DAYS_KEPT } from '../store.ts';
+import {
+  type AdmissionAnswer,
+  type AdmissionRequest,
+  type Counter,
+  DAYS_KEPT,
+  type KeyReading,
+  type StoreState,
+} from '../store.ts';
 import type { FileLock } from './file-lock.ts';
 import { createGroupCommit } from './group-commit.ts';
 
@@ -41,6 +48,27 @@ export function createEmbeddedCounter(database: DatabaseSync, lock: FileLock, lo
     });
   }
 
+  async function readKey({ accountId, keyHash, day }: Pick<AdmissionRequest, 'accountId' | 'keyHash' | 'day'>) {
+    return lock.run((): KeyReading => {
+      const key = readRow<KeyInUse>(statements.findKey, keyHash, accountId, day);
+      if (!key || !isPlan(key[0])) return { kind: 'unknown' };
+      const [plan, , endsAt, decidedAt] = key;
+      const [used] = readRow<[number]>(statements.readUsage, day, accountId) ?? [0];
+      const ending = endsAt === null ? null : { endsAt, decidedAt: decidedAt ?? endsAt };
+      return { kind: 'known', plan, used, ...(ending && { ending }) };
+    });
+  }
+
+  async function check(): Promise<StoreState> {
+    const works = (run: () => unknown) =>
+      lock.run(run).then(
+        () => true,
+        () => false,
+      );
+    if (await works(() => statements.probe.run())) return 'writable';
+    return (await works(() => statements.readUsage.get('', ''))) ? 'readable' : 'away';
+  }
+
   /** Once a day, deletes the counts of days that are not kept any more. */
   function tidy(day: UtcDay): void {
     if (day <= tidiedOn) return;
@@ -55,6 +83,8 @@ export function createEmbeddedCounter(database: DatabaseSync, lock: FileLock, lo
     // Processes that share a file are not counted.
     instances: () => 1,
     admit: (request) => orUnavailable(admit(request)),
+    readKey: (request) => orUnavailable(readKey(request)),
+    check,
     // An answer of the file is never in doubt, so counts by sender are not needed.
     update: async ({ accountId, day, count }) => {
       await orUnavailable(writeInGroup(() => statements.update.run({ accountId, day, count })));

@@ -14,6 +14,15 @@ const ACCOUNTS = 'tis:accounts';
 /** `real` or `sandbox`. Versions before this mark ignore it. */
 const KIND = 'tis:store-kind';
 
+/** Returns the id of the account with that address, which is the given one when there was none. */
+const takeAddress = defineScript<[accounts: string], [email: string, accountId: string], string>(
+  'takeAddress',
+  `
+redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])
+return redis.call('HGET', KEYS[1], ARGV[1])`,
+  { whenFull: true },
+);
+
 /** Returns the address that the account id belongs to. */
 const createAccount = defineScript<
   [account: string],
@@ -27,6 +36,7 @@ local owner = redis.call('HGET', account, 'email')
 if owner then return owner end
 redis.call('HSET', account, 'email', email, 'plan', plan, 'createdAt', createdAt, 'wantsQuotaMails', wantsQuotaMails)
 return email`,
+  { whenFull: true },
 );
 
 const setPlan = defineScript<[account: string], [plan: string], number>(
@@ -35,6 +45,7 @@ const setPlan = defineScript<[account: string], [plan: string], number>(
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 redis.call('HSET', KEYS[1], 'plan', ARGV[1])
 return 1`,
+  { whenFull: true },
 );
 
 const addKey = defineScript<
@@ -53,6 +64,7 @@ end
 if live >= maxLive then return 0 end
 redis.call('HSET', keys, keyHash, record)
 return 1`,
+  { whenFull: true },
 );
 
 const revokeKey = defineScript<[keys: string], [keyHash: string, at: string, decidedAt: string], number>(
@@ -68,6 +80,7 @@ if not key.revokedAt or key.revokedAt > at then
   redis.call('HSET', keys, keyHash, cjson.encode(key))
 end
 return 1`,
+  { whenFull: true },
 );
 
 const setQuotaMails = defineScript<[account: string], [isWanted: number], number>(
@@ -76,6 +89,7 @@ const setQuotaMails = defineScript<[account: string], [isWanted: number], number
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 redis.call('HSET', KEYS[1], 'wantsQuotaMails', ARGV[1])
 return 1`,
+  { whenFull: true },
 );
 
 const claimQuotaMail = defineScript<[account: string, mailed: string], [percent: number, secondsKept: number], number>(
@@ -86,6 +100,7 @@ if redis.call('EXISTS', account) == 0 or redis.call('HGET', account, 'wantsQuota
 if tonumber(redis.call('GET', mailed) or '0') >= percent then return 0 end
 redis.call('SET', mailed, percent, 'EX', secondsKept)
 return 1`,
+  { whenFull: true },
 );
 
 /** The day is part of the name, and is over by then. */
@@ -116,8 +131,7 @@ export function openRedisAccounts(urls: readonly string[]): Register & Closable 
     async openAccount({ email, plan, createdAt, id: wantedId, wantsQuotaMails = true }) {
       const values: [string, string, string, number] = [email, plan, createdAt, Number(wantsQuotaMails)];
       for (let candidate = wantedId ?? generateAccountId(); ; candidate = generateAccountId()) {
-        await redis.hsetnx(ACCOUNTS, email, candidate);
-        const id = (await redis.hget(ACCOUNTS, email)) ?? candidate;
+        const id = await takeAddress(redis, [ACCOUNTS], [email, candidate]);
         const owner = await durably(createAccount(redis, [accountKey(id)], values));
         if (owner === email) return { id, email, plan, createdAt, ...(await readAccount(redis, id)) };
         // The id is another account's: try again with a new one.

@@ -1,5 +1,6 @@
 import { defineScript } from '../../redis/script.ts';
 import type { SharedRedis } from '../../redis/shared-redis.ts';
+import { UnavailableError } from '../../redis/unavailable-error.ts';
 import { PLANS, type Plan } from '../plan.ts';
 import { type Counter, DAYS_KEPT } from '../store.ts';
 
@@ -48,6 +49,26 @@ keep(counter)
 keep(senders)
 if key.revokedAt then return {'admitted', plan, used, usedBySender, key.revokedAt, key.revocationDecidedAt or key.revokedAt} end
 return {'admitted', plan, used, usedBySender}`,
+  { whenFull: true },
+);
+
+/** What `admitRequest` would go by. Writes nothing, so that it works while Redis takes no writes. */
+const readKey = defineScript<
+  [account: string, keys: string, counter: string],
+  [keyHash: string],
+  [kind: string, plan: string, used: number, endsAt?: string, decidedAt?: string]
+>(
+  'readKey',
+  `
+local account, keys, counter, keyHash = KEYS[1], KEYS[2], KEYS[3], ARGV[1]
+local record = redis.call('HGET', keys, keyHash)
+local plan = redis.call('HGET', account, 'plan')
+if not record or not plan or not (${LIMITS})[plan] then return {'unknown'} end
+local key, day = cjson.decode(record), string.sub(counter, -8)
+if key.revokedAt and (string.gsub(string.sub(key.revokedAt, 1, 10), '-', '')) <= day then return {'unknown'} end
+local used = tonumber(redis.call('GET', counter) or '0')
+if key.revokedAt then return {'known', plan, used, key.revokedAt, key.revocationDecidedAt or key.revokedAt} end
+return {'known', plan, used}`,
 );
 
 /** Applies an update once, however often it arrives. Returns `usedBySender`. */
@@ -73,7 +94,10 @@ if inDoubt > 0 then redis.call('HSET', senders, sender, 'closed:' .. (usedBySend
 if redis.call('INCRBY', counter, count - counted) < 0 then redis.call('SET', counter, '0') end
 keep(counter)
 return usedBySender`,
+  { whenFull: true },
 );
+
+const PROBE_KEPT_MS = 60_000;
 
 /** The braces are a hash tag: they keep all records of an account on one node of a cluster. */
 export const accountKey = (accountId: string) => `tis:{${accountId}}:account`;
@@ -83,7 +107,7 @@ export const counterKey = (accountId: string, day: string) => `tis:{${accountId}
 export const sendersKey = (accountId: string, day: string) => `tis:{${accountId}}:senders:${day}`;
 
 /** Counts the requests of any number of instances. */
-export function createRedisCounter({ presence, send, instances }: SharedRedis): Counter {
+export function createRedisCounter({ presence, send, ask, probeKeys, instances }: SharedRedis): Counter {
   return {
     isRemote: true,
     // An account id and a key with that id as its hash tag are on the same node.
@@ -101,6 +125,23 @@ export function createRedisCounter({ presence, send, instances }: SharedRedis): 
       if (kind === 'exhausted') return { kind, plan: plan as Plan, used };
       const ending = endsAt && decidedAt ? { endsAt, decidedAt } : null;
       return { kind: 'admitted', plan: plan as Plan, used, usedBySender, ...(ending && { ending }) };
+    },
+    async readKey({ accountId, keyHash, day }) {
+      const [kind, plan, used, endsAt, decidedAt] = await send((connection) =>
+        readKey(connection, [accountKey(accountId), keysKey(accountId), counterKey(accountId, day)], [keyHash]),
+      );
+      if (kind === 'unknown') return { kind };
+      const ending = endsAt && decidedAt ? { endsAt, decidedAt } : null;
+      return { kind: 'known', plan: plan as Plan, used, ...(ending && { ending }) };
+    },
+    async check() {
+      // A plain command: a script of ours may write where others may not.
+      const write = (key: string) => ask(key, (connection) => connection.set(key, '1', 'PX', PROBE_KEPT_MS));
+      const outcomes = await Promise.allSettled(probeKeys().map(write));
+      const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+      if (failures.length === 0) return 'writable';
+      const isRefused = (error: unknown) => error instanceof UnavailableError && error.reason === 'refused';
+      return failures.every(isRefused) ? 'readable' : 'away';
     },
     update({ accountId, day, count, inDoubt, usedBySenderBefore, sender, number }) {
       return send((connection) =>

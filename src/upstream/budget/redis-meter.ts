@@ -43,6 +43,7 @@ redis.call('LPUSH', starts, now)
 redis.call('LTRIM', starts, 0, rps - 1)
 redis.call('PEXPIRE', starts, windowMs)
 return {'taken', 0, redis.call('INCR', spent)}`,
+  { whenFull: true },
 );
 
 /**

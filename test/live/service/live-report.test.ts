@@ -34,7 +34,7 @@ it('the metrics tell which feeds are believed, and what was compared', async () 
     instruments: createInstruments(),
     upstream: IDLE_UPSTREAM,
     live: () => report,
-    isStoreReachable: async () => true,
+    storeState: async () => 'writable' as const,
   });
   const { values } = readMetrics(await metrics.metrics());
   expect(values.get('transit_feed_up{feed="buses"}')).toBe(1);

@@ -1,0 +1,38 @@
+import { Cluster, type Redis } from 'ioredis';
+import type { RedisConnection } from './connection.ts';
+
+/** What one node says of its memory. */
+export interface RedisMemory {
+  /** `host:port` */
+  node: string;
+  usedBytes: number;
+  /** 0 is no limit. */
+  maxBytes: number;
+  evictedKeys: number;
+}
+
+/** Of each node that answers within the time. */
+export async function readMemory(connection: RedisConnection, timeoutMs: number): Promise<RedisMemory[]> {
+  const nodes = connection instanceof Cluster ? connection.nodes('master') : [connection];
+  const read = await Promise.all(
+    nodes.filter(({ status }) => status === 'ready').map((node) => readNode(node, timeoutMs)),
+  );
+  return read.filter((memory) => memory !== null);
+}
+
+async function readNode(node: Redis, timeoutMs: number): Promise<RedisMemory | null> {
+  const { promise: late, resolve } = Promise.withResolvers<null>();
+  const timer = setTimeout(resolve, timeoutMs, null);
+  const sections = Promise.all([node.info('memory'), node.info('stats')]).catch(() => null);
+  const info = (await Promise.race([sections, late]))?.join('\n');
+  clearTimeout(timer);
+  if (!info) return null;
+  const number = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
+  const { host, port } = node.options;
+  return {
+    node: `${host}:${port}`,
+    usedBytes: number('used_memory'),
+    maxBytes: number('maxmemory'),
+    evictedKeys: number('evicted_keys'),
+  };
+}
