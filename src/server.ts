@@ -1,3 +1,4 @@
+import { GRACE_MS } from './access/local-admission.ts';
 import { sandboxKey } from './access/sandbox-key.ts';
 import { claimStore, StoreKindError } from './access/store-claim.ts';
 import { StoreOpenError } from './access/stores/embedded-database.ts';
@@ -82,7 +83,7 @@ const store = watchAdmissions(
 );
 let isStoreOurs = false;
 await claimOurStore();
-const storeProbe = createStoreProbe(() => store.check());
+const storeProbe = createStoreProbe(() => store.check(), { graceMs: GRACE_MS });
 const tracing = config.tracing && (await openTracing(config.tracing));
 const app = await buildApp({
   config,

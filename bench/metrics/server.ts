@@ -32,7 +32,7 @@ const client = createEfaClient({ url: upstream.url, apiKey: 'bench', timeoutMs: 
 const protection = protectUpstream({ asks: [client.ask], limits: { rps: 5, dailyBudget: 60_000 }, log: silent });
 const store = openStore({ redis: await openRedis([redisUrl], silent), dataDir: '', log: silent });
 const instruments = createInstruments();
-const storeProbe = createStoreProbe(() => store.check());
+const storeProbe = createStoreProbe(() => store.check(), { graceMs: 0 });
 const registry = createMetrics({ source: 'sandbox', instruments, upstream: protection, storeState: storeProbe.state });
 fill(instruments);
 

@@ -1,4 +1,4 @@
-import type { Presence } from '../redis/presence.ts';
+import type { Presence, StoreState } from '../redis/presence.ts';
 import type { Account, KeyRecord } from './account.ts';
 import type { KeyEnding } from './admission.ts';
 import type { UtcDay } from './day.ts';
@@ -26,9 +26,6 @@ export type AdmissionAnswer =
 
 /** What the store knows of a key and of the day of its account, read without counting anything. */
 export type KeyReading = { kind: 'unknown' } | { kind: 'known'; plan: Plan; used: number; ending?: KeyEnding };
-
-/** `readable`: the store answers and refuses to write, because it is full, a replica, or cannot reach its disk. */
-export type StoreState = 'writable' | 'readable' | 'away';
 
 /** A correction of an account's count: requests that were admitted without the store, less those given back. */
 export interface CountUpdate {

@@ -11,6 +11,9 @@ export interface PresenceLog {
   warn(fields: object, message: string): void;
 }
 
+/** `readable`: the store answers and refuses to write, because it is full, a replica, or cannot reach its disk. */
+export type StoreState = 'writable' | 'readable' | 'away';
+
 /** Knows whether a store answers, so that requests do not wait for a store that is away. */
 export interface Presence {
   /** On a cluster, one node can be away while the others answer: the key says which node is meant. */

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GRACE_MS } from '../access/local-admission.ts';
-import type { StoreState } from '../access/store.ts';
 import { MAX_PATIENCE_MS } from '../redis/distance.ts';
+import type { StoreState } from '../redis/presence.ts';
 
 export interface StoreProbe {
   /** As a write just now has shown. */
@@ -12,8 +11,11 @@ export interface StoreProbe {
   heard(): void;
 }
 
-/** Asks the store whether it takes writes. However often it is asked, at most one probe is under way. */
-export function createStoreProbe(check: () => Promise<StoreState>, now: () => number = Date.now): StoreProbe {
+/** Asks the store whether it takes writes; `graceMs` is for how long known keys work without it. However often it is asked, at most one probe is under way. */
+export function createStoreProbe(
+  check: () => Promise<StoreState>,
+  { graceMs, now = Date.now }: { graceMs: number; now?: () => number },
+): StoreProbe {
   let probing: Promise<StoreState> | null = null;
   let heardAt = Number.NEGATIVE_INFINITY;
 
@@ -40,7 +42,7 @@ export function createStoreProbe(check: () => Promise<StoreState>, now: () => nu
 
   return {
     state,
-    servesKnownKeys: async () => (await state()) !== 'away' || now() - heardAt < GRACE_MS,
+    servesKnownKeys: async () => (await state()) !== 'away' || now() - heardAt < graceMs,
     heard,
   };
 }

@@ -45,7 +45,7 @@ it.each([
   ['lacks the replicas that it must have', ALONE],
   ['is a replica since a failover', REPLICA],
 ])('Redis %s: keys go on for hours and are counted once, made-up ones get 401', async (_name, { begin, end }) => {
-  const { state, servesKnownKeys } = createStoreProbe(store.check);
+  const { state, servesKnownKeys } = createStoreProbe(store.check, { graceMs: 0 });
   expect(await state()).toBe('writable');
   const notSeenBefore = await issueTestKey(store);
   const keys = [await issueTestKey(store, { plan: 'developer' }), await issueTestKey(store, { plan: 'pro' })];

@@ -1,5 +1,5 @@
-import type { StoreState } from '#src/access/store.ts';
 import type { LiveReport } from '#src/live/live-report.ts';
+import type { StoreState } from '#src/redis/presence.ts';
 import { createInstruments, type Instruments } from '#src/telemetry/instruments.ts';
 import { createMetrics, type UpstreamNumbers } from '#src/telemetry/metrics.ts';
 import { writeExposition } from '#src/telemetry/metrics-server.ts';

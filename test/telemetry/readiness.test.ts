@@ -19,7 +19,7 @@ async function build(probe: () => Promise<unknown>): Promise<void> {
       await probe();
       return 'writable';
     },
-    () => clock,
+    { graceMs: 10 * 60_000, now: () => clock },
   );
   app = await buildTestApp({ upstream: noAuthority, now: NOW, isStoreReachable: servesKnownKeys });
 }

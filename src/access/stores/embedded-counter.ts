@@ -1,16 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { createPresence, type PresenceLog } from '../../redis/presence.ts';
+import { createPresence, type PresenceLog, type StoreState } from '../../redis/presence.ts';
 import { UnavailableError } from '../../redis/unavailable-error.ts';
 import { type UtcDay, utcDayFrom } from '../day.ts';
 import { isPlan, PLANS } from '../plan.ts';
-import {
-  type AdmissionAnswer,
-  type AdmissionRequest,
-  type Counter,
-  DAYS_KEPT,
-  type KeyReading,
-  type StoreState,
-} from '../store.ts';
+import { type AdmissionAnswer, type AdmissionRequest, type Counter, DAYS_KEPT, type KeyReading } from '../store.ts';
 import type { FileLock } from './file-lock.ts';
 import { createGroupCommit } from './group-commit.ts';
 
