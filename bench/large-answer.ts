@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { readJson } from '#src/efa/answer/json-reader.ts';
 import type { AskAuthority } from '#src/efa/ask.ts';
 import { type Question, readAnswer } from '#src/efa/question.ts';
-import { noLiveBoards } from '#src/live/boards/live-boards.ts';
+import { monitorBoards } from '#src/live/boards/boards.ts';
 import { tripsOperation } from '#src/trips/operation.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { NOW, tripAnswer } from '#test/contract/payloads.ts';
@@ -93,7 +93,7 @@ async function findTrips(bytes: Buffer): Promise<unknown> {
   const query = tripsOperation.query.parse({ from: '202091', to: 'G2095102' });
   return tripsOperation.find(query, {
     ask,
-    liveBoards: noLiveBoards,
+    boards: monitorBoards,
     now: () => new Date(NOW),
     run: () => Promise.reject(new Error('not needed')),
   });

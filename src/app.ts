@@ -25,7 +25,7 @@ import { openapi } from './http/openapi/openapi.ts';
 import { operationRoutes } from './http/operation-routes.ts';
 import { paths } from './http/paths.ts';
 import { commonHeaders, pageSecurity } from './http/response-headers.ts';
-import type { LiveBoards } from './live/boards/live-boards.ts';
+import type { Boards } from './live/boards/boards.ts';
 import { mcp } from './mcp/mcp.ts';
 import { createCheckQueue } from './nearby/check-queue.ts';
 import { createVerdicts, learnFromDepartures, type VerdictStore } from './nearby/verdict.ts';
@@ -58,7 +58,7 @@ export interface AppOptions {
   /** How many calls of the authority can be made in a second; unlimited unless given. */
   callsPerSecond?: number;
   /** Boards from timetables and feeds; without them the authority is asked for every board. */
-  liveBoards?: LiveBoards;
+  boards?: Boards;
   deadlines?: Deadlines;
   access: AccessOptions;
   /** The pages for people; without them it is the API alone. */
@@ -111,7 +111,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const operations = createOperations({ nearby: { verdicts, checkQueue }, docsUrl });
   const answers = createAnswers({
     ask,
-    ...(options.liveBoards && { liveBoards: options.liveBoards }),
+    ...(options.boards && { boards: options.boards }),
     now,
     deadlineMs: deadlines.requestMs,
     ...(options.callsPerSecond && { callsPerSecond: options.callsPerSecond }),

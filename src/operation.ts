@@ -3,7 +3,7 @@ import type { LeftOutCounts } from './efa/answer/record.ts';
 import type { Ask } from './efa/ask.ts';
 import { ERROR_TABLE, type ErrorCode } from './errors/api-error.ts';
 import { invalidParameters, type ParameterProblem } from './errors/messages.ts';
-import type { LiveBoards } from './live/boards/live-boards.ts';
+import type { BoardOrigin, Boards } from './live/boards/boards.ts';
 import type { Freshness } from './transit/freshness.ts';
 import { findForeign, findMeant } from './transit/parameter.ts';
 
@@ -15,14 +15,16 @@ export interface Finding<Body extends object = object> {
   changesAt?: number;
   /** Records of the authority that could not be shown. */
   leftOut?: LeftOutCounts;
+  /** Where the boards come from that the body shows, in its order. */
+  boards?: readonly BoardOrigin[];
 }
 
 /** What an operation works with. */
 export interface FindContext {
   /** Asks the authority on behalf of the caller, until the caller's deadline. */
   ask: Ask;
-  /** Boards that need no call of the authority. */
-  liveBoards: LiveBoards;
+  /** Boards, from the feeds or from the departure monitor. */
+  boards: Boards;
   now: () => Date;
   /** Runs another operation for the same caller. Its kept answer is shared, and its new one is kept. */
   run<Schema extends z.ZodObject, Body extends object>(

@@ -5,7 +5,6 @@ import { StoreOpenError } from './access/stores/embedded-database.ts';
 import { openStore } from './access/stores/open-store.ts';
 import { buildApp, type PageOptions } from './app.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
-import { isShown } from './departures/live-board.ts';
 import { createEfaClient } from './efa/client.ts';
 import { deadlinesFrom } from './efa/deadlines.ts';
 import { defaultConnectionLimits } from './http/connection/connection-limits.ts';
@@ -70,8 +69,7 @@ const live = openLive({
   log: logger,
   shared: redis && shared && { redis, source: upstream.source, store: shared.store },
   recordPoll: (feed, outcome) => count(instruments.feedPolls, feed, outcome),
-  recordBoard: (source, reason, feed) => count(instruments.boards, source, reason, feed),
-  isShown,
+  recordBoard: ({ source, reason = '', feed = '' }) => count(instruments.boards, source, reason, feed),
 });
 const pressure = watchPressure(ownPressureLimits());
 pressure.register(protection.shrink);
@@ -89,7 +87,7 @@ const app = await buildApp({
   config,
   ask: isSandbox ? withRehearsals(protection.ask, guard) : protection.ask,
   callsPerSecond: limits.rps * asks.length,
-  liveBoards: live.boards,
+  boards: live.boards,
   deadlines,
   access: { store, acceptsTestKeys: isSandbox, burstLimits: config.burstLimits, now: countingNow },
   pages: await pageOptions(config),

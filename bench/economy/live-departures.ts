@@ -1,8 +1,8 @@
 import { createAnswers } from '#src/answers/answers.ts';
 import { departuresOperation } from '#src/departures/operation.ts';
 import type { Ask, Priority } from '#src/efa/ask.ts';
+import { createBoards } from '#src/live/boards/boards.ts';
 import { createComparison } from '#src/live/boards/comparison.ts';
-import { createLiveBoards } from '#src/live/boards/live-boards.ts';
 import { createStopTimelines } from '#src/live/boards/stop-timelines.ts';
 import { createLiveFeeds } from '#src/live/live-feeds.ts';
 import { noFeedSharing } from '#src/live/sharing/feed-sharing.ts';
@@ -43,20 +43,20 @@ export function openLiveDepartures(parts: {
     clock,
     log: silent,
   });
-  const liveBoards = createLiveBoards({
+  const boards = createBoards({
     mode: 'on',
     feeds,
     timelines: createStopTimelines(null),
     comparison: createComparison({ feeds, now }),
     now,
-    record: (source, reason, feed) => {
+    record: ({ source, reason, feed }) => {
       const name = [source, reason, feed].filter(Boolean).join(', ');
       sources.set(name, (sources.get(name) ?? 0) + 1);
     },
   });
   const answers = createAnswers({
     ask,
-    liveBoards,
+    boards,
     now: () => new Date(now()),
     deadlineMs: DEADLINE_MS,
     log: silent,

@@ -3,7 +3,7 @@ import type { JsonObject } from '#src/efa/answer/field.ts';
 import { readJson } from '#src/efa/answer/json-reader.ts';
 import type { Ask } from '#src/efa/ask.ts';
 import { readDepartureMonitor, readJourney, readLeg, readStopEvent, readTrip } from '#src/efa/payload.ts';
-import { noLiveBoards } from '#src/live/boards/live-boards.ts';
+import { monitorBoards } from '#src/live/boards/boards.ts';
 import type { FindContext, Finding } from '#src/operation.ts';
 import { createAnswerCache } from '#src/upstream/answer-cache.ts';
 import { FRESHNESS_WINDOWS } from '#src/upstream/freshness-window.ts';
@@ -33,7 +33,7 @@ export async function timeStages(
   const payload = readPayload(json);
   const context: FindContext = {
     ask: (async () => ({ payload, retrievedAt })) as unknown as Ask,
-    liveBoards: noLiveBoards,
+    boards: monitorBoards,
     now: () => retrievedAt,
     run: () => Promise.reject(new Error('not needed')),
   };

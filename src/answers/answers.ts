@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { isEveryday, type LeftOutCounts } from '../efa/answer/record.ts';
 import { type Ask, type AskOptions, MOST_WAITING, type Priority } from '../efa/ask.ts';
 import { upstreamTimeout } from '../errors/messages.ts';
-import { type LiveBoards, noLiveBoards } from '../live/boards/live-boards.ts';
+import { type Boards, monitorBoards } from '../live/boards/boards.ts';
 import type { FindContext, Finding, Operation } from '../operation.ts';
 import { ownText } from '../own-memory.ts';
 import { startTimeLimit } from '../time-limit.ts';
@@ -54,7 +54,7 @@ export function queryKey({ path }: Operation, query: Query): string {
 /** Runs operations, each question once at a time. `deadlineMs` is how long a request waits. */
 export function createAnswers(options: {
   ask: Ask;
-  liveBoards?: LiveBoards;
+  boards?: Boards;
   now: () => Date;
   deadlineMs: number;
   /** How many calls of the authority can be made in a second; unlimited unless given. */
@@ -63,7 +63,7 @@ export function createAnswers(options: {
   /** Is given the records that an operation left out, by reason. */
   countLeftOut?: (path: string, leftOut: LeftOutCounts) => void;
 }): Answers {
-  const { ask, liveBoards = noLiveBoards, now, deadlineMs, log, countLeftOut } = options;
+  const { ask, boards = monitorBoards, now, deadlineMs, log, countLeftOut } = options;
   const { callsPerSecond = Number.POSITIVE_INFINITY } = options;
   const finished = createFinishedAnswers({ maxBytes: MAX_BYTES, now: () => now().getTime() });
   const underWay = new Map<string, Underway>();
@@ -90,7 +90,7 @@ export function createAnswers(options: {
     const deadline = limit.signal;
     const context: FindContext = {
       ask: askFor(asker, deadline),
-      liveBoards,
+      boards,
       now,
       run: (other, otherQuery) => {
         const found = limited(async () => {
@@ -146,8 +146,9 @@ export function createAnswers(options: {
 }
 
 /** The answer as a part of another one. */
-function toFinding<Body extends object>({ body, freshness, validUntil }: FinishedAnswer<Body>): Finding<Body> {
-  return { body: body.content(), freshness, changesAt: validUntil };
+function toFinding<Body extends object>(answer: FinishedAnswer<Body>): Finding<Body> {
+  const { body, freshness, validUntil, boards = [] } = answer;
+  return { body: body.content(), freshness, changesAt: validUntil, boards };
 }
 
 function joined(answer: FinishedAnswer): FinishedAnswer {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { isHigher, type Priority } from '../efa/ask.ts';
+import type { BoardOrigin } from '../live/boards/boards.ts';
 import type { Finding } from '../operation.ts';
 import { shrinkCache } from '../own-memory.ts';
 import type { Freshness } from '../transit/freshness.ts';
@@ -27,6 +28,7 @@ export interface FinishedAnswer<Body extends object = object> {
   validUntil: number;
   /** Set on an answer that is stale for want of calls: a requester of higher priority may get a fresh one. */
   priority: Priority | null;
+  boards?: readonly BoardOrigin[];
 }
 
 export interface FinishedAnswers {
@@ -62,7 +64,7 @@ export function createFinishedAnswers({ maxBytes, now }: { maxBytes: number; now
       if (!answer || leftMs <= 0 || leftMs > MINUTE_MS) return null;
       return answer.priority !== null && isHigher(priority, answer.priority) ? null : answer;
     },
-    async keep(key, priority, { body: content, freshness, changesAt = Number.POSITIVE_INFINITY }) {
+    async keep(key, priority, { body: content, freshness, changesAt = Number.POSITIVE_INFINITY, boards }) {
       const bytes = await writeJson(content);
       const before = answers.peek(key)?.body;
       const body = before?.bytes.equals(bytes) ? before : finishBody(bytes, weakEtag(bytes));
@@ -73,6 +75,7 @@ export function createFinishedAnswers({ maxBytes, now }: { maxBytes: number; now
         freshness: { ...freshness, source: 'cache' },
         validUntil: validUntil(freshness, changesAt),
         priority: freshness.shortage === 'busy' ? priority : null,
+        ...(boards && { boards }),
       };
       answers.set(key, answer);
       return { ...answer, freshness };

@@ -97,11 +97,17 @@ export const createBoardsOperation = ({ oneStop, docsUrl }: { oneStop: Operation
         isFailure(outcome) ? { stop_id: outcome.stopId, ...errorBody(outcome.error, docsUrl) } : outcome.body,
       );
       const freshness = oldestOf(first.freshness, ...others.map((one) => one.freshness));
+      const origins = [first, ...others].flatMap((one) => one.boards ?? []);
       const changesAt = Math.min(...[first, ...others].map((one) => one.changesAt ?? Number.POSITIVE_INFINITY));
-      if (!failures.some(mayPass)) return { body: { boards }, freshness, changesAt };
+      if (!failures.some(mayPass)) return { body: { boards }, freshness, changesAt, boards: origins };
       const retryAt = now().getTime() + RETRY_MS;
       const freshUntil = Math.min(freshness.freshUntil, retryAt);
-      return { body: { boards }, freshness: { ...freshness, freshUntil }, changesAt: Math.min(changesAt, retryAt) };
+      return {
+        body: { boards },
+        freshness: { ...freshness, freshUntil },
+        changesAt: Math.min(changesAt, retryAt),
+        boards: origins,
+      };
     },
   });
 

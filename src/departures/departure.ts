@@ -1,12 +1,10 @@
 import { z } from 'zod';
 import { type AskedFields, cancelledField, tripIdField } from '../transit/additional-fields.ts';
-import { type Mode, modeSchema } from '../transit/mode.ts';
-import { formatTimestamp, minutesBetween, timestampSchema } from '../transit/time.ts';
+import { type Departure, isCancelled, leavesAt, OCCUPANCIES } from '../transit/departure.ts';
+import { modeSchema } from '../transit/mode.ts';
+import { formatTimestamp, timestampSchema } from '../transit/time.ts';
 
 const MINUTE_MS = 60_000;
-
-export const OCCUPANCIES = ['MANY_SEATS', 'FEW_SEATS', 'STANDING_ONLY'] as const;
-export type Occupancy = (typeof OCCUPANCIES)[number];
 
 export const departureSchema = z
   .strictObject({
@@ -48,65 +46,38 @@ export const departuresResponse = z
 
 export type Departures = z.infer<typeof departuresResponse>;
 
-/** A departure as mapped, before the moment of sending is known. */
-export interface ScheduledDeparture {
-  /** The run, as live feeds name it; null where upstream does not say. */
-  runId: string | null;
-  route: string;
-  mode: Mode;
-  destination: string;
-  platform: string | null;
-  scheduledAt: Date;
-  realtimeAt: Date | null;
-  isWheelchairAccessible: boolean;
-  occupancy: Occupancy | null;
-  alerts: string[];
-  isCancelled: boolean;
-}
-
 /** The departure as callers see it. `now` is the moment of sending: minutes are counted from it. */
 export function toDeparture(
-  departure: ScheduledDeparture,
+  departure: Departure,
   now: Date,
   { cancelled, include }: AskedFields,
 ): z.infer<typeof departureSchema> {
+  const { plannedAt, state } = departure;
+  const bestKnown = leavesAt(departure);
+  const isLive = state.kind === 'live';
   return {
     route: departure.route,
     mode: departure.mode,
     destination: departure.destination,
     platform: departure.platform,
-    scheduled_at: formatTimestamp(departure.scheduledAt),
-    realtime_at: departure.realtimeAt && formatTimestamp(departure.realtimeAt),
-    minutes_away: Math.max(0, Math.floor(minutesBetween(now, leavesAt(departure)))),
-    is_live: departure.realtimeAt !== null,
+    scheduled_at: formatTimestamp(new Date(plannedAt)),
+    realtime_at: isLive ? formatTimestamp(new Date(bestKnown)) : null,
+    minutes_away: Math.max(0, Math.floor((bestKnown - now.getTime()) / MINUTE_MS)),
+    is_live: isLive,
     wheelchair_accessible: departure.isWheelchairAccessible,
     occupancy: departure.occupancy,
     alerts: departure.alerts,
-    ...(cancelled === 'include' && { cancelled: departure.isCancelled }),
+    ...(cancelled === 'include' && { cancelled: isCancelled(departure) }),
     ...(include === 'ids' && { trip_id: departure.runId }),
   };
 }
 
 /** When the first `minutes_away` changes or a departure has left: milliseconds since 1970. */
-export function nextMinuteAway(departures: readonly ScheduledDeparture[], now: Date): number {
+export function nextMinuteAway(departures: readonly Departure[], now: Date): number {
   const changes = departures.map((departure) => {
-    const leaves = leavesAt(departure).getTime();
+    const leaves = leavesAt(departure);
     const minutesAway = Math.max(-1, Math.floor((leaves - now.getTime()) / MINUTE_MS));
     return leaves - minutesAway * MINUTE_MS + 1;
   });
   return Math.min(...changes.filter((change) => change > now.getTime()));
-}
-
-/** The best-known time. */
-export function leavesAt(departure: ScheduledDeparture): Date {
-  return departure.realtimeAt ?? departure.scheduledAt;
-}
-
-/** By best-known time, then scheduled time, then route. */
-export function compareDepartures(one: ScheduledDeparture, other: ScheduledDeparture): number {
-  return (
-    leavesAt(one).getTime() - leavesAt(other).getTime() ||
-    one.scheduledAt.getTime() - other.scheduledAt.getTime() ||
-    one.route.localeCompare(other.route, 'en', { numeric: true })
-  );
 }

@@ -1,13 +1,13 @@
 import type { z } from 'zod';
 import { sumLeftOut } from '../efa/answer/record.ts';
 import { defineOperation } from '../operation.ts';
-import { formatTimestamp, minutesBetween } from '../transit/time.ts';
-import { departuresResponse, leavesAt, nextMinuteAway, type ScheduledDeparture, toDeparture } from './departure.ts';
-import { findBoard } from './live-board.ts';
+import { type Departure, isCancelled, leavesAt } from '../transit/departure.ts';
+import { formatTimestamp } from '../transit/time.ts';
+import { departuresResponse, nextMinuteAway, toDeparture } from './departure.ts';
 import { type DeparturesQuery, departuresQuery, toDeparturesQuestion } from './query.ts';
 
 /** A vehicle that left longer ago than this cannot be caught any more. */
-const GRACE_MINUTES = 1;
+const GRACE_MS = 60_000;
 
 const exampleBody: z.infer<typeof departuresResponse> = {
   stop_id: '200070',
@@ -52,14 +52,14 @@ export const departuresOperation = defineOperation({
       'The departures of one stop as server-sent events: an event `board` with the whole answer of `/v1/departures` at the start and whenever it changes, a comment every 15 seconds. `failure` says that there is no answer for now, `end` is the last event and says why; both have an error as their data. With `Last-Event-ID`, a board that the reader has is not sent again.\n\nCounts as one request a minute. A plan allows so many open streams for each instance: free 10, developer 100, pro 1,000. `EventSource` cannot send a key: read the stream with `fetch`.',
   },
 
-  async find(query, context) {
-    const { now } = context;
+  async find(query, { ask, boards, now }) {
+    const { limit } = query;
     const question = toDeparturesQuestion(query, now());
-    const isWanted = (departure: ScheduledDeparture) =>
+    const isWanted = (departure: Departure) =>
       matches(query, departure) && (question.at !== null || canBeCaught(departure, now()));
-    const board = await findBoard(context, question, query.limit, isWanted);
+    const board = await boards.find({ ask, question, limit, isWanted });
     const { stopName, freshness } = board;
-    const departures = board.departures.filter(({ isCancelled }) => !isCancelled || query.cancelled === 'include');
+    const departures = board.departures.filter((one) => !isCancelled(one) || query.cancelled === 'include');
     const notShown = board.departures.length - departures.length;
     const leftOut = notShown > 0 ? sumLeftOut([board.leftOut, { cancelled: notShown }]) : board.leftOut;
     const sentAt = now();
@@ -69,14 +69,14 @@ export const departuresOperation = defineOperation({
       retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
       departures: departures.map((departure) => toDeparture(departure, sentAt, query)),
     };
-    return { body, freshness, leftOut, changesAt: nextMinuteAway(departures, sentAt) };
+    return { body, freshness, leftOut, changesAt: nextMinuteAway(departures, sentAt), boards: [board.origin] };
   },
 });
 
-function matches({ modes, routes }: DeparturesQuery, { mode, route }: ScheduledDeparture): boolean {
+function matches({ modes, routes }: DeparturesQuery, { mode, route }: Departure): boolean {
   return modes.includes(mode) && (routes?.includes(route.toUpperCase()) ?? true);
 }
 
-function canBeCaught(departure: ScheduledDeparture, now: Date): boolean {
-  return minutesBetween(leavesAt(departure), now) <= GRACE_MINUTES;
+function canBeCaught(departure: Departure, now: Date): boolean {
+  return leavesAt(departure) >= now.getTime() - GRACE_MS;
 }

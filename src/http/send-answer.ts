@@ -3,6 +3,7 @@ import type { Answers } from '../answers/answers.ts';
 import type { FinishedAnswer } from '../answers/finished-answer.ts';
 import { chooseEncoding } from './accept-encoding.ts';
 import { answerHeaders, listsEtag, matchesAny } from './freshness-headers.ts';
+import { noteBoards } from './log/request-log.ts';
 
 /** Sends a finished answer: how fresh it is, 304 to a caller that has it already, encoded as the caller prefers. */
 export function sendAnswer(
@@ -12,6 +13,7 @@ export function sendAnswer(
   { answers, now }: { answers: Pick<Answers, 'bytesOf'>; now: () => Date },
 ): FastifyReply {
   const { body, freshness } = answer;
+  noteBoards(request, answer);
   const condition = request.headers['if-none-match'];
   request.costNoUpstreamCall = freshness.source !== 'upstream';
   request.hasAnswer = listsEtag(condition, body.etag);

@@ -1,6 +1,6 @@
 import type { SharedRedis } from '../redis/shared-redis.ts';
+import { type Boards, type BoardsOptions, createBoards, monitorBoards } from './boards/boards.ts';
 import { createComparison } from './boards/comparison.ts';
-import { createLiveBoards, type LiveBoards, noLiveBoards, type RecordBoard } from './boards/live-boards.ts';
 import { createStopTimelines, type TimelineStore } from './boards/stop-timelines.ts';
 import { createReadingThread } from './feed/reading-thread.ts';
 import { createLiveFeeds, type LiveFeedsOptions } from './live-feeds.ts';
@@ -14,7 +14,7 @@ import { createRedisFeedSharing } from './sharing/redis-feed-sharing.ts';
 
 /** The realtime feeds, polled and laid over the timelines of stops. */
 export interface Live {
-  boards: LiveBoards;
+  boards: Boards;
   report(): LiveReport;
   /** Drops the timelines that were unused for longest, but for that share of all. */
   shrink(keptShare: number): void;
@@ -31,9 +31,7 @@ export interface LiveOptions
   /** What instances share; null for an instance by itself. */
   shared: { redis: SharedRedis; source: string; store: TimelineStore } | null;
   recordPoll?: (source: FeedSourceId, outcome: PollOutcome) => void;
-  recordBoard?: RecordBoard;
-  /** Whether boards understand what an event of a shared timeline shows. */
-  isShown?: (shown: object) => boolean;
+  recordBoard?: BoardsOptions['record'];
 }
 
 const TRIP_PLANNER_PATH = /\/v1\/tp$/;
@@ -41,7 +39,7 @@ const LOG_AGREEMENT_EVERY_MS = 60 * 60_000;
 
 export function openLive(options: LiveOptions): Live {
   const { mode, clock, shared, log, stretch, pollStretch } = options;
-  const { recordPoll, recordBoard, isShown } = options;
+  const { recordPoll, recordBoard } = options;
   if (mode === 'off') return closedLive;
   const { now } = clock;
   const url = options.feedsUrl ?? options.url.replace(TRIP_PLANNER_PATH, '');
@@ -58,9 +56,9 @@ export function openLive(options: LiveOptions): Live {
     log,
     ...(recordPoll && { record: recordPoll }),
   });
-  const timelines = createStopTimelines(shared?.store ?? null, { ...(isShown && { isShown }) });
+  const timelines = createStopTimelines(shared?.store ?? null);
   const comparison = createComparison({ feeds, now });
-  const boards = createLiveBoards({
+  const boards = createBoards({
     mode,
     feeds,
     timelines,
@@ -94,7 +92,7 @@ export function openLive(options: LiveOptions): Live {
 }
 
 const closedLive: Live = {
-  boards: noLiveBoards,
+  boards: monitorBoards,
   report: () => ({ mode: 'off', isPolling: false, feeds: [], agreement: {}, timelines: { entries: 0, bytes: 0 } }),
   shrink: () => {},
   close: async () => {},

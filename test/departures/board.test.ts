@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { readBoard } from '#src/departures/board.ts';
+import type { Ask } from '#src/efa/ask.ts';
 import { ApiError } from '#src/errors/api-error.ts';
+import { monitorBoards } from '#src/live/boards/boards.ts';
+import { type Departure, isCancelled } from '#src/transit/departure.ts';
 import type { Mode } from '#src/transit/mode.ts';
 import { answerInTurn, type MadeUpEvent, planned, toPayload } from '#test/support/departure-pages.ts';
 
@@ -18,8 +20,10 @@ const page = (from: number, productClass: (minute: number) => number = () => 5, 
     })),
   );
 const everySecond = (minute: number) => (minute % 2 === 0 ? 5 : 1);
-const minutes = ({ departures }: { departures: { scheduledAt: Date }[] }) =>
-  departures.map(({ scheduledAt }) => scheduledAt.toISOString().replace('.000', ''));
+const minutes = ({ departures }: { departures: Departure[] }) =>
+  departures.map(({ plannedAt }) => new Date(plannedAt).toISOString().replace('.000', ''));
+const readBoard = (ask: Ask, asked: typeof question, limit: number, isWanted: (departure: Departure) => boolean) =>
+  monitorBoards.find({ ask, question: asked, limit, isWanted });
 
 describe('a board', () => {
   it('of one page is read with one question when that fills the limit', async () => {
@@ -69,7 +73,7 @@ describe('a board', () => {
     const busy = { ...first, stopEvents: [...toPayload(cancelled).stopEvents, ...first.stopEvents] };
     const board = await readBoard(answerInTurn(busy), question, 10, isBus);
     expect(minutes(board)).toEqual([0, 1, 2, 3, 4, 5, 5, 6, 7, 8, 9].map(planned));
-    expect(board.departures.filter(({ isCancelled }) => isCancelled)).toHaveLength(1);
+    expect(board.departures.filter(isCancelled)).toHaveLength(1);
   });
 
   it('reads on while something that is not listed yet may leave before a late vehicle that fills the limit', async () => {
@@ -95,7 +99,7 @@ describe('a board', () => {
   it('reads on while all that was found is cancelled', async () => {
     const strike = toPayload(Array.from({ length: 40 }, (_, minute) => ({ minute, trip: minute, isCancelled: true })));
     const board = await readBoard(answerInTurn(strike, page(39)), question, 1, isBus);
-    expect(board.departures.filter(({ isCancelled }) => !isCancelled)).toHaveLength(1);
+    expect(board.departures.filter((one) => !isCancelled(one))).toHaveLength(1);
     await expect(readBoard(answerInTurn(strike, failure), question, 1, isBus)).rejects.toBe(failure);
   });
 

@@ -6,6 +6,7 @@ import { overlayStop } from '#src/live/overlay/overlay.ts';
 import { type FeedHealth, judgePoll, type PollFailure, UNREAD } from '#src/live/polling/feed-health.ts';
 import { listLivingFeeds } from '#src/live/polling/living-feeds.ts';
 import { NOTHING_COMPARED } from '#src/live/polling/match-rate.ts';
+import { departure } from '#test/support/departure.ts';
 import { encodeFeed, type TripSpec } from './feed-bytes.ts';
 
 const START = 1_768_357_645;
@@ -13,16 +14,11 @@ const INTERVAL_SECONDS = 15;
 const MAX_AGE_SECONDS = 105;
 
 /** Thirty runs that leave every two minutes of the next hour. */
-const calls = Array.from({ length: 30 }, (_, run) => ({
-  runId: `run ${run}`,
-  stopId: 'P1',
-  mode: 'train' as const,
-  plannedAt: (START + run * 120) * 1000,
-  isCancelled: false,
-  lastLiveAt: null,
-}));
-const soundTrips: TripSpec[] = calls.map(({ runId }) => ({
-  tripId: runId,
+const calls = Array.from({ length: 30 }, (_, run) =>
+  departure({ runId: `run ${run}`, mode: 'train', plannedAt: (START + run * 120) * 1000 }),
+);
+const soundTrips: TripSpec[] = calls.map((_, run) => ({
+  tripId: `run ${run}`,
   stops: [{ stopId: 'P1', departure: { delay: 60 } }],
 }));
 const feedAt = (timestamp: number, trips = soundTrips) => encodeFeed({ timestamp, trips });
@@ -77,8 +73,8 @@ function liveThrough(day: readonly Answer[]) {
     };
     const feeds = listLivingFeeds(new Map([['sydneytrains', state]]), second * 1000);
     const timetable = { stopIds: new Set(['P1']), calls, coveredUntil: Number.POSITIVE_INFINITY };
-    const { verdicts } = overlayStop(timetable, feeds, second * 1000);
-    return verdicts.flatMap((verdict) => (verdict.kind === 'live' ? second - verdict.headerAt / 1000 : []));
+    const { states } = overlayStop(timetable, feeds, second * 1000);
+    return states.flatMap((state) => (state.kind === 'live' ? second - (state.headerAt ?? 0) / 1000 : []));
   });
 }
 

@@ -15,7 +15,7 @@ import {
   trip,
 } from './overlay-case.ts';
 
-const verdictsOf = (...overlay: Parameters<typeof overlayOf>) => overlayOf(...overlay).verdicts;
+const statesOf = (...overlay: Parameters<typeof overlayOf>) => overlayOf(...overlay).states;
 const asksOf = (...overlay: Parameters<typeof overlayOf>) => overlayOf(...overlay).changes.map(({ key }) => key);
 
 describe('a loop that calls twice at a stop', () => {
@@ -23,46 +23,46 @@ describe('a loop that calls twice at a stop', () => {
 
   it('takes each call by its planned time', () => {
     const stops = [timed('P1', '03:05', 60), timed('A', '03:15', 90), timed('P1', '03:25', 120)];
-    expect(verdictsOf(twice, [trip(stops)])).toEqual([live('03:06'), live('03:27')]);
-    expect(verdictsOf([...twice].reverse(), [trip(stops)])).toEqual([live('03:27'), live('03:06')]);
+    expect(statesOf(twice, [trip(stops)])).toEqual([live('03:06'), live('03:27')]);
+    expect(statesOf([...twice].reverse(), [trip(stops)])).toEqual([live('03:27'), live('03:06')]);
   });
 
   it('takes the second call for itself once the feed has dropped the first', () => {
     const stops = [timed('A', '03:15', 90), timed('P1', '03:25', 120)];
-    expect(verdictsOf([call('02:58'), call('03:25')], [trip(stops)])).toEqual([departed, live('03:27')]);
+    expect(statesOf([call('02:58'), call('03:25')], [trip(stops)])).toEqual([departed, live('03:27')]);
   });
 
   it('does not take the second call for the first, where only the first is listed', () => {
     const stops = [timed('A', '03:15', 90), timed('P1', '03:25', 120)];
-    expect(verdictsOf([call('02:58')], [trip(stops)])).toEqual([departed]);
+    expect(statesOf([call('02:58')], [trip(stops)])).toEqual([departed]);
   });
 
   it('takes the calls in their order where the feed gives no times, the last ones together', () => {
     const stops = [delayed('P1', 30), delayed('A', 60), delayed('P1', 90)];
-    expect(verdictsOf(twice, [trip(stops)])).toEqual([live('03:05:30'), live('03:26:30')]);
-    expect(verdictsOf(twice, [trip(stops.slice(1))])).toEqual([scheduled, live('03:26:30')]);
+    expect(statesOf(twice, [trip(stops)])).toEqual([live('03:05:30'), live('03:26:30')]);
+    expect(statesOf(twice, [trip(stops.slice(1))])).toEqual([scheduled, live('03:26:30')]);
   });
 
   it('takes the nearest call, where two are a few minutes apart', () => {
     const near = [call('03:05'), call('03:09')];
-    expect(verdictsOf(near, [trip([timed('P1', '03:09', 60)])])).toEqual([scheduled, live('03:10')]);
+    expect(statesOf(near, [trip([timed('P1', '03:09', 60)])])).toEqual([scheduled, live('03:10')]);
   });
 
   it('takes the last call where the feed gives no times and only the last one is listed', () => {
     const stops = [delayed('P1', 30), delayed('A', 60), delayed('P1', 90)];
-    expect(verdictsOf([call('03:25')], [trip(stops)])).toEqual([live('03:26:30')]);
+    expect(statesOf([call('03:25')], [trip(stops)])).toEqual([live('03:26:30')]);
   });
 
   it('takes a passed call by its actual time', () => {
     const passed = { stopId: 'P1', departure: { time: at('02:59') / 1000 } };
     const trips = [trip([passed, timed('P1', '03:25', 60)], { scheduleRelationship: TRIP.replacement })];
-    expect(verdictsOf([call('02:58'), call('03:25')], trips)).toEqual([live('02:59'), live('03:26')]);
-    expect(verdictsOf([call('03:25')], trips)).toEqual([live('03:26')]);
+    expect(statesOf([call('02:58'), call('03:25')], trips)).toEqual([live('02:59'), live('03:26')]);
+    expect(statesOf([call('03:25')], trips)).toEqual([live('03:26')]);
   });
 
   it('tells a skipped call from one that takes place', () => {
     const trips = [trip([skipped('P1'), timed('P1', '03:25', 60)])];
-    expect(verdictsOf(twice, trips)).toEqual([cancelled, live('03:26')]);
+    expect(statesOf(twice, trips)).toEqual([cancelled, live('03:26')]);
   });
 });
 
@@ -70,63 +70,63 @@ describe('a moved wharf or platform', () => {
   it('is found by the planned time, and the departure monitor is asked once for its name', () => {
     const ferry = call('03:05', { mode: 'ferry' });
     const trips = [trip([timed('P2', '03:05', 45, { stopSequence: 1 }), timed('A', '03:20', 0)])];
-    expect(verdictsOf([ferry], trips)).toEqual([live('03:05:45')]);
+    expect(statesOf([ferry], trips)).toEqual([live('03:05:45')]);
     expect(asksOf([ferry], trips)).toEqual([`moved to P2, R, ${at('03:05')}`]);
   });
 
   it('is found at a platform that the stop is not known to have, where the feed still lists an earlier stop', () => {
     const ferry = call('03:05', { mode: 'ferry' });
     const stops = [timed('A', '02:50'), timed('NEW', '03:05:30', 60), timed('B', '03:20')];
-    expect(verdictsOf([ferry], [trip(stops)])).toEqual([live('03:06:30')]);
-    expect(verdictsOf([ferry], [trip(stops.slice(1))])).toEqual([scheduled]);
-    expect(verdictsOf([ferry], [trip([timed('NEW', '03:05', 60, { stopSequence: 1 })])])).toEqual([live('03:06')]);
+    expect(statesOf([ferry], [trip(stops)])).toEqual([live('03:06:30')]);
+    expect(statesOf([ferry], [trip(stops.slice(1))])).toEqual([scheduled]);
+    expect(statesOf([ferry], [trip([timed('NEW', '03:05', 60, { stopSequence: 1 })])])).toEqual([live('03:06')]);
   });
 
   it('is looked for at the platforms of the stop before any other stop', () => {
     const stops = [timed('A', '02:50'), timed('NEW', '03:05', 60), timed('P2', '03:05', 120)];
-    expect(verdictsOf([call()], [trip(stops)])).toEqual([live('03:07')]);
+    expect(statesOf([call()], [trip(stops)])).toEqual([live('03:07')]);
   });
 
   it('is not taken for another stop of the same minute', () => {
     const stops = [timed('A', '03:00', 60), timed('B', '03:05', 60), timed('C', '03:05', 60)];
     expect(asksOf([call()], [trip(stops)])).toEqual([]);
-    expect(verdictsOf([call()], [trip(stops)])).toEqual([live('03:06')]);
+    expect(statesOf([call()], [trip(stops)])).toEqual([live('03:06')]);
   });
 
   it('of a train without times is the only other platform of the stop', () => {
     const train = call('03:05', { mode: 'train' });
-    expect(verdictsOf([train], [trip([delayed('P3', 60), delayed('A', 60)])])).toEqual([live('03:06')]);
-    expect(verdictsOf([train], [trip([delayed('P2', 60), delayed('P3', 60)])])).toEqual([scheduled]);
+    expect(statesOf([train], [trip([delayed('P3', 60), delayed('A', 60)])])).toEqual([live('03:06')]);
+    expect(statesOf([train], [trip([delayed('P2', 60), delayed('P3', 60)])])).toEqual([scheduled]);
     const two = [train, call('03:25', { mode: 'train', stopId: 'P2' })];
-    expect(verdictsOf(two, [trip([delayed('P3', 60)])])).toEqual([scheduled, scheduled]);
+    expect(statesOf(two, [trip([delayed('P3', 60)])])).toEqual([scheduled, scheduled]);
   });
 
   it('is not taken from a call that the departure monitor lists there', () => {
     const both = [call('03:05', { mode: 'train' }), call('03:05', { mode: 'train', stopId: 'P2' })];
-    expect(verdictsOf(both, [trip([delayed('P2', 60)])])).toEqual([scheduled, live('03:06')]);
+    expect(statesOf(both, [trip([delayed('P2', 60)])])).toEqual([scheduled, live('03:06')]);
   });
 
   it('a departure at the old platform that is cancelled already stays so', () => {
-    const both = [call('03:05', { isCancelled: true }), call('03:05', { stopId: 'P2' })];
-    expect(verdictsOf(both, [trip([timed('P2', '03:05', 60)])])).toEqual([cancelled, live('03:06')]);
+    const both = [call('03:05', { state: { kind: 'cancelled' } }), call('03:05', { stopId: 'P2' })];
+    expect(statesOf(both, [trip([timed('P2', '03:05', 60)])])).toEqual([cancelled, live('03:06')]);
     expect(asksOf(both, [trip([timed('P2', '03:05', 60)])])).toEqual([]);
   });
 
   it('a skipped platform is not where the run has moved to', () => {
     const train = call('03:05', { mode: 'train' });
-    expect(verdictsOf([train], [trip([skipped('P2'), delayed('A', 60)])])).toEqual([scheduled]);
+    expect(statesOf([train], [trip([skipped('P2'), delayed('A', 60)])])).toEqual([scheduled]);
   });
 });
 
 describe('the same stop, two versions of the timetable', () => {
   it('join while they differ by five minutes at most', () => {
-    expect(verdictsOf([call()], [trip([timed('P1', '03:09', 60), timed('A', '03:19')])])).toEqual([live('03:10')]);
-    expect(verdictsOf([call('03:05')], [trip([timed('P1', '03:11', 60)])])).toEqual([scheduled]);
+    expect(statesOf([call()], [trip([timed('P1', '03:09', 60), timed('A', '03:19')])])).toEqual([live('03:10')]);
+    expect(statesOf([call('03:05')], [trip([timed('P1', '03:11', 60)])])).toEqual([scheduled]);
   });
 
   it('a train whose planned time differs takes the feed’s time', () => {
     const trips = [trip([timed('P1', '03:08', 60)], { scheduleRelationship: TRIP.replacement })];
-    expect(verdictsOf([call('03:05', { mode: 'train' })], trips)).toEqual([live('03:09')]);
+    expect(statesOf([call('03:05', { mode: 'train' })], trips)).toEqual([live('03:09')]);
   });
 });
 
@@ -135,13 +135,13 @@ describe('the same identifier on another day', () => {
   const tomorrow = { plannedAt: at('03:05') + 24 * 3_600_000 };
 
   it('is another run: a feed that speaks of today says nothing of tomorrow', () => {
-    expect(verdictsOf([call(), call('03:05', tomorrow)], [today])).toEqual([live('03:06'), scheduled]);
+    expect(statesOf([call(), call('03:05', tomorrow)], [today])).toEqual([live('03:06'), scheduled]);
   });
 
   it('without a date in the feed, only what is within 12 hours of the feed is spoken of', () => {
     const undated = trip([delayed('P1', 60)]);
     const trains = [call('03:05', { mode: 'train' }), call('03:05', { mode: 'train', ...tomorrow })];
-    expect(verdictsOf(trains, [undated])).toEqual([live('03:06'), scheduled]);
+    expect(statesOf(trains, [undated])).toEqual([live('03:06'), scheduled]);
   });
 
   it('each of two trips with the same identifier speaks of its own day', () => {
@@ -152,7 +152,7 @@ describe('the same identifier on another day', () => {
       trip([timed('P1', '13:05', 60)], { startDate: '20260114', startTime: '23:50:00' }),
       trip([], { startDate: '20260115', startTime: '23:50:00', scheduleRelationship: TRIP.canceled }),
     ];
-    const [one, other] = verdictsOf([early, next], trips, { now: night });
+    const [one, other] = statesOf([early, next], trips, { now: night });
     expect([one?.kind, other?.kind]).toEqual(['live', 'cancelled']);
   });
 });
@@ -163,8 +163,8 @@ describe('midnight and the nights when the clocks change', () => {
     const planned = seconds(plannedAt);
     const stop = { stopId: 'P1', departure: { delay: 60, time: planned + 60 } };
     const now = new Date((planned - 600) * 1000).toISOString();
-    const [verdict] = verdictsOf([call('03:05', { plannedAt: moment(plannedAt) })], [trip([stop], more)], { now });
-    return verdict?.kind === 'live' ? new Date(verdict.leavesAt).toISOString() : verdict?.kind;
+    const [state] = statesOf([call('03:05', { plannedAt: moment(plannedAt) })], [trip([stop], more)], { now });
+    return state?.kind === 'live' ? new Date(state.leavesAt).toISOString() : state?.kind;
   };
 
   it('a run that started before midnight is live after it', () => {
@@ -197,8 +197,8 @@ describe('midnight and the nights when the clocks change', () => {
       trip([stop('2026-04-04T15:30:00Z', 60)], { startDate: '20260405', startTime: '02:20:00' }),
       trip([stop('2026-04-04T16:30:00Z', 120)], { startDate: '20260405', startTime: '02:20:00', tripId: 'Q' }),
     ];
-    const verdicts = verdictsOf([first, second], trips, { now: '2026-04-04T15:20:00Z' });
-    expect(verdicts).toMatchObject([
+    const states = statesOf([first, second], trips, { now: '2026-04-04T15:20:00Z' });
+    expect(states).toMatchObject([
       { kind: 'live', leavesAt: moment('2026-04-04T15:31:00Z') },
       { kind: 'live', leavesAt: moment('2026-04-04T16:32:00Z') },
     ]);

@@ -1,6 +1,7 @@
 import { type Overlay, overlayStop } from '#src/live/overlay/overlay.ts';
-import type { PlannedCall } from '#src/live/overlay/planned-call.ts';
+import type { Departure } from '#src/transit/departure.ts';
 import type { Mode } from '#src/transit/mode.ts';
+import { departure } from '#test/support/departure.ts';
 import { feedOf, type StopSpec, type TripSpec } from './feed-bytes.ts';
 
 /** GTFS-realtime's numbers of a trip's relationship. */
@@ -17,16 +18,8 @@ export const seconds = (text: string) => new Date(text).getTime() / 1000;
 export const at = (time: string) => new Date(`2026-01-14T${time}Z`.replace(/T(\d\d:\d\d)Z/, 'T$1:00Z')).getTime();
 
 /** A departure at stop P1 of run R that is planned for 03:05, but for what the test says. */
-export function call(planned = '03:05', more: Partial<PlannedCall> = {}): PlannedCall {
-  return {
-    runId: 'R',
-    stopId: 'P1',
-    mode: 'bus',
-    plannedAt: at(planned),
-    isCancelled: false,
-    lastLiveAt: null,
-    ...more,
-  };
+export function call(planned = '03:05', more: Partial<Departure> = {}): Departure {
+  return departure({ plannedAt: at(planned), ...more });
 }
 
 /** A stop update as buses and ferries have them: planned time and delay in seconds. */
@@ -51,7 +44,7 @@ export function trip(stops: StopSpec[], more: TripSpec = {}): TripSpec {
 
 /** Lays one feed over the calls of a stop with the platforms P1 to P3. `modes` are those whose runs the feed carries. */
 export function overlayOf(
-  calls: PlannedCall[],
+  calls: Departure[],
   trips: TripSpec[],
   { now = NOW, modes = calls.map(({ mode }) => mode) }: { now?: string; modes?: Mode[] } = {},
 ): Overlay {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PlannedCall } from '#src/live/overlay/planned-call.ts';
+import type { Departure } from '#src/transit/departure.ts';
 import type { TripSpec } from './feed-bytes.ts';
 import {
   at,
@@ -16,19 +16,19 @@ import {
   trip,
 } from './overlay-case.ts';
 
-const train = (planned?: string, more: Partial<PlannedCall> = {}) => call(planned, { mode: 'train', ...more });
+const train = (planned?: string, more: Partial<Departure> = {}) => call(planned, { mode: 'train', ...more });
 
 /** One row of the table: what the feed says, of which departure, and what follows. `asks` names the change. */
 interface Row {
-  calls: PlannedCall[];
+  calls: Departure[];
   trips: TripSpec[];
-  verdicts: object[];
+  states: object[];
   asks?: string[];
 }
 
-function check({ calls, trips, verdicts, asks = [] }: Row): void {
+function check({ calls, trips, states, asks = [] }: Row): void {
   const overlay = overlayOf(calls, trips);
-  expect(overlay.verdicts).toEqual(verdicts);
+  expect(overlay.states).toEqual(states);
   expect(overlay.changes.map(({ key }) => key.split(', ')[0])).toEqual(asks);
 }
 
@@ -37,32 +37,32 @@ describe('a scheduled trip', () => {
     'of a train with a delay and no time is live at the planned time plus the delay': {
       calls: [train()],
       trips: [trip([delayed('P1', 126)])],
-      verdicts: [live('03:07:06')],
+      states: [live('03:07:06')],
     },
     'of a train with both is live at the planned time plus the delay, whatever the seconds of the feed’s timetable': {
       calls: [train()],
       trips: [trip([timed('P1', '03:05:36', 18)])],
-      verdicts: [live('03:05:18')],
+      states: [live('03:05:18')],
     },
     'of a train on time is live at the planned time': {
       calls: [train()],
       trips: [trip([delayed('P1', 0)])],
-      verdicts: [live('03:05')],
+      states: [live('03:05')],
     },
     'of a bus is live at the time, whatever the seconds of the feed’s timetable': {
       calls: [call()],
       trips: [trip([timed('P1', '03:05:36', 60)])],
-      verdicts: [live('03:06:36')],
+      states: [live('03:06:36')],
     },
     'of a ferry with a delay only is live at the planned time plus the delay': {
       calls: [call('03:05', { mode: 'ferry' })],
       trips: [trip([delayed('P1', 90)])],
-      verdicts: [live('03:06:30')],
+      states: [live('03:06:30')],
     },
     'leaves at the departure’s time, not at the arrival’s': {
       calls: [call()],
       trips: [trip([timed('P1', '03:05', 54, { arrival: { delay: -30, time: at('03:03') / 1000 } })])],
-      verdicts: [live('03:05:54')],
+      states: [live('03:05:54')],
     },
     'with an arrival only leaves no earlier than planned': {
       calls: [call(), call('03:40', { runId: 'Q' })],
@@ -70,48 +70,48 @@ describe('a scheduled trip', () => {
         trip([{ stopId: 'P1', arrival: { delay: -60, time: at('03:04') / 1000 } }]),
         trip([{ stopId: 'P1', arrival: { delay: 60, time: at('03:41') / 1000 } }], { tripId: 'Q' }),
       ],
-      verdicts: [live('03:05'), live('03:41')],
+      states: [live('03:05'), live('03:41')],
     },
     'with NO_DATA is not live, although a delay and a time are given': {
       calls: [call()],
       trips: [trip([timed('P1', '03:05', 0, { scheduleRelationship: STOP.noData })])],
-      verdicts: [scheduled],
+      states: [scheduled],
     },
     'with the stop SKIPPED is cancelled here and live elsewhere': {
       calls: [train(), train('03:09', { stopId: 'P2' })],
       trips: [trip([skipped('P1'), delayed('P2', 60)])],
-      verdicts: [cancelled, live('03:10')],
+      states: [cancelled, live('03:10')],
     },
     'with an update here that says neither time nor delay is not live': {
       calls: [call()],
       trips: [trip([{ stopId: 'P1' }])],
-      verdicts: [scheduled],
+      states: [scheduled],
     },
     'with a delay of more than half a day is not live': {
       calls: [call()],
       trips: [trip([delayed('P1', 43_201)])],
-      verdicts: [scheduled],
+      states: [scheduled],
     },
     'of a train without any update is not live': {
       calls: [train()],
       trips: [trip([])],
-      verdicts: [scheduled],
+      states: [scheduled],
     },
     'of a train that is due in a minute and has no updates is not live, and the departure monitor is asked': {
       calls: [train('03:01')],
       trips: [trip([])],
-      verdicts: [scheduled],
+      states: [scheduled],
       asks: ['no updates'],
     },
     'of a bus that is due in a minute and has no updates is not live': {
       calls: [call('03:01')],
       trips: [trip([])],
-      verdicts: [scheduled],
+      states: [scheduled],
     },
     'without a relationship is taken as scheduled': {
       calls: [train()],
       trips: [{ tripId: 'R', stops: [{ stopId: 'P1', departure: { delay: 6 } }] }],
-      verdicts: [live('03:05:06')],
+      states: [live('03:05:06')],
     },
   };
   it.each(Object.entries(rows))('%s', (_, row) => check(row));
@@ -123,28 +123,28 @@ describe('a trip that does not follow the timetable', () => {
     'CANCELED is cancelled at every stop': {
       calls: [train(), train('03:30')],
       trips: [trip([], { scheduleRelationship: TRIP.canceled })],
-      verdicts: [cancelled, cancelled],
+      states: [cancelled, cancelled],
     },
     'DELETED is cancelled at every stop': {
       calls: [call()],
       trips: [trip([timed('P1', '03:05')], { scheduleRelationship: 7 })],
-      verdicts: [cancelled],
+      states: [cancelled],
     },
     'REPLACEMENT with a call here is live': {
       calls: [train()],
       trips: [trip([timed('A', '03:01', 21), timed('P1', '03:05:06', 21)], replacement)],
-      verdicts: [live('03:05:21')],
+      states: [live('03:05:21')],
     },
     'REPLACEMENT without a call here is not live, and the departure monitor is asked': {
       calls: [train()],
       trips: [trip([timed('A', '03:01'), timed('B', '03:12')], replacement)],
-      verdicts: [scheduled],
+      states: [scheduled],
       asks: ['REPLACEMENT without a call here'],
     },
     'REPLACEMENT without a call here that the departure monitor has cancelled stays cancelled': {
-      calls: [train('03:05', { isCancelled: true })],
+      calls: [train('03:05', { state: { kind: 'cancelled' } })],
       trips: [trip([timed('A', '03:01'), timed('P2', '03:05')], replacement)],
-      verdicts: [cancelled],
+      states: [cancelled],
       asks: ['not listed'],
     },
     'REPLACEMENT that has ended its run here is not live, and the departure monitor is asked': {
@@ -152,18 +152,18 @@ describe('a trip that does not follow the timetable', () => {
       trips: [
         trip([timed('A', '03:01'), { stopId: 'P1', arrival: { delay: 0, time: at('03:05') / 1000 } }], replacement),
       ],
-      verdicts: [scheduled],
+      states: [scheduled],
       asks: ['ends here'],
     },
     'REPLACEMENT that has passed here, listed with its time and no delay, is live in the past': {
       calls: [train('02:58')],
       trips: [trip([{ stopId: 'P1', departure: { time: at('02:59') / 1000 } }, timed('A', '03:02', 60)], replacement)],
-      verdicts: [live('02:59')],
+      states: [live('02:59')],
     },
     'ADDED that the departure monitor lists is live': {
       calls: [call('03:05', { mode: 'lightrail' })],
       trips: [trip([{ stopId: 'P1', departure: { time: at('03:07') / 1000 } }], { scheduleRelationship: TRIP.added })],
-      verdicts: [live('03:07')],
+      states: [live('03:07')],
     },
     'ADDED that the departure monitor lists at the stop, without a platform, is live, and it is asked for the platform':
       {
@@ -176,19 +176,19 @@ describe('a trip that does not follow the timetable', () => {
             },
           ),
         ],
-        verdicts: [live('03:07')],
+        states: [live('03:07')],
         asks: ['moved to P1'],
       },
     'ADDED that the departure monitor does not list lets it be asked': {
       calls: [call()],
       trips: [trip([timed('P1', '03:08')], { tripId: 'R:X', scheduleRelationship: TRIP.added })],
-      verdicts: [scheduled],
+      states: [scheduled],
       asks: ['not listed'],
     },
     'UNSCHEDULED that the departure monitor does not list lets it be asked': {
       calls: [],
       trips: [trip([timed('P2', '03:08')], { scheduleRelationship: TRIP.unscheduled })],
-      verdicts: [],
+      states: [],
       asks: ['not listed'],
     },
     'ADDED that has passed, that ends here, that skips the stop or that calls elsewhere is nothing to ask about': {
@@ -200,18 +200,18 @@ describe('a trip that does not follow the timetable', () => {
         trip([timed('A', '03:08')], { tripId: 'elsewhere', scheduleRelationship: TRIP.added }),
         trip([timed('P1', '05:08')], { tripId: 'beyond the listed', scheduleRelationship: TRIP.added }),
       ],
-      verdicts: [],
+      states: [],
     },
     'DUPLICATED has the identifier of another run: not live, and the departure monitor is asked': {
       calls: [call()],
       trips: [trip([timed('P1', '03:05')], { scheduleRelationship: TRIP.duplicated })],
-      verdicts: [scheduled],
+      states: [scheduled],
       asks: ['DUPLICATED'],
     },
     'with a relationship of the future: not live, and the departure monitor is asked': {
       calls: [call()],
       trips: [trip([timed('P1', '03:05')], { scheduleRelationship: 42 })],
-      verdicts: [scheduled],
+      states: [scheduled],
       asks: ['UNKNOWN'],
     },
   };

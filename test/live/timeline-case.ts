@@ -1,5 +1,8 @@
-import { addPage, type PageAnswer, type Timeline, type TimelineEvent, toPage } from '#src/live/timeline/timeline.ts';
+import type { Page } from '#src/efa/departure-page.ts';
+import { addPage, type Timeline } from '#src/live/timeline/timeline.ts';
+import type { Departure } from '#src/transit/departure.ts';
 import { MODES, type Mode } from '#src/transit/mode.ts';
+import { departure, pageOf } from '#test/support/departure.ts';
 
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
@@ -7,26 +10,19 @@ export const NOW = new Date('2026-01-14T03:00:00Z').getTime();
 export const at = (minute: number) => NOW + minute * MINUTE;
 
 /** A departure planned so many minutes after 03:00. */
-export function event(minute: number, more: Partial<TimelineEvent> = {}): TimelineEvent {
-  return { runId: `run ${minute}`, stopId: 'P1', mode: 'bus', plannedAt: at(minute), ...more };
+export function event(minute: number, more: Partial<Departure> = {}): Departure {
+  return departure({ runId: `run ${minute}`, plannedAt: at(minute), ...more });
 }
 
-/** An answer retrieved at `retrieved`, asked for `askedFor` (minutes after 03:00; null for the present). */
-export function answer(
-  events: TimelineEvent[],
+/** A page retrieved at `retrieved`, asked for `askedFor` (minutes after 03:00; absent for the present). */
+export function page(
+  departures: Departure[],
   more: Partial<Record<'askedFor' | 'retrieved' | 'count', number>> = {},
   modes: readonly Mode[] = MODES,
-): PageAnswer<TimelineEvent> {
-  const planned = events.map(({ plannedAt }) => plannedAt);
-  return {
-    askedFor: more.askedFor === undefined ? null : at(more.askedFor),
-    modes,
-    retrievedAt: at(more.retrieved ?? 0),
-    events,
-    eventCount: more.count ?? 40,
-    lastPlannedAt: planned.length > 0 ? Math.max(...planned) : null,
-  };
+): Page {
+  const { askedFor, retrieved = 0, count = 40 } = more;
+  const moment = askedFor === undefined ? null : at(askedFor);
+  return pageOf(departures, { askedFor: moment, retrievedAt: at(retrieved), modes, eventCount: count });
 }
 
-export const timelineOf = (...answers: PageAnswer<TimelineEvent>[]) =>
-  answers.reduce<Timeline<TimelineEvent>>((timeline, one) => addPage(timeline, toPage(one)), []);
+export const timelineOf = (...pages: Page[]) => pages.reduce<Timeline>(addPage, []);

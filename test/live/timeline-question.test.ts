@@ -1,12 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { addPage, type Timeline, type TimelineEvent, toPage } from '#src/live/timeline/timeline.ts';
-import { findTimelineQuestion, timetableAgeMs } from '#src/live/timeline/timeline-question.ts';
+import {
+  addPage,
+  findTimelineQuestion,
+  readTimeline,
+  type Timeline,
+  timetableAgeMs,
+} from '#src/live/timeline/timeline.ts';
 import type { Mode } from '#src/transit/mode.ts';
-import { answer, at, event, HOUR, MINUTE, NOW, timelineOf } from './timeline-case.ts';
+import { at, event, HOUR, MINUTE, NOW, page, timelineOf } from './timeline-case.ts';
 
 describe('the departure monitor is asked', () => {
   const ask = (
-    timeline: Timeline<TimelineEvent>,
+    timeline: Timeline,
     {
       modes = ['bus'] as readonly Mode[],
       from = null as number | null,
@@ -15,16 +20,13 @@ describe('the departure monitor is asked', () => {
       alsoAsked = [] as Mode[],
     } = {},
   ) => {
-    const wanted = {
-      modes,
-      at: from === null ? null : at(from),
-      limit,
-      counts: ({ plannedAt }: TimelineEvent) => plannedAt >= at(from ?? now),
-    };
-    const { question } = findTimelineQuestion(timeline, wanted, { now: at(now), maxAgeMs: 2 * HOUR, alsoAsked });
+    const wanted = { modes, at: from === null ? null : at(from) };
+    const span = readTimeline(timeline, wanted, { now: at(now), maxAgeMs: 2 * HOUR });
+    const found = span.departures.filter(({ plannedAt }) => plannedAt >= at(from ?? now)).length;
+    const question = findTimelineQuestion(timeline, span, wanted, limit - found, { now: at(now), alsoAsked });
     return question && { at: question.at === null ? null : (question.at - NOW) / MINUTE, modes: question.modes };
   };
-  const full = timelineOf(answer([event(2), event(9), event(90)], {}, ['bus']));
+  const full = timelineOf(page([event(2), event(9), event(90)], {}, ['bus']));
 
   it('for the present, of a stop that nothing is known of', () => {
     expect(ask([])).toEqual({ at: null, modes: ['bus'] });
@@ -41,31 +43,31 @@ describe('the departure monitor is asked', () => {
   });
 
   it('for two minutes more than what follows, where there are estimates', () => {
-    const busy = timelineOf(answer([event(2), event(9), event(14)], {}, ['bus']));
+    const busy = timelineOf(page([event(2), event(9), event(14)], {}, ['bus']));
     expect(ask(busy, { limit: 3 })).toEqual({ at: 12, modes: ['bus'] });
   });
 
   it('for a later moment each time, however many departures a minute has', () => {
-    const crowded = timelineOf(answer([event(0), event(1)], {}, ['bus']));
+    const crowded = timelineOf(page([event(0), event(1)], {}, ['bus']));
     expect(ask(crowded, { limit: 3 })).toEqual({ at: 0, modes: ['bus'] });
-    const next = addPage(crowded, toPage(answer([event(0), event(1)], { askedFor: 0, retrieved: 0.1 }, ['bus'])));
+    const next = addPage(crowded, page([event(0), event(1)], { askedFor: 0, retrieved: 0.1 }, ['bus']));
     expect(ask(next, { limit: 3 })).toEqual({ at: 1, modes: ['bus'] });
   });
 
   it('not when nothing leaves later', () => {
-    expect(ask(timelineOf(answer([event(2)], { count: 1 })), { limit: 5 })).toBeNull();
+    expect(ask(timelineOf(page([event(2)], { count: 1 })), { limit: 5 })).toBeNull();
   });
 
   it('again at an age of two hours', () => {
-    const page = timelineOf(answer([event(200), event(210), event(220)]));
-    expect(ask(page, { now: 120 })).toBeNull();
-    expect(ask(page, { now: 121 })).toEqual({ at: null, modes: ['bus'] });
+    const kept = timelineOf(page([event(200), event(210), event(220)]));
+    expect(ask(kept, { now: 120 })).toBeNull();
+    expect(ask(kept, { now: 121 })).toEqual({ at: null, modes: ['bus'] });
   });
 
   it('for a moment in the future that is not covered, and not for one that is', () => {
     expect(ask(full, { from: 1 })).toBeNull();
     expect(ask(full, { from: 300 })).toEqual({ at: 300, modes: ['bus'] });
-    const later = addPage(full, toPage(answer([event(300), event(310), event(330)], { askedFor: 300 })));
+    const later = addPage(full, page([event(300), event(310), event(330)], { askedFor: 300 }));
     expect(ask(later, { from: 300 })).toBeNull();
     expect(ask(later, { from: 299 })).toEqual({ at: 299, modes: ['bus'] });
   });
@@ -78,7 +80,7 @@ describe('the departure monitor is asked', () => {
     const trains = Array.from({ length: 36 }, (_, minute) =>
       event(minute, { mode: 'train', runId: `train ${minute}` }),
     );
-    const mixed = timelineOf(answer([event(1), event(5), event(12), ...trains]));
+    const mixed = timelineOf(page([event(1), event(5), event(12), ...trains]));
     expect(ask(mixed, { limit: 10, alsoAsked: ['train'] })).toMatchObject({ modes: ['bus'] });
     expect(ask(mixed, { limit: 4, alsoAsked: ['train'] })).toMatchObject({ modes: ['train', 'bus'] });
   });

@@ -2,16 +2,15 @@ import { zstdCompressSync } from 'node:zlib';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEfaClient } from '#src/efa/client.ts';
-import type { BoardEvent } from '#src/live/boards/board-event.ts';
 import { createStopTimelines } from '#src/live/boards/stop-timelines.ts';
 import { UNREAD } from '#src/live/polling/feed-health.ts';
 import { createRedisFeedSharing } from '#src/live/sharing/redis-feed-sharing.ts';
-import { toPage } from '#src/live/timeline/timeline.ts';
 import { createVerdicts } from '#src/nearby/verdict.ts';
 import { openRedis, type SharedRedis } from '#src/redis/shared-redis.ts';
 import { createRedisTraffic } from '#src/telemetry/redis-traffic.ts';
 import { coordinateThrough } from '#src/upstream/coordination.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
+import { departure, pageOf } from '#test/support/departure.ts';
 import { departureMonitorFor } from '#test/support/departure-monitor.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
 import { startRedis, type TestRedis } from '#test/support/redis.ts';
@@ -220,53 +219,33 @@ describe('what is known of feeds', () => {
 
 describe('the timeline of a stop', () => {
   const NOW = Date.parse('2026-04-15T00:00:00Z');
-  const event: BoardEvent = {
-    runId: 'run',
-    stopId: '2000336',
-    mode: 'train',
-    route: 'T4',
-    network: 1,
-    plannedAt: NOW,
-    isCancelled: false,
-    lastLiveAt: null,
-    shown: { destination: 'Bondi Junction' },
-  };
-  const page = toPage({
-    askedFor: null,
-    modes: ['train'],
-    retrievedAt: NOW,
-    events: [event],
-    eventCount: 1,
-    lastPlannedAt: NOW,
-  });
+  const train = departure({ mode: 'train', plannedAt: NOW });
+  const page = pageOf([train], { modes: ['train'], retrievedAt: NOW, eventCount: 1 });
   const settled = { askedAt: null, changes: [] };
-  const isShown = (shown: object) => 'destination' in shown;
 
   it.each<[string, unknown]>([
     ['pages that are none', { stopName: 'Central', pages: [null], settled }],
-    ['a page without events', { stopName: 'Central', pages: [{ ...page, events: null }], settled }],
+    ['a page without departures', { stopName: 'Central', pages: [{ ...page, departures: null }], settled }],
     [
-      'an event of another mode',
-      { stopName: 'Central', pages: [{ ...page, events: [{ ...event, mode: 'tram' }] }], settled },
+      'a departure of another mode',
+      { stopName: 'Central', pages: [{ ...page, departures: [{ ...train, mode: 'tram' }] }], settled },
     ],
     [
-      'an event that shows nothing',
-      { stopName: 'Central', pages: [{ ...page, events: [{ ...event, shown: {} }] }], settled },
+      'a departure without a state',
+      { stopName: 'Central', pages: [{ ...page, departures: [{ ...train, state: undefined }] }], settled },
     ],
     ['changes that are none', { stopName: 'Central', pages: [page], settled: { askedAt: null, changes: [{}] } }],
     ['no name', { pages: [page], settled }],
   ])('with %s counts as none, and the next one takes its place', async (_name, record) => {
     const { store } = startInstance();
-    const name = 'timeline:1:200060';
+    const name = 'timeline:2:200060';
     store.set(name, zstdCompressSync(JSON.stringify(record)), 60_000);
     await expect.poll(() => store.get(name)).not.toBeNull();
-    const timelines = createStopTimelines(store, { isShown });
+    const timelines = createStopTimelines(store);
     expect(await timelines.open('200060')).toBeNull();
     const { stop } = await timelines.add('200060', 'Central', [page]);
     await timelines.share(stop);
-    await expect
-      .poll(async () => (await createStopTimelines(store, { isShown }).open('200060'))?.stopName)
-      .toBe('Central');
+    await expect.poll(async () => (await createStopTimelines(store).open('200060'))?.stopName).toBe('Central');
   });
 });
 

@@ -1,11 +1,20 @@
+import type {} from '@fastify/otel';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { hideKeys } from '../../access/keys.ts';
+import type { Finding } from '../../operation.ts';
 import { sourceOf } from '../freshness-headers.ts';
 import { askedPath } from '../paths.ts';
 
 /** From here on a line says more. */
 const SLOW_MS = 1000;
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Where the boards come from that answer the request; null where it shows none. */
+    boards: Finding['boards'] | null;
+  }
+}
 
 /**
  * One log line a request. The query is not logged: it tells where people are, and
@@ -13,6 +22,7 @@ const SLOW_MS = 1000;
  */
 export const requestLog = fp(
   async (app: FastifyInstance) => {
+    app.decorateRequest('boards', null);
     app.addHook('onResponse', (request, reply, done) => {
       logAnswered(app.log, request, reply);
       done();
@@ -21,16 +31,29 @@ export const requestLog = fp(
   { name: 'request-log' },
 );
 
+/** Says in the log line and the span of the request where its boards come from, and why not from the other source. */
+export function noteBoards(request: FastifyRequest, { boards }: Pick<Finding, 'boards'>): void {
+  if (!boards) return;
+  request.boards = boards;
+  // Without tracing, requests do not have this.
+  const span = (request as Partial<FastifyRequest>).opentelemetry?.().span;
+  span?.setAttributes({
+    'transit.board.source': boards.map(({ source }) => source),
+    'transit.board.reason': boards.map(({ reason = '', feed }) => (feed ? `${reason}: ${feed}` : reason)),
+  });
+}
+
 /** `log` is that of the service. */
 export function logAnswered(
   log: Pick<FastifyBaseLogger, 'info' | 'warn'>,
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
-  const { id, method, failure } = request;
+  const { id, method, failure, boards } = request;
   const { statusCode, elapsedTime } = reply;
   const path = hideKeys(askedPath(request));
-  const line = { reqId: id, method, path, status: statusCode, durationMs: Math.round(elapsedTime) };
+  const durationMs = Math.round(elapsedTime);
+  const line = { reqId: id, method, path, status: statusCode, durationMs, ...(boards && { boards }) };
   if (statusCode < 400 && !failure && elapsedTime < SLOW_MS) log.info(line, 'answered');
   else log[statusCode < 500 ? 'info' : 'warn']({ ...line, ...whyOf(request, reply) }, 'answered');
 }

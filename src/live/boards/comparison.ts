@@ -1,10 +1,9 @@
+import { type CallState, type Departure, leavesAt } from '../../transit/departure.ts';
 import { MODES, type Mode } from '../../transit/mode.ts';
 import type { LiveFeeds } from '../live-feeds.ts';
 import { overlayStop } from '../overlay/overlay.ts';
-import type { Verdict } from '../overlay/verdict.ts';
 import { FEED_SOURCES, type FeedSourceId, findFeedSource } from '../polling/feed-source.ts';
 import { findGap, listLivingFeeds } from '../polling/living-feeds.ts';
-import type { BoardEvent } from './board-event.ts';
 
 /** How often the feeds say the same as the departure monitor, since the process began. */
 export interface ModeAgreement {
@@ -21,7 +20,7 @@ export interface ModeAgreement {
 
 export interface Comparison {
   /** Compares one answer of the departure monitor, just received, with what the feeds say of its departures. */
-  add(stopId: string, events: readonly BoardEvent[]): void;
+  add(stopId: string, departures: readonly Departure[]): void;
   agreement(): Partial<Record<Mode, ModeAgreement>>;
 }
 
@@ -32,9 +31,9 @@ const AHEAD_MS = 60 * MINUTE_MS;
 export function createComparison({ feeds, now }: { feeds: LiveFeeds; now: () => number }): Comparison {
   const counts = new Map<Mode, ModeAgreement>();
 
-  function countMatches(events: readonly BoardEvent[]): void {
+  function countMatches(departures: readonly Departure[]): void {
     const states = feeds.states();
-    const live = events.filter(({ lastLiveAt, runId }) => lastLiveAt !== null && runId !== null);
+    const live = departures.filter(({ state, runId }) => state.kind === 'live' && runId !== null);
     for (const [source, ofFeed] of Map.groupBy(live, findFeedSource)) {
       const feed = source && states.get(source)?.feed;
       if (!source || !feed || now() - feed.headerAt > 2 * MINUTE_MS) continue;
@@ -54,36 +53,36 @@ export function createComparison({ feeds, now }: { feeds: LiveFeeds; now: () => 
   }
 
   return {
-    add(stopId, events) {
-      countMatches(events);
+    add(stopId, departures) {
+      countMatches(departures);
       const moment = now();
       const states = feeds.states();
-      const comparable = events.filter((event) => {
+      const comparable = departures.filter((event) => {
         const source = findFeedSource(event);
         const isNear = event.plannedAt <= moment + AHEAD_MS && event.plannedAt >= moment - MINUTE_MS;
         return isNear && source !== null && event.runId !== null && findGap([source], states, moment) === null;
       });
       // What the departure monitor itself says of cancellations and live times is hidden from the overlay.
-      const calls = comparable.map((event) => ({ ...event, isCancelled: false, lastLiveAt: null }));
-      const stopIds = new Set([stopId, ...events.map((event) => event.stopId)]);
+      const calls = comparable.map((event): Departure => ({ ...event, state: { kind: 'scheduled' } }));
+      const stopIds = new Set([stopId, ...departures.map((event) => event.stopId)]);
       const living = listLivingFeeds(states, moment);
-      const { verdicts } = overlayStop({ stopIds, calls, coveredUntil: moment }, living, moment);
+      const overlaid = overlayStop({ stopIds, calls, coveredUntil: moment }, living, moment);
       comparable.forEach((event, index) => {
         const count = counts.get(event.mode) ?? { compared: 0, live: 0, cancelled: 0, bothLive: 0, time: 0 };
         counts.set(event.mode, count);
-        compare(count, event, verdicts[index] as Verdict);
+        compare(count, event, overlaid.states[index] as CallState);
       });
     },
     agreement: () => Object.fromEntries(MODES.flatMap((mode) => (counts.has(mode) ? [[mode, counts.get(mode)]] : []))),
   };
 }
 
-function compare(count: ModeAgreement, { isCancelled, lastLiveAt }: BoardEvent, verdict: Verdict): void {
-  const isLive = lastLiveAt !== null && !isCancelled;
+function compare(count: ModeAgreement, monitored: Departure, byFeeds: CallState): void {
+  const isLive = monitored.state.kind === 'live';
   count.compared++;
-  if (isCancelled === (verdict.kind === 'cancelled')) count.cancelled++;
-  if (isLive === (verdict.kind === 'live')) count.live++;
-  if (!isLive || verdict.kind !== 'live') return;
+  if ((monitored.state.kind === 'cancelled') === (byFeeds.kind === 'cancelled')) count.cancelled++;
+  if (isLive === (byFeeds.kind === 'live')) count.live++;
+  if (!isLive || byFeeds.kind !== 'live') return;
   count.bothLive++;
-  if (Math.abs(verdict.leavesAt - lastLiveAt) <= SAME_TIME_MS) count.time++;
+  if (Math.abs(byFeeds.leavesAt - leavesAt(monitored)) <= SAME_TIME_MS) count.time++;
 }

@@ -1,17 +1,18 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
+import type { Page } from '../../efa/departure-page.ts';
 import { ownBytes, shrinkCache } from '../../own-memory.ts';
+import { type Departure, OCCUPANCIES } from '../../transit/departure.ts';
 import { type Mode, modeSchema } from '../../transit/mode.ts';
 import { type ChangeLog, createChangeLog, type SettledChanges } from '../timeline/change-log.ts';
-import { addPage, type Timeline, type TimelinePage } from '../timeline/timeline.ts';
-import { type BoardEvent, boardEventSchema } from './board-event.ts';
+import { addPage, type Timeline } from '../timeline/timeline.ts';
 
 /** The timeline of one stop. It is replaced when it grows, never changed. */
 export interface StopTimeline {
   readonly stopId: string;
   stopName: string;
-  timeline: Timeline<BoardEvent>;
+  timeline: Timeline;
   readonly changes: ChangeLog;
   /** When each run would leave, as the feeds said last; by `runKey`. Known to this process only. */
   readonly lastLive: Map<string, number>;
@@ -31,11 +32,7 @@ export interface StopTimelines {
   /** Adds what other instances know of the stop. True when that is something new. */
   takeOver(stop: StopTimeline): Promise<boolean>;
   /** Adds pages to what this process knows; `isNew` when they say something new. */
-  add(
-    stopId: string,
-    stopName: string,
-    pages: readonly TimelinePage<BoardEvent>[],
-  ): Promise<{ stop: StopTimeline; isNew: boolean }>;
+  add(stopId: string, stopName: string, pages: readonly Page[]): Promise<{ stop: StopTimeline; isNew: boolean }>;
   /** Keeps what is known of the stop by now, and tells the other instances. */
   share(stop: StopTimeline): Promise<void>;
   size(): { entries: number; bytes: number };
@@ -46,15 +43,60 @@ export interface StopTimelines {
 /** The form in which a stop is kept and shared. */
 interface StopRecord {
   stopName: string;
-  pages: Timeline<BoardEvent>;
+  pages: Timeline;
   settled: SettledChanges;
 }
+
+const departureSchema = z.object({
+  key: z.string(),
+  runId: z.string().nullable(),
+  stopId: z.string(),
+  network: z.number().nullable(),
+  mode: modeSchema,
+  route: z.string(),
+  destination: z.string(),
+  platform: z.string().nullable(),
+  plannedAt: z.number(),
+  isWheelchairAccessible: z.boolean(),
+  occupancy: z.enum(OCCUPANCIES).nullable(),
+  alerts: z.array(z.string()),
+  saidAt: z.number(),
+  // What the feeds say is not kept.
+  state: z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('live'), leavesAt: z.number() }),
+    z.object({ kind: z.enum(['scheduled', 'cancelled']) }),
+  ]),
+});
+const pageSchema = z.object({
+  stopName: z.string(),
+  modes: z.array(modeSchema),
+  isPresent: z.boolean(),
+  from: z.number(),
+  until: z.number(),
+  isEnd: z.boolean(),
+  lastPlannedAt: z.number().nullable(),
+  departures: z.array(departureSchema),
+  leftOut: z.record(z.string(), z.number()),
+  freshness: z.object({
+    retrievedAt: z.number(),
+    freshUntil: z.number(),
+    staleUntil: z.number(),
+    source: z.enum(['upstream', 'joined', 'cache']),
+    shortage: z.enum(['busy', 'failing']).nullable(),
+  }),
+});
+const changeSchema = z.object({ change: z.object({ key: z.string(), at: z.number() }), notedAt: z.number() });
+const recordSchema: z.ZodType<StopRecord> = z.object({
+  stopName: z.string(),
+  pages: z.array(pageSchema),
+  settled: z.object({ askedAt: z.number().nullable(), changes: z.array(changeSchema) }),
+});
 
 const HOUR_MS = 3_600_000;
 /** Older pages are of no use. */
 const KEPT_MS = 6 * HOUR_MS;
 /** Changes with the form of a record, so that instances of two versions do not read each other's. */
-const FORM = 1;
+const FORM = 2;
 /** Packed, a stop with three pages takes about 8 kB: 64 MB hold 8,000 stops. */
 const MAX_PACKED_BYTES = 64 * 1024 * 1024;
 /** Opened, it takes about 150 kB: this holds the stops that are asked for most. */
@@ -66,13 +108,8 @@ const MAX_RECORD_BYTES = 8 * 1024 * 1024;
 
 export function createStopTimelines(
   store: TimelineStore | null,
-  {
-    maxPackedBytes = MAX_PACKED_BYTES,
-    maxOpenBytes = MAX_OPEN_BYTES,
-    isShown = (_shown: object): boolean => true,
-  } = {},
+  { maxPackedBytes = MAX_PACKED_BYTES, maxOpenBytes = MAX_OPEN_BYTES } = {},
 ): StopTimelines {
-  const unpack = createUnpack(recordSchema(isShown));
   const packed = new LRUCache<string, Buffer>({
     maxSize: maxPackedBytes,
     sizeCalculation: (record, stopId) => record.length + 2 * stopId.length + OVERHEAD_BYTES,
@@ -139,7 +176,7 @@ export function createStopTimelines(
 }
 
 /** Names a departure of a run. */
-export function runKey({ runId, plannedAt, mode }: BoardEvent): string {
+export function runKey({ runId, plannedAt, mode }: Departure): string {
   return `${runId} ${plannedAt} ${mode}`;
 }
 
@@ -156,44 +193,21 @@ function merge(stop: StopTimeline, { pages, settled }: StopRecord): boolean {
   return pages.map((page) => addOnce(stop, page)).includes(true);
 }
 
-function addOnce(stop: StopTimeline, page: TimelinePage<BoardEvent>): boolean {
+function addOnce(stop: StopTimeline, page: Page): boolean {
   const isKnown = stop.timeline.some(
-    ({ from, retrievedAt, modes }) =>
-      from === page.from && retrievedAt === page.retrievedAt && modes.join() === page.modes.join(),
+    ({ from, freshness, modes }) =>
+      from === page.from && freshness.retrievedAt === page.freshness.retrievedAt && modes.join() === page.modes.join(),
   );
   if (!isKnown) stop.timeline = addPage(stop.timeline, page);
   return !isKnown;
 }
 
-function recordSchema(isShown: (shown: object) => boolean): z.ZodType<StopRecord> {
-  const page = z.object({
-    from: z.number(),
-    until: z.number(),
-    isEnd: z.boolean(),
-    isPresent: z.boolean(),
-    modes: z.array(modeSchema),
-    retrievedAt: z.number(),
-    events: z.array(boardEventSchema(isShown)),
-  });
-  const change = z.object({ key: z.string(), at: z.number() });
-  return z.object({
-    stopName: z.string(),
-    pages: z.array(page),
-    settled: z.object({
-      askedAt: z.number().nullable(),
-      changes: z.array(z.object({ change, notedAt: z.number() })),
-    }),
-  });
-}
-
 /** Null when the bytes are not a record: the next one that is shared takes their place. */
-function createUnpack(schema: z.ZodType<StopRecord>) {
-  return (bytes: Buffer): { value: StopRecord; jsonBytes: number } | null => {
-    try {
-      const json = zstdDecompressSync(bytes, { maxOutputLength: MAX_RECORD_BYTES });
-      return { value: schema.parse(JSON.parse(json.toString())), jsonBytes: json.length };
-    } catch {
-      return null;
-    }
-  };
+function unpack(bytes: Buffer): { value: StopRecord; jsonBytes: number } | null {
+  try {
+    const json = zstdDecompressSync(bytes, { maxOutputLength: MAX_RECORD_BYTES });
+    return { value: recordSchema.parse(JSON.parse(json.toString())), jsonBytes: json.length };
+  } catch {
+    return null;
+  }
 }

@@ -1,34 +1,36 @@
 import type { AskOptions } from '../../efa/ask.ts';
+import { type Page, readPage } from '../../efa/departure-page.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { type Mode, sortModes } from '../../transit/mode.ts';
+import { fromSydneyWallClock, toSydneyWallClock } from '../../transit/time.ts';
 import type { Change } from '../overlay/overlay.ts';
-import { type PageAnswer, toPage } from '../timeline/timeline.ts';
-import type { TimelineQuestion } from '../timeline/timeline-question.ts';
-import type { BoardEvent } from './board-event.ts';
-import type { BoardView, WantedCalls } from './board-view.ts';
+import type { TimelineQuestion } from '../timeline/timeline.ts';
 import type { Comparison } from './comparison.ts';
+import type { BoardRequest } from './pager.ts';
 import type { StopTimeline, StopTimelines } from './stop-timelines.ts';
 
-/** One answer of the departure monitor to a board. */
-export interface BoardPage extends PageAnswer<BoardEvent> {
-  stopName: string;
-  /** Straight from the authority, not one that was kept. */
-  isNew: boolean;
+/** A request for a board, as timelines and feeds take it. */
+export interface StopRequest extends BoardRequest {
+  stopId: string;
+  modes: readonly Mode[];
+  /** The moment asked for, in milliseconds since 1970; null for the present. */
+  at: number | null;
 }
 
-export interface BoardRequest extends WantedCalls {
-  /** Asks the departure monitor; null when it cannot be asked for that moment. */
-  readPage(question: TimelineQuestion, options: AskOptions): Promise<BoardPage | null>;
+/** The page that a board lacks, else one about a change that the feeds cannot say in full. */
+export interface NextPage {
+  question: TimelineQuestion | null;
+  due: Change | null;
 }
 
 /** Pages of the timetables of stops, asked from the departure monitor. */
 export interface TimetablePages {
   /** Asks for the present of a stop of which nothing is known. Null when there is no answer. */
-  readFirst(request: BoardRequest): Promise<StopTimeline | null>;
-  /** Asks for what the board lacks, else about the change. True when the answer says something that was not known. */
-  readNext(stop: StopTimeline, request: BoardRequest, view: BoardView, due: Change | null): Promise<boolean>;
+  readFirst(request: StopRequest): Promise<StopTimeline | null>;
+  /** True when the page says something that was not known. `canShow` says that the board shows something without it. */
+  readNext(stop: StopTimeline, request: StopRequest, next: NextPage, canShow: boolean): Promise<boolean>;
   /** Keeps what the departure monitor has said, about the change if given. True when something was not known. */
-  keep(stopId: string, pages: readonly BoardPage[], about: Change | null): Promise<boolean>;
+  keep(stopId: string, pages: readonly Page[], about: Change | null): Promise<boolean>;
   /** The modes that were asked for lately at the stop; one question is asked for all of them. */
   listAsked(stop: StopTimeline): Mode[];
 }
@@ -46,23 +48,22 @@ export function createTimetablePages(parts: {
 }): TimetablePages {
   const { timelines, comparison, now } = parts;
 
-  async function readFirst(request: BoardRequest): Promise<StopTimeline | null> {
+  async function readFirst(request: StopRequest): Promise<StopTimeline | null> {
     const { stopId, modes } = request;
     const page = await ask(request, { at: null, modes: [...modes] }, {});
     if (page) await keep(stopId, [page], null);
     return timelines.open(stopId);
   }
 
-  async function readNext(stop: StopTimeline, request: BoardRequest, view: BoardView, due: Change | null) {
+  async function readNext(stop: StopTimeline, request: StopRequest, next: NextPage, canShow: boolean) {
     // A page further on says nothing about a change.
-    const about = view.question ? null : due;
-    const question = view.question ?? questionAbout(stop, about);
+    const about = next.question ? null : next.due;
+    const question = next.question ?? questionAbout(stop, about);
     if (about) stop.changes.asked(now());
-    const isShowable = view.calls.some(request.counts);
     const page = await ask(request, question, {
       // Where there is something to show, nobody waits long for more.
-      ...(isShowable && { signal: AbortSignal.timeout(PATIENCE_MS) }),
-      ...(isShowable && question.at !== null && { purpose: 'readOn' }),
+      ...(canShow && { signal: AbortSignal.timeout(PATIENCE_MS) }),
+      ...(canShow && question.at !== null && { purpose: 'readOn' }),
       // When calls are short, boards that would be incomplete go first.
       ...(about && { priority: 'low', purpose: 'refresh' }),
     });
@@ -70,9 +71,12 @@ export function createTimetablePages(parts: {
     return keep(stop.stopId, [page], about);
   }
 
-  /** Null when there is no answer. */
-  function ask(request: BoardRequest, question: TimelineQuestion, options: AskOptions): Promise<BoardPage | null> {
-    return request.readPage(question, { purpose: 'timetable', ...options }).catch((error) => {
+  /** Null when there is no answer, and in the nights when the wall clock cannot name the moment. */
+  async function ask(request: StopRequest, wanted: TimelineQuestion, options: AskOptions): Promise<Page | null> {
+    const at = wanted.at === null ? null : toSydneyWallClock(new Date(wanted.at));
+    if (at && !fromSydneyWallClock(at)) return null;
+    const question = { ...request.question, modes: wanted.modes, at };
+    return readPage(request.ask, question, { purpose: 'timetable', ...options }).catch((error) => {
       if (error instanceof ApiError) return null;
       throw error;
     });
@@ -88,15 +92,16 @@ export function createTimetablePages(parts: {
     return sortModes([...askedModes].flatMap(([one, askedAt]) => (now() - askedAt < ASKED_MS ? one : [])));
   }
 
-  async function keep(stopId: string, answers: readonly BoardPage[], due: Change | null): Promise<boolean> {
-    const [first] = answers;
+  async function keep(stopId: string, read: readonly Page[], due: Change | null): Promise<boolean> {
+    const pages = read.filter(({ from }) => Number.isFinite(from));
+    const [first] = pages;
     if (!first) return false;
-    for (const answer of answers) if (answer.isNew) comparison.add(stopId, answer.events);
-    const pages = answers.map(toPage);
+    const isFromAuthority = ({ freshness }: Page) => freshness.source === 'upstream';
+    for (const page of pages) if (isFromAuthority(page)) comparison.add(stopId, page.departures);
     const { stop, isNew } = await timelines.add(stopId, first.stopName, pages);
-    for (const { isPresent, until, retrievedAt } of pages) {
-      const covered = { until: isPresent ? until : Number.NEGATIVE_INFINITY, retrievedAt };
-      stop.changes.settle(covered, due && first.isNew ? due : undefined);
+    for (const { isPresent, until, freshness } of pages) {
+      const covered = { until: isPresent ? until : Number.NEGATIVE_INFINITY, retrievedAt: freshness.retrievedAt };
+      stop.changes.settle(covered, due && isFromAuthority(first) ? due : undefined);
     }
     if (isNew) void timelines.share(stop);
     return isNew;

@@ -1,5 +1,5 @@
+import { type Departure, isCancelled } from '../../transit/departure.ts';
 import type { StopTime, StopUpdate } from '../feed/trip-update.ts';
-import type { PlannedCall } from './planned-call.ts';
 
 /*
  * Which stop update of a trip speaks of which departure of that run: the one with the same stop identifier, and where
@@ -23,13 +23,13 @@ const SAME_TIME_IF_LATE_MS = 60 * 60 * SECOND_MS;
 
 /** One entry a call; null where no update speaks of it. `stopIds` are the platforms that belong to the stop. */
 export function matchCalls(
-  calls: readonly PlannedCall[],
+  calls: readonly Departure[],
   updates: readonly StopUpdate[],
   stopIds: ReadonlySet<string>,
 ): (CallMatch | null)[] {
-  const matches = new Map<PlannedCall, CallMatch>();
+  const matches = new Map<Departure, CallMatch>();
   const claimed = new Set<StopUpdate>();
-  const claim = (call: PlannedCall, update: StopUpdate, isMoved = false) => {
+  const claim = (call: Departure, update: StopUpdate, isMoved = false) => {
     matches.set(call, { update, isMoved });
     claimed.add(update);
   };
@@ -50,7 +50,7 @@ export function matchCalls(
     for (const [call, update] of pairInOrder(openCalls(), openHere(), stopId)) claim(call, update);
   }
   for (const call of openCalls()) {
-    const update = call.isCancelled ? null : findMoved(call, openCalls(), openUpdates(), updates, stopIds);
+    const update = isCancelled(call) ? null : findMoved(call, openCalls(), openUpdates(), updates, stopIds);
     if (update) claim(call, update, true);
   }
   return calls.map((call) => matches.get(call) ?? null);
@@ -77,7 +77,7 @@ function findActualTime(update: StopUpdate): number | null {
 
 /** The pairs at the same stop and near in time, the nearest first. */
 function listPairs(
-  calls: readonly PlannedCall[],
+  calls: readonly Departure[],
   updates: readonly StopUpdate[],
   timeOf: (update: StopUpdate) => number | null,
   toleranceMs: number,
@@ -97,17 +97,17 @@ function listPairs(
  * ones once they are passed.
  */
 function pairInOrder(
-  calls: readonly PlannedCall[],
+  calls: readonly Departure[],
   updates: readonly StopUpdate[],
   stopId: string,
-): [PlannedCall, StopUpdate][] {
+): [Departure, StopUpdate][] {
   const callsHere = calls
     .filter((call) => call.stopId === stopId)
     .sort((one, other) => one.plannedAt - other.plannedAt);
   const updatesHere = updates.filter((update) => update.stopId === stopId && isUntimed(update));
   const count = Math.min(callsHere.length, updatesHere.length);
   return Array.from({ length: count }, (_, index) => [
-    callsHere[callsHere.length - count + index] as PlannedCall,
+    callsHere[callsHere.length - count + index] as Departure,
     updatesHere[updatesHere.length - count + index] as StopUpdate,
   ]);
 }
@@ -123,8 +123,8 @@ function isUntimed(update: StopUpdate): boolean {
  * it must be the only one.
  */
 function findMoved(
-  call: PlannedCall,
-  calls: readonly PlannedCall[],
+  call: Departure,
+  calls: readonly Departure[],
   updates: readonly StopUpdate[],
   all: readonly StopUpdate[],
   stopIds: ReadonlySet<string>,

@@ -1,9 +1,7 @@
+import { type CallState, type Departure, isCancelled, leavesAt } from '../../transit/departure.ts';
 import type { Mode } from '../../transit/mode.ts';
 import type { Feed } from '../feed/feed.ts';
 import type { StopUpdate, TripRelationship, TripUpdate } from '../feed/trip-update.ts';
-import { type CallMatch, findDelay, findPlannedAt, matchCalls } from './join.ts';
-import type { PlannedCall } from './planned-call.ts';
-import { isOnServiceDay } from './service-day.ts';
 import {
   askAbout,
   CANCELLED,
@@ -11,10 +9,11 @@ import {
   findLeavesAt,
   isGiven,
   live,
-  type Said,
+  type OverlaidCall,
   SCHEDULED,
-  type Verdict,
-} from './verdict.ts';
+} from './call-state.ts';
+import { type CallMatch, findDelay, findPlannedAt, matchCalls } from './join.ts';
+import { isOnServiceDay } from './service-day.ts';
 
 /** A feed that is alive (see feed-health.ts), and the modes whose runs it carries. */
 export interface LivingFeed {
@@ -26,7 +25,8 @@ export interface LivingFeed {
 export interface StopTimetable {
   /** The stop itself and its platforms, as far as they are known. */
   stopIds: ReadonlySet<string>;
-  calls: readonly PlannedCall[];
+  /** Those that were live, by the departure monitor or a feed, have that state; else they are as the departure monitor said. */
+  calls: readonly Departure[];
   /** Up to here every departure is listed: milliseconds since 1970. */
   coveredUntil: number;
 }
@@ -45,7 +45,7 @@ export function isAboutSilence({ key }: Change): boolean {
 
 export interface Overlay {
   /** One a call, in the same order. */
-  verdicts: Verdict[];
+  states: CallState[];
   changes: Change[];
 }
 
@@ -64,7 +64,7 @@ const CALLS_ARE_LISTED: readonly TripRelationship[] = ['SCHEDULED', 'REPLACEMENT
 
 /** Lays what the living feeds say over a stop's timetable. A departure is live only if one of the feeds says so. */
 export function overlayStop(stop: StopTimetable, feeds: readonly LivingFeed[], now: number): Overlay {
-  const said = new Map<PlannedCall, Said>();
+  const said = new Map<Departure, OverlaidCall>();
   const spokenOf = new Set<StopUpdate>();
 
   const runs = Map.groupBy(stop.calls, ({ runId }) => runId);
@@ -78,7 +78,7 @@ export function overlayStop(stop: StopTimetable, feeds: readonly LivingFeed[], n
         calls.forEach((call, index) => {
           const match = matches[index] ?? null;
           if (match) spokenOf.add(match.update);
-          const isSettled = (said.get(call)?.verdict.kind ?? 'scheduled') !== 'scheduled';
+          const isSettled = (said.get(call)?.state.kind ?? 'scheduled') !== 'scheduled';
           if (!isSettled) said.set(call, sayOfTrip(call, trip, match, feed.headerAt, now));
         });
       }
@@ -86,45 +86,56 @@ export function overlayStop(stop: StopTimetable, feeds: readonly LivingFeed[], n
   }
   const all = stop.calls.map((call) => said.get(call) ?? sayWithoutTrip(call, now));
   const changes = all.flatMap(({ change }, index) => {
-    const { runId, plannedAt } = stop.calls[index] as PlannedCall;
+    const { runId, plannedAt } = stop.calls[index] as Departure;
     return change === null ? [] : { key: `${change}, ${runId}, ${plannedAt}`, at: plannedAt };
   });
   const unlisted = feeds.flatMap(({ feed }) => listUnlistedCalls(stop, feed, spokenOf, now));
-  return { verdicts: all.map(({ verdict }) => verdict), changes: [...changes, ...unlisted] };
+  return { states: all.map(({ state }) => state), changes: [...changes, ...unlisted] };
 }
 
-function sayOfTrip(call: PlannedCall, trip: TripUpdate, match: CallMatch | null, headerAt: number, now: number): Said {
+function sayOfTrip(
+  call: Departure,
+  trip: TripUpdate,
+  match: CallMatch | null,
+  headerAt: number,
+  now: number,
+): OverlaidCall {
   if (trip.relationship === 'CANCELED' || trip.relationship === 'DELETED') return CANCELLED;
-  if (!CALLS_ARE_LISTED.includes(trip.relationship)) return call.isCancelled ? CANCELLED : askAbout(trip.relationship);
+  if (!CALLS_ARE_LISTED.includes(trip.relationship)) return isCancelled(call) ? CANCELLED : askAbout(trip.relationship);
   if (match) return sayOfUpdate(call, trip, match, headerAt);
-  if (call.isCancelled) return CANCELLED;
+  if (isCancelled(call)) return CANCELLED;
   if (trip.stopUpdates.length === 0) return sayWithoutTrip(call, now);
   if (call.mode === 'train' || trip.relationship !== 'SCHEDULED') return sayOfMissingStop(call, trip, now);
   return sayOfOtherStops(call, trip, headerAt, now);
 }
 
-function sayOfUpdate(call: PlannedCall, trip: TripUpdate, { update, isMoved }: CallMatch, headerAt: number): Said {
+function sayOfUpdate(
+  call: Departure,
+  trip: TripUpdate,
+  { update, isMoved }: CallMatch,
+  headerAt: number,
+): OverlaidCall {
   if (update.relationship === 'SKIPPED') return CANCELLED;
-  if (update.relationship === 'NO_DATA') return call.isCancelled ? CANCELLED : SCHEDULED;
+  if (update.relationship === 'NO_DATA') return isCancelled(call) ? CANCELLED : SCHEDULED;
   if (update.relationship !== 'SCHEDULED') return askAbout(`stop ${update.relationship}`);
-  if (call.isCancelled) return { ...CANCELLED, change: 'runs again' };
+  if (isCancelled(call)) return { ...CANCELLED, change: 'runs again' };
   const endsHere = update === trip.stopUpdates.at(-1) && !isGiven(update.departure);
   if (endsHere && trip.relationship !== 'SCHEDULED') return askAbout('ends here');
-  const leavesAt = findLeavesAt(call, update);
-  if (leavesAt === null) return SCHEDULED;
-  const said = live(call, leavesAt, headerAt, update.occupancy);
+  const expectedAt = findLeavesAt(call, update);
+  if (expectedAt === null) return SCHEDULED;
+  const said = live(call, expectedAt, headerAt, update.occupancy);
   return isMoved ? { ...said, change: `moved to ${update.stopId}` } : said;
 }
 
 /** The run has updates, none of them here: it has passed, or it calls elsewhere. */
-function sayOfMissingStop(call: PlannedCall, trip: TripUpdate, now: number): Said {
-  const dueAt = call.lastLiveAt ?? call.plannedAt;
+function sayOfMissingStop(call: Departure, trip: TripUpdate, now: number): OverlaidCall {
+  const dueAt = leavesAt(call);
   const hasLeft = trip.relationship === 'SCHEDULED' ? dueAt <= now + EARLY_MS : dueAt < now - MINUTE_MS;
   return hasLeft ? DEPARTED : askAbout(`${trip.relationship} without a call here`);
 }
 
 /** GTFS-realtime: a stop without an update is as late as the last stop before it that has one. */
-function sayOfOtherStops(call: PlannedCall, trip: TripUpdate, headerAt: number, now: number): Said {
+function sayOfOtherStops(call: Departure, trip: TripUpdate, headerAt: number, now: number): OverlaidCall {
   const timed = trip.stopUpdates.filter((update) => findPlannedAt(update) !== null);
   const isEarlier = (update: StopUpdate) => (findPlannedAt(update) ?? 0) < call.plannedAt;
   const earlier = timed.findLast((update) => isEarlier(update) && update.relationship !== 'SKIPPED');
@@ -132,16 +143,16 @@ function sayOfOtherStops(call: PlannedCall, trip: TripUpdate, headerAt: number, 
     const delaySeconds = earlier.relationship === 'SCHEDULED' ? findDelay(earlier) : null;
     return delaySeconds === null ? SCHEDULED : live(call, call.plannedAt + delaySeconds * 1000, headerAt);
   }
-  const mayHaveLeft = (call.lastLiveAt ?? call.plannedAt) <= now + EARLY_BUS_MS;
+  const mayHaveLeft = leavesAt(call) <= now + EARLY_BUS_MS;
   if (timed.length > 0) return mayHaveLeft ? DEPARTED : askAbout('no call here');
-  return call.lastLiveAt === null ? SCHEDULED : askAbout('no call here');
+  return call.state.kind === 'live' ? askAbout('no call here') : SCHEDULED;
 }
 
 /** No living feed knows the run, or knows nothing of it but that it exists. */
-function sayWithoutTrip(call: PlannedCall, now: number): Said {
-  if (call.isCancelled) return CANCELLED;
+function sayWithoutTrip(call: Departure, now: number): OverlaidCall {
+  if (isCancelled(call)) return CANCELLED;
   if (call.runId === null) return SCHEDULED;
-  if (call.lastLiveAt !== null) return call.lastLiveAt <= now + EARLY_MS ? DEPARTED : askAbout('gone from the feed');
+  if (call.state.kind === 'live') return leavesAt(call) <= now + EARLY_MS ? DEPARTED : askAbout('gone from the feed');
   const dueMs = call.plannedAt - now;
   const isImminent = dueMs >= -MINUTE_MS && dueMs <= IMMINENT_MS;
   return call.mode === 'train' && isImminent ? askAbout(SILENT) : SCHEDULED;

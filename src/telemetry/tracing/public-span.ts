@@ -7,6 +7,8 @@ const ATTRIBUTES = [
   'http.response.status_code',
   'http.route',
   'error.type',
+  'transit.board.source',
+  'transit.board.reason',
   'server.address',
   'server.port',
 ];

@@ -1,8 +1,8 @@
 import { departuresOperation } from '#src/departures/operation.ts';
 import type { Ask, AskAuthority } from '#src/efa/ask.ts';
 import { toRequest } from '#src/efa/question.ts';
+import { type Boards, createBoards, monitorBoards } from '#src/live/boards/boards.ts';
 import { createComparison } from '#src/live/boards/comparison.ts';
-import { createLiveBoards, noLiveBoards } from '#src/live/boards/live-boards.ts';
 import { createStopTimelines } from '#src/live/boards/stop-timelines.ts';
 import { openFeed } from '#src/live/feed/feed.ts';
 import { readFeed } from '#src/live/feed/feed-reader.ts';
@@ -64,23 +64,23 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
     isPolling: () => true,
     close: async () => {},
   };
-  const liveBoards = createLiveBoards({
+  const boards = createBoards({
     mode: 'on',
     feeds,
     timelines: createStopTimelines(null),
     comparison: createComparison({ feeds, now: () => moment }),
     now: () => moment,
-    record: (source, reason) => {
+    record: ({ source, reason = '' }) => {
       const name = `${source} ${reason}`.trim();
       boardCounts.set(name, (boardCounts.get(name) ?? 0) + 1);
     },
   });
 
-  async function find(boards: typeof liveBoards, query: Record<string, string>): Promise<Body> {
+  async function find(from: Boards, query: Record<string, string>): Promise<Body> {
     const run = () => Promise.reject(new Error('boards do not run other operations'));
     const finding = await departuresOperation.find(readQuery(departuresOperation, query), {
       ask,
-      liveBoards: boards,
+      boards: from,
       now,
       run,
     });
@@ -94,8 +94,8 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
       moment = next;
       states = readFeeds();
     },
-    overlaid: (query: Record<string, string>) => find(liveBoards, query),
-    direct: (query: Record<string, string>) => find(noLiveBoards, query),
+    overlaid: (query: Record<string, string>) => find(boards, query),
+    direct: (query: Record<string, string>) => find(monitorBoards, query),
     /** How many boards came from where, and why. */
     boardCounts,
   };

@@ -1,28 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import type { BoardEvent } from '#src/live/boards/board-event.ts';
-import { isBeyondFeeds, listNeededFeeds } from '#src/live/boards/needed-feeds.ts';
-import { toPage } from '#src/live/timeline/timeline.ts';
+import { isBeyondFeeds, listNeededFeeds } from '#src/live/boards/boards.ts';
+import type { Departure } from '#src/transit/departure.ts';
 import { MODES } from '#src/transit/mode.ts';
+import { departure, pageOf } from '#test/support/departure.ts';
 
 const NOW = new Date('2026-04-15T00:00:00Z').getTime();
 const MINUTE_MS = 60_000;
-const bus: BoardEvent = {
-  runId: '58124477',
-  stopId: '2000336',
-  mode: 'bus',
-  route: '343',
-  network: 5,
-  plannedAt: NOW + 10 * MINUTE_MS,
-  isCancelled: false,
-  lastLiveAt: null,
-  shown: {},
-};
-const train: BoardEvent = { ...bus, mode: 'train', route: 'T4', network: 1 };
-const cruise: BoardEvent = { ...bus, mode: 'ferry', route: 'CCCZ', network: 99, runId: null };
-const regionalBus: BoardEvent = { ...bus, network: 33 };
-const timelineOf = (...events: BoardEvent[]) => [
-  toPage({ askedFor: null, modes: [...MODES], retrievedAt: NOW, events, eventCount: 40, lastPlannedAt: NOW }),
-];
+const bus = departure({ runId: '58124477', network: 5, plannedAt: NOW + 10 * MINUTE_MS });
+const train: Departure = { ...bus, mode: 'train', route: 'T4', network: 1 };
+const cruise: Departure = { ...bus, mode: 'ferry', route: 'CCCZ', network: 99, runId: null };
+const regionalBus: Departure = { ...bus, network: 33 };
+const timelineOf = (...seen: Departure[]) => [pageOf(seen, { retrievedAt: NOW })];
 
 describe('the feeds that a board needs', () => {
   it('are those of the departures seen at the stop, of the wanted modes', () => {
@@ -43,12 +31,12 @@ describe('a departure without a feed', () => {
   it('that may be tracked is left to the departure monitor within the hour', () => {
     expect(isBeyondFeeds(regionalBus, NOW)).toBe(true);
     expect(isBeyondFeeds({ ...regionalBus, plannedAt: NOW + 90 * MINUTE_MS }, NOW)).toBe(false);
-    expect(isBeyondFeeds({ ...regionalBus, isCancelled: true }, NOW)).toBe(false);
+    expect(isBeyondFeeds({ ...regionalBus, state: { kind: 'cancelled' } }, NOW)).toBe(false);
     expect(isBeyondFeeds(bus, NOW)).toBe(false);
   });
 
   it('that no vehicle can be tracked for, such as a cruise, is shown as planned', () => {
     expect(isBeyondFeeds(cruise, NOW)).toBe(false);
-    expect(isBeyondFeeds({ ...cruise, lastLiveAt: cruise.plannedAt }, NOW)).toBe(true);
+    expect(isBeyondFeeds({ ...cruise, state: { kind: 'live', leavesAt: cruise.plannedAt } }, NOW)).toBe(true);
   });
 });

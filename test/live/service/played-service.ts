@@ -1,8 +1,8 @@
 import { departuresOperation } from '#src/departures/operation.ts';
 import type { Ask } from '#src/efa/ask.ts';
 import { createEfaClient } from '#src/efa/client.ts';
+import { type BoardOrigin, createBoards, monitorBoards } from '#src/live/boards/boards.ts';
 import { createComparison } from '#src/live/boards/comparison.ts';
-import { createLiveBoards, noLiveBoards } from '#src/live/boards/live-boards.ts';
 import { createStopTimelines, type TimelineStore } from '#src/live/boards/stop-timelines.ts';
 import { readFeed } from '#src/live/feed/feed-reader.ts';
 import { createLiveFeeds } from '#src/live/live-feeds.ts';
@@ -83,9 +83,9 @@ export function createPlayedService(
   });
   const comparison = createComparison({ feeds, now: clock.now });
   const timelines = createStopTimelines(store);
-  const record = (source: string, reason: string, ofFeed: string) =>
+  const record = ({ source, reason, feed: ofFeed }: BoardOrigin) =>
     void boardSources.push([source, reason, ofFeed].filter(Boolean).join(': '));
-  const liveBoards = createLiveBoards({ mode, feeds, timelines, comparison, now: clock.now, record });
+  const boards = createBoards({ mode, feeds, timelines, comparison, now: clock.now, record });
   const counted: Ask = async (question, more) => {
     questions.push(question);
     return upstream.ask(question, more);
@@ -103,11 +103,10 @@ export function createPlayedService(
     questions,
     /** What each board was made of. */
     boardSources,
-    find: (query: Record<string, string>) =>
-      departuresOperation.find(parse(query), { ask: counted, liveBoards, now, run }),
+    find: (query: Record<string, string>) => departuresOperation.find(parse(query), { ask: counted, boards, now, run }),
     /** The same board straight from the departure monitor. */
     monitor: (query: Record<string, string>) =>
-      departuresOperation.find(parse(query), { ask, liveBoards: noLiveBoards, now, run }),
+      departuresOperation.find(parse(query), { ask, boards: monitorBoards, now, run }),
     /** Lets so many callers ask for boards that need the feeds that each is worth its polls. */
     async crowd(sources: readonly FeedSourceId[]) {
       for (let window = 0; window < 2; window++) {

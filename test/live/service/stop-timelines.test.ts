@@ -1,32 +1,24 @@
 import { zstdCompressSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import type { BoardEvent } from '#src/live/boards/board-event.ts';
 import { createStopTimelines } from '#src/live/boards/stop-timelines.ts';
-import { toPage } from '#src/live/timeline/timeline.ts';
+import { departure, pageOf } from '#test/support/departure.ts';
 
 const NOW = new Date('2026-04-15T00:00:00Z').getTime();
 const MINUTE_MS = 60_000;
 
-const event = (minute: number): BoardEvent => ({
-  runId: `run ${minute} ${Math.random()}`,
-  stopId: '2000336',
-  mode: 'train',
-  route: 'T4',
-  network: 1,
-  plannedAt: NOW + minute * MINUTE_MS,
-  isCancelled: false,
-  lastLiveAt: null,
-  shown: { destination: 'Bondi Junction', alerts: ['The lift is out of order.'] },
-});
-const page = (retrievedAt: number, askedFor: number | null = null) =>
-  toPage({
-    askedFor,
-    modes: ['train'],
-    retrievedAt,
-    events: Array.from({ length: 40 }, (_, index) => event(index)),
-    eventCount: 40,
-    lastPlannedAt: NOW + 39 * MINUTE_MS,
+const train = (minute: number) =>
+  departure({
+    runId: `run ${minute} ${Math.random()}`,
+    mode: 'train',
+    network: 1,
+    plannedAt: NOW + minute * MINUTE_MS,
+    alerts: ['The lift is out of order.'],
   });
+const page = (retrievedAt: number, askedFor: number | null = null) =>
+  pageOf(
+    Array.from({ length: 40 }, (_, index) => train(index)),
+    { askedFor, modes: ['train'], retrievedAt },
+  );
 
 function createStore() {
   const kept = new Map<string, Buffer>();

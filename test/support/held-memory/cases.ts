@@ -4,10 +4,8 @@ import { queryKey } from '#src/answers/answers.ts';
 import { createFinishedAnswers } from '#src/answers/finished-answer.ts';
 import { type Question, questionKey } from '#src/efa/question.ts';
 import { createQueryReader } from '#src/http/operation-routes.ts';
-import type { BoardEvent } from '#src/live/boards/board-event.ts';
 import { createStopTimelines } from '#src/live/boards/stop-timelines.ts';
 import { createFeedDemand } from '#src/live/polling/feed-demand.ts';
-import { toPage } from '#src/live/timeline/timeline.ts';
 import { createVerdicts } from '#src/nearby/verdict.ts';
 import type { Operation } from '#src/operation.ts';
 import { stopSearchOperation } from '#src/stop-search/operation.ts';
@@ -16,6 +14,7 @@ import { createAnswerCache } from '#src/upstream/answer-cache.ts';
 import { FRESHNESS_WINDOWS } from '#src/upstream/freshness-window.ts';
 import { createPopularity } from '#src/upstream/popularity.ts';
 import { noSharedStore } from '#src/upstream/shared-store.ts';
+import { departure, pageOf } from '#test/support/departure.ts';
 import { receivedAnswer } from '#test/support/received-answer.ts';
 
 /** A full table of the service. */
@@ -106,28 +105,10 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
 
 async function addTimelines(timelines: ReturnType<typeof createStopTimelines>): Promise<void> {
   for (let stop = 0; stop < STOPS_OF_TIMELINES; stop++) {
-    const page = toPage({
-      askedFor: null,
-      modes: ['train'],
-      retrievedAt: NOW,
-      events: Array.from({ length: 40 }, (_, minute) => eventAt(minute)),
-      eventCount: 40,
-      lastPlannedAt: NOW + 40 * 60_000,
-    });
+    const departures = Array.from({ length: 40 }, (_, minute) =>
+      departure({ runId: randomBytes(8).toString('hex'), mode: 'train', plannedAt: NOW + minute * 60_000 }),
+    );
+    const page = pageOf(departures, { modes: ['train'], retrievedAt: NOW });
     await timelines.add(longStop(stop), 'Stop', [page]);
   }
-}
-
-function eventAt(minute: number): BoardEvent {
-  return {
-    runId: randomBytes(8).toString('hex'),
-    stopId: '2000336',
-    mode: 'train',
-    route: 'T4',
-    network: 1,
-    plannedAt: NOW + minute * 60_000,
-    isCancelled: false,
-    lastLiveAt: null,
-    shown: { destination: 'Bondi Junction' },
-  };
 }

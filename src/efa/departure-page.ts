@@ -1,0 +1,181 @@
+import { beyondTimetable, unknownStop } from '../errors/messages.ts';
+import { type CallState, type Departure, OCCUPANCIES, type Occupancy } from '../transit/departure.ts';
+import { type Freshness, freshnessOf } from '../transit/freshness.ts';
+import type { Mode } from '../transit/mode.ts';
+import { fromSydneyWallClock, parseTimestamp } from '../transit/time.ts';
+import { mapAlerts } from './alerts.ts';
+import { readObject, readText } from './answer/field.ts';
+import { readStopPoint } from './answer/place.ts';
+import { LeftOut, type LeftOutCounts, mapRecords, need } from './answer/record.ts';
+import type { Ask, AskOptions } from './ask.ts';
+import { findKnownStop } from './known-stop.ts';
+import { type DepartureMonitorPayload, readStopEvent, type StopEvent } from './payload.ts';
+import { findMode } from './product-class.ts';
+import type { Question } from './question.ts';
+import { findTime, isCancelled } from './realtime.ts';
+import { findPlatform, findStopName } from './stop-point.ts';
+import { saysDateInvalid } from './system-message.ts';
+import { findHeadsign, findRouteName } from './transportation.ts';
+import { findRunId, isWheelchairAccessible } from './vehicle.ts';
+
+export type BoardQuestion = Question & { kind: 'departureMonitor' };
+
+/**
+ * One response of the departure monitor: every departure of some modes that is planned within a span of time. Plain data
+ * that is never changed, because timelines keep it as JSON. Moments in milliseconds since 1970.
+ */
+export interface Page {
+  stopName: string;
+  modes: readonly Mode[];
+  /** The request named no time: what was planned earlier and is not listed has left. */
+  isPresent: boolean;
+  /**
+   * Everything planned from here on is listed, and so is what was planned earlier and has not left. `Infinity` where the
+   * wall clock asked for names two moments or none, in the nights when the clocks change.
+   */
+  from: number;
+  /** Everything planned before here is listed. */
+  until: number;
+  /** Nothing leaves after the last departure, as far as the authority says. */
+  isEnd: boolean;
+  /** The latest planned time of all that the authority listed, shown or not; null when there is none. */
+  lastPlannedAt: number | null;
+  departures: readonly Departure[];
+  leftOut: LeftOutCounts;
+  freshness: Freshness;
+}
+
+/** The departure monitor lists this many departures a page; fewer mean that there are no more. */
+export const EVENTS_PER_PAGE = 40;
+const MINUTE_MS = 60_000;
+/** A page of fewer is complete for so long; how far the authority looks ahead is not known. */
+const COMPLETE_MS = 6 * 60 * MINUTE_MS;
+
+/**
+ * Throws `STOP_NOT_FOUND` when the authority does not know the stop, `DATE_OUT_OF_RANGE` when it has no timetable for
+ * the day, `UPSTREAM_ERROR` when the response is the board of another stop. A known stop with nothing leaving is a page
+ * without departures.
+ */
+export async function readPage(ask: Ask, question: BoardQuestion, options?: AskOptions): Promise<Page> {
+  const answer = await ask(question, options);
+  const { stopEvents } = answer.payload;
+  const freshness = freshnessOf(answer);
+  const { retrievedAt } = freshness;
+  const stopName = getStopName(answer.payload, question);
+  const listed = { stopId: question.stopId.toUpperCase(), stopName, saidAt: retrievedAt };
+  const { kept, leftOut } = await mapRecords(stopEvents, readStopEvent, (event) => mapStopEvent(event, listed));
+  const askedFor = question.at && (fromSydneyWallClock(question.at)?.getTime() ?? Number.POSITIVE_INFINITY);
+  const lastPlannedAt = findLastPlanned(stopEvents);
+  const span = spanOf({ askedFor, retrievedAt, eventCount: stopEvents.length, lastPlannedAt });
+  const departures = withDistinctKeys(kept);
+  return { stopName, modes: question.modes, ...span, lastPlannedAt, departures, leftOut, freshness };
+}
+
+/** The span of time that a page covers. `askedFor` is null for the present. */
+export function spanOf(answer: {
+  askedFor: number | null;
+  retrievedAt: number;
+  eventCount: number;
+  lastPlannedAt: number | null;
+}): Pick<Page, 'isPresent' | 'from' | 'until' | 'isEnd'> {
+  const { askedFor, retrievedAt, eventCount, lastPlannedAt } = answer;
+  // The response took a moment to come; what was planned for the last minute and is not listed has left.
+  const from = askedFor ?? retrievedAt - MINUTE_MS;
+  const isEnd = eventCount < EVENTS_PER_PAGE;
+  // More may be planned for the minute of the last departure than the page had room for.
+  const until = isEnd ? from + COMPLETE_MS : Math.max(lastPlannedAt ?? from, from + MINUTE_MS);
+  return { isPresent: askedFor === null, from, until, isEnd };
+}
+
+type Listed = Pick<Departure, 'stopId' | 'saidAt'> & { stopName: string };
+
+function mapStopEvent(event: StopEvent, listed: Listed): Departure {
+  const statuses = [...event.realtimeStatus, ...(event.location?.properties?.realtimeStatus ?? [])];
+  const isOff = isCancelled('departure', event.isCancelled, statuses);
+  try {
+    return mapDeparture(event, listed, { statuses, isOff });
+  } catch (error) {
+    // A cancelled departure may lack fields; it counts as cancelled then, not as malformed.
+    throw isOff ? new LeftOut('cancelled', { cause: error }) : error;
+  }
+}
+
+function mapDeparture(
+  event: StopEvent,
+  { stopId, stopName, saidAt }: Listed,
+  { statuses, isOff }: { statuses: readonly string[]; isOff: boolean },
+): Departure {
+  const { location, transportation } = event;
+  const mode = findMode(need(transportation.product?.class ?? transportation.product?.iconId, 'malformed'));
+  const { planned, realtime } = need(
+    findTime(
+      {
+        planned: event.departureTimePlanned,
+        baseTimetable: event.departureTimeBaseTimetable,
+        estimated: event.departureTimeEstimated,
+      },
+      event.isRealtimeControlled === true && !isOff,
+    ),
+    'no time',
+  );
+  const route = need(findRouteName(transportation), 'no route');
+  const destination = need(findHeadsign(transportation, statuses), 'no headsign');
+  const runId = findRunId(event.properties, transportation.properties);
+  return {
+    key: [runId ?? [transportation.id, route, destination], location?.id, planned.toISOString()].join(),
+    runId,
+    stopId: location?.id ?? stopId,
+    network: transportation.product?.id ?? null,
+    mode: need(mode, 'unknown product class'),
+    route,
+    destination,
+    platform: location ? findPlatform(location, mode, stopName) : null,
+    plannedAt: planned.getTime(),
+    isWheelchairAccessible: isWheelchairAccessible(event),
+    occupancy: findOccupancy(location?.properties?.occupancy),
+    alerts: mapAlerts(event.infos),
+    saidAt,
+    state: stateOf(isOff, realtime),
+  };
+}
+
+function stateOf(isOff: boolean, realtime: Date | null): CallState {
+  if (isOff) return { kind: 'cancelled' };
+  return realtime ? { kind: 'live', leavesAt: realtime.getTime() } : { kind: 'scheduled' };
+}
+
+/** Events that only their place in the list tells apart are numbered: none may be taken for a repeat of another. */
+function withDistinctKeys(departures: readonly Departure[]): Departure[] {
+  const counts = new Map<string, number>();
+  return departures.map((departure) => {
+    const number = counts.get(departure.key) ?? 0;
+    counts.set(departure.key, number + 1);
+    return { ...departure, key: `${departure.key} ${number}` };
+  });
+}
+
+/** The name comes from `locations`: the events' own names carry a platform. */
+function getStopName(payload: DepartureMonitorPayload, { stopId, at }: BoardQuestion): string {
+  if (payload.stopEvents.length > 0) {
+    const location = readStopPoint(payload.locations[0]);
+    const point = readStopEvent(payload.stopEvents[0])?.location;
+    const stop = point?.parent?.type === 'stop' ? point.parent : undefined;
+    const names = [location, stop, point].map((place) => place && findStopName(place));
+    return names.find((name) => name) ?? stopId;
+  }
+  if (saysDateInvalid(payload.systemMessages)) throw beyondTimetable(at?.date ?? null);
+  const stop = findKnownStop(payload, stopId);
+  if (!stop) throw unknownStop('stop', stopId);
+  return findStopName(stop) ?? stopId;
+}
+
+function findLastPlanned(stopEvents: readonly unknown[]): number | null {
+  const planned = stopEvents
+    .map((event) => parseTimestamp(readText(readObject(event)?.departureTimePlanned))?.getTime())
+    .filter((time) => time !== undefined);
+  return planned.length > 0 ? Math.max(...planned) : null;
+}
+
+function findOccupancy(text: string | undefined): Occupancy | null {
+  return OCCUPANCIES.find((occupancy) => occupancy === text) ?? null;
+}

@@ -1,0 +1,85 @@
+import type { LeftOutCounts } from '../../efa/answer/record.ts';
+import type { Ask } from '../../efa/ask.ts';
+import type { BoardQuestion } from '../../efa/departure-page.ts';
+import { compareDepartures, type Departure, isCancelled, leavesAt } from '../../transit/departure.ts';
+import type { Freshness } from '../../transit/freshness.ts';
+
+/** Which departures of a stop a caller wants. */
+export interface BoardRequest {
+  ask: Ask;
+  question: BoardQuestion;
+  limit: number;
+  /** Filters, before `limit`. */
+  isWanted(departure: Departure): boolean;
+}
+
+/** The departures of one board, from one source, and how fresh it is. */
+export interface Board {
+  stopName: string;
+  freshness: Freshness;
+  departures: Departure[];
+  leftOut: LeftOutCounts;
+}
+
+/** The departures that a source of boards knows by now. */
+export interface BoardView {
+  /** Those that the board may show, in no order; the same departure may stand there twice. */
+  departures: readonly Departure[];
+  /** Everything that is planned before here is known: milliseconds since 1970. */
+  until: number;
+  /** So much is listed that nothing further ahead is asked for. */
+  isLong?: boolean;
+}
+
+/** A board is read from one source: the departure monitor, or the stop's timeline with the feeds. */
+export interface BoardSource<View extends BoardView, Next extends object> {
+  /** How many pages may still be asked for. */
+  pagesLeft: number;
+  look(): View;
+  /** The next page, when the view lacks so many departures. */
+  findNext(view: View, missing: number): Next | 'whole' | 'not covered';
+  /** Looks once, before a page is asked for, whether other instances know more. */
+  takeOver?(): Promise<boolean>;
+  /** False when the page adds nothing. `canShow` says that the board shows something without it. */
+  read(next: Next, canShow: boolean): Promise<boolean>;
+}
+
+/** One board asks for so many pages at most. */
+export const MAX_PAGES = 3;
+
+/**
+ * Reads on until the limit is filled in order, the source has nothing more, or its pages are used up. The result is in
+ * order, without repeats; cancelled departures stand among the others and do not count towards the limit. Null when the
+ * source does not cover the board, or has nothing to show and nothing more to say.
+ */
+export async function readBoard<View extends BoardView, Next extends object>(
+  source: BoardSource<View, Next>,
+  limit: number,
+): Promise<Departure[] | null> {
+  let { pagesLeft, takeOver } = source;
+  for (;;) {
+    const view = source.look();
+    const { departures, until, isLong = false } = view;
+    const running = departures.filter((departure) => !isCancelled(departure));
+    // What leaves later than the known part reaches may leave after something that is not known.
+    const inOrder = running.filter((departure) => leavesAt(departure) < until);
+    const next = source.findNext(view, limit - inOrder.length);
+    if (next === 'not covered') return null;
+    if (next === 'whole') return selectFirst(limit, departures);
+    const isTakenOver = await takeOver?.();
+    takeOver = undefined;
+    if (isTakenOver) continue;
+    if (pagesLeft === 0 || isLong) return selectFirst(limit, departures);
+    if (!(await source.read(next, running.length > 0)))
+      return running.length > 0 ? selectFirst(limit, source.look().departures) : null;
+    pagesLeft--;
+  }
+}
+
+/** In order, without repeats, those before the first running departure that is beyond the limit. */
+export function selectFirst(limit: number, unordered: readonly Departure[]): Departure[] {
+  const distinct = new Map(unordered.map((departure) => [departure.key, departure]));
+  const departures = [...distinct.values()].sort(compareDepartures);
+  const beyond = departures.filter((departure) => !isCancelled(departure))[limit];
+  return beyond ? departures.slice(0, departures.indexOf(beyond)) : departures;
+}

@@ -1,0 +1,66 @@
+import type { Mode } from './mode.ts';
+
+export const OCCUPANCIES = ['MANY_SEATS', 'FEW_SEATS', 'STANDING_ONLY'] as const;
+export type Occupancy = (typeof OCCUPANCIES)[number];
+
+/** The state of one call of a vehicle at a stop. Moments in milliseconds since 1970. */
+export type CallState =
+  | {
+      /** The vehicle is tracked. */
+      kind: 'live';
+      leavesAt: number;
+      /** The moment of which the feed speaks; absent where the departure monitor said it. */
+      headerAt?: number;
+      /** How full the feed says it is: null for all but trains, absent where the departure monitor said it. */
+      occupancy?: Occupancy | null;
+    }
+  /** Not tracked: the timetable is what is known. */
+  | { kind: 'scheduled' }
+  | { kind: 'cancelled' }
+  /** The vehicle has left the stop. */
+  | { kind: 'departed' };
+
+/**
+ * One vehicle leaving one stop at one time: the one form of a departure, from the response of the authority to the body
+ * of ours. Plain data, because timelines keep it as JSON. Moments in milliseconds since 1970.
+ */
+export interface Departure {
+  /** By which it is recognised on another page of the same stop. */
+  key: string;
+  /** `RealtimeTripId`, else `AVMSTripID`, trimmed, as live feeds name the run; null where the authority gives neither. */
+  runId: string | null;
+  /** The platform, stand or wharf; the stop itself where the authority names none. */
+  stopId: string;
+  /** The authority's number of the network; null where it does not say. */
+  network: number | null;
+  mode: Mode;
+  /** Short route name. */
+  route: string;
+  destination: string;
+  platform: string | null;
+  plannedAt: number;
+  isWheelchairAccessible: boolean;
+  occupancy: Occupancy | null;
+  alerts: string[];
+  /** When the departure monitor said all this. */
+  saidAt: number;
+  state: CallState;
+}
+
+/** The best-known time. */
+export function leavesAt({ state, plannedAt }: Pick<Departure, 'state' | 'plannedAt'>): number {
+  return state.kind === 'live' ? state.leavesAt : plannedAt;
+}
+
+export function isCancelled({ state }: Departure): boolean {
+  return state.kind === 'cancelled';
+}
+
+/** By best-known time, then planned time, then route. */
+export function compareDepartures(one: Departure, other: Departure): number {
+  return (
+    leavesAt(one) - leavesAt(other) ||
+    one.plannedAt - other.plannedAt ||
+    one.route.localeCompare(other.route, 'en', { numeric: true })
+  );
+}
