@@ -20,7 +20,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   access: ['redis', 'errors'],
   upstream: ['efa', 'redis', 'transit', 'errors', 'event-loop-turn', 'compression', 'own-memory'],
   live: ['efa', 'redis', 'transit', 'errors', 'compression', 'own-memory'],
-  departures: ['operation', 'asked-time', 'efa', 'live', 'transit', 'errors'],
+  departures: ['operation', 'asked-time', 'efa', 'transit'],
   nearby: ['operation', 'efa', 'transit', 'errors'],
   'stop-search': ['operation', 'efa', 'transit', 'errors'],
   trips: ['operation', 'asked-time', 'efa', 'transit', 'errors'],

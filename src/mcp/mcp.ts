@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Answers } from '../answers/answers.ts';
 import { ApiError, errorBody } from '../errors/api-error.ts';
 import { logError, toApiError } from '../errors/handler.ts';
+import { noteBoards } from '../http/log/request-log.ts';
 import { requesterOf } from '../http/operation-routes.ts';
 import { type Operation, readQuery } from '../operation.ts';
 import { shorten } from './shorten.ts';
@@ -63,7 +64,9 @@ async function runTool(
   request.isFree = false;
   const query = readQuery(operation, given);
   await request.chargeMore((operation.cost?.(query) ?? 1) - 1);
-  const { body } = await answers.find(operation, query, requesterOf(request));
+  const answer = await answers.find(operation, query, requesterOf(request));
+  const { body } = answer;
+  noteBoards(request, answer);
   request.toolCall = { path: operation.path, status: 200 };
   const { text, leftOut } = shorten(body.content(), MAX_ANSWER_LENGTH);
   const note = `Left out to keep this answer short: ${leftOut.join('; ')}.`;

@@ -6,6 +6,7 @@ import { ApiError } from '../errors/api-error.ts';
 import { toApiError } from '../errors/handler.ts';
 import { serviceUnavailable } from '../errors/messages.ts';
 import { listsEtag } from '../http/freshness-headers.ts';
+import { noteBoards } from '../http/log/request-log.ts';
 import { requesterOf } from '../http/operation-routes.ts';
 import { type Operation, readQuery, streamPath } from '../operation.ts';
 import { createChannels, type RecheckTimes, type Subscriber, type Topic } from './channels.ts';
@@ -79,6 +80,7 @@ export async function streamRoutes(app: FastifyInstance, options: StreamOptions)
       whenClosed(reply.raw, enter(request));
       // Before the stream begins, an error is answered as it is elsewhere.
       const answer = await answers.find(operation, query, requesterOf(request));
+      noteBoards(request, answer);
       if (isClosing) throw stopping();
       await sendHead(reply);
       if (request.method === 'HEAD') reply.raw.end();

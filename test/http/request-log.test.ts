@@ -65,3 +65,18 @@ it('a slow request has account and source, a quick one has neither', async () =>
   const [line] = await linesOf(undefined, url);
   expect(line).not.toHaveProperty('account');
 });
+
+it('a request for boards has the source of each and why it was not the other, also when it is a cache hit', async () => {
+  const byMonitor = { source: 'monitor', reason: 'feeds are off' };
+  const board = '/v1/departures?stop=200070';
+  const [first] = await linesOf(undefined, board);
+  expect(first).toMatchObject({ status: 200, boards: [byMonitor] });
+  const lastOf = async (asked: string) => {
+    await app.inject(asked);
+    return JSON.parse(app.logged().trim().split('\n').at(-1) ?? '{}');
+  };
+  expect(await lastOf(board)).toMatchObject({ boards: [byMonitor] });
+  expect(await lastOf('/board/200070')).toMatchObject({ boards: [byMonitor] });
+  expect(await lastOf('/v1/boards?stops=200070,200060')).toMatchObject({ boards: [byMonitor, byMonitor] });
+  expect(await lastOf('/v1/stops?q=central')).not.toHaveProperty('boards');
+});

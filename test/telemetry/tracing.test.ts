@@ -11,7 +11,7 @@ interface Span {
   parentSpanId?: string;
   name: string;
   kind: number;
-  attributes: { key: string; value: { stringValue?: string; intValue?: number } }[];
+  attributes: { key: string; value: { stringValue?: string; intValue?: number; arrayValue?: object } }[];
   status: { code: number };
 }
 
@@ -84,7 +84,7 @@ async function run(env: Record<string, string>): Promise<Run> {
 
 const attribute = ({ attributes }: Span, name: string) => {
   const { value } = attributes.find(({ key }) => key === name) ?? {};
-  return value?.stringValue ?? value?.intValue;
+  return value?.stringValue ?? value?.intValue ?? value?.arrayValue;
 };
 const requestsTo = (route: string) => spans.filter(({ kind, name }) => kind === SERVER && name.endsWith(` ${route}`));
 const callsOf = ({ spanId }: Span) => spans.filter(({ parentSpanId }) => parentSpanId === spanId);
@@ -182,7 +182,18 @@ describe('with a collector', () => {
       'http.route',
       'server.address',
       'server.port',
+      'transit.board.reason',
+      'transit.board.source',
     ]);
+  });
+
+  it('a request for a board says which source it came from and why not the other, also when it is a cache hit', () => {
+    const [asked, kept, wrong] = requestsTo('/v1/departures') as [Span, Span, Span];
+    for (const one of [asked, kept, ...requestsTo('/mcp')]) {
+      expect(attribute(one, 'transit.board.source')).toEqual({ values: [{ stringValue: 'monitor' }] });
+      expect(attribute(one, 'transit.board.reason')).toEqual({ values: [{ stringValue: 'feeds are off' }] });
+    }
+    expect(attribute(wrong, 'transit.board.source')).toBeUndefined();
   });
 
   it('the authority gets nothing of the trace', () => {

@@ -5,6 +5,7 @@ import { departuresOperation } from '../../departures/operation.ts';
 import { errorBody } from '../../errors/api-error.ts';
 import { logError, toApiError } from '../../errors/handler.ts';
 import { freshnessHeaders } from '../../http/freshness-headers.ts';
+import { noteBoards } from '../../http/log/request-log.ts';
 import { requesterOf } from '../../http/operation-routes.ts';
 import { PAGE_POLICY } from '../../http/response-headers.ts';
 import { wantsPage } from '../../http/wants-page.ts';
@@ -52,7 +53,9 @@ export async function textBoard(
   app.get<{ Params: { stop: string } }>('/board/:stop', async (request, reply) => {
     const { stop } = request.params;
     const query = readQuery(departuresOperation, { ...withOwnDefaults(DEFAULTS, request.query as object), stop });
-    const { body, freshness } = await answers.find(departuresOperation, query, requesterOf(request));
+    const answer = await answers.find(departuresOperation, query, requesterOf(request));
+    const { body, freshness } = answer;
+    noteBoards(request, answer);
     reply.headers(freshnessHeaders(freshness, now().getTime())).header('cache-control', 'private, no-store');
     return reply.type('text/plain; charset=utf-8').send(boardText(body.content(), isSandbox));
   });

@@ -207,8 +207,9 @@ describe('a board whose feed cannot be believed', () => {
       const frozen = day().feed('sydneytrains');
       service.upstream.fetch = fetch ?? (async () => frozen);
       await day().clock.advance(180_000);
-      const { body } = await service.find(TRAINS);
+      const { body, boards } = await service.find(TRAINS);
       expect(service.boardSources.at(-1)).toBe(`monitor: ${problem}: sydneytrains`);
+      expect(boards).toEqual([{ source: 'monitor', reason: problem, feed: 'sydneytrains' }]);
       expect(timesOf(body)).toEqual(timesOf((await service.monitor(TRAINS)).body));
       service.upstream.fetch = sound;
       await day().clock.advance(121_000);
@@ -327,7 +328,10 @@ describe('a board that needs the departure monitor when calls are too short for 
 
   it('has the departures of the kept timetable, nothing live, and says how old that is', async () => {
     const service = await startShort();
-    const { body, freshness } = await service.find(TRAINS);
+    const { body, freshness, boards } = await service.find(TRAINS);
+    expect(boards).toEqual([
+      { source: 'overlay', reason: 'calls are short; the feeds: not 200', feed: 'sydneytrains' },
+    ]);
     expect(body.departures).toHaveLength(10);
     expect(liveOf(body)).toBe(0);
     const planned = body.departures.map(({ scheduled_at }) => Date.parse(scheduled_at));
