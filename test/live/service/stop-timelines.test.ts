@@ -90,3 +90,15 @@ it('bytes of another version in the store count as nothing', async () => {
     expect(await timelines.open('200060')).toBeNull();
   }
 });
+
+it('a record of the form before this one is neither read nor replaced, so that instances of both forms run side by side', async () => {
+  const store = createStore();
+  const before = zstdCompressSync(JSON.stringify({ stopName: 'Central', pages: [], settled: { changes: [] } }));
+  store.set('timeline:1:200060', before);
+  const timelines = createStopTimelines(store);
+  expect(await timelines.open('200060')).toBeNull();
+  const { stop } = await timelines.add('200060', 'Central', [page(NOW)]);
+  await timelines.share(stop);
+  expect(store.kept.get('timeline:1:200060')).toBe(before);
+  expect((await createStopTimelines(store).open('200060'))?.timeline).toEqual(stop.timeline);
+});
