@@ -1,10 +1,10 @@
+import { EVENTS_PER_PAGE } from '#src/efa/departure-page.ts';
 import type { SandboxNetwork } from '#src/sandbox/network/network.ts';
 import { type Request, SYDNEY_HOURS_AHEAD } from './demand.ts';
 import { createTimetabledNetwork } from './timetabled-network.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 24 * 60;
-const EVENTS_PER_PAGE = 40;
 /** Timetables of the evening before until the morning after. */
 const DAYS = [-1, 0, 1];
 
