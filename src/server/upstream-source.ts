@@ -2,7 +2,6 @@ import type { Config } from '../config.ts';
 import { findMode } from '../efa/product-class.ts';
 import { readNetwork } from '../sandbox/network/gtfs-network.ts';
 import { networkMap } from '../sandbox/network/network-map.ts';
-import { startSandbox } from '../sandbox/server.ts';
 import type { Mode } from '../transit/mode.ts';
 
 /** For an authority on this machine that asks for none. */
@@ -20,6 +19,8 @@ export async function openUpstream({ upstream }: Pick<Config, 'upstream'>, now: 
       close: async () => {},
     };
   }
+  // A server in front of a real authority does not load the sandbox and its protobuf encoder.
+  const { startSandbox } = await import('../sandbox/server.ts');
   const apiKey = crypto.randomUUID();
   const network = readNetwork();
   const sandbox = await startSandbox({ apiKey, now, network });

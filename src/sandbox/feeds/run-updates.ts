@@ -1,3 +1,4 @@
+import bindings from 'gtfs-realtime-bindings';
 import type { PointNode } from '../network/network-index.ts';
 import {
   actualPoint,
@@ -12,7 +13,13 @@ import { isAhead, isReported, isTracked, type Occupancy, occupancyOf } from '../
 import { plannedMinuteSeconds, plannedSeconds, type Run } from '../timetable/run.ts';
 import { extraTripId, realtimeTripId } from '../timetable/trip-id.ts';
 import { trait } from '../trait.ts';
-import type { StopTime, StopUpdate, TripUpdate } from './trip-update.ts';
+
+const { ScheduleRelationship: TRIP } = bindings.transit_realtime.TripDescriptor;
+const { ScheduleRelationship: STOP } = bindings.transit_realtime.TripUpdate.StopTimeUpdate;
+
+type TripUpdate = bindings.transit_realtime.ITripUpdate;
+type StopUpdate = bindings.transit_realtime.TripUpdate.IStopTimeUpdate;
+type StopTime = bindings.transit_realtime.TripUpdate.IStopTimeEvent;
 
 /** The number of a run's trait. */
 const LISTED = 15;
@@ -22,33 +29,44 @@ export const LONGEST_LISTED_SECONDS = 510 * 60;
 const TRAIN = 1;
 const BUS = 5;
 const FERRY = 9;
+/** Field 6 as a varint. */
+const OCCUPANCY_FIELD = 6 << 3;
 const OCCUPANCY_NUMBERS: Record<Occupancy, number> = { MANY_SEATS: 1, FEW_SEATS: 2, STANDING_ONLY: 3 };
 
-/** What a feed says of a run: one trip, two where an extra run replaces it, none where nothing is known of it. */
+/** A feed lists a run as one trip, as two where an extra run replaces it, and not at all where nothing is known of it. */
 export function updatesOfRun(run: Run, nowSeconds: number): TripUpdate[] {
-  const trip = { tripId: realtimeTripId(run), ...tripOf(run) };
-  if (!isReported(run, nowSeconds)) return unreported(run, nowSeconds).map((stops) => ({ ...trip, ...stops }));
-  if (cancellationOf(run) === 'trip') {
-    const cancelled: TripUpdate = { ...trip, relationship: 'canceled', stopUpdates: [] };
-    const stopUpdates = isReplaced(run) ? extraStops(run, nowSeconds) : [];
-    if (stopUpdates.length === 0) return [cancelled];
-    return [cancelled, { ...trip, tripId: extraTripId(run), relationship: 'added', stopUpdates }];
+  const update = (
+    scheduleRelationship: bindings.transit_realtime.TripDescriptor.ScheduleRelationship,
+    stopTimeUpdate: StopUpdate[],
+    tripId = realtimeTripId(run),
+  ) => ({
+    trip: { tripId, ...tripOf(run), scheduleRelationship },
+    stopTimeUpdate,
+  });
+  if (!isReported(run, nowSeconds)) {
+    const stops = unreportedStops(run, nowSeconds);
+    return stops ? [update(TRIP.SCHEDULED, stops)] : [];
   }
-  const relationship = isListedAnew(run) ? 'replacement' : 'scheduled';
-  const stopUpdates = callsOf(run).flatMap((call) => updateOfCall(run, call, nowSeconds));
+  if (cancellationOf(run) === 'trip') {
+    const cancelled = update(TRIP.CANCELED, []);
+    const stops = isReplaced(run) ? extraStops(run, nowSeconds) : [];
+    return stops.length === 0 ? [cancelled] : [cancelled, update(TRIP.ADDED, stops, extraTripId(run))];
+  }
   const isOnTheWay = callsOf(run).some((call) => expectedSeconds(run, call, nowSeconds) >= nowSeconds);
-  return isOnTheWay ? [{ ...trip, relationship, stopUpdates }] : [];
+  if (!isOnTheWay) return [];
+  const stops = callsOf(run).flatMap((call) => updateOfCall(run, call, nowSeconds));
+  return [update(isListedAnew(run) ? TRIP.REPLACEMENT : TRIP.SCHEDULED, stops)];
 }
 
-/** Trains are listed without stop updates, some hours ahead; of buses it is said that there is no data. */
-function unreported(run: Run, nowSeconds: number): Pick<TripUpdate, 'relationship' | 'stopUpdates'>[] {
+/** Trains are listed without stop updates, some hours ahead; buses have "no data"; null for a run that is not listed. */
+function unreportedStops(run: Run, nowSeconds: number): StopUpdate[] | null {
   if (classOf(run) === TRAIN) {
     const listedSeconds = 3600 + (LONGEST_LISTED_SECONDS - 3600) * trait(run.seed, LISTED) ** 4;
-    return run.startSeconds - nowSeconds <= listedSeconds ? [{ relationship: 'scheduled', stopUpdates: [] }] : [];
+    return run.startSeconds - nowSeconds <= listedSeconds ? [] : null;
   }
-  if (classOf(run) !== BUS || !isAhead(run, nowSeconds)) return [];
-  const stopUpdates = callsOf(run).flatMap((call) => noData(run, call, nowSeconds));
-  return stopUpdates.length > 0 ? [{ relationship: 'scheduled', stopUpdates }] : [];
+  if (classOf(run) !== BUS || !isAhead(run, nowSeconds)) return null;
+  const stops = callsOf(run).flatMap((call) => noData(run, call, nowSeconds));
+  return stops.length > 0 ? stops : null;
 }
 
 function updateOfCall(run: Run, call: number, nowSeconds: number): StopUpdate[] {
@@ -58,63 +76,63 @@ function updateOfCall(run: Run, call: number, nowSeconds: number): StopUpdate[] 
   const isPassed = expected < nowSeconds;
   // Ferries and trips that are listed anew keep the stops that they have passed; the others lose them.
   if (isPassed && classOf(run) !== FERRY && !isListedAnew(run)) return [];
-  const place = { ...placeOf(run, call, actualPoint(run, call)), relationship: 'scheduled' } as const;
+  const place = { ...placeOf(run, call, actualPoint(run, call)), scheduleRelationship: STOP.SCHEDULED };
   if (classOf(run) !== TRAIN) {
     return [{ ...place, ...timesOf(run, call, delayedTime(expected, plannedSeconds(run, call))) }];
   }
   // The delay of a train is counted from the planned minute, and has no time beside it where the trip is scheduled.
-  const { delaySeconds } = delayedTime(expected, plannedMinuteSeconds(run, call));
+  const { delay } = delayedTime(expected, plannedMinuteSeconds(run, call));
+  const time = { ...(!isPassed && { delay }), ...(isListedAnew(run) && { time: expected }) };
   const occupancy = occupancyOf(run, call);
-  const time = {
-    ...(!isPassed && { delaySeconds }),
-    ...(isListedAnew(run) && { epochSeconds: expected }),
-  };
-  const counted = occupancy === undefined ? {} : { occupancy: OCCUPANCY_NUMBERS[occupancy] };
+  // The standard has another meaning for field 6, so the bindings cannot write the authority's.
+  const counted = occupancy && { $unknowns: [Uint8Array.of(OCCUPANCY_FIELD, OCCUPANCY_NUMBERS[occupancy])] };
   return [{ ...place, ...timesOf(run, call, time), ...counted }];
 }
 
 function skipped(run: Run, call: number, nowSeconds: number): StopUpdate[] {
   if (isOmitted(run) || plannedMinuteSeconds(run, call) < nowSeconds) return [];
-  return [{ ...placeOf(run, call, plannedPoint(run, call)), relationship: 'skipped' }];
+  return [{ ...placeOf(run, call, plannedPoint(run, call)), scheduleRelationship: STOP.SKIPPED }];
 }
 
 /** The authority gives the planned time and a delay of 0 where it has no data. */
 function noData(run: Run, call: number, nowSeconds: number): StopUpdate[] {
   if (plannedMinuteSeconds(run, call) < nowSeconds) return [];
-  const time = { delaySeconds: 0, epochSeconds: plannedSeconds(run, call) };
-  return [{ ...placeOf(run, call, plannedPoint(run, call)), relationship: 'noData', ...timesOf(run, call, time) }];
+  const time = { delay: 0, time: plannedSeconds(run, call) };
+  const place = placeOf(run, call, plannedPoint(run, call));
+  return [{ ...place, scheduleRelationship: STOP.NO_DATA, ...timesOf(run, call, time) }];
 }
 
-/** Of a trip that is in no timetable there are times, and no delays. */
+/** A trip that is in no timetable has times, and no delays. */
 function extraStops(run: Run, nowSeconds: number): StopUpdate[] {
   return callsOf(run).flatMap((call): StopUpdate[] => {
-    const epochSeconds = plannedSeconds(run, call) + EXTRA_RUN_DELAY_SECONDS;
-    if (epochSeconds < nowSeconds) return [];
+    const time = plannedSeconds(run, call) + EXTRA_RUN_DELAY_SECONDS;
+    if (time < nowSeconds) return [];
     const place = placeOf(run, call, plannedPoint(run, call));
-    return [{ ...place, relationship: 'scheduled', ...timesOf(run, call, { epochSeconds }) }];
+    return [{ ...place, scheduleRelationship: STOP.SCHEDULED, ...timesOf(run, call, { time }) }];
   });
 }
 
-function tripOf(run: Run): Pick<TripUpdate, 'routeId' | 'start'> {
+/** Trains have no service day and no start time. */
+function tripOf(run: Run) {
   const routeId = run.pattern.line.id.replace(':', '_');
   if (classOf(run) === TRAIN) return { routeId };
-  const date = new Date(run.day * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '');
+  const startDate = new Date(run.day * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '');
   const clock = [Math.floor(run.minute / 60), run.minute % 60, 0];
-  return { routeId, start: { date, time: clock.map((part) => String(part).padStart(2, '0')).join(':') } };
+  return { routeId, startDate, startTime: clock.map((part) => String(part).padStart(2, '0')).join(':') };
 }
 
-function placeOf(run: Run, call: number, { point }: PointNode): Pick<StopUpdate, 'stopId' | 'sequence'> {
-  return classOf(run) === TRAIN ? { stopId: point.id } : { stopId: point.id, sequence: call + 1 };
+function placeOf(run: Run, call: number, { point }: PointNode) {
+  return classOf(run) === TRAIN ? { stopId: point.id } : { stopId: point.id, stopSequence: call + 1 };
 }
 
-/** No arrival at the first call and no departure from the last. */
-function timesOf(run: Run, call: number, time: StopTime): Pick<StopUpdate, 'arrival' | 'departure'> {
+/** The first call has no arrival, and the last has no departure. */
+function timesOf(run: Run, call: number, time: StopTime) {
   const isLast = call === run.pattern.points.length - 1;
   return { ...(call > 0 && { arrival: time }), ...(!isLast && { departure: time }) };
 }
 
-function delayedTime(expectedSeconds: number, plannedSeconds: number): Required<StopTime> {
-  return { delaySeconds: expectedSeconds - plannedSeconds, epochSeconds: expectedSeconds };
+function delayedTime(expectedSeconds: number, plannedSeconds: number) {
+  return { delay: expectedSeconds - plannedSeconds, time: expectedSeconds };
 }
 
 function expectedSeconds(run: Run, call: number, nowSeconds: number): number {
