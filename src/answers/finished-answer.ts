@@ -26,7 +26,7 @@ export interface FinishedAnswer<Body extends object = object> {
   body: FinishedBody<Body>;
   freshness: Freshness;
   validUntil: number;
-  /** Set on an answer that is stale for want of calls: a requester of higher priority may get a fresh one. */
+  /** Set on an answer that is old for want of calls: a requester of higher priority may get a newer one. */
   priority: Priority | null;
   boards?: readonly BoardOrigin[];
 }
@@ -74,7 +74,7 @@ export function createFinishedAnswers({ maxBytes, now }: { maxBytes: number; now
         // From here on the answer comes from a cache.
         freshness: { ...freshness, source: 'cache' },
         validUntil: validUntil(freshness, changesAt),
-        priority: freshness.shortage === 'busy' ? priority : null,
+        priority: freshness.shortage === 'busy' || freshness.isStretched ? priority : null,
         ...(boards && { boards }),
       };
       answers.set(key, answer);

@@ -10,6 +10,8 @@ export interface Freshness {
   source: 'upstream' | 'joined' | 'cache';
   /** Why a stale answer is served: calls are short (`busy`), or the authority fails. Null while fresh. */
   shortage: 'busy' | 'failing' | null;
+  /** Set on an answer that stays fresh for longer than usual, because calls are short for the plan that asked. */
+  isStretched?: boolean;
 }
 
 const SOURCES = ['cache', 'joined', 'upstream'] as const;
@@ -30,5 +32,6 @@ export function oldestOf(first: Freshness, ...others: Freshness[]): Freshness {
     staleUntil: Math.min(...all.map(({ staleUntil }) => staleUntil)),
     source: SOURCES.findLast((source) => all.some((one) => one.source === source)) ?? 'upstream',
     shortage: all.find(({ shortage }) => shortage !== null)?.shortage ?? null,
+    ...(all.some(({ isStretched }) => isStretched) && { isStretched: true }),
   };
 }

@@ -1,4 +1,4 @@
-import type { Ask, AskOptions, CallPurpose, EfaAnswer } from '../efa/ask.ts';
+import type { Ask, AskOptions, CallPurpose, EfaAnswer, Priority } from '../efa/ask.ts';
 import type { Deadlines } from '../efa/deadlines.ts';
 import { freshnessClassOf, type PayloadOf, type Question, questionKey } from '../efa/question.ts';
 import { ApiError } from '../errors/api-error.ts';
@@ -72,9 +72,11 @@ export function createCachedAsk(layers: {
 
   async function answer(asked: Asked, options: AskOptions): Promise<EfaAnswer<unknown>> {
     const { question, key, window } = asked;
+    const { priority = 'low' } = options;
     const requests = popularity.note(key);
     const kept = cache.find(key, window);
-    if (kept && isFresh(kept, window)) return counted('cache', await fromCache(question, kept, window, null));
+    if (kept && isFresh(kept, window, priority))
+      return counted('cache', await fromCache(question, kept, window, priority, null));
     const purpose = purposeOf(options.purpose, kept !== null, requests >= POPULAR);
     try {
       return await refresh(asked, purpose, kept !== null, options);
@@ -86,10 +88,11 @@ export function createCachedAsk(layers: {
         counts[!isBusy ? 'failed' : options.priority === 'background' ? 'postponed' : 'refused']++;
         throw error;
       }
-      if (isFresh(stale, window)) return counted('cache', await fromCache(question, stale, window, null));
+      if (isFresh(stale, window, priority))
+        return counted('cache', await fromCache(question, stale, window, priority, null));
       return counted(
         isBusy ? 'staleBusy' : 'staleFailing',
-        await fromCache(question, stale, window, isBusy ? 'busy' : 'failing'),
+        await fromCache(question, stale, window, priority, isBusy ? 'busy' : 'failing'),
       );
     }
   }
@@ -114,7 +117,10 @@ export function createCachedAsk(layers: {
       return await instances.alone(key, {
         look: async () => {
           const shared = await cache.load(question, key, window);
-          return shared && isFresh(shared, window) ? fromCache(question, shared, window, null) : null;
+          const { priority } = ticket;
+          return shared && isFresh(shared, window, priority)
+            ? fromCache(question, shared, window, priority, null)
+            : null;
         },
         work: async () => {
           let shared = Promise.resolve();
@@ -122,7 +128,7 @@ export function createCachedAsk(layers: {
             shared = cache.keep(key, window, arrived);
           });
           failures.noteSuccess(question.kind, key);
-          const freshness = freshnessOf(retrievedAt.getTime(), window, 'upstream', null);
+          const freshness = freshnessOf(retrievedAt.getTime(), window, ticket.priority, 'upstream', null);
           return { result: { payload, retrievedAt, freshness }, shared };
         },
       });
@@ -144,17 +150,18 @@ export function createCachedAsk(layers: {
     return promise;
   }
 
-  function isFresh({ retrievedAt }: KeptAnswer, window: FreshnessWindow): boolean {
-    return retrievedAt < now() + MAX_AHEAD_MS && now() < freshUntil(retrievedAt, window, budget.stretch());
+  function isFresh({ retrievedAt }: KeptAnswer, window: FreshnessWindow, priority: Priority): boolean {
+    return retrievedAt < now() + MAX_AHEAD_MS && now() < freshUntil(retrievedAt, window, budget.stretch(priority));
   }
 
   async function fromCache(
     question: Question,
     kept: KeptAnswer,
     window: FreshnessWindow,
+    priority: Priority,
     shortage: Freshness['shortage'],
   ): Promise<EfaAnswer<unknown>> {
-    const freshness = freshnessOf(kept.retrievedAt, window, 'cache', shortage);
+    const freshness = freshnessOf(kept.retrievedAt, window, priority, 'cache', shortage);
     return { payload: await unpack(question, kept), retrievedAt: new Date(kept.retrievedAt), freshness };
   }
 
@@ -162,11 +169,14 @@ export function createCachedAsk(layers: {
   function freshnessOf(
     retrievedAt: number,
     window: FreshnessWindow,
+    priority: Priority,
     source: Freshness['source'],
     shortage: Freshness['shortage'],
   ): Freshness {
-    const until = freshUntil(retrievedAt, window, shortage === null ? budget.stretch() : 1);
-    return { retrievedAt, freshUntil: until, staleUntil: staleUntil(retrievedAt, window), source, shortage };
+    const stretch = shortage === null ? budget.stretch(priority) : 1;
+    const until = freshUntil(retrievedAt, window, stretch);
+    const freshness = { retrievedAt, freshUntil: until, staleUntil: staleUntil(retrievedAt, window), source, shortage };
+    return stretch > 1 ? { ...freshness, isStretched: true } : freshness;
   }
 
   function counted(how: keyof AnsweredCounts, answer: EfaAnswer<unknown>): EfaAnswer<unknown> {

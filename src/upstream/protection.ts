@@ -39,7 +39,7 @@ export interface Protection {
 
 interface UpstreamState {
   isBreakerOpen: boolean;
-  /** By how much freshness is stretched, 1 to 4. */
+  /** By how much freshness is stretched for plans other than Pro, 1 to 4. */
   stretch: number;
   /** By how much the time between two polls of a feed is stretched, 1 to 4. */
   pollStretch: number;
@@ -84,7 +84,7 @@ export function protectUpstream(options: ProtectionOptions): Protection {
       const { entries, bytes } = cache.size();
       return {
         isBreakerOpen: breaker.isOpen(),
-        stretch: budget.stretch(),
+        stretch: budget.stretch('low'),
         pollStretch: budget.pollStretch(),
         ...budget.state(),
         callsLeft: meters.map((meter) => Math.max(0, Math.floor(limits.dailyBudget - meter.spent()))),

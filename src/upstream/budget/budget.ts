@@ -1,3 +1,4 @@
+import type { Priority } from '../../efa/ask.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { type Clock, sleep } from '../clock.ts';
 import { createAccountLoad } from './account-load.ts';
@@ -15,8 +16,8 @@ export interface Budget {
   closeKey(key: number, ms: number): void;
   /** To be called when a call with this key, begun at that moment, has succeeded. */
   noteSuccess(key: number, startedAt: number): void;
-  /** By how much freshness is stretched at present, 1 to 4. */
-  stretch(): number;
+  /** By how much freshness is stretched at present for requests of that priority, 1 to 4. */
+  stretch(priority: Priority): number;
   /** By how much the time between two polls of a feed is stretched at present, 1 to 4. */
   pollStretch(): number;
   state(): { reserveFill: number; waiting: number };
@@ -108,7 +109,7 @@ export function createBudget({ meters, rps, clock }: { meters: readonly Meter[];
     take,
     closeKey: keys.close,
     noteSuccess: keys.noteSuccess,
-    stretch: () => stretchFor(keys.reserveFill(), line.all().length / longest),
+    stretch: (priority) => stretchFor(priority, keys.reserveFill(), line.lengthFor(priority) / longest),
     pollStretch: () => pollStretchFor(keys.reserveFill()),
     state: () => ({ reserveFill: Math.max(0, keys.reserveFill()), waiting: line.all().length }),
   };

@@ -6,16 +6,17 @@ import { accountsOf, type Ticket } from './ticket.ts';
 /**
  * What gives way first when calls are scarce. A floor is the part of the reserve (`pace.ts`) that has to be left after
  * a call: the higher the floor, the earlier the call is refused. Refreshes are refused before new questions, and rare
- * questions before popular ones, because the answer to a popular question serves more requests. Where realtime feeds
+ * questions before popular ones, because the answer to a popular question serves more requests. All of these of a plan
+ * are refused before any of the next plan, so that nothing a plan asks for makes the answers of a higher one old. Where realtime feeds
  * are in use, boards are refused after journeys, and a page that would only make a board longer before them. Pages without
  * which a board would be empty and polls of feeds are refused last: each spares hundreds of questions. Pages may use what
  * polls leave when they are stretched (`pollStretchFor`), or the last minutes of a scarce day would refuse boards.
  */
 const FLOORS = {
   background: { refresh: 0.85, askRare: 0.85, askPopular: 0.85, readOn: 0.85, board: 0.85, timetable: 0.85, feed: 0 },
-  low: { refresh: 0.4, askRare: 0.34, askPopular: 0.32, readOn: 0.2, board: 0.14, timetable: 0.04, feed: 0 },
-  normal: { refresh: 0.38, askRare: 0.3, askPopular: 0.28, readOn: 0.18, board: 0.12, timetable: 0.02, feed: 0 },
-  high: { refresh: 0.36, askRare: 0.26, askPopular: 0.24, readOn: 0.16, board: 0.1, timetable: 0, feed: 0 },
+  low: { refresh: 0.4, askRare: 0.38, askPopular: 0.36, readOn: 0.34, board: 0.14, timetable: 0.04, feed: 0 },
+  normal: { refresh: 0.32, askRare: 0.3, askPopular: 0.28, readOn: 0.26, board: 0.12, timetable: 0.02, feed: 0 },
+  high: { refresh: 0.2, askRare: 0.18, askPopular: 0.165, readOn: 0.15, board: 0.1, timetable: 0, feed: 0 },
 } as const satisfies Record<Priority, Record<CallPurpose, number>>;
 
 /**
@@ -28,12 +29,19 @@ const ADVANCES: Partial<Record<CallPurpose, number>> = { timetable: 4, feed: 4.2
 const FLOOR_OF_LOAD = 0.015;
 
 /**
+ * An account that caused a larger share of recent calls has no boards or pages later than its other questions, and none in
+ * advance: it would take the calls with which the answers of higher plans are kept fresh. There is no plan above Pro.
+ */
+const HEAVY_SHARE = 0.1;
+
+/**
  * Among tickets of the same priority and purpose, those of the account with most recent calls are refused first. An
  * account that caused all recent calls gets nothing in advance, so that it cannot take the calls of hours from others.
  */
 export function claimOf({ priority, purpose, ...ticket }: Ticket, { shareOf }: AccountLoad): Claim {
-  const floor = FLOORS[priority][purpose];
-  const advance = ADVANCES[purpose] ?? 0;
   const lightest = Math.min(...accountsOf(ticket).map(shareOf));
+  const isHeavy = lightest > HEAVY_SHARE && priority !== 'high';
+  const floor = isHeavy ? Math.max(FLOORS[priority][purpose], FLOORS[priority].readOn) : FLOORS[priority][purpose];
+  const advance = isHeavy ? 0 : (ADVANCES[purpose] ?? 0);
   return { floor: floor + FLOOR_OF_LOAD * lightest, advance: advance * (1 - lightest) };
 }

@@ -1,3 +1,5 @@
+import type { Priority } from '../../efa/ask.ts';
+
 /*
  * The calls of a day are handed out as the day goes by, after a reserve at its start: few in Sydney's night, most in its
  * morning. Calls that are not made can be made later on the same day, so no hour uses up the calls of a later one, but
@@ -25,8 +27,11 @@ const MIN_RESERVE = 20;
 /** In the last hours of the day fewer and fewer calls are made in advance, so that some are left at its end. */
 const ADVANCE_SHRINKS_MS = 6 * HOUR_MS;
 
-const STRETCH_FROM = 0.8;
-const STRETCH_UNTIL = 0.4;
+/**
+ * Between which parts of the reserve freshness is stretched. For Pro it begins below what other plans may use (`claim.ts`):
+ * nothing that they ask for makes its answers older.
+ */
+const STRETCH = { others: { from: 0.8, until: 0.4 }, high: { from: 0.26, until: 0.2 } } as const;
 const QUEUE_STRETCH_FROM = 0.6;
 const MAX_STRETCH = 4;
 /** Below this, pages of timetables and polls are all that is left, and polls leave their calls to the pages. */
@@ -106,9 +111,10 @@ export function waitForCall(now: number, dailyBudget: number, spent: number, cla
   return missing <= 0 ? 0 : perMs > 0 ? missing / perMs : DAY_MS - (now % DAY_MS);
 }
 
-/** By how much freshness is stretched, 1 to 4. `queueFill` is 1 when the line for a call is full. */
-export function stretchFor(fill: number, queueFill: number): number {
-  const scarcity = (STRETCH_FROM - fill) / (STRETCH_FROM - STRETCH_UNTIL);
+/** By how much freshness is stretched for a plan, 1 to 4. `queueFill` is 1 when the line for a call is full. */
+export function stretchFor(priority: Priority, fill: number, queueFill: number): number {
+  const { from, until } = priority === 'high' ? STRETCH.high : STRETCH.others;
+  const scarcity = (from - fill) / (from - until);
   const pressure = Math.max(scarcity, (queueFill - QUEUE_STRETCH_FROM) / (1 - QUEUE_STRETCH_FROM));
   return 1 + (MAX_STRETCH - 1) * Math.min(1, Math.max(0, pressure));
 }

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { MOST_WAITING, PRIORITIES } from '../../efa/ask.ts';
+import { isHigher, MOST_WAITING, PRIORITIES, type Priority } from '../../efa/ask.ts';
 import { accountsOf, NO_ACCOUNT, type Ticket } from './ticket.ts';
 
 /** A ticket that waits. A ticket of several accounts has the place of the account that is best placed. */
@@ -14,6 +14,8 @@ export interface WaitingLine {
   join(waiting: Waiting): void;
   leave(waiting: Waiting): void;
   all(): readonly Waiting[];
+  /** How many tickets are served before a new one of that priority, or go round with it. */
+  lengthFor(priority: Priority): number;
   /** The next to be served: by priority, then round the accounts, then by arrival. */
   first(): Waiting | undefined;
   /** Puts the accounts of a ticket that was served at the end of the round. */
@@ -85,6 +87,7 @@ export function createWaitingLine(longest: number, shareOf: (account: string) =>
       line = line.filter((one) => one !== waiting);
     },
     all: () => line,
+    lengthFor: (priority) => line.filter(({ ticket }) => !isHigher(priority, ticket.priority)).length,
     first,
     noteServed(ticket) {
       turn++;
