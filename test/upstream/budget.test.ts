@@ -96,10 +96,11 @@ describe('the budget of calls', () => {
     await clock.advance(1000);
     const asked = await ask('one of pro', 'high');
     await clock.advance(50_000);
-    const again = await ask('one of pro', 'high');
-    expect(again.value?.freshness?.source).toBe('cache');
-    expect(again.value?.freshness?.shortage).toBeNull();
+    const again = await ask('one of pro', 'low');
+    expect(again.value?.freshness).toMatchObject({ source: 'cache', shortage: null, isStretched: true });
     expect(again.value?.retrievedAt).toEqual(asked.value?.retrievedAt);
+    // What the other plans ask for makes the answers of Pro no older.
+    expect((await ask('one of pro', 'high')).value?.freshness).toMatchObject({ source: 'upstream', shortage: null });
     expect(upstream.calls.length).toBeGreaterThan(500);
   });
 
@@ -149,6 +150,25 @@ describe('the budget of calls', () => {
     await clock.advance(1000);
     expect(later.outcome.error).toBeUndefined();
   });
+
+  it.each([
+    ['low', undefined],
+    ['normal', undefined],
+    ['low', 'readOn'],
+    ['normal', 'timetable'],
+  ] as const)(
+    'keeps refreshes of Pro when one account of a lower plan has used all it may: %s, %s',
+    async (priority, purpose) => {
+      const { clock, protection, ask } = createProtected({ limits: { rps: 5, dailyBudget: 4800 } });
+      await clock.advanceTo(Date.UTC(2026, 3, 16) + 1000);
+      await ask('of pro', 'high');
+      const options = { priority, ...(purpose && { purpose }), accounts: new Set(['greedy']) };
+      await spendAll(clock, (stopId) => protection.ask({ ...DEPARTURES, stopId: `1${stopId}` }, options));
+      await clock.advance(1000);
+      const again = await ask('of pro', 'high');
+      expect(again.value?.freshness).toMatchObject({ source: 'upstream', shortage: null });
+    },
+  );
 
   it('has none in advance for the account that caused all calls, nor on the day on which the process began', async () => {
     const dailyBudget = 4800;
