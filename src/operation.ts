@@ -13,6 +13,8 @@ export interface Finding<Body extends object = object> {
   freshness: Freshness;
   /** When the body will read differently with the same data, in milliseconds since 1970; absent if never. */
   changesAt?: number;
+  /** As how many of the requests that it counts as the answer failed; none unless given. */
+  failedParts?: number;
   /** Records of the authority that could not be shown. */
   leftOut?: LeftOutCounts;
   /** Where the boards come from that the body shows, in its order. */

@@ -1,3 +1,4 @@
+import { createCallBalance } from './access/call-balance.ts';
 import { GRACE_MS } from './access/local-admission.ts';
 import { sandboxKey } from './access/sandbox-key.ts';
 import { claimStore, StoreKindError } from './access/store-claim.ts';
@@ -56,7 +57,8 @@ const sharedTraffic =
 const traffic = sharedTraffic ?? createTraffic(now);
 const shared = redis && coordinateThrough(redis, { ...upstream, limits });
 const asks = clients.map(({ ask }) => watchUpstream(ask, traffic, instruments));
-const guard = { asks, limits, deadlines, log: logger };
+const balance = createCallBalance(systemClock);
+const guard = { asks, limits, deadlines, log: logger, noteCall: balance.noteCall };
 const protection = protectUpstream({ ...guard, ...(shared && { shared }) });
 const live = openLive({
   ...upstream,
@@ -89,7 +91,7 @@ const app = await buildApp({
   callsPerSecond: limits.rps * asks.length,
   boards: live.boards,
   deadlines,
-  access: { store, acceptsTestKeys: isSandbox, burstLimits: config.burstLimits, now: countingNow },
+  access: { store, acceptsTestKeys: isSandbox, burstLimits: config.burstLimits, now: countingNow, balance },
   pages: await pageOptions(config),
   now,
   logger,

@@ -31,6 +31,8 @@ export interface AdmissionControl {
    * resolves when the store has been told.
    */
   giveBack(admission: Admission): Admission | Promise<Admission>;
+  /** Counts so many requests more, whatever is left of the day. */
+  charge(admission: Admission, count: number): Admission;
   /** Sends the store the counts that it does not know yet. */
   close(): Promise<void>;
 }
@@ -87,7 +89,8 @@ export function createAdmissionControl(options: {
     try {
       const answer = await presence.watch(accountId, call);
       if (answer.kind === 'admitted') noteUsed(sender, answer.usedBySender);
-      return local.learn(key, day, count, answer);
+      // The store does not know yet of counts that are being given back.
+      return local.learn(key, day, count, answer, !pending.has(accountId));
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
       // Nothing was done: what cannot be written may still be read.
@@ -166,6 +169,10 @@ export function createAdmissionControl(options: {
       const givenBack = local.giveBack(admission);
       if (PLANS[plan].dailyLimit === null) return givenBack;
       return settlement.settle(accountId).then(() => givenBack);
+    },
+    charge(admission, count) {
+      countLater(admission.caller.accountId, admission.day, count);
+      return { ...admission, used: admission.used + count };
     },
     async close() {
       const accounts = await settlement.close();

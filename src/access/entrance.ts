@@ -3,13 +3,14 @@ import type { Admission } from './admission.ts';
 import type { AdmissionControl } from './admission-control.ts';
 import type { ApiKey } from './keys.ts';
 import type { BurstLimit } from './limits/burst-limit.ts';
+import type { FailureLimit } from './limits/failure-limit.ts';
 import type { LookUpLimit } from './limits/look-up-limit.ts';
 import type { KnownCaller } from './local-admission.ts';
 
 /** Admits requests within the limits that hold in this process, before the store is asked where that is possible. */
 export interface Entrance {
   /**
-   * `throttled` when the account has made too many requests in a short time; such a request is not counted. Null: there is
+   * `throttled` when the account has made too many requests in a short time, or too many that failed; such a request is not counted. Null: there is
    * no such key, or it was revoked. Throws `TOO_MANY_REQUESTS` when too many unknown keys were looked up. Not a promise
    * where the store need not be asked: most requests of busy callers then wait for nothing.
    */
@@ -19,14 +20,15 @@ export interface Entrance {
 export function createEntrance(options: {
   admissions: AdmissionControl;
   bursts: BurstLimit;
+  failures: Pick<FailureLimit, 'isReached'>;
   lookUps: LookUpLimit;
 }): Entrance {
-  const { admissions, bursts, lookUps } = options;
+  const { admissions, bursts, failures, lookUps } = options;
   /** By hash. Equal keys are looked up once at a time. */
   const underWay = new Map<string, Promise<Admission | null>>();
 
   function enterAgain(key: ApiKey, caller: KnownCaller | null): Admission | null | Promise<Admission | null> {
-    if (caller && !bursts.take(caller)) return admissions.throttled(caller);
+    if (caller && (!bursts.take(caller) || failures.isReached(caller))) return admissions.throttled(caller);
     const recalled = admissions.recall(key, caller);
     return recalled === undefined ? admissions.ask(key) : recalled;
   }

@@ -33,8 +33,11 @@ export interface LocalAdmission {
   recall(caller: KnownCaller, day: UtcDay, count: number): Admission | null;
   /** Null for a key that the store has not confirmed within the last ten minutes, and when the share is used up. */
   admitWhileAway(key: ApiKey, day: UtcDay, count: number): Admission | null;
-  /** Takes note of an answer. Null: there is no such key, or it was revoked. */
-  learn(key: ApiKey, day: UtcDay, count: number, answer: AdmissionAnswer): Admission | null;
+  /**
+   * Takes note of an answer. Null: there is no such key, or it was revoked. `isSettled`: the store knew all that was counted
+   * and given back here; else an exhausted account is asked about again at once.
+   */
+  learn(key: ApiKey, day: UtcDay, count: number, answer: AdmissionAnswer, isSettled: boolean): Admission | null;
   /** Whether the store has confirmed the key a moment ago. */
   isVerified(caller: KnownCaller): boolean;
   /** Takes note of what was read and not counted. False: there is no such key, or it was revoked. */
@@ -152,7 +155,7 @@ export function createLocalAdmission(options: { now: () => Date; instances: () =
       return true;
     },
 
-    learn(key, day, count, answer) {
+    learn(key, day, count, answer, isSettled) {
       if (answer.kind === 'unknown') {
         forget(key);
         return null;
@@ -164,7 +167,7 @@ export function createLocalAdmission(options: { now: () => Date; instances: () =
       counted.admittedSince = 0;
       counted.at = now().getTime();
       // Where several did not fit, one may.
-      if (kind === 'exhausted' && used >= (PLANS[plan].dailyLimit ?? 0)) counted.exhaustedAt = counted.at;
+      if (kind === 'exhausted' && isSettled && used >= (PLANS[plan].dailyLimit ?? 0)) counted.exhaustedAt = counted.at;
       return { kind, caller, day, count, used };
     },
 

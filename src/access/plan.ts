@@ -3,18 +3,37 @@ import type { Rate } from './limits/token-buckets.ts';
 /**
  * The daily limit counts requests of a UTC day; `rate` limits the requests that an account makes in a short time, in each
  * process; null is unlimited. `streams` may be open at once on each instance. When calls of the transport authority are
- * scarce, requests of a higher priority come first.
+ * scarce, requests of a higher priority come first. After so many requests that failed with a 5xx in a minute the account
+ * waits, and so many failed ones are given back in an hour, in each process.
  */
 export const PLANS = {
-  free: { title: 'Free', dailyLimit: 1000, rate: { perSecond: 10, burst: 60 }, streams: 10, priority: 'low' },
+  free: {
+    title: 'Free',
+    dailyLimit: 1000,
+    rate: { perSecond: 10, burst: 60 },
+    streams: 10,
+    priority: 'low',
+    failuresAMinute: 60,
+    refundsAnHour: 100,
+  },
   developer: {
     title: 'Developer',
     dailyLimit: 50_000,
     rate: { perSecond: 50, burst: 300 },
     streams: 100,
     priority: 'normal',
+    failuresAMinute: 300,
+    refundsAnHour: 1000,
   },
-  pro: { title: 'Pro', dailyLimit: null, rate: null, streams: 1000, priority: 'high' },
+  pro: {
+    title: 'Pro',
+    dailyLimit: null,
+    rate: null,
+    streams: 1000,
+    priority: 'high',
+    failuresAMinute: 1200,
+    refundsAnHour: 10_000,
+  },
 } as const satisfies Record<string, PlanTerms>;
 
 interface PlanTerms {
@@ -23,6 +42,8 @@ interface PlanTerms {
   rate: Rate | null;
   streams: number;
   priority: 'low' | 'normal' | 'high';
+  failuresAMinute: number;
+  refundsAnHour: number;
 }
 
 export type Plan = keyof typeof PLANS;

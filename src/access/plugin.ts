@@ -1,13 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
-import type { ApiError } from '../errors/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { tooManyFailed } from '../errors/messages.ts';
 import type { Admission } from './admission.ts';
 import { createAdmissionControl } from './admission-control.ts';
+import { type CallBalance, createCallBalance } from './call-balance.ts';
 import { invalidKey, readKey, testKeyOnly } from './credential.ts';
 import type { UtcDay } from './day.ts';
 import { createEntrance } from './entrance.ts';
 import type { ApiKey } from './keys.ts';
 import { type BurstLimits, createBurstLimit, DEFAULT_BURST_LIMITS } from './limits/burst-limit.ts';
+import { createFailureLimit } from './limits/failure-limit.ts';
 import { createLookUpLimit } from './limits/look-up-limit.ts';
 import { PLANS } from './plan.ts';
 import { exhausted, keyEndHeaders, rateLimitHeaders, tooFast, tooMany } from './rate-limit.ts';
@@ -21,6 +24,8 @@ export interface AccessOptions {
   burstLimits?: BurstLimits;
   /** The key that a request has in another way than as a Bearer token; null where it has none. */
   readLinkedKey?: (request: FastifyRequest) => ApiKey | null;
+  /** Is told what requests were charged; by default nobody counts the calls that they cause. */
+  balance?: CallBalance;
   /** Is told of every request that was counted. */
   onCounted?: (admission: Admission) => void;
   /** The clock by which days are counted, which is the same for all instances; that of the service unless given. */
@@ -37,6 +42,8 @@ declare module 'fastify' {
     hasAnswer: boolean;
     /** Set on an answer that is not to be counted. */
     isFree: boolean;
+    /** Of the requests that it counts as, how many failed; null for all where the status is 500 or more, else none. */
+    failedParts: number | null;
     /**
      * Counts the request as so many more, all of them or none. Throws `DAILY_LIMIT_EXCEEDED` when fewer are left; the
      * request is then not counted at all.
@@ -53,14 +60,17 @@ declare module 'fastify' {
  */
 export const access = fp(
   async (app: FastifyInstance, options: AccessOptions & { now: () => Date }) => {
+    const { balance = createCallBalance({ now: () => options.now().getTime() }) } = options;
     const { store, acceptsTestKeys, burstLimits = DEFAULT_BURST_LIMITS, onCounted, readLinkedKey, now } = options;
     const admissions = createAdmissionControl({ store, now, log: app.log });
     const bursts = createBurstLimit(burstLimits, now);
-    const entrance = createEntrance({ admissions, bursts, lookUps: createLookUpLimit(now) });
+    const failures = createFailureLimit(now);
+    const entrance = createEntrance({ admissions, bursts, failures, lookUps: createLookUpLimit(now) });
     app.decorateRequest('admission', null);
     app.decorateRequest('costNoUpstreamCall', false);
     app.decorateRequest('hasAnswer', false);
     app.decorateRequest('isFree', false);
+    app.decorateRequest('failedParts', null);
     app.decorateRequest('chargeMore', chargeMore);
     app.decorateRequest('chargeAgain', chargeAgain);
 
@@ -73,8 +83,18 @@ export const access = fp(
     async function admit(request: FastifyRequest, more?: { count: number; day: UtcDay }): Promise<Admission> {
       const admission = await admissions.admit(keyOf(request), more);
       if (!admission) throw invalidKey();
-      if (admission.kind === 'admitted') onCounted?.(admission);
+      if (admission.kind === 'admitted') counted(admission);
       return admission;
+    }
+
+    function counted(admission: Admission): void {
+      balance.noteCharged(admission.caller.accountId, admission.count);
+      onCounted?.(admission);
+    }
+
+    function giveBack(admission: Admission): Admission | Promise<Admission> {
+      balance.noteCharged(admission.caller.accountId, -admission.count);
+      return admissions.giveBack(admission);
     }
 
     async function chargeMore(this: FastifyRequest, count: number): Promise<void> {
@@ -82,7 +102,7 @@ export const access = fp(
       if (!first || count === 0) return;
       const more = await admit(this, { count, day: first.day });
       if (more.kind === 'exhausted') {
-        this.admission = await admissions.giveBack({ ...first, used: more.used });
+        this.admission = await giveBack({ ...first, used: more.used });
         throw tooMany(this.admission, first.count + count, now());
       }
       this.admission = { ...more, count: first.count + count };
@@ -98,10 +118,38 @@ export const access = fp(
       if (!admission) return invalidKey();
       request.admission = admission;
       if (admission.kind === 'exhausted') return exhausted(admission, now());
-      if (admission.kind === 'throttled') return tooFast(admission, bursts);
-      onCounted?.(admission);
+      if (admission.kind === 'throttled') return throttled(admission);
+      counted(admission);
       return undefined;
     }
+
+    function throttled(admission: Admission): ApiError {
+      const { caller } = admission;
+      if (!failures.isReached(caller)) return tooFast(admission, bursts);
+      const { title, failuresAMinute } = PLANS[caller.plan];
+      return tooManyFailed(title, failuresAMinute, failures.waitSeconds(caller));
+    }
+
+    /** As how many requests fewer the request counts. What failed is given back as long as not too much fails. */
+    function countFree(request: FastifyRequest, reply: FastifyReply, { caller, count }: Admission): number {
+      if (isFree(request, reply)) return count;
+      const failed = request.failedParts ?? (reply.statusCode >= 500 ? count : 0);
+      return failed > 0 ? failures.note(caller, Math.min(failed, count)) : 0;
+    }
+
+    /** What the account owes for calls that its requests caused is charged with its next answer. */
+    function chargeOwed(admission: Admission): Admission {
+      const { accountId } = admission.caller;
+      const owed = balance.owedBy(accountId);
+      if (owed === 0) return admission;
+      balance.noteCharged(accountId, owed);
+      return admissions.charge(admission, owed);
+    }
+
+    app.addHook('onError', (request, _reply, error, done) => {
+      if (error instanceof ApiError && error.failedParts !== undefined) request.failedParts = error.failedParts;
+      done();
+    });
 
     // The hooks have callbacks: a request that waits for nothing is served without a promise.
     app.addHook('preHandler', (request, _reply, done) => {
@@ -120,10 +168,14 @@ export const access = fp(
         if (ending) reply.headers(keyEndHeaders(settled));
         done();
       };
-      if (admission.kind !== 'admitted' || !isFree(request, reply)) return finish(admission);
-      const givenBack = admissions.giveBack(admission);
-      if (!(givenBack instanceof Promise)) return finish(givenBack);
-      givenBack.then(finish, done);
+      if (admission.kind !== 'admitted') return finish(admission);
+      const free = countFree(request, reply, admission);
+      if (free === 0) return finish(chargeOwed(admission));
+      const settle = (settled: Admission) =>
+        finish(chargeOwed(free === admission.count ? settled : { ...admission, used: settled.used }));
+      const givenBack = giveBack({ ...admission, count: free });
+      if (!(givenBack instanceof Promise)) return settle(givenBack);
+      givenBack.then(settle, done);
     });
 
     app.addHook('onClose', () => admissions.close());
@@ -131,8 +183,8 @@ export const access = fp(
   { name: 'access', dependencies: ['error-handler', 'paths'] },
 );
 
-/** Our failures, answers that the caller has shown to have already and that cost no call, and what its route says is free. */
+/** Answers that the caller has shown to have already and that cost no call, and what its route says is free. */
 function isFree(request: FastifyRequest, { statusCode }: FastifyReply): boolean {
   const { isFree, hasAnswer, costNoUpstreamCall } = request;
-  return isFree || statusCode >= 500 || (statusCode === 304 && hasAnswer && costNoUpstreamCall);
+  return isFree || (statusCode === 304 && hasAnswer && costNoUpstreamCall);
 }

@@ -26,6 +26,7 @@ export interface FinishedAnswer<Body extends object = object> {
   body: FinishedBody<Body>;
   freshness: Freshness;
   validUntil: number;
+  failedParts: number;
   /** Set on an answer that is old for want of calls: a requester of higher priority may get a newer one. */
   priority: Priority | null;
   boards?: readonly BoardOrigin[];
@@ -64,7 +65,8 @@ export function createFinishedAnswers({ maxBytes, now }: { maxBytes: number; now
       if (!answer || leftMs <= 0 || leftMs > MINUTE_MS) return null;
       return answer.priority !== null && isHigher(priority, answer.priority) ? null : answer;
     },
-    async keep(key, priority, { body: content, freshness, changesAt = Number.POSITIVE_INFINITY, boards }) {
+    async keep(key, priority, finding) {
+      const { body: content, freshness, changesAt = Number.POSITIVE_INFINITY, failedParts = 0, boards } = finding;
       const bytes = await writeJson(content);
       const before = answers.peek(key)?.body;
       const body = before?.bytes.equals(bytes) ? before : finishBody(bytes, weakEtag(bytes));
@@ -74,6 +76,7 @@ export function createFinishedAnswers({ maxBytes, now }: { maxBytes: number; now
         // From here on the answer comes from a cache.
         freshness: { ...freshness, source: 'cache' },
         validUntil: validUntil(freshness, changesAt),
+        failedParts,
         priority: freshness.shortage === 'busy' || freshness.isStretched ? priority : null,
         ...(boards && { boards }),
       };

@@ -100,14 +100,11 @@ export const createBoardsOperation = ({ oneStop, docsUrl }: { oneStop: Operation
       const origins = [first, ...others].flatMap((one) => one.boards ?? []);
       const changesAt = Math.min(...[first, ...others].map((one) => one.changesAt ?? Number.POSITIVE_INFINITY));
       if (!failures.some(mayPass)) return { body: { boards }, freshness, changesAt, boards: origins };
+      const failedParts = failures.filter(mayPass).length;
       const retryAt = now().getTime() + RETRY_MS;
       const freshUntil = Math.min(freshness.freshUntil, retryAt);
-      return {
-        body: { boards },
-        freshness: { ...freshness, freshUntil },
-        changesAt: Math.min(changesAt, retryAt),
-        boards: origins,
-      };
+      const asOf = { freshness: { ...freshness, freshUntil }, changesAt: Math.min(changesAt, retryAt) };
+      return { body: { boards }, ...asOf, failedParts, boards: origins };
     },
   });
 
@@ -135,5 +132,9 @@ function refusalOf(failures: readonly Failure[]): ApiError {
     if (message.startsWith('stop:')) return message.replace('stop:', 'stops:');
     return byMessage.size === 1 ? message : `${group.map(({ stopId }) => stopId).join(', ')}: ${message}`;
   });
-  return new ApiError(gravest.code, messages.join(' '), { cause: gravest.cause, headers: { ...gravest.headers } });
+  return new ApiError(gravest.code, messages.join(' '), {
+    cause: gravest.cause,
+    headers: { ...gravest.headers },
+    failedParts: failures.filter(mayPass).length,
+  });
 }

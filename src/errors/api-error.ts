@@ -33,11 +33,18 @@ export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: ErrorCode;
   readonly headers: Readonly<Record<string, string>>;
+  /** Of the requests that the refused one counts as, how many failed; all of them at a status of 500 or more unless given. */
+  readonly failedParts?: number;
 
-  constructor(code: ErrorCode, message: string, options: { cause?: unknown; headers?: Record<string, string> } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { cause?: unknown; headers?: Record<string, string>; failedParts?: number } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.headers = options.headers ?? {};
+    if (options.failedParts !== undefined) this.failedParts = options.failedParts;
   }
 
   get statusCode(): number {

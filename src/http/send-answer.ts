@@ -16,6 +16,7 @@ export function sendAnswer(
   noteBoards(request, answer);
   const condition = request.headers['if-none-match'];
   request.costNoUpstreamCall = freshness.source !== 'upstream';
+  if (answer.failedParts > 0) request.failedParts = answer.failedParts;
   request.hasAnswer = listsEtag(condition, body.etag);
   reply.headers(answerHeaders(answer, now().getTime()));
   if (request.hasAnswer || matchesAny(condition)) return reply.code(304).send();

@@ -66,6 +66,7 @@ async function runTool(
   await request.chargeMore((operation.cost?.(query) ?? 1) - 1);
   const answer = await answers.find(operation, query, requesterOf(request));
   const { body } = answer;
+  request.failedParts = answer.failedParts;
   noteBoards(request, answer);
   request.toolCall = { path: operation.path, status: 200 };
   const { text, leftOut } = shorten(body.content(), MAX_ANSWER_LENGTH);
@@ -93,7 +94,7 @@ function toToolError(request: FastifyRequest, { path }: Operation, error: unknow
   const apiError = toApiError(error);
   logError(apiError, request);
   request.toolCall = { path, status: apiError.statusCode };
-  request.isFree = apiError.statusCode >= 500;
+  request.failedParts = apiError.failedParts ?? (apiError.statusCode >= 500 ? Number.POSITIVE_INFINITY : 0);
   return { texts: [JSON.stringify(errorBody(apiError, docsUrl))], isError: true };
 }
 

@@ -22,6 +22,8 @@ export interface ProtectionOptions {
   breaker?: Breaker;
   maxCacheBytes?: number;
   clock?: Clock;
+  /** Is told of each call, by the account for which it is made. */
+  noteCall?: (account: string) => void;
   /** The store and the meters that instances share; without them this process works alone. */
   shared?: { store: SharedStore; meters: readonly Meter[] } | undefined;
 }
@@ -71,7 +73,7 @@ export function protectUpstream(options: ProtectionOptions): Protection {
   const cache = createAnswerCache({ maxBytes, now, store });
   const flights = createSingleFlight<EfaAnswer<unknown>>({ now });
   const instances = createInstanceFlight({ store, clock, maxWaitMs: deadlines.requestMs });
-  const budget = createBudget({ meters, rps: limits.rps, clock });
+  const budget = createBudget({ meters, rps: limits.rps, clock, noteCall: options.noteCall });
   const { call, counts: calls } = createGuardedCall({ asks, budget, breaker, clock, deadlines, log });
   const { ask, counts: answered } = createCachedAsk({ call, cache, flights, instances, budget, clock, deadlines });
 

@@ -178,6 +178,21 @@ describe('what boards cost', () => {
     expect(await used(key)).toBe(0);
   });
 
+  it('is one request for each stop that is unknown, also where another stop fails', async () => {
+    const unknown = TWENTY.slice(0, 19);
+    special = { ...Object.fromEntries(unknown.map((stop) => [stop, json(NO_STOP)])), '1': failing };
+    const key = await issueTestKey(store);
+    expect((await get(`/v1/boards?stops=${unknown},1`, key)).statusCode).toBe(502);
+    expect(await used(key)).toBe(19);
+  });
+
+  it('is nothing for the stops that failed beside others that were answered', async () => {
+    special = { '1': failing, '2': failing };
+    const key = await issueTestKey(store);
+    expect((await get('/v1/boards?stops=200060,1,2', key)).statusCode).toBe(200);
+    expect(await used(key)).toBe(1);
+  });
+
   it('is given back when the caller has the answer and it cost no call', async () => {
     const key = await issueTestKey(store);
     const { headers } = await get('/v1/boards?stops=200060,200070', key);

@@ -12,6 +12,8 @@ export interface TokenBuckets {
   take(name: string): boolean;
   putBack(name: string): void;
   isHalfFull(name: string): boolean;
+  /** Makes no bucket. */
+  isEmpty(name: string): boolean;
   /** Whole seconds until the bucket holds a token, at least one. */
   waitSeconds(name: string): number;
 }
@@ -55,6 +57,7 @@ export function createTokenBuckets({ perSecond, burst }: Rate, now: () => Date):
       const bucket = fill(name);
       bucket.tokens = Math.min(burst, bucket.tokens + 1);
     },
+    isEmpty: (name) => buckets.has(name) && fill(name).tokens < 1,
     isHalfFull: (name) => fill(name).tokens >= burst / 2,
     waitSeconds: (name) => Math.max(1, Math.ceil((1 - fill(name).tokens) / perSecond)),
   };

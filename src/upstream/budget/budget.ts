@@ -6,7 +6,7 @@ import { claimOf } from './claim.ts';
 import { createKeyPool } from './key-pool.ts';
 import type { Meter } from './meter.ts';
 import { pollStretchFor, stretchFor } from './pace.ts';
-import { accountsOf, type Ticket } from './ticket.ts';
+import { accountsOf, NO_ACCOUNT, type Ticket } from './ticket.ts';
 import { createWaitingLine, type Waiting } from './waiting-line.ts';
 
 export interface Budget {
@@ -43,7 +43,14 @@ const MAX_LINE = 1000;
 const MAX_RETRY_AFTER_SECONDS = 3600;
 
 /** One line for the calls of all upstream keys, as long as what can be served within two seconds. */
-export function createBudget({ meters, rps, clock }: { meters: readonly Meter[]; rps: number; clock: Clock }): Budget {
+export function createBudget(options: {
+  meters: readonly Meter[];
+  rps: number;
+  clock: Clock;
+  /** Is told of each call, by the account for which it is made; of those of no account it is not told. */
+  noteCall?: ((account: string) => void) | undefined;
+}): Budget {
+  const { meters, rps, clock, noteCall } = options;
   const longest = rps * meters.length * (MAX_WAIT_MS / 1000);
   const keys = createKeyPool({ meters, clock });
   const load = createAccountLoad(clock);
@@ -89,6 +96,7 @@ export function createBudget({ meters, rps, clock }: { meters: readonly Meter[];
   function grant(waiting: Waiting, key: number): void {
     const [causer = ''] = accountsOf(waiting.ticket);
     load.note(causer);
+    if (causer !== NO_ACCOUNT) noteCall?.(causer);
     line.noteServed(waiting.ticket);
     line.leave(waiting);
     waiting.resolve(key);

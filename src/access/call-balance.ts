@@ -1,0 +1,55 @@
+import { LRUCache } from 'lru-cache';
+
+/** Calls of the authority that an account may cause in a day beyond what its requests pay for, on each instance. */
+const FREE_CALLS_A_DAY = 100;
+/** What a counted request pays for. */
+const CALLS_PER_REQUEST = 1.2;
+const DAY_MS = 24 * 60 * 60_000;
+const MAX_ACCOUNTS = 50_000;
+
+/**
+ * The calls of the authority that each account caused, and the requests it was charged, of one UTC day. A request may cost
+ * several calls; an account that causes many more than it is charged owes the difference in requests.
+ */
+export interface CallBalance {
+  /** Counts a call that was made for the account. */
+  noteCall(account: string): void;
+  /** Counts requests that were charged; given back when negative. */
+  noteCharged(account: string, count: number): void;
+  /** How many requests the account owes; 0 when none. */
+  owedBy(account: string): number;
+}
+
+interface Balance {
+  day: number;
+  calls: number;
+  charged: number;
+}
+
+/** In the memory of this process; the account that asked least recently is forgotten first. */
+export function createCallBalance({ now }: { now: () => number }): CallBalance {
+  // With `max` the memory for all of them would be taken at once.
+  const balances = new LRUCache<string, Balance>({ maxSize: MAX_ACCOUNTS, sizeCalculation: () => 1 });
+
+  function balanceOf(account: string): Balance {
+    const day = Math.floor(now() / DAY_MS);
+    const known = balances.get(account);
+    if (known?.day === day) return known;
+    const created = { day, calls: 0, charged: 0 };
+    balances.set(account, created);
+    return created;
+  }
+
+  return {
+    noteCall(account) {
+      balanceOf(account).calls += 1;
+    },
+    noteCharged(account, count) {
+      balanceOf(account).charged += count;
+    },
+    owedBy(account) {
+      const { calls, charged } = balanceOf(account);
+      return Math.max(0, Math.ceil((calls - FREE_CALLS_A_DAY) / CALLS_PER_REQUEST - charged));
+    },
+  };
+}
