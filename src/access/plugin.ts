@@ -6,7 +6,7 @@ import type { Admission } from './admission.ts';
 import { createAdmissionControl } from './admission-control.ts';
 import { type CallBalance, createCallBalance } from './call-balance.ts';
 import { invalidKey, readKey, testKeyOnly } from './credential.ts';
-import type { UtcDay } from './day.ts';
+import { type UtcDay, utcDay } from './day.ts';
 import { createEntrance } from './entrance.ts';
 import type { ApiKey } from './keys.ts';
 import { type BurstLimits, createBurstLimit, DEFAULT_BURST_LIMITS } from './limits/burst-limit.ts';
@@ -49,7 +49,7 @@ declare module 'fastify' {
      * request is then not counted at all.
      */
     chargeMore(count: number): Promise<void>;
-    /** Counts the request once more, today. Throws as the key check does. */
+    /** Counts the request once more, today, and what the account owes for calls. Throws as the key check does. */
     chargeAgain(): Promise<void>;
   }
 }
@@ -109,7 +109,8 @@ export const access = fp(
     }
 
     async function chargeAgain(this: FastifyRequest): Promise<void> {
-      const admission = await admit(this);
+      const owed = balance.owedBy(this.admission?.caller.accountId ?? '');
+      const admission = await admit(this, { count: 1 + owed, day: utcDay(now()) });
       if (admission.kind === 'exhausted') throw exhausted(admission, now());
     }
 
