@@ -123,8 +123,8 @@ function note(name: string, cost: number, bareCost: number): void {
 async function costOf({ server, request, status }: Measured, forSeconds = Number(seconds)): Promise<number> {
   const before = await server.cpu();
   const { port } = server;
-  const answers = await load({ port, connections: CONNECTIONS, seconds: forSeconds, request, status });
-  return ((await server.cpu()) - before) / answers;
+  const responses = await load({ port, connections: CONNECTIONS, seconds: forSeconds, request, status });
+  return ((await server.cpu()) - before) / responses;
 }
 
 interface Server {

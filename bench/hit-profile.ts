@@ -53,9 +53,9 @@ await redis.stop();
 async function profile({ child, port }: Server, request: string[]): Promise<Shares> {
   await load({ port, connections: CONNECTIONS, seconds: WARM_UP_SECONDS, request });
   const before = await tell(child, 'profile');
-  const answers = await load({ port, connections: CONNECTIONS, seconds: Number(seconds), request });
+  const responses = await load({ port, connections: CONNECTIONS, seconds: Number(seconds), request });
   const { cpuMicroseconds, shares } = await tell(child, 'stop');
-  const cost = (cpuMicroseconds - before.cpuMicroseconds) / answers;
+  const cost = (cpuMicroseconds - before.cpuMicroseconds) / responses;
   return Object.fromEntries(Object.entries(shares ?? {}).map(([room, share]) => [room, share * cost]));
 }
 

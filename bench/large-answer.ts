@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
-import { readJson } from '#src/efa/answer/json-reader.ts';
 import type { AskAuthority } from '#src/efa/ask.ts';
-import { type Question, readAnswer } from '#src/efa/question.ts';
+import { readJson } from '#src/efa/response/json-reader.ts';
+import { readResponse, type UpstreamRequest } from '#src/efa/upstream-request.ts';
 import { monitorBoards } from '#src/live/boards/boards.ts';
 import { tripsOperation } from '#src/trips/operation.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
-import { NOW, tripAnswer } from '#test/contract/payloads.ts';
+import { NOW, tripResponse } from '#test/contract/payloads.ts';
 import { cpuMsOf, longestBlockMs } from './event-loop.ts';
 import { describeMachine, print } from './machine.ts';
 import { median } from './percentiles.ts';
@@ -13,13 +13,13 @@ import { median } from './percentiles.ts';
 /*
  * For how long one large answer of the authority holds the event loop: the longest wait of a client that asks every 10 ms
  * while it is read, and the longest time between two turns of the loop in a whole request. Beside it, the processor time
- * of `JSON.parse`, and of reading with its limits. Answers as they are recorded, many times over, and hostile ones.
+ * of `JSON.parse`, and of reading with its limits. Responses as they are recorded, many times over, and hostile ones.
  * `node bench/large-answer.ts [rounds]`
  */
 const [rounds = '9'] = process.argv.slice(2);
 const MEGABYTE = 1_000_000;
 const ASK_EVERY_MS = 10;
-const QUESTION: Question = { kind: 'trip', from: '202091', to: 'G2095102', at: null, isArrival: false };
+const QUESTION: UpstreamRequest = { kind: 'trip', from: '202091', to: 'G2095102', at: null, isArrival: false };
 const silent = { info() {}, warn() {}, error() {} };
 
 const HOSTILE: Record<string, string> = {
@@ -71,20 +71,20 @@ async function longestWaitMs(work: () => Promise<unknown>): Promise<number> {
 
 /** Journeys, with or without long paths, as many as make up the size. */
 function answerOf(size: number, hasPaths: boolean): string {
-  const [journey] = tripAnswer.journeys;
+  const [journey] = tripResponse.journeys;
   const path = Array.from({ length: 1500 }, (_, index) =>
     [-33.800001 - index / 10_000, 151.200001 + index / 10_000].map((degrees) => Number(degrees.toFixed(6))),
   );
   const legs = journey?.legs.map((leg) => ({ ...leg, coords: path }));
   const long = hasPaths ? { ...journey, legs } : journey;
   const count = Math.ceil(size / JSON.stringify(long).length);
-  return JSON.stringify({ ...tripAnswer, journeys: Array(count).fill(long) });
+  return JSON.stringify({ ...tripResponse, journeys: Array(count).fill(long) });
 }
 
 /** All that happens to an answer on its way through the service, but for the network. */
 async function findTrips(bytes: Buffer): Promise<unknown> {
   const upstream = (async () => ({
-    payload: readAnswer(QUESTION, await readJson(bytes)),
+    payload: readResponse(QUESTION, await readJson(bytes)),
     json: bytes,
     retrievedAt: new Date(NOW),
   })) as unknown as AskAuthority;

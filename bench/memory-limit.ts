@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { departureAnswer } from '#src/sandbox/answers/departure-answer.ts';
+import { departureResponse } from '#src/sandbox/answers/departure-answer.ts';
 import { createAuthority } from '#src/sandbox/authority.ts';
 import { FEEDS, type FeedName, findFeedName } from '#src/sandbox/feeds/feed.ts';
-import { feedAnswer } from '#src/sandbox/feeds/feed-answer.ts';
+import { feedResponse } from '#src/sandbox/feeds/feed-answer.ts';
 import { startServerProcess } from '#test/support/process.ts';
 import { startUpstream } from '#test/support/upstream.ts';
 import { stopId } from './economy/network.ts';
@@ -130,12 +130,12 @@ function startAuthority() {
     const feed = findFeedName(pathname);
     if (feed) {
       const known = feeds.get(feed);
-      const bytes = known && seconds < known.until ? known.bytes : feedAnswer(sandbox, FEEDS[feed], seconds);
+      const bytes = known && seconds < known.until ? known.bytes : feedResponse(sandbox, FEEDS[feed], seconds);
       if (bytes !== known?.bytes) feeds.set(feed, { until: seconds + FEED_SECONDS, bytes });
       response.end(bytes);
     } else if (pathname.endsWith('/departure_mon')) {
       response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify(departureAnswer(sandbox, searchParams, seconds)));
+      response.end(JSON.stringify(departureResponse(sandbox, searchParams, seconds)));
     } else {
       response.setHeader('content-type', 'application/json');
       response.end(trip);

@@ -1,23 +1,23 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AskAuthority } from '#src/efa/ask.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
-import { receivedAnswer } from '#test/support/received-answer.ts';
+import { receivedResponse } from '#test/support/received-answer.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
  * The memory of the process when every question is another one and the cache of answers is full.
  * `node bench/memory.ts [questions] [kilobytes of an answer]`
  */
-const [questions = '100000', kilobytes = '20'] = process.argv.slice(2);
+const [requests = '100000', kilobytes = '20'] = process.argv.slice(2);
 const MAX_CACHE_BYTES = 64 * 1024 * 1024;
 const MEGABYTE = 1024 * 1024;
 const silent = { info() {}, warn() {}, error() {} };
 
-const upstream: AskAuthority = async (question) => {
+const upstream: AskAuthority = async (request) => {
   // Half of it can be packed, half cannot.
   const noise = crypto.getRandomValues(Buffer.alloc(Number(kilobytes) * 256)).toString('hex');
-  const text = `${JSON.stringify(question).padEnd(Number(kilobytes) * 512)}${noise}`;
-  return receivedAnswer(question, { stopEvents: [text] }, new Date());
+  const text = `${JSON.stringify(request).padEnd(Number(kilobytes) * 512)}${noise}`;
+  return receivedResponse(request, { stopEvents: [text] }, new Date());
 };
 const { ask, state } = protectUpstream({
   asks: [upstream],
@@ -27,14 +27,14 @@ const { ask, state } = protectUpstream({
 });
 
 print(describeMachine());
-print(`${questions} questions, answers of ${kilobytes} KB, cache bounded to ${MAX_CACHE_BYTES / MEGABYTE} MB\n`);
+print(`${requests} questions, answers of ${kilobytes} KB, cache bounded to ${MAX_CACHE_BYTES / MEGABYTE} MB\n`);
 print('   questions   answers kept   MB kept   MB resident');
-for (let asked = 0; asked <= Number(questions); asked++) {
-  if (asked % Math.ceil(Number(questions) / 10) === 0) {
-    const { cachedAnswers, cachedBytes } = state();
+for (let asked = 0; asked <= Number(requests); asked++) {
+  if (asked % Math.ceil(Number(requests) / 10) === 0) {
+    const { cachedResponses, cachedBytes } = state();
     const figures = [
       asked,
-      cachedAnswers,
+      cachedResponses,
       (cachedBytes / MEGABYTE).toFixed(1),
       (process.memoryUsage.rss() / MEGABYTE).toFixed(0),
     ];

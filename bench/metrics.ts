@@ -95,7 +95,7 @@ async function costOf(callers: Callers): Promise<number> {
  * machine blocks include waiting for a processor.
  */
 async function scrape(): Promise<Scrape> {
-  const scraped = () => fetch(`http://127.0.0.1:${metrics}/metrics`).then((answer) => answer.text());
+  const scraped = () => fetch(`http://127.0.0.1:${metrics}/metrics`).then((response) => response.text());
   await tell('watch');
   const { length: bytes } = await scraped();
   const { longestBlockMs, ...before } = await tell('use');

@@ -49,7 +49,7 @@ const { origin, pathname } = new URL(url);
 const bare = new Pool(origin, { connections: Math.max(...IN_FLIGHT) });
 const service = new Pool(`http://127.0.0.1:${port}`, { connections: Math.max(...IN_FLIGHT) });
 const headers = { authorization: `Bearer ${apiKey}` };
-let questions = 0;
+let requests = 0;
 
 print(`the authority answers after ${AUTHORITY_MS} ms; ${rounds} rounds of ${milliseconds} ms; milliseconds`);
 print(
@@ -82,7 +82,7 @@ authority.disconnect();
 
 async function warmUp(): Promise<void> {
   const askSome = async () => {
-    while (questions < WARM_UP_BOARDS) await askService();
+    while (requests < WARM_UP_BOARDS) await askService();
   };
   await Promise.all(Array.from({ length: 5 }, askSome));
 }
@@ -132,7 +132,7 @@ async function askFor(path: string): Promise<string> {
 
 /** A stop that nobody has asked about. */
 function nextStop(): string {
-  return String(10_000_000 + questions++);
+  return String(10_000_000 + requests++);
 }
 
 function printStages(name: string, bytes: Buffer, times: StageTimes): void {

@@ -3,7 +3,7 @@ import { utcDay } from '#src/access/day.ts';
 import { parseKey } from '#src/access/keys.ts';
 import { openStore } from '#src/access/stores/open-store.ts';
 import { createEfaClient } from '#src/efa/client.ts';
-import type { Question } from '#src/efa/question.ts';
+import type { UpstreamRequest } from '#src/efa/upstream-request.ts';
 import { openRedis } from '#src/redis/shared-redis.ts';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
 import { startSandbox } from '#src/sandbox/server.ts';
@@ -19,10 +19,10 @@ import { describeMachine, print } from './machine.ts';
  * the sandbox gives them: full boards of all modes, and six journeys.
  * `node bench/redis-memory.ts [accounts] [answers]`
  */
-const [accounts = '5000', answers = '300'] = process.argv.slice(2);
+const [accounts = '5000', responses = '300'] = process.argv.slice(2);
 const SENDERS = ['instance-1', 'instance-2', 'instance-3'];
 const UNLIMITED = { rps: Number.POSITIVE_INFINITY, dailyBudget: 1e12 };
-const QUESTIONS: Record<string, (from: string, to: string) => Question> = {
+const QUESTIONS: Record<string, (from: string, to: string) => UpstreamRequest> = {
   'a full board': (stopId) => ({ kind: 'departureMonitor', stopId, modes: [...MODES], at: null }),
   'six journeys': (from, to) => ({
     kind: 'trip',
@@ -59,9 +59,9 @@ const client = createEfaClient({ url: sandbox.url, apiKey, timeoutMs: 8000, now 
 const shared = coordinateThrough(redis, { source: 'sandbox', apiKeys: [apiKey], limits: UNLIMITED });
 const { ask } = protectUpstream({ asks: [client.ask], limits: UNLIMITED, log: silent, shared });
 const stops = readNetwork().stops.map(({ id }) => id);
-for (const [name, question] of Object.entries(QUESTIONS)) {
-  const asked = Array.from({ length: Number(answers) }, (_, index) =>
-    question(stops[index % stops.length] ?? '', stops[(7 * index + 1) % stops.length] ?? ''),
+for (const [name, request] of Object.entries(QUESTIONS)) {
+  const asked = Array.from({ length: Number(responses) }, (_, index) =>
+    request(stops[index % stops.length] ?? '', stops[(7 * index + 1) % stops.length] ?? ''),
   );
   let letters = 0;
   await measure(`an answer with ${name}`, asked.length, async () => {
@@ -99,12 +99,12 @@ async function usedBytes(): Promise<number> {
   return Number(/used_memory_dataset:(\d+)/.exec(await inspector.info('memory'))?.[1]);
 }
 
-async function lettersOf(question: Question): Promise<number> {
-  const answer = await ask(question).catch(() => null);
-  return answer ? JSON.stringify(answer.payload).length : 0;
+async function lettersOf(request: UpstreamRequest): Promise<number> {
+  const response = await ask(request).catch(() => null);
+  return response ? JSON.stringify(response.payload).length : 0;
 }
 
-/** Answers are written while nobody waits; a question on the same connection is answered after them. */
+/** Responses are written while nobody waits; a question on the same connection is answered after them. */
 async function redisHasAll(): Promise<void> {
   await store.findAccount('none');
 }

@@ -27,7 +27,7 @@ interface Sample {
   now: number;
   held: number;
   rss: number;
-  cachedAnswers: number;
+  cachedResponses: number;
   cachedBytes: number;
   cpuMs: number;
   handles: Record<string, number>;
@@ -76,13 +76,13 @@ await authority.close();
 async function sample(): Promise<Sample> {
   child.send('sample');
   const [taken] = (await once(child, 'message')) as [Sample];
-  const { held, rss, cachedAnswers, cachedBytes, cpuMs } = taken;
+  const { held, rss, cachedResponses, cachedBytes, cpuMs } = taken;
   const figures = [
     sent,
     `${((taken.now - START) / 60_000).toFixed(0)} min`,
     (held / MEGABYTE).toFixed(1),
     (rss / MEGABYTE).toFixed(0),
-    cachedAnswers,
+    cachedResponses,
     (cachedBytes / MEGABYTE).toFixed(1),
     countHandles(taken),
     authority.requests.length,

@@ -2,12 +2,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import sensible from '@fastify/sensible';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { type AccessOptions, access } from './access/plugin.ts';
-import { createAnswers } from './answers/answers.ts';
 import type { Config } from './config.ts';
 import type { Ask } from './efa/ask.ts';
 import { type Deadlines, deadlinesFrom } from './efa/deadlines.ts';
-import { answerError, errorHandler } from './errors/handler.ts';
-import { answerClientError, refuseConnect } from './http/connection/client-error.ts';
+import { errorHandler, sendErrorEarly } from './errors/handler.ts';
+import { refuseConnect, sendClientError } from './http/connection/client-error.ts';
 import {
   type ConnectionLimits,
   connectionLimits,
@@ -30,6 +29,7 @@ import { mcp } from './mcp/mcp.ts';
 import { createCheckQueue } from './nearby/check-queue.ts';
 import { createVerdicts, learnFromDepartures, type VerdictStore } from './nearby/verdict.ts';
 import { createOperations } from './operations.ts';
+import { createResponses } from './responses/responses.ts';
 import { REHEARSALS_IN_WORDS } from './sandbox/rehearsal/rehearsal-case.ts';
 import { createMagicLinks } from './signup/magic-link.ts';
 import { createQuotaMails } from './signup/quota-mails.ts';
@@ -46,7 +46,7 @@ import { type PressureWatch, pressure } from './telemetry/pressure.ts';
 import { readiness } from './telemetry/readiness.ts';
 import { requestRecorder } from './telemetry/request-recorder.ts';
 
-type MadeHere = 'layout' | 'wallLinks' | 'operations' | 'answers' | 'publicUrl' | 'docsUrl' | 'isSandbox' | 'now';
+type MadeHere = 'layout' | 'wallLinks' | 'operations' | 'responses' | 'publicUrl' | 'docsUrl' | 'isSandbox' | 'now';
 
 /** What the pages need beside the API. */
 export type PageOptions = Omit<SiteOptions & SignupOptions, MadeHere>;
@@ -109,7 +109,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const checkQueue = createCheckQueue({ ask, verdicts, now, sleep, log: app.log });
   app.addHook('onClose', async () => checkQueue.close());
   const operations = createOperations({ nearby: { verdicts, checkQueue }, docsUrl });
-  const answers = createAnswers({
+  const responses = createResponses({
     ask,
     ...(options.boards && { boards: options.boards }),
     now,
@@ -118,7 +118,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     log: app.log,
     countLeftOut: (path, leftOut) => instruments && countLeftOut(instruments.leftOutRecords, path, leftOut),
   });
-  options.pressure?.register(answers.shrink);
+  options.pressure?.register(responses.shrink);
 
   const layout = createLayout({ isSandbox, publicUrl });
   const wallLinks = pages && createWallLinks({ secret: pages.linkSecret, kind: isSandbox ? 'test' : 'live' });
@@ -153,11 +153,11 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(async (api) => {
     if (pages || instruments) await api.register(requestRecorder, { traffic: pages?.traffic ?? null, instruments });
     await api.register(access, { now, ...options.access, ...callerChecks });
-    await api.register(operationRoutes, { operations, answers, now });
-    await api.register(streamRoutes, { operations, answers, docsUrl, now, times: options.streamTimes });
-    await api.register(mcp, { operations, answers, docsUrl });
-    await api.register(textBoard, { answers, docsUrl, isSandbox, now, ...(board && { drawPage: board.drawPage }) });
-    if (board) await api.register(wallBoard, { answers, now });
+    await api.register(operationRoutes, { operations, responses, now });
+    await api.register(streamRoutes, { operations, responses, docsUrl, now, times: options.streamTimes });
+    await api.register(mcp, { operations, responses, docsUrl });
+    await api.register(textBoard, { responses, docsUrl, isSandbox, now, ...(board && { drawPage: board.drawPage }) });
+    if (board) await api.register(wallBoard, { responses, now });
   });
 
   if (pages && wallLinks) {
@@ -166,7 +166,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
       wallLinks,
       layout,
       operations,
-      answers,
+      responses,
       publicUrl,
       docsUrl,
       isSandbox,
@@ -200,8 +200,8 @@ function createFastify({ config, logger, arrivalMs = ARRIVAL_MS }: AppOptions) {
       // Node's own refusal of a request without Host would have no body.
       requireHostHeader: false,
     },
-    frameworkErrors: (error, request, reply) => answerError(error, request, reply, docsUrl),
-    clientErrorHandler: (error, socket) => answerClientError(error, socket, { docsUrl, connections, log: app.log }),
+    frameworkErrors: (error, request, reply) => sendErrorEarly(error, request, reply, docsUrl),
+    clientErrorHandler: (error, socket) => sendClientError(error, socket, { docsUrl, connections, log: app.log }),
   });
   const connections = watchConnections(app.server);
   // Node's own refusal of an unknown `Expect` would have no body either.

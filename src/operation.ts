@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { LeftOutCounts } from './efa/answer/record.ts';
 import type { Ask } from './efa/ask.ts';
+import type { LeftOutCounts } from './efa/response/record.ts';
 import { ERROR_TABLE, type ErrorCode } from './errors/api-error.ts';
 import { invalidParameters, type ParameterProblem } from './errors/messages.ts';
 import type { BoardOrigin, Boards } from './live/boards/boards.ts';

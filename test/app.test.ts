@@ -31,9 +31,9 @@ afterAll(async () => {
 });
 
 async function ask(path: string): Promise<{ status: number; body: unknown; text: string }> {
-  const answer = await fetch(`${baseUrl}${path}`, { headers: { authorization: `Bearer ${app.apiKey}` } });
-  const text = await answer.text();
-  return { status: answer.status, body: JSON.parse(text), text };
+  const response = await fetch(`${baseUrl}${path}`, { headers: { authorization: `Bearer ${app.apiKey}` } });
+  const text = await response.text();
+  return { status: response.status, body: JSON.parse(text), text };
 }
 
 async function departures(query: string) {

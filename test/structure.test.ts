@@ -26,7 +26,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   trips: ['operation', 'asked-time', 'efa', 'transit', 'errors'],
   boards: ['operation', 'transit', 'errors'],
   operations: ['boards', 'departures', 'nearby', 'stop-search', 'trips', 'operation'],
-  answers: [
+  responses: [
     'operation',
     'efa',
     'live',
@@ -37,11 +37,11 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'compression',
     'own-memory',
   ],
-  http: ['answers', 'operation', 'access', 'transit', 'errors'],
-  streams: ['answers', 'http', 'operation', 'access', 'efa', 'errors', 'own-memory'],
-  mcp: ['answers', 'http', 'operation', 'transit', 'errors'],
+  http: ['responses', 'operation', 'access', 'transit', 'errors'],
+  streams: ['responses', 'http', 'operation', 'access', 'efa', 'errors', 'own-memory'],
+  mcp: ['responses', 'http', 'operation', 'transit', 'errors'],
   telemetry: ['efa', 'http', 'live', 'redis', 'transit', 'errors'],
-  site: ['answers', 'operation', 'departures', 'http', 'access', 'live', 'telemetry', 'transit', 'errors'],
+  site: ['responses', 'operation', 'departures', 'http', 'access', 'live', 'telemetry', 'transit', 'errors'],
   signup: ['site', 'http', 'access', 'transit', 'errors'],
   sandbox: [],
 };

@@ -1,4 +1,3 @@
-import { createAnswers } from '#src/answers/answers.ts';
 import { departuresOperation } from '#src/departures/operation.ts';
 import type { Ask, Priority } from '#src/efa/ask.ts';
 import { createBoards } from '#src/live/boards/boards.ts';
@@ -7,6 +6,7 @@ import { createStopTimelines } from '#src/live/boards/stop-timelines.ts';
 import { createLiveFeeds } from '#src/live/live-feeds.ts';
 import { noFeedSharing } from '#src/live/sharing/feed-sharing.ts';
 import { readQuery } from '#src/operation.ts';
+import { createResponses } from '#src/responses/responses.ts';
 import type { Freshness } from '#src/transit/freshness.ts';
 import type { Clock } from '#src/upstream/clock.ts';
 import type { Protection } from '#src/upstream/protection.ts';
@@ -54,7 +54,7 @@ export function openLiveDepartures(parts: {
       sources.set(name, (sources.get(name) ?? 0) + 1);
     },
   });
-  const answers = createAnswers({
+  const responses = createResponses({
     ask,
     boards,
     now: () => new Date(now()),
@@ -66,7 +66,7 @@ export function openLiveDepartures(parts: {
     sources,
     async find(stop, priority) {
       const query = readQuery(departuresOperation, { stop: stopId(stop), modes: 'all' });
-      const { freshness, body } = await answers.find(departuresOperation, query, { priority });
+      const { freshness, body } = await responses.find(departuresOperation, query, { priority });
       const { departures } = body.content();
       return { freshness, isLive: departures.some(({ is_live }) => is_live), isShort: departures.length < query.limit };
     },

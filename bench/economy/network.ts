@@ -1,7 +1,7 @@
 import type { AskAuthority } from '#src/efa/ask.ts';
-import type { Question } from '#src/efa/question.ts';
+import type { UpstreamRequest } from '#src/efa/upstream-request.ts';
 import { type Clock, sleep } from '#src/upstream/clock.ts';
-import { receivedAnswer } from '#test/support/received-answer.ts';
+import { receivedResponse } from '#test/support/received-answer.ts';
 
 const STOPS_NEARBY = 10;
 
@@ -16,16 +16,16 @@ export const stopId = (stop: number) => String(200_000 + stop);
 /** An authority on the simulated clock that records its calls. At every stop something leaves. */
 export function createAuthority(clock: Clock, random: () => number): { ask: AskAuthority; calls: number[] } {
   const calls: number[] = [];
-  const ask: AskAuthority = async (question) => {
+  const ask: AskAuthority = async (request) => {
     calls.push(clock.now());
     await sleep(clock, 150 + 450 * random());
-    return receivedAnswer(question, recordsFor(question), new Date(clock.now()));
+    return receivedResponse(request, recordsFor(request), new Date(clock.now()));
   };
   return { ask, calls };
 }
 
-export function recordsFor(question: Question): object {
-  if (question.kind === 'departureMonitor') return { locations: [{ id: question.stopId }], stopEvents: [BUS] };
+export function recordsFor(request: UpstreamRequest): object {
+  if (request.kind === 'departureMonitor') return { locations: [{ id: request.stopId }], stopEvents: [BUS] };
   return { locations: [], journeys: [] };
 }
 

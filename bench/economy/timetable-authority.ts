@@ -1,14 +1,14 @@
 import type { AskAuthority } from '#src/efa/ask.ts';
-import { toRequest } from '#src/efa/question.ts';
+import { toRequest } from '#src/efa/upstream-request.ts';
 import { readFeed } from '#src/live/feed/feed-reader.ts';
 import { HEADER } from '#src/live/feed/packed-feed.ts';
 import type { FeedSourceId } from '#src/live/polling/feed-source.ts';
-import { departureAnswer } from '#src/sandbox/answers/departure-answer.ts';
+import { departureResponse } from '#src/sandbox/answers/departure-answer.ts';
 import { createAuthority as createSandboxAuthority } from '#src/sandbox/authority.ts';
 import { FEEDS } from '#src/sandbox/feeds/feed.ts';
-import { feedAnswer } from '#src/sandbox/feeds/feed-answer.ts';
+import { feedResponse } from '#src/sandbox/feeds/feed-answer.ts';
 import { type Clock, sleep } from '#src/upstream/clock.ts';
-import { receivedAnswer } from '#test/support/received-answer.ts';
+import { receivedResponse } from '#test/support/received-answer.ts';
 import { recordsFor } from './network.ts';
 import { createTimetabledNetwork } from './timetabled-network.ts';
 
@@ -35,23 +35,23 @@ export function createTimetableAuthority(clock: Clock, random: () => number, sto
   const polls: number[] = [];
   const seconds = () => Math.floor(clock.now() / 1000);
 
-  const ask: AskAuthority = async (question) => {
+  const ask: AskAuthority = async (request) => {
     calls.push(clock.now());
     await sleep(clock, 150 + 450 * random());
     const retrievedAt = new Date(clock.now());
-    if (question.kind !== 'departureMonitor' || !sandbox.index.stopById.has(question.stopId)) {
-      return receivedAnswer(question, recordsFor(question), retrievedAt);
+    if (request.kind !== 'departureMonitor' || !sandbox.index.stopById.has(request.stopId)) {
+      return receivedResponse(request, recordsFor(request), retrievedAt);
     }
     const minute = seconds() - (seconds() % MINUTE_SECONDS);
-    const answer = departureAnswer(sandbox, new URLSearchParams(toRequest(question).query), minute);
-    return receivedAnswer(question, answer, retrievedAt);
+    const response = departureResponse(sandbox, new URLSearchParams(toRequest(request).query), minute);
+    return receivedResponse(request, response, retrievedAt);
   };
 
   function packedFeed(source: FeedSourceId): ArrayBuffer {
     const madeAt = seconds() - (seconds() % CONTENT_SECONDS);
     const known = contents.get(source);
     if (known?.madeAt === madeAt) return known.packed;
-    const packed = readFeed(feedAnswer(sandbox, FEEDS[source], madeAt));
+    const packed = readFeed(feedResponse(sandbox, FEEDS[source], madeAt));
     contents.set(source, { madeAt, packed });
     return packed;
   }

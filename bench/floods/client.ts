@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 export interface Load {
   /** Of each answer. */
   latenciesMs: number[];
-  /** Answers by status. */
+  /** Responses by status. */
   statuses: Record<string, number>;
 }
 

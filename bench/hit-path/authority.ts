@@ -1,4 +1,4 @@
-import { tripAnswer } from '#test/contract/payloads.ts';
+import { tripResponse } from '#test/contract/payloads.ts';
 import { departureMonitor } from '#test/support/departure-monitor.ts';
 
 const LEAVES = Array.from({ length: 20 }, (_, index) => new Date(Date.now() + (60 + index) * 60_000).toISOString());
@@ -7,7 +7,7 @@ const JOURNEYS = 6;
 const POINTS_OF_A_LEG = 800;
 
 const board = JSON.stringify(departureMonitor(...LEAVES));
-const trip = JSON.stringify({ ...tripAnswer, journeys: Array.from({ length: JOURNEYS }, longJourney) });
+const trip = JSON.stringify({ ...tripResponse, journeys: Array.from({ length: JOURNEYS }, longJourney) });
 
 /** What the authority answers to a request: a board of twenty departures, or journeys with long paths. */
 export function answerOfAuthority(url: string | undefined): string {
@@ -15,7 +15,7 @@ export function answerOfAuthority(url: string | undefined): string {
 }
 
 function longJourney() {
-  const [journey] = tripAnswer.journeys;
+  const [journey] = tripResponse.journeys;
   if (!journey) throw new Error('there is no journey to copy');
   const legs = journey.legs.map((leg) => ({ ...leg, coords: path() }));
   return { ...journey, legs };

@@ -33,12 +33,13 @@ export async function load(options: {
     writeFileSync(script, scriptOf(requests));
     const settings = ['--threads', '1', '--connections', `${connections}`, '--duration', `${seconds}s`];
     const { stdout } = await run('wrk', [...settings, '--script', script, `http://127.0.0.1:${port}`]);
-    const [, answers = 0, refusals = 0, broken = 0] = (
+    const [, responses = 0, refusals = 0, broken = 0] = (
       /answers (\d+) refusals (\d+) broken (\d+)/.exec(stdout) ?? []
     ).map(Number);
-    const expectedRefusals = status < 400 ? 0 : answers;
-    if (answers === 0 || broken > 0 || refusals !== expectedRefusals) throw new Error(`unexpected answers: ${stdout}`);
-    return answers;
+    const expectedRefusals = status < 400 ? 0 : responses;
+    if (responses === 0 || broken > 0 || refusals !== expectedRefusals)
+      throw new Error(`unexpected answers: ${stdout}`);
+    return responses;
   } finally {
     rmSync(directory, { recursive: true });
   }

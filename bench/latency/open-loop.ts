@@ -5,7 +5,7 @@ export interface OpenLoad {
   latenciesMs: number[];
   /** How much later than due each request was sent. */
   lateMs: number[];
-  /** Answers by status. */
+  /** Responses by status. */
   statuses: Record<string, number>;
 }
 

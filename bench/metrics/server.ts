@@ -71,12 +71,12 @@ async function listen(measuredBy: Instruments | null): Promise<number> {
 }
 
 /** As many series as a service has that has seen everything. */
-function fill({ requests, requestSeconds, answers, quotaDecisions, upstreamCalls }: Instruments): void {
+function fill({ requests, requestSeconds, responses, quotaDecisions, upstreamCalls }: Instruments): void {
   const operations = Array.from({ length: 12 }, (_, index) => `/v1/operation-${index}`);
   for (const operation of operations) {
     observe(requestSeconds, 0.01, operation);
     for (const source of ['cache', 'joined', 'upstream', 'stale-busy', 'stale-failing'])
-      count(answers, operation, source);
+      count(responses, operation, source);
     for (const plan of ['free', 'developer', 'pro', 'none']) {
       for (const status of [200, 304, 400, 401, 404, 429, 500, 502, 503, 504]) count(requests, operation, status, plan);
     }

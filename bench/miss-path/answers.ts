@@ -1,5 +1,5 @@
 import { formatTimestamp } from '#src/transit/time.ts';
-import { departureMonitorAnswer, tripAnswer } from '#test/contract/payloads.ts';
+import { departureMonitorResponse, tripResponse } from '#test/contract/payloads.ts';
 
 /** As the authority lists them on a page, and with a trip. */
 const EVENTS = 40;
@@ -8,38 +8,38 @@ const JOURNEYS = 6;
 const POINT_BYTES = 23;
 const MINUTE_MS = 60_000;
 
-const STOP_OF_BOARD = JSON.stringify(departureMonitorAnswer.locations[0]?.id);
+const STOP_OF_BOARD = JSON.stringify(departureMonitorResponse.locations[0]?.id);
 
 /** A board of about that size as JSON, with every departure within the next hour; it grows by its alerts. */
 export function makeBoard(bytes: number, now: Date): string {
-  const running = departureMonitorAnswer.stopEvents.filter(({ isCancelled }) => !isCancelled);
+  const running = departureMonitorResponse.stopEvents.filter(({ isCancelled }) => !isCancelled);
   const bare = toBoard(running, 0, now);
   const alertBytes = EVENTS * JSON.stringify(running[0]?.infos?.[0]).length;
   return toBoard(running, Math.round((bytes - bare.length) / alertBytes), now);
 }
 
 function toBoard(events: readonly object[], alerts: number, now: Date): string {
-  const [alert] = departureMonitorAnswer.stopEvents[0]?.infos ?? [];
+  const [alert] = departureMonitorResponse.stopEvents[0]?.infos ?? [];
   const stopEvents = Array.from({ length: EVENTS }, (_, index) => ({
     ...events[index % events.length],
     departureTimePlanned: formatTimestamp(new Date(now.getTime() + (10 + index) * MINUTE_MS)),
     departureTimeEstimated: formatTimestamp(new Date(now.getTime() + (10 + index) * MINUTE_MS)),
     infos: Array(alerts).fill(alert),
   }));
-  return JSON.stringify({ ...departureMonitorAnswer, stopEvents });
+  return JSON.stringify({ ...departureMonitorResponse, stopEvents });
 }
 
 /** A trip of about that size as JSON; it grows by its paths, none of which repeats itself. */
 export function makeTrip(bytes: number): string {
-  const [journey] = tripAnswer.journeys;
+  const [journey] = tripResponse.journeys;
   if (!journey) throw new Error('there is no journey to copy');
-  const bare = JSON.stringify({ ...tripAnswer, journeys: Array(JOURNEYS).fill(journey) });
+  const bare = JSON.stringify({ ...tripResponse, journeys: Array(JOURNEYS).fill(journey) });
   const points = Math.round((bytes - bare.length) / (JOURNEYS * journey.legs.length * POINT_BYTES));
   const journeys = Array.from({ length: JOURNEYS }, () => ({
     ...journey,
     legs: journey.legs.map((leg) => ({ ...leg, coords: makePath(points) })),
   }));
-  return JSON.stringify({ ...tripAnswer, journeys });
+  return JSON.stringify({ ...tripResponse, journeys });
 }
 
 /** The board as that of the stop asked for. */

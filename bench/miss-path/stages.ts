@@ -1,12 +1,12 @@
-import { createFinishedAnswers } from '#src/answers/finished-answer.ts';
-import type { JsonObject } from '#src/efa/answer/field.ts';
-import { readJson } from '#src/efa/answer/json-reader.ts';
 import type { Ask } from '#src/efa/ask.ts';
 import { readDepartureMonitor, readJourney, readLeg, readStopEvent, readTrip } from '#src/efa/payload.ts';
+import type { JsonObject } from '#src/efa/response/field.ts';
+import { readJson } from '#src/efa/response/json-reader.ts';
 import { monitorBoards } from '#src/live/boards/boards.ts';
 import type { FindContext, Finding } from '#src/operation.ts';
-import { createAnswerCache } from '#src/upstream/answer-cache.ts';
+import { createFinishedResponses } from '#src/responses/finished-response.ts';
 import { FRESHNESS_WINDOWS } from '#src/upstream/freshness-window.ts';
+import { createResponseCache } from '#src/upstream/response-cache.ts';
 import { noSharedStore } from '#src/upstream/shared-store.ts';
 import { cpuMsOf } from '../event-loop.ts';
 
@@ -25,8 +25,8 @@ export async function timeStages(
   readPayload: (json: unknown) => object,
   find: (context: FindContext) => Promise<Finding>,
 ): Promise<StageTimes> {
-  const cache = createAnswerCache({ maxBytes: 64 * MEGABYTE, now, store: noSharedStore });
-  const finished = createFinishedAnswers({ maxBytes: 64 * MEGABYTE, now });
+  const cache = createResponseCache({ maxBytes: 64 * MEGABYTE, now, store: noSharedStore });
+  const finished = createFinishedResponses({ maxBytes: 64 * MEGABYTE, now });
   const retrievedAt = new Date();
 
   const json = await readJson(bytes);

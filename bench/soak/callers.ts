@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 const REQUESTS_PER_CONNECTION = 2000;
 
 /**
- * Sends `count` requests over so many connections, one at a time on each, and closes them. Answers are counted by status.
+ * Sends `count` requests over so many connections, one at a time on each, and closes them. Responses are counted by status.
  */
 export async function send(options: {
   port: number;
@@ -36,10 +36,10 @@ function sendOverOne(
     socket.on('close', () => resolve());
     socket.on('data', (chunk: Buffer) => {
       received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
-      const answer = readHead(received, request.startsWith('HEAD'));
-      if (answer === null || received.length < answer.bytes) return;
+      const response = readHead(received, request.startsWith('HEAD'));
+      if (response === null || received.length < response.bytes) return;
       received = Buffer.alloc(0);
-      statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+      statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
       sendNext();
     });
 

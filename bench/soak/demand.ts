@@ -14,21 +14,21 @@ const HEADERS = [
 ];
 
 /** The texts of requests without end about so many questions, popular ones more often; some are wrong. */
-export function createDemand(apiKeys: readonly string[], questions: number): () => string {
+export function createDemand(apiKeys: readonly string[], requests: number): () => string {
   const random = createRandom(1);
-  const popular = createPicker(zipf(questions).map((weight) => weight ** SKEW));
+  const popular = createPicker(zipf(requests).map((weight) => weight ** SKEW));
   let next = 0;
 
   return () => {
     const key = apiKeys[Math.floor(random() * apiKeys.length)];
     const header = HEADERS[Math.floor(random() * HEADERS.length)];
-    const question = random() < EVERY_QUESTION_SHARE ? next++ % questions : popular(random());
+    const request = random() < EVERY_QUESTION_SHARE ? next++ % requests : popular(random());
     const what = random();
     if (what < 0.01) return write('GET', '/v1/departures?stop=200060&limit=none', key);
-    if (what < 0.02) return write('GET', pathOf(question), `tis_live_${Math.floor(random() * 1e12)}`);
-    if (what < 0.03) return write('HEAD', pathOf(question), key);
-    if (what < 0.04) return write('GET', `/board/${stopOf(question)}`, key);
-    return write('GET', pathOf(question), key, header);
+    if (what < 0.02) return write('GET', pathOf(request), `tis_live_${Math.floor(random() * 1e12)}`);
+    if (what < 0.03) return write('HEAD', pathOf(request), key);
+    if (what < 0.04) return write('GET', `/board/${stopOf(request)}`, key);
+    return write('GET', pathOf(request), key, header);
   };
 }
 
@@ -37,20 +37,20 @@ function write(method: string, path: string, key: string | undefined, header = '
 }
 
 /** A question for each number. */
-function pathOf(question: number): string {
-  const kind = question % 20;
-  if (kind < 12) return `/v1/departures?stop=${stopOf(question)}`;
+function pathOf(request: number): string {
+  const kind = request % 20;
+  if (kind < 12) return `/v1/departures?stop=${stopOf(request)}`;
   if (kind < 14)
-    return `/v1/nearby?lat=-33.8841&lng=151.2063&limit=10&radius=${400 + (question % 1600)}&modes=${modeOf(question)}`;
-  if (kind < 16) return `/v1/stops/search?q=central%20${question}`;
-  if (kind < 19) return `/v1/trips?from=${stopOf(question)}&to=${stopOf(question + 1_000_000)}`;
-  return `/v1/boards?stops=${stopOf(question)},${stopOf(question + 1)}`;
+    return `/v1/nearby?lat=-33.8841&lng=151.2063&limit=10&radius=${400 + (request % 1600)}&modes=${modeOf(request)}`;
+  if (kind < 16) return `/v1/stops/search?q=central%20${request}`;
+  if (kind < 19) return `/v1/trips?from=${stopOf(request)}&to=${stopOf(request + 1_000_000)}`;
+  return `/v1/boards?stops=${stopOf(request)},${stopOf(request + 1)}`;
 }
 
 function stopOf(number: number): number {
   return 2_000_001 + number;
 }
 
-function modeOf(question: number): string {
-  return ['all', 'bus', 'train', 'ferry'][Math.floor(question / 1600) % 4] ?? 'all';
+function modeOf(request: number): string {
+  return ['all', 'bus', 'train', 'ferry'][Math.floor(request / 1600) % 4] ?? 'all';
 }

@@ -74,14 +74,14 @@ process.on('message', async () => {
   globalThis.gc?.();
   const { user, system } = process.cpuUsage();
   const { heapUsed, external, rss } = process.memoryUsage();
-  const { cachedAnswers, cachedBytes } = protection.state();
+  const { cachedResponses, cachedBytes } = protection.state();
   const handles: Record<string, number> = {};
   for (const name of process.getActiveResourcesInfo()) handles[name] = (handles[name] ?? 0) + 1;
   process.send?.({
     now: clock.now(),
     held: heapUsed + external,
     rss,
-    cachedAnswers,
+    cachedResponses,
     cachedBytes,
     handles,
     cpuMs: (user + system) / 1000,

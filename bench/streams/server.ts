@@ -5,7 +5,7 @@ import type { AskAuthority } from '#src/efa/ask.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { departureMonitor } from '#test/support/departure-monitor.ts';
-import { receivedAnswer } from '#test/support/received-answer.ts';
+import { receivedResponse } from '#test/support/received-answer.ts';
 
 /*
  * The service whose streams are measured, in a process of its own, before an authority without a network whose boards
@@ -17,13 +17,13 @@ const STREAMS_PER_ACCOUNT = 1000;
 const silent = { info() {}, warn() {}, error() {} };
 
 const [streams = '10000'] = process.argv.slice(2);
-let questions = 0;
+let requests = 0;
 
-const upstream: AskAuthority = async (question) => {
-  questions += 1;
+const upstream: AskAuthority = async (request) => {
+  requests += 1;
   const leaves = Array.from({ length: BOARD_SIZE }, (_, index) => new Date(Date.now() + (5 + index) * 60_000));
   const board = departureMonitor(...leaves.map((time) => time.toISOString()));
-  return receivedAnswer(question, board, new Date());
+  return receivedResponse(request, board, new Date());
 };
 const limits = { rps: Number.POSITIVE_INFINITY, dailyBudget: 1e12 };
 const { ask } = protectUpstream({ asks: [upstream], limits, log: silent });
@@ -42,7 +42,7 @@ await app.listen({ host: '127.0.0.1', port: 0, backlog: 4096 });
 
 process.on('message', () => {
   const { user, system } = process.cpuUsage();
-  process.send?.({ cpuMs: (user + system) / 1000, rssBytes: process.memoryUsage.rss(), questions });
+  process.send?.({ cpuMs: (user + system) / 1000, rssBytes: process.memoryUsage.rss(), requests });
 });
 process.on('disconnect', () => process.exit(0));
 process.send?.({ port: (app.server.address() as AddressInfo).port, keys });

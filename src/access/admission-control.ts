@@ -8,7 +8,7 @@ import { createLocalAdmission, type KnownCaller } from './local-admission.ts';
 import { createPendingCounts, noteUsed, type Sender } from './pending-counts.ts';
 import { PLANS } from './plan.ts';
 import { createSettlement } from './settlement.ts';
-import type { AdmissionAnswer, Counter } from './store.ts';
+import type { AdmissionReply, Counter } from './store.ts';
 
 export interface AdmissionControl {
   /**
@@ -87,10 +87,10 @@ export function createAdmissionControl(options: {
     const request = { accountId, keyHash, day, count, sender: sender.name };
     const call = store.admit(request);
     try {
-      const answer = await presence.watch(accountId, call);
-      if (answer.kind === 'admitted') noteUsed(sender, answer.usedBySender);
+      const response = await presence.watch(accountId, call);
+      if (response.kind === 'admitted') noteUsed(sender, response.usedBySender);
       // The store does not know yet of counts that are being given back.
-      return local.learn(key, day, count, answer, !pending.has(accountId));
+      return local.learn(key, day, count, response, !pending.has(accountId));
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
       // Nothing was done: what cannot be written may still be read.
@@ -128,15 +128,15 @@ export function createAdmissionControl(options: {
   function admitWithoutAnswer(
     key: ApiKey,
     { day, count, sender }: { day: UtcDay; count: number; sender: Sender },
-    call: Promise<AdmissionAnswer>,
+    call: Promise<AdmissionReply>,
   ): Admission {
     const { accountId } = key;
     const admission = local.admitWhileAway(key, day, count);
     const isServed = admission?.kind === 'admitted';
     call.then(
-      (answer) => {
-        if (answer.kind === 'admitted') noteUsed(sender, answer.usedBySender);
-        countLater(accountId, day, count * (Number(isServed) - Number(answer.kind === 'admitted')));
+      (response) => {
+        if (response.kind === 'admitted') noteUsed(sender, response.usedBySender);
+        countLater(accountId, day, count * (Number(isServed) - Number(response.kind === 'admitted')));
       },
       (error: UnavailableError) => {
         if (error.reason === 'no-answer') pending.addInDoubt(accountId, day, isServed, count);

@@ -3,7 +3,7 @@ import type { Admission, Caller, KeyEnding } from './admission.ts';
 import type { UtcDay } from './day.ts';
 import type { ApiKey } from './keys.ts';
 import { PLANS, type Plan } from './plan.ts';
-import type { AdmissionAnswer, KeyReading } from './store.ts';
+import type { AdmissionReply, KeyReading } from './store.ts';
 
 /** A remote store is asked again about a Pro key, or an exhausted account, after so long: changes are in force by then. */
 const RECORD_TTL_MS = 10_000;
@@ -37,7 +37,7 @@ export interface LocalAdmission {
    * Takes note of an answer. Null: there is no such key, or it was revoked. `isSettled`: the store knew all that was counted
    * and given back here; else an exhausted account is asked about again at once.
    */
-  learn(key: ApiKey, day: UtcDay, count: number, answer: AdmissionAnswer, isSettled: boolean): Admission | null;
+  learn(key: ApiKey, day: UtcDay, count: number, response: AdmissionReply, isSettled: boolean): Admission | null;
   /** Whether the store has confirmed the key a moment ago. */
   isVerified(caller: KnownCaller): boolean;
   /** Takes note of what was read and not counted. False: there is no such key, or it was revoked. */
@@ -155,13 +155,13 @@ export function createLocalAdmission(options: { now: () => Date; instances: () =
       return true;
     },
 
-    learn(key, day, count, answer, isSettled) {
-      if (answer.kind === 'unknown') {
+    learn(key, day, count, response, isSettled) {
+      if (response.kind === 'unknown') {
         forget(key);
         return null;
       }
-      const { kind, plan, used } = answer;
-      const caller = confirm(key, plan, answer.kind === 'admitted' ? answer.ending : undefined);
+      const { kind, plan, used } = response;
+      const caller = confirm(key, plan, response.kind === 'admitted' ? response.ending : undefined);
       const counted = dayOf(day, key.accountId);
       counted.used = used;
       counted.admittedSince = 0;

@@ -143,7 +143,7 @@ export function createPendingCounts(store: Pick<Counter, 'update'>): PendingCoun
   };
 }
 
-/** Answers may arrive in another order than the store gave them. */
+/** Responses may arrive in another order than the store gave them. */
 export function noteUsed(sender: Sender, used: number): void {
   sender.used = Math.max(sender.used, used);
 }

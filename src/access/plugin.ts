@@ -39,7 +39,7 @@ declare module 'fastify' {
     /** Set on an answer that cost no call of the authority. */
     costNoUpstreamCall: boolean;
     /** Set when the caller has shown, by the tag of the answer, that it has the answer already. */
-    hasAnswer: boolean;
+    hasResponse: boolean;
     /** Set on an answer that is not to be counted. */
     isFree: boolean;
     /** Of the requests that it counts as, how many failed; null for all where the status is 500 or more, else none. */
@@ -68,7 +68,7 @@ export const access = fp(
     const entrance = createEntrance({ admissions, bursts, failures, lookUps: createLookUpLimit(now) });
     app.decorateRequest('admission', null);
     app.decorateRequest('costNoUpstreamCall', false);
-    app.decorateRequest('hasAnswer', false);
+    app.decorateRequest('hasResponse', false);
     app.decorateRequest('isFree', false);
     app.decorateRequest('failedParts', null);
     app.decorateRequest('chargeMore', chargeMore);
@@ -184,8 +184,8 @@ export const access = fp(
   { name: 'access', dependencies: ['error-handler', 'paths'] },
 );
 
-/** Answers that the caller has shown to have already and that cost no call, and what its route says is free. */
+/** Responses that the caller has shown to have already and that cost no call, and what its route says is free. */
 function isFree(request: FastifyRequest, { statusCode }: FastifyReply): boolean {
-  const { isFree, hasAnswer, costNoUpstreamCall } = request;
-  return isFree || (statusCode === 304 && hasAnswer && costNoUpstreamCall);
+  const { isFree, hasResponse, costNoUpstreamCall } = request;
+  return isFree || (statusCode === 304 && hasResponse && costNoUpstreamCall);
 }

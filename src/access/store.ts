@@ -19,7 +19,7 @@ export interface AdmissionRequest {
  * `used` is the account's count of that day, these requests included when they were admitted. `usedBySender` is how many of
  * them were admitted for the sender.
  */
-export type AdmissionAnswer =
+export type AdmissionReply =
   | { kind: 'unknown' }
   | { kind: 'admitted'; plan: Plan; used: number; usedBySender: number; ending?: KeyEnding }
   | { kind: 'exhausted'; plan: Plan; used: number };
@@ -59,7 +59,7 @@ export interface Counter {
   readonly presence: Presence;
   /** How many instances share the store; while it is away, as last known. */
   instances(): number;
-  admit(request: AdmissionRequest): Promise<AdmissionAnswer>;
+  admit(request: AdmissionRequest): Promise<AdmissionReply>;
   /** Works while the store takes no writes. */
   readKey(request: Pick<AdmissionRequest, 'accountId' | 'keyHash' | 'day'>): Promise<KeyReading>;
   /** Finds out by writing. Does not reject. */

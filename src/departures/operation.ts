@@ -1,10 +1,10 @@
 import type { z } from 'zod';
-import { sumLeftOut } from '../efa/answer/record.ts';
+import { sumLeftOut } from '../efa/response/record.ts';
 import { defineOperation } from '../operation.ts';
 import { type Departure, isCancelled, leavesAt } from '../transit/departure.ts';
 import { formatTimestamp } from '../transit/time.ts';
 import { departuresResponse, nextMinuteAway, toDeparture } from './departure.ts';
-import { type DeparturesQuery, departuresQuery, toDeparturesQuestion } from './query.ts';
+import { type DeparturesQuery, departuresQuery, toDeparturesRequest } from './query.ts';
 
 /** A vehicle that left longer ago than this cannot be caught any more. */
 const GRACE_MS = 60_000;
@@ -54,10 +54,10 @@ export const departuresOperation = defineOperation({
 
   async find(query, { ask, boards, now }) {
     const { limit } = query;
-    const question = toDeparturesQuestion(query, now());
+    const request = toDeparturesRequest(query, now());
     const isWanted = (departure: Departure) =>
-      matches(query, departure) && (question.at !== null || canBeCaught(departure, now()));
-    const board = await boards.find({ ask, question, limit, isWanted });
+      matches(query, departure) && (request.at !== null || canBeCaught(departure, now()));
+    const board = await boards.find({ ask, request, limit, isWanted });
     const { stopName, freshness } = board;
     const departures = board.departures.filter((one) => !isCancelled(one) || query.cancelled === 'include');
     const notShown = board.departures.length - departures.length;

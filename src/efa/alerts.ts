@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { Info } from './answer/notice.ts';
-import { foldSpace, toPlainText } from './answer/plain-text.ts';
+import type { Info } from './response/notice.ts';
+import { foldSpace, toPlainText } from './response/plain-text.ts';
 
 /** Of all notices of one departure or leg, in characters of markup. The most that was recorded is 1,880. */
 const MAX_MARKUP = 6000;

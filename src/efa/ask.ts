@@ -1,8 +1,8 @@
 import type { Freshness } from '../transit/freshness.ts';
-import type { PayloadOf, Question } from './question.ts';
+import type { PayloadOf, UpstreamRequest } from './upstream-request.ts';
 
 /** What the authority answered, and when. */
-export interface EfaAnswer<Payload> {
+export interface UpstreamResponse<Payload> {
   payload: Payload;
   retrievedAt: Date;
   /** Set by layers that keep answers; absent when the answer came straight from the authority. */
@@ -10,7 +10,7 @@ export interface EfaAnswer<Payload> {
 }
 
 /** An answer as it came from the authority. `json` is its text in UTF-8, which caches keep. */
-export interface ReceivedAnswer<Payload> extends EfaAnswer<Payload> {
+export interface ReceivedResponse<Payload> extends UpstreamResponse<Payload> {
   json: Buffer;
 }
 
@@ -49,16 +49,16 @@ export interface AskOptions {
  * Asks the authority a question. The layers of `upstream/` wrap this function and pass the question on unchanged.
  * Rejects only with `ApiError` (502, 503, 504).
  */
-export type Ask = <Asked extends Question>(
-  question: Asked,
+export type Ask = <Asked extends UpstreamRequest>(
+  request: Asked,
   options?: AskOptions,
-) => Promise<EfaAnswer<PayloadOf<Asked>>>;
+) => Promise<UpstreamResponse<PayloadOf<Asked>>>;
 
 /** `Ask` of the client, next to the authority. */
-export type AskAuthority = <Asked extends Question>(
-  question: Asked,
+export type AskAuthority = <Asked extends UpstreamRequest>(
+  request: Asked,
   options?: AskOptions,
-) => Promise<ReceivedAnswer<PayloadOf<Asked>>>;
+) => Promise<ReceivedResponse<PayloadOf<Asked>>>;
 
 export function isHigher(one: Priority, other: Priority): boolean {
   return PRIORITIES.indexOf(one) > PRIORITIES.indexOf(other);

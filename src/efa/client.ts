@@ -5,10 +5,10 @@ import { pipeThrough } from '../compression.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { nextTurn } from '../event-loop-turn.ts';
 import { startTimeLimit } from '../time-limit.ts';
-import { ANSWER_LIMITS, LimitError, readJson } from './answer/json-reader.ts';
-import type { AskAuthority, AskOptions, ReceivedAnswer } from './ask.ts';
+import type { AskAuthority, AskOptions, ReceivedResponse } from './ask.ts';
 import { declined, excerpt, nonsense, toUpstreamError, unexpectedStatus } from './failure.ts';
-import { isAnswerTo, type PayloadOf, type Question, readAnswer, toRequest } from './question.ts';
+import { LimitError, RESPONSE_LIMITS, readJson } from './response/json-reader.ts';
+import { isResponseTo, type PayloadOf, readResponse, toRequest, type UpstreamRequest } from './upstream-request.ts';
 
 /** More than the rate allows at once, because waiting for a connection would use up the deadline. */
 const MAX_CONNECTIONS = 64;
@@ -28,14 +28,14 @@ export function createEfaClient(options: { url: string; apiKey: string; timeoutM
   const { origin, pathname } = new URL(options.url);
   const pool = new Pool(origin, { connections: MAX_CONNECTIONS, pipelining: 1, connect: { timeout: timeoutMs } });
 
-  async function ask<Asked extends Question>(
+  async function ask<Asked extends UpstreamRequest>(
     question: Asked,
     { signal }: AskOptions = {},
-  ): Promise<ReceivedAnswer<PayloadOf<Asked>>> {
+  ): Promise<ReceivedResponse<PayloadOf<Asked>>> {
     const { endpoint, query } = toRequest(question);
     const limit = startTimeLimit(timeoutMs, signal);
     try {
-      const answer = await pool.request({
+      const response = await pool.request({
         method: 'GET',
         path: `${pathname.replace(/\/$/, '')}/${endpoint}?${new URLSearchParams(query)}`,
         headers: {
@@ -45,12 +45,12 @@ export function createEfaClient(options: { url: string; apiKey: string; timeoutM
         },
         signal: limit.signal,
       });
-      if (answer.statusCode !== 200) {
+      if (response.statusCode !== 200) {
         // When the body cannot be read, the status has to do.
-        const body = await readBody(answer).catch(() => Buffer.alloc(0));
-        throw unexpectedStatus(answer.statusCode, answer.headers, body.toString(), { now: now(), apiKey });
+        const body = await readBody(response).catch(() => Buffer.alloc(0));
+        throw unexpectedStatus(response.statusCode, response.headers, body.toString(), { now: now(), apiKey });
       }
-      const json = await readBody(answer);
+      const json = await readBody(response);
       // One answer in a turn: of several that arrive together each is answered before the next one is read.
       await nextTurn();
       return { payload: await readPayload(json, question, apiKey), json, retrievedAt: now() };
@@ -70,7 +70,7 @@ async function readBody({ body, headers }: Dispatcher.ResponseData): Promise<Buf
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
-    if (size > ANSWER_LIMITS.bytes) throw nonsense(`the answer is larger than ${ANSWER_LIMITS.bytes} bytes`);
+    if (size > RESPONSE_LIMITS.bytes) throw nonsense(`the answer is larger than ${RESPONSE_LIMITS.bytes} bytes`);
     chunks.push(chunk);
   }
   const received = Buffer.concat(chunks);
@@ -80,7 +80,7 @@ async function readBody({ body, headers }: Dispatcher.ResponseData): Promise<Buf
   const createDecoder = DECODERS.get(encoding);
   if (!createDecoder) throw nonsense(`the answer has the unknown content-encoding ${encoding}`);
   try {
-    return await pipeThrough(createDecoder(), received, ANSWER_LIMITS.bytes);
+    return await pipeThrough(createDecoder(), received, RESPONSE_LIMITS.bytes);
   } catch (error) {
     throw nonsense('the answer could not be unpacked', error);
   }
@@ -89,7 +89,7 @@ async function readBody({ body, headers }: Dispatcher.ResponseData): Promise<Buf
 const RECORD_KEYS = ['locations', 'stopEvents', 'journeys'];
 const KNOWN_KEYS = ['version', 'systemMessages', ...RECORD_KEYS];
 
-async function readPayload<Asked extends Question>(
+async function readPayload<Asked extends UpstreamRequest>(
   body: Buffer,
   question: Asked,
   apiKey: string,
@@ -105,8 +105,8 @@ async function readPayload<Asked extends Question>(
   if ('error' in json && !RECORD_KEYS.some((key) => key in json)) {
     throw nonsense(`the answer is an error: ${excerpt(JSON.stringify(json.error), apiKey)}`);
   }
-  const payload = readAnswer(question, json);
-  if (!isAnswerTo(question, json, payload)) {
+  const payload = readResponse(question, json);
+  if (!isResponseTo(question, json, payload)) {
     const hasRecords = RECORD_KEYS.some((key) => key in json);
     if (!hasRecords && payload.systemMessages.length > 0) {
       const codes = payload.systemMessages.map(({ code }) => code).join(', ');

@@ -4,21 +4,21 @@ import { type Freshness, freshnessOf } from '../transit/freshness.ts';
 import type { Mode } from '../transit/mode.ts';
 import { fromSydneyWallClock, parseTimestamp } from '../transit/time.ts';
 import { mapAlerts } from './alerts.ts';
-import { readObject, readText } from './answer/field.ts';
-import { readStopPoint } from './answer/place.ts';
-import { LeftOut, type LeftOutCounts, mapRecords, need } from './answer/record.ts';
 import type { Ask, AskOptions } from './ask.ts';
 import { findKnownStop } from './known-stop.ts';
 import { type DepartureMonitorPayload, readStopEvent, type StopEvent } from './payload.ts';
 import { findMode } from './product-class.ts';
-import type { Question } from './question.ts';
 import { findTime, isCancelled } from './realtime.ts';
+import { readObject, readText } from './response/field.ts';
+import { readStopPoint } from './response/place.ts';
+import { LeftOut, type LeftOutCounts, mapRecords, need } from './response/record.ts';
 import { findPlatform, findStopName } from './stop-point.ts';
 import { saysDateInvalid } from './system-message.ts';
 import { findHeadsign, findRouteName } from './transportation.ts';
+import type { UpstreamRequest } from './upstream-request.ts';
 import { findRunId, isWheelchairAccessible } from './vehicle.ts';
 
-export type BoardQuestion = Question & { kind: 'departureMonitor' };
+export type DeparturesRequest = UpstreamRequest & { kind: 'departureMonitor' };
 
 /**
  * One response of the departure monitor: every departure of some modes that is planned within a span of time. Plain data
@@ -56,29 +56,29 @@ const COMPLETE_MS = 6 * 60 * MINUTE_MS;
  * the day, `UPSTREAM_ERROR` when the response is the board of another stop. A known stop with nothing leaving is a page
  * without departures.
  */
-export async function readPage(ask: Ask, question: BoardQuestion, options?: AskOptions): Promise<Page> {
-  const answer = await ask(question, options);
-  const { stopEvents } = answer.payload;
-  const freshness = freshnessOf(answer);
+export async function readPage(ask: Ask, request: DeparturesRequest, options?: AskOptions): Promise<Page> {
+  const response = await ask(request, options);
+  const { stopEvents } = response.payload;
+  const freshness = freshnessOf(response);
   const { retrievedAt } = freshness;
-  const stopName = getStopName(answer.payload, question);
-  const listed = { stopId: question.stopId.toUpperCase(), stopName, saidAt: retrievedAt };
+  const stopName = getStopName(response.payload, request);
+  const listed = { stopId: request.stopId.toUpperCase(), stopName, saidAt: retrievedAt };
   const { kept, leftOut } = await mapRecords(stopEvents, readStopEvent, (event) => mapStopEvent(event, listed));
-  const askedFor = question.at && (fromSydneyWallClock(question.at)?.getTime() ?? Number.POSITIVE_INFINITY);
+  const askedFor = request.at && (fromSydneyWallClock(request.at)?.getTime() ?? Number.POSITIVE_INFINITY);
   const lastPlannedAt = findLastPlanned(stopEvents);
   const span = spanOf({ askedFor, retrievedAt, eventCount: stopEvents.length, lastPlannedAt });
   const departures = withDistinctKeys(kept);
-  return { stopName, modes: question.modes, ...span, lastPlannedAt, departures, leftOut, freshness };
+  return { stopName, modes: request.modes, ...span, lastPlannedAt, departures, leftOut, freshness };
 }
 
 /** The span of time that a page covers. `askedFor` is null for the present. */
-export function spanOf(answer: {
+export function spanOf(response: {
   askedFor: number | null;
   retrievedAt: number;
   eventCount: number;
   lastPlannedAt: number | null;
 }): Pick<Page, 'isPresent' | 'from' | 'until' | 'isEnd'> {
-  const { askedFor, retrievedAt, eventCount, lastPlannedAt } = answer;
+  const { askedFor, retrievedAt, eventCount, lastPlannedAt } = response;
   // The response took a moment to come; what was planned for the last minute and is not listed has left.
   const from = askedFor ?? retrievedAt - MINUTE_MS;
   const isEnd = eventCount < EVENTS_PER_PAGE;
@@ -155,7 +155,7 @@ function withDistinctKeys(departures: readonly Departure[]): Departure[] {
 }
 
 /** The name comes from `locations`: the events' own names carry a platform. */
-function getStopName(payload: DepartureMonitorPayload, { stopId, at }: BoardQuestion): string {
+function getStopName(payload: DepartureMonitorPayload, { stopId, at }: DeparturesRequest): string {
   if (payload.stopEvents.length > 0) {
     const location = readStopPoint(payload.locations[0]);
     const point = readStopEvent(payload.stopEvents[0])?.location;

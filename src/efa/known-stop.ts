@@ -1,6 +1,6 @@
-import { readObject } from './answer/field.ts';
-import { readStopPoint, type StopPoint } from './answer/place.ts';
 import type { DepartureMonitorPayload } from './payload.ts';
+import { readObject } from './response/field.ts';
+import { readStopPoint, type StopPoint } from './response/place.ts';
 import { listIds } from './stop-point.ts';
 import { findUnknownStopMessage, saysDateInvalid } from './system-message.ts';
 

@@ -8,10 +8,10 @@ import {
   readObject,
   readStrings,
   readText,
-} from './answer/field.ts';
-import { readInfo } from './answer/notice.ts';
-import { readStopPoint, readTimedStopPoint } from './answer/place.ts';
-import { readTransportation, readVehicleProperties } from './answer/run.ts';
+} from './response/field.ts';
+import { readInfo } from './response/notice.ts';
+import { readStopPoint, readTimedStopPoint } from './response/place.ts';
+import { readTransportation, readVehicleProperties } from './response/run.ts';
 
 /*
  * The parts of the authority's answers that this service uses, in the authority's spelling. The records of an answer stay
@@ -33,25 +33,25 @@ export type SystemMessage = NonNullable<ReturnType<typeof readSystemMessage>>;
 export type StopEvent = NonNullable<ReturnType<typeof readStopEvent>>;
 export type EfaLeg = NonNullable<ReturnType<typeof readLeg>>;
 
-export function readDepartureMonitor(answer: JsonObject) {
+export function readDepartureMonitor(response: JsonObject) {
   return {
-    systemMessages: readList(answer.systemMessages, readSystemMessage),
-    locations: firstElements(answer.locations, MAX_ELEMENTS),
-    stopEvents: firstElements(answer.stopEvents, MAX_STOP_EVENTS),
+    systemMessages: readList(response.systemMessages, readSystemMessage),
+    locations: firstElements(response.locations, MAX_ELEMENTS),
+    stopEvents: firstElements(response.stopEvents, MAX_STOP_EVENTS),
   };
 }
 
-export function readLocations(answer: JsonObject) {
+export function readLocations(response: JsonObject) {
   return {
-    systemMessages: readList(answer.systemMessages, readSystemMessage),
-    locations: firstElements(answer.locations),
+    systemMessages: readList(response.systemMessages, readSystemMessage),
+    locations: firstElements(response.locations),
   };
 }
 
-export function readTrip(answer: JsonObject) {
+export function readTrip(response: JsonObject) {
   return {
-    systemMessages: readList(answer.systemMessages, readSystemMessage),
-    journeys: firstElements(answer.journeys, MAX_JOURNEYS),
+    systemMessages: readList(response.systemMessages, readSystemMessage),
+    journeys: firstElements(response.journeys, MAX_JOURNEYS),
   };
 }
 

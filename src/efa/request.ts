@@ -4,7 +4,7 @@ import type { WallClock } from '../transit/time.ts';
 import { toExcludedClasses } from './product-class.ts';
 
 /** Departures of one stop; `at` null means now. */
-export interface DepartureMonitorQuestion {
+export interface DepartureMonitorRequest {
   stopId: string;
   modes: readonly Mode[];
   at: WallClock | null;
@@ -13,19 +13,19 @@ export interface DepartureMonitorQuestion {
 }
 
 /** Stops and platforms within a radius. */
-export interface CoordQuestion {
+export interface CoordRequest {
   lat: number;
   lng: number;
   radiusMetres: number;
 }
 
 /** Places by name. */
-export interface StopFinderQuestion {
+export interface StopFinderRequest {
   text: string;
 }
 
 /** Journeys between two places; `at` null means now. */
-export interface TripQuestion {
+export interface TripRequest {
   from: Place;
   to: Place;
   at: WallClock | null;
@@ -45,12 +45,12 @@ const POSITION_DECIMALS = 4;
 const STREET_STOP = /^g\d+$/;
 
 /** Without a time the authority lists what has not left yet by its own clock, late vehicles included. */
-export function toDepartureMonitorQuery({ stopId, modes, at }: DepartureMonitorQuestion): EfaQuery {
+export function toDepartureMonitorQuery({ stopId, modes, at }: DepartureMonitorRequest): EfaQuery {
   return { name_dm: stopId.toUpperCase(), ...toDateAndTime(at), ...toExclusion(modes) };
 }
 
 /** Longitude goes first in questions, latitude first in answers. */
-export function toCoordQuery({ lat, lng, radiusMetres }: CoordQuestion): EfaQuery {
+export function toCoordQuery({ lat, lng, radiusMetres }: CoordRequest): EfaQuery {
   return {
     coord: toCoord(lat, lng),
     radius_1: String(radiusMetres),
@@ -59,12 +59,12 @@ export function toCoordQuery({ lat, lng, radiusMetres }: CoordQuestion): EfaQuer
 }
 
 /** Names in lower case, so that equal questions are one; identifiers as the authority writes them. */
-export function toStopFinderQuery({ text }: StopFinderQuestion): EfaQuery {
+export function toStopFinderQuery({ text }: StopFinderRequest): EfaQuery {
   const name = text.trim().replace(/\s+/g, ' ').toLowerCase();
   return { name_sf: STREET_STOP.test(name) ? name.toUpperCase() : name };
 }
 
-export function toTripQuery({ from, to, at, isArrival, modes, isAccessible }: TripQuestion): EfaQuery {
+export function toTripQuery({ from, to, at, isArrival, modes, isAccessible }: TripRequest): EfaQuery {
   return {
     ...toEnd('origin', from),
     ...toEnd('destination', to),

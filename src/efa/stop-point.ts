@@ -1,7 +1,7 @@
 import type { Mode } from '../transit/mode.ts';
 import { type Position, positionSchema } from '../transit/stop.ts';
-import type { StopPoint, TimedStopPoint } from './answer/place.ts';
 import { findMode } from './product-class.ts';
+import type { StopPoint, TimedStopPoint } from './response/place.ts';
 
 /** "Platform 3", "Stand K", "Coach Bay 10", "Wharf 2", "Side A"; but not "Wharf Rd". */
 const LABEL =

@@ -1,4 +1,4 @@
-import type { Transportation } from './answer/run.ts';
+import type { Transportation } from './response/run.ts';
 import { isPlatformLabel } from './stop-point.ts';
 
 /** Streets, and words that only say what kind of place it is: without the suburb, many places are called that. */

@@ -1,5 +1,5 @@
-import type { Transportation, VehicleProperties } from './answer/run.ts';
 import type { StopEvent } from './payload.ts';
+import type { Transportation, VehicleProperties } from './response/run.ts';
 
 /**
  * The identifier of one run of one vehicle on one day, by which live feeds name it too. An extra run has the vehicle

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import type { HeldRefusals } from '../http/connection/held-refusals.ts';
 import { CROSS_ORIGIN_HEADERS } from '../http/cors.ts';
-import { logAnswered } from '../http/log/request-log.ts';
+import { logServed } from '../http/log/request-log.ts';
 import { PAGE_POLICY } from '../http/response-headers.ts';
 import { wantsPage } from '../http/wants-page.ts';
 import { ApiError, codeForStatus, errorBody } from './api-error.ts';
@@ -74,11 +74,11 @@ function sendErrorPage(error: ApiError, page: string, request: FastifyRequest, r
 }
 
 /** For errors that Fastify finds before there is a route. No hook runs for them, not even that of the log. */
-export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, docsUrl: string): void {
+export function sendErrorEarly(error: unknown, request: FastifyRequest, reply: FastifyReply, docsUrl: string): void {
   const apiError = toApiError(error);
   logError(apiError, request);
   sendError(apiError, request, reply, docsUrl);
-  logAnswered(request.server.log, request, reply);
+  logServed(request.server.log, request, reply);
 }
 
 /** An error that is no news for the log. */

@@ -1,4 +1,4 @@
-import type { FinishedAnswer } from '../answers/finished-answer.ts';
+import type { FinishedResponse } from '../responses/finished-response.ts';
 import type { Freshness } from '../transit/freshness.ts';
 
 const SECOND_MS = 1000;
@@ -15,14 +15,14 @@ interface HeaderBlock {
   validUntil: number;
 }
 
-const blocks = new WeakMap<FinishedAnswer, HeaderBlock>();
+const blocks = new WeakMap<FinishedResponse, HeaderBlock>();
 
 /** The headers that are the same in every form of the answer; put together once for the requests of a second. */
-export function answerHeaders(answer: FinishedAnswer, now: number): Record<string, string> {
-  const before = blocks.get(answer);
+export function answerHeaders(response: FinishedResponse, now: number): Record<string, string> {
+  const before = blocks.get(response);
   if (before && now >= before.validFrom && now < before.validUntil) return before.fields;
-  const fields = { ...freshnessHeaders(answer.freshness, now), etag: answer.body.etag, vary: VARY };
-  blocks.set(answer, { fields, validFrom: now, validUntil: nextChange(answer.freshness, now) });
+  const fields = { ...freshnessHeaders(response.freshness, now), etag: response.body.etag, vary: VARY };
+  blocks.set(response, { fields, validFrom: now, validUntil: nextChange(response.freshness, now) });
   return fields;
 }
 

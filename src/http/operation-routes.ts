@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { PLANS } from '../access/plan.ts';
-import { type Answers, queryKey, type Requester } from '../answers/answers.ts';
 import { type Operation, readQuery } from '../operation.ts';
-import { sendAnswer } from './send-answer.ts';
+import { queryKey, type Requester, type Responses } from '../responses/responses.ts';
+import { sendResponse } from './send-response.ts';
 
 /** Of an operation: about 8,000 queries. */
 const MAX_REMEMBERED_BYTES = 8 * 1024 * 1024;
@@ -15,21 +15,21 @@ const OVERHEAD_BYTES = 800;
  */
 export async function operationRoutes(
   app: FastifyInstance,
-  { operations, answers, now }: { operations: readonly Operation[]; answers: Answers; now: () => Date },
+  { operations, responses, now }: { operations: readonly Operation[]; responses: Responses; now: () => Date },
 ): Promise<void> {
   for (const operation of operations) {
     const read = createQueryReader(operation);
     app.get(operation.path, (request, reply) => {
       const { query, key, cost } = read(request);
-      const answer = () => {
+      const response = () => {
         const requester = requesterOf(request);
-        const kept = answers.peek(key, requester);
-        if (kept) return sendAnswer(request, reply, kept, { answers, now });
-        return answers
+        const kept = responses.peek(key, requester);
+        if (kept) return sendResponse(request, reply, kept, { responses, now });
+        return responses
           .find(operation, query, requester)
-          .then((found) => sendAnswer(request, reply, found, { answers, now }));
+          .then((found) => sendResponse(request, reply, found, { responses, now }));
       };
-      return cost === 1 ? answer() : request.chargeMore(cost - 1).then(answer);
+      return cost === 1 ? response() : request.chargeMore(cost - 1).then(response);
     });
   }
 }

@@ -1,13 +1,13 @@
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Answers } from '../answers/answers.ts';
 import { ApiError, errorBody } from '../errors/api-error.ts';
 import { logError, toApiError } from '../errors/handler.ts';
 import { noteBoards } from '../http/log/request-log.ts';
 import { requesterOf } from '../http/operation-routes.ts';
 import { type Operation, readQuery } from '../operation.ts';
+import type { Responses } from '../responses/responses.ts';
 import { shorten } from './shorten.ts';
-import { createToolServer, describeTool, type RunTool, type ToolAnswer } from './tools.ts';
+import { createToolServer, describeTool, type RunTool, type ToolResult } from './tools.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -30,7 +30,7 @@ const MAX_ANSWER_LENGTH = 49_000;
  */
 export async function mcp(
   app: FastifyInstance,
-  { operations, answers, docsUrl }: { operations: readonly Operation[]; answers: Answers; docsUrl: string },
+  { operations, responses, docsUrl }: { operations: readonly Operation[]; responses: Responses; docsUrl: string },
 ): Promise<void> {
   const tools = operations.map(describeTool);
   // Without Fastify's parser for plain text, such a body is refused with 415, like every body that is not JSON.
@@ -44,14 +44,14 @@ export async function mcp(
     // The readers of messages and arguments call themselves for each level.
     if (isDeeperThan(request.body, MAX_NESTING)) return refuseNesting(request, reply);
     const run: RunTool = (operation, query) =>
-      runTool(request, operation, query, answers).catch((error) => toToolError(request, operation, error, docsUrl));
+      runTool(request, operation, query, responses).catch((error) => toToolError(request, operation, error, docsUrl));
     const handler = createMcpHandler(() => createToolServer(tools, run), {
       // Nothing here changes, so there is nothing to subscribe to.
       maxSubscriptions: 0,
       onerror: (error) => request.log.debug({ err: error }, 'an MCP request was refused'),
     });
-    const answer = await handler.fetch(toWebRequest(request), { parsedBody: request.body });
-    return sendWebResponse(reply, answer);
+    const response = await handler.fetch(toWebRequest(request), { parsedBody: request.body });
+    return sendWebResponse(reply, response);
   });
 }
 
@@ -59,15 +59,15 @@ async function runTool(
   request: FastifyRequest,
   operation: Operation,
   given: Record<string, unknown>,
-  answers: Answers,
-): Promise<ToolAnswer> {
+  responses: Responses,
+): Promise<ToolResult> {
   request.isFree = false;
   const query = readQuery(operation, given);
   await request.chargeMore((operation.cost?.(query) ?? 1) - 1);
-  const answer = await answers.find(operation, query, requesterOf(request));
-  const { body } = answer;
-  request.failedParts = answer.failedParts;
-  noteBoards(request, answer);
+  const response = await responses.find(operation, query, requesterOf(request));
+  const { body } = response;
+  request.failedParts = response.failedParts;
+  noteBoards(request, response);
   request.toolCall = { path: operation.path, status: 200 };
   const { text, leftOut } = shorten(body.content(), MAX_ANSWER_LENGTH);
   const note = `Left out to keep this answer short: ${leftOut.join('; ')}.`;
@@ -90,7 +90,7 @@ function refuseNesting({ body }: FastifyRequest, reply: FastifyReply): FastifyRe
 }
 
 /** The same error object as in HTTP, for the assistant to read; counted as in HTTP. */
-function toToolError(request: FastifyRequest, { path }: Operation, error: unknown, docsUrl: string): ToolAnswer {
+function toToolError(request: FastifyRequest, { path }: Operation, error: unknown, docsUrl: string): ToolResult {
   const apiError = toApiError(error);
   logError(apiError, request);
   request.toolCall = { path, status: apiError.statusCode };

@@ -11,14 +11,14 @@ import { type Operation, withOwnDefaults } from '../operation.ts';
 import { toDefault } from '../transit/parameter.ts';
 
 /** What a call of a tool comes to. */
-export interface ToolAnswer {
+export interface ToolResult {
   /** Texts for the assistant. */
   texts: string[];
   isError: boolean;
 }
 
 /** Runs an operation; `query` is as a caller of the HTTP API would send it. */
-export type RunTool = (operation: Operation, query: Record<string, unknown>) => Promise<ToolAnswer>;
+export type RunTool = (operation: Operation, query: Record<string, unknown>) => Promise<ToolResult>;
 
 const INSTRUCTIONS =
   'Public transport in New South Wales and the Australian Capital Territory. Stops have identifiers: find them by name with searchStops or around a place with getNearbyStops, then ask for departures or journeys. Times in answers are UTC; tell people local time (Australia/Sydney). A realtime value is an estimate of a tracked vehicle, null means that only the timetable is known. ' +

@@ -4,7 +4,7 @@ import { freshnessOf } from '../transit/freshness.ts';
 
 /** `ask` for a limited number of calls. */
 export interface LimitedAsk {
-  /** Fails when no call is left. Answers from the cache or from another request's call are not counted. */
+  /** Fails when no call is left. Responses from the cache or from another request's call are not counted. */
   ask: Ask;
   callsLeft(): number;
 }
@@ -13,14 +13,14 @@ export function limitCalls(ask: Ask, mostCalls: number): LimitedAsk {
   let callsLeft = mostCalls;
   return {
     callsLeft: () => callsLeft,
-    async ask(question, options) {
+    async ask(request, options) {
       if (callsLeft <= 0) {
         throw new ApiError('UPSTREAM_UNAVAILABLE', 'This request may not cost more calls of the transport authority.');
       }
       callsLeft--;
-      const answer = await ask(question, options);
-      if (freshnessOf(answer).source !== 'upstream') callsLeft++;
-      return answer;
+      const response = await ask(request, options);
+      if (freshnessOf(response).source !== 'upstream') callsLeft++;
+      return response;
     },
   };
 }

@@ -47,9 +47,9 @@ export function createCheckQueue(options: {
   /** Why the authority could not be asked; null when it was. */
   async function check(stopId: string): Promise<ApiError | null> {
     let failure: ApiError | null = null;
-    const askInBackground: Ask = async (question) => {
+    const askInBackground: Ask = async (request) => {
       try {
-        return await ask(question, { priority: 'background' });
+        return await ask(request, { priority: 'background' });
       } catch (error) {
         if (error instanceof ApiError) failure = error;
         throw error;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { readStopPoint, type StopPoint } from '../efa/answer/place.ts';
-import { LeftOut, type LeftOutCounts, mapRecords, need } from '../efa/answer/record.ts';
 import type { LocationsPayload } from '../efa/payload.ts';
+import { readStopPoint, type StopPoint } from '../efa/response/place.ts';
+import { LeftOut, type LeftOutCounts, mapRecords, need } from '../efa/response/record.ts';
 import { findNameWithPlace, findPosition, listModes } from '../efa/stop-point.ts';
 import { modeSchema, sortModes } from '../transit/mode.ts';
 import {
@@ -43,7 +43,7 @@ export const nearbyResponse = z
 
 export type NearbyStop = z.infer<typeof nearbyStopSchema>;
 
-/** Questions go up to 2,000 m, and the centre of a large station may lie beyond. Farther places were not asked for. */
+/** UpstreamRequests go up to 2,000 m, and the centre of a large station may lie beyond. Farther places were not asked for. */
 const MAX_DISTANCE_METRES = 5000;
 
 /**

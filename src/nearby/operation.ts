@@ -6,7 +6,7 @@ import { limitCalls } from './call-limit.ts';
 import type { CheckQueue } from './check-queue.ts';
 import { findLiveStops, type LiveStops } from './live-stops.ts';
 import { mapNearbyStops, type NearbyStop, nearbyResponse } from './map.ts';
-import { nearbyQuery, toNearbyQuestion } from './query.ts';
+import { nearbyQuery, toNearbyRequest } from './query.ts';
 import { checkStop, type Verdicts } from './verdict.ts';
 
 /** How many calls one request may cost while its caller waits, retries included. */
@@ -65,9 +65,9 @@ export const createNearbyOperation = ({
 
     async find(query, { ask, now }) {
       const location = { lat: query.lat, lng: query.lng };
-      const answer = await ask(toNearbyQuestion(query));
-      const listed = freshnessOf(answer);
-      const { stops, leftOut } = await mapNearbyStops(answer.payload, location);
+      const response = await ask(toNearbyRequest(query));
+      const listed = freshnessOf(response);
+      const { stops, leftOut } = await mapNearbyStops(response.payload, location);
       await verdicts.load(stops.map(({ stop_id }) => stop_id));
       const callsForChecks = MAX_CALLS - (listed.source === 'cache' ? 0 : CALLS_FOR_LIST);
       const limited = limitCalls(withBackgroundPriority(ask), callsForChecks);
@@ -93,7 +93,7 @@ function withoutChildren({ children: _, ...stop }: NearbyStop): NearbyStop {
 /** Checks give way to questions that answers depend on. */
 function withBackgroundPriority(ask: Ask): Ask {
   const signal = AbortSignal.timeout(CHECKS_WITHIN_MS);
-  return (question) => ask(question, { priority: 'background', signal });
+  return (request) => ask(request, { priority: 'background', signal });
 }
 
 /** Fresh for as long as both the list of stops and the verdicts on them are. */

@@ -21,6 +21,6 @@ export const nearbyQuery = z
 
 export type NearbyQuery = z.infer<typeof nearbyQuery>;
 
-export function toNearbyQuestion({ lat, lng, radius }: NearbyQuery) {
+export function toNearbyRequest({ lat, lng, radius }: NearbyQuery) {
   return { kind: 'coord', lat, lng, radiusMetres: radius } as const;
 }

@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { readObject } from '../efa/answer/field.ts';
-import { readStopPoint } from '../efa/answer/place.ts';
-import { readProduct } from '../efa/answer/run.ts';
 import type { Ask } from '../efa/ask.ts';
 import { findKnownStop } from '../efa/known-stop.ts';
 import type { DepartureMonitorPayload } from '../efa/payload.ts';
 import { findMode } from '../efa/product-class.ts';
+import { readObject } from '../efa/response/field.ts';
+import { readStopPoint } from '../efa/response/place.ts';
+import { readProduct } from '../efa/response/run.ts';
 import { findUnknownStopMessage } from '../efa/system-message.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { freshnessOf } from '../transit/freshness.ts';
@@ -91,14 +91,14 @@ function readVerdict(written: Buffer | null): Verdict | null {
 
 /** `ask` that learns from every departures answer of the authority that its stop is in use. */
 export function learnFromDepartures(ask: Ask, verdicts: Verdicts): Ask {
-  return async (question, options) => {
-    const answer = await ask(question, options);
-    if (question.kind === 'departureMonitor' && freshnessOf(answer).source === 'upstream') {
-      const payload = answer.payload as DepartureMonitorPayload;
-      const stopId = stopAnswered(payload) ?? question.stopId;
+  return async (request, options) => {
+    const response = await ask(request, options);
+    if (request.kind === 'departureMonitor' && freshnessOf(response).source === 'upstream') {
+      const payload = response.payload as DepartureMonitorPayload;
+      const stopId = stopAnswered(payload) ?? request.stopId;
       if (payload.stopEvents.length > 0) verdicts.learn(stopId, { isAlive: true, modes: modesSeen(payload) });
     }
-    return answer;
+    return response;
   };
 }
 

@@ -23,7 +23,7 @@ export function createSilenceDetector(distances: Pick<Distances, 'patienceMs' | 
     const dueAt = performance.now() + TICK_MS;
     setTimeout(() => {
       const wasBusy = performance.now() - dueAt > TICK_MS;
-      // Answers that have arrived by now are read before `setImmediate` runs.
+      // Responses that have arrived by now are read before `setImmediate` runs.
       setImmediate(() => {
         if (!wasBusy) line.silentMs += TICK_MS;
         if (line.waiting.size === 0) lines.delete(node);

@@ -48,7 +48,7 @@ export interface Answer {
 const DRIP_INTERVAL_MS = 1000;
 
 /** Sends `answer` with the fault, if any. Ends early when `closed` aborts. */
-export async function sendAnswer(
+export async function sendResponse(
   response: ServerResponse,
   answer: Answer,
   fault: Fault | undefined,

@@ -2,14 +2,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { coordAnswer } from './answers/coord-answer.ts';
-import { departureAnswer } from './answers/departure-answer.ts';
-import { stopFinderAnswer } from './answers/stop-finder-answer.ts';
-import { tripAnswer } from './answers/trip-answer.ts';
+import { coordResponse } from './answers/coord-answer.ts';
+import { departureResponse } from './answers/departure-answer.ts';
+import { stopFinderResponse } from './answers/stop-finder-answer.ts';
+import { tripResponse } from './answers/trip-answer.ts';
 import { type Authority, createAuthority } from './authority.ts';
-import { type Answer, type EndpointName, type Fault, type FaultChooser, sendAnswer } from './fault.ts';
+import { type Answer, type EndpointName, type Fault, type FaultChooser, sendResponse } from './fault.ts';
 import { FEEDS, type FeedName, findFeedName } from './feeds/feed.ts';
-import { feedAnswer } from './feeds/feed-answer.ts';
+import { feedResponse } from './feeds/feed-answer.ts';
 import { readNetwork } from './network/gtfs-network.ts';
 import type { SandboxNetwork } from './network/network.ts';
 import { createRehearsals, type Performance } from './rehearsal/rehearsals.ts';
@@ -36,10 +36,10 @@ export interface SandboxOptions {
 const BASE_PATH = '/v1/tp';
 
 const ANSWERS: Record<EndpointName, (authority: Authority, query: URLSearchParams, nowSeconds: number) => object> = {
-  departure_mon: departureAnswer,
-  trip: tripAnswer,
-  stop_finder: stopFinderAnswer,
-  coord: coordAnswer,
+  departure_mon: departureResponse,
+  trip: tripResponse,
+  stop_finder: stopFinderResponse,
+  coord: coordResponse,
 };
 
 /** Starts a stand-in for the authority on a free loopback port: the same protocol, with made-up timetables. */
@@ -53,23 +53,23 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     handle(request, response).catch((error: unknown) => {
       // Either close() aborted the answer, or the sandbox has a bug, which a test should see.
       if (closing.signal.aborted || response.headersSent) response.destroy();
-      else sendAnswer(response, failed(error), undefined, closing.signal);
+      else sendResponse(response, failed(error), undefined, closing.signal);
     });
   });
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://sandbox');
     const endpoint = endpointOf(request, pathname);
-    if (endpoint === undefined) return sendAnswer(response, notFound(), undefined, closing.signal);
+    if (endpoint === undefined) return sendResponse(response, notFound(), undefined, closing.signal);
     if (request.headers.authorization !== `apikey ${options.apiKey}`) {
-      return sendAnswer(response, unauthenticated(pathname, options.now()), undefined, closing.signal);
+      return sendResponse(response, unauthenticated(pathname, options.now()), undefined, closing.signal);
     }
     const count = (counts.get(endpoint) ?? 0) + 1;
     counts.set(endpoint, count);
     const performance = perform(endpoint, query);
     const fault = options.fault?.({ endpoint, query, count }) ?? performance.act.fault;
     const answer = answerOf(authority, endpoint, performance, options.now(), fault);
-    await sendAnswer(response, await compressed(answer, request, fault?.kind), fault, closing.signal);
+    await sendResponse(response, await compressed(answer, request, fault?.kind), fault, closing.signal);
   }
 
   await new Promise<void>((resolve, reject) => {
@@ -108,7 +108,7 @@ function answerOf(
   const now = fault?.kind === 'frozen' ? fault.at : clock;
   if (!isPlanner(endpoint)) {
     const isHalved = fault?.kind === 'halved';
-    const body = feedAnswer(authority, FEEDS[endpoint], Math.floor(now.getTime() / 1000), { isHalved });
+    const body = feedResponse(authority, FEEDS[endpoint], Math.floor(now.getTime() / 1000), { isHalved });
     return { status: 200, headers: { 'content-type': 'application/x-google-protobuf' }, body };
   }
   if (query.get('outputFormat') !== 'rapidJSON' || query.get('coordOutputFormat') !== 'EPSG:4326') {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import type { Answers } from '../answers/answers.ts';
 import type { LiveReport } from '../live/live-report.ts';
 import type { Operation } from '../operation.ts';
+import type { Responses } from '../responses/responses.ts';
 import type { Traffic, UpstreamHealth } from '../telemetry/traffic.ts';
 import { assets } from './assets.ts';
 import { docs } from './docs/docs.ts';
@@ -15,7 +15,7 @@ import { status } from './status/status.ts';
 export interface SiteOptions {
   layout: Layout;
   operations: readonly Operation[];
-  answers: Pick<Answers, 'find'>;
+  responses: Pick<Responses, 'find'>;
   publicUrl: string;
   docsUrl: string;
   isSandbox: boolean;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { readStopPoint, type StopPoint } from '../efa/answer/place.ts';
-import { LeftOut, type LeftOutCounts, mapRecords, need } from '../efa/answer/record.ts';
 import type { LocationsPayload } from '../efa/payload.ts';
+import { readStopPoint, type StopPoint } from '../efa/response/place.ts';
+import { LeftOut, type LeftOutCounts, mapRecords, need } from '../efa/response/record.ts';
 import { findLocality, findPosition, findStopName } from '../efa/stop-point.ts';
 import { latitudeOrNull, longitudeOrNull } from '../transit/stop.ts';
 

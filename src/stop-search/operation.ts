@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { defineOperation } from '../operation.ts';
 import { freshnessOf } from '../transit/freshness.ts';
 import { mapSearchResults, stopSearchResponse } from './map.ts';
-import { stopSearchQuery, toStopSearchQuestion } from './query.ts';
+import { stopSearchQuery, toStopSearchRequest } from './query.ts';
 
 const exampleBody: z.infer<typeof stopSearchResponse> = {
   query: 'town hall',
@@ -25,9 +25,9 @@ export const stopSearchOperation = defineOperation({
   example: { query: 'q=town%20hall', body: exampleBody },
 
   async find(query, { ask }) {
-    const answer = await ask(toStopSearchQuestion(query));
-    const { results, leftOut } = await mapSearchResults(answer.payload);
+    const response = await ask(toStopSearchRequest(query));
+    const { results, leftOut } = await mapSearchResults(response.payload);
     const body = { query: query.q, results: results.slice(0, query.limit) };
-    return { body, freshness: freshnessOf(answer), leftOut };
+    return { body, freshness: freshnessOf(response), leftOut };
   },
 });

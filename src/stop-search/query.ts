@@ -8,7 +8,7 @@ const CONTROL = /\p{Cc}/u;
 /** Left in the query where the bytes are not UTF-8. No stop's name has it. */
 const UNDECODED = /%[\dA-F]{2}/i;
 
-/** `q` is kept as received, because the answer repeats it; `toStopSearchQuestion` trims it. */
+/** `q` is kept as received, because the answer repeats it; `toStopSearchRequest` trims it. */
 export const stopSearchQuery = z.object({
   q: requiredText('a part of a stop name')
     .refine((q) => q.trim() !== '' && Array.from(q.trim()).length <= MAX_LENGTH, allowed)
@@ -26,6 +26,6 @@ export const stopSearchQuery = z.object({
 
 export type StopSearchQuery = z.infer<typeof stopSearchQuery>;
 
-export function toStopSearchQuestion({ q }: StopSearchQuery) {
+export function toStopSearchRequest({ q }: StopSearchQuery) {
   return { kind: 'stopFinder', text: q.trim() } as const;
 }

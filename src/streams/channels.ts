@@ -1,9 +1,9 @@
-import { type Answers, queryKey, type Requester } from '../answers/answers.ts';
-import type { FinishedAnswer } from '../answers/finished-answer.ts';
 import { isHigher } from '../efa/ask.ts';
 import type { ApiError } from '../errors/api-error.ts';
 import { toApiError } from '../errors/handler.ts';
 import type { Operation } from '../operation.ts';
+import type { FinishedResponse } from '../responses/finished-response.ts';
+import { queryKey, type Requester, type Responses } from '../responses/responses.ts';
 import { boardEvent } from './event.ts';
 
 /** What is followed. */
@@ -24,7 +24,7 @@ export interface Subscriber extends Requester {
 /** Follows topics for any number of streams: each topic is looked up once for all of its streams. */
 export interface Channels {
   /** Until the returned function is called. `answer` is what the subscriber has. */
-  follow(topic: Topic, answer: FinishedAnswer, subscriber: Subscriber): () => void;
+  follow(topic: Topic, response: FinishedResponse, subscriber: Subscriber): () => void;
 }
 
 interface Channel {
@@ -43,15 +43,15 @@ export interface RecheckTimes {
   retryMs: number;
 }
 
-export function createChannels(options: { answers: Answers; now: () => Date; times: RecheckTimes }): Channels {
-  const { answers, now, times } = options;
+export function createChannels(options: { responses: Responses; now: () => Date; times: RecheckTimes }): Channels {
+  const { responses, now, times } = options;
   const channels = new Map<string, Channel>();
 
-  function open(topic: Topic, answer: FinishedAnswer): Channel {
+  function open(topic: Topic, response: FinishedResponse): Channel {
     const key = queryKey(topic.operation, topic.query);
-    const channel: Channel = { key, topic, subscribers: new Set(), etag: answer.body.etag, timer: null };
+    const channel: Channel = { key, topic, subscribers: new Set(), etag: response.body.etag, timer: null };
     channels.set(key, channel);
-    schedule(channel, delayAfter(answer));
+    schedule(channel, delayAfter(response));
     return channel;
   }
 
@@ -64,7 +64,7 @@ export function createChannels(options: { answers: Answers; now: () => Date; tim
     if (channels.get(channel.key) === channel) channels.delete(channel.key);
   }
 
-  function delayAfter({ validUntil, freshness }: FinishedAnswer): number {
+  function delayAfter({ validUntil, freshness }: FinishedResponse): number {
     const least = freshness.shortage === null ? times.minMs : times.retryMs;
     return Math.max(least, validUntil - now().getTime());
   }
@@ -72,20 +72,20 @@ export function createChannels(options: { answers: Answers; now: () => Date; tim
   async function check(channel: Channel): Promise<void> {
     const { operation, query } = channel.topic;
     try {
-      const answer = await answers.find(operation, query, requesterOf(channel.subscribers));
-      announce(channel, answer);
-      schedule(channel, delayAfter(answer));
+      const response = await responses.find(operation, query, requesterOf(channel.subscribers));
+      announce(channel, response);
+      schedule(channel, delayAfter(response));
     } catch (thrown) {
       const error = toApiError(thrown);
       fail(channel, error);
     }
   }
 
-  function announce(channel: Channel, answer: FinishedAnswer): void {
-    const { etag } = answer.body;
+  function announce(channel: Channel, response: FinishedResponse): void {
+    const { etag } = response.body;
     if (channel.etag === etag) return;
     channel.etag = etag;
-    const event = boardEvent(answer);
+    const event = boardEvent(response);
     for (const subscriber of channel.subscribers) subscriber.changed(etag, event);
   }
 
@@ -102,8 +102,8 @@ export function createChannels(options: { answers: Answers; now: () => Date; tim
   }
 
   return {
-    follow(topic, answer, subscriber) {
-      const channel = channels.get(queryKey(topic.operation, topic.query)) ?? open(topic, answer);
+    follow(topic, response, subscriber) {
+      const channel = channels.get(queryKey(topic.operation, topic.query)) ?? open(topic, response);
       channel.subscribers.add(subscriber);
       return () => {
         channel.subscribers.delete(subscriber);

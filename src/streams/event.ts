@@ -1,6 +1,6 @@
-import type { FinishedAnswer } from '../answers/finished-answer.ts';
 import { type ApiError, errorBody } from '../errors/api-error.ts';
 import { ownBytes } from '../own-memory.ts';
+import type { FinishedResponse } from '../responses/finished-response.ts';
 
 /*
  * Server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html): fields of one line each, a blank
@@ -15,10 +15,10 @@ export const GREETING = Buffer.from(`retry: ${RECONNECT_MS}\n\n`);
 /** Ignored by readers; it keeps proxies from taking the connection for dead, and shows whether the reader is there. */
 export const COMMENT = Buffer.from(': still here\n\n');
 
-const boardEvents = new WeakMap<FinishedAnswer['body'], Buffer>();
+const boardEvents = new WeakMap<FinishedResponse['body'], Buffer>();
 
 /** The whole answer, made once for all its readers. Its id is the `ETag`. */
-export function boardEvent({ body }: FinishedAnswer): Buffer {
+export function boardEvent({ body }: FinishedResponse): Buffer {
   const made = boardEvents.get(body);
   if (made) return made;
   const event = ownBytes(`id: ${body.etag}\nevent: board\ndata: ${body.bytes}\n\n`);

@@ -1,7 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Answers } from '../answers/answers.ts';
-import type { FinishedAnswer } from '../answers/finished-answer.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { toApiError } from '../errors/handler.ts';
 import { serviceUnavailable } from '../errors/messages.ts';
@@ -9,6 +7,8 @@ import { listsEtag } from '../http/freshness-headers.ts';
 import { noteBoards } from '../http/log/request-log.ts';
 import { requesterOf } from '../http/operation-routes.ts';
 import { type Operation, readQuery, streamPath } from '../operation.ts';
+import type { FinishedResponse } from '../responses/finished-response.ts';
+import type { Responses } from '../responses/responses.ts';
 import { createChannels, type RecheckTimes, type Subscriber, type Topic } from './channels.ts';
 import { boardEvent, errorEvent } from './event.ts';
 import { createEventStream, type EventStream } from './event-stream.ts';
@@ -32,7 +32,7 @@ const HEADERS = {
 
 interface StreamOptions {
   operations: readonly Operation[];
-  answers: Answers;
+  responses: Responses;
   docsUrl: string;
   now: () => Date;
   times?: StreamTimes | undefined;
@@ -43,8 +43,8 @@ interface StreamOptions {
  * It is registered behind the key check, which counts the first minute.
  */
 export async function streamRoutes(app: FastifyInstance, options: StreamOptions): Promise<void> {
-  const { operations, answers, docsUrl, now, times = TIMES } = options;
-  const channels = createChannels({ answers, now, times });
+  const { operations, responses, docsUrl, now, times = TIMES } = options;
+  const channels = createChannels({ responses, now, times });
   const openStreams = createOpenStreams();
   const streams = new Set<EventStream>();
   let isClosing = false;
@@ -79,7 +79,7 @@ export async function streamRoutes(app: FastifyInstance, options: StreamOptions)
       const query = readQuery(operation, request.query as Record<string, unknown>);
       whenClosed(reply.raw, enter(request));
       // Before the stream begins, an error is answered as it is elsewhere.
-      const answer = await answers.find(operation, query, requesterOf(request));
+      const answer = await responses.find(operation, query, requesterOf(request));
       noteBoards(request, answer);
       if (isClosing) throw stopping();
       await sendHead(reply);
@@ -98,10 +98,10 @@ export async function streamRoutes(app: FastifyInstance, options: StreamOptions)
     }
   }
 
-  function start(topic: Topic, answer: FinishedAnswer, request: FastifyRequest, response: ServerResponse): void {
+  function start(topic: Topic, answer: FinishedResponse, request: FastifyRequest, response: ServerResponse): void {
     const stream = createEventStream(response);
     const end = (error: ApiError) => stream.end(errorEvent('end', error, docsUrl));
-    const reader = createReader(stream, request, { answer, end, docsUrl });
+    const reader = createReader(stream, request, { response: answer, end, docsUrl });
     const unfollow = channels.follow(topic, answer, reader.subscriber);
     const timer = setInterval(reader.tick, times.commentMs, times.commentsPerCharge).unref();
     streams.add(stream);
@@ -124,7 +124,7 @@ function whenClosed(response: ServerResponse, run: () => void): void {
 function createReader(
   stream: EventStream,
   request: FastifyRequest,
-  { answer, end, docsUrl }: { answer: FinishedAnswer; end: (error: ApiError) => void; docsUrl: string },
+  { response: answer, end, docsUrl }: { response: FinishedResponse; end: (error: ApiError) => void; docsUrl: string },
 ): { subscriber: Subscriber; tick: (commentsPerCharge: number) => void } {
   const lastEventId = request.headers['last-event-id'];
   const { etag } = answer.body;

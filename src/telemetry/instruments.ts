@@ -1,4 +1,4 @@
-import { kindOf, type LeftOutCounts, listLeftOut } from '../efa/answer/record.ts';
+import { kindOf, type LeftOutCounts, listLeftOut } from '../efa/response/record.ts';
 import { createSeries, type Series } from './series.ts';
 
 interface Named {
@@ -53,7 +53,7 @@ export function createInstruments() {
       ['operation'],
       AGE_BOUNDS,
     ),
-    answers: counter(
+    responses: counter(
       'transit_answers_total',
       'Good answers of operations, by where they come from: a call of the authority, a call joined, or the cache.',
       ['operation', 'source'],

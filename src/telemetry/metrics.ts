@@ -16,7 +16,7 @@ export interface UpstreamNumbers {
     reserveFill: number;
     waiting: number;
     callsLeft: readonly number[];
-    cachedAnswers: number;
+    cachedResponses: number;
     cachedBytes: number;
   };
 }
@@ -115,13 +115,12 @@ function exposeUpstream(registry: Registry, { counts, state }: UpstreamNumbers):
   });
   new PromCounter({
     name: 'transit_upstream_questions_total',
-    help: 'Questions to the authority, by how they were answered; what the cache of whole answers spares is not among them.',
+    help: 'UpstreamRequests to the authority, by how they were answered; what the cache of whole answers spares is not among them.',
     labelNames: ['result'],
     registers: [registry],
     collect() {
       this.reset();
-      for (const [result, questions] of Object.entries(counts.answered))
-        this.inc({ result: toLabel(result) }, questions);
+      for (const [result, requests] of Object.entries(counts.answered)) this.inc({ result: toLabel(result) }, requests);
     },
   });
   new Gauge({
@@ -150,7 +149,11 @@ function exposeUpstream(registry: Registry, { counts, state }: UpstreamNumbers):
       'Whether the circuit breaker is open: 1 or 0.',
       () => Number(state().isBreakerOpen),
     ],
-    ['transit_cached_answers', 'Answers of the authority that are kept in this process.', () => state().cachedAnswers],
+    [
+      'transit_cached_answers',
+      'Responses of the authority that are kept in this process.',
+      () => state().cachedResponses,
+    ],
     ['transit_cached_bytes', 'Memory that they take.', () => state().cachedBytes],
   ];
   for (const [name, help, read] of gauges) gauge(registry, name, help, read);

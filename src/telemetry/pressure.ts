@@ -8,7 +8,7 @@ import { serviceUnavailable } from '../errors/messages.ts';
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Set on a route that answers under pressure too. */
-    answersUnderPressure?: boolean;
+    servesUnderPressure?: boolean;
   }
 }
 
@@ -118,12 +118,12 @@ export function watchPressure(
   };
 }
 
-/** Answers 503 `SERVICE_UNAVAILABLE` while the process is over one of the limits, so that it recovers instead of dying. */
+/** Responses 503 `SERVICE_UNAVAILABLE` while the process is over one of the limits, so that it recovers instead of dying. */
 export const pressure = fp(
   async (app: FastifyInstance, { watch }: { watch: PressureWatch }) => {
     app.addHook('onRequest', (request, _reply, done) => {
       const exceeded = watch.exceeded();
-      if (exceeded === null || request.routeOptions.config.answersUnderPressure) done();
+      if (exceeded === null || request.routeOptions.config.servesUnderPressure) done();
       else done(serviceUnavailable(new Error(`under pressure: ${exceeded}`)));
     });
     app.addHook('onClose', async () => watch.close());

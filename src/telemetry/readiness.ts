@@ -14,7 +14,7 @@ export const readiness = fp(
   ) => {
     let isClosing = false;
     // A restart would only move the load to the other instances.
-    const config = { answersUnderPressure: true };
+    const config = { servesUnderPressure: true };
 
     app.addHook('preClose', async () => {
       isClosing = true;

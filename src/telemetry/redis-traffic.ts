@@ -15,12 +15,12 @@ const DAY_KEPT_SECONDS = 25 * 3600;
  */
 export function createRedisTraffic({ ask }: Pick<SharedRedis, 'ask'>, source: string): TrafficStore {
   const prefix = `{tis:traffic:${source}}`;
-  const names = { instances: `${prefix}:instances`, lastAnswer: `${prefix}:last-answer` };
+  const names = { instances: `${prefix}:instances`, lastResponse: `${prefix}:last-answer` };
   const minuteKey = (minute: number) => `${prefix}:minute:${minute}`;
   const quarterKey = (quarter: number) => `${prefix}:quarter:${quarter}`;
 
   return {
-    async add({ minutes, lastUpstreamAnswer, instance, report }) {
+    async add({ minutes, lastUpstreamResponse, instance, report }) {
       const replies = await ask(names.instances, (connection) => {
         const transaction = connection.multi();
         const increase = (key: string, bucket: Bucket, keptSeconds: number) => {
@@ -31,7 +31,8 @@ export function createRedisTraffic({ ask }: Pick<SharedRedis, 'ask'>, source: st
           increase(minuteKey(minute), bucket, HOUR_KEPT_SECONDS);
           increase(quarterKey(quarterOf(minute)), bucket, DAY_KEPT_SECONDS);
         }
-        if (lastUpstreamAnswer) transaction.set(names.lastAnswer, lastUpstreamAnswer.getTime(), 'EX', DAY_KEPT_SECONDS);
+        if (lastUpstreamResponse)
+          transaction.set(names.lastResponse, lastUpstreamResponse.getTime(), 'EX', DAY_KEPT_SECONDS);
         transaction.hset(names.instances, instance, JSON.stringify(report));
         transaction.expire(names.instances, DAY_KEPT_SECONDS);
         return transaction.exec();
@@ -43,17 +44,17 @@ export function createRedisTraffic({ ask }: Pick<SharedRedis, 'ask'>, source: st
     async read(minuteNow) {
       const readAll = (keys: string[]) =>
         Promise.all(keys.map(async (key) => fromFields(await ask(key, (connection) => connection.hgetall(key)))));
-      const [byMinute, byQuarter, lastAnswer, instances] = await Promise.all([
+      const [byMinute, byQuarter, lastResponse, instances] = await Promise.all([
         readAll(lastOnes(minuteNow, HOUR_MINUTES).map(minuteKey)),
         readAll(lastOnes(quarterOf(minuteNow), DAY_QUARTERS).map(quarterKey)),
-        ask(names.lastAnswer, (connection) => connection.get(names.lastAnswer)),
+        ask(names.lastResponse, (connection) => connection.get(names.lastResponse)),
         ask(names.instances, (connection) => connection.hgetall(names.instances)),
       ]);
       return {
         recent: (minutes) =>
           addUp(minutes <= HOUR_MINUTES ? byMinute.slice(0, minutes) : byQuarter.slice(0, minutes / QUARTER_MINUTES)),
         quarters: () => byQuarter,
-        lastUpstreamAnswer: readMoment(lastAnswer),
+        lastUpstreamResponse: readMoment(lastResponse),
         reports: Object.values(instances).flatMap((report) => readReport(report) ?? []),
       };
     },

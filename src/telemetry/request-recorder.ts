@@ -63,7 +63,7 @@ interface Tally {
  * Finds the counters for an answer. Kinds of answers are few, and mostly the first ones match; looking up each counter by
  * its labels would take as long as all other counting.
  */
-function createTallies(operation: string, { requests, answers, quotaDecisions }: Instruments) {
+function createTallies(operation: string, { requests, responses, quotaDecisions }: Instruments) {
   const tallies: Tally[] = [];
   return (status: number, plan: string, decision: string | null, source: string | null): Tally['counters'] => {
     for (const one of tallies) {
@@ -74,7 +74,7 @@ function createTallies(operation: string, { requests, answers, quotaDecisions }:
     const counters = [
       requests.series.at(operation, status, plan),
       ...(decision ? [quotaDecisions.series.at(decision, plan)] : []),
-      ...(source ? [answers.series.at(operation, source)] : []),
+      ...(source ? [responses.series.at(operation, source)] : []),
     ];
     tallies.push({ status, plan, decision, source, counters });
     return counters;

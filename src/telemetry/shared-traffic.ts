@@ -14,14 +14,14 @@ export interface TrafficStore {
   /** `minutes` are counts since the last time, by the minute they belong to. */
   add(addition: {
     minutes: ReadonlyMap<number, Bucket>;
-    lastUpstreamAnswer: Date | null;
+    lastUpstreamResponse: Date | null;
     instance: string;
     report: InstanceReport;
   }): Promise<void>;
   read(minuteNow: number): Promise<{
     recent: TrafficView['recent'];
     quarters: TrafficView['quarters'];
-    lastUpstreamAnswer: Date | null;
+    lastUpstreamResponse: Date | null;
     reports: InstanceReport[];
   }>;
   remove(instance: string): Promise<unknown>;
@@ -51,7 +51,7 @@ export function shareTraffic(options: {
   const own = createTraffic(now);
   const instance = randomUUID();
   let unpublished = new Map<number, Bucket>();
-  let lastUpstreamAnswer: Date | null = null;
+  let lastUpstreamResponse: Date | null = null;
   let lastView: { at: number; view: Promise<TrafficView> } | null = null;
   const timer = setInterval(() => publish().catch(() => {}), PUBLISH_EVERY_MS);
   timer.unref();
@@ -64,14 +64,14 @@ export function shareTraffic(options: {
   }
 
   async function publish(): Promise<void> {
-    const [minutes, answeredAt] = [unpublished, lastUpstreamAnswer];
+    const [minutes, answeredAt] = [unpublished, lastUpstreamResponse];
     unpublished = new Map();
-    lastUpstreamAnswer = null;
+    lastUpstreamResponse = null;
     const report = { at: now().getTime(), health: health() };
     try {
-      await store.add({ minutes, lastUpstreamAnswer: answeredAt, instance, report });
+      await store.add({ minutes, lastUpstreamResponse: answeredAt, instance, report });
     } catch (error) {
-      lastUpstreamAnswer ??= answeredAt;
+      lastUpstreamResponse ??= answeredAt;
       putBack(minutes);
       throw error;
     }
@@ -106,12 +106,12 @@ export function shareTraffic(options: {
       own.answered(operation, status, durationMs);
       addAnswer(current(), operation, status, durationMs);
     },
-    upstreamAnswered(records, liveRecords) {
-      own.upstreamAnswered(records, liveRecords);
+    upstreamResponded(records, liveRecords) {
+      own.upstreamResponded(records, liveRecords);
       const bucket = current();
       bucket.records += records;
       bucket.liveRecords += liveRecords;
-      lastUpstreamAnswer = now();
+      lastUpstreamResponse = now();
     },
     view() {
       const at = now().getTime();

@@ -26,7 +26,7 @@ export type Report = Awaited<ReturnType<typeof readReport>>;
 export async function readReport(sources: StatusSources, { isOwn = false } = {}) {
   const { operations, traffic, upstreamHealth, live, isSandbox, now } = sources;
   const view = isOwn ? await traffic.ownView() : await traffic.view();
-  const { recent, quarters, lastUpstreamAnswer, scope, health: healthOfAll } = view;
+  const { recent, quarters, lastUpstreamResponse, scope, health: healthOfAll } = view;
   const state = healthOfAll ?? upstreamHealth?.() ?? null;
   const health = state && { ...state, budgetLeft: Math.min(1, Math.max(0, state.budgetLeft)) };
   const windows = WINDOWS.map(({ name, title, minutes }) => {
@@ -43,7 +43,7 @@ export async function readReport(sources: StatusSources, { isOwn = false } = {})
     isSandbox,
     scope,
     health,
-    lastAnswer: lastUpstreamAnswer,
+    lastResponse: lastUpstreamResponse,
     live: live?.() ?? null,
     windows,
     quarters: quartersOf(quarters(), operations, now()),
@@ -77,7 +77,7 @@ function verdictOf(operations: readonly OperationSummary[], health: UpstreamHeal
   return answered > 0 ? 'ok' : 'idle';
 }
 
-export function toJson({ at, isSandbox, scope, health, lastAnswer, live, windows, verdict }: Report) {
+export function toJson({ at, isSandbox, scope, health, lastResponse, live, windows, verdict }: Report) {
   return {
     status: verdict,
     at: formatTimestamp(at),
@@ -85,7 +85,7 @@ export function toJson({ at, isSandbox, scope, health, lastAnswer, live, windows
     scope: scope === 'this instance' ? 'this_instance' : 'all_instances',
     instances: scope === 'this instance' ? 1 : scope.instances,
     upstream: {
-      last_good_answer_at: lastAnswer && formatTimestamp(lastAnswer),
+      last_good_answer_at: lastResponse && formatTimestamp(lastResponse),
       budget_left: health && round(health.budgetLeft, 3),
       calls_of_the_day: health && (health.isDaySpent ? 'spent' : 'left'),
       breaker: health && (health.isBreakerOpen ? 'open' : 'closed'),

@@ -14,15 +14,15 @@ export function watchAdmissions<Store extends { admit(request: never): Promise<u
         count(storeCalls, outcome);
         observe(storeSeconds, (performance.now() - startedAt) / 1000);
       };
-      const answer = store.admit(request);
-      answer.then(
+      const response = store.admit(request);
+      response.then(
         () => {
           note('answered');
           heard();
         },
         () => note('failed'),
       );
-      return answer;
+      return response;
     },
   };
 }

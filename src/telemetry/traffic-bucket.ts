@@ -5,7 +5,7 @@ const STEPS = 82;
 
 interface OperationCounts {
   answered: number;
-  /** Answers with a status of 500 and more. */
+  /** Responses with a status of 500 and more. */
   failed: number;
   durations: Uint32Array;
 }

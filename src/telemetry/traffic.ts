@@ -25,7 +25,7 @@ export interface TrafficView {
   recent(minutes: number): Bucket;
   /** The last 24 hours by the quarter of an hour, the present quarter first. */
   quarters(): Bucket[];
-  lastUpstreamAnswer: Date | null;
+  lastUpstreamResponse: Date | null;
   /** Whose numbers these are: of so many instances, or of this one because the others' could not be read. */
   scope: { instances: number } | 'this instance';
   /** Of all those instances; null where only this one's is known. */
@@ -34,7 +34,7 @@ export interface TrafficView {
 
 export interface Traffic {
   answered(operation: string, status: number, durationMs: number): void;
-  upstreamAnswered(records: number, liveRecords: number): void;
+  upstreamResponded(records: number, liveRecords: number): void;
   view(): Promise<TrafficView>;
   /** The numbers of this instance alone. */
   ownView(): Promise<TrafficView>;
@@ -42,7 +42,7 @@ export interface Traffic {
 
 export function createTraffic(now: () => Date): Traffic {
   const ring = new Array<{ at: number; bucket: Bucket } | undefined>(MINUTES);
-  let lastUpstreamAnswer: Date | null = null;
+  let lastUpstreamResponse: Date | null = null;
 
   function current(): Bucket {
     const at = minuteOf(now());
@@ -73,18 +73,18 @@ export function createTraffic(now: () => Date): Traffic {
   const view = async (): Promise<TrafficView> => ({
     recent,
     quarters,
-    lastUpstreamAnswer,
+    lastUpstreamResponse,
     scope: { instances: 1 },
     health: null,
   });
 
   return {
     answered: (operation, status, durationMs) => addAnswer(current(), operation, status, durationMs),
-    upstreamAnswered(records, liveRecords) {
+    upstreamResponded(records, liveRecords) {
       const bucket = current();
       bucket.records += records;
       bucket.liveRecords += liveRecords;
-      lastUpstreamAnswer = now();
+      lastUpstreamResponse = now();
     },
     view,
     ownView: view,

@@ -6,17 +6,17 @@ import type { Traffic } from './traffic.ts';
 
 /** `ask` with every call counted. It belongs next to the authority, inside of any cache. */
 export function watchUpstream(ask: AskAuthority, traffic: Traffic, instruments?: Instruments): AskAuthority {
-  return async (question, options) => {
+  return async (request, options) => {
     const startedAt = performance.now();
     const finish = (outcome: string) => {
-      if (instruments) recordCall(instruments, question.kind, outcome, (performance.now() - startedAt) / 1000, options);
+      if (instruments) recordCall(instruments, request.kind, outcome, (performance.now() - startedAt) / 1000, options);
     };
     try {
-      const answer = await ask(question, options);
-      const events = 'stopEvents' in answer.payload ? answer.payload.stopEvents : [];
+      const response = await ask(request, options);
+      const events = 'stopEvents' in response.payload ? response.payload.stopEvents : [];
       recordRecords(traffic, instruments, events.length, events.filter(isLive).length);
       finish('ok');
-      return answer;
+      return response;
     } catch (error) {
       finish(outcomeOf(error));
       throw error;
@@ -36,7 +36,7 @@ function recordCall(
 }
 
 function recordRecords(traffic: Traffic, instruments: Instruments | undefined, records: number, live: number): void {
-  traffic.upstreamAnswered(records, live);
+  traffic.upstreamResponded(records, live);
   if (!instruments) return;
   instruments.departureRecords.series.at('true').count += live;
   instruments.departureRecords.series.at('false').count += records - live;

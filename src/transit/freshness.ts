@@ -17,9 +17,9 @@ export interface Freshness {
 const SOURCES = ['cache', 'joined', 'upstream'] as const;
 
 /** The answer's own freshness; an answer without one came straight from the authority and is not kept. */
-export function freshnessOf(answer: { retrievedAt: Date; freshness?: Freshness }): Freshness {
-  const moment = answer.retrievedAt.getTime();
-  if (answer.freshness) return answer.freshness;
+export function freshnessOf(response: { retrievedAt: Date; freshness?: Freshness }): Freshness {
+  const moment = response.retrievedAt.getTime();
+  if (response.freshness) return response.freshness;
   return { retrievedAt: moment, freshUntil: moment, staleUntil: moment, source: 'upstream', shortage: null };
 }
 

@@ -1,6 +1,6 @@
-import { readStopPoint } from '../efa/answer/place.ts';
 import type { Ask } from '../efa/ask.ts';
 import { mayBeStop } from '../efa/known-stop.ts';
+import { readStopPoint } from '../efa/response/place.ts';
 import { findStopName, listIds } from '../efa/stop-point.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { formatPlace, type Place } from '../transit/place.ts';

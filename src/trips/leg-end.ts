@@ -1,8 +1,8 @@
-import { readObject } from '../efa/answer/field.ts';
-import { readStopPoint, type TimedStopPoint } from '../efa/answer/place.ts';
-import { need } from '../efa/answer/record.ts';
 import { type EfaLeg, readJourney } from '../efa/payload.ts';
 import { findTime, type PlannedAndRealtime } from '../efa/realtime.ts';
+import { readObject } from '../efa/response/field.ts';
+import { readStopPoint, type TimedStopPoint } from '../efa/response/place.ts';
+import { need } from '../efa/response/record.ts';
 import {
   destinationTimes,
   findId,

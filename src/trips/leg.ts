@@ -1,8 +1,8 @@
 import { mapAlerts } from '../efa/alerts.ts';
-import { need, readRecord } from '../efa/answer/record.ts';
 import { type EfaLeg, isTimedCall, readLeg } from '../efa/payload.ts';
 import { findMode, isWalkClass } from '../efa/product-class.ts';
 import { bestKnown, findTime, isCancelled } from '../efa/realtime.ts';
+import { need, readRecord } from '../efa/response/record.ts';
 import { destinationTimes, mapPath, originTimes } from '../efa/stop-point.ts';
 import { findHeadsign, findLineName, findRouteName } from '../efa/transportation.ts';
 import { findRunId, findVehicleAccess } from '../efa/vehicle.ts';

@@ -1,5 +1,5 @@
-import { LeftOut, type LeftOutCounts, mapRecords, sumLeftOut, unusableAnswer } from '../efa/answer/record.ts';
 import { readJourney, type TripPayload } from '../efa/payload.ts';
+import { LeftOut, type LeftOutCounts, mapRecords, sumLeftOut, unusableResponse } from '../efa/response/record.ts';
 import { findUnknownStopMessage, saysDateInvalid, saysSamePlace } from '../efa/system-message.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { beyondTimetable, noJourneys, unknownPosition, unknownStop } from '../errors/messages.ts';
@@ -40,7 +40,7 @@ export async function mapJourneys(
   const areAsked =
     shown.some((journey) => isAsked(originOf(journey), from)) &&
     shown.some((journey) => isAsked(destinationOf(journey), to));
-  if (!areAsked) throw unusableAnswer(`the journeys are not those from ${formatPlace(from)} to ${formatPlace(to)}`);
+  if (!areAsked) throw unusableResponse(`the journeys are not those from ${formatPlace(from)} to ${formatPlace(to)}`);
   const notShown = kept.length - shown.length;
   return {
     journeys: shown.map((journey) => identifyEnds(journey, from, to)),

@@ -1,4 +1,4 @@
-import { sumLeftOut } from '../efa/answer/record.ts';
+import { sumLeftOut } from '../efa/response/record.ts';
 import { noJourneys } from '../errors/messages.ts';
 import { defineOperation } from '../operation.ts';
 import { freshnessOf } from '../transit/freshness.ts';
@@ -7,7 +7,7 @@ import { formatTimestamp } from '../transit/time.ts';
 import { nameEnd } from './ends.ts';
 import { exampleBody } from './example.ts';
 import { mapJourneys } from './map.ts';
-import { listConditions, toTripQuestion, tripsQuery } from './query.ts';
+import { listConditions, toTripRequest, tripsQuery } from './query.ts';
 import { toJourneyBody, tripsResponse, withPaths } from './response.ts';
 import { keepFitting, selectJourneys } from './selection.ts';
 
@@ -26,18 +26,18 @@ export const tripsOperation = defineOperation({
   toolDefaults: { limit: '3', path: 'none' },
 
   async find(query, { ask, now }) {
-    const question = toTripQuestion(query, now());
-    const answer = await ask(question);
+    const request = toTripRequest(query, now());
+    const response = await ask(request);
     const conditions = listConditions(query);
-    const { journeys, leftOut } = await mapJourneys(answer.payload, {
-      ...question,
+    const { journeys, leftOut } = await mapJourneys(response.payload, {
+      ...request,
       conditions,
       cancelled: query.cancelled,
     });
     const fitting = keepFitting(journeys, query);
     const [from, to] = [formatPlace(query.from), formatPlace(query.to)];
     if (fitting.journeys.length === 0) throw noJourneys(from, to, conditions);
-    const selection = selectJourneys(fitting.journeys, { ...question, limit: query.limit, now: now() });
+    const selection = selectJourneys(fitting.journeys, { ...request, limit: query.limit, now: now() });
     const [originName, destinationName] = await Promise.all([
       nameEnd(ask, journeys, from, 'origin'),
       nameEnd(ask, journeys, to, 'destination'),
@@ -45,9 +45,13 @@ export const tripsOperation = defineOperation({
     const body = {
       origin: { stop_id: from, name: originName },
       destination: { stop_id: to, name: destinationName },
-      retrieved_at: formatTimestamp(answer.retrievedAt),
+      retrieved_at: formatTimestamp(response.retrievedAt),
       journeys: selection.journeys.map((journey) => withPaths(toJourneyBody(journey, query), query.path)),
     };
-    return { body, freshness: freshnessOf(answer), leftOut: sumLeftOut([leftOut, fitting.leftOut, selection.leftOut]) };
+    return {
+      body,
+      freshness: freshnessOf(response),
+      leftOut: sumLeftOut([leftOut, fitting.leftOut, selection.leftOut]),
+    };
   },
 });

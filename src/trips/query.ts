@@ -48,7 +48,7 @@ export const tripsQuery = z
 export type TripsQuery = z.infer<typeof tripsQuery>;
 
 /** What to ask the authority. Throws `DATE_OUT_OF_RANGE` for a day gone by. */
-export function toTripQuestion({ from, to, date, time, arrive_by, modes, wheelchair }: TripsQuery, now: Date) {
+export function toTripRequest({ from, to, date, time, arrive_by, modes, wheelchair }: TripsQuery, now: Date) {
   return {
     kind: 'trip',
     from,

@@ -1,5 +1,5 @@
-import type { LeftOutCounts } from '../efa/answer/record.ts';
 import { bestKnown } from '../efa/realtime.ts';
+import type { LeftOutCounts } from '../efa/response/record.ts';
 import { startOfMinute, toSydneyWallClock, type WallClock } from '../transit/time.ts';
 import {
   countChanges,

@@ -35,7 +35,7 @@ export class BreakerOpenError extends ApiError {
 
 /** The question of a call, and the accounts that wait for it, each with the kind of the question. */
 interface Origin {
-  question: string;
+  request: string;
   askers: readonly string[];
 }
 
@@ -67,7 +67,7 @@ export function createBreaker({ now }: { now: () => number }): Breaker {
   /** Hashes of the questions that failed since the last success. */
   const failed = new Set<string>();
   /** Calls without any answer since the last answer, and hashes of their questions. */
-  const silent = { calls: 0, questions: new Set<string>() };
+  const silent = { calls: 0, requests: new Set<string>() };
   let successes: number[] = [];
   /** Askers whose calls failed while the breaker was open. */
   const heldBack = new LRUCache<string, { since: number; pauseMs: number }>({ max: MAX_ASKERS });
@@ -92,7 +92,7 @@ export function createBreaker({ now }: { now: () => number }): Breaker {
   }
 
   function isSilent(): boolean {
-    return silent.calls >= SILENT_TO_OPEN && silent.questions.size > 1;
+    return silent.calls >= SILENT_TO_OPEN && silent.requests.size > 1;
   }
 
   function isHeldBack(asker: string): boolean {
@@ -109,11 +109,11 @@ export function createBreaker({ now }: { now: () => number }): Breaker {
     nextProbeAt = null;
   }
 
-  function fail({ question, askers }: Origin, blame: Blame, call: { isProbe: boolean; wasOpen: boolean }): void {
-    const hash = hashOf(question);
+  function fail({ request, askers }: Origin, blame: Blame, call: { isProbe: boolean; wasOpen: boolean }): void {
+    const hash = hashOf(request);
     if (blame === 'authority') {
       silent.calls++;
-      if (silent.questions.size < MAX_COUNTED) silent.questions.add(hash);
+      if (silent.requests.size < MAX_COUNTED) silent.requests.add(hash);
     } else {
       // The authority is there again: the askers that met its silence may try for themselves.
       if (isSilent()) heldBack.clear();
@@ -137,7 +137,7 @@ export function createBreaker({ now }: { now: () => number }): Breaker {
 
   function endSilence(): void {
     silent.calls = 0;
-    silent.questions.clear();
+    silent.requests.clear();
   }
 
   function holdBack(asker: string): void {

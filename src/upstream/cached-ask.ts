@@ -1,9 +1,8 @@
-import type { Ask, AskOptions, CallPurpose, EfaAnswer, Priority } from '../efa/ask.ts';
+import type { Ask, AskOptions, CallPurpose, Priority, UpstreamResponse } from '../efa/ask.ts';
 import type { Deadlines } from '../efa/deadlines.ts';
-import { freshnessClassOf, type PayloadOf, type Question, questionKey } from '../efa/question.ts';
+import { freshnessClassOf, type PayloadOf, requestKey, type UpstreamRequest } from '../efa/upstream-request.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Freshness } from '../transit/freshness.ts';
-import { type AnswerCache, type KeptAnswer, MAX_AHEAD_MS, unpack } from './answer-cache.ts';
 import { BreakerOpenError } from './breaker.ts';
 import { type Budget, BudgetExhaustedError } from './budget/budget.ts';
 import { createTicket, type Ticket } from './budget/ticket.ts';
@@ -13,6 +12,7 @@ import { type FreshnessWindow, freshUntil, staleUntil, windowOf } from './freshn
 import type { GuardedCall } from './guarded-call.ts';
 import { type InstanceFlight, tooLate } from './instance-flight.ts';
 import { createPopularity } from './popularity.ts';
+import { type KeptResponse, MAX_AHEAD_MS, type ResponseCache, unpack } from './response-cache.ts';
 import type { SingleFlight } from './single-flight.ts';
 
 /** How long a request waits for a fresh answer when a stale one is at hand. */
@@ -21,14 +21,14 @@ const STALE_PATIENCE_MS = 3000;
 const POPULAR = 3;
 
 /** How many questions were answered in which way since the process began. */
-export type AnsweredCounts = Record<
+export type ServedCounts = Record<
   'upstream' | 'joined' | 'cache' | 'staleBusy' | 'staleFailing' | 'refused' | 'postponed' | 'failed',
   number
 >;
 
 /** A question, its key, and for how long its answers are fresh and stale. */
 interface Asked {
-  question: Question;
+  request: UpstreamRequest;
   key: string;
   window: FreshnessWindow;
 }
@@ -39,13 +39,13 @@ interface Asked {
  */
 export function createCachedAsk(layers: {
   call: GuardedCall;
-  cache: AnswerCache;
-  flights: SingleFlight<EfaAnswer<unknown>>;
+  cache: ResponseCache;
+  flights: SingleFlight<UpstreamResponse<unknown>>;
   instances: InstanceFlight;
   budget: Pick<Budget, 'stretch'>;
   clock: Clock;
   deadlines: Deadlines;
-}): { ask: Ask; counts: AnsweredCounts } {
+}): { ask: Ask; counts: ServedCounts } {
   const { call, cache, flights, instances, budget, clock, deadlines } = layers;
   const { now } = clock;
   const counts = {
@@ -61,22 +61,22 @@ export function createCachedAsk(layers: {
   const popularity = createPopularity({ now });
   const failures = createFailureMemory({ now });
 
-  async function ask<Kind extends Question>(
-    question: Kind,
+  async function ask<Kind extends UpstreamRequest>(
+    request: Kind,
     options: AskOptions = {},
-  ): Promise<EfaAnswer<PayloadOf<Kind>>> {
-    const window = windowOf(freshnessClassOf(question), options.purpose);
-    const asked = { question, key: questionKey(question), window };
-    return (await answer(asked, options)) as EfaAnswer<PayloadOf<Kind>>;
+  ): Promise<UpstreamResponse<PayloadOf<Kind>>> {
+    const window = windowOf(freshnessClassOf(request), options.purpose);
+    const asked = { request, key: requestKey(request), window };
+    return (await response(asked, options)) as UpstreamResponse<PayloadOf<Kind>>;
   }
 
-  async function answer(asked: Asked, options: AskOptions): Promise<EfaAnswer<unknown>> {
-    const { question, key, window } = asked;
+  async function response(asked: Asked, options: AskOptions): Promise<UpstreamResponse<unknown>> {
+    const { request, key, window } = asked;
     const { priority = 'low' } = options;
     const requests = popularity.note(key);
     const kept = cache.find(key, window);
     if (kept && isFresh(kept, window, priority))
-      return counted('cache', await fromCache(question, kept, window, priority, null));
+      return counted('cache', await fromCache(request, kept, window, priority, null));
     const purpose = purposeOf(options.purpose, kept !== null, requests >= POPULAR);
     try {
       return await refresh(asked, purpose, kept !== null, options);
@@ -89,10 +89,10 @@ export function createCachedAsk(layers: {
         throw error;
       }
       if (isFresh(stale, window, priority))
-        return counted('cache', await fromCache(question, stale, window, priority, null));
+        return counted('cache', await fromCache(request, stale, window, priority, null));
       return counted(
         isBusy ? 'staleBusy' : 'staleFailing',
-        await fromCache(question, stale, window, priority, isBusy ? 'busy' : 'failing'),
+        await fromCache(request, stale, window, priority, isBusy ? 'busy' : 'failing'),
       );
     }
   }
@@ -112,29 +112,29 @@ export function createCachedAsk(layers: {
   /**
    * The answer for all requests that wait for the key: another instance's answer if there is one, else that of a call.
    */
-  async function fetch({ question, key, window }: Asked, ticket: Ticket): Promise<EfaAnswer<unknown>> {
+  async function fetch({ request, key, window }: Asked, ticket: Ticket): Promise<UpstreamResponse<unknown>> {
     try {
       return await instances.alone(key, {
         look: async () => {
-          const shared = await cache.load(question, key, window);
+          const shared = await cache.load(request, key, window);
           const { priority } = ticket;
           return shared && isFresh(shared, window, priority)
-            ? fromCache(question, shared, window, priority, null)
+            ? fromCache(request, shared, window, priority, null)
             : null;
         },
         work: async () => {
           let shared = Promise.resolve();
-          const { payload, retrievedAt } = await call(question, ticket, (arrived) => {
+          const { payload, retrievedAt } = await call(request, ticket, (arrived) => {
             shared = cache.keep(key, window, arrived);
           });
-          failures.noteSuccess(question.kind, key);
+          failures.noteSuccess(request.kind, key);
           const freshness = freshnessOf(retrievedAt.getTime(), window, ticket.priority, 'upstream', null);
           return { result: { payload, retrievedAt, freshness }, shared };
         },
       });
     } catch (error) {
       const wasAsked = !(error instanceof BudgetExhaustedError) && !(error instanceof BreakerOpenError);
-      if (error instanceof ApiError && wasAsked) failures.note(question.kind, key, error);
+      if (error instanceof ApiError && wasAsked) failures.note(request.kind, key, error);
       throw error;
     }
   }
@@ -150,19 +150,19 @@ export function createCachedAsk(layers: {
     return promise;
   }
 
-  function isFresh({ retrievedAt }: KeptAnswer, window: FreshnessWindow, priority: Priority): boolean {
+  function isFresh({ retrievedAt }: KeptResponse, window: FreshnessWindow, priority: Priority): boolean {
     return retrievedAt < now() + MAX_AHEAD_MS && now() < freshUntil(retrievedAt, window, budget.stretch(priority));
   }
 
   async function fromCache(
-    question: Question,
-    kept: KeptAnswer,
+    request: UpstreamRequest,
+    kept: KeptResponse,
     window: FreshnessWindow,
     priority: Priority,
     shortage: Freshness['shortage'],
-  ): Promise<EfaAnswer<unknown>> {
+  ): Promise<UpstreamResponse<unknown>> {
     const freshness = freshnessOf(kept.retrievedAt, window, priority, 'cache', shortage);
-    return { payload: await unpack(question, kept), retrievedAt: new Date(kept.retrievedAt), freshness };
+    return { payload: await unpack(request, kept), retrievedAt: new Date(kept.retrievedAt), freshness };
   }
 
   /** `freshUntil` of a stale answer is told without the stretch, so that it lies in the past. */
@@ -179,9 +179,9 @@ export function createCachedAsk(layers: {
     return stretch > 1 ? { ...freshness, isStretched: true } : freshness;
   }
 
-  function counted(how: keyof AnsweredCounts, answer: EfaAnswer<unknown>): EfaAnswer<unknown> {
+  function counted(how: keyof ServedCounts, response: UpstreamResponse<unknown>): UpstreamResponse<unknown> {
     counts[how]++;
-    return answer;
+    return response;
   }
 
   return { ask, counts };

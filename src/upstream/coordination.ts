@@ -2,7 +2,7 @@ import type { SharedRedis } from '../redis/shared-redis.ts';
 import { createProcessMeter, type Limits, type Meter } from './budget/meter.ts';
 import { createRedisMeter } from './budget/redis-meter.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { createRedisSharedAnswers } from './redis-shared-answers.ts';
+import { createRedisSharedStore } from './redis-shared-store.ts';
 import type { SharedStore } from './shared-store.ts';
 
 /**
@@ -24,7 +24,7 @@ export function coordinateThrough(
   const clock = { ...own, now: () => own.now() + redis.clockAheadMs() };
   const isLimited = Number.isFinite(limits.rps);
   return {
-    store: createRedisSharedAnswers(redis, source),
+    store: createRedisSharedStore(redis, source),
     meters: apiKeys.map((apiKey) =>
       isLimited ? createRedisMeter({ redis, apiKey, limits, clock }) : createProcessMeter(limits, clock),
     ),

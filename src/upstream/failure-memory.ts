@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { blameOf } from '../efa/failure.ts';
-import type { Question } from '../efa/question.ts';
+import type { UpstreamRequest } from '../efa/upstream-request.ts';
 import type { ApiError } from '../errors/api-error.ts';
 import { hashOf } from './question-hash.ts';
 
@@ -8,8 +8,8 @@ import { hashOf } from './question-hash.ts';
 export interface FailureMemory {
   /** The error with which the question is answered for now. */
   find(key: string): ApiError | null;
-  note(kind: Question['kind'], key: string, error: ApiError): void;
-  noteSuccess(kind: Question['kind'], key: string): void;
+  note(kind: UpstreamRequest['kind'], key: string, error: ApiError): void;
+  noteSuccess(kind: UpstreamRequest['kind'], key: string): void;
 }
 
 /** The pause of a question doubles with each failure. Where the authority is at fault, it stays as it is at first. */
@@ -35,9 +35,9 @@ export function createFailureMemory({ now }: { now: () => number }): FailureMemo
     ttlResolution: 0,
     perf: { now },
   });
-  const lastSuccess = new Map<Question['kind'], number>();
+  const lastSuccess = new Map<UpstreamRequest['kind'], number>();
 
-  function pauseAfter(kind: Question['kind'], before: Failure | undefined, error: ApiError): number {
+  function pauseAfter(kind: UpstreamRequest['kind'], before: Failure | undefined, error: ApiError): number {
     const blame = blameOf(error);
     if (!before || blame === 'authority') return FIRST_PAUSE_MS;
     // Other questions of the kind were answered since the failure before: it must be this question.

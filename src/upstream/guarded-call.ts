@@ -1,7 +1,7 @@
-import type { AskAuthority, ReceivedAnswer } from '../efa/ask.ts';
+import type { AskAuthority, ReceivedResponse } from '../efa/ask.ts';
 import type { Deadlines } from '../efa/deadlines.ts';
 import { blameOf, outcomeOf, UpstreamStatusError } from '../efa/failure.ts';
-import { type Question, questionKey } from '../efa/question.ts';
+import { requestKey, type UpstreamRequest } from '../efa/upstream-request.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { upstreamTimeout } from '../errors/messages.ts';
 import type { Breaker, Permit } from './breaker.ts';
@@ -22,14 +22,14 @@ export interface CallCounts {
   calls: number;
   retries: number;
   failures: number;
-  /** Answers with status 401, and those with 403 that are no refusals for the rate or quota. */
+  /** Responses with status 401, and those with 403 that are no refusals for the rate or quota. */
   keysRefused: number;
   /** Refusals for the rate or quota, 403 or 429. */
   rateRefusals: number;
 }
 
 /** Is given every answer, also one that arrives after all requests have given up. */
-type Keep = (answer: ReceivedAnswer<unknown>) => void;
+type Keep = (response: ReceivedResponse<unknown>) => void;
 
 /** A call that may be made now, with one of our keys. */
 interface Admitted {
@@ -37,7 +37,7 @@ interface Admitted {
   permit: Permit;
 }
 
-export type GuardedCall = (question: Question, ticket: Ticket, keep: Keep) => Promise<ReceivedAnswer<unknown>>;
+export type GuardedCall = (request: UpstreamRequest, ticket: Ticket, keep: Keep) => Promise<ReceivedResponse<unknown>>;
 
 /** A retry is not made with less time left than this. */
 const MIN_CALL_MS = 1000;
@@ -61,28 +61,28 @@ export function createGuardedCall(options: {
   const { asks, budget, breaker, clock, deadlines, log } = options;
   const counts: CallCounts = { calls: 0, retries: 0, failures: 0, keysRefused: 0, rateRefusals: 0 };
 
-  async function call(question: Question, ticket: Ticket, keep: Keep): Promise<ReceivedAnswer<unknown>> {
+  async function call(request: UpstreamRequest, ticket: Ticket, keep: Keep): Promise<ReceivedResponse<unknown>> {
     const deadline = clock.now() + deadlines.callWithRetryMs;
-    const first = await admit(question, ticket);
+    const first = await admit(request, ticket);
     try {
-      return await make(first, question, ticket, deadline, keep);
+      return await make(first, request, ticket, deadline, keep);
     } catch (error) {
       if (!isWorthRetrying(error, ticket, deadline)) throw error;
       if (isKeyRefused(error)) ticket.refusedBy = first.key;
-      const second = await admit(question, ticket).catch(() => null);
+      const second = await admit(request, ticket).catch(() => null);
       if (!second) throw error;
       counts.retries++;
-      const answer = await make(second, question, ticket, deadline, keep);
+      const response = await make(second, request, ticket, deadline, keep);
       // It was the key that the authority refused, and not the question.
       if (isKeyRefused(error)) budget.closeKey(first.key, REFUSED_KEY_PAUSE_MS);
-      return answer;
+      return response;
     }
   }
 
-  async function admit(question: Question, ticket: Ticket): Promise<Admitted> {
+  async function admit(request: UpstreamRequest, ticket: Ticket): Promise<Admitted> {
     const origin = {
-      question: questionKey(question),
-      askers: accountsOf(ticket).map((one) => `${question.kind} ${one}`),
+      request: requestKey(request),
+      askers: accountsOf(ticket).map((one) => `${request.kind} ${one}`),
     };
     const permit = breaker.permit(origin);
     try {
@@ -94,29 +94,29 @@ export function createGuardedCall(options: {
     }
   }
 
-  function make(admitted: Admitted, question: Question, ticket: Ticket, deadline: number, keep: Keep) {
-    const answer = attempt(question, ticket, admitted, deadline, keep);
-    return admitted.permit.isProbe ? within(clock, PROBE_PATIENCE_MS, answer, giveUpProbe) : answer;
+  function make(admitted: Admitted, request: UpstreamRequest, ticket: Ticket, deadline: number, keep: Keep) {
+    const response = attempt(request, ticket, admitted, deadline, keep);
+    return admitted.permit.isProbe ? within(clock, PROBE_PATIENCE_MS, response, giveUpProbe) : response;
   }
 
   async function attempt(
-    question: Question,
+    request: UpstreamRequest,
     ticket: Ticket,
     { key, permit }: Admitted,
     deadline: number,
     keep: Keep,
-  ): Promise<ReceivedAnswer<unknown>> {
+  ): Promise<ReceivedResponse<unknown>> {
     counts.calls++;
     const { priority, purpose } = ticket;
     const startedAt = clock.now();
     const timeout = new AbortController();
     const cancel = clock.after(deadline - clock.now(), () => timeout.abort(new DOMException('', 'TimeoutError')));
     try {
-      const answer = await (asks[key] as AskAuthority)(question, { priority, purpose, signal: timeout.signal });
+      const response = await (asks[key] as AskAuthority)(request, { priority, purpose, signal: timeout.signal });
       permit.succeeded();
       budget.noteSuccess(key, startedAt);
-      keep(answer);
-      return answer;
+      keep(response);
+      return response;
     } catch (error) {
       report(error, key, permit, ticket);
       throw error;

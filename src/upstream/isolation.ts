@@ -1,9 +1,9 @@
 import type { Ask } from '../efa/ask.ts';
-import { toRequest } from '../efa/question.ts';
+import { toRequest } from '../efa/upstream-request.ts';
 
 /**
  * `ask` in which the questions of a name have an `ask` of their own, opened with the first of them: what goes wrong
- * with them touches no other question. Questions without a name are left as they are. There must be few names.
+ * with them touches no other question. UpstreamRequests without a name are left as they are. There must be few names.
  */
 export function isolate(
   ask: Ask,
@@ -17,9 +17,9 @@ export function isolate(
     return known;
   }
 
-  return (question, options) => {
-    const { endpoint, query } = toRequest(question);
+  return (request, options) => {
+    const { endpoint, query } = toRequest(request);
     const name = nameOf(endpoint, new URLSearchParams(query));
-    return (name === null ? ask : askOf(name))(question, options);
+    return (name === null ? ask : askOf(name))(request, options);
   };
 }

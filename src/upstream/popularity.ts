@@ -10,7 +10,7 @@ const GENERATION_MS = 3 * 60_000;
 const MAX_QUESTIONS = 50_000;
 
 /**
- * Counts in two generations of three minutes; the older one is dropped when a new one begins. Questions are known by 32
+ * Counts in two generations of three minutes; the older one is dropped when a new one begins. UpstreamRequests are known by 32
  * bits of their hash, so that each takes the same memory, however long it is. Two that share them only count as one.
  */
 export function createPopularity({ now }: { now: () => number }): Popularity {

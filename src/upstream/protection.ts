@@ -1,14 +1,14 @@
-import type { Ask, AskAuthority, EfaAnswer } from '../efa/ask.ts';
+import type { Ask, AskAuthority, UpstreamResponse } from '../efa/ask.ts';
 import { type Deadlines, deadlinesFrom } from '../efa/deadlines.ts';
-import { createAnswerCache } from './answer-cache.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
 import { createBudget } from './budget/budget.ts';
 import { createProcessMeter, type Limits, type Meter } from './budget/meter.ts';
-import { type AnsweredCounts, createCachedAsk } from './cached-ask.ts';
+import { createCachedAsk, type ServedCounts } from './cached-ask.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { createFeedCall, type FeedCall } from './feed-call.ts';
 import { type CallCounts, createGuardedCall, type Log } from './guarded-call.ts';
 import { createInstanceFlight } from './instance-flight.ts';
+import { createResponseCache } from './response-cache.ts';
 import { noSharedStore, type SharedStore } from './shared-store.ts';
 import { createSingleFlight } from './single-flight.ts';
 
@@ -33,7 +33,7 @@ export interface Protection {
   /** Makes a call for a feed, within the same budget. */
   callForFeed: FeedCall;
   /** Counted since the process began. */
-  counts: CallCounts & { answered: AnsweredCounts };
+  counts: CallCounts & { answered: ServedCounts };
   state(): UpstreamState;
   /** Drops the answers that were unused for longest, but for that share of all. */
   shrink(keptShare: number): void;
@@ -50,7 +50,7 @@ interface UpstreamState {
   waiting: number;
   /** Calls that are left of this UTC day, for each key of the authority. */
   callsLeft: readonly number[];
-  cachedAnswers: number;
+  cachedResponses: number;
   cachedBytes: number;
 }
 
@@ -60,7 +60,7 @@ const DEFAULT_DEADLINES = deadlinesFrom(8000);
 /**
  * `ask` with the layers that protect the authority from too many calls, and the service when the authority fails. From
  * outside to inside: cache of the process, single flight, cache and single flight of all instances, circuit breaker,
- * budget, call. Answers tell how fresh they are.
+ * budget, call. Responses tell how fresh they are.
  */
 export function protectUpstream(options: ProtectionOptions): Protection {
   const { asks, limits, log, clock = systemClock, maxCacheBytes: maxBytes = MAX_CACHE_BYTES } = options;
@@ -70,8 +70,8 @@ export function protectUpstream(options: ProtectionOptions): Protection {
     store: noSharedStore,
     meters: asks.map(() => createProcessMeter(limits, clock)),
   };
-  const cache = createAnswerCache({ maxBytes, now, store });
-  const flights = createSingleFlight<EfaAnswer<unknown>>({ now });
+  const cache = createResponseCache({ maxBytes, now, store });
+  const flights = createSingleFlight<UpstreamResponse<unknown>>({ now });
   const instances = createInstanceFlight({ store, clock, maxWaitMs: deadlines.requestMs });
   const budget = createBudget({ meters, rps: limits.rps, clock, noteCall: options.noteCall });
   const { call, counts: calls } = createGuardedCall({ asks, budget, breaker, clock, deadlines, log });
@@ -90,7 +90,7 @@ export function protectUpstream(options: ProtectionOptions): Protection {
         pollStretch: budget.pollStretch(),
         ...budget.state(),
         callsLeft: meters.map((meter) => Math.max(0, Math.floor(limits.dailyBudget - meter.spent()))),
-        cachedAnswers: entries,
+        cachedResponses: entries,
         cachedBytes: bytes,
       };
     },

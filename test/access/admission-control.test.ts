@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type AdmissionControl, createAdmissionControl } from '#src/access/admission-control.ts';
 import { type ApiKey, generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
-import type { AdmissionAnswer, Counter, CountUpdate } from '#src/access/store.ts';
+import type { AdmissionReply, Counter, CountUpdate } from '#src/access/store.ts';
 import { createPresence } from '#src/redis/presence.ts';
 import { UnavailableError } from '#src/redis/unavailable-error.ts';
 
@@ -13,7 +13,7 @@ interface ScriptedStore extends Counter {
   probes: number;
   /** What the updates have added to the count of the account. */
   counted: number;
-  answer: () => Promise<AdmissionAnswer>;
+  response: () => Promise<AdmissionReply>;
   isReachable: boolean;
   usedBySender: number;
 }
@@ -39,10 +39,10 @@ beforeEach(() => {
     counted: 0,
     isReachable: true,
     usedBySender: 0,
-    answer: async () => admitted('free', 1),
+    response: async () => admitted('free', 1),
     admit: () => {
       store.admissionRequests++;
-      return store.answer();
+      return store.response();
     },
     readKey: async () => {
       throw unavailable('not-sent');
@@ -67,13 +67,13 @@ function newKey(): ApiKey {
   if (!parsed) throw new Error('no key');
   return parsed;
 }
-const admitted = (plan: 'free' | 'pro', used: number): AdmissionAnswer => ({
+const admitted = (plan: 'free' | 'pro', used: number): AdmissionReply => ({
   kind: 'admitted',
   plan,
   used,
   usedBySender: used,
 });
-const exhausted = async (): Promise<AdmissionAnswer> => ({ kind: 'exhausted', plan: 'free', used: 1000 });
+const exhausted = async (): Promise<AdmissionReply> => ({ kind: 'exhausted', plan: 'free', used: 1000 });
 const unavailable = (reason: UnavailableError['reason']) => new UnavailableError('away', reason);
 const later = (ms: number) => {
   clock = new Date(clock.getTime() + ms);
@@ -81,53 +81,53 @@ const later = (ms: number) => {
 
 function goAway(reason: UnavailableError['reason']): void {
   store.isReachable = false;
-  store.answer = () => Promise.reject(unavailable(reason));
+  store.response = () => Promise.reject(unavailable(reason));
 }
 async function comeBack(): Promise<void> {
   store.isReachable = true;
-  store.answer = async () => admitted('free', 500);
+  store.response = async () => admitted('free', 500);
   await sleep(400);
 }
 
 describe('what is remembered', () => {
   it('Pro: asks the store once in ten seconds and counts the rest in the background', async () => {
-    store.answer = async () => admitted('pro', 1);
+    store.response = async () => admitted('pro', 1);
     for (let n = 0; n < 100; n++) expect((await admissions.admit(key))?.kind).toBe('admitted');
     expect(store.admissionRequests).toBe(1);
     await sleep(200);
     expect(store.counted).toBe(99);
     later(10_000);
-    store.answer = async () => ({ kind: 'unknown' });
+    store.response = async () => ({ kind: 'unknown' });
     expect(await admissions.admit(key)).toBeNull();
   });
 
   it('a spent account costs the store one question in five seconds, and is let in as soon as its limit may have changed', async () => {
-    store.answer = exhausted;
+    store.response = exhausted;
     for (let n = 0; n < 50; n++) expect((await admissions.admit(key))?.kind).toBe('exhausted');
     expect(store.admissionRequests).toBe(1);
-    store.answer = async () => admitted('free', 1);
+    store.response = async () => admitted('free', 1);
     later(5_001);
     expect((await admissions.admit(key))?.kind).toBe('admitted');
   });
 
   it('a spent account is asked about again at midnight, and after one of its requests was given back', async () => {
     const admission = await admissions.admit(key);
-    store.answer = exhausted;
+    store.response = exhausted;
     await admissions.admit(key);
-    store.answer = async () => admitted('free', 1000);
+    store.response = async () => admitted('free', 1000);
     if (admission) await admissions.giveBack(admission);
     expect((await admissions.admit(key))?.kind).toBe('admitted');
 
     clock = new Date('2026-11-21T23:59:59.900Z');
-    store.answer = exhausted;
+    store.response = exhausted;
     await admissions.admit(key);
-    store.answer = async () => admitted('free', 1);
+    store.response = async () => admitted('free', 1);
     later(100);
     expect((await admissions.admit(key))?.kind).toBe('admitted');
   });
 
   it('a key that is not known costs one question in five seconds', async () => {
-    store.answer = async () => ({ kind: 'unknown' });
+    store.response = async () => ({ kind: 'unknown' });
     for (let n = 0; n < 50; n++) expect(await admissions.admit(key)).toBeNull();
     expect(store.admissionRequests).toBe(1);
     later(5_001);
@@ -136,9 +136,9 @@ describe('what is remembered', () => {
   });
 
   it('a spent account says nothing about other keys that bear its name', async () => {
-    store.answer = exhausted;
+    store.response = exhausted;
     await admissions.admit(key);
-    store.answer = async () => ({ kind: 'unknown' });
+    store.response = async () => ({ kind: 'unknown' });
     expect(await admissions.admit({ ...key, hash: 'another' })).toBeNull();
   });
 });
@@ -150,16 +150,16 @@ describe.each([
   ['forwards by a day', 86_400_000],
 ])('when the clock is set %s', (_name, ms) => {
   it('nothing that was remembered before stands in for the store', async () => {
-    store.answer = async () => admitted('pro', 1);
+    store.response = async () => admitted('pro', 1);
     await admissions.admit(key);
     later(ms);
-    store.answer = async () => ({ kind: 'unknown' });
+    store.response = async () => ({ kind: 'unknown' });
     expect(await admissions.admit(key)).toBeNull();
     later(ms);
-    store.answer = exhausted;
+    store.response = exhausted;
     expect((await admissions.admit(key))?.kind).toBe('exhausted');
     later(ms);
-    store.answer = async () => admitted('free', 1);
+    store.response = async () => admitted('free', 1);
     expect((await admissions.admit(key))?.kind).toBe('admitted');
   });
 });
@@ -192,7 +192,7 @@ describe('while the store is away', () => {
   });
 
   it('the limit holds as far as this process knows', async () => {
-    store.answer = async () => admitted('free', 998);
+    store.response = async () => admitted('free', 998);
     await admissions.admit(key);
     goAway('not-sent');
     const kinds = [];
@@ -203,7 +203,7 @@ describe('while the store is away', () => {
 
   it('one of three instances admits a third of what was left, rounded up, then 503 until the store is back', async () => {
     instances = 3;
-    store.answer = async () => admitted('free', 990);
+    store.response = async () => admitted('free', 990);
     await admissions.admit(key);
     goAway('not-sent');
     for (let n = 1; n <= 4; n++) expect((await admissions.admit(key))?.used).toBe(990 + n);
@@ -212,7 +212,7 @@ describe('while the store is away', () => {
   });
 
   it('an account whose limit was used up before stays refused', async () => {
-    store.answer = async () => admitted('free', 1000);
+    store.response = async () => admitted('free', 1000);
     await admissions.admit(key);
     goAway('not-sent');
     expect((await admissions.admit(key))?.kind).toBe('exhausted');
@@ -221,7 +221,7 @@ describe('while the store is away', () => {
 
   it('what is given back can be used again', async () => {
     instances = 2;
-    store.answer = async () => admitted('free', 998);
+    store.response = async () => admitted('free', 998);
     await admissions.admit(key);
     goAway('not-sent');
     const admission = await admissions.admit(key);
@@ -247,7 +247,7 @@ describe('while the store is away', () => {
       return update(change);
     };
     store.isReachable = true;
-    store.answer = async () => {
+    store.response = async () => {
       order.push('admission request');
       return admitted('free', 12);
     };
@@ -290,13 +290,13 @@ describe('when an answer does not come', () => {
     ['is late and says that it counted: the request is not counted again', () => admitted('free', 2), 0],
     [
       'is late and says that it did not count: it is counted',
-      (): AdmissionAnswer => ({ kind: 'exhausted', plan: 'free', used: 1000 }),
+      (): AdmissionReply => ({ kind: 'exhausted', plan: 'free', used: 1000 }),
       1,
     ],
   ])('and %s', async (_name, lateAnswer, count) => {
     await admissions.admit(key);
-    const { promise, resolve } = Promise.withResolvers<AdmissionAnswer>();
-    store.answer = () => promise;
+    const { promise, resolve } = Promise.withResolvers<AdmissionReply>();
+    store.response = () => promise;
     expect((await admissions.admit(key))?.kind).toBe('admitted');
     resolve(lateAnswer());
     await comeBack();
@@ -304,8 +304,8 @@ describe('when an answer does not come', () => {
   });
 
   it('a request that was turned away for it is given back when it turns out to be counted', async () => {
-    const { promise, resolve } = Promise.withResolvers<AdmissionAnswer>();
-    store.answer = () => promise;
+    const { promise, resolve } = Promise.withResolvers<AdmissionReply>();
+    store.response = () => promise;
     await expect(admissions.admit(key)).rejects.toMatchObject({ statusCode: 503 });
     resolve(admitted('free', 1));
     await comeBack();
@@ -317,7 +317,7 @@ describe('when an answer does not come', () => {
     ['one of them', 4, 1],
     ['all of them', 5, 0],
   ])('and never will, what the store counted is asked: %s', async (_which, usedBySender, count) => {
-    store.answer = async () => admitted('free', 3);
+    store.response = async () => admitted('free', 3);
     await admissions.admit(key);
     goAway('no-answer');
     const [one, other] = await Promise.all([admissions.admit(key), admissions.admit(key)]);
@@ -329,19 +329,19 @@ describe('when an answer does not come', () => {
 
   it('a store that answers slowly but steadily is not away', async () => {
     let turn = Promise.resolve();
-    store.answer = () => {
+    store.response = () => {
       turn = turn.then(() => sleep(MARGIN_MS / 3));
       return turn.then(() => admitted('free', 1));
     };
     const kinds = (await Promise.all(Array.from({ length: 12 }, () => admissions.admit(newKey())))).map(
-      (answer) => answer?.kind,
+      (response) => response?.kind,
     );
     expect(kinds).toEqual(Array.from({ length: 12 }, () => 'admitted'));
     expect(store.probes).toBe(0);
   });
 
   it('a process that was busy itself does not take the store for away', async () => {
-    store.answer = () => sleep(1).then(() => admitted('free', 1));
+    store.response = () => sleep(1).then(() => admitted('free', 1));
     const asked = admissions.admit(newKey());
     const until = performance.now() + 5 * MARGIN_MS;
     while (performance.now() < until);

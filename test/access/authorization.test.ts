@@ -80,10 +80,10 @@ it(`lets nobody in with ${REQUESTS.toLocaleString('en')} headers that are not qu
   const statuses: Record<number, number> = {};
   for (let start = 0; start < REQUESTS; start += AT_ONCE) {
     const asked = headers.slice(start, start + AT_ONCE).filter((authorization) => !isRight(authorization));
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       asked.map((authorization) => app.inject({ url: '/v1/probe', headers: { authorization } })),
     );
-    for (const { statusCode } of answers) statuses[statusCode] = (statuses[statusCode] ?? 0) + 1;
+    for (const { statusCode } of responses) statuses[statusCode] = (statuses[statusCode] ?? 0) + 1;
   }
   expect(Object.keys(statuses), `seed ${seed}`).toEqual(['401']);
 

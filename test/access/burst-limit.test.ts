@@ -33,12 +33,12 @@ async function used(key: string): Promise<number | undefined> {
 /** How many of so many requests at once were admitted; the others are 429 with the code of the short-term limit. */
 async function countAdmitted(keys: string | readonly string[], requests: number, url?: string): Promise<number> {
   const given = [keys].flat();
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: requests }, (_, index) => app.ask(given[index % given.length] ?? '', url)),
   );
-  const refused = answers.filter(({ statusCode }) => statusCode === 429);
-  expect(new Set(refused.map((answer) => answer.json().error.code)).size).toBeLessThanOrEqual(1);
-  for (const answer of refused) expect(answer.json().error.code).toBe('TOO_MANY_REQUESTS');
+  const refused = responses.filter(({ statusCode }) => statusCode === 429);
+  expect(new Set(refused.map((response) => response.json().error.code)).size).toBeLessThanOrEqual(1);
+  for (const response of refused) expect(response.json().error.code).toBe('TOO_MANY_REQUESTS');
   return requests - refused.length;
 }
 
@@ -191,9 +191,9 @@ describe('failed requests', () => {
   it('are refused after 1,200 within a minute on the pro plan too, and the message says so', async () => {
     const key = await issueTestKey(store, { plan: 'pro' });
     for (let batch = 0; batch < 12; batch++) expect(await countAdmitted(key, 100, '/v1/probe/failing')).toBe(100);
-    const answer = await app.ask(key);
-    expect(answer.statusCode).toBe(429);
-    expect(answer.json().error.message).toContain('1,200 requests of your account failed within a minute');
-    expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    const response = await app.ask(key);
+    expect(response.statusCode).toBe(429);
+    expect(response.json().error.message).toContain('1,200 requests of your account failed within a minute');
+    expect(Number(response.headers['retry-after'])).toBeGreaterThanOrEqual(1);
   });
 });

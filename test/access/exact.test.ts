@@ -48,9 +48,9 @@ describe.each(Object.entries(SHARED))('four processes on %s', { timeout: 60_000 
   /** How many requests were answered how, over all processes. */
   async function ask(key: string, requests: readonly number[]): Promise<Record<string, number>> {
     const totals: Record<string, number> = {};
-    const answers = processes.map((child) => once(child, 'message') as Promise<[Record<string, number>]>);
+    const responses = processes.map((child) => once(child, 'message') as Promise<[Record<string, number>]>);
     for (const [index, child] of processes.entries()) child.send({ key, requests: requests[index] ?? 0 });
-    for (const [statuses] of await Promise.all(answers)) {
+    for (const [statuses] of await Promise.all(responses)) {
       for (const [status, count] of Object.entries(statuses)) totals[status] = (totals[status] ?? 0) + count;
     }
     return totals;

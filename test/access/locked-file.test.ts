@@ -71,8 +71,8 @@ describe('while another process holds the file', () => {
     const keys = await Promise.all(Array.from({ length: 20 }, () => issueTestKey(store)));
     other.exec('BEGIN IMMEDIATE');
     setTimeout(() => other.exec('COMMIT'), 20);
-    const answers = await Promise.all(keys.map((key) => app.ask(key)));
-    expect(answers.map(({ headers }) => headers['x-ratelimit-remaining'])).toEqual(keys.map(() => '999'));
+    const responses = await Promise.all(keys.map((key) => app.ask(key)));
+    expect(responses.map(({ headers }) => headers['x-ratelimit-remaining'])).toEqual(keys.map(() => '999'));
     expect(lines).toEqual([]);
   });
 

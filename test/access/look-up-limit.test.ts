@@ -38,16 +38,16 @@ const ask = (key: string, remoteAddress = '192.0.2.1') =>
 
 /** The statuses of requests with as many unknown keys, each from the address that its number gives. */
 async function flood(requests: number, addressOf: (index: number) => string = () => '192.0.2.1') {
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: requests }, (_, index) => ask(unknownKey(), addressOf(index))),
   );
-  return Map.groupBy(answers, ({ statusCode }) => statusCode);
+  return Map.groupBy(responses, ({ statusCode }) => statusCode);
 }
 
 describe('a flood of well-formed keys that are unknown', () => {
   it('costs 40 look-ups and then 20 a second for one address; the others are 429', async () => {
-    const answers = await flood(FLOOD);
-    expect([...answers].map(([status, { length }]) => [status, length])).toEqual([
+    const responses = await flood(FLOOD);
+    expect([...responses].map(([status, { length }]) => [status, length])).toEqual([
       [401, 40],
       [429, FLOOD - 40],
     ]);
@@ -132,8 +132,8 @@ describe('a flood of unknown keys from many addresses', () => {
 describe('keys that this process has not seen', () => {
   it('are looked up once when many requests arrive with one of them at once', async () => {
     const key = unknownKey();
-    const answers = await Promise.all(Array.from({ length: 500 }, () => ask(key)));
-    expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([401]));
+    const responses = await Promise.all(Array.from({ length: 500 }, () => ask(key)));
+    expect(new Set(responses.map(({ statusCode }) => statusCode))).toEqual(new Set([401]));
     expect(lookUps).toBe(1);
   });
 
@@ -141,7 +141,7 @@ describe('keys that this process has not seen', () => {
     const keys = await Promise.all(Array.from({ length: 300 }, () => issueTestKey(store)));
     for (const key of keys) expect((await ask(key)).statusCode).toBe(200);
     const pro = await issueTestKey(store, { plan: 'pro' });
-    const answers = await Promise.all(Array.from({ length: 500 }, () => ask(pro)));
-    expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([200]));
+    const responses = await Promise.all(Array.from({ length: 500 }, () => ask(pro)));
+    expect(new Set(responses.map(({ statusCode }) => statusCode))).toEqual(new Set([200]));
   });
 });

@@ -33,9 +33,9 @@ afterAll(async () => {
 
 /** How the process answered. */
 async function ask(child: ChildProcess, key: string, requests: number): Promise<Record<string, number>> {
-  const answer = once(child, 'message') as Promise<[Record<string, number>]>;
+  const response = once(child, 'message') as Promise<[Record<string, number>]>;
   child.send({ key, requests });
-  return (await answer)[0];
+  return (await response)[0];
 }
 
 it('three processes count every request once through freezes, broken connections and kills of Redis', {

@@ -31,9 +31,9 @@ describe('giving back', () => {
     async (url) => {
       const key = await issueTestKey(store);
       await app.ask(key);
-      const answer = await app.ask(key, url);
-      expect(answer.statusCode).toBeGreaterThanOrEqual(500);
-      expect(answer.headers.ratelimit).toBe('"daily";r=999;t=50400');
+      const response = await app.ask(key, url);
+      expect(response.statusCode).toBeGreaterThanOrEqual(500);
+      expect(response.headers.ratelimit).toBe('"daily";r=999;t=50400');
       expect(await used(key)).toBe(1);
     },
   );
@@ -69,9 +69,9 @@ describe('giving back', () => {
       app.clock.now = new Date('2026-11-22T00:00:07Z');
     };
     await use(key, 5, '20261122');
-    const answer = await app.ask(key, '/v1/probe/failing');
-    expect(answer.statusCode).toBe(504);
-    expect(answer.headers.ratelimit).toBe('"daily";r=1000;t=0');
+    const response = await app.ask(key, '/v1/probe/failing');
+    expect(response.statusCode).toBe(504);
+    expect(response.headers.ratelimit).toBe('"daily";r=1000;t=0');
     expect([await used(key), await used(key, '20261122')]).toEqual([0, 5]);
   });
 });
@@ -116,17 +116,17 @@ describe('plans', () => {
     const key = await issueTestKey(store, { plan: 'developer' });
     await use(key, 49_999);
     expect((await app.ask(key)).headers.ratelimit).toBe('"daily";r=0;t=50400');
-    const answer = await app.ask(key);
-    expect(answer.statusCode).toBe(429);
-    expect(answer.json().error.message).toMatch(/Developer plan allows 50,000/);
+    const response = await app.ask(key);
+    expect(response.statusCode).toBe(429);
+    expect(response.json().error.message).toMatch(/Developer plan allows 50,000/);
   });
 
   it('give Pro no limit and no limit fields, and count it', async () => {
     const key = await issueTestKey(store, { plan: 'pro' });
     await use(key, 100_000);
-    const answer = await app.ask(key);
-    expect(answer.statusCode).toBe(200);
-    expect(Object.keys(answer.headers).filter((name) => /ratelimit/.test(name))).toEqual([]);
+    const response = await app.ask(key);
+    expect(response.statusCode).toBe(200);
+    expect(Object.keys(response.headers).filter((name) => /ratelimit/.test(name))).toEqual([]);
     expect(await used(key)).toBe(100_001);
   });
 
@@ -151,8 +151,8 @@ it('takes test keys only where the sandbox answers', async () => {
 
 it('admits exactly 1,000 of 5,000 requests at once in one process', async () => {
   const key = await issueTestKey(store);
-  const answers = await Promise.all(Array.from({ length: 5000 }, () => app.ask(key)));
-  const statuses = answers.map(({ statusCode }) => statusCode);
+  const responses = await Promise.all(Array.from({ length: 5000 }, () => app.ask(key)));
+  const statuses = responses.map(({ statusCode }) => statusCode);
   expect([
     statuses.filter((status) => status === 200).length,
     statuses.filter((status) => status === 429).length,

@@ -177,7 +177,7 @@ it('on a cluster, the accounts of one node go away and come back without the oth
   client.disconnect();
   const keys = [...onFallen, ...elsewhere];
   const ask = async (asked: string[]) =>
-    (await Promise.all(asked.map((key) => clustered.ask(key)))).map((answer) => answer.statusCode);
+    (await Promise.all(asked.map((key) => clustered.ask(key)))).map((response) => response.statusCode);
   await ask(keys);
 
   await fallen.kill();

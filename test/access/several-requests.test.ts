@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAdmissionControl } from '#src/access/admission-control.ts';
 import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
-import type { AccountStore, AdmissionAnswer, Counter } from '#src/access/store.ts';
+import type { AccountStore, AdmissionReply, Counter } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { createPresence } from '#src/redis/presence.ts';
 import { UnavailableError } from '#src/redis/unavailable-error.ts';
@@ -39,23 +39,23 @@ describe.each(Object.entries(OPENERS))('a question that counts as five requests,
 
   it('takes five requests from the day, and says so', async () => {
     const key = await issueTestKey(store);
-    const answer = await app.ask(key, '/v1/probe/five');
-    expect(answer.statusCode).toBe(200);
-    expect(answer.headers['x-ratelimit-remaining']).toBe('995');
+    const response = await app.ask(key, '/v1/probe/five');
+    expect(response.statusCode).toBe(200);
+    expect(response.headers['x-ratelimit-remaining']).toBe('995');
     expect(await used(key)).toBe(5);
   });
 
   it('is refused as a whole when fewer are left, counts nothing, and leaves them for other questions', async () => {
     const key = await issueTestKey(store);
     await countRequests(store, key, 996, DAY);
-    const answer = await app.ask(key, '/v1/probe/five');
-    expect(answer.statusCode).toBe(429);
-    expect(answer.json().error).toMatchObject({
+    const response = await app.ask(key, '/v1/probe/five');
+    expect(response.statusCode).toBe(429);
+    expect(response.json().error).toMatchObject({
       code: 'DAILY_LIMIT_EXCEEDED',
       message:
         'This question counts as 5 requests, and 4 of the 1,000 that the Free plan allows a day are left. Counting starts again at 00:00 UTC, 2026-11-22T00:00:00Z.',
     });
-    expect(answer.headers).toMatchObject({ 'x-ratelimit-remaining': '4', 'retry-after': '50400' });
+    expect(response.headers).toMatchObject({ 'x-ratelimit-remaining': '4', 'retry-after': '50400' });
     expect(await used(key)).toBe(996);
     for (let left = 3; left >= 0; left--) {
       expect((await app.ask(key)).headers['x-ratelimit-remaining']).toBe(String(left));
@@ -72,8 +72,8 @@ describe.each(Object.entries(OPENERS))('a question that counts as five requests,
 
   it('is admitted at most 200 times of 300 at once, and every count is exact', async () => {
     const key = await issueTestKey(store);
-    const answers = await Promise.all(Array.from({ length: 300 }, () => app.ask(key, '/v1/probe/five')));
-    const served = answers.filter(({ statusCode }) => statusCode === 200).length;
+    const responses = await Promise.all(Array.from({ length: 300 }, () => app.ask(key, '/v1/probe/five')));
+    const served = responses.filter(({ statusCode }) => statusCode === 200).length;
     // One request of each is counted before its other four, so some may be refused while there is just room for them.
     expect(served).toBeLessThanOrEqual(200);
     expect(served).toBeGreaterThan(100);
@@ -105,7 +105,7 @@ describe('a question that counts as five requests, while the store is away', () 
   const key = parseKey(generateKey('live', generateAccountId()));
   if (!key) throw new Error('no key');
   const log = pino({ level: 'silent' });
-  let answer: () => Promise<AdmissionAnswer>;
+  let response: () => Promise<AdmissionReply>;
   let counted = 0;
   let isReachable = true;
   const probe = async () => {
@@ -115,7 +115,7 @@ describe('a question that counts as five requests, while the store is away', () 
     isRemote: true,
     instances: () => 1,
     presence: createPresence({ storeName: 'the store', nodeOf: () => '', probe, log, marginMs: 60 }),
-    admit: () => answer(),
+    admit: () => response(),
     readKey: async () => {
       throw new UnavailableError('away', 'not-sent');
     },
@@ -130,15 +130,15 @@ describe('a question that counts as five requests, while the store is away', () 
   afterAll(() => admissions.close());
 
   it('is admitted as far as this process knows, whole or not at all, and told to the store later', async () => {
-    answer = async () => ({ kind: 'admitted', plan: 'free', used: 991, usedBySender: 1 });
+    response = async () => ({ kind: 'admitted', plan: 'free', used: 991, usedBySender: 1 });
     await admissions.admit(key);
     isReachable = false;
-    answer = () => Promise.reject(new UnavailableError('away', 'not-sent'));
+    response = () => Promise.reject(new UnavailableError('away', 'not-sent'));
     expect(await admissions.admit(key, { count: 5 })).toMatchObject({ kind: 'admitted', used: 996, count: 5 });
     expect(await admissions.admit(key, { count: 5 })).toMatchObject({ kind: 'exhausted' });
     expect(await admissions.admit(key, { count: 4 })).toMatchObject({ kind: 'admitted', used: 1000, count: 4 });
     isReachable = true;
-    answer = async () => ({ kind: 'admitted', plan: 'free', used: 1000, usedBySender: 10 });
+    response = async () => ({ kind: 'admitted', plan: 'free', used: 1000, usedBySender: 10 });
     await expect.poll(() => counted, { timeout: 5000 }).toBe(9);
   });
 });

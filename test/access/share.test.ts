@@ -33,9 +33,9 @@ afterAll(async () => {
 
 /** How many of the requests each process answers with 200. */
 async function ask(key: string, requests: number): Promise<number[]> {
-  const answers = processes.map((child) => once(child, 'message') as Promise<[Record<string, number>]>);
+  const responses = processes.map((child) => once(child, 'message') as Promise<[Record<string, number>]>);
   for (const child of processes) child.send({ key, requests });
-  return (await Promise.all(answers)).map(([statuses]) => statuses[200] ?? 0);
+  return (await Promise.all(responses)).map(([statuses]) => statuses[200] ?? 0);
 }
 
 const sum = (counts: number[]) => counts.reduce((total, count) => total + count, 0);

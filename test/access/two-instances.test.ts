@@ -42,7 +42,7 @@ function later(ms: number): void {
 
 /** The statuses of one request to each instance. */
 const askBoth = async (key: string) =>
-  (await Promise.all(apps.map((app) => app.ask(key)))).map((answer) => answer.statusCode);
+  (await Promise.all(apps.map((app) => app.ask(key)))).map((response) => response.statusCode);
 
 async function revoke(key: string): Promise<void> {
   const { accountId, hash } = keyOf(key);

@@ -19,8 +19,8 @@ for (let n = 0; ; n++) {
   process.stdout.write(`key ${issued.text}\n`);
   for (let request = 0; request < 50; request++) {
     const { accountId, hash: keyHash } = key;
-    const answer = await store.admit({ accountId, keyHash, day: '20261121', sender: '' }).catch(unlessUnavailable);
-    if (answer?.kind === 'admitted') process.stdout.write(`counted ${issued.text} ${answer.used}\n`);
+    const response = await store.admit({ accountId, keyHash, day: '20261121', sender: '' }).catch(unlessUnavailable);
+    if (response?.kind === 'admitted') process.stdout.write(`counted ${issued.text} ${response.used}\n`);
   }
   // Lets what was written go out.
   await new Promise((resolve) => setImmediate(resolve));

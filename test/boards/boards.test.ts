@@ -29,7 +29,7 @@ beforeEach(async () => {
   service = await startProtectedApp({
     now: NOW,
     store,
-    answer: (request, response) => {
+    response: (request, response) => {
       const stop = new URL(request.url, 'http://upstream.test').searchParams.get('name_dm') ?? '';
       (special[stop] ?? good)(request, response);
     },
@@ -91,8 +91,8 @@ describe('boards of several stops', () => {
   it.each([
     ['none of the stops exists', { '1': json(NO_STOP), '2': json(NO_STOP) }, 404, 'STOP_NOT_FOUND'],
     ['one does not exist and the other fails', { '1': json(NO_STOP), '2': failing }, 502, 'UPSTREAM_ERROR'],
-  ])('are refused as a whole when %s', async (_when, answers: Record<string, Answer>, status, code) => {
-    special = answers;
+  ])('are refused as a whole when %s', async (_when, responses: Record<string, Answer>, status, code) => {
+    special = responses;
     const answer = await get('/v1/boards?stops=1,2');
     expect(answer.statusCode).toBe(status);
     expect(answer.json()).toMatchObject({

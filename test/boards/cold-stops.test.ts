@@ -1,21 +1,21 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createAnswers } from '#src/answers/answers.ts';
 import { createBoardsOperation } from '#src/boards/operation.ts';
 import { departuresOperation } from '#src/departures/operation.ts';
 import type { Priority } from '#src/efa/ask.ts';
+import { createResponses } from '#src/responses/responses.ts';
 import { departureMonitorFor } from '#test/support/departure-monitor.ts';
 import { createProtected, settle } from '#test/support/protected.ts';
 
 /** Boards of stops that nobody has asked for, with so many calls a second. */
 function createCold(rps: number) {
   const { clock, protection, upstream } = createProtected({ limits: { rps, dailyBudget: 60_000 } });
-  upstream.outcome = (question) => {
-    const { stopId } = question as { stopId: string };
+  upstream.outcome = (request) => {
+    const { stopId } = request as { stopId: string };
     return JSON.parse(departureMonitorFor(`?name_dm=${stopId}`, '2026-04-15T12:10:00Z'));
   };
   const boards = createBoardsOperation({ oneStop: departuresOperation, docsUrl: 'https://example.test/docs' });
-  const answers = createAnswers({
+  const responses = createResponses({
     ask: protection.ask,
     now: () => new Date(clock.now()),
     deadlineMs: 9500,
@@ -25,7 +25,7 @@ function createCold(rps: number) {
   const find = (first: number, priority: Priority) => {
     const stops = Array.from({ length: 20 }, (_, index) => String(first + index));
     const query = boards.query.parse({ stops: stops.join(), limit: '1' });
-    return settle(answers.find(boards, query, { priority, account: priority }).then(({ body }) => body.content()));
+    return settle(responses.find(boards, query, { priority, account: priority }).then(({ body }) => body.content()));
   };
   const answered = ({ outcome }: ReturnType<typeof find>) =>
     (outcome.value as { boards: object[] } | undefined)?.boards.filter((board) => 'departures' in board).length ?? 0;

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { createAnswers } from '#src/answers/answers.ts';
 import { createBoardsOperation } from '#src/boards/operation.ts';
 import { defineOperation } from '#src/operation.ts';
+import { createResponses } from '#src/responses/responses.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
 
 const NOW = Date.parse('2026-04-15T06:00:10Z');
@@ -28,7 +28,7 @@ it('boards are put together from the answers of the stops that are kept, without
   });
   const boards = createBoardsOperation({ oneStop, docsUrl: 'https://example.test/docs' });
   const log = { ...createTestLog(), debug: () => {} };
-  const answers = createAnswers({
+  const responses = createResponses({
     ask: () => Promise.reject(new Error('the authority is not needed here')),
     now: () => new Date(NOW),
     deadlineMs: 1000,
@@ -36,10 +36,10 @@ it('boards are put together from the answers of the stops that are kept, without
   });
   const requester = { priority: 'low' } as const;
 
-  await answers.find(oneStop, { stop: '2' }, requester);
+  await responses.find(oneStop, { stop: '2' }, requester);
   const [first, second] = await Promise.all([
-    answers.find(boards, { stops: ['1', '2'] }, requester),
-    answers.find(boards, { stops: ['2', '3'] }, requester),
+    responses.find(boards, { stops: ['1', '2'] }, requester),
+    responses.find(boards, { stops: ['2', '3'] }, requester),
   ]);
   expect(first.body.content()).toEqual({ boards: [{ stop_id: '1' }, { stop_id: '2' }] });
   expect(second.body.content()).toEqual({ boards: [{ stop_id: '2' }, { stop_id: '3' }] });

@@ -20,7 +20,7 @@ beforeAll(async () => {
   browser = await launchChromium();
   service = await startProtectedApp({
     now: '2026-04-15T06:00:10Z',
-    answer: json(departureMonitor('2026-04-15T06:10:00Z')),
+    response: json(departureMonitor('2026-04-15T06:10:00Z')),
   });
   address = await service.app.listen({ host: '127.0.0.1', port: 0 });
   other = createServer((_request, response) => response.setHeader('content-type', 'text/html').end('<!doctype html>'));

@@ -210,11 +210,11 @@ it('on a phone the map and the answer share the screen', async () => {
   await page.goto(`${front.url}/explore#board=200070`);
   const row = page.locator('#result tbody tr').first();
   await row.waitFor();
-  const [map, panel, answer] = await Promise.all(
+  const [map, panel, response] = await Promise.all(
     [page.locator('#map'), page.locator('#panel'), row].map((part) => part.boundingBox()),
   );
   expect(panel?.y ?? 0).toBeGreaterThan((map?.y ?? 0) + 200);
-  expect((answer?.y ?? 0) + (answer?.height ?? 0)).toBeLessThan(844);
+  expect((response?.y ?? 0) + (response?.height ?? 0)).toBeLessThan(844);
   const height = () => page.locator('#panel').evaluate((element) => element.clientHeight);
   const half = await height();
   await page.getByRole('button', { name: 'Show more' }).click();

@@ -53,9 +53,9 @@ it('every page of the docs fits from 390 to 1280 pixels, light and dark, within 
   const { page, context, complaints } = await openWindow(browser, { hosts: [new URL(front.url).host] });
   let weights: Promise<number>[] = [];
   // An icon may be on its way when the page is left, and its body is gone then.
-  page.on('response', (answer) =>
+  page.on('response', (response) =>
     weights.push(
-      answer.body().then(
+      response.body().then(
         (body) => gzipSync(body).length,
         () => 0,
       ),

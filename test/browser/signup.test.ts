@@ -54,7 +54,7 @@ it('sign up, open the .eml, and use its key from another origin', async () => {
   const { page, context } = await signUpByKeyboard(front, 'jo@example.com');
   const key = keyIn((await front.readOutbox())[0] as never);
   await page.goto(elsewhereUrl);
-  const answers = await page.evaluate(
+  const responses = await page.evaluate(
     async ([url, good]) => {
       const ask = async (key: string) => {
         const answer = await fetch(`${url}/v1/departures?stop=200070&modes=all`, {
@@ -73,17 +73,17 @@ it('sign up, open the .eml, and use its key from another origin', async () => {
     },
     [front.url, key],
   );
-  expect(answers.good).toMatchObject({
+  expect(responses.good).toMatchObject({
     status: 200,
     body: { stop_name: 'Town Hall Station' },
     limit: expect.stringMatching(/^"daily";r=999;t=\d+$/),
     policy: '"daily";q=1000;w=86400',
   });
-  expect(answers.wrong).toMatchObject({
+  expect(responses.wrong).toMatchObject({
     status: 401,
     body: { error: { code: 'UNAUTHORIZED', docs: `${front.url}/docs/errors/UNAUTHORIZED` } },
   });
-  expect(answers.wrong.id).toBeTruthy();
+  expect(responses.wrong.id).toBeTruthy();
   await context.close();
 });
 

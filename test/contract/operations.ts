@@ -2,7 +2,7 @@ import { departuresResponse } from '#src/departures/departure.ts';
 import { nearbyResponse } from '#src/nearby/map.ts';
 import { stopSearchResponse } from '#src/stop-search/map.ts';
 import { tripsResponse } from '#src/trips/response.ts';
-import { coordAnswer, departureMonitorAnswer, stopFinderAnswer, tripAnswer } from './payloads.ts';
+import { coordResponse, departureMonitorResponse, stopFinderResponse, tripResponse } from './payloads.ts';
 
 /** The four operations: a good request, the endpoint it leads to, that endpoint's good answer, our answer's schema. */
 export const OPERATIONS = [
@@ -10,28 +10,28 @@ export const OPERATIONS = [
     name: 'departures',
     url: '/v1/departures?stop=200020&modes=all',
     endpoint: 'departure_mon',
-    answer: departureMonitorAnswer,
+    response: departureMonitorResponse,
     schema: departuresResponse,
   },
   {
     name: 'nearby',
     url: '/v1/nearby?lat=-33.8613&lng=151.2108&modes=all',
     endpoint: 'coord',
-    answer: coordAnswer,
+    response: coordResponse,
     schema: nearbyResponse,
   },
   {
     name: 'stop search',
     url: '/v1/stops/search?q=manly',
     endpoint: 'stop_finder',
-    answer: stopFinderAnswer,
+    response: stopFinderResponse,
     schema: stopSearchResponse,
   },
   {
     name: 'trips',
     url: '/v1/trips?from=202091&to=G2095102',
     endpoint: 'trip',
-    answer: tripAnswer,
+    response: tripResponse,
     schema: tripsResponse,
   },
 ] as const;
@@ -40,7 +40,7 @@ export type Operation = (typeof OPERATIONS)[number];
 
 /** The good answer of each endpoint, as text. */
 export const GOOD_ANSWERS: ReadonlyMap<string, string> = new Map(
-  OPERATIONS.map(({ endpoint, answer }) => [endpoint, JSON.stringify(answer)]),
+  OPERATIONS.map(({ endpoint, response }) => [endpoint, JSON.stringify(response)]),
 );
 
 /** "departure_mon", "coord", "stop_finder" or "trip": the last part of the path that the authority is asked. */
@@ -55,7 +55,7 @@ export function goodAnswerTo(requestUrl: string): string {
   const endpoint = endpointOf(requestUrl);
   const query = new URL(requestUrl, 'http://upstream.test').searchParams;
   const isElsewhere = query.has('coord') && !query.get('coord')?.startsWith('151.2108:-33.8613:');
-  if (isElsewhere) return JSON.stringify({ ...coordAnswer, locations: [] });
+  if (isElsewhere) return JSON.stringify({ ...coordResponse, locations: [] });
   const positions = [query.get('name_origin'), query.get('name_destination')].filter((name) => name?.includes(':'));
   if (positions.some((name) => !/^151\.\d+:-33\.[89]/.test(name ?? ''))) return NO_TRIP;
   const asked = new Map([
@@ -63,6 +63,6 @@ export function goodAnswerTo(requestUrl: string): string {
     ['202091', query.get('name_origin')],
     ['G2095102', query.get('name_destination')],
   ]);
-  const answer = GOOD_ANSWERS.get(endpoint) ?? '';
-  return answer.replaceAll(/"(G?\d+)"/g, (text, id) => JSON.stringify(asked.get(id) ?? JSON.parse(text)));
+  const response = GOOD_ANSWERS.get(endpoint) ?? '';
+  return response.replaceAll(/"(G?\d+)"/g, (text, id) => JSON.stringify(asked.get(id) ?? JSON.parse(text)));
 }

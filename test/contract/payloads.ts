@@ -31,7 +31,7 @@ const alert = {
 const permanentNotice = { ...alert, priority: 'veryLow', id: 'ems-1', subtitle: 'Platforms may change' };
 
 /** Circular Quay: train, ferry, light rail, bus; live, timetable only and cancelled. */
-export const departureMonitorAnswer = {
+export const departureMonitorResponse = {
   version: '10.6.21.17',
   systemMessages: [{ type: 'warning', module: 'BROKER', code: -10015, text: 'itp' }],
   locations: [
@@ -182,7 +182,7 @@ export const departureMonitorAnswer = {
 };
 
 /** Around Circular Quay: stops of type STOP, whose own name says nothing, and platforms of type BUS_POINT. */
-export const coordAnswer = {
+export const coordResponse = {
   version: '10.6.21.17',
   locations: [
     {
@@ -245,7 +245,7 @@ export const coordAnswer = {
 };
 
 /** "manly": stops among a park and a street. */
-export const stopFinderAnswer = {
+export const stopFinderResponse = {
   version: '10.6.21.17',
   systemMessages: [{ type: 'error', module: 'BROKER', code: -8011, text: '' }],
   locations: [
@@ -393,7 +393,7 @@ const arrives = (planned: string, estimated = planned) => ({
 });
 
 /** Domestic Airport to Manly: train, walk told as foot path only, ferry, walk leg; and walk leg, bus, walk leg, ferry. */
-export const tripAnswer = {
+export const tripResponse = {
   version: '10.6.21.17',
   systemMessages: [{ type: 'warning', module: 'BROKER', code: -10015, text: 'itp', subType: 'itp-monomodal' }],
   journeys: [

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openConnection, readAnswers } from '#test/http/socket.ts';
+import { openConnection, readResponses } from '#test/http/socket.ts';
 import { type Front, startFront } from '#test/support/front.ts';
 import { type RandomRequest, randomRequests, toBytes } from './random-request.ts';
 
@@ -18,9 +18,9 @@ afterAll(() => front[Symbol.asyncDispose]());
 async function statusOf(request: RandomRequest): Promise<number> {
   const connection = await openConnection((front.app.server.address() as AddressInfo).port);
   connection.socket.write(toBytes({ ...request, headers: [...request.headers, ['connection', 'close']] }));
-  const [answer] = readAnswers(await connection.closed);
+  const [response] = readResponses(await connection.closed);
   connection.socket.destroy();
-  return answer?.status ?? 0;
+  return response?.status ?? 0;
 }
 
 function isExpected({ method, url }: RandomRequest, status: number): boolean {

@@ -62,7 +62,7 @@ function urlsOf({ name, url }: Operation): string[] {
 async function expectEach(operation: Operation, paths: Key[][], values: readonly unknown[]) {
   for (const path of paths) {
     for (const value of values) {
-      const response = await askWith(operation, operation.endpoint, withValue(operation.answer, path, value));
+      const response = await askWith(operation, operation.endpoint, withValue(operation.response, path, value));
       expect(response.statusCode, `${path.join('.')} = ${value}`).toBeLessThan(500);
       expectContract(response, operation);
     }
@@ -81,7 +81,7 @@ describe.each(OPERATIONS)('$name', PATIENCE, (operation) => {
   it('keeps the contract whatever is wrong with the payload', async () => {
     await fc.assert(
       fc.asyncProperty(mutations, fc.constantFrom(...urlsOf(operation)), async (changes, url) => {
-        const response = await askWith({ url }, operation.endpoint, mutate(operation.answer, changes));
+        const response = await askWith({ url }, operation.endpoint, mutate(operation.response, changes));
         expect([200, 400, 404, 502]).toContain(response.statusCode);
         expectContract(response, operation);
       }),
@@ -90,35 +90,35 @@ describe.each(OPERATIONS)('$name', PATIENCE, (operation) => {
   });
 
   it('never fails for the want of one field, except the list that makes the answer one of its endpoint', async () => {
-    for (const path of listPaths(operation.answer).filter((path) => !OWN_LISTS.includes(path.join('.')))) {
-      const response = await askWith(operation, operation.endpoint, without(operation.answer, path));
+    for (const path of listPaths(operation.response).filter((path) => !OWN_LISTS.includes(path.join('.')))) {
+      const response = await askWith(operation, operation.endpoint, without(operation.response, path));
       expect(response.statusCode, path.join('.')).toBeLessThan(500);
       expectContract(response, operation);
     }
   });
 
   it('never fails for one field that is null', async () => {
-    for (const path of listPaths(operation.answer)) {
-      const response = await askWith(operation, operation.endpoint, withValue(operation.answer, path, null));
+    for (const path of listPaths(operation.response)) {
+      const response = await askWith(operation, operation.endpoint, withValue(operation.response, path, null));
       expect(response.statusCode, path.join('.')).toBeLessThan(500);
       expectContract(response, operation);
     }
   });
 
   it('never fails for one number that is out of all reason', async () => {
-    const isNumber = (path: Key[]) => !path.includes('coords') && typeof valueAt(operation.answer, path) === 'number';
-    await expectEach(operation, listPaths(operation.answer).filter(isNumber), STRANGE_NUMBERS);
+    const isNumber = (path: Key[]) => !path.includes('coords') && typeof valueAt(operation.response, path) === 'number';
+    await expectEach(operation, listPaths(operation.response).filter(isNumber), STRANGE_NUMBERS);
   });
 
   it('never fails for one time that is out of all reason', async () => {
     const isTime = (path: Key[]) => /Time(Planned|Estimated|BaseTimetable)$/.test(String(path.at(-1)));
-    await expectEach(operation, listPaths(operation.answer).filter(isTime), STRANGE_TIMES);
+    await expectEach(operation, listPaths(operation.response).filter(isTime), STRANGE_TIMES);
   });
 
   it('has no trouble of its own however deep a field goes', async () => {
     const isDeep = (path: Key[]) => DEEP_PLACES.includes(path.at(-1) as Key);
-    for (const path of listPaths(operation.answer).filter(isDeep)) {
-      const payload = withValue(operation.answer, path, '<deep parents>');
+    for (const path of listPaths(operation.response).filter(isDeep)) {
+      const payload = withValue(operation.response, path, '<deep parents>');
       const response = await askWith(operation, operation.endpoint, payload);
       expect(response.statusCode, path.join('.')).not.toBe(500);
       expectContract(response, operation);
@@ -134,7 +134,7 @@ describe('nearby, while it asks what stops at its stops', PATIENCE, () => {
     await fc.assert(
       fc.asyncProperty(mutations, async (changes) => {
         app.clock.now = new Date(app.clock.now.getTime() + VERDICTS_EXPIRE_MS);
-        const response = await askWith(nearby, departures.endpoint, mutate(departures.answer, changes));
+        const response = await askWith(nearby, departures.endpoint, mutate(departures.response, changes));
         expect(response.statusCode).toBe(200);
         expectContract(response, nearby);
       }),

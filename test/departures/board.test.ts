@@ -4,9 +4,9 @@ import { ApiError } from '#src/errors/api-error.ts';
 import { monitorBoards } from '#src/live/boards/boards.ts';
 import { type Departure, isCancelled } from '#src/transit/departure.ts';
 import type { Mode } from '#src/transit/mode.ts';
-import { answerInTurn, type MadeUpEvent, planned, toPayload } from '#test/support/departure-pages.ts';
+import { type MadeUpEvent, planned, respondInTurn, toPayload } from '#test/support/departure-pages.ts';
 
-const question = { kind: 'departureMonitor', stopId: '200070', modes: ['bus'] as Mode[], at: null } as const;
+const request = { kind: 'departureMonitor', stopId: '200070', modes: ['bus'] as Mode[], at: null } as const;
 const isBus = ({ mode }: { mode: Mode }) => mode === 'bus';
 const failure = new ApiError('UPSTREAM_ERROR', 'The transport authority failed to answer.');
 
@@ -22,37 +22,37 @@ const page = (from: number, productClass: (minute: number) => number = () => 5, 
 const everySecond = (minute: number) => (minute % 2 === 0 ? 5 : 1);
 const minutes = ({ departures }: { departures: Departure[] }) =>
   departures.map(({ plannedAt }) => new Date(plannedAt).toISOString().replace('.000', ''));
-const readBoard = (ask: Ask, asked: typeof question, limit: number, isWanted: (departure: Departure) => boolean) =>
-  monitorBoards.find({ ask, question: asked, limit, isWanted });
+const readBoard = (ask: Ask, asked: typeof request, limit: number, isWanted: (departure: Departure) => boolean) =>
+  monitorBoards.find({ ask, request: asked, limit, isWanted });
 
 describe('a board', () => {
   it('of one page is read with one question when that fills the limit', async () => {
-    const ask = answerInTurn(page(0));
-    const board = await readBoard(ask, question, 40, isBus);
+    const ask = respondInTurn(page(0));
+    const board = await readBoard(ask, request, 40, isBus);
     expect(board.departures).toHaveLength(40);
-    expect(ask.questions).toEqual([question]);
+    expect(ask.requests).toEqual([request]);
   });
 
   it('fills a limit of 50 of one mode over several pages', async () => {
-    const ask = answerInTurn(page(0, everySecond), page(39, everySecond), page(78, everySecond));
-    const board = await readBoard(ask, question, 50, isBus);
+    const ask = respondInTurn(page(0, everySecond), page(39, everySecond), page(78, everySecond));
+    const board = await readBoard(ask, request, 50, isBus);
     expect(minutes(board)).toEqual(Array.from({ length: 50 }, (_, index) => planned(index * 2)));
-    expect(ask.questions).toHaveLength(3);
+    expect(ask.requests).toHaveLength(3);
   });
 
   it('pages on from the last planned time, as Sydney wall clock, with the same stop and modes', async () => {
-    const ask = answerInTurn(page(0), page(39));
-    await readBoard(ask, question, 50, isBus);
+    const ask = respondInTurn(page(0), page(39));
+    await readBoard(ask, request, 50, isBus);
     const at = { date: '20260415', time: '1639' };
-    expect(ask.questions).toEqual([question, { ...question, at, isForNow: true }]);
+    expect(ask.requests).toEqual([request, { ...request, at, isForNow: true }]);
   });
 
   it('has no departure twice where two pages meet, and misses none of that minute', async () => {
     const first = Array.from({ length: 38 }, (_, minute): MadeUpEvent => ({ minute, trip: minute }));
     const seam = [100, 101, 102].map((trip): MadeUpEvent => ({ minute: 40, trip }));
     const rest = Array.from({ length: 7 }, (_, index): MadeUpEvent => ({ minute: 41 + index, trip: 200 + index }));
-    const ask = answerInTurn(toPayload([...first, ...seam.slice(0, 2)]), toPayload([...seam, ...rest]));
-    const board = await readBoard(ask, question, 50, isBus);
+    const ask = respondInTurn(toPayload([...first, ...seam.slice(0, 2)]), toPayload([...seam, ...rest]));
+    const board = await readBoard(ask, request, 50, isBus);
     expect(minutes(board)).toEqual([...first, ...seam, ...rest].map(({ minute }) => planned(minute)));
   });
 
@@ -64,14 +64,14 @@ describe('a board', () => {
       { minute: 2, trip: undefined, headsign: 'Chiswick' },
       { minute: 2, trip: undefined, headsign: 'Drummoyne' },
     ];
-    expect((await readBoard(answerInTurn(toPayload(twins)), question, 10, isBus)).departures).toHaveLength(5);
+    expect((await readBoard(respondInTurn(toPayload(twins)), request, 10, isBus)).departures).toHaveLength(5);
   });
 
   it('has cancelled departures in their place; they fill no limit, and none stands behind the limit', async () => {
     const first = page(0);
     const cancelled = [5, 12].map((minute) => ({ minute, trip: 100 + minute, isCancelled: true }));
     const busy = { ...first, stopEvents: [...toPayload(cancelled).stopEvents, ...first.stopEvents] };
-    const board = await readBoard(answerInTurn(busy), question, 10, isBus);
+    const board = await readBoard(respondInTurn(busy), request, 10, isBus);
     expect(minutes(board)).toEqual([0, 1, 2, 3, 4, 5, 5, 6, 7, 8, 9].map(planned));
     expect(board.departures.filter(isCancelled)).toHaveLength(1);
   });
@@ -86,11 +86,11 @@ describe('a board', () => {
       ),
     ]);
     const further = toPayload([{ minute: 40, trip: 40 }]);
-    const ask = answerInTurn(late, further);
-    expect(minutes(await readBoard(ask, question, 2, isBus))).toEqual([planned(0), planned(40)]);
-    expect(ask.questions).toHaveLength(2);
+    const ask = respondInTurn(late, further);
+    expect(minutes(await readBoard(ask, request, 2, isBus))).toEqual([planned(0), planned(40)]);
+    expect(ask.requests).toHaveLength(2);
     // Without the next page it is the best that is known.
-    expect(minutes(await readBoard(answerInTurn(late, failure), question, 2, isBus))).toEqual([
+    expect(minutes(await readBoard(respondInTurn(late, failure), request, 2, isBus))).toEqual([
       planned(0),
       planned(37),
     ]);
@@ -98,51 +98,51 @@ describe('a board', () => {
 
   it('reads on while all that was found is cancelled', async () => {
     const strike = toPayload(Array.from({ length: 40 }, (_, minute) => ({ minute, trip: minute, isCancelled: true })));
-    const board = await readBoard(answerInTurn(strike, page(39)), question, 1, isBus);
+    const board = await readBoard(respondInTurn(strike, page(39)), request, 1, isBus);
     expect(board.departures.filter((one) => !isCancelled(one))).toHaveLength(1);
-    await expect(readBoard(answerInTurn(strike, failure), question, 1, isBus)).rejects.toBe(failure);
+    await expect(readBoard(respondInTurn(strike, failure), request, 1, isBus)).rejects.toBe(failure);
   });
 
   it('reads three pages at most', async () => {
     const trains = () => 1;
-    const ask = answerInTurn(page(0, trains), page(39, trains), page(78, trains), page(117, trains));
-    const board = await readBoard(ask, question, 10, isBus);
+    const ask = respondInTurn(page(0, trains), page(39, trains), page(78, trains), page(117, trains));
+    const board = await readBoard(ask, request, 10, isBus);
     expect(board.departures).toEqual([]);
-    expect(ask.questions).toHaveLength(3);
+    expect(ask.requests).toHaveLength(3);
   });
 
   it('ends with a page of fewer than 40 events', async () => {
-    const ask = answerInTurn(page(0, everySecond), page(39, everySecond, 39), page(78));
-    expect((await readBoard(ask, question, 50, isBus)).departures).toHaveLength(39);
-    expect(ask.questions).toHaveLength(2);
+    const ask = respondInTurn(page(0, everySecond), page(39, everySecond, 39), page(78));
+    expect((await readBoard(ask, request, 50, isBus)).departures).toHaveLength(39);
+    expect(ask.requests).toHaveLength(2);
   });
 
   it('ends when the next page does not go further', async () => {
-    const ask = answerInTurn(page(0), page(0), page(40));
-    expect((await readBoard(ask, question, 50, isBus)).departures).toHaveLength(40);
-    expect(ask.questions).toHaveLength(2);
+    const ask = respondInTurn(page(0), page(0), page(40));
+    expect((await readBoard(ask, request, 50, isBus)).departures).toHaveLength(40);
+    expect(ask.requests).toHaveLength(2);
   });
 
   it('ends when nothing leaves any more', async () => {
-    const ask = answerInTurn(page(0), toPayload([]));
-    expect((await readBoard(ask, question, 50, isBus)).departures).toHaveLength(40);
+    const ask = respondInTurn(page(0), toPayload([]));
+    expect((await readBoard(ask, request, 50, isBus)).departures).toHaveLength(40);
   });
 
   it('of a known stop with nothing leaving is empty, after one question', async () => {
-    const ask = answerInTurn(toPayload([]));
-    expect(await readBoard(ask, question, 50, isBus)).toMatchObject({
+    const ask = respondInTurn(toPayload([]));
+    expect(await readBoard(ask, request, 50, isBus)).toMatchObject({
       stopName: 'Town Hall Station, Sydney',
       departures: [],
     });
-    expect(ask.questions).toHaveLength(1);
+    expect(ask.requests).toHaveLength(1);
   });
 
   it('keeps the earlier departures when a later page fails', async () => {
-    const second = await readBoard(answerInTurn(page(0), failure), question, 50, isBus);
+    const second = await readBoard(respondInTurn(page(0), failure), request, 50, isBus);
     expect(second.departures).toHaveLength(40);
     const third = await readBoard(
-      answerInTurn(page(0, everySecond), page(39, everySecond), failure),
-      question,
+      respondInTurn(page(0, everySecond), page(39, everySecond), failure),
+      request,
       50,
       isBus,
     );
@@ -150,25 +150,25 @@ describe('a board', () => {
   });
 
   it('is an error when the first page fails, and when a later one does while the board is empty', async () => {
-    await expect(readBoard(answerInTurn(failure), question, 10, isBus)).rejects.toBe(failure);
-    const trains = answerInTurn(
+    await expect(readBoard(respondInTurn(failure), request, 10, isBus)).rejects.toBe(failure);
+    const trains = respondInTurn(
       page(0, () => 1),
       failure,
     );
-    await expect(readBoard(trains, question, 10, isBus)).rejects.toBe(failure);
+    await expect(readBoard(trains, request, 10, isBus)).rejects.toBe(failure);
   });
 
   it('says when the authority gave its first page', async () => {
-    const { freshness } = await readBoard(answerInTurn(page(0), page(39)), question, 50, isBus);
+    const { freshness } = await readBoard(respondInTurn(page(0), page(39)), request, 50, isBus);
     expect(freshness.retrievedAt).toBe(Date.parse('2026-04-15T06:00:01Z'));
   });
 
   it('counts what every page left out', async () => {
-    const ask = answerInTurn(
+    const ask = respondInTurn(
       page(0, everySecond),
       page(39, (minute) => (minute === 60 ? 77 : 5)),
     );
-    const board = await readBoard(ask, question, 50, isBus);
+    const board = await readBoard(ask, request, 50, isBus);
     expect(board.leftOut).toEqual({ 'unknown product class': 1 });
   });
 });

@@ -26,8 +26,8 @@ async function listen(answer: RequestListener): Promise<number> {
 }
 
 /** The balancer in front of instances that answer so. */
-async function start(...answers: RequestListener[]): Promise<void> {
-  balancer = await startBalancer(await Promise.all(answers.map(listen)));
+async function start(...responses: RequestListener[]): Promise<void> {
+  balancer = await startBalancer(await Promise.all(responses.map(listen)));
 }
 
 const get = (path: string, init?: RequestInit) => fetch(`${balancer.url}${path}`, init);
@@ -37,9 +37,9 @@ const overloaded: RequestListener = (_request, response) => void response.writeH
 const cutting: RequestListener = (request) => void request.socket.destroy();
 
 async function statuses(count: number, path: string): Promise<number[]> {
-  const answers: number[] = [];
-  for (let n = 0; n < count; n++) answers.push((await get(path)).status);
-  return [...new Set(answers)];
+  const responses: number[] = [];
+  for (let n = 0; n < count; n++) responses.push((await get(path)).status);
+  return [...new Set(responses)];
 }
 
 describe('an operation', () => {
@@ -53,8 +53,8 @@ describe('an operation', () => {
 
   it('is answered while two of three instances refuse requests, at any load', async () => {
     await start(overloaded, overloaded, fine);
-    const answers = await Promise.all(Array.from({ length: 60 }, () => get('/v1/departures')));
-    expect([...new Set(answers.map(({ status }) => status))]).toEqual([200]);
+    const responses = await Promise.all(Array.from({ length: 60 }, () => get('/v1/departures')));
+    expect([...new Set(responses.map(({ status }) => status))]).toEqual([200]);
   });
 
   it('is answered while one of two instances is gone', async () => {

@@ -82,13 +82,13 @@ function startInstance(port: number): Promise<ServerProcess> {
 /** Callers that ask over kept connections until they are stopped; then, the answers of each key by status. */
 function keepAsking() {
   const agent = new Agent({ keepAlive: true });
-  const answers = { developer: new Map<string, number>(), pro: new Map<string, number>() };
+  const responses = { developer: new Map<string, number>(), pro: new Map<string, number>() };
   let isRunning = true;
 
   async function ask(plan: 'developer' | 'pro', caller: number): Promise<void> {
     for (let n = caller; isRunning; n++) {
       const outcome = await outcomeOf(`/v1/departures?stop=${STOPS[n % STOPS.length]}`, keys[plan], agent);
-      answers[plan].set(outcome, (answers[plan].get(outcome) ?? 0) + 1);
+      responses[plan].set(outcome, (responses[plan].get(outcome) ?? 0) + 1);
       await sleep(PAUSE_MS);
     }
   }
@@ -100,7 +100,7 @@ function keepAsking() {
       isRunning = false;
       await asking;
       agent.destroy();
-      return { developer: Object.fromEntries(answers.developer), pro: Object.fromEntries(answers.pro) };
+      return { developer: Object.fromEntries(responses.developer), pro: Object.fromEntries(responses.pro) };
     },
   };
 }
@@ -135,23 +135,23 @@ async function rehearse(happening: () => Promise<unknown>) {
   await sleep(500);
   await happening();
   await sleep(1000);
-  const answers = await asking.stop();
+  const responses = await asking.stop();
   await sleep(500);
   const after = await counted();
   const counts = { developer: after.developer - before.developer, pro: after.pro - before.pro };
-  if (isFull) process.stdout.write(`answered ${JSON.stringify(answers)}, counted ${JSON.stringify(counts)}\n`);
-  return { answers, counts };
+  if (isFull) process.stdout.write(`answered ${JSON.stringify(responses)}, counted ${JSON.stringify(counts)}\n`);
+  return { responses, counts };
 }
 
 it(
   'a frozen Redis loses no request of a known key, and every answer is counted once',
   async () => {
-    const { answers, counts } = await rehearse(async () => {
+    const { responses, counts } = await rehearse(async () => {
       redis.signal('SIGSTOP');
       await sleep(REDIS_FROZEN_MS);
       redis.signal('SIGCONT');
     });
-    expect(answers).toEqual({ developer: { 200: counts.developer }, pro: { 200: counts.pro } });
+    expect(responses).toEqual({ developer: { 200: counts.developer }, pro: { 200: counts.pro } });
   },
   TIMEOUT_MS,
 );
@@ -159,12 +159,12 @@ it(
 it(
   'a Redis that is killed and comes back loses no request of a known key, and every answer is counted once',
   async () => {
-    const { answers, counts } = await rehearse(async () => {
+    const { responses, counts } = await rehearse(async () => {
       await redis.kill();
       await sleep(REDIS_DEAD_MS);
       await redis.restart();
     });
-    expect(answers).toEqual({ developer: { 200: counts.developer }, pro: { 200: counts.pro } });
+    expect(responses).toEqual({ developer: { 200: counts.developer }, pro: { 200: counts.pro } });
   },
   TIMEOUT_MS,
 );
@@ -172,13 +172,13 @@ it(
 it(
   'a rolling restart loses no request, and every answer is counted once',
   async () => {
-    const { answers, counts } = await rehearse(async () => {
+    const { responses, counts } = await rehearse(async () => {
       for (const [index, port] of ports.entries()) {
         expect(await instances[index]?.stop('SIGTERM')).toBe(0);
         instances[index] = await startInstance(port);
       }
     });
-    expect(answers).toEqual({ developer: { 200: counts.developer }, pro: { 200: counts.pro } });
+    expect(responses).toEqual({ developer: { 200: counts.developer }, pro: { 200: counts.pro } });
     expect(counts.developer).toBeGreaterThan(50);
   },
   TIMEOUT_MS,
@@ -188,17 +188,17 @@ it.runIf(isFull)(
   'an authority that is away loses no request for an answer that is kept',
   async () => {
     let callsInVain = 0;
-    const { answers, counts } = await rehearse(async () => {
+    const { responses, counts } = await rehearse(async () => {
       for (const refuse of [true, false]) {
-        upstream.answerWith((_request, response) => {
+        upstream.respondWith((_request, response) => {
           callsInVain++;
           if (refuse) response.destroy();
         });
         await sleep(AUTHORITY_AWAY_MS);
       }
-      upstream.answerWith(answerBoards);
+      upstream.respondWith(answerBoards);
     });
-    expect(answers).toEqual({ developer: { 200: counts.developer }, pro: { 200: counts.pro } });
+    expect(responses).toEqual({ developer: { 200: counts.developer }, pro: { 200: counts.pro } });
     expect(callsInVain).toBeGreaterThan(10);
   },
   TIMEOUT_MS,
@@ -207,11 +207,11 @@ it.runIf(isFull)(
 it(
   'an instance that is killed loses no request; only what it had in hand may be counted twice',
   async () => {
-    const { answers, counts } = await rehearse(async () => {
+    const { responses, counts } = await rehearse(async () => {
       await instances[0]?.stop('SIGKILL');
     });
-    expect([Object.keys(answers.developer), Object.keys(answers.pro)]).toEqual([['200'], ['200']]);
-    const answered = answers.developer[200] ?? 0;
+    expect([Object.keys(responses.developer), Object.keys(responses.pro)]).toEqual([['200'], ['200']]);
+    const answered = responses.developer[200] ?? 0;
     expect(counts.developer).toBeGreaterThanOrEqual(answered);
     expect(counts.developer).toBeLessThanOrEqual(answered + CALLERS_PER_KEY);
   },

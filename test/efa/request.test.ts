@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { departuresQuery, toDeparturesQuestion } from '#src/departures/query.ts';
-import { type Question, questionKey, toRequest } from '#src/efa/question.ts';
-import { nearbyQuery, toNearbyQuestion } from '#src/nearby/query.ts';
-import { stopSearchQuery, toStopSearchQuestion } from '#src/stop-search/query.ts';
-import { toTripQuestion, tripsQuery } from '#src/trips/query.ts';
+import { departuresQuery, toDeparturesRequest } from '#src/departures/query.ts';
+import { requestKey, toRequest, type UpstreamRequest } from '#src/efa/upstream-request.ts';
+import { nearbyQuery, toNearbyRequest } from '#src/nearby/query.ts';
+import { stopSearchQuery, toStopSearchRequest } from '#src/stop-search/query.ts';
+import { toTripRequest, tripsQuery } from '#src/trips/query.ts';
 
 /** The request, its parameters in alphabetical order. */
-const written = (question: Question) => {
-  const { endpoint, query } = toRequest(question);
+const written = (request: UpstreamRequest) => {
+  const { endpoint, query } = toRequest(request);
   return sorted(`${endpoint}?${new URLSearchParams(query)}`);
 };
 const sorted = (url: string) => {
@@ -19,9 +19,8 @@ const sorted = (url: string) => {
 const parameters = (url: string) => Object.fromEntries(new URLSearchParams(url));
 
 const departuresUrl = (url: string, now: string) =>
-  written(toDeparturesQuestion(departuresQuery.parse(parameters(url)), new Date(now)));
-const tripsUrl = (url: string, now: string) =>
-  written(toTripQuestion(tripsQuery.parse(parameters(url)), new Date(now)));
+  written(toDeparturesRequest(departuresQuery.parse(parameters(url)), new Date(now)));
+const tripsUrl = (url: string, now: string) => written(toTripRequest(tripsQuery.parse(parameters(url)), new Date(now)));
 
 /** 16:25 on Wednesday 15 April 2026 in Sydney. */
 const NOW = '2026-04-15T06:25:30Z';
@@ -127,7 +126,7 @@ describe('nearby', () => {
     ['lat=-33.884&lng=151.206&radius=9999', '151.206%3A-33.884', 2000],
     ['lat=-0.5&lng=.25', '0.25%3A-0.5', 500],
   ])('%s asks with the longitude first', (query, coord, radius) => {
-    expect(written(toNearbyQuestion(nearbyQuery.parse(parameters(query))))).toBe(
+    expect(written(toNearbyRequest(nearbyQuery.parse(parameters(query))))).toBe(
       sorted(
         `coord?${FORMAT}&coord=${coord}%3AEPSG%3A4326&inclFilter=1&type_1=BUS_POINT&radius_1=${radius}&type_2=STOP&radius_2=${radius}`,
       ),
@@ -149,7 +148,7 @@ describe('search', () => {
     ['Café', 'caf%C3%A9'],
     ['g201023', 'G201023'],
   ])('%j', (q, name) => {
-    expect(written(toStopSearchQuestion(stopSearchQuery.parse({ q })))).toBe(
+    expect(written(toStopSearchRequest(stopSearchQuery.parse({ q })))).toBe(
       sorted(`stop_finder?${FORMAT}&type_sf=any&name_sf=${name}&TfNSWSF=true`),
     );
   });
@@ -159,7 +158,7 @@ describe('the key of a question', () => {
   const board = { kind: 'departureMonitor', stopId: 'G201023', modes: ['bus', 'train'], at: null } as const;
   const at = { date: '20260415', time: '1639' };
 
-  it.each<[string, Question, Question]>([
+  it.each<[string, UpstreamRequest, UpstreamRequest]>([
     ['in the order of modes', board, { ...board, modes: ['train', 'bus'] }],
     ['in the case of a stop', board, { ...board, stopId: 'g201023' }],
     [
@@ -173,10 +172,10 @@ describe('the key of a question', () => {
       { kind: 'coord', lat: -33.87309, lng: 151.20694, radiusMetres: 500 },
     ],
   ])('is the same for questions that differ only %s', (_difference, one, other) => {
-    expect(questionKey(one)).toBe(questionKey(other));
+    expect(requestKey(one)).toBe(requestKey(other));
   });
 
-  it.each<[string, Question, Question]>([
+  it.each<[string, UpstreamRequest, UpstreamRequest]>([
     ['in the modes', board, { ...board, modes: ['bus'] }],
     ['in the time', board, { ...board, at }],
     ['in how fresh they have to be', { ...board, at }, { ...board, at, isForNow: true }],
@@ -196,6 +195,6 @@ describe('the key of a question', () => {
       { kind: 'trip', from: '1', to: '2', at, isArrival: true, isAccessible: true },
     ],
   ])('is another for questions that differ %s', (_difference, one, other) => {
-    expect(questionKey(one)).not.toBe(questionKey(other));
+    expect(requestKey(one)).not.toBe(requestKey(other));
   });
 });

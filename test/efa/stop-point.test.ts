@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readStopPoint, type StopPoint } from '#src/efa/answer/place.ts';
+import { readStopPoint, type StopPoint } from '#src/efa/response/place.ts';
 import {
   findId,
   findLocality,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readTransportation, type Transportation } from '#src/efa/answer/run.ts';
+import { readTransportation, type Transportation } from '#src/efa/response/run.ts';
 import { findHeadsign, findLineName, findRouteName } from '#src/efa/transportation.ts';
 
 it.each([

@@ -12,17 +12,17 @@ const [DEPARTURES, NEARBY, SEARCH, TRIPS] = OPERATIONS;
 let upstream: TestUpstream;
 let app: TestApp;
 /** What the authority answers, by endpoint, instead of a good answer. */
-const answers = new Map<string, unknown>();
+const responses = new Map<string, unknown>();
 
 beforeAll(async () => {
   upstream = await startUpstream((request, response) => {
     const endpoint = endpointOf(request.url);
-    const body = answers.has(endpoint) ? JSON.stringify(answers.get(endpoint)) : GOOD_ANSWERS.get(endpoint);
+    const body = responses.has(endpoint) ? JSON.stringify(responses.get(endpoint)) : GOOD_ANSWERS.get(endpoint);
     response.writeHead(200, { 'content-type': 'application/json' }).end(body);
   });
   app = await buildTestApp({ upstream: upstream.url, now: NOW });
 });
-beforeEach(() => answers.clear());
+beforeEach(() => responses.clear());
 afterAll(async () => {
   await app.close();
   await upstream.close();
@@ -37,7 +37,7 @@ describe.each(OPERATIONS)('$name', (operation) => {
   it.each(OPERATIONS.filter(({ endpoint }) => endpoint !== operation.endpoint))(
     'takes the good answer of $endpoint for an error',
     async ({ endpoint }) => {
-      answers.set(operation.endpoint, JSON.parse(GOOD_ANSWERS.get(endpoint) ?? ''));
+      responses.set(operation.endpoint, JSON.parse(GOOD_ANSWERS.get(endpoint) ?? ''));
       const response = await app.inject(operation.url);
       expect(response.statusCode).toBe(502);
       expectErrorObject(response);
@@ -46,7 +46,7 @@ describe.each(OPERATIONS)('$name', (operation) => {
   );
 
   it('takes an answer that has only a message of an unknown kind for an error', async () => {
-    answers.set(operation.endpoint, { version: '10.6.21.17', systemMessages: [message(-77, 'something else')] });
+    responses.set(operation.endpoint, { version: '10.6.21.17', systemMessages: [message(-77, 'something else')] });
     expect((await app.inject(operation.url)).statusCode).toBe(502);
   });
 });
@@ -62,26 +62,26 @@ describe('an answer without records', () => {
     ['trips', TRIPS, { version: '10.6.21.17', systemMessages: [] }],
     ['departures', DEPARTURES, { version: '10.6.21.17', locations: board.locations }],
   ] as const)('of another endpoint is an error of %s', async (_name, operation, answer) => {
-    answers.set(operation.endpoint, answer);
+    responses.set(operation.endpoint, answer);
     expect((await app.inject(operation.url)).statusCode).toBe(502);
   });
 
   it('is an unknown stop when the board and its locations are both empty', async () => {
-    answers.set('departure_mon', { version: '10.6.21.17', systemMessages: [], locations: [], stopEvents: [] });
+    responses.set('departure_mon', { version: '10.6.21.17', systemMessages: [], locations: [], stopEvents: [] });
     const response = await app.inject(DEPARTURES.url);
     expect(response.json().error.code).toBe('STOP_NOT_FOUND');
   });
 
   it('is an empty board when the location of the stop is there', async () => {
     const systemMessages = [message(-4050, 'no serving lines found')];
-    answers.set('departure_mon', { version: '10.6.21.17', systemMessages, locations: board.locations });
+    responses.set('departure_mon', { version: '10.6.21.17', systemMessages, locations: board.locations });
     const response = await app.inject('/v1/departures?stop=200060');
     expect(response.statusCode).toBe(200);
     expect(response.json().departures).toEqual([]);
   });
 
   it('is an empty list nearby when it says nothing but its version', async () => {
-    answers.set('coord', { version: '10.6.21.17' });
+    responses.set('coord', { version: '10.6.21.17' });
     const response = await app.inject('/v1/nearby?lat=-38.5&lng=160.5');
     expect(response.json().stops).toEqual([]);
   });
@@ -89,7 +89,7 @@ describe('an answer without records', () => {
 
 describe('the board of another stop', () => {
   it('is an error', async () => {
-    answers.set('departure_mon', board);
+    responses.set('departure_mon', board);
     const response = await app.inject('/v1/departures?stop=99999');
     expect(response.statusCode).toBe(502);
     expectErrorObject(response);
@@ -102,7 +102,7 @@ describe('the board of another stop', () => {
     ['a platform of the stop without a departure on the board', '2000337'],
   ])('is not taken for one when %s was asked for', async (_name, stop) => {
     const [location] = board.locations;
-    answers.set('departure_mon', { ...board, locations: [{ ...location, properties: { stopId: '10101100' } }] });
+    responses.set('departure_mon', { ...board, locations: [{ ...location, properties: { stopId: '10101100' } }] });
     const response = await app.inject(`/v1/departures?stop=${stop}`);
     expect(response.statusCode).toBe(200);
     expect(response.json().departures).toHaveLength(1);
@@ -112,9 +112,9 @@ describe('the board of another stop', () => {
 describe('an answer to another question', () => {
   it('is not kept', async () => {
     const stopFinder = JSON.parse(GOOD_ANSWERS.get('stop_finder') ?? '');
-    const service = await startProtectedApp({ now: NOW, answer: json(board) });
+    const service = await startProtectedApp({ now: NOW, response: json(board) });
     const first = await service.app.inject(SEARCH.url);
-    service.upstream.answerWith(json(stopFinder));
+    service.upstream.respondWith(json(stopFinder));
     await service.clock.advance(2000);
     const second = await service.app.inject(SEARCH.url);
     await service.app.close();

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
-import { stopFinderAnswer } from '#test/contract/payloads.ts';
+import { stopFinderResponse } from '#test/contract/payloads.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { departureMonitorFor } from '#test/support/departure-monitor.ts';
 import { startProtectedApp } from '#test/support/protected-app.ts';
@@ -26,12 +26,12 @@ beforeEach(async () => {
   service = await startProtectedApp({
     now: '2026-04-15T06:00:00Z',
     store,
-    answer: (request, response) => {
+    response: (request, response) => {
       const query = new URL(request.url, 'http://upstream.test').searchParams;
       const name = query.get('name_sf');
       if (query.get('name_dm')?.startsWith('8')) badStop(request, response);
       else if (name?.startsWith('fail') || name?.includes("'")) json({}, 500)(request, response);
-      else if (name) json(stopFinderAnswer)(request, response);
+      else if (name) json(stopFinderResponse)(request, response);
       else response.writeHead(200).end(departureMonitorFor(request.url, '2026-04-15T06:10:00Z'));
     },
   });

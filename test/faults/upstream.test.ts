@@ -218,7 +218,7 @@ describe.each(OPERATIONS)('$name', (operation) => {
     await expectFailure(operation, reply, expected);
   });
 
-  const good = JSON.stringify(operation.answer);
+  const good = JSON.stringify(operation.response);
   it.each<[string, Reply]>([
     ['plain', { body: good }],
     ['gzip', { body: gzipSync(good), headers: { 'content-encoding': 'gzip' } }],

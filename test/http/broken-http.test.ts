@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ErrorCode } from '#src/errors/api-error.ts';
 import { buildHealthyApp } from '#test/support/healthy-upstream.ts';
-import { openConnection, readAnswers } from './socket.ts';
+import { openConnection, readResponses } from './socket.ts';
 
 let app: FastifyInstance;
 let port: number;
@@ -25,9 +25,9 @@ const GOOD = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
 async function sendAndRead(text: string) {
   const connection = await openConnection(port);
   connection.write(text);
-  const answers = readAnswers(await connection.closed);
+  const responses = readResponses(await connection.closed);
   connection.socket.destroy();
-  return answers;
+  return responses;
 }
 
 describe('what is unusual HTTP', () => {
@@ -38,16 +38,16 @@ describe('what is unusual HTTP', () => {
       'GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nConnection: close\r\n\r\n',
     ],
   ])('%s is answered like any other', async (_name, text) => {
-    const [answer] = await sendAndRead(text);
-    expect(answer?.status).toBe(200);
-    expect(JSON.parse(answer?.body ?? '')).toEqual({ status: 'ok' });
+    const [response] = await sendAndRead(text);
+    expect(response?.status).toBe(200);
+    expect(JSON.parse(response?.body ?? '')).toEqual({ status: 'ok' });
   });
 });
 
 it('OPTIONS * is answered with the methods of the whole server', async () => {
-  const [answer] = await sendAndRead('OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
-  expect(answer?.status).toBe(204);
-  expect(answer?.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
+  const [response] = await sendAndRead('OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  expect(response?.status).toBe(204);
+  expect(response?.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
 });
 
 describe('what is not HTTP', () => {
@@ -80,27 +80,27 @@ describe('what is not HTTP', () => {
     ],
   ])('%s is answered in the shape of every error, and the connection closed', async (_name, text, status, code) => {
     lines = [];
-    const [answer, ...others] = await sendAndRead(text);
+    const [response, ...others] = await sendAndRead(text);
     expect(others).toStrictEqual([]);
-    expect(answer?.status).toBe(status);
-    expect(JSON.parse(answer?.body ?? '')).toStrictEqual({
+    expect(response?.status).toBe(status);
+    expect(JSON.parse(response?.body ?? '')).toStrictEqual({
       error: {
         code: code ?? 'INVALID_PARAMETER',
         message: expect.stringMatching(/\S/),
         docs: `https://example.test/docs/errors/${code ?? 'INVALID_PARAMETER'}`,
       },
     });
-    expect(answer?.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect(answer?.headers.get('connection')).toBe('close');
-    const reqId = answer?.headers.get('x-request-id');
+    expect(response?.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(response?.headers.get('connection')).toBe('close');
+    const reqId = response?.headers.get('x-request-id');
     expect(reqId).toMatch(/^[\da-f]{16}$/);
     expect(lines).toEqual([{ reqId, status, code: code ?? 'INVALID_PARAMETER' }]);
   });
 
   it('names a method that nobody knows, and those that there are', async () => {
-    const [answer] = await sendAndRead('FETCH /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
-    expect(answer?.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
-    expect(JSON.parse(answer?.body ?? '').error.message).toContain('FETCH');
+    const [response] = await sendAndRead('FETCH /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+    expect(response?.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
+    expect(JSON.parse(response?.body ?? '').error.message).toContain('FETCH');
   });
 
   it('after a good request does not spoil its answer', async () => {
@@ -108,9 +108,9 @@ describe('what is not HTTP', () => {
     connection.write(GOOD);
     await connection.until(/"ok"\}/);
     connection.write('hello there\r\n\r\n');
-    const answers = readAnswers(await connection.closed);
+    const responses = readResponses(await connection.closed);
     connection.socket.destroy();
-    expect(answers.map(({ status }) => status)).toStrictEqual([200, 400]);
+    expect(responses.map(({ status }) => status)).toStrictEqual([200, 400]);
   });
 
   it('leaves other connections alone', async () => {
@@ -136,12 +136,12 @@ describe('a good request by hand', () => {
     connection.write(`${GOOD}${GOOD.replace('/healthz', '/nothing')}${GOOD}`);
     const text = await connection.until(/"ok"\}[\s\S]*NOT_FOUND[\s\S]*"ok"\}/);
     connection.socket.destroy();
-    expect(readAnswers(text).map(({ status }) => status)).toStrictEqual([200, 404, 200]);
+    expect(readResponses(text).map(({ status }) => status)).toStrictEqual([200, 404, 200]);
   });
 
   it('is answered by HTTP/1.0 without a host', async () => {
-    const [answer] = await sendAndRead('GET /healthz HTTP/1.0\r\n\r\n');
-    expect(answer?.status).toBe(200);
+    const [response] = await sendAndRead('GET /healthz HTTP/1.0\r\n\r\n');
+    expect(response?.status).toBe(200);
   });
 
   it.each([

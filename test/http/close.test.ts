@@ -2,7 +2,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { buildHealthyApp } from '#test/support/healthy-upstream.ts';
-import { openConnection, type RawConnection, readAnswers } from './socket.ts';
+import { openConnection, type RawConnection, readResponses } from './socket.ts';
 
 let app: FastifyInstance;
 let port: number;
@@ -70,10 +70,10 @@ describe('a clean stop', () => {
     await untilRefused();
     finish();
     await closing;
-    const [answer] = readAnswers(await connection.closed);
-    expect(answer?.status).toBe(status);
-    expect(answer?.headers.get('connection')).toBe('close');
-    expect(JSON.parse(answer?.body ?? '')).toHaveProperty(status === 200 ? 'status' : 'error');
+    const [response] = readResponses(await connection.closed);
+    expect(response?.status).toBe(status);
+    expect(response?.headers.get('connection')).toBe('close');
+    expect(JSON.parse(response?.body ?? '')).toHaveProperty(status === 200 ? 'status' : 'error');
   });
 
   it('says nothing of closing before it begins', async () => {
@@ -97,9 +97,9 @@ describe('a clean stop', () => {
     const closing = app.close();
     await vi.waitFor(() => expect(app.server.listening).toBe(true));
     connection.write(GET('/healthz'));
-    const answers = readAnswers(await connection.closed);
-    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-    expect(answers.at(-1)?.headers.get('connection')).toBe('close');
+    const responses = readResponses(await connection.closed);
+    expect(responses.map(({ status }) => status)).toEqual([200, 200]);
+    expect(responses.at(-1)?.headers.get('connection')).toBe('close');
     await closing;
   });
 
@@ -140,12 +140,12 @@ describe('a clean stop', () => {
     const closing = app.close();
     await untilRefused();
     other.write('\r\n');
-    const [answer] = readAnswers(await other.closed);
-    expect(answer?.status).toBe(200);
-    expect(answer?.headers.get('connection')).toBe('close');
+    const [response] = readResponses(await other.closed);
+    expect(response?.status).toBe(200);
+    expect(response?.headers.get('connection')).toBe('close');
     finish();
     await closing;
-    expect(readAnswers(await slow.closed)[0]?.status).toBe(200);
+    expect(readResponses(await slow.closed)[0]?.status).toBe(200);
   });
 
   it('can be asked for twice', async () => {

@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createFinishedAnswers } from '#src/answers/finished-answer.ts';
 import { chooseEncoding } from '#src/http/accept-encoding.ts';
+import { createFinishedResponses } from '#src/responses/finished-response.ts';
 import { departureMonitor } from '#test/support/departure-monitor.ts';
 import { startProtectedApp } from '#test/support/protected-app.ts';
 import { json } from '#test/support/upstream.ts';
@@ -10,7 +10,7 @@ const leaves = Array.from({ length: 10 }, (_, index) => `2026-04-15T06:${10 + in
 const url = '/v1/departures?stop=200060';
 let service: Awaited<ReturnType<typeof startProtectedApp>>;
 beforeAll(async () => {
-  service = await startProtectedApp({ now: '2026-04-15T06:00:10Z', answer: json(departureMonitor(...leaves)) });
+  service = await startProtectedApp({ now: '2026-04-15T06:00:10Z', response: json(departureMonitor(...leaves)) });
 });
 afterAll(() => service.app.close());
 
@@ -59,27 +59,27 @@ describe('compression', () => {
   );
 
   it('encodes a body once for each encoding, also when it is finished anew and reads the same', async () => {
-    const answers = createFinishedAnswers({ maxBytes: 1e6, now: () => 0 });
+    const responses = createFinishedResponses({ maxBytes: 1e6, now: () => 0 });
     const freshness = { retrievedAt: 0, freshUntil: 1, staleUntil: 1, source: 'upstream', shortage: null } as const;
     const found = { body: { text: 'x'.repeat(5000) }, freshness, changesAt: 1 };
-    const first = await answers.keep('/a', 'low', found);
-    const forms = await Promise.all([1, 2, 3].map(() => answers.bytesOf(first, 'br')));
-    const second = await answers.keep('/a', 'low', { ...found, body: { ...found.body } });
-    forms.push(await answers.bytesOf(second, 'br'));
+    const first = await responses.keep('/a', 'low', found);
+    const forms = await Promise.all([1, 2, 3].map(() => responses.bytesOf(first, 'br')));
+    const second = await responses.keep('/a', 'low', { ...found, body: { ...found.body } });
+    forms.push(await responses.bytesOf(second, 'br'));
     expect(new Set(forms).size).toBe(1);
   });
 
   it('encodes a body again that has the same ETag and another moment of retrieval', async () => {
-    const answers = createFinishedAnswers({ maxBytes: 1e6, now: () => 0 });
+    const responses = createFinishedResponses({ maxBytes: 1e6, now: () => 0 });
     const freshness = { retrievedAt: 0, freshUntil: 1, staleUntil: 1, source: 'upstream', shortage: null } as const;
     const bodies = ['2026-04-15T06:00:00Z', '2026-04-15T06:00:30Z'].map((retrieved_at) => ({
       retrieved_at,
       text: 'x'.repeat(5000),
     }));
-    const kept = await Promise.all(bodies.map((body) => answers.keep('/a', 'low', { body, freshness })));
+    const kept = await Promise.all(bodies.map((body) => responses.keep('/a', 'low', { body, freshness })));
     expect(new Set(kept.map(({ body }) => body.etag)).size).toBe(1);
-    for (const [index, answer] of kept.entries()) {
-      const decoded = gunzipSync(await answers.bytesOf(answer, 'gzip')).toString();
+    for (const [index, response] of kept.entries()) {
+      const decoded = gunzipSync(await responses.bytesOf(response, 'gzip')).toString();
       expect(JSON.parse(decoded)).toEqual(bodies[index]);
     }
   });

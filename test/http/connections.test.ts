@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { defaultConnectionLimits } from '#src/http/connection/connection-limits.ts';
 import { buildTestApp, type TestApp, type TestAppOptions } from '#test/support/app.ts';
-import { openConnection, type RawConnection, readAnswers } from './socket.ts';
+import { openConnection, type RawConnection, readResponses } from './socket.ts';
 
 const GET = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
 const POST = 'POST /form HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\n';
@@ -46,7 +46,8 @@ async function connectFrom(remoteAddress: string): Promise<{ client: Duplex; ans
   return { client, answered: vi.waitUntil(() => /\r\n\r\n.*\}$/s.test(text) && text, { timeout: 4000 }) };
 }
 
-const statusOf = async (connection: { answered: Promise<string> }) => readAnswers(await connection.answered)[0]?.status;
+const statusOf = async (connection: { answered: Promise<string> }) =>
+  readResponses(await connection.answered)[0]?.status;
 
 describe('a request that does not arrive', () => {
   it.each([
@@ -60,11 +61,11 @@ describe('a request that does not arrive', () => {
     slow.write(text);
     const dripping = setInterval(() => slow.write(text.includes('chunked') ? '1\r\nx\r\n' : 'x'), 50);
     for (const { closed } of [silent, slow]) {
-      const [answer, ...more] = readAnswers(await closed);
+      const [response, ...more] = readResponses(await closed);
       expect(more).toEqual([]);
-      expect(answer?.status).toBe(408);
-      expect(answer?.headers.get('connection')).toBe('close');
-      expect(JSON.parse(answer?.body ?? '')).toEqual({
+      expect(response?.status).toBe(408);
+      expect(response?.headers.get('connection')).toBe('close');
+      expect(JSON.parse(response?.body ?? '')).toEqual({
         error: {
           code: 'REQUEST_TIMEOUT',
           message: 'The request did not arrive in time.',
@@ -80,7 +81,7 @@ describe('a request that does not arrive', () => {
     await start({ arrivalMs: 200 });
     const connection = await open();
     connection.write(POST.replace('/form', '/healthz'));
-    expect(readAnswers(await connection.closed).map(({ status }) => status)).toEqual([405]);
+    expect(readResponses(await connection.closed).map(({ status }) => status)).toEqual([405]);
   });
 
   it('has nothing to do with an answer that takes long', async () => {
@@ -99,12 +100,12 @@ describe('connections', () => {
     for (let count = 0; count < 10; count++) await open();
     const surplus = await open();
     surplus.write(GET);
-    const [answer] = readAnswers(await surplus.closed);
-    expect(answer?.status).toBe(503);
-    expect(answer?.headers.get('connection')).toBe('close');
-    expect(answer?.headers.get('retry-after')).toBe('5');
-    expect(answer?.headers.get('access-control-allow-origin')).toBe('*');
-    expect(JSON.parse(answer?.body ?? '').error.code).toBe('SERVICE_UNAVAILABLE');
+    const [response] = readResponses(await surplus.closed);
+    expect(response?.status).toBe(503);
+    expect(response?.headers.get('connection')).toBe('close');
+    expect(response?.headers.get('retry-after')).toBe('5');
+    expect(response?.headers.get('access-control-allow-origin')).toBe('*');
+    expect(JSON.parse(response?.body ?? '').error.code).toBe('SERVICE_UNAVAILABLE');
     expect(app.logged().match(/"level":40/g)).toHaveLength(1);
     expect(app.logged()).toContain('connections are refused');
 
@@ -191,9 +192,9 @@ describe('a clean stop', () => {
     await last.until(/"ok"\}/);
     await app.close();
     for (const { closed } of halfSent) {
-      const [answer] = readAnswers(await closed);
-      expect(answer?.status).toBe(503);
-      expect(JSON.parse(answer?.body ?? '').error.code).toBe('SERVICE_UNAVAILABLE');
+      const [response] = readResponses(await closed);
+      expect(response?.status).toBe(503);
+      expect(JSON.parse(response?.body ?? '').error.code).toBe('SERVICE_UNAVAILABLE');
     }
   });
 });

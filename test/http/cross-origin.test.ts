@@ -31,18 +31,18 @@ describe('from another origin', () => {
     ['GET', '/board/200070', 200],
   ] as const)('%s %s, answered %d, can be read with its headers', async (method, url, status) => {
     const headers = { ...ORIGIN, authorization: `Bearer ${front.testKey}` };
-    const answer = await front.app.inject({ method, url, headers });
-    expect(answer.statusCode).toBe(status);
-    expect(answer.headers['access-control-allow-origin']).toBe('*');
-    const exposed = String(answer.headers['access-control-expose-headers']).split(', ');
+    const response = await front.app.inject({ method, url, headers });
+    expect(response.statusCode).toBe(status);
+    expect(response.headers['access-control-allow-origin']).toBe('*');
+    const exposed = String(response.headers['access-control-expose-headers']).split(', ');
     expect(exposed).toEqual(expect.arrayContaining(EXPOSED));
   });
 
   it('a missing key can be read as an error', async () => {
-    const answer = await front.app.inject({ url: '/v1/departures?stop=200070', headers: ORIGIN });
-    expect(answer.statusCode).toBe(401);
-    expect(answer.headers['access-control-allow-origin']).toBe('*');
-    expect(answer.headers['access-control-expose-headers']).toContain('WWW-Authenticate');
+    const response = await front.app.inject({ url: '/v1/departures?stop=200070', headers: ORIGIN });
+    expect(response.statusCode).toBe(401);
+    expect(response.headers['access-control-allow-origin']).toBe('*');
+    expect(response.headers['access-control-expose-headers']).toContain('WWW-Authenticate');
   });
 
   it('even what is no HTTP at all', async () => {
@@ -64,7 +64,7 @@ describe('from another origin', () => {
     'a preflight for %s needs no key and costs nothing',
     async (url) => {
       const before = await used();
-      const answer = await front.app.inject({
+      const response = await front.app.inject({
         method: 'OPTIONS',
         url,
         headers: {
@@ -73,12 +73,12 @@ describe('from another origin', () => {
           'access-control-request-headers': 'authorization',
         },
       });
-      expect(answer.statusCode).toBe(204);
-      expect(answer.headers['access-control-allow-origin']).toBe('*');
-      expect(answer.headers['x-request-id']).toMatch(/./);
-      expect(String(answer.headers['access-control-allow-headers']).toLowerCase()).toContain('authorization');
-      expect(answer.headers['access-control-allow-methods']).toBe('GET, HEAD, OPTIONS');
-      expect(Number(answer.headers['access-control-max-age'])).toBeGreaterThan(600);
+      expect(response.statusCode).toBe(204);
+      expect(response.headers['access-control-allow-origin']).toBe('*');
+      expect(response.headers['x-request-id']).toMatch(/./);
+      expect(String(response.headers['access-control-allow-headers']).toLowerCase()).toContain('authorization');
+      expect(response.headers['access-control-allow-methods']).toBe('GET, HEAD, OPTIONS');
+      expect(Number(response.headers['access-control-max-age'])).toBeGreaterThan(600);
       expect(await used()).toBe(before + 1);
     },
   );
@@ -92,27 +92,27 @@ describe('from another origin', () => {
     ['/assets/site.css', 'GET, HEAD, OPTIONS'],
   ])('an OPTIONS request for %s that is no preflight says which methods there are', async (url, allow) => {
     const before = await used();
-    const answer = await front.app.inject({ method: 'OPTIONS', url });
-    expect(answer.statusCode).toBe(204);
-    expect(answer.body).toBe('');
-    expect(answer.headers).toMatchObject({ allow, 'access-control-allow-origin': '*' });
+    const response = await front.app.inject({ method: 'OPTIONS', url });
+    expect(response.statusCode).toBe(204);
+    expect(response.body).toBe('');
+    expect(response.headers).toMatchObject({ allow, 'access-control-allow-origin': '*' });
     expect(await used()).toBe(before + 1);
   });
 
   it.each(['/board/200070', '/assets/site.css'])(
     'another method for %s is 405, its path has a parameter',
     async (url) => {
-      const answer = await front.app.inject({ method: 'DELETE', url });
-      expect(answer.statusCode).toBe(405);
-      expect(answer.headers.allow).toBe('GET, HEAD, OPTIONS');
+      const response = await front.app.inject({ method: 'DELETE', url });
+      expect(response.statusCode).toBe(405);
+      expect(response.headers.allow).toBe('GET, HEAD, OPTIONS');
     },
   );
 
   /** Counts one itself. */
   async function used(): Promise<number> {
     const headers = { authorization: `Bearer ${front.testKey}` };
-    const answer = await front.app.inject({ url: '/v1/stops/search?q=central', headers });
-    return Number(answer.headers['x-ratelimit-limit']) - Number(answer.headers['x-ratelimit-remaining']);
+    const response = await front.app.inject({ url: '/v1/stops/search?q=central', headers });
+    return Number(response.headers['x-ratelimit-limit']) - Number(response.headers['x-ratelimit-remaining']);
   }
 });
 

@@ -42,8 +42,8 @@ describe('the message that the documentation shows is the one that is thrown', (
     ['UPSTREAM_ERROR', `${BOARD}&time=0101`, status(500, {})],
     ['UPSTREAM_UNAVAILABLE', `${BOARD}&time=0102`, status(429, {})],
     ['UPSTREAM_TIMEOUT', `${BOARD}&time=0103`, silent],
-  ])('%s', async (code, url, answer) => {
-    if (answer) upstream.answerWith(answer);
+  ])('%s', async (code, url, response) => {
+    if (response) upstream.respondWith(response);
     const { error } = (await app.inject(url)).json();
     expect(error.code).toBe(code);
     expect(withoutValues(error.message.replace('/v1/departure.', '…'))).toBe(

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { NOW, tripAnswer } from '#test/contract/payloads.ts';
+import { NOW, tripResponse } from '#test/contract/payloads.ts';
 import { departureMonitor } from '#test/support/departure-monitor.ts';
 import { startProtectedApp } from '#test/support/protected-app.ts';
 import { json } from '#test/support/upstream.ts';
@@ -12,7 +12,7 @@ let service: Service;
 const started: Service[] = [];
 
 beforeEach(async () => {
-  service = await startProtectedApp({ now: '2026-04-15T06:00:10Z', answer: json(departureMonitor(...LEAVES)) });
+  service = await startProtectedApp({ now: '2026-04-15T06:00:10Z', response: json(departureMonitor(...LEAVES)) });
   started.push(service);
 });
 afterAll(() => Promise.all(started.map(({ app }) => app.close())));
@@ -46,7 +46,7 @@ describe('freshness told', () => {
   it('tells a stale answer from a fresh one', async () => {
     await get();
     await service.clock.advance(100_000);
-    service.upstream.answerWith((_request, response) => response.writeHead(502).end());
+    service.upstream.respondWith((_request, response) => response.writeHead(502).end());
     const { statusCode, headers, body } = await get();
     expect(statusCode).toBe(200);
     expect(headers).toMatchObject({ age: '100', 'cache-status': 'transit; hit; ttl=-85; detail=upstream-failing' });
@@ -101,7 +101,7 @@ describe('answers that the caller has already', () => {
   it('are not sent again when only the moment of retrieval is another, and the 304 says how fresh it is', {
     timeout: 60_000,
   }, async () => {
-    const trips = await startProtectedApp({ now: NOW, answer: json(tripAnswer) });
+    const trips = await startProtectedApp({ now: NOW, response: json(tripResponse) });
     started.push(trips);
     // With a time: of journeys for now, those that have left are left out.
     const ask = (etag: string) =>

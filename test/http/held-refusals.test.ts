@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
-import { openConnection, type RawConnection, readAnswers } from './socket.ts';
+import { openConnection, type RawConnection, readResponses } from './socket.ts';
 
 const NOW = '2026-11-21T10:00:00Z';
 const BOARD = '/v1/departures?stop=200070';
@@ -41,13 +41,13 @@ async function useUp(): Promise<RawConnection> {
   const connection = await open();
   for (let sent = 1; sent <= LIMITS.burst; sent++) {
     connection.write(REFUSED);
-    await vi.waitFor(() => expect(readAnswers(connection.received())).toHaveLength(sent));
+    await vi.waitFor(() => expect(readResponses(connection.received())).toHaveLength(sent));
   }
   return connection;
 }
 
 const untilHeld = (count: number) => vi.waitFor(() => expect(held).toHaveLength(count));
-const answersOf = ({ received }: RawConnection) => readAnswers(received());
+const answersOf = ({ received }: RawConnection) => readResponses(received());
 
 describe('a client network that is refused all the time', () => {
   it('gets further refusals late, whole, and over the same connection', async () => {
@@ -76,9 +76,9 @@ describe('a client network that is refused all the time', () => {
     second.write(REFUSED);
     await untilHeld(2);
     third.write(REFUSED);
-    const [answer] = readAnswers(await third.closed);
-    expect(answer?.status).toBe(401);
-    expect(answer?.headers.get('connection')).toBe('close');
+    const [response] = readResponses(await third.closed);
+    expect(response?.status).toBe(401);
+    expect(response?.headers.get('connection')).toBe('close');
   });
 
   it('has one refusal of a connection held, however many requests it sends without reading', async () => {
@@ -86,9 +86,9 @@ describe('a client network that is refused all the time', () => {
     connection.write(REFUSED.repeat(10));
     await untilHeld(1);
     held[0]?.();
-    const answers = readAnswers(await connection.closed);
-    expect(answers.length).toBeGreaterThan(LIMITS.burst);
-    expect(answers.at(-1)?.headers.get('connection')).toBe('close');
+    const responses = readResponses(await connection.closed);
+    expect(responses.length).toBeGreaterThan(LIMITS.burst);
+    expect(responses.at(-1)?.headers.get('connection')).toBe('close');
     expect(held).toHaveLength(1);
   });
 
@@ -106,7 +106,7 @@ describe('a client network that is refused all the time', () => {
 
   it('does not slow down another network', async () => {
     await useUp();
-    const answer = await app.inject({ url: BOARD, headers: { authorization: '' }, remoteAddress: '192.0.2.7' });
-    expect(answer.statusCode).toBe(401);
+    const response = await app.inject({ url: BOARD, headers: { authorization: '' }, remoteAddress: '192.0.2.7' });
+    expect(response.statusCode).toBe(401);
   });
 });

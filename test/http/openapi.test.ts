@@ -7,7 +7,7 @@ import { createVerdicts } from '#src/nearby/verdict.ts';
 import { errorsOf, readQuery } from '#src/operation.ts';
 import { createOperations } from '#src/operations.ts';
 import { MODES } from '#src/transit/mode.ts';
-import { NOW, tripAnswer } from '#test/contract/payloads.ts';
+import { NOW, tripResponse } from '#test/contract/payloads.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { json, startUpstream } from '#test/support/upstream.ts';
@@ -23,9 +23,9 @@ let app: TestApp;
 
 beforeAll(async () => {
   app = await buildTestApp({ upstream: 'http://127.0.0.1:1/v1/tp', now: '2026-11-20T02:00:20Z' });
-  const answer = await app.inject('/openapi.json');
-  expect(answer.statusCode).toBe(200);
-  document = answer.json();
+  const response = await app.inject('/openapi.json');
+  expect(response.statusCode).toBe(200);
+  document = response.json();
 });
 
 afterAll(() => app.close());
@@ -130,7 +130,7 @@ describe('the OpenAPI description', () => {
   });
 
   it('has no header of an answer that the answer does not have, and the other way round', async () => {
-    const upstream = await startUpstream(json(tripAnswer));
+    const upstream = await startUpstream(json(tripResponse));
     const store = openEmbeddedStore(':memory:');
     const service = await buildTestApp({ upstream: upstream.url, now: NOW, store });
     const key = await issueTestKey(store, { plan: 'free' });
@@ -143,11 +143,11 @@ describe('the OpenAPI description', () => {
         headers: { authorization: `Bearer ${key}`, 'if-none-match': etag },
       });
     const first = await ask('"other"');
-    for (const answer of [first, await ask(String(first.headers.etag))]) {
-      const { headers } = document.paths['/v1/trips'].get.responses[answer.statusCode];
+    for (const response of [first, await ask(String(first.headers.etag))]) {
+      const { headers } = document.paths['/v1/trips'].get.responses[response.statusCode];
       const described = Object.keys(headers).map((name) => name.toLowerCase());
       expect(
-        Object.keys(answer.headers)
+        Object.keys(response.headers)
           .filter((name) => !OF_HTTP.includes(name))
           .toSorted(),
       ).toEqual(described.toSorted());

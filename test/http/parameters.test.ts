@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { MODES } from '#src/transit/mode.ts';
 import { expectContract, expectErrorObject } from '#test/contract/expect-contract.ts';
 import { GOOD_ANSWERS, goodAnswerTo, OPERATIONS } from '#test/contract/operations.ts';
-import { departureMonitorAnswer } from '#test/contract/payloads.ts';
+import { departureMonitorResponse } from '#test/contract/payloads.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { startUpstream, type TestUpstream } from '#test/support/upstream.ts';
 
@@ -338,21 +338,21 @@ describe('a query that is right', () => {
   );
 
   it('never has a limit above the greatest', async () => {
-    const many = { ...departureMonitorAnswer, stopEvents: Array.from({ length: 60 }, (_, index) => busEvent(index)) };
-    upstream.answerWith((_request, response) => response.end(JSON.stringify(many)));
+    const many = { ...departureMonitorResponse, stopEvents: Array.from({ length: 60 }, (_, index) => busEvent(index)) };
+    upstream.respondWith((_request, response) => response.end(JSON.stringify(many)));
     const ask = async (limit: string) => (await app.inject(`${DEPARTURES}&limit=${limit}`)).json().departures.length;
     expect([await ask('1000'), await ask('50'), await ask(''), await ask('1')]).toStrictEqual([50, 50, 10, 1]);
   });
 
   it('of a search comes back as received', async () => {
-    upstream.answerWith((_request, response) => response.end(GOOD_ANSWERS.get('stop_finder')));
+    upstream.respondWith((_request, response) => response.end(GOOD_ANSWERS.get('stop_finder')));
     expect((await app.inject('/v1/stops/search?q=%20Manly+%26%20')).json().query).toBe(' Manly & ');
   });
 });
 
 function busEvent(index: number) {
   return {
-    ...departureMonitorAnswer.stopEvents[3],
+    ...departureMonitorResponse.stopEvents[3],
     departureTimePlanned: new Date(Date.parse(NOW) + index * 60_000).toISOString(),
   };
 }

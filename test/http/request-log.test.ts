@@ -54,9 +54,9 @@ it('a bug of ours has its stack', async () => {
 });
 
 it('a slow request has account and source, a quick one has neither', async () => {
-  const slow: Ask = async (question, options) => {
+  const slow: Ask = async (request, options) => {
     await sleep(1050);
-    return healthyUpstream(question, options);
+    return healthyUpstream(request, options);
   };
   expect(await linesOf(slow, url)).toEqual([
     expect.objectContaining({ status: 200, account: ACCOUNT, plan: 'pro', source: 'upstream' }),

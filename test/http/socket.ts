@@ -46,17 +46,17 @@ export async function openConnection(port: number): Promise<RawConnection> {
 }
 
 /** The answers in what came over one connection, as far as they say their length. */
-export function readAnswers(text: string): { status: number; headers: Headers; body: string }[] {
-  const answers: { status: number; headers: Headers; body: string }[] = [];
+export function readResponses(text: string): { status: number; headers: Headers; body: string }[] {
+  const responses: { status: number; headers: Headers; body: string }[] = [];
   for (let rest = text; rest !== ''; ) {
     const [head, after] = splitOnce(rest, '\r\n\r\n');
     const [statusLine = '', ...lines] = head.split('\r\n');
     const headers = new Headers(lines.map((line) => splitOnce(line, ': ')));
     const length = Number(headers.get('content-length') ?? 0);
-    answers.push({ status: Number(statusLine.split(' ')[1]), headers, body: after.slice(0, length) });
+    responses.push({ status: Number(statusLine.split(' ')[1]), headers, body: after.slice(0, length) });
     rest = after.slice(length);
   }
-  return answers;
+  return responses;
 }
 
 function splitOnce(text: string, separator: string): [string, string] {

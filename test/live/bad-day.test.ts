@@ -41,10 +41,10 @@ const bad: Answer[] = [
   () => 'a web page',
 ];
 
-function read(answer: Buffer | PollFailure): Feed | PollFailure {
-  if (typeof answer === 'string') return answer;
+function read(response: Buffer | PollFailure): Feed | PollFailure {
+  if (typeof response === 'string') return response;
   try {
-    return openFeed(readFeed(answer));
+    return openFeed(readFeed(response));
   } catch (error) {
     expect(error).toBeInstanceOf(UndecodableFeed);
     return 'undecodable';
@@ -58,9 +58,9 @@ const TAIL = 10;
 function liveThrough(day: readonly Answer[]) {
   let health: FeedHealth = UNREAD;
   let feed: Feed | null = null;
-  return day.map((answer, index) => {
+  return day.map((response, index) => {
     const second = START + index * INTERVAL_SECONDS;
-    const poll = read(answer(second));
+    const poll = read(response(second));
     const judged = judgePoll(health, poll, second * 1000);
     health = judged.health;
     if (judged.isAccepted && typeof poll !== 'string') feed = poll;
@@ -79,13 +79,13 @@ function liveThrough(day: readonly Answer[]) {
 }
 
 it('whatever the authority answers, a departure is live only by a feed whose header is at most 105 s old', () => {
-  const answers = fc.array(fc.oneof({ weight: 2, arbitrary: fc.constant(sound) }, fc.constantFrom(...bad)), {
+  const responses = fc.array(fc.oneof({ weight: 2, arbitrary: fc.constant(sound) }, fc.constantFrom(...bad)), {
     minLength: 5,
     maxLength: 40,
   });
   let seen = 0;
   fc.assert(
-    fc.property(answers, (day) => {
+    fc.property(responses, (day) => {
       liveThrough(day).forEach((ages, index) => {
         seen += ages.length;
         for (const age of ages) expect(age).toBeLessThanOrEqual(MAX_AGE_SECONDS);
@@ -98,10 +98,10 @@ it('whatever the authority answers, a departure is live only by a feed whose hea
   expect(seen).toBeGreaterThan(0);
 });
 
-it.each(bad.map((answer, index) => [index, answer] as const))(
+it.each(bad.map((response, index) => [index, response] as const))(
   'a feed that goes bad in way %i stops being live',
-  (_, answer) => {
-    const day = [...Array<Answer>(5).fill(sound), ...Array<Answer>(TAIL).fill(answer)];
+  (_, response) => {
+    const day = [...Array<Answer>(5).fill(sound), ...Array<Answer>(TAIL).fill(response)];
     const lives = liveThrough(day).map(({ length }) => length);
     expect(lives[4]).toBe(30);
     expect(lives.at(-1)).toBe(0);

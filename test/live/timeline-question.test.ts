@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   addPage,
-  findTimelineQuestion,
+  findTimelineRequest,
   readTimeline,
   type Timeline,
   timetableAgeMs,
@@ -23,8 +23,8 @@ describe('the departure monitor is asked', () => {
     const wanted = { modes, at: from === null ? null : at(from) };
     const span = readTimeline(timeline, wanted, { now: at(now), maxAgeMs: 2 * HOUR });
     const found = span.departures.filter(({ plannedAt }) => plannedAt >= at(from ?? now)).length;
-    const question = findTimelineQuestion(timeline, span, wanted, limit - found, { now: at(now), alsoAsked });
-    return question && { at: question.at === null ? null : (question.at - NOW) / MINUTE, modes: question.modes };
+    const request = findTimelineRequest(timeline, span, wanted, limit - found, { now: at(now), alsoAsked });
+    return request && { at: request.at === null ? null : (request.at - NOW) / MINUTE, modes: request.modes };
   };
   const full = timelineOf(page([event(2), event(9), event(90)], {}, ['bus']));
 

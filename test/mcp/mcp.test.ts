@@ -176,9 +176,9 @@ describe('errors of tools', () => {
     async (_of, q) => {
       const message = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"searchStops","arguments":{"q":${q}}}}`;
       const headers = { ...post({}).headers, 'content-type': 'application/json' };
-      const answer = await app.inject({ ...post({}), headers, payload: message });
-      expect(answer.statusCode).toBe(200);
-      expect(answer.json()).toEqual({
+      const response = await app.inject({ ...post({}), headers, payload: message });
+      expect(response.statusCode).toBe(200);
+      expect(response.json()).toEqual({
         jsonrpc: '2.0',
         id: 7,
         error: { code: -32602, message: expect.stringContaining('nested 32 deep') },
@@ -208,9 +208,9 @@ describe('what an assistant costs', () => {
       method: 'tools/call',
       params: { name: 'searchStops', arguments: { q: 'x' } },
     };
-    const answer = await failing.inject({ ...post(message), url: '/mcp' });
-    expect(answer.body).toContain('UPSTREAM_ERROR');
-    expect(answer.headers['x-ratelimit-remaining']).toBe('1000');
+    const response = await failing.inject({ ...post(message), url: '/mcp' });
+    expect(response.body).toContain('UPSTREAM_ERROR');
+    expect(response.headers['x-ratelimit-remaining']).toBe('1000');
     expect(await used()).toBe(0);
     await failing.close();
   });
@@ -252,9 +252,9 @@ describe('/mcp over HTTP', () => {
   });
 
   it('serves clients of the revisions before 2026 too', async () => {
-    const answer = await app.inject(post(HELLO));
-    expect(answer.statusCode).toBe(200);
-    expect(answer.body).toContain('"protocolVersion":"2025-06-18"');
+    const response = await app.inject(post(HELLO));
+    expect(response.statusCode).toBe(200);
+    expect(response.body).toContain('"protocolVersion":"2025-06-18"');
     const message = {
       jsonrpc: '2.0',
       id: 2,
@@ -270,17 +270,17 @@ describe('/mcp over HTTP', () => {
     ['no key', {}, 401, 'UNAUTHORIZED'],
     ['an unknown key', { authorization: 'Bearer nonsense' }, 401, 'UNAUTHORIZED'],
   ])('refuses %s as every operation does', async (_which, headers, status, code) => {
-    const answer = await app.inject({ ...post(HELLO), headers: { authorization: '', ...headers } });
-    expect(answer.statusCode).toBe(status);
-    expect(answer.json().error.code).toBe(code);
-    expect(answer.headers['www-authenticate']).toMatch(/^Bearer/);
+    const response = await app.inject({ ...post(HELLO), headers: { authorization: '', ...headers } });
+    expect(response.statusCode).toBe(status);
+    expect(response.json().error.code).toBe(code);
+    expect(response.headers['www-authenticate']).toMatch(/^Bearer/);
   });
 
   it('refuses an account that has used up its day', async () => {
     await countRequests(store, key, 1000, DAY);
-    const answer = await app.inject(post(HELLO));
-    expect(answer.statusCode).toBe(429);
-    expect(answer.json().error.code).toBe('DAILY_LIMIT_EXCEEDED');
+    const response = await app.inject(post(HELLO));
+    expect(response.statusCode).toBe(429);
+    expect(response.json().error.code).toBe('DAILY_LIMIT_EXCEEDED');
   });
 
   it.each([
@@ -291,11 +291,11 @@ describe('/mcp over HTTP', () => {
   ])('refuses %s', async (_what, payload, status, type = 'application/json') => {
     const method = payload === undefined ? 'GET' : 'POST';
     const headers = { ...post(HELLO).headers, 'content-type': type };
-    const answer = await app.inject({ url: '/mcp', method, headers, ...(payload && { payload }) });
-    expect(answer.statusCode).toBe(status);
-    expect(answer.json().error.docs).toContain(docsUrl);
+    const response = await app.inject({ url: '/mcp', method, headers, ...(payload && { payload }) });
+    expect(response.statusCode).toBe(status);
+    expect(response.json().error.docs).toContain(docsUrl);
     expect(await used()).toBe(0);
-    if (status === 405) expect(answer.headers.allow).toBe('OPTIONS, POST');
+    if (status === 405) expect(response.headers.allow).toBe('OPTIONS, POST');
   });
 
   it('answers anything with a message of the protocol or an error, and never with a 5xx', async () => {
@@ -305,9 +305,9 @@ describe('/mcp over HTTP', () => {
       { jsonrpc: '2.0', id: 1, method: 'no/such' },
       { jsonrpc: '2.0', id: 1, method: 'tools/call' },
     ]) {
-      const answer = await app.inject(post(message));
-      expect(answer.statusCode).toBeLessThan(500);
-      expect(answer.body).toMatch(/"error"/);
+      const response = await app.inject(post(message));
+      expect(response.statusCode).toBeLessThan(500);
+      expect(response.body).toMatch(/"error"/);
     }
     expect(await used()).toBe(0);
   });

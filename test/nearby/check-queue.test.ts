@@ -17,7 +17,7 @@ let queue: CheckQueue;
 let log: ReturnType<typeof createTestLog>;
 let asked: { stopId: string; options: AskOptions | undefined }[];
 /** What the authority answers, or the error that is thrown. */
-let answer: () => unknown;
+let response: () => unknown;
 let running: number;
 let mostAtOnce: number;
 
@@ -27,7 +27,7 @@ beforeEach(() => {
   verdicts = createVerdicts(now);
   log = createTestLog();
   asked = [];
-  answer = () => ALIVE;
+  response = () => ALIVE;
   running = 0;
   mostAtOnce = 0;
   const ask = (async ({ stopId }: { stopId: string }, options?: AskOptions) => {
@@ -35,7 +35,7 @@ beforeEach(() => {
     mostAtOnce = Math.max(mostAtOnce, ++running);
     await sleep(clock, 300);
     running--;
-    const outcome = answer();
+    const outcome = response();
     if (outcome instanceof Error) throw outcome;
     return { payload: outcome, retrievedAt: now() };
   }) as unknown as Ask;
@@ -72,17 +72,17 @@ describe('stops that were not checked', () => {
   });
 
   it('wait for half a minute when there is no call to spare, and are not forgotten', async () => {
-    answer = () => failure;
+    response = () => failure;
     queue.add(['200001', '200002']);
     await clock.advance(29_000);
     expect(stopsAsked()).toEqual(['200001']);
-    answer = () => ALIVE;
+    response = () => ALIVE;
     await clock.advance(10_000);
     expect(stopsAsked()).toEqual(['200001', '200001', '200002']);
   });
 
   it('are given up, and the others wait, when the authority fails', async () => {
-    answer = () => new ApiError('UPSTREAM_ERROR', 'nonsense');
+    response = () => new ApiError('UPSTREAM_ERROR', 'nonsense');
     queue.add(['200001', '200002']);
     await clock.advance(29_000);
     expect(stopsAsked()).toEqual(['200001']);
@@ -91,7 +91,7 @@ describe('stops that were not checked', () => {
   });
 
   it('are given up when the authority does not say what stops there', async () => {
-    answer = () => ({ ...toPayload([]), locations: [] });
+    response = () => ({ ...toPayload([]), locations: [] });
     queue.add(['200001']);
     await clock.advance(60_000);
     expect(stopsAsked()).toEqual(['200001']);
@@ -104,7 +104,7 @@ describe('stops that were not checked', () => {
   });
 
   it('are given up with a line in the log when the check meets a bug', async () => {
-    answer = () => new TypeError('ours');
+    response = () => new TypeError('ours');
     queue.add(['200001', '200002']);
     await clock.advance(60_000);
     expect(log.lines.map(({ level }) => level)).toEqual(['error', 'error']);

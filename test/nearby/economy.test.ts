@@ -15,7 +15,7 @@ let stops: number;
 beforeEach(async () => {
   stops = 12;
   answer = authority();
-  service = await startProtectedApp({ now: '2026-04-15T06:00:10Z', answer: (...args) => answer(...args) });
+  service = await startProtectedApp({ now: '2026-04-15T06:00:10Z', response: (...args) => answer(...args) });
 });
 afterEach(() => service.app.close());
 

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { ApiError } from '#src/errors/api-error.ts';
 import { checkStop, createVerdicts, learnFromDepartures, type Verdicts } from '#src/nearby/verdict.ts';
 import { MODES } from '#src/transit/mode.ts';
-import { answerInTurn, toPayload } from '#test/support/departure-pages.ts';
+import { respondInTurn, toPayload } from '#test/support/departure-pages.ts';
 
 /** Wednesday, 16:25 in Sydney. */
 const NOW = new Date('2026-04-15T06:25:30Z');
@@ -22,29 +22,29 @@ beforeEach(() => {
 
 describe('the check of a stop', () => {
   it('asks for every mode, and once when something leaves now', async () => {
-    const ask = answerInTurn(toPayload([{ minute: 1, productClass: 9 }, { minute: 2 }]));
+    const ask = respondInTurn(toPayload([{ minute: 1, productClass: 9 }, { minute: 2 }]));
     expect(await checkStop(ask, verdicts, '200070', NOW)).toMatchObject({ isAlive: true, modes: ['bus', 'ferry'] });
-    expect(ask.questions).toEqual([{ kind: 'departureMonitor', stopId: '200070', modes: MODES, at: null }]);
+    expect(ask.requests).toEqual([{ kind: 'departureMonitor', stopId: '200070', modes: MODES, at: null }]);
   });
 
   it('finds a stop dead only when nothing leaves now and nothing on the next weekday morning', async () => {
-    const ask = answerInTurn(silent, silent);
+    const ask = respondInTurn(silent, silent);
     expect(await checkStop(ask, verdicts, '200070', NOW)).toMatchObject({ isAlive: false, modes: [] });
-    expect(ask.questions.map(({ at }) => at)).toEqual([null, { date: '20260416', time: '0800' }]);
+    expect(ask.requests.map(({ at }) => at)).toEqual([null, { date: '20260416', time: '0800' }]);
   });
 
   it('finds a stop alive where only school buses stop, on a Saturday', async () => {
-    const ask = answerInTurn(silent, toPayload([{ minute: 1, productClass: 11 }]));
+    const ask = respondInTurn(silent, toPayload([{ minute: 1, productClass: 11 }]));
     const saturday = new Date('2026-04-18T02:00:00Z');
     expect(await checkStop(ask, verdicts, '200070', saturday)).toMatchObject({ isAlive: true, modes: ['schoolbus'] });
-    expect(ask.questions[1]?.at).toEqual({ date: '20260420', time: '0800' });
+    expect(ask.requests[1]?.at).toEqual({ date: '20260420', time: '0800' });
   });
 
   it('finds a stop dead that the authority does not know, now and on the next weekday morning', async () => {
     const unknown = { ...silent, locations: [], systemMessages: [{ code: -2000, text: 'stop invalid' }] };
-    const ask = answerInTurn(unknown, unknown);
+    const ask = respondInTurn(unknown, unknown);
     expect(await checkStop(ask, verdicts, '200070', NOW)).toMatchObject({ isAlive: false, modes: [] });
-    expect(ask.questions).toHaveLength(2);
+    expect(ask.requests).toHaveLength(2);
   });
 
   it.each([
@@ -52,35 +52,35 @@ describe('the check of a stop', () => {
     ['nothing', { locations: [] }],
   ])('is no verdict when the authority says %s', async (_name, said) => {
     const odd = { ...silent, ...said };
-    expect(await checkStop(answerInTurn(odd, odd), verdicts, '200070', NOW)).toBeNull();
+    expect(await checkStop(respondInTurn(odd, odd), verdicts, '200070', NOW)).toBeNull();
     expect(verdicts.find('200070')).toBeNull();
   });
 
   it('takes a stop whose departures are all cancelled, or of an unknown class, for alive', async () => {
     const odd = toPayload([{ minute: 1, productClass: 77 }]);
-    expect(await checkStop(answerInTurn(odd), verdicts, '200060', NOW)).toMatchObject({ isAlive: true, modes: [] });
+    expect(await checkStop(respondInTurn(odd), verdicts, '200060', NOW)).toMatchObject({ isAlive: true, modes: [] });
     const payload = toPayload([{ minute: 1 }]);
     const stopEvents = payload.stopEvents.map((event) => ({ ...(event as object), isCancelled: true }));
-    const cancelled = answerInTurn({ ...payload, stopEvents });
+    const cancelled = respondInTurn({ ...payload, stopEvents });
     expect(await checkStop(cancelled, verdicts, '200070', NOW)).toMatchObject({ isAlive: true, modes: ['bus'] });
   });
 
   it('is no verdict, and nothing is remembered, when either question fails', async () => {
-    expect(await checkStop(answerInTurn(failure), verdicts, '200070', NOW)).toBeNull();
-    expect(await checkStop(answerInTurn(silent, failure), verdicts, '200070', NOW)).toBeNull();
+    expect(await checkStop(respondInTurn(failure), verdicts, '200070', NOW)).toBeNull();
+    expect(await checkStop(respondInTurn(silent, failure), verdicts, '200070', NOW)).toBeNull();
     expect(verdicts.find('200070')).toBeNull();
   });
 
   it('rejects with a bug of our own', async () => {
     const bug = new TypeError('ours');
-    await expect(checkStop(answerInTurn(bug), verdicts, '200070', NOW)).rejects.toBe(bug);
+    await expect(checkStop(respondInTurn(bug), verdicts, '200070', NOW)).rejects.toBe(bug);
   });
 
   it('asks nothing where the verdict is remembered', async () => {
-    const ask = answerInTurn(toPayload([{ minute: 1 }]));
+    const ask = respondInTurn(toPayload([{ minute: 1 }]));
     await checkStop(ask, verdicts, '200070', NOW);
     expect(await checkStop(ask, verdicts, '200070', NOW)).toMatchObject({ isAlive: true, modes: ['bus'] });
-    expect(ask.questions).toHaveLength(1);
+    expect(ask.requests).toHaveLength(1);
   });
 });
 
@@ -116,36 +116,36 @@ describe('a verdict is remembered', () => {
 });
 
 describe('departures answers that requests get', () => {
-  const question = { kind: 'departureMonitor', stopId: '200070', modes: MODES, at: null } as const;
+  const request = { kind: 'departureMonitor', stopId: '200070', modes: MODES, at: null } as const;
 
   it('teach that the stop is alive and which modes leave there, and go on unchanged', async () => {
     const payload = toPayload([{ minute: 1, productClass: 1 }, { minute: 2 }]);
-    const ask = learnFromDepartures(answerInTurn(payload), verdicts);
-    expect((await ask(question)).payload).toBe(payload);
+    const ask = learnFromDepartures(respondInTurn(payload), verdicts);
+    expect((await ask(request)).payload).toBe(payload);
     expect(verdicts.find('200070')).toMatchObject({ isAlive: true, modes: ['train', 'bus'] });
   });
 
   it('teach of the stop that upstream answered for, which may have another identifier', async () => {
-    const ask = learnFromDepartures(answerInTurn(toPayload([{ minute: 1 }], 'G201023')), verdicts);
-    await ask({ ...question, stopId: '10111010' });
+    const ask = learnFromDepartures(respondInTurn(toPayload([{ minute: 1 }], 'G201023')), verdicts);
+    await ask({ ...request, stopId: '10111010' });
     expect(verdicts.find('G201023')).toMatchObject({ isAlive: true, modes: ['bus'] });
   });
 
   it('teach nothing when nothing leaves: the question may have been for the night, or for one mode', async () => {
-    const ask = learnFromDepartures(answerInTurn(silent), verdicts);
-    await ask(question);
+    const ask = learnFromDepartures(respondInTurn(silent), verdicts);
+    await ask(request);
     expect(verdicts.find('200070')).toBeNull();
   });
 
   it('make a stop alive that was found dead', async () => {
     verdicts.learn('200070', { isAlive: false, modes: [] });
-    await learnFromDepartures(answerInTurn(toPayload([{ minute: 1 }])), verdicts)(question);
+    await learnFromDepartures(respondInTurn(toPayload([{ minute: 1 }])), verdicts)(request);
     expect(verdicts.find('200070')).toMatchObject({ isAlive: true });
   });
 
   it('teach nothing when they fail', async () => {
-    const ask = learnFromDepartures(answerInTurn(failure), verdicts);
-    await expect(ask(question)).rejects.toBe(failure);
+    const ask = learnFromDepartures(respondInTurn(failure), verdicts);
+    await expect(ask(request)).rejects.toBe(failure);
     expect(verdicts.find('200070')).toBeNull();
   });
 });

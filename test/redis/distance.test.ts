@@ -55,9 +55,9 @@ describe(`accounts in a Redis ${FAR_MS} ms away`, () => {
     const key = await issueTestKey(near);
     expect((await app.ask(key)).headers['x-ratelimit-remaining']).toBe('999');
     expect((await app.ask(generateKey('live', generateAccountId()))).statusCode).toBe(401);
-    const answers = await Promise.all(Array.from({ length: 1200 }, () => app.ask(key)));
-    expect(answers.filter(({ statusCode }) => statusCode === 200)).toHaveLength(999);
-    expect(answers.filter(({ statusCode }) => statusCode === 429)).toHaveLength(201);
+    const responses = await Promise.all(Array.from({ length: 1200 }, () => app.ask(key)));
+    expect(responses.filter(({ statusCode }) => statusCode === 200)).toHaveLength(999);
+    expect(responses.filter(({ statusCode }) => statusCode === 429)).toHaveLength(201);
     expect(await used(key)).toBe(1000);
   });
 

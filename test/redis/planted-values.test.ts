@@ -266,7 +266,7 @@ describe('other numbers and notes', () => {
     const traffic = createRedisTraffic(room, 'test');
     await traffic.add({
       minutes: new Map([[100, { operations: new Map(), records: 5, liveRecords: 3 }]]),
-      lastUpstreamAnswer: null,
+      lastUpstreamResponse: null,
       instance: 'sound',
       report: { at: 1, health: null },
     });
@@ -275,7 +275,7 @@ describe('other numbers and notes', () => {
     await admin.set('{tis:traffic:test}:last-answer', 'yesterday');
     const view = await traffic.read(100);
     expect(view.reports).toEqual([{ at: 1, health: null }]);
-    expect(view.lastUpstreamAnswer).toBeNull();
+    expect(view.lastUpstreamResponse).toBeNull();
     expect(view.recent(1)).toMatchObject({ records: 5, liveRecords: 0 });
   });
 

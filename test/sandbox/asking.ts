@@ -86,7 +86,7 @@ export interface StopEvent {
   properties: Record<string, string>;
 }
 
-export interface BoardAnswer {
+export interface BoardResponse {
   systemMessages: Message[];
   locations?: Place[];
   stopEvents?: StopEvent[];
@@ -126,7 +126,7 @@ export interface TripAnswer {
   journeys?: JourneyShape[];
 }
 
-export function board(sandbox: Sandbox, stop: string, query: Query = {}): Promise<BoardAnswer> {
+export function board(sandbox: Sandbox, stop: string, query: Query = {}): Promise<BoardResponse> {
   const common = { mode: 'direct', type_dm: 'any', name_dm: stop, depArrMacro: 'dep', TfNSWDM: 'true' };
   return answer(sandbox, 'departure_mon', { ...common, ...query });
 }

@@ -25,10 +25,10 @@ interface Step {
 }
 
 const [, section = ''] = /^## Failures on demand\n(.*?)^## /ms.exec(readFileSync('docs/sandbox.md', 'utf8')) ?? [];
-const ROWS = [...section.matchAll(/^\| `(\/[^`]+)` \| (.+) \|$/gm)].map(([, url = '', answer = '']) => ({
+const ROWS = [...section.matchAll(/^\| `(\/[^`]+)` \| (.+) \|$/gm)].map(([, url = '', response = '']) => ({
   url,
-  answer,
-  steps: answer.split('; ').map(readStep),
+  response,
+  steps: response.split('; ').map(readStep),
 }));
 
 function readStep(text: string): Step {
@@ -67,7 +67,7 @@ async function startService(timeoutMs: number): Promise<TestApp> {
 
 const listOf = (body: object): Record<string, unknown>[] => Object.values(body).find(Array.isArray) ?? [];
 
-const REMARKS: Record<string, (answer: { headers: Record<string, unknown>; body: object }) => void> = {
+const REMARKS: Record<string, (response: { headers: Record<string, unknown>; body: object }) => void> = {
   '': ({ headers, body }) => {
     expect(listOf(body)).not.toEqual([]);
     expect(headers['cache-status']).not.toContain('upstream-');
@@ -101,10 +101,10 @@ describe('the sandbox answers as the table says', () => {
     const start = clock.now();
     for (const { seconds, what, remark, code } of steps) {
       await clock.advanceTo(start + seconds * 1000);
-      const answer = await app.inject(url);
-      expect([answer.statusCode, answer.json().error?.code]).toEqual([Number(what), code]);
-      if (what === '200') REMARKS[remark]?.({ headers: answer.headers, body: answer.json() });
-      if (what === '503') expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+      const response = await app.inject(url);
+      expect([response.statusCode, response.json().error?.code]).toEqual([Number(what), code]);
+      if (what === '200') REMARKS[remark]?.({ headers: response.headers, body: response.json() });
+      if (what === '503') expect(Number(response.headers['retry-after'])).toBeGreaterThan(0);
     }
   });
 

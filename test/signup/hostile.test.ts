@@ -67,15 +67,15 @@ it('answers hostile signups without a 5xx, without script, without a second reci
               ),
             ).toString();
       const type = encoded === 'json' ? 'application/json' : 'application/x-www-form-urlencoded';
-      const answer = await front.app.inject({
+      const response = await front.app.inject({
         method: 'POST',
         url: '/signup',
         headers: { accept: accepted, 'content-type': type },
         payload,
       });
-      expect([202, 303, 400, 413]).toContain(answer.statusCode);
-      if (answer.statusCode < 400) mails += 1;
-      expect(answer.body.replaceAll(/<script type="module" src="\/assets\/\w+\.js"><\/script>/g, '')).not.toMatch(
+      expect([202, 303, 400, 413]).toContain(response.statusCode);
+      if (response.statusCode < 400) mails += 1;
+      expect(response.body.replaceAll(/<script type="module" src="\/assets\/\w+\.js"><\/script>/g, '')).not.toMatch(
         /<script|<img src=x/i,
       );
     }),

@@ -69,10 +69,10 @@ it('revokes a key at once', async () => {
   await signUp('jo@example.com');
   const key = keyIn((await front.readOutbox())[0] as never);
   const { token, hashes } = await openKeys();
-  const answer = await post('/keys/revoke', { token, key: hashes[0] ?? '' }, BROWSER);
-  expect(answer.statusCode).toBe(303);
+  const response = await post('/keys/revoke', { token, key: hashes[0] ?? '' }, BROWSER);
+  expect(response.statusCode).toBe(303);
   expect((await ask(key)).statusCode).toBe(401);
-  expect((await front.app.inject({ url: String(answer.headers.location), headers: BROWSER })).body).toContain(
+  expect((await front.app.inject({ url: String(response.headers.location), headers: BROWSER })).body).toContain(
     'is revoked',
   );
 });
@@ -85,8 +85,8 @@ it.each([
   await signUp('jo@example.com', { label: 'phone' });
   const old = keyIn((await front.readOutbox())[0] as never);
   const { token, hashes } = await openKeys();
-  const answer = await post('/keys/rotate', { token, key: hashes[0] ?? '', overlap: String(overlap) }, BROWSER);
-  expect(answer.statusCode).toBe(303);
+  const response = await post('/keys/rotate', { token, key: hashes[0] ?? '', overlap: String(overlap) }, BROWSER);
+  expect(response.statusCode).toBe(303);
   const mail = (await front.readOutbox()).at(-1);
   expect(mail?.text).toContain(old.slice(-4));
   front.clock.now = new Date(at);
@@ -146,8 +146,8 @@ it('cannot revoke a key of another account', async () => {
   await signUp('mo@example.com');
   const mo = await openKeys('mo@example.com');
   const jo = await openKeys('jo@example.com');
-  const answer = await post('/keys/revoke', { token: mo.token, key: jo.hashes[0] ?? '' });
-  expect(answer.statusCode).toBe(400);
+  const response = await post('/keys/revoke', { token: mo.token, key: jo.hashes[0] ?? '' });
+  expect(response.statusCode).toBe(400);
   expect((await openKeys('jo@example.com')).page.body).toContain('1 of 5 in use');
 });
 
@@ -165,8 +165,8 @@ it('changes nothing on GET, because mail scanners open links', async () => {
   await signUp('jo@example.com');
   const { token, hashes } = await openKeys();
   for (const action of ['revoke', 'rotate']) {
-    const answer = await front.app.inject({ url: `/keys/${action}?token=${token}&key=${hashes[0]}&overlap=0` });
-    expect(answer.statusCode).toBe(405);
+    const response = await front.app.inject({ url: `/keys/${action}?token=${token}&key=${hashes[0]}&overlap=0` });
+    expect(response.statusCode).toBe(405);
   }
   expect((await openKeys()).page.body).toContain('1 of 5 in use');
 });
@@ -177,12 +177,12 @@ it('mails more keys on the plan of the account, up to five', async () => {
   await front.store.setPlan(account?.id ?? '', 'developer');
   const { token } = await openKeys();
   for (let count = 2; count <= 5; count++) {
-    const answer = await post('/keys/new', { token, label: `tablet ${count}` }, BROWSER);
-    expect(answer.statusCode).toBe(303);
+    const response = await post('/keys/new', { token, label: `tablet ${count}` }, BROWSER);
+    expect(response.statusCode).toBe(303);
     const mail = (await front.readOutbox()).at(-1);
     expect(mail?.text).toMatch(/50,000 requests a day/);
     expect((await ask(keyIn(mail as never))).statusCode).toBe(200);
-    const page = await front.app.inject({ url: String(answer.headers.location), headers: BROWSER });
+    const page = await front.app.inject({ url: String(response.headers.location), headers: BROWSER });
     expect(page.body).toContain('new key is in your inbox');
     expect(page.body).toContain(`tablet ${count}`);
   }

@@ -35,10 +35,10 @@ it('sends the mail to the configured SMTP server', async () => {
   const { recipients, mail } = smtp.received[0] as NonNullable<(typeof smtp.received)[0]>;
   expect(recipients).toEqual(['jo@example.com']);
   expect(mail.from).toEqual({ name: 'Transit Information Service', address: 'keys@example.test' });
-  const answer = await fetch(`${front.url}/v1/stops/search?q=central`, {
+  const response = await fetch(`${front.url}/v1/stops/search?q=central`, {
     headers: { authorization: `Bearer ${keyIn(mail)}` },
   });
-  expect(answer.status).toBe(200);
+  expect(response.status).toBe(200);
   expect(await front.readOutbox()).toEqual([]);
 });
 
@@ -93,10 +93,10 @@ describe.each<[string, () => Promise<{ url: string } & AsyncDisposable>]>([
     await using smtp = await start();
     await using front = await startFront({ smtpUrl: smtp.url, smtpTimeoutMs: 300 });
     const { key, token } = await issueWithLink(front);
-    const answer = await post(front, '/keys/revoke', { token, key });
-    expect(answer.statusCode).toBe(303);
+    const response = await post(front, '/keys/revoke', { token, key });
+    expect(response.statusCode).toBe(303);
     expect(await liveKeys(front)).toEqual([]);
-    const page = await front.app.inject({ url: String(answer.headers.location), headers: BROWSER });
+    const page = await front.app.inject({ url: String(response.headers.location), headers: BROWSER });
     expect(page.body).toMatch(/is revoked.*mail could not be sent/);
   });
 
@@ -112,8 +112,8 @@ describe.each<[string, () => Promise<{ url: string } & AsyncDisposable>]>([
     await using smtp = await start();
     await using front = await startFront({ smtpUrl: smtp.url, smtpTimeoutMs: 300 });
     const { key, token } = await issueWithLink(front);
-    const answer = await post(front, '/keys/rotate', { token, key, overlap: '0' });
-    expect(answer.statusCode).toBe(503);
+    const response = await post(front, '/keys/rotate', { token, key, overlap: '0' });
+    expect(response.statusCode).toBe(503);
     expect(await liveKeys(front)).toEqual([key]);
   });
 });

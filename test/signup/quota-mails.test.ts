@@ -65,8 +65,8 @@ describe('mails about the daily limit', () => {
 
   it('are changed by nobody without the link', async () => {
     for (const token of [`${accountId}.${'A'.repeat(43)}`, accountId, '']) {
-      const answer = await postForm(front.app, '/keys/quota-mails', { token, mails: 'off' });
-      expect(answer.statusCode).toBe(400);
+      const response = await postForm(front.app, '/keys/quota-mails', { token, mails: 'off' });
+      expect(response.statusCode).toBe(400);
     }
     expect(await front.store.wantsQuotaMails(accountId)).toBe(true);
   });

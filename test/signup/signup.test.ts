@@ -20,9 +20,9 @@ const ask = (key: string) =>
 
 describe('signing up', () => {
   it('mails a key that works and shows it on no page', async () => {
-    const answer = await signUp('Jo@Example.com', { label: 'phone' }, BROWSER);
-    expect(answer.statusCode).toBe(303);
-    const page = await front.app.inject({ url: String(answer.headers.location), headers: BROWSER });
+    const response = await signUp('Jo@Example.com', { label: 'phone' }, BROWSER);
+    expect(response.statusCode).toBe(303);
+    const page = await front.app.inject({ url: String(response.headers.location), headers: BROWSER });
     expect(page.body).not.toMatch(/tis_(live|test)_/);
 
     const [mail, ...others] = await front.readOutbox();
@@ -54,8 +54,8 @@ describe('signing up', () => {
     await signUp('jo@example.com');
     const [mail] = await front.readOutbox();
     const [, key, url] = /curl -H "Authorization: Bearer (\S+)" "(\S+)"/.exec(mail?.text ?? '') ?? [];
-    const answer = await fetch(url ?? '', { headers: { authorization: `Bearer ${key}` } });
-    expect(answer.status).toBe(200);
+    const response = await fetch(url ?? '', { headers: { authorization: `Bearer ${key}` } });
+    expect(response.status).toBe(200);
   });
 
   it('answers the same whether or not the address is known, and adds keys to the same account', async () => {
@@ -70,9 +70,9 @@ describe('signing up', () => {
   });
 
   it('mails how to make room instead of a sixth key', async () => {
-    const answers = [];
-    for (let count = 0; count < 6; count++) answers.push(await signUp('jo@example.com'));
-    expect(new Set(answers.map(({ statusCode, body }) => statusCode + body)).size).toBe(1);
+    const responses = [];
+    for (let count = 0; count < 6; count++) responses.push(await signUp('jo@example.com'));
+    expect(new Set(responses.map(({ statusCode, body }) => statusCode + body)).size).toBe(1);
     const mails = await front.readOutbox();
     expect(mails.slice(0, 5).map(keyIn)).toHaveLength(5);
     expect(mails[5]?.text).toMatch(/5 keys/);
@@ -108,12 +108,12 @@ describe('signing up', () => {
   });
 
   it('accepts JSON', async () => {
-    const answer = await front.app.inject({
+    const response = await front.app.inject({
       method: 'POST',
       url: '/signup',
       payload: { email: 'jo@example.com', terms: true },
     });
-    expect(answer.statusCode).toBe(202);
+    expect(response.statusCode).toBe(202);
     expect((await front.readOutbox()).map(keyIn)).toHaveLength(1);
   });
 });

@@ -69,9 +69,9 @@ it.each(OPERATIONS)('%s answers with fields that its page lists, and no others',
   const { body, query } = operation.example;
   const listed = listFields(operation.body as z.ZodType, body).flatMap((one) => ('path' in one ? one.path : []));
   const headers = { authorization: `Bearer ${front.testKey}` };
-  const answer = await front.app.inject({ url: `${path}?${query}`, headers });
-  expect(answer.statusCode).toBe(200);
-  expect(pathsIn(answer.json()).filter((one) => !listed.includes(one))).toEqual([]);
+  const response = await front.app.inject({ url: `${path}?${query}`, headers });
+  expect(response.statusCode).toBe(200);
+  expect(pathsIn(response.json()).filter((one) => !listed.includes(one))).toEqual([]);
 });
 
 /** The fields of an answer as pages list them: "departures[].route". */

@@ -27,16 +27,16 @@ describe('an error outside of the API', () => {
   it.each([{}, { accept: '*/*' }, { accept: 'application/json' }])(
     'is JSON for everybody else: %j',
     async (headers) => {
-      const answer = await front.app.inject({ url: '/nothing-here', headers });
-      expect(answer.json().error.code).toBe('NOT_FOUND');
-      expect(answer.headers.vary).toBe('Accept');
+      const response = await front.app.inject({ url: '/nothing-here', headers });
+      expect(response.json().error.code).toBe('NOT_FOUND');
+      expect(response.headers.vary).toBe('Accept');
     },
   );
 
   it('keeps its headers and shows what was asked as text', async () => {
-    const answer = await front.app.inject({ method: 'POST', url: '/status', headers: BROWSER });
-    expect(answer.statusCode).toBe(405);
-    expect(answer.headers.allow).toContain('GET');
+    const response = await front.app.inject({ method: 'POST', url: '/status', headers: BROWSER });
+    expect(response.statusCode).toBe(405);
+    expect(response.headers.allow).toContain('GET');
     expect((await front.app.inject({ url: '/<script>x', headers: BROWSER })).body).not.toContain('<script>x');
   });
 });
@@ -44,9 +44,9 @@ describe('an error outside of the API', () => {
 it.each(['/v1/departures', '/v1/nothing', '/v1', '/mcp/nothing'])(
   'an error of the API is JSON for a browser too: %s',
   async (url) => {
-    const answer = await front.app.inject({ url, headers: BROWSER });
-    expect(answer.statusCode).toBeGreaterThanOrEqual(400);
-    expect(answer.json().error.docs).toMatch(/^http/);
+    const response = await front.app.inject({ url, headers: BROWSER });
+    expect(response.statusCode).toBeGreaterThanOrEqual(400);
+    expect(response.json().error.docs).toMatch(/^http/);
   },
 );
 

@@ -147,8 +147,8 @@ describe('the page of an error', () => {
 
   it.each(CODES)('%s: its curl works', async (code) => {
     const [, url = ''] = /"\{base\}(.*?)"/.exec(ERROR_DOCS[code].curl) ?? [];
-    const answer = await front.app.inject({ url, headers: { authorization: `Bearer ${front.testKey}` } });
-    expect(answer.statusCode).toBe(200);
+    const response = await front.app.inject({ url, headers: { authorization: `Bearer ${front.testKey}` } });
+    expect(response.statusCode).toBe(200);
   });
 
   it('is where error.docs points', async () => {
@@ -214,18 +214,18 @@ describe('the board for a terminal', () => {
     ['a key in the query', '?key=abc', {}, 401, /^UNAUTHORIZED: /],
     ['a bad parameter', '?limit=none', undefined, 400, /^INVALID_PARAMETER: limit /],
   ])('has the errors of the operation behind it: %s', async (_name, query, headers, status, text) => {
-    const answer = await board(query, headers);
-    expect(answer.statusCode).toBe(status);
-    expect(answer.body).toMatch(text);
-    expect(answer.body).toContain('/docs/errors/');
+    const response = await board(query, headers);
+    expect(response.statusCode).toBe(status);
+    expect(response.body).toMatch(text);
+    expect(response.body).toContain('/docs/errors/');
   });
 });
 
 it.each(['/assets/nothing-here.js', '/assets/swagger-ui/nothing-here.js'])(
   'a file that is not there is 404: %s',
   async (url) => {
-    const answer = await front.app.inject(url);
-    expect(answer.statusCode).toBe(404);
-    expect(answer.json().error).toMatchObject({ code: 'NOT_FOUND', message: `There is nothing at ${url}.` });
+    const response = await front.app.inject(url);
+    expect(response.statusCode).toBe(404);
+    expect(response.json().error).toMatchObject({ code: 'NOT_FOUND', message: `There is nothing at ${url}.` });
   },
 );

@@ -6,7 +6,7 @@ import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import type { Departures } from '#src/departures/departure.ts';
 import type { Ask } from '#src/efa/ask.ts';
 import { readDepartureMonitor } from '#src/efa/payload.ts';
-import type { DepartureMonitorQuestion } from '#src/efa/request.ts';
+import type { DepartureMonitorRequest } from '#src/efa/request.ts';
 import { buildTestApp, type TestApp } from '../support/app.ts';
 import { departureMonitorFor } from '../support/departure-monitor.ts';
 
@@ -49,11 +49,11 @@ afterAll(async () => {
 });
 
 /** An authority where something leaves every three minutes from every stop, so that each answer is news. */
-async function departuresSoon({ stopId }: DepartureMonitorQuestion) {
+async function departuresSoon({ stopId }: DepartureMonitorRequest) {
   const now = app.clock.now;
   const planned = Array.from({ length: 12 }, (_, index) => new Date(now.getTime() + index * 180_000).toISOString());
-  const answer = departureMonitorFor(`?name_dm=${stopId}`, ...planned);
-  return { payload: readDepartureMonitor(JSON.parse(answer)), retrievedAt: now };
+  const response = departureMonitorFor(`?name_dm=${stopId}`, ...planned);
+  return { payload: readDepartureMonitor(JSON.parse(response)), retrievedAt: now };
 }
 
 let loaded = 0;
@@ -82,11 +82,11 @@ it('the client of the guide keeps six boards for a whole day within a Free key',
   const asked: { at: number; status: number; left: number }[] = [];
   const { pollBoards, currentDepartures } = await loadSamples({
     async fetch(url, { headers }) {
-      const answer = await app.inject({ url: url.slice(URL_OF_SERVICE.length), headers });
-      const left = Number(answer.headers['x-ratelimit-remaining']);
-      asked.push({ at: app.clock.now.getTime(), status: answer.statusCode, left });
-      const body = answer.statusCode === 304 ? null : answer.body;
-      return new Response(body, { status: answer.statusCode, headers: answer.headers as Record<string, string> });
+      const response = await app.inject({ url: url.slice(URL_OF_SERVICE.length), headers });
+      const left = Number(response.headers['x-ratelimit-remaining']);
+      asked.push({ at: app.clock.now.getTime(), status: response.statusCode, left });
+      const body = response.statusCode === 304 ? null : response.body;
+      return new Response(body, { status: response.statusCode, headers: response.headers as Record<string, string> });
     },
     setTimeout(done, ms) {
       const next = app.clock.now.getTime() + ms;
@@ -128,7 +128,7 @@ it('the client of the guide waits as its table says, keeps the tag, and stops wh
   const tags: string[] = [];
   const fresh = { etag: '"a"', 'cache-control': 'private, max-age=15', age: '5', ratelimit: '"daily";r=900;t=60' };
   const unavailable = () => new Response('{}', { status: 503, headers: { 'retry-after': '5' } });
-  const answers = [
+  const responses = [
     () => Response.json({ boards: [] }, { headers: fresh }),
     () => new Response(null, { status: 304, headers: fresh }),
     unavailable,
@@ -142,7 +142,7 @@ it('the client of the guide waits as its table says, keeps the tag, and stops wh
   const { pollBoards } = await loadSamples({
     async fetch(_url, { headers }) {
       tags.push(headers['If-None-Match'] ?? '');
-      return (await answers.shift()?.()) ?? Response.error();
+      return (await responses.shift()?.()) ?? Response.error();
     },
     setTimeout(done, ms) {
       waits.push(ms / 1000);

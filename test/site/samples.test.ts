@@ -244,8 +244,8 @@ describe('in the README and in docs', () => {
     const paths = [...text.matchAll(/`(\/v1\/[^`]*\?[^`]*)`/g)].map(([, path = '']) => path.replace('…', nextMonday()));
     expect(paths.length).toBeGreaterThan(5);
     for (const url of paths) {
-      const answer = await front.app.inject({ url, headers: { authorization: `Bearer ${front.testKey}` } });
-      expect([answer.statusCode, url]).toEqual([url.endsWith('to=G99006002') ? 404 : 200, url]);
+      const response = await front.app.inject({ url, headers: { authorization: `Bearer ${front.testKey}` } });
+      expect([response.statusCode, url]).toEqual([url.endsWith('to=G99006002') ? 404 : 200, url]);
     }
   });
 });

@@ -17,8 +17,8 @@ beforeAll(async () => {
   key = keyIn(mails.find(({ text }) => /tis_test_/.test(text ?? '')) as never);
   keysToken =
     new URL(linkIn(mails.find(({ text }) => /keys\?token=/.test(text ?? '')) as never)).searchParams.get('token') ?? '';
-  const answer = await makeLink('200070');
-  address = new URL(String(answer.headers.location), front.url);
+  const response = await makeLink('200070');
+  address = new URL(String(response.headers.location), front.url);
 });
 afterAll(() => front[Symbol.asyncDispose]());
 
@@ -45,11 +45,11 @@ describe('the board on a wall', () => {
   it('has a link with no key in it, which lets in to its stop and counts for its key', async () => {
     expect(address.pathname).toBe('/board/200070');
     expect(address.href).not.toContain('tis_');
-    const answer = await departures('200070', tokenOf(address));
-    expect(answer.statusCode).toBe(200);
-    expect(answer.json()).toMatchObject({ stop_id: '200070', stop_name: 'Town Hall Station' });
+    const response = await departures('200070', tokenOf(address));
+    expect(response.statusCode).toBe(200);
+    expect(response.json()).toMatchObject({ stop_id: '200070', stop_name: 'Town Hall Station' });
     const left = (headers: Record<string, unknown>) => Number(headers['x-ratelimit-remaining']);
-    expect(left((await departures('200070', tokenOf(address))).headers)).toBe(left(answer.headers) - 1);
+    expect(left((await departures('200070', tokenOf(address))).headers)).toBe(left(response.headers) - 1);
   });
 
   it.each([

@@ -1,28 +1,28 @@
 import { expect, it, vi } from 'vitest';
-import type { Answers, Requester } from '#src/answers/answers.ts';
-import type { FinishedAnswer } from '#src/answers/finished-answer.ts';
 import { departuresOperation } from '#src/departures/operation.ts';
 import type { Operation } from '#src/operation.ts';
+import type { FinishedResponse } from '#src/responses/finished-response.ts';
+import type { Requester, Responses } from '#src/responses/responses.ts';
 import { createChannels, type Subscriber } from '#src/streams/channels.ts';
 
 it('a topic is looked up on behalf of the account of its most urgent reader', async () => {
   const now = () => new Date('2026-04-15T06:25:30Z');
   const freshness = { retrievedAt: 0, freshUntil: 0, staleUntil: 0, source: 'cache', shortage: null } as const;
   const body = { content: () => ({}), etag: 'W/"1"', bytes: Buffer.from('{}'), encoded: new Map() };
-  const answer: FinishedAnswer = { key: '', body, freshness, validUntil: 0, failedParts: 0, priority: null };
+  const response: FinishedResponse = { key: '', body, freshness, validUntil: 0, failedParts: 0, priority: null };
   const requesters: Requester[] = [];
   const find = async (_operation: object, _query: object, requester: Requester) => {
     requesters.push(requester);
-    return answer;
+    return response;
   };
-  const answers = { find } as unknown as Answers;
-  const channels = createChannels({ answers, now, times: { minMs: 1, retryMs: 1 } });
+  const responses = { find } as unknown as Responses;
+  const channels = createChannels({ responses, now, times: { minMs: 1, retryMs: 1 } });
   const reader = (requester: Requester): Subscriber => ({ ...requester, changed() {}, failed() {}, refused() {} });
 
   const topic = { operation: departuresOperation as unknown as Operation, query: {} };
   const leave = [
-    channels.follow(topic, answer, reader({ priority: 'low', account: 'free' })),
-    channels.follow(topic, answer, reader({ priority: 'high', account: 'pro' })),
+    channels.follow(topic, response, reader({ priority: 'low', account: 'free' })),
+    channels.follow(topic, response, reader({ priority: 'high', account: 'pro' })),
   ];
   await vi.waitFor(() => expect(requesters.length).toBeGreaterThan(0));
   for (const unfollow of leave) unfollow();

@@ -27,14 +27,14 @@ export async function openStream(
 ): Promise<ReadStream> {
   const aborter = new AbortController();
   const { port } = app.server.address() as { port: number };
-  const answer = await fetch(`http://127.0.0.1:${port}${url}`, {
+  const response = await fetch(`http://127.0.0.1:${port}${url}`, {
     headers: { authorization: `Bearer ${key}`, ...headers },
     signal: aborter.signal,
   });
   const events: ReadEvent[] = [];
   const taken = new Set<ReadEvent>();
   let wake = Promise.withResolvers<void>();
-  const ended = readAll(answer, (event) => {
+  const ended = readAll(response, (event) => {
     events.push(event);
     wake.resolve();
     wake = Promise.withResolvers();
@@ -50,13 +50,13 @@ export async function openStream(
       await wake.promise;
     }
   }
-  return { status: answer.status, headers: answer.headers, events, next, ended, close: () => aborter.abort() };
+  return { status: response.status, headers: response.headers, events, next, ended, close: () => aborter.abort() };
 }
 
-async function readAll(answer: Response, take: (event: ReadEvent) => void): Promise<void> {
+async function readAll(response: Response, take: (event: ReadEvent) => void): Promise<void> {
   let text = '';
   try {
-    for await (const chunk of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
       const parts = (text + chunk).split('\n\n');
       text = parts.pop() ?? '';
       for (const part of parts) take(readEvent(part));

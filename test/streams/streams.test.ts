@@ -20,7 +20,7 @@ const TWENTY = '2026-04-15T06:20:00Z';
 
 /** What leaves, or what the authority fails with. */
 let leaves: string[] | ApiError;
-let questions: number;
+let requests: number;
 /** Each test has a stop and an account of its own; the service is one for all. */
 let stop: number = 2_000_600;
 let board: string;
@@ -34,7 +34,7 @@ let key: string;
 let streams: ReadStream[];
 
 const ask = (async ({ stopId }: { stopId: string }) => {
-  if (stopId === String(stop)) questions += 1;
+  if (stopId === String(stop)) requests += 1;
   if (leaves instanceof ApiError) throw leaves;
   const retrievedAt = Date.parse(NOW);
   const times = { retrievedAt, freshUntil: retrievedAt + freshMs, staleUntil: retrievedAt + freshMs };
@@ -50,7 +50,7 @@ afterAll(() => app.close());
 
 beforeEach(async () => {
   leaves = [TEN];
-  questions = 0;
+  requests = 0;
   freshMs = 0;
   streams = [];
   Object.assign(times, QUICK);
@@ -103,8 +103,8 @@ describe('a stream of departures', () => {
   it('sends the whole board again when it changes, and nothing while it does not', async () => {
     const stream = await open();
     await stream.next('board');
-    const before = questions;
-    await expect.poll(() => questions).toBeGreaterThan(before + 3);
+    const before = requests;
+    await expect.poll(() => requests).toBeGreaterThan(before + 3);
     expect(stream.events.map(({ event }) => event)).toEqual(['greeting', 'board']);
     leaves = [TEN, TWENTY];
     const changed = departuresResponse.parse(await stream.next('board'));
@@ -114,7 +114,7 @@ describe('a stream of departures', () => {
   it('sends no board that its reader has: Last-Event-ID, which is the ETag', async () => {
     const { headers } = await app.inject(board);
     const again = await open(url, { 'last-event-id': String(headers.etag) });
-    await expect.poll(() => questions).toBeGreaterThan(3);
+    await expect.poll(() => requests).toBeGreaterThan(3);
     expect(again.events.map(({ event }) => event)).toEqual(['greeting']);
     leaves = [TWENTY];
     await again.next('board');
@@ -130,7 +130,7 @@ describe('a stream of departures', () => {
     const pro = await open(url, { key: app.apiKey });
     await pro.next('board');
     await app.inject(board);
-    expect(questions).toBe(1);
+    expect(requests).toBe(1);
   });
 
   it('is looked up once for all its readers, again and again, and not any more when the last has gone', async () => {
@@ -143,9 +143,9 @@ describe('a stream of departures', () => {
     await Promise.all(readers.map(({ ended }) => ended));
     await expect
       .poll(async () => {
-        const before = questions;
+        const before = requests;
         await new Promise((resolve) => setTimeout(resolve, 100));
-        return questions - before;
+        return requests - before;
       })
       .toBe(0);
   });
@@ -159,11 +159,11 @@ describe('a stream of departures', () => {
 
   it('answers HEAD with its headers and ends', async () => {
     const headers = { authorization: `Bearer ${key}` };
-    const answer = await app.inject({ method: 'HEAD', url, headers });
-    expect(answer.statusCode).toBe(200);
-    expect(answer.headers['content-type']).toBe('text/event-stream; charset=utf-8');
+    const response = await app.inject({ method: 'HEAD', url, headers });
+    expect(response.statusCode).toBe(200);
+    expect(response.headers['content-type']).toBe('text/event-stream; charset=utf-8');
     // As GET, whose answer has no length that is known before.
-    expect(answer.headers).not.toHaveProperty('content-length');
+    expect(response.headers).not.toHaveProperty('content-length');
   });
 });
 
@@ -173,8 +173,8 @@ describe('trouble in a stream', () => {
     await stream.next('board');
     leaves = failure;
     expect(await stream.next('failure')).toMatchObject({ error: { code: 'UPSTREAM_ERROR' } });
-    const before = questions;
-    await expect.poll(() => questions).toBeGreaterThan(before + 2);
+    const before = requests;
+    await expect.poll(() => requests).toBeGreaterThan(before + 2);
     leaves = [TEN];
     await stream.next('board');
     expect(stream.events.map(({ event }) => event)).toEqual(['greeting', 'board', 'failure', 'board']);
@@ -182,9 +182,9 @@ describe('trouble in a stream', () => {
 
   it('before its start is an answer like any other', async () => {
     leaves = failure;
-    const answer = await app.inject({ url, headers: { authorization: `Bearer ${key}` } });
-    expect(answer.statusCode).toBe(502);
-    expect(answer.json().error.code).toBe('UPSTREAM_ERROR');
+    const response = await app.inject({ url, headers: { authorization: `Bearer ${key}` } });
+    expect(response.statusCode).toBe(502);
+    expect(response.json().error.code).toBe('UPSTREAM_ERROR');
     expect(await used()).toBe(0);
     expect((await app.inject('/v1/departures/stream')).json().error.code).toBe('INVALID_PARAMETER');
   });

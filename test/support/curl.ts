@@ -16,5 +16,5 @@ while (words.length > 0) {
   else if (word.startsWith('-') && word !== '-N') throw new Error(`curl.ts does not know ${word}`);
   else url = word;
 }
-const answer = await fetch(url, { headers, ...(body !== undefined && { method: 'POST', body }) });
-for await (const chunk of answer.body ?? []) process.stdout.write(chunk);
+const response = await fetch(url, { headers, ...(body !== undefined && { method: 'POST', body }) });
+for await (const chunk of response.body ?? []) process.stdout.write(chunk);

@@ -1,6 +1,6 @@
 import type { Ask } from '#src/efa/ask.ts';
 import { type DepartureMonitorPayload, readDepartureMonitor } from '#src/efa/payload.ts';
-import type { DepartureMonitorQuestion } from '#src/efa/request.ts';
+import type { DepartureMonitorRequest } from '#src/efa/request.ts';
 
 /** A departure of upstream; `minute` counts from `FIRST_MINUTE`, the trip number tells departures apart. */
 export interface MadeUpEvent {
@@ -46,13 +46,13 @@ export function toPayload(events: readonly MadeUpEvent[], stopId = '200070'): De
 }
 
 /** An authority that answers departure questions one after the other; an error is thrown. Keeps the questions. */
-export function answerInTurn(...answers: (DepartureMonitorPayload | Error)[]) {
-  const questions: DepartureMonitorQuestion[] = [];
-  const ask = async (question: DepartureMonitorQuestion) => {
-    const answer = answers[questions.push(question) - 1];
-    if (answer === undefined) throw new Error(`nothing prepared for question ${questions.length}`);
-    if (answer instanceof Error) throw answer;
-    return { payload: answer, retrievedAt: new Date(FIRST_MINUTE.getTime() + questions.length * 1000) };
+export function respondInTurn(...responses: (DepartureMonitorPayload | Error)[]) {
+  const requests: DepartureMonitorRequest[] = [];
+  const ask = async (request: DepartureMonitorRequest) => {
+    const response = responses[requests.push(request) - 1];
+    if (response === undefined) throw new Error(`nothing prepared for question ${requests.length}`);
+    if (response instanceof Error) throw response;
+    return { payload: response, retrievedAt: new Date(FIRST_MINUTE.getTime() + requests.length * 1000) };
   };
-  return Object.assign(ask as unknown as Ask, { questions });
+  return Object.assign(ask as unknown as Ask, { requests });
 }

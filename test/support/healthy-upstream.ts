@@ -1,18 +1,24 @@
 import type { Ask } from '#src/efa/ask.ts';
-import { type PayloadOf, type Question, readAnswer } from '#src/efa/question.ts';
-import { coordAnswer, departureMonitorAnswer, NOW, stopFinderAnswer, tripAnswer } from '#test/contract/payloads.ts';
+import { type PayloadOf, readResponse, type UpstreamRequest } from '#src/efa/upstream-request.ts';
+import {
+  coordResponse,
+  departureMonitorResponse,
+  NOW,
+  stopFinderResponse,
+  tripResponse,
+} from '#test/contract/payloads.ts';
 import { buildTestApp, type TestApp } from './app.ts';
 
-const ANSWERS: Record<Question['kind'], unknown> = {
-  departureMonitor: departureMonitorAnswer,
-  coord: coordAnswer,
-  stopFinder: stopFinderAnswer,
-  trip: tripAnswer,
+const ANSWERS: Record<UpstreamRequest['kind'], unknown> = {
+  departureMonitor: departureMonitorResponse,
+  coord: coordResponse,
+  stopFinder: stopFinderResponse,
+  trip: tripResponse,
 };
 
 /** An authority without a network that always answers well. */
-export const healthyUpstream: Ask = async <Asked extends Question>(question: Asked) => {
-  const payload: PayloadOf<Asked> = readAnswer(question, ANSWERS[question.kind]);
+export const healthyUpstream: Ask = async <Asked extends UpstreamRequest>(request: Asked) => {
+  const payload: PayloadOf<Asked> = readResponse(request, ANSWERS[request.kind]);
   return { payload, retrievedAt: new Date(NOW) };
 };
 

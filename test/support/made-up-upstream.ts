@@ -2,7 +2,7 @@ import type { AskAuthority } from '#src/efa/ask.ts';
 import { UpstreamStatusError } from '#src/efa/failure.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { type Clock, sleep } from '#src/upstream/clock.ts';
-import { receivedAnswer } from '#test/support/received-answer.ts';
+import { receivedResponse } from '#test/support/received-answer.ts';
 
 /** An authority without a network: what it does is chosen, when it was asked is remembered. */
 export interface MadeUpUpstream {
@@ -11,21 +11,21 @@ export interface MadeUpUpstream {
   calls: number[];
   latencyMs: number;
   /** What each call comes to, after the latency; by default a board with the number of the call. */
-  outcome: (question: object) => unknown;
+  outcome: (request: object) => unknown;
 }
 
 /** The real client gives up by itself too. */
 const TIMEOUT_MS = 8000;
 
 export function createMadeUpUpstream(clock: Clock, latencyMs = 200): MadeUpUpstream {
-  const ask: AskAuthority = async (question) => {
+  const ask: AskAuthority = async (request) => {
     upstream.calls.push(clock.now());
     const number = upstream.calls.length;
     if (upstream.latencyMs > 0) await sleep(clock, Math.min(upstream.latencyMs, TIMEOUT_MS));
     if (upstream.latencyMs > TIMEOUT_MS) throw timeoutFailure();
-    const outcome = upstream.outcome(question);
+    const outcome = upstream.outcome(request);
     if (outcome instanceof Error) throw outcome;
-    return receivedAnswer(question, outcome ?? { stopEvents: [{ number }] }, new Date(clock.now()));
+    return receivedResponse(request, outcome ?? { stopEvents: [{ number }] }, new Date(clock.now()));
   };
   const upstream: MadeUpUpstream = {
     calls: [],

@@ -13,7 +13,7 @@ export const IDLE_UPSTREAM: UpstreamNumbers = {
     reserveFill: 1,
     waiting: 0,
     callsLeft: [60_000],
-    cachedAnswers: 0,
+    cachedResponses: 0,
     cachedBytes: 0,
   }),
 };

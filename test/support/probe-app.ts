@@ -69,7 +69,7 @@ async function probeRoutes(app: FastifyInstance, { meanwhile }: { meanwhile: () 
     if (request.url.endsWith('?failing')) throw new ApiError('UPSTREAM_TIMEOUT', 'Too late.');
     if (!request.url.endsWith('?unchanged')) return { ok: true };
     request.costNoUpstreamCall = true;
-    request.hasAnswer = true;
+    request.hasResponse = true;
     return reply.code(304).send();
   });
   app.get('/v1/probe/buggy', async () => {
@@ -78,7 +78,7 @@ async function probeRoutes(app: FastifyInstance, { meanwhile }: { meanwhile: () 
   app.get('/v1/probe/unchanged', async (_request, reply) => reply.code(304).send());
   app.get('/v1/probe/unchanged-from-cache', async (request, reply) => {
     request.costNoUpstreamCall = true;
-    request.hasAnswer = true;
+    request.hasResponse = true;
     return reply.code(304).send();
   });
 }

@@ -11,14 +11,14 @@ import { type Answer, startUpstream } from '#test/support/upstream.ts';
 /** The whole service, protection included, before a made-up authority that speaks HTTP; time stands still. */
 export async function startProtectedApp(options: {
   now: string;
-  answer: Answer;
+  response: Answer;
   timeoutMs?: number;
   store?: AccountStore;
   burstLimits?: BurstLimits;
 }) {
   const clock = createSimulatedClock(options.now);
   const now = () => new Date(clock.now());
-  const upstream = await startUpstream(options.answer);
+  const upstream = await startUpstream(options.response);
   const client = createEfaClient({ url: upstream.url, apiKey: 'test-key', timeoutMs: options.timeoutMs ?? 5000, now });
   const limits = { rps: 1000, dailyBudget: 1e9 };
   const protection = protectUpstream({ asks: [client.ask], limits, log: createTestLog(), clock });

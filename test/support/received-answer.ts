@@ -1,11 +1,11 @@
-import type { ReceivedAnswer } from '#src/efa/ask.ts';
-import { type PayloadOf, type Question, readAnswer } from '#src/efa/question.ts';
+import type { ReceivedResponse } from '#src/efa/ask.ts';
+import { type PayloadOf, readResponse, type UpstreamRequest } from '#src/efa/upstream-request.ts';
 
 /** An answer as the client hands it over, without a network. */
-export function receivedAnswer<Asked extends Question>(
-  question: Asked,
-  answer: object,
+export function receivedResponse<Asked extends UpstreamRequest>(
+  request: Asked,
+  response: object,
   retrievedAt: Date,
-): ReceivedAnswer<PayloadOf<Asked>> {
-  return { payload: readAnswer(question, answer), json: Buffer.from(JSON.stringify(answer)), retrievedAt };
+): ReceivedResponse<PayloadOf<Asked>> {
+  return { payload: readResponse(request, response), json: Buffer.from(JSON.stringify(response)), retrievedAt };
 }

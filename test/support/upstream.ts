@@ -8,7 +8,7 @@ export interface TestUpstream {
   url: string;
   /** Path and query of every request so far, oldest first. */
   requests: string[];
-  answerWith(answer: Answer): void;
+  respondWith(answer: Answer): void;
   close(): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ export async function startUpstream(first: Answer): Promise<TestUpstream> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/tp`,
     requests,
-    answerWith: (next) => {
+    respondWith: (next) => {
       answer = next;
     },
     close: () =>

@@ -35,25 +35,25 @@ describe('a process', () => {
   const get = (name: string, url: string) => (built[name] as TestApp).inject(url);
 
   it.each(['heap', 'memory'])('over the limit of its %s refuses requests in our error shape', async (name) => {
-    const answer = await get(name, '/v1/departures?stop=200060');
-    expect(answer.statusCode).toBe(503);
-    expectErrorObject(answer);
-    expect(answer.json().error.code).toBe('SERVICE_UNAVAILABLE');
-    expect(answer.headers).toMatchObject({ 'retry-after': '5', 'access-control-allow-origin': '*' });
+    const response = await get(name, '/v1/departures?stop=200060');
+    expect(response.statusCode).toBe(503);
+    expectErrorObject(response);
+    expect(response.json().error.code).toBe('SERVICE_UNAVAILABLE');
+    expect(response.headers).toMatchObject({ 'retry-after': '5', 'access-control-allow-origin': '*' });
     expect(built[name]?.logged()).toMatch(/under pressure/);
   });
 
   it('under pressure is alive but not ready, and says why', async () => {
     expect((await get('memory', '/healthz')).statusCode).toBe(200);
-    const answer = await get('memory', '/readyz');
-    expect(answer.statusCode).toBe(503);
-    expect(answer.json().error.message).toBe('Not ready: this process is under pressure.');
+    const response = await get('memory', '/readyz');
+    expect(response.statusCode).toBe(503);
+    expect(response.json().error.message).toBe('Not ready: this process is under pressure.');
     expect((await get('own', '/readyz')).statusCode).toBe(200);
   });
 
   it('under pressure charges nothing for a refused request', async () => {
-    const answer = await get('memory', '/v1/departures?stop=200060');
-    expect(Object.keys(answer.headers).filter((name) => /ratelimit/.test(name))).toEqual([]);
+    const response = await get('memory', '/v1/departures?stop=200060');
+    expect(Object.keys(response.headers).filter((name) => /ratelimit/.test(name))).toEqual([]);
   });
 
   it('within its own limits takes requests', async () => {
@@ -128,7 +128,7 @@ it('a process that has used up its descriptors goes on, and takes connections ag
   await sleep(3 * FIRST_SAMPLE_MS);
   expect(server.process.exitCode).toBeNull();
   for (const socket of sockets) socket.destroy();
-  const status = () => fetch(`${server.baseUrl}/readyz`).then((answer) => answer.status, String);
+  const status = () => fetch(`${server.baseUrl}/readyz`).then((response) => response.status, String);
   await expect.poll(status, { timeout: 10_000 }).toBe(200);
   expect(await server.stop()).toBe(0);
 }, 60_000);

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { createStoreProbe } from '#src/telemetry/store-probe.ts';
 import { expectErrorObject } from '#test/contract/expect-contract.ts';
-import { openConnection, readAnswers } from '../http/socket.ts';
+import { openConnection, readResponses } from '../http/socket.ts';
 import { buildTestApp, type TestApp } from '../support/app.ts';
 import { noAuthority } from '../support/no-authority.ts';
 
@@ -26,9 +26,9 @@ async function build(probe: () => Promise<unknown>): Promise<void> {
 
 it('is ready while the account store answers, and asks neither for a key nor the authority', async () => {
   await build(async () => null);
-  const answer = await app.inject({ url: '/readyz', headers: { authorization: '' } });
-  expect([answer.statusCode, answer.json()]).toEqual([200, { status: 'ready' }]);
-  expect(answer.headers['cache-control']).toBe('no-store');
+  const response = await app.inject({ url: '/readyz', headers: { authorization: '' } });
+  expect([response.statusCode, response.json()]).toEqual([200, { status: 'ready' }]);
+  expect(response.headers['cache-control']).toBe('no-store');
 });
 
 it.each([
@@ -36,10 +36,10 @@ it.each([
   ['says nothing', () => new Promise(() => {})],
 ])('is not ready while the account store %s, says so, and is alive all the same', async (_name, probe) => {
   await build(probe);
-  const answer = await app.inject('/readyz');
-  expect(answer.statusCode).toBe(503);
-  expectErrorObject(answer);
-  expect(answer.json().error).toMatchObject({
+  const response = await app.inject('/readyz');
+  expect(response.statusCode).toBe(503);
+  expectErrorObject(response);
+  expect(response.json().error).toMatchObject({
     code: 'SERVICE_UNAVAILABLE',
     message: 'Not ready: the account store does not answer.',
   });
@@ -52,8 +52,8 @@ it('asks a silent store once, however many health checks wait', async () => {
     probes++;
     return new Promise(() => {});
   });
-  const answers = await Promise.all([1, 2, 3].map(() => app.inject('/readyz')));
-  expect(answers.map(({ statusCode }) => statusCode)).toEqual([503, 503, 503]);
+  const responses = await Promise.all([1, 2, 3].map(() => app.inject('/readyz')));
+  expect(responses.map(({ statusCode }) => statusCode)).toEqual([503, 503, 503]);
   expect(probes).toBe(1);
 });
 
@@ -87,8 +87,8 @@ it('is not ready from the moment a stop begins', async () => {
   const connection = await openConnection((app.server.address() as AddressInfo).port);
   const closed = app.close();
   connection.write('GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n');
-  const [answer] = readAnswers(await connection.closed);
+  const [response] = readResponses(await connection.closed);
   await closed;
-  expect(answer?.status).toBe(503);
-  expect(JSON.parse(answer?.body ?? '').error.message).toBe('Not ready: this process is closing.');
+  expect(response?.status).toBe(503);
+  expect(JSON.parse(response?.body ?? '').error.message).toBe('Not ready: this process is closing.');
 });

@@ -53,8 +53,8 @@ describe('several instances with one Redis', () => {
     const [one, other] = [await startInstance(), await startInstance()];
     for (let n = 0; n < 6; n++) one.answered(TRIPS, 200, 10);
     for (let n = 0; n < 4; n++) other.answered(TRIPS, n === 0 ? 503 : 200, 1000);
-    one.upstreamAnswered(10, 5);
-    other.upstreamAnswered(10, 10);
+    one.upstreamResponded(10, 5);
+    other.upstreamResponded(10, 10);
     await other.publish();
     const told = await report(one);
     expect(told).toMatchObject({
@@ -135,7 +135,7 @@ describe('several instances with one Redis', () => {
   it('take room in Redis for a day and no longer', async () => {
     const traffic = await startInstance();
     traffic.answered(TRIPS, 200, 10);
-    traffic.upstreamAnswered(1, 1);
+    traffic.upstreamResponded(1, 1);
     await traffic.publish();
     const client = new Redis(redis.url);
     const keys = await client.keys('*traffic*');

@@ -19,8 +19,8 @@ const lightRail = journeyBy('lightrail', 'Town Hall Light Rail');
 /** The authority as it answers, and the questions that it was asked. */
 function authority(outcome: object | ApiError) {
   const asked: object[] = [];
-  const ask = (async (question: object) => {
-    asked.push(question);
+  const ask = (async (request: object) => {
+    asked.push(request);
     if (outcome instanceof ApiError) throw outcome;
     return { payload: outcome, retrievedAt: new Date(0) };
   }) as unknown as Ask;

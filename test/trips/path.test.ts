@@ -52,8 +52,8 @@ describe('the paths of journeys', () => {
   });
 
   it.each(['half', 'FULL', 'full,none'])('are refused as %s', async (value) => {
-    const answer = await app.inject(`${TRIPS}&path=${value}`);
-    expect(answer.statusCode).toBe(400);
-    expect(answer.json().error.message).toBe(`path must be full, polyline or none, received "${value}".`);
+    const response = await app.inject(`${TRIPS}&path=${value}`);
+    expect(response.statusCode).toBe(400);
+    expect(response.json().error.message).toBe(`path must be full, polyline or none, received "${value}".`);
   });
 });

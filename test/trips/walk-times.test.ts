@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '#src/efa/answer/field.ts';
 import { readTrip } from '#src/efa/payload.ts';
 import { bestKnown } from '#src/efa/realtime.ts';
+import type { JsonObject } from '#src/efa/response/field.ts';
 import { formatTimestamp } from '#src/transit/time.ts';
 import { isPossible, type Journey } from '#src/trips/journey.ts';
 import { mapJourneys } from '#src/trips/map.ts';

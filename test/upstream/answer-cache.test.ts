@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { createAnswerCache, type KeptAnswer, unpack } from '#src/upstream/answer-cache.ts';
 import { FRESHNESS_WINDOWS } from '#src/upstream/freshness-window.ts';
+import { createResponseCache, type KeptResponse, unpack } from '#src/upstream/response-cache.ts';
 import { noSharedStore } from '#src/upstream/shared-store.ts';
-import { departureMonitorAnswer } from '#test/contract/payloads.ts';
-import { receivedAnswer } from '#test/support/received-answer.ts';
+import { departureMonitorResponse } from '#test/contract/payloads.ts';
+import { receivedResponse } from '#test/support/received-answer.ts';
 
 const QUESTION = { kind: 'departureMonitor', stopId: '200060', modes: ['bus'], at: null } as const;
 const WINDOW = FRESHNESS_WINDOWS.departuresNow;
@@ -12,7 +12,7 @@ const NOW = new Date('2026-04-15T06:00:00Z');
 function createCache() {
   const shared: string[] = [];
   const store = { ...noSharedStore, set: (key: string) => void shared.push(key) };
-  return { shared, cache: createAnswerCache({ maxBytes: 1_000_000, now: () => NOW.getTime(), store }) };
+  return { shared, cache: createResponseCache({ maxBytes: 1_000_000, now: () => NOW.getTime(), store }) };
 }
 
 it.each([
@@ -20,12 +20,12 @@ it.each([
   ['large', 300],
 ])('a %s answer is found at once, and reads the same when it is packed and shared', async (_size, copies) => {
   const { shared, cache } = createCache();
-  const answer = {
-    ...departureMonitorAnswer,
-    stopEvents: Array(copies).fill(departureMonitorAnswer.stopEvents).flat(),
+  const response = {
+    ...departureMonitorResponse,
+    stopEvents: Array(copies).fill(departureMonitorResponse.stopEvents).flat(),
   };
-  const received = receivedAnswer(QUESTION, answer, NOW);
-  const read = () => unpack(QUESTION, cache.find('key', WINDOW) as KeptAnswer);
+  const received = receivedResponse(QUESTION, response, NOW);
+  const read = () => unpack(QUESTION, cache.find('key', WINDOW) as KeptResponse);
 
   const kept = cache.keep('key', WINDOW, received);
   expect(cache.find('key', WINDOW)?.isPacked).toBe(false);
@@ -41,15 +41,15 @@ it.each([
 it('an answer that is packed does not take the place of a newer one', async () => {
   const { cache } = createCache();
   const later = new Date(NOW.getTime() + 1000);
-  const first = cache.keep('key', WINDOW, receivedAnswer(QUESTION, departureMonitorAnswer, NOW));
-  const second = cache.keep('key', WINDOW, receivedAnswer(QUESTION, departureMonitorAnswer, later));
+  const first = cache.keep('key', WINDOW, receivedResponse(QUESTION, departureMonitorResponse, NOW));
+  const second = cache.keep('key', WINDOW, receivedResponse(QUESTION, departureMonitorResponse, later));
   await Promise.all([first, second]);
   expect(cache.find('key', WINDOW)).toMatchObject({ retrievedAt: later.getTime(), isPacked: true });
 });
 
 it('an answer that cannot be packed is not kept, and fails nobody', async () => {
   const { shared, cache } = createCache();
-  const received = receivedAnswer(QUESTION, departureMonitorAnswer, NOW);
+  const received = receivedResponse(QUESTION, departureMonitorResponse, NOW);
   await cache.keep('key', WINDOW, { ...received, json: 0 as unknown as Buffer });
   expect(cache.find('key', WINDOW)).toBeNull();
   expect(shared).toEqual([]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Priority } from '#src/efa/ask.ts';
-import type { Question } from '#src/efa/question.ts';
+import type { UpstreamRequest } from '#src/efa/upstream-request.ts';
 import { statusFailure, timeoutFailure } from '#test/support/made-up-upstream.ts';
 import { createProtected, DEPARTURES, settle } from '#test/support/protected.ts';
 
@@ -9,10 +9,10 @@ const SECOND = 1000;
 /** An authority that fails for questions whose text begins with "bad", in the given way. */
 function createPicky(failure: () => Error = () => statusFailure(500)) {
   const made = createProtected();
-  const isBad = (question: object) => JSON.stringify(question).includes('"bad');
-  made.upstream.outcome = (question) => (isBad(question) ? failure() : undefined);
-  const ask = (account: string, question: Question, priority: Priority = 'low') =>
-    settle(made.protection.ask(question, { priority, accounts: new Set([account]) }));
+  const isBad = (request: object) => JSON.stringify(request).includes('"bad');
+  made.upstream.outcome = (request) => (isBad(request) ? failure() : undefined);
+  const ask = (account: string, request: UpstreamRequest, priority: Priority = 'low') =>
+    settle(made.protection.ask(request, { priority, accounts: new Set([account]) }));
   const board = (account: string, stopId: string, priority?: Priority) =>
     ask(account, { ...DEPARTURES, stopId }, priority);
   const search = (account: string, text: string) => ask(account, { kind: 'stopFinder', text });
@@ -218,8 +218,8 @@ describe('a key that the authority refuses with 403', () => {
 
   it('stays in use when the other key is refused too: it was the question', async () => {
     const { upstreams, ask } = createProtected({ keys: 2 });
-    const isBad = (question: object) => (question as { stopId: string }).stopId.startsWith('bad');
-    for (const one of upstreams) one.outcome = (question) => (isBad(question) ? statusFailure(403) : undefined);
+    const isBad = (request: object) => (request as { stopId: string }).stopId.startsWith('bad');
+    for (const one of upstreams) one.outcome = (request) => (isBad(request) ? statusFailure(403) : undefined);
     for (let stop = 0; stop < 4; stop++) {
       expect((await ask(`bad ${stop}`)).error).toMatchObject({ code: 'UPSTREAM_ERROR' });
       expect((await ask(`${stop}`)).value).toBeDefined();

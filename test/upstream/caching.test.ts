@@ -76,8 +76,8 @@ describe('answers that are kept', () => {
 
   it('answers questions that are written differently but ask the same with one call', async () => {
     const { clock, protection, upstream } = createProtected();
-    const ask = async (question: Promise<unknown>) => {
-      settle(question);
+    const ask = async (request: Promise<unknown>) => {
+      settle(request);
       await clock.advance(1000);
     };
     await ask(protection.ask({ kind: 'departureMonitor', stopId: 'g201023', modes: ['train', 'bus'], at: null }));
@@ -102,6 +102,6 @@ describe('answers that are kept', () => {
     }
     expect(upstream.calls).toHaveLength(100_000);
     expect(protection.state().cachedBytes).toBeLessThanOrEqual(maxCacheBytes);
-    expect(protection.state().cachedAnswers).toBeGreaterThan(1000);
+    expect(protection.state().cachedResponses).toBeGreaterThan(1000);
   }, 60_000);
 });

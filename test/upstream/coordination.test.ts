@@ -39,7 +39,7 @@ beforeEach(async () => {
   await sleep(20);
   await admin.flushall();
   upstream.requests.length = 0;
-  upstream.answerWith(answerLate(300));
+  upstream.respondWith(answerLate(300));
 });
 afterAll(async () => {
   for (const close of closing) await close();
@@ -86,7 +86,7 @@ describe('instances with one Redis', () => {
 
   it('share five calls a second', async () => {
     const arrivals: number[] = [];
-    upstream.answerWith((request, response) => {
+    upstream.respondWith((request, response) => {
       arrivals.push(performance.now());
       answerLate(10)(request, response);
     });
@@ -120,11 +120,11 @@ describe('instances with one Redis', () => {
 
   it('go on with the next one when the one that asks dies', async () => {
     const { efa } = await startInstance();
-    upstream.answerWith(() => {});
+    upstream.respondWith(() => {});
     const child = await startProcess();
     child.send({ id: '', stops: ['200060'], times: 1 });
     while (upstream.requests.length === 0) await sleep(20);
-    upstream.answerWith(answerLate(10));
+    upstream.respondWith(answerLate(10));
     child.kill('SIGKILL');
     const { payload } = await efa.ask(FIRST);
     expect(payload.stopEvents).toHaveLength(1);
@@ -132,7 +132,7 @@ describe('instances with one Redis', () => {
   }, 30_000);
 
   it('take a failure of one for a failure of all, instead of asking one after the other', async () => {
-    upstream.answerWith((_request, response) => void setTimeout(() => response.writeHead(404).end(), 200));
+    upstream.respondWith((_request, response) => void setTimeout(() => response.writeHead(404).end(), 200));
     const instances = await Promise.all([1, 2, 3].map(() => startInstance()));
     const outcomes = await Promise.allSettled(instances.map(({ efa }) => efa.ask(FIRST)));
     expect(outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.code)).toEqual(
@@ -153,7 +153,7 @@ describe('instances with one Redis', () => {
 
   it('stay away together when the authority wants to be left alone', async () => {
     const [one, other] = await Promise.all([startInstance(), startInstance()]);
-    upstream.answerWith((_request, response) => void response.writeHead(429, { 'retry-after': '60' }).end());
+    upstream.respondWith((_request, response) => void response.writeHead(429, { 'retry-after': '60' }).end());
     await expect(one.efa.ask(FIRST)).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
     await expect(other.efa.ask({ ...FIRST, stopId: '2' })).rejects.toMatchObject({
       headers: { 'retry-after': '60' },
@@ -192,7 +192,7 @@ describe('instances with one Redis', () => {
   });
 
   it('go on by themselves while Redis is away, slowed down once, and settle when it is back', async () => {
-    upstream.answerWith(answerLate(1));
+    upstream.respondWith(answerLate(1));
     const { efa, log } = await startInstance();
     await efa.ask(FIRST);
     redis.signal('SIGSTOP');
@@ -218,7 +218,7 @@ describe('instances with one Redis', () => {
   }, 30_000);
 
   it('share through a cluster too', async () => {
-    upstream.answerWith(answerLate(1));
+    upstream.respondWith(answerLate(1));
     const cluster = await startRedisCluster();
     closing.push(cluster.stop);
     const urls = cluster.url.split(',');
@@ -231,7 +231,7 @@ describe('instances with one Redis', () => {
   }, 30_000);
 
   it('survive a Redis that dies and comes back empty', async () => {
-    upstream.answerWith(answerLate(1));
+    upstream.respondWith(answerLate(1));
     const { efa, log } = await startInstance();
     await efa.ask(FIRST);
     await redis.kill();

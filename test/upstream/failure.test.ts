@@ -138,7 +138,7 @@ describe('an upstream that fails', () => {
 
   it('stays unasked after a refusal although an earlier call succeeds later', async () => {
     const { clock, protection, upstream } = createProtected();
-    upstream.outcome = (question) => ((question as { stopId: string }).stopId === '1' ? statusFailure(429, 600) : null);
+    upstream.outcome = (request) => ((request as { stopId: string }).stopId === '1' ? statusFailure(429, 600) : null);
     settle(protection.ask({ ...DEPARTURES, stopId: '1' }));
     await clock.advance(100);
     settle(protection.ask({ ...DEPARTURES, stopId: '2' }));

@@ -8,8 +8,8 @@ const MODEST = Array.from({ length: 9 }, (_, index) => `modest-${index}`);
 /** A service with accounts that ask; each question is about another stop unless one is given. */
 function createAsked(options: Parameters<typeof createProtected>[0] = {}) {
   const made = createProtected(options);
-  let questions = 0;
-  const askAs = (account: string, priority: Priority = 'low', stopId = String(++questions)) =>
+  let requests = 0;
+  const askAs = (account: string, priority: Priority = 'low', stopId = String(++requests)) =>
     settle(made.protection.ask({ ...DEPARTURES, stopId }, { priority, accounts: new Set([account]) }));
   return { ...made, askAs };
 }
@@ -59,7 +59,7 @@ describe('the line for a call', () => {
     const order: string[] = [];
     for (let one = 0; one < 5; one++) made.askAs(`earlier ${one}`);
     await made.clock.advance(500);
-    made.upstream.outcome = (question) => void order.push((question as { stopId: string }).stopId);
+    made.upstream.outcome = (request) => void order.push((request as { stopId: string }).stopId);
     return { ...made, order };
   }
 

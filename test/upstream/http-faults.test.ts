@@ -28,7 +28,7 @@ const FAULTS: Record<string, Answer> = {
 
 let service: Awaited<ReturnType<typeof startProtectedApp>>;
 beforeEach(async () => {
-  service = await startProtectedApp({ now: '2026-04-15T06:00:00Z', answer: well, timeoutMs: 500 });
+  service = await startProtectedApp({ now: '2026-04-15T06:00:00Z', response: well, timeoutMs: 500 });
 });
 afterEach(() => service.app.close());
 
@@ -38,7 +38,7 @@ describe('an authority that', () => {
   for (const [fault, answer] of Object.entries(FAULTS)) {
     it(`${fault} costs freshness where something was kept, an error elsewhere, and nothing afterwards`, async () => {
       await get('200060');
-      service.upstream.answerWith(answer);
+      service.upstream.respondWith(answer);
       for (let round = 1; round <= 8; round++) {
         await service.clock.advance(15_000);
         const [known, unknown] = await Promise.all([get('200060'), get(`9${round}`)]);
@@ -49,7 +49,7 @@ describe('an authority that', () => {
         expect(unknown.headers['cache-control']).toBe('no-store');
         if (unknown.statusCode === 503) expect(unknown.headers['retry-after']).toMatch(/^\d+$/);
       }
-      service.upstream.answerWith(well);
+      service.upstream.respondWith(well);
       await service.clock.advance(5000);
       const after = await get('200060');
       expect(after.headers).toMatchObject({ age: '0', 'cache-status': 'transit; fwd=miss' });

@@ -3,7 +3,7 @@ import { createPresence, type PresenceLog, type StoreState } from '../../redis/p
 import { UnavailableError } from '../../redis/unavailable-error.ts';
 import { type UtcDay, utcDayFrom } from '../day.ts';
 import { isPlan, PLANS } from '../plan.ts';
-import { type AdmissionAnswer, type AdmissionRequest, type Counter, DAYS_KEPT, type KeyReading } from '../store.ts';
+import { type AdmissionReply, type AdmissionRequest, type Counter, DAYS_KEPT, type KeyReading } from '../store.ts';
 import type { FileLock } from './file-lock.ts';
 import { createGroupCommit } from './group-commit.ts';
 
@@ -23,7 +23,7 @@ export function createEmbeddedCounter(database: DatabaseSync, lock: FileLock, lo
   let tidiedOn: UtcDay = '';
 
   /** Reads outside of the group: a key that is not known is refused also while another process holds the file. */
-  async function admit({ accountId, keyHash, day, count = 1 }: AdmissionRequest): Promise<AdmissionAnswer> {
+  async function admit({ accountId, keyHash, day, count = 1 }: AdmissionRequest): Promise<AdmissionReply> {
     const key = await lock.run(() => readRow<KeyInUse>(statements.findKey, keyHash, accountId, day));
     if (!key) return { kind: 'unknown' };
     const [plan, lastUsedOn, endsAt, decidedAt] = key;

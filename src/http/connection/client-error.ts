@@ -26,7 +26,7 @@ export interface RefusalOptions {
 }
 
 /** What Node refuses before there is a whole request: broken HTTP, too large a header, too slow a client. */
-export function answerClientError(
+export function sendClientError(
   error: ClientError,
   socket: Socket,
   { connections, ...options }: RefusalOptions & { connections: Connections },

@@ -24,7 +24,7 @@ export const requestLog = fp(
   async (app: FastifyInstance) => {
     app.decorateRequest('boards', null);
     app.addHook('onResponse', (request, reply, done) => {
-      logAnswered(app.log, request, reply);
+      logServed(app.log, request, reply);
       done();
     });
   },
@@ -44,7 +44,7 @@ export function noteBoards(request: FastifyRequest, { boards }: Pick<Finding, 'b
 }
 
 /** `log` is that of the service. */
-export function logAnswered(
+export function logServed(
   log: Pick<FastifyBaseLogger, 'info' | 'warn'>,
   request: FastifyRequest,
   reply: FastifyReply,

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { type Operation, streamPath } from '../../operation.ts';
-import { answersOf, ERROR_SCHEMA, HEADER_COMPONENTS, PARAMETER_COMPONENTS, streamAnswersOf } from './answers.ts';
+import { answersOf, ERROR_SCHEMA, HEADER_COMPONENTS, PARAMETER_COMPONENTS, streamAnswersOf } from './responses.ts';
 import { toComponents, toParameters } from './schema.ts';
 
 /** The parts of the document beside the operations. */

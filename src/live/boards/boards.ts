@@ -108,9 +108,9 @@ export function createBoards(options: BoardsOptions): Boards {
     async find(request) {
       let hasAsked = false;
       const ask: Ask = async (...asked) => {
-        const answer = await request.ask(...asked);
-        hasAsked ||= answer.freshness?.source === 'upstream';
-        return answer;
+        const response = await request.ask(...asked);
+        hasAsked ||= response.freshness?.source === 'upstream';
+        return response;
       };
       const stopRequest = toStopRequest({ ...request, ask }, now());
       const found = stopRequest ? await findByFeeds(stopRequest) : by('monitor', 'a time that no timetable is kept of');
@@ -126,7 +126,7 @@ export function createBoards(options: BoardsOptions): Boards {
         return { ...monitored, origin: { ...found, ...by('overlay', 'calls are short'), reason } };
       }
       const { board, pages: read } = monitored;
-      if (request.question.at === null) await pages.keep(stopIdOf(request), read, null);
+      if (request.request.at === null) await pages.keep(stopIdOf(request), read, null);
       // The first page may have been asked for a moment ago, to find out which feeds the board needs.
       const freshness = hasAsked ? { ...board.freshness, source: 'upstream' as const } : board.freshness;
       return { ...board, freshness, origin: found };
@@ -136,7 +136,7 @@ export function createBoards(options: BoardsOptions): Boards {
 
 /** Null for a time gone by and for the hours in which the clocks are changed: they are left to the departure monitor. */
 function toStopRequest(request: BoardRequest, now: number): StopRequest | null {
-  const { question } = request;
+  const { request: question } = request;
   const at = question.at && (fromSydneyWallClock(question.at)?.getTime() ?? Number.NEGATIVE_INFINITY);
   if (at !== null && at < now) return null;
   // A time asked for lists what is planned from then on, the present what has not left.
@@ -147,7 +147,7 @@ function toStopRequest(request: BoardRequest, now: number): StopRequest | null {
 }
 
 /** The authority takes both cases. */
-function stopIdOf({ question }: BoardRequest): string {
+function stopIdOf({ request: question }: BoardRequest): string {
   return question.stopId.toUpperCase();
 }
 

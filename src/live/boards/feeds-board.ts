@@ -6,7 +6,7 @@ import type { FeedSourceId } from '../polling/feed-source.ts';
 import { listLivingFeeds } from '../polling/living-feeds.ts';
 import { POLL_TAKES_MS } from '../polling/polling.ts';
 import {
-  findTimelineQuestion,
+  findTimelineRequest,
   readTimeline,
   type Timeline,
   type TimelineSpan,
@@ -67,10 +67,10 @@ export async function readFeedsBoard(
     look,
     findNext(view, missing) {
       const alsoAsked = pages.listAsked(stop);
-      const question = findTimelineQuestion(stop.timeline, view.span, request, missing, { now: now(), alsoAsked });
+      const question = findTimelineRequest(stop.timeline, view.span, request, missing, { now: now(), alsoAsked });
       // A board for another time asks for nothing: its pages would push the present out of the timeline.
       if (at !== null && (question || stop.changes.isAnyOpen(view.changes))) return 'not covered';
-      return question || view.due ? { question, due: view.due } : 'whole';
+      return question || view.due ? { request: question, due: view.due } : 'whole';
     },
     takeOver: () => timelines.takeOver(stop),
     async read(next, canShow) {
@@ -99,10 +99,10 @@ export async function readPlannedBoard(
     pagesLeft: 1,
     look: () => viewStop(stop, request, { living: [], now: now(), maxAgeMs }),
     findNext(view, missing) {
-      const question = findTimelineQuestion(stop.timeline, view.span, request, missing, { now: now(), alsoAsked: [] });
+      const question = findTimelineRequest(stop.timeline, view.span, request, missing, { now: now(), alsoAsked: [] });
       // A page may end with the first departures of the morning and list none that leave earlier.
       isWhole = !question || (question.at !== null && missing < request.limit);
-      return isWhole ? 'whole' : { question, due: null };
+      return isWhole ? 'whole' : { request: question, due: null };
     },
     read: (next, canShow) => pages.readNext(stop, request, next, canShow),
   };

@@ -1,5 +1,5 @@
-import { sumLeftOut } from '../../efa/answer/record.ts';
-import { type BoardQuestion, type Page, readPage } from '../../efa/departure-page.ts';
+import { type DeparturesRequest, type Page, readPage } from '../../efa/departure-page.ts';
+import { sumLeftOut } from '../../efa/response/record.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import type { Departure } from '../../transit/departure.ts';
 import { oldestOf } from '../../transit/freshness.ts';
@@ -19,7 +19,7 @@ import {
  * where the pages before it end, unless it would be empty.
  */
 export async function readMonitorBoard(request: BoardRequest): Promise<{ board: Board; pages: Page[] }> {
-  const { ask, question, limit, isWanted } = request;
+  const { ask, request: question, limit, isWanted } = request;
   const first = await readPage(ask, question);
   const pages = [first];
   const wanted = new Map<string, Departure>();
@@ -30,7 +30,7 @@ export async function readMonitorBoard(request: BoardRequest): Promise<{ board: 
     for (const departure of page.departures) if (isWanted(departure)) wanted.set(departure.key, departure);
   }
 
-  const source: BoardSource<BoardView, BoardQuestion> = {
+  const source: BoardSource<BoardView, DeparturesRequest> = {
     pagesLeft: MAX_PAGES - 1,
     look: () => ({
       departures: [...wanted.values()],

@@ -1,13 +1,13 @@
-import type { LeftOutCounts } from '../../efa/answer/record.ts';
 import type { Ask } from '../../efa/ask.ts';
-import type { BoardQuestion } from '../../efa/departure-page.ts';
+import type { DeparturesRequest } from '../../efa/departure-page.ts';
+import type { LeftOutCounts } from '../../efa/response/record.ts';
 import { compareDepartures, type Departure, isCancelled, leavesAt } from '../../transit/departure.ts';
 import type { Freshness } from '../../transit/freshness.ts';
 
 /** Which departures of a stop a caller wants. */
 export interface BoardRequest {
   ask: Ask;
-  question: BoardQuestion;
+  request: DeparturesRequest;
   limit: number;
   /** Filters, before `limit`. */
   isWanted(departure: Departure): boolean;

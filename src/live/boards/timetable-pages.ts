@@ -4,7 +4,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { type Mode, sortModes } from '../../transit/mode.ts';
 import { fromSydneyWallClock, toSydneyWallClock } from '../../transit/time.ts';
 import type { Change } from '../overlay/overlay.ts';
-import type { TimelineQuestion } from '../timeline/timeline.ts';
+import type { TimelineRequest } from '../timeline/timeline.ts';
 import type { Comparison } from './comparison.ts';
 import type { BoardRequest } from './pager.ts';
 import type { StopTimeline, StopTimelines } from './stop-timelines.ts';
@@ -19,7 +19,7 @@ export interface StopRequest extends BoardRequest {
 
 /** The page that a board lacks, else one about a change that the feeds cannot say in full. */
 export interface NextPage {
-  question: TimelineQuestion | null;
+  request: TimelineRequest | null;
   due: Change | null;
 }
 
@@ -57,8 +57,8 @@ export function createTimetablePages(parts: {
 
   async function readNext(stop: StopTimeline, request: StopRequest, next: NextPage, canShow: boolean) {
     // A page further on says nothing about a change.
-    const about = next.question ? null : next.due;
-    const question = next.question ?? questionAbout(stop, about);
+    const about = next.request ? null : next.due;
+    const question = next.request ?? requestAbout(stop, about);
     if (about) stop.changes.asked(now());
     const page = await ask(request, question, {
       // Where there is something to show, nobody waits long for more.
@@ -72,17 +72,17 @@ export function createTimetablePages(parts: {
   }
 
   /** Null when there is no answer, and in the nights when the wall clock cannot name the moment. */
-  async function ask(request: StopRequest, wanted: TimelineQuestion, options: AskOptions): Promise<Page | null> {
+  async function ask(request: StopRequest, wanted: TimelineRequest, options: AskOptions): Promise<Page | null> {
     const at = wanted.at === null ? null : toSydneyWallClock(new Date(wanted.at));
     if (at && !fromSydneyWallClock(at)) return null;
-    const question = { ...request.question, modes: wanted.modes, at };
+    const question = { ...request.request, modes: wanted.modes, at };
     return readPage(request.ask, question, { purpose: 'timetable', ...options }).catch((error) => {
       if (error instanceof ApiError) return null;
       throw error;
     });
   }
 
-  function questionAbout(stop: StopTimeline, change: Change | null): TimelineQuestion {
+  function requestAbout(stop: StopTimeline, change: Change | null): TimelineRequest {
     const presentUntil = stop.timeline.findLast(({ isPresent }) => isPresent)?.until ?? 0;
     const isSoon = !change || change.at < presentUntil;
     return { at: isSoon ? null : Math.max(now(), change.at - OVERLAP_MS), modes: listAsked(stop) };

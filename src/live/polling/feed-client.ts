@@ -47,7 +47,7 @@ export function createFeedClient(options: FeedClientOptions): FeedClient {
   const pool = new Pool(origin, { connections: MAX_CONNECTIONS, pipelining: 1, connect: { timeout: timeoutMs } });
 
   async function request(source: FeedSourceId, apiKey: string): Promise<Buffer> {
-    const answer = await pool.request({
+    const response = await pool.request({
       method: 'GET',
       path: `${pathname.replace(/\/$/, '')}${FEED_SOURCES[source].path}`,
       headers: {
@@ -57,10 +57,10 @@ export function createFeedClient(options: FeedClientOptions): FeedClient {
       },
       signal: AbortSignal.timeout(timeoutMs),
     });
-    if (answer.statusCode === 200) return readFeedBytes(answer);
+    if (response.statusCode === 200) return readFeedBytes(response);
     // When the body cannot be read, the status has to do.
-    const body = await receive(answer.body, MAX_ERROR_BYTES).catch(() => Buffer.alloc(0));
-    throw unexpectedStatus(answer.statusCode, answer.headers, body.toString(), { now: now(), apiKey });
+    const body = await receive(response.body, MAX_ERROR_BYTES).catch(() => Buffer.alloc(0));
+    throw unexpectedStatus(response.statusCode, response.headers, body.toString(), { now: now(), apiKey });
   }
 
   return {

@@ -122,7 +122,7 @@ function coverageOf(pages: Timeline, mode: Mode, from: number): Coverage {
 }
 
 /** The question that the departure monitor has to be asked before a board can be answered. */
-export interface TimelineQuestion {
+export interface TimelineRequest {
   /** Null for the present. */
   at: number | null;
   modes: Mode[];
@@ -139,13 +139,13 @@ export function timetableAgeMs(stretch: number): number {
  * leaves later. `alsoAsked` are the modes of other boards of the stop: one page for all of them is cheaper than one for
  * each.
  */
-export function findTimelineQuestion(
+export function findTimelineRequest(
   timeline: Timeline,
   span: TimelineSpan,
   wanted: { modes: readonly Mode[]; at: number | null },
   missing: number,
   { now, alsoAsked }: { now: number; alsoAsked: readonly Mode[] },
-): TimelineQuestion | null {
+): TimelineRequest | null {
   const from = wanted.at ?? now;
   if (span.isEnd || (missing <= 0 && span.until > from)) return null;
   const modes = chooseModes(timeline, wanted.modes, alsoAsked, missing);

@@ -19,7 +19,7 @@ interface Hit {
  * Answer of `coord`: the locations within the radius of each numbered filter, in one list for all filters, nearest
  * first.
  */
-export function coordAnswer({ index }: Authority, query: URLSearchParams): object {
+export function coordResponse({ index }: Authority, query: URLSearchParams): object {
   const position = parseCoord(query.get('coord') ?? '');
   if (position === undefined || query.get('inclFilter') !== '1') return { version: VERSION };
   const hits = filtersOf(query)

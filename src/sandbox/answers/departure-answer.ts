@@ -12,7 +12,7 @@ const EVENTS_PER_ANSWER = 40;
  * Answer of `departure_mon`: the next 40 departures of one stop, or of one platform with `nameKey_dm=$USEPOINT$`.
  * Without date and time these are the vehicles that are still to leave, late ones included.
  */
-export function departureAnswer(authority: Authority, query: URLSearchParams, nowSeconds: number): object {
+export function departureResponse(authority: Authority, query: URLSearchParams, nowSeconds: number): object {
   const { index, timetableAround } = authority;
   const name = query.get('name_dm') ?? '';
   const point = index.pointById.get(name);

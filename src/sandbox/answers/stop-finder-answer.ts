@@ -13,7 +13,7 @@ type ClassesField = 'modes' | 'productClasses';
  * Answer of `stop_finder`: the one stop of an identifier, or all places that match a text, in no useful order.
  * Decommissioned stops are not found.
  */
-export function stopFinderAnswer({ index }: Authority, query: URLSearchParams): object {
+export function stopFinderResponse({ index }: Authority, query: URLSearchParams): object {
   const name = (query.get('name_sf') ?? '').trim();
   const classes = query.get('TfNSWSF') === 'true' ? 'modes' : 'productClasses';
   const stopsInUse = index.stops.filter((stop) => !stop.isDecommissioned);

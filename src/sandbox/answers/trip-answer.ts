@@ -20,7 +20,7 @@ const JOURNEYS_PER_ANSWER = 6;
 const MOST_JOURNEYS = 20;
 
 /** Answer of `trip`. Journeys are found by planned times. With `TfNSWTR=true` estimates are added afterwards. */
-export function tripAnswer(authority: Authority, query: URLSearchParams, nowSeconds: number): object {
+export function tripResponse(authority: Authority, query: URLSearchParams, nowSeconds: number): object {
   const origin = findEndpoint(authority.index, query.get('name_origin') ?? '');
   const destination = findEndpoint(authority.index, query.get('name_destination') ?? '');
   if (origin === undefined) return refusal(noMatches('origin'));

@@ -13,7 +13,7 @@ const { FeedMessage, FeedHeader } = bindings.transit_realtime;
  * A feed in protobuf. Its timestamp goes with the rhythm of the feed, its content changes with the minute as boards do.
  * A halved feed has the first half of its trips.
  */
-export function feedAnswer(
+export function feedResponse(
   { index, timetableAround }: Authority,
   feed: Feed,
   epochSeconds: number,

@@ -5,7 +5,7 @@ import type { EndpointName, Fault } from '../fault.ts';
 export interface Act {
   fault?: Fault;
   /** Another answer in place of the plain one. */
-  change?: (answer: object, endpoint: EndpointName) => object;
+  change?: (response: object, endpoint: EndpointName) => object;
 }
 
 export const PLAIN: Act = {};
@@ -28,7 +28,7 @@ export function late(delayMs: number): Act {
 
 /** Records that have nothing in them. */
 export const UNREADABLE: Act = {
-  change: (answer, endpoint) => ({ ...answer, [endpoint === 'trip' ? 'journeys' : 'stopEvents']: [{}] }),
+  change: (response, endpoint) => ({ ...response, [endpoint === 'trip' ? 'journeys' : 'stopEvents']: [{}] }),
 };
 
 export const UNKNOWN_STOP: Act = {
@@ -39,10 +39,10 @@ export const UNKNOWN_STOP: Act = {
 export const NO_TIMETABLE: Act = { change: () => refusal(dateInvalid) };
 
 export const EMPTY: Act = {
-  change: (answer, endpoint) => {
+  change: (response, endpoint) => {
     if (endpoint === 'trip') return refusal(noConnection);
     if (endpoint !== 'departure_mon') return { version: VERSION, locations: [] };
-    const { stopEvents: _, ...board } = answer as Partial<Record<'stopEvents', unknown>>;
+    const { stopEvents: _, ...board } = response as Partial<Record<'stopEvents', unknown>>;
     return { ...board, systemMessages: [noServingLines] };
   },
 };
@@ -56,8 +56,8 @@ const WALK_CLASSES = [99, 100];
 
 /** Every departure is cancelled, and every ride of every journey. */
 export const CANCELLED: Act = {
-  change: (answer) => {
-    const { stopEvents, journeys } = answer as Cancellable;
+  change: (response) => {
+    const { stopEvents, journeys } = response as Cancellable;
     const cancelled = { isCancelled: true, realtimeStatus: ['TRIP_CANCELLED', 'MONITORED'] };
     const withoutRides = journeys?.map((journey) => ({
       ...journey,
@@ -66,7 +66,7 @@ export const CANCELLED: Act = {
       ),
     }));
     const events = stopEvents?.map(({ departureTimeEstimated: _, ...event }) => ({ ...event, ...cancelled }));
-    return { ...answer, ...(events && { stopEvents: events }), ...(withoutRides && { journeys: withoutRides }) };
+    return { ...response, ...(events && { stopEvents: events }), ...(withoutRides && { journeys: withoutRides }) };
   },
 };
 

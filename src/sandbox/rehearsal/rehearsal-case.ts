@@ -13,7 +13,7 @@ import {
 } from './act.ts';
 
 /*
- * Questions that the sandbox answers with a failure, so that a client can rehearse it. Each case has a code. It is asked
+ * UpstreamRequests that the sandbox answers with a failure, so that a client can rehearse it. Each case has a code. It is asked
  * for by the stop `99000` + code, by a place whose longitude ends in the code, or by a search for `rehearsal` and the
  * code. The table in docs/sandbox.md says what the service answers.
  */
@@ -84,7 +84,7 @@ const PLACES: Partial<Record<string, { parameter: string; code: RegExp; plain?: 
 };
 
 /** A question that rehearses something. */
-export interface RehearsalQuestion {
+export interface RehearsalRequest {
   phases: Phases;
   /** The question without the code in it. */
   plain: URLSearchParams;
@@ -97,7 +97,7 @@ export function findRehearsalCode(endpoint: string, query: URLSearchParams): str
   return Object.hasOwn(CASES, code) ? code : null;
 }
 
-export function findRehearsal(endpoint: string, query: URLSearchParams): RehearsalQuestion | null {
+export function findRehearsal(endpoint: string, query: URLSearchParams): RehearsalRequest | null {
   const place = PLACES[endpoint];
   const phases = CASES[findRehearsalCode(endpoint, query) ?? '']?.phases;
   if (!place || !phases) return null;

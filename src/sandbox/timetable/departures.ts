@@ -16,7 +16,7 @@ export interface Departure {
   state: CallState | { kind: 'extra'; estimatedSeconds: number };
 }
 
-export interface DepartureQuestion {
+export interface DepartureRequest {
   points: readonly PointNode[];
   isWanted: (pattern: PatternNode) => boolean;
   atSeconds: number;
@@ -32,15 +32,15 @@ export interface DepartureQuestion {
 const HORIZON_SECONDS = 24 * 3600;
 
 /** The first departures within a day of `atSeconds`, ordered by the minute of their planned time. */
-export function nextDepartures(timetable: Timetable, question: DepartureQuestion): Departure[] {
+export function nextDepartures(timetable: Timetable, request: DepartureRequest): Departure[] {
   // A vehicle that calls at another platform than planned is on that platform's board.
-  const stops = new Set(question.points.map((point) => point.home));
+  const stops = new Set(request.points.map((point) => point.home));
   const calls = [...stops]
     .flatMap((stop) => stop.points.flatMap((point) => point.calls))
-    .filter(({ pattern, call }) => call < pattern.points.length - 1 && question.isWanted(pattern));
+    .filter(({ pattern, call }) => call < pattern.points.length - 1 && request.isWanted(pattern));
   const departures = calls
-    .flatMap(({ pattern, call }) => departuresAt(timetable, pattern, call, question))
-    .filter(({ point }) => question.points.includes(point));
+    .flatMap(({ pattern, call }) => departuresAt(timetable, pattern, call, request))
+    .filter(({ point }) => request.points.includes(point));
   departures.sort(
     (a, b) =>
       a.minuteSeconds - b.minuteSeconds ||
@@ -48,14 +48,14 @@ export function nextDepartures(timetable: Timetable, question: DepartureQuestion
       a.run.startSeconds - b.run.startSeconds ||
       a.call - b.call,
   );
-  return departures.slice(0, question.count);
+  return departures.slice(0, request.count);
 }
 
 function departuresAt(
   timetable: Timetable,
   pattern: PatternNode,
   call: number,
-  { atSeconds, isForNow, nowSeconds, count }: DepartureQuestion,
+  { atSeconds, isForNow, nowSeconds, count }: DepartureRequest,
 ): Departure[] {
   const list = timetable(pattern);
   const departures: Departure[] = [];

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import type { Answers } from '../../answers/answers.ts';
 import type { Departures } from '../../departures/departure.ts';
 import { departuresOperation } from '../../departures/operation.ts';
 import { errorBody } from '../../errors/api-error.ts';
@@ -10,6 +9,7 @@ import { requesterOf } from '../../http/operation-routes.ts';
 import { PAGE_POLICY } from '../../http/response-headers.ts';
 import { wantsPage } from '../../http/wants-page.ts';
 import { readQuery, withOwnDefaults } from '../../operation.ts';
+import type { Responses } from '../../responses/responses.ts';
 import { toSydneyWallClock } from '../../transit/time.ts';
 import { sendPage } from '../page-answer.ts';
 
@@ -25,7 +25,7 @@ const CONTROL = /\p{Cc}/gu;
 export async function textBoard(
   app: FastifyInstance,
   options: {
-    answers: Answers;
+    responses: Responses;
     docsUrl: string;
     isSandbox: boolean;
     now: () => Date;
@@ -33,7 +33,7 @@ export async function textBoard(
     drawPage?: ((stop: string) => Promise<string>) | undefined;
   },
 ): Promise<void> {
-  const { answers, docsUrl, isSandbox, now, drawPage } = options;
+  const { responses, docsUrl, isSandbox, now, drawPage } = options;
   app.setErrorHandler((error, request, reply) => {
     const apiError = toApiError(error);
     logError(apiError, request);
@@ -53,9 +53,9 @@ export async function textBoard(
   app.get<{ Params: { stop: string } }>('/board/:stop', async (request, reply) => {
     const { stop } = request.params;
     const query = readQuery(departuresOperation, { ...withOwnDefaults(DEFAULTS, request.query as object), stop });
-    const answer = await answers.find(departuresOperation, query, requesterOf(request));
-    const { body, freshness } = answer;
-    noteBoards(request, answer);
+    const response = await responses.find(departuresOperation, query, requesterOf(request));
+    const { body, freshness } = response;
+    noteBoards(request, response);
     reply.headers(freshnessHeaders(freshness, now().getTime())).header('cache-control', 'private, no-store');
     return reply.type('text/plain; charset=utf-8').send(boardText(body.content(), isSandbox));
   });

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { parseKey } from '../../access/keys.ts';
-import { type Answers, queryKey } from '../../answers/answers.ts';
 import { departuresOperation } from '../../departures/operation.ts';
 import { requesterOf } from '../../http/operation-routes.ts';
-import { sendAnswer } from '../../http/send-answer.ts';
+import { sendResponse } from '../../http/send-response.ts';
 import { readQuery, withOwnDefaults } from '../../operation.ts';
+import { queryKey, type Responses } from '../../responses/responses.ts';
 import { html } from '../html.ts';
 import { WALL_DATA_PATH, type WallLinks } from './wall-link.ts';
 
@@ -13,15 +13,15 @@ const DEFAULTS = { modes: 'all', limit: '30' };
 /** `GET /board/:stop/departures`: the board of the page on the wall, by the link's key: the same rules, count and errors. */
 export async function wallBoard(
   app: FastifyInstance,
-  { answers, now }: { answers: Answers; now: () => Date },
+  { responses, now }: { responses: Responses; now: () => Date },
 ): Promise<void> {
   app.get<{ Params: { stop: string } }>(WALL_DATA_PATH, async (request, reply) => {
     const { stop } = request.params;
     const query = readQuery(departuresOperation, { ...withOwnDefaults(DEFAULTS, request.query as object), stop });
     const requester = requesterOf(request);
-    const kept = answers.peek(queryKey(departuresOperation, query), requester);
-    const found = kept ?? (await answers.find(departuresOperation, query, requester));
-    return sendAnswer(request, reply, found, { answers, now });
+    const kept = responses.peek(queryKey(departuresOperation, query), requester);
+    const found = kept ?? (await responses.find(departuresOperation, query, requester));
+    return sendResponse(request, reply, found, { responses, now });
   });
 }
 

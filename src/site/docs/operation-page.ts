@@ -49,7 +49,7 @@ ${errorList(operation)}
 /** What the page of an operation's stream says. */
 export function streamBody(operation: Operation, publicUrl: string): Html {
   const { query, example, stream, path } = operation;
-  const question = `${publicUrl}${streamPath(operation)}?${example.query}`;
+  const request = `${publicUrl}${streamPath(operation)}?${example.query}`;
   const event = `id: W/"Hb2mVx"\nevent: board\ndata: ${JSON.stringify(example.body)}`;
   return html`<h1>${stream?.summary}</h1>
 <p class="method"><span class="status-code">GET</span> <code>${streamPath(operation)}</code></p>
@@ -57,7 +57,7 @@ export function streamBody(operation: Operation, publicUrl: string): Html {
 <div class="beside">
 <div class="code-column">
 <h2 id="request">Request</h2>
-${copyableCode(`curl -N -H "Authorization: Bearer $TIS_KEY" \\\n  "${question}"`, 'sh')}
+${copyableCode(`curl -N -H "Authorization: Bearer $TIS_KEY" \\\n  "${request}"`, 'sh')}
 <h2 id="example">Example of an event</h2>
 ${copyableCode(event)}
 </div>

@@ -1,7 +1,7 @@
-import type { Answers } from '../../answers/answers.ts';
 import type { Departures } from '../../departures/departure.ts';
 import { departuresOperation } from '../../departures/operation.ts';
 import type { DeparturesQuery } from '../../departures/query.ts';
+import type { Responses } from '../../responses/responses.ts';
 import { MODES } from '../../transit/mode.ts';
 
 /** Town Hall: every few minutes something leaves, by train, light rail and bus. */
@@ -11,9 +11,9 @@ const ROWS = 8;
 const PATIENCE_MS = 1500;
 
 /** What leaves one well-known stop now; null when it is not known soon enough. Never throws. */
-export async function findHomeBoard(answers: Pick<Answers, 'find'>): Promise<Departures | null> {
+export async function findHomeBoard(responses: Pick<Responses, 'find'>): Promise<Departures | null> {
   const query: DeparturesQuery = { stop: HOME_STOP, modes: [...MODES], limit: ROWS, cancelled: 'exclude' };
-  const board = answers
+  const board = responses
     .find(departuresOperation, query, { priority: 'background' })
     .then(({ body }) => body.content())
     .catch(() => null);

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { PLANS } from '../../access/plan.ts';
-import type { Answers } from '../../answers/answers.ts';
 import { departuresOperation } from '../../departures/operation.ts';
 import type { Operation } from '../../operation.ts';
+import type { Responses } from '../../responses/responses.ts';
 import { codeBlock, copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
 import type { Layout } from '../layout.ts';
@@ -17,13 +17,13 @@ export interface HomeOptions {
   isSandbox: boolean;
   testKey: () => Promise<string | null>;
   operations: readonly Operation[];
-  answers: Pick<Answers, 'find'>;
+  responses: Pick<Responses, 'find'>;
   now: () => Date;
 }
 
 /** `GET /`, and `GET /live-board`: its board alone, which the page fetches again and again. */
 export async function home(app: FastifyInstance, options: HomeOptions): Promise<void> {
-  const liveBoard = async () => boardTable(await findHomeBoard(options.answers), { ...options, now: options.now() });
+  const liveBoard = async () => boardTable(await findHomeBoard(options.responses), { ...options, now: options.now() });
 
   app.get('/live-board', async (_request, reply) => sendPage(reply, (await liveBoard()).markup));
   app.get('/', async (_request, reply) => {

@@ -49,13 +49,13 @@ function headline({ verdict, windows }: Report): string {
 }
 
 function statusBody(report: Report, isOwn: boolean): Html {
-  const { at, scope, health, lastAnswer, windows } = report;
+  const { at, scope, health, lastResponse, windows } = report;
   const upstream = report.isSandbox ? 'the sandbox' : 'the authority';
   return html`<h1>${headline(report)}</h1>
 <p class="lead">What ${answerers(scope, isOwn)} answered to ${scope === 'this instance' || scope.instances === 1 ? 'its' : 'their'} callers, up to ${localTime(at, 'time')} ${zoneName}<span data-utc> (${utcClock(at)} UTC)</span>. <a href="/status?format=json">The same as JSON</a>.</p>
 ${scopeChoice(scope, isOwn)}
 <div class="card"><dl class="facts">
-<div><dt>Last good answer of ${upstream}</dt><dd>${lastAnswer ? ago(lastAnswer, at) : 'none yet'}</dd></div>
+<div><dt>Last good answer of ${upstream}</dt><dd>${lastResponse ? ago(lastResponse, at) : 'none yet'}</dd></div>
 <div><dt>Departures that are tracked, last hour</dt><dd>${percent(windows[1]?.liveShare ?? null)}</dd></div>
 <div><dt>Calls to ${upstream} left for now</dt><dd>${callsLeft(health)}</dd></div>
 <div><dt>Calls to ${upstream}</dt><dd>${health?.isBreakerOpen ? 'paused: it has failed several times in a row' : 'as usual'}</dd></div>
@@ -75,7 +75,7 @@ function scopeChoice(scope: Report['scope'], isOwn: boolean): Html | false {
 function windowTable({ title, operations }: Report['windows'][number]): Html {
   return html`<h2>${title}</h2>
 <div class="scroll" tabindex="0" role="region" aria-label="${title}"><table class="figures">
-<thead><tr><th scope="col">Operation</th><th scope="col" class="number">Answers</th><th scope="col" class="number">Success</th><th scope="col" class="number">Half in</th><th scope="col" class="number">95 % in</th></tr></thead>
+<thead><tr><th scope="col">Operation</th><th scope="col" class="number">Responses</th><th scope="col" class="number">Success</th><th scope="col" class="number">Half in</th><th scope="col" class="number">95 % in</th></tr></thead>
 <tbody>${operations.map(
     ({ operation, answered, successRate, p50Ms, p95Ms }) =>
       html`<tr><th scope="row"><code>${operation}</code></th><td class="number">${answered.toLocaleString('en')}</td><td class="number">${percent(successRate)}</td><td class="number">${duration(p50Ms)}</td><td class="number">${duration(p95Ms)}</td></tr>

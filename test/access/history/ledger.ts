@@ -1,4 +1,4 @@
-import type { AccountStore, AdmissionAnswer, AdmissionRequest, CountUpdate } from '#src/access/store.ts';
+import type { AccountStore, AdmissionReply, AdmissionRequest, CountUpdate } from '#src/access/store.ts';
 import type { UnavailableError } from '#src/redis/unavailable-error.ts';
 
 /** What one instance knows of an account's count in Redis, as far as the instance has added to it. */
@@ -39,17 +39,17 @@ export function keepLedger(store: AccountStore, ledger: Ledger): AccountStore {
     return entry;
   }
 
-  async function admit(request: AdmissionRequest): Promise<AdmissionAnswer> {
+  async function admit(request: AdmissionRequest): Promise<AdmissionReply> {
     const { accountId, count = 1 } = request;
     const entry = entryOf(accountId);
     const sentAt = Date.now();
     entry.perhapsMore += count;
     try {
-      const answer = await store.admit(request);
+      const response = await store.admit(request);
       entry.perhapsMore -= count;
-      if (answer.kind === 'admitted') entry.counted += count;
+      if (response.kind === 'admitted') entry.counted += count;
       entry.askedAt = sentAt;
-      return answer;
+      return response;
     } catch (error) {
       if ((error as UnavailableError).reason !== 'no-answer') entry.perhapsMore -= count;
       throw error;

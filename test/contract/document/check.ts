@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Document } from './document.ts';
 import type { DocumentedRequest } from './request.ts';
 
-export interface ReceivedAnswer {
+export interface ReceivedResponse {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   /** Null for an answer that goes on for ever. */
@@ -10,7 +10,7 @@ export interface ReceivedAnswer {
 }
 
 /** How the answer contradicts the document; null when it does not. */
-export type Check = (request: DocumentedRequest, answer: ReceivedAnswer) => string | null;
+export type Check = (request: DocumentedRequest, response: ReceivedResponse) => string | null;
 
 export function createCheck(document: Document): Check {
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });

@@ -19,9 +19,9 @@ it(`${REQUESTS} requests made from the OpenAPI document are answered as it says`
   const wrong: string[] = [];
   const statuses = new Set<number>();
   for (const request of documentedRequests(service.document, REQUESTS, SEED)) {
-    const answer = await service.ask(request);
-    statuses.add(answer.status);
-    const problem = check(request, answer);
+    const response = await service.ask(request);
+    statuses.add(response.status);
+    const problem = check(request, response);
     if (problem) wrong.push(`${problem}: ${JSON.stringify(request)}`);
   }
   expect(wrong).toEqual([]);
@@ -36,9 +36,9 @@ it.each([
   const { document } = service;
   for (const path of Object.keys(document.paths)) {
     const url = exampleUrl(document, path, which);
-    const answer = await service.askExample(url);
-    expect(allowed, `${url}: ${answer.body}`).toContain(answer.status);
-    expect(check({ method: 'GET', path, query: [], headers: [], key: 'valid' }, answer)).toBeNull();
+    const response = await service.askExample(url);
+    expect(allowed, `${url}: ${response.body}`).toContain(response.status);
+    expect(check({ method: 'GET', path, query: [], headers: [], key: 'valid' }, response)).toBeNull();
   }
 });
 
@@ -56,12 +56,12 @@ describe('an answer is wrong', () => {
       { status: 200, headers: { ...headers, 'content-type': 'text/html' }, body: '' },
       'type',
     ],
-  ])('%s', (_name, answer, problem) => {
-    expect(check({ ...request, query: [], headers: [] }, answer)).toContain(problem);
+  ])('%s', (_name, response, problem) => {
+    expect(check({ ...request, query: [], headers: [] }, response)).toContain(problem);
   });
 
   it('when it is one although no key was sent', () => {
-    const answer = { status: 200, headers, body: '{}' };
-    expect(check({ ...request, query: [], headers: [], key: 'none' }, answer)).toContain('without a valid key');
+    const response = { status: 200, headers, body: '{}' };
+    expect(check({ ...request, query: [], headers: [], key: 'none' }, response)).toContain('without a valid key');
   });
 });

@@ -6,14 +6,14 @@ import { buildTestApp } from '#test/support/app.ts';
 import { startUpstream } from '#test/support/upstream.ts';
 import { goodAnswerTo } from '../operations.ts';
 import { NOW } from '../payloads.ts';
-import type { ReceivedAnswer } from './check.ts';
+import type { ReceivedResponse } from './check.ts';
 import type { Document } from './document.ts';
 import type { DocumentedRequest } from './request.ts';
 
 export interface DocumentedService extends AsyncDisposable {
   document: Document;
-  ask(request: DocumentedRequest): Promise<ReceivedAnswer>;
-  askExample(url: string): Promise<ReceivedAnswer>;
+  ask(request: DocumentedRequest): Promise<ReceivedResponse>;
+  askExample(url: string): Promise<ReceivedResponse>;
 }
 
 /** The whole service, listening, in front of an authority that answers well, with the document that it shows. */
@@ -33,10 +33,10 @@ export async function startDocumentedService(): Promise<DocumentedService> {
     'other scheme': `Basic ${app.apiKey}`,
   };
 
-  function send(method: string, url: string, headers: Record<string, string>): Promise<ReceivedAnswer> {
-    const { promise, resolve, reject } = Promise.withResolvers<ReceivedAnswer>();
+  function send(method: string, url: string, headers: Record<string, string>): Promise<ReceivedResponse> {
+    const { promise, resolve, reject } = Promise.withResolvers<ReceivedResponse>();
     const options = { host: '127.0.0.1', port, agent, method, path: url, headers };
-    open(options, (response) => readAnswer(response).then(resolve, reject))
+    open(options, (response) => readResponse(response).then(resolve, reject))
       .on('error', reject)
       .end();
     return promise;
@@ -59,7 +59,7 @@ export async function startDocumentedService(): Promise<DocumentedService> {
 }
 
 /** A stream of events goes on for ever; it is left after its headers. */
-async function readAnswer(response: IncomingMessage): Promise<ReceivedAnswer> {
+async function readResponse(response: IncomingMessage): Promise<ReceivedResponse> {
   const { statusCode: status = 0, headers } = response;
   if (headers['content-type']?.startsWith('text/event-stream')) {
     response.destroy();

@@ -1,6 +1,6 @@
 import { departuresOperation } from '#src/departures/operation.ts';
 import type { Ask, AskAuthority } from '#src/efa/ask.ts';
-import { toRequest } from '#src/efa/question.ts';
+import { toRequest } from '#src/efa/upstream-request.ts';
 import { type Boards, createBoards, monitorBoards } from '#src/live/boards/boards.ts';
 import { createComparison } from '#src/live/boards/comparison.ts';
 import { createStopTimelines } from '#src/live/boards/stop-timelines.ts';
@@ -12,12 +12,12 @@ import { FEED_SOURCES, type FeedSourceId } from '#src/live/polling/feed-source.t
 import type { FeedState } from '#src/live/polling/living-feeds.ts';
 import { NOTHING_COMPARED } from '#src/live/polling/match-rate.ts';
 import { readQuery } from '#src/operation.ts';
-import { departureAnswer } from '#src/sandbox/answers/departure-answer.ts';
+import { departureResponse } from '#src/sandbox/answers/departure-answer.ts';
 import { createAuthority } from '#src/sandbox/authority.ts';
 import { FEEDS } from '#src/sandbox/feeds/feed.ts';
-import { feedAnswer } from '#src/sandbox/feeds/feed-answer.ts';
+import { feedResponse } from '#src/sandbox/feeds/feed-answer.ts';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
-import { receivedAnswer } from '#test/support/received-answer.ts';
+import { receivedResponse } from '#test/support/received-answer.ts';
 
 const MINUTE_MS = 60_000;
 const SOURCES = Object.keys(FEED_SOURCES) as FeedSourceId[];
@@ -35,17 +35,17 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
   const boardCounts = new Map<string, number>();
   const now = () => new Date(moment);
 
-  const ask = layer(async (question) => {
+  const ask = layer(async (request) => {
     const seconds = Math.floor(moment / MINUTE_MS) * 60;
-    const answer = departureAnswer(authority, new URLSearchParams(toRequest(question).query), seconds);
-    return receivedAnswer(question, JSON.parse(JSON.stringify(answer)), now());
+    const response = departureResponse(authority, new URLSearchParams(toRequest(request).query), seconds);
+    return receivedResponse(request, JSON.parse(JSON.stringify(response)), now());
   });
 
   /** Every feed, read at this very moment. */
   function readFeeds(): Map<FeedSourceId, FeedState> {
     return new Map(
       SOURCES.map((source) => {
-        const feed = openFeed(readFeed(feedAnswer(authority, FEEDS[source], moment / 1000)));
+        const feed = openFeed(readFeed(feedResponse(authority, FEEDS[source], moment / 1000)));
         const accepted = { at: moment, headerAt: feed.headerAt, tripCount: feed.tripCount };
         const health = { ...UNREAD, accepted, headerSince: moment };
         const { intervalMs } = FEED_SOURCES[source];

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createAnswers } from '#src/answers/answers.ts';
 import type { Departures } from '#src/departures/departure.ts';
 import { departuresOperation } from '#src/departures/operation.ts';
 import type { Ask } from '#src/efa/ask.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { FailedPoll } from '#src/live/polling/feed-client.ts';
 import { FEED_SOURCES, type FeedSourceId } from '#src/live/polling/feed-source.ts';
+import { createResponses } from '#src/responses/responses.ts';
 import { toSydneyWallClock } from '#src/transit/time.ts';
 import { createPlayedService, type PlayedSandbox, startPlayedSandbox } from './played-service.ts';
 
@@ -37,7 +37,7 @@ async function startService(query: Record<string, string> = TRAINS, options = {}
   await service.find(query);
   await service.crowd(sources as FeedSourceId[]);
   await service.find(query);
-  service.questions.length = 0;
+  service.requests.length = 0;
   service.boardSources.length = 0;
   return service;
 }
@@ -64,7 +64,7 @@ describe('a board with living feeds', () => {
     const service = await startService();
     const { body } = await service.find(TRAINS);
     expect(service.boardSources).toEqual(['overlay']);
-    expect(service.questions).toEqual([]);
+    expect(service.requests).toEqual([]);
     expect(liveOf(body)).toBeGreaterThan(5);
     expect(timesOf(body)).toEqual(timesOf((await service.monitor(TRAINS)).body));
   });
@@ -73,9 +73,9 @@ describe('a board with living feeds', () => {
     const service = await startService();
     const purposes: unknown[] = [];
     const { ask } = service.upstream;
-    service.upstream.ask = (question, options) => {
+    service.upstream.ask = (request, options) => {
       purposes.push(options?.purpose);
-      return ask(question, options);
+      return ask(request, options);
     };
     const query = { ...TRAINS, stop: '200060', limit: '5' };
     const { body, freshness } = await service.find(query);
@@ -125,8 +125,8 @@ describe('a board with living feeds', () => {
       await service.crowd(['sydneytrains']);
       expect((await service.find(TRAINS)).body.departures).toHaveLength(10);
     }
-    expect(service.questions.length).toBeGreaterThan(1);
-    expect(service.questions.length).toBeLessThan(8);
+    expect(service.requests.length).toBeGreaterThan(1);
+    expect(service.requests.length).toBeLessThan(8);
   });
 
   it('lists what the feeds cancel when that is asked for, and leaves it out otherwise', async () => {
@@ -149,7 +149,7 @@ describe('a board with living feeds', () => {
     const query = { ...TRAINS, limit: '3', time: timeIn(12) };
     const { body } = await service.find(query);
     expect(service.boardSources).toEqual(['overlay']);
-    expect(service.questions).toEqual([]);
+    expect(service.requests).toEqual([]);
     expect(timesOf(body)).toEqual(timesOf((await service.monitor(query)).body));
   });
 
@@ -171,19 +171,19 @@ describe('a board with living feeds', () => {
       return service.find(TRAINS);
     };
     const counted = { ...departuresOperation, find };
-    const answers = createAnswers({
+    const responses = createResponses({
       ask: day().ask,
       now: () => new Date(day().clock.now()),
       deadlineMs: 5000,
       log: { warn() {}, debug() {} },
     });
     const query = departuresOperation.query.parse(TRAINS);
-    const first = await answers.find(counted, query, { priority: 'high' });
-    const again = await answers.find(counted, query, { priority: 'high' });
+    const first = await responses.find(counted, query, { priority: 'high' });
+    const again = await responses.find(counted, query, { priority: 'high' });
     expect(found).toBe(1);
     expect(again.body).toBe(first.body);
     await day().clock.advance(17_000);
-    await answers.find(counted, query, { priority: 'high' });
+    await responses.find(counted, query, { priority: 'high' });
     expect(found).toBe(2);
   });
 });
@@ -230,12 +230,12 @@ describe('a board whose feed cannot be believed', () => {
 
   it('whose runs the departure monitor calls live and the feed does not know is given up', async () => {
     const service = await startService();
-    for (let answer = 0; answer < 3; answer++) service.feeds.addMatches('sydneytrains', 0, 40);
+    for (let response = 0; response < 3; response++) service.feeds.addMatches('sydneytrains', 0, 40);
     const purposes: unknown[] = [];
     const { ask } = service.upstream;
-    service.upstream.ask = (question, options) => {
+    service.upstream.ask = (request, options) => {
       purposes.push(options?.purpose);
-      return ask(question, options);
+      return ask(request, options);
     };
     await service.find(TRAINS);
     expect(service.boardSources.at(-1)).toBe('monitor: runs are not found: sydneytrains');
@@ -301,7 +301,7 @@ describe('instances with one store', () => {
     await second.crowd(['sydneytrains']);
     const { body } = await second.find(TRAINS);
     expect(second.boardSources).toEqual(['overlay']);
-    expect(second.questions).toEqual([]);
+    expect(second.requests).toEqual([]);
     expect(liveOf(body)).toBeGreaterThan(5);
   });
 });
@@ -312,7 +312,7 @@ it('the departure monitor is asked about trains without updates while there are 
     await day().clock.advance(60_000);
     for (const service of services) await service.find(TRAINS);
   }
-  const [calm, short] = services.map(({ questions }) => questions.length);
+  const [calm, short] = services.map(({ requests }) => requests.length);
   expect(calm).toBeGreaterThan(2);
   expect(short).toBeLessThan(calm ?? 0);
 });
@@ -343,19 +343,19 @@ describe('a board that needs the departure monitor when calls are too short for 
   });
 
   /** Calls are left for pages of timetables only. */
-  const askForTimetables: Ask = (question, options) =>
+  const askForTimetables: Ask = (request, options) =>
     options?.purpose === 'timetable'
-      ? day().ask(question, options)
+      ? day().ask(request, options)
       : Promise.reject(new ApiError('UPSTREAM_UNAVAILABLE', 'calls are short'));
 
   type StopEvent = Record<string, unknown>;
 
   /** The departure monitor lists other departures. */
   function askForOthers(change: (events: StopEvent[]) => StopEvent[]): Ask {
-    return async (question, options) => {
-      const answer = await day().ask(question, options);
-      const { stopEvents = [] } = answer.payload as { stopEvents?: StopEvent[] };
-      return { ...answer, payload: { ...(answer.payload as object), stopEvents: change(stopEvents) } as never };
+    return async (request, options) => {
+      const response = await day().ask(request, options);
+      const { stopEvents = [] } = response.payload as { stopEvents?: StopEvent[] };
+      return { ...response, payload: { ...(response.payload as object), stopEvents: change(stopEvents) } as never };
     };
   }
 

@@ -10,7 +10,7 @@ import type { FeedSourceId } from '#src/live/polling/feed-source.ts';
 import { type FeedSharing, noFeedSharing } from '#src/live/sharing/feed-sharing.ts';
 import { createAuthority } from '#src/sandbox/authority.ts';
 import { FEEDS } from '#src/sandbox/feeds/feed.ts';
-import { feedAnswer } from '#src/sandbox/feeds/feed-answer.ts';
+import { feedResponse } from '#src/sandbox/feeds/feed-answer.ts';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
 import { startSandbox } from '#src/sandbox/server.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
@@ -44,7 +44,7 @@ export async function startPlayedSandbox(start: string) {
     feed(source: FeedSourceId): Buffer {
       const minute = Math.floor(clock.now() / 60_000);
       const key = `${source} ${minute}`;
-      const bytes = kept.get(key) ?? feedAnswer(sandboxAuthority, FEEDS[source], minute * 60);
+      const bytes = kept.get(key) ?? feedResponse(sandboxAuthority, FEEDS[source], minute * 60);
       kept.set(key, bytes);
       return bytes;
     },
@@ -70,7 +70,7 @@ export function createPlayedService(
 ) {
   const { mode = 'on', store = null, sharing = noFeedSharing, stretch = 1, pollStretch = 1 } = options;
   const upstream = { ask: ask as Ask, fetch: async (source: FeedSourceId) => feed(source) };
-  const questions: object[] = [];
+  const requests: object[] = [];
   const boardSources: string[] = [];
   const feeds = createLiveFeeds({
     client: { fetch: (source) => upstream.fetch(source) },
@@ -86,9 +86,9 @@ export function createPlayedService(
   const record = ({ source, reason, feed: ofFeed }: BoardOrigin) =>
     void boardSources.push([source, reason, ofFeed].filter(Boolean).join(': '));
   const boards = createBoards({ mode, feeds, timelines, comparison, now: clock.now, record });
-  const counted: Ask = async (question, more) => {
-    questions.push(question);
-    return upstream.ask(question, more);
+  const counted: Ask = async (request, more) => {
+    requests.push(request);
+    return upstream.ask(request, more);
   };
   const now = () => new Date(clock.now());
   const run = () => Promise.reject(new Error('not needed'));
@@ -99,8 +99,8 @@ export function createPlayedService(
     feeds,
     comparison,
     timelines,
-    /** Questions to the departure monitor so far. */
-    questions,
+    /** UpstreamRequests to the departure monitor so far. */
+    requests,
     /** What each board was made of. */
     boardSources,
     find: (query: Record<string, string>) => departuresOperation.find(parse(query), { ask: counted, boards, now, run }),

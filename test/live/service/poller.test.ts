@@ -58,7 +58,7 @@ function createInstances(count: number, { pollStretch = 1 } = {}) {
   const clock = createSimulatedClock(NOON);
   const share = createMadeUpStore(clock);
   const polls: { instance: number; source: FeedSourceId; at: number }[] = [];
-  const authority = { answer: (): Buffer => soundAt(clock.now()) };
+  const authority = { response: (): Buffer => soundAt(clock.now()) };
   const log = createTestLog();
   const instances = Array.from({ length: count }, (_, instance): Instance => {
     let demand: InstanceDemand = { demand: [], askedAt: {} };
@@ -67,7 +67,7 @@ function createInstances(count: number, { pollStretch = 1 } = {}) {
       client: {
         fetch: async (source) => {
           polls.push({ instance, source, at: clock.now() });
-          return authority.answer();
+          return authority.response();
         },
       },
       reader: { read: async (bytes) => readFeed(bytes as Buffer) },
@@ -166,15 +166,15 @@ describe('a poller by itself', () => {
     ['the same feed for ever', () => frozen, 'a frozen header'],
     ['a feed of half the runs', (now: number) => soundAt(now, TRIPS.slice(0, 10)), 'halved'],
     ['a feed of tomorrow', (now: number) => soundAt(now + 86_400_000), 'a header of the future'],
-  ])('gives the feed up when the authority has only %s, and takes it up again', async (_, answer, problem) => {
+  ])('gives the feed up when the authority has only %s, and takes it up again', async (_, response, problem) => {
     const { clock, authority, first } = createInstances(1);
     first.ask(1000);
     await clock.advance(60_000);
     expect(problemOf(first, clock.now())).toBeNull();
-    authority.answer = () => answer(clock.now());
+    authority.response = () => response(clock.now());
     await clock.advance(180_000);
     expect(problemOf(first, clock.now())).toBe(problem);
-    authority.answer = () => soundAt(clock.now());
+    authority.response = () => soundAt(clock.now());
     await clock.advance(121_000);
     expect(problemOf(first, clock.now())).toBeNull();
   });

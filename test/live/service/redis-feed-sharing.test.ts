@@ -32,8 +32,8 @@ afterAll(async () => {
 
 describe('instances with one Redis', () => {
   it('have one that polls, of four that ask at once', async () => {
-    const answers = await Promise.all([join(), join(), join(), join()].map((one) => one.lead()));
-    expect(answers.filter(Boolean)).toHaveLength(1);
+    const responses = await Promise.all([join(), join(), join(), join()].map((one) => one.lead()));
+    expect(responses.filter(Boolean)).toHaveLength(1);
   });
 
   it('keep the one that polls for as long as it renews its lease', async () => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { departureAnswer } from '#src/sandbox/answers/departure-answer.ts';
-import type { BoardAnswer, StopEvent } from '../asking.ts';
+import { departureResponse } from '#src/sandbox/answers/departure-answer.ts';
+import type { BoardResponse, StopEvent } from '../asking.ts';
 import { authority, boardAt, tripIdOf } from '../feeds/played-day.ts';
 
 const WEDNESDAY_8AM = Date.parse('2026-11-17T21:00:00Z') / 1000;
@@ -11,7 +11,7 @@ const isMoved = ({ location: { properties = {} }, realtimeStatus }: StopEvent) =
 
 function idsOnPlatform(point: string | undefined, nowSeconds: number) {
   const query = { name_dm: point ?? '', nameKey_dm: '$USEPOINT$', mode: 'direct', TfNSWDM: 'true' };
-  const { stopEvents = [] } = departureAnswer(authority, new URLSearchParams(query), nowSeconds) as BoardAnswer;
+  const { stopEvents = [] } = departureResponse(authority, new URLSearchParams(query), nowSeconds) as BoardResponse;
   return stopEvents.map(tripIdOf);
 }
 

@@ -74,17 +74,17 @@ it('with type_sf=stop a text finds names without coordinates', async () => {
 it.each(['old mill', 'G200900', '10100009', '2009001'])('a decommissioned stop is not found by %s', async (name_sf) => {
   const sandbox = await sandboxAt(NOW);
   for (const type_sf of ['any', 'stop']) {
-    const answer = await places(sandbox, 'stop_finder', { type_sf, name_sf });
-    expect(answer.systemMessages).toMatchObject([{ code: -8020 }]);
-    expect(answer).not.toHaveProperty('locations');
+    const response = await places(sandbox, 'stop_finder', { type_sf, name_sf });
+    expect(response.systemMessages).toMatchObject([{ code: -8020 }]);
+    expect(response).not.toHaveProperty('locations');
   }
 });
 
 it('nothing found: no locations, -8020', async () => {
   const sandbox = await sandboxAt(NOW);
-  const answer = await places(sandbox, 'stop_finder', { type_sf: 'any', name_sf: 'nowhere' });
-  expect(answer.systemMessages).toMatchObject([{ code: -8020 }]);
-  expect(answer).not.toHaveProperty('locations');
+  const response = await places(sandbox, 'stop_finder', { type_sf: 'any', name_sf: 'nowhere' });
+  expect(response.systemMessages).toMatchObject([{ code: -8020 }]);
+  expect(response).not.toHaveProperty('locations');
 });
 
 const AT_CEDAR = { coord: '151.1:-33.8:EPSG:4326', inclFilter: '1' };

@@ -167,9 +167,9 @@ it.each([
   ['a date long ago', '200100', '200300', { itdDate: '20261101', itdTime: '0800' }, -4001, 'date invalid'],
 ])('%s is 200 without journeys and says why', async (_, from, to, query, code, text) => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
-  const answer = await trip(sandbox, from, to, query);
-  expect(answer.systemMessages).toMatchObject([{ type: 'error', module: 'BROKER', code, text }]);
-  expect(answer).not.toHaveProperty('journeys');
+  const response = await trip(sandbox, from, to, query);
+  expect(response.systemMessages).toMatchObject([{ type: 'error', module: 'BROKER', code, text }]);
+  expect(response).not.toHaveProperty('journeys');
 });
 
 it('the last journeys of the evening are followed by the first of the morning', async () => {

@@ -1,10 +1,10 @@
 import bindings from 'gtfs-realtime-bindings';
-import { departureAnswer } from '#src/sandbox/answers/departure-answer.ts';
+import { departureResponse } from '#src/sandbox/answers/departure-answer.ts';
 import { createAuthority } from '#src/sandbox/authority.ts';
 import { FEEDS, type FeedName } from '#src/sandbox/feeds/feed.ts';
-import { feedAnswer } from '#src/sandbox/feeds/feed-answer.ts';
+import { feedResponse } from '#src/sandbox/feeds/feed-answer.ts';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
-import type { BoardAnswer, StopEvent } from '../asking.ts';
+import type { BoardResponse, StopEvent } from '../asking.ts';
 
 const { FeedMessage } = bindings.transit_realtime;
 
@@ -23,12 +23,12 @@ export const authority = createAuthority(readNetwork());
 /** The departures for now of a stop. */
 export function boardAt(stopId: string, nowSeconds: number): StopEvent[] {
   const query = { name_dm: stopId, mode: 'direct', TfNSWDM: 'true' };
-  return (departureAnswer(authority, new URLSearchParams(query), nowSeconds) as BoardAnswer).stopEvents ?? [];
+  return (departureResponse(authority, new URLSearchParams(query), nowSeconds) as BoardResponse).stopEvents ?? [];
 }
 
 /** A feed as the reference bindings read it. */
 export function feedAt(name: FeedName, nowSeconds: number) {
-  return FeedMessage.decode(feedAnswer(authority, FEEDS[name], nowSeconds));
+  return FeedMessage.decode(feedResponse(authority, FEEDS[name], nowSeconds));
 }
 
 /** Every trip of every feed, by its identifier. */

@@ -66,8 +66,12 @@ it('the estimates of a walk follow the ride before it, those of a leading walk t
   const moved = new Set<string>();
   for (const { from, to } of PAIRS) {
     const place = network.places[(Number(to.replace(/\D/g, '')) * 7) % network.places.length]?.id ?? '';
-    const answers = [await trip(sandbox, from, to), await trip(sandbox, from, place), await trip(sandbox, place, from)];
-    for (const { journeys = [] } of answers) {
+    const responses = [
+      await trip(sandbox, from, to),
+      await trip(sandbox, from, place),
+      await trip(sandbox, place, from),
+    ];
+    for (const { journeys = [] } of responses) {
       for (const { legs } of journeys) for (const where of expectWalksToFollowTheirRides(legs)) moved.add(where);
     }
   }

@@ -5,7 +5,7 @@ import { indexNetwork } from '#src/sandbox/network/network-index.ts';
 import { runAt } from '#src/sandbox/timetable/run.ts';
 import { localDay, serviceDayStart } from '#src/sandbox/timetable/service-day.ts';
 import { createTimetables, departureMinutes, firstRunFrom } from '#src/sandbox/timetable/timetable.ts';
-import { type BoardAnswer, board, sandboxAt } from '../asking.ts';
+import { type BoardResponse, board, sandboxAt } from '../asking.ts';
 import { SMALL_NETWORK } from '../small-network.ts';
 
 const seconds = (iso: string) => Date.parse(iso) / 1000;
@@ -130,7 +130,7 @@ async function pagedTrips(now: string, from: string, until: string): Promise<str
   const seen = new Map<string, string>();
   for (let at = DateTime.fromISO(from, { zone: 'Australia/Sydney' }); at.toISO() !== null; ) {
     const query = { itdDate: at.toFormat('yyyyMMdd'), itdTime: at.toFormat('HHmm') };
-    const events: NonNullable<BoardAnswer['stopEvents']> = (await board(sandbox, '2001001', query)).stopEvents ?? [];
+    const events: NonNullable<BoardResponse['stopEvents']> = (await board(sandbox, '2001001', query)).stopEvents ?? [];
     for (const event of events) seen.set(event.properties.RealtimeTripId ?? '', event.departureTimePlanned);
     const last = events.at(-1)?.departureTimePlanned ?? until;
     if (last >= until || events.length < 40) break;

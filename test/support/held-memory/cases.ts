@@ -1,21 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { createTokenBuckets } from '#src/access/limits/token-buckets.ts';
-import { queryKey } from '#src/answers/answers.ts';
-import { createFinishedAnswers } from '#src/answers/finished-answer.ts';
-import { type Question, questionKey } from '#src/efa/question.ts';
+import { requestKey, type UpstreamRequest } from '#src/efa/upstream-request.ts';
 import { createQueryReader } from '#src/http/operation-routes.ts';
 import { createStopTimelines } from '#src/live/boards/stop-timelines.ts';
 import { createFeedDemand } from '#src/live/polling/feed-demand.ts';
 import { createVerdicts } from '#src/nearby/verdict.ts';
 import type { Operation } from '#src/operation.ts';
+import { createFinishedResponses } from '#src/responses/finished-response.ts';
+import { queryKey } from '#src/responses/responses.ts';
 import { stopSearchOperation } from '#src/stop-search/operation.ts';
 import { MODES } from '#src/transit/mode.ts';
-import { createAnswerCache } from '#src/upstream/answer-cache.ts';
 import { FRESHNESS_WINDOWS } from '#src/upstream/freshness-window.ts';
 import { createPopularity } from '#src/upstream/popularity.ts';
+import { createResponseCache } from '#src/upstream/response-cache.ts';
 import { noSharedStore } from '#src/upstream/shared-store.ts';
 import { departure, pageOf } from '#test/support/departure.ts';
-import { receivedAnswer } from '#test/support/received-answer.ts';
+import { receivedResponse } from '#test/support/received-answer.ts';
 
 /** A full table of the service. */
 interface FilledTable {
@@ -32,7 +32,7 @@ const SEARCH = stopSearchOperation as unknown as Operation;
 const STOPS_OF_TIMELINES = 1000;
 /** As long as any that callers may ask for, and each another one. */
 const longText = (n: number) => `${'🚆'.repeat(84)}${String(n).padStart(8, '0')}`;
-const longQuestion = (n: number): Question => ({ kind: 'stopFinder', text: longText(n) });
+const longQuestion = (n: number): UpstreamRequest => ({ kind: 'stopFinder', text: longText(n) });
 const longStop = (n: number) => `G${String(n).padStart(15, '0')}`;
 
 /** Each table that callers can fill, filled by the longest input. The name is that of its line in docs/operations.md. */
@@ -48,16 +48,20 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
     return { countedBytes: timelines.size().bytes, table: timelines };
   },
   async 'answers of the authority, compressed'() {
-    const cache = createAnswerCache({ maxBytes: 8 * MEGABYTE, now, store: noSharedStore });
+    const cache = createResponseCache({ maxBytes: 8 * MEGABYTE, now, store: noSharedStore });
     for (let n = 0; n < 4000; n++) {
-      const question = longQuestion(n);
-      const answer = receivedAnswer(question, { locations: [{ id: randomBytes(150).toString('hex') }] }, new Date(NOW));
-      await cache.keep(questionKey(question), FRESHNESS_WINDOWS.search, answer);
+      const request = longQuestion(n);
+      const response = receivedResponse(
+        request,
+        { locations: [{ id: randomBytes(150).toString('hex') }] },
+        new Date(NOW),
+      );
+      await cache.keep(requestKey(request), FRESHNESS_WINDOWS.search, response);
     }
     return { countedBytes: cache.size().bytes, table: cache };
   },
   async 'finished answers'() {
-    const answers = createFinishedAnswers({ maxBytes: 16 * MEGABYTE, now });
+    const responses = createFinishedResponses({ maxBytes: 16 * MEGABYTE, now });
     const freshness = {
       retrievedAt: NOW,
       freshUntil: NOW + 60_000,
@@ -68,14 +72,14 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
     for (let n = 0; n < 4000; n++) {
       const key = queryKey(SEARCH, { q: longText(n), limit: 10 });
       const body = { q: longText(n), retrieved_at: 'now', text: randomBytes(200).toString('hex') };
-      const answer = await answers.keep(key, 'low', { body, freshness });
-      for (const encoding of ['zstd', 'br', 'gzip'] as const) await answers.bytesOf(answer, encoding);
+      const response = await responses.keep(key, 'low', { body, freshness });
+      for (const encoding of ['zstd', 'br', 'gzip'] as const) await responses.bytesOf(response, encoding);
     }
-    return { countedBytes: answers.size().bytes, table: answers };
+    return { countedBytes: responses.size().bytes, table: responses };
   },
   async 'counts of questions, to tell popular ones'() {
     const popularity = createPopularity({ now });
-    for (let n = 0; n < 100_000; n++) popularity.note(questionKey(longQuestion(n)));
+    for (let n = 0; n < 100_000; n++) popularity.note(requestKey(longQuestion(n)));
     return { countedBytes: 8 * MEGABYTE, table: popularity };
   },
   async 'counts of boards, to choose feeds'() {

@@ -75,13 +75,13 @@ export async function mapRecords<Record, Ours>(
   }
   const areAllBad = listReasons(leftOut).every((reason) => REASONS[reason] === 'bad');
   if (records.length > 0 && kept.length === 0 && areAllBad) {
-    throw unusableAnswer(`no record could be read: ${JSON.stringify(leftOut)}`);
+    throw unusableResponse(`no record could be read: ${JSON.stringify(leftOut)}`);
   }
   return { kept, leftOut };
 }
 
 /** An answer that cannot be shown; the cause is for the log. */
-export function unusableAnswer(cause: string): ApiError {
+export function unusableResponse(cause: string): ApiError {
   return new ApiError('UPSTREAM_ERROR', 'The transport authority sent an answer that could not be read.', {
     cause: new Error(cause),
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readFlag, readList, readName, readNumber, readObject, readText } from '#src/efa/answer/field.ts';
+import { readFlag, readList, readName, readNumber, readObject, readText } from '#src/efa/response/field.ts';
 
 const READERS = { text: readText, name: readName, number: readNumber, flag: readFlag };
 

@@ -21,7 +21,7 @@ interface FinishedBody<Body extends object = object> {
 }
 
 /** A finished body and until when it says what is true. */
-export interface FinishedAnswer<Body extends object = object> {
+export interface FinishedResponse<Body extends object = object> {
   key: string;
   body: FinishedBody<Body>;
   freshness: Freshness;
@@ -32,11 +32,11 @@ export interface FinishedAnswer<Body extends object = object> {
   boards?: readonly BoardOrigin[];
 }
 
-export interface FinishedAnswers {
-  find(key: string, priority: Priority): FinishedAnswer | null;
-  keep(key: string, priority: Priority, finding: Finding): Promise<FinishedAnswer>;
+export interface FinishedResponses {
+  find(key: string, priority: Priority): FinishedResponse | null;
+  keep(key: string, priority: Priority, finding: Finding): Promise<FinishedResponse>;
   /** A promise only the first time, while the body is being encoded. */
-  bytesOf(answer: FinishedAnswer, encoding: Encoding): Buffer | Promise<Buffer>;
+  bytesOf(response: FinishedResponse, encoding: Encoding): Buffer | Promise<Buffer>;
   /** Drops what was unused for longest, but for that share of all. */
   shrink(keptShare: number): void;
   size(): { entries: number; bytes: number };
@@ -47,9 +47,9 @@ const STALE_VALID_MS = 1000;
 const MINUTE_MS = 60_000;
 const OVERHEAD_BYTES = 1000;
 
-/** Answers to whole requests, finished but for their headers, within `maxBytes`. */
-export function createFinishedAnswers({ maxBytes, now }: { maxBytes: number; now: () => number }): FinishedAnswers {
-  const answers = new LRUCache<string, FinishedAnswer>({ maxSize: maxBytes, sizeCalculation: sizeOf });
+/** Responses to whole requests, finished but for their headers, within `maxBytes`. */
+export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; now: () => number }): FinishedResponses {
+  const responses = new LRUCache<string, FinishedResponse>({ maxSize: maxBytes, sizeCalculation: sizeOf });
 
   /** Nothing is valid beyond the minute: the meaning of "today" and "now" in a query changes with it. */
   function validUntil({ shortage, freshUntil }: Freshness, changesAt: number): number {
@@ -59,18 +59,18 @@ export function createFinishedAnswers({ maxBytes, now }: { maxBytes: number; now
 
   return {
     find(key, priority) {
-      const answer = answers.get(key);
-      const leftMs = answer ? answer.validUntil - now() : 0;
+      const response = responses.get(key);
+      const leftMs = response ? response.validUntil - now() : 0;
       // More than a minute is left only when the clock was set back.
-      if (!answer || leftMs <= 0 || leftMs > MINUTE_MS) return null;
-      return answer.priority !== null && isHigher(priority, answer.priority) ? null : answer;
+      if (!response || leftMs <= 0 || leftMs > MINUTE_MS) return null;
+      return response.priority !== null && isHigher(priority, response.priority) ? null : response;
     },
     async keep(key, priority, finding) {
       const { body: content, freshness, changesAt = Number.POSITIVE_INFINITY, failedParts = 0, boards } = finding;
       const bytes = await writeJson(content);
-      const before = answers.peek(key)?.body;
+      const before = responses.peek(key)?.body;
       const body = before?.bytes.equals(bytes) ? before : finishBody(bytes, weakEtag(bytes));
-      const answer: FinishedAnswer = {
+      const response: FinishedResponse = {
         key,
         body,
         // From here on the answer comes from a cache.
@@ -80,8 +80,8 @@ export function createFinishedAnswers({ maxBytes, now }: { maxBytes: number; now
         priority: freshness.shortage === 'busy' || freshness.isStretched ? priority : null,
         ...(boards && { boards }),
       };
-      answers.set(key, answer);
-      return { ...answer, freshness };
+      responses.set(key, response);
+      return { ...response, freshness };
     },
     bytesOf({ key, body }, encoding) {
       if (encoding === 'identity') return body.bytes;
@@ -90,19 +90,19 @@ export function createFinishedAnswers({ maxBytes, now }: { maxBytes: number; now
       const underWay = encode(body.bytes, encoding).then((bytes) => {
         body.encoded.set(encoding, bytes);
         // Setting it again counts the new size.
-        const kept = answers.peek(key);
-        if (kept?.body === body) answers.set(key, { ...kept });
+        const kept = responses.peek(key);
+        if (kept?.body === body) responses.set(key, { ...kept });
         return bytes;
       });
       body.encoded.set(encoding, underWay);
       return underWay;
     },
-    shrink: (keptShare) => shrinkCache(answers, keptShare),
-    size: () => ({ entries: answers.size, bytes: answers.calculatedSize }),
+    shrink: (keptShare) => shrinkCache(responses, keptShare),
+    size: () => ({ entries: responses.size, bytes: responses.calculatedSize }),
   };
 }
 
-function sizeOf({ body: { bytes, encoded } }: FinishedAnswer, key: string): number {
+function sizeOf({ body: { bytes, encoded } }: FinishedResponse, key: string): number {
   const forms = [...encoded.values()].filter((form) => Buffer.isBuffer(form));
   const fixed = 2 * key.length + OVERHEAD_BYTES + bytes.length;
   return forms.reduce((sum, { length }) => sum + length, fixed);

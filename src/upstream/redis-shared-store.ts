@@ -34,10 +34,10 @@ return 1`,
 );
 
 /**
- * Answers, verdicts and locks in Redis. Redis may evict any of them. While it is away, or refuses a command, nothing is
+ * Responses, verdicts and locks in Redis. Redis may evict any of them. While it is away, or refuses a command, nothing is
  * found, nothing is kept, and every lock is given: without Redis there is no other instance to share with.
  */
-export function createRedisSharedAnswers(redis: SharedRedis, source: string): SharedStore {
+export function createRedisSharedStore(redis: SharedRedis, source: string): SharedStore {
   const nameOf = (key: string) => `tis:${source}:${key}`;
 
   const ask = <Answer, Otherwise>(
@@ -61,8 +61,8 @@ export function createRedisSharedAnswers(redis: SharedRedis, source: string): Sh
     },
     async lock(key, token, ttlMs) {
       const name = nameOf(key);
-      const answer = await ask(name, (connection) => connection.set(name, token, 'PX', ttlMs, 'NX'), 'OK' as const);
-      return answer === 'OK';
+      const response = await ask(name, (connection) => connection.set(name, token, 'PX', ttlMs, 'NX'), 'OK' as const);
+      return response === 'OK';
     },
     readLock(key, ttlMs) {
       const name = nameOf(key);

@@ -1,32 +1,32 @@
 import { createZstdCompress, createZstdDecompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { pipeThrough } from '../compression.ts';
-import { ANSWER_LIMITS, readJson } from '../efa/answer/json-reader.ts';
-import type { ReceivedAnswer } from '../efa/ask.ts';
-import { isAnswerTo, type Question, readAnswer } from '../efa/question.ts';
+import type { ReceivedResponse } from '../efa/ask.ts';
+import { RESPONSE_LIMITS, readJson } from '../efa/response/json-reader.ts';
+import { isResponseTo, readResponse, type UpstreamRequest } from '../efa/upstream-request.ts';
 import { nextTurn } from '../event-loop-turn.ts';
 import { ownBytes, shrinkCache } from '../own-memory.ts';
 import { type FreshnessWindow, staleUntil } from './freshness-window.ts';
 import type { SharedStore } from './shared-store.ts';
 
 /** A kept answer: what was received, compressed to about a tenth of its JSON and a fiftieth of its object in memory. */
-export interface KeptAnswer {
+export interface KeptResponse {
   retrievedAt: number;
   bytes: Buffer;
   /** False for a moment only, after the answer has arrived. */
   isPacked: boolean;
 }
 
-export interface AnswerCache {
+export interface ResponseCache {
   /** The answer that this process keeps, fresh or stale. */
-  find(key: string, window: FreshnessWindow): KeptAnswer | null;
+  find(key: string, window: FreshnessWindow): KeptResponse | null;
   /** The newest answer that any instance keeps. One that is no answer to the question counts as none. */
-  load(question: Question, key: string, window: FreshnessWindow): Promise<KeptAnswer | null>;
+  load(request: UpstreamRequest, key: string, window: FreshnessWindow): Promise<KeptResponse | null>;
   /**
    * The process finds the answer at once; when the promise is fulfilled, it has been given to the shared store too. The
    * promise does not reject.
    */
-  keep(key: string, window: FreshnessWindow, answer: ReceivedAnswer<unknown>): Promise<void>;
+  keep(key: string, window: FreshnessWindow, response: ReceivedResponse<unknown>): Promise<void>;
   size(): { entries: number; bytes: number };
   /** Drops what was unused for longest, but for that share of all. */
   shrink(keptShare: number): void;
@@ -45,15 +45,19 @@ const LARGE_BYTES = 250_000;
 const LARGE_PACKED_BYTES = 100_000;
 
 /** Keeps answers in the process, within `maxBytes`, and in the store that all instances share. */
-export function createAnswerCache(options: { maxBytes: number; now: () => number; store: SharedStore }): AnswerCache {
+export function createResponseCache(options: {
+  maxBytes: number;
+  now: () => number;
+  store: SharedStore;
+}): ResponseCache {
   const { now, store } = options;
-  const kept = new LRUCache<string, KeptAnswer>({
+  const kept = new LRUCache<string, KeptResponse>({
     maxSize: options.maxBytes,
     // Nothing has to go for an answer that will soon be a tenth of its size.
     sizeCalculation: ({ bytes, isPacked }, key) => (isPacked ? bytes.length : 0) + 2 * key.length + OVERHEAD_BYTES,
   });
 
-  function find(key: string, window: FreshnessWindow): KeptAnswer | null {
+  function find(key: string, window: FreshnessWindow): KeptResponse | null {
     const entry = kept.get(key);
     if (!entry) return null;
     if (now() < staleUntil(entry.retrievedAt, window)) return entry;
@@ -63,19 +67,19 @@ export function createAnswerCache(options: { maxBytes: number; now: () => number
 
   return {
     find,
-    async load(question, key, window) {
+    async load(request, key, window) {
       const shared = read(await store.get(`answer:${key}`));
       const isNews = (own = kept.peek(key)) => shared && (!own || shared.retrievedAt > own.retrievedAt);
       const isUsable = shared && isNews() && shared.retrievedAt < now() + MAX_AHEAD_MS;
       // Reading takes a moment, in which a newer one may come.
-      if (isUsable && (await isReadable(question, shared)) && isNews()) kept.set(key, shared);
+      if (isUsable && (await isReadable(request, shared)) && isNews()) kept.set(key, shared);
       return find(key, window);
     },
     async keep(key, window, { json, retrievedAt }) {
-      const received: KeptAnswer = { retrievedAt: retrievedAt.getTime(), bytes: json, isPacked: false };
+      const received: KeptResponse = { retrievedAt: retrievedAt.getTime(), bytes: json, isPacked: false };
       kept.set(key, received);
       try {
-        const packed: KeptAnswer = { ...received, bytes: await pack(json), isPacked: true };
+        const packed: KeptResponse = { ...received, bytes: await pack(json), isPacked: true };
         if (kept.peek(key) === received) kept.set(key, packed);
         store.set(`answer:${key}`, write(packed), Math.ceil(staleUntil(packed.retrievedAt, window) - now()));
       } catch {
@@ -96,16 +100,16 @@ async function pack(json: Buffer): Promise<Buffer> {
 }
 
 /** What the client read of the answer to the question. */
-export async function unpack(question: Question, { bytes, isPacked }: KeptAnswer): Promise<unknown> {
+export async function unpack(request: UpstreamRequest, { bytes, isPacked }: KeptResponse): Promise<unknown> {
   const json = isPacked ? await decompress(bytes) : bytes;
-  return readAnswer(question, await readJson(json));
+  return readResponse(request, await readJson(json));
 }
 
 /** What Redis holds may be broken, or written by somebody else: it must not cost a request more than a miss. */
-async function isReadable(question: Question, { bytes }: KeptAnswer): Promise<boolean> {
+async function isReadable(request: UpstreamRequest, { bytes }: KeptResponse): Promise<boolean> {
   try {
     const json = await readJson(await decompress(bytes));
-    return typeof json === 'object' && json !== null && isAnswerTo(question, json, readAnswer(question, json));
+    return typeof json === 'object' && json !== null && isResponseTo(request, json, readResponse(request, json));
   } catch {
     return false;
   }
@@ -113,19 +117,19 @@ async function isReadable(question: Question, { bytes }: KeptAnswer): Promise<bo
 
 /** Throws when there are more bytes than an answer may have. */
 async function decompress(packed: Buffer): Promise<Buffer> {
-  if (packed.length > LARGE_PACKED_BYTES) return pipeThrough(createZstdDecompress(), packed, ANSWER_LIMITS.bytes);
-  return zstdDecompressSync(packed, { maxOutputLength: ANSWER_LIMITS.bytes });
+  if (packed.length > LARGE_PACKED_BYTES) return pipeThrough(createZstdDecompress(), packed, RESPONSE_LIMITS.bytes);
+  return zstdDecompressSync(packed, { maxOutputLength: RESPONSE_LIMITS.bytes });
 }
 
 /** Eight bytes for the moment of retrieval, then the packed answer. */
-function write({ retrievedAt, bytes }: KeptAnswer): Buffer {
+function write({ retrievedAt, bytes }: KeptResponse): Buffer {
   const moment = Buffer.alloc(MOMENT_BYTES);
   moment.writeDoubleBE(retrievedAt);
   return Buffer.concat([moment, bytes]);
 }
 
 /** Null when there is nothing, or when another version of the service wrote it in another form. */
-function read(written: Buffer | null): KeptAnswer | null {
+function read(written: Buffer | null): KeptResponse | null {
   if (!written || written.length < MOMENT_BYTES + 4 || written.readUInt32LE(MOMENT_BYTES) !== ZSTD_MAGIC) return null;
   const retrievedAt = written.readDoubleBE();
   if (!(retrievedAt > 0)) return null;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readNumber, readObject } from '#src/efa/answer/field.ts';
-import { isEveryday, LeftOut, mapRecords, need, sumLeftOut } from '#src/efa/answer/record.ts';
+import { readNumber, readObject } from '#src/efa/response/field.ts';
+import { isEveryday, LeftOut, mapRecords, need, sumLeftOut } from '#src/efa/response/record.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 
 const read = (record: unknown) => {

@@ -79,7 +79,7 @@ const KEY_END = ['Deprecation', 'Sunset'] as const;
 export function answersOf(operation: Operation, body: Json, docsUrl: string): Record<string, Json> {
   const { summary, example } = operation;
   const content = { 'application/json': { schema: body, example: example.body } };
-  return { ...answers(summary, content, FRESHNESS, errorsOf(operation), docsUrl), 304: UNCHANGED };
+  return { ...responses(summary, content, FRESHNESS, errorsOf(operation), docsUrl), 304: UNCHANGED };
 }
 
 /** What the stream of an operation answers. */
@@ -88,10 +88,10 @@ export function streamAnswersOf(operation: Operation, docsUrl: string): Record<s
   const event = `id: W/"Hb2mVx"\nevent: board\ndata: ${JSON.stringify(example.body)}\n\n`;
   const content = { 'text/event-stream': { schema: { type: 'string' }, example: event } };
   const codes = errorsOf({ errors });
-  return answers(stream?.summary ?? '', content, [], codes, docsUrl);
+  return responses(stream?.summary ?? '', content, [], codes, docsUrl);
 }
 
-function answers(
+function responses(
   description: string,
   content: Json,
   known: readonly (keyof typeof HEADER_COMPONENTS)[],

@@ -1,23 +1,23 @@
 import { ownText } from '../own-memory.ts';
-import { type JsonObject, readObject } from './answer/field.ts';
 import {
   EXPECTED_BOARD,
   EXPECTED_NAMES,
   EXPECTED_NEARBY,
   EXPECTED_TRIP,
-  type ExpectedAnswer,
+  type ExpectedResponse,
   isBoardOf,
   isExpected,
-} from './expected-answer.ts';
+} from './expected-response.ts';
 import { type DepartureMonitorPayload, readDepartureMonitor, readLocations, readTrip } from './payload.ts';
 import {
-  type DepartureMonitorQuestion,
+  type DepartureMonitorRequest,
   type EfaQuery,
   toCoordQuery,
   toDepartureMonitorQuery,
   toStopFinderQuery,
   toTripQuery,
 } from './request.ts';
+import { type JsonObject, readObject } from './response/field.ts';
 
 /** The class that decides how long an answer is fresh; `upstream/freshness-window.ts` has the durations. */
 export type FreshnessClass = 'departuresNow' | 'departuresAtTime' | 'trips' | 'nearby' | 'search';
@@ -44,7 +44,7 @@ const KINDS = {
     toQuery: toDepartureMonitorQuery,
     read: readDepartureMonitor,
     expected: EXPECTED_BOARD,
-    freshness: ({ at, isForNow }: DepartureMonitorQuestion) =>
+    freshness: ({ at, isForNow }: DepartureMonitorRequest) =>
       at === null || isForNow ? 'departuresNow' : 'departuresAtTime',
   },
   /**
@@ -75,53 +75,57 @@ const KINDS = {
     expected: EXPECTED_TRIP,
     freshness: () => 'trips',
   },
-} as const satisfies Record<string, QuestionKind>;
+} as const satisfies Record<string, RequestKind>;
 
-interface QuestionKind {
+interface RequestKind {
   endpoint: string;
   parameters: EfaQuery;
-  toQuery: (question: never) => EfaQuery;
-  read: (answer: JsonObject) => object;
-  expected: ExpectedAnswer;
-  freshness: (question: never) => FreshnessClass;
+  toQuery: (request: never) => EfaQuery;
+  read: (response: JsonObject) => object;
+  expected: ExpectedResponse;
+  freshness: (request: never) => FreshnessClass;
 }
 
 type Kinds = typeof KINDS;
 type Kind = keyof Kinds;
 
 /** A question to the authority, told apart by `kind`. */
-export type Question = { [Name in Kind]: { kind: Name } & Parameters<Kinds[Name]['toQuery']>[0] }[Kind];
+export type UpstreamRequest = { [Name in Kind]: { kind: Name } & Parameters<Kinds[Name]['toQuery']>[0] }[Kind];
 
 /** What the authority answers to such a question. */
-export type PayloadOf<Asked extends Question> = ReturnType<Kinds[Asked['kind']]['read']>;
+export type PayloadOf<Asked extends UpstreamRequest> = ReturnType<Kinds[Asked['kind']]['read']>;
 
 /** The request to send. */
-export function toRequest(question: Question): { endpoint: string; query: EfaQuery } {
-  const { endpoint, parameters } = KINDS[question.kind];
-  return { endpoint, query: { ...parameters, ...writeQuery(question) } };
+export function toRequest(request: UpstreamRequest): { endpoint: string; query: EfaQuery } {
+  const { endpoint, parameters } = KINDS[request.kind];
+  return { endpoint, query: { ...parameters, ...writeQuery(request) } };
 }
 
 /** False for the answer of another endpoint, and for the board of another stop. */
-export function isAnswerTo<Asked extends Question>(question: Asked, json: object, payload: PayloadOf<Asked>): boolean {
-  if (!isExpected(KINDS[question.kind].expected, json, payload)) return false;
-  return question.kind !== 'departureMonitor' || isBoardOf(question.stopId, payload as DepartureMonitorPayload);
+export function isResponseTo<Asked extends UpstreamRequest>(
+  request: Asked,
+  json: object,
+  payload: PayloadOf<Asked>,
+): boolean {
+  if (!isExpected(KINDS[request.kind].expected, json, payload)) return false;
+  return request.kind !== 'departureMonitor' || isBoardOf(request.stopId, payload as DepartureMonitorPayload);
 }
 
 /** `json` is the answer as received; what is no object reads as an answer without anything. */
-export function readAnswer<Asked extends Question>({ kind }: Asked, json: unknown): PayloadOf<Asked> {
+export function readResponse<Asked extends UpstreamRequest>({ kind }: Asked, json: unknown): PayloadOf<Asked> {
   return KINDS[kind].read(readObject(json) ?? {}) as PayloadOf<Asked>;
 }
 
-export function freshnessClassOf(question: Question): FreshnessClass {
-  return KINDS[question.kind].freshness(question as never);
+export function freshnessClassOf(request: UpstreamRequest): FreshnessClass {
+  return KINDS[request.kind].freshness(request as never);
 }
 
-/** Questions with the same key share one answer. The key is the freshness class and the request to the authority. */
-export function questionKey(question: Question): string {
-  const { endpoint } = KINDS[question.kind];
-  return ownText(`${freshnessClassOf(question)}:${endpoint}?${new URLSearchParams(writeQuery(question))}`);
+/** UpstreamRequests with the same key share one answer. The key is the freshness class and the request to the authority. */
+export function requestKey(request: UpstreamRequest): string {
+  const { endpoint } = KINDS[request.kind];
+  return ownText(`${freshnessClassOf(request)}:${endpoint}?${new URLSearchParams(writeQuery(request))}`);
 }
 
-function writeQuery(question: Question): EfaQuery {
-  return KINDS[question.kind].toQuery(question as never);
+function writeQuery(request: UpstreamRequest): EfaQuery {
+  return KINDS[request.kind].toQuery(request as never);
 }

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { parseKey } from '#src/access/keys.ts';
-import { createAnswers, type Requester } from '#src/answers/answers.ts';
-import { ENCODINGS } from '#src/answers/encoding.ts';
 import type { Ask, AskOptions } from '#src/efa/ask.ts';
 import { defineOperation } from '#src/operation.ts';
+import { ENCODINGS } from '#src/responses/encoding.ts';
+import { createResponses, type Requester } from '#src/responses/responses.ts';
 import { buildTestApp } from '#test/support/app.ts';
 
 const NOW = new Date('2026-04-15T06:25:30Z');
 const QUESTION = { kind: 'stopFinder', text: 'manly' } as const;
 
-/** Answers of an operation that asks the authority once and gets its answer when it is released. */
+/** Responses of an operation that asks the authority once and gets its answer when it is released. */
 function createAsked() {
   const asked: AskOptions[] = [];
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
@@ -36,9 +36,9 @@ function createAsked() {
       return { body: {}, freshness: { ...freshness, source: 'upstream', shortage: null } as const };
     },
   });
-  const answers = createAnswers({ ask, now: () => NOW, deadlineMs: 1000, log: { warn() {}, debug() {} } });
-  const find = (requester: Requester) => answers.find(operation, {}, requester);
-  return { asked, release, ask, answers, operation, find };
+  const responses = createResponses({ ask, now: () => NOW, deadlineMs: 1000, log: { warn() {}, debug() {} } });
+  const find = (requester: Requester) => responses.find(operation, {}, requester);
+  return { asked, release, ask, responses, operation, find };
 }
 
 describe('equal questions at the same time', () => {
@@ -86,9 +86,9 @@ describe('an operation that runs another', () => {
     });
 
   it('asks on behalf of the accounts that wait for it', async () => {
-    const { asked, release, answers, operation } = createAsked();
+    const { asked, release, responses, operation } = createAsked();
     release();
-    await answers.find(createOuter(operation, ['a', 'b']), {}, { priority: 'low', account: 'first' });
+    await responses.find(createOuter(operation, ['a', 'b']), {}, { priority: 'low', account: 'first' });
     expect(asked.map(({ accounts }) => [...(accounts ?? [])])).toEqual([['first'], ['first']]);
   });
 
@@ -99,9 +99,9 @@ describe('an operation that runs another', () => {
   ] as const)(
     'has as many questions open as an account with priority %s may have waiting, of twenty: %i',
     async (priority, most) => {
-      const { asked, release, answers, operation } = createAsked();
+      const { asked, release, responses, operation } = createAsked();
       const texts = Array.from({ length: 20 }, (_, index) => String(index));
-      const finding = answers.find(createOuter(operation, texts), {}, { priority, account: 'first' });
+      const finding = responses.find(createOuter(operation, texts), {}, { priority, account: 'first' });
       await new Promise((resolve) => setImmediate(resolve));
       expect(asked).toHaveLength(most);
       release();
@@ -114,7 +114,7 @@ describe('an operation that runs another', () => {
 describe('an operation that runs another, when the authority is slow', () => {
   it('waits no longer than its own deadline, for all that it runs together', async () => {
     const { operation, ask } = createAsked();
-    const answers = createAnswers({ ask, now: () => NOW, deadlineMs: 100, log: { warn() {}, debug() {} } });
+    const responses = createResponses({ ask, now: () => NOW, deadlineMs: 100, log: { warn() {}, debug() {} } });
     const outer = defineOperation({
       ...operation,
       path: '/v1/outer',
@@ -124,16 +124,16 @@ describe('an operation that runs another, when the authority is slow', () => {
         throw outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason)[3];
       },
     });
-    await expect(answers.find(outer, {}, { priority: 'low' })).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
+    await expect(responses.find(outer, {}, { priority: 'low' })).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
   });
 });
 
 it.each([...ENCODINGS, 'identity'] as const)(
   'a kept answer in %s holds no memory but its own bytes',
   async (encoding) => {
-    const { answers, find, release } = createAsked();
+    const { responses, find, release } = createAsked();
     release();
-    const bytes = await answers.bytesOf(await find({ priority: 'low' }), encoding);
+    const bytes = await responses.bytesOf(await find({ priority: 'low' }), encoding);
     expect(bytes.buffer.byteLength).toBe(bytes.length);
   },
 );

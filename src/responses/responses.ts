@@ -1,13 +1,13 @@
 import type { z } from 'zod';
-import { isEveryday, type LeftOutCounts } from '../efa/answer/record.ts';
 import { type Ask, type AskOptions, MOST_WAITING, type Priority } from '../efa/ask.ts';
+import { isEveryday, type LeftOutCounts } from '../efa/response/record.ts';
 import { upstreamTimeout } from '../errors/messages.ts';
 import { type Boards, monitorBoards } from '../live/boards/boards.ts';
 import type { FindContext, Finding, Operation } from '../operation.ts';
 import { ownText } from '../own-memory.ts';
 import { startTimeLimit } from '../time-limit.ts';
 import { createConcurrencyLimit } from './concurrency-limit.ts';
-import { createFinishedAnswers, type FinishedAnswer, type FinishedAnswers } from './finished-answer.ts';
+import { createFinishedResponses, type FinishedResponse, type FinishedResponses } from './finished-response.ts';
 
 type Query = Readonly<Record<string, unknown>>;
 
@@ -26,20 +26,20 @@ interface Asker {
 
 /** A finding that is not finished, and the accounts that wait for it. */
 interface Underway {
-  found: Promise<FinishedAnswer>;
+  found: Promise<FinishedResponse>;
   accounts: Set<string>;
 }
 
-/** Answers of operations, found once and kept for as long as they say what is true. */
-export interface Answers extends Pick<FinishedAnswers, 'bytesOf' | 'shrink'> {
+/** Responses of operations, found once and kept for as long as they say what is true. */
+export interface Responses extends Pick<FinishedResponses, 'bytesOf' | 'shrink'> {
   /** The kept answer, if there is one for this requester; `key` as `queryKey` makes it. */
-  peek(key: string, requester: Requester): FinishedAnswer | null;
+  peek(key: string, requester: Requester): FinishedResponse | null;
   /** The kept answer, else a new one. */
   find<Schema extends z.ZodObject, Body extends object>(
     operation: Operation<Schema, Body>,
     query: z.output<Schema>,
     requester: Requester,
-  ): Promise<FinishedAnswer<Body>>;
+  ): Promise<FinishedResponse<Body>>;
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -52,7 +52,7 @@ export function queryKey({ path }: Operation, query: Query): string {
 }
 
 /** Runs operations, each question once at a time. `deadlineMs` is how long a request waits. */
-export function createAnswers(options: {
+export function createResponses(options: {
   ask: Ask;
   boards?: Boards;
   now: () => Date;
@@ -62,10 +62,10 @@ export function createAnswers(options: {
   log: Record<'warn' | 'debug', (fields: object, message: string) => void>;
   /** Is given the records that an operation left out, by reason. */
   countLeftOut?: (path: string, leftOut: LeftOutCounts) => void;
-}): Answers {
+}): Responses {
   const { ask, boards = monitorBoards, now, deadlineMs, log, countLeftOut } = options;
   const { callsPerSecond = Number.POSITIVE_INFINITY } = options;
-  const finished = createFinishedAnswers({ maxBytes: MAX_BYTES, now: () => now().getTime() });
+  const finished = createFinishedResponses({ maxBytes: MAX_BYTES, now: () => now().getTime() });
   const underWay = new Map<string, Underway>();
 
   /** One finding at a time for equal requests of a priority. All of them share the calls that it costs. */
@@ -115,8 +115,8 @@ export function createAnswers(options: {
   }
 
   function askFor({ priority, accounts }: Asker, deadline: AbortSignal): Ask {
-    return (question, { signal, ...more }: AskOptions = {}) =>
-      ask(question, { priority, accounts, ...more, signal: signal ? AbortSignal.any([deadline, signal]) : deadline });
+    return (request, { signal, ...more }: AskOptions = {}) =>
+      ask(request, { priority, accounts, ...more, signal: signal ? AbortSignal.any([deadline, signal]) : deadline });
   }
 
   function reportLeftOut(path: string, leftOut: LeftOutCounts): void {
@@ -129,10 +129,10 @@ export function createAnswers(options: {
     operation: Operation<Schema, Body>,
     query: z.output<Schema>,
     asker: Asker,
-  ): Promise<FinishedAnswer<Body>> {
+  ): Promise<FinishedResponse<Body>> {
     const key = queryKey(operation as Operation, query);
-    const answer = finished.find(key, asker.priority) ?? (await findOnce(operation as Operation, query, key, asker));
-    return answer as FinishedAnswer<Body>;
+    const response = finished.find(key, asker.priority) ?? (await findOnce(operation as Operation, query, key, asker));
+    return response as FinishedResponse<Body>;
   }
 
   return {
@@ -146,12 +146,12 @@ export function createAnswers(options: {
 }
 
 /** The answer as a part of another one. */
-function toFinding<Body extends object>(answer: FinishedAnswer<Body>): Finding<Body> {
-  const { body, freshness, validUntil, boards = [] } = answer;
+function toFinding<Body extends object>(response: FinishedResponse<Body>): Finding<Body> {
+  const { body, freshness, validUntil, boards = [] } = response;
   return { body: body.content(), freshness, changesAt: validUntil, boards };
 }
 
-function joined(answer: FinishedAnswer): FinishedAnswer {
-  const { freshness } = answer;
-  return freshness.source === 'upstream' ? { ...answer, freshness: { ...freshness, source: 'joined' } } : answer;
+function joined(response: FinishedResponse): FinishedResponse {
+  const { freshness } = response;
+  return freshness.source === 'upstream' ? { ...response, freshness: { ...freshness, source: 'joined' } } : response;
 }

@@ -4,7 +4,7 @@ import { nextTurn } from '../../event-loop-turn.ts';
  * Limits of one answer. The largest real answer had 2.3 MB, 190,000 values and a depth of 12; the longest list had 340
  * records.
  */
-export const ANSWER_LIMITS = {
+export const RESPONSE_LIMITS = {
   bytes: 6_000_000,
   /** Lists and objects within each other. */
   depth: 64,
@@ -31,7 +31,7 @@ export async function readJson(received: Buffer): Promise<unknown> {
   }
   const value: unknown = JSON.parse(bytes.toString('utf8'));
   const lists = typeof value === 'object' && value !== null ? Object.values(value).filter(Array.isArray) : [];
-  if (lists.reduce((sum, list) => sum + list.length, 0) > ANSWER_LIMITS.records) {
+  if (lists.reduce((sum, list) => sum + list.length, 0) > RESPONSE_LIMITS.records) {
     throw new LimitError('the answer has too many records');
   }
   return value;
@@ -57,10 +57,10 @@ function checkSize(bytes: Buffer): void {
     else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth--;
     else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
       values++;
-      if (++depth > ANSWER_LIMITS.depth) throw new LimitError('lists or objects are nested too deeply');
+      if (++depth > RESPONSE_LIMITS.depth) throw new LimitError('lists or objects are nested too deeply');
     }
   }
-  if (values > ANSWER_LIMITS.values) throw new LimitError('the answer has too many values');
+  if (values > RESPONSE_LIMITS.values) throw new LimitError('the answer has too many values');
 }
 
 /** The place of the closing quotation mark. */

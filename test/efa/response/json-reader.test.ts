@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ANSWER_LIMITS, readJson } from '#src/efa/answer/json-reader.ts';
+import { RESPONSE_LIMITS, readJson } from '#src/efa/response/json-reader.ts';
 
 const RUNS = { seed: 20260415, numRuns: 100 };
 const PATIENCE = { timeout: 30_000 };
@@ -30,8 +30,8 @@ describe('a large answer', PATIENCE, () => {
   it('has the same value as with JSON.parse', async () => {
     await fc.assert(
       fc.asyncProperty(content, async (text) => {
-        const answer = `{"large":["${LARGE}"]${text && ','}${text}}`;
-        expect(await outcomeOf(read(answer))).toBe(await outcomeOf(parse(answer)));
+        const response = `{"large":["${LARGE}"]${text && ','}${text}}`;
+        expect(await outcomeOf(read(response))).toBe(await outcomeOf(parse(response)));
       }),
       RUNS,
     );
@@ -48,8 +48,8 @@ describe('a large answer', PATIENCE, () => {
         const good = `${text}${text && ','}"list":[1,{"a":[2]},[3]],"object":{"a":[]}`;
         const place = at % good.length;
         const bad = good.slice(0, place) + added + good.slice(place + removed);
-        const answer = `{"large":["${LARGE}"],${bad}}`;
-        expect(await outcomeOf(read(answer))).toBe(await outcomeOf(parse(answer)));
+        const response = `{"large":["${LARGE}"],${bad}}`;
+        expect(await outcomeOf(read(response))).toBe(await outcomeOf(parse(response)));
       }),
       RUNS,
     );
@@ -58,14 +58,14 @@ describe('a large answer', PATIENCE, () => {
   it.each(['[]', '[ ]', '[1,]', '[,1]', '[1 2]', '[[1]]', '[{}]', '["a,]"]', '["\\"],["]'])(
     'reads the list %s as JSON.parse does',
     async (list) => {
-      const answer = `{"large":["${LARGE}"],"list":${list}}`;
-      expect(await outcomeOf(read(answer))).toBe(await outcomeOf(parse(answer)));
+      const response = `{"large":["${LARGE}"],"list":${list}}`;
+      expect(await outcomeOf(read(response))).toBe(await outcomeOf(parse(response)));
     },
   );
 });
 
 describe('an answer is refused', () => {
-  const { depth, values, records } = ANSWER_LIMITS;
+  const { depth, values, records } = RESPONSE_LIMITS;
   const large = `"large":["${LARGE}"]`;
   const nested = (times: number) => `{${large},"journeys":${'['.repeat(times)}${']'.repeat(times)}}`;
   const list = (length: number) => `{"journeys":[${Array(length).fill('{}').join()}]}`;
@@ -77,13 +77,13 @@ describe('an answer is refused', () => {
     ['there are too many records in a small one', list(records + 1), 'records'],
     ['there are too many records in a large one', largeList(records), 'records'],
     ['there are too many values', inner(values), 'values'],
-  ])('when %s', async (_name, answer, reason) => {
-    await expect(read(answer)).rejects.toThrow(reason);
+  ])('when %s', async (_name, response, reason) => {
+    await expect(read(response)).rejects.toThrow(reason);
   });
 
   it('and is read when it just keeps to the limits', async () => {
-    for (const answer of [nested(depth - 1), list(records), largeList(records - 1)]) {
-      expect(await read(answer)).toEqual(JSON.parse(answer));
+    for (const response of [nested(depth - 1), list(records), largeList(records - 1)]) {
+      expect(await read(response)).toEqual(JSON.parse(response));
     }
   });
 });
@@ -91,13 +91,13 @@ describe('an answer is refused', () => {
 describe('a small answer', () => {
   it.each(['{"a":[1]}', '\ufeff{"a":[1]}', '[1]', 'null', '', '{"a":[1}', '{"a":'])(
     '%s is read as it is',
-    async (answer) => {
-      expect(await outcomeOf(read(answer))).toBe(await outcomeOf(parse(answer.replace('\ufeff', ''))));
+    async (response) => {
+      expect(await outcomeOf(read(response))).toBe(await outcomeOf(parse(response.replace('\ufeff', ''))));
     },
   );
 
   it('is read however deeply its lists are nested', async () => {
-    const answer = (await read(`{"journeys":${'['.repeat(100_000)}${']'.repeat(100_000)}}`)) as { journeys: unknown };
-    expect(answer.journeys).toHaveLength(1);
+    const response = (await read(`{"journeys":${'['.repeat(100_000)}${']'.repeat(100_000)}}`)) as { journeys: unknown };
+    expect(response.journeys).toHaveLength(1);
   });
 });

@@ -5,11 +5,11 @@ import { ownBytes } from '../own-memory.ts';
 const SLICE_LENGTH = 128_000;
 
 /** The answer as JSON. The lists of a large one are written record by record, so that other requests are served meanwhile. */
-export async function writeJson(answer: object): Promise<Buffer> {
+export async function writeJson(response: object): Promise<Buffer> {
   const slices: Buffer[] = [];
   let text = '{';
   let separator = '';
-  for (const [key, value] of Object.entries(answer)) {
+  for (const [key, value] of Object.entries(response)) {
     const written = Array.isArray(value) ? '[' : JSON.stringify(value);
     if (written === undefined) continue;
     text += `${separator}${JSON.stringify(key)}:${written}`;

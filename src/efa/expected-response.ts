@@ -1,9 +1,9 @@
-import { readStopPoint } from './answer/place.ts';
 import { isBoardOfAnotherStop } from './known-stop.ts';
 import type { DepartureMonitorPayload } from './payload.ts';
+import { readStopPoint } from './response/place.ts';
 
 /** What an answer to one kind of question has to hold. */
-export interface ExpectedAnswer {
+export interface ExpectedResponse {
   /** The list of records that answers of this endpoint have. */
   list: ListName;
   /** Codes of the system messages that may stand in place of the list: they say why there is none. */
@@ -27,27 +27,27 @@ const MATCH_MESSAGES = [-8010, -8011, 1];
 /** Only trips have an origin and a destination. */
 const TEXT_OF_TRIPS = /^(origin|destination|via):/;
 
-export const EXPECTED_BOARD: ExpectedAnswer = {
+export const EXPECTED_BOARD: ExpectedResponse = {
   list: 'stopEvents',
   messages: [...NO_MATCH_MESSAGES, ...MATCH_MESSAGES, ...TIMETABLE_MESSAGES],
 };
 
 /** A place without stops around it was never recorded; the other endpoints leave out lists that are empty. */
-export const EXPECTED_NEARBY: ExpectedAnswer = {
+export const EXPECTED_NEARBY: ExpectedResponse = {
   list: 'locations',
   messages: NO_MATCH_MESSAGES,
   mayLeaveOutList: true,
   isOwnRecord: (record) => hasDistance(record) || !('matchQuality' in record),
 };
 
-export const EXPECTED_NAMES: ExpectedAnswer = {
+export const EXPECTED_NAMES: ExpectedResponse = {
   list: 'locations',
   messages: NO_MATCH_MESSAGES,
   isOwnRecord: (record) => 'matchQuality' in record || !hasDistance(record),
 };
 
 /** -302 is "no connection" too, -9999 "trip cancelled". */
-export const EXPECTED_TRIP: ExpectedAnswer = {
+export const EXPECTED_TRIP: ExpectedResponse = {
   list: 'journeys',
   messages: [...NO_MATCH_MESSAGES, ...TIMETABLE_MESSAGES, -302, -9999],
 };
@@ -61,7 +61,7 @@ interface AnyPayload {
 }
 
 /** Whether the answer is one of the expected endpoint; `json` as received, `payload` as read from it. */
-export function isExpected(expected: ExpectedAnswer, json: object, payload: AnyPayload): boolean {
+export function isExpected(expected: ExpectedResponse, json: object, payload: AnyPayload): boolean {
   const { list, messages, mayLeaveOutList = false, isOwnRecord } = expected;
   if (LISTS_OF_ONE_ENDPOINT.some((name) => name !== list && name in json)) return false;
   if (list in json) {

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { writeJson } from '#src/answers/json-writer.ts';
+import { writeJson } from '#src/responses/json-writer.ts';
 
 describe('an answer that is written in slices', () => {
   it('has the same text as with JSON.stringify', async () => {
     const value = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.constant(undefined));
-    const answer = fc.dictionary(fc.string(), fc.oneof(fc.array(value), value), { maxKeys: 5 });
+    const response = fc.dictionary(fc.string(), fc.oneof(fc.array(value), value), { maxKeys: 5 });
     await fc.assert(
-      fc.asyncProperty(answer, async (written) => {
+      fc.asyncProperty(response, async (written) => {
         expect((await writeJson(written)).toString()).toBe(JSON.stringify(written));
       }),
       { seed: 20260415, numRuns: 300 },
