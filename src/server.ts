@@ -171,8 +171,8 @@ function cannotListen({ code, message }: NodeJS.ErrnoException, variable: string
 }
 
 function upstreamHealth(): UpstreamHealth {
-  const { reserveFill, isBreakerOpen, callsLeft } = protection.state();
-  return { budgetLeft: reserveFill, isBreakerOpen, isDaySpent: callsLeft.every((left) => left === 0) };
+  const { reserveFill, isBreakerOpen, shortage } = protection.state();
+  return { budgetLeft: reserveFill, isBreakerOpen, shortage };
 }
 
 /** What the pages need of the configuration, and no more of it. */

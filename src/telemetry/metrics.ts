@@ -3,6 +3,7 @@ import { collectDefaultMetrics, Gauge, type Metric, Counter as PromCounter, Regi
 import type { LiveReport } from '../live/live-report.ts';
 import type { RedisMemory } from '../redis/memory.ts';
 import type { StoreState } from '../redis/presence.ts';
+import { SHORTAGES, type Shortage } from '../upstream/budget/key-pool.ts';
 import type { Counter, Histogram, Instruments } from './instruments.ts';
 import { toLabel } from './label.ts';
 import type { PressureWatch } from './pressure.ts';
@@ -15,6 +16,7 @@ export interface UpstreamNumbers {
     stretch: number;
     reserveFill: number;
     waiting: number;
+    shortage: Shortage | null;
     callsLeft: readonly number[];
     cachedResponses: number;
     cachedBytes: number;
@@ -130,6 +132,16 @@ function exposeUpstream(registry: Registry, { counts, state }: UpstreamNumbers):
     registers: [registry],
     collect() {
       for (const [key, left] of state().callsLeft.entries()) this.set({ key }, left);
+    },
+  });
+  new Gauge({
+    name: 'transit_upstream_shortage',
+    help: 'Whether no plan gets further calls: those of the day so far are spent, or the authority refuses them. 1 or 0.',
+    labelNames: ['why'],
+    registers: [registry],
+    collect() {
+      const { shortage } = state();
+      for (const why of SHORTAGES) this.set({ why }, Number(shortage === why));
     },
   });
   const gauges: [name: string, help: string, read: () => number][] = [

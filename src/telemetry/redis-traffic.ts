@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { SharedRedis } from '../redis/shared-redis.ts';
+import { SHORTAGES } from '../upstream/budget/key-pool.ts';
 import type { InstanceReport, TrafficStore } from './shared-traffic.ts';
 import { DAY_QUARTERS, QUARTER_MINUTES, quarterOf } from './traffic.ts';
 import { addBucket, type Bucket, createBucket, fromFields, toFields } from './traffic-bucket.ts';
@@ -65,7 +66,13 @@ export function createRedisTraffic({ ask }: Pick<SharedRedis, 'ask'>, source: st
 
 const reportSchema: z.ZodType<InstanceReport> = z.object({
   at: z.number(),
-  health: z.object({ budgetLeft: z.number(), isBreakerOpen: z.boolean() }).nullable(),
+  health: z
+    .object({
+      budgetLeft: z.number(),
+      isBreakerOpen: z.boolean(),
+      shortage: z.enum(SHORTAGES).nullish(),
+    })
+    .nullable(),
 });
 
 /** Null for what is broken, and for what another version of the service wrote in another form. */

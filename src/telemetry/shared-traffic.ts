@@ -127,14 +127,14 @@ export function shareTraffic(options: {
   };
 }
 
-/** The least budget, and whether the breaker of any instance is open; null when no instance has said. */
+/** The least budget, and whether the breaker of any instance is open or any has no calls; null when no instance has said. */
 function worstOf(reports: readonly InstanceReport[]): UpstreamHealth | null {
   const known = reports.flatMap(({ health }) => health ?? []);
   if (known.length === 0) return null;
   return {
     budgetLeft: Math.min(...known.map(({ budgetLeft }) => budgetLeft)),
     isBreakerOpen: known.some(({ isBreakerOpen }) => isBreakerOpen),
-    isDaySpent: known.some(({ isDaySpent }) => isDaySpent),
+    shortage: known.map(({ shortage }) => shortage).find(Boolean) ?? null,
   };
 }
 

@@ -87,7 +87,7 @@ export function toJson({ at, isSandbox, scope, health, lastResponse, live, windo
     upstream: {
       last_good_answer_at: lastResponse && formatTimestamp(lastResponse),
       budget_left: health && round(health.budgetLeft, 3),
-      calls_of_the_day: health && (health.isDaySpent ? 'spent' : 'left'),
+      calls_of_the_day: health && (health.shortage ?? 'left'),
       breaker: health && (health.isBreakerOpen ? 'open' : 'closed'),
     },
     live_feeds: live && liveFeedsJson(live, at),

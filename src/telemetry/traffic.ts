@@ -1,3 +1,4 @@
+import type { Shortage } from '../upstream/budget/key-pool.ts';
 import { addAnswer, addBucket, type Bucket, createBucket } from './traffic-bucket.ts';
 
 /*
@@ -15,8 +16,8 @@ export interface UpstreamHealth {
   budgetLeft: number;
   /** The authority has failed several times in a row and is not asked for a while. */
   isBreakerOpen: boolean;
-  /** Whether no key has a call left of this UTC day; instances of earlier versions do not say. */
-  isDaySpent?: boolean;
+  /** Why no plan gets further calls for now; instances of earlier versions do not say. */
+  shortage?: Shortage | null | undefined;
 }
 
 /** The numbers at one moment. */

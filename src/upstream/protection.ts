@@ -2,6 +2,7 @@ import type { Ask, AskAuthority, UpstreamResponse } from '../efa/ask.ts';
 import { type Deadlines, deadlinesFrom } from '../efa/deadlines.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
 import { createBudget } from './budget/budget.ts';
+import type { Shortage } from './budget/key-pool.ts';
 import { createProcessMeter, type Limits, type Meter } from './budget/meter.ts';
 import { createCachedAsk, type ServedCounts } from './cached-ask.ts';
 import { type Clock, systemClock } from './clock.ts';
@@ -48,6 +49,8 @@ interface UpstreamState {
   /** 1 is full, 0 is nothing left for now. */
   reserveFill: number;
   waiting: number;
+  /** Why no plan gets further calls for now. */
+  shortage: Shortage | null;
   /** Calls that are left of this UTC day, for each key of the authority. */
   callsLeft: readonly number[];
   cachedResponses: number;

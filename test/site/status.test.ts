@@ -51,6 +51,16 @@ it('tells when requests fail, what is left of the budget, and that the authority
   await upstream.close();
 });
 
+it.each([
+  ['spent', 'none: those that the day has given so far are spent'],
+  ['refused', 'refuses them for its quota or rate'],
+] as const)('says when calls are %s', async (shortage, words) => {
+  const upstreamHealth = () => ({ budgetLeft: 0.1, isBreakerOpen: false, shortage });
+  await using front = await startFront({ now: NOW, upstreamHealth });
+  expect((await front.app.inject('/status')).json().upstream.calls_of_the_day).toBe(shortage);
+  expect((await front.app.inject({ url: '/status', headers: { accept: 'text/html' } })).body).toContain(words);
+});
+
 it('claims nothing where nothing was asked', async () => {
   await using front = await startFront({ now: NOW });
   expect((await front.app.inject('/status')).json()).toMatchObject({ status: 'idle', instances: 1 });

@@ -12,6 +12,7 @@ export const IDLE_UPSTREAM: UpstreamNumbers = {
     pollStretch: 1,
     reserveFill: 1,
     waiting: 0,
+    shortage: null,
     callsLeft: [60_000],
     cachedResponses: 0,
     cachedBytes: 0,
@@ -39,6 +40,7 @@ export async function scrape(
     upstream,
     live: () => feeds,
     storeState,
+    redisMemory: { accounts: async () => [] },
     pressure: { exceeded: () => null, shrunk: () => 0 },
   });
   return readMetrics(await writeExposition(registry));

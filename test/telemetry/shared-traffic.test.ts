@@ -71,6 +71,13 @@ describe('several instances with one Redis', () => {
     expect(await report(other)).toEqual(told);
   });
 
+  it('say that calls are refused when one of them knows it', async () => {
+    const one = await startInstance();
+    const other = await startInstance({ ...WELL, shortage: 'refused' });
+    await Promise.all([one.publish(), other.publish()]);
+    expect((await report(one)).upstream).toMatchObject({ calls_of_the_day: 'refused' });
+  });
+
   it('remember what an instance answered that has stopped', async () => {
     const [one, other] = [await startInstance(), await startInstance()];
     one.answered(TRIPS, 200, 10);

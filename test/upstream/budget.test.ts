@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Priority } from '#src/efa/ask.ts';
+import { statusFailure } from '#test/support/made-up-upstream.ts';
 import { createProtected, DEPARTURES, settle } from '#test/support/protected.ts';
 
 const HOUR = 3_600_000;
@@ -232,6 +233,26 @@ describe('the budget of calls', () => {
     await clock.advance(3000);
     expect(asked.slice(0, 5).every(({ outcome }) => outcome.error)).toBe(true);
     expect(asked[5]?.outcome.error).toBeUndefined();
+  });
+
+  it('says that calls are spent when no plan gets any more, and that the authority refuses when it closed every key', async () => {
+    const spent = createProtected({ limits: { rps: 5, dailyBudget: 2000 } });
+    expect(spent.protection.state().shortage).toBeNull();
+    await spendAll(spent.clock, (stopId) => spent.protection.ask({ ...DEPARTURES, stopId }, { priority: 'high' }));
+    expect(spent.protection.state().shortage).toBe('spent');
+    await spent.clock.advance(6 * HOUR);
+    expect(spent.protection.state().shortage).toBeNull();
+
+    const { protection, upstreams, ask, clock } = createProtected({ keys: 2 });
+    const [one, other] = upstreams;
+    if (one) one.outcome = () => statusFailure(403, 300);
+    await ask('1');
+    expect(protection.state().shortage).toBeNull();
+    if (other) other.outcome = () => statusFailure(403, 300);
+    await ask('2');
+    expect(protection.state().shortage).toBe('refused');
+    await clock.advance(300_000);
+    expect(protection.state().shortage).toBeNull();
   });
 
   it('gives each key a budget of its own', async () => {

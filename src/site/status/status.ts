@@ -57,7 +57,7 @@ ${scopeChoice(scope, isOwn)}
 <div class="card"><dl class="facts">
 <div><dt>Last good answer of ${upstream}</dt><dd>${lastResponse ? ago(lastResponse, at) : 'none yet'}</dd></div>
 <div><dt>Departures that are tracked, last hour</dt><dd>${percent(windows[1]?.liveShare ?? null)}</dd></div>
-<div><dt>Calls to ${upstream} left for now</dt><dd>${callsLeft(health)}</dd></div>
+<div><dt>Calls to ${upstream} left for now</dt><dd>${callsLeft(health, upstream)}</dd></div>
 <div><dt>Calls to ${upstream}</dt><dd>${health?.isBreakerOpen ? 'paused: it has failed several times in a row' : 'as usual'}</dd></div>
 </dl></div>
 <h2>24 hours</h2>
@@ -95,9 +95,12 @@ function percent(share: number | null): string {
   return `${(Math.floor(share * 1000) / 10).toLocaleString('en')} %`;
 }
 
-function callsLeft(health: Report['health']): string {
+function callsLeft(health: Report['health'], upstream: string): string {
   if (!health) return 'not limited';
-  return health.isDaySpent ? 'none: those of the day are spent until 00:00 UTC' : percent(health.budgetLeft);
+  if (health.shortage === 'refused') return `none: ${upstream} refuses them for its quota or rate`;
+  return health.shortage === 'spent'
+    ? 'none: those that the day has given so far are spent'
+    : percent(health.budgetLeft);
 }
 
 function duration(ms: number | null): string {

@@ -3,7 +3,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { type Clock, sleep } from '../clock.ts';
 import { createAccountLoad } from './account-load.ts';
 import { claimOf } from './claim.ts';
-import { createKeyPool } from './key-pool.ts';
+import { createKeyPool, type Shortage } from './key-pool.ts';
 import type { Meter } from './meter.ts';
 import { pollStretchFor, stretchFor } from './pace.ts';
 import { accountsOf, NO_ACCOUNT, type Ticket } from './ticket.ts';
@@ -20,7 +20,7 @@ export interface Budget {
   stretch(priority: Priority): number;
   /** By how much the time between two polls of a feed is stretched at present, 1 to 4. */
   pollStretch(): number;
-  state(): { reserveFill: number; waiting: number };
+  state(): { reserveFill: number; waiting: number; shortage: Shortage | null };
 }
 
 /** The budget has no call for this ticket at present. It says nothing about the authority's health. */
@@ -119,6 +119,10 @@ export function createBudget(options: {
     noteSuccess: keys.noteSuccess,
     stretch: (priority) => stretchFor(priority, keys.reserveFill(), line.lengthFor(priority) / longest),
     pollStretch: () => pollStretchFor(keys.reserveFill()),
-    state: () => ({ reserveFill: Math.max(0, keys.reserveFill()), waiting: line.all().length }),
+    state: () => ({
+      reserveFill: Math.max(0, keys.reserveFill()),
+      waiting: line.all().length,
+      shortage: keys.shortage(),
+    }),
   };
 }

@@ -19,6 +19,9 @@ const FLOORS = {
   high: { refresh: 0.2, askRare: 0.18, askPopular: 0.165, readOn: 0.15, board: 0.1, timetable: 0, feed: 0 },
 } as const satisfies Record<Priority, Record<CallPurpose, number>>;
 
+/** Below this part of the reserve no plan has its answers refreshed, and next to no new question is asked. */
+export const LOWEST_REFRESH_FLOOR = FLOORS.high.refresh;
+
 /**
  * How many reserves may be used in advance. In the morning the pages of all stops are asked for within few hours, more
  * than the day hands out meanwhile; other questions then wait until the day has caught up. Polls go on longest.

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { LOWEST_REFRESH_FLOOR } from './claim.ts';
 import type { Meter, Taking } from './meter.ts';
 import type { Claim } from './pace.ts';
 
@@ -15,7 +16,13 @@ export interface KeyPool {
   noteSuccess(key: number, startedAt: number): void;
   /** How full the fullest reserve is. */
   reserveFill(): number;
+  /** Why no plan gets further calls for now, with any key; null while one does. */
+  shortage(): Shortage | null;
 }
+
+/** `spent`: the calls that the day has given so far are used up; `refused`: the authority wants no calls with any key. */
+export const SHORTAGES = ['spent', 'refused'] as const;
+export type Shortage = (typeof SHORTAGES)[number];
 
 /** A closed key is probed with one call after each of these intervals. */
 const PROBE_EVERY_MS = 60_000;
@@ -63,6 +70,12 @@ export function createKeyPool({ meters, clock }: { meters: readonly Meter[]; clo
     return undefined;
   }
 
+  function shortage(): Shortage | null {
+    const open = meters.map((_, key) => key).filter((key) => !closureOf(key));
+    if (open.length === 0) return 'refused';
+    return open.every((key) => fillOf(key) < LOWEST_REFRESH_FLOOR) ? 'spent' : null;
+  }
+
   const fillOf = (key: number) => (meters[key] as Meter).reserveFill();
   return {
     take,
@@ -76,5 +89,6 @@ export function createKeyPool({ meters, clock }: { meters: readonly Meter[]; clo
       if (startedAt > (closures.get(key)?.since ?? Number.POSITIVE_INFINITY)) closures.delete(key);
     },
     reserveFill: () => Math.max(...meters.map((_, key) => fillOf(key))),
+    shortage,
   };
 }
