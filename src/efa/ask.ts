@@ -18,6 +18,10 @@ export interface ReceivedResponse<Payload> extends UpstreamResponse<Payload> {
 export const PRIORITIES = ['background', 'low', 'normal', 'high'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
+/** Why no plan gets calls. `spent`: the day has given no more so far; `refused`: the authority wants none with any key. */
+export const SHORTAGES = ['spent', 'refused'] as const;
+export type Shortage = (typeof SHORTAGES)[number];
+
 /** How many questions of one account may wait for a call at the same time. */
 export const MOST_WAITING: Readonly<Record<Priority, number>> = {
   background: Number.POSITIVE_INFINITY,

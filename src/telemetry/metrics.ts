@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { collectDefaultMetrics, Gauge, type Metric, Counter as PromCounter, Registry } from 'prom-client';
+import { SHORTAGES, type Shortage } from '../efa/ask.ts';
 import type { LiveReport } from '../live/live-report.ts';
 import type { RedisMemory } from '../redis/memory.ts';
 import type { StoreState } from '../redis/presence.ts';
-import { SHORTAGES, type Shortage } from '../upstream/budget/key-pool.ts';
 import type { Counter, Histogram, Instruments } from './instruments.ts';
 import { toLabel } from './label.ts';
 import type { PressureWatch } from './pressure.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { SHORTAGES } from '../efa/ask.ts';
 import type { SharedRedis } from '../redis/shared-redis.ts';
-import { SHORTAGES } from '../upstream/budget/key-pool.ts';
 import type { InstanceReport, TrafficStore } from './shared-traffic.ts';
 import { DAY_QUARTERS, QUARTER_MINUTES, quarterOf } from './traffic.ts';
 import { addBucket, type Bucket, createBucket, fromFields, toFields } from './traffic-bucket.ts';

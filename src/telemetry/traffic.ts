@@ -1,4 +1,4 @@
-import type { Shortage } from '../upstream/budget/key-pool.ts';
+import type { Shortage } from '../efa/ask.ts';
 import { addAnswer, addBucket, type Bucket, createBucket } from './traffic-bucket.ts';
 
 /*

@@ -1,8 +1,7 @@
-import type { Ask, AskAuthority, UpstreamResponse } from '../efa/ask.ts';
+import type { Ask, AskAuthority, Shortage, UpstreamResponse } from '../efa/ask.ts';
 import { type Deadlines, deadlinesFrom } from '../efa/deadlines.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
 import { createBudget } from './budget/budget.ts';
-import type { Shortage } from './budget/key-pool.ts';
 import { createProcessMeter, type Limits, type Meter } from './budget/meter.ts';
 import { createCachedAsk, type ServedCounts } from './cached-ask.ts';
 import { type Clock, systemClock } from './clock.ts';

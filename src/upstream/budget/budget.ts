@@ -1,9 +1,9 @@
-import type { Priority } from '../../efa/ask.ts';
+import type { Priority, Shortage } from '../../efa/ask.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { type Clock, sleep } from '../clock.ts';
 import { createAccountLoad } from './account-load.ts';
 import { claimOf } from './claim.ts';
-import { createKeyPool, type Shortage } from './key-pool.ts';
+import { createKeyPool } from './key-pool.ts';
 import type { Meter } from './meter.ts';
 import { pollStretchFor, stretchFor } from './pace.ts';
 import { accountsOf, NO_ACCOUNT, type Ticket } from './ticket.ts';

@@ -1,3 +1,4 @@
+import type { Shortage } from '../../efa/ask.ts';
 import type { Clock } from '../clock.ts';
 import { LOWEST_REFRESH_FLOOR } from './claim.ts';
 import type { Meter, Taking } from './meter.ts';
@@ -19,10 +20,6 @@ export interface KeyPool {
   /** Why no plan gets further calls for now, with any key; null while one does. */
   shortage(): Shortage | null;
 }
-
-/** `spent`: the calls that the day has given so far are used up; `refused`: the authority wants no calls with any key. */
-export const SHORTAGES = ['spent', 'refused'] as const;
-export type Shortage = (typeof SHORTAGES)[number];
 
 /** A closed key is probed with one call after each of these intervals. */
 const PROBE_EVERY_MS = 60_000;
