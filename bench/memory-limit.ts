@@ -1,9 +1,8 @@
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { departureResponse } from '#src/sandbox/answers/departure-answer.ts';
 import { createAuthority } from '#src/sandbox/authority.ts';
-import { FEEDS, type FeedName, findFeedName } from '#src/sandbox/feeds/feed.ts';
-import { feedResponse } from '#src/sandbox/feeds/feed-answer.ts';
+import { FEEDS, type FeedName, feedResponse, findFeedName } from '#src/sandbox/feeds/feed.ts';
+import { departureResponse } from '#src/sandbox/responses/departure-response.ts';
 import { startServerProcess } from '#test/support/process.ts';
 import { startUpstream } from '#test/support/upstream.ts';
 import { stopId } from './economy/network.ts';

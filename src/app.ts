@@ -30,7 +30,7 @@ import { createCheckQueue } from './nearby/check-queue.ts';
 import { createVerdicts, learnFromDepartures, type VerdictStore } from './nearby/verdict.ts';
 import { createOperations } from './operations.ts';
 import { createResponses } from './responses/responses.ts';
-import { REHEARSALS_IN_WORDS } from './sandbox/rehearsal/rehearsal-case.ts';
+import { REHEARSALS_IN_WORDS } from './sandbox/rehearsal/rehearsals.ts';
 import { createMagicLinks } from './signup/magic-link.ts';
 import { createQuotaMails } from './signup/quota-mails.ts';
 import { type SignupOptions, signup } from './signup/signup.ts';

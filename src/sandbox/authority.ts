@@ -4,7 +4,7 @@ import { indexNetwork, type NetworkIndex } from './network/network-index.ts';
 import { createTimetables, type Timetable } from './timetable/timetable.ts';
 
 /**
- * What the answers are made from. Nothing in it depends on the clock; timetables and footpaths are made on first use.
+ * The responses are made from this. Nothing in it depends on the clock; timetables and footpaths are made on first use.
  */
 export interface Authority {
   index: NetworkIndex;

@@ -4,7 +4,7 @@ import type { FeedName } from './feeds/feed.ts';
 
 export type EndpointName = 'departure_mon' | 'trip' | 'stop_finder' | 'coord';
 
-/** A fault of one answer. Chosen by the code that starts the sandbox, or by a question that rehearses a failure. */
+/** A fault of one answer. Chosen by the code that starts the sandbox, or by a request that rehearses a failure. */
 export type Fault =
   /** The true answer, late. */
   | { kind: 'slow'; delayMs: number }

@@ -2,17 +2,16 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { coordResponse } from './answers/coord-answer.ts';
-import { departureResponse } from './answers/departure-answer.ts';
-import { stopFinderResponse } from './answers/stop-finder-answer.ts';
-import { tripResponse } from './answers/trip-answer.ts';
 import { type Authority, createAuthority } from './authority.ts';
 import { type Answer, type EndpointName, type Fault, type FaultChooser, sendResponse } from './fault.ts';
-import { FEEDS, type FeedName, findFeedName } from './feeds/feed.ts';
-import { feedResponse } from './feeds/feed-answer.ts';
+import { FEEDS, type FeedName, feedResponse, findFeedName } from './feeds/feed.ts';
 import { readNetwork } from './network/gtfs-network.ts';
 import type { SandboxNetwork } from './network/network.ts';
-import { createRehearsals, type Performance } from './rehearsal/rehearsals.ts';
+import { createRehearsals } from './rehearsal/rehearsals.ts';
+import { coordResponse } from './responses/coord-response.ts';
+import { departureResponse } from './responses/departure-response.ts';
+import { stopFinderResponse } from './responses/stop-finder-response.ts';
+import { tripResponse } from './responses/trip-response.ts';
 import { seedOf } from './trait.ts';
 
 export interface Sandbox {
@@ -35,7 +34,7 @@ export interface SandboxOptions {
 
 const BASE_PATH = '/v1/tp';
 
-const ANSWERS: Record<EndpointName, (authority: Authority, query: URLSearchParams, nowSeconds: number) => object> = {
+const RESPONSES: Record<EndpointName, (authority: Authority, query: URLSearchParams, nowSeconds: number) => object> = {
   departure_mon: departureResponse,
   trip: tripResponse,
   stop_finder: stopFinderResponse,
@@ -46,7 +45,7 @@ const ANSWERS: Record<EndpointName, (authority: Authority, query: URLSearchParam
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const authority = createAuthority(options.network ?? readNetwork());
   const counts = new Map<EndpointName | FeedName, number>();
-  const perform = createRehearsals(options.now);
+  const findStep = createRehearsals(options.now);
   const closing = new AbortController();
 
   const server = createServer((request, response) => {
@@ -66,9 +65,9 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     }
     const count = (counts.get(endpoint) ?? 0) + 1;
     counts.set(endpoint, count);
-    const performance = perform(endpoint, query);
-    const fault = options.fault?.({ endpoint, query, count }) ?? performance.act.fault;
-    const answer = answerOf(authority, endpoint, performance, options.now(), fault);
+    const rehearsal = findStep(endpoint, query);
+    const fault = options.fault?.({ endpoint, query, count }) ?? rehearsal.step.fault;
+    const answer = answerOf(authority, endpoint, rehearsal, options.now(), fault);
     await sendResponse(response, await compressed(answer, request, fault?.kind), fault, closing.signal);
   }
 
@@ -95,13 +94,13 @@ function endpointOf(request: IncomingMessage, pathname: string): EndpointName | 
 }
 
 function isPlanner(name: string): name is EndpointName {
-  return Object.hasOwn(ANSWERS, name);
+  return Object.hasOwn(RESPONSES, name);
 }
 
 function answerOf(
   authority: Authority,
   endpoint: EndpointName | FeedName,
-  { query, act }: Performance,
+  { query, step }: ReturnType<ReturnType<typeof createRehearsals>>,
   clock: Date,
   fault: Fault | undefined,
 ): Answer {
@@ -116,8 +115,8 @@ function answerOf(
     return { status: 200, headers: { 'content-type': 'text/xml; charset=UTF-8' }, body: Buffer.from(body) };
   }
   const nowSeconds = Math.floor(now.getTime() / 60_000) * 60;
-  const plain = ANSWERS[endpoint](authority, query, nowSeconds);
-  return json(200, act.change?.(plain, endpoint) ?? plain);
+  const plain = RESPONSES[endpoint](authority, query, nowSeconds);
+  return json(200, step.change?.(plain, endpoint) ?? plain);
 }
 
 /** The faults that leave the body whole. */

@@ -1,5 +1,5 @@
 import type { Ask } from '../efa/ask.ts';
-import { findRehearsalCode } from '../sandbox/rehearsal/rehearsal-case.ts';
+import { findRehearsalCode } from '../sandbox/rehearsal/rehearsals.ts';
 import { alwaysClosed } from '../upstream/breaker.ts';
 import { isolate } from '../upstream/isolation.ts';
 import { type ProtectionOptions, protectUpstream } from '../upstream/protection.ts';

@@ -1,24 +1,9 @@
 import type { PatternNode, StopNode } from '../network/network-index.ts';
 import { seedOf } from '../trait.ts';
-import { lineNotices, type Notice } from './line-notice.ts';
-import { stopNotices } from './stop-notice.ts';
+import { lineNotices, type Notice, stopNotices } from './notices.ts';
 
-/** An element of `infos`, the same on departures and on legs. */
-export interface Alert {
-  priority: Notice['priority'];
-  id: string;
-  version: number;
-  type: Notice['type'];
-  properties: Record<string, string>;
-  infoLinks: object[];
-  urlText?: string;
-  url?: string;
-  content?: string;
-  subtitle?: string;
-}
-
-/** Notices of the line first, then of the stops; always the same for the same line and stop. */
-export function alertsFor(pattern: PatternNode, stops: readonly StopNode[]): Alert[] {
+/** The elements of `infos` on a departure or a leg: notices of the line, then of the stops; always the same for these. */
+export function alertsFor(pattern: PatternNode, stops: readonly StopNode[]): object[] {
   const productClass = pattern.line.product.class;
   return [
     ...lineNotices(pattern).map((notice) => alertShape(notice)),
@@ -26,7 +11,7 @@ export function alertsFor(pattern: PatternNode, stops: readonly StopNode[]): Ale
   ];
 }
 
-function alertShape(notice: Notice, home?: StopNode): Alert {
+function alertShape(notice: Notice, home?: StopNode): object {
   const { id, priority, type, subtitle, content, speech, isInLinksOnly } = notice;
   const texts = { urlText: subtitle, url: `https://transportnsw.info/alerts/details#/${id}`, content, subtitle };
   const otherTexts = { smsText: subtitle, ...(speech !== undefined && { speechText: speech }) };

@@ -1,4 +1,11 @@
+import bindings from 'gtfs-realtime-bindings';
+import type { Authority } from '../authority.ts';
 import type { SandboxLine } from '../network/network.ts';
+import type { PatternNode } from '../network/network-index.ts';
+import { LONGEST_DELAY_SECONDS } from '../timetable/realtime.ts';
+import { type Run, runAt } from '../timetable/run.ts';
+import { firstRunFrom, type Timetable } from '../timetable/timetable.ts';
+import { LONGEST_LISTED_SECONDS, updatesOfRun } from './run-updates.ts';
 
 /** One of the authority's realtime feeds. */
 export interface Feed {
@@ -35,6 +42,39 @@ export function findFeedName(path: string): FeedName | undefined {
   return (Object.keys(FEEDS) as FeedName[]).find((name) => FEEDS[name].path === path);
 }
 
-export function carries({ networks, routes }: Feed, { product, route }: SandboxLine): boolean {
+function carries({ networks, routes }: Feed, { product, route }: SandboxLine): boolean {
   return networks.includes(product.id) && (routes === undefined || (route !== null && routes.includes(route)));
+}
+
+const { FeedMessage, FeedHeader } = bindings.transit_realtime;
+
+/**
+ * A feed in protobuf. Its timestamp goes with the rhythm of the feed, its content changes with the minute as boards do.
+ * A halved feed has the first half of its trips.
+ */
+export function feedResponse(
+  { index, timetableAround }: Authority,
+  feed: Feed,
+  epochSeconds: number,
+  { isHalved = false } = {},
+): Buffer {
+  const timestamp = epochSeconds - (epochSeconds % feed.everySeconds);
+  const nowSeconds = timestamp - (timestamp % 60);
+  const timetable = timetableAround(nowSeconds);
+  const entity = index.patterns
+    .filter(({ line }) => line.monitored && carries(feed, line))
+    .flatMap((pattern) => runsUnderWay(timetable, pattern, nowSeconds))
+    .flatMap((run) => updatesOfRun(run, nowSeconds))
+    .map((update) => ({ id: update.trip.tripId ?? '', tripUpdate: { ...update, timestamp } }));
+  const header = { gtfsRealtimeVersion: '2.0', incrementality: FeedHeader.Incrementality.FULL_DATASET, timestamp };
+  const message = { header, entity: isHalved ? entity.slice(0, entity.length >> 1) : entity };
+  return Buffer.from(FeedMessage.encode(message).finish());
+}
+
+/** Runs that may not have ended, up to those that start within the horizon. */
+function runsUnderWay(timetable: Timetable, pattern: PatternNode, nowSeconds: number): Run[] {
+  const list = timetable(pattern);
+  const first = firstRunFrom(list, nowSeconds - (pattern.offsetSeconds.at(-1) ?? 0) - LONGEST_DELAY_SECONDS);
+  const end = firstRunFrom(list, nowSeconds + LONGEST_LISTED_SECONDS + 1);
+  return Array.from({ length: Math.max(0, end - first) }, (_, i) => runAt(pattern, list, first + i));
 }

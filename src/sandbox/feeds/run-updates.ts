@@ -4,22 +4,23 @@ import {
   actualPoint,
   cancellationOf,
   EXTRA_RUN_DELAY_SECONDS,
+  expectedDelaySeconds,
+  isAhead,
   isListedAnew,
   isOmitted,
   isReplaced,
-} from '../timetable/alteration.ts';
-import { expectedDelaySeconds } from '../timetable/punctuality.ts';
-import { isAhead, isReported, isTracked, type Occupancy, occupancyOf } from '../timetable/realtime.ts';
-import { plannedMinuteSeconds, plannedSeconds, type Run } from '../timetable/run.ts';
-import { extraTripId, realtimeTripId } from '../timetable/trip-id.ts';
+  isReported,
+  isTracked,
+  type Occupancy,
+  occupancyOf,
+} from '../timetable/realtime.ts';
+import { extraTripId, plannedMinuteSeconds, plannedSeconds, type Run, realtimeTripId } from '../timetable/run.ts';
 import { trait } from '../trait.ts';
 
 const { ScheduleRelationship: TRIP } = bindings.transit_realtime.TripDescriptor;
 const { ScheduleRelationship: STOP } = bindings.transit_realtime.TripUpdate.StopTimeUpdate;
 
-type TripUpdate = bindings.transit_realtime.ITripUpdate;
 type StopUpdate = bindings.transit_realtime.TripUpdate.IStopTimeUpdate;
-type StopTime = bindings.transit_realtime.TripUpdate.IStopTimeEvent;
 
 /** The number of a run's trait. */
 const LISTED = 15;
@@ -34,7 +35,7 @@ const OCCUPANCY_FIELD = 6 << 3;
 const OCCUPANCY_NUMBERS: Record<Occupancy, number> = { MANY_SEATS: 1, FEW_SEATS: 2, STANDING_ONLY: 3 };
 
 /** A feed lists a run as one trip, as two where an extra run replaces it, and not at all where nothing is known of it. */
-export function updatesOfRun(run: Run, nowSeconds: number): TripUpdate[] {
+export function updatesOfRun(run: Run, nowSeconds: number): bindings.transit_realtime.ITripUpdate[] {
   const update = (
     scheduleRelationship: bindings.transit_realtime.TripDescriptor.ScheduleRelationship,
     stopTimeUpdate: StopUpdate[],
@@ -126,7 +127,7 @@ function placeOf(run: Run, call: number, { point }: PointNode) {
 }
 
 /** The first call has no arrival, and the last has no departure. */
-function timesOf(run: Run, call: number, time: StopTime) {
+function timesOf(run: Run, call: number, time: { delay?: number; time?: number }) {
   const isLast = call === run.pattern.points.length - 1;
   return { ...(call > 0 && { arrival: time }), ...(!isLast && { departure: time }) };
 }

@@ -1,10 +1,9 @@
-import type { SandboxPlace } from '../network/network.ts';
+import { distanceMetres, type Position, type SandboxPlace } from '../network/network.ts';
 import type { NetworkIndex, PointNode, StopNode } from '../network/network-index.ts';
-import { distanceMetres, type Position } from '../network/position.ts';
 import { ADDRESS_REACH_METRES, changeSeconds, STOP_REACH_METRES, walkSeconds } from './footpath.ts';
 import type { Entrance } from './journey-search.ts';
 
-/** Where a journey begins or ends. */
+/** A journey begins or ends here. */
 export type Endpoint =
   | { kind: 'stop'; stop: StopNode }
   | { kind: 'point'; point: PointNode }

@@ -1,13 +1,8 @@
+import { distanceMetres, type Position } from '../network/network.ts';
 import type { NetworkIndex, PointNode } from '../network/network-index.ts';
-import { distanceMetres, type Position } from '../network/position.ts';
-
-interface Footpath {
-  to: PointNode;
-  seconds: number;
-}
 
 /** Footpaths from every point, including the change at the point itself. Both directions take equally long. */
-export type Footpaths = (from: PointNode) => readonly Footpath[];
+export type Footpaths = (from: PointNode) => readonly { to: PointNode; seconds: number }[];
 
 export const STOP_REACH_METRES = 400;
 export const ADDRESS_REACH_METRES = 800;
@@ -18,7 +13,7 @@ const METRES_PER_SECOND = 1.1;
 
 /** Footpaths between all points of one stop, however far apart, and between points of two stops at most 400 m apart. */
 export function createFootpaths(index: NetworkIndex): Footpaths {
-  const known: (readonly Footpath[] | undefined)[] = [];
+  const known: (ReturnType<Footpaths> | undefined)[] = [];
   return (from) => {
     let footpaths = known[from.index];
     if (footpaths === undefined) {

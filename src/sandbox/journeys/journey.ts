@@ -1,9 +1,8 @@
-import { distanceMetres } from '../network/position.ts';
+import { distanceMetres } from '../network/network.ts';
 import { plannedSeconds } from '../timetable/run.ts';
 import { type Endpoint, entrancesOf, positionOf } from './endpoint.ts';
 import { STOP_REACH_METRES, walkSeconds } from './footpath.ts';
-import { type Entrance, type Found, type Ride, searchRounds } from './journey-search.ts';
-import type { Search } from './search-round.ts';
+import { type Entrance, type Found, type Ride, type Search, searchRounds } from './journey-search.ts';
 
 /** One way from origin to destination; without rides, a walk. Planned times in epoch seconds. */
 export interface Journey {

@@ -1,7 +1,5 @@
+import { distanceMetres, type LatLng } from './network.ts';
 import type { PatternNode } from './network-index.ts';
-import { distanceMetres } from './position.ts';
-
-type LatLng = readonly [number, number];
 
 /** Computed once for each pattern. */
 const anchors = new WeakMap<PatternNode, Int32Array>();

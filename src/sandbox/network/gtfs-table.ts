@@ -17,3 +17,109 @@ export function readTable<Row extends z.ZodObject>(folder: URL, file: string, ro
     return read.data;
   });
 }
+
+/*
+ * The columns that the sandbox reads of each GTFS file, by their names in the GTFS reference. Columns and files with
+ * the prefix `efa_` are not GTFS: they hold what only the authority's trip planner knows.
+ */
+
+const text = z.string().min(1);
+/** A column that GTFS does not require; empty where it is missing. */
+const optional = z.string().default('');
+/** A column of the sandbox; it must be there, and can be empty. */
+const own = z.string();
+const number = z
+  .string()
+  .regex(/^-?\d+(\.\d+)?$/, 'expected a number')
+  .transform(Number);
+const flag = z.enum(['0', '1']).transform((value) => value === '1');
+
+/** Seconds since the start of the service day, out of `HH:MM:SS`, which may pass 24:00:00. */
+const clock = z
+  .string()
+  .regex(/^\d{1,2}:\d\d:\d\d$/, 'expected HH:MM:SS')
+  .transform((value) => {
+    const [hours = 0, minutes = 0, seconds = 0] = value.split(':').map(Number);
+    return hours * 3600 + minutes * 60 + seconds;
+  });
+
+/** Days since 1970-01-01, out of `YYYYMMDD`. */
+const day = z
+  .string()
+  .regex(/^\d{8}$/, 'expected YYYYMMDD')
+  .transform((value) => Date.UTC(+value.slice(0, 4), +value.slice(4, 6) - 1, +value.slice(6)) / 86_400_000);
+
+export const agencyRow = z.object({ agency_id: text, agency_name: text });
+
+export const stopRow = z.object({
+  stop_id: text,
+  stop_name: text,
+  stop_lat: number,
+  stop_lon: number,
+  /** "1" for a stop with points, "0" for a point of a stop. */
+  location_type: z.enum(['0', '1']),
+  parent_station: optional,
+  wheelchair_boarding: optional,
+  efa_locality: own,
+  efa_stop_id: own,
+  efa_platform: own,
+});
+
+export const routeRow = z.object({
+  route_id: text,
+  agency_id: text,
+  route_short_name: optional,
+  route_long_name: optional,
+  route_desc: text,
+  efa_product_id: text,
+  efa_monitored: flag,
+});
+
+export const tripRow = z.object({
+  route_id: text,
+  service_id: text,
+  trip_id: text,
+  trip_headsign: text,
+  direction_id: z.enum(['', '0', '1']).default(''),
+  shape_id: optional,
+  /** "1" for vehicles that take wheelchairs, "2" for others; "0" or empty where it is not known. */
+  wheelchair_accessible: z.enum(['', '0', '1', '2']).default(''),
+});
+
+export const stopTimeRow = z.object({ trip_id: text, departure_time: clock, stop_id: text, stop_sequence: number });
+
+export const frequencyRow = z.object({ trip_id: text, start_time: clock, end_time: clock, headway_secs: number });
+
+export const calendarRow = z.object({
+  service_id: text,
+  monday: flag,
+  tuesday: flag,
+  wednesday: flag,
+  thursday: flag,
+  friday: flag,
+  saturday: flag,
+  sunday: flag,
+  start_date: day,
+  end_date: day,
+});
+
+export const shapeRow = z.object({
+  shape_id: text,
+  shape_pt_lat: number,
+  shape_pt_lon: number,
+  shape_pt_sequence: number,
+});
+
+export const productRow = z.object({ product_id: text, product_class: number, product_name: text });
+
+export const placeRow = z.object({
+  place_id: text,
+  place_name: text,
+  place_locality: text,
+  place_type: z.enum(['street', 'poi', 'suburb', 'locality']),
+  place_lat: number,
+  place_lon: number,
+});
+
+export type StopRow = z.output<typeof stopRow>;
+export type TripRow = z.output<typeof tripRow>;

@@ -1,6 +1,4 @@
-import type { SandboxLine, SandboxNetwork, SandboxPattern } from './network.ts';
-
-type LatLng = readonly [number, number];
+import type { LatLng, SandboxLine, SandboxNetwork, SandboxPattern } from './network.ts';
 
 /** The network to be drawn on a map, without its timetable. */
 export interface NetworkMap<Mode extends string> {
@@ -41,7 +39,7 @@ export function networkMap<Mode extends string>(
   };
 }
 
-/** Without those that another one of the line goes along with all its calls. */
+/** Leaves out a pattern whose calls are all calls of another one of the line. */
 function outboundPatterns({ patterns }: SandboxLine): SandboxPattern[] {
   const outbound = patterns.filter(({ direction }) => direction === 0);
   const callsOf = ({ calls }: SandboxPattern) => new Set(calls.map(({ point }) => point));

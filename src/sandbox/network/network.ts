@@ -1,5 +1,3 @@
-import type { Position } from './position.ts';
-
 /*
  * The words of the sandbox's network: its stops, and the lines that call at them. The data is the GTFS folder `gtfs/`;
  * docs/sandbox.md says what in it is fact and what is made up.
@@ -25,7 +23,7 @@ export interface SandboxStop extends Position {
   points: readonly SandboxPoint[];
 }
 
-/** Where a vehicle stands: a platform, stand, wharf side or pole. */
+/** A vehicle stands here: a platform, stand, wharf side or pole. */
 export interface SandboxPoint extends Position {
   /** Global identifier of the point, "2000391". Unique among stops and points. */
   id: string;
@@ -47,7 +45,13 @@ export interface SandboxLine {
    * Long name for rail, light rail and ferry, "T4 Eastern Suburbs & Illawarra Line"; the short one for buses, "324".
    */
   number: string;
-  product: SandboxProduct;
+  product: {
+    /** Number of the network, 1 for Sydney Trains, 13 for Sydney Light Rail. */
+    id: number;
+    /** The authority's product class: 1, 2, 4, 5, 7, 9 or 11. */
+    class: number;
+    name: string;
+  };
   operator: string;
   /** "City to Macarthur via Airport or Sydenham": of the line, the same in both directions. */
   description: string;
@@ -56,17 +60,9 @@ export interface SandboxLine {
   patterns: readonly SandboxPattern[];
 }
 
-interface SandboxProduct {
-  /** Number of the network, 1 for Sydney Trains, 13 for Sydney Light Rail. */
-  id: number;
-  /** The authority's product class: 1, 2, 4, 5, 7, 9 or 11. */
-  class: number;
-  name: string;
-}
-
 /** One ordered list of calls; a line has one pattern for each direction and each choice of stops. */
 export interface SandboxPattern {
-  /** What the vehicle shows: "Hurstville via Banksia". */
+  /** The text that the vehicle shows: "Hurstville via Banksia". */
   headsign: string;
   /** GTFS `direction_id`: 0 outbound, 1 inbound. */
   direction: 0 | 1;
@@ -76,7 +72,7 @@ export interface SandboxPattern {
   calls: readonly { point: string; minutes: number }[];
   services: readonly SandboxService[];
   /** Geometry as `[lat, lng]`, first call to last; straight lines between the calls where absent. */
-  path?: readonly (readonly [number, number])[];
+  path?: readonly LatLng[];
 }
 
 /** Departures at a fixed interval. Minutes of the service day, which go on past 24 × 60 after midnight. */
@@ -102,4 +98,20 @@ export interface SandboxPlace extends Position {
   name: string;
   locality: string;
   type: 'street' | 'poi' | 'suburb' | 'locality';
+}
+
+export type LatLng = readonly [number, number];
+
+export interface Position {
+  lat: number;
+  lng: number;
+}
+
+const METRES_PER_DEGREE = 111_195;
+
+/** Straight line on a flat earth, which is exact enough for the few kilometres that it is used for. */
+export function distanceMetres(from: Position, to: Position): number {
+  const north = (to.lat - from.lat) * METRES_PER_DEGREE;
+  const east = (to.lng - from.lng) * METRES_PER_DEGREE * Math.cos(((from.lat + to.lat) / 2) * (Math.PI / 180));
+  return Math.hypot(north, east);
 }

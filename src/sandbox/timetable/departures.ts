@@ -1,7 +1,5 @@
 import type { PatternNode, PointNode } from '../network/network-index.ts';
-import { EXTRA_RUN_DELAY_SECONDS, isReplaced } from './alteration.ts';
-import { LONGEST_DELAY_SECONDS } from './punctuality.ts';
-import { type CallState, callState } from './realtime.ts';
+import { type CallState, callState, EXTRA_RUN_DELAY_SECONDS, isReplaced, LONGEST_DELAY_SECONDS } from './realtime.ts';
 import { plannedMinuteSeconds, plannedSeconds, type Run, runAt } from './run.ts';
 import { firstRunFrom, type Timetable } from './timetable.ts';
 
@@ -9,7 +7,7 @@ import { firstRunFrom, type Timetable } from './timetable.ts';
 export interface Departure {
   run: Run;
   call: number;
-  /** Where the vehicle calls. */
+  /** The vehicle calls here. */
   point: PointNode;
   /** Planned time cut to the minute. */
   minuteSeconds: number;

@@ -12,11 +12,10 @@ import { FEED_SOURCES, type FeedSourceId } from '#src/live/polling/feed-source.t
 import type { FeedState } from '#src/live/polling/living-feeds.ts';
 import { NOTHING_COMPARED } from '#src/live/polling/match-rate.ts';
 import { readQuery } from '#src/operation.ts';
-import { departureResponse } from '#src/sandbox/answers/departure-answer.ts';
 import { createAuthority } from '#src/sandbox/authority.ts';
-import { FEEDS } from '#src/sandbox/feeds/feed.ts';
-import { feedResponse } from '#src/sandbox/feeds/feed-answer.ts';
+import { FEEDS, feedResponse } from '#src/sandbox/feeds/feed.ts';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
+import { departureResponse } from '#src/sandbox/responses/departure-response.ts';
 import { receivedResponse } from '#test/support/received-answer.ts';
 
 const MINUTE_MS = 60_000;

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { openFeed } from '#src/live/feed/feed.ts';
 import { readFeed } from '#src/live/feed/feed-reader.ts';
-import { FEEDS, type FeedName } from '#src/sandbox/feeds/feed.ts';
-import { feedResponse } from '#src/sandbox/feeds/feed-answer.ts';
+import { FEEDS, type FeedName, feedResponse } from '#src/sandbox/feeds/feed.ts';
 import { authority, FEED_NAMES, feedAt, STOP, TRIP, type TripUpdate } from './played-day.ts';
 
 /** 08:31:55 in Sydney, a Wednesday. */

@@ -1,9 +1,8 @@
 import bindings from 'gtfs-realtime-bindings';
-import { departureResponse } from '#src/sandbox/answers/departure-answer.ts';
 import { createAuthority } from '#src/sandbox/authority.ts';
-import { FEEDS, type FeedName } from '#src/sandbox/feeds/feed.ts';
-import { feedResponse } from '#src/sandbox/feeds/feed-answer.ts';
+import { FEEDS, type FeedName, feedResponse } from '#src/sandbox/feeds/feed.ts';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
+import { departureResponse } from '#src/sandbox/responses/departure-response.ts';
 import type { BoardResponse, StopEvent } from '../asking.ts';
 
 const { FeedMessage } = bindings.transit_realtime;

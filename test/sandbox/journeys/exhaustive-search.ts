@@ -1,5 +1,4 @@
-import type { Entrance } from '#src/sandbox/journeys/journey-search.ts';
-import type { Search } from '#src/sandbox/journeys/search-round.ts';
+import type { Entrance, Search } from '#src/sandbox/journeys/journey-search.ts';
 import { plannedSeconds, runAt } from '#src/sandbox/timetable/run.ts';
 
 /*

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { createFootpaths } from '#src/sandbox/journeys/footpath.ts';
 import type { SandboxStop } from '#src/sandbox/network/network.ts';
+import { distanceMetres } from '#src/sandbox/network/network.ts';
 import { indexNetwork } from '#src/sandbox/network/network-index.ts';
-import { distanceMetres } from '#src/sandbox/network/position.ts';
 
 const METRE = 1 / 111_195;
 

@@ -3,9 +3,14 @@ import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
 import type { SandboxLine } from '#src/sandbox/network/network.ts';
 import type { NetworkIndex } from '#src/sandbox/network/network-index.ts';
 import { indexNetwork } from '#src/sandbox/network/network-index.ts';
-import { actualPoint, cancellationOf } from '#src/sandbox/timetable/alteration.ts';
-import { delaySeconds, expectedDelaySeconds, LONGEST_DELAY_SECONDS } from '#src/sandbox/timetable/punctuality.ts';
-import { callState } from '#src/sandbox/timetable/realtime.ts';
+import {
+  actualPoint,
+  callState,
+  cancellationOf,
+  delaySeconds,
+  expectedDelaySeconds,
+  LONGEST_DELAY_SECONDS,
+} from '#src/sandbox/timetable/realtime.ts';
 import { plannedSeconds, type Run, runAt } from '#src/sandbox/timetable/run.ts';
 import { createTimetables } from '#src/sandbox/timetable/timetable.ts';
 import { daily, SMALL_NETWORK } from '../small-network.ts';

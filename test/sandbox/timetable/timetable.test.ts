@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon';
 import { expect, it } from 'vitest';
-import { askedSeconds, isPublished } from '#src/sandbox/answers/time.ts';
 import { indexNetwork } from '#src/sandbox/network/network-index.ts';
+import { askedSeconds, isPublished } from '#src/sandbox/responses/parameters.ts';
 import { runAt } from '#src/sandbox/timetable/run.ts';
 import { localDay, serviceDayStart } from '#src/sandbox/timetable/service-day.ts';
 import { createTimetables, departureMinutes, firstRunFrom } from '#src/sandbox/timetable/timetable.ts';

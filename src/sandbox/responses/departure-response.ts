@@ -1,15 +1,49 @@
 import { alertsFor } from '../alerts/alert.ts';
+import type { Authority } from '../authority.ts';
 import type { PointNode } from '../network/network-index.ts';
-import type { Departure } from '../timetable/departures.ts';
+import { type Departure, nextDepartures } from '../timetable/departures.ts';
 import type { CallState } from '../timetable/realtime.ts';
-import { plannedSeconds } from '../timetable/run.ts';
-import { extraTripId, runIdentifiers } from '../timetable/trip-id.ts';
-import { boardLocation } from './board-location.ts';
-import { timestamp } from './time.ts';
+import { extraTripId, plannedSeconds, runIdentifiers } from '../timetable/run.ts';
+import { dateInvalid, noServingLines, refusal, stopInvalid, timestamp, VERSION } from './common.ts';
+import { boardLocation, uniqueStop } from './location.ts';
+import { askedSeconds, excludedClasses, isPublished } from './parameters.ts';
 import { boardTransportation } from './transportation.ts';
 
+const EVENTS_PER_RESPONSE = 40;
+
+/**
+ * Response of `departure_mon`: the next 40 departures of one stop, or of one platform with `nameKey_dm=$USEPOINT$`.
+ * A request without date and time gets the vehicles that are still to leave, late ones included.
+ */
+export function departureResponse(authority: Authority, query: URLSearchParams, nowSeconds: number): object {
+  const { index, timetableAround } = authority;
+  const name = query.get('name_dm') ?? '';
+  const point = index.pointById.get(name);
+  const home = index.stopById.get(name) ?? point?.home;
+  if (home === undefined) return { version: VERSION, systemMessages: [], locations: [], stopEvents: [] };
+  if (query.get('mode') !== 'direct') return refusal(stopInvalid);
+
+  const withRealtime = query.get('TfNSWDM') === 'true';
+  const atSeconds = askedSeconds(query, nowSeconds);
+  const locations = [uniqueStop(home, withRealtime ? 'modes' : 'productClasses')];
+  if (atSeconds === undefined || !isPublished(atSeconds, nowSeconds)) {
+    return { ...refusal(dateInvalid), locations };
+  }
+  const excluded = excludedClasses(query);
+  const departures = nextDepartures(timetableAround(atSeconds), {
+    points: point !== undefined && query.get('nameKey_dm') === '$USEPOINT$' ? [point] : home.points,
+    isWanted: (pattern) => !excluded.has(pattern.line.product.class),
+    atSeconds,
+    isForNow: !query.get('itdDate') && !query.get('itdTime'),
+    nowSeconds: withRealtime ? nowSeconds : undefined,
+    count: EVENTS_PER_RESPONSE,
+  });
+  if (departures.length === 0) return { ...refusal(noServingLines), locations };
+  return { version: VERSION, systemMessages: [], locations, stopEvents: departures.map(stopEvent) };
+}
+
 /** One element of `stopEvents`. */
-export function stopEvent(departure: Departure): object {
+function stopEvent(departure: Departure): object {
   const { state } = departure;
   switch (state.kind) {
     case 'timetable':

@@ -2,15 +2,14 @@ import type { Authority } from '../authority.ts';
 import type { SandboxPlace } from '../network/network.ts';
 import type { PointNode, StopNode } from '../network/network-index.ts';
 import { seedOf, trait } from '../trait.ts';
-import { coordOf, placeId, pointNaming } from './point-naming.ts';
-import { listOfPlaces, nameList, noMatches, VERSION } from './system-message.ts';
-import { uniqueStop } from './unique-stop.ts';
+import { listOfPlaces, nameList, noMatches, refusal, VERSION } from './common.ts';
+import { coordOf, placeId, pointNaming, uniqueStop } from './location.ts';
 
 /** The authority's name for a stop's list of product classes: `modes` with `TfNSWSF=true`. */
 type ClassesField = 'modes' | 'productClasses';
 
 /**
- * Answer of `stop_finder`: the one stop of an identifier, or all places that match a text, in no useful order.
+ * Response of `stop_finder`: the one stop of an identifier, or all places that match a text, in no useful order.
  * Decommissioned stops are not found.
  */
 export function stopFinderResponse({ index }: Authority, query: URLSearchParams): object {
@@ -25,7 +24,7 @@ export function stopFinderResponse({ index }: Authority, query: URLSearchParams)
   if (point !== undefined && !point.home.isDecommissioned) {
     return { version: VERSION, locations: [platformResult(point, classes)] };
   }
-  if (query.get('type_sf') === 'stop') return nameListAnswer(stopsInUse, name);
+  if (query.get('type_sf') === 'stop') return nameListResponse(stopsInUse, name);
 
   const stops = stopsInUse
     .map((stop) => ({ stop, quality: quality(name, stop.stop.name, stop.stop.locality) }))
@@ -41,9 +40,9 @@ export function stopFinderResponse({ index }: Authority, query: URLSearchParams)
     ...stops.map((found) => stopResult(found.stop, 934 + Math.round(66 * found.quality), found === best, classes)),
     ...places.map((found) => placeResult(found.place, 225 + Math.round(25 * found.quality))),
   ];
-  if (locations.length === 0) return { version: VERSION, systemMessages: [noMatches('stop')] };
+  if (locations.length === 0) return refusal(noMatches('stop'));
   locations.sort((a, b) => seedOf(a.id) - seedOf(b.id));
-  return { version: VERSION, systemMessages: [listOfPlaces], locations };
+  return { ...refusal(listOfPlaces), locations };
 }
 
 /**
@@ -119,7 +118,7 @@ function platformResult(node: PointNode, field: ClassesField): object {
 }
 
 /** With `type_sf=stop` the answer is a list of names: internal identifiers, no coordinates, no best match. */
-function nameListAnswer(stops: readonly StopNode[], name: string): object {
+function nameListResponse(stops: readonly StopNode[], name: string): object {
   const locations = stops
     .filter(({ stop }) => quality(name, stop.name, stop.locality) > 0)
     .map(({ stop, classes }) => ({
@@ -133,6 +132,6 @@ function nameListAnswer(stops: readonly StopNode[], name: string): object {
       parent: { id: placeId(stop.locality), name: stop.locality, type: 'locality' },
       assignedStops: [{ id: stop.stopId, type: 'stop', productClasses: classes, connectingMode: 100 }],
     }));
-  if (locations.length === 0) return { version: VERSION, systemMessages: [noMatches('stop')] };
-  return { version: VERSION, systemMessages: [nameList], locations };
+  if (locations.length === 0) return refusal(noMatches('stop'));
+  return { ...refusal(nameList), locations };
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { departureResponse } from '#src/sandbox/answers/departure-answer.ts';
+import { departureResponse } from '#src/sandbox/responses/departure-response.ts';
 import type { BoardResponse, StopEvent } from '../asking.ts';
 import { authority, boardAt, tripIdOf } from '../feeds/played-day.ts';
 

@@ -1,14 +1,7 @@
-/**
- * Element of `systemMessages`. The authority uses the same code with different meanings; codes and texts are as
+/*
+ * The parts that all responses share. The authority uses one code with different meanings; codes and texts are as
  * recorded.
  */
-export interface SystemMessage {
-  type: 'error' | 'warning' | 'message';
-  module: 'BROKER';
-  code: number;
-  text: string;
-  subType?: string;
-}
 
 export const VERSION = '10.6.21.17';
 
@@ -20,7 +13,7 @@ export const sameOriginAndDestination = error(-4007, 'origin equals destination'
 export const listOfPlaces = error(-8011, '');
 export const nameList = error(1, 'name list');
 /** Accompanies good answers and has no meaning for them. */
-export const monomodal: SystemMessage = {
+export const monomodal = {
   type: 'warning',
   module: 'BROKER',
   code: -10015,
@@ -28,10 +21,20 @@ export const monomodal: SystemMessage = {
   subType: 'itp-monomodal',
 };
 
-export function noMatches(what: 'origin' | 'destination' | 'stop'): SystemMessage {
+export function noMatches(what: 'origin' | 'destination' | 'stop') {
   return error(-8020, `${what}: no matches`);
 }
 
-function error(code: number, text: string): SystemMessage {
+function error(code: number, text: string) {
   return { type: 'error', module: 'BROKER', code, text };
+}
+
+/** A response that consists of one system message. */
+export function refusal(message: object) {
+  return { version: VERSION, systemMessages: [message] };
+}
+
+/** UTC, whole seconds. */
+export function timestamp(epochSeconds: number): string {
+  return `${new Date(epochSeconds * 1000).toISOString().slice(0, 19)}Z`;
 }

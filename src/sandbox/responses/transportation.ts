@@ -1,6 +1,5 @@
 import type { PatternNode } from '../network/network-index.ts';
-import type { Run } from '../timetable/run.ts';
-import { runIdentifiers, tripCode } from '../timetable/trip-id.ts';
+import { type Run, runIdentifiers, tripCode } from '../timetable/run.ts';
 import { seedOf, trait } from '../trait.ts';
 
 /*
@@ -19,10 +18,8 @@ const SYDNEY_OPERATORS: Record<string, string> = {
 
 const FEED_OF_CLASS: Record<number, string> = { 1: '3001', 2: '3001', 4: '3004', 5: '3002', 9: '3003' };
 
-/** Names of features of a vehicle, "AVM_LOWFLOORVEHICLE"; left out where there are none. */
-type Attributes = readonly string[];
-
-export function boardTransportation(run: Run, attributes: Attributes = [], isExtraTrip = false): object {
+/** `attributes` are names of features of a vehicle, "AVM_LOWFLOORVEHICLE"; left out where there are none. */
+export function boardTransportation(run: Run, attributes: readonly string[] = [], isExtraTrip = false): object {
   const { pattern } = run;
   const { line } = pattern;
   const productName = isExtraTrip ? `1001_${line.route ?? line.number}` : line.product.name;
@@ -44,7 +41,7 @@ export function boardTransportation(run: Run, attributes: Attributes = [], isExt
   };
 }
 
-export function journeyTransportation(run: Run, isReported: boolean, attributes: Attributes): object {
+export function journeyTransportation(run: Run, isReported: boolean, attributes: readonly string[]): object {
   const { pattern } = run;
   return {
     ...lineShape(pattern, pattern.line.product.name),

@@ -1,22 +1,17 @@
 import type { Authority } from '../authority.ts';
 import { parseCoord } from '../journeys/endpoint.ts';
+import { distanceMetres, type Position } from '../network/network.ts';
 import type { NetworkIndex, PointNode, StopNode } from '../network/network-index.ts';
-import { distanceMetres, type Position } from '../network/position.ts';
-import { coordOf, placeId, pointNaming } from './point-naming.ts';
-import { VERSION } from './system-message.ts';
+import { VERSION } from './common.ts';
+import { coordOf, placeId, pointNaming } from './location.ts';
 
 interface Filter {
   type: string;
   radiusMetres: number;
 }
 
-interface Hit {
-  metres: number;
-  location: object;
-}
-
 /**
- * Answer of `coord`: the locations within the radius of each numbered filter, in one list for all filters, nearest
+ * Response of `coord`: the locations within the radius of each numbered filter, in one list for all filters, nearest
  * first.
  */
 export function coordResponse({ index }: Authority, query: URLSearchParams): object {
@@ -36,7 +31,7 @@ function filtersOf(query: URLSearchParams): Filter[] {
   });
 }
 
-function hitsOf(index: NetworkIndex, filter: Filter, position: Position): Hit[] {
+function hitsOf(index: NetworkIndex, filter: Filter, position: Position) {
   const within = (metres: number) => metres <= filter.radiusMetres;
   if (filter.type === 'BUS_POINT') {
     return index.points

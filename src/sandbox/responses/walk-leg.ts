@@ -1,9 +1,8 @@
 import { type Endpoint, positionOf } from '../journeys/endpoint.ts';
 import { walkMetres } from '../journeys/footpath.ts';
 import { seedOf, trait } from '../trait.ts';
-import { type JourneyLocation, journeyLocation, journeyStop } from './journey-location.ts';
-import { coordOf, placeId } from './point-naming.ts';
-import { timestamp } from './time.ts';
+import { timestamp } from './common.ts';
+import { coordOf, type JourneyLocation, journeyLocation, journeyStop, placeId } from './location.ts';
 import { footTransportation } from './transportation.ts';
 
 export interface Walk {

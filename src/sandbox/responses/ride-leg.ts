@@ -2,14 +2,11 @@ import { alertsFor } from '../alerts/alert.ts';
 import type { Ride } from '../journeys/journey-search.ts';
 import { wayBetween } from '../network/geometry.ts';
 import type { PointNode } from '../network/network-index.ts';
-import { actualPoint, isExtraStop } from '../timetable/alteration.ts';
-import { expectedDelaySeconds } from '../timetable/punctuality.ts';
-import { callState, occupancyOf } from '../timetable/realtime.ts';
+import { actualPoint, callState, expectedDelaySeconds, isExtraStop, occupancyOf } from '../timetable/realtime.ts';
 import { plannedSeconds } from '../timetable/run.ts';
 import { seedOf, trait } from '../trait.ts';
-import { type JourneyLocation, journeyLocation } from './journey-location.ts';
-import { coordOf } from './point-naming.ts';
-import { timestamp } from './time.ts';
+import { timestamp } from './common.ts';
+import { coordOf, type JourneyLocation, journeyLocation } from './location.ts';
 import { journeyTransportation } from './transportation.ts';
 
 /** A ride with its planned and estimated times. Estimates are the planned times where the vehicle does not report. */

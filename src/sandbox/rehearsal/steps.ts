@@ -1,19 +1,19 @@
-import { dateInvalid, noConnection, noMatches, noServingLines, VERSION } from '../answers/system-message.ts';
 import type { EndpointName, Fault } from '../fault.ts';
+import { dateInvalid, noConnection, noMatches, noServingLines, refusal, VERSION } from '../responses/common.ts';
 
-/** What the sandbox does in place of its plain answer. */
-export interface Act {
+/** One step of a scenario: the sandbox answers with a fault, or changes its plain response. */
+export interface Step {
   fault?: Fault;
-  /** Another answer in place of the plain one. */
+  /** Makes another response out of the plain one. */
   change?: (response: object, endpoint: EndpointName) => object;
 }
 
-export const PLAIN: Act = {};
-export const SILENT: Act = { fault: { kind: 'hang-before-headers' } };
-export const FAILING: Act = { fault: { kind: 'answer', status: 500, body: '<html><h1>Internal error</h1></html>' } };
+export const PLAIN: Step = {};
+export const SILENT: Step = { fault: { kind: 'hang-before-headers' } };
+export const FAILING: Step = { fault: { kind: 'answer', status: 500, body: '<html><h1>Internal error</h1></html>' } };
 
-/** As the gateway refuses calls that come too fast. */
-export const REFUSING: Act = {
+/** The gateway refuses calls that come too fast in this form. */
+export const REFUSING: Step = {
   fault: {
     kind: 'answer',
     status: 403,
@@ -22,42 +22,38 @@ export const REFUSING: Act = {
   },
 };
 
-export function late(delayMs: number): Act {
-  return { fault: { kind: 'slow', delayMs } };
-}
+export const SLOW: Step = { fault: { kind: 'slow', delayMs: 2000 } };
 
-/** Records that have nothing in them. */
-export const UNREADABLE: Act = {
+/** The records have nothing in them. */
+export const UNREADABLE: Step = {
   change: (response, endpoint) => ({ ...response, [endpoint === 'trip' ? 'journeys' : 'stopEvents']: [{}] }),
 };
 
-export const UNKNOWN_STOP: Act = {
-  change: (_answer, endpoint) =>
+export const UNKNOWN_STOP: Step = {
+  change: (_response, endpoint) =>
     endpoint === 'trip' ? refusal(noMatches('origin')) : { ...refusal(noMatches('stop')), locations: [] },
 };
 
-export const NO_TIMETABLE: Act = { change: () => refusal(dateInvalid) };
+export const NO_TIMETABLE: Step = { change: () => refusal(dateInvalid) };
 
-export const EMPTY: Act = {
+export const EMPTY: Step = {
   change: (response, endpoint) => {
     if (endpoint === 'trip') return refusal(noConnection);
     if (endpoint !== 'departure_mon') return { version: VERSION, locations: [] };
-    const { stopEvents: _, ...board } = response as Partial<Record<'stopEvents', unknown>>;
+    const { stopEvents: _, ...board } = response as { stopEvents?: unknown };
     return { ...board, systemMessages: [noServingLines] };
   },
 };
 
-interface Cancellable {
-  stopEvents?: { departureTimeEstimated?: string }[];
-  journeys?: { legs: { transportation: { product: { class: number } } }[] }[];
-}
-
 const WALK_CLASSES = [99, 100];
 
 /** Every departure is cancelled, and every ride of every journey. */
-export const CANCELLED: Act = {
+export const CANCELLED: Step = {
   change: (response) => {
-    const { stopEvents, journeys } = response as Cancellable;
+    const { stopEvents, journeys } = response as {
+      stopEvents?: { departureTimeEstimated?: string }[];
+      journeys?: { legs: { transportation: { product: { class: number } } }[] }[];
+    };
     const cancelled = { isCancelled: true, realtimeStatus: ['TRIP_CANCELLED', 'MONITORED'] };
     const withoutRides = journeys?.map((journey) => ({
       ...journey,
@@ -69,7 +65,3 @@ export const CANCELLED: Act = {
     return { ...response, ...(events && { stopEvents: events }), ...(withoutRides && { journeys: withoutRides }) };
   },
 };
-
-function refusal(message: object) {
-  return { version: VERSION, systemMessages: [message] };
-}

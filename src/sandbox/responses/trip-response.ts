@@ -1,0 +1,129 @@
+import type { Authority } from '../authority.ts';
+import { type Endpoint, findEndpoint, homeOf } from '../journeys/endpoint.ts';
+import { changeSeconds } from '../journeys/footpath.ts';
+import { findJourneys, type Journey, type JourneyRequest } from '../journeys/journey.ts';
+import type { PointNode } from '../network/network-index.ts';
+import { isKnownToBeCut } from '../timetable/realtime.ts';
+import { seedOf, trait } from '../trait.ts';
+import {
+  dateInvalid,
+  monomodal,
+  noConnection,
+  noMatches,
+  refusal,
+  sameOriginAndDestination,
+  VERSION,
+} from './common.ts';
+import { askedSeconds, excludedClasses, isPublished } from './parameters.ts';
+import { rideLeg, type TimedRide, timedRide } from './ride-leg.ts';
+import { walkLeg } from './walk-leg.ts';
+
+const JOURNEYS_PER_RESPONSE = 6;
+const MOST_JOURNEYS = 20;
+
+/** Response of `trip`. Journeys are found by planned times. With `TfNSWTR=true` estimates are added afterwards. */
+export function tripResponse(authority: Authority, query: URLSearchParams, nowSeconds: number): object {
+  const origin = findEndpoint(authority.index, query.get('name_origin') ?? '');
+  const destination = findEndpoint(authority.index, query.get('name_destination') ?? '');
+  if (origin === undefined) return refusal(noMatches('origin'));
+  if (destination === undefined) return refusal(noMatches('destination'));
+  if (homeOf(origin) !== undefined && homeOf(origin) === homeOf(destination)) return refusal(sameOriginAndDestination);
+
+  const atSeconds = askedSeconds(query, nowSeconds);
+  if (atSeconds === undefined || !isPublished(atSeconds, nowSeconds)) return refusal(dateInvalid);
+
+  const arriveBy = query.get('depArrMacro') === 'arr';
+  const request = { origin, destination, atSeconds, arriveBy, count: askedCount(query) };
+  const excluded = excludedClasses(query);
+  const isForWheelchair = query.has('wheelchair');
+  const journeys = findJourneys(
+    {
+      index: authority.index,
+      timetable: authority.timetableAround(atSeconds),
+      footpaths: authority.footpaths,
+      isWanted: ({ line, pattern }) =>
+        !excluded.has(line.product.class) && !(isForWheelchair && pattern.wheelchairAccessible === false),
+      isCut: (run) => isKnownToBeCut(run, nowSeconds),
+    },
+    request,
+  );
+  if (journeys.length === 0) return refusal(noConnection);
+
+  const realtimeSeconds = query.get('TfNSWTR') === 'true' ? nowSeconds : undefined;
+  const isChatty = trait(seedOf(`${query.get('name_origin')}-${query.get('name_destination')}`), 1) < 0.5;
+  return {
+    version: VERSION,
+    systemMessages: isChatty ? [monomodal] : [],
+    journeys: journeys.map((journey) => journeyShape(journey, request, realtimeSeconds)),
+  };
+}
+
+function askedCount(query: URLSearchParams): number {
+  const asked = Number(query.get('calcNumberOfTrips') ?? JOURNEYS_PER_RESPONSE);
+  return Number.isInteger(asked) && asked > 0 ? Math.min(asked, MOST_JOURNEYS) : JOURNEYS_PER_RESPONSE;
+}
+
+function journeyShape(journey: Journey, request: JourneyRequest, nowSeconds: number | undefined): object {
+  return {
+    ...(journey.rides.length > 0 && { rating: 0 }),
+    isAdditional: journey.isAdditional,
+    interchanges: Math.max(0, journey.rides.length - 1),
+    legs: legsOf(journey, request, nowSeconds),
+    fare: { tickets: [] },
+    daysOfService: { rvb: journey.rides.length > 0 ? '3C7CE00000000F3E'.padEnd(80, '0') : '' },
+  };
+}
+
+/** The rides of a journey, with a walk leg before, between and after them where the journey has one. */
+function legsOf(journey: Journey, request: JourneyRequest, nowSeconds: number | undefined): object[] {
+  const { departureSeconds, arrivalSeconds } = journey;
+  const rides = journey.rides.map((ride) => timedRide(ride, nowSeconds));
+  const firstRide = rides[0];
+  const lastRide = rides.at(-1);
+  if (firstRide === undefined || lastRide === undefined) {
+    const walk = { from: request.origin, to: request.destination, departureSeconds, arrivalSeconds, delaySeconds: 0 };
+    return [walkLeg(walk)];
+  }
+
+  const legs: object[] = [];
+  if (firstRide.departureSeconds > departureSeconds) {
+    const delaySeconds = firstRide.estimatedDepartureSeconds - firstRide.departureSeconds;
+    const to = pointAt(firstRide, firstRide.fromCall);
+    legs.push(
+      walkLeg({ from: request.origin, to, departureSeconds, arrivalSeconds: firstRide.departureSeconds, delaySeconds }),
+    );
+  }
+  for (const [i, ride] of rides.entries()) legs.push(...rideAndChange(ride, rides[i + 1]));
+  if (lastRide.arrivalSeconds < arrivalSeconds) {
+    const delaySeconds = lastRide.estimatedArrivalSeconds - lastRide.arrivalSeconds;
+    const from = pointAt(lastRide, lastRide.toCall);
+    legs.push(
+      walkLeg({
+        from,
+        to: request.destination,
+        departureSeconds: lastRide.arrivalSeconds,
+        arrivalSeconds,
+        delaySeconds,
+      }),
+    );
+  }
+  return legs;
+}
+
+/** A ride, and the walk to the next ride where that begins at another stop. */
+function rideAndChange(ride: TimedRide, next: TimedRide | undefined): object[] {
+  if (next === undefined) return [rideLeg(ride, undefined)];
+  const from = pointAt(ride, ride.toCall);
+  const to = pointAt(next, next.fromCall);
+  if (from.point === to.point) return [rideLeg(ride, undefined)];
+  const seconds = changeSeconds(from.point, to.point);
+  if (from.point.home === to.point.home) return [rideLeg(ride, { to: to.point, seconds })];
+  const departureSeconds = ride.arrivalSeconds;
+  const delaySeconds = ride.estimatedArrivalSeconds - ride.arrivalSeconds;
+  const walk = { from, to, departureSeconds, arrivalSeconds: departureSeconds + seconds, delaySeconds };
+  return [rideLeg(ride, undefined), walkLeg(walk)];
+}
+
+function pointAt(ride: TimedRide, call: number): Extract<Endpoint, { kind: 'point' }> {
+  return { kind: 'point', point: ride.run.pattern.points[call] as PointNode };
+}
