@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { AskAuthority } from '#src/efa/ask.ts';
+import { readResponse, type UpstreamRequest } from '#src/efa/request.ts';
 import { readJson } from '#src/efa/response/json-reader.ts';
-import { readResponse, type UpstreamRequest } from '#src/efa/upstream-request.ts';
 import { monitorBoards } from '#src/live/boards/boards.ts';
 import { tripsOperation } from '#src/trips/operation.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';

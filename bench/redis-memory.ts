@@ -3,7 +3,7 @@ import { utcDay } from '#src/access/day.ts';
 import { parseKey } from '#src/access/keys.ts';
 import { openStore } from '#src/access/stores/open-store.ts';
 import { createEfaClient } from '#src/efa/client.ts';
-import type { UpstreamRequest } from '#src/efa/upstream-request.ts';
+import type { UpstreamRequest } from '#src/efa/request.ts';
 import { openRedis } from '#src/redis/shared-redis.ts';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
 import { startSandbox } from '#src/sandbox/server.ts';

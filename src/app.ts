@@ -4,7 +4,6 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import { type AccessOptions, access } from './access/plugin.ts';
 import type { Config } from './config.ts';
 import type { Ask } from './efa/ask.ts';
-import { type Deadlines, deadlinesFrom } from './efa/deadlines.ts';
 import { errorHandler, sendErrorEarly } from './errors/handler.ts';
 import { refuseConnect, sendClientError } from './http/connection/client-error.ts';
 import {
@@ -45,6 +44,7 @@ import { countLeftOut, type Instruments } from './telemetry/instruments.ts';
 import { type PressureWatch, pressure } from './telemetry/pressure.ts';
 import { readiness } from './telemetry/readiness.ts';
 import { requestRecorder } from './telemetry/request-recorder.ts';
+import { type Deadlines, deadlinesFrom } from './time-limit.ts';
 
 type MadeHere = 'layout' | 'wallLinks' | 'operations' | 'responses' | 'publicUrl' | 'docsUrl' | 'isSandbox' | 'now';
 

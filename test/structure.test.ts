@@ -18,7 +18,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   efa: ['transit', 'errors', 'event-loop-turn', 'time-limit', 'compression', 'own-memory'],
   operation: ['efa', 'live', 'transit', 'errors'],
   access: ['redis', 'errors'],
-  upstream: ['efa', 'redis', 'transit', 'errors', 'event-loop-turn', 'compression', 'own-memory'],
+  upstream: ['efa', 'redis', 'transit', 'errors', 'event-loop-turn', 'time-limit', 'compression', 'own-memory'],
   live: ['efa', 'redis', 'transit', 'errors', 'compression', 'own-memory'],
   departures: ['operation', 'asked-time', 'efa', 'transit'],
   nearby: ['operation', 'efa', 'transit', 'errors'],

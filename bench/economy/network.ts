@@ -1,5 +1,5 @@
 import type { AskAuthority } from '#src/efa/ask.ts';
-import type { UpstreamRequest } from '#src/efa/upstream-request.ts';
+import type { UpstreamRequest } from '#src/efa/request.ts';
 import { type Clock, sleep } from '#src/upstream/clock.ts';
 import { receivedResponse } from '#test/support/received-answer.ts';
 

@@ -1,5 +1,5 @@
 import type { AskAuthority } from '#src/efa/ask.ts';
-import { toRequest } from '#src/efa/upstream-request.ts';
+import { toRequest } from '#src/efa/request.ts';
 import { readFeed } from '#src/live/feed/feed-reader.ts';
 import { HEADER } from '#src/live/feed/packed-feed.ts';
 import type { FeedSourceId } from '#src/live/polling/feed-source.ts';

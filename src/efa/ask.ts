@@ -1,5 +1,5 @@
 import type { Freshness } from '../transit/freshness.ts';
-import type { PayloadOf, UpstreamRequest } from './upstream-request.ts';
+import type { PayloadOf, UpstreamRequest } from './request.ts';
 
 /** What the authority answered, and when. */
 export interface UpstreamResponse<Payload> {

@@ -7,8 +7,8 @@ import { nextTurn } from '../event-loop-turn.ts';
 import { startTimeLimit } from '../time-limit.ts';
 import type { AskAuthority, AskOptions, ReceivedResponse } from './ask.ts';
 import { declined, excerpt, nonsense, toUpstreamError, unexpectedStatus } from './failure.ts';
+import { isResponseTo, type PayloadOf, readResponse, toRequest, type UpstreamRequest } from './request.ts';
 import { LimitError, RESPONSE_LIMITS, readJson } from './response/json-reader.ts';
-import { isResponseTo, type PayloadOf, readResponse, toRequest, type UpstreamRequest } from './upstream-request.ts';
 
 /** More than the rate allows at once, because waiting for a connection would use up the deadline. */
 const MAX_CONNECTIONS = 64;

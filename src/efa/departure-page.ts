@@ -6,17 +6,15 @@ import { fromSydneyWallClock, parseTimestamp } from '../transit/time.ts';
 import { mapAlerts } from './alerts.ts';
 import type { Ask, AskOptions } from './ask.ts';
 import { findKnownStop } from './known-stop.ts';
-import { type DepartureMonitorPayload, readStopEvent, type StopEvent } from './payload.ts';
+import { type DepartureMonitorPayload, readStopEvent, type StopEvent, saysDateInvalid } from './payload.ts';
 import { findMode } from './product-class.ts';
 import { findTime, isCancelled } from './realtime.ts';
+import type { UpstreamRequest } from './request.ts';
 import { readObject, readText } from './response/field.ts';
 import { readStopPoint } from './response/place.ts';
 import { LeftOut, type LeftOutCounts, mapRecords, need } from './response/record.ts';
+import { findHeadsign, findRouteName, findRunId, isWheelchairAccessible } from './response/run.ts';
 import { findPlatform, findStopName } from './stop-point.ts';
-import { saysDateInvalid } from './system-message.ts';
-import { findHeadsign, findRouteName } from './transportation.ts';
-import type { UpstreamRequest } from './upstream-request.ts';
-import { findRunId, isWheelchairAccessible } from './vehicle.ts';
 
 export type DeparturesRequest = UpstreamRequest & { kind: 'departureMonitor' };
 

@@ -1,8 +1,7 @@
-import type { DepartureMonitorPayload } from './payload.ts';
+import { type DepartureMonitorPayload, findUnknownStopMessage, saysDateInvalid } from './payload.ts';
 import { readObject } from './response/field.ts';
 import { readStopPoint, type StopPoint } from './response/place.ts';
 import { listIds } from './stop-point.ts';
-import { findUnknownStopMessage, saysDateInvalid } from './system-message.ts';
 
 /**
  * The stop of a board without departures; null when the authority does not know the stop asked for. A location that is

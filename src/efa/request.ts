@@ -1,7 +1,130 @@
+import { ownText } from '../own-memory.ts';
 import type { Mode } from '../transit/mode.ts';
 import type { Place } from '../transit/place.ts';
 import type { WallClock } from '../transit/time.ts';
+import {
+  EXPECTED_BOARD,
+  EXPECTED_NAMES,
+  EXPECTED_NEARBY,
+  EXPECTED_TRIP,
+  type ExpectedResponse,
+  isBoardOf,
+  isExpected,
+} from './expected-response.ts';
+import { type DepartureMonitorPayload, readDepartureMonitor, readLocations, readTrip } from './payload.ts';
 import { toExcludedClasses } from './product-class.ts';
+import { type JsonObject, readObject } from './response/field.ts';
+
+/** The class that decides how long an answer is fresh; `upstream/freshness-window.ts` has the durations. */
+export type FreshnessClass = 'departuresNow' | 'departuresAtTime' | 'trips' | 'nearby' | 'search';
+
+/** Parameters of every request: the answer's format and its coordinate system. */
+const RAPID_JSON = { outputFormat: 'rapidJSON', coordOutputFormat: 'EPSG:4326' };
+
+/**
+ * The kinds of questions that the authority is asked: endpoint, fixed parameters, how the question is written as the
+ * other parameters, the reader of the answer, what the answer has to hold, and its freshness class. A new kind is one
+ * entry.
+ */
+const KINDS = {
+  departureMonitor: {
+    endpoint: 'departure_mon',
+    parameters: {
+      ...RAPID_JSON,
+      mode: 'direct',
+      type_dm: 'stop',
+      departureMonitorMacro: 'true',
+      TfNSWDM: 'true',
+      depArrMacro: 'dep',
+    },
+    toQuery: toDepartureMonitorQuery,
+    read: readDepartureMonitor,
+    expected: EXPECTED_BOARD,
+    freshness: ({ at, isForNow }: DepartureMonitorRequest) =>
+      at === null || isForNow ? 'departuresNow' : 'departuresAtTime',
+  },
+  /**
+   * `BUS_POINT` lists platforms of all modes, with the distance to where a rider boards; `STOP` lists stops with modes.
+   */
+  coord: {
+    endpoint: 'coord',
+    parameters: { ...RAPID_JSON, inclFilter: '1', type_1: 'BUS_POINT', type_2: 'STOP' },
+    toQuery: toCoordQuery,
+    read: readLocations,
+    expected: EXPECTED_NEARBY,
+    freshness: () => 'nearby',
+  },
+  /** Type "any", because type "stop" answers free text with a list without coordinates, or with nothing. */
+  stopFinder: {
+    endpoint: 'stop_finder',
+    parameters: { ...RAPID_JSON, type_sf: 'any', TfNSWSF: 'true' },
+    toQuery: toStopFinderQuery,
+    read: readLocations,
+    expected: EXPECTED_NAMES,
+    freshness: () => 'search',
+  },
+  trip: {
+    endpoint: 'trip',
+    parameters: { ...RAPID_JSON, type_origin: 'any', type_destination: 'any', TfNSWTR: 'true' },
+    toQuery: toTripQuery,
+    read: readTrip,
+    expected: EXPECTED_TRIP,
+    freshness: () => 'trips',
+  },
+} as const satisfies Record<string, RequestKind>;
+
+interface RequestKind {
+  endpoint: string;
+  parameters: EfaQuery;
+  toQuery: (request: never) => EfaQuery;
+  read: (response: JsonObject) => object;
+  expected: ExpectedResponse;
+  freshness: (request: never) => FreshnessClass;
+}
+
+type Kinds = typeof KINDS;
+type Kind = keyof Kinds;
+
+/** A question to the authority, told apart by `kind`. */
+export type UpstreamRequest = { [Name in Kind]: { kind: Name } & Parameters<Kinds[Name]['toQuery']>[0] }[Kind];
+
+/** What the authority answers to such a question. */
+export type PayloadOf<Asked extends UpstreamRequest> = ReturnType<Kinds[Asked['kind']]['read']>;
+
+/** The request to send. */
+export function toRequest(request: UpstreamRequest): { endpoint: string; query: EfaQuery } {
+  const { endpoint, parameters } = KINDS[request.kind];
+  return { endpoint, query: { ...parameters, ...writeQuery(request) } };
+}
+
+/** False for the answer of another endpoint, and for the board of another stop. */
+export function isResponseTo<Asked extends UpstreamRequest>(
+  request: Asked,
+  json: object,
+  payload: PayloadOf<Asked>,
+): boolean {
+  if (!isExpected(KINDS[request.kind].expected, json, payload)) return false;
+  return request.kind !== 'departureMonitor' || isBoardOf(request.stopId, payload as DepartureMonitorPayload);
+}
+
+/** `json` is the answer as received; what is no object reads as an answer without anything. */
+export function readResponse<Asked extends UpstreamRequest>({ kind }: Asked, json: unknown): PayloadOf<Asked> {
+  return KINDS[kind].read(readObject(json) ?? {}) as PayloadOf<Asked>;
+}
+
+export function freshnessClassOf(request: UpstreamRequest): FreshnessClass {
+  return KINDS[request.kind].freshness(request as never);
+}
+
+/** UpstreamRequests with the same key share one answer. The key is the freshness class and the request to the authority. */
+export function requestKey(request: UpstreamRequest): string {
+  const { endpoint } = KINDS[request.kind];
+  return ownText(`${freshnessClassOf(request)}:${endpoint}?${new URLSearchParams(writeQuery(request))}`);
+}
+
+function writeQuery(request: UpstreamRequest): EfaQuery {
+  return KINDS[request.kind].toQuery(request as never);
+}
 
 /** Departures of one stop; `at` null means now. */
 export interface DepartureMonitorRequest {
@@ -13,19 +136,19 @@ export interface DepartureMonitorRequest {
 }
 
 /** Stops and platforms within a radius. */
-export interface CoordRequest {
+interface CoordRequest {
   lat: number;
   lng: number;
   radiusMetres: number;
 }
 
 /** Places by name. */
-export interface StopFinderRequest {
+interface StopFinderRequest {
   text: string;
 }
 
 /** Journeys between two places; `at` null means now. */
-export interface TripRequest {
+interface TripRequest {
   from: Place;
   to: Place;
   at: WallClock | null;
@@ -45,12 +168,12 @@ const POSITION_DECIMALS = 4;
 const STREET_STOP = /^g\d+$/;
 
 /** Without a time the authority lists what has not left yet by its own clock, late vehicles included. */
-export function toDepartureMonitorQuery({ stopId, modes, at }: DepartureMonitorRequest): EfaQuery {
+function toDepartureMonitorQuery({ stopId, modes, at }: DepartureMonitorRequest): EfaQuery {
   return { name_dm: stopId.toUpperCase(), ...toDateAndTime(at), ...toExclusion(modes) };
 }
 
 /** Longitude goes first in questions, latitude first in answers. */
-export function toCoordQuery({ lat, lng, radiusMetres }: CoordRequest): EfaQuery {
+function toCoordQuery({ lat, lng, radiusMetres }: CoordRequest): EfaQuery {
   return {
     coord: toCoord(lat, lng),
     radius_1: String(radiusMetres),
@@ -59,12 +182,12 @@ export function toCoordQuery({ lat, lng, radiusMetres }: CoordRequest): EfaQuery
 }
 
 /** Names in lower case, so that equal questions are one; identifiers as the authority writes them. */
-export function toStopFinderQuery({ text }: StopFinderRequest): EfaQuery {
+function toStopFinderQuery({ text }: StopFinderRequest): EfaQuery {
   const name = text.trim().replace(/\s+/g, ' ').toLowerCase();
   return { name_sf: STREET_STOP.test(name) ? name.toUpperCase() : name };
 }
 
-export function toTripQuery({ from, to, at, isArrival, modes, isAccessible }: TripRequest): EfaQuery {
+function toTripQuery({ from, to, at, isArrival, modes, isAccessible }: TripRequest): EfaQuery {
   return {
     ...toEnd('origin', from),
     ...toEnd('destination', to),

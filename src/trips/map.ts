@@ -1,6 +1,11 @@
-import { readJourney, type TripPayload } from '../efa/payload.ts';
+import {
+  findUnknownStopMessage,
+  readJourney,
+  saysDateInvalid,
+  saysSamePlace,
+  type TripPayload,
+} from '../efa/payload.ts';
 import { LeftOut, type LeftOutCounts, mapRecords, sumLeftOut, unusableResponse } from '../efa/response/record.ts';
-import { findUnknownStopMessage, saysDateInvalid, saysSamePlace } from '../efa/system-message.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { beyondTimetable, noJourneys, unknownPosition, unknownStop } from '../errors/messages.ts';
 import type { AskedFields } from '../transit/additional-fields.ts';

@@ -1,7 +1,7 @@
 import type { Ask, AskOptions, CallPurpose, Priority, UpstreamResponse } from '../efa/ask.ts';
-import type { Deadlines } from '../efa/deadlines.ts';
-import { freshnessClassOf, type PayloadOf, requestKey, type UpstreamRequest } from '../efa/upstream-request.ts';
+import { freshnessClassOf, type PayloadOf, requestKey, type UpstreamRequest } from '../efa/request.ts';
 import { ApiError } from '../errors/api-error.ts';
+import type { Deadlines } from '../time-limit.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import { BreakerOpenError } from './breaker.ts';
 import { type Budget, BudgetExhaustedError } from './budget/budget.ts';

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { blameOf } from '../efa/failure.ts';
-import type { UpstreamRequest } from '../efa/upstream-request.ts';
+import type { UpstreamRequest } from '../efa/request.ts';
 import type { ApiError } from '../errors/api-error.ts';
 import { hashOf } from './question-hash.ts';
 

@@ -1,5 +1,5 @@
 import type { CallPurpose } from '../efa/ask.ts';
-import type { FreshnessClass } from '../efa/upstream-request.ts';
+import type { FreshnessClass } from '../efa/request.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;

@@ -1,9 +1,9 @@
 import type { AskAuthority, ReceivedResponse } from '../efa/ask.ts';
-import type { Deadlines } from '../efa/deadlines.ts';
 import { blameOf, outcomeOf, UpstreamStatusError } from '../efa/failure.ts';
-import { requestKey, type UpstreamRequest } from '../efa/upstream-request.ts';
+import { requestKey, type UpstreamRequest } from '../efa/request.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { upstreamTimeout } from '../errors/messages.ts';
+import type { Deadlines } from '../time-limit.ts';
 import type { Breaker, Permit } from './breaker.ts';
 import type { Budget } from './budget/budget.ts';
 import { accountsOf, type Ticket } from './budget/ticket.ts';

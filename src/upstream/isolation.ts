@@ -1,5 +1,5 @@
 import type { Ask } from '../efa/ask.ts';
-import { toRequest } from '../efa/upstream-request.ts';
+import { toRequest } from '../efa/request.ts';
 
 /**
  * `ask` in which the questions of a name have an `ask` of their own, opened with the first of them: what goes wrong

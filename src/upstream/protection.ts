@@ -1,5 +1,5 @@
 import type { Ask, AskAuthority, Shortage, UpstreamResponse } from '../efa/ask.ts';
-import { type Deadlines, deadlinesFrom } from '../efa/deadlines.ts';
+import { type Deadlines, deadlinesFrom } from '../time-limit.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
 import { createBudget } from './budget/budget.ts';
 import { createProcessMeter, type Limits, type Meter } from './budget/meter.ts';

@@ -2,8 +2,8 @@ import { createZstdCompress, createZstdDecompress, zstdCompressSync, zstdDecompr
 import { LRUCache } from 'lru-cache';
 import { pipeThrough } from '../compression.ts';
 import type { ReceivedResponse } from '../efa/ask.ts';
+import { isResponseTo, readResponse, type UpstreamRequest } from '../efa/request.ts';
 import { RESPONSE_LIMITS, readJson } from '../efa/response/json-reader.ts';
-import { isResponseTo, readResponse, type UpstreamRequest } from '../efa/upstream-request.ts';
 import { nextTurn } from '../event-loop-turn.ts';
 import { ownBytes, shrinkCache } from '../own-memory.ts';
 import { type FreshnessWindow, staleUntil } from './freshness-window.ts';

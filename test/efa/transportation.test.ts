@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { readTransportation, type Transportation } from '#src/efa/response/run.ts';
-import { findHeadsign, findLineName, findRouteName } from '#src/efa/transportation.ts';
+import {
+  findHeadsign,
+  findLineName,
+  findRouteName,
+  readTransportation,
+  type Transportation,
+} from '#src/efa/response/run.ts';
 
 it.each([
   [

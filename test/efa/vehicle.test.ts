@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readStopEvent, type StopEvent } from '#src/efa/payload.ts';
-import { findRunId, isWheelchairAccessible } from '#src/efa/vehicle.ts';
+import { findRunId, isWheelchairAccessible } from '#src/efa/response/run.ts';
 
 const eventOf = (properties: object, run: object = {}) =>
   readStopEvent({ properties, transportation: { properties: run } }) as StopEvent;

@@ -1,5 +1,5 @@
 import type { Ask } from '#src/efa/ask.ts';
-import { type PayloadOf, readResponse, type UpstreamRequest } from '#src/efa/upstream-request.ts';
+import { type PayloadOf, readResponse, type UpstreamRequest } from '#src/efa/request.ts';
 import {
   coordResponse,
   departureMonitorResponse,

@@ -1,5 +1,5 @@
 import type { ReceivedResponse } from '#src/efa/ask.ts';
-import { type PayloadOf, readResponse, type UpstreamRequest } from '#src/efa/upstream-request.ts';
+import { type PayloadOf, readResponse, type UpstreamRequest } from '#src/efa/request.ts';
 
 /** An answer as the client hands it over, without a network. */
 export function receivedResponse<Asked extends UpstreamRequest>(

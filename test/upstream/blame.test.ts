@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Priority } from '#src/efa/ask.ts';
-import type { UpstreamRequest } from '#src/efa/upstream-request.ts';
+import type { UpstreamRequest } from '#src/efa/request.ts';
 import { statusFailure, timeoutFailure } from '#test/support/made-up-upstream.ts';
 import { createProtected, DEPARTURES, settle } from '#test/support/protected.ts';
 

@@ -1,3 +1,4 @@
+import { isPlatformLabel } from '../stop-point.ts';
 import { readFlag, readName, readNumber, readObject, readStrings, readText } from './field.ts';
 
 /** The line, and the run on it. */
@@ -55,4 +56,89 @@ export function readProduct(value: unknown) {
 function readDestination(value: unknown) {
   const destination = readObject(value);
   return destination && { name: readName(destination.name) };
+}
+
+/**
+ * The identifier of one run of one vehicle on one day, by which live feeds name it too. An extra run has the vehicle
+ * system's identifier only. `tripCode` is no identifier: unrelated extra runs share it.
+ */
+export function findRunId(...places: (VehicleProperties | undefined)[]): string | null {
+  const ids = [...places.map((place) => place?.RealtimeTripId), ...places.map((place) => place?.AVMSTripID)];
+  return ids.map((id) => id?.trim()).find((id) => id) ?? null;
+}
+
+/** Whether the vehicle of a departure is accessible. Where nothing is said of the vehicle, the stop stands in for it. */
+export function isWheelchairAccessible({
+  properties: event,
+  transportation: { properties: run },
+}: {
+  properties: VehicleProperties | undefined;
+  transportation: Pick<Transportation, 'properties'>;
+}): boolean {
+  return findVehicleAccess(event, run) ?? event?.WheelchairAccess === true;
+}
+
+/**
+ * Whether the vehicle is accessible: by what is known of the vehicle on this run, else by what the timetable plans; null
+ * where the answer says neither.
+ */
+export function findVehicleAccess(
+  record: VehicleProperties | undefined,
+  run: VehicleProperties | undefined,
+): boolean | null {
+  const attributes = [...(run?.attributes ?? []), ...(record?.attributes ?? [])];
+  const hasAttribute = (name: string) => (attributes.includes(name) ? true : undefined);
+  return (
+    record?.AVMLowFloorVeh ??
+    run?.AVMLowFloorVeh ??
+    hasAttribute('AVM_LOWFLOORVEHICLE') ??
+    record?.PlanWheelChairAccess ??
+    run?.PlanWheelChairAccess ??
+    hasAttribute('PLAN_WHEELCHAIRACCESS') ??
+    null
+  );
+}
+
+/** Streets, and words that only say what kind of place it is: without the suburb, many places are called that. */
+const NO_NAME_ALONE =
+  /^(Shops|Station|Hospital|School|Wharf|Interchange|Terminus|Park)$|^[^,]*[^\s,] (St|Rd|Ave?|Pde|Dr|Hwy|Ln|La|Cres|Pl|Tce|Blvd|Bvd|Way|Cct|Ct|Cl|Gr|Esp|Pwy|Mwy|Fwy)\b/i;
+
+/** "T8", "324", "F1". Coaches and school buses have no short name; their number stands in for it. */
+export function findRouteName({ disassembledName, number, name }: Transportation): string | null {
+  return firstText(disassembledName, number, name);
+}
+
+/**
+ * "T8 Airport & South Line", "Sydney Buses Network 324". Where the number is only the short name, as for buses, the
+ * name is taken instead: it has the network and the number.
+ */
+export function findLineName(transportation: Transportation): string | null {
+  const { disassembledName, number, name } = transportation;
+  const isShort = number === undefined || number === findRouteName(transportation);
+  return isShort ? firstText(name, number, disassembledName) : firstText(number, name);
+}
+
+/**
+ * What the vehicle shows as its destination. An altered run (extra run, extra stops) has the full name of its last stop
+ * instead, suburb included: "Leppington Station, Leppington", "Circular Quay, Sydney". The suburb is dropped where the
+ * rest still names the place.
+ */
+export function findHeadsign({ destination }: Transportation, statuses: readonly string[]): string | null {
+  const headsign = firstText(destination?.name);
+  const [place, suburb] = splitAtLastComma(headsign ?? '');
+  if (!place || !suburb || isPlatformLabel(suburb)) return headsign;
+  const isAltered = statuses.some((status) => status.startsWith('EXTRA'));
+  const holdsSuburb = ` ${place.toLowerCase()} `.includes(` ${suburb.toLowerCase()} `);
+  return holdsSuburb || (isAltered && !NO_NAME_ALONE.test(place)) ? place : headsign;
+}
+
+/** "Circular Quay, Sydney" → the two parts. A comma without a blank after it is part of a name. */
+function splitAtLastComma(text: string): [string, string] {
+  const comma = text.lastIndexOf(',');
+  const after = text.slice(comma + 1);
+  return comma !== -1 && /^\s/.test(after) ? [text.slice(0, comma).trimEnd(), after.trimStart()] : [text, ''];
+}
+
+function firstText(...texts: (string | undefined)[]): string | null {
+  return texts.map((text) => text?.trim()).find((text) => text) ?? null;
 }

@@ -1,6 +1,6 @@
 import { departuresOperation } from '#src/departures/operation.ts';
 import type { Ask, AskAuthority } from '#src/efa/ask.ts';
-import { toRequest } from '#src/efa/upstream-request.ts';
+import { toRequest } from '#src/efa/request.ts';
 import { type Boards, createBoards, monitorBoards } from '#src/live/boards/boards.ts';
 import { createComparison } from '#src/live/boards/comparison.ts';
 import { createStopTimelines } from '#src/live/boards/stop-timelines.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createTokenBuckets } from '#src/access/limits/token-buckets.ts';
-import { requestKey, type UpstreamRequest } from '#src/efa/upstream-request.ts';
+import { requestKey, type UpstreamRequest } from '#src/efa/request.ts';
 import { createQueryReader } from '#src/http/operation-routes.ts';
 import { createStopTimelines } from '#src/live/boards/stop-timelines.ts';
 import { createFeedDemand } from '#src/live/polling/feed-demand.ts';
