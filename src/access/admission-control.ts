@@ -48,7 +48,7 @@ export function createAdmissionControl(options: {
 }): AdmissionControl {
   const { store, now, log } = options;
   const { presence } = store;
-  const local = createLocalAdmission({ now, instances: store.instances });
+  const local = createLocalAdmission({ now, instances: store.instances, log });
   const pending = createPendingCounts({
     update: (update) => presence.watch(update.accountId, store.update(update)),
   });

@@ -1,8 +1,9 @@
+import type { FastifyBaseLogger } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { Admission, Caller, KeyEnding } from './admission.ts';
 import type { UtcDay } from './day.ts';
 import type { ApiKey } from './keys.ts';
-import { PLANS, type Plan } from './plan.ts';
+import { PLANS, type Plan, planFrom } from './plan.ts';
 import type { AdmissionReply, KeyReading } from './store.ts';
 
 /** A remote store is asked again about a Pro key, or an exhausted account, after so long: changes are in force by then. */
@@ -58,14 +59,20 @@ interface KnownDay {
   exhaustedAt: number;
 }
 
-export function createLocalAdmission(options: { now: () => Date; instances: () => number }): LocalAdmission {
-  const { now, instances } = options;
+export function createLocalAdmission(options: {
+  now: () => Date;
+  instances: () => number;
+  log: Pick<FastifyBaseLogger, 'warn'>;
+}): LocalAdmission {
+  const { now, instances, log } = options;
   // With `max` the memory for all of them would be taken at once.
   const remember = <Value extends object>() =>
     new LRUCache<string, Value>({ maxSize: MAX_REMEMBERED, sizeCalculation: () => 1 });
   const known = remember<KnownCaller>();
   const unknown = remember<{ at: number }>();
   const days = remember<KnownDay>();
+  /** Names of plans that were logged. */
+  const unknownPlans = new Set<string>();
 
   /** The clock may be set back: what lies ahead then is not recent. */
   function isRecent(at: number | undefined, withinMs: number): boolean {
@@ -97,8 +104,18 @@ export function createLocalAdmission(options: { now: () => Date; instances: () =
     return created;
   }
 
+  function findPlan(name: string): Plan {
+    const plan = planFrom(name);
+    if (plan !== name && !unknownPlans.has(name)) {
+      unknownPlans.add(name);
+      log.warn({ plan: name, countsAs: plan }, 'an account has a plan that this version does not know');
+    }
+    return plan;
+  }
+
   /** The caller of a key that the store has just confirmed. */
-  function confirm({ hash, accountId }: ApiKey, plan: Plan, ending: KeyEnding | undefined): Caller {
+  function confirm({ hash, accountId }: ApiKey, planName: string, ending: KeyEnding | undefined): Caller {
+    const plan = findPlan(planName);
     const before = known.get(hash);
     if (before && before.plan === plan && !before.ending && !ending) {
       before.verifiedAt = now().getTime();
@@ -160,14 +177,15 @@ export function createLocalAdmission(options: { now: () => Date; instances: () =
         forget(key);
         return null;
       }
-      const { kind, plan, used } = response;
-      const caller = confirm(key, plan, response.kind === 'admitted' ? response.ending : undefined);
+      const { kind, used } = response;
+      const caller = confirm(key, response.plan, response.kind === 'admitted' ? response.ending : undefined);
       const counted = dayOf(day, key.accountId);
       counted.used = used;
       counted.admittedSince = 0;
       counted.at = now().getTime();
-      // Where several did not fit, one may.
-      if (kind === 'exhausted' && isSettled && used >= (PLANS[plan].dailyLimit ?? 0)) counted.exhaustedAt = counted.at;
+      // A refused batch of n does not mean that the day is spent.
+      const isSpent = used >= (PLANS[caller.plan].dailyLimit ?? 0);
+      if (kind === 'exhausted' && isSettled && isSpent) counted.exhaustedAt = counted.at;
       return { kind, caller, day, count, used };
     },
 

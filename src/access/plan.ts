@@ -1,6 +1,7 @@
 import type { Rate } from './limits/token-buckets.ts';
 
 /**
+ * The plans, from the smallest to the largest: a new one is an entry here. `purpose` stands in the table of the home page.
  * The daily limit counts requests of a UTC day; `rate` limits the requests that an account makes in a short time, in each
  * process; null is unlimited. `streams` may be open at once on each instance. When calls of the transport authority are
  * scarce, requests of a higher priority come first. After so many requests that failed with a 5xx in a minute the account
@@ -9,6 +10,7 @@ import type { Rate } from './limits/token-buckets.ts';
 export const PLANS = {
   free: {
     title: 'Free',
+    purpose: 'Trying out, a display at home. Key by mail, at once.',
     dailyLimit: 1000,
     rate: { perSecond: 10, burst: 60 },
     streams: 10,
@@ -18,6 +20,7 @@ export const PLANS = {
   },
   developer: {
     title: 'Developer',
+    purpose: 'An app in daily use.',
     dailyLimit: 50_000,
     rate: { perSecond: 50, burst: 300 },
     streams: 100,
@@ -27,6 +30,7 @@ export const PLANS = {
   },
   pro: {
     title: 'Pro',
+    purpose: 'Whatever you build.',
     dailyLimit: null,
     rate: null,
     streams: 1000,
@@ -38,6 +42,7 @@ export const PLANS = {
 
 interface PlanTerms {
   title: string;
+  purpose: string;
   dailyLimit: number | null;
   rate: Rate | null;
   streams: number;
@@ -50,4 +55,19 @@ export type Plan = keyof typeof PLANS;
 
 export function isPlan(text: string): text is Plan {
   return Object.hasOwn(PLANS, text);
+}
+
+export const PLAN_NAMES = Object.keys(PLANS).filter(isPlan);
+const SMALLEST_PLAN = 'free' satisfies Plan;
+
+/**
+ * The plan of that name. An account may have a plan that only a newer version knows, while instances are replaced one by
+ * one: it is treated as one of the smallest plan, and not refused.
+ */
+export function planFrom(name: string): Plan {
+  return isPlan(name) ? name : SMALLEST_PLAN;
+}
+
+export function forEachPlan<Value>(of: (plan: Plan) => Value): Record<Plan, Value> {
+  return Object.fromEntries(PLAN_NAMES.map((plan) => [plan, of(plan)])) as Record<Plan, Value>;
 }

@@ -21,11 +21,11 @@ export interface AdmissionRequest {
  */
 export type AdmissionReply =
   | { kind: 'unknown' }
-  | { kind: 'admitted'; plan: Plan; used: number; usedBySender: number; ending?: KeyEnding }
-  | { kind: 'exhausted'; plan: Plan; used: number };
+  | { kind: 'admitted'; plan: string; used: number; usedBySender: number; ending?: KeyEnding }
+  | { kind: 'exhausted'; plan: string; used: number };
 
 /** What the store knows of a key and of the day of its account, read without counting anything. */
-export type KeyReading = { kind: 'unknown' } | { kind: 'known'; plan: Plan; used: number; ending?: KeyEnding };
+export type KeyReading = { kind: 'unknown' } | { kind: 'known'; plan: string; used: number; ending?: KeyEnding };
 
 /** A correction of an account's count: requests that were admitted without the store, less those given back. */
 export interface CountUpdate {

@@ -175,9 +175,9 @@ export const ERROR_DOCS: Record<ErrorCode, ErrorDoc> = {
   TOO_MANY_REQUESTS: {
     title: 'Too many requests in a short time, too many open streams, or too many mails',
     cause:
-      'An account may make so many requests a second: 10 on the free plan, after 60 at once; 50 on developer, after 300 at once; on pro there is no such limit. Requests beyond it are not counted against the day. Everything that is sent with a key counts as one request here, also a question of several stops, and the opening of a stream. An account may have so many streams open at once: 10 on the free plan, 100 on developer, 1,000 on pro. Signup and key links are throttled for each network address and for each e-mail address, so that nobody’s inbox can be flooded from here. When many keys that are not valid come from one network, further keys that we have not seen lately are not looked up for a moment.',
+      'An account may make so many requests a second, and have so many streams open at once, as the table of plans at /docs/limits says. Requests beyond it are not counted against the day. Everything that is sent with a key counts as one request here, also a board of several stops, and the opening of a stream. Signup and key links are throttled for each network address and for each e-mail address, so that nobody’s inbox can be flooded from here. When many keys that are not valid come from one network, further keys that we have not seen lately are not looked up for a moment.',
     fix: [
-      'Requests: wait for the seconds in Retry-After, and spread them out: several stops fit into one question of /v1/boards.',
+      'Requests: wait for the seconds in Retry-After, and spread them out: several stops fit into one request of /v1/boards.',
       'Streams: close one that is not read any more, and share one stream of a board among its readers.',
       'Look for the mail that was already sent, in the spam folder too.',
       'Wait for the seconds in Retry-After and try once more.',

@@ -2,9 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
+import { createAdmissionControl } from '#src/access/admission-control.ts';
+import { type ApiKey, generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
+import { PLANS, type Plan } from '#src/access/plan.ts';
 import { type AccountStore, SANDBOX_EMAIL } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
+import { countRequests, issueTestKey } from '../support/access.ts';
 import { openTestStore, startRedis, startRedisCluster } from '../support/redis.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');
@@ -49,6 +52,27 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(await store.readKind()).toBe('sandbox');
     await store.markKind('real', { replace: true });
     expect(await store.readKind()).toBe('real');
+  });
+
+  it('admits keys of a plan that only a newer version knows by the smallest plan, and says so once', async () => {
+    const key = await issueTestKey(store);
+    const { accountId } = parseKey(key) as ApiKey;
+    await store.setPlan(accountId, 'business' as Plan);
+    const warnings: object[] = [];
+    const admissions = createAdmissionControl({
+      store,
+      now: () => NOW,
+      log: { warn: (fields: object) => warnings.push(fields) },
+    });
+    for (let request = 0; request < 2; request++) {
+      const admission = await admissions.admit(parseKey(key) as ApiKey);
+      expect(admission).toMatchObject({ kind: 'admitted', caller: { accountId, plan: 'free' } });
+    }
+    await countRequests(store, key, PLANS.free.dailyLimit, TODAY);
+    expect(await admissions.admit(parseKey(key) as ApiKey)).toMatchObject({ kind: 'exhausted' });
+    expect(warnings).toEqual([{ plan: 'business', countsAs: 'free' }]);
+    expect(await store.findAccount(accountId)).toMatchObject({ plan: 'free' });
+    await admissions.close();
   });
 
   let people = 0;

@@ -170,7 +170,7 @@ describe('errors of tools', () => {
 
   it.each([
     ['lists', '['.repeat(5000) + ']'.repeat(5000)],
-    ['objects', '{"a":'.repeat(2000) + '1' + '}'.repeat(2000)],
+    ['objects', `${'{"a":'.repeat(2000)}1${'}'.repeat(2000)}`],
   ])(
     'of arguments that are %s nested thousands deep are messages of the protocol, and cost nothing',
     async (_of, q) => {

@@ -1,21 +1,24 @@
 import { z } from 'zod';
 import type { Caller } from '../admission.ts';
-import { isPlan, PLANS, type Plan } from '../plan.ts';
+import { forEachPlan, isPlan, PLAN_NAMES, PLANS, type Plan } from '../plan.ts';
 import { createTokenBuckets, type Rate, type TokenBuckets } from './token-buckets.ts';
 
 /** The short-term limit of each plan; null is none. */
 export type BurstLimits = Readonly<Record<Plan, Rate | null>>;
 
-const PLAN_NAMES = Object.keys(PLANS).filter(isPlan);
-export const DEFAULT_BURST_LIMITS = forEachPlan((plan) => PLANS[plan].rate);
-export const NO_BURST_LIMITS = forEachPlan(() => null);
+export const DEFAULT_BURST_LIMITS: BurstLimits = forEachPlan((plan) => PLANS[plan].rate);
+export const NO_BURST_LIMITS: BurstLimits = forEachPlan(() => null);
 
 /** `free:10/60` or `free:off` */
 const LIMIT = /^(\w+):(?:(\d{1,6})\/(\d{1,6})|off)$/;
 
+const EXAMPLE = PLAN_NAMES.map((plan) => {
+  const { rate } = PLANS[plan];
+  return `${plan}:${rate ? `${rate.perSecond}/${rate.burst}` : 'off'}`;
+}).join();
 const ALLOWED =
-  'must be off, or the requests a second and at once of some of the plans free, developer and pro, such as ' +
-  'free:10/60,developer:50/300,pro:off';
+  `must be off, or the requests a second and at once of some of the plans ` +
+  `${new Intl.ListFormat('en-AU').format(PLAN_NAMES)}, such as ${EXAMPLE}`;
 
 /** The variable `BURST_LIMITS`: `off`, or the limits of some plans. A plan that is not named keeps its limit. */
 export const burstLimits = z.string().transform((text, context): BurstLimits => {
@@ -58,8 +61,4 @@ export function createBurstLimit(limits: BurstLimits, now: () => Date): BurstLim
       return { ...rate, waitSeconds: buckets.get(plan)?.waitSeconds(accountId) ?? 1 };
     },
   };
-}
-
-function forEachPlan(rateOf: (plan: Plan) => Rate | null): BurstLimits {
-  return { free: rateOf('free'), developer: rateOf('developer'), pro: rateOf('pro') };
 }

@@ -1,5 +1,5 @@
 import type { Caller } from '../admission.ts';
-import { PLANS, type Plan } from '../plan.ts';
+import { forEachPlan, PLANS, type Plan } from '../plan.ts';
 import { createTokenBuckets } from './token-buckets.ts';
 
 /** Bounds the work that fails, for each account and in this process: a failed request costs as much work as another. */
@@ -12,11 +12,8 @@ export interface FailureLimit {
 }
 
 export function createFailureLimit(now: () => Date): FailureLimit {
-  const bucketsOf = (perPeriod: (plan: Plan) => number, seconds: number) => {
-    const of = (plan: Plan) =>
-      createTokenBuckets({ perSecond: perPeriod(plan) / seconds, burst: perPeriod(plan) }, now);
-    return { free: of('free'), developer: of('developer'), pro: of('pro') };
-  };
+  const bucketsOf = (perPeriod: (plan: Plan) => number, seconds: number) =>
+    forEachPlan((plan) => createTokenBuckets({ perSecond: perPeriod(plan) / seconds, burst: perPeriod(plan) }, now));
   const failures = bucketsOf((plan) => PLANS[plan].failuresAMinute, 60);
   const refunds = bucketsOf((plan) => PLANS[plan].refundsAnHour, 3600);
 

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Account, KeyRecord } from '../account.ts';
 import { generateAccountId } from '../keys.ts';
+import { planFrom } from '../plan.ts';
 import { type Register, SANDBOX_EMAIL, type StoreKind } from '../store.ts';
 import type { FileLock } from './file-lock.ts';
 
@@ -122,7 +123,7 @@ function prepareStatements(database: DatabaseSync) {
 type Row = Record<string, unknown>;
 
 function toAccount({ id, email, plan, created_at: createdAt }: Row): Account {
-  return { id, email, plan, createdAt } as Account;
+  return { id, email, plan: planFrom(String(plan)), createdAt } as Account;
 }
 
 function toAccountOrNull(row: Row | undefined): Account | null {

@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { createPresence, type PresenceLog, type StoreState } from '../../redis/presence.ts';
 import { UnavailableError } from '../../redis/unavailable-error.ts';
 import { type UtcDay, utcDayFrom } from '../day.ts';
-import { isPlan, PLANS } from '../plan.ts';
+import { PLANS, planFrom } from '../plan.ts';
 import { type AdmissionReply, type AdmissionRequest, type Counter, DAYS_KEPT, type KeyReading } from '../store.ts';
 import type { FileLock } from './file-lock.ts';
 import { createGroupCommit } from './group-commit.ts';
@@ -27,9 +27,8 @@ export function createEmbeddedCounter(database: DatabaseSync, lock: FileLock, lo
     const key = await lock.run(() => readRow<KeyInUse>(statements.findKey, keyHash, accountId, day));
     if (!key) return { kind: 'unknown' };
     const [plan, lastUsedOn, endsAt, decidedAt] = key;
-    if (!isPlan(plan)) return { kind: 'unknown' };
     const ending = endsAt === null ? null : { endsAt, decidedAt: decidedAt ?? endsAt };
-    const limit = PLANS[plan].dailyLimit;
+    const limit = PLANS[planFrom(plan)].dailyLimit;
     return writeInGroup(() => {
       if (lastUsedOn !== day) statements.touchKey.run({ keyHash, day });
       tidy(day);
@@ -44,7 +43,7 @@ export function createEmbeddedCounter(database: DatabaseSync, lock: FileLock, lo
   async function readKey({ accountId, keyHash, day }: Pick<AdmissionRequest, 'accountId' | 'keyHash' | 'day'>) {
     return lock.run((): KeyReading => {
       const key = readRow<KeyInUse>(statements.findKey, keyHash, accountId, day);
-      if (!key || !isPlan(key[0])) return { kind: 'unknown' };
+      if (!key) return { kind: 'unknown' };
       const [plan, , endsAt, decidedAt] = key;
       const [used] = readRow<[number]>(statements.readUsage, day, accountId) ?? [0];
       const ending = endsAt === null ? null : { endsAt, decidedAt: decidedAt ?? endsAt };

@@ -4,7 +4,7 @@ import { defineScript } from '../../redis/script.ts';
 import type { Account, KeyRecord } from '../account.ts';
 import { utcDayFrom } from '../day.ts';
 import { generateAccountId } from '../keys.ts';
-import type { Plan } from '../plan.ts';
+import { planFrom } from '../plan.ts';
 import { type Closable, DAYS_KEPT, type Register, SANDBOX_EMAIL, type StoreKind } from '../store.ts';
 import { accountKey, counterKey, keysKey, sendersKey } from './redis-counter.ts';
 
@@ -183,7 +183,7 @@ export function openRedisAccounts(urls: readonly string[]): Register & Closable 
 async function readAccount(redis: RedisConnection, id: string): Promise<Account | null> {
   const fields = await redis.hgetall(accountKey(id));
   if (!fields.email) return null;
-  return { id, email: fields.email, plan: fields.plan as Plan, createdAt: fields.createdAt ?? '' };
+  return { id, email: fields.email, plan: planFrom(fields.plan ?? ''), createdAt: fields.createdAt ?? '' };
 }
 
 async function deleteAccount(redis: RedisConnection, accountId: string, now: Date): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { defineScript } from '../../redis/script.ts';
 import type { SharedRedis } from '../../redis/shared-redis.ts';
 import { UnavailableError } from '../../redis/unavailable-error.ts';
-import { PLANS, type Plan } from '../plan.ts';
+import { PLANS, planFrom } from '../plan.ts';
 import { type Counter, DAYS_KEPT } from '../store.ts';
 
 /*
@@ -13,8 +13,8 @@ local function keep(key)
   if redis.call('TTL', key) < 0 then redis.call('EXPIRE', key, ${DAYS_KEPT * 86_400}) end
 end`;
 
-/** Requests a day by plan, as a table of Lua; -1 is unlimited. */
-const LIMITS = `{${Object.entries(PLANS).map(([plan, { dailyLimit }]) => `${plan} = ${dailyLimit ?? -1}`)}}`;
+/** The requests a day of the plan, in Lua; -1 is unlimited. A plan that this version does not know counts as the smallest. */
+const LIMIT_OF_PLAN = `(({${Object.entries(PLANS).map(([plan, { dailyLimit }]) => `${plan} = ${dailyLimit ?? -1}`)}})[plan] or ${PLANS[planFrom('')].dailyLimit})`;
 
 /**
  * Finds the key and the plan, compares the count with the limit and counts `count` requests, all or none. A revoked key
@@ -31,8 +31,7 @@ local account, keys, counter, senders = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local keyHash, sender, count = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local record = redis.call('HGET', keys, keyHash)
 local plan = redis.call('HGET', account, 'plan')
-local limit = plan and (${LIMITS})[plan]
-if not record or not limit then return {'unknown'} end
+if not record or not plan then return {'unknown'} end
 local key, day = cjson.decode(record), string.sub(counter, -8)
 if key.revokedAt and (string.gsub(string.sub(key.revokedAt, 1, 10), '-', '')) <= day then return {'unknown'} end
 if key.lastUsedOn ~= day then
@@ -40,6 +39,7 @@ if key.lastUsedOn ~= day then
   redis.call('HSET', keys, keyHash, cjson.encode(key))
 end
 
+local limit = ${LIMIT_OF_PLAN}
 local used = tonumber(redis.call('GET', counter) or '0')
 if limit >= 0 and used + count > limit then return {'exhausted', plan, used} end
 -- First, because it is an error when the sender is closed.
@@ -63,7 +63,7 @@ const readKey = defineScript<
 local account, keys, counter, keyHash = KEYS[1], KEYS[2], KEYS[3], ARGV[1]
 local record = redis.call('HGET', keys, keyHash)
 local plan = redis.call('HGET', account, 'plan')
-if not record or not plan or not (${LIMITS})[plan] then return {'unknown'} end
+if not record or not plan then return {'unknown'} end
 local key, day = cjson.decode(record), string.sub(counter, -8)
 if key.revokedAt and (string.gsub(string.sub(key.revokedAt, 1, 10), '-', '')) <= day then return {'unknown'} end
 local used = tonumber(redis.call('GET', counter) or '0')
@@ -122,9 +122,9 @@ export function createRedisCounter({ presence, send, ask, probeKeys, instances }
         ),
       );
       if (kind === 'unknown') return { kind };
-      if (kind === 'exhausted') return { kind, plan: plan as Plan, used };
+      if (kind === 'exhausted') return { kind, plan, used };
       const ending = endsAt && decidedAt ? { endsAt, decidedAt } : null;
-      return { kind: 'admitted', plan: plan as Plan, used, usedBySender, ...(ending && { ending }) };
+      return { kind: 'admitted', plan, used, usedBySender, ...(ending && { ending }) };
     },
     async readKey({ accountId, keyHash, day }) {
       const [kind, plan, used, endsAt, decidedAt] = await send((connection) =>
@@ -132,7 +132,7 @@ export function createRedisCounter({ presence, send, ask, probeKeys, instances }
       );
       if (kind === 'unknown') return { kind };
       const ending = endsAt && decidedAt ? { endsAt, decidedAt } : null;
-      return { kind: 'known', plan: plan as Plan, used, ...(ending && { ending }) };
+      return { kind: 'known', plan, used, ...(ending && { ending }) };
     },
     async check() {
       // A plain command: a script of ours may write where others may not.

@@ -72,9 +72,7 @@ ${operations.map((operation) => operationCard(publicUrl, operation))}
 <div class="card scroll" tabindex="0" role="region" aria-label="Table"><table>
 <thead><tr><th scope="col">Plan</th><th scope="col">Requests a day</th><th scope="col">For</th></tr></thead>
 <tbody>
-${planRow('free', 'Trying out, a display at home. Key by mail, at once.')}
-${planRow('developer', 'An app in daily use.')}
-${planRow('pro', 'Whatever you build.')}
+${Object.values(PLANS).map(planRow)}
 </tbody></table></div>
 <p class="quiet">Counted for all keys of an account together, from midnight to midnight UTC. A request that ends in a 5xx is not counted. What is left is on every answer, in <code>RateLimit</code>.</p>
 
@@ -113,7 +111,6 @@ ${copyableCode(curl)}
 `;
 }
 
-function planRow(plan: keyof typeof PLANS, purpose: string): Html {
-  const { title, dailyLimit } = PLANS[plan];
+function planRow({ title, dailyLimit, purpose }: (typeof PLANS)[keyof typeof PLANS]): Html {
   return html`<tr><th scope="row">${title}</th><td>${dailyLimit?.toLocaleString('en') ?? 'Unlimited'}</td><td>${purpose}</td></tr>`;
 }
