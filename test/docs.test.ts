@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { departuresResponse } from '#src/departures/departure.ts';
 
-const pages = ['README.md', ...globSync('docs/**/*.md')];
+const pages = ['README.md', ...globSync('docs/**/*.md'), ...globSync('src/*/README.md')];
 
 describe('the documents', () => {
   it.each(pages)('%s links only to what is there', (page) => {
