@@ -19,9 +19,6 @@ const FLOORS = {
   high: { refresh: 0.2, askRare: 0.18, askPopular: 0.165, readOn: 0.15, board: 0.1, timetable: 0, feed: 0 },
 } as const satisfies Record<Priority, Record<CallPurpose, number>>;
 
-/** Below this part of the reserve no plan has its answers refreshed, and next to no new question is asked. */
-export const LOWEST_REFRESH_FLOOR = FLOORS.high.refresh;
-
 /**
  * How many reserves may be used in advance. In the morning the pages of all stops are asked for within few hours, more
  * than the day hands out meanwhile; other questions then wait until the day has caught up. Polls go on longest.
@@ -30,6 +27,9 @@ const ADVANCES: Partial<Record<CallPurpose, number>> = { timetable: 4, feed: 4.2
 
 /** Added to the floor of an account that caused all recent calls. It is less than any step between two floors. */
 const FLOOR_OF_LOAD = 0.015;
+
+/** Near this part of the reserve no plan has its answers refreshed, and next to no new question is asked. */
+export const LOWEST_REFRESH_FLOOR = FLOORS.high.refresh + FLOOR_OF_LOAD;
 
 /**
  * An account that caused a larger share of recent calls has no boards or pages later than its other questions, and none in

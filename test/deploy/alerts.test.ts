@@ -1,0 +1,452 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as reallyWait } from 'node:timers/promises';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
+import { readFeed } from '#src/live/feed/feed-reader.ts';
+import { createLiveFeeds } from '#src/live/live-feeds.ts';
+import type { LiveReport } from '#src/live/live-report.ts';
+import { noFeedSharing } from '#src/live/sharing/feed-sharing.ts';
+import type { RedisMemory } from '#src/redis/memory.ts';
+import type { StoreState } from '#src/redis/presence.ts';
+import { createInstruments } from '#src/telemetry/instruments.ts';
+import { createMetrics } from '#src/telemetry/metrics.ts';
+import { type MetricsServer, startMetricsServer } from '#src/telemetry/metrics-server.ts';
+import { watchPressure } from '#src/telemetry/pressure.ts';
+import { createStoreProbe } from '#src/telemetry/store-probe.ts';
+import { watchAdmissions } from '#src/telemetry/store-watch.ts';
+import { createTraffic } from '#src/telemetry/traffic.ts';
+import { watchUpstream } from '#src/telemetry/upstream-watch.ts';
+import { sleep } from '#src/upstream/clock.ts';
+import { protectUpstream } from '#src/upstream/protection.ts';
+import { coordResponse, stopFinderResponse } from '#test/contract/payloads.ts';
+import { encodeFeed } from '../live/feed-bytes.ts';
+import { issueTestKey } from '../support/access.ts';
+import { ALERTS, createRecording } from '../support/alert-rules.ts';
+import { buildTestApp } from '../support/app.ts';
+import { createMadeUpUpstream, createTestLog, statusFailure } from '../support/made-up-upstream.ts';
+import { settle } from '../support/protected.ts';
+import { createSimulatedClock } from '../support/simulated-clock.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const MINUTE = 60_000;
+const { upstream: UNKNOWN_STOP } = JSON.parse(readFileSync('test/fixtures/departures/unknown-stop.json', 'utf8'));
+
+let closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.reverse()) await close();
+  closers = [];
+  vi.restoreAllMocks();
+});
+
+/**
+ * The service with its metrics as production puts them together, at a simulated time, in front of a made-up authority with
+ * two keys. Durations are taken by the same simulated time.
+ */
+async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_000, hasFeeds = false } = {}) {
+  const clock = createSimulatedClock(start);
+  vi.spyOn(Date, 'now').mockImplementation(clock.now);
+  vi.spyOn(performance, 'now').mockImplementation(clock.now);
+  const now = () => new Date(clock.now());
+  const instruments = createInstruments();
+  const upstreams = [createMadeUpUpstream(clock), createMadeUpUpstream(clock)] as const;
+  const protection = protectUpstream({
+    asks: upstreams.map(({ ask }) => watchUpstream(ask, createTraffic(now), instruments)),
+    limits: { rps: 5, dailyBudget },
+    log: createTestLog(),
+    clock,
+  });
+  const faults = {
+    storeState: 'writable' as StoreState,
+    storeDelayMs: 0,
+    redis: [{ node: 'r:6379', usedBytes: 50e6, maxBytes: 384e6, evictedKeys: 0 }] as RedisMemory[],
+    rssBytes: 400e6,
+    liveShare: 0.6,
+    unreadable: 0,
+    authority: null as ((key: number) => Error | undefined) | null,
+  };
+  for (const [key, upstream] of upstreams.entries()) {
+    let calls = 0;
+    upstream.outcome = (asked) =>
+      faults.authority?.(key) ?? goodAnswer(asked as { kind: string; stopId?: string }, ++calls);
+  }
+
+  /** With records of every reason for which one is left out every day. One call in fifty fails. */
+  function goodAnswer({ kind, stopId }: { kind: string; stopId?: string }, call: number): unknown {
+    if (call % 50 === 0) return statusFailure(500);
+    if (kind === 'coord') return coordResponse;
+    if (kind === 'stopFinder') return stopFinderResponse;
+    if (stopId === '999999') return UNKNOWN_STOP.departure_mon;
+    const at = (minutes: number) => new Date(clock.now() + minutes * MINUTE).toISOString();
+    const stop = { id: stopId, name: 'Central Station, Sydney', type: 'stop', isBest: true };
+    const event = (index: number, more: object = {}) => ({
+      departureTimePlanned: at(index * 3),
+      isRealtimeControlled: Math.abs(index) / 10 < faults.liveShare,
+      location: { id: `${stopId}1`, name: 'Central Station, Stand A', type: 'platform', parent: stop },
+      transportation: {
+        id: `nsw:${index}`,
+        number: `${400 + index}`,
+        product: { class: index % 4 === 3 ? 1 : 5, iconId: 5 },
+        destination: { name: 'Bondi' },
+      },
+      ...more,
+    });
+    const left = event(-2);
+    const cancelled = event(1, { isCancelled: true });
+    const bad = Array.from({ length: faults.unreadable }, () => event(2, { departureTimePlanned: null }));
+    const events = Array.from({ length: 9 }, (_, index) => event(index));
+    return { version: '10.6.21.17', locations: [stop], stopEvents: [left, cancelled, ...bad, ...events] };
+  }
+
+  const pressure = watchPressure({ eventLoopDelayMs: 0, heapBytes: 0, memoryBytes: 700e6 }, () => faults.rssBytes);
+  const embedded = openEmbeddedStore(':memory:');
+  const slow: typeof embedded = {
+    ...embedded,
+    async admit(request) {
+      if (faults.storeDelayMs > 0) await sleep(clock, faults.storeDelayMs);
+      return embedded.admit(request);
+    },
+  };
+  const probe = createStoreProbe(async () => faults.storeState, { graceMs: 600_000, now: clock.now });
+  const app = await buildTestApp({
+    upstream: protection.ask,
+    now,
+    sleep: (ms) => sleep(clock, ms),
+    store: watchAdmissions(slow, instruments, probe.heard),
+    pressure,
+    instruments,
+    isStoreReachable: probe.servesKnownKeys,
+  });
+  const keys = { pro: app.apiKey, free: await issueTestKey(embedded, { plan: 'developer', now: now() }) };
+  const feeds = hasFeeds ? startFeeds(clock) : null;
+  let server: MetricsServer | null = null;
+  const recording = createRecording();
+
+  async function startMetrics(source: 'authority' | 'sandbox'): Promise<void> {
+    await server?.close();
+    const registry = createMetrics({
+      source,
+      instruments,
+      upstream: protection,
+      ...(feeds && { live: feeds.report }),
+      storeState: probe.state,
+      redisMemory: { accounts: async () => faults.redis },
+      pressure,
+    });
+    server = await startMetricsServer(registry, { host: '127.0.0.1', port: 0 });
+  }
+
+  /** Moves the clock on while the request waits for anything that takes time. */
+  async function get(url: string, plan: keyof typeof keys = 'pro'): Promise<void> {
+    const asked = settle(app.inject({ url, headers: { authorization: `Bearer ${keys[plan]}` } }));
+    for (let turn = 0; !asked.isSettled; turn++) {
+      await new Promise(setImmediate);
+      if (turn % 10 === 9) await clock.advance(100);
+    }
+    if (asked.outcome.error) throw asked.outcome.error;
+  }
+
+  async function scrape(): Promise<void> {
+    const port = server?.port;
+    recording.add(
+      port === undefined ? null : await fetch(`http://127.0.0.1:${port}/metrics`).then((reply) => reply.text()),
+    );
+  }
+
+  let minute = 0;
+  /** Passes so many minutes of requests spread over each, with a scrape at its end. */
+  async function pass(minutes: number, requestsOf: (minute: number) => Request[]): Promise<void> {
+    for (const end = minute + minutes; minute < end; minute++) {
+      const beganAt = new Date(start).getTime() + minute * MINUTE;
+      const requests = requestsOf(minute);
+      for (const [index, [url, plan]] of requests.entries()) {
+        await clock.advanceTo(beganAt + (index / requests.length) * MINUTE);
+        await get(url, plan);
+      }
+      await clock.advanceTo(beganAt + MINUTE);
+      await scrape();
+    }
+  }
+
+  await startMetrics('authority');
+  closers.push(async () => {
+    await server?.close();
+    await feeds?.close();
+    await app.close();
+    pressure.close();
+  });
+  return {
+    clock,
+    faults,
+    feeds: feeds?.faults ?? { headerAgeMs: 0, fails: false, lead: false },
+    upstreams,
+    fired: recording.fired,
+    pass,
+    restart: startMetrics,
+    async stop() {
+      await server?.close();
+      server = null;
+    },
+  };
+}
+
+/** One feed, polled as it is in production. */
+function startFeeds(clock: ReturnType<typeof createSimulatedClock>) {
+  const faults = { headerAgeMs: 5000, fails: false, lead: true };
+  const trips = Array.from({ length: 50 }, (_, trip) => ({
+    tripId: `run ${trip}`,
+    stops: [{ stopId: 'P1', departure: { delay: 60 } }],
+  }));
+  const feeds = createLiveFeeds({
+    client: {
+      async fetch() {
+        if (faults.fails) throw new Error('no answer');
+        return Buffer.from(String(Math.floor((clock.now() - faults.headerAgeMs) / 1000)));
+      },
+    },
+    reader: { read: async (bytes) => readFeed(encodeFeed({ timestamp: Number(bytes), trips })) },
+    sharing: { ...noFeedSharing, lead: async () => faults.lead },
+    stretch: () => 1,
+    pollStretch: () => 1,
+    clock,
+    log: createTestLog(),
+  });
+  let cancel = clock.after(0, ask);
+  /** Callers enough that the feed is worth its polls. */
+  function ask(): void {
+    for (let stop = 0; stop < 1000; stop++) feeds.note(`stop ${stop}`, ['buses']);
+    cancel = clock.after(15_000, ask);
+  }
+  const report = (): LiveReport => ({
+    mode: 'on',
+    isPolling: feeds.isPolling(),
+    feeds: feeds.list(),
+    agreement: {},
+    timelines: { entries: 0, bytes: 0 },
+  });
+  return {
+    faults,
+    report,
+    async close() {
+      cancel();
+      await feeds.close();
+    },
+  };
+}
+
+type Request = [url: string, plan?: 'free' | undefined];
+type Service = Awaited<ReturnType<typeof startService>>;
+
+/** Three in four ask for what others ask for too, one request in thirty is wrong, and few are made at night. */
+function ordinaryRequests(minute: number): Request[] {
+  const hour = (12 + minute / 60) % 24;
+  if (hour >= 13 && hour < 19 && minute % 4 !== 0) return [];
+  const stop = 200_000 + ((minute * 7) % 40);
+  return [
+    [`/v1/departures?stop=${stop}&modes=bus&limit=3`],
+    [`/v1/departures?stop=${stop + 1}&limit=3`, 'free'],
+    ...(minute % 3 === 0 ? [[`/v1/stops/search?q=stop ${minute % 11}`] as Request] : []),
+    ...(minute % 5 === 0 ? [[`/v1/nearby?lat=-33.88${minute % 9}&lon=151.206`] as Request] : []),
+    ...(minute % 7 === 0 ? [['/v1/departures?stop=999999', 'free'] as Request] : []),
+    ...(minute % 11 === 0 ? [['/v1/departures?stop=no', 'free'] as Request] : []),
+  ];
+}
+
+/** New ones in each minute. */
+const manyRequests = (count: number, plan?: 'free') => (minute: number) =>
+  Array.from({ length: count }, (_, one): Request => [`/v1/departures?stop=${300_000 + minute * count + one}`, plan]);
+
+it('no alert fires in an ordinary night, nor in the morning after it', async () => {
+  const service = await startService({ start: '2026-04-15T12:00:00Z', dailyBudget: 2500 });
+  await service.pass(13 * 60, ordinaryRequests);
+  expect(service.fired()).toEqual([]);
+});
+
+it('no alert fires in an ordinary hour with feeds', async () => {
+  const service = await startService({ hasFeeds: true });
+  await service.pass(60, ordinaryRequests);
+  expect(service.fired()).toEqual([]);
+});
+
+/** What each fault is, and the alerts that have to tell it. */
+const FAULTS: [
+  fault: string,
+  alerts: string[],
+  play: (service: Service) => Promise<void>,
+  options?: Parameters<typeof startService>[0],
+][] = [
+  [
+    'the instance is gone',
+    ['NoInstance', 'InstanceDown'],
+    async ({ stop, pass }) => {
+      await stop();
+      await pass(5, () => []);
+    },
+  ],
+  [
+    'the instance was started with the sandbox',
+    ['SandboxAnswers'],
+    async ({ restart, pass }) => {
+      await restart('sandbox');
+      await pass(3, ordinaryRequests);
+    },
+  ],
+  [
+    'the authority answers 500',
+    ['RequestsFail', 'UpstreamFails', 'BreakerOpen'],
+    async ({ faults, pass }) => {
+      faults.authority = () => statusFailure(500);
+      await pass(15, manyRequests(10));
+    },
+  ],
+  [
+    'the authority is slow',
+    ['RequestsSlow'],
+    async ({ upstreams, pass }) => {
+      for (const upstream of upstreams) upstream.latencyMs = 4000;
+      await pass(20, manyRequests(5));
+    },
+  ],
+  [
+    'the authority refuses one key of two',
+    ['UpstreamKeyRefused'],
+    async ({ faults, pass }) => {
+      faults.authority = (key) => (key === 1 ? statusFailure(401) : undefined);
+      await pass(10, manyRequests(4));
+    },
+  ],
+  [
+    'the authority is over its quota',
+    ['CallsSpent'],
+    async ({ faults, pass }) => {
+      faults.authority = () => statusFailure(403, 300);
+      await pass(15, manyRequests(4));
+    },
+  ],
+  [
+    'calls of the budget are used up',
+    ['BudgetLow', 'CallsSpent', 'QuestionsRefused'],
+    async ({ pass }) =>
+      pass(40, (minute) => [...manyRequests(40)(minute), ...manyRequests(2, 'free')(minute + 10_000)]),
+    { dailyBudget: 6000 },
+  ],
+  [
+    'the store is away',
+    ['StoreAway'],
+    async ({ faults, pass }) => {
+      faults.storeState = 'away';
+      await pass(3, ordinaryRequests);
+    },
+  ],
+  [
+    'the store takes no writes',
+    ['StoreRefusesWrites'],
+    async ({ faults, pass }) => {
+      faults.storeState = 'readable';
+      await pass(4, ordinaryRequests);
+    },
+  ],
+  [
+    'Redis is nearly full',
+    ['RedisMemoryHigh'],
+    async ({ faults, pass }) => {
+      faults.redis = [{ node: 'r:6379', usedBytes: 350e6, maxBytes: 384e6, evictedKeys: 0 }];
+      await pass(13, ordinaryRequests);
+    },
+  ],
+  [
+    'the store is slow',
+    ['StoreSlow'],
+    async ({ faults, pass }) => {
+      faults.storeDelayMs = 180;
+      await pass(17, ordinaryRequests);
+    },
+  ],
+  [
+    'the event loop is late',
+    ['EventLoopLate'],
+    async ({ pass }) => {
+      for (let minute = 0; minute < 8; minute++) {
+        // A turn before lets the timer that measures run, and one after lets it see how late it is.
+        await reallyWait(30);
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+        await reallyWait(30);
+        await pass(1, () => []);
+      }
+    },
+  ],
+  [
+    'the process grows',
+    ['MemoryHigh'],
+    async ({ pass }) => {
+      const held = Buffer.alloc(700e6, 1);
+      await pass(13, () => []);
+      expect(held.length).toBe(700e6);
+    },
+  ],
+  [
+    'memory runs short',
+    ['UnderPressure', 'RequestsFail'],
+    async ({ faults, pass }) => {
+      faults.rssBytes = 750e6;
+      await reallyWait(1200);
+      await pass(13, ordinaryRequests);
+    },
+  ],
+  [
+    'records of the authority cannot be read',
+    ['RecordsUnreadable'],
+    async ({ faults, pass }) => {
+      faults.unreadable = 4;
+      await pass(60, ordinaryRequests);
+    },
+  ],
+  [
+    'the authority tracks no vehicle',
+    ['NothingLive'],
+    async ({ faults, pass }) => {
+      faults.liveShare = 0;
+      await pass(120, ordinaryRequests);
+    },
+  ],
+  [
+    'a feed cannot be read',
+    ['FeedDown'],
+    async ({ feeds, pass }) => {
+      feeds.fails = true;
+      await pass(20, ordinaryRequests);
+    },
+    { hasFeeds: true },
+  ],
+  [
+    'a feed stands still',
+    ['FeedOld'],
+    async ({ feeds, pass }) => {
+      feeds.headerAgeMs = 80_000;
+      await pass(25, ordinaryRequests);
+    },
+    { hasFeeds: true },
+  ],
+  [
+    'no instance polls the feeds',
+    ['FeedsNotPolled'],
+    async ({ feeds, pass }) => {
+      feeds.lead = false;
+      await pass(5, ordinaryRequests);
+    },
+    { hasFeeds: true },
+  ],
+];
+
+describe('an alert fires when', () => {
+  it.each(FAULTS)('%s: %j', async (_fault, alerts, play, options) => {
+    const service = await startService(options);
+    await service.pass(10, ordinaryRequests);
+    await play(service);
+    expect(service.fired()).toEqual(expect.arrayContaining(alerts));
+  });
+
+  it('each alert has a fault for which it fires', () => {
+    expect([...new Set(FAULTS.flatMap(([, alerts]) => alerts))].sort()).toEqual([...ALERTS].sort());
+  });
+});
