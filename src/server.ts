@@ -16,6 +16,7 @@ import { openLog } from './server/log.ts';
 import { closeOnSignal, orExit } from './server/process-exit.ts';
 import { withRehearsals } from './server/rehearsals.ts';
 import { openUpstream } from './server/upstream-source.ts';
+import { logHeaviestAccount } from './server/usage-log.ts';
 import { readLinkSecret } from './signup/magic-link.ts';
 import { createMailer } from './signup/mail/mailer.ts';
 import { count, createInstruments } from './telemetry/instruments.ts';
@@ -60,6 +61,7 @@ const asks = clients.map(({ ask }) => watchUpstream(ask, traffic, instruments));
 const balance = createCallBalance(systemClock);
 const guard = { asks, limits, deadlines, log: logger, noteCall: balance.noteCall };
 const protection = protectUpstream({ ...guard, ...(shared && { shared }) });
+logHeaviestAccount({ balance, shortage: () => protection.state().shortage, log: logger, clock: systemClock });
 const live = openLive({
   ...upstream,
   ...config.liveFeeds,

@@ -18,6 +18,14 @@ export interface CallBalance {
   noteCharged(account: string, count: number): void;
   /** How many requests the account owes; 0 when none. */
   owedBy(account: string): number;
+  /** The accounts with most calls and with most charged requests today; null where there was none. */
+  heaviest(): { byCalls: AccountUse; byRequests: AccountUse } | null;
+}
+
+interface AccountUse {
+  account: string;
+  calls: number;
+  requests: number;
 }
 
 interface Balance {
@@ -40,7 +48,18 @@ export function createCallBalance({ now }: { now: () => number }): CallBalance {
     return created;
   }
 
+  function heaviest() {
+    const today = Math.floor(now() / DAY_MS);
+    const used = [...balances]
+      .filter(([, { day }]) => day === today)
+      .map(([account, { calls, charged }]): AccountUse => ({ account, calls, requests: charged }));
+    const most = (field: 'calls' | 'requests') =>
+      used.reduce((most, one) => (one[field] > most[field] ? one : most), { account: '', calls: 0, requests: 0 });
+    return used.length > 0 ? { byCalls: most('calls'), byRequests: most('requests') } : null;
+  }
+
   return {
+    heaviest,
     noteCall(account) {
       balanceOf(account).calls += 1;
     },
