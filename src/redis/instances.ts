@@ -4,7 +4,7 @@ import type { PresenceLog } from './presence.ts';
 import { defineScript } from './script.ts';
 import { UnavailableError } from './unavailable-error.ts';
 
-const ANNOUNCE_EVERY_MS = 5000;
+export const ANNOUNCE_EVERY_MS = 5000;
 /** An instance that has not announced itself for so long does not count any more. */
 const FORGET_AFTER_MS = 15_000;
 const INSTANCES = 'tis:instances';
@@ -40,7 +40,7 @@ export interface Instances {
 /** Announces this instance now and from time to time. Resolves when the others are counted, or Redis is away. */
 export async function joinInstances(
   ask: AskRedis,
-  { now, log }: { now: () => number; log: Pick<PresenceLog, 'warn'> },
+  { now, log, announceEveryMs }: { now: () => number; log: Pick<PresenceLog, 'warn'>; announceEveryMs: number },
 ): Promise<Instances> {
   const instance = randomUUID();
   let latest = 1;
@@ -74,7 +74,7 @@ export async function joinInstances(
   }
 
   await announce();
-  const timer = setInterval(announce, ANNOUNCE_EVERY_MS).unref();
+  const timer = setInterval(announce, announceEveryMs).unref();
   return {
     // After Redis was away for long, the instances announce themselves anew one after the other: one count may be low.
     count: () => Math.max(previous, latest),

@@ -10,7 +10,7 @@ import {
   writeTogether,
 } from './connection.ts';
 import { MAX_PATIENCE_MS } from './distance.ts';
-import { joinInstances } from './instances.ts';
+import { ANNOUNCE_EVERY_MS, joinInstances } from './instances.ts';
 import { type RedisMemory, readMemory } from './memory.ts';
 import { createPresence, type Presence, type PresenceLog } from './presence.ts';
 import { UnavailableError } from './unavailable-error.ts';
@@ -41,7 +41,7 @@ export interface SharedRedis {
 export async function openRedis(
   urls: readonly string[],
   log: PresenceLog,
-  { storeName = 'Redis', now = Date.now } = {},
+  { storeName = 'Redis', now = Date.now, announceEveryMs = ANNOUNCE_EVERY_MS } = {},
 ): Promise<SharedRedis> {
   const connection = connectRedis(urls, 'fail-fast');
   const presence = createPresence({
@@ -69,7 +69,7 @@ export async function openRedis(
   };
 
   await whenReady(connection, READY_WITHIN_MS);
-  const instances = await joinInstances(ask, { now, log });
+  const instances = await joinInstances(ask, { now, log, announceEveryMs });
   return {
     urls,
     presence,

@@ -20,7 +20,9 @@ const log = {
     if (message === 'Redis is away') ledger.away.push({ from: Date.now(), to: NEVER });
   },
 };
-const store = keepLedger(await openTestStore(redisUrls.split(',').filter(Boolean), dataDir, log), ledger);
+/** Often, so that nobody has to wait until the processes know of each other. */
+const options = { announceEveryMs: 100 };
+const store = keepLedger(await openTestStore(redisUrls.split(',').filter(Boolean), dataDir, log, options), ledger);
 const app = await buildProbeApp({ store });
 await app.listen({ host: '127.0.0.1', port: 0 });
 

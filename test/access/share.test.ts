@@ -1,17 +1,14 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { utcDay } from '#src/access/day.ts';
 import { parseKey } from '#src/access/keys.ts';
 import type { Closable, Register } from '#src/access/store.ts';
 import { openRegister } from '#src/access/stores/open-store.ts';
 import { issueTestKey } from '../support/access.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
-
-/** As in `src/redis/instances.ts`, and some time for the answer. */
-const ANNOUNCED_WITHIN_MS = 6000;
 
 let redis: TestRedis;
 let register: Register & Closable;
@@ -22,7 +19,8 @@ beforeAll(async () => {
   const program = join(import.meta.dirname, 'admitting-process.ts');
   processes = [1, 2, 3].map(() => fork(program, [redis.url, '']));
   await Promise.all(processes.map((child) => once(child, 'message')));
-  await sleep(ANNOUNCED_WITHIN_MS);
+  await allAnnounced();
+  await allAnnounced();
   register = openRegister({ redisUrls: [redis.url], dataDir: '' });
 }, 60_000);
 afterAll(async () => {
@@ -30,6 +28,15 @@ afterAll(async () => {
   await register.close();
   await redis.stop();
 });
+
+/** Waits until each process has announced itself once more. After twice, each has read how many there are. */
+async function allAnnounced(): Promise<void> {
+  const admin = new Redis(redis.url);
+  const since = Date.now() + 1;
+  const announced = async () => expect(await admin.zcount('tis:instances', since, '+inf')).toBe(3);
+  await vi.waitFor(announced, { timeout: 20_000 });
+  admin.disconnect();
+}
 
 /** How many of the requests each process answers with 200. */
 async function ask(key: string, requests: number): Promise<number[]> {
@@ -55,7 +62,7 @@ it('three processes together admit the 1,000 of an account, and at most two more
   expect(served).toBeLessThanOrEqual(1002);
 
   await redis.restart();
-  await sleep(1500);
-  expect(await register.readUsage(accountId, [utcDay(new Date())])).toEqual([served]);
+  const usage = () => register.readUsage(accountId, [utcDay(new Date())]).catch(() => null);
+  await expect.poll(usage, { timeout: 20_000 }).toEqual([served]);
   expect(sum(await ask(key, 10))).toBe(0);
 }, 60_000);

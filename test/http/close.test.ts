@@ -45,6 +45,12 @@ afterEach(async () => {
   await app.close();
 });
 
+/** The stop is over: nothing is listened to, and no connection is left on this side. */
+function expectAllClosed(): void {
+  expect(app.server.listening).toBe(false);
+  expect(accepted.filter(({ destroyed }) => !destroyed)).toEqual([]);
+}
+
 async function open(): Promise<RawConnection> {
   const connection = await openConnection(port);
   connections.push(connection);
@@ -87,7 +93,8 @@ describe('a clean stop', () => {
     connection.write(GET('/healthz'));
     await connection.until(/"ok"\}/);
     await app.close();
-    await connection.closed;
+    expectAllClosed();
+    expect(readResponses(await connection.closed).map(({ status }) => status)).toEqual([200]);
   });
 
   it('answers, once more and saying so, who asks over an open connection just then', async () => {
@@ -113,21 +120,25 @@ describe('a clean stop', () => {
     await untilRefused();
     finish();
     await closing;
-    await connection.closed;
+    expectAllClosed();
+    const responses = readResponses(await connection.closed);
+    expect(responses.map(({ headers }) => headers.get('connection'))).toEqual(['keep-alive', 'close']);
   });
 
   it('is not held up by a connection over which nothing ever came', async () => {
     const connection = await open();
     await vi.waitFor(() => expect(accepted).toHaveLength(1));
     await app.close();
-    await connection.closed;
+    expectAllClosed();
+    expect(await connection.closed).toBe('');
   });
 
   it('is not held up by a client that sent what is not HTTP and stays', async () => {
     const connection = await open();
     connection.write('hello there\r\n\r\n');
-    await connection.closed;
+    expect(readResponses(await connection.closed).map(({ status }) => status)).toEqual([400]);
     await app.close();
+    expectAllClosed();
   });
 
   it('answers a request that comes over an open connection while others are finished', async () => {
@@ -150,6 +161,8 @@ describe('a clean stop', () => {
 
   it('can be asked for twice', async () => {
     await Promise.all([app.close(), app.close()]);
+    expectAllClosed();
+    await expect(openConnection(port)).rejects.toThrow(/ECONNREFUSED/);
   });
 
   it('leaves no timer behind, listening or not', async () => {

@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { type Overlay, overlayStop } from '#src/live/overlay/overlay.ts';
 import type { Departure } from '#src/transit/departure.ts';
 import type { Mode } from '#src/transit/mode.ts';
@@ -21,6 +22,8 @@ export const at = (time: string) => new Date(`2026-01-14T${time}Z`.replace(/T(\d
 export function call(planned = '03:05', more: Partial<Departure> = {}): Departure {
   return departure({ plannedAt: at(planned), ...more });
 }
+
+export const train = (planned?: string, more: Partial<Departure> = {}) => call(planned, { mode: 'train', ...more });
 
 /** A stop update as buses and ferries have them: planned time and delay in seconds. */
 export function timed(stopId: string, planned: string, delay = 0, more: StopSpec = {}): StopSpec {
@@ -64,3 +67,18 @@ export const live = (time: string, more: object = {}) => ({
 export const scheduled = { kind: 'scheduled' };
 export const cancelled = { kind: 'cancelled' };
 export const departed = { kind: 'departed' };
+
+/** One row of a table of tests: the calls of the stop, the trips of the feed, the states that follow from both. */
+export interface Row {
+  calls: Departure[];
+  trips: TripSpec[];
+  states: object[];
+  /** Beginnings of the keys of the changes about which the departure monitor is asked. */
+  asks?: string[];
+}
+
+export function check({ calls, trips, states, asks = [] }: Row): void {
+  const overlay = overlayOf(calls, trips);
+  expect(overlay.states).toEqual(states);
+  expect(overlay.changes.map(({ key }) => key.split(', ')[0])).toEqual(asks);
+}

@@ -1,36 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { overlayStop } from '#src/live/overlay/overlay.ts';
-import type { Departure } from '#src/transit/departure.ts';
 import { feedOf, type TripSpec } from './feed-bytes.ts';
 import {
   at,
   call,
   cancelled,
+  check,
   delayed,
   departed,
   live,
   overlayOf,
+  type Row,
   STOP,
   scheduled,
   timed,
+  train,
   trip,
 } from './overlay-case.ts';
-
-const train = (planned?: string, more: Partial<Departure> = {}) => call(planned, { mode: 'train', ...more });
-
-/** One row of the table: what the feed says, of which departure, and what follows. `asks` names the change. */
-interface Row {
-  calls: Departure[];
-  trips: TripSpec[];
-  states: object[];
-  asks?: string[];
-}
-
-function check({ calls, trips, states, asks = [] }: Row): void {
-  const overlay = overlayOf(calls, trips);
-  expect(overlay.states).toEqual(states);
-  expect(overlay.changes.map(({ key }) => key.split(', ')[0])).toEqual(asks);
-}
 
 describe('a run that no living feed speaks of', () => {
   const wasLive = { state: { kind: 'live', leavesAt: at('03:07') } as const };

@@ -119,8 +119,9 @@ export async function openTestStore(
   redisUrls: readonly string[],
   dataDir = '',
   log: PresenceLog = SILENT_LOG,
+  redisOptions: Parameters<typeof openRedis>[2] = {},
 ): Promise<AccountStore> {
-  const redis = redisUrls.length > 0 ? await openRedis(redisUrls, log) : null;
+  const redis = redisUrls.length > 0 ? await openRedis(redisUrls, log, redisOptions) : null;
   const store = openStore({ redis, dataDir, log });
   return {
     ...store,

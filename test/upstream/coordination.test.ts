@@ -56,7 +56,7 @@ async function startInstance(urls = [redis.url]) {
   const raw = createEfaClient({ url: upstream.url, apiKey: 'test-key', timeoutMs: 5000, now: () => new Date() });
   const shared = coordinateThrough(room, { source: 'test', apiKeys: ['test-key'], limits });
   closing.push(room.close, raw.close);
-  return { efa: protectUpstream({ asks: [raw.ask], limits, log, shared }), store: shared.store, log, raw };
+  return { efa: protectUpstream({ asks: [raw.ask], limits, log, shared }), store: shared.store, log, raw, room };
 }
 
 async function startProcess(rps = '5'): Promise<ChildProcess> {
@@ -64,6 +64,23 @@ async function startProcess(rps = '5'): Promise<ChildProcess> {
   closing.push(() => child.kill('SIGKILL'));
   await once(child, 'message');
   return child;
+}
+
+/** Collects the moments at which Redis lets calls begin, by its own clock: how busy this machine is does not matter. */
+async function watchStarts(): Promise<number[]> {
+  const starts: number[] = [];
+  const monitor = await admin.monitor();
+  closing.push(() => monitor.disconnect());
+  monitor.on('monitor', (_time: string, [command = '', key = '', moment = '']: string[]) => {
+    if (command.toUpperCase() === 'LPUSH' && key.endsWith(':starts')) starts.push(Number(moment));
+  });
+  return starts;
+}
+
+function expectFiveASecond(starts: readonly number[]): void {
+  expect(starts.length).toBeGreaterThan(5);
+  const gaps = starts.slice(5).map((start, index) => start - (starts[index] ?? 0));
+  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(1000);
 }
 
 async function ask(child: ChildProcess, stops: string[], times = 1): Promise<{ ok: number; errors: string[] }> {
@@ -85,11 +102,8 @@ describe('instances with one Redis', () => {
   }, 30_000);
 
   it('share five calls a second', async () => {
-    const arrivals: number[] = [];
-    upstream.respondWith((request, response) => {
-      arrivals.push(performance.now());
-      answerLate(10)(request, response);
-    });
+    const starts = await watchStarts();
+    upstream.respondWith(answerLate(10));
     const processes = await Promise.all([1, 2, 3].map(() => startProcess()));
     const rounds = [0, 1, 2, 3].map(async (round) => {
       await sleep(round * 700);
@@ -103,19 +117,15 @@ describe('instances with one Redis', () => {
       );
     });
     await Promise.all(rounds);
-    expect(arrivals.length).toBeGreaterThan(10);
-    const gaps = arrivals.slice(5).map((arrival, index) => arrival - (arrivals[index] ?? 0));
-    expect(Math.min(...gaps)).toBeGreaterThan(900);
+    expectFiveASecond(starts);
   }, 30_000);
 
   it('share five calls a second with the polls of feeds', async () => {
+    const starts = await watchStarts();
     const instances = await Promise.all([startInstance(), startInstance()]);
-    const madeAt: number[] = [];
-    const poll = async () => void madeAt.push(performance.now());
+    const poll = async () => {};
     await Promise.allSettled(instances.flatMap(({ efa }) => Array.from({ length: 4 }, () => efa.callForFeed(poll))));
-    expect(madeAt.length).toBeGreaterThan(5);
-    const gaps = madeAt.slice(5).map((made, index) => made - (madeAt[index] ?? 0));
-    expect(Math.min(...gaps)).toBeGreaterThan(900);
+    expectFiveASecond(starts);
   }, 30_000);
 
   it('go on with the next one when the one that asks dies', async () => {
@@ -193,18 +203,16 @@ describe('instances with one Redis', () => {
 
   it('go on by themselves while Redis is away, slowed down once, and settle when it is back', async () => {
     upstream.respondWith(answerLate(1));
-    const { efa, log } = await startInstance();
+    const { efa, log, room } = await startInstance();
     await efa.ask(FIRST);
     redis.signal('SIGSTOP');
-    const durations: number[] = [];
-    for (const stopId of ['11', '12', '13', '14']) {
-      const startedAt = performance.now();
-      await efa.ask({ ...FIRST, stopId });
-      durations.push(performance.now() - startedAt);
-    }
+    await efa.ask({ ...FIRST, stopId: '11' });
+    // From now on nothing waits for Redis.
+    expect(room.presence.isAway('')).toBe(true);
+    for (const stopId of ['12', '13', '14']) await efa.ask({ ...FIRST, stopId });
     await efa.ask({ ...FIRST, stopId: '11' });
     expect(upstream.requests).toHaveLength(5);
-    expect(durations.filter((duration) => duration >= 140).length).toBeLessThanOrEqual(1);
+    expect(room.presence.isAway('')).toBe(true);
 
     redis.signal('SIGCONT');
     while (!log.lines.some(({ level }) => level === 'info')) await sleep(50);
