@@ -72,7 +72,7 @@ beforeAll(async () => {
   app = await buildTestApp({ upstream: ask, now: () => new Date(), refusalLimits: REFUSAL_LIMITS });
   await app.inject(BOARD);
   sizesBefore = new WeakMap(findCollections().map((one) => [one, one.size]));
-});
+}, 60_000);
 afterAll(() => app.close());
 
 /** Each request comes from a network of its own. */
