@@ -45,6 +45,15 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   signup: ['site', 'http', 'access', 'transit', 'errors'],
   sandbox: [],
 };
+/** Folders of `src/live` and the folders there that they may import from, beside their own. */
+const LIVE_MAY_IMPORT: Record<string, readonly string[]> = {
+  feed: [],
+  overlay: ['feed'],
+  timeline: ['overlay'],
+  polling: ['feed', 'overlay'],
+  sharing: ['polling'],
+  boards: ['overlay', 'timeline', 'polling', 'live-feeds.ts'],
+};
 /** The tops of the program may import everything. */
 const TOPS = ['app', 'server', 'cli', 'config'];
 /** Packages that belong to one place. */
@@ -76,6 +85,19 @@ describe('the structure of the source', () => {
       .flatMap((file) =>
         localImports(file)
           .filter((other) => roomOf(other) !== roomOf(file) && !mayImport(file).includes(roomOf(other)))
+          .map((other) => `${file} imports ${other}`),
+      );
+    expect(wrong).toEqual([]);
+  });
+
+  it('has no import in `src/live` from a folder that a folder may not know', () => {
+    const folderOf = (file: string) => file.split('/')[2] ?? '';
+    const wrong = files
+      .filter((file) => /^src\/live\/[^/]+\//.test(file))
+      .flatMap((file) =>
+        localImports(file)
+          .filter((other) => roomOf(other) === 'live' && folderOf(other) !== folderOf(file))
+          .filter((other) => !LIVE_MAY_IMPORT[folderOf(file)]?.includes(folderOf(other)))
           .map((other) => `${file} imports ${other}`),
       );
     expect(wrong).toEqual([]);

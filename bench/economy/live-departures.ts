@@ -4,7 +4,7 @@ import { createBoards } from '#src/live/boards/boards.ts';
 import { createComparison } from '#src/live/boards/comparison.ts';
 import { createStopTimelines } from '#src/live/boards/stop-timelines.ts';
 import { createLiveFeeds } from '#src/live/live-feeds.ts';
-import { noFeedSharing } from '#src/live/sharing/feed-sharing.ts';
+import { noFeedSharing } from '#src/live/polling/feed-sharing.ts';
 import { readQuery } from '#src/operation.ts';
 import { createResponses } from '#src/responses/responses.ts';
 import type { Freshness } from '#src/transit/freshness.ts';

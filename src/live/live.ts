@@ -7,9 +7,9 @@ import { createLiveFeeds, type LiveFeedsOptions } from './live-feeds.ts';
 import type { LiveMode } from './live-mode.ts';
 import type { LiveReport } from './live-report.ts';
 import { createFeedClient, type FeedClientOptions } from './polling/feed-client.ts';
+import { noFeedSharing } from './polling/feed-sharing.ts';
 import type { FeedSourceId } from './polling/feed-source.ts';
 import type { Clock, PollOutcome } from './polling/poller.ts';
-import { noFeedSharing } from './sharing/feed-sharing.ts';
 import { createRedisFeedSharing } from './sharing/redis-feed-sharing.ts';
 
 /** The realtime feeds, polled and laid over the timelines of stops. */

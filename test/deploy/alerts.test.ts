@@ -5,7 +5,7 @@ import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { readFeed } from '#src/live/feed/feed-reader.ts';
 import { createLiveFeeds } from '#src/live/live-feeds.ts';
 import type { LiveReport } from '#src/live/live-report.ts';
-import { noFeedSharing } from '#src/live/sharing/feed-sharing.ts';
+import { noFeedSharing } from '#src/live/polling/feed-sharing.ts';
 import type { RedisMemory } from '#src/redis/memory.ts';
 import type { StoreState } from '#src/redis/presence.ts';
 import { createInstruments } from '#src/telemetry/instruments.ts';

@@ -1,15 +1,44 @@
-import {
-  DIFFERENTIAL,
-  ENTITY,
-  FEED,
-  FEED_HEADER,
-  STOP_TIME_EVENT,
-  STOP_TIME_UPDATE,
-  TRIP_DESCRIPTOR,
-  TRIP_UPDATE,
-} from './gtfs-realtime.ts';
 import { createFeedPacker, type FeedPacker, NONE, STOP, STOP_WORDS, TRIP, TRIP_WORDS } from './packed-feed.ts';
-import { type Cursor, MalformedMessage, readLength, readTag, readText, readVarint, skipField } from './wire.ts';
+import {
+  type Cursor,
+  lengthTag,
+  MalformedMessage,
+  readLength,
+  readTag,
+  readText,
+  readVarint,
+  skipField,
+  varintTag,
+} from './wire.ts';
+
+/*
+ * The fields of GTFS-realtime that we read, by their tags in the wire format
+ * (https://gtfs.org/documentation/realtime/proto/).
+ */
+
+const FEED = { header: lengthTag(1), entity: lengthTag(2) };
+const FEED_HEADER = { incrementality: varintTag(2), timestamp: varintTag(3) };
+const ENTITY = { isDeleted: varintTag(2), tripUpdate: lengthTag(3) };
+const TRIP_UPDATE = { trip: lengthTag(1), stopTimeUpdate: lengthTag(2) };
+const TRIP_DESCRIPTOR = {
+  tripId: lengthTag(1),
+  startTime: lengthTag(2),
+  startDate: lengthTag(3),
+  relationship: varintTag(4),
+};
+const STOP_TIME_UPDATE = {
+  sequence: varintTag(1),
+  arrival: lengthTag(2),
+  departure: lengthTag(3),
+  stopId: lengthTag(4),
+  relationship: varintTag(5),
+  /** The authority's own. The standard has a message in field 6, which is passed over like any unknown field. */
+  occupancy: varintTag(6),
+};
+const STOP_TIME_EVENT = { delay: varintTag(1), time: varintTag(2) };
+
+/** The incrementality of a feed that holds only what has changed. */
+const DIFFERENTIAL = 1;
 
 /** The largest feed (buses) has 7 MB, 4,500 trips and 160,000 stop updates. */
 export const MAX_FEED_BYTES = 32 * 1024 * 1024;

@@ -1,9 +1,9 @@
 import { type Feed, NotAPackedFeed, openFeed } from '../feed/feed.ts';
 import { UndecodableFeed } from '../feed/feed-reader.ts';
 import type { ReadingThread } from '../feed/reading-thread.ts';
-import type { FeedSharing, InstanceDemand, PolledState } from '../sharing/feed-sharing.ts';
 import { FailedPoll, type FeedClient } from './feed-client.ts';
 import { type FeedProblem, judgePoll, type PollFailure, UNREAD } from './feed-health.ts';
+import type { FeedSharing, InstanceDemand, PolledState } from './feed-sharing.ts';
 import type { FeedSourceId } from './feed-source.ts';
 import { chooseFeeds, nextPollAt, pollIntervalMs } from './polling.ts';
 

@@ -7,8 +7,8 @@ import { getBounded, type RedisConnection } from '../../redis/connection.ts';
 import { defineScript } from '../../redis/script.ts';
 import type { SharedRedis } from '../../redis/shared-redis.ts';
 import { feedHealthSchema } from '../polling/feed-health.ts';
+import type { FeedSharing, InstanceDemand, PolledState } from '../polling/feed-sharing.ts';
 import { FEED_SOURCES, type FeedSourceId } from '../polling/feed-source.ts';
-import type { FeedSharing, InstanceDemand, PolledState } from './feed-sharing.ts';
 
 /** The instance that polls renews its lease every three seconds; when it is killed, another polls after this. */
 const LEASE_MS = 10_000;

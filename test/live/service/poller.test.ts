@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { readFeed, UndecodableFeed } from '#src/live/feed/feed-reader.ts';
 import { FailedPoll } from '#src/live/polling/feed-client.ts';
+import type { FeedSharing, InstanceDemand, PolledState } from '#src/live/polling/feed-sharing.ts';
 import type { FeedSourceId } from '#src/live/polling/feed-source.ts';
 import { findGap } from '#src/live/polling/living-feeds.ts';
 import { NOTHING_COMPARED } from '#src/live/polling/match-rate.ts';
 import { createFeedPoller, type FeedPoller } from '#src/live/polling/poller.ts';
-import type { FeedSharing, InstanceDemand, PolledState } from '#src/live/sharing/feed-sharing.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
 import { createSimulatedClock, type SimulatedClock } from '#test/support/simulated-clock.ts';
 import { encodeFeed } from '../feed-bytes.ts';

@@ -1,6 +1,6 @@
-import type { FeedDemand } from '../polling/feed-demand.ts';
-import type { FeedHealth } from '../polling/feed-health.ts';
-import type { FeedSourceId } from '../polling/feed-source.ts';
+import type { FeedDemand } from './feed-demand.ts';
+import type { FeedHealth } from './feed-health.ts';
+import type { FeedSourceId } from './feed-source.ts';
 
 /** How a feed stands, as the polling instance tells the others. Moments in milliseconds since 1970. */
 export interface PolledState {
