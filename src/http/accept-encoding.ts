@@ -1,4 +1,4 @@
-import { ENCODINGS, type Encoding } from '../responses/encoding.ts';
+import { ENCODINGS, type Encoding } from '../responses/finished-response.ts';
 
 /** Below this size the headers are most of the answer. */
 const WORTH_ENCODING_BYTES = 1000;

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
+import type { Transform } from 'node:stream';
+import { createBrotliCompress, createGzip, createZstdCompress, constants as zlib } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
+import { pipeThrough } from '../compression.ts';
 import { isHigher, type Priority } from '../efa/ask.ts';
+import { nextTurn } from '../event-loop-turn.ts';
 import type { BoardOrigin } from '../live/boards/boards.ts';
 import type { Finding } from '../operation.ts';
-import { shrinkCache } from '../own-memory.ts';
+import { ownBytes, shrinkCache } from '../own-memory.ts';
 import type { Freshness } from '../transit/freshness.ts';
-import { type Encoding, encode } from './encoding.ts';
-import { writeJson } from './json-writer.ts';
 
 /** The bytes of a body and their encoded forms, each made once. */
 interface FinishedBody<Body extends object = object> {
@@ -129,4 +131,46 @@ function weakEtag(bytes: Buffer): string {
     from = bytes.indexOf('"', at + RETRIEVED_AT.length);
   }
   return `W/"${hash.update(bytes.subarray(from)).digest('base64url')}"`;
+}
+
+/** Content encodings, the preferred one first. The level of each costs about the same, once per body. */
+const ENCODERS = {
+  zstd: () => createZstdCompress(),
+  br: () => createBrotliCompress({ params: { [zlib.BROTLI_PARAM_QUALITY]: 5 } }),
+  gzip: () => createGzip(),
+} as const satisfies Record<string, () => Transform>;
+
+export type Encoding = keyof typeof ENCODERS | 'identity';
+
+export const ENCODINGS = Object.keys(ENCODERS) as (keyof typeof ENCODERS)[];
+
+function encode(body: Buffer, encoding: keyof typeof ENCODERS): Promise<Buffer> {
+  return pipeThrough(ENCODERS[encoding](), body);
+}
+
+/** After so much text other work gets its turn. */
+const SLICE_LENGTH = 128_000;
+
+/** The answer as JSON. The lists of a large one are written record by record, so that other requests are served meanwhile. */
+export async function writeJson(response: object): Promise<Buffer> {
+  const slices: Buffer[] = [];
+  let text = '{';
+  let separator = '';
+  for (const [key, value] of Object.entries(response)) {
+    const written = Array.isArray(value) ? '[' : JSON.stringify(value);
+    if (written === undefined) continue;
+    text += `${separator}${JSON.stringify(key)}:${written}`;
+    separator = ',';
+    if (!Array.isArray(value)) continue;
+    for (const [index, record] of value.entries()) {
+      text += `${index === 0 ? '' : ','}${JSON.stringify(record) ?? 'null'}`;
+      if (text.length < SLICE_LENGTH) continue;
+      slices.push(Buffer.from(text));
+      text = '';
+      await nextTurn();
+    }
+    text += ']';
+  }
+  const last = ownBytes(`${text}}`);
+  return slices.length === 0 ? last : Buffer.concat([...slices, last]);
 }

@@ -6,7 +6,6 @@ import { type Boards, monitorBoards } from '../live/boards/boards.ts';
 import type { FindContext, Finding, Operation } from '../operation.ts';
 import { ownText } from '../own-memory.ts';
 import { startTimeLimit } from '../time-limit.ts';
-import { createConcurrencyLimit } from './concurrency-limit.ts';
 import { createFinishedResponses, type FinishedResponse, type FinishedResponses } from './finished-response.ts';
 
 type Query = Readonly<Record<string, unknown>>;
@@ -154,4 +153,25 @@ function toFinding<Body extends object>(response: FinishedResponse<Body>): Findi
 function joined(response: FinishedResponse): FinishedResponse {
   const { freshness } = response;
   return freshness.source === 'upstream' ? { ...response, freshness: { ...freshness, source: 'joined' } } : response;
+}
+
+/** Runs work, at most so much of it at the same time. The rest waits in order. */
+type ConcurrencyLimit = <Result>(work: () => Promise<Result>) => Promise<Result>;
+
+function createConcurrencyLimit(most: number): ConcurrencyLimit {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+
+  return async (work) => {
+    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running++;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      // The next work takes the place of this one.
+      if (next) next();
+      else running--;
+    }
+  };
 }

@@ -4,7 +4,7 @@ import { toApiError } from '../errors/handler.ts';
 import type { Operation } from '../operation.ts';
 import type { FinishedResponse } from '../responses/finished-response.ts';
 import { queryKey, type Requester, type Responses } from '../responses/responses.ts';
-import { boardEvent } from './event.ts';
+import { boardEvent } from './event-stream.ts';
 
 /** What is followed. */
 export interface Topic {

@@ -1,8 +1,10 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../access/admission.ts';
+import { PLANS } from '../access/plan.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { toApiError } from '../errors/handler.ts';
-import { serviceUnavailable } from '../errors/messages.ts';
+import { serviceUnavailable, tooManyStreams } from '../errors/messages.ts';
 import { listsEtag } from '../http/freshness-headers.ts';
 import { noteBoards } from '../http/log/request-log.ts';
 import { requesterOf } from '../http/operation-routes.ts';
@@ -10,9 +12,7 @@ import { type Operation, readQuery, streamPath } from '../operation.ts';
 import type { FinishedResponse } from '../responses/finished-response.ts';
 import type { Responses } from '../responses/responses.ts';
 import { createChannels, type RecheckTimes, type Subscriber, type Topic } from './channels.ts';
-import { boardEvent, errorEvent } from './event.ts';
-import { createEventStream, type EventStream } from './event-stream.ts';
-import { createOpenStreams } from './open-streams.ts';
+import { boardEvent, createEventStream, type EventStream, errorEvent } from './event-stream.ts';
 
 export interface StreamTimes extends RecheckTimes {
   commentMs: number;
@@ -159,4 +159,30 @@ function createReader(
 function stopping(): ApiError {
   const { code, headers } = serviceUnavailable();
   return new ApiError(code, 'This server is stopping. Connect again.', { headers });
+}
+
+/** How many streams each account has open on this instance. */
+interface OpenStreams {
+  /** Counts one more until the returned function is called. Throws `TOO_MANY_REQUESTS` beyond what the plan allows. */
+  enter(caller: Caller): () => void;
+}
+
+function createOpenStreams(): OpenStreams {
+  const counts = new Map<string, number>();
+
+  function leave(accountId: string): void {
+    const left = (counts.get(accountId) ?? 0) - 1;
+    if (left > 0) counts.set(accountId, left);
+    else counts.delete(accountId);
+  }
+
+  return {
+    enter({ accountId, plan }) {
+      const open = counts.get(accountId) ?? 0;
+      const { title, streams } = PLANS[plan];
+      if (open >= streams) throw tooManyStreams(title, streams);
+      counts.set(accountId, open + 1);
+      return () => leave(accountId);
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isOnServiceDay } from '#src/live/overlay/service-day.ts';
+import { isOnServiceDay } from '#src/live/overlay/join.ts';
 
 const HOUR = 3600;
 const sydney = (text: string, offset = '+11:00') => new Date(`${text}${offset}`).getTime();

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { parseKey } from '#src/access/keys.ts';
 import type { Ask, AskOptions } from '#src/efa/ask.ts';
 import { defineOperation } from '#src/operation.ts';
-import { ENCODINGS } from '#src/responses/encoding.ts';
+import { ENCODINGS } from '#src/responses/finished-response.ts';
 import { createResponses, type Requester } from '#src/responses/responses.ts';
 import { buildTestApp } from '#test/support/app.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { writeJson } from '#src/responses/json-writer.ts';
+import { writeJson } from '#src/responses/finished-response.ts';
 
 describe('an answer that is written in slices', () => {
   it('has the same text as with JSON.stringify', async () => {

@@ -9,8 +9,7 @@ import { findGap, listLivingFeeds } from '../polling/living-feeds.ts';
 import type { Timeline } from '../timeline/timeline.ts';
 import type { Comparison } from './comparison.ts';
 import { readFeedsBoard, readPlannedBoard } from './feeds-board.ts';
-import { readMonitorBoard } from './monitor-board.ts';
-import type { Board, BoardRequest } from './pager.ts';
+import { type Board, type BoardRequest, readMonitorBoard } from './pager.ts';
 import type { StopTimelines } from './stop-timelines.ts';
 import { createTimetablePages, type StopRequest } from './timetable-pages.ts';
 

@@ -1,19 +1,8 @@
-import { type CallState, type Departure, isCancelled, leavesAt } from '../../transit/departure.ts';
+import { type CallState, type Departure, isCancelled, leavesAt, type Occupancy } from '../../transit/departure.ts';
 import type { Mode } from '../../transit/mode.ts';
 import type { Feed } from '../feed/feed.ts';
-import type { StopUpdate, TripRelationship, TripUpdate } from '../feed/trip-update.ts';
-import {
-  askAbout,
-  CANCELLED,
-  DEPARTED,
-  findLeavesAt,
-  isGiven,
-  live,
-  type OverlaidCall,
-  SCHEDULED,
-} from './call-state.ts';
-import { type CallMatch, findDelay, findPlannedAt, matchCalls } from './join.ts';
-import { isOnServiceDay } from './service-day.ts';
+import type { StopTime, StopUpdate, TripRelationship, TripUpdate } from '../feed/trip-update.ts';
+import { type CallMatch, findDelay, findPlannedAt, isOnServiceDay, matchCalls } from './join.ts';
 
 /** A feed that is alive (see feed-health.ts), and the modes whose runs it carries. */
 export interface LivingFeed {
@@ -43,13 +32,23 @@ export function isAboutSilence({ key }: Change): boolean {
   return key.startsWith(SILENT);
 }
 
+/** The state of a call by the feeds, and what the departure monitor has to be asked about, if anything. */
+interface OverlaidCall {
+  state: CallState;
+  /** What happened, in a word; null when the state says it all. */
+  change: string | null;
+}
+
 export interface Overlay {
   /** One a call, in the same order. */
   states: CallState[];
   changes: Change[];
 }
 
-const MINUTE_MS = 60_000;
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+/** No vehicle is as early or as late; a feed that says so is wrong. */
+const MAX_SHIFT_MS = 12 * 60 * MINUTE_MS;
 /** A train that is due and has no updates. */
 const SILENT = 'no updates';
 /** A train due within this time should have updates by now. */
@@ -61,6 +60,19 @@ const EARLY_BUS_MS = 3 * MINUTE_MS;
 
 /** The stop updates of such a trip are its calls. A duplicated trip has the identifier of another one. */
 const CALLS_ARE_LISTED: readonly TripRelationship[] = ['SCHEDULED', 'REPLACEMENT', 'ADDED', 'UNSCHEDULED', 'NEW'];
+
+/** By the number in the feed; the words of EMPTY and CRUSHED are those of the next fuller and emptier. */
+const OCCUPANCIES: Readonly<Record<number, Occupancy>> = {
+  0: 'MANY_SEATS',
+  1: 'MANY_SEATS',
+  2: 'FEW_SEATS',
+  3: 'STANDING_ONLY',
+  4: 'STANDING_ONLY',
+};
+
+const SCHEDULED: OverlaidCall = { state: { kind: 'scheduled' }, change: null };
+const CANCELLED: OverlaidCall = { state: { kind: 'cancelled' }, change: null };
+const DEPARTED: OverlaidCall = { state: { kind: 'departed' }, change: null };
 
 /** Lays what the living feeds say over a stop's timetable. A departure is live only if one of the feeds says so. */
 export function overlayStop(stop: StopTimetable, feeds: readonly LivingFeed[], now: number): Overlay {
@@ -170,4 +182,35 @@ function listUnlistedCalls(stop: StopTimetable, feed: Feed, spokenOf: ReadonlySe
       }),
     ),
   );
+}
+
+/** The timetable is all we can show, and the departure monitor knows more. */
+function askAbout(change: string): OverlaidCall {
+  return { ...SCHEDULED, change };
+}
+
+function live(call: Departure, leavesAt: number, headerAt: number, occupancy: number | null = null): OverlaidCall {
+  if (Math.abs(leavesAt - call.plannedAt) > MAX_SHIFT_MS) return SCHEDULED;
+  const words = occupancy === null ? null : (OCCUPANCIES[occupancy] ?? null);
+  return { state: { kind: 'live', leavesAt, occupancy: words, headerAt }, change: null };
+}
+
+/**
+ * When the vehicle leaves; null when the update has neither time nor delay. The authority's own estimates for trains
+ * are the planned time plus the delay, also where the feed's timetable has other seconds; for all others they are the
+ * feed's time.
+ */
+function findLeavesAt(call: Departure, update: StopUpdate): number | null {
+  const delaySeconds = findDelay(update);
+  const delayed = delaySeconds === null ? null : call.plannedAt + delaySeconds * SECOND_MS;
+  const at = isGiven(update.departure) ? update.departure.at : update.arrival.at;
+  const plannedAt = findPlannedAt(update);
+  const isSameTimetable = plannedAt === null || Math.abs(plannedAt - call.plannedAt) <= MINUTE_MS;
+  const leavesAt = call.mode === 'train' && isSameTimetable ? (delayed ?? at) : (at ?? delayed);
+  // Only the arrival is known: a vehicle does not leave before it is planned to.
+  return leavesAt !== null && !isGiven(update.departure) ? Math.max(leavesAt, call.plannedAt) : leavesAt;
+}
+
+function isGiven({ at, delaySeconds }: StopTime): boolean {
+  return at !== null || delaySeconds !== null;
 }
