@@ -10,64 +10,55 @@ import type { Finding } from '../operation.ts';
 import { ownBytes, shrinkCache } from '../own-memory.ts';
 import type { Freshness } from '../transit/freshness.ts';
 
-/** The bytes of a body and their encoded forms, each made once. */
-interface FinishedBody<Body extends object = object> {
-  /**
-   * Reads the bytes anew each time. Objects that live as long as answers are what makes pauses for garbage collection
-   * long: those of a journey with long paths take three times the memory of its bytes.
-   */
-  content(): Body;
-  etag: string;
-  bytes: Buffer;
-  encoded: Map<Encoding, Buffer | Promise<Buffer>>;
-}
-
-/** A finished body and until when it says what is true. */
+/** A response to a whole request, finished but for its headers. Moments are in milliseconds since 1970. */
 export interface FinishedResponse<Body extends object = object> {
   key: string;
-  body: FinishedBody<Body>;
+  /** The bytes of the body and their encoded forms, each made once. */
+  body: {
+    /**
+     * Parses the bytes anew each time. Objects that live as long as responses make pauses for garbage collection long:
+     * those of a journey with long paths take three times the memory of its bytes.
+     */
+    content(): Body;
+    etag: string;
+    bytes: Buffer;
+    encoded: Map<Encoding, Buffer | Promise<Buffer>>;
+  };
   freshness: Freshness;
+  /** The response is served from the cache until then. */
   validUntil: number;
   failedParts: number;
-  /** Set on an answer that is old for want of calls: a requester of higher priority may get a newer one. */
+  /** Set on a response that is old because calls are short: a requester of higher priority may get a newer one. */
   priority: Priority | null;
   boards?: readonly BoardOrigin[];
 }
 
-export interface FinishedResponses {
-  find(key: string, priority: Priority): FinishedResponse | null;
-  keep(key: string, priority: Priority, finding: Finding): Promise<FinishedResponse>;
-  /** A promise only the first time, while the body is being encoded. */
-  bytesOf(response: FinishedResponse, encoding: Encoding): Buffer | Promise<Buffer>;
-  /** Drops what was unused for longest, but for that share of all. */
-  shrink(keptShare: number): void;
-  size(): { entries: number; bytes: number };
-}
-
-/** After so long a fresh answer is looked for in place of a stale one. */
+/** A stale response is served from the cache this long before a fresh one is looked for. */
 const STALE_VALID_MS = 1000;
 const MINUTE_MS = 60_000;
 const OVERHEAD_BYTES = 1000;
 
-/** Responses to whole requests, finished but for their headers, within `maxBytes`. */
-export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; now: () => number }): FinishedResponses {
+/** The cache of finished responses, within `maxBytes`. */
+export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; now: () => number }) {
   const responses = new LRUCache<string, FinishedResponse>({ maxSize: maxBytes, sizeCalculation: sizeOf });
 
-  /** Nothing is valid beyond the minute: the meaning of "today" and "now" in a query changes with it. */
+  /** No response is valid beyond the minute, because the meaning of "today" and "now" in a query changes with it. */
   function validUntil({ shortage, freshUntil }: Freshness, changesAt: number): number {
     const nextMinute = (Math.floor(now() / MINUTE_MS) + 1) * MINUTE_MS;
     return Math.min(changesAt, nextMinute, shortage === null ? freshUntil : now() + STALE_VALID_MS);
   }
 
   return {
-    find(key, priority) {
+    /** Returns null on a cache miss, and when a requester of this priority may get a newer response. */
+    find(key: string, priority: Priority): FinishedResponse | null {
       const response = responses.get(key);
       const leftMs = response ? response.validUntil - now() : 0;
       // More than a minute is left only when the clock was set back.
       if (!response || leftMs <= 0 || leftMs > MINUTE_MS) return null;
       return response.priority !== null && isHigher(priority, response.priority) ? null : response;
     },
-    async keep(key, priority, finding) {
+    /** Finishes the response and keeps it. */
+    async keep(key: string, priority: Priority, finding: Finding): Promise<FinishedResponse> {
       const { body: content, freshness, changesAt = Number.POSITIVE_INFINITY, failedParts = 0, boards } = finding;
       const bytes = await writeJson(content);
       const before = responses.peek(key)?.body;
@@ -75,7 +66,7 @@ export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; n
       const response: FinishedResponse = {
         key,
         body,
-        // From here on the answer comes from a cache.
+        // Later requests get the response from the cache.
         freshness: { ...freshness, source: 'cache' },
         validUntil: validUntil(freshness, changesAt),
         failedParts,
@@ -85,13 +76,14 @@ export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; n
       responses.set(key, response);
       return { ...response, freshness };
     },
-    bytesOf({ key, body }, encoding) {
+    /** Returns a promise only the first time, while the body is being encoded. */
+    bytesOf({ key, body }: FinishedResponse, encoding: Encoding): Buffer | Promise<Buffer> {
       if (encoding === 'identity') return body.bytes;
       const known = body.encoded.get(encoding);
       if (known) return known;
       const underWay = encode(body.bytes, encoding).then((bytes) => {
         body.encoded.set(encoding, bytes);
-        // Setting it again counts the new size.
+        // Setting the entry again counts its new size.
         const kept = responses.peek(key);
         if (kept?.body === body) responses.set(key, { ...kept });
         return bytes;
@@ -99,7 +91,8 @@ export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; n
       body.encoded.set(encoding, underWay);
       return underWay;
     },
-    shrink: (keptShare) => shrinkCache(responses, keptShare),
+    /** Drops the responses that were unused for longest, and keeps this share of all. */
+    shrink: (keptShare: number) => shrinkCache(responses, keptShare),
     size: () => ({ entries: responses.size, bytes: responses.calculatedSize }),
   };
 }
@@ -110,16 +103,16 @@ function sizeOf({ body: { bytes, encoded } }: FinishedResponse, key: string): nu
   return forms.reduce((sum, { length }) => sum + length, fixed);
 }
 
-function finishBody(bytes: Buffer, etag: string): FinishedBody {
+function finishBody(bytes: Buffer, etag: string): FinishedResponse['body'] {
   return { content: () => JSON.parse(bytes.toString()), etag, bytes, encoded: new Map() };
 }
 
-/** Only a key of an object is written so: within a text the quotation marks would be escaped. */
+/** Only a key of an object is written like this: within a text the quotation marks would be escaped. */
 const RETRIEVED_AT = '"retrieved_at":"';
 
 /**
- * Weak, because it names the same answer in every encoding, and whenever it or a part of it was retrieved: a caller who has
- * the answer learns from `Age` how fresh it is. `bytes` are the answer as JSON.
+ * The tag is weak, because it names the same response in every encoding, whenever the response or a part of it was
+ * retrieved: a caller who has the response learns from `Age` how fresh it is. `bytes` are the body as JSON.
  */
 function weakEtag(bytes: Buffer): string {
   const hash = createHash('sha1');
@@ -133,7 +126,7 @@ function weakEtag(bytes: Buffer): string {
   return `W/"${hash.update(bytes.subarray(from)).digest('base64url')}"`;
 }
 
-/** Content encodings, the preferred one first. The level of each costs about the same, once per body. */
+/** The content encodings, the preferred one first. At these levels each costs about the same, once a body. */
 const ENCODERS = {
   zstd: () => createZstdCompress(),
   br: () => createBrotliCompress({ params: { [zlib.BROTLI_PARAM_QUALITY]: 5 } }),
@@ -148,15 +141,15 @@ function encode(body: Buffer, encoding: keyof typeof ENCODERS): Promise<Buffer> 
   return pipeThrough(ENCODERS[encoding](), body);
 }
 
-/** After so much text other work gets its turn. */
+/** Other work gets its turn after this many characters. */
 const SLICE_LENGTH = 128_000;
 
-/** The answer as JSON. The lists of a large one are written record by record, so that other requests are served meanwhile. */
-export async function writeJson(response: object): Promise<Buffer> {
+/** Writes a body as JSON. Lists are written record by record, so that other requests are served while a large one is written. */
+export async function writeJson(body: object): Promise<Buffer> {
   const slices: Buffer[] = [];
   let text = '{';
   let separator = '';
-  for (const [key, value] of Object.entries(response)) {
+  for (const [key, value] of Object.entries(body)) {
     const written = Array.isArray(value) ? '[' : JSON.stringify(value);
     if (written === undefined) continue;
     text += `${separator}${JSON.stringify(key)}:${written}`;

@@ -6,50 +6,42 @@ import type { FinishedResponse } from '../responses/finished-response.ts';
 import { queryKey, type Requester, type Responses } from '../responses/responses.ts';
 import { boardEvent } from './event-stream.ts';
 
-/** What is followed. */
-export interface Topic {
-  operation: Operation;
-  query: Readonly<Record<string, unknown>>;
-}
-
-/** One stream that follows a topic. */
+/** One stream that follows a channel. */
 export interface Subscriber extends Requester {
   changed(etag: string, event: Buffer): void;
-  /** No answer for now; the topic is tried again. */
+  /** A request failed; the channel retries. */
   failed(error: ApiError): void;
-  /** There will be no answer any more. */
+  /** A request failed for good; the channel is closed. */
   refused(error: ApiError): void;
 }
 
-/** Follows topics for any number of streams: each topic is looked up once for all of its streams. */
-export interface Channels {
-  /** Until the returned function is called. `answer` is what the subscriber has. */
-  follow(topic: Topic, response: FinishedResponse, subscriber: Subscriber): () => void;
-}
-
+/** An operation with a query that streams follow. */
 interface Channel {
   key: string;
-  topic: Topic;
+  operation: Operation;
+  query: Readonly<Record<string, unknown>>;
   subscribers: Set<Subscriber>;
-  /** Null after a failure: then the next answer is news, whatever it says. */
+  /** Null after a failure: the next response is then sent even if it did not change. */
   etag: string | null;
   timer: NodeJS.Timeout | null;
 }
 
-export interface RecheckTimes {
-  /** Not looked up again sooner than after so long. */
-  minMs: number;
-  /** After a failure, and while answers are stale. */
-  retryMs: number;
-}
-
-export function createChannels(options: { responses: Responses; now: () => Date; times: RecheckTimes }): Channels {
+/**
+ * Repeats requests for any number of streams: streams with equal requests share a channel, which makes the request once
+ * for all of them. `minMs` is the least time between two requests, `retryMs` the one after a failure and while responses
+ * are stale.
+ */
+export function createChannels(options: {
+  responses: Responses;
+  now: () => Date;
+  times: { minMs: number; retryMs: number };
+}) {
   const { responses, now, times } = options;
   const channels = new Map<string, Channel>();
 
-  function open(topic: Topic, response: FinishedResponse): Channel {
-    const key = queryKey(topic.operation, topic.query);
-    const channel: Channel = { key, topic, subscribers: new Set(), etag: response.body.etag, timer: null };
+  function open(followed: Pick<Channel, 'key' | 'operation' | 'query'>, response: FinishedResponse): Channel {
+    const { key } = followed;
+    const channel: Channel = { ...followed, subscribers: new Set(), etag: response.body.etag, timer: null };
     channels.set(key, channel);
     schedule(channel, delayAfter(response));
     return channel;
@@ -70,14 +62,12 @@ export function createChannels(options: { responses: Responses; now: () => Date;
   }
 
   async function check(channel: Channel): Promise<void> {
-    const { operation, query } = channel.topic;
     try {
-      const response = await responses.find(operation, query, requesterOf(channel.subscribers));
+      const response = await responses.find(channel.operation, channel.query, requesterOf(channel.subscribers));
       announce(channel, response);
       schedule(channel, delayAfter(response));
-    } catch (thrown) {
-      const error = toApiError(thrown);
-      fail(channel, error);
+    } catch (error) {
+      fail(channel, toApiError(error));
     }
   }
 
@@ -102,8 +92,14 @@ export function createChannels(options: { responses: Responses; now: () => Date;
   }
 
   return {
-    follow(topic, response, subscriber) {
-      const channel = channels.get(queryKey(topic.operation, topic.query)) ?? open(topic, response);
+    /** Follows until the returned function is called. `response` is the one that the subscriber was sent. */
+    follow(
+      { operation, query }: Pick<Channel, 'operation' | 'query'>,
+      response: FinishedResponse,
+      subscriber: Subscriber,
+    ): () => void {
+      const key = queryKey(operation, query);
+      const channel = channels.get(key) ?? open({ key, operation, query }, response);
       channel.subscribers.add(subscriber);
       return () => {
         channel.subscribers.delete(subscriber);
@@ -113,7 +109,7 @@ export function createChannels(options: { responses: Responses; now: () => Date;
   };
 }
 
-/** The most urgent reader of a topic, for whom it is looked up. */
+/** The subscriber of the highest priority: the channel makes its request with that priority and for that account. */
 function requesterOf(subscribers: Iterable<Subscriber>): Requester {
   let most: Requester = { priority: 'background' };
   for (const { priority, account } of subscribers) {

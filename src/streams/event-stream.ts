@@ -4,21 +4,21 @@ import { ownBytes } from '../own-memory.ts';
 import type { FinishedResponse } from '../responses/finished-response.ts';
 
 /*
- * Server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html): fields of one line each, a blank
- * line after each event. JSON has no line breaks, so `data` is one line.
+ * Events have the form of server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html): fields of one
+ * line each, and a blank line after each event. JSON has no line breaks, so `data` is one line.
  */
 
-/** How long a reader waits before it connects again. */
+/** Readers wait this long before they connect again. */
 const RECONNECT_MS = 5000;
 
 const GREETING = Buffer.from(`retry: ${RECONNECT_MS}\n\n`);
 
-/** Ignored by readers; it keeps proxies from taking the connection for dead, and shows whether the reader is there. */
+/** Readers ignore it. It keeps proxies from taking the connection for dead, and shows whether the reader is there. */
 const COMMENT = Buffer.from(': still here\n\n');
 
 const boardEvents = new WeakMap<FinishedResponse['body'], Buffer>();
 
-/** The whole answer, made once for all its readers. Its id is the `ETag`. */
+/** The event holds the whole response and is made once for all its readers. Its id is the `ETag`. */
 export function boardEvent({ body }: FinishedResponse): Buffer {
   const made = boardEvents.get(body);
   if (made) return made;
@@ -27,32 +27,32 @@ export function boardEvent({ body }: FinishedResponse): Buffer {
   return event;
 }
 
-/** `failure`: no answer for now, the stream goes on. `end`: the last event of the stream. */
+/** `failure` says that a request failed and the stream goes on; `end` is the last event of the stream. */
 export function errorEvent(name: 'failure' | 'end', error: ApiError, docsUrl: string): Buffer {
   return Buffer.from(`event: ${name}\ndata: ${JSON.stringify(errorBody(error, docsUrl))}\n\n`);
 }
 
-/** The events of one connection. */
+/** One connection that events are written to. */
 export interface EventStream {
-  /** An event that makes all earlier ones worthless: a reader that is slow gets the latest only. */
+  /** Sends an event that replaces all earlier ones: a slow reader gets the latest only. */
   send(event: Buffer): void;
-  /** Closes the stream when its reader has taken nothing for so many comments that it must be gone. */
+  /** Sends a comment. Closes the stream when its reader has not taken the last four. */
   comment(): void;
-  /** The last event. */
+  /** Sends the last event. */
   end(event: Buffer): void;
 }
 
 const MAX_UNREAD_COMMENTS = 4;
-/** A reader has so long to take the last event. */
+/** A reader has this long to take the last event. */
 const LINGER_MS = 2000;
 
-/** Writes events to a response whose headers are sent. One write is on its way at a time. */
+/** Writes events to a response whose headers are sent, one at a time. */
 export function createEventStream(response: Writable): EventStream {
   let isReading = true;
   let unreadComments = 0;
   let latest: Buffer | null = null;
 
-  /** A write to a response that is over would be an error. */
+  /** Writing to a response that is over would be an error. */
   const isOver = () => response.writableEnded || response.destroyed;
 
   function write(bytes: Buffer): void {

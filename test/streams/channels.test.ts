@@ -5,7 +5,7 @@ import type { FinishedResponse } from '#src/responses/finished-response.ts';
 import type { Requester, Responses } from '#src/responses/responses.ts';
 import { createChannels, type Subscriber } from '#src/streams/channels.ts';
 
-it('a topic is looked up on behalf of the account of its most urgent reader', async () => {
+it('a channel makes its request on behalf of the account of its most urgent reader', async () => {
   const now = () => new Date('2026-04-15T06:25:30Z');
   const freshness = { retrievedAt: 0, freshUntil: 0, staleUntil: 0, source: 'cache', shortage: null } as const;
   const body = { content: () => ({}), etag: 'W/"1"', bytes: Buffer.from('{}'), encoded: new Map() };
