@@ -1,5 +1,5 @@
 import type { SharedRedis } from '../redis/shared-redis.ts';
-import { type Boards, type BoardsOptions, createBoards, monitorBoards } from './boards/boards.ts';
+import { type BoardOrigin, type Boards, createBoards, monitorBoards } from './boards/boards.ts';
 import { createComparison } from './boards/comparison.ts';
 import { createStopTimelines, type TimelineStore } from './boards/stop-timelines.ts';
 import { createReadingThread } from './feed/reading-thread.ts';
@@ -31,7 +31,7 @@ export interface LiveOptions
   /** What instances share; null for an instance by itself. */
   shared: { redis: SharedRedis; source: string; store: TimelineStore } | null;
   recordPoll?: (source: FeedSourceId, outcome: PollOutcome) => void;
-  recordBoard?: BoardsOptions['record'];
+  recordBoard?: (origin: BoardOrigin) => void;
 }
 
 const TRIP_PLANNER_PATH = /\/v1\/tp$/;

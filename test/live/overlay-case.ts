@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { type Overlay, overlayStop } from '#src/live/overlay/overlay.ts';
+import { overlayStop } from '#src/live/overlay/overlay.ts';
 import type { Departure } from '#src/transit/departure.ts';
 import type { Mode } from '#src/transit/mode.ts';
 import { departure } from '#test/support/departure.ts';
@@ -50,7 +50,7 @@ export function overlayOf(
   calls: Departure[],
   trips: TripSpec[],
   { now = NOW, modes = calls.map(({ mode }) => mode) }: { now?: string; modes?: Mode[] } = {},
-): Overlay {
+) {
   const feed = feedOf({ timestamp: seconds(now), trips });
   const stopIds = new Set(['S', 'P1', 'P2', 'P3']);
   const coveredUntil = new Date(now).getTime() + 2 * 3_600_000;

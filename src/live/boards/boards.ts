@@ -7,29 +7,29 @@ import type { LiveFeeds } from '../live-feeds.ts';
 import { type FeedSourceId, findFeedSource, listFeedSources } from '../polling/feed-source.ts';
 import { findGap, listLivingFeeds } from '../polling/living-feeds.ts';
 import type { Timeline } from '../timeline/timeline.ts';
-import type { Comparison } from './comparison.ts';
+import type { createComparison } from './comparison.ts';
 import { readFeedsBoard, readPlannedBoard } from './feeds-board.ts';
 import { type Board, type BoardRequest, readMonitorBoard } from './pager.ts';
 import type { StopTimelines } from './stop-timelines.ts';
 import { createTimetablePages, type StopRequest } from './timetable-pages.ts';
 
-/** Which source a board came from, and why not the other. */
+/** The source of a board, and why it did not come from the other. */
 export interface BoardOrigin {
-  /** `overlay`: the stop's timetable and the feeds; `monitor`: the departure monitor. */
+  /** `overlay` means the stop's timetable and the feeds, `monitor` the departure monitor. */
   source: 'overlay' | 'monitor';
-  /** Why not the other source; absent for a board from the feeds, which is the usual. */
+  /** Says why the other source was not used; absent on the usual board from the feeds. */
   reason?: string;
-  /** The feed, where one is the reason. */
+  /** The feed that is the reason, if one is. */
   feed?: FeedSourceId;
 }
 
-/** Boards of stops, each from one source. */
+/** Finds boards of stops, each from one source. */
 export interface Boards {
-  /** Rejects with what the departure monitor fails with, where no board can be made without it. */
+  /** Rejects with the error of the departure monitor where no board can be made without it. */
   find(request: BoardRequest): Promise<Board & { origin: BoardOrigin }>;
 }
 
-/** Every board is asked from the departure monitor. */
+/** Every board comes from the departure monitor. */
 export const monitorBoards: Boards = {
   async find(request) {
     const { board } = await readMonitorBoard(request);
@@ -37,29 +37,27 @@ export const monitorBoards: Boards = {
   },
 };
 
-export interface BoardsOptions {
-  /** `shadow`: feeds are compared with the departure monitor's pages, and no board is made of them. */
+const MINUTE_MS = 60_000;
+/** The departure monitor has estimates for departures within the hour. */
+const LIVE_MS = 60 * MINUTE_MS;
+/** Feeds do not reach further ahead. */
+const HORIZON_MS = 9 * 60 * MINUTE_MS;
+
+export function createBoards(options: {
+  /** In `shadow` mode feeds are compared with the departure monitor's pages, and no board is made of them. */
   mode: 'shadow' | 'on';
   feeds: LiveFeeds;
   timelines: StopTimelines;
-  comparison: Comparison;
+  comparison: ReturnType<typeof createComparison>;
   now: () => number;
   /** Counts a board whose source is chosen. */
   record?: (origin: BoardOrigin) => void;
-}
-
-const MINUTE_MS = 60_000;
-/** The departure monitor has estimates for what leaves within the hour. */
-const LIVE_MS = 60 * MINUTE_MS;
-/** Further ahead no feed tells anything. */
-const HORIZON_MS = 9 * 60 * MINUTE_MS;
-
-export function createBoards(options: BoardsOptions): Boards {
+}): Boards {
   const { mode, feeds, timelines, comparison, now, record } = options;
   const pages = createTimetablePages({ timelines, comparison, now });
   const parts = { feeds, timelines, pages, now };
 
-  /** From the feeds where they have the whole board, else a reason why not. */
+  /** Returns the board from the feeds where they have all of it, else the reason why not. */
   async function findByFeeds(request: StopRequest): Promise<Board | BoardOrigin> {
     const { stopId, modes, at } = request;
     const known = await timelines.open(stopId);
@@ -81,8 +79,8 @@ export function createBoards(options: BoardsOptions): Boards {
   }
 
   /**
-   * The present by the kept timetable alone, for a board that the departure monitor may not be asked for because calls are
-   * short: pages of timetables may be asked for when it may be asked for nothing else.
+   * Returns the present from the kept timetable alone, for a board whose request to the departure monitor was refused because
+   * calls are short. Pages of timetables may be requested longer than boards.
    */
   async function findPlanned(request: StopRequest): Promise<Board | null> {
     if (mode !== 'on' || request.at !== null || feeds.stretch() === 1) return null;
@@ -90,13 +88,13 @@ export function createBoards(options: BoardsOptions): Boards {
     return stop && readPlannedBoard(stop, request, parts);
   }
 
-  /** Whether boards with these modes may be made of feeds at all. */
+  /** Says whether boards with these modes can come from feeds at all. */
   function isFed(modes: readonly Mode[]): boolean {
     const living = mode === 'on' ? listLivingFeeds(feeds.states(), now()) : [];
     return living.some((feed) => feed.modes.some((one) => modes.includes(one)));
   }
 
-  /** Counts a source that is chosen, also where it then fails. */
+  /** Counts a source that is chosen, even if it then fails. */
   function by(source: BoardOrigin['source'], reason?: string, feed?: FeedSourceId): BoardOrigin {
     const origin = { source, ...(reason && { reason }), ...(feed && { feed }) };
     record?.(origin);
@@ -126,35 +124,35 @@ export function createBoards(options: BoardsOptions): Boards {
       }
       const { board, pages: read } = monitored;
       if (request.request.at === null) await pages.keep(stopIdOf(request), read, null);
-      // The first page may have been asked for a moment ago, to find out which feeds the board needs.
+      // The first page may just have been requested, to find out which feeds the board needs.
       const freshness = hasAsked ? { ...board.freshness, source: 'upstream' as const } : board.freshness;
       return { ...board, freshness, origin: found };
     },
   };
 }
 
-/** Null for a time gone by and for the hours in which the clocks are changed: they are left to the departure monitor. */
+/** Null for a past time and for the hours in which the clocks are changed: the departure monitor serves those. */
 function toStopRequest(request: BoardRequest, now: number): StopRequest | null {
-  const { request: question } = request;
-  const at = question.at && (fromSydneyWallClock(question.at)?.getTime() ?? Number.NEGATIVE_INFINITY);
+  const { request: upstreamRequest } = request;
+  const at = upstreamRequest.at && (fromSydneyWallClock(upstreamRequest.at)?.getTime() ?? Number.NEGATIVE_INFINITY);
   if (at !== null && at < now) return null;
-  // A time asked for lists what is planned from then on, the present what has not left.
+  // A board for a time lists departures planned from then on, one for the present those that have not left.
   const minute = startOfMinute(new Date(now)).getTime();
   const isListed = (departure: Departure) => (at === null ? leavesAt(departure) >= minute : departure.plannedAt >= at);
   const isWanted = (departure: Departure) => isListed(departure) && request.isWanted(departure);
-  return { ...request, stopId: stopIdOf(request), modes: question.modes, at, isWanted };
+  return { ...request, stopId: stopIdOf(request), modes: upstreamRequest.modes, at, isWanted };
 }
 
-/** The authority takes both cases. */
-function stopIdOf({ request: question }: BoardRequest): string {
-  return question.stopId.toUpperCase();
+/** Upstream takes stop identifiers in either case. */
+function stopIdOf({ request }: BoardRequest): string {
+  return request.stopId.toUpperCase();
 }
 
 function isUnavailable(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'UPSTREAM_UNAVAILABLE';
 }
 
-/** The departures that the timetable has next from the time asked for, as many as the board shows. */
+/** Lists the next departures of the timetable from the time asked for, as many as the board shows. */
 function listNext(timeline: Timeline, { modes, limit, at }: StopRequest, now: number): Departure[] {
   const isListed = (departure: Departure) =>
     at === null ? leavesAt(departure) >= now - MINUTE_MS : departure.plannedAt >= at;
@@ -166,8 +164,8 @@ function listNext(timeline: Timeline, { modes, limit, at }: StopRequest, now: nu
 }
 
 /**
- * The feeds that carry the departures of these modes, by what has been seen to leave the stop. Where nothing has, every
- * feed of the modes: one of them may tell of an added run.
+ * Lists the feeds that carry the known departures of these modes. Where none is known, it is every feed of the modes, because
+ * one of them may have an added run.
  */
 export function listNeededFeeds(timeline: Timeline, modes: readonly Mode[]): FeedSourceId[] {
   const seen = timeline.flatMap((page) => page.departures).filter(({ mode }) => modes.includes(mode));
@@ -176,8 +174,8 @@ export function listNeededFeeds(timeline: Timeline, modes: readonly Mode[]): Fee
 }
 
 /**
- * Whether only the departure monitor can say if the departure is live: it leaves within the hour, it may be tracked, and
- * no feed tells of it. Without an identifier a run is not tracked, unless the departure monitor said so.
+ * Says whether only the departure monitor knows if the departure is live: it leaves within the hour, it may be tracked, and
+ * no feed carries it. A run without an identifier is not tracked, unless the departure monitor shows it as live.
  */
 export function isBeyondFeeds(departure: Departure, now: number): boolean {
   const dueAt = leavesAt(departure);

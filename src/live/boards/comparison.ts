@@ -5,30 +5,25 @@ import { overlayStop } from '../overlay/overlay.ts';
 import { FEED_SOURCES, type FeedSourceId, findFeedSource } from '../polling/feed-source.ts';
 import { findGap, listLivingFeeds } from '../polling/living-feeds.ts';
 
-/** How often the feeds say the same as the departure monitor, since the process began. */
+/** Counts how often the feeds agree with the departure monitor, since the process began. */
 export interface ModeAgreement {
-  /** Departures within the next hour whose feed was alive. */
+  /** The departures within the next hour whose feed was alive. */
   compared: number;
-  /** Whether it is live. */
+  /** Both agree whether it is live. */
   live: number;
-  /** Whether it is cancelled. */
+  /** Both agree whether it is cancelled. */
   cancelled: number;
-  /** Those that both call live, and of them those whose times are within 30 seconds. */
+  /** Both call it live. */
   bothLive: number;
+  /** Both call it live, and their times are within 30 seconds. */
   time: number;
-}
-
-export interface Comparison {
-  /** Compares one answer of the departure monitor, just received, with what the feeds say of its departures. */
-  add(stopId: string, departures: readonly Departure[]): void;
-  agreement(): Partial<Record<Mode, ModeAgreement>>;
 }
 
 const MINUTE_MS = 60_000;
 const SAME_TIME_MS = 30_000;
 const AHEAD_MS = 60 * MINUTE_MS;
 
-export function createComparison({ feeds, now }: { feeds: LiveFeeds; now: () => number }): Comparison {
+export function createComparison({ feeds, now }: { feeds: LiveFeeds; now: () => number }) {
   const counts = new Map<Mode, ModeAgreement>();
 
   function countMatches(departures: readonly Departure[]): void {
@@ -42,7 +37,7 @@ export function createComparison({ feeds, now }: { feeds: LiveFeeds; now: () => 
     }
   }
 
-  /** A run may be in another feed of its mode: a train of one network in the feed of the other. */
+  /** A run may be in another feed of its mode, as a train of one network in the feed of the other. */
   function isListed(runId: string | null, source: FeedSourceId): boolean {
     const modes: readonly Mode[] = FEED_SOURCES[source].modes;
     return [...feeds.states()].some(
@@ -53,7 +48,8 @@ export function createComparison({ feeds, now }: { feeds: LiveFeeds; now: () => 
   }
 
   return {
-    add(stopId, departures) {
+    /** Compares a response of the departure monitor, just received, with the feeds. */
+    add(stopId: string, departures: readonly Departure[]): void {
       countMatches(departures);
       const moment = now();
       const states = feeds.states();
@@ -62,7 +58,7 @@ export function createComparison({ feeds, now }: { feeds: LiveFeeds; now: () => 
         const isNear = event.plannedAt <= moment + AHEAD_MS && event.plannedAt >= moment - MINUTE_MS;
         return isNear && source !== null && event.runId !== null && findGap([source], states, moment) === null;
       });
-      // What the departure monitor itself says of cancellations and live times is hidden from the overlay.
+      // The departure monitor's own cancellations and live times are hidden from the overlay.
       const calls = comparable.map((event): Departure => ({ ...event, state: { kind: 'scheduled' } }));
       const stopIds = new Set([stopId, ...departures.map((event) => event.stopId)]);
       const living = listLivingFeeds(states, moment);
@@ -73,7 +69,8 @@ export function createComparison({ feeds, now }: { feeds: LiveFeeds; now: () => 
         compare(count, event, overlaid.states[index] as CallState);
       });
     },
-    agreement: () => Object.fromEntries(MODES.flatMap((mode) => (counts.has(mode) ? [[mode, counts.get(mode)]] : []))),
+    agreement: (): Partial<Record<Mode, ModeAgreement>> =>
+      Object.fromEntries(MODES.flatMap((mode) => (counts.has(mode) ? [[mode, counts.get(mode)]] : []))),
   };
 }
 

@@ -1,56 +1,51 @@
 import { type CallState, type Departure, isCancelled, leavesAt } from '../../transit/departure.ts';
 import type { Freshness } from '../../transit/freshness.ts';
 import type { LiveFeeds } from '../live-feeds.ts';
-import { type Change, isAboutSilence, type LivingFeed, overlayStop } from '../overlay/overlay.ts';
+import { isAboutSilence, type LivingFeed, overlayStop } from '../overlay/overlay.ts';
 import type { FeedSourceId } from '../polling/feed-source.ts';
 import { listLivingFeeds } from '../polling/living-feeds.ts';
 import { POLL_TAKES_MS } from '../polling/polling.ts';
-import {
-  findTimelineRequest,
-  readTimeline,
-  type Timeline,
-  type TimelineSpan,
-  timetableAgeMs,
-} from '../timeline/timeline.ts';
-import { type Board, type BoardSource, type BoardView, MAX_PAGES, readBoard } from './pager.ts';
+import { findTimelineRequest, readTimeline, type Timeline, timetableAgeMs } from '../timeline/timeline.ts';
+import { type Board, type BoardSource, MAX_PAGES, readBoard } from './pager.ts';
 import { runKey, type StopTimeline, type StopTimelines } from './stop-timelines.ts';
-import type { NextPage, StopRequest, TimetablePages } from './timetable-pages.ts';
-
-interface Parts {
-  feeds: LiveFeeds;
-  timelines: StopTimelines;
-  pages: TimetablePages;
-  now: () => number;
-}
+import type { StopRequest, TimetablePages } from './timetable-pages.ts';
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
-/** A vehicle that is later than this is not looked for any more. */
+/** A vehicle that is later than this is not looked for. */
 const MAX_LATE_MS = 120 * MINUTE_MS;
-/** A vehicle does not keep what the departure monitor said of its passengers. */
+/** An occupancy from the departure monitor is shown for this long. */
 const OCCUPANCY_KEPT_MS = 3 * MINUTE_MS;
-/** No page is asked for further ahead than so many departures. */
+/** No page is requested further ahead than this many departures. */
 const MAX_AHEAD = 120;
 const MAX_REMEMBERED_RUNS = 300;
-/** While a poll is late, it is looked for so often. */
+/** While a poll is late, a board is fresh for this long. */
 const LATE_POLL_MS = SECOND_MS;
-/** An estimate is not shown as live for longer. */
+/** An estimate is shown as live for this long at most. */
 const STALE_MS = 3 * MINUTE_MS;
 const TIMETABLE_FRESH_MS = MINUTE_MS;
 
 /**
- * The board by the stop's timeline, with what the feeds say laid over it. Null when they do not cover it. `isRead` says
- * that the departure monitor was asked for this board already.
+ * Reads the board from the stop's timeline and lays the feeds over it. Null when they do not cover the board. `isRead`
+ * says that a page was requested from the departure monitor for this board already.
  */
 export async function readFeedsBoard(
   stop: StopTimeline,
   request: StopRequest,
-  { feeds, timelines, pages, now, needed, isRead }: Parts & { needed: readonly FeedSourceId[]; isRead: boolean },
+  parts: {
+    feeds: LiveFeeds;
+    timelines: StopTimelines;
+    pages: TimetablePages;
+    now: () => number;
+    needed: readonly FeedSourceId[];
+    isRead: boolean;
+  },
 ): Promise<Board | null> {
+  const { feeds, timelines, pages, now, needed, isRead } = parts;
   const { at } = request;
   let hasAsked = isRead;
 
-  function look() {
+  const look: BoardSource['look'] = () => {
     const living = listLivingFeeds(feeds.states(), now());
     const seen = viewStop(stop, request, { living, now: now(), maxAgeMs: timetableAgeMs(feeds.stretch()) });
     if (stop.lastLive.size > MAX_REMEMBERED_RUNS) stop.lastLive.clear();
@@ -59,52 +54,54 @@ export async function readFeedsBoard(
     stop.changes.note(isShort ? seen.changes.filter((change) => !isAboutSilence(change)) : seen.changes, now());
     const due = at === null ? stop.changes.findDue(now()) : null;
     const isLong = !due && seen.calls.filter(({ plannedAt }) => plannedAt >= now()).length >= MAX_AHEAD;
-    return { ...seen, due, isLong };
-  }
-
-  const source: BoardSource<ReturnType<typeof look>, NextPage> = {
-    pagesLeft: isRead ? MAX_PAGES - 1 : MAX_PAGES,
-    look,
-    findNext(view, missing) {
-      const alsoAsked = pages.listAsked(stop);
-      const question = findTimelineRequest(stop.timeline, view.span, request, missing, { now: now(), alsoAsked });
-      // A board for another time asks for nothing: its pages would push the present out of the timeline.
-      if (at !== null && (question || stop.changes.isAnyOpen(view.changes))) return 'not covered';
-      return question || view.due ? { request: question, due: view.due } : 'whole';
-    },
-    takeOver: () => timelines.takeOver(stop),
-    async read(next, canShow) {
-      const isNew = await pages.readNext(stop, request, next, canShow);
-      hasAsked ||= isNew;
-      return isNew;
-    },
+    return {
+      ...seen,
+      isLong,
+      findNext(missing) {
+        const alsoAsked = pages.listAsked(stop);
+        const next = findTimelineRequest(stop.timeline, seen.span, request, missing, { now: now(), alsoAsked });
+        // A board for another time requests no page: its pages would push the present out of the timeline.
+        if (at !== null && (next || stop.changes.isAnyOpen(seen.changes))) return 'not covered';
+        if (!next && !due) return 'whole';
+        return async (canShow) => {
+          const isNew = await pages.readNext(stop, request, { next, due }, canShow);
+          hasAsked ||= isNew;
+          return isNew;
+        };
+      },
+    };
   };
+
+  const pagesLeft = isRead ? MAX_PAGES - 1 : MAX_PAGES;
+  const source: BoardSource = { pagesLeft, look, takeOver: () => timelines.takeOver(stop) };
   const departures = await readBoard(source, request.limit);
   if (!departures) return null;
   const freshness = freshnessOf(departures, { feeds, needed, timeline: stop.timeline, now: now(), hasAsked });
   return { stopName: stop.stopName, freshness, departures, leftOut: {} };
 }
 
-/**
- * The board of the present by the stop's timeline alone, with nothing live. Null when that does not say what leaves next.
- */
+/** Reads the board of the present from the stop's timeline alone, with nothing live. Null when the timeline lacks the next departures. */
 export async function readPlannedBoard(
   stop: StopTimeline,
   request: StopRequest,
-  { feeds, pages, now }: Omit<Parts, 'timelines'>,
+  { feeds, pages, now }: { feeds: LiveFeeds; pages: TimetablePages; now: () => number },
 ): Promise<Board | null> {
   const maxAgeMs = timetableAgeMs(feeds.stretch());
   let isWhole = false;
-  const source: BoardSource<StopView, NextPage> = {
+  const source: BoardSource = {
     pagesLeft: 1,
-    look: () => viewStop(stop, request, { living: [], now: now(), maxAgeMs }),
-    findNext(view, missing) {
-      const question = findTimelineRequest(stop.timeline, view.span, request, missing, { now: now(), alsoAsked: [] });
-      // A page may end with the first departures of the morning and list none that leave earlier.
-      isWhole = !question || (question.at !== null && missing < request.limit);
-      return isWhole ? 'whole' : { request: question, due: null };
+    look() {
+      const seen = viewStop(stop, request, { living: [], now: now(), maxAgeMs });
+      return {
+        ...seen,
+        findNext(missing) {
+          const next = findTimelineRequest(stop.timeline, seen.span, request, missing, { now: now(), alsoAsked: [] });
+          // A page may end with the first departures of the morning and list none that leave earlier.
+          isWhole = !next || (next.at !== null && missing < request.limit);
+          return isWhole ? 'whole' : (canShow) => pages.readNext(stop, request, { next, due: null }, canShow);
+        },
+      };
     },
-    read: (next, canShow) => pages.readNext(stop, request, next, canShow),
   };
   const departures = await readBoard(source, request.limit);
   if (!departures || !isWhole) return null;
@@ -112,20 +109,15 @@ export async function readPlannedBoard(
   return { stopName: stop.stopName, freshness, departures, leftOut: {} };
 }
 
-/** What timeline and feeds say of a stop at one moment. */
-interface StopView extends BoardView {
-  span: TimelineSpan;
-  /** With those that have left, and those that the board does not show. */
-  calls: Departure[];
-  /** What the departure monitor has to be asked about, of what the board shows. */
-  changes: Change[];
-}
-
+/**
+ * Lays the living feeds over the stop's timeline at one moment. `calls` include departures that have left or that the board
+ * does not show; `changes` are those of the departures that the board shows.
+ */
 function viewStop(
   stop: StopTimeline,
   request: StopRequest,
   { living, now, maxAgeMs }: { living: readonly LivingFeed[]; now: number; maxAgeMs: number },
-): StopView {
+) {
   const { at, limit, isWanted } = request;
   const span = readTimeline(stop.timeline, request, { now, maxAgeMs });
   const listed = span.departures.filter(({ plannedAt }) => plannedAt >= (at ?? now) - MAX_LATE_MS);
@@ -148,7 +140,7 @@ function viewStop(
   };
 }
 
-/** A run that was live by a feed was so after the departure monitor spoke of it. */
+/** A run that was live by a feed was so after the departure monitor listed it, so its last live state replaces that page's. */
 function asLastLive(departure: Departure, lastLive: ReadonlyMap<string, number>): Departure {
   const leaves = lastLive.get(runKey(departure));
   if (leaves === undefined || isCancelled(departure)) return departure;
@@ -161,9 +153,9 @@ function withState(departure: Departure, state: CallState, now: number): Departu
 }
 
 /**
- * How fresh a board is. It was retrieved when the oldest feed spoke by which something is live; where nothing is, when
- * the oldest feed spoke that could have said so; far ahead, where no feed says anything, with the oldest page of the
- * timetable. It is fresh until the next poll can say something else.
+ * The board was retrieved at the time of the oldest feed that makes a departure live. Where none is live, it is the time of
+ * the oldest feed that could have made one live; far ahead, where no feed reaches, that of the oldest page of the timetable.
+ * The board is fresh until the next poll can change it.
  */
 function freshnessOf(
   shown: readonly Departure[],
@@ -172,7 +164,7 @@ function freshnessOf(
     needed: readonly FeedSourceId[];
     timeline: Timeline;
     now: number;
-    /** Whether the departure monitor was asked for this board. */
+    /** Whether a page was requested from the departure monitor for this board. */
     hasAsked: boolean;
   },
 ): Freshness {
@@ -196,7 +188,7 @@ function freshnessOf(
   return { retrievedAt, freshUntil, staleUntil: Math.max(freshUntil, retrievedAt + STALE_MS), source, shortage: null };
 }
 
-/** By the timetable alone, because calls are short: as old as the oldest page that may be used, and stale. */
+/** A board from the timetable alone, because calls are short, is stale and as old as the oldest page that may be used. */
 function plannedFreshness(timeline: Timeline, now: number, maxAgeMs: number): Freshness {
   const pages = timeline.filter(({ freshness }) => freshness.retrievedAt >= now - maxAgeMs);
   const retrievedAt = oldestPage(pages, now);

@@ -6,12 +6,12 @@ import { compareDepartures, type Departure, isCancelled, leavesAt } from '../../
 import { type Freshness, oldestOf } from '../../transit/freshness.ts';
 import { toSydneyWallClock } from '../../transit/time.ts';
 
-/** Which departures of a stop a caller wants. */
+/** A request for the board of one stop. */
 export interface BoardRequest {
   ask: Ask;
   request: DeparturesRequest;
   limit: number;
-  /** Filters, before `limit`. */
+  /** The filters of the caller, which come before `limit`. */
   isWanted(departure: Departure): boolean;
 }
 
@@ -23,30 +23,29 @@ export interface Board {
   leftOut: LeftOutCounts;
 }
 
-/** The departures that a source of boards knows by now. */
-export interface BoardView {
-  /** Those that the board may show, in no order; the same departure may stand there twice. */
-  departures: readonly Departure[];
-  /** Everything that is planned before here is known: milliseconds since 1970. */
-  until: number;
-  /** So much is listed that nothing further ahead is asked for. */
-  isLong?: boolean;
-}
-
 /** A board is read from one source: the departure monitor, or the stop's timeline with the feeds. */
-export interface BoardSource<View extends BoardView, Next extends object> {
-  /** How many pages may still be asked for. */
+export interface BoardSource {
+  /** How many pages may still be requested. */
   pagesLeft: number;
-  look(): View;
-  /** The next page, when the view lacks so many departures. */
-  findNext(view: View, missing: number): Next | 'whole' | 'not covered';
-  /** Looks once, before a page is asked for, whether other instances know more. */
+  /** Returns the departures that the source knows by now. */
+  look(): {
+    /** The departures that the board may show, in no order; one may be there twice. */
+    departures: readonly Departure[];
+    /** Every departure planned before this moment is known: milliseconds since 1970. */
+    until: number;
+    /** So much is listed that no page further ahead is requested. */
+    isLong?: boolean;
+    /**
+     * Returns the function that reads the next page, when so many departures are missing. It resolves to false when the
+     * page adds nothing; `canShow` says that the board shows something without the page.
+     */
+    findNext(missing: number): ((canShow: boolean) => Promise<boolean>) | 'whole' | 'not covered';
+  };
+  /** Looks once, before a page is requested, whether other instances know more. */
   takeOver?(): Promise<boolean>;
-  /** False when the page adds nothing. `canShow` says that the board shows something without it. */
-  read(next: Next, canShow: boolean): Promise<boolean>;
 }
 
-/** One board asks for so many pages at most. */
+/** One board requests at most this many pages. */
 export const MAX_PAGES = 3;
 
 /**
@@ -54,31 +53,27 @@ export const MAX_PAGES = 3;
  * order, without repeats; cancelled departures stand among the others and do not count towards the limit. Null when the
  * source does not cover the board, or has nothing to show and nothing more to say.
  */
-export async function readBoard<View extends BoardView, Next extends object>(
-  source: BoardSource<View, Next>,
-  limit: number,
-): Promise<Departure[] | null> {
+export async function readBoard(source: BoardSource, limit: number): Promise<Departure[] | null> {
   let { pagesLeft, takeOver } = source;
   for (;;) {
-    const view = source.look();
-    const { departures, until, isLong = false } = view;
+    const { departures, until, isLong = false, findNext } = source.look();
     const running = departures.filter((departure) => !isCancelled(departure));
-    // What leaves later than the known part reaches may leave after something that is not known.
+    // Beyond `until` the order is not known.
     const inOrder = running.filter((departure) => leavesAt(departure) < until);
-    const next = source.findNext(view, limit - inOrder.length);
-    if (next === 'not covered') return null;
-    if (next === 'whole') return selectFirst(limit, departures);
+    const readNext = findNext(limit - inOrder.length);
+    if (readNext === 'not covered') return null;
+    if (readNext === 'whole') return selectFirst(limit, departures);
     const isTakenOver = await takeOver?.();
     takeOver = undefined;
     if (isTakenOver) continue;
     if (pagesLeft === 0 || isLong) return selectFirst(limit, departures);
-    if (!(await source.read(next, running.length > 0)))
+    if (!(await readNext(running.length > 0)))
       return running.length > 0 ? selectFirst(limit, source.look().departures) : null;
     pagesLeft--;
   }
 }
 
-/** In order, without repeats, those before the first running departure that is beyond the limit. */
+/** Returns departures in order, without repeats, up to the first running departure that is beyond the limit. */
 function selectFirst(limit: number, unordered: readonly Departure[]): Departure[] {
   const distinct = new Map(unordered.map((departure) => [departure.key, departure]));
   const departures = [...distinct.values()].sort(compareDepartures);
@@ -87,12 +82,12 @@ function selectFirst(limit: number, unordered: readonly Departure[]): Departure[
 }
 
 /**
- * The board by the departure monitor, page by page from the last planned time on. When a later page fails, the board ends
- * where the pages before it end, unless it would be empty.
+ * Reads the board from the departure monitor; each page begins at the last planned time of the one before. When a later
+ * page fails, the board ends where the pages before it end, unless it would be empty.
  */
 export async function readMonitorBoard(request: BoardRequest): Promise<{ board: Board; pages: Page[] }> {
-  const { ask, request: question, limit, isWanted } = request;
-  const first = await readPage(ask, question);
+  const { ask, request: upstreamRequest, limit, isWanted } = request;
+  const first = await readPage(ask, upstreamRequest);
   const pages = [first];
   const wanted = new Map<string, Departure>();
   let last = first;
@@ -102,28 +97,31 @@ export async function readMonitorBoard(request: BoardRequest): Promise<{ board: 
     for (const departure of page.departures) if (isWanted(departure)) wanted.set(departure.key, departure);
   }
 
-  const source: BoardSource<BoardView, DeparturesRequest> = {
+  async function readFrom(plannedAt: number, canShow: boolean): Promise<boolean> {
+    const at = toSydneyWallClock(new Date(plannedAt));
+    // A later page of a board for now has to be as fresh as the first.
+    const next = { ...upstreamRequest, at, isForNow: upstreamRequest.at === null };
+    const page = await readPage(ask, next).catch((error) => {
+      if (!canShow || !(error instanceof ApiError)) throw error;
+      return null;
+    });
+    if (!page || (page.lastPlannedAt ?? 0) <= plannedAt) return false;
+    pages.push(page);
+    take(page);
+    return true;
+  }
+
+  const source: BoardSource = {
     pagesLeft: MAX_PAGES - 1,
-    look: () => ({
-      departures: [...wanted.values()],
-      // The departure monitor lists what is planned for the last minute too.
-      until: last.lastPlannedAt === null ? Number.NEGATIVE_INFINITY : last.lastPlannedAt + 1,
-    }),
-    findNext(_, missing) {
-      if (missing <= 0 || last.isEnd || last.lastPlannedAt === null) return 'whole';
-      // A later page of a board for now has to be as fresh as the first.
-      const at = toSydneyWallClock(new Date(last.lastPlannedAt));
-      return { ...question, at, isForNow: question.at === null };
-    },
-    async read(next, canShow) {
-      const page = await readPage(ask, next).catch((error) => {
-        if (!canShow || !(error instanceof ApiError)) throw error;
-        return null;
-      });
-      if (!page || (page.lastPlannedAt ?? 0) <= (last.lastPlannedAt ?? 0)) return false;
-      pages.push(page);
-      take(page);
-      return true;
+    look() {
+      const { isEnd, lastPlannedAt } = last;
+      return {
+        departures: [...wanted.values()],
+        // The departure monitor lists the departures of the last minute too.
+        until: lastPlannedAt === null ? Number.NEGATIVE_INFINITY : lastPlannedAt + 1,
+        findNext: (missing) =>
+          missing <= 0 || isEnd || lastPlannedAt === null ? 'whole' : (canShow) => readFrom(lastPlannedAt, canShow),
+      };
     },
   };
   take(first);

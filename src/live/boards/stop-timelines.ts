@@ -5,46 +5,39 @@ import type { Page } from '../../efa/departure-page.ts';
 import { ownBytes, shrinkCache } from '../../own-memory.ts';
 import { type Departure, OCCUPANCIES } from '../../transit/departure.ts';
 import { type Mode, modeSchema } from '../../transit/mode.ts';
-import { type ChangeLog, createChangeLog, type SettledChanges } from '../timeline/change-log.ts';
+import { type ChangeLog, createChangeLog } from '../timeline/change-log.ts';
 import { addPage, type Timeline } from '../timeline/timeline.ts';
 
-/** The timeline of one stop. It is replaced when it grows, never changed. */
+/** What this process knows of one stop. `timeline` is replaced when it grows, never changed. */
 export interface StopTimeline {
   readonly stopId: string;
   stopName: string;
   timeline: Timeline;
   readonly changes: ChangeLog;
-  /** When each run would leave, as the feeds said last; by `runKey`. Known to this process only. */
+  /** The last live time of each run by the feeds; the key is made by `runKey`. Other instances do not know it. */
   readonly lastLive: Map<string, number>;
-  /** When boards with each mode were last asked for, in this process. */
+  /** The last time that a board with each mode was requested from this process. */
   readonly askedModes: Map<Mode, number>;
 }
 
-/** Where instances share timelines. Its calls never fail. */
+/** The store in which instances share timelines. Its calls never fail. */
 export interface TimelineStore {
   get(key: string): Promise<Buffer | null>;
   set(key: string, value: Buffer, ttlMs: number): void;
 }
 
 export interface StopTimelines {
-  /** Null when nothing is known of the stop. */
+  /** Null when the stop is not known. */
   open(stopId: string): Promise<StopTimeline | null>;
-  /** Adds what other instances know of the stop. True when that is something new. */
+  /** Adds the pages of other instances. True when one is new. */
   takeOver(stop: StopTimeline): Promise<boolean>;
-  /** Adds pages to what this process knows; `isNew` when they say something new. */
+  /** Adds pages to the stop's timeline; `isNew` when one is new. */
   add(stopId: string, stopName: string, pages: readonly Page[]): Promise<{ stop: StopTimeline; isNew: boolean }>;
-  /** Keeps what is known of the stop by now, and tells the other instances. */
+  /** Keeps the stop's timeline as it is now, and shares it with the other instances. */
   share(stop: StopTimeline): Promise<void>;
   size(): { entries: number; bytes: number };
-  /** Drops the stops that were unused for longest, but for that share of all. */
+  /** Drops the stops that were unused for longest, and keeps this share of all. */
   shrink(keptShare: number): void;
-}
-
-/** The form in which a stop is kept and shared. */
-interface StopRecord {
-  stopName: string;
-  pages: Timeline;
-  settled: SettledChanges;
 }
 
 const departureSchema = z.object({
@@ -61,7 +54,7 @@ const departureSchema = z.object({
   occupancy: z.enum(OCCUPANCIES).nullable(),
   alerts: z.array(z.string()),
   saidAt: z.number(),
-  // What the feeds say is not kept.
+  // States by the feeds are not kept.
   state: z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('live'), leavesAt: z.number() }),
     z.object({ kind: z.enum(['scheduled', 'cancelled']) }),
@@ -86,20 +79,21 @@ const pageSchema = z.object({
   }),
 });
 const changeSchema = z.object({ change: z.object({ key: z.string(), at: z.number() }), notedAt: z.number() });
-const recordSchema: z.ZodType<StopRecord> = z.object({
+/** The form in which a stop is kept and shared. */
+const recordSchema = z.object({
   stopName: z.string(),
   pages: z.array(pageSchema),
   settled: z.object({ askedAt: z.number().nullable(), changes: z.array(changeSchema) }),
 });
 
 const HOUR_MS = 3_600_000;
-/** Older pages are of no use. */
+/** Older pages are useless. */
 const KEPT_MS = 6 * HOUR_MS;
-/** Changes with the form of a record, so that instances of two versions do not read each other's. */
+/** The number grows with each form of a record, so that instances of two versions do not read each other's records. */
 const FORM = 2;
 /** Packed, a stop with three pages takes about 8 kB: 64 MB hold 8,000 stops. */
 const MAX_PACKED_BYTES = 64 * 1024 * 1024;
-/** Opened, it takes about 150 kB: this holds the stops that are asked for most. */
+/** Opened, a stop takes about 150 kB: 64 MB hold the stops that are requested most. */
 const MAX_OPEN_BYTES = 64 * 1024 * 1024;
 /** An object takes about three times the room of its JSON. */
 const OBJECT_FACTOR = 3;
@@ -141,7 +135,7 @@ export function createStopTimelines(
   }
 
   function keep(stop: StopTimeline): Buffer {
-    const record: StopRecord = { stopName: stop.stopName, pages: stop.timeline, settled: stop.changes.settled() };
+    const record = { stopName: stop.stopName, pages: stop.timeline, settled: stop.changes.settled() };
     const json = Buffer.from(JSON.stringify(record));
     const bytes = ownBytes(zstdCompressSync(json));
     packed.set(stop.stopId, bytes);
@@ -149,7 +143,7 @@ export function createStopTimelines(
     return bytes;
   }
 
-  /** What another instance adds between reading and writing is lost to the others; they ask for it again. */
+  /** Pages that another instance adds between reading and writing are lost to the others, which request them again. */
   async function share(stop: StopTimeline): Promise<void> {
     if (!store) return;
     await takeOver(stop);
@@ -175,7 +169,7 @@ export function createStopTimelines(
   };
 }
 
-/** Names a departure of a run. */
+/** The key of a departure of a run. */
 export function runKey({ runId, plannedAt, mode }: Departure): string {
   return `${runId} ${plannedAt} ${mode}`;
 }
@@ -188,7 +182,7 @@ function keyOf(stopId: string): string {
   return `timeline:${FORM}:${stopId}`;
 }
 
-function merge(stop: StopTimeline, { pages, settled }: StopRecord): boolean {
+function merge(stop: StopTimeline, { pages, settled }: z.infer<typeof recordSchema>): boolean {
   stop.changes.takeOver(settled);
   return pages.map((page) => addOnce(stop, page)).includes(true);
 }
@@ -203,7 +197,7 @@ function addOnce(stop: StopTimeline, page: Page): boolean {
 }
 
 /** Null when the bytes are not a record: the next one that is shared takes their place. */
-function unpack(bytes: Buffer): { value: StopRecord; jsonBytes: number } | null {
+function unpack(bytes: Buffer): { value: z.infer<typeof recordSchema>; jsonBytes: number } | null {
   try {
     const json = zstdDecompressSync(bytes, { maxOutputLength: MAX_RECORD_BYTES });
     return { value: recordSchema.parse(JSON.parse(json.toString())), jsonBytes: json.length };

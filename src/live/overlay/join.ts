@@ -6,7 +6,7 @@ const SYDNEY = 'Australia/Sydney';
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** A trip leaves its stops after it has started. In the two nights when the clocks change, by up to an hour earlier. */
+/** A trip leaves its stops after its start, except in the two nights when the clocks change: up to an hour earlier. */
 const BEFORE_START_MS = 61 * MINUTE_MS;
 /** The longest trips take 14 hours; the same identifier runs again after 23 hours at the earliest. */
 const AFTER_START_MS = 21 * HOUR_MS;
@@ -15,7 +15,7 @@ const SERVICE_DAY_MS = 30 * HOUR_MS;
 const WITHIN_MS = 12 * HOUR_MS;
 
 /**
- * Whether a departure planned for that moment belongs to the feed's trip and not to a trip with the same identifier on
+ * Says whether a departure planned for that moment belongs to the feed's trip and not to a trip with the same identifier on
  * another service day. Without a start time the moment must lie within 12 hours of the feed's.
  */
 export function isOnServiceDay(
@@ -34,7 +34,7 @@ export function isOnServiceDay(
   return isThatDay && Math.abs(plannedAt - headerAt) <= WITHIN_MS;
 }
 
-/** A feed speaks of two or three service days. */
+/** A feed has trips of two or three service days. */
 const dayStarts = new Map<string, number | null>();
 const MAX_DAYS_KEPT = 100;
 
@@ -53,26 +53,26 @@ function findServiceDayStart(date: string): number | null {
 }
 
 /*
- * Which stop update of a trip speaks of which departure of that run: the one with the same stop identifier, and where
- * a loop calls there twice, the one planned for the same time. A vehicle that calls at another platform or wharf than
+ * A stop update of a trip belongs to the departure of that run with the same stop identifier, and where a loop calls
+ * there twice, to the one planned for the same time. A vehicle that calls at another platform or wharf than
  * planned is found by its planned time.
  */
 
 export interface CallMatch {
   update: StopUpdate;
-  /** The vehicle calls at another platform or wharf than the departure monitor said. */
+  /** The vehicle calls at another platform or wharf than the departure monitor listed. */
   isMoved: boolean;
 }
 
 const SECOND_MS = 1000;
 /** The departure monitor cuts planned times down to the minute. */
 const SAME_TIME_MS = 60 * SECOND_MS;
-/** At the same stop: two versions of the timetable differ by less, a loop comes round later. */
+/** Two versions of the timetable differ by less at the same stop; a loop comes round later. */
 const SAME_CALL_MS = 5 * 60 * SECOND_MS;
-/** At the same stop, where only the actual time is given: more than most delays. */
-const SAME_TIME_IF_LATE_MS = 60 * 60 * SECOND_MS;
+/** Where only the actual time is given, the planned time at the same stop may differ by this: more than most delays. */
+const SAME_CALL_IF_LATE_MS = 60 * 60 * SECOND_MS;
 
-/** One entry a call; null where no update speaks of it. `stopIds` are the platforms that belong to the stop. */
+/** Returns one entry for each call; null where it has no update. `stopIds` are the platforms that belong to the stop. */
 export function matchCalls(
   calls: readonly Departure[],
   updates: readonly StopUpdate[],
@@ -91,7 +91,7 @@ export function matchCalls(
 
   for (const [timeOf, toleranceMs] of [
     [findPlannedAt, SAME_CALL_MS],
-    [findActualTime, SAME_TIME_IF_LATE_MS],
+    [findActualTime, SAME_CALL_IF_LATE_MS],
   ] as const) {
     for (const { call, update } of listPairs(openCalls(), openHere(), timeOf, toleranceMs)) {
       if (!matches.has(call) && !claimed.has(update)) claim(call, update);
@@ -107,12 +107,12 @@ export function matchCalls(
   return calls.map((call) => matches.get(call) ?? null);
 }
 
-/** The planned time of the departure, else of the arrival; null unless the feed gives both a time and a delay. */
+/** Finds the planned time of the departure, else of the arrival; null unless the feed gives both a time and a delay. */
 export function findPlannedAt({ departure, arrival }: StopUpdate): number | null {
   return plannedAtOf(departure) ?? plannedAtOf(arrival);
 }
 
-/** A delay of the departure, else of the arrival, in seconds. */
+/** Finds the delay of the departure, else of the arrival, in seconds. */
 export function findDelay({ departure, arrival }: StopUpdate): number | null {
   return departure.delaySeconds ?? arrival.delaySeconds;
 }
@@ -121,12 +121,12 @@ function plannedAtOf({ at, delaySeconds }: StopTime): number | null {
   return at === null || delaySeconds === null ? null : at - delaySeconds * SECOND_MS;
 }
 
-/** The time where no delay says how it was planned: of passed stops and of added trips. */
+/** Finds the time where no delay gives the planned one: of passed stops and of added trips. */
 function findActualTime(update: StopUpdate): number | null {
   return findPlannedAt(update) === null ? (update.departure.at ?? update.arrival.at) : null;
 }
 
-/** The pairs at the same stop and near in time, the nearest first. */
+/** Lists the pairs at the same stop that are near in time, the nearest first. */
 function listPairs(
   calls: readonly Departure[],
   updates: readonly StopUpdate[],
@@ -144,7 +144,7 @@ function listPairs(
 }
 
 /**
- * Updates without any time belong to the calls in their order. The last ones belong together: a feed drops the first
+ * Pairs updates without any time with the calls in their order, from the last backwards, because a feed drops the first
  * ones once they are passed.
  */
 function pairInOrder(
@@ -168,7 +168,7 @@ function isUntimed(update: StopUpdate): boolean {
 }
 
 /**
- * The update of a call that takes place at another platform: planned for the same time, at a platform of this stop or,
+ * Finds the update of a call that takes place at another platform: planned for the same time, at a platform of this stop or,
  * if the feed still lists what comes before it, at any stop. (A feed that drops passed stops may have dropped this
  * one, and the next stop can be planned for the same minute.) Trains give no time, and added trips no planned time: then
  * it must be the only one.
@@ -193,7 +193,7 @@ function findMoved(
   if (calls.length !== 1) return null;
   const unplanned = running.filter((update) => {
     const actualTime = findActualTime(update);
-    return actualTime !== null && Math.abs(actualTime - call.plannedAt) <= SAME_TIME_IF_LATE_MS;
+    return actualTime !== null && Math.abs(actualTime - call.plannedAt) <= SAME_CALL_IF_LATE_MS;
   });
   return only(running.filter((update) => isHere(update) && isUntimed(update))) ?? only(unplanned.filter(isHere));
 }

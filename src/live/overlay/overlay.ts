@@ -14,54 +14,48 @@ export interface LivingFeed {
 export interface StopTimetable {
   /** The stop itself and its platforms, as far as they are known. */
   stopIds: ReadonlySet<string>;
-  /** Those that were live, by the departure monitor or a feed, have that state; else they are as the departure monitor said. */
+  /** Departures with their last live state, from the departure monitor or a feed; else as the departure monitor listed them. */
   calls: readonly Departure[];
-  /** Up to here every departure is listed: milliseconds since 1970. */
+  /** Every departure before this moment is listed: milliseconds since 1970. */
   coveredUntil: number;
 }
 
-/** Something that the feeds cannot say in full, so the departure monitor has to be asked: once for each key. */
+/** A change that the feeds do not give in full, so a page has to be requested from the departure monitor: once for each key. */
 export interface Change {
   key: string;
   /** The planned time of the departure, or the time of the one that is not listed: milliseconds since 1970. */
   at: number;
 }
 
-/** Whether it is only about a train without updates: mostly it is on time, so asking can wait when calls are short. */
+/** Says whether a change is only a train without updates. Mostly it is on time, so the request can wait when calls are short. */
 export function isAboutSilence({ key }: Change): boolean {
   return key.startsWith(SILENT);
 }
 
-/** The state of a call by the feeds, and what the departure monitor has to be asked about, if anything. */
+/** The state of a call by the feeds. */
 interface OverlaidCall {
   state: CallState;
-  /** What happened, in a word; null when the state says it all. */
+  /** Names the change that a page has to be requested for; null when the state is known in full. */
   change: string | null;
-}
-
-export interface Overlay {
-  /** One a call, in the same order. */
-  states: CallState[];
-  changes: Change[];
 }
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
-/** No vehicle is as early or as late; a feed that says so is wrong. */
+/** A feed that gives a vehicle a larger delay is wrong. */
 const MAX_SHIFT_MS = 12 * 60 * MINUTE_MS;
 /** A train that is due and has no updates. */
 const SILENT = 'no updates';
 /** A train due within this time should have updates by now. */
 const IMMINENT_MS = 2 * MINUTE_MS;
-/** How early a vehicle leaves at most: one that was expected later has not left when it is gone from the feed. */
+/** A vehicle leaves early by this at most: one that was expected later has not left when it is gone from the feed. */
 const EARLY_MS = MINUTE_MS;
 /** Buses run ahead of their timetable; trains wait. */
 const EARLY_BUS_MS = 3 * MINUTE_MS;
 
-/** The stop updates of such a trip are its calls. A duplicated trip has the identifier of another one. */
+/** The stop updates of these trips are their calls. A duplicated trip is not among them: it has the identifier of another one. */
 const CALLS_ARE_LISTED: readonly TripRelationship[] = ['SCHEDULED', 'REPLACEMENT', 'ADDED', 'UNSCHEDULED', 'NEW'];
 
-/** By the number in the feed; the words of EMPTY and CRUSHED are those of the next fuller and emptier. */
+/** The keys are the numbers in the feed. We have no words for EMPTY and CRUSHED, which get those of their neighbours. */
 const OCCUPANCIES: Readonly<Record<number, Occupancy>> = {
   0: 'MANY_SEATS',
   1: 'MANY_SEATS',
@@ -74,10 +68,13 @@ const SCHEDULED: OverlaidCall = { state: { kind: 'scheduled' }, change: null };
 const CANCELLED: OverlaidCall = { state: { kind: 'cancelled' }, change: null };
 const DEPARTED: OverlaidCall = { state: { kind: 'departed' }, change: null };
 
-/** Lays what the living feeds say over a stop's timetable. A departure is live only if one of the feeds says so. */
-export function overlayStop(stop: StopTimetable, feeds: readonly LivingFeed[], now: number): Overlay {
-  const said = new Map<Departure, OverlaidCall>();
-  const spokenOf = new Set<StopUpdate>();
+/**
+ * Lays the living feeds over a stop's timetable: one state for each call, in the same order, and the changes. A departure is
+ * live only if one of the feeds makes it so.
+ */
+export function overlayStop(stop: StopTimetable, feeds: readonly LivingFeed[], now: number) {
+  const found = new Map<Departure, OverlaidCall>();
+  const matched = new Set<StopUpdate>();
 
   const runs = Map.groupBy(stop.calls, ({ runId }) => runId);
   for (const { modes, feed } of feeds) {
@@ -89,23 +86,23 @@ export function overlayStop(stop: StopTimetable, feeds: readonly LivingFeed[], n
         const matches = matchCalls(calls, trip.stopUpdates, stop.stopIds);
         calls.forEach((call, index) => {
           const match = matches[index] ?? null;
-          if (match) spokenOf.add(match.update);
-          const isSettled = (said.get(call)?.state.kind ?? 'scheduled') !== 'scheduled';
-          if (!isSettled) said.set(call, sayOfTrip(call, trip, match, feed.headerAt, now));
+          if (match) matched.add(match.update);
+          const isSettled = (found.get(call)?.state.kind ?? 'scheduled') !== 'scheduled';
+          if (!isSettled) found.set(call, findByTrip(call, trip, match, feed.headerAt, now));
         });
       }
     }
   }
-  const all = stop.calls.map((call) => said.get(call) ?? sayWithoutTrip(call, now));
-  const changes = all.flatMap(({ change }, index) => {
+  const all = stop.calls.map((call) => found.get(call) ?? findWithoutTrip(call, now));
+  const changes: Change[] = all.flatMap(({ change }, index) => {
     const { runId, plannedAt } = stop.calls[index] as Departure;
     return change === null ? [] : { key: `${change}, ${runId}, ${plannedAt}`, at: plannedAt };
   });
-  const unlisted = feeds.flatMap(({ feed }) => listUnlistedCalls(stop, feed, spokenOf, now));
+  const unlisted = feeds.flatMap(({ feed }) => listUnlistedCalls(stop, feed, matched, now));
   return { states: all.map(({ state }) => state), changes: [...changes, ...unlisted] };
 }
 
-function sayOfTrip(
+function findByTrip(
   call: Departure,
   trip: TripUpdate,
   match: CallMatch | null,
@@ -114,14 +111,14 @@ function sayOfTrip(
 ): OverlaidCall {
   if (trip.relationship === 'CANCELED' || trip.relationship === 'DELETED') return CANCELLED;
   if (!CALLS_ARE_LISTED.includes(trip.relationship)) return isCancelled(call) ? CANCELLED : askAbout(trip.relationship);
-  if (match) return sayOfUpdate(call, trip, match, headerAt);
+  if (match) return findByUpdate(call, trip, match, headerAt);
   if (isCancelled(call)) return CANCELLED;
-  if (trip.stopUpdates.length === 0) return sayWithoutTrip(call, now);
-  if (call.mode === 'train' || trip.relationship !== 'SCHEDULED') return sayOfMissingStop(call, trip, now);
-  return sayOfOtherStops(call, trip, headerAt, now);
+  if (trip.stopUpdates.length === 0) return findWithoutTrip(call, now);
+  if (call.mode === 'train' || trip.relationship !== 'SCHEDULED') return findForMissingStop(call, trip, now);
+  return findByOtherStops(call, trip, headerAt, now);
 }
 
-function sayOfUpdate(
+function findByUpdate(
   call: Departure,
   trip: TripUpdate,
   { update, isMoved }: CallMatch,
@@ -135,19 +132,19 @@ function sayOfUpdate(
   if (endsHere && trip.relationship !== 'SCHEDULED') return askAbout('ends here');
   const expectedAt = findLeavesAt(call, update);
   if (expectedAt === null) return SCHEDULED;
-  const said = live(call, expectedAt, headerAt, update.occupancy);
-  return isMoved ? { ...said, change: `moved to ${update.stopId}` } : said;
+  const byFeed = live(call, expectedAt, headerAt, update.occupancy);
+  return isMoved ? { ...byFeed, change: `moved to ${update.stopId}` } : byFeed;
 }
 
-/** The run has updates, none of them here: it has passed, or it calls elsewhere. */
-function sayOfMissingStop(call: Departure, trip: TripUpdate, now: number): OverlaidCall {
+/** The run has updates but none for this stop: it has passed, or it calls elsewhere. */
+function findForMissingStop(call: Departure, trip: TripUpdate, now: number): OverlaidCall {
   const dueAt = leavesAt(call);
   const hasLeft = trip.relationship === 'SCHEDULED' ? dueAt <= now + EARLY_MS : dueAt < now - MINUTE_MS;
   return hasLeft ? DEPARTED : askAbout(`${trip.relationship} without a call here`);
 }
 
-/** GTFS-realtime: a stop without an update is as late as the last stop before it that has one. */
-function sayOfOtherStops(call: Departure, trip: TripUpdate, headerAt: number, now: number): OverlaidCall {
+/** By GTFS-realtime a stop without an update is as late as the last stop before it that has one. */
+function findByOtherStops(call: Departure, trip: TripUpdate, headerAt: number, now: number): OverlaidCall {
   const timed = trip.stopUpdates.filter((update) => findPlannedAt(update) !== null);
   const isEarlier = (update: StopUpdate) => (findPlannedAt(update) ?? 0) < call.plannedAt;
   const earlier = timed.findLast((update) => isEarlier(update) && update.relationship !== 'SKIPPED');
@@ -160,8 +157,8 @@ function sayOfOtherStops(call: Departure, trip: TripUpdate, headerAt: number, no
   return call.state.kind === 'live' ? askAbout('no call here') : SCHEDULED;
 }
 
-/** No living feed knows the run, or knows nothing of it but that it exists. */
-function sayWithoutTrip(call: Departure, now: number): OverlaidCall {
+/** No living feed has updates of the run. */
+function findWithoutTrip(call: Departure, now: number): OverlaidCall {
   if (isCancelled(call)) return CANCELLED;
   if (call.runId === null) return SCHEDULED;
   if (call.state.kind === 'live') return leavesAt(call) <= now + EARLY_MS ? DEPARTED : askAbout('gone from the feed');
@@ -170,21 +167,21 @@ function sayWithoutTrip(call: Departure, now: number): OverlaidCall {
   return call.mode === 'train' && isImminent ? askAbout(SILENT) : SCHEDULED;
 }
 
-/** Calls of added and replaced trips that the departure monitor has not listed. */
-function listUnlistedCalls(stop: StopTimetable, feed: Feed, spokenOf: ReadonlySet<StopUpdate>, now: number): Change[] {
+/** Lists the calls of added and replaced trips that the departure monitor has not listed. */
+function listUnlistedCalls(stop: StopTimetable, feed: Feed, matched: ReadonlySet<StopUpdate>, now: number): Change[] {
   return [...stop.stopIds].flatMap((stopId) =>
     feed.findUntimetabledTrips(stopId).flatMap((trip) =>
       trip.stopUpdates.flatMap((update) => {
         const { at } = update.departure;
         const isDeparture = update.stopId === stopId && at !== null && update.relationship !== 'SKIPPED';
-        if (!isDeparture || spokenOf.has(update) || at < now || at > stop.coveredUntil) return [];
+        if (!isDeparture || matched.has(update) || at < now || at > stop.coveredUntil) return [];
         return { key: `not listed, ${trip.tripId}, ${stopId}`, at };
       }),
     ),
   );
 }
 
-/** The timetable is all we can show, and the departure monitor knows more. */
+/** The timetable is all that we can show until a page is requested from the departure monitor, which knows more. */
 function askAbout(change: string): OverlaidCall {
   return { ...SCHEDULED, change };
 }
@@ -196,9 +193,9 @@ function live(call: Departure, leavesAt: number, headerAt: number, occupancy: nu
 }
 
 /**
- * When the vehicle leaves; null when the update has neither time nor delay. The authority's own estimates for trains
- * are the planned time plus the delay, also where the feed's timetable has other seconds; for all others they are the
- * feed's time.
+ * Finds when the vehicle leaves; null when the update has neither time nor delay. The trip planner's estimates for trains
+ * are the planned time plus the delay, even where the feed's timetable has other seconds; for all other modes they are
+ * the feed's time.
  */
 function findLeavesAt(call: Departure, update: StopUpdate): number | null {
   const delaySeconds = findDelay(update);

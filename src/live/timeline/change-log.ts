@@ -1,30 +1,26 @@
 import type { Change } from '../overlay/overlay.ts';
 
-/*
- * What the departure monitor has to be asked about at one stop. It is asked once for each change, and at most once a
- * minute. Moments in milliseconds since 1970.
+/**
+ * The changes at one stop for which a page has to be requested from the departure monitor: once for each change, and at most
+ * once a minute. Moments are in milliseconds since 1970.
  */
 export interface ChangeLog {
   note(changes: readonly Change[], now: number): void;
-  /** The earliest change that the departure monitor is to be asked about now; null when there is none, or not yet. */
+  /** Returns the earliest change that a page is to be requested for now; null when there is none, or it is too soon. */
   findDue(now: number): Change | null;
-  /** Whether the departure monitor has not been asked about one of these. */
+  /** Says whether no page has been requested yet for one of these. */
   isAnyOpen(changes: readonly Change[]): boolean;
-  /** The departure monitor is being asked about a change. */
+  /** Notes that a page is being requested for a change. */
   asked(now: number): void;
-  /** The departure monitor has said, at `retrievedAt`, what is planned before `until`, and about the change if given. */
+  /** A page retrieved at `retrievedAt` lists all departures before `until`, and settles the change if given. */
   settle(page: { until: number; retrievedAt: number }, about?: Change): void;
-  /** What other instances with the same timeline need not ask about. */
-  settled(): SettledChanges;
-  /** Takes over what another instance has asked about. */
-  takeOver(settled: SettledChanges): void;
-}
-
-/** Plain data: it is kept as JSON. */
-export interface SettledChanges {
-  /** Null when the departure monitor was never asked about a change. */
-  askedAt: number | null;
-  changes: readonly { change: Change; notedAt: number }[];
+  /**
+   * Returns the settled changes as plain data, for other instances with the same timeline. `askedAt` is null when no page was
+   * ever requested for a change.
+   */
+  settled(): { askedAt: number | null; changes: readonly { change: Change; notedAt: number }[] };
+  /** Adds the settled changes of another instance. */
+  takeOver(settled: ReturnType<ChangeLog['settled']>): void;
 }
 
 const MINUTE_MS = 60_000;
@@ -33,14 +29,8 @@ const PAUSE_MS = MINUTE_MS;
 const KEPT_MS = 2 * 60 * MINUTE_MS;
 const MAX_CHANGES = 200;
 
-interface Entry {
-  change: Change;
-  notedAt: number;
-  isSettled: boolean;
-}
-
 export function createChangeLog(): ChangeLog {
-  const entries = new Map<string, Entry>();
+  const entries = new Map<string, { change: Change; notedAt: number; isSettled: boolean }>();
   let askedAt = Number.NEGATIVE_INFINITY;
 
   return {

@@ -3,27 +3,27 @@ import type { Departure } from '../../transit/departure.ts';
 import { type Mode, sortModes } from '../../transit/mode.ts';
 
 /*
- * The timetable of one stop, put together from pages of the departure monitor. Moments in milliseconds since 1970.
+ * The timetable of one stop is put together from pages of the departure monitor. Moments are in milliseconds since 1970.
  */
 
-/** In the order in which the pages were retrieved. */
+/** The pages of a stop in the order in which they were retrieved. */
 export type Timeline = readonly Page[];
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-const MAX_PAGES = 12;
-/** The timetable of longer ago is of no use. */
+const MAX_KEPT_PAGES = 12;
+/** Older pages are useless. */
 const MAX_KEPT_MS = 6 * HOUR_MS;
-/** If the authority lists by estimated time, what runs ahead of its timetable is missing from a page that begins later. */
+/** If upstream lists by estimated time, a departure ahead of its timetable is missing from a page that begins later. */
 const EARLY_MS = 3 * MINUTE_MS;
-/** A timetable is asked for again at this age, and when calls are short at the other. */
+/** A timetable is requested again at this age, or at the longer one when calls are short. */
 const MAX_AGE_MS = 2 * HOUR_MS;
 const MAX_AGE_IF_SHORT_MS = 6 * HOUR_MS;
-/** The authority may list by estimated time, and only what leaves within the hour has estimates. */
+/** Upstream may list by estimated time, and only departures within the hour have estimates. */
 const OVERLAP_MS = 2 * MINUTE_MS;
 const LIVE_MS = HOUR_MS;
 
-/** The timeline with one page more. What a later page lists, or no longer lists, replaces what earlier ones said. */
+/** Adds a page to the timeline. Later pages replace the departures of earlier ones in the span of time that they cover. */
 export function addPage(timeline: Timeline, page: Page): Timeline {
   const { retrievedAt } = page.freshness;
   const earlier = timeline.filter(
@@ -32,7 +32,7 @@ export function addPage(timeline: Timeline, page: Page): Timeline {
   const later = timeline.filter(({ freshness }) => freshness.retrievedAt > retrievedAt);
   const replaced = later.reduce(withoutReplaced, page);
   const pages = [...earlier.map((one) => withoutReplaced(one, page)), replaced, ...later];
-  return pages.filter((one) => !pages.some((other) => isCoveredBy(one, other))).slice(-MAX_PAGES);
+  return pages.filter((one) => !pages.some((other) => isCoveredBy(one, other))).slice(-MAX_KEPT_PAGES);
 }
 
 function withoutReplaced(page: Page, later: Page): Page {
@@ -47,7 +47,7 @@ function withoutReplaced(page: Page, later: Page): Page {
   return departures.length === page.departures.length ? page : { ...page, departures };
 }
 
-/** A later page of the same modes, or more, says all that the page says. */
+/** Says whether a later page of the same modes, or more, replaces the page. */
 function isCoveredBy(page: Page, other: Page): boolean {
   return (
     other.freshness.retrievedAt > page.freshness.retrievedAt &&
@@ -62,27 +62,30 @@ function runKey({ runId, plannedAt }: Departure): string {
   return `${runId} ${plannedAt}`;
 }
 
-interface Coverage {
-  /** Everything planned before here is listed; the moment itself when nothing is known of it. */
-  until: number;
-  /** Where the page begins that ends there. */
-  lastFrom: number;
-  /** Nothing leaves later. */
-  isEnd: boolean;
-}
-
 /** The part of a timeline that some modes have from a moment on. */
-export interface TimelineSpan extends Coverage {
-  /** In no order; also those planned before the moment, which may be late. */
+interface TimelineSpan {
+  /** Every departure planned before this moment is listed; it is the moment asked for when none is known. */
+  until: number;
+  /** The beginning of the page that ends there. */
+  lastFrom: number;
+  /** No departure is later. */
+  isEnd: boolean;
+  /** The departures in no order, with those planned before the moment, which may be late. */
   departures: Departure[];
   /** Every platform that a departure of the stop has, of whatever mode. */
   stopIds: Set<string>;
 }
 
-/** Reads the pages that are not older than `maxAgeMs`. `at` is the moment asked for; null for the present. */
+/** A request for the departures of some modes from a moment on; `at` is null for the present. */
+export interface TimelineRequest {
+  at: number | null;
+  modes: readonly Mode[];
+}
+
+/** Reads the pages that are not older than `maxAgeMs`. */
 export function readTimeline(
   timeline: Timeline,
-  wanted: { modes: readonly Mode[]; at: number | null },
+  wanted: TimelineRequest,
   { now, maxAgeMs }: { now: number; maxAgeMs: number },
 ): TimelineSpan {
   const pages = timeline.filter(({ freshness }) => freshness.retrievedAt >= now - maxAgeMs);
@@ -90,7 +93,7 @@ export function readTimeline(
     wanted.at === null ? presentCoverageOf(pages, mode, now) : coverageOf(pages, mode, wanted.at),
   );
   const isEnd = covered.every((one) => one.isEnd);
-  // A mode of which nothing leaves later does not end the timetable of the others.
+  // A mode without later departures does not end the timetable of the others.
   const going = isEnd ? covered : covered.filter((one) => !one.isEnd);
   const { until, lastFrom } = going.reduce((first, one) => (one.until < first.until ? one : first));
   const departures = pages
@@ -100,14 +103,14 @@ export function readTimeline(
   return { until, lastFrom, isEnd, departures, stopIds };
 }
 
-/** A page that was asked for with a time lacks what is planned before it and late; one of the present has it. */
-function presentCoverageOf(pages: Timeline, mode: Mode, now: number): Coverage {
+/** A page requested for a time lacks late departures that were planned before it; a page of the present has them. */
+function presentCoverageOf(pages: Timeline, mode: Mode, now: number) {
   const starts = pages.filter(({ isPresent, modes, from }) => isPresent && modes.includes(mode) && from <= now);
   const leadsHere = starts.some(({ from }) => coverageOf(pages, mode, from).until > now);
   return leadsHere ? coverageOf(pages, mode, now) : { until: now, lastFrom: now, isEnd: false };
 }
 
-function coverageOf(pages: Timeline, mode: Mode, from: number): Coverage {
+function coverageOf(pages: Timeline, mode: Mode, from: number) {
   const ofMode = pages.filter(({ modes }) => modes.includes(mode));
   let reached = { until: from, lastFrom: from, isEnd: false };
   for (;;) {
@@ -121,28 +124,20 @@ function coverageOf(pages: Timeline, mode: Mode, from: number): Coverage {
   }
 }
 
-/** The question that the departure monitor has to be asked before a board can be answered. */
-export interface TimelineRequest {
-  /** Null for the present. */
-  at: number | null;
-  modes: Mode[];
-}
-
-/** How old a timetable may be. `stretch` is 1 while there are calls enough, and up to 4 the shorter they are. */
+/** Returns how old a timetable may be. `stretch` is 1 while there are calls enough, and up to 4 the shorter they are. */
 export function timetableAgeMs(stretch: number): number {
   const shortage = Math.min(1, Math.max(0, (stretch - 1) / 3));
   return MAX_AGE_MS + shortage * (MAX_AGE_IF_SHORT_MS - MAX_AGE_MS);
 }
 
 /**
- * The next question, so that the timeline holds the departures that are missing; null when none is, or when nothing
- * leaves later. `alsoAsked` are the modes of other boards of the stop: one page for all of them is cheaper than one for
- * each.
+ * Returns the request for the next page, so that the timeline holds the missing departures; null when none is missing, or
+ * none is later. `alsoAsked` are the modes of other boards of the stop: one page for all of them is cheaper than one each.
  */
 export function findTimelineRequest(
   timeline: Timeline,
   span: TimelineSpan,
-  wanted: { modes: readonly Mode[]; at: number | null },
+  wanted: TimelineRequest,
   missing: number,
   { now, alsoAsked }: { now: number; alsoAsked: readonly Mode[] },
 ): TimelineRequest | null {
@@ -154,7 +149,7 @@ export function findTimelineRequest(
   return { at: Math.max(from, span.until - overlapMs, span.lastFrom + MINUTE_MS), modes };
 }
 
-/** The modes of all boards of the stop, unless a page of them is known to hold too few of the wanted ones. */
+/** Chooses the modes of all boards of the stop, unless a page of them is known to hold too few of the wanted ones. */
 function chooseModes(timeline: Timeline, wanted: readonly Mode[], alsoAsked: readonly Mode[], missing: number): Mode[] {
   const all = sortModes([...wanted, ...alsoAsked]);
   const known = timeline.findLast(
