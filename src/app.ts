@@ -106,7 +106,9 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const verdicts = createVerdicts(now, options.verdictStore);
   // Every departures answer that comes from the authority tells nearby that its stop is alive.
   const ask = learnFromDepartures(options.ask, verdicts);
-  const checkQueue = createCheckQueue({ ask, verdicts, now, sleep, log: app.log });
+  const { balance } = options.access;
+  const isCharged = (accounts: ReadonlySet<string>) => [...accounts].some((name) => (balance?.owedBy(name) ?? 0) > 0);
+  const checkQueue = createCheckQueue({ ask, verdicts, isCharged, now, sleep, log: app.log });
   app.addHook('onClose', async () => checkQueue.close());
   const operations = createOperations({ nearby: { verdicts, checkQueue }, docsUrl });
   const responses = createResponses({

@@ -25,6 +25,8 @@ export interface Finding<Body extends object = object> {
 export interface FindContext {
   /** Asks the authority on behalf of the caller, until the caller's deadline. */
   ask: Ask;
+  /** Names of the accounts that wait for the answer; absent for the service's own pages. */
+  accounts?: ReadonlySet<string>;
   /** Boards, from the feeds or from the departure monitor. */
   boards: Boards;
   now: () => Date;

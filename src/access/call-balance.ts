@@ -16,6 +16,10 @@ export interface CallBalance {
   noteCall(account: string): void;
   /** Counts requests that were charged; given back when negative. */
   noteCharged(account: string, count: number): void;
+  /** Counts requests that are charged and not answered yet; answered, or given back, when negative. */
+  noteUnderWay(account: string, count: number): void;
+  /** How many of the charged requests are not answered yet. */
+  underWayOf(account: string): number;
   /** How many requests the account owes; 0 when none. */
   owedBy(account: string): number;
   /** The accounts with most calls and with most charged requests today; null where there was none. */
@@ -32,6 +36,8 @@ interface Balance {
   day: number;
   calls: number;
   charged: number;
+  /** Of the charged requests, those that are not answered yet. */
+  underWay: number;
 }
 
 /** In the memory of this process; the account that asked least recently is forgotten first. */
@@ -43,7 +49,7 @@ export function createCallBalance({ now }: { now: () => number }): CallBalance {
     const day = Math.floor(now() / DAY_MS);
     const known = balances.get(account);
     if (known?.day === day) return known;
-    const created = { day, calls: 0, charged: 0 };
+    const created = { day, calls: 0, charged: 0, underWay: known?.underWay ?? 0 };
     balances.set(account, created);
     return created;
   }
@@ -66,6 +72,12 @@ export function createCallBalance({ now }: { now: () => number }): CallBalance {
     noteCharged(account, count) {
       balanceOf(account).charged += count;
     },
+    noteUnderWay(account, count) {
+      const balance = balanceOf(account);
+      // The account may have been forgotten meanwhile.
+      balance.underWay = Math.max(0, balance.underWay + count);
+    },
+    underWayOf: (account) => balances.get(account)?.underWay ?? 0,
     owedBy(account) {
       const { calls, charged } = balanceOf(account);
       return Math.max(0, Math.ceil((calls - FREE_CALLS_A_DAY) / CALLS_PER_REQUEST - charged));

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { ApiError } from '../errors/api-error.ts';
-import { tooManyFailed } from '../errors/messages.ts';
+import { tooManyFailed, tooManyUnderWay } from '../errors/messages.ts';
 import type { Admission } from './admission.ts';
 import { createAdmissionControl } from './admission-control.ts';
 import { type CallBalance, createCallBalance } from './call-balance.ts';
@@ -49,8 +49,11 @@ declare module 'fastify' {
      * request is then not counted at all.
      */
     chargeMore(count: number): Promise<void>;
-    /** Counts the request once more, today, and what the account owes for calls. Throws as the key check does. */
-    chargeAgain(): Promise<void>;
+    /**
+     * Counts the request once more, today, or as many times as the account owes for calls. A request that had no answer
+     * since it was counted last counts only when something is owed. Throws as the key check does.
+     */
+    chargeAgain(hadAnswer: boolean): Promise<void>;
   }
 }
 
@@ -83,18 +86,29 @@ export const access = fp(
     async function admit(request: FastifyRequest, more?: { count: number; day: UtcDay }): Promise<Admission> {
       const admission = await admissions.admit(keyOf(request), more);
       if (!admission) throw invalidKey();
-      if (admission.kind === 'admitted') counted(admission);
       return admission;
     }
 
     function counted(admission: Admission): void {
-      balance.noteCharged(admission.caller.accountId, admission.count);
+      const { accountId } = admission.caller;
+      balance.noteCharged(accountId, admission.count);
+      balance.noteUnderWay(accountId, admission.count);
       onCounted?.(admission);
     }
 
     function giveBack(admission: Admission): Admission | Promise<Admission> {
-      balance.noteCharged(admission.caller.accountId, -admission.count);
+      const { accountId } = admission.caller;
+      balance.noteCharged(accountId, -admission.count);
+      balance.noteUnderWay(accountId, -admission.count);
       return admissions.giveBack(admission);
+    }
+
+    /** Why a request that needs so many is refused, of which too few are left. Those under way may be given back. */
+    function refusalOf(admission: Admission, needed = 1): ApiError {
+      const { plan, accountId } = admission.caller;
+      const underWay = balance.underWayOf(accountId);
+      if (underWay > 0) return tooManyUnderWay(PLANS[plan].title, PLANS[plan].dailyLimit ?? 0, underWay);
+      return needed > 1 ? tooMany(admission, needed, now()) : exhausted(admission, now());
     }
 
     async function chargeMore(this: FastifyRequest, count: number): Promise<void> {
@@ -103,22 +117,32 @@ export const access = fp(
       const more = await admit(this, { count, day: first.day });
       if (more.kind === 'exhausted') {
         this.admission = await giveBack({ ...first, used: more.used });
-        throw tooMany(this.admission, first.count + count, now());
+        throw refusalOf(this.admission, first.count + count);
       }
+      counted(more);
       this.admission = { ...more, count: first.count + count };
     }
 
-    async function chargeAgain(this: FastifyRequest): Promise<void> {
-      const owed = balance.owedBy(this.admission?.caller.accountId ?? '');
-      const admission = await admit(this, { count: 1 + owed, day: utcDay(now()) });
-      if (admission.kind === 'exhausted') throw exhausted(admission, now());
+    async function chargeAgain(this: FastifyRequest, hadAnswer: boolean): Promise<void> {
+      const first = this.admission;
+      if (!first) return;
+      const { accountId } = first.caller;
+      const owed = balance.owedBy(accountId);
+      if (!hadAnswer && owed === 0) return;
+      const day = utcDay(now());
+      // What is owed is charged whatever is left of the day.
+      if (owed > 1) charge({ ...first, day }, owed - 1);
+      const admission = await admit(this, { count: 1, day });
+      if (admission.kind !== 'admitted') throw refusalOf(admission);
+      balance.noteCharged(accountId, 1);
+      onCounted?.(admission);
     }
 
     /** Why the request is refused; undefined when it is admitted. */
     function noteAdmission(request: FastifyRequest, admission: Admission | null): ApiError | undefined {
       if (!admission) return invalidKey();
       request.admission = admission;
-      if (admission.kind === 'exhausted') return exhausted(admission, now());
+      if (admission.kind === 'exhausted') return refusalOf(admission);
       if (admission.kind === 'throttled') return throttled(admission);
       counted(admission);
       return undefined;
@@ -140,10 +164,12 @@ export const access = fp(
 
     /** What the account owes for calls that its requests caused is charged with its next answer. */
     function chargeOwed(admission: Admission): Admission {
-      const { accountId } = admission.caller;
-      const owed = balance.owedBy(accountId);
-      if (owed === 0) return admission;
-      balance.noteCharged(accountId, owed);
+      const owed = balance.owedBy(admission.caller.accountId);
+      return owed === 0 ? admission : charge(admission, owed);
+    }
+
+    function charge(admission: Admission, owed: number): Admission {
+      balance.noteCharged(admission.caller.accountId, owed);
       return admissions.charge(admission, owed);
     }
 
@@ -171,6 +197,7 @@ export const access = fp(
       };
       if (admission.kind !== 'admitted') return finish(admission);
       const free = countFree(request, reply, admission);
+      if (free < admission.count) balance.noteUnderWay(admission.caller.accountId, free - admission.count);
       if (free === 0) return finish(chargeOwed(admission));
       const settle = (settled: Admission) =>
         finish(chargeOwed(free === admission.count ? settled : { ...admission, used: settled.used }));

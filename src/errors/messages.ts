@@ -246,6 +246,19 @@ export function tooManyInShortTime(options: {
   );
 }
 
+/** Requests are answered, or have failed, after eight seconds at most. */
+const UNDER_WAY_SECONDS = 5;
+
+/** `underWay` requests of the account are counted and not answered yet. */
+export function tooManyUnderWay(plan: string, limit: number, underWay: number): ApiError {
+  return new ApiError(
+    'TOO_MANY_REQUESTS',
+    `The ${plan} plan allows ${limit.toLocaleString('en')} requests a day, and too few are left while ${underWay.toLocaleString('en')} of yours wait for their answers. ` +
+      `Those that fail are given back. Try again in ${describeWait(UNDER_WAY_SECONDS)}. This request is not counted.`,
+    retryAfter(UNDER_WAY_SECONDS),
+  );
+}
+
 /** So many requests of an account may fail in a minute. */
 export function tooManyFailed(plan: string, aMinute: number, waitSeconds: number): ApiError {
   return new ApiError(

@@ -4,8 +4,8 @@ import { checkStop, type Verdicts } from './verdict.ts';
 
 /** Checks stops in the background, so that the next answer knows more of them. */
 export interface CheckQueue {
-  /** Ignores stops that are in the queue already, and all stops while it is full. */
-  add(stopIds: readonly string[]): void;
+  /** For these accounts. Ignores stops that are in the queue already, and all stops while it is full. */
+  add(stopIds: readonly string[], accounts?: ReadonlySet<string>): void;
   close(): void;
 }
 
@@ -16,17 +16,21 @@ const PAUSE_AFTER_FAILURE_MS = 30_000;
 
 /**
  * Makes one check at a time, with a pause before each. The budget refuses background calls unless there are calls to
- * spare.
+ * spare, and stops whose accounts have caused as many calls as they paid for are not checked: nobody pays for a check that
+ * nobody waits for.
  */
 export function createCheckQueue(options: {
   ask: Ask;
   verdicts: Verdicts;
+  /** Whether calls of the accounts would have to be paid by them. */
+  isCharged?: (accounts: ReadonlySet<string>) => boolean;
   now: () => Date;
   sleep: (ms: number) => Promise<unknown>;
   log: { error(fields: object, message: string): void };
 }): CheckQueue {
-  const { ask, verdicts, now, sleep, log } = options;
-  const stops = new Set<string>();
+  const { ask, verdicts, isCharged = () => false, now, sleep, log } = options;
+  /** The accounts for which each stop is checked. */
+  const stops = new Map<string, ReadonlySet<string>>();
   let isWorking = false;
   let isClosed = false;
 
@@ -34,9 +38,14 @@ export function createCheckQueue(options: {
     isWorking = true;
     for (let pauseMs = PAUSE_MS; stops.size > 0; ) {
       await sleep(pauseMs);
-      const [stopId] = stops;
-      if (stopId === undefined) break;
-      const failure = await check(stopId);
+      const [next] = stops;
+      if (next === undefined) break;
+      const [stopId, accounts] = next;
+      if (isCharged(accounts)) {
+        stops.delete(stopId);
+        continue;
+      }
+      const failure = await check(stopId, accounts);
       pauseMs = failure ? PAUSE_AFTER_FAILURE_MS : PAUSE_MS;
       // Without a call to spare the stop stays. After a failure it goes, or it could be asked about for ever.
       if (failure?.code !== 'UPSTREAM_UNAVAILABLE') stops.delete(stopId);
@@ -45,11 +54,11 @@ export function createCheckQueue(options: {
   }
 
   /** Why the authority could not be asked; null when it was. */
-  async function check(stopId: string): Promise<ApiError | null> {
+  async function check(stopId: string, accounts: ReadonlySet<string>): Promise<ApiError | null> {
     let failure: ApiError | null = null;
     const askInBackground: Ask = async (request) => {
       try {
-        return await ask(request, { priority: 'background' });
+        return await ask(request, { priority: 'background', accounts });
       } catch (error) {
         if (error instanceof ApiError) failure = error;
         throw error;
@@ -65,9 +74,9 @@ export function createCheckQueue(options: {
   }
 
   return {
-    add(stopIds) {
+    add(stopIds, accounts = new Set()) {
       if (isClosed) return;
-      for (const stopId of stopIds) if (stops.size < MAX_STOPS) stops.add(stopId);
+      for (const stopId of stopIds) if (stops.size < MAX_STOPS && !stops.has(stopId)) stops.set(stopId, accounts);
       if (!isWorking && stops.size > 0) work();
     },
     close() {

@@ -63,7 +63,7 @@ export const createNearbyOperation = ({
     example: { query: 'lat=-33.8731&lng=151.2069&radius=300&modes=all', body: exampleBody },
     toolDefaults: { modes: 'all' },
 
-    async find(query, { ask, now }) {
+    async find(query, { ask, accounts, now }) {
       const location = { lat: query.lat, lng: query.lng };
       const response = await ask(toNearbyRequest(query));
       const listed = freshnessOf(response);
@@ -76,7 +76,7 @@ export const createNearbyOperation = ({
         check: (stopId) => checkStop(limited.ask, verdicts, stopId, now()),
         mayCheck: () => limited.callsLeft() > 0,
       });
-      checkQueue.add(live.unchecked);
+      checkQueue.add(live.unchecked, accounts);
       const hasChecked = limited.callsLeft() < callsForChecks;
       return {
         body: { location, stops: query.include === 'ids' ? live.stops : live.stops.map(withoutChildren) },

@@ -81,6 +81,7 @@ export function createResponses(options: {
     const deadline = limit.signal;
     const context: FindContext = {
       ask: askFor(waiting, deadline),
+      accounts: waiting.accounts,
       boards,
       now,
       run: (other, otherQuery) => {

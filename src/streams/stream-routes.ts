@@ -174,9 +174,9 @@ function createReader(
   function tick(commentsPerCharge: number): void {
     stream.comment();
     comments += 1;
-    // A minute without a good response is not charged.
-    if (comments % commentsPerCharge !== 0 || sent === null) return;
-    request.chargeAgain().catch((error) => end(toApiError(error)));
+    if (comments % commentsPerCharge !== 0) return;
+    // A minute in which there is no answer is charged for the calls that it cost beyond those that were paid.
+    request.chargeAgain(sent !== null).catch((error) => end(toApiError(error)));
   }
   return { subscriber, tick };
 }

@@ -39,7 +39,8 @@ beforeEach(() => {
     if (outcome instanceof Error) throw outcome;
     return { payload: outcome, retrievedAt: now() };
   }) as unknown as Ask;
-  queue = createCheckQueue({ ask, verdicts, now, log, sleep: (ms) => sleep(clock, ms) });
+  const isCharged = (accounts: ReadonlySet<string>) => accounts.has('in debt');
+  queue = createCheckQueue({ ask, verdicts, isCharged, now, log, sleep: (ms) => sleep(clock, ms) });
 });
 
 const stopsAsked = () => asked.map(({ stopId }) => stopId);
@@ -52,6 +53,14 @@ describe('stops that were not checked', () => {
     expect(mostAtOnce).toBe(1);
     expect(asked.every(({ options }) => options?.priority === 'background')).toBe(true);
     expect(verdicts.find('200003')).toMatchObject({ isAlive: true });
+  });
+
+  it('are checked for the accounts that asked, unless these would have to pay for it', async () => {
+    queue.add(['200001'], new Set(['somebody']));
+    queue.add(['200002'], new Set(['in debt']));
+    await clock.advance(10_000);
+    expect(stopsAsked()).toEqual(['200001']);
+    expect(asked[0]?.options?.accounts).toEqual(new Set(['somebody']));
   });
 
   it('are checked once, however often they are added', async () => {

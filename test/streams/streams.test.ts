@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createCallBalance } from '#src/access/call-balance.ts';
 import { parseKey } from '#src/access/keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { departuresResponse } from '#src/departures/departure.ts';
-import type { Ask } from '#src/efa/ask.ts';
+import type { Ask, AskOptions } from '#src/efa/ask.ts';
 import { readDepartureMonitor } from '#src/efa/payload.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { countRequests, issueTestKey } from '#test/support/access.ts';
@@ -21,6 +22,10 @@ const TWENTY = '2026-04-15T06:20:00Z';
 /** What leaves, or what the authority fails with. */
 let leaves: string[] | ApiError;
 let requests: number;
+/** How many calls of the authority each request of a board costs, and all of them. */
+let callsEach: number;
+let calls: number;
+const balance = createCallBalance({ now: () => Date.parse(NOW) });
 /** Each test has a stop and an account of its own; the service is one for all. */
 let stop: number = 2_000_600;
 let board: string;
@@ -33,7 +38,9 @@ let store: AccountStore;
 let key: string;
 let streams: ReadStream[];
 
-const ask = (async ({ stopId }: { stopId: string }) => {
+const ask = (async ({ stopId }: { stopId: string }, { accounts = new Set() }: AskOptions = {}) => {
+  for (let call = 0; call < callsEach; call++) for (const account of accounts) balance.noteCall(account);
+  calls += callsEach;
   if (stopId === String(stop)) requests += 1;
   if (leaves instanceof ApiError) throw leaves;
   const retrievedAt = Date.parse(NOW);
@@ -51,6 +58,8 @@ afterAll(() => app.close());
 beforeEach(async () => {
   leaves = [TEN];
   requests = 0;
+  callsEach = 0;
+  calls = 0;
   freshMs = 0;
   streams = [];
   Object.assign(times, QUICK);
@@ -65,7 +74,7 @@ afterEach(() => {
 });
 
 async function startService(): Promise<TestApp> {
-  const service = await buildTestApp({ upstream: ask, now: NOW, store, streamTimes: times });
+  const service = await buildTestApp({ upstream: ask, now: NOW, store, streamTimes: times, balance });
   await service.listen({ host: '127.0.0.1', port: 0 });
   return service;
 }
@@ -218,6 +227,31 @@ describe('what a stream costs', () => {
     const before = (await used()) ?? 0;
     for (let comment = 0; comment < 5; comment++) await stream.next('comment');
     expect(await used()).toBeLessThanOrEqual(before + 1);
+  });
+
+  it.each([
+    ['has boards', false],
+    ['has no answer', true],
+  ])('is more where it causes more calls than it pays for, also when it %s', async (_, fails) => {
+    Object.assign(times, { commentMs: 10, commentsPerCharge: 1 });
+    callsEach = 12;
+    const stream = await open();
+    await stream.next('board');
+    if (fails) leaves = failure;
+    await expect.poll(() => calls, { timeout: 30_000 }).toBeGreaterThan(300);
+    callsEach = 0;
+    await expect.poll(async () => 1.2 * ((await used()) ?? 0) + 100, { timeout: 30_000 }).toBeGreaterThanOrEqual(calls);
+  });
+
+  it('ends it when its calls have cost the day, also when it has no answer', async () => {
+    Object.assign(times, { commentMs: 10, commentsPerCharge: 1 });
+    await countRequests(store, key, 900, DAY);
+    const stream = await open();
+    await stream.next('board');
+    leaves = failure;
+    callsEach = 12;
+    await stream.ended;
+    expect(calls).toBeGreaterThan(100);
   });
 
   it('ends it when the day is used up, and says so', async () => {

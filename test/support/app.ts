@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
+import type { CallBalance } from '#src/access/call-balance.ts';
 import type { BurstLimits } from '#src/access/limits/burst-limit.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { type AppOptions, buildApp } from '#src/app.ts';
@@ -42,6 +43,7 @@ export interface TestAppOptions
   store?: AccountStore;
   acceptsTestKeys?: boolean;
   burstLimits?: BurstLimits;
+  balance?: CallBalance;
   publicUrl?: string;
   trustProxy?: AppOptions['config']['trustProxy'];
   /** Whether `inject` sends the key with requests that have no Authorization header; true unless given. */
@@ -73,7 +75,12 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
   const app = await buildApp({
     config: { publicUrl, docsUrl: `${publicUrl}/docs`, trustProxy },
     ask: client.ask,
-    access: { store, acceptsTestKeys, ...(options.burstLimits && { burstLimits: options.burstLimits }) },
+    access: {
+      store,
+      acceptsTestKeys,
+      ...(options.burstLimits && { burstLimits: options.burstLimits }),
+      ...(options.balance && { balance: options.balance }),
+    },
     now,
     sleep: options.sleep ?? (() => new Promise(() => {})),
     logger: pino({ level: 'trace' }, { write: keepLine }),

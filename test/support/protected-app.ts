@@ -1,3 +1,4 @@
+import { createCallBalance } from '#src/access/call-balance.ts';
 import type { BurstLimits } from '#src/access/limits/burst-limit.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { createEfaClient } from '#src/efa/client.ts';
@@ -21,9 +22,12 @@ export async function startProtectedApp(options: {
   const upstream = await startUpstream(options.response);
   const client = createEfaClient({ url: upstream.url, apiKey: 'test-key', timeoutMs: options.timeoutMs ?? 5000, now });
   const limits = { rps: 1000, dailyBudget: 1e9 };
-  const protection = protectUpstream({ asks: [client.ask], limits, log: createTestLog(), clock });
+  const balance = createCallBalance(clock);
+  const { noteCall } = balance;
+  const protection = protectUpstream({ asks: [client.ask], limits, log: createTestLog(), clock, noteCall });
   const app = await buildTestApp({
     upstream: protection.ask,
+    balance,
     now,
     sleep: (ms) => sleep(clock, ms),
     ...(options.store && { store: options.store }),
