@@ -39,8 +39,10 @@ let key: string;
 let streams: ReadStream[];
 
 const ask = (async ({ stopId }: { stopId: string }, { accounts = new Set() }: AskOptions = {}) => {
-  for (let call = 0; call < callsEach; call++) for (const account of accounts) balance.noteCall(account);
-  calls += callsEach;
+  if (stopId === String(stop)) {
+    for (let call = 0; call < callsEach; call++) for (const account of accounts) balance.noteCall(account);
+    calls += callsEach;
+  }
   if (stopId === String(stop)) requests += 1;
   if (leaves instanceof ApiError) throw leaves;
   const retrievedAt = Date.parse(NOW);
