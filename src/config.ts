@@ -29,6 +29,16 @@ const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
   .transform(withoutTrailingSlashes);
 
+const redisUrls = z
+  .string()
+  .transform((list) => list.split(',').map((url) => url.trim()))
+  .pipe(
+    z.array(
+      z.url({ protocol: /^rediss?$/, error: 'must be a redis:// or rediss:// URL, or several with commas between' }),
+    ),
+  )
+  .default([]);
+
 const environment = z.object({
   HOST: z.string().default('0.0.0.0'),
   PORT: wholeNumber(0, 65_535).default(3000),
@@ -46,15 +56,9 @@ const environment = z.object({
   LIVE_FEEDS_URL: httpUrl.optional(),
   UPSTREAM_RPS: wholeNumber(1, 1000).default(5),
   UPSTREAM_DAILY_BUDGET: wholeNumber(1, 100_000_000).default(60_000),
-  REDIS_URL: z
-    .string()
-    .transform((list) => list.split(',').map((url) => url.trim()))
-    .pipe(
-      z.array(
-        z.url({ protocol: /^rediss?$/, error: 'must be a redis:// or rediss:// URL, or several with commas between' }),
-      ),
-    )
-    .default([]),
+  REDIS_URL: redisUrls,
+  REDIS_CACHE_URL: redisUrls,
+  REDIS_CACHE_MB: wholeNumber(1, 1_000_000).default(192),
   DATA_DIR: z.string().default('./data'),
   SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'must be an smtp:// or smtps:// URL' }).optional(),
   MAIL_FROM: z
@@ -109,6 +113,9 @@ export interface Config {
   readonly liveFeeds: { readonly mode: LiveMode; readonly feedsUrl: string | null };
   /** One server, or several nodes of a cluster; none: accounts are kept in `dataDir`, and every process is by itself. */
   readonly redisUrls: readonly string[];
+  /** For what may be lost; none: it is in the Redis of the accounts, of which it takes `redisCacheBytes` at most. */
+  readonly redisCacheUrls: readonly string[];
+  readonly redisCacheBytes: number;
   readonly dataDir: string;
   /** Null: mails are written to `dataDir/outbox`. */
   readonly smtpUrl: string | null;
@@ -154,6 +161,7 @@ export function readConfig(env: Environment): Config {
   if (asksAuthority && given.SANDBOX === '1') {
     problems.push('SANDBOX must not be 1 when UPSTREAM_API_KEY or UPSTREAM_URL is set: remove one of them');
   }
+  if (given.REDIS_CACHE_URL && !given.REDIS_URL) problems.push('REDIS_CACHE_URL needs REDIS_URL beside it');
   if (asksAuthority && given.REDIS_URL) {
     for (const [name, reason] of Object.entries(SAME_ON_ALL_INSTANCES)) {
       if (!given[name]) problems.push(`${name} must be set when REDIS_URL is: ${reason}`);
@@ -176,6 +184,8 @@ export function readConfig(env: Environment): Config {
     upstreamLimits: asksAuthority ? { rps: data.UPSTREAM_RPS, dailyBudget: data.UPSTREAM_DAILY_BUDGET } : UNLIMITED,
     liveFeeds: { mode: data.LIVE_FEEDS ?? (asksAuthority ? 'off' : 'on'), feedsUrl: data.LIVE_FEEDS_URL ?? null },
     redisUrls: data.REDIS_URL,
+    redisCacheUrls: data.REDIS_CACHE_URL,
+    redisCacheBytes: data.REDIS_CACHE_MB * 1024 * 1024,
     dataDir: data.DATA_DIR,
     smtpUrl: data.SMTP_URL ?? null,
     mailFrom: data.MAIL_FROM,

@@ -53,10 +53,15 @@ const clients = upstream.apiKeys.map((apiKey) =>
 const instruments = createInstruments();
 const limits = config.upstreamLimits;
 const redis = config.redisUrls.length > 0 ? await openRedis(config.redisUrls, logger) : null;
+const hasCacheRedis = redis !== null && config.redisCacheUrls.length > 0;
+const cacheRedis = hasCacheRedis
+  ? await openRedis(config.redisCacheUrls, logger, { storeName: 'the Redis of caches' })
+  : redis;
 const sharedTraffic =
-  redis && shareTraffic({ store: createRedisTraffic(redis, upstream.source), health: upstreamHealth, now });
+  cacheRedis && shareTraffic({ store: createRedisTraffic(cacheRedis, upstream.source), health: upstreamHealth, now });
 const traffic = sharedTraffic ?? createTraffic(now);
-const shared = redis && coordinateThrough(redis, { ...upstream, limits });
+const cache = cacheRedis && { redis: cacheRedis, maxBytes: hasCacheRedis ? null : config.redisCacheBytes };
+const shared = redis && cache && coordinateThrough(redis, { ...upstream, limits, cache });
 const asks = clients.map(({ ask }) => watchUpstream(ask, traffic, instruments));
 const balance = createCallBalance(systemClock);
 const guard = { asks, limits, deadlines, log: logger, noteCall: balance.noteCall };
@@ -71,7 +76,7 @@ const live = openLive({
   pollStretch: () => protection.state().pollStretch,
   clock: systemClock,
   log: logger,
-  shared: redis && shared && { redis, source: upstream.source, store: shared.store },
+  shared: cacheRedis && shared && { redis: cacheRedis, source: upstream.source, store: shared.store },
   recordPoll: (feed, outcome) => count(instruments.feedPolls, feed, outcome),
   recordBoard: ({ source, reason = '', feed = '' }) => count(instruments.boards, source, reason, feed),
 });
@@ -117,6 +122,7 @@ closeOnSignal({ delay: deadlines.closeMs, logger }, async () => {
   await upstream.close();
   await store.close();
   redis?.close();
+  if (hasCacheRedis) cacheRedis?.close();
 });
 
 await listen();
@@ -149,7 +155,9 @@ async function openMetrics(address: NonNullable<Config['metrics']>) {
     upstream: protection,
     live: live.report,
     storeState: storeProbe.state,
-    ...(redis && { redisMemory: { accounts: redis.memory } }),
+    ...(redis && {
+      redisMemory: { accounts: redis.memory, ...(hasCacheRedis && cacheRedis && { caches: cacheRedis.memory }) },
+    }),
     pressure,
   });
   const server = await startMetricsServer(registry, address).catch((error) =>

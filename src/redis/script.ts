@@ -1,6 +1,6 @@
 import type { RedisConnection } from './connection.ts';
 
-type Value = string | number;
+type Value = string | number | Buffer;
 
 /** Runs a Lua script inside Redis, in one piece. */
 type Script<Keys extends readonly string[], Arguments extends readonly Value[], Reply> = (

@@ -5,6 +5,8 @@ import { type Clock, systemClock } from './clock.ts';
 import { createRedisSharedStore } from './redis-shared-store.ts';
 import type { SharedStore } from './shared-store.ts';
 
+const CACHE_BYTES = 192 * 1024 * 1024;
+
 /**
  * What instances with one Redis have in common: answers, flights, verdicts, and the budget of each upstream key. While
  * Redis is away, each instance keeps answers to itself, works without locks, and takes its share of the budget.
@@ -16,15 +18,17 @@ export function coordinateThrough(
     source: string;
     apiKeys: readonly string[];
     limits: Limits;
+    /** Where answers, verdicts, timelines and locks are, and how much they may take there; null where Redis evicts. */
+    cache?: { redis: SharedRedis; maxBytes: number | null };
     clock?: Clock;
   },
 ): { store: SharedStore; meters: Meter[] } {
-  const { source, apiKeys, limits, clock: own = systemClock } = options;
+  const { source, apiKeys, limits, clock: own = systemClock, cache = { redis, maxBytes: CACHE_BYTES } } = options;
   // An instance whose clock runs ahead would spend the calls of a day that the others are still to have.
   const clock = { ...own, now: () => own.now() + redis.clockAheadMs() };
   const isLimited = Number.isFinite(limits.rps);
   return {
-    store: createRedisSharedStore(redis, source),
+    store: createRedisSharedStore(cache.redis, source, cache.maxBytes),
     meters: apiKeys.map((apiKey) =>
       isLimited ? createRedisMeter({ redis, apiKey, limits, clock }) : createProcessMeter(limits, clock),
     ),

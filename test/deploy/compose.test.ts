@@ -16,6 +16,7 @@ interface Service {
   profiles?: string[];
   environment?: Record<string, string>;
   volumes?: string[];
+  networks?: string[];
 }
 
 /** As the linter gives it; its own types are not in its package. */
@@ -25,6 +26,7 @@ interface Linted {
 
 const compose = parse(readFileSync('docker-compose.yml', 'utf8'), { merge: true }) as {
   services: Record<string, Service>;
+  networks: Record<string, { internal?: boolean }>;
 };
 const services = Object.entries(compose.services);
 
@@ -53,6 +55,14 @@ describe.each(services)('the service %s', (_name, service) => {
     const image = service.image ?? firstImage(`${service.build}/Dockerfile`);
     expect(image).toMatch(/:v?\d+\.\d+\.\d+(-[a-z-]+)?$/);
   });
+});
+
+it('only the instances share a network with Redis, and nothing leaves it', () => {
+  const inStore = services.filter(([, { networks = ['default'] }]) => networks.includes('store'));
+  expect(inStore.map(([name]) => name).sort()).toEqual(['api', 'redis', 'redis-cache']);
+  expect(compose.services.redis?.networks).toEqual(['store']);
+  expect(compose.services['redis-cache']?.networks).toEqual(['store']);
+  expect(compose.networks.store).toEqual({ internal: true });
 });
 
 it('the image starts the service as `npm start` does', () => {

@@ -28,6 +28,9 @@ let redis: TestRedis;
 let admin: Redis;
 let room: SharedRedis;
 let upstream: TestUpstream;
+/** Another one for each test: an instance may share its response only after the test that it served is over. */
+let source = 'test';
+let sourceCount = 0;
 const closing: (() => unknown)[] = [];
 
 beforeAll(async () => {
@@ -41,6 +44,7 @@ beforeAll(async () => {
 }, 30_000);
 beforeEach(async () => {
   await admin.flushall();
+  source = `test-${++sourceCount}`;
   upstream.requests.length = 0;
 });
 afterAll(async () => {
@@ -54,7 +58,7 @@ afterAll(async () => {
 function startInstance() {
   const raw = createEfaClient({ url: upstream.url, apiKey: 'test-key', timeoutMs: 1500, now: () => new Date() });
   closing.push(raw.close);
-  const shared = coordinateThrough(room, { source: 'test', apiKeys: ['test-key'], limits: LIMITS });
+  const shared = coordinateThrough(room, { source, apiKeys: ['test-key'], limits: LIMITS });
   const efa = protectUpstream({
     asks: [raw.ask],
     limits: LIMITS,
@@ -69,9 +73,9 @@ function startInstance() {
 async function nameOfAnswer(): Promise<string> {
   const { efa } = startInstance();
   await efa.ask(QUESTION);
-  await expect.poll(() => admin.keys('*:answer:*')).toHaveLength(1);
+  await expect.poll(() => admin.keys(`{tis:${source}:*}:answer:*`)).toHaveLength(1);
   upstream.requests.length = 0;
-  return (await admin.keys('*:answer:*'))[0] as string;
+  return (await admin.keys(`{tis:${source}:*}:answer:*`))[0] as string;
 }
 
 const moment = (at: number) => {
@@ -124,7 +128,7 @@ describe('an answer that is shared', () => {
 });
 
 describe('a lock', () => {
-  const LOCK = (name: string) => name.replace(':answer:', ':lock:');
+  const LOCK = (name: string) => `tis:${source}:lock:${name.split(':answer:')[1]}`;
 
   it('without an expiry is given one, and the question is answered', async () => {
     const name = await nameOfAnswer();
