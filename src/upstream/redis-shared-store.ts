@@ -33,8 +33,8 @@ local entry, ages, sizes = KEYS[1], KEYS[2], KEYS[3]
 local value, ttlMs, maxBytes = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
--- The allocator rounds up; the name is kept three times.
-local size = math.ceil(#value * 1.15) + 3 * #entry + ${OVERHEAD_BYTES}
+-- The allocator rounds up by a quarter at most; the name is kept three times.
+local size = math.ceil(#value * 1.25) + 3 * #entry + ${OVERHEAD_BYTES}
 if size > maxBytes then return redis.call('DEL', entry) end
 
 local function sizeOf(name) return tonumber(redis.call('HGET', sizes, name) or '') or 0 end
