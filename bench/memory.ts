@@ -19,7 +19,7 @@ const upstream: AskAuthority = async (request) => {
   const text = `${JSON.stringify(request).padEnd(Number(kilobytes) * 512)}${noise}`;
   return receivedResponse(request, { stopEvents: [text] }, new Date());
 };
-const { ask, state } = protectUpstream({
+const { ask, cache } = protectUpstream({
   asks: [upstream],
   limits: { rps: Number.POSITIVE_INFINITY, dailyBudget: 1e12 },
   log: silent,
@@ -31,11 +31,11 @@ print(`${requests} questions, answers of ${kilobytes} KB, cache bounded to ${MAX
 print('   questions   answers kept   MB kept   MB resident');
 for (let asked = 0; asked <= Number(requests); asked++) {
   if (asked % Math.ceil(Number(requests) / 10) === 0) {
-    const { cachedResponses, cachedBytes } = state();
+    const { entries, bytes } = cache.size();
     const figures = [
       asked,
-      cachedResponses,
-      (cachedBytes / MEGABYTE).toFixed(1),
+      entries,
+      (bytes / MEGABYTE).toFixed(1),
       (process.memoryUsage.rss() / MEGABYTE).toFixed(0),
     ];
     print(figures.map((figure, index) => String(figure).padStart([12, 15, 10, 14][index] ?? 0)).join(''));
@@ -43,4 +43,4 @@ for (let asked = 0; asked <= Number(requests); asked++) {
   }
   await ask({ kind: 'departureMonitor', stopId: String(asked), modes: ['bus'], at: null });
 }
-if (state().cachedBytes > MAX_CACHE_BYTES) process.exitCode = 1;
+if (cache.size().bytes > MAX_CACHE_BYTES) process.exitCode = 1;

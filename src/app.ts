@@ -120,7 +120,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     log: app.log,
     countLeftOut: (path, leftOut) => instruments && countLeftOut(instruments.leftOutRecords, path, leftOut),
   });
-  options.pressure?.register(responses.shrink);
+  options.pressure?.register('finished_responses', responses);
 
   const layout = createLayout({ isSandbox, publicUrl });
   const wallLinks = pages && createWallLinks({ secret: pages.linkSecret, kind: isSandbox ? 'test' : 'live' });

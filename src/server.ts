@@ -81,8 +81,8 @@ const live = openLive({
   recordBoard: ({ source, reason = '', feed = '' }) => count(instruments.boards, source, reason, feed),
 });
 const pressure = watchPressure(ownPressureLimits());
-pressure.register(protection.shrink);
-pressure.register(live.shrink);
+pressure.register('upstream_responses', protection.cache);
+pressure.register('timelines', { size: () => live.report().timelines, shrink: live.shrink });
 const store = watchAdmissions(
   orExit(() => openStore({ redis, dataDir: config.dataDir, log: logger }), { expected: StoreOpenError }),
   instruments,

@@ -74,7 +74,7 @@ process.on('message', async () => {
   globalThis.gc?.();
   const { user, system } = process.cpuUsage();
   const { heapUsed, external, rss } = process.memoryUsage();
-  const { cachedResponses, cachedBytes } = protection.state();
+  const { entries: cachedResponses, bytes: cachedBytes } = protection.cache.size();
   const handles: Record<string, number> = {};
   for (const name of process.getActiveResourcesInfo()) handles[name] = (handles[name] ?? 0) + 1;
   process.send?.({

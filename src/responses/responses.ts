@@ -21,7 +21,7 @@ export interface Requester {
 type Waiting = Pick<Required<AskOptions>, 'priority' | 'accounts'>;
 
 /** Runs operations and keeps their responses until they are out of date. */
-export interface Responses extends Pick<ReturnType<typeof createFinishedResponses>, 'bytesOf' | 'shrink'> {
+export interface Responses extends Pick<ReturnType<typeof createFinishedResponses>, 'bytesOf' | 'shrink' | 'size'> {
   /** Returns the cached response, null on a miss. `key` is made by `queryKey`. */
   peek(key: string, requester: Requester): FinishedResponse | null;
   /** Returns the cached response, on a miss a new one. */
@@ -135,6 +135,7 @@ export function createResponses(options: {
     },
     bytesOf: finished.bytesOf,
     shrink: finished.shrink,
+    size: finished.size,
   };
 }
 

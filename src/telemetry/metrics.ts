@@ -18,8 +18,6 @@ export interface UpstreamNumbers {
     waiting: number;
     shortage: Shortage | null;
     callsLeft: readonly number[];
-    cachedResponses: number;
-    cachedBytes: number;
   };
 }
 
@@ -32,7 +30,7 @@ export interface MetricsSources {
   storeState: () => Promise<StoreState>;
   /** By what each Redis is for; none without Redis. */
   redisMemory?: Readonly<Record<string, () => Promise<RedisMemory[]>>>;
-  pressure?: Pick<PressureWatch, 'exceeded' | 'shrunk'>;
+  pressure?: Pick<PressureWatch, 'exceeded' | 'shrunk' | 'caches'>;
 }
 
 const { version: VERSION } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -87,7 +85,7 @@ export function createMetrics({
   return registry;
 }
 
-function exposePressure(registry: Registry, pressure: Pick<PressureWatch, 'exceeded' | 'shrunk'>): void {
+function exposePressure(registry: Registry, pressure: NonNullable<MetricsSources['pressure']>): void {
   gauge(
     registry,
     'transit_under_pressure',
@@ -103,6 +101,20 @@ function exposePressure(registry: Registry, pressure: Pick<PressureWatch, 'excee
       this.inc(pressure.shrunk());
     },
   });
+  for (const [unit, help] of [
+    ['entries', 'Entries of each cache that is bounded in bytes.'],
+    ['bytes', 'Memory that each of these caches counts for its entries.'],
+  ] as const) {
+    new Gauge({
+      name: `transit_cache_${unit}`,
+      help,
+      labelNames: ['cache'],
+      registers: [registry],
+      collect() {
+        for (const [cache, { size }] of pressure.caches) this.set({ cache }, size()[unit]);
+      },
+    });
+  }
 }
 
 function exposeUpstream(registry: Registry, { counts, state }: UpstreamNumbers): void {
@@ -161,12 +173,6 @@ function exposeUpstream(registry: Registry, { counts, state }: UpstreamNumbers):
       'Whether the circuit breaker is open: 1 or 0.',
       () => Number(state().isBreakerOpen),
     ],
-    [
-      'transit_cached_answers',
-      'Responses of the authority that are kept in this process.',
-      () => state().cachedResponses,
-    ],
-    ['transit_cached_bytes', 'Memory that they take.', () => state().cachedBytes],
   ];
   for (const [name, help, read] of gauges) gauge(registry, name, help, read);
 }

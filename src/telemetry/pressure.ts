@@ -21,8 +21,12 @@ export interface PressureLimits {
   memoryBytes: number;
 }
 
-/** Gives up what a cache holds but for that share of it, the most recently used. */
-type Shrink = (keptShare: number) => void;
+/** A cache that is bounded in bytes. */
+interface Cache {
+  size(): { entries: number; bytes: number };
+  /** Drops what was unused for longest, but for that share of all. */
+  shrink(keptShare: number): void;
+}
 
 export interface PressureWatch {
   /** Which limit the process is over, in words; null when it is over none. */
@@ -30,7 +34,9 @@ export interface PressureWatch {
   /** How often caches gave up memory since the process began. */
   shrunk(): number;
   /** The cache is asked to give up memory before a request is refused for want of it. */
-  register(shrink: Shrink): void;
+  register(name: string, cache: Cache): void;
+  /** The registered caches by name, for the metrics. */
+  readonly caches: ReadonlyMap<string, Cache>;
   close(): void;
 }
 
@@ -59,7 +65,7 @@ export function watchPressure(
   limits: PressureLimits,
   readRssBytes: () => number = process.memoryUsage.rss,
 ): PressureWatch {
-  const caches: Shrink[] = [];
+  const caches = new Map<string, Cache>();
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   const memory = { heapBytes: 0, rssBytes: 0 };
   let eventLoopDelayMs = 0;
@@ -94,7 +100,7 @@ export function watchPressure(
     if (performance.now() - shrunkAt < SHRINK_EVERY_MS) return;
     shrunkAt = performance.now();
     shrunk++;
-    for (const shrinkCache of caches) shrinkCache(isShortFrom(1) ? 0 : 0.5);
+    for (const cache of caches.values()) cache.shrink(isShortFrom(1) ? 0 : 0.5);
     // Requests that are refused allocate hardly anything, so that no collection would begin by itself.
     collectGarbage();
     readMemory();
@@ -110,7 +116,8 @@ export function watchPressure(
       return isLateAgain ? `the event loop is ${Math.round(eventLoopDelayMs)} ms late` : null;
     },
     shrunk: () => shrunk,
-    register: (shrinkCache) => void caches.push(shrinkCache),
+    register: (name, cache) => void caches.set(name, cache),
+    caches,
     close() {
       clearInterval(timer);
       delays.disable();

@@ -8,7 +8,7 @@ import { type Clock, systemClock } from './clock.ts';
 import { createFeedCall, type FeedCall } from './feed-call.ts';
 import { type CallCounts, createGuardedCall, type Log } from './guarded-call.ts';
 import { createInstanceFlight } from './instance-flight.ts';
-import { createResponseCache } from './response-cache.ts';
+import { createResponseCache, type ResponseCache } from './response-cache.ts';
 import { noSharedStore, type SharedStore } from './shared-store.ts';
 import { createSingleFlight } from './single-flight.ts';
 
@@ -35,8 +35,8 @@ export interface Protection {
   /** Counted since the process began. */
   counts: CallCounts & { answered: ServedCounts };
   state(): UpstreamState;
-  /** Drops the answers that were unused for longest, but for that share of all. */
-  shrink(keptShare: number): void;
+  /** The responses that this process keeps. */
+  cache: Pick<ResponseCache, 'size' | 'shrink'>;
 }
 
 interface UpstreamState {
@@ -52,8 +52,6 @@ interface UpstreamState {
   shortage: Shortage | null;
   /** Calls that are left of this UTC day, for each key of the authority. */
   callsLeft: readonly number[];
-  cachedResponses: number;
-  cachedBytes: number;
 }
 
 const MAX_CACHE_BYTES = 64 * 1024 * 1024;
@@ -83,17 +81,14 @@ export function protectUpstream(options: ProtectionOptions): Protection {
     ask,
     callForFeed: createFeedCall({ budget, counts: calls, clock, log }),
     counts: Object.assign(calls, { answered }),
-    shrink: cache.shrink,
+    cache,
     state: () => {
-      const { entries, bytes } = cache.size();
       return {
         isBreakerOpen: breaker.isOpen(),
         stretch: budget.stretch('low'),
         pollStretch: budget.pollStretch(),
         ...budget.state(),
         callsLeft: meters.map((meter) => Math.max(0, Math.floor(limits.dailyBudget - meter.spent()))),
-        cachedResponses: entries,
-        cachedBytes: bytes,
       };
     },
   };

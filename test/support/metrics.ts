@@ -14,8 +14,6 @@ export const IDLE_UPSTREAM: UpstreamNumbers = {
     waiting: 0,
     shortage: null,
     callsLeft: [60_000],
-    cachedResponses: 0,
-    cachedBytes: 0,
   }),
 };
 
@@ -41,7 +39,11 @@ export async function scrape(
     live: () => feeds,
     storeState,
     redisMemory: { accounts: async () => [] },
-    pressure: { exceeded: () => null, shrunk: () => 0 },
+    pressure: {
+      exceeded: () => null,
+      shrunk: () => 0,
+      caches: new Map([['timelines', { size: () => feeds.timelines, shrink: () => {} }]]),
+    },
   });
   return readMetrics(await writeExposition(registry));
 }

@@ -125,7 +125,6 @@ describe('calls of the authority', () => {
     expect(values.get('transit_upstream_breaker_open')).toBe(0);
     expect(values.get('transit_upstream_calls_left{key="0"}')).toBeGreaterThan(0);
     expect(values.get('transit_answer_age_seconds_count{operation="/v1/departures"}')).toBe(1);
-    expect(values.get('transit_cached_answers')).toBe(1);
   });
 
   it.each([

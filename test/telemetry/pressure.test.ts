@@ -97,7 +97,8 @@ describe('a process whose memory runs short', () => {
   async function sharesKeptAt(bytes: number) {
     const watch = watchPressure({ ...OFF, memoryBytes: LIMIT }, () => bytes);
     const shares: number[] = [];
-    watch.register((keptShare) => shares.push(keptShare));
+    const size = () => ({ entries: 0, bytes: 0 });
+    watch.register('a cache', { size, shrink: (keptShare) => void shares.push(keptShare) });
     await sleep(FIRST_SAMPLE_MS);
     watch.close();
     expect(watch.shrunk()).toBe(shares.length);

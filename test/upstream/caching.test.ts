@@ -101,7 +101,7 @@ describe('answers that are kept', () => {
       await clock.advance(1);
     }
     expect(upstream.calls).toHaveLength(100_000);
-    expect(protection.state().cachedBytes).toBeLessThanOrEqual(maxCacheBytes);
-    expect(protection.state().cachedResponses).toBeGreaterThan(1000);
+    expect(protection.cache.size().bytes).toBeLessThanOrEqual(maxCacheBytes);
+    expect(protection.cache.size().entries).toBeGreaterThan(1000);
   }, 60_000);
 });
