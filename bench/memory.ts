@@ -32,12 +32,7 @@ print('   questions   answers kept   MB kept   MB resident');
 for (let asked = 0; asked <= Number(requests); asked++) {
   if (asked % Math.ceil(Number(requests) / 10) === 0) {
     const { entries, bytes } = cache.size();
-    const figures = [
-      asked,
-      entries,
-      (bytes / MEGABYTE).toFixed(1),
-      (process.memoryUsage.rss() / MEGABYTE).toFixed(0),
-    ];
+    const figures = [asked, entries, (bytes / MEGABYTE).toFixed(1), (process.memoryUsage.rss() / MEGABYTE).toFixed(0)];
     print(figures.map((figure, index) => String(figure).padStart([12, 15, 10, 14][index] ?? 0)).join(''));
     await nextTurn();
   }
