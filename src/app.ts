@@ -53,11 +53,11 @@ export type PageOptions = Omit<SiteOptions & SignupOptions, MadeHere>;
 
 export interface AppOptions {
   config: Pick<Config, 'docsUrl' | 'publicUrl' | 'trustProxy'>;
-  /** Asks the authority. */
+  /** Asks upstream. */
   ask: Ask;
-  /** How many calls of the authority can be made in a second; unlimited unless given. */
+  /** How many calls of upstream can be made in a second; unlimited unless given. */
   callsPerSecond?: number;
-  /** Boards from timetables and feeds; without them the authority is asked for every board. */
+  /** Boards from timetables and feeds; without them upstream is asked for every board. */
   boards?: Boards;
   deadlines?: Deadlines;
   access: AccessOptions;
@@ -104,7 +104,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { app, connections } = createFastify(options);
 
   const verdicts = createVerdicts(now, options.verdictStore);
-  // Every departures answer that comes from the authority tells nearby that its stop is alive.
+  // Every departures response that comes from upstream tells nearby that its stop is alive.
   const ask = learnFromDepartures(options.ask, verdicts);
   const { balance } = options.access;
   const isCharged = (accounts: ReadonlySet<string>) => [...accounts].some((name) => (balance?.owedBy(name) ?? 0) > 0);
@@ -208,9 +208,9 @@ function createFastify({ config, logger, arrivalMs = ARRIVAL_MS }: AppOptions) {
   const connections = watchConnections(app.server);
   // Node's own refusal of an unknown `Expect` would have no body either.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  // Node itself would close the connection without an answer.
+  // Node itself would close the connection without a response.
   app.server.on('connect', (_request, socket) => refuseConnect(socket, { docsUrl, log: app.log }));
-  // The schemas of answers are for types, documentation and tests; checking each answer would cost more than all else.
+  // The schemas of responses are for types, documentation and tests; checking each response would cost more than all else.
   app.setSerializerCompiler(() => JSON.stringify);
   return { app, connections };
 }

@@ -5,7 +5,7 @@ import type { Transform } from 'node:stream';
  * own. Throws the engine's error, or `RangeError` when there are more than `maxBytes`.
  *
  * Node's functions with a callback, such as `gunzip`, keep what they were given and what they return until the next full
- * garbage collection. A few large answers then cause that collection, and it stops the event loop for 10 ms and more.
+ * garbage collection. A few large responses then cause that collection, and it stops the event loop for 10 ms and more.
  */
 export async function pipeThrough(
   engine: Transform,

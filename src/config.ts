@@ -92,7 +92,7 @@ export const VARIABLES: readonly string[] = Object.keys(environment.shape);
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where answers come from: the authority (or what stands at that address), or the embedded sandbox. */
+/** Where responses come from: upstream (or what stands at that address), or the embedded sandbox. */
 type UpstreamConfig =
   | { readonly kind: 'authority'; readonly url: string; readonly apiKeys: readonly string[] }
   | { readonly kind: 'sandbox' };
@@ -105,9 +105,9 @@ export interface Config {
   /** Base of the `docs` link of every error, without a trailing slash. */
   readonly docsUrl: string;
   readonly upstream: UpstreamConfig;
-  /** Deadline of one call of the authority; the other deadlines follow from it. */
+  /** Deadline of one call of upstream; the other deadlines follow from it. */
   readonly upstreamTimeoutMs: number;
-  /** What each key of the authority may be used for; the sandbox knows no limits. */
+  /** What each key of upstream may be used for; the sandbox knows no limits. */
   readonly upstreamLimits: { readonly rps: number; readonly dailyBudget: number };
   /** The realtime feeds, and what their paths are appended to; null: they are beside the trip planner. */
   readonly liveFeeds: { readonly mode: LiveMode; readonly feedsUrl: string | null };

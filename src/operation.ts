@@ -13,9 +13,9 @@ export interface Finding<Body extends object = object> {
   freshness: Freshness;
   /** When the body will read differently with the same data, in milliseconds since 1970; absent if never. */
   changesAt?: number;
-  /** As how many of the requests that it counts as the answer failed; none unless given. */
+  /** As how many of the requests that it counts as the response failed; none unless given. */
   failedParts?: number;
-  /** Records of the authority that could not be shown. */
+  /** Records of upstream that could not be shown. */
   leftOut?: LeftOutCounts;
   /** Where the boards come from that the body shows, in its order. */
   boards?: readonly BoardOrigin[];
@@ -23,14 +23,14 @@ export interface Finding<Body extends object = object> {
 
 /** What an operation works with. */
 export interface FindContext {
-  /** Asks the authority on behalf of the caller, until the caller's deadline. */
+  /** Asks upstream on behalf of the caller, until the caller's deadline. */
   ask: Ask;
-  /** Names of the accounts that wait for the answer; absent for the service's own pages. */
+  /** Names of the accounts that wait for the response; absent for the service's own pages. */
   accounts?: ReadonlySet<string>;
   /** Boards, from the feeds or from the departure monitor. */
   boards: Boards;
   now: () => Date;
-  /** Runs another operation for the same caller. Its kept answer is shared, and its new one is kept. */
+  /** Runs another operation for the same caller. Its cached response is shared, and its new one is kept. */
   run<Schema extends z.ZodObject, Body extends object>(
     operation: Operation<Schema, Body>,
     query: z.output<Schema>,
@@ -38,7 +38,7 @@ export interface FindContext {
 }
 
 /**
- * One operation of the API: what the documentation says of it, and how its answer is found. It knows neither request nor
+ * One operation of the API: what the documentation says of it, and how its response is found. It knows neither request nor
  * reply: routes, the text board and the pages all run it through `answers/answers.ts`.
  */
 export interface Operation<Query extends z.ZodObject = z.ZodObject, Body extends object = object> {
@@ -52,13 +52,13 @@ export interface Operation<Query extends z.ZodObject = z.ZodObject, Body extends
   body: z.ZodType<Body>;
   /** Errors of its own, beside those that every operation can meet. */
   errors: readonly ErrorCode[];
-  /** A request that works, and its answer. */
+  /** A request that works, and its response. */
   example: { query: string; body: Body };
   /** Set on an operation that can be followed as a stream of events, under its path and `/stream`. */
   stream?: { id: string; summary: string; description: string };
   /** Parameters that stand in where an assistant names none, written as a caller would: its room is small. */
   toolDefaults?: Readonly<Record<string, string>>;
-  /** As how many requests of the daily limit a question counts; one unless given. */
+  /** As how many requests of the daily limit a request counts; one unless given. */
   cost?(query: z.output<Query>): number;
   find(query: z.output<Query>, context: FindContext): Promise<Finding<Body>>;
 }

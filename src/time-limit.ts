@@ -26,13 +26,13 @@ export function startTimeLimit(milliseconds: number, other?: AbortSignal): TimeL
   };
 }
 
-/** Deadlines in milliseconds, all derived from that of one call of the authority. */
+/** Deadlines in milliseconds, all derived from that of one call of upstream. */
 export interface Deadlines {
   /** One call, body included. */
   callMs: number;
   /** A call, its wait for the budget and its retry. */
   callWithRetryMs: number;
-  /** A request to the service; it waits no longer for the authority. */
+  /** A request to the service; it waits no longer for upstream. */
   requestMs: number;
   /** The time that requests in flight get when the process stops. */
   closeMs: number;

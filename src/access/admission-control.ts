@@ -124,7 +124,7 @@ export function createAdmissionControl(options: {
     return admission;
   }
 
-  /** The store may have counted the request although its answer does not come: it must count once in the end. */
+  /** The store may have counted the request although its response does not come: it must count once in the end. */
   function admitWithoutAnswer(
     key: ApiKey,
     { day, count, sender }: { day: UtcDay; count: number; sender: Sender },

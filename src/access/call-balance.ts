@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** Calls of the authority that an account may cause in a day beyond what its requests pay for, on each instance. */
+/** Calls of upstream that an account may cause in a day beyond what its requests pay for, on each instance. */
 const FREE_CALLS_A_DAY = 100;
 /** What a counted request pays for. */
 const CALLS_PER_REQUEST = 1.2;
@@ -8,7 +8,7 @@ const DAY_MS = 24 * 60 * 60_000;
 const MAX_ACCOUNTS = 50_000;
 
 /**
- * The calls of the authority that each account caused, and the requests it was charged, of one UTC day. A request may cost
+ * The calls of upstream that each account caused, and the requests it was charged, of one UTC day. A request may cost
  * several calls; an account that causes many more than it is charged owes the difference in requests.
  */
 export interface CallBalance {

@@ -47,7 +47,7 @@ export function readKey({ headers, url, query }: Pick<FastifyRequest, 'headers' 
   return key;
 }
 
-/** One answer for unknown and revoked keys, so that it does not say which of the two a key is. */
+/** One response for unknown and revoked keys, so that it does not say which of the two a key is. */
 export function invalidKey(): ApiError {
   return unauthorized('This API key is not valid: it is unknown or was revoked.', { wasKeySent: true });
 }

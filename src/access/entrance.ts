@@ -33,7 +33,7 @@ export function createEntrance(options: {
     return recalled === undefined ? admissions.ask(key) : recalled;
   }
 
-  /** The plan is known only with the answer of the store, which has then counted the request. */
+  /** The plan is known only with the response of the store, which has then counted the request. */
   async function enterFirst(key: ApiKey, ip: string): Promise<Admission | null> {
     const admission = await lookUp(key, ip);
     if (!admission || bursts.take(admission.caller)) return admission;

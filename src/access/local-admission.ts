@@ -30,12 +30,12 @@ export interface LocalAdmission {
   callerOf(key: ApiKey): KnownCaller | null;
   /** Requests of the account counted that day, as far as this process knows. */
   usedOn(day: UtcDay, accountId: string): number;
-  /** The answer where the store need not be asked: unlimited plans, and accounts exhausted a moment ago. Else null. */
+  /** The response where the store need not be asked: unlimited plans, and accounts exhausted a moment ago. Else null. */
   recall(caller: KnownCaller, day: UtcDay, count: number): Admission | null;
   /** Null for a key that the store has not confirmed within the last ten minutes, and when the share is used up. */
   admitWhileAway(key: ApiKey, day: UtcDay, count: number): Admission | null;
   /**
-   * Takes note of an answer. Null: there is no such key, or it was revoked. `isSettled`: the store knew all that was counted
+   * Takes note of a response. Null: there is no such key, or it was revoked. `isSettled`: the store knew all that was counted
    * and given back here; else an exhausted account is asked about again at once.
    */
   learn(key: ApiKey, day: UtcDay, count: number, response: AdmissionReply, isSettled: boolean): Admission | null;

@@ -42,7 +42,7 @@ export interface PendingCounts {
   senderOf(accountId: string, day: UtcDay): Sender;
   /** Requests to be counted, or to be given back when negative. */
   add(accountId: string, day: UtcDay, count: number): void;
-  /** An admission request whose answer got lost for good. `isServed`: the request was admitted without the answer. */
+  /** An admission request whose answer got lost for good. `isServed`: the request was admitted without the response. */
   addInDoubt(accountId: string, day: UtcDay, isServed: boolean, count?: number): void;
   has(accountId: string): boolean;
   /** Resolves when the store knows everything that was added for the account before. */

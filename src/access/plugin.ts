@@ -36,11 +36,11 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** How the request was admitted; null where no key is needed, and before the key was checked. */
     admission: Admission | null;
-    /** Set on an answer that cost no call of the authority. */
+    /** Set on a response that cost no call of upstream. */
     costNoUpstreamCall: boolean;
-    /** Set when the caller has shown, by the tag of the answer, that it has the answer already. */
+    /** Set when the caller has shown, by the tag of the response, that it has the response already. */
     hasResponse: boolean;
-    /** Set on an answer that is not to be counted. */
+    /** Set on a response that is not to be counted. */
     isFree: boolean;
     /** Of the requests that it counts as, how many failed; null for all where the status is 500 or more, else none. */
     failedParts: number | null;
@@ -50,7 +50,7 @@ declare module 'fastify' {
      */
     chargeMore(count: number): Promise<void>;
     /**
-     * Counts the request once more, today, or as many times as the account owes for calls. A request that had no answer
+     * Counts the request once more, today, or as many times as the account owes for calls. A request that had no response
      * since it was counted last counts only when something is owed. Throws as the key check does.
      */
     chargeAgain(hadAnswer: boolean): Promise<void>;
@@ -162,7 +162,7 @@ export const access = fp(
       return failed > 0 ? failures.note(caller, Math.min(failed, count)) : 0;
     }
 
-    /** What the account owes for calls that its requests caused is charged with its next answer. */
+    /** What the account owes for calls that its requests caused is charged with its next response. */
     function chargeOwed(admission: Admission): Admission {
       const owed = balance.owedBy(admission.caller.accountId);
       return owed === 0 ? admission : charge(admission, owed);

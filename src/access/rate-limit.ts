@@ -8,7 +8,7 @@ import { PLANS } from './plan.ts';
 const DAY_SECONDS = 86_400;
 
 /**
- * What is left of the day, in every answer to a valid key: the RateLimit fields of draft-ietf-httpapi-ratelimit-headers,
+ * What is left of the day, in every response to a valid key: the RateLimit fields of draft-ietf-httpapi-ratelimit-headers,
  * and the older names that most clients read. `X-RateLimit-Reset` is in Unix seconds. Unlimited plans have none of them.
  */
 export function rateLimitHeaders({ caller, day, used }: Admission, now: Date): Record<string, string> {

@@ -44,7 +44,7 @@ export interface CountUpdate {
   number: number;
 }
 
-/** Accounts of people who get answers of the authority, or of the sandbox. The two are never in one store. */
+/** Accounts of people who get answers of upstream, or of the sandbox. The two are never in one store. */
 export const STORE_KINDS = ['real', 'sandbox'] as const;
 export type StoreKind = (typeof STORE_KINDS)[number];
 

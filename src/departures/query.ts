@@ -38,7 +38,7 @@ export const departuresQuery = z.object({
 
 export type DeparturesQuery = z.infer<typeof departuresQuery>;
 
-/** What to ask the authority. Throws `DATE_OUT_OF_RANGE` for a day gone by. */
+/** What to ask upstream. Throws `DATE_OUT_OF_RANGE` for a day gone by. */
 export function toDeparturesRequest({ stop, modes, date, time }: DeparturesQuery, now: Date) {
   return { kind: 'departureMonitor', stopId: stop, modes, at: askedWallClock({ date, time }, now) } as const;
 }

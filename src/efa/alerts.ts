@@ -37,7 +37,7 @@ export function mapAlerts(infos: readonly Info[]): string[] {
 }
 
 /**
- * The texts of one notice. Some answers have the text at the top of the notice, some only in its links, most in both
+ * The texts of one notice. Some responses have the text at the top of the notice, some only in its links, most in both
  * places; several links are several texts. A text that another one contains is dropped.
  */
 function mapTexts(info: Info, shorten: Shorten): string[] {

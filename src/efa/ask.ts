@@ -1,15 +1,15 @@
 import type { Freshness } from '../transit/freshness.ts';
 import type { PayloadOf, UpstreamRequest } from './request.ts';
 
-/** What the authority answered, and when. */
+/** What upstream answered, and when. */
 export interface UpstreamResponse<Payload> {
   payload: Payload;
   retrievedAt: Date;
-  /** Set by layers that keep answers; absent when the answer came straight from the authority. */
+  /** Set by layers that keep responses; absent when the response came straight from upstream. */
   freshness?: Freshness;
 }
 
-/** An answer as it came from the authority. `json` is its text in UTF-8, which caches keep. */
+/** A response as it came from upstream. `json` is its text in UTF-8, which caches keep. */
 export interface ReceivedResponse<Payload> extends UpstreamResponse<Payload> {
   json: Buffer;
 }
@@ -18,11 +18,11 @@ export interface ReceivedResponse<Payload> extends UpstreamResponse<Payload> {
 export const PRIORITIES = ['background', 'low', 'normal', 'high'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
-/** Why no plan gets calls. `spent`: the day has given no more so far; `refused`: the authority wants none with any key. */
+/** Why no plan gets calls. `spent`: the day has given no more so far; `refused`: upstream wants none with any key. */
 export const SHORTAGES = ['spent', 'refused'] as const;
 export type Shortage = (typeof SHORTAGES)[number];
 
-/** How many questions of one account may wait for a call at the same time. */
+/** How many requests of one account may wait for a call at the same time. */
 export const MOST_WAITING: Readonly<Record<Priority, number>> = {
   background: Number.POSITIVE_INFINITY,
   low: 2,
@@ -31,7 +31,7 @@ export const MOST_WAITING: Readonly<Record<Priority, number>> = {
 };
 
 /**
- * What a call is for: to replace a stale answer, to answer a rare or a popular question, to read on in the timetable of a
+ * What a call is for: to replace a stale response, to answer a rare or a popular request, to read on in the timetable of a
  * stop where a board has too few departures, for a board that the realtime feeds do not give although they are in use, for
  * a timetable without which a board would be empty and from which many later boards are made, or to poll a feed.
  */
@@ -41,16 +41,16 @@ export type CallPurpose = 'refresh' | 'askRare' | 'askPopular' | 'readOn' | 'boa
 export interface AskOptions {
   /** `low` unless given. */
   priority?: Priority;
-  /** By what is kept of the answer and how often it is asked for, unless given. */
+  /** By what is kept of the response and how often it is asked for, unless given. */
   purpose?: CallPurpose;
-  /** Names of the accounts that wait for the answer. Accounts may join while the question is on its way. */
+  /** Names of the accounts that wait for the response. Accounts may join while the request is on its way. */
   accounts?: ReadonlySet<string>;
   /** Ends the waiting. A call that other requests wait for goes on. */
   signal?: AbortSignal;
 }
 
 /**
- * Asks the authority a question. The layers of `upstream/` wrap this function and pass the question on unchanged.
+ * Asks upstream a request. The layers of `upstream/` wrap this function and pass the request on unchanged.
  * Rejects only with `ApiError` (502, 503, 504).
  */
 export type Ask = <Asked extends UpstreamRequest>(
@@ -58,7 +58,7 @@ export type Ask = <Asked extends UpstreamRequest>(
   options?: AskOptions,
 ) => Promise<UpstreamResponse<PayloadOf<Asked>>>;
 
-/** `Ask` of the client, next to the authority. */
+/** `Ask` of the client, next to upstream. */
 export type AskAuthority = <Asked extends UpstreamRequest>(
   request: Asked,
   options?: AskOptions,

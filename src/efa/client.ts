@@ -51,7 +51,7 @@ export function createEfaClient(options: { url: string; apiKey: string; timeoutM
         throw unexpectedStatus(response.statusCode, response.headers, body.toString(), { now: now(), apiKey });
       }
       const json = await readBody(response);
-      // One answer in a turn: of several that arrive together each is answered before the next one is read.
+      // One response in a turn: of several that arrive together each is answered before the next one is read.
       await nextTurn();
       return { payload: await readPayload(json, question, apiKey), json, retrievedAt: now() };
     } catch (error) {
@@ -101,7 +101,7 @@ async function readPayload<Asked extends UpstreamRequest>(
   if (typeof json !== 'object' || json === null || !KNOWN_KEYS.some((key) => key in json)) {
     throw nonsense('the answer is JSON of another shape');
   }
-  // An answer with an error and without records is a failure of the authority, not an empty answer.
+  // A response with an error and without records is a failure of upstream, not an empty response.
   if ('error' in json && !RECORD_KEYS.some((key) => key in json)) {
     throw nonsense(`the answer is an error: ${excerpt(JSON.stringify(json.error), apiKey)}`);
   }

@@ -34,9 +34,9 @@ export interface Page {
   from: number;
   /** Everything planned before here is listed. */
   until: number;
-  /** Nothing leaves after the last departure, as far as the authority says. */
+  /** Nothing leaves after the last departure, as far as upstream says. */
   isEnd: boolean;
-  /** The latest planned time of all that the authority listed, shown or not; null when there is none. */
+  /** The latest planned time of all that upstream listed, shown or not; null when there is none. */
   lastPlannedAt: number | null;
   departures: readonly Departure[];
   leftOut: LeftOutCounts;
@@ -46,11 +46,11 @@ export interface Page {
 /** The departure monitor lists this many departures a page; fewer mean that there are no more. */
 export const EVENTS_PER_PAGE = 40;
 const MINUTE_MS = 60_000;
-/** A page of fewer is complete for so long; how far the authority looks ahead is not known. */
+/** A page of fewer is complete for so long; how far upstream looks ahead is not known. */
 const COMPLETE_MS = 6 * 60 * MINUTE_MS;
 
 /**
- * Throws `STOP_NOT_FOUND` when the authority does not know the stop, `DATE_OUT_OF_RANGE` when it has no timetable for
+ * Throws `STOP_NOT_FOUND` when upstream does not know the stop, `DATE_OUT_OF_RANGE` when it has no timetable for
  * the day, `UPSTREAM_ERROR` when the response is the board of another stop. A known stop with nothing leaving is a page
  * without departures.
  */

@@ -2,7 +2,7 @@ import { isBoardOfAnotherStop } from './known-stop.ts';
 import type { DepartureMonitorPayload } from './payload.ts';
 import { readStopPoint } from './response/place.ts';
 
-/** What an answer to one kind of question has to hold. */
+/** What a response to one kind of request has to hold. */
 export interface ExpectedResponse {
   /** The list of records that answers of this endpoint have. */
   list: ListName;
@@ -16,7 +16,7 @@ export interface ExpectedResponse {
 
 type ListName = 'stopEvents' | 'journeys' | 'locations';
 
-/** Each of these lists belongs to one endpoint only; `locations` stands in answers of several. */
+/** Each of these lists belongs to one endpoint only; `locations` stands in responses of several. */
 const LISTS_OF_ONE_ENDPOINT: readonly ListName[] = ['stopEvents', 'journeys'];
 
 /** -4000 to -4199: no connection, day outside the timetable, no departures, and the like. */
@@ -52,7 +52,7 @@ export const EXPECTED_TRIP: ExpectedResponse = {
   messages: [...NO_MATCH_MESSAGES, ...TIMETABLE_MESSAGES, -302, -9999],
 };
 
-/** What all answers have in common. */
+/** What all responses have in common. */
 interface AnyPayload {
   systemMessages: readonly { code?: number | undefined; text?: string | undefined }[];
   locations?: readonly unknown[];
@@ -60,7 +60,7 @@ interface AnyPayload {
   journeys?: readonly unknown[];
 }
 
-/** Whether the answer is one of the expected endpoint; `json` as received, `payload` as read from it. */
+/** Whether the response is one of the expected endpoint; `json` as received, `payload` as read from it. */
 export function isExpected(expected: ExpectedResponse, json: object, payload: AnyPayload): boolean {
   const { list, messages, mayLeaveOutList = false, isOwnRecord } = expected;
   if (LISTS_OF_ONE_ENDPOINT.some((name) => name !== list && name in json)) return false;
@@ -74,7 +74,7 @@ export function isExpected(expected: ExpectedResponse, json: object, payload: An
 }
 
 /**
- * Whether the answer is the board of the stop asked for. A list of names with a best match is the answer to a search; on
+ * Whether the response is the board of the stop asked for. A list of names with a best match is the response to a search; on
  * a board, names stand for an unknown stop.
  */
 export function isBoardOf(stopId: string, payload: DepartureMonitorPayload): boolean {

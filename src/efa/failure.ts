@@ -4,15 +4,15 @@ import { ApiError } from '../errors/api-error.ts';
 import { upstreamFailed, upstreamRefused, upstreamTimeout } from '../errors/messages.ts';
 
 /*
- * Failures of the authority as the errors that callers see. The messages are our own; what the authority said is the
+ * Failures of upstream as the errors that callers see. The messages are our own; what upstream said is the
  * cause, which is only logged.
  */
 
-/** A status other than 200 from the authority; the cause of the error that a caller sees. */
+/** A status other than 200 from upstream; the cause of the error that a caller sees. */
 export class UpstreamStatusError extends Error {
   override readonly name = 'UpstreamStatusError';
   readonly status: number;
-  /** For how long the authority wants no calls; null unless it refused for its rate or quota. */
+  /** For how long upstream wants no calls; null unless it refused for its rate or quota. */
   readonly pauseSeconds: number | null;
 
   constructor(status: number, message: string, pauseSeconds: number | null) {
@@ -22,7 +22,7 @@ export class UpstreamStatusError extends Error {
   }
 }
 
-/** The authority says in a message of an unknown kind that it has no answer to the question. */
+/** Upstream says in a message of an unknown kind that it has no response to the request. */
 class DeclinedError extends Error {
   override readonly name = 'DeclinedError';
 }
@@ -32,18 +32,18 @@ const RATE_PAUSE_SECONDS = 3;
 const QUOTA_PAUSE_SECONDS = 300;
 /** A longer `Retry-After` is taken as an hour. */
 const MAX_PAUSE_SECONDS = 3600;
-/** What callers are told at most, because the authority is probed once a minute during a long pause. */
+/** What callers are told at most, because upstream is probed once a minute during a long pause. */
 const MAX_RETRY_AFTER_SECONDS = 60;
 const EXCERPT_LENGTH = 300;
 /** How much markup is searched for its text. */
 const MAX_MARKUP_LENGTH = 10_000;
 
-/** The authority answered, but with nothing we can use. */
+/** Upstream answered, but with nothing we can use. */
 export function nonsense(what: string, cause?: unknown): ApiError {
   return unreadable(new Error(what, { cause }));
 }
 
-/** The authority answered with messages alone, and none of them is known. */
+/** Upstream answered with messages alone, and none of them is known. */
 export function declined(what: string): ApiError {
   return unreadable(new DeclinedError(what));
 }
@@ -75,7 +75,7 @@ export function unexpectedStatus(
 }
 
 /**
- * The beginning of what the authority said, for the log: without markup, and without our key if the text repeats it.
+ * The beginning of what upstream said, for the log: without markup, and without our key if the text repeats it.
  */
 export function excerpt(text: string, apiKey: string): string {
   const harmless = apiKey ? text.replaceAll(apiKey, '[our key]') : text;
@@ -147,11 +147,11 @@ export function outcomeOf(error: unknown): FailedOutcome {
   }
   if (cause instanceof DeclinedError) return 'declined';
   if (error.code === 'UPSTREAM_TIMEOUT') return 'timeout';
-  // Errors of the network have a code such as ECONNREFUSED; an answer that cannot be read has none.
+  // Errors of the network have a code such as ECONNREFUSED; a response that cannot be read has none.
   return typeof (cause as { code?: unknown } | undefined)?.code === 'string' ? 'unreachable' : 'unreadable';
 }
 
-/** Where the fault of a failed call lies. A 5xx or an unreadable answer can be the fault of either. */
+/** Where the fault of a failed call lies. A 5xx or an unreadable response can be the fault of either. */
 export type Blame = 'authority' | 'question' | 'unclear';
 
 export function blameOf(error: unknown): Blame {

@@ -4,7 +4,7 @@ import { readStopPoint, type StopPoint } from './response/place.ts';
 import { listIds } from './stop-point.ts';
 
 /**
- * The stop of a board without departures; null when the authority does not know the stop asked for. A location that is
+ * The stop of a board without departures; null when upstream does not know the stop asked for. A location that is
  * not the best match is only a guess at what the caller meant.
  */
 export function findKnownStop(payload: DepartureMonitorPayload, stopId: string): StopPoint | null {
@@ -15,7 +15,7 @@ export function findKnownStop(payload: DepartureMonitorPayload, stopId: string):
 }
 
 /**
- * Whether the answer is a board, but not that of the stop asked for. The authority may resolve an identifier to another
+ * Whether the response is a board, but not that of the stop asked for. Upstream may resolve an identifier to another
  * one of the same stop: an internal number to the stop, a platform to the stop it belongs to. A platform at which
  * nothing leaves is not mentioned on the board of its stop, so that a number of the same region has to do.
  */

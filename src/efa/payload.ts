@@ -14,9 +14,9 @@ import { readStopPoint, readTimedStopPoint } from './response/place.ts';
 import { readTransportation, readVehicleProperties } from './response/run.ts';
 
 /*
- * The parts of the authority's answers that this service uses, in the authority's spelling. The records of an answer stay
+ * The parts of upstream's responses that this service uses, in upstream's spelling. The records of a response stay
  * unread here; the mappers read them one by one (`mapRecords`), so that a bad record costs only itself. What a reader
- * cannot read is undefined. The readers are written out because an answer has thousands of fields: functions that
+ * cannot read is undefined. The readers are written out because a response has thousands of fields: functions that
  * zod compiles from schemas take several times as long and leave several times as much memory behind.
  */
 
@@ -119,7 +119,7 @@ export function readLeg(value: unknown) {
   );
 }
 
-/** Whether the vehicle stops there. What it passes has no times, and neither have the stops of some older answers. */
+/** Whether the vehicle stops there. What it passes has no times, and neither have the stops of some older responses. */
 export function isTimedCall(value: unknown): boolean {
   const call = readObject(value);
   return readText(call?.arrivalTimePlanned) !== undefined || readText(call?.departureTimePlanned) !== undefined;
@@ -136,7 +136,7 @@ function readInterchange(value: unknown) {
 }
 
 /*
- * Only the system messages of an answer without records are read: good answers carry "errors" too (-8011, -10015).
+ * Only the system messages of a response without records are read: good responses carry "errors" too (-8011, -10015).
  * The same code means different things on different endpoints.
  */
 

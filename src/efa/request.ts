@@ -15,15 +15,15 @@ import { type DepartureMonitorPayload, readDepartureMonitor, readLocations, read
 import { toExcludedClasses } from './product-class.ts';
 import { type JsonObject, readObject } from './response/field.ts';
 
-/** The class that decides how long an answer is fresh; `upstream/freshness-window.ts` has the durations. */
+/** The class that decides how long a response is fresh; `upstream/freshness-window.ts` has the durations. */
 export type FreshnessClass = 'departuresNow' | 'departuresAtTime' | 'trips' | 'nearby' | 'search';
 
-/** Parameters of every request: the answer's format and its coordinate system. */
+/** Parameters of every request: the response's format and its coordinate system. */
 const RAPID_JSON = { outputFormat: 'rapidJSON', coordOutputFormat: 'EPSG:4326' };
 
 /**
- * The kinds of questions that the authority is asked: endpoint, fixed parameters, how the question is written as the
- * other parameters, the reader of the answer, what the answer has to hold, and its freshness class. A new kind is one
+ * The kinds of requests that upstream is asked: endpoint, fixed parameters, how the request is written as the
+ * other parameters, the reader of the response, what the response has to hold, and its freshness class. A new kind is one
  * entry.
  */
 const KINDS = {
@@ -85,10 +85,10 @@ interface RequestKind {
 type Kinds = typeof KINDS;
 type Kind = keyof Kinds;
 
-/** A question to the authority, told apart by `kind`. */
+/** A request to upstream, told apart by `kind`. */
 export type UpstreamRequest = { [Name in Kind]: { kind: Name } & Parameters<Kinds[Name]['toQuery']>[0] }[Kind];
 
-/** What the authority answers to such a question. */
+/** What upstream answers to such a request. */
 export type PayloadOf<Asked extends UpstreamRequest> = ReturnType<Kinds[Asked['kind']]['read']>;
 
 /** The request to send. */
@@ -97,7 +97,7 @@ export function toRequest(request: UpstreamRequest): { endpoint: string; query: 
   return { endpoint, query: { ...parameters, ...writeQuery(request) } };
 }
 
-/** False for the answer of another endpoint, and for the board of another stop. */
+/** False for the response of another endpoint, and for the board of another stop. */
 export function isResponseTo<Asked extends UpstreamRequest>(
   request: Asked,
   json: object,
@@ -107,7 +107,7 @@ export function isResponseTo<Asked extends UpstreamRequest>(
   return request.kind !== 'departureMonitor' || isBoardOf(request.stopId, payload as DepartureMonitorPayload);
 }
 
-/** `json` is the answer as received; what is no object reads as an answer without anything. */
+/** `json` is the response as received; what is no object reads as a response without anything. */
 export function readResponse<Asked extends UpstreamRequest>({ kind }: Asked, json: unknown): PayloadOf<Asked> {
   return KINDS[kind].read(readObject(json) ?? {}) as PayloadOf<Asked>;
 }
@@ -116,7 +116,7 @@ export function freshnessClassOf(request: UpstreamRequest): FreshnessClass {
   return KINDS[request.kind].freshness(request as never);
 }
 
-/** UpstreamRequests with the same key share one answer. The key is the freshness class and the request to the authority. */
+/** Requests with the same key share one response. The key is the freshness class and the request that is sent. */
 export function requestKey(request: UpstreamRequest): string {
   const { endpoint } = KINDS[request.kind];
   return ownText(`${freshnessClassOf(request)}:${endpoint}?${new URLSearchParams(writeQuery(request))}`);
@@ -159,20 +159,20 @@ interface TripRequest {
   isAccessible?: boolean;
 }
 
-/** The parameters of a request to the authority that depend on the question. */
+/** The parameters of a request to upstream that depend on the request. */
 export type EfaQuery = Readonly<Record<string, string>>;
 
 const JOURNEYS_ASKED = '6';
-/** Four decimals make a grid of about ten metres, so that callers near each other share one answer. */
+/** Four decimals make a grid of about ten metres, so that callers near each other share one response. */
 const POSITION_DECIMALS = 4;
 const STREET_STOP = /^g\d+$/;
 
-/** Without a time the authority lists what has not left yet by its own clock, late vehicles included. */
+/** Without a time upstream lists what has not left yet by its own clock, late vehicles included. */
 function toDepartureMonitorQuery({ stopId, modes, at }: DepartureMonitorRequest): EfaQuery {
   return { name_dm: stopId.toUpperCase(), ...toDateAndTime(at), ...toExclusion(modes) };
 }
 
-/** Longitude goes first in questions, latitude first in answers. */
+/** Longitude goes first in requests, latitude first in responses. */
 function toCoordQuery({ lat, lng, radiusMetres }: CoordRequest): EfaQuery {
   return {
     coord: toCoord(lat, lng),
@@ -181,7 +181,7 @@ function toCoordQuery({ lat, lng, radiusMetres }: CoordRequest): EfaQuery {
   };
 }
 
-/** Names in lower case, so that equal questions are one; identifiers as the authority writes them. */
+/** Names in lower case, so that equal requests are one; identifiers as upstream writes them. */
 function toStopFinderQuery({ text }: StopFinderRequest): EfaQuery {
   const name = text.trim().replace(/\s+/g, ' ').toLowerCase();
   return { name_sf: STREET_STOP.test(name) ? name.toUpperCase() : name };
@@ -213,7 +213,7 @@ function toDegrees(value: number): string {
   return String(Number(value.toFixed(POSITION_DECIMALS)) + 0);
 }
 
-/** Without date and time the authority takes its own present time. */
+/** Without date and time upstream takes its own present time. */
 function toDateAndTime(at: WallClock | null): Record<string, string> {
   return at ? { itdDate: at.date, itdTime: at.time } : {};
 }

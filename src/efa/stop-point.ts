@@ -7,7 +7,7 @@ import type { StopPoint, TimedStopPoint } from './response/place.ts';
 const LABEL =
   /^(Platforms?|Stand|Wharf|Side|Bay|Coach Bay|Berth|Jetty|Pontoon) (\d{1,2}[A-Z]?|[A-Z]\d{0,2})([/&-]\d{1,2})?$/;
 
-/** The authority's internal codes that hold a platform's number: "THL6", "CE26", "SD02"; not "LR1" and "X1". */
+/** Upstream's internal codes that hold a platform's number: "THL6", "CE26", "SD02"; not "LR1" and "X1". */
 const RAIL_CODE = /^(?!LR|BUS)[A-Z]{2,4}0?(\d{1,2})$/;
 const STAND_CODE = /^[A-WYZ]$/;
 /** Names of stations carry the code of a platform: "Town Hall Station, THL6". */
@@ -20,7 +20,7 @@ export function isPlatformLabel(text: string): boolean {
 
 /**
  * The label a rider looks for, or null where there is none; never an internal code. `mode` is that of the vehicle
- * leaving or arriving, null for a walk; `stopName` is what the answer calls the stop.
+ * leaving or arriving, null for a walk; `stopName` is what the response calls the stop.
  */
 export function findPlatform(point: StopPoint, mode: Mode | null, stopName: string | null): string | null {
   const { platform: code = '', platformName } = point.properties ?? {};
@@ -72,8 +72,8 @@ export function findOwnPosition({ coord }: Pick<StopPoint, 'coord'>): Position |
 }
 
 /**
- * The identifier of the exact point; else of its stop, else the authority's internal number. A place without any
- * identifier (an address at the end of a walk) is identified by its position, in the form that the authority accepts.
+ * The identifier of the exact point; else of its stop, else upstream's internal number. A place without any
+ * identifier (an address at the end of a walk) is identified by its position, in the form that upstream accepts.
  */
 export function findId(point: StopPoint): string | null {
   if (point.id) return point.id;
@@ -105,14 +105,14 @@ export function mapPath(coords: unknown): Position[] {
   return coords.filter(isPosition);
 }
 
-/** The same as `positionSchema`, but many times faster: a large answer has tens of thousands of points. */
+/** The same as `positionSchema`, but many times faster: a large response has tens of thousands of points. */
 function isPosition(pair: unknown): pair is Position {
   if (!Array.isArray(pair) || pair.length !== 2) return false;
   const [lat, lng] = pair;
   return typeof lat === 'number' && typeof lng === 'number' && Math.abs(lat) <= 90 && Math.abs(lng) <= 180;
 }
 
-/** Modes of the vehicles that stop here, as far as the authority lists them. */
+/** Modes of the vehicles that stop here, as far as upstream lists them. */
 export function listModes(point: StopPoint): Mode[] {
   return [...point.modes, ...point.productClasses].flatMap((productClass) => findMode(productClass) ?? []);
 }

@@ -94,8 +94,8 @@ export function sendError(error: ApiError, request: FastifyRequest, reply: Fasti
 }
 
 /**
- * The log line of the answer says why a request was refused, in a few words. A stack is written for our own bugs only:
- * refusals are many when the authority or the store is away.
+ * The log line of the response says why a request was refused, in a few words. A stack is written for our own bugs only:
+ * refusals are many when upstream or the store is away.
  */
 export function logError(error: ApiError, request: FastifyRequest): void {
   request.failure = error;
@@ -103,7 +103,7 @@ export function logError(error: ApiError, request: FastifyRequest): void {
     request.log.error({ err: error.cause ?? error, code: error.code }, error.message);
 }
 
-/** Whatever was thrown, as the one kind of error that we answer with. */
+/** Whatever was thrown, as the one kind of error that we response with. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const { statusCode = 500, code = '', message, expose } = (error ?? {}) as Partial<FrameworkError>;

@@ -92,7 +92,7 @@ export function upstreamFailed(cause?: unknown): ApiError {
   return new ApiError('UPSTREAM_ERROR', 'The transport authority failed to answer. Try again later.', { cause });
 }
 
-/** `retryAfterSeconds` is how long the authority wants no calls. */
+/** `retryAfterSeconds` is how long upstream wants no calls. */
 export function upstreamRefused(retryAfterSeconds: number, cause?: unknown): ApiError {
   return new ApiError(
     'UPSTREAM_UNAVAILABLE',
@@ -206,7 +206,7 @@ export function dailyLimitExceeded(options: {
   );
 }
 
-/** `needed` is as how many requests the question counts, `left` how many the account has left. */
+/** `needed` is as how many requests the request counts, `left` how many the account has left. */
 export function tooFewLeft(options: {
   plan: string;
   limit: number;

@@ -1,6 +1,6 @@
 import { ENCODINGS, type Encoding } from '../responses/finished-response.ts';
 
-/** Below this size the headers are most of the answer. */
+/** Below this size the headers are most of the response. */
 const WORTH_ENCODING_BYTES = 1000;
 const MAX_REMEMBERED = 200;
 

@@ -22,7 +22,7 @@ const EXPOSED = [
   'Link',
 ].join(', ');
 
-/** On every answer, also on those that leave before there is a request: broken HTTP and broken URLs. */
+/** On every response, also on those that leave before there is a request: broken HTTP and broken URLs. */
 export const CROSS_ORIGIN_HEADERS = { 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED };
 
 /** `*` stands for every other header, such as those of tracing tools; browsers take it for all but Authorization. */
@@ -50,7 +50,7 @@ const PREFLIGHT_HEADERS = {
 };
 
 /**
- * Every answer can be read from every origin, errors included: there are no cookies, a key is sent on purpose.
+ * Every response can be read from every origin, errors included: there are no cookies, a key is sent on purpose.
  * A preflight is answered before anything else is looked at: it needs no key and costs nothing, on unknown paths too,
  * so that their 404 can be read.
  */

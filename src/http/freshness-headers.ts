@@ -2,7 +2,7 @@ import type { FinishedResponse } from '../responses/finished-response.ts';
 import type { Freshness } from '../transit/freshness.ts';
 
 const SECOND_MS = 1000;
-/** Authorization, so that a cache on the client shows the answer of one key to no other, and to no revoked one. */
+/** Authorization, so that a cache on the client shows the response of one key to no other, and to no revoked one. */
 const VARY = 'Accept-Encoding, Authorization';
 
 /** Our name in `Cache-Status`. */
@@ -17,7 +17,7 @@ interface HeaderBlock {
 
 const blocks = new WeakMap<FinishedResponse, HeaderBlock>();
 
-/** The headers that are the same in every form of the answer; put together once for the requests of a second. */
+/** The headers that are the same in every form of the response; put together once for the requests of a second. */
 export function answerHeaders(response: FinishedResponse, now: number): Record<string, string> {
   const before = blocks.get(response);
   if (before && now >= before.validFrom && now < before.validUntil) return before.fields;
@@ -34,8 +34,8 @@ function nextChange({ retrievedAt, freshUntil }: Freshness, now: number): number
 }
 
 /**
- * How old an answer is and how long it is good for, as HTTP says it. `max-age` counts from when upstream answered, so
- * what is left of it is `max-age` minus `Age`. Private, because the answer was counted against one account's quota.
+ * How old a response is and how long it is good for, as HTTP says it. `max-age` counts from when upstream answered, so
+ * what is left of it is `max-age` minus `Age`. Private, because the response was counted against one account's quota.
  */
 export function freshnessHeaders(freshness: Freshness, now: number): Record<string, string> {
   const { retrievedAt, freshUntil, staleUntil } = freshness;
@@ -57,7 +57,7 @@ function cacheStatus({ source, shortage, freshUntil }: Freshness, now: number): 
 
 const CACHE_STATUS_START = `${CACHE_NAME}; `.length;
 
-/** How an answer came about, read off our own `Cache-Status`, which every good answer has; null without it. */
+/** How a response came about, read off our own `Cache-Status`, which every good response has; null without it. */
 export function sourceOf(header: unknown): string | null {
   if (typeof header !== 'string') return null;
   if (!header.startsWith('hit', CACHE_STATUS_START)) return header.endsWith('collapsed') ? 'joined' : 'upstream';
@@ -70,7 +70,7 @@ export function listsEtag(ifNoneMatch: string | undefined, etag: string): boolea
   return ifNoneMatch?.includes(etag.replace(/^W\//, '')) ?? false;
 }
 
-/** `If-None-Match: *` matches every answer (RFC 9110, 13.1.2). */
+/** `If-None-Match: *` matches every response (RFC 9110, 13.1.2). */
 export function matchesAny(ifNoneMatch: string | undefined): boolean {
   return ifNoneMatch?.trim() === '*';
 }

@@ -11,7 +11,7 @@ const OVERHEAD_BYTES = 800;
 
 /**
  * A route for each operation. The key was checked and counted before the handler runs; here the query is validated, the
- * operation run, or its kept answer found, and sent.
+ * operation run, or its cached response found, and sent.
  */
 export async function operationRoutes(
   app: FastifyInstance,

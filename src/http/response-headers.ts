@@ -15,7 +15,7 @@ const LINK = [
 ].join(', ');
 
 /**
- * On every answer: its request id, that scripts of every origin may read it, where the description, the documentation,
+ * On every response: its request id, that scripts of every origin may read it, where the description, the documentation,
  * the status and the licence of the data are, and that JSON is not to be sniffed as HTML; in the sandbox also that the
  * data is made up. The other security headers are for pages and would double what a hit costs.
  */

@@ -5,7 +5,7 @@ import { chooseEncoding } from './accept-encoding.ts';
 import { answerHeaders, listsEtag, matchesAny } from './freshness-headers.ts';
 import { noteBoards } from './log/request-log.ts';
 
-/** Sends a finished answer: how fresh it is, 304 to a caller that has it already, encoded as the caller prefers. */
+/** Sends a finished response: how fresh it is, 304 to a caller that has it already, encoded as the caller prefers. */
 export function sendResponse(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -8,7 +8,7 @@ import { nextPollAt } from './polling/polling.ts';
 
 /** The feeds as the rest of the service sees them. Moments in milliseconds since 1970. */
 export interface LiveFeeds {
-  /** Counts a request for a board that needs these feeds; `key` is the question, without the moment. */
+  /** Counts a request for a board that needs these feeds; `key` is the request, without the moment. */
   note(key: string, sources: readonly FeedSourceId[]): void;
   states(): FeedStates;
   /** When the next poll of one of the feeds is due if boards go on being asked for: what they say may then change. */

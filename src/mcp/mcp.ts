@@ -11,7 +11,7 @@ import { createToolServer, describeTool, type RunTool, type ToolResult } from '.
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The operation that a message of an assistant ran, and the status that its answer has in HTTP. */
+    /** The operation that a message of an assistant ran, and the status that its response has in HTTP. */
     toolCall?: { path: string; status: number };
   }
 }
@@ -20,7 +20,7 @@ declare module 'fastify' {
 const MAX_NESTING = 32;
 /** `Invalid params` of JSON-RPC. */
 const INVALID_PARAMS = -32602;
-/** Characters of one answer; what is left out is said in addition. */
+/** Characters of one response; what is left out is said in addition. */
 const MAX_ANSWER_LENGTH = 49_000;
 
 /**

@@ -2,7 +2,7 @@ import type { Ask } from '../efa/ask.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { checkStop, type Verdicts } from './verdict.ts';
 
-/** Checks stops in the background, so that the next answer knows more of them. */
+/** Checks stops in the background, so that the next response knows more of them. */
 export interface CheckQueue {
   /** For these accounts. Ignores stops that are in the queue already, and all stops while it is full. */
   add(stopIds: readonly string[], accounts?: ReadonlySet<string>): void;
@@ -53,7 +53,7 @@ export function createCheckQueue(options: {
     isWorking = false;
   }
 
-  /** Why the authority could not be asked; null when it was. */
+  /** Why upstream could not be asked; null when it was. */
   async function check(stopId: string, accounts: ReadonlySet<string>): Promise<ApiError | null> {
     let failure: ApiError | null = null;
     const askInBackground: Ask = async (request) => {

@@ -17,7 +17,7 @@ export interface LiveStops {
 export interface StopCheck {
   /** The remembered verdict on a stop; null when there is none. */
   find(stopId: string): Verdict | null;
-  /** Asks the authority; null when it cannot be known at present. */
+  /** Asks upstream; null when it cannot be known at present. */
   check(stopId: string): Promise<Verdict | null>;
   /** False when no call is left for a check. */
   mayCheck(): boolean;

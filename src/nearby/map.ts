@@ -43,7 +43,7 @@ export const nearbyResponse = z
 
 export type NearbyStop = z.infer<typeof nearbyStopSchema>;
 
-/** UpstreamRequests go up to 2,000 m, and the centre of a large station may lie beyond. Farther places were not asked for. */
+/** Requests go up to 2,000 m, and the centre of a large station may lie beyond. Farther places were not asked for. */
 const MAX_DISTANCE_METRES = 5000;
 
 /**

@@ -15,7 +15,7 @@ const MAX_CALLS = 10;
 const CALLS_FOR_LIST = 2;
 /** Checks take no longer than this. Stops that are not known by then are shown unchecked. */
 const CHECKS_WITHIN_MS = 5000;
-/** For how long an answer with unchecked stops is fresh. */
+/** For how long a response with unchecked stops is fresh. */
 const UNCERTAIN_MS = 30_000;
 
 const exampleBody: z.infer<typeof nearbyResponse> = {
@@ -90,7 +90,7 @@ function withoutChildren({ children: _, ...stop }: NearbyStop): NearbyStop {
   return stop;
 }
 
-/** Checks give way to questions that answers depend on. */
+/** Checks give way to requests that answers depend on. */
 function withBackgroundPriority(ask: Ask): Ask {
   const signal = AbortSignal.timeout(CHECKS_WITHIN_MS);
   return (request) => ask(request, { priority: 'background', signal });

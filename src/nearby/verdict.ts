@@ -32,7 +32,7 @@ const verdictSchema = z.object({
 
 /** The verdicts that are remembered. */
 export interface Verdicts {
-  /** Reads the verdicts of other instances; to be called before `find`, once for all stops in question. */
+  /** Reads the verdicts of other instances; to be called before `find`, once for all stops in request. */
   load(stopIds: readonly string[]): Promise<void>;
   find(stopId: string): Verdict | null;
   learn(stopId: string, seen: Pick<Verdict, 'isAlive' | 'modes'>): Verdict;
@@ -88,7 +88,7 @@ function readVerdict(written: Buffer | null): Verdict | null {
   }
 }
 
-/** `ask` that learns from every departures answer of the authority that its stop is in use. */
+/** `ask` that learns from every departures response of upstream that its stop is in use. */
 export function learnFromDepartures(ask: Ask, verdicts: Verdicts): Ask {
   return async (request, options) => {
     const response = await ask(request, options);
@@ -102,7 +102,7 @@ export function learnFromDepartures(ask: Ask, verdicts: Verdicts): Ask {
 }
 
 /**
- * Asks the authority what leaves a stop now and, when nothing does, on the next weekday morning, because the present
+ * Asks upstream what leaves a stop now and, when nothing does, on the next weekday morning, because the present
  * may be night or a holiday. Null when that cannot be known at present.
  */
 export async function checkStop(ask: Ask, verdicts: Verdicts, stopId: string, now: Date): Promise<Verdict | null> {
@@ -112,7 +112,7 @@ export async function checkStop(ask: Ask, verdicts: Verdicts, stopId: string, no
     for (const at of [null, nextWeekdayMorning(now)]) {
       const { payload } = await ask({ kind: 'departureMonitor', stopId, modes: MODES, at });
       if (payload.stopEvents.length > 0) return verdicts.learn(stopId, { isAlive: true, modes: modesSeen(payload) });
-      // Only these speak against the stop: its own board without departures, and that the authority does not know it.
+      // Only these speak against the stop: its own board without departures, and that upstream does not know it.
       if (!findKnownStop(payload, stopId) && !findUnknownStopMessage(payload.systemMessages)) return null;
     }
     return verdicts.learn(stopId, { isAlive: false, modes: [] });
@@ -132,7 +132,7 @@ function modesSeen({ stopEvents }: DepartureMonitorPayload): Mode[] {
   );
 }
 
-/** The stop that the authority answered for, which may be the station of the platform asked for. */
+/** The stop that upstream answered for, which may be the station of the platform asked for. */
 function stopAnswered({ locations }: DepartureMonitorPayload): string | null {
   return readStopPoint(locations[0])?.id ?? null;
 }

@@ -60,7 +60,7 @@ export async function joinInstances(
     }
   }
 
-  /** The answer was made at some moment between the question and now. */
+  /** The response was made at some moment between the request and now. */
   function compareClocks(redisNow: number, askedAt: number): void {
     const aheadMs = redisNow - (askedAt + now()) / 2;
     const isOff = Math.abs(aheadMs) > MAX_CLOCK_DIFFERENCE_MS + (now() - askedAt) / 2;

@@ -16,11 +16,11 @@ export type StoreState = 'writable' | 'readable' | 'away';
 
 /** Knows whether a store answers, so that requests do not wait for a store that is away. */
 export interface Presence {
-  /** On a cluster, one node can be away while the others answer: the key says which node is meant. */
+  /** On a cluster, one node can be away while the others response: the key says which node is meant. */
   isAway(key: string): boolean;
   /**
    * Settles as the call does, or rejects with `UnavailableError` as soon as the node of the key counts as away. The call
-   * itself goes on, and its late answer can still be read from it.
+   * itself goes on, and its late response can still be read from it.
    */
   watch<T>(key: string, call: Promise<T>): Promise<T>;
   close(): void;
@@ -40,7 +40,7 @@ export interface PresenceOptions {
 
 /**
  * A store counts as away when the connection is lost, or when nothing comes for longer than its distance explains while
- * an answer is due. From then on it is probed in the background.
+ * a response is due. From then on it is probed in the background.
  */
 export function createPresence({ storeName, nodeOf, probe, log, marginMs }: PresenceOptions): Presence {
   const awayNodes = new Set<string>();
@@ -65,7 +65,7 @@ export function createPresence({ storeName, nodeOf, probe, log, marginMs }: Pres
   }
 
   /**
-   * Two probes: the first answer may be late because the store was stopped for a while. The second one tells how far
+   * Two probes: the first response may be late because the store was stopped for a while. The second one tells how far
    * away the store is now.
    */
   async function answersProbes(node: string, key: string): Promise<boolean> {

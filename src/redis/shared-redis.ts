@@ -51,7 +51,7 @@ export async function openRedis(
     log,
   });
 
-  /** An error as answer means that nothing was done. When no answer comes, the command may have been carried out. */
+  /** An error as answer means that nothing was done. When no response comes, the command may have been carried out. */
   function send<T>(command: (connection: RedisConnection) => Promise<T>): Promise<T> {
     if (connection.status !== 'ready') {
       const reason = lastConnectionError(connection);

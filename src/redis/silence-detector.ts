@@ -3,7 +3,7 @@ import { UnavailableError } from './unavailable-error.ts';
 
 const TICK_MS = 25;
 
-/** The calls to one node that wait for an answer. */
+/** The calls to one node that wait for a response. */
 interface Line {
   waiting: Set<(error: UnavailableError) => void>;
   /** For how long nothing was heard, without the time in which this process was too busy to listen. */

@@ -4,29 +4,29 @@ import type { FeedName } from './feeds/feed.ts';
 
 export type EndpointName = 'departure_mon' | 'trip' | 'stop_finder' | 'coord';
 
-/** A fault of one answer. Chosen by the code that starts the sandbox, or by a request that rehearses a failure. */
+/** A fault of one response. Chosen by the code that starts the sandbox, or by a request that rehearses a failure. */
 export type Fault =
-  /** The true answer, late. */
+  /** The true response, late. */
   | { kind: 'slow'; delayMs: number }
   /** No byte at all, not even headers, until the client gives up. */
   | { kind: 'hang-before-headers' }
   /** Headers and half of the body, then silence. */
   | { kind: 'hang-in-body' }
-  /** The connection is reset before any answer. */
+  /** The connection is reset before any response. */
   | { kind: 'reset' }
-  /** The true answer, one byte a second. */
+  /** The true response, one byte a second. */
   | { kind: 'drip' }
-  /** Another answer: a 500 page, a web page with 200, a 403 with `X-Error-Detail`, a 429 with `Retry-After`. */
+  /** Another response: a 500 page, a web page with 200, a 403 with `X-Error-Detail`, a 429 with `Retry-After`. */
   | { kind: 'answer'; status: number; body: string; headers?: Record<string, string> }
-  /** The first half of the true answer, with a matching `content-length`. */
+  /** The first half of the true response, with a matching `content-length`. */
   | { kind: 'truncated' }
   /** 200 without a body. */
   | { kind: 'empty' }
-  /** 200 and JSON that is not an answer of this endpoint. */
+  /** 200 and JSON that is not a response of this endpoint. */
   | { kind: 'other-json'; json: unknown }
-  /** The answer as it was at that moment. */
+  /** The response as it was at that moment. */
   | { kind: 'frozen'; at: Date }
-  /** A feed with half of its trips; other endpoints give the true answer. */
+  /** A feed with half of its trips; other endpoints give the true response. */
   | { kind: 'halved' };
 
 /**

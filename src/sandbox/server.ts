@@ -41,7 +41,7 @@ const RESPONSES: Record<EndpointName, (authority: Authority, query: URLSearchPar
   coord: coordResponse,
 };
 
-/** Starts a stand-in for the authority on a free loopback port: the same protocol, with made-up timetables. */
+/** Starts a stand-in for upstream on a free loopback port: the same protocol, with made-up timetables. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const authority = createAuthority(options.network ?? readNetwork());
   const counts = new Map<EndpointName | FeedName, number>();
@@ -50,7 +50,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 
   const server = createServer((request, response) => {
     handle(request, response).catch((error: unknown) => {
-      // Either close() aborted the answer, or the sandbox has a bug, which a test should see.
+      // Either close() aborted the response, or the sandbox has a bug, which a test should see.
       if (closing.signal.aborted || response.headersSent) response.destroy();
       else sendResponse(response, failed(error), undefined, closing.signal);
     });
@@ -122,7 +122,7 @@ function answerOf(
 /** The faults that leave the body whole. */
 const COMPRESSIBLE: readonly string[] = ['slow', 'frozen', 'halved'] satisfies Fault['kind'][];
 
-/** Gzip where the client accepts it, as the authority does. Faults that cut the body need it readable. */
+/** Gzip where the client accepts it, as upstream does. Faults that cut the body need it readable. */
 async function compressed(answer: Answer, request: IncomingMessage, fault: string | undefined): Promise<Answer> {
   const accepts = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
   if (!accepts || (fault !== undefined && !COMPRESSIBLE.includes(fault))) return answer;

@@ -5,7 +5,7 @@ import { isolate } from '../upstream/isolation.ts';
 import { type ProtectionOptions, protectUpstream } from '../upstream/protection.ts';
 
 /**
- * `ask` for a service in front of the sandbox: a rehearsed failure touches no other question, and has the same outcome
+ * `ask` for a service in front of the sandbox: a rehearsed failure touches no other request, and has the same outcome
  * however often it is asked for. `guard` is what the protection of `ask` is made of.
  */
 export function withRehearsals(ask: Ask, guard: ProtectionOptions): Ask {

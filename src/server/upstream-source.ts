@@ -7,7 +7,7 @@ import type { Mode } from '../transit/mode.ts';
 /** For an authority on this machine that asks for none. */
 const NO_KEY = '';
 
-/** The authority's address and keys; without a key the embedded sandbox is started and is the authority. */
+/** Upstream's address and keys; without a key the embedded sandbox is started and is upstream. */
 export async function openUpstream({ upstream }: Pick<Config, 'upstream'>, now: () => Date) {
   if (upstream.kind === 'authority') {
     const { url, apiKeys } = upstream;

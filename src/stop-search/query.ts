@@ -3,12 +3,12 @@ import { countUpTo, describe, requiredText, withDefault } from '../transit/param
 
 const MAX_LENGTH = 100;
 const allowed = `must be 1 to ${MAX_LENGTH} characters, not all of them blank`;
-/** Control characters occur in no stop's name, and the authority may read a NUL as the end of the text. */
+/** Control characters occur in no stop's name, and upstream may read a NUL as the end of the text. */
 const CONTROL = /\p{Cc}/u;
 /** Left in the query where the bytes are not UTF-8. No stop's name has it. */
 const UNDECODED = /%[\dA-F]{2}/i;
 
-/** `q` is kept as received, because the answer repeats it; `toStopSearchRequest` trims it. */
+/** `q` is kept as received, because the response repeats it; `toStopSearchRequest` trims it. */
 export const stopSearchQuery = z.object({
   q: requiredText('a part of a stop name')
     .refine((q) => q.trim() !== '' && Array.from(q.trim()).length <= MAX_LENGTH, allowed)

@@ -175,7 +175,7 @@ function createReader(
     stream.comment();
     comments += 1;
     if (comments % commentsPerCharge !== 0) return;
-    // A minute in which there is no answer is charged for the calls that it cost beyond those that were paid.
+    // A minute in which there is no response is charged for the calls that it cost beyond those that were paid.
     request.chargeAgain(sent !== null).catch((error) => end(toApiError(error)));
   }
   return { subscriber, tick };

@@ -108,7 +108,7 @@ export function count({ series }: Counter, first?: Label, second?: Label, third?
   series.at(first, second, third).count++;
 }
 
-/** Adds what one answer of an operation left out. */
+/** Adds what one response of an operation left out. */
 export function countLeftOut({ series }: Counter, operation: string, leftOut: LeftOutCounts): void {
   for (const [reason, records] of listLeftOut(leftOut)) series.at(operation, reason, kindOf(reason)).count += records;
 }

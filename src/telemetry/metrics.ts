@@ -8,7 +8,7 @@ import type { Counter, Histogram, Instruments } from './instruments.ts';
 import { toLabel } from './label.ts';
 import type { PressureWatch } from './pressure.ts';
 
-/** The layers that protect the authority, as far as they are measured. */
+/** The layers that protect upstream, as far as they are measured. */
 export interface UpstreamNumbers {
   counts: { retries: number; answered: Readonly<Record<string, number>> };
   state(): {
@@ -22,7 +22,7 @@ export interface UpstreamNumbers {
 }
 
 export interface MetricsSources {
-  /** Where answers come from. */
+  /** Where responses come from. */
   source: 'authority' | 'sandbox';
   instruments: Instruments;
   upstream: UpstreamNumbers;

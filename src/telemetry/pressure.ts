@@ -125,7 +125,7 @@ export function watchPressure(
   };
 }
 
-/** Responses 503 `SERVICE_UNAVAILABLE` while the process is over one of the limits, so that it recovers instead of dying. */
+/** Refuses requests with 503 `SERVICE_UNAVAILABLE` while the process is over one of the limits, so that it recovers instead of dying. */
 export const pressure = fp(
   async (app: FastifyInstance, { watch }: { watch: PressureWatch }) => {
     app.addHook('onRequest', (request, _reply, done) => {

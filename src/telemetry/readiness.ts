@@ -5,7 +5,7 @@ import type { PressureWatch } from './pressure.ts';
 
 /**
  * `GET /healthz`: the process runs. `GET /readyz`: the process can take requests of keys that it knows; when it cannot,
- * the error says what is missing. Neither of them asks the authority, whose failures no restart of ours would mend.
+ * the error says what is missing. Neither of them asks upstream, whose failures no restart of ours would mend.
  */
 export const readiness = fp(
   async (

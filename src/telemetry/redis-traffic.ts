@@ -12,7 +12,7 @@ const DAY_KEPT_SECONDS = 25 * 3600;
 
 /**
  * Numbers of all instances in Redis. All names share a hash tag, so that an addition is one transaction on a cluster
- * too. `source` keeps the sandbox's numbers apart from the authority's.
+ * too. `source` keeps the sandbox's numbers apart from upstream's.
  */
 export function createRedisTraffic({ ask }: Pick<SharedRedis, 'ask'>, source: string): TrafficStore {
   const prefix = `{tis:traffic:${source}}`;

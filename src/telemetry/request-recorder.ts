@@ -4,7 +4,7 @@ import { sourceOf } from '../http/freshness-headers.ts';
 import { type Instruments, observer } from './instruments.ts';
 import type { Traffic } from './traffic.ts';
 
-/** Counts every answer of the routes that are registered beside it. */
+/** Counts every response of the routes that are registered beside it. */
 export const requestRecorder = fp(
   async (
     app: FastifyInstance,
@@ -14,7 +14,7 @@ export const requestRecorder = fp(
       const record = createRecorder(route.url, traffic, instruments);
       route.onResponse = [
         route.onResponse ?? [],
-        // With a callback: a promise for each answer would cost more than the counting.
+        // With a callback: a promise for each response would cost more than the counting.
         (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
           record(request, reply);
           done();
@@ -35,7 +35,7 @@ function createRecorder(operation: string, traffic: Traffic | null, instruments:
     const age = reply.getHeader('age');
     if (age !== undefined) observeAge?.(Number(age));
     const { toolCall } = request;
-    // The answer to an assistant is sent as a stream of one event.
+    // The response to an assistant is sent as a stream of one event.
     if (toolCall || !isStream(reply)) {
       traffic?.answered(toolCall?.path ?? operation, toolCall?.status ?? statusCode, elapsedTime);
       observeSeconds?.(elapsedTime / 1000);
@@ -50,7 +50,7 @@ function createRecorder(operation: string, traffic: Traffic | null, instruments:
   };
 }
 
-/** The counters of one kind of answer. */
+/** The counters of one kind of response. */
 interface Tally {
   status: number;
   plan: string;
@@ -60,7 +60,7 @@ interface Tally {
 }
 
 /**
- * Finds the counters for an answer. Kinds of answers are few, and mostly the first ones match; looking up each counter by
+ * Finds the counters for a response. Kinds of responses are few, and mostly the first ones match; looking up each counter by
  * its labels would take as long as all other counting.
  */
 function createTallies(operation: string, { requests, responses, quotaDecisions }: Instruments) {

@@ -77,7 +77,7 @@ export function shareTraffic(options: {
     }
   }
 
-  /** If only the answer of the store got lost, these are counted twice: a status page can bear that. */
+  /** If only the response of the store got lost, these are counted twice: a status page can bear that. */
   function putBack(minutes: ReadonlyMap<number, Bucket>): void {
     for (const [minute, bucket] of minutes) {
       const later = unpublished.get(minute);

@@ -1,6 +1,6 @@
 import { count, type Instruments, observe } from './instruments.ts';
 
-/** The store with its admissions timed and counted; `heard` is told of each answer. */
+/** The store with its admissions timed and counted; `heard` is told of each response. */
 export function watchAdmissions<Store extends { admit(request: never): Promise<unknown> }>(
   store: Store,
   { storeCalls, storeSeconds }: Instruments,

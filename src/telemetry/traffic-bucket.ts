@@ -13,7 +13,7 @@ interface OperationCounts {
 /** What was answered in a stretch of time. */
 export interface Bucket {
   operations: Map<string, OperationCounts>;
-  /** Departures in answers of the authority, and those of them that it tracks. */
+  /** Departures in responses of upstream, and those of them that it tracks. */
   records: number;
   liveRecords: number;
 }
@@ -61,7 +61,7 @@ export function summarise({ operations }: Bucket, operation: string): OperationS
   };
 }
 
-/** 0 to 1; null when the authority sent nothing that could be live. */
+/** 0 to 1; null when upstream sent nothing that could be live. */
 export function liveShareOf({ records, liveRecords }: Bucket): number | null {
   return records === 0 ? null : liveRecords / records;
 }

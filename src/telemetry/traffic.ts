@@ -10,11 +10,11 @@ const MINUTES = 24 * 60;
 export const QUARTER_MINUTES = 15;
 export const DAY_QUARTERS = MINUTES / QUARTER_MINUTES;
 
-/** State of the layers that protect the authority. */
+/** State of the layers that protect upstream. */
 export interface UpstreamHealth {
   /** 1 is the whole budget, 0 is nothing left for now. */
   budgetLeft: number;
-  /** The authority has failed several times in a row and is not asked for a while. */
+  /** Upstream has failed several times in a row and is not asked for a while. */
   isBreakerOpen: boolean;
   /** Why no plan gets further calls for now; instances of earlier versions do not say. */
   shortage?: Shortage | null | undefined;

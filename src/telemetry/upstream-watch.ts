@@ -4,7 +4,7 @@ import { count, type Instruments, observe } from './instruments.ts';
 import { toLabel } from './label.ts';
 import type { Traffic } from './traffic.ts';
 
-/** `ask` with every call counted. It belongs next to the authority, inside of any cache. */
+/** `ask` with every call counted. It belongs next to upstream, inside of any cache. */
 export function watchUpstream(ask: AskAuthority, traffic: Traffic, instruments?: Instruments): AskAuthority {
   return async (request, options) => {
     const startedAt = performance.now();

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { describe, oneOf, optional, withDefault } from './parameter.ts';
 
 /*
- * Fields that an answer has only when its caller asks for them. Without these parameters an answer has exactly the
+ * Fields that a response has only when its caller asks for them. Without these parameters a response has exactly the
  * fields of the specification.
  */
 
@@ -20,7 +20,7 @@ export const cancelledField = z
   .optional()
   .meta({ description: 'Whether it is cancelled; only with `cancelled=include`' });
 
-/** `fields` says which identifiers the answer then has. */
+/** `fields` says which identifiers the response then has. */
 export function includeParameter(fields: string) {
   return describe(optional(oneOf(['ids'])), `\`ids\` adds identifiers: ${fields}`, 'ids');
 }

@@ -21,17 +21,17 @@ export type CallState =
   | { kind: 'departed' };
 
 /**
- * One vehicle leaving one stop at one time: the one form of a departure, from the response of the authority to the body
+ * One vehicle leaving one stop at one time: the one form of a departure, from the response of upstream to the body
  * of ours. Plain data, because timelines keep it as JSON. Moments in milliseconds since 1970.
  */
 export interface Departure {
   /** By which it is recognised on another page of the same stop. */
   key: string;
-  /** `RealtimeTripId`, else `AVMSTripID`, trimmed, as live feeds name the run; null where the authority gives neither. */
+  /** `RealtimeTripId`, else `AVMSTripID`, trimmed, as live feeds name the run; null where upstream gives neither. */
   runId: string | null;
-  /** The platform, stand or wharf; the stop itself where the authority names none. */
+  /** The platform, stand or wharf; the stop itself where upstream names none. */
   stopId: string;
-  /** The authority's number of the network; null where it does not say. */
+  /** Upstream's number of the network; null where it does not say. */
   network: number | null;
   mode: Mode;
   /** Short route name. */

@@ -1,29 +1,29 @@
-/** How old an answer is and how it came about. Moments in milliseconds since 1970. */
+/** How old a response is and how it came about. Moments in milliseconds since 1970. */
 export interface Freshness {
-  /** When upstream answered; of several answers, the oldest. */
+  /** When upstream answered; of several responses, the oldest. */
   retrievedAt: number;
-  /** From here on the answer is stale. */
+  /** From here on the response is stale. */
   freshUntil: number;
   /** From here on it must not be served at all. */
   staleUntil: number;
   /** `upstream`: a call was made for it; `joined`: it shares the call of another request; `cache`: it was kept. */
   source: 'upstream' | 'joined' | 'cache';
-  /** Why a stale answer is served: calls are short (`busy`), or the authority fails. Null while fresh. */
+  /** Why a stale response is served: calls are short (`busy`), or upstream fails. Null while fresh. */
   shortage: 'busy' | 'failing' | null;
-  /** Set on an answer that stays fresh for longer than usual, because calls are short for the plan that asked. */
+  /** Set on a response that stays fresh for longer than usual, because calls are short for the plan that asked. */
   isStretched?: boolean;
 }
 
 const SOURCES = ['cache', 'joined', 'upstream'] as const;
 
-/** The answer's own freshness; an answer without one came straight from the authority and is not kept. */
+/** The response's own freshness; a response without one came straight from upstream and is not kept. */
 export function freshnessOf(response: { retrievedAt: Date; freshness?: Freshness }): Freshness {
   const moment = response.retrievedAt.getTime();
   if (response.freshness) return response.freshness;
   return { retrievedAt: moment, freshUntil: moment, staleUntil: moment, source: 'upstream', shortage: null };
 }
 
-/** The freshness of an answer that is made of several: as old as the oldest, fresh until the first one goes stale. */
+/** The freshness of a response that is made of several: as old as the oldest, fresh until the first one goes stale. */
 export function oldestOf(first: Freshness, ...others: Freshness[]): Freshness {
   const all = [first, ...others];
   return {

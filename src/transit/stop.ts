@@ -11,7 +11,7 @@ export const longitudeSchema = z
   .min(-180)
   .max(180)
   .meta({ description: 'Longitude in degrees, EPSG:4326', example: 151.20693 });
-/** Of a stop whose place the authority may not give. */
+/** Of a stop whose place upstream may not give. */
 export const latitudeOrNull = latitudeSchema
   .nullable()
   .meta({ description: 'Latitude in degrees, EPSG:4326; null if unknown' });

@@ -5,7 +5,7 @@ import { requiredText } from './parameter.ts';
 const SYDNEY = 'Australia/Sydney';
 
 /**
- * Sydney local time as a caller writes it and the authority reads it. It has no offset: a time in the hour that comes
+ * Sydney local time as a caller writes it and upstream reads it. It has no offset: a time in the hour that comes
  * twice, or not at all (daylight saving), is passed on as written, so that nothing shifts by an hour.
  */
 export interface WallClock {
@@ -15,7 +15,7 @@ export interface WallClock {
   time: string;
 }
 
-/** A UTC timestamp of an answer, whole seconds. */
+/** A UTC timestamp of a response, whole seconds. */
 export const timestampSchema = z
   .string()
   .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
@@ -74,7 +74,7 @@ export function parseTimestamp(text: string | undefined): Date | undefined {
 
 const OWN_FORMAT = /^\d{4}-\d\d-(\d\d)T\d\d:\d\d:\d\dZ$/;
 
-/** The usual form, for which no calendar is needed: an answer has hundreds of timestamps. Null for any other text. */
+/** The usual form, for which no calendar is needed: a response has hundreds of timestamps. Null for any other text. */
 function readOwnFormat(text: string): Date | null {
   const [, day] = OWN_FORMAT.exec(text) ?? [];
   const read = new Date(text);

@@ -9,7 +9,7 @@ import type { Journey } from './journey.ts';
 import type { Leg } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';
 
-/** The authority moves a position to an address or a stop near it. */
+/** Upstream moves a position to an address or a stop near it. */
 const NEAR_METRES = 5000;
 const STOP_ID = /^G?\d+$/;
 /** A name that only repeats the position: "151.2069:-33.8731", "coord:151.2069:-33.8731:EPSG:4326". */
@@ -22,7 +22,7 @@ export function isAsked({ ids, position }: LegEnd, place: Place): boolean {
 
 /**
  * The journey, with ends that are no stops identified as they were asked for: by `lat,lng`, which works as `from` and
- * `to` again. They are called by the address, where the authority knows one.
+ * `to` again. They are called by the address, where upstream knows one.
  */
 export function identifyEnds({ legs }: Journey, from: Place, to: Place): Journey {
   const last = legs.length - 1;
@@ -54,7 +54,7 @@ const MODES_BY_CERTAINTY: ((mode: Leg['mode']) => boolean)[] = [
 /** Street stops, with a `G`, are called as their poles are. */
 const STATION = /^\d+$/;
 
-/** The name of the stop asked for. Where only its stands are named, the authority is asked what the stop is called. */
+/** The name of the stop asked for. Where only its stands are named, upstream is asked what the stop is called. */
 export async function nameEnd(
   ask: Ask,
   journeys: readonly Journey[],
@@ -85,7 +85,7 @@ function findEndName(journeys: readonly Journey[], stopId: string, end: 'origin'
   return { name: findMostFrequent(ends.map(({ name }) => name)) ?? stopId, isCertain: true };
 }
 
-/** Null where the authority does not know it, or not soon. */
+/** Null where upstream does not know it, or not soon. */
 async function findStationName(ask: Ask, stopId: string): Promise<string | null> {
   const signal = AbortSignal.timeout(PATIENCE_MS);
   try {

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { tripsResponse } from './response.ts';
 
-/** The answer that the documentation shows. */
+/** The response that the documentation shows. */
 export const exampleBody: z.infer<typeof tripsResponse> = {
   origin: { stop_id: '202020', name: 'Domestic Airport Station' },
   destination: { stop_id: '209573', name: 'Manly Wharf' },

@@ -31,7 +31,7 @@ export interface LegEnd extends PlannedAndRealtime {
   parentId: string | null;
 }
 
-/** Where a point is by other legs of the same answer; null when none says. */
+/** Where a point is by other legs of the same response; null when none says. */
 export type FindElsewhere = (stopId: string) => Position | null;
 
 /** An end without a position of its own or of its stop is where the path ends; a leg without a path goes straight. */
@@ -73,7 +73,7 @@ function findParent({ parent }: TimedStopPoint): LegEnd['parent'] {
 }
 
 /**
- * Where the points of an answer are: a leg sometimes lacks the position of a point that another journey has. The answer
+ * Where the points of a response are: a leg sometimes lacks the position of a point that another journey has. The response
  * is read when the first position is asked for, which is rare.
  */
 export function createPositions(journeys: readonly unknown[]): (stopId: string) => Position | null {

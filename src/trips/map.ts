@@ -27,7 +27,7 @@ interface Asked extends Pick<AskedFields, 'cancelled'> {
 }
 
 /**
- * Throws `STOP_NOT_FOUND`, `DATE_OUT_OF_RANGE` or `NO_JOURNEYS_FOUND` when the answer has no journeys, by its cause,
+ * Throws `STOP_NOT_FOUND`, `DATE_OUT_OF_RANGE` or `NO_JOURNEYS_FOUND` when the response has no journeys, by its cause,
  * `NO_JOURNEYS_FOUND` when all of its journeys are cancelled and those are not asked for, and `UPSTREAM_ERROR` when they
  * are those of other stops.
  */
@@ -57,7 +57,7 @@ function mapJourney(legs: readonly unknown[], findElsewhere: FindElsewhere): Jou
   try {
     return { legs: timeWalks(joinLegs(legs.map((leg) => mapLeg(leg, findElsewhere)))) };
   } catch (error) {
-    // What is missing from a cancelled journey is no fault of the answer.
+    // What is missing from a cancelled journey is no fault of the response.
     throw legs.some(isCancelledRide) ? new LeftOut('cancelled', { cause: error }) : error;
   }
 }

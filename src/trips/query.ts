@@ -14,7 +14,7 @@ const pathParameter = describe(
 
 const MOST_CHANGES = 9;
 
-/** These are written as the authority's manual has them, see "Not settled" in docs/upstream-notes.md. */
+/** These are written as upstream's manual has them, see "Not settled" in docs/upstream-notes.md. */
 const UNTRIED = 'Not yet tried on the real authority.';
 const POSITION = 'or a position as `lat,lng` (positions have not been tried on the real authority yet)';
 
@@ -47,7 +47,7 @@ export const tripsQuery = z
 
 export type TripsQuery = z.infer<typeof tripsQuery>;
 
-/** What to ask the authority. Throws `DATE_OUT_OF_RANGE` for a day gone by. */
+/** What to ask upstream. Throws `DATE_OUT_OF_RANGE` for a day gone by. */
 export function toTripRequest({ from, to, date, time, arrive_by, modes, wheelchair }: TripsQuery, now: Date) {
   return {
     kind: 'trip',

@@ -30,7 +30,7 @@ export function keepFitting(
 }
 
 /**
- * `at` null means now. The earliest-departing journeys (arriving by: the latest-arriving), in the order of an answer, and how many were left
+ * `at` null means now. The earliest-departing journeys (arriving by: the latest-arriving), in the order of a response, and how many were left
  * out, by reason. Upstream plans some by the timetable only: journeys that delays have made impossible, or too late, and
  * for now those that have left, are shown only when there are no others. Cancelled journeys come last, all of them.
  */
@@ -68,7 +68,7 @@ export function hasLeft(journey: Journey, now: Date): boolean {
   return leaves !== null && leaves < startOfMinute(now);
 }
 
-/** By wall clocks, to the minute, as the question was written. */
+/** By wall clocks, to the minute, as the request was written. */
 function arrivesBy(journey: Journey, at: WallClock): boolean {
   const { date, time } = toSydneyWallClock(bestKnown(destinationOf(journey)));
   return `${date}${time}` <= `${at.date}${at.time}`;

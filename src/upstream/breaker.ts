@@ -4,26 +4,26 @@ import { ApiError } from '../errors/api-error.ts';
 import { hashOf } from './question-hash.ts';
 
 /*
- * A circuit breaker. It opens when different questions fail and none succeeds; then only probes are made until a call
- * succeeds. When it opened without a sign that the authority is away, askers that have not failed yet go on: what one
+ * A circuit breaker. It opens when different requests fail and none succeeds; then only probes are made until a call
+ * succeeds. When it opened without a sign that upstream is away, askers that have not failed yet go on: what one
  * asker provokes closes the way for nobody else.
  */
 
-/** So many calls without any answer open it. They have to be of two questions at least. */
+/** So many calls without any response open it. They have to be of two requests at least. */
 const SILENT_TO_OPEN = 5;
-/** So many different questions in a row that fail in another way open it, unless more succeeded a moment before. */
+/** So many different requests in a row that fail in another way open it, unless more succeeded a moment before. */
 const UNCLEAR_TO_OPEN = 5;
 const RECENT_MS = 10_000;
 const MAX_COUNTED = 50;
 const FIRST_PAUSE_MS = 1000;
-/** Short, so that answers are fresh again within five seconds of the authority's return. */
+/** Short, so that responses are fresh again within five seconds of upstream's return. */
 const MAX_PAUSE_MS = 3000;
 /** An asker that has failed while the breaker is open depends on probes, this long at first. */
 const FIRST_ASKER_PAUSE_MS = 10_000;
 const MAX_ASKER_PAUSE_MS = 60_000;
 const MAX_ASKERS = 10_000;
 
-/** The authority has failed for different questions; no call is made. */
+/** Upstream has failed for different requests; no call is made. */
 export class BreakerOpenError extends ApiError {
   constructor(pauseMs: number) {
     super('UPSTREAM_UNAVAILABLE', 'The transport authority does not answer at present. Try again later.', {
@@ -33,7 +33,7 @@ export class BreakerOpenError extends ApiError {
   }
 }
 
-/** The question of a call, and the accounts that wait for it, each with the kind of the question. */
+/** The request of a call, and the accounts that wait for it, each with the kind of the request. */
 interface Origin {
   request: string;
   askers: readonly string[];
@@ -44,7 +44,7 @@ export interface Permit {
   isProbe: boolean;
   succeeded(): void;
   failed(blame: Blame): void;
-  /** The call was not made, or its outcome says nothing about the authority's health. */
+  /** The call was not made, or its outcome says nothing about upstream's health. */
   withdrawn(): void;
 }
 
@@ -64,9 +64,9 @@ export const alwaysClosed: Breaker = {
 };
 
 export function createBreaker({ now }: { now: () => number }): Breaker {
-  /** Hashes of the questions that failed since the last success. */
+  /** Hashes of the requests that failed since the last success. */
   const failed = new Set<string>();
-  /** Calls without any answer since the last answer, and hashes of their questions. */
+  /** Calls without any response since the last response, and hashes of their requests. */
   const silent = { calls: 0, requests: new Set<string>() };
   let successes: number[] = [];
   /** Askers whose calls failed while the breaker was open. */
@@ -115,7 +115,7 @@ export function createBreaker({ now }: { now: () => number }): Breaker {
       silent.calls++;
       if (silent.requests.size < MAX_COUNTED) silent.requests.add(hash);
     } else {
-      // The authority is there again: the askers that met its silence may try for themselves.
+      // Upstream is there again: the askers that met its silence may try for themselves.
       if (isSilent()) heldBack.clear();
       endSilence();
     }
@@ -129,7 +129,7 @@ export function createBreaker({ now }: { now: () => number }): Breaker {
     else if (nextProbeAt === null && isDown()) nextProbeAt = now() + pauseMs;
   }
 
-  /** The more calls succeeded a moment ago, the more questions have to fail: a busy service has more bad questions. */
+  /** The more calls succeeded a moment ago, the more requests have to fail: a busy service has more bad requests. */
   function isDown(): boolean {
     const recent = successes.filter((at) => at <= now() && now() - at < RECENT_MS).length;
     return isSilent() || failed.size >= Math.max(UNCLEAR_TO_OPEN, recent);

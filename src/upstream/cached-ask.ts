@@ -15,18 +15,18 @@ import { createPopularity } from './popularity.ts';
 import { type KeptResponse, MAX_AHEAD_MS, type ResponseCache, unpack } from './response-cache.ts';
 import type { SingleFlight } from './single-flight.ts';
 
-/** How long a request waits for a fresh answer when a stale one is at hand. */
+/** How long a request waits for a fresh response when a stale one is at hand. */
 const STALE_PATIENCE_MS = 3000;
-/** How many requests within a few minutes make a question popular. */
+/** How many requests within a few minutes make a request popular. */
 const POPULAR = 3;
 
-/** How many questions were answered in which way since the process began. */
+/** How many requests were answered in which way since the process began. */
 export type ServedCounts = Record<
   'upstream' | 'joined' | 'cache' | 'staleBusy' | 'staleFailing' | 'refused' | 'postponed' | 'failed',
   number
 >;
 
-/** A question, its key, and for how long its answers are fresh and stale. */
+/** A request, its key, and for how long its responses are fresh and stale. */
 interface Asked {
   request: UpstreamRequest;
   key: string;
@@ -34,7 +34,7 @@ interface Asked {
 }
 
 /**
- * `ask` with a cache. It gives a fresh kept answer, else makes a call, else gives a stale kept answer, else the call's
+ * `ask` with a cache. It gives a fresh cached response, else makes a call, else gives a stale cached response, else the call's
  * error.
  */
 export function createCachedAsk(layers: {
@@ -110,7 +110,7 @@ export function createCachedAsk(layers: {
   }
 
   /**
-   * The answer for all requests that wait for the key: another instance's answer if there is one, else that of a call.
+   * The response for all requests that wait for the key: another instance's answer if there is one, else that of a call.
    */
   async function fetch({ request, key, window }: Asked, ticket: Ticket): Promise<UpstreamResponse<unknown>> {
     try {
@@ -165,7 +165,7 @@ export function createCachedAsk(layers: {
     return { payload: await unpack(request, kept), retrievedAt: new Date(kept.retrievedAt), freshness };
   }
 
-  /** `freshUntil` of a stale answer is told without the stretch, so that it lies in the past. */
+  /** `freshUntil` of a stale response is told without the stretch, so that it lies in the past. */
   function freshnessOf(
     retrievedAt: number,
     window: FreshnessWindow,

@@ -9,12 +9,12 @@ const CACHE_BYTES = 192 * 1024 * 1024;
 
 /**
  * What instances with one Redis have in common: answers, flights, verdicts, and the budget of each upstream key. While
- * Redis is away, each instance keeps answers to itself, works without locks, and takes its share of the budget.
+ * Redis is away, each instance keeps responses to itself, works without locks, and takes its share of the budget.
  */
 export function coordinateThrough(
   redis: SharedRedis,
   options: {
-    /** Where the answers come from. It is part of their names, so that made-up answers never meet real ones. */
+    /** Where the responses come from. It is part of their names, so that made-up responses never meet real ones. */
     source: string;
     apiKeys: readonly string[];
     limits: Limits;

@@ -4,21 +4,21 @@ import type { UpstreamRequest } from '../efa/request.ts';
 import type { ApiError } from '../errors/api-error.ts';
 import { hashOf } from './question-hash.ts';
 
-/** Remembers which questions failed, so that they are answered with their error and not asked again for a while. */
+/** Remembers which requests failed, so that they are answered with their error and not asked again for a while. */
 export interface FailureMemory {
-  /** The error with which the question is answered for now. */
+  /** The error with which the request is answered for now. */
   find(key: string): ApiError | null;
   note(kind: UpstreamRequest['kind'], key: string, error: ApiError): void;
   noteSuccess(kind: UpstreamRequest['kind'], key: string): void;
 }
 
-/** The pause of a question doubles with each failure. Where the authority is at fault, it stays as it is at first. */
+/** The pause of a request doubles with each failure. Where upstream is at fault, it stays as it is at first. */
 const FIRST_PAUSE_MS = 1000;
-/** While it is unclear whether the question is at fault: short, so that answers are fresh soon after an outage. */
+/** While it is unclear whether the request is at fault: short, so that responses are fresh soon after an outage. */
 const MAX_UNCLEAR_PAUSE_MS = 4000;
-/** While the question is at fault. */
+/** While the request is at fault. */
 const MAX_PAUSE_MS = 60_000;
-/** A question that has not failed for so long begins again with the first pause. */
+/** A request that has not failed for so long begins again with the first pause. */
 const FORGET_MS = 3 * 60_000;
 const MAX_FAILURES = 2000;
 
@@ -40,7 +40,7 @@ export function createFailureMemory({ now }: { now: () => number }): FailureMemo
   function pauseAfter(kind: UpstreamRequest['kind'], before: Failure | undefined, error: ApiError): number {
     const blame = blameOf(error);
     if (!before || blame === 'authority') return FIRST_PAUSE_MS;
-    // Other questions of the kind were answered since the failure before: it must be this question.
+    // Other requests of the kind were answered since the failure before: it must be this request.
     const isAtFault = blame === 'question' || (lastSuccess.get(kind) ?? Number.NEGATIVE_INFINITY) > before.at;
     return Math.min(isAtFault ? MAX_PAUSE_MS : MAX_UNCLEAR_PAUSE_MS, 2 * before.pauseMs);
   }

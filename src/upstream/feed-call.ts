@@ -6,7 +6,7 @@ import type { Clock } from './clock.ts';
 import type { CallCounts, Log } from './guarded-call.ts';
 
 /**
- * Makes a call that asks no question: the poll of a feed. It takes from the budget of all calls and counts among them.
+ * Makes a call that asks no request: the poll of a feed. It takes from the budget of all calls and counts among them.
  * The circuit breaker neither refuses it nor learns from it, because feeds and trip planner fail separately. It is not
  * retried: the next poll is soon enough. Throws `BudgetExhaustedError`, else what the call throws.
  */

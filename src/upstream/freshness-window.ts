@@ -7,7 +7,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /**
- * For how long an answer is fresh, and for how long after that it may be served stale. They are the two numbers of
+ * For how long a response is fresh, and for how long after that it may be served stale. They are the two numbers of
  * `Cache-Control: max-age, stale-if-error`.
  */
 export interface FreshnessWindow {
@@ -33,7 +33,7 @@ export function windowOf(freshnessClass: FreshnessClass, purpose?: CallPurpose):
   return isBoard ? BOARD_BESIDE_FEEDS : FRESHNESS_WINDOWS[freshnessClass];
 }
 
-/** `stretch`, from 1 to 4, makes answers stay fresh longer when calls are scarce. */
+/** `stretch`, from 1 to 4, makes responses stay fresh longer when calls are scarce. */
 export function freshUntil(retrievedAt: number, window: FreshnessWindow, stretch: number): number {
   const { freshMs, maxStretch = stretch } = window;
   return retrievedAt + freshMs * Math.min(stretch, maxStretch);

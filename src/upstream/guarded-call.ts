@@ -16,7 +16,7 @@ export interface Log {
   error(fields: object, message: string): void;
 }
 
-/** Counts of calls to the authority since the process began. */
+/** Counts of calls to upstream since the process began. */
 export interface CallCounts {
   /** All calls, retries included. */
   calls: number;
@@ -28,7 +28,7 @@ export interface CallCounts {
   rateRefusals: number;
 }
 
-/** Is given every answer, also one that arrives after all requests have given up. */
+/** Is given every response, also one that arrives after all requests have given up. */
 type Keep = (response: ReceivedResponse<unknown>) => void;
 
 /** A call that may be made now, with one of our keys. */
@@ -73,7 +73,7 @@ export function createGuardedCall(options: {
       if (!second) throw error;
       counts.retries++;
       const response = await make(second, request, ticket, deadline, keep);
-      // It was the key that the authority refused, and not the question.
+      // It was the key that upstream refused, and not the request.
       if (isKeyRefused(error)) budget.closeKey(first.key, REFUSED_KEY_PAUSE_MS);
       return response;
     }
@@ -143,7 +143,7 @@ export function createGuardedCall(options: {
       );
       if (asks.length > 1 && ticket.refusedBy === undefined) {
         permit.withdrawn();
-        // A 403 can be about the question: then the other key is refused too, and both stay in use.
+        // A 403 can be about the request: then the other key is refused too, and both stay in use.
         if (status === 401) budget.closeKey(key, REFUSED_KEY_PAUSE_MS);
         return;
       }

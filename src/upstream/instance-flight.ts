@@ -14,7 +14,7 @@ const LOOK_EVERY_MS = 50;
 const FAILURE_NOTE_MS = 1000;
 const FAILURE_NOTE = 'failed:';
 
-/** Single flight across instances: equal questions of all instances share one call. */
+/** Single flight across instances: equal requests of all instances share one call. */
 export interface InstanceFlight {
   /** One instance at a time does `work`; the others wait and `look` for its result. */
   alone<Result>(
@@ -38,7 +38,7 @@ export function createInstanceFlight(options: { store: SharedStore; clock: Clock
       const token = randomUUID();
       const giveUpAt = clock.now() + maxWaitMs;
       for (;;) {
-        // Redis takes the commands in their order: an answer that was given to it before the lock was free is found.
+        // Redis takes the commands in their order: a response that was given to it before the lock was free is found.
         const [isOurs, brought] = await Promise.all([store.lock(lockKey, token, LOCK_TTL_MS), look()]);
         if (isOurs && brought === null) return hold(lockKey, token, work);
         if (isOurs) store.unlock(lockKey, token);

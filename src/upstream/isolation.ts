@@ -2,8 +2,8 @@ import type { Ask } from '../efa/ask.ts';
 import { toRequest } from '../efa/request.ts';
 
 /**
- * `ask` in which the questions of a name have an `ask` of their own, opened with the first of them: what goes wrong
- * with them touches no other question. UpstreamRequests without a name are left as they are. There must be few names.
+ * `ask` in which the requests of a name have an `ask` of their own, opened with the first of them: what goes wrong
+ * with them touches no other request. Requests without a name are left as they are. There must be few names.
  */
 export function isolate(
   ask: Ask,

@@ -1,8 +1,8 @@
 import { textNumber } from '../own-memory.ts';
 
-/** Counts how often each question was asked in the last minutes. */
+/** Counts how often each request was asked in the last minutes. */
 export interface Popularity {
-  /** Counts one more request for the question and returns how many there were. */
+  /** Counts one more request for the request and returns how many there were. */
   note(key: string): number;
 }
 
@@ -10,7 +10,7 @@ const GENERATION_MS = 3 * 60_000;
 const MAX_QUESTIONS = 50_000;
 
 /**
- * Counts in two generations of three minutes; the older one is dropped when a new one begins. UpstreamRequests are known by 32
+ * Counts in two generations of three minutes; the older one is dropped when a new one begins. Requests are known by 32
  * bits of their hash, so that each takes the same memory, however long it is. Two that share them only count as one.
  */
 export function createPopularity({ now }: { now: () => number }): Popularity {

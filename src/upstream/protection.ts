@@ -50,7 +50,7 @@ interface UpstreamState {
   waiting: number;
   /** Why no plan gets further calls for now. */
   shortage: Shortage | null;
-  /** Calls that are left of this UTC day, for each key of the authority. */
+  /** Calls that are left of this UTC day, for each key of upstream. */
   callsLeft: readonly number[];
 }
 
@@ -58,7 +58,7 @@ const MAX_CACHE_BYTES = 64 * 1024 * 1024;
 const DEFAULT_DEADLINES = deadlinesFrom(8000);
 
 /**
- * `ask` with the layers that protect the authority from too many calls, and the service when the authority fails. From
+ * `ask` with the layers that protect upstream from too many calls, and the service when upstream fails. From
  * outside to inside: cache of the process, single flight, cache and single flight of all instances, circuit breaker,
  * budget, call. Responses tell how fresh they are.
  */

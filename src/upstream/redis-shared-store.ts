@@ -5,7 +5,7 @@ import { defineScript } from '../redis/script.ts';
 import type { SharedRedis } from '../redis/shared-redis.ts';
 import type { SharedStore } from './shared-store.ts';
 
-/** Larger values are not ours: the largest answer of the authority takes less, compressed. */
+/** Larger values are not ours: the largest response of upstream takes less, compressed. */
 const MAX_VALUE_BYTES = 4 * 1024 * 1024;
 const MAX_NOTE_BYTES = 4096;
 

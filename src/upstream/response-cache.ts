@@ -9,21 +9,21 @@ import { ownBytes, shrinkCache } from '../own-memory.ts';
 import { type FreshnessWindow, staleUntil } from './freshness-window.ts';
 import type { SharedStore } from './shared-store.ts';
 
-/** A kept answer: what was received, compressed to about a tenth of its JSON and a fiftieth of its object in memory. */
+/** A cached response: what was received, compressed to about a tenth of its JSON and a fiftieth of its object in memory. */
 export interface KeptResponse {
   retrievedAt: number;
   bytes: Buffer;
-  /** False for a moment only, after the answer has arrived. */
+  /** False for a moment only, after the response has arrived. */
   isPacked: boolean;
 }
 
 export interface ResponseCache {
-  /** The answer that this process keeps, fresh or stale. */
+  /** The response that this process keeps, fresh or stale. */
   find(key: string, window: FreshnessWindow): KeptResponse | null;
-  /** The newest answer that any instance keeps. One that is no answer to the question counts as none. */
+  /** The newest response that any instance keeps. One that is no response to the request counts as none. */
   load(request: UpstreamRequest, key: string, window: FreshnessWindow): Promise<KeptResponse | null>;
   /**
-   * The process finds the answer at once; when the promise is fulfilled, it has been given to the shared store too. The
+   * The process finds the response at once; when the promise is fulfilled, it has been given to the shared store too. The
    * promise does not reject.
    */
   keep(key: string, window: FreshnessWindow, response: ReceivedResponse<unknown>): Promise<void>;
@@ -32,16 +32,16 @@ export interface ResponseCache {
   shrink(keptShare: number): void;
 }
 
-/** What an entry takes beside its packed answer: numbers, the map entry and the list node of the cache. */
+/** What an entry takes beside its packed response: numbers, the map entry and the list node of the cache. */
 const OVERHEAD_BYTES = 400;
 const MOMENT_BYTES = 8;
 /** Each frame of zstd begins with these four bytes. */
 const ZSTD_MAGIC = 0xfd2fb528;
-/** The clocks of instances differ by less. An answer from further ahead is from before the clock was set back. */
+/** The clocks of instances differ by less. A response from further ahead is from before the clock was set back. */
 export const MAX_AHEAD_MS = 60_000;
-/** Larger answers are compressed in another thread. */
+/** Larger responses are compressed in another thread. */
 const LARGE_BYTES = 250_000;
-/** Larger answers are decompressed in another thread: below about 1 MB of JSON the way there and back takes longer. */
+/** Larger responses are decompressed in another thread: below about 1 MB of JSON the way there and back takes longer. */
 const LARGE_PACKED_BYTES = 100_000;
 
 /** Keeps answers in the process, within `maxBytes`, and in the store that all instances share. */
@@ -53,7 +53,7 @@ export function createResponseCache(options: {
   const { now, store } = options;
   const kept = new LRUCache<string, KeptResponse>({
     maxSize: options.maxBytes,
-    // Nothing has to go for an answer that will soon be a tenth of its size.
+    // Nothing has to go for a response that will soon be a tenth of its size.
     sizeCalculation: ({ bytes, isPacked }, key) => (isPacked ? bytes.length : 0) + 2 * key.length + OVERHEAD_BYTES,
   });
 
@@ -83,7 +83,7 @@ export function createResponseCache(options: {
         if (kept.peek(key) === received) kept.set(key, packed);
         store.set(`answer:${key}`, write(packed), Math.ceil(staleUntil(packed.retrievedAt, window) - now()));
       } catch {
-        // Memory is short. Unpacked, the answer would not count towards `maxBytes`.
+        // Memory is short. Unpacked, the response would not count towards `maxBytes`.
         if (kept.peek(key) === received) kept.delete(key);
       }
     },
@@ -94,12 +94,12 @@ export function createResponseCache(options: {
 
 async function pack(json: Buffer): Promise<Buffer> {
   if (json.length > LARGE_BYTES) return pipeThrough(createZstdCompress(), json);
-  // The answer is mapped and sent before it is packed.
+  // The response is mapped and sent before it is packed.
   await nextTurn();
   return ownBytes(zstdCompressSync(json));
 }
 
-/** What the client read of the answer to the question. */
+/** What the client read of the response to the request. */
 export async function unpack(request: UpstreamRequest, { bytes, isPacked }: KeptResponse): Promise<unknown> {
   const json = isPacked ? await decompress(bytes) : bytes;
   return readResponse(request, await readJson(json));
@@ -115,13 +115,13 @@ async function isReadable(request: UpstreamRequest, { bytes }: KeptResponse): Pr
   }
 }
 
-/** Throws when there are more bytes than an answer may have. */
+/** Throws when there are more bytes than a response may have. */
 async function decompress(packed: Buffer): Promise<Buffer> {
   if (packed.length > LARGE_PACKED_BYTES) return pipeThrough(createZstdDecompress(), packed, RESPONSE_LIMITS.bytes);
   return zstdDecompressSync(packed, { maxOutputLength: RESPONSE_LIMITS.bytes });
 }
 
-/** Eight bytes for the moment of retrieval, then the packed answer. */
+/** Eight bytes for the moment of retrieval, then the packed response. */
 function write({ retrievedAt, bytes }: KeptResponse): Buffer {
   const moment = Buffer.alloc(MOMENT_BYTES);
   moment.writeDoubleBE(retrievedAt);

@@ -22,7 +22,7 @@ const alive = (...modes: Mode[]): Verdict => ({ isAlive: true, modes, knownUntil
 const dead: Verdict = { isAlive: false, modes: [], knownUntil };
 const buses = { modes: ['bus'] as Mode[], limit: 10 };
 
-/** Responses checks from a table; stops that are not in it are alive with buses. Records the checks. */
+/** Settles checks from a table; stops that are not in it are alive with buses. Records the checks. */
 function stopCheckOf(
   table: Record<string, Verdict | null>,
   known: Record<string, Verdict> = {},

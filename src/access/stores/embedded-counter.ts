@@ -77,7 +77,7 @@ export function createEmbeddedCounter(database: DatabaseSync, lock: FileLock, lo
     admit: (request) => orUnavailable(admit(request)),
     readKey: (request) => orUnavailable(readKey(request)),
     check,
-    // An answer of the file is never in doubt, so counts by sender are not needed.
+    // A response of the file is never in doubt, so counts by sender are not needed.
     update: async ({ accountId, day, count }) => {
       await orUnavailable(writeInGroup(() => statements.update.run({ accountId, day, count })));
       return 0;

@@ -1,15 +1,15 @@
 import { toPlainText, visibleText } from './plain-text.ts';
 
 /*
- * How the fields of the authority's records are read. What is missing or has another type reads as undefined. A busy answer
+ * How the fields of upstream's records are read. What is missing or has another type reads as undefined. A busy response
  * has thousands of fields: each is read by one function call that leaves nothing behind.
  */
 
-/** An object of an answer, unread. */
+/** An object of a response, unread. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * Elements beyond it are not looked at, so that one answer cannot keep the process busy. The longest real list within a
+ * Elements beyond it are not looked at, so that one response cannot keep the process busy. The longest real list within a
  * record had 6.
  */
 export const MAX_ELEMENTS = 20;

@@ -1,7 +1,7 @@
 import { nextTurn } from '../../event-loop-turn.ts';
 
 /**
- * Limits of one answer. The largest real answer had 2.3 MB, 190,000 values and a depth of 12; the longest list had 340
+ * Limits of one response. The largest real answer had 2.3 MB, 190,000 values and a depth of 12; the longest list had 340
  * records.
  */
 export const RESPONSE_LIMITS = {
@@ -10,14 +10,14 @@ export const RESPONSE_LIMITS = {
   depth: 64,
   /** Everything that is built: objects, lists, and what stands in them. */
   values: 750_000,
-  /** In the lists at the top of the answer: departures, places, journeys. */
+  /** In the lists at the top of the response: departures, places, journeys. */
   records: 5000,
 } as const;
 
 /** So much text cannot hold too many values, and `JSON.parse` reads lists at any depth. */
 const SMALL_BYTES = 256_000;
 
-/** The answer exceeds one of the limits. */
+/** The response exceeds one of the limits. */
 export class LimitError extends Error {
   override readonly name = 'LimitError';
 }

@@ -14,7 +14,7 @@ export interface StopPoint {
   coord: unknown;
   matchQuality: number | undefined;
   isBest: boolean | undefined;
-  /** Product classes of the vehicles that stop here. An answer has either this list or `productClasses`. */
+  /** Product classes of the vehicles that stop here. A response has either this list or `productClasses`. */
   modes: readonly number[];
   productClasses: readonly number[];
   properties: ReturnType<typeof readStopPointProperties>;

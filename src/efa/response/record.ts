@@ -42,7 +42,7 @@ export function need<Value>(value: Value | null | undefined, reason: LeftOutReas
   return value;
 }
 
-/** Reads a record of the authority; undefined when it is not one. */
+/** Reads a record of upstream; undefined when it is not one. */
 type Read<Record> = (record: unknown) => Record | undefined;
 
 /** After so long other work gets its turn. */
@@ -50,7 +50,7 @@ const SLICE_MS = 2;
 
 /**
  * Reads and maps each record in a guard of its own. A record that cannot be read is left out and counted.
- * Throws `UPSTREAM_ERROR` when there are records and every one of them is bad: an empty answer would be a lie.
+ * Throws `UPSTREAM_ERROR` when there are records and every one of them is bad: an empty response would be a lie.
  */
 export async function mapRecords<Record, Ours>(
   records: readonly unknown[],
@@ -67,7 +67,7 @@ export async function mapRecords<Record, Ours>(
       const reason = error instanceof LeftOut ? error.reason : 'malformed';
       leftOut[reason] = (leftOut[reason] ?? 0) + 1;
     }
-    // After the last record too: the answer is still to be written.
+    // After the last record too: the response is still to be written.
     if (performance.now() > turnEndsAt) {
       await nextTurn();
       turnEndsAt = performance.now() + SLICE_MS;
@@ -80,7 +80,7 @@ export async function mapRecords<Record, Ours>(
   return { kept, leftOut };
 }
 
-/** An answer that cannot be shown; the cause is for the log. */
+/** A response that cannot be shown; the cause is for the log. */
 export function unusableResponse(cause: string): ApiError {
   return new ApiError('UPSTREAM_ERROR', 'The transport authority sent an answer that could not be read.', {
     cause: new Error(cause),

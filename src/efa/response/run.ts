@@ -4,7 +4,7 @@ import { readFlag, readName, readNumber, readObject, readStrings, readText } fro
 /** The line, and the run on it. */
 export type Transportation = NonNullable<ReturnType<typeof readTransportation>>;
 
-/** What an answer says about one run and its vehicle. Boards have it with the event, journeys with the line. */
+/** What a response says about one run and its vehicle. Boards have it with the event, journeys with the line. */
 export type VehicleProperties = NonNullable<ReturnType<typeof readVehicleProperties>>;
 
 /** Undefined for what is no object. */
@@ -80,7 +80,7 @@ export function isWheelchairAccessible({
 
 /**
  * Whether the vehicle is accessible: by what is known of the vehicle on this run, else by what the timetable plans; null
- * where the answer says neither.
+ * where the response says neither.
  */
 export function findVehicleAccess(
   record: VehicleProperties | undefined,

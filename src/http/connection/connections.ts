@@ -6,7 +6,7 @@ export interface Connections {
   readonly open: ReadonlySet<Socket>;
   /** Whether its latest request has arrived whole and is not answered yet. */
   isBeingAnswered(socket: Socket): boolean;
-  /** Whether an answer written to it now is taken for the answer to the message that the client is sending. */
+  /** Whether a response written to it now is taken for the response to the message that the client is sending. */
   canBeAnswered(socket: Socket): boolean;
 }
 

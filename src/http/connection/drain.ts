@@ -6,9 +6,9 @@ import { stopping } from '../../errors/messages.ts';
 import { endWithError } from './client-error.ts';
 import type { Connections } from './connections.ts';
 
-/** For so long each open connection still gets one answer, which says that it is the last. */
+/** For so long each open connection still gets one response, which says that it is the last. */
 const FAREWELL_MS = 300;
-/** So long before the server closes, answers are held back; clients that connect anew for each request connect then. */
+/** So long before the server closes, responses are held back; clients that connect anew for each request connect then. */
 const HOLD_MS = 30;
 /** At most so long the close waits for a turn of the event loop in which nobody connects. */
 const MAX_HOLD_MS = 300;
@@ -19,13 +19,13 @@ const ARRIVAL_MS = 2000;
 const FIRST_REQUEST_MS = 500;
 
 /**
- * A clean stop: the requests in flight are finished, each answer says `Connection: close`. When a server closes, Node
+ * A clean stop: the requests in flight are finished, each response says `Connection: close`. When a server closes, Node
  * cuts the connections that look idle, also those whose next request is on its way: so it closes only after a moment
  * in which busy connections end by themselves. A connection that becomes idle later would hold the process for its
  * keep-alive time; those are swept. Requests that arrive slowly or never are refused.
  *
  * When the listening socket closes, the system resets the connections that Node has not accepted yet. While the event
- * loop is busy with answers there are always some, so new requests are held back until it is not.
+ * loop is busy with responses there are always some, so new requests are held back until it is not.
  */
 export const drain = fp(
   async (app: FastifyInstance, { connections, docsUrl }: { connections: Connections; docsUrl: string }) => {

@@ -20,7 +20,7 @@ export interface HeldRefusals {
 }
 
 /**
- * A client that waits for an answer before it asks again is slowed down to one request a second and connection. What
+ * A client that waits for a response before it asks again is slowed down to one request a second and connection. What
  * cannot be held is answered at once and the connection closed: each further request then costs the client a new one.
  */
 export function createHeldRefusals(options: {

@@ -5,7 +5,7 @@ const ID_BYTES = 8;
 const random = Buffer.allocUnsafeSlow(512 * ID_BYTES);
 let used = random.length;
 
-/** The id of a request, in its answer and in the log: 16 hexadecimal digits. Random, so that it does not tell how many requests there are. */
+/** The id of a request, in its response and in the log: 16 hexadecimal digits. Random, so that it does not tell how many requests there are. */
 export function createRequestId(): string {
   if (used === random.length) {
     randomFillSync(random);

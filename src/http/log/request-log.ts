@@ -11,7 +11,7 @@ const SLOW_MS = 1000;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Where the boards come from that answer the request; null where it shows none. */
+    /** Where the boards come from that response the request; null where it shows none. */
     boards: Finding['boards'] | null;
   }
 }

@@ -15,7 +15,7 @@ export function toParameters(query: z.ZodObject): JsonSchema[] {
 }
 
 /**
- * The body of an answer as a reference, its own schema and those it needs, by name. The example stands in the schema,
+ * The body of a response as a reference, its own schema and those it needs, by name. The example stands in the schema,
  * because converters take it from there.
  */
 export function toComponents(

@@ -32,7 +32,7 @@ const STOP_TIME_UPDATE = {
   departure: lengthTag(3),
   stopId: lengthTag(4),
   relationship: varintTag(5),
-  /** The authority's own. The standard has a message in field 6, which is passed over like any unknown field. */
+  /** Upstream's own. The standard has a message in field 6, which is passed over like any unknown field. */
   occupancy: varintTag(6),
 };
 const STOP_TIME_EVENT = { delay: varintTag(1), time: varintTag(2) };
@@ -45,7 +45,7 @@ export const MAX_FEED_BYTES = 32 * 1024 * 1024;
 const MAX_ENTITIES = 20_000;
 const MAX_STOP_UPDATES = 500_000;
 const MAX_IDENTIFIERS = 100_000;
-/** Identifiers of the authority have up to 35 characters. */
+/** Identifiers of upstream have up to 35 characters. */
 const MAX_TEXT_LENGTH = 100;
 const MAX_DELAY_SECONDS = 24 * 3600;
 const MAX_SEQUENCE = 100_000;
@@ -192,7 +192,7 @@ function readStopTime(cursor: Cursor, stop: Int32Array, delay: number, end: numb
   }
 }
 
-/** Some of the authority's identifiers end in blanks. One with a line feed is no identifier. */
+/** Some of upstream's identifiers end in blanks. One with a line feed is no identifier. */
 function readIdentifier(cursor: Cursor, packer: FeedPacker, end: number): number {
   const text = readText(cursor, end).trim();
   if (text === '') return NONE;

@@ -1,9 +1,9 @@
 /*
- * What is kept of the authority's trip updates. The words are those of GTFS-realtime
+ * What is kept of upstream's trip updates. The words are those of GTFS-realtime
  * (https://gtfs.org/documentation/realtime/reference/).
  */
 
-/** By the number in the feed; REPLACEMENT is the authority's own use of 5. A number that is not listed is UNKNOWN. */
+/** By the number in the feed; REPLACEMENT is upstream's own use of 5. A number that is not listed is UNKNOWN. */
 const TRIP_RELATIONSHIPS = {
   0: 'SCHEDULED',
   1: 'ADDED',
@@ -46,7 +46,7 @@ export interface StopUpdate {
   relationship: StopRelationship;
   arrival: StopTime;
   departure: StopTime;
-  /** The authority's occupancy, as its number; trains only. */
+  /** Upstream's occupancy, as its number; trains only. */
   occupancy: number | null;
 }
 

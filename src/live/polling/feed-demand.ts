@@ -2,7 +2,7 @@ import { textNumber } from '../../own-memory.ts';
 import type { FeedSourceId } from './feed-source.ts';
 
 /*
- * How many calls the feeds would save: a board that is asked for again after its answer is no longer fresh costs a
+ * How many calls the feeds would save: a board that is asked for again after its response is no longer fresh costs a
  * call today and none with the feeds, as long as its timetable lasts.
  */
 
@@ -14,20 +14,20 @@ export interface FeedDemand {
 }
 
 export interface FeedDemandRecorder {
-  /** Counts one request for a board. `key` is the question, without the moment. */
+  /** Counts one request for a board. `key` is the request, without the moment. */
   note(key: string, sources: readonly FeedSourceId[]): void;
   list(): FeedDemand[];
 }
 
 const HOUR_MS = 3_600_000;
-/** For so long an answer of the departure monitor is fresh today. */
+/** For so long a response of the departure monitor is fresh today. */
 const WINDOW_MS = 15_000;
 /** A timetable of forty departures lasts this long at a busy stop; at most stops it lasts longer. */
 const TIMETABLE_MS = 30 * 60_000;
 const HALF_LIFE_MS = 5 * 60_000;
 const MAX_QUESTIONS = 50_000;
 
-/** Counts that halve every five minutes; the questions of the last half hour to hour are remembered. */
+/** Counts that halve every five minutes; the requests of the last half hour to hour are remembered. */
 export function createFeedDemand({ now }: { now: () => number }): FeedDemandRecorder {
   let current = new Map<number, number>();
   let previous = new Map<number, number>();

@@ -6,7 +6,7 @@ const SECOND_MS = 1000;
 interface FeedSource {
   path: string;
   modes: readonly Mode[];
-  /** The authority's networks (`transportation.product.id`). */
+  /** Upstream's networks (`transportation.product.id`). */
   networks: readonly number[];
   /** Short route names; absent where the network has no other feed. */
   routes?: readonly string[];

@@ -19,7 +19,7 @@ export interface MatchRate {
 
 export const NOTHING_COMPARED: MatchRate = { found: 0, compared: 0, at: 0, isCollapsed: false };
 
-/** Adds the runs of one answer of the departure monitor: `found` of `compared` are in the feed. */
+/** Adds the runs of one response of the departure monitor: `found` of `compared` are in the feed. */
 export function addMatches(rate: MatchRate, found: number, compared: number, now: number): MatchRate {
   const kept = 0.5 ** (Math.max(0, now - rate.at) / HALF_LIFE_MS);
   const sum = { found: rate.found * kept + found, compared: rate.compared * kept + compared };

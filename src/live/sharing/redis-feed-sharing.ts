@@ -66,7 +66,7 @@ function readAs<Value>(schema: z.ZodType<Value>, text: string): Value | null {
 }
 
 /**
- * Feeds, their states, and who polls, in Redis. `source` keeps the sandbox apart from the authority. While Redis is
+ * Feeds, their states, and who polls, in Redis. `source` keeps the sandbox apart from upstream. While Redis is
  * away, every instance polls for its own callers, within its share of the budget.
  */
 export function createRedisFeedSharing(

@@ -94,7 +94,7 @@ const LINE_NOTICES: readonly { classes: readonly number[]; share: number; notice
     },
   },
   {
-    // The same text under another identifier and in another place, as the authority repeats its notices.
+    // The same text under another identifier and in another place, as upstream repeats its notices.
     classes: [5],
     share: 0.25,
     notice: {

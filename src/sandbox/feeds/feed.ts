@@ -7,7 +7,7 @@ import { type Run, runAt } from '../timetable/run.ts';
 import { firstRunFrom, type Timetable } from '../timetable/timetable.ts';
 import { LONGEST_LISTED_SECONDS, updatesOfRun } from './run-updates.ts';
 
-/** One of the authority's realtime feeds. */
+/** One of upstream's realtime feeds. */
 export interface Feed {
   path: string;
   /** The networks (product ids) whose trips it carries. */

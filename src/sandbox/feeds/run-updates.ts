@@ -85,7 +85,7 @@ function updateOfCall(run: Run, call: number, nowSeconds: number): StopUpdate[] 
   const { delay } = delayedTime(expected, plannedMinuteSeconds(run, call));
   const time = { ...(!isPassed && { delay }), ...(isListedAnew(run) && { time: expected }) };
   const occupancy = occupancyOf(run, call);
-  // The standard has another meaning for field 6, so the bindings cannot write the authority's.
+  // The standard has another meaning for field 6, so the bindings cannot write upstream's.
   const counted = occupancy && { $unknowns: [Uint8Array.of(OCCUPANCY_FIELD, OCCUPANCY_NUMBERS[occupancy])] };
   return [{ ...place, ...timesOf(run, call, time), ...counted }];
 }
@@ -95,7 +95,7 @@ function skipped(run: Run, call: number, nowSeconds: number): StopUpdate[] {
   return [{ ...placeOf(run, call, plannedPoint(run, call)), scheduleRelationship: STOP.SKIPPED }];
 }
 
-/** The authority gives the planned time and a delay of 0 where it has no data. */
+/** Upstream gives the planned time and a delay of 0 where it has no data. */
 function noData(run: Run, call: number, nowSeconds: number): StopUpdate[] {
   if (plannedMinuteSeconds(run, call) < nowSeconds) return [];
   const time = { delay: 0, time: plannedSeconds(run, call) };

@@ -20,7 +20,7 @@ export function readTable<Row extends z.ZodObject>(folder: URL, file: string, ro
 
 /*
  * The columns that the sandbox reads of each GTFS file, by their names in the GTFS reference. Columns and files with
- * the prefix `efa_` are not GTFS: they hold what only the authority's trip planner knows.
+ * the prefix `efa_` are not GTFS: they hold what only upstream's trip planner knows.
  */
 
 const text = z.string().min(1);

@@ -15,7 +15,7 @@ export interface PointNode {
   index: number;
   point: SandboxPoint;
   home: StopNode;
-  /** The authority's number of the part of the stop, "1". */
+  /** Upstream's number of the part of the stop, "1". */
   area: string;
   calls: { pattern: PatternNode; call: number }[];
 }
@@ -38,7 +38,7 @@ export interface NetworkIndex {
   stops: readonly StopNode[];
   points: readonly PointNode[];
   patterns: readonly PatternNode[];
-  /** By `id` and by the authority's internal `stopId`. */
+  /** By `id` and by upstream's internal `stopId`. */
   stopById: ReadonlyMap<string, StopNode>;
   pointById: ReadonlyMap<string, PointNode>;
 }

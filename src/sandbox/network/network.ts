@@ -13,7 +13,7 @@ export interface SandboxNetwork {
 export interface SandboxStop extends Position {
   /** "200070", or "G201023" for a street stop group. Unique among stops and points. */
   id: string;
-  /** The authority's internal number, "10101101". Unique in the network. */
+  /** Upstream's internal number, "10101101". Unique in the network. */
   stopId: string;
   /** Name without the suburb, "Town Hall Station". */
   name: string;
@@ -27,10 +27,10 @@ export interface SandboxStop extends Position {
 export interface SandboxPoint extends Position {
   /** Global identifier of the point, "2000391". Unique among stops and points. */
   id: string;
-  /** The authority's internal code: "THL1", "K", "X1", "LR2", "F3A". */
+  /** Upstream's internal code: "THL1", "K", "X1", "LR2", "F3A". */
   code: string;
   /**
-   * The authority's `platformName`: "Platform 1", "Town Hall, Park St, Stand K"; the stop's name where there is no
+   * Upstream's `platformName`: "Platform 1", "Town Hall, Park St, Stand K"; the stop's name where there is no
    * platform.
    */
   platformName: string;
@@ -39,7 +39,7 @@ export interface SandboxPoint extends Position {
 export interface SandboxLine {
   /** "nsw:020T4". Unique in the network. */
   id: string;
-  /** Short name, "T4"; null for coaches and school buses, to which the authority gives none. */
+  /** Short name, "T4"; null for coaches and school buses, to which upstream gives none. */
   route: string | null;
   /**
    * Long name for rail, light rail and ferry, "T4 Eastern Suburbs & Illawarra Line"; the short one for buses, "324".
@@ -48,7 +48,7 @@ export interface SandboxLine {
   product: {
     /** Number of the network, 1 for Sydney Trains, 13 for Sydney Light Rail. */
     id: number;
-    /** The authority's product class: 1, 2, 4, 5, 7, 9 or 11. */
+    /** Upstream's product class: 1, 2, 4, 5, 7, 9 or 11. */
     class: number;
     name: string;
   };

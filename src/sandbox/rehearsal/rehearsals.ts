@@ -65,7 +65,7 @@ function always(step: Step): Scenario {
   return [{ seconds: Number.POSITIVE_INFINITY, step }];
 }
 
-/** The parameter of each endpoint that has the code, and the value that is used in its place for the plain answer. */
+/** The parameter of each endpoint that has the code, and the value that is used in its place for the plain response. */
 const PLACES: Partial<Record<string, { parameter: string; code: RegExp; plain?: string }>> = {
   // The stops are City Interchange in Canberra under other numbers: its vehicles are in no realtime feed, which would go
   // on telling of them.

@@ -1,5 +1,5 @@
 /*
- * The parts that all responses share. The authority uses one code with different meanings; codes and texts are as
+ * The parts that all responses share. Upstream uses one code with different meanings; codes and texts are as
  * recorded.
  */
 
@@ -12,7 +12,7 @@ export const noConnection = error(-4000, 'no connection');
 export const sameOriginAndDestination = error(-4007, 'origin equals destination');
 export const listOfPlaces = error(-8011, '');
 export const nameList = error(1, 'name list');
-/** Accompanies good answers and has no meaning for them. */
+/** Accompanies good responses and has no meaning for them. */
 export const monomodal = {
   type: 'warning',
   module: 'BROKER',

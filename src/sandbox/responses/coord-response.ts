@@ -105,7 +105,7 @@ function stopLocation({ stop, classes }: StopNode, metres: number): object {
   };
 }
 
-/** The authority's second numbering of modes ("means"), by product class. */
+/** Upstream's second numbering of modes ("means"), by product class. */
 const MEANS: Record<number, number> = { 1: 2, 2: 1, 4: 4, 5: 3, 7: 3, 9: 10, 11: 3 };
 
 function areaName({ home, point, area }: PointNode): string {

@@ -3,7 +3,7 @@ import type { Occupancy } from '../timetable/realtime.ts';
 import { seedOf } from '../trait.ts';
 
 /**
- * The authority's names for a point. `long` is "Town Hall Station, Platform 1", without the suburb; `parent` is the same,
+ * Upstream's names for a point. `long` is "Town Hall Station, Platform 1", without the suburb; `parent` is the same,
  * except for light rail, where it is the stop's name. At an extra stop `platformName` is the internal code, "THL6" for
  * "Platform 6".
  */
@@ -22,12 +22,12 @@ function isPartOfStop(platformName: string): boolean {
   return /^(Platform|Stand|Wharf|Side|Bay|Coach Bay) |^[A-Z]{2,4}\d+$/.test(platformName);
 }
 
-/** Latitude first, as everywhere in the authority's responses. */
+/** Latitude first, as everywhere in upstream's responses. */
 export function coordOf(position: { lat: number; lng: number }): [number, number] {
   return [position.lat, position.lng];
 }
 
-/** The authority's identifier of a suburb. */
+/** Upstream's identifier of a suburb. */
 export function placeId(locality: string): string {
   return `placeID:95${String((seedOf(locality) >>> 0) % 1_000_000).padStart(6, '0')}:1`;
 }

@@ -5,7 +5,7 @@ import { seedOf, trait } from '../trait.ts';
 import { listOfPlaces, nameList, noMatches, refusal, VERSION } from './common.ts';
 import { coordOf, placeId, pointNaming, uniqueStop } from './location.ts';
 
-/** The authority's name for a stop's list of product classes: `modes` with `TfNSWSF=true`. */
+/** Upstream's name for a stop's list of product classes: `modes` with `TfNSWSF=true`. */
 type ClassesField = 'modes' | 'productClasses';
 
 /**
@@ -117,7 +117,7 @@ function platformResult(node: PointNode, field: ClassesField): object {
   };
 }
 
-/** With `type_sf=stop` the answer is a list of names: internal identifiers, no coordinates, no best match. */
+/** With `type_sf=stop` the response is a list of names: internal identifiers, no coordinates, no best match. */
 function nameListResponse(stops: readonly StopNode[], name: string): object {
   const locations = stops
     .filter(({ stop }) => quality(name, stop.name, stop.locality) > 0)

@@ -60,7 +60,7 @@ export function walkLeg(walk: Walk): object {
   };
 }
 
-/** The authority leaves out `disassembledName` at some ends of walks, or writes "???" in it. */
+/** Upstream leaves out `disassembledName` at some ends of walks, or writes "???" in it. */
 function walkEnd(end: Endpoint, isWithinStop: boolean, carelessness: number): JourneyLocation {
   const location = endLocation(end);
   if (isWithinStop && end.kind === 'point') {

@@ -2,7 +2,7 @@ import type { PointNode } from '../network/network-index.ts';
 import { seedWith, trait } from '../trait.ts';
 import { plannedSeconds, type Run } from './run.ts';
 
-/** The authority's knowledge of one call of one run at some moment. */
+/** Upstream's knowledge of one call of one run at some moment. */
 export type CallState =
   | { kind: 'timetable' }
   | {
@@ -57,7 +57,7 @@ export function callState(run: Run, call: number, nowSeconds: number): CallState
   };
 }
 
-/** Whether the authority knows how the run goes. Some runs are never reported. */
+/** Whether upstream knows how the run goes. Some runs are never reported. */
 export function isReported(run: Run, nowSeconds: number): boolean {
   return trait(run.seed, MONITORED) >= TIMETABLE_ONLY_SHARE && isAhead(run, nowSeconds);
 }
@@ -120,7 +120,7 @@ export function isReplaced(run: Run): boolean {
   return cancellationOf(run) === 'trip' && trait(run.seed, EXTRA) < EXTRA_SHARE_OF_CANCELLED;
 }
 
-/** A train that stops where it usually does not. The authority then names its platform by the internal code. */
+/** A train that stops where it usually does not. Upstream then names its platform by the internal code. */
 export function isExtraStop(run: Run, call: number): boolean {
   return classOf(run) === TRAIN && trait(seedWith(run.seed, call), EXTRA_STOP) < EXTRA_STOP_SHARE;
 }

@@ -63,7 +63,7 @@ ${sandbox && html`<p><strong>${sandbox}</strong></p>`}
   };
 }
 
-/** The answer to a request for a key when the address has all the keys it may have. */
+/** The response to a request for a key when the address has all the keys it may have. */
 export function keyLimitMail({ publicUrl }: MailContext): MailMessage {
   const full = `An API key was requested for this address. The address already has ${MAX_LIVE_KEYS} keys that work, which is the maximum, so no new key was made.`;
   const how = 'To make room, request a link to your keys and revoke one that you no longer need:';

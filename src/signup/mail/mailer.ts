@@ -24,7 +24,7 @@ export interface Mailer {
 export interface MailerOptions {
   /** Null: mails are written to `dataDir/outbox`. */
   smtpUrl: string | null;
-  /** How long sending one mail may take, from the DNS lookup to the last answer of the server. */
+  /** How long sending one mail may take, from the DNS lookup to the last response of the server. */
   smtpTimeoutMs?: number | undefined;
   mailFrom: string;
   dataDir: string;

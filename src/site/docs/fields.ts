@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { toComponents } from '../../http/openapi/schema.ts';
 
-/** A field of an answer as the page of its operation lists it. */
+/** A field of a response as the page of its operation lists it. */
 export interface Field {
   /** "departures[].realtime_at" */
   path: string;
@@ -26,7 +26,7 @@ interface Schema {
   $ref?: string;
 }
 
-/** Every field of an answer, outer before inner, from the schema that OpenAPI shows too. */
+/** Every field of a response, outer before inner, from the schema that OpenAPI shows too. */
 export function listFields(body: z.ZodType, example: object): (Field | Variant)[] {
   const { own, needed } = toComponents(body, example);
   const schemas = { ...needed, ...own } as Record<string, Schema>;

@@ -11,7 +11,7 @@ export interface StatusOptions extends StatusSources {
   layout: Layout;
 }
 
-/** `GET /status`, as a page or as JSON; with `scope=instance` of the instance that answers. It asks the authority nothing. */
+/** `GET /status`, as a page or as JSON; with `scope=instance` of the instance that answers. It asks upstream nothing. */
 export async function status(app: FastifyInstance, options: StatusOptions): Promise<void> {
   app.get<{ Querystring: { format?: string; scope?: string } }>('/status', async (request, reply) => {
     reply.header('vary', 'Accept');

@@ -49,7 +49,7 @@ function attributesOf({ attributes, events }: ReadableSpan): Attributes {
   return { ...(exceptionType !== undefined && { 'error.type': exceptionType }), ...Object.fromEntries(allowed) };
 }
 
-/** The route of a request; of a call of the authority, what it asks for. */
+/** The route of a request; of a call of upstream, what it asks for. */
 function nameOf({ attributes, kind, name }: ReadableSpan): string {
   const method = attributes['http.request.method'];
   const path = kind === SpanKind.CLIENT ? attributes['url.path'] : attributes['http.route'];

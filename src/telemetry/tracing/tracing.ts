@@ -20,7 +20,7 @@ const SERVICE_NAME = 'transit-information-service';
 const HEALTH_CHECKS = ['/healthz', '/readyz'];
 
 /**
- * OpenTelemetry: one span for a request, one for each call of the authority, sent to a collector by OTLP over HTTP. Both
+ * OpenTelemetry: one span for a request, one for each call of upstream, sent to a collector by OTLP over HTTP. Both
  * instrumentation packages listen to diagnostics channels, so no module is patched; it has to be started before the
  * service is built. The SDK itself reads the other `OTEL_…` variables, of the sampler for example.
  */
@@ -55,7 +55,7 @@ export function startTracing({ endpoint }: { endpoint: string }, log: { warn(mes
   };
 }
 
-/** Takes `traceparent` from callers and passes nothing on: who asks us is not the authority's business. */
+/** Takes `traceparent` from callers and passes nothing on: who asks us is not upstream's business. */
 function createPropagator(): TextMapPropagator {
   const standard = new W3CTraceContextPropagator();
   return {

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { NO_ACCOUNT } from './ticket.ts';
 
-/** How many recent calls of the authority each account caused. */
+/** How many recent calls of upstream each account caused. */
 export interface AccountLoad {
   /** Counts a call for the account. */
   note(account: string): void;

@@ -12,7 +12,7 @@ import { createWaitingLine, type Waiting } from './waiting-line.ts';
 export interface Budget {
   /** Waits in line for a call; the index of the upstream key to make it with. Throws `BudgetExhaustedError`. */
   take(ticket: Ticket): Promise<number>;
-  /** To be called when the authority wants no calls with this key for so long. */
+  /** To be called when upstream wants no calls with this key for so long. */
   closeKey(key: number, ms: number): void;
   /** To be called when a call with this key, begun at that moment, has succeeded. */
   noteSuccess(key: number, startedAt: number): void;
@@ -23,7 +23,7 @@ export interface Budget {
   state(): { reserveFill: number; waiting: number; shortage: Shortage | null };
 }
 
-/** The budget has no call for this ticket at present. It says nothing about the authority's health. */
+/** The budget has no call for this ticket at present. It says nothing about upstream's health. */
 export class BudgetExhaustedError extends ApiError {
   constructor(waitMs: number, message = SCARCE) {
     const seconds = Math.min(MAX_RETRY_AFTER_SECONDS, Math.max(1, Math.ceil(waitMs / 1000)));

@@ -5,11 +5,11 @@ import { accountsOf, type Ticket } from './ticket.ts';
 
 /**
  * What gives way first when calls are scarce. A floor is the part of the reserve (`pace.ts`) that has to be left after
- * a call: the higher the floor, the earlier the call is refused. Refreshes are refused before new questions, and rare
- * questions before popular ones, because the answer to a popular question serves more requests. All of these of a plan
+ * a call: the higher the floor, the earlier the call is refused. Refreshes are refused before new requests, and rare
+ * requests before popular ones, because the response to a popular request serves more requests. All of these of a plan
  * are refused before any of the next plan, so that nothing a plan asks for makes the answers of a higher one old. Where realtime feeds
  * are in use, boards are refused after journeys, and a page that would only make a board longer before them. Pages without
- * which a board would be empty and polls of feeds are refused last: each spares hundreds of questions. Pages may use what
+ * which a board would be empty and polls of feeds are refused last: each spares hundreds of requests. Pages may use what
  * polls leave when they are stretched (`pollStretchFor`), or the last minutes of a scarce day would refuse boards.
  */
 const FLOORS = {
@@ -21,18 +21,18 @@ const FLOORS = {
 
 /**
  * How many reserves may be used in advance. In the morning the pages of all stops are asked for within few hours, more
- * than the day hands out meanwhile; other questions then wait until the day has caught up. Polls go on longest.
+ * than the day hands out meanwhile; other requests then wait until the day has caught up. Polls go on longest.
  */
 const ADVANCES: Partial<Record<CallPurpose, number>> = { timetable: 4, feed: 4.2 };
 
 /** Added to the floor of an account that caused all recent calls. It is less than any step between two floors. */
 const FLOOR_OF_LOAD = 0.015;
 
-/** Near this part of the reserve no plan has its answers refreshed, and next to no new question is asked. */
+/** Near this part of the reserve no plan has its responses refreshed, and next to no new request is asked. */
 export const LOWEST_REFRESH_FLOOR = FLOORS.high.refresh + FLOOR_OF_LOAD;
 
 /**
- * An account that caused a larger share of recent calls has no boards or pages later than its other questions, and none in
+ * An account that caused a larger share of recent calls has no boards or pages later than its other requests, and none in
  * advance: it would take the calls with which the answers of higher plans are kept fresh. There is no plan above Pro.
  */
 const HEAVY_SHARE = 0.1;

@@ -4,7 +4,7 @@ import { LOWEST_REFRESH_FLOOR } from './claim.ts';
 import type { Meter, Taking } from './meter.ts';
 import type { Claim } from './pace.ts';
 
-/** The upstream keys with their meters. A key is closed while the authority wants no calls with it. */
+/** The upstream keys with their meters. A key is closed while upstream wants no calls with it. */
 export interface KeyPool {
   /**
    * Takes a call from the key with the fullest reserve that has one, but for the key `except`; else returns the shortest
@@ -82,7 +82,7 @@ export function createKeyPool({ meters, clock }: { meters: readonly Meter[]; clo
       closures.set(key, { since: now(), until: now() + ms, nextProbeAt: now() + pauseMs });
     },
     noteSuccess(key, startedAt) {
-      // A call that began before the key was closed does not show that the authority takes calls again.
+      // A call that began before the key was closed does not show that upstream takes calls again.
       if (startedAt > (closures.get(key)?.since ?? Number.POSITIVE_INFINITY)) closures.delete(key);
     },
     reserveFill: () => Math.max(...meters.map((_, key) => fillOf(key))),

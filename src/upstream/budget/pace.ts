@@ -29,7 +29,7 @@ const ADVANCE_SHRINKS_MS = 6 * HOUR_MS;
 
 /**
  * Between which parts of the reserve freshness is stretched. For Pro it begins below what other plans may use (`claim.ts`):
- * nothing that they ask for makes its answers older.
+ * nothing that they ask for makes its responses older.
  */
 const STRETCH = { others: { from: 0.8, until: 0.4 }, high: { from: 0.26, until: 0.2 } } as const;
 const QUEUE_STRETCH_FROM = 0.6;

@@ -7,7 +7,7 @@ export interface Ticket {
   purpose: CallPurpose;
   /** The accounts that wait for the call, one set for each finding that asked for it. */
   accounts: ReadonlySet<string>[];
-  /** The upstream key with which the authority has refused the question; another one is taken. */
+  /** The upstream key with which upstream has refused the request; another one is taken. */
   refusedBy?: number;
 }
 
