@@ -27,7 +27,8 @@ async function readNode(node: Redis, timeoutMs: number): Promise<RedisMemory | n
   const info = (await Promise.race([sections, late]))?.join('\n');
   clearTimeout(timer);
   if (!info) return null;
-  const number = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
+  const values = new Map(info.split(/\r?\n/).map((line) => line.split(':', 2) as [string, string]));
+  const number = (name: string) => Number(values.get(name) ?? 0);
   const { host, port } = node.options;
   return {
     node: `${host}:${port}`,

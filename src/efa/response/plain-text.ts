@@ -16,7 +16,7 @@ const ALL_INVISIBLE = new RegExp(INVISIBLE, 'gv');
 /** What may be a tag or an entity. */
 const MARKUP = /<|&[#a-z]/i;
 /** An ampersand that was encoded again and again. */
-const ENCODED_AGAIN = /&(?:amp;?|#0*38;?|#x0*26;?)+/gi;
+const ENCODED_AGAIN = /&(?:amp;?|#0{0,6}38;?|#x0{0,6}26;?){1,20}/gi;
 
 const stripMarkup = compile({
   wordwrap: false,
