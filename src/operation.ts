@@ -13,11 +13,11 @@ export interface Finding<Body extends object = object> {
   freshness: Freshness;
   /** When the body will read differently with the same data, in milliseconds since 1970; absent if never. */
   changesAt?: number;
-  /** As how many of the requests that it counts as the response failed; none unless given. */
+  /** How many of the requests that it counts as failed; none unless given. */
   failedParts?: number;
   /** Records of upstream that could not be shown. */
   leftOut?: LeftOutCounts;
-  /** Where the boards come from that the body shows, in its order. */
+  /** The sources of the boards in the body, in its order. */
   boards?: readonly BoardOrigin[];
 }
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
 /*
- * What a cache keeps has memory of its own. Small buffers of Node are views of a pool of 64 KB, those of decoders and
+ * Whatever a cache keeps must have memory of its own. Small buffers of Node are views of a pool of 64 KB, those of decoders and
  * sockets are views of what was read at once, and a view keeps the whole alive: a cache then holds many times the bytes
  * that it counts.
  */

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 
 /** Calls of upstream that an account may cause in a day beyond what its requests pay for, on each instance. */
 const FREE_CALLS_A_DAY = 100;
-/** What a counted request pays for. */
+/** Calls of upstream that one counted request pays for. */
 const CALLS_PER_REQUEST = 1.2;
 const DAY_MS = 24 * 60 * 60_000;
 const MAX_ACCOUNTS = 50_000;
@@ -36,7 +36,7 @@ interface Balance {
   day: number;
   calls: number;
   charged: number;
-  /** Of the charged requests, those that are not answered yet. */
+  /** The charged requests that are not answered yet. */
   underWay: number;
 }
 

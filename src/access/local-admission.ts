@@ -167,7 +167,7 @@ export function createLocalAdmission(options: {
     learnReading(key, day, reading) {
       if (reading.kind === 'unknown') return forget(key);
       confirm(key, reading.plan, reading.ending);
-      // What was admitted here meanwhile is not in the count that was read.
+      // The count that was read lacks what was admitted here meanwhile.
       Object.assign(dayOf(day, key.accountId), { used: reading.used, at: now().getTime() });
       return true;
     },

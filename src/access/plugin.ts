@@ -42,7 +42,7 @@ declare module 'fastify' {
     hasResponse: boolean;
     /** Set on a response that is not to be counted. */
     isFree: boolean;
-    /** Of the requests that it counts as, how many failed; null for all where the status is 500 or more, else none. */
+    /** How many of the requests that it counts as failed; null for all where the status is 500 or more, else none. */
     failedParts: number | null;
     /**
      * Counts the request as so many more, all of them or none. Throws `DAILY_LIMIT_EXCEEDED` when fewer are left; the
@@ -130,7 +130,7 @@ export const access = fp(
       const owed = balance.owedBy(accountId);
       if (!hadAnswer && owed === 0) return;
       const day = utcDay(now());
-      // What is owed is charged whatever is left of the day.
+      // Debts are charged whatever is left of the day: the calls were made.
       if (owed > 1) charge({ ...first, day }, owed - 1);
       const admission = await admit(this, { count: 1, day });
       if (admission.kind !== 'admitted') throw refusalOf(admission);
@@ -155,14 +155,14 @@ export const access = fp(
       return tooManyFailed(title, failuresAMinute, failures.waitSeconds(caller));
     }
 
-    /** As how many requests fewer the request counts. What failed is given back as long as not too much fails. */
+    /** Returns how many requests are given back. Failed ones are, as long as not too many fail. */
     function countFree(request: FastifyRequest, reply: FastifyReply, { caller, count }: Admission): number {
       if (isFree(request, reply)) return count;
       const failed = request.failedParts ?? (reply.statusCode >= 500 ? count : 0);
       return failed > 0 ? failures.note(caller, Math.min(failed, count)) : 0;
     }
 
-    /** What the account owes for calls that its requests caused is charged with its next response. */
+    /** Charges with the response what the account owes for calls that its requests caused. */
     function chargeOwed(admission: Admission): Admission {
       const owed = balance.owedBy(admission.caller.accountId);
       return owed === 0 ? admission : charge(admission, owed);

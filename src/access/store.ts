@@ -24,7 +24,7 @@ export type AdmissionReply =
   | { kind: 'admitted'; plan: string; used: number; usedBySender: number; ending?: KeyEnding }
   | { kind: 'exhausted'; plan: string; used: number };
 
-/** What the store knows of a key and of the day of its account, read without counting anything. */
+/** The store's record of a key and of its account's day, read without counting anything. */
 export type KeyReading = { kind: 'unknown' } | { kind: 'known'; plan: string; used: number; ending?: KeyEnding };
 
 /** A correction of an account's count: requests that were admitted without the store, less those given back. */
@@ -77,7 +77,7 @@ type NewKey = Omit<KeyRecord, 'revokedAt' | 'lastUsedOn'> & Partial<Pick<KeyReco
 /** For issuing keys and looking after accounts. What is acknowledged is durable. */
 export interface Register {
   /**
-   * Whose accounts these are. A store that was never marked is real, unless it has no account at all (null), or none but
+   * Tells whose accounts these are. A store that was never marked is real, unless it has no account at all (null), or none but
    * that of the sandbox.
    */
   readKind(): Promise<StoreKind | null>;

@@ -30,7 +30,7 @@ function boardsQuery(oneStop: z.ZodObject) {
   return z.object({ stops: stopsParameter, ...others });
 }
 
-/** When a stop failed for a cause that passes, the request is asked again after so long. */
+/** When a stop failed for a cause that passes, upstream is asked again after so long. */
 const RETRY_MS = 1000;
 
 const failureSchema = z

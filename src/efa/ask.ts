@@ -50,7 +50,7 @@ export interface AskOptions {
 }
 
 /**
- * Asks upstream a request. The layers of `upstream/` wrap this function and pass the request on unchanged.
+ * Sends upstream a request. The layers of `upstream/` wrap this function and pass the request on unchanged.
  * Rejects only with `ApiError` (502, 503, 504).
  */
 export type Ask = <Asked extends UpstreamRequest>(

@@ -151,7 +151,7 @@ export function outcomeOf(error: unknown): FailedOutcome {
   return typeof (cause as { code?: unknown } | undefined)?.code === 'string' ? 'unreachable' : 'unreadable';
 }
 
-/** Where the fault of a failed call lies. A 5xx or an unreadable response can be the fault of either. */
+/** Tells where the fault of a failed call lies. A 5xx or an unreadable response can be the fault of either. */
 export type Blame = 'authority' | 'question' | 'unclear';
 
 export function blameOf(error: unknown): Blame {

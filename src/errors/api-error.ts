@@ -33,7 +33,7 @@ export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: ErrorCode;
   readonly headers: Readonly<Record<string, string>>;
-  /** Of the requests that the refused one counts as, how many failed; all of them at a status of 500 or more unless given. */
+  /** How many of the requests that the refused one counts as failed; all of them at a status of 500 or more unless given. */
   readonly failedParts?: number;
 
   constructor(

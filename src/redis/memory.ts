@@ -1,7 +1,7 @@
 import { Cluster, type Redis } from 'ioredis';
 import type { RedisConnection } from './connection.ts';
 
-/** What one node says of its memory. */
+/** The memory figures of one node, from INFO. */
 export interface RedisMemory {
   /** `host:port` */
   node: string;
@@ -11,7 +11,7 @@ export interface RedisMemory {
   evictedKeys: number;
 }
 
-/** Of each node that answers within the time. */
+/** Returns the figures of each node that answers within the time. */
 export async function readMemory(connection: RedisConnection, timeoutMs: number): Promise<RedisMemory[]> {
   const nodes = connection instanceof Cluster ? connection.nodes('master') : [connection];
   const read = await Promise.all(

@@ -16,7 +16,7 @@ export type StoreState = 'writable' | 'readable' | 'away';
 
 /** Knows whether a store answers, so that requests do not wait for a store that is away. */
 export interface Presence {
-  /** On a cluster, one node can be away while the others response: the key says which node is meant. */
+  /** On a cluster, one node can be away while the others answer: the key says which node is meant. */
   isAway(key: string): boolean;
   /**
    * Settles as the call does, or rejects with `UnavailableError` as soon as the node of the key counts as away. The call

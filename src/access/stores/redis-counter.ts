@@ -52,7 +52,7 @@ return {'admitted', plan, used, usedBySender}`,
   { whenFull: true },
 );
 
-/** What `admitRequest` would go by. Writes nothing, so that it works while Redis takes no writes. */
+/** Reads what `admitRequest` would go by. Writes nothing, so that it works while Redis takes no writes. */
 const readKey = defineScript<
   [account: string, keys: string, counter: string],
   [keyHash: string],

@@ -13,7 +13,7 @@ const MAX_PASSES = 10;
  */
 const INVISIBLE = /[[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Default_Ignorable_Code_Point}]--[\s\ufe0e\ufe0f]]/v;
 const ALL_INVISIBLE = new RegExp(INVISIBLE, 'gv');
-/** What may be a tag or an entity. */
+/** Matches what may be a tag or an entity. */
 const MARKUP = /<|&[#a-z]/i;
 /** An ampersand that was encoded again and again. */
 const ENCODED_AGAIN = /&(?:amp;?|#0{0,6}38;?|#x0{0,6}26;?){1,20}/gi;

@@ -11,7 +11,7 @@ const SLOW_MS = 1000;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Where the boards come from that response the request; null where it shows none. */
+    /** The sources of the boards in the response; null where it shows none. */
     boards: Finding['boards'] | null;
   }
 }
@@ -58,7 +58,7 @@ export function logServed(
   else log[statusCode < 500 ? 'info' : 'warn']({ ...line, ...whyOf(request, reply) }, 'answered');
 }
 
-/** What a refused or a slow request is looked into by. The message for the caller stays out: it may hold a position. */
+/** The facts with which an operator looks into a refused or slow request. The message for the caller stays out: it may hold a position. */
 function whyOf({ admission, failure }: FastifyRequest, reply: FastifyReply): object {
   // A bug of ours has a line of its own.
   const cause = failure && failure.statusCode > 500 ? failure.cause : null;
