@@ -5,7 +5,6 @@ COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --omit=optional
 
 FROM node:24.21.0-bookworm-slim
-ENV NODE_ENV=production
 # The arenas of the threads that compress and read would keep memory that nobody uses.
 ENV MALLOC_ARENA_MAX=1
 WORKDIR /app

@@ -74,6 +74,14 @@ it('the image starts the service as `npm start` does', () => {
   expect(dockerfile).toContain('\nENV MALLOC_ARENA_MAX=1\n');
 });
 
+it('the image with no settings but its own is the sandbox, as `npm start` on an empty machine', () => {
+  const own = [...readFileSync('Dockerfile', 'utf8').matchAll(/^ENV (\w+)=(.*)$/gm)].map(([, name, value]) => [
+    name,
+    value,
+  ]);
+  expect(readConfig(Object.fromEntries(own)).upstream).toEqual({ kind: 'sandbox' });
+});
+
 it('nothing is open to other machines but the balancer, and that only where HTTP_ADDRESS says so', () => {
   const ports = services.flatMap(([name, service]) => (service.ports ?? []).map((port) => ({ name, port })));
   const open = ports.filter(({ port }) => !port.startsWith('127.0.0.1:'));
@@ -107,7 +115,7 @@ describe('an instance', () => {
     expect(Object.keys(environment).filter((name) => !known.includes(name))).toEqual([]);
   });
 
-  const sandbox = { ...defaults, SANDBOX: '1', NODE_ENV: 'production' };
+  const sandbox = { ...defaults, SANDBOX: '1' };
   it('starts as the sandbox only when that is said', () => {
     expect(() => readConfig(defaults)).toThrow(/^UPSTREAM_API_KEY must be set beside REDIS_URL: .*SANDBOX=1/);
     const config = readConfig(sandbox);
