@@ -16,12 +16,10 @@ import { drain } from './http/connection/drain.ts';
 import { createHeldRefusals, type RefusalLimits } from './http/connection/held-refusals.ts';
 import { proxyTest } from './http/connection/trusted-proxies.ts';
 import { cors } from './http/cors.ts';
-import { createRequestId } from './http/log/request-id.ts';
-import { requestLog } from './http/log/request-log.ts';
-import { createRequestLogger } from './http/log/request-logger.ts';
 import { openapi } from './http/openapi/openapi.ts';
 import { operationRoutes } from './http/operation-routes.ts';
 import { paths } from './http/paths.ts';
+import { createRequestId, requestLog } from './http/request-log.ts';
 import { commonHeaders, pageSecurity } from './http/response-headers.ts';
 import type { Boards } from './live/boards/boards.ts';
 import { mcp } from './mcp/mcp.ts';
@@ -118,7 +116,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     deadlineMs: deadlines.requestMs,
     ...(options.callsPerSecond && { callsPerSecond: options.callsPerSecond }),
     log: app.log,
-    countLeftOut: (path, leftOut) => instruments && countLeftOut(instruments.leftOutRecords, path, leftOut),
+    countLeftOut: (path, leftOut) => instruments && countLeftOut(instruments, path, leftOut),
   });
   options.pressure?.register('finished_responses', responses);
 
@@ -190,7 +188,6 @@ function createFastify({ config, logger, arrivalMs = ARRIVAL_MS }: AppOptions) {
     trustProxy: trustProxy !== false && proxyTest(trustProxy),
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: createRequestId,
-    childLoggerFactory: createRequestLogger,
     routerOptions: { ignoreTrailingSlash: true },
     return503OnClosing: false,
     bodyLimit: MAX_BODY_BYTES,

@@ -19,16 +19,14 @@ import { openUpstream } from './server/upstream-source.ts';
 import { logHeaviestAccount } from './server/usage-log.ts';
 import { readLinkSecret } from './signup/magic-link.ts';
 import { createMailer } from './signup/mail/mailer.ts';
-import { count, createInstruments } from './telemetry/instruments.ts';
-import { createMetrics } from './telemetry/metrics.ts';
-import { startMetricsServer } from './telemetry/metrics-server.ts';
-import { ownPressureLimits, watchPressure } from './telemetry/pressure.ts';
-import { createRedisTraffic } from './telemetry/redis-traffic.ts';
-import { shareTraffic } from './telemetry/shared-traffic.ts';
-import { createStoreProbe } from './telemetry/store-probe.ts';
-import { watchAdmissions } from './telemetry/store-watch.ts';
-import { createTraffic, type UpstreamHealth } from './telemetry/traffic.ts';
-import { watchUpstream } from './telemetry/upstream-watch.ts';
+import { createInstruments } from './telemetry/instruments.ts';
+import { createMetrics, startMetricsServer } from './telemetry/metrics.ts';
+import { PressureWatch } from './telemetry/pressure.ts';
+import { createStoreProbe } from './telemetry/readiness.ts';
+import { RedisTraffic } from './telemetry/redis-traffic.ts';
+import { SharedTraffic } from './telemetry/shared-traffic.ts';
+import { OwnTraffic, type UpstreamHealth } from './telemetry/traffic.ts';
+import { watchAdmissions, watchUpstream } from './telemetry/watched-calls.ts';
 import { deadlinesFrom } from './time-limit.ts';
 import { systemClock } from './upstream/clock.ts';
 import { coordinateThrough } from './upstream/coordination.ts';
@@ -58,8 +56,9 @@ const cacheRedis = hasCacheRedis
   ? await openRedis(config.redisCacheUrls, logger, { storeName: 'the Redis of caches' })
   : redis;
 const sharedTraffic =
-  cacheRedis && shareTraffic({ store: createRedisTraffic(cacheRedis, upstream.source), health: upstreamHealth, now });
-const traffic = sharedTraffic ?? createTraffic(now);
+  cacheRedis &&
+  new SharedTraffic({ store: new RedisTraffic(cacheRedis, upstream.source), health: upstreamHealth, now });
+const traffic = sharedTraffic ?? new OwnTraffic(now);
 const cache = cacheRedis && { redis: cacheRedis, maxBytes: hasCacheRedis ? null : config.redisCacheBytes };
 const shared = redis && cache && coordinateThrough(redis, { ...upstream, limits, cache });
 const asks = clients.map(({ ask }) => watchUpstream(ask, traffic, instruments));
@@ -77,10 +76,10 @@ const live = openLive({
   clock: systemClock,
   log: logger,
   shared: cacheRedis && shared && { redis: cacheRedis, source: upstream.source, store: shared.store },
-  recordPoll: (feed, outcome) => count(instruments.feedPolls, feed, outcome),
-  recordBoard: ({ source, reason = '', feed = '' }) => count(instruments.boards, source, reason, feed),
+  recordPoll: (feed, outcome) => instruments.feedPolls.inc([feed, outcome]),
+  recordBoard: ({ source, reason = '', feed = '' }) => instruments.boards.inc([source, reason, feed]),
 });
-const pressure = watchPressure(ownPressureLimits());
+const pressure = new PressureWatch();
 pressure.register('upstream_responses', protection.cache);
 pressure.register('timelines', { size: () => live.report().timelines, shrink: live.shrink });
 const store = watchAdmissions(
@@ -169,7 +168,7 @@ async function openMetrics(address: NonNullable<Config['metrics']>) {
 
 /** The packages are loaded only where traces are wanted. */
 async function openTracing(to: NonNullable<Config['tracing']>) {
-  const { startTracing } = await import('./telemetry/tracing/tracing.ts');
+  const { startTracing } = await import('./telemetry/tracing.ts');
   // An endpoint may hold a password.
   logger.info(`traces are sent to ${new URL(to.endpoint).origin}`);
   return startTracing(to, logger);

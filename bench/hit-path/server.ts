@@ -9,8 +9,8 @@ import { REFUSAL_LIMITS } from '#src/http/connection/held-refusals.ts';
 import { openRedis } from '#src/redis/shared-redis.ts';
 import { openLog } from '#src/server/log.ts';
 import { createInstruments } from '#src/telemetry/instruments.ts';
-import { ownPressureLimits, watchPressure } from '#src/telemetry/pressure.ts';
-import { watchAdmissions } from '#src/telemetry/store-watch.ts';
+import { PressureWatch } from '#src/telemetry/pressure.ts';
+import { watchAdmissions } from '#src/telemetry/watched-calls.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { issueTestKey, openTestAccess } from '#test/support/access.ts';
 import { startUpstream } from '#test/support/upstream.ts';
@@ -79,7 +79,7 @@ async function createService([redisUrl, refusals, limits]: string[]) {
     },
     ...(refusals === 'hold-refusals' && { refusalLimits: REFUSAL_LIMITS }),
     instruments,
-    pressure: watchPressure(ownPressureLimits()),
+    pressure: new PressureWatch(),
     logger: openLog('info', '/dev/null'),
     now,
   });

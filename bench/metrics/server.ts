@@ -4,11 +4,10 @@ import { buildApp } from '#src/app.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import { openRedis } from '#src/redis/shared-redis.ts';
 import { openLog } from '#src/server/log.ts';
-import { count, createInstruments, type Instruments, observe } from '#src/telemetry/instruments.ts';
-import { createMetrics } from '#src/telemetry/metrics.ts';
-import { startMetricsServer } from '#src/telemetry/metrics-server.ts';
-import { createStoreProbe } from '#src/telemetry/store-probe.ts';
-import { watchAdmissions } from '#src/telemetry/store-watch.ts';
+import { createInstruments, type Instruments } from '#src/telemetry/instruments.ts';
+import { createMetrics, startMetricsServer } from '#src/telemetry/metrics.ts';
+import { createStoreProbe } from '#src/telemetry/readiness.ts';
+import { watchAdmissions } from '#src/telemetry/watched-calls.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { departureMonitor } from '#test/support/departure-monitor.ts';
@@ -74,19 +73,19 @@ async function listen(measuredBy: Instruments | null): Promise<number> {
 function fill({ requests, requestSeconds, responses, quotaDecisions, upstreamCalls }: Instruments): void {
   const operations = Array.from({ length: 12 }, (_, index) => `/v1/operation-${index}`);
   for (const operation of operations) {
-    observe(requestSeconds, 0.01, operation);
+    requestSeconds.observe(0.01, [operation]);
     for (const source of ['cache', 'joined', 'upstream', 'stale-busy', 'stale-failing'])
-      count(responses, operation, source);
+      responses.inc([operation, source]);
     for (const plan of ['free', 'developer', 'pro', 'none']) {
-      for (const status of [200, 304, 400, 401, 404, 429, 500, 502, 503, 504]) count(requests, operation, status, plan);
+      for (const status of [200, 304, 400, 401, 404, 429, 500, 502, 503, 504]) requests.inc([operation, status, plan]);
     }
   }
   for (const plan of ['free', 'developer', 'pro', 'none']) {
-    for (const decision of ['admitted', 'given-back', 'limited', 'key-refused']) count(quotaDecisions, decision, plan);
+    for (const decision of ['admitted', 'given-back', 'limited', 'key-refused']) quotaDecisions.inc([decision, plan]);
   }
   for (const outcome of ['ok', 'timeout', 'unreachable', 'unreadable', 'status-5xx', 'rate-limited']) {
     for (const purpose of ['none', 'ask-rare', 'refresh']) {
-      for (const priority of ['low', 'middle', 'high', 'background']) count(upstreamCalls, outcome, purpose, priority);
+      for (const priority of ['low', 'middle', 'high', 'background']) upstreamCalls.inc([outcome, purpose, priority]);
     }
   }
 }

@@ -9,9 +9,8 @@ import { buildApp } from '#src/app.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import { createInstruments } from '#src/telemetry/instruments.ts';
 import { createMetrics } from '#src/telemetry/metrics.ts';
-import { watchAdmissions } from '#src/telemetry/store-watch.ts';
-import { createTraffic } from '#src/telemetry/traffic.ts';
-import { watchUpstream } from '#src/telemetry/upstream-watch.ts';
+import { OwnTraffic } from '#src/telemetry/traffic.ts';
+import { watchAdmissions, watchUpstream } from '#src/telemetry/watched-calls.ts';
 import { sleep } from '#src/upstream/clock.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { issueTestKey } from '#test/support/access.ts';
@@ -33,7 +32,7 @@ const clock = createSoakClock(start);
 const now = () => new Date(clock.now());
 const instruments = createInstruments();
 const client = createEfaClient({ url: upstreamUrl, apiKey: 'soak', timeoutMs: 8000, now });
-const traffic = createTraffic(now);
+const traffic = new OwnTraffic(now);
 const protection = protectUpstream({
   asks: [watchUpstream(client.ask, traffic, instruments)],
   limits: LIMITS,

@@ -8,29 +8,9 @@ const VARY = 'Accept-Encoding, Authorization';
 /** Our name in `Cache-Status`. */
 const CACHE_NAME = 'transit';
 
-/** Header fields, and when they say what is true: milliseconds since 1970. */
-interface HeaderBlock {
-  fields: Record<string, string>;
-  validFrom: number;
-  validUntil: number;
-}
-
-const blocks = new WeakMap<FinishedResponse, HeaderBlock>();
-
-/** The headers that are the same in every form of the response; put together once for the requests of a second. */
-export function answerHeaders(response: FinishedResponse, now: number): Record<string, string> {
-  const before = blocks.get(response);
-  if (before && now >= before.validFrom && now < before.validUntil) return before.fields;
-  const fields = { ...freshnessHeaders(response.freshness, now), etag: response.body.etag, vary: VARY };
-  blocks.set(response, { fields, validFrom: now, validUntil: nextChange(response.freshness, now) });
-  return fields;
-}
-
-/** When `Age` or what is left of the time to live is another whole second. */
-function nextChange({ retrievedAt, freshUntil }: Freshness, now: number): number {
-  const nextAge = retrievedAt + (wholeSeconds(now - retrievedAt) + 1) * SECOND_MS;
-  const nextLeft = freshUntil - Math.floor((freshUntil - now) / SECOND_MS) * SECOND_MS + 1;
-  return Math.min(nextAge, nextLeft);
+/** The headers that are the same in every form of the response. */
+export function answerHeaders({ freshness, body }: FinishedResponse, now: number): Record<string, string> {
+  return { ...freshnessHeaders(freshness, now), etag: body.etag, vary: VARY };
 }
 
 /**

@@ -3,7 +3,7 @@ import type { FinishedResponse } from '../responses/finished-response.ts';
 import type { Responses } from '../responses/responses.ts';
 import { chooseEncoding } from './accept-encoding.ts';
 import { answerHeaders, listsEtag, matchesAny } from './freshness-headers.ts';
-import { noteBoards } from './log/request-log.ts';
+import { noteBoards } from './request-log.ts';
 
 /** Sends a finished response: how fresh it is, 304 to a caller that has it already, encoded as the caller prefers. */
 export function sendResponse(

@@ -21,25 +21,6 @@ export interface PressureLimits {
   memoryBytes: number;
 }
 
-/** A cache that is bounded in bytes. */
-interface Cache {
-  size(): { entries: number; bytes: number };
-  /** Drops what was unused for longest, but for that share of all. */
-  shrink(keptShare: number): void;
-}
-
-export interface PressureWatch {
-  /** Which limit the process is over, in words; null when it is over none. */
-  exceeded(): string | null;
-  /** How often caches gave up memory since the process began. */
-  shrunk(): number;
-  /** The cache is asked to give up memory before a request is refused for want of it. */
-  register(name: string, cache: Cache): void;
-  /** The registered caches by name, for the metrics. */
-  readonly caches: ReadonlyMap<string, Cache>;
-  close(): void;
-}
-
 const MAX_EVENT_LOOP_DELAY_MS = 1000;
 const HEAP_SHARE = 0.92;
 const MEMORY_SHARE = 0.95;
@@ -60,69 +41,85 @@ export function ownPressureLimits(): PressureLimits {
   };
 }
 
-/** Takes a sample every second, and has caches give up memory when it runs short. */
-export function watchPressure(
-  limits: PressureLimits,
-  readRssBytes: () => number = process.memoryUsage.rss,
-): PressureWatch {
-  const caches = new Map<string, Cache>();
-  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  const memory = { heapBytes: 0, rssBytes: 0 };
-  let eventLoopDelayMs = 0;
-  let isLateAgain = false;
-  let shrunk = 0;
-  let shrunkAt = Number.NEGATIVE_INFINITY;
+/** A cache that is bounded in bytes. */
+interface Cache {
+  size(): { entries: number; bytes: number };
+  /** Drops what was unused for longest, but for that share of all. */
+  shrink(keptShare: number): void;
+}
 
-  function sample(): void {
-    readMemory();
-    const wasLate = isOver(eventLoopDelayMs, limits.eventLoopDelayMs);
-    eventLoopDelayMs = delays.count > 0 ? delays.mean / 1e6 - RESOLUTION_MS : 0;
-    delays.reset();
-    // A single late second is no overload: a start, or a machine that stood still, is over when it is noticed.
-    isLateAgain = wasLate && isOver(eventLoopDelayMs, limits.eventLoopDelayMs);
-    if (isShortFrom(SHRINK_SHARE)) shrink();
+/** Takes a sample every second, and has caches give up memory when it runs short. */
+export class PressureWatch {
+  /** The registered caches by name, for the metrics. */
+  readonly caches = new Map<string, Cache>();
+  /** How often caches gave up memory since the process began. */
+  shrunk = 0;
+  readonly #limits: PressureLimits;
+  readonly #readRssBytes: () => number;
+  readonly #delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  readonly #timer = setInterval(() => this.#sample(), SAMPLE_EVERY_MS).unref();
+  #heapBytes = 0;
+  #rssBytes = 0;
+  #eventLoopDelayMs = 0;
+  #isLateAgain = false;
+  #shrunkAt = Number.NEGATIVE_INFINITY;
+
+  constructor(limits = ownPressureLimits(), readRssBytes: () => number = process.memoryUsage.rss) {
+    this.#limits = limits;
+    this.#readRssBytes = readRssBytes;
+    this.#delays.enable();
   }
 
-  function readMemory(): void {
-    memory.heapBytes = getHeapStatistics().used_heap_size;
+  /** Which limit the process is over, in words; null when it is over none. */
+  exceeded(): string | null {
+    if (isOver(this.#heapBytes, this.#limits.heapBytes)) return `the heap has ${this.#heapBytes} bytes`;
+    if (isOver(this.#rssBytes, this.#limits.memoryBytes)) return `the process has ${this.#rssBytes} bytes`;
+    return this.#isLateAgain ? `the event loop is ${Math.round(this.#eventLoopDelayMs)} ms late` : null;
+  }
+
+  /** The cache is asked to give up memory before a request is refused for want of it. */
+  register(name: string, cache: Cache): void {
+    this.caches.set(name, cache);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#delays.disable();
+  }
+
+  #sample(): void {
+    this.#readMemory();
+    const wasLate = isOver(this.#eventLoopDelayMs, this.#limits.eventLoopDelayMs);
+    this.#eventLoopDelayMs = this.#delays.count > 0 ? this.#delays.mean / 1e6 - RESOLUTION_MS : 0;
+    this.#delays.reset();
+    // A single late second is no overload: a start, or a machine that stood still, is over when it is noticed.
+    this.#isLateAgain = wasLate && isOver(this.#eventLoopDelayMs, this.#limits.eventLoopDelayMs);
+    if (this.#isShortFrom(SHRINK_SHARE)) this.#shrink();
+  }
+
+  #readMemory(): void {
+    this.#heapBytes = getHeapStatistics().used_heap_size;
     try {
-      memory.rssBytes = readRssBytes();
+      this.#rssBytes = this.#readRssBytes();
     } catch {
       // Node opens a file to read it, and the descriptors of the process may be used up. The sample before has to do.
     }
   }
 
-  function isShortFrom(share: number): boolean {
-    return isOver(memory.heapBytes, limits.heapBytes * share) || isOver(memory.rssBytes, limits.memoryBytes * share);
+  #isShortFrom(share: number): boolean {
+    const { heapBytes, memoryBytes } = this.#limits;
+    return isOver(this.#heapBytes, heapBytes * share) || isOver(this.#rssBytes, memoryBytes * share);
   }
 
-  function shrink(): void {
-    if (performance.now() - shrunkAt < SHRINK_EVERY_MS) return;
-    shrunkAt = performance.now();
-    shrunk++;
-    for (const cache of caches.values()) cache.shrink(isShortFrom(1) ? 0 : 0.5);
+  #shrink(): void {
+    if (performance.now() - this.#shrunkAt < SHRINK_EVERY_MS) return;
+    this.#shrunkAt = performance.now();
+    this.shrunk++;
+    for (const cache of this.caches.values()) cache.shrink(this.#isShortFrom(1) ? 0 : 0.5);
     // Requests that are refused allocate hardly anything, so that no collection would begin by itself.
     collectGarbage();
-    readMemory();
+    this.#readMemory();
   }
-
-  delays.enable();
-  const timer = setInterval(sample, SAMPLE_EVERY_MS).unref();
-
-  return {
-    exceeded() {
-      if (isOver(memory.heapBytes, limits.heapBytes)) return `the heap has ${memory.heapBytes} bytes`;
-      if (isOver(memory.rssBytes, limits.memoryBytes)) return `the process has ${memory.rssBytes} bytes`;
-      return isLateAgain ? `the event loop is ${Math.round(eventLoopDelayMs)} ms late` : null;
-    },
-    shrunk: () => shrunk,
-    register: (name, cache) => void caches.set(name, cache),
-    caches,
-    close() {
-      clearInterval(timer);
-      delays.disable();
-    },
-  };
 }
 
 /** Refuses requests with 503 `SERVICE_UNAVAILABLE` while the process is over one of the limits, so that it recovers instead of dying. */

@@ -1,6 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { ApiError } from '../errors/api-error.ts';
+import { MAX_PATIENCE_MS } from '../redis/distance.ts';
+import type { StoreState } from '../redis/presence.ts';
 import type { PressureWatch } from './pressure.ts';
 
 /**
@@ -37,4 +40,44 @@ function notReady(missing: readonly string[]): ApiError {
   return new ApiError('SERVICE_UNAVAILABLE', `Not ready: ${missing.join('; ')}.`, {
     headers: { 'retry-after': '1' },
   });
+}
+
+/**
+ * Asks the store whether it takes writes; `graceMs` is for how long known keys work without it. However often it is
+ * asked, at most one probe is under way.
+ */
+export function createStoreProbe(
+  check: () => Promise<StoreState>,
+  { graceMs, now = Date.now }: { graceMs: number; now?: () => number },
+) {
+  let probing: Promise<StoreState> | null = null;
+  let heardAt = Number.NEGATIVE_INFINITY;
+
+  /** The store has answered a request. */
+  function heard(): void {
+    heardAt = now();
+  }
+
+  async function probe(): Promise<StoreState> {
+    const state = await Promise.race([
+      check().catch((): StoreState => 'away'),
+      // The same patience as for the requests themselves: a store at a distance that they bear is not away.
+      sleep(MAX_PATIENCE_MS, 'away' as const, { ref: false }),
+    ]);
+    if (state !== 'away') heard();
+    return state;
+  }
+
+  /** As a write just now has shown. */
+  function state(): Promise<StoreState> {
+    probing ??= probe().finally(() => {
+      probing = null;
+    });
+    return probing;
+  }
+
+  /** Whether keys still work that this process has seen: the store answers, or has answered in the last ten minutes. */
+  const servesKnownKeys = async () => (await state()) !== 'away' || now() - heardAt < graceMs;
+
+  return { state, servesKnownKeys, heard };
 }

@@ -1,11 +1,6 @@
 import type { Shortage } from '../efa/ask.ts';
 import { addAnswer, addBucket, type Bucket, createBucket } from './traffic-bucket.ts';
 
-/*
- * What was answered in the last day. A process by itself keeps it in a ring buffer of minutes: its size does not depend
- * on the traffic.
- */
-
 const MINUTES = 24 * 60;
 export const QUARTER_MINUTES = 15;
 export const DAY_QUARTERS = MINUTES / QUARTER_MINUTES;
@@ -33,6 +28,7 @@ export interface TrafficView {
   health: UpstreamHealth | null;
 }
 
+/** The responses of the last day. */
 export interface Traffic {
   answered(operation: string, status: number, durationMs: number): void;
   upstreamResponded(records: number, liveRecords: number): void;
@@ -41,55 +37,66 @@ export interface Traffic {
   ownView(): Promise<TrafficView>;
 }
 
-export function createTraffic(now: () => Date): Traffic {
-  const ring = new Array<{ at: number; bucket: Bucket } | undefined>(MINUTES);
-  let lastUpstreamResponse: Date | null = null;
+/** The traffic of this process: a ring of minutes, whose size does not depend on how many requests there are. */
+export class OwnTraffic implements Traffic {
+  readonly #now: () => Date;
+  readonly #ring = new Array<{ at: number; bucket: Bucket } | undefined>(MINUTES);
+  #lastUpstreamResponse: Date | null = null;
 
-  function current(): Bucket {
-    const at = minuteOf(now());
-    const known = ring[at % MINUTES];
+  constructor(now: () => Date) {
+    this.#now = now;
+  }
+
+  answered(operation: string, status: number, durationMs: number): void {
+    addAnswer(this.#current(), operation, status, durationMs);
+  }
+
+  upstreamResponded(records: number, liveRecords: number): void {
+    const bucket = this.#current();
+    bucket.records += records;
+    bucket.liveRecords += liveRecords;
+    this.#lastUpstreamResponse = this.#now();
+  }
+
+  async view(): Promise<TrafficView> {
+    return {
+      recent: (minutes) => this.#recent(minutes),
+      quarters: () => this.#quarters(),
+      lastUpstreamResponse: this.#lastUpstreamResponse,
+      scope: { instances: 1 },
+      health: null,
+    };
+  }
+
+  ownView(): Promise<TrafficView> {
+    return this.view();
+  }
+
+  #current(): Bucket {
+    const at = minuteOf(this.#now());
+    const known = this.#ring[at % MINUTES];
     if (known?.at === at) return known.bucket;
     const bucket = createBucket();
-    ring[at % MINUTES] = { at, bucket };
+    this.#ring[at % MINUTES] = { at, bucket };
     return bucket;
   }
 
-  function recent(minutes: number): Bucket {
-    const oldest = minuteOf(now()) - minutes;
+  #recent(minutes: number): Bucket {
+    const oldest = minuteOf(this.#now()) - minutes;
     const total = createBucket();
-    for (const minute of ring) if (minute && minute.at > oldest) addBucket(total, minute.bucket);
+    for (const minute of this.#ring) if (minute && minute.at > oldest) addBucket(total, minute.bucket);
     return total;
   }
 
-  function quarters(): Bucket[] {
-    const newest = quarterOf(minuteOf(now()));
+  #quarters(): Bucket[] {
+    const newest = quarterOf(minuteOf(this.#now()));
     const totals = Array.from({ length: DAY_QUARTERS }, createBucket);
-    for (const minute of ring) {
+    for (const minute of this.#ring) {
       const total = minute && totals[newest - quarterOf(minute.at)];
       if (total) addBucket(total, minute.bucket);
     }
     return totals;
   }
-
-  const view = async (): Promise<TrafficView> => ({
-    recent,
-    quarters,
-    lastUpstreamResponse,
-    scope: { instances: 1 },
-    health: null,
-  });
-
-  return {
-    answered: (operation, status, durationMs) => addAnswer(current(), operation, status, durationMs),
-    upstreamResponded(records, liveRecords) {
-      const bucket = current();
-      bucket.records += records;
-      bucket.liveRecords += liveRecords;
-      lastUpstreamResponse = now();
-    },
-    view,
-    ownView: view,
-  };
 }
 
 /** Minutes since 1970. */

@@ -4,7 +4,7 @@ import { utcDay } from '#src/access/day.ts';
 import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { runKeys } from '#src/cli/command-line.ts';
-import { createStoreProbe } from '#src/telemetry/store-probe.ts';
+import { createStoreProbe } from '#src/telemetry/readiness.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { buildProbeApp, type ProbeApp } from '#test/support/probe-app.ts';
 import { openTestStore, startRedis, type TestRedis } from '#test/support/redis.ts';

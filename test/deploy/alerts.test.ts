@@ -9,13 +9,11 @@ import { noFeedSharing } from '#src/live/polling/feed-sharing.ts';
 import type { RedisMemory } from '#src/redis/memory.ts';
 import type { StoreState } from '#src/redis/presence.ts';
 import { createInstruments } from '#src/telemetry/instruments.ts';
-import { createMetrics } from '#src/telemetry/metrics.ts';
-import { type MetricsServer, startMetricsServer } from '#src/telemetry/metrics-server.ts';
-import { watchPressure } from '#src/telemetry/pressure.ts';
-import { createStoreProbe } from '#src/telemetry/store-probe.ts';
-import { watchAdmissions } from '#src/telemetry/store-watch.ts';
-import { createTraffic } from '#src/telemetry/traffic.ts';
-import { watchUpstream } from '#src/telemetry/upstream-watch.ts';
+import { createMetrics, startMetricsServer } from '#src/telemetry/metrics.ts';
+import { PressureWatch } from '#src/telemetry/pressure.ts';
+import { createStoreProbe } from '#src/telemetry/readiness.ts';
+import { OwnTraffic } from '#src/telemetry/traffic.ts';
+import { watchAdmissions, watchUpstream } from '#src/telemetry/watched-calls.ts';
 import { sleep } from '#src/upstream/clock.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { coordResponse, stopFinderResponse } from '#test/contract/payloads.ts';
@@ -51,7 +49,7 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
   const instruments = createInstruments();
   const upstreams = [createMadeUpUpstream(clock), createMadeUpUpstream(clock)] as const;
   const protection = protectUpstream({
-    asks: upstreams.map(({ ask }) => watchUpstream(ask, createTraffic(now), instruments)),
+    asks: upstreams.map(({ ask }) => watchUpstream(ask, new OwnTraffic(now), instruments)),
     limits: { rps: 5, dailyBudget },
     log: createTestLog(),
     clock,
@@ -98,7 +96,7 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
     return { version: '10.6.21.17', locations: [stop], stopEvents: [left, cancelled, ...bad, ...events] };
   }
 
-  const pressure = watchPressure({ eventLoopDelayMs: 0, heapBytes: 0, memoryBytes: 700e6 }, () => faults.rssBytes);
+  const pressure = new PressureWatch({ eventLoopDelayMs: 0, heapBytes: 0, memoryBytes: 700e6 }, () => faults.rssBytes);
   const embedded = openEmbeddedStore(':memory:');
   const slow: typeof embedded = {
     ...embedded,
@@ -119,7 +117,7 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
   });
   const keys = { pro: app.apiKey, free: await issueTestKey(embedded, { plan: 'developer', now: now() }) };
   const feeds = hasFeeds ? startFeeds(clock) : null;
-  let server: MetricsServer | null = null;
+  let server: Awaited<ReturnType<typeof startMetricsServer>> | null = null;
   const recording = createRecording();
 
   async function startMetrics(source: 'authority' | 'sandbox'): Promise<void> {

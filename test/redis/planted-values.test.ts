@@ -7,7 +7,7 @@ import { UNREAD } from '#src/live/polling/feed-health.ts';
 import { createRedisFeedSharing } from '#src/live/sharing/redis-feed-sharing.ts';
 import { createVerdicts } from '#src/nearby/verdict.ts';
 import { openRedis, type SharedRedis } from '#src/redis/shared-redis.ts';
-import { createRedisTraffic } from '#src/telemetry/redis-traffic.ts';
+import { RedisTraffic } from '#src/telemetry/redis-traffic.ts';
 import { coordinateThrough } from '#src/upstream/coordination.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { departure, pageOf } from '#test/support/departure.ts';
@@ -267,7 +267,7 @@ describe('other numbers and notes', () => {
   });
 
   it('counts and reports of the status that are broken are passed over', async () => {
-    const traffic = createRedisTraffic(room, 'test');
+    const traffic = new RedisTraffic(room, 'test');
     await traffic.add({
       minutes: new Map([[100, { operations: new Map(), records: 5, liveRecords: 3 }]]),
       lastUpstreamResponse: null,

@@ -13,8 +13,9 @@ import { networkMap } from '#src/sandbox/network/network-map.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
 import { createMailer } from '#src/signup/mail/mailer.ts';
 import type { MailLimits } from '#src/signup/throttle.ts';
-import { createTraffic, type UpstreamHealth } from '#src/telemetry/traffic.ts';
-import { watchUpstream } from '#src/telemetry/upstream-watch.ts';
+import { createInstruments } from '#src/telemetry/instruments.ts';
+import { OwnTraffic, type UpstreamHealth } from '#src/telemetry/traffic.ts';
+import { watchUpstream } from '#src/telemetry/watched-calls.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { freePort } from './free-port.ts';
 
@@ -53,13 +54,13 @@ export async function startFront(
   const dataDir = await mkdtemp(join(tmpdir(), 'transit-front-'));
   const url = `http://localhost:${await freePort()}`;
   const sandbox: Sandbox | null = options.upstreamUrl ? null : await startSandbox({ apiKey: 'k', now });
-  const traffic = createTraffic(now);
+  const traffic = new OwnTraffic(now);
   const client = createEfaClient({ url: options.upstreamUrl ?? sandbox?.url ?? '', apiKey: 'k', timeoutMs: 5000, now });
   const store = openEmbeddedStore(':memory:');
   const testKey = await sandboxKey(store, dataDir, now());
   const app = await buildTestApp({
     publicUrl: url,
-    upstream: watchUpstream(client.ask, traffic),
+    upstream: watchUpstream(client.ask, traffic, createInstruments()),
     store,
     acceptsTestKeys: options.isSandbox ?? true,
     sendsKey: false,

@@ -1,8 +1,7 @@
 import type { LiveReport } from '#src/live/live-report.ts';
 import type { StoreState } from '#src/redis/presence.ts';
 import { createInstruments, type Instruments } from '#src/telemetry/instruments.ts';
-import { createMetrics, type UpstreamNumbers } from '#src/telemetry/metrics.ts';
-import { writeExposition } from '#src/telemetry/metrics-server.ts';
+import { createMetrics, type UpstreamNumbers, writeExposition } from '#src/telemetry/metrics.ts';
 
 export const IDLE_UPSTREAM: UpstreamNumbers = {
   counts: { retries: 0, answered: { upstream: 0, joined: 0, cache: 0, staleBusy: 0, staleFailing: 0, refused: 0 } },
@@ -41,7 +40,7 @@ export async function scrape(
     redisMemory: { accounts: async () => [] },
     pressure: {
       exceeded: () => null,
-      shrunk: () => 0,
+      shrunk: 0,
       caches: new Map([['timelines', { size: () => feeds.timelines, shrink: () => {} }]]),
     },
   });

@@ -9,8 +9,8 @@ import { access } from '#src/access/plugin.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { errorHandler } from '#src/errors/handler.ts';
-import { requestLog } from '#src/http/log/request-log.ts';
 import { paths } from '#src/http/paths.ts';
+import { requestLog } from '#src/http/request-log.ts';
 
 export interface ProbeApp extends FastifyInstance {
   clock: { now: Date };

@@ -4,11 +4,9 @@ import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import type { LiveReport } from '#src/live/live-report.ts';
 import { createInstruments } from '#src/telemetry/instruments.ts';
-import { createMetrics } from '#src/telemetry/metrics.ts';
-import { startMetricsServer } from '#src/telemetry/metrics-server.ts';
-import { watchAdmissions } from '#src/telemetry/store-watch.ts';
-import { createTraffic } from '#src/telemetry/traffic.ts';
-import { watchUpstream } from '#src/telemetry/upstream-watch.ts';
+import { createMetrics, startMetricsServer } from '#src/telemetry/metrics.ts';
+import { OwnTraffic } from '#src/telemetry/traffic.ts';
+import { watchAdmissions, watchUpstream } from '#src/telemetry/watched-calls.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { openStream } from '../streams/reading.ts';
 import { issueTestKey } from '../support/access.ts';
@@ -31,7 +29,7 @@ async function startMeasured(answer: Answer) {
   const upstream = await startUpstream(answer);
   const client = createEfaClient({ url: upstream.url, apiKey: 'k', timeoutMs: 300, now });
   const protection = protectUpstream({
-    asks: [watchUpstream(client.ask, createTraffic(now), instruments)],
+    asks: [watchUpstream(client.ask, new OwnTraffic(now), instruments)],
     limits: { rps: 1000, dailyBudget: 1e9 },
     log: createTestLog(),
   });
@@ -205,9 +203,9 @@ describe('the exposition', () => {
 
   it('has rising buckets that end in the count', async () => {
     const instruments = createInstruments();
-    const { series, bounds } = instruments.storeSeconds;
-    series.at().counts[0] = 2;
-    series.at().counts[bounds.length] = 1;
+    const { storeSeconds } = instruments;
+    const { bounds } = storeSeconds;
+    for (const seconds of [0, bounds[0] ?? 0, 1000]) storeSeconds.observe(seconds);
     const { values } = await scrape(instruments);
     const buckets = [...values].filter(([name]) => name.startsWith('transit_store_call_duration_seconds_bucket'));
     expect(buckets.map(([, value]) => value)).toEqual([...bounds.map(() => 2), 3]);

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ownPressureLimits, type PressureLimits, watchPressure } from '#src/telemetry/pressure.ts';
+import { ownPressureLimits, type PressureLimits, PressureWatch } from '#src/telemetry/pressure.ts';
 import { expectErrorObject } from '#test/contract/expect-contract.ts';
 import { buildTestApp, type TestApp } from '../support/app.ts';
 import { noAuthority } from '../support/no-authority.ts';
@@ -15,7 +15,7 @@ const apps: TestApp[] = [];
 afterAll(() => Promise.all(apps.map((app) => app.close())));
 
 async function build(limits: Partial<PressureLimits>): Promise<TestApp> {
-  const pressure = watchPressure({ ...OFF, ...limits });
+  const pressure = new PressureWatch({ ...OFF, ...limits });
   const app = await buildTestApp({ upstream: noAuthority, now: '2026-11-21T01:00:00Z', pressure });
   apps.push(app);
   await app.ready();
@@ -95,13 +95,13 @@ describe('a process whose memory runs short', () => {
   const LIMIT = 1000;
 
   async function sharesKeptAt(bytes: number) {
-    const watch = watchPressure({ ...OFF, memoryBytes: LIMIT }, () => bytes);
+    const watch = new PressureWatch({ ...OFF, memoryBytes: LIMIT }, () => bytes);
     const shares: number[] = [];
     const size = () => ({ entries: 0, bytes: 0 });
     watch.register('a cache', { size, shrink: (keptShare) => void shares.push(keptShare) });
     await sleep(FIRST_SAMPLE_MS);
     watch.close();
-    expect(watch.shrunk()).toBe(shares.length);
+    expect(watch.shrunk).toBe(shares.length);
     return { shares, exceeded: watch.exceeded() };
   }
 

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
-import { createStoreProbe } from '#src/telemetry/store-probe.ts';
+import { createStoreProbe } from '#src/telemetry/readiness.ts';
 import { expectErrorObject } from '#test/contract/expect-contract.ts';
 import { openConnection, readResponses } from '../http/socket.ts';
 import { buildTestApp, type TestApp } from '../support/app.ts';

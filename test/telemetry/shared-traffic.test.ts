@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openRedis } from '#src/redis/shared-redis.ts';
-import { createRedisTraffic } from '#src/telemetry/redis-traffic.ts';
-import { type SharedTraffic, shareTraffic } from '#src/telemetry/shared-traffic.ts';
+import { RedisTraffic } from '#src/telemetry/redis-traffic.ts';
+import { SharedTraffic } from '#src/telemetry/shared-traffic.ts';
 import { readReport, toJson } from '#src/telemetry/status-report.ts';
 import type { UpstreamHealth } from '#src/telemetry/traffic.ts';
 import { startRedis, startRedisCluster, type TestRedis } from '../support/redis.ts';
@@ -31,8 +31,8 @@ afterEach(async () => {
 async function startInstance(health = WELL, source = 'sandbox', url = redis.url): Promise<SharedTraffic> {
   const connection = await openRedis(url.split(','), { info() {}, warn() {} });
   const now = () => clock;
-  const store = createRedisTraffic(connection, source);
-  const traffic = shareTraffic({ store, health: () => health, now });
+  const store = new RedisTraffic(connection, source);
+  const traffic = new SharedTraffic({ store, health: () => health, now });
   closers.push(async () => {
     await traffic.close();
     connection.close();

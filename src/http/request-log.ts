@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import type {} from '@fastify/otel';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
-import { hideKeys } from '../../access/keys.ts';
-import type { Finding } from '../../operation.ts';
-import { sourceOf } from '../freshness-headers.ts';
-import { askedPath } from '../paths.ts';
+import { hideKeys } from '../access/keys.ts';
+import type { Finding } from '../operation.ts';
+import { sourceOf } from './freshness-headers.ts';
+import { askedPath } from './paths.ts';
 
 /** From here on a line says more. */
 const SLOW_MS = 1000;
@@ -69,4 +70,10 @@ function whyOf({ admission, failure }: FastifyRequest, reply: FastifyReply): obj
     ...(failure && { reason: failure.code }),
     ...(cause instanceof Error && { cause: cause.message }),
   };
+}
+
+/** The id of a request, in its response and in the log: 16 hexadecimal digits. Random, so that it does not tell how many requests there are. */
+export function createRequestId(): string {
+  const uuid = randomUUID();
+  return `${uuid.slice(0, 8)}${uuid.slice(-8)}`;
 }
