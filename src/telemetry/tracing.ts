@@ -90,7 +90,7 @@ const ATTRIBUTES = [
  * Sends spans without queries, headers and texts of errors: they tell where people are, and somebody will put a key into
  * one of them.
  */
-export function withoutPrivateData(exporter: SpanExporter): SpanExporter {
+function withoutPrivateData(exporter: SpanExporter): SpanExporter {
   return {
     export: (spans, done) => exporter.export(spans.map(toPublicSpan), done),
     shutdown: () => exporter.shutdown(),
