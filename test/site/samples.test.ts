@@ -17,10 +17,8 @@ const KEYS = /^npm run (--silent )?keys -- /;
 const NOT_RUN = [
   'npm ci && npm start',
   'npm ci && npm test',
-  'REHEARSAL=full npm test ',
   'UPSTREAM_API_KEY=... ',
   'LIVE_FEEDS=shadow npm start',
-  'REHEARSAL=full npm test',
   'docker compose ',
   'SANDBOX=1 docker compose ',
   'claude mcp add',
