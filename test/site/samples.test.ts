@@ -23,7 +23,6 @@ const NOT_RUN = [
   'SANDBOX=1 docker compose ',
   'claude mcp add',
   'npx @hey-api/openapi-ts ',
-  'pipx run openapi-python-client',
 ];
 
 let front: Front;
