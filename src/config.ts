@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type BurstLimits, burstLimits, DEFAULT_BURST_LIMITS } from './access/limits/burst-limit.ts';
 import type { ConnectionLimits } from './http/connection/connection-limits.ts';
 import { type TrustedProxies, trustedProxies } from './http/connection/trusted-proxies.ts';
-import { LIVE_MODES, type LiveMode } from './live/live-mode.ts';
+import { LIVE_MODES, type LiveMode } from './live/live-report.ts';
 
 const REAL_UPSTREAM_URL = 'https://api.transport.nsw.gov.au/v1/tp';
 /** The sandbox has no budget of calls. */

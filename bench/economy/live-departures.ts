@@ -3,7 +3,7 @@ import type { Ask, Priority } from '#src/efa/ask.ts';
 import { createBoards } from '#src/live/boards/boards.ts';
 import { createComparison } from '#src/live/boards/comparison.ts';
 import { createStopTimelines } from '#src/live/boards/stop-timelines.ts';
-import { createLiveFeeds } from '#src/live/live-feeds.ts';
+import { LiveFeeds } from '#src/live/live-feeds.ts';
 import { noFeedSharing } from '#src/live/polling/feed-sharing.ts';
 import { readQuery } from '#src/operation.ts';
 import { createResponses } from '#src/responses/responses.ts';
@@ -34,7 +34,7 @@ export function openLiveDepartures(parts: {
   const { ask, authority, protection, clock } = parts;
   const { now } = clock;
   const sources = new Map<string, number>();
-  const feeds = createLiveFeeds({
+  const feeds = new LiveFeeds({
     client: { fetch: (source) => protection.callForFeed(() => authority.fetchFeed(source)) },
     reader: { read: authority.readFeed },
     sharing: noFeedSharing,
@@ -70,6 +70,6 @@ export function openLiveDepartures(parts: {
       const { departures } = body.content();
       return { freshness, isLive: departures.some(({ is_live }) => is_live), isShort: departures.length < query.limit };
     },
-    close: feeds.close,
+    close: () => feeds.close(),
   };
 }

@@ -1,84 +1,71 @@
-import { createFeedDemand } from './polling/feed-demand.ts';
-import { findFeedProblem } from './polling/feed-health.ts';
+import { FeedDemandCounter } from './polling/feed-demand.ts';
+import { MatchRate } from './polling/feed-health.ts';
 import type { FeedSourceId } from './polling/feed-source.ts';
-import type { FeedState, FeedStates } from './polling/living-feeds.ts';
-import { addMatches, type MatchRate, NOTHING_COMPARED } from './polling/match-rate.ts';
-import { createFeedPoller, type FeedPollerOptions } from './polling/poller.ts';
+import { type FeedState, findProblem } from './polling/living-feeds.ts';
+import { createFeedPoller } from './polling/poller.ts';
 import { nextPollAt } from './polling/polling.ts';
 
 /** The feeds as the rest of the service sees them. Moments in milliseconds since 1970. */
-export interface LiveFeeds {
+export class LiveFeeds {
+  readonly #demand: FeedDemandCounter;
+  readonly #poller: ReturnType<typeof createFeedPoller>;
+  readonly #matchRates = new Map<FeedSourceId, MatchRate>();
+  readonly #now: () => number;
+  /** Returns 1 while there are calls enough, and more the shorter they are. */
+  readonly stretch: () => number;
+
+  constructor(options: Omit<Parameters<typeof createFeedPoller>[0], 'demand'> & Pick<LiveFeeds, 'stretch'>) {
+    this.#now = options.clock.now;
+    this.stretch = options.stretch;
+    this.#demand = new FeedDemandCounter(this.#now);
+    this.#poller = createFeedPoller({ ...options, demand: () => this.#demand.read() });
+  }
+
   /** Counts a request for a board that needs these feeds; `key` is the request, without the moment. */
-  note(key: string, sources: readonly FeedSourceId[]): void;
-  states(): FeedStates;
-  /** When the next poll of one of the feeds is due if boards go on being asked for: what they say may then change. */
-  nextPollAt(sources: readonly FeedSourceId[]): number;
-  /** `found` of `compared` runs that the departure monitor calls live are in the feed. */
-  addMatches(source: FeedSourceId, found: number, compared: number): void;
-  /** For the status and the metrics. */
-  list(): FeedReport[];
-  /** 1 while there are calls enough, and more the shorter they are. */
-  stretch(): number;
-  isPolling(): boolean;
-  close(): Promise<void>;
-}
+  note(key: string, sources: readonly FeedSourceId[]): void {
+    this.#demand.note(key, sources);
+  }
 
-export interface FeedReport {
-  source: FeedSourceId;
-  /** Null when the feed is believed. */
-  problem: string | null;
-  /** Null before the first good poll. */
-  headerAt: number | null;
-  tripCount: number | null;
-}
-
-export interface LiveFeedsOptions extends Omit<FeedPollerOptions, 'demand'> {
-  /** 1 while there are calls enough, and more the shorter they are. */
-  stretch: () => number;
-}
-
-export function createLiveFeeds(options: LiveFeedsOptions): LiveFeeds {
-  const { clock, stretch } = options;
-  const { now } = clock;
-  const recorder = createFeedDemand({ now });
-  const askedAt: Partial<Record<FeedSourceId, number>> = {};
-  const matchRates = new Map<FeedSourceId, MatchRate>();
-  const poller = createFeedPoller({ ...options, demand: () => ({ demand: recorder.list(), askedAt }) });
-
-  function states(): Map<FeedSourceId, FeedState> {
+  states(): ReadonlyMap<FeedSourceId, FeedState> {
     return new Map(
-      [...poller.feeds].map(([source, polled]) => [
+      [...this.#poller.feeds].map(([source, state]) => [
         source,
-        { ...polled, matchRate: matchRates.get(source) ?? NOTHING_COMPARED },
+        { ...state, isCollapsed: this.#matchRates.get(source)?.isCollapsed ?? false },
       ]),
     );
   }
 
-  return {
-    note(key, sources) {
-      recorder.note(key, sources);
-      for (const source of sources) askedAt[source] = now();
-    },
-    states,
-    nextPollAt: (sources) =>
-      Math.min(
-        ...sources.map((source) => {
-          const polled = poller.feeds.get(source);
-          return polled ? nextPollAt(source, { ...polled, askedAt: now() }) : 0;
-        }),
-      ),
-    addMatches(source, found, compared) {
-      matchRates.set(source, addMatches(matchRates.get(source) ?? NOTHING_COMPARED, found, compared, now()));
-    },
-    list: () =>
-      [...states()].map(([source, { health, intervalMs, matchRate }]) => ({
-        source,
-        problem: findFeedProblem(health, intervalMs, now()) ?? (matchRate.isCollapsed ? 'runs are not found' : null),
-        headerAt: health.accepted?.headerAt ?? null,
-        tripCount: health.accepted?.tripCount ?? null,
-      })),
-    stretch,
-    isPolling: poller.isLeader,
-    close: poller.close,
-  };
+  /** Returns when the next poll of one of the feeds is due if boards go on being requested: what they say may then change. */
+  nextPollAt(sources: readonly FeedSourceId[]): number {
+    const dueAt = sources.map((source) => {
+      const state = this.#poller.feeds.get(source);
+      return state ? nextPollAt(source, { ...state, askedAt: this.#now() }) : 0;
+    });
+    return Math.min(...dueAt);
+  }
+
+  /** `found` of `compared` runs that the departure monitor calls live are in the feed. */
+  addMatches(source: FeedSourceId, found: number, compared: number): void {
+    const rate = this.#matchRates.get(source) ?? new MatchRate();
+    rate.add(found, compared, this.#now());
+    this.#matchRates.set(source, rate);
+  }
+
+  /** Lists the feeds for the status and the metrics. A problem is null when the feed is believed, the rest before the first good poll. */
+  list() {
+    return [...this.states()].map(([source, state]) => ({
+      source,
+      problem: findProblem(state, this.#now()),
+      headerAt: state.health.accepted?.headerAt ?? null,
+      tripCount: state.health.accepted?.tripCount ?? null,
+    }));
+  }
+
+  isPolling(): boolean {
+    return this.#poller.isLeader();
+  }
+
+  close(): Promise<void> {
+    return this.#poller.close();
+  }
 }

@@ -1,14 +1,20 @@
 import type { Mode } from '../transit/mode.ts';
 import type { ModeAgreement } from './boards/comparison.ts';
-import type { FeedReport } from './live-feeds.ts';
-import type { LiveMode } from './live-mode.ts';
+import type { LiveFeeds } from './live-feeds.ts';
+
+/**
+ * `off`: no feed is polled. `shadow`: feeds are polled and compared with the departure monitor. `on`: boards are made of
+ * timetables and feeds.
+ */
+export const LIVE_MODES = ['off', 'shadow', 'on'] as const;
+export type LiveMode = (typeof LIVE_MODES)[number];
 
 /** How the feeds stand, as one instance sees it. */
 export interface LiveReport {
   mode: LiveMode;
   /** Whether this instance polls for all. */
   isPolling: boolean;
-  feeds: FeedReport[];
+  feeds: ReturnType<LiveFeeds['list']>;
   agreement: Partial<Record<Mode, ModeAgreement>>;
   timelines: { entries: number; bytes: number };
 }

@@ -2,60 +2,45 @@ import type { SharedRedis } from '../redis/shared-redis.ts';
 import { type BoardOrigin, type Boards, createBoards, monitorBoards } from './boards/boards.ts';
 import { createComparison } from './boards/comparison.ts';
 import { createStopTimelines, type TimelineStore } from './boards/stop-timelines.ts';
-import { createReadingThread } from './feed/reading-thread.ts';
-import { createLiveFeeds, type LiveFeedsOptions } from './live-feeds.ts';
-import type { LiveMode } from './live-mode.ts';
-import type { LiveReport } from './live-report.ts';
-import { createFeedClient, type FeedClientOptions } from './polling/feed-client.ts';
-import { noFeedSharing } from './polling/feed-sharing.ts';
+import { ReadingThread } from './feed/reading-thread.ts';
+import { LiveFeeds } from './live-feeds.ts';
+import type { LiveMode, LiveReport } from './live-report.ts';
+import { FeedClient } from './polling/feed-client.ts';
+import { createRedisFeedSharing, noFeedSharing } from './polling/feed-sharing.ts';
 import type { FeedSourceId } from './polling/feed-source.ts';
 import type { Clock, PollOutcome } from './polling/poller.ts';
-import { createRedisFeedSharing } from './sharing/redis-feed-sharing.ts';
 
-/** The realtime feeds, polled and laid over the timelines of stops. */
-export interface Live {
+const TRIP_PLANNER_PATH = /\/v1\/tp$/;
+const LOG_AGREEMENT_EVERY_MS = 60 * 60_000;
+
+/** Opens the realtime feeds, which are polled and laid over the timelines of stops. */
+export function openLive(
+  options: {
+    mode: LiveMode;
+    /** Null: beside the trip planner, whose address is `url`. */
+    feedsUrl: string | null;
+    clock: Clock;
+    /** What instances share; null for an instance by itself. */
+    shared: { redis: SharedRedis; source: string; store: TimelineStore } | null;
+    recordPoll?: (source: FeedSourceId, outcome: PollOutcome) => void;
+    recordBoard?: (origin: BoardOrigin) => void;
+  } & Pick<ConstructorParameters<typeof LiveFeeds>[0], 'stretch' | 'pollStretch' | 'log'> &
+    Omit<ConstructorParameters<typeof FeedClient>[0], 'now'>,
+): {
   boards: Boards;
   report(): LiveReport;
   /** Drops the timelines that were unused for longest, but for that share of all. */
   shrink(keptShare: number): void;
   close(): Promise<void>;
-}
-
-export interface LiveOptions
-  extends Pick<LiveFeedsOptions, 'stretch' | 'pollStretch' | 'log'>,
-    Omit<FeedClientOptions, 'now'> {
-  mode: LiveMode;
-  /** Null: beside the trip planner, whose address is `url`. */
-  feedsUrl: string | null;
-  clock: Clock;
-  /** What instances share; null for an instance by itself. */
-  shared: { redis: SharedRedis; source: string; store: TimelineStore } | null;
-  recordPoll?: (source: FeedSourceId, outcome: PollOutcome) => void;
-  recordBoard?: (origin: BoardOrigin) => void;
-}
-
-const TRIP_PLANNER_PATH = /\/v1\/tp$/;
-const LOG_AGREEMENT_EVERY_MS = 60 * 60_000;
-
-export function openLive(options: LiveOptions): Live {
-  const { mode, clock, shared, log, stretch, pollStretch } = options;
-  const { recordPoll, recordBoard } = options;
+} {
+  const { mode, clock, shared, log, recordPoll, recordBoard } = options;
   if (mode === 'off') return closedLive;
   const { now } = clock;
   const url = options.feedsUrl ?? options.url.replace(TRIP_PLANNER_PATH, '');
-  const client = createFeedClient({ ...options, url, now: () => new Date(now()) });
-  const reader = createReadingThread();
+  const client = new FeedClient({ ...options, url, now: () => new Date(now()) });
+  const reader = new ReadingThread();
   const sharing = shared ? createRedisFeedSharing(shared.redis, { source: shared.source, now }) : noFeedSharing;
-  const feeds = createLiveFeeds({
-    client,
-    reader,
-    sharing,
-    stretch,
-    pollStretch,
-    clock,
-    log,
-    ...(recordPoll && { record: recordPoll }),
-  });
+  const feeds = new LiveFeeds({ ...options, client, reader, sharing, ...(recordPoll && { record: recordPoll }) });
   const timelines = createStopTimelines(shared?.store ?? null);
   const comparison = createComparison({ feeds, now });
   const boards = createBoards({
@@ -91,9 +76,15 @@ export function openLive(options: LiveOptions): Live {
   };
 }
 
-const closedLive: Live = {
+const closedLive = {
   boards: monitorBoards,
-  report: () => ({ mode: 'off', isPolling: false, feeds: [], agreement: {}, timelines: { entries: 0, bytes: 0 } }),
+  report: (): LiveReport => ({
+    mode: 'off',
+    isPolling: false,
+    feeds: [],
+    agreement: {},
+    timelines: { entries: 0, bytes: 0 },
+  }),
   shrink: () => {},
   close: async () => {},
 };

@@ -11,7 +11,7 @@ import { createFailureMemory } from './failure-memory.ts';
 import { type FreshnessWindow, freshUntil, staleUntil, windowOf } from './freshness-window.ts';
 import type { GuardedCall } from './guarded-call.ts';
 import { type InstanceFlight, tooLate } from './instance-flight.ts';
-import { createPopularity } from './popularity.ts';
+import { Popularity } from './popularity.ts';
 import { type KeptResponse, MAX_AHEAD_MS, type ResponseCache, unpack } from './response-cache.ts';
 import type { SingleFlight } from './single-flight.ts';
 
@@ -58,7 +58,7 @@ export function createCachedAsk(layers: {
     postponed: 0,
     failed: 0,
   };
-  const popularity = createPopularity({ now });
+  const popularity = new Popularity(now);
   const failures = createFailureMemory({ now });
 
   async function ask<Kind extends UpstreamRequest>(

@@ -3,7 +3,7 @@ import { setTimeout as reallyWait } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { readFeed } from '#src/live/feed/feed-reader.ts';
-import { createLiveFeeds } from '#src/live/live-feeds.ts';
+import { LiveFeeds } from '#src/live/live-feeds.ts';
 import type { LiveReport } from '#src/live/live-report.ts';
 import { noFeedSharing } from '#src/live/polling/feed-sharing.ts';
 import type { RedisMemory } from '#src/redis/memory.ts';
@@ -195,7 +195,7 @@ function startFeeds(clock: ReturnType<typeof createSimulatedClock>) {
     tripId: `run ${trip}`,
     stops: [{ stopId: 'P1', departure: { delay: 60 } }],
   }));
-  const feeds = createLiveFeeds({
+  const feeds = new LiveFeeds({
     client: {
       async fetch() {
         if (faults.fails) throw new Error('no answer');

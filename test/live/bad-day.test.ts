@@ -5,7 +5,6 @@ import { readFeed, UndecodableFeed } from '#src/live/feed/feed-reader.ts';
 import { overlayStop } from '#src/live/overlay/overlay.ts';
 import { type FeedHealth, judgePoll, type PollFailure, UNREAD } from '#src/live/polling/feed-health.ts';
 import { listLivingFeeds } from '#src/live/polling/living-feeds.ts';
-import { NOTHING_COMPARED } from '#src/live/polling/match-rate.ts';
 import { departure } from '#test/support/departure.ts';
 import { encodeFeed, type TripSpec } from './feed-bytes.ts';
 
@@ -67,7 +66,7 @@ function liveThrough(day: readonly Answer[]) {
     const state = {
       feed,
       health,
-      matchRate: NOTHING_COMPARED,
+
       intervalMs: INTERVAL_SECONDS * 1000,
       polledAt: second * 1000,
     };

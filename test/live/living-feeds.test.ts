@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { judgePoll, UNREAD } from '#src/live/polling/feed-health.ts';
 import type { FeedSourceId } from '#src/live/polling/feed-source.ts';
 import { type FeedState, findGap, listLivingFeeds, UNKNOWN_FEED } from '#src/live/polling/living-feeds.ts';
-import { NOTHING_COMPARED } from '#src/live/polling/match-rate.ts';
 import { feedOf } from './feed-bytes.ts';
 
 const NOW = 1_768_357_645_000;
@@ -10,7 +9,7 @@ const NOW = 1_768_357_645_000;
 function stateAt(now: number, more: Partial<FeedState> = {}): FeedState {
   const feed = feedOf({ timestamp: now / 1000, trips: [] });
   const { health } = judgePoll(UNREAD, feed, now);
-  return { feed, health, matchRate: NOTHING_COMPARED, intervalMs: 15_000, polledAt: now, ...more };
+  return { feed, health, intervalMs: 15_000, polledAt: now, ...more };
 }
 const states = (entries: [FeedSourceId, FeedState][]) => new Map(entries);
 
@@ -46,8 +45,7 @@ describe('the feeds a board needs', () => {
   });
 
   it('a feed that knows too few of the live runs is a gap, however young', () => {
-    const matchRate = { ...NOTHING_COMPARED, isCollapsed: true };
-    const feeds = states([['buses', stateAt(NOW, { matchRate })]]);
+    const feeds = states([['buses', stateAt(NOW, { isCollapsed: true })]]);
     expect(findGap(['buses'], feeds, NOW)).toEqual({ source: 'buses', problem: 'runs are not found' });
     expect(listLivingFeeds(feeds, NOW)).toEqual([]);
   });

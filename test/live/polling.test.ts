@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createFeedDemand } from '#src/live/polling/feed-demand.ts';
+import { FeedDemandCounter } from '#src/live/polling/feed-demand.ts';
 import type { FeedSourceId } from '#src/live/polling/feed-source.ts';
 import { chooseFeeds, nextPollAt, pollIntervalMs } from '#src/live/polling/polling.ts';
 
@@ -115,14 +115,14 @@ describe('a feed is worth its polls', () => {
 describe('the calls that feeds would save', () => {
   function demandOf(play: (note: (key: string) => void, wait: (ms: number) => void) => void): number {
     let moment = NOON;
-    const demand = createFeedDemand({ now: () => moment });
+    const demand = new FeedDemandCounter(() => moment);
     play(
       (key) => demand.note(key, ['buses']),
       (ms) => {
         moment += ms;
       },
     );
-    return Math.round(demand.list()[0]?.savedAnHour ?? 0);
+    return Math.round(demand.read().demand[0]?.savedAnHour ?? 0);
   }
 
   it('are one for each board and window of 15 s, however many requests there are', () => {
@@ -171,13 +171,13 @@ describe('the calls that feeds would save', () => {
 
   it('are told apart by the feeds that the boards need', () => {
     let moment = NOON;
-    const demand = createFeedDemand({ now: () => moment });
+    const demand = new FeedDemandCounter(() => moment);
     for (let window = 0; window < 3; window++) {
       demand.note('one', ['buses', 'metro']);
       demand.note('two', ['metro', 'buses']);
       demand.note('three', ['metro']);
       moment += 15 * SECOND;
     }
-    expect(demand.list().map(({ sources }) => sources)).toEqual([['buses', 'metro'], ['metro']]);
+    expect(demand.read().demand.map(({ sources }) => sources)).toEqual([['buses', 'metro'], ['metro']]);
   });
 });

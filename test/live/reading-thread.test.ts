@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { openFeed } from '#src/live/feed/feed.ts';
 import { MAX_FEED_BYTES, readFeed, UndecodableFeed } from '#src/live/feed/feed-reader.ts';
-import { createReadingThread, type ReadingThread } from '#src/live/feed/reading-thread.ts';
+import { ReadingThread } from '#src/live/feed/reading-thread.ts';
 import { encodeFeed, TIMESTAMP } from './feed-bytes.ts';
 
 const failingThreads = new URL('./failing-threads.ts', import.meta.url).href;
@@ -17,7 +17,7 @@ afterEach(() => thread.close());
 
 describe('the reading thread', () => {
   it('gives the packed form that reading on the spot gives, and leaves the bytes as they were', async () => {
-    thread = createReadingThread();
+    thread = new ReadingThread();
     const bytes = encodeFeed({ timestamp: TIMESTAMP, trips: [{ tripId: 'one', stops: [{ stopId: 'A' }] }] });
     const packed = await thread.read(bytes);
     expect(packed).toEqual(readFeed(bytes));
@@ -25,7 +25,7 @@ describe('the reading thread', () => {
   });
 
   it('refuses by name what is no feed, and reads on', async () => {
-    thread = createReadingThread();
+    thread = new ReadingThread();
     const reading = thread.read(Buffer.from('<html>'));
     await expect(reading).rejects.toThrow(new UndecodableFeed('not a protobuf message'));
     await expect(thread.read(Buffer.alloc(MAX_FEED_BYTES + 1))).rejects.toThrow(UndecodableFeed);
@@ -37,7 +37,7 @@ describe('the reading thread', () => {
     ['exits', EXITS, 'ended'],
     ['hangs', HANGS, 'took more than 1500 ms'],
   ])('one that %s fails what waits for it by name, and the next feed is read by a new one', async (_, how, problem) => {
-    thread = createReadingThread({ timeoutMs: 1500, program: failingThreads });
+    thread = new ReadingThread({ timeoutMs: 1500, program: failingThreads });
     const both = await Promise.allSettled([thread.read(how), thread.read(FINE)]);
     for (const one of both) {
       expect(one).toMatchObject({ status: 'rejected', reason: expect.any(UndecodableFeed) });
@@ -47,7 +47,7 @@ describe('the reading thread', () => {
   });
 
   it('closing fails what waits for it by name', async () => {
-    thread = createReadingThread({ program: failingThreads });
+    thread = new ReadingThread({ program: failingThreads });
     const reading = thread.read(HANGS);
     await Promise.all([expect(reading).rejects.toThrow(UndecodableFeed), thread.close()]);
   });

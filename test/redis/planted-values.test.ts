@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEfaClient } from '#src/efa/client.ts';
 import { createStopTimelines } from '#src/live/boards/stop-timelines.ts';
 import { UNREAD } from '#src/live/polling/feed-health.ts';
-import { createRedisFeedSharing } from '#src/live/sharing/redis-feed-sharing.ts';
+import { createRedisFeedSharing } from '#src/live/polling/feed-sharing.ts';
 import { createVerdicts } from '#src/nearby/verdict.ts';
 import { openRedis, type SharedRedis } from '#src/redis/shared-redis.ts';
 import { RedisTraffic } from '#src/telemetry/redis-traffic.ts';

@@ -18,38 +18,54 @@ export class FailedPoll extends Error {
   }
 }
 
-export interface FeedClient {
-  /** The bytes of the feed. Throws `FailedPoll` and nothing else. */
-  fetch(source: FeedSourceId): Promise<Buffer>;
-  close(): Promise<void>;
-}
-
-export interface FeedClientOptions {
-  /** What the paths of the feeds are appended to, "https://api.transport.nsw.gov.au". */
-  url: string;
-  apiKeys: readonly string[];
-  /** Takes a call from the budget; `key` is the position in `apiKeys`. */
-  callForFeed: <Result>(call: (key: number) => Promise<Result>) => Promise<Result>;
-  /** For a whole poll, body included. */
-  timeoutMs: number;
-  now: () => Date;
-}
-
 /** As many as may be polled in one second. */
 const MAX_CONNECTIONS = 10;
 /** The largest feed (buses) has about a fifth of this without compression. */
 const MAX_RECEIVED_BYTES = MAX_FEED_BYTES;
 const MAX_ERROR_BYTES = 64 * 1024;
 
-export function createFeedClient(options: FeedClientOptions): FeedClient {
-  const { apiKeys, callForFeed, timeoutMs, now } = options;
-  const { origin, pathname } = new URL(options.url);
-  const pool = new Pool(origin, { connections: MAX_CONNECTIONS, pipelining: 1, connect: { timeout: timeoutMs } });
+/** Fetches feeds from the authority. */
+export class FeedClient {
+  readonly #options;
+  readonly #path: string;
+  readonly #pool: Pool;
 
-  async function request(source: FeedSourceId, apiKey: string): Promise<Buffer> {
-    const response = await pool.request({
+  constructor(options: {
+    /** The address to which the paths of the feeds are appended, "https://api.transport.nsw.gov.au". */
+    url: string;
+    apiKeys: readonly string[];
+    /** Takes a call from the budget; `key` is the position in `apiKeys`. */
+    callForFeed: <Result>(call: (key: number) => Promise<Result>) => Promise<Result>;
+    /** For a whole poll, body included. */
+    timeoutMs: number;
+    now: () => Date;
+  }) {
+    const { url, timeoutMs } = options;
+    const { origin, pathname } = new URL(url);
+    this.#options = options;
+    this.#path = pathname.replace(/\/$/, '');
+    this.#pool = new Pool(origin, { connections: MAX_CONNECTIONS, pipelining: 1, connect: { timeout: timeoutMs } });
+  }
+
+  /** Returns the bytes of the feed. Throws `FailedPoll` and nothing else. */
+  async fetch(source: FeedSourceId): Promise<Buffer> {
+    const { apiKeys, callForFeed, timeoutMs } = this.#options;
+    try {
+      return await callForFeed((key) => this.#request(source, apiKeys[key] ?? ''));
+    } catch (error) {
+      throw toFailedPoll(error, timeoutMs);
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#pool.destroy();
+  }
+
+  async #request(source: FeedSourceId, apiKey: string): Promise<Buffer> {
+    const { timeoutMs, now } = this.#options;
+    const response = await this.#pool.request({
       method: 'GET',
-      path: `${pathname.replace(/\/$/, '')}${FEED_SOURCES[source].path}`,
+      path: `${this.#path}${FEED_SOURCES[source].path}`,
       headers: {
         accept: 'application/x-google-protobuf, application/octet-stream, */*',
         'accept-encoding': 'gzip',
@@ -62,17 +78,6 @@ export function createFeedClient(options: FeedClientOptions): FeedClient {
     const body = await receive(response.body, MAX_ERROR_BYTES).catch(() => Buffer.alloc(0));
     throw unexpectedStatus(response.statusCode, response.headers, body.toString(), { now: now(), apiKey });
   }
-
-  return {
-    async fetch(source) {
-      try {
-        return await callForFeed((key) => request(source, apiKeys[key] ?? ''));
-      } catch (error) {
-        throw toFailedPoll(error, timeoutMs);
-      }
-    },
-    close: () => pool.destroy(),
-  };
 }
 
 async function readFeedBytes({ body, headers }: Dispatcher.ResponseData): Promise<Buffer> {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DecayingCount } from '../../decaying-count.ts';
 import type { Feed } from '../feed/feed.ts';
 
 /*
@@ -10,9 +11,13 @@ const POLL_FAILURES = ['no answer', 'not 200', 'a web page', 'undecodable', 'no 
 const REFUSALS = [...POLL_FAILURES, 'an old header', 'a header of the future', 'halved'] as const;
 /** Why a poll gave nothing. */
 export type PollFailure = (typeof POLL_FAILURES)[number];
-type Refusal = (typeof REFUSALS)[number];
 /** Why a feed is not believed. */
-export type FeedProblem = Refusal | 'not read yet' | 'not polled lately' | 'a frozen header' | 'runs are not found';
+export type FeedProblem =
+  | (typeof REFUSALS)[number]
+  | 'not read yet'
+  | 'not polled lately'
+  | 'a frozen header'
+  | 'runs are not found';
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -29,33 +34,24 @@ const HALVED_MS = 10 * MINUTE_MS;
 /** Less than twice, so that the feed before it is never a half of what it has grown to. */
 const SUDDEN_GROWTH = 1.5;
 
-/** What the polls of one feed have shown. Moments in milliseconds since 1970. */
-export interface FeedHealth {
+/** What the polls of one feed have shown, as instances tell each other. Moments in milliseconds since 1970. */
+export const feedHealthSchema = z.object({
   /** The last poll that was accepted. */
-  accepted: { at: number; headerAt: number; tripCount: number } | null;
+  accepted: z.object({ at: z.number(), headerAt: z.number(), tripCount: z.number() }).nullable(),
   /**
    * How many trips the feed usually has, with which a poll is compared. Null until two polls have said so: a single wild
    * one is no measure.
    */
-  usualTrips: number | null;
-  /** Since when the feed has had far more trips than usual; null when it has not. */
-  grownSince: number | null;
-  /** When the accepted header was first seen. */
-  headerSince: number;
-  refusedInARow: number;
-  /** Of the last poll; null when it was accepted. */
-  refusal: Refusal | null;
-}
-
-/** As another instance writes it. */
-export const feedHealthSchema: z.ZodType<FeedHealth> = z.object({
-  accepted: z.object({ at: z.number(), headerAt: z.number(), tripCount: z.number() }).nullable(),
   usualTrips: z.number().nullable().default(null),
+  /** Since when the feed has had far more trips than usual; null when it has not. */
   grownSince: z.number().nullable().default(null),
+  /** When the accepted header was first seen. */
   headerSince: z.number(),
   refusedInARow: z.number(),
+  /** Of the last poll; null when it was accepted. */
   refusal: z.enum(REFUSALS).nullable(),
 });
+export type FeedHealth = z.infer<typeof feedHealthSchema>;
 
 export const UNREAD: FeedHealth = {
   accepted: null,
@@ -118,4 +114,29 @@ function findRefusal(
   if (headerAt < now - MAX_HEADER_AGE_MS) return 'an old header';
   if (accepted === null || usualTrips === null || now - accepted.at >= HALVED_MS) return null;
   return usualTrips >= MIN_TRIPS_TO_HALVE && tripCount < usualTrips / 2 ? 'halved' : null;
+}
+
+const MATCH_HALF_LIFE_MS = 10 * MINUTE_MS;
+/** So many runs have to be compared before the share counts. */
+const MIN_COMPARED = 20;
+const COLLAPSED_BELOW = 0.5;
+const RECOVERED_FROM = 0.7;
+
+/**
+ * Counts how many of the runs that the departure monitor calls live are in the feed. When identifiers change their form,
+ * the feed looks alive and says nothing of any departure; this is how that shows.
+ */
+export class MatchRate {
+  readonly #found = new DecayingCount(MATCH_HALF_LIFE_MS);
+  readonly #compared = new DecayingCount(MATCH_HALF_LIFE_MS);
+  isCollapsed = false;
+
+  /** Adds the runs of one response of the departure monitor: `found` of `compared` are in the feed. */
+  add(found: number, compared: number, now: number): void {
+    this.#found.add(found, now);
+    this.#compared.add(compared, now);
+    const sum = this.#compared.read(now);
+    if (sum < MIN_COMPARED) return;
+    this.isCollapsed = this.#found.read(now) / sum < (this.isCollapsed ? RECOVERED_FROM : COLLAPSED_BELOW);
+  }
 }

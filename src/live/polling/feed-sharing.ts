@@ -1,32 +1,70 @@
-import type { FeedDemand } from './feed-demand.ts';
-import type { FeedHealth } from './feed-health.ts';
-import type { FeedSourceId } from './feed-source.ts';
+import { randomUUID } from 'node:crypto';
+import { createZstdCompress, createZstdDecompress } from 'node:zlib';
+import { z } from 'zod';
+import { pipeThrough } from '../../compression.ts';
+import { askOr } from '../../redis/ask-or.ts';
+import { getBounded, type RedisConnection } from '../../redis/connection.ts';
+import { defineScript } from '../../redis/script.ts';
+import type { SharedRedis } from '../../redis/shared-redis.ts';
+import type { InstanceDemand } from './feed-demand.ts';
+import { feedHealthSchema } from './feed-health.ts';
+import { FEED_SOURCES, type FeedSourceId } from './feed-source.ts';
+
+/** The instance that polls renews its lease every three seconds; when it is killed, another polls after this. */
+const LEASE_MS = 10_000;
+const DEMAND_KEPT_MS = 15_000;
+const FEED_KEPT_MS = 5 * 60_000;
+const MAX_PACKED_BYTES = 64 * 1024 * 1024;
+const MAX_COMPRESSED_BYTES = 16 * 1024 * 1024;
+const MAX_TEXT_LENGTH = 100_000;
+
+/**
+ * Takes the lease when it is free, renews it when this instance holds it. Returns 1 when it holds it now. A lease without an
+ * expiry gets one: nobody renews it.
+ */
+const holdLease = defineScript<[lease: string], [instance: string, leaseMs: number], number>(
+  'holdFeedLease',
+  `
+if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 1 end
+local isOurs = redis.call('GET', KEYS[1]) == ARGV[1]
+if isOurs or redis.call('PTTL', KEYS[1]) == -1 then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+return isOurs and 1 or 0`,
+);
+
+const leaveLease = defineScript<[lease: string], [instance: string], number>(
+  'leaveFeedLease',
+  `
+if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
+return 0`,
+);
+
+const isKnownFeed = (name: string): name is FeedSourceId => Object.hasOwn(FEED_SOURCES, name);
+const feedId = z.custom<FeedSourceId>((name) => typeof name === 'string' && isKnownFeed(name));
+const stateSchema = z.object({
+  health: feedHealthSchema,
+  /** The time between two polls at present. */
+  intervalMs: z.number().positive(),
+  polledAt: z.number(),
+});
+const toldSchema: z.ZodType<InstanceDemand & { at: number }> = z.object({
+  at: z.number(),
+  demand: z.array(z.object({ sources: z.array(feedId), savedAnHour: z.number() })).max(1000),
+  askedAt: z.partialRecord(z.enum(Object.keys(FEED_SOURCES) as [FeedSourceId]), z.number()),
+});
 
 /** How a feed stands, as the polling instance tells the others. Moments in milliseconds since 1970. */
-export interface PolledState {
-  health: FeedHealth;
-  /** The time between two polls at present. */
-  intervalMs: number;
-  polledAt: number;
-}
-
-/** What the callers of one instance ask for. */
-export interface InstanceDemand {
-  demand: readonly FeedDemand[];
-  /** When a board that needs the feed was last asked for. */
-  askedAt: Partial<Record<FeedSourceId, number>>;
-}
+export type PolledState = z.infer<typeof stateSchema>;
 
 /** What instances tell each other of the feeds. The calls never fail: while the store is away, there is nobody else. */
 export interface FeedSharing {
-  /** Whether this instance polls; to be asked every few seconds. True when there is no other instance to be reached. */
+  /** Says whether this instance polls; to be called every few seconds. True when there is no other instance to be reached. */
   lead(): Promise<boolean>;
   tellDemand(own: InstanceDemand): Promise<void>;
-  /** Of all other instances. */
+  /** Reads the demand of all other instances. */
   readDemand(): Promise<InstanceDemand[]>;
   /** `packed` is null when the feed is the one that was published before. */
   publish(source: FeedSourceId, state: PolledState, packed: ArrayBuffer | null): Promise<void>;
-  /** The feed is not polled any more. */
+  /** Tells that the feed is not polled any more. */
   withdraw(source: FeedSourceId): Promise<void>;
   /** Null while the store is away. */
   readStates(): Promise<Map<FeedSourceId, PolledState> | null>;
@@ -46,3 +84,95 @@ export const noFeedSharing: FeedSharing = {
   readFeed: async () => null,
   close: async () => {},
 };
+
+/**
+ * Shares feeds, their states, and who polls, in Redis. `source` keeps the sandbox apart from upstream. While Redis is
+ * away, every instance polls for its own callers, within its share of the budget.
+ */
+export function createRedisFeedSharing(
+  redis: Pick<SharedRedis, 'ask'>,
+  { source, now }: { source: string; now: () => number },
+): FeedSharing {
+  const instance = randomUUID();
+  const prefix = `tis:${source}:live`;
+  const names = { lease: `${prefix}:lease`, demand: `${prefix}:demand`, states: `${prefix}:states` };
+  const nameOfFeed = (feed: FeedSourceId) => `${prefix}:feed:${feed}`;
+
+  const ask = <Answer, Otherwise>(
+    name: string,
+    command: (connection: RedisConnection) => Promise<Answer>,
+    otherwise: Otherwise,
+  ) => askOr(redis, name, command, otherwise);
+
+  return {
+    async lead() {
+      return (await ask(names.lease, (to) => holdLease(to, [names.lease], [instance, LEASE_MS]), 1)) === 1;
+    },
+    async tellDemand(own) {
+      const told = JSON.stringify({ at: now(), ...own } satisfies z.infer<typeof toldSchema>);
+      await ask(names.demand, (to) => to.hset(names.demand, instance, told), 0);
+      await ask(names.demand, (to) => to.pexpire(names.demand, 4 * DEMAND_KEPT_MS), 0);
+    },
+    async readDemand() {
+      const told = Object.entries(await ask(names.demand, (to) => to.hgetall(names.demand), {}));
+      const others = told
+        .filter(([name]) => name !== instance)
+        .map(([name, text]) => ({ name, told: readAs(toldSchema, text) }));
+      const isPresent = (one: z.infer<typeof toldSchema> | null) => one !== null && one.at >= now() - DEMAND_KEPT_MS;
+      const gone = others.filter((other) => !isPresent(other.told)).map(({ name }) => name);
+      if (gone.length > 0) await ask(names.demand, (to) => to.hdel(names.demand, ...gone), 0);
+      return others.flatMap((other) => (other.told && isPresent(other.told) ? [other.told] : []));
+    },
+    async publish(feed, state, packed) {
+      const name = nameOfFeed(feed);
+      if (packed) {
+        // The feed of buses is 5 MB as it is and would fill the file to which Redis appends.
+        const bytes = await pipeThrough(createZstdCompress(), new Uint8Array(packed));
+        await ask(name, (to) => to.set(name, bytes, 'PX', FEED_KEPT_MS), null);
+      } else await ask(name, (to) => to.pexpire(name, FEED_KEPT_MS), 0);
+      await ask(names.states, (to) => to.hset(names.states, feed, JSON.stringify(state)), 0);
+      await ask(names.states, (to) => to.pexpire(names.states, FEED_KEPT_MS), 0);
+    },
+    async withdraw(feed) {
+      await ask(names.states, (to) => to.hdel(names.states, feed), 0);
+    },
+    async readStates() {
+      const states = await ask(names.states, (to) => to.hgetall(names.states), null);
+      if (!states) return null;
+      // A newer version may poll feeds that this one does not know.
+      return new Map(
+        Object.entries(states).flatMap(([feed, text]) => {
+          const state = isKnownFeed(feed) ? readAs(stateSchema, text) : null;
+          return state && isKnownFeed(feed) ? [[feed, state] as const] : [];
+        }),
+      );
+    },
+    async readFeed(feed) {
+      const name = nameOfFeed(feed);
+      const bytes = await ask(name, (to) => getBounded(to, name, MAX_COMPRESSED_BYTES), null);
+      if (!bytes) return null;
+      try {
+        const packed = await pipeThrough(createZstdDecompress(), bytes, MAX_PACKED_BYTES);
+        return packed.buffer as ArrayBuffer;
+      } catch {
+        // Until the feed is published again, nobody needs to read these bytes a second time.
+        await ask(name, (to) => to.del(name), 0);
+        return null;
+      }
+    },
+    async close() {
+      await ask(names.lease, (to) => leaveLease(to, [names.lease], [instance]), 0);
+      await ask(names.demand, (to) => to.hdel(names.demand, instance), 0);
+    },
+  };
+}
+
+/** Null for what is broken, and for what another version of the service wrote in another form. */
+function readAs<Value>(schema: z.ZodType<Value>, text: string): Value | null {
+  if (text.length > MAX_TEXT_LENGTH) return null;
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}

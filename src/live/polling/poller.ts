@@ -2,9 +2,11 @@ import { type Feed, NotAPackedFeed, openFeed } from '../feed/feed.ts';
 import { UndecodableFeed } from '../feed/feed-reader.ts';
 import type { ReadingThread } from '../feed/reading-thread.ts';
 import { FailedPoll, type FeedClient } from './feed-client.ts';
+import type { InstanceDemand } from './feed-demand.ts';
 import { type FeedProblem, judgePoll, type PollFailure, UNREAD } from './feed-health.ts';
-import type { FeedSharing, InstanceDemand, PolledState } from './feed-sharing.ts';
+import type { FeedSharing } from './feed-sharing.ts';
 import type { FeedSourceId } from './feed-source.ts';
+import type { FeedState } from './living-feeds.ts';
 import { chooseFeeds, nextPollAt, pollIntervalMs } from './polling.ts';
 
 export interface Clock {
@@ -14,51 +16,38 @@ export interface Clock {
   after(delayMs: number, task: () => void): () => void;
 }
 
-/** The last content of a feed and how it stands. */
-interface PolledFeed extends PolledState {
-  feed: Feed | null;
-}
-
-/** What became of a poll. */
+/** The outcome of a poll. */
 export type PollOutcome = 'accepted' | 'unchanged' | FeedProblem;
-
-export interface FeedPoller {
-  /** The feeds that are polled, by this instance or by another. */
-  readonly feeds: ReadonlyMap<FeedSourceId, PolledFeed>;
-  isLeader(): boolean;
-  close(): Promise<void>;
-}
-
-export interface FeedPollerOptions {
-  client: Pick<FeedClient, 'fetch'>;
-  reader: Pick<ReadingThread, 'read'>;
-  sharing: FeedSharing;
-  /** Of this instance. */
-  demand: () => InstanceDemand;
-  /** By how much the time between two polls is stretched; 1 unless calls are very short. */
-  pollStretch: () => number;
-  clock: Clock;
-  log: Record<'info' | 'warn', (fields: object, message: string) => void>;
-  record?: (source: FeedSourceId, outcome: PollOutcome) => void;
-}
 
 const TURN_MS = 1000;
 const LEAD_EVERY_MS = 3000;
 const TELL_EVERY_MS = 5000;
 const CHOOSE_EVERY_MS = 10_000;
-/** An instance whose callers have asked for no board in so long does not read what the other one polls. */
+/** An instance whose callers have requested no board for so long does not read what the other one polls. */
 const FOLLOW_MS = 5 * 60_000;
 
 /**
  * Keeps the feeds up to date that are in demand. Every second: the instance that holds the lease polls what is due, the
  * others read what it has published.
  */
-export function createFeedPoller(options: FeedPollerOptions): FeedPoller {
+export function createFeedPoller(options: {
+  client: Pick<FeedClient, 'fetch'>;
+  reader: Pick<ReadingThread, 'read'>;
+  sharing: FeedSharing;
+  /** Returns the demand of this instance. */
+  demand: () => InstanceDemand;
+  /** Returns by how much the time between two polls is stretched; 1 unless calls are very short. */
+  pollStretch: () => number;
+  clock: Clock;
+  log: Record<'info' | 'warn', (fields: object, message: string) => void>;
+  record?: (source: FeedSourceId, outcome: PollOutcome) => void;
+}) {
   const { client, reader, sharing, demand, pollStretch, clock, log, record } = options;
   const { now } = clock;
-  const feeds = new Map<FeedSourceId, PolledFeed>();
+  const feeds = new Map<FeedSourceId, FeedState>();
   const underWay = new Set<FeedSourceId>();
-  const isDue = createSchedule(now);
+  /** When each task of a turn was last done. */
+  const doneAt = new Map<string, number>();
   let chosen = new Set<FeedSourceId>();
   let askedAt: InstanceDemand['askedAt'] = {};
   let isLeader = false;
@@ -83,6 +72,12 @@ export function createFeedPoller(options: FeedPollerOptions): FeedPoller {
     for (const source of chosen) if (!underWay.has(source) && isPollDue(source)) poll(source).catch(warn);
   }
 
+  function isDue(task: string, everyMs: number): boolean {
+    if (now() - (doneAt.get(task) ?? Number.NEGATIVE_INFINITY) < everyMs) return false;
+    doneAt.set(task, now());
+    return true;
+  }
+
   async function elect(): Promise<void> {
     const wasLeader = isLeader;
     isLeader = await sharing.lead();
@@ -96,11 +91,8 @@ export function createFeedPoller(options: FeedPollerOptions): FeedPoller {
     const all = [demand(), ...(await sharing.readDemand())];
     const latest = (source: FeedSourceId) => Math.max(0, ...all.map((one) => one.askedAt[source] ?? 0));
     const before = new Set(feeds.keys());
-    chosen = chooseFeeds(
-      all.flatMap((one) => one.demand),
-      before,
-      pollStretch(),
-    );
+    const wanted = all.flatMap((one) => one.demand);
+    chosen = chooseFeeds(wanted, before, pollStretch());
     askedAt = Object.fromEntries([...chosen].map((source) => [source, latest(source)]));
     for (const source of before) {
       if (chosen.has(source)) continue;
@@ -176,7 +168,8 @@ export function createFeedPoller(options: FeedPollerOptions): FeedPoller {
   }
 
   return {
-    feeds,
+    /** The feeds that are polled, by this instance or by another. */
+    feeds: feeds as ReadonlyMap<FeedSourceId, FeedState>,
     isLeader: () => isLeader,
     async close() {
       isClosed = true;
@@ -189,14 +182,4 @@ export function createFeedPoller(options: FeedPollerOptions): FeedPoller {
 function failureOf(error: unknown): PollFailure | null {
   if (error instanceof FailedPoll) return error.failure;
   return error instanceof UndecodableFeed || error instanceof NotAPackedFeed ? 'undecodable' : null;
-}
-
-/** Tells whether a task is to be done again; the first time it is. */
-function createSchedule(now: () => number): (task: string, everyMs: number) => boolean {
-  const doneAt = new Map<string, number>();
-  return (task, everyMs) => {
-    if (now() - (doneAt.get(task) ?? Number.NEGATIVE_INFINITY) < everyMs) return false;
-    doneAt.set(task, now());
-    return true;
-  };
 }

@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon';
 import type { FeedDemand } from './feed-demand.ts';
-import type { FeedHealth } from './feed-health.ts';
+import type { PolledState } from './feed-sharing.ts';
 import { FEED_SOURCES, type FeedSourceId } from './feed-source.ts';
 
 const HOUR_MS = 3_600_000;
@@ -36,21 +36,19 @@ export function stretchOf(source: FeedSourceId, intervalMs: number): number {
   return intervalMs / FEED_SOURCES[source].intervalMs;
 }
 
-/** The last poll of a feed, and when a board that needs the feed was last asked for. Milliseconds since 1970. */
-interface LastPoll {
-  polledAt: number;
-  /** The time between two polls at present. */
-  intervalMs: number;
-  askedAt: number;
-  health: Pick<FeedHealth, 'accepted' | 'refusedInARow'>;
-}
-
 /**
- * When the feed is to be polled next: at its interval, or sooner if what boards show of it would grow too old. While no
- * board that needs it is asked for, it is polled a quarter as often at night. After one bad poll it is polled again soon;
- * a feed that fails again and again is polled less and less, down to every two minutes.
+ * Returns when the feed is to be polled next: at its interval, or sooner if what boards show of it would grow too old. While
+ * no board that needs it is requested (last at `askedAt`), it is polled a quarter as often at night. After one bad poll it is
+ * polled again soon; a feed that fails again and again is polled less and less, down to every two minutes.
  */
-export function nextPollAt(source: FeedSourceId, { polledAt, intervalMs: usualMs, askedAt, health }: LastPoll): number {
+export function nextPollAt(
+  source: FeedSourceId,
+  last: Pick<PolledState, 'polledAt' | 'intervalMs'> & {
+    askedAt: number;
+    health: Pick<PolledState['health'], 'accepted' | 'refusedInARow'>;
+  },
+): number {
+  const { polledAt, intervalMs: usualMs, askedAt, health } = last;
   const { accepted, refusedInARow } = health;
   const stretch = stretchOf(source, usualMs);
   if (refusedInARow === 1) return polledAt + Math.min(usualMs, RETRY_MS);

@@ -1,7 +1,7 @@
 import type { Priority, Shortage } from '../../efa/ask.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { type Clock, sleep } from '../clock.ts';
-import { createAccountLoad } from './account-load.ts';
+import { AccountLoad } from './account-load.ts';
 import { claimOf } from './claim.ts';
 import { createKeyPool } from './key-pool.ts';
 import type { Meter } from './meter.ts';
@@ -53,7 +53,7 @@ export function createBudget(options: {
   const { meters, rps, clock, noteCall } = options;
   const longest = rps * meters.length * (MAX_WAIT_MS / 1000);
   const keys = createKeyPool({ meters, clock });
-  const load = createAccountLoad(clock);
+  const load = new AccountLoad(clock);
   const line = createWaitingLine(longest, load.shareOf);
   let isServing = false;
   /** True while the line waits for the rate to allow the next call. */

@@ -10,7 +10,6 @@ import type { LiveFeeds } from '#src/live/live-feeds.ts';
 import { UNREAD } from '#src/live/polling/feed-health.ts';
 import { FEED_SOURCES, type FeedSourceId } from '#src/live/polling/feed-source.ts';
 import type { FeedState } from '#src/live/polling/living-feeds.ts';
-import { NOTHING_COMPARED } from '#src/live/polling/match-rate.ts';
 import { readQuery } from '#src/operation.ts';
 import { createAuthority } from '#src/sandbox/authority.ts';
 import { FEEDS, feedResponse } from '#src/sandbox/feeds/feed.ts';
@@ -48,12 +47,12 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
         const accepted = { at: moment, headerAt: feed.headerAt, tripCount: feed.tripCount };
         const health = { ...UNREAD, accepted, headerSince: moment };
         const { intervalMs } = FEED_SOURCES[source];
-        return [source, { feed, health, matchRate: NOTHING_COMPARED, intervalMs, polledAt: moment }];
+        return [source, { feed, health, intervalMs, polledAt: moment }];
       }),
     );
   }
 
-  const feeds: LiveFeeds = {
+  const feeds = {
     note: () => {},
     states: () => states,
     nextPollAt: () => moment,
@@ -62,7 +61,7 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
     stretch: () => 1,
     isPolling: () => true,
     close: async () => {},
-  };
+  } as unknown as LiveFeeds;
   const boards = createBoards({
     mode: 'on',
     feeds,

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readFeed } from '#src/live/feed/feed-reader.ts';
-import { createFeedClient, FailedPoll, type FeedClient } from '#src/live/polling/feed-client.ts';
+import { FailedPoll, FeedClient } from '#src/live/polling/feed-client.ts';
 import { encodeFeed } from '../feed-bytes.ts';
 
 const KEY = 'secret-key';
@@ -24,8 +24,8 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const options = { url, apiKeys: [KEY], callForFeed: <T>(call: (key: number) => Promise<T>) => call(0) };
-  client = createFeedClient({ ...options, timeoutMs: 300, now: () => new Date() });
-  patient = createFeedClient({ ...options, timeoutMs: 10_000, now: () => new Date() });
+  client = new FeedClient({ ...options, timeoutMs: 300, now: () => new Date() });
+  patient = new FeedClient({ ...options, timeoutMs: 10_000, now: () => new Date() });
 });
 beforeEach(() => {
   asked = [];

@@ -44,7 +44,7 @@ async function startService(query: Record<string, string> = TRAINS, options = {}
 
 function createService(options = {}): Service {
   const service = createPlayedService(day(), options);
-  closing.push(service.feeds.close);
+  closing.push(() => service.feeds.close());
   return service;
 }
 

@@ -5,7 +5,7 @@ import { type BoardOrigin, createBoards, monitorBoards } from '#src/live/boards/
 import { createComparison } from '#src/live/boards/comparison.ts';
 import { createStopTimelines, type TimelineStore } from '#src/live/boards/stop-timelines.ts';
 import { readFeed } from '#src/live/feed/feed-reader.ts';
-import { createLiveFeeds } from '#src/live/live-feeds.ts';
+import { LiveFeeds } from '#src/live/live-feeds.ts';
 import { type FeedSharing, noFeedSharing } from '#src/live/polling/feed-sharing.ts';
 import type { FeedSourceId } from '#src/live/polling/feed-source.ts';
 import { createAuthority } from '#src/sandbox/authority.ts';
@@ -71,7 +71,7 @@ export function createPlayedService(
   const upstream = { ask: ask as Ask, fetch: async (source: FeedSourceId) => feed(source) };
   const requests: object[] = [];
   const boardSources: string[] = [];
-  const feeds = createLiveFeeds({
+  const feeds = new LiveFeeds({
     client: { fetch: (source) => upstream.fetch(source) },
     reader: { read: async (bytes) => packedOf(bytes as Buffer) },
     sharing,

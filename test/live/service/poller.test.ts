@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { readFeed, UndecodableFeed } from '#src/live/feed/feed-reader.ts';
 import { FailedPoll } from '#src/live/polling/feed-client.ts';
-import type { FeedSharing, InstanceDemand, PolledState } from '#src/live/polling/feed-sharing.ts';
+import type { InstanceDemand } from '#src/live/polling/feed-demand.ts';
+import type { FeedSharing, PolledState } from '#src/live/polling/feed-sharing.ts';
 import type { FeedSourceId } from '#src/live/polling/feed-source.ts';
 import { findGap } from '#src/live/polling/living-feeds.ts';
-import { NOTHING_COMPARED } from '#src/live/polling/match-rate.ts';
-import { createFeedPoller, type FeedPoller } from '#src/live/polling/poller.ts';
+import { createFeedPoller } from '#src/live/polling/poller.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
 import { createSimulatedClock, type SimulatedClock } from '#test/support/simulated-clock.ts';
 import { encodeFeed } from '../feed-bytes.ts';
@@ -47,7 +47,7 @@ function createMadeUpStore(clock: SimulatedClock) {
 }
 
 interface Instance {
-  poller: FeedPoller;
+  poller: ReturnType<typeof createFeedPoller>;
   /** Boards of trains that are asked for in an hour, beyond what one answer serves. */
   ask(savedAnHour: number): void;
   /** As `kill -9` does: nothing runs any more, and nobody is told. */
@@ -93,8 +93,7 @@ function createInstances(count: number, { pollStretch = 1 } = {}) {
 
 /** What keeps a board of trains from being made of the feed; null when nothing does. */
 function problemOf({ poller }: Instance, now: number): string | null {
-  const states = new Map([...poller.feeds].map(([id, feed]) => [id, { ...feed, matchRate: NOTHING_COMPARED }]));
-  return findGap(['sydneytrains'], states, now)?.problem ?? null;
+  return findGap(['sydneytrains'], poller.feeds, now)?.problem ?? null;
 }
 
 describe('a poller by itself', () => {

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readFeed } from '#src/live/feed/feed-reader.ts';
 import { UNREAD } from '#src/live/polling/feed-health.ts';
-import { createRedisFeedSharing } from '#src/live/sharing/redis-feed-sharing.ts';
+import { createRedisFeedSharing } from '#src/live/polling/feed-sharing.ts';
 import { openRedis, type SharedRedis } from '#src/redis/shared-redis.ts';
 import { startRedis, type TestRedis } from '#test/support/redis.ts';
 import { encodeFeed } from '../feed-bytes.ts';

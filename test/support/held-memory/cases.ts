@@ -3,7 +3,7 @@ import { createTokenBuckets } from '#src/access/limits/token-buckets.ts';
 import { requestKey, type UpstreamRequest } from '#src/efa/request.ts';
 import { createQueryReader } from '#src/http/operation-routes.ts';
 import { createStopTimelines } from '#src/live/boards/stop-timelines.ts';
-import { createFeedDemand } from '#src/live/polling/feed-demand.ts';
+import { FeedDemandCounter } from '#src/live/polling/feed-demand.ts';
 import { createVerdicts } from '#src/nearby/verdict.ts';
 import type { Operation } from '#src/operation.ts';
 import { createFinishedResponses } from '#src/responses/finished-response.ts';
@@ -11,7 +11,7 @@ import { queryKey } from '#src/responses/responses.ts';
 import { stopSearchOperation } from '#src/stop-search/operation.ts';
 import { MODES } from '#src/transit/mode.ts';
 import { FRESHNESS_WINDOWS } from '#src/upstream/freshness-window.ts';
-import { createPopularity } from '#src/upstream/popularity.ts';
+import { Popularity } from '#src/upstream/popularity.ts';
 import { createResponseCache } from '#src/upstream/response-cache.ts';
 import { noSharedStore } from '#src/upstream/shared-store.ts';
 import { departure, pageOf } from '#test/support/departure.ts';
@@ -78,12 +78,12 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
     return { countedBytes: responses.size().bytes, table: responses };
   },
   async 'counts of questions, to tell popular ones'() {
-    const popularity = createPopularity({ now });
+    const popularity = new Popularity(now);
     for (let n = 0; n < 100_000; n++) popularity.note(requestKey(longQuestion(n)));
     return { countedBytes: 8 * MEGABYTE, table: popularity };
   },
   async 'counts of boards, to choose feeds'() {
-    const demand = createFeedDemand({ now });
+    const demand = new FeedDemandCounter(now);
     for (let n = 0; n < 100_000; n++) demand.note(`${longStop(n)} ${MODES.join()}`, []);
     return { countedBytes: 8 * MEGABYTE, table: demand };
   },
