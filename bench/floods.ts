@@ -4,25 +4,32 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { START_OPTIONS } from '#test/support/start-options.ts';
 import { keepAsking } from './floods/client.ts';
 import { describeMachine, print } from './machine.ts';
+import { median, percentile } from './percentiles.ts';
 
 /*
  * A valid Pro client alone, and beside floods of another client. Server, flood and Pro client are a process each. Each
  * round measures the Pro client alone and then beside the flood, because other work on the machine changes with time; the
  * median of the rounds counts.
  * `node bench/floods.ts [seconds of each measurement] [rounds] [connections of the Pro client] [connections of a flood]`
+ * The floods of pages have 900 connections each, which one address may have.
  */
 const [seconds = '5', rounds = '5', connections = '16', floodConnections = '16'] = process.argv.slice(2);
 const FLOODS = {
   'unknown-keys': 'well-formed keys that are unknown',
   'any-etag': 'a Free key, If-None-Match: * and an unknown parameter that changes',
   'long-authorization': 'Authorization headers of 15 KB',
+  pages: 'pages without a key, over 900 connections',
+  openapi: '/openapi.json, over 900 connections',
 };
+const PAGE_CONNECTIONS = 900;
 /** The flood lasts so much longer than the measurement, before and after it. */
 const HEAD_START_MS = 500;
 const durationMs = Number(seconds) * 1000;
 
 interface Figures {
   perSecond: number;
+  p50Ms: number;
+  p95Ms: number;
   p99Ms: number;
 }
 
@@ -51,6 +58,9 @@ for (const [name, description] of Object.entries(FLOODS)) {
     measured.push(await measureRound(name));
     print(`  ${describe(measured.at(-1) as Round)}`);
   }
+  const typical = median(measured.map(({ alone, beside }) => beside.p50Ms / alone.p50Ms));
+  hold(`its p50 is at most three times the quiet one: ${typical.toFixed(1)} times`, typical <= 3);
+  if (isOfPages(name)) continue;
   const kept = median(measured.map(({ alone, beside }) => beside.perSecond / alone.perSecond));
   const slower = median(measured.map(({ alone, beside }) => beside.p99Ms / alone.p99Ms));
   hold(`the Pro client keeps half of its throughput: ${(100 * kept).toFixed(0)} %`, kept >= 0.5);
@@ -60,7 +70,8 @@ server.disconnect();
 
 async function measureRound(name: string): Promise<Round> {
   const alone = await measure();
-  const args = [name, port, freeKey, floodConnections, durationMs + 2 * HEAD_START_MS].map(String);
+  const wide = isOfPages(name) ? PAGE_CONNECTIONS : floodConnections;
+  const args = [name, port, freeKey, wide, durationMs + 2 * HEAD_START_MS].map(String);
   const flood = fork(new URL('./floods/flood.ts', import.meta.url), args);
   await once(flood, 'message');
   const report = once(flood, 'message');
@@ -68,6 +79,10 @@ async function measureRound(name: string): Promise<Round> {
   const beside = await measure();
   const [statuses] = await report;
   return { alone, beside, statuses };
+}
+
+function isOfPages(name: string): boolean {
+  return name === 'pages' || name === 'openapi';
 }
 
 async function measure(): Promise<Figures> {
@@ -80,20 +95,16 @@ async function measure(): Promise<Figures> {
   });
   const unexpected = Object.keys(statuses).filter((status) => status !== '200');
   if (unexpected.length > 0) throw new Error(`the Pro client was answered ${unexpected.join(', ')}`);
-  const sorted = latenciesMs.sort((one, other) => one - other);
-  const p99Ms = sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN;
-  return { perSecond: sorted.length / Number(seconds), p99Ms };
+  const [p50Ms = 0, p95Ms = 0, p99Ms = 0] = [0.5, 0.95, 0.99].map((share) => percentile(latenciesMs, share));
+  return { perSecond: latenciesMs.length / Number(seconds), p50Ms, p95Ms, p99Ms };
 }
 
 function describe({ alone, beside, statuses }: Round): string {
   const [before, after] = [alone, beside].map(
-    ({ perSecond, p99Ms }) => `${perSecond.toFixed(0)}/s, p99 ${p99Ms.toFixed(1)} ms`,
+    ({ perSecond, p50Ms, p95Ms, p99Ms }) =>
+      `${perSecond.toFixed(0)}/s, p50 ${p50Ms.toFixed(1)}, p95 ${p95Ms.toFixed(1)}, p99 ${p99Ms.toFixed(1)} ms`,
   );
   return `alone ${before}; beside ${after}; the flood was answered ${JSON.stringify(statuses)}`;
-}
-
-function median(values: number[]): number {
-  return values.sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
 function hold(claim: string, holds: boolean): void {

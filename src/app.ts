@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import sensible from '@fastify/sensible';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import type { Rate } from './access/limits/token-buckets.ts';
 import { type AccessOptions, access } from './access/plugin.ts';
 import type { Config } from './config.ts';
 import type { Ask } from './efa/ask.ts';
@@ -18,6 +19,7 @@ import { proxyTest } from './http/connection/trusted-proxies.ts';
 import { cors } from './http/cors.ts';
 import { openapi } from './http/openapi/openapi.ts';
 import { operationRoutes } from './http/operation-routes.ts';
+import { createPageLimit } from './http/page-limit.ts';
 import { paths } from './http/paths.ts';
 import { createRequestId, requestLog } from './http/request-log.ts';
 import { commonHeaders, pageSecurity } from './http/response-headers.ts';
@@ -78,6 +80,8 @@ export interface AppOptions {
   pressure?: PressureWatch;
   /** From where on refusals are held back; without them none is. */
   refusalLimits?: RefusalLimits;
+  /** What a client network may request without a key: pages, their assets and the description. */
+  pageRate?: Rate;
   /** Where requests are counted; without them they are not. */
   instruments?: Instruments;
 }
@@ -100,6 +104,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const limits = options.connectionLimits ?? defaultConnectionLimits({}, Number.POSITIVE_INFINITY);
   const isSandbox = options.access.acceptsTestKeys;
   const { app, connections } = createFastify(options);
+  const limitPages = createPageLimit(now, options.pageRate);
 
   const verdicts = createVerdicts(now, options.verdictStore);
   // Every departures response that comes from upstream tells nearby that its stop is alive.
@@ -148,7 +153,15 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(drain, { connections, docsUrl });
   if (options.pressure) await app.register(pressure, { watch: options.pressure });
   await app.register(sensible);
-  await app.register(openapi, { operations, publicUrl, docsUrl, notes: isSandbox ? [REHEARSALS_IN_WORDS] : [] });
+  await app.register(async (description) => {
+    description.addHook('onRequest', limitPages);
+    await description.register(openapi, {
+      operations,
+      publicUrl,
+      docsUrl,
+      notes: isSandbox ? [REHEARSALS_IN_WORDS] : [],
+    });
+  });
 
   await app.register(async (api) => {
     if (pages || instruments) await api.register(requestRecorder, { traffic: pages?.traffic ?? null, instruments });
@@ -156,7 +169,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     await api.register(operationRoutes, { operations, responses, now });
     await api.register(streamRoutes, { operations, responses, docsUrl, now, times: options.streamTimes });
     await api.register(mcp, { operations, responses, docsUrl });
-    await api.register(textBoard, { responses, docsUrl, isSandbox, now, ...(board && { drawPage: board.drawPage }) });
+    await api.register(textBoard, { responses, docsUrl, isSandbox, now, limitPages, drawPage: board?.drawPage });
     if (board) await api.register(wallBoard, { responses, now });
   });
 
@@ -173,6 +186,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
       now,
     };
     await app.register(async (people) => {
+      people.addHook('onRequest', limitPages);
       await people.register(pageSecurity, page);
       await people.register(site, page);
       await people.register(signup, page);

@@ -9,6 +9,8 @@ const PATH = '/v1/departures?stop=200060&limit=20';
 /** With the other headers just below the 16 KB that Node allows. */
 const LONG_HEADER = `a${' '.repeat(15_000)}\xa0`;
 
+const PAGES = ['/', '/docs', '/explore', '/status', '/signup', '/keys', '/docs/console', '/nothing-here'];
+
 const [name = '', port, freeKey, connections, durationMs] = process.argv.slice(2);
 /** Made before the flood, because making them takes processor time. A key that was refused is not remembered. */
 const UNKNOWN_KEYS = 20_000;
@@ -21,6 +23,8 @@ const FLOODS: Record<string, () => string> = {
   'unknown-keys': () => get(PATH, `Authorization: Bearer ${unknownKeys[sent++ % UNKNOWN_KEYS]}\r\n`),
   'any-etag': () => get(`${PATH}&unknown=${sent++}`, `Authorization: Bearer ${freeKey}\r\nIf-None-Match: *\r\n`),
   'long-authorization': () => get(PATH, `Authorization: ${LONG_HEADER}\r\n`),
+  pages: () => get(PAGES[sent++ % PAGES.length] ?? '/', 'Accept: text/html\r\n'),
+  openapi: () => get('/openapi.json', ''),
 };
 
 const request = FLOODS[name];

@@ -3,13 +3,14 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { generateAccountId, generateKey } from '#src/access/keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { openStore } from '#src/access/stores/open-store.ts';
-import { buildApp } from '#src/app.ts';
+import { buildApp, type PageOptions } from '#src/app.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import { REFUSAL_LIMITS } from '#src/http/connection/held-refusals.ts';
 import { openRedis } from '#src/redis/shared-redis.ts';
 import { openLog } from '#src/server/log.ts';
 import { createInstruments } from '#src/telemetry/instruments.ts';
 import { PressureWatch } from '#src/telemetry/pressure.ts';
+import { OwnTraffic } from '#src/telemetry/traffic.ts';
 import { watchAdmissions } from '#src/telemetry/watched-calls.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { issueTestKey, openTestAccess } from '#test/support/access.ts';
@@ -81,9 +82,26 @@ async function createService([redisUrl, refusals, limits]: string[]) {
     instruments,
     pressure: new PressureWatch(),
     logger: openLog('info', '/dev/null'),
+    ...(refusals === 'hold-refusals' && { pages: pagesOf(store, now) }),
     now,
   });
   return { app, keys: await issueKeys(store) };
+}
+
+/** The pages as in production; their mails go nowhere. */
+function pagesOf(accounts: AccountStore, now: () => Date): PageOptions {
+  return {
+    accounts,
+    traffic: new OwnTraffic(now),
+    testKey: async () => null,
+    mailer: { isOutbox: true, send: async () => {} },
+    linkSecret: 'a secret of the bench, long enough',
+    securityContact: 'mailto:security@example.test',
+    plansContact: null,
+    tileUrl: null,
+    tileAttribution: '',
+    networkMap: null,
+  };
 }
 
 async function issueKeys(store: AccountStore) {

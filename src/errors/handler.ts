@@ -39,6 +39,7 @@ export interface ErrorHandlerOptions {
 export const errorHandler = fp(
   async (app: FastifyInstance, { docsUrl, drawError, refusals }: ErrorHandlerOptions) => {
     app.decorateRequest('failure', null);
+    app.addHook('preClose', async () => refusals?.release());
     app.setErrorHandler((error, request, reply) => {
       const apiError = toApiError(error);
       logError(apiError, request);
@@ -127,8 +128,6 @@ const FRAMEWORK_ERRORS: Record<string, (cause: unknown) => ApiError> = {
 };
 
 const CLIENT_ERRORS: Record<number, (cause: unknown) => ApiError> = {
-  // Static files: a path that leads out of their folder.
-  403: (cause) => new ApiError('NOT_FOUND', 'There is nothing at this path.', { cause }),
   413: bodyTooLarge,
   415: unsupportedMediaType,
 };

@@ -278,6 +278,16 @@ export function tooManyUnknownKeys(waitSeconds: number): ApiError {
   );
 }
 
+/** Of requests without a key; `burst` requests may come at once, and `perSecond` on average. */
+export function tooManyPages({ perSecond, burst }: { perSecond: number; burst: number }): ApiError {
+  return new ApiError(
+    'TOO_MANY_REQUESTS',
+    `Your network has requested too many pages: ${perSecond} a second are allowed, after ${burst} at once. ` +
+      'Requests of the API with a key have limits of their own. Try again in a second.',
+    retryAfter(1),
+  );
+}
+
 /** `limit` is how many streams the plan allows. */
 export function tooManyStreams(plan: string, limit: number): ApiError {
   return new ApiError(

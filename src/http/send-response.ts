@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { FinishedResponse } from '../responses/finished-response.ts';
+import type { Encoding, FinishedResponse } from '../responses/finished-response.ts';
 import type { Responses } from '../responses/responses.ts';
 import { chooseEncoding } from './accept-encoding.ts';
 import { answerHeaders, listsEtag, matchesAny } from './freshness-headers.ts';
@@ -21,10 +21,20 @@ export function sendResponse(
   reply.headers(answerHeaders(response, now().getTime()));
   if (request.hasResponse || matchesAny(condition)) return reply.code(304).send();
 
-  const encoding = chooseEncoding(acceptEncodingOf(request), body.bytes);
-  if (encoding !== 'identity') reply.header('content-encoding', encoding);
   reply.header('content-type', 'application/json; charset=utf-8');
-  const bytes = responses.bytesOf(response, encoding);
+  return sendEncoded(request, reply, body.bytes, (encoding) => responses.bytesOf(response, encoding));
+}
+
+/** Sends a body in the encoding that the caller prefers. */
+export function sendEncoded(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  body: Buffer,
+  bytesIn: (encoding: Encoding) => Buffer | Promise<Buffer>,
+): FastifyReply {
+  const encoding = chooseEncoding(acceptEncodingOf(request), body);
+  if (encoding !== 'identity') reply.header('content-encoding', encoding);
+  const bytes = bytesIn(encoding);
   if (Buffer.isBuffer(bytes)) return reply.send(bytes);
   bytes.then(
     (encoded) => reply.send(encoded),

@@ -78,18 +78,11 @@ export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; n
     },
     /** Returns a promise only the first time, while the body is being encoded. */
     bytesOf({ key, body }: FinishedResponse, encoding: Encoding): Buffer | Promise<Buffer> {
-      if (encoding === 'identity') return body.bytes;
-      const known = body.encoded.get(encoding);
-      if (known) return known;
-      const underWay = encode(body.bytes, encoding).then((bytes) => {
-        body.encoded.set(encoding, bytes);
+      return encodeOnce(body, encoding, () => {
         // Setting the entry again counts its new size.
         const kept = responses.peek(key);
         if (kept?.body === body) responses.set(key, { ...kept });
-        return bytes;
       });
-      body.encoded.set(encoding, underWay);
-      return underWay;
     },
     /** Drops the responses that were unused for longest, and keeps this share of all. */
     shrink: (keptShare: number) => shrinkCache(responses, keptShare),
@@ -137,8 +130,22 @@ export type Encoding = keyof typeof ENCODERS | 'identity';
 
 export const ENCODINGS = Object.keys(ENCODERS) as (keyof typeof ENCODERS)[];
 
-function encode(body: Buffer, encoding: keyof typeof ENCODERS): Promise<Buffer> {
-  return pipeThrough(ENCODERS[encoding](), body);
+/** The body in that encoding. Returns a promise only the first time, and while the body is being encoded. */
+export function encodeOnce(
+  { bytes, encoded }: Pick<FinishedResponse['body'], 'bytes' | 'encoded'>,
+  encoding: Encoding,
+  onEncoded?: () => void,
+): Buffer | Promise<Buffer> {
+  if (encoding === 'identity') return bytes;
+  const known = encoded.get(encoding);
+  if (known) return known;
+  const underWay = pipeThrough(ENCODERS[encoding](), bytes).then((form) => {
+    encoded.set(encoding, form);
+    onEncoded?.();
+    return form;
+  });
+  encoded.set(encoding, underWay);
+  return underWay;
 }
 
 /** Other work gets its turn after this many characters. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { html } from '../site/html.ts';
 import type { Layout } from '../site/layout.ts';
-import { sendPage } from '../site/page-answer.ts';
+import { fixedPage } from '../site/page-answer.ts';
 import { LINK_MINUTES } from './magic-link.ts';
 import type { Mailer } from './mail/mailer.ts';
 
@@ -28,8 +28,7 @@ export async function sentPages(
 ): Promise<void> {
   const { isOutbox, title, key, link } = texts;
 
-  app.get('/signup/sent', async (_request, reply) => {
-    const body = html`<h1>${title}</h1>
+  const keySent = html`<h1>${title}</h1>
 <p class="lead" role="status">${key}</p>
 <p>The mail has your key and a <code>curl</code> command to try it. Meanwhile: <a href="/docs">the reference</a>, <a href="/explore">the map</a>.</p>
 ${
@@ -40,13 +39,15 @@ ${
 <li>Some mail servers delay the first mail from a new sender for about 15 minutes.</li>
 </ul>`
 }`;
-    return sendPage(reply, layout({ title, body }));
-  });
-
-  app.get('/keys/sent', async (_request, reply) => {
-    const body = html`<h1>${title}</h1>
+  const linkSent = html`<h1>${title}</h1>
 <p class="lead" role="status">${link}</p>
 <p>The link works for ${LINK_MINUTES} minutes.</p>`;
-    return sendPage(reply, layout({ title, path: '/keys', body }));
-  });
+  app.get(
+    '/signup/sent',
+    fixedPage(() => layout({ title, body: keySent })),
+  );
+  app.get(
+    '/keys/sent',
+    fixedPage(() => layout({ title, path: '/keys', body: linkSent })),
+  );
 }

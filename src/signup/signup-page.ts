@@ -4,7 +4,7 @@ import { PLANS } from '../access/plan.ts';
 import { wantsPage } from '../http/wants-page.ts';
 import { type Html, html } from '../site/html.ts';
 import type { Layout } from '../site/layout.ts';
-import { sendPage } from '../site/page-answer.ts';
+import { fixedPage, sendPage } from '../site/page-answer.ts';
 import { type FieldErrors, invalidForm, readForm, signupForm } from './form.ts';
 import type { KeyService } from './key-service.ts';
 import type { SentTexts } from './sent-pages.ts';
@@ -29,7 +29,10 @@ export async function signupPage(app: FastifyInstance, options: SignupPageOption
       body: formView(isSandbox, errors, values),
     });
 
-  app.get('/signup', async (_request, reply) => sendPage(reply, render()));
+  app.get(
+    '/signup',
+    fixedPage(() => render()),
+  );
 
   app.post('/signup', async (request, reply) => {
     const { fields, errors } = readForm(signupForm, request.body);

@@ -1,17 +1,51 @@
-import { dirname } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
+import { prepare } from '../http/prepared.ts';
 
 const OWN = fileURLToPath(new URL('assets', import.meta.url));
 const LEAFLET = dirname(fileURLToPath(import.meta.resolve('leaflet/dist/leaflet.js')));
 const SWAGGER_UI = dirname(fileURLToPath(import.meta.resolve('@fastify/swagger-ui/static/swagger-ui.css')));
-const MAX_AGE_MS = 300_000;
+/** From packages only what the pages load. */
+const FROM_PACKAGES = {
+  leaflet: [
+    LEAFLET,
+    ['leaflet.js', 'leaflet.css', ...filesIn(join(LEAFLET, 'images')).map((name) => `images/${name}`)],
+  ],
+  'swagger-ui': [SWAGGER_UI, ['swagger-ui-bundle.js', 'swagger-ui.css']],
+} as const;
+const MAX_AGE_SECONDS = 300;
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml; charset=utf-8',
+};
 
-/** Styles, pictures and scripts of the pages, and the map library and Swagger UI from their packages. */
+/** Styles, pictures and scripts of the pages, and the map library and Swagger UI from their packages, kept in memory. */
 export async function assets(app: FastifyInstance): Promise<void> {
-  const common = { decorateReply: false, index: false as const, maxAge: MAX_AGE_MS };
-  await app.register(fastifyStatic, { ...common, root: OWN, prefix: '/assets/' });
-  await app.register(fastifyStatic, { ...common, root: LEAFLET, prefix: '/assets/leaflet/' });
-  await app.register(fastifyStatic, { ...common, root: SWAGGER_UI, prefix: '/assets/swagger-ui/' });
+  const files = new Map(filesIn(OWN).map((name) => [name, sendFile(join(OWN, name))]));
+  for (const [prefix, [folder, names]] of Object.entries(FROM_PACKAGES))
+    for (const name of names) files.set(`${prefix}/${name}`, sendFile(join(folder, name)));
+
+  app.get<{ Params: { '*': string } }>('/assets/*', (request, reply) => {
+    const send = files.get(request.params['*']);
+    return send ? send(request, reply) : reply.callNotFound();
+  });
+}
+
+function filesIn(folder: string): string[] {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1));
+}
+
+function sendFile(path: string) {
+  return prepare(readFileSync(path), {
+    type: TYPES[extname(path)] ?? 'application/octet-stream',
+    maxAgeSeconds: MAX_AGE_SECONDS,
+  });
 }

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createHeldRefusals } from '#src/http/connection/held-refusals.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { openConnection, type RawConnection, readResponses } from './socket.ts';
 
@@ -102,6 +103,27 @@ describe('a client network that is refused all the time', () => {
       REFUSED.replace('?stop=200070', '').replace('Host', `Authorization: Bearer ${app.apiKey}\r\nHost`),
     );
     expect(await authorized.until(/"error"/)).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  it('is not waited for when the service closes', async () => {
+    const connection = await useUp();
+    connection.write(REFUSED);
+    await untilHeld(1);
+    const closed = app.close();
+    await vi.waitFor(() => expect(answersOf(connection)).toHaveLength(LIMITS.burst + 1));
+    await closed;
+  });
+
+  it('waits the longer the more of its refusals are held', async () => {
+    const waits: number[] = [];
+    const refusals = createHeldRefusals({
+      limits: { ...LIMITS, burst: 1, maxHeld: 250 },
+      now: () => app.clock.now,
+      sleep: async (ms) => waits.push(ms),
+    });
+    const refuse = () => refusals.refuse({ ip: '192.0.2.9', raw: { socket: {} } } as never, {} as never, () => {});
+    for (let count = 0; count < 251; count++) refuse();
+    expect([waits[0], waits[99], waits[100], waits[249]]).toEqual([1000, 1000, 2000, 3000]);
   });
 
   it('does not slow down another network', async () => {

@@ -28,6 +28,7 @@ export interface TestAppOptions
       | 'isStoreReachable'
       | 'pressure'
       | 'refusalLimits'
+      | 'pageRate'
       | 'instruments'
     >
   > {
@@ -50,6 +51,8 @@ export interface TestAppOptions
   sendsKey?: boolean;
 }
 
+/** Tests request pages faster than people do, by clocks that stand still. */
+const UNLIMITED = { perSecond: 1e6, burst: 1e6 };
 /** The latest ones are kept. */
 const MAX_LINES = 20_000;
 
@@ -88,6 +91,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     ...(options.isStoreReachable && { isStoreReachable: options.isStoreReachable }),
     ...(options.instruments && { instruments: options.instruments }),
     ...(options.refusalLimits && { refusalLimits: options.refusalLimits }),
+    pageRate: options.pageRate ?? UNLIMITED,
     ...(options.pressure && { pressure: options.pressure }),
     ...(options.streamTimes && { streamTimes: options.streamTimes }),
     ...(connectionLimits && { connectionLimits }),

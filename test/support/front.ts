@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import PostalMime, { type Email } from 'postal-mime';
+import type { Rate } from '#src/access/limits/token-buckets.ts';
 import { sandboxKey } from '#src/access/sandbox-key.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
@@ -47,6 +48,8 @@ export async function startFront(
     upstreamUrl?: string;
     upstreamHealth?: () => UpstreamHealth;
     isSandbox?: boolean;
+    /** Unlimited unless given. */
+    pageRate?: Rate;
   } = {},
 ): Promise<Front> {
   const clock = { now: new Date(options.now ?? Date.now()) };
@@ -64,6 +67,7 @@ export async function startFront(
     store,
     acceptsTestKeys: options.isSandbox ?? true,
     sendsKey: false,
+    ...(options.pageRate && { pageRate: options.pageRate }),
     pages: {
       traffic,
       upstreamHealth: options.upstreamHealth,

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { type Operation, streamPath } from '../../operation.ts';
+import { prepare } from '../prepared.ts';
 import { answersOf, ERROR_SCHEMA, HEADER_COMPONENTS, PARAMETER_COMPONENTS, streamAnswersOf } from './responses.ts';
 import { toComponents, toParameters } from './schema.ts';
 
@@ -17,11 +18,8 @@ const OPENAPI_PATH = '/openapi.json';
 /** `GET /openapi.json`: OpenAPI 3.1 made from the list of operations. */
 export const openapi = fp(
   async (app: FastifyInstance, { operations, ...about }: About & { operations: readonly Operation[] }) => {
-    const document = describe(operations, about);
-    app.get(OPENAPI_PATH, async (_request, reply) => {
-      reply.type('application/json; charset=utf-8').header('cache-control', 'public, max-age=300');
-      return document;
-    });
+    const document = JSON.stringify(describe(operations, about));
+    app.get(OPENAPI_PATH, prepare(document, { type: 'application/json; charset=utf-8', maxAgeSeconds: 300 }));
   },
   { name: 'openapi' },
 );

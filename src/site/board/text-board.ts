@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Departures } from '../../departures/departure.ts';
 import { departuresOperation } from '../../departures/operation.ts';
 import { errorBody } from '../../errors/api-error.ts';
@@ -31,11 +31,14 @@ export async function textBoard(
     now: () => Date;
     /** Draws the page that a browser gets instead. */
     drawPage?: ((stop: string) => Promise<string>) | undefined;
+    limitPages: (request: FastifyRequest) => Promise<void>;
   },
 ): Promise<void> {
-  const { responses, docsUrl, isSandbox, now, drawPage } = options;
+  const { responses, docsUrl, isSandbox, now, drawPage, limitPages } = options;
   app.setErrorHandler((error, request, reply) => {
     const apiError = toApiError(error);
+    // Leaves as it does for other pages: late, where there are many.
+    if (!request.headers.authorization && apiError.statusCode === 429) throw apiError;
     logError(apiError, request);
     const { code, message, docs } = errorBody(apiError, docsUrl).error;
     reply.code(apiError.statusCode).headers(apiError.headers).header('cache-control', 'no-store');
@@ -45,7 +48,9 @@ export async function textBoard(
   // Before the key is checked: the page has no departures in it.
   app.addHook('onRequest', async (request, reply) => {
     reply.header('vary', 'Accept');
-    if (!drawPage || !wantsPage(request) || request.headers.authorization) return;
+    if (request.headers.authorization) return;
+    await limitPages(request);
+    if (!drawPage || !wantsPage(request)) return;
     const { stop } = request.params as { stop: string };
     return sendPage(reply.header('content-security-policy', PAGE_POLICY), await drawPage(stop));
   });

@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify';
+import { prepare } from '../../http/prepared.ts';
 import { type Operation, streamPath } from '../../operation.ts';
 import { type Html, html } from '../html.ts';
 import type { Layout } from '../layout.ts';
-import { sendPage } from '../page-answer.ts';
+import { fixedPage } from '../page-answer.ts';
 import { CONSOLE_HEAD, consoleSection } from './console.ts';
 import { errorPages, errorTable } from './error-pages.ts';
 import { createFrame, type NavigationGroup } from './frame.ts';
@@ -44,14 +45,13 @@ export async function docs(app: FastifyInstance, options: DocsOptions): Promise<
     overview(guides, operations),
   ];
   for (const { path, title, description, draw, head } of pages) {
-    app.get(path, async (_request, reply) =>
-      sendPage(reply, frame({ path, title, description, head, body: draw(await testKey()) })),
+    app.get(
+      path,
+      fixedPage((key) => frame({ path, title, description, head, body: draw(key) }), testKey),
     );
   }
   const index = JSON.stringify(buildSearchIndex(guides, operations));
-  app.get('/docs/search.json', async (_request, reply) =>
-    reply.type('application/json; charset=utf-8').header('cache-control', 'public, max-age=300').send(index),
-  );
+  app.get('/docs/search.json', prepare(index, { type: 'application/json; charset=utf-8', maxAgeSeconds: 300 }));
   await app.register(errorPages, { ...options, frame });
 }
 

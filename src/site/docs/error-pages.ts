@@ -4,7 +4,7 @@ import { ERROR_DOCS } from '../../errors/docs.ts';
 import { type Operation, streamPath } from '../../operation.ts';
 import { copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
-import { sendPage } from '../page-answer.ts';
+import { fixedPage } from '../page-answer.ts';
 import type { DocsFrame } from './frame.ts';
 
 const CODES = Object.keys(ERROR_TABLE) as ErrorCode[];
@@ -14,10 +14,10 @@ export async function errorPages(
   app: FastifyInstance,
   options: { frame: DocsFrame; publicUrl: string; docsUrl: string; operations: readonly Operation[] },
 ): Promise<void> {
-  const pages = new Map(CODES.map((code) => [code, drawPage(code, options)]));
+  const pages = new Map(CODES.map((code) => [code, fixedPage(() => drawPage(code, options))]));
   app.get<{ Params: { code: string } }>('/docs/errors/:code', async (request, reply) => {
     const page = pages.get(request.params.code.toUpperCase() as ErrorCode);
-    if (page) return sendPage(reply, page);
+    if (page) return page(request, reply);
     const code = request.params.code.slice(0, 50);
     throw new ApiError('NOT_FOUND', `There is no error ${code}. All are at /docs/errors.`);
   });

@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify';
+import { prepare } from '../../http/prepared.ts';
 import { MODES } from '../../transit/mode.ts';
 import { type Html, html } from '../html.ts';
 import type { Layout } from '../layout.ts';
-import { sendPage } from '../page-answer.ts';
+import { fixedPage } from '../page-answer.ts';
 
 export interface ExploreOptions {
   layout: Layout;
@@ -17,12 +18,10 @@ export interface ExploreOptions {
 /** `GET /explore`: the operations on a map, asked by the browser as any front end would. */
 export async function explore(app: FastifyInstance, options: ExploreOptions): Promise<void> {
   const network = JSON.stringify(options.networkMap ?? { lines: [], stops: [] });
-  app.get('/explore/network.json', async (_request, reply) =>
-    reply.header('cache-control', 'public, max-age=3600').type('application/json; charset=utf-8').send(network),
-  );
+  app.get('/explore/network.json', prepare(network, { type: 'application/json; charset=utf-8', maxAgeSeconds: 3600 }));
 
-  app.get('/explore', async (_request, reply) => {
-    const page = options.layout({
+  const page = (testKey: string | null) =>
+    options.layout({
       title: 'Explorer',
       description: 'Stops, live boards and journeys on a map.',
       path: '/explore',
@@ -32,10 +31,9 @@ export async function explore(app: FastifyInstance, options: ExploreOptions): Pr
 <script src="/assets/leaflet/leaflet.js" defer></script>
 <script type="module" src="/assets/copy.js"></script>
 <script type="module" src="/assets/explore/explore.js"></script>`,
-      body: exploreBody(options, await options.testKey()),
+      body: exploreBody(options, testKey),
     });
-    return sendPage(reply, page);
-  });
+  app.get('/explore', fixedPage(page, options.testKey));
 }
 
 function exploreBody({ tileUrl, tileAttribution }: ExploreOptions, testKey: string | null): Html {
