@@ -5,7 +5,7 @@ import type { Plan } from './plan.ts';
 export interface Caller {
   accountId: string;
   plan: Plan;
-  /** Of a key that was replaced and still works; absent for any other. */
+  /** Present when the key was replaced and still works. */
   ending?: KeyEnding;
 }
 
@@ -24,7 +24,7 @@ export interface Admission {
   kind: 'admitted' | 'exhausted' | 'throttled' | 'given-back';
   caller: Caller;
   day: UtcDay;
-  /** As how many requests it counts: one, unless its operation costs more. */
+  /** The number of requests that it counts as: one, unless its operation costs more. */
   count: number;
   /** Requests of the account counted that day, this one included if it was counted. Without meaning for unlimited plans. */
   used: number;

@@ -13,7 +13,7 @@ await createClient({
   input: await describeService(),
   output: {
     path: folder,
-    // What else is in the folder stays.
+    // Other files in the folder stay.
     clean: false,
     module: { extension: '.ts' },
   },

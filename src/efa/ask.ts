@@ -1,7 +1,7 @@
 import type { Freshness } from '../transit/freshness.ts';
 import type { PayloadOf, UpstreamRequest } from './request.ts';
 
-/** What upstream answered, and when. */
+/** A response of upstream, and the moment at which it came. */
 export interface UpstreamResponse<Payload> {
   payload: Payload;
   retrievedAt: Date;
@@ -31,7 +31,7 @@ export const MOST_WAITING: Readonly<Record<Priority, number>> = {
 };
 
 /**
- * What a call is for: to replace a stale response, to answer a rare or a popular request, to read on in the timetable of a
+ * The purpose of a call: to replace a stale response, to answer a rare or a popular request, to read on in the timetable of a
  * stop where a board has too few departures, for a board that the realtime feeds do not give although they are in use, for
  * a timetable without which a board would be empty and from which many later boards are made, or to poll a feed.
  */

@@ -88,7 +88,7 @@ type Kind = keyof Kinds;
 /** A request to upstream, told apart by `kind`. */
 export type UpstreamRequest = { [Name in Kind]: { kind: Name } & Parameters<Kinds[Name]['toQuery']>[0] }[Kind];
 
-/** What upstream answers to such a request. */
+/** The payload of upstream's response to such a request. */
 export type PayloadOf<Asked extends UpstreamRequest> = ReturnType<Kinds[Asked['kind']]['read']>;
 
 /** The request to send. */

@@ -59,7 +59,7 @@ export function codeForStatus(status: number): ErrorCode {
   return status >= 400 && status < 500 ? 'INVALID_PARAMETER' : 'INTERNAL_ERROR';
 }
 
-/** What a caller gets for an error: always this body, nothing else at top level. */
+/** The body of every error; it has nothing else at top level. */
 export interface ErrorBody {
   error: { code: ErrorCode; message: string; docs: string };
 }

@@ -20,12 +20,12 @@ import {
   upstreamTimeout,
 } from './messages.ts';
 
-/** What the documentation says of an error. */
+/** The documentation of an error. */
 export interface ErrorDoc {
   title: string;
   /** When it is answered. One or two sentences. */
   cause: string;
-  /** What to do, step by step; `{operations}` stands for the paths of the operations. */
+  /** The remedy, step by step; `{operations}` stands for the paths of the operations. */
   fix: readonly string[];
   /** The error as it is thrown, with example values. */
   example: ApiError;

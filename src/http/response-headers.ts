@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { CROSS_ORIGIN_HEADERS } from './cors.ts';
 
-/** Of pages that are sent outside of `pageSecurity`: everything from this server. */
+/** The policy of pages that are sent outside of `pageSecurity`: everything comes from this server. */
 export const PAGE_POLICY =
   "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 

@@ -10,7 +10,7 @@ import { toParameters } from '../http/openapi/schema.ts';
 import { type Operation, withOwnDefaults } from '../operation.ts';
 import { toDefault } from '../transit/parameter.ts';
 
-/** What a call of a tool comes to. */
+/** The result of a call of a tool. */
 export interface ToolResult {
   /** Texts for the assistant. */
   texts: string[];

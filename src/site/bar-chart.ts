@@ -1,10 +1,10 @@
 import { type Html, html } from './html.ts';
 
 interface Bar {
-  /** What is shown when the pointer is on it. */
+  /** The text that is shown when the pointer is on the bar. */
   title: string;
   value: number;
-  /** As much of the value is drawn as bad. */
+  /** The part of the value that is drawn as bad. */
   bad?: number;
 }
 

@@ -66,7 +66,7 @@ ${body}
 `.markup;
 }
 
-/** What others show of a page when somebody sends its address (Open Graph). */
+/** The preview of a page that other sites show when somebody sends its address (Open Graph). */
 function openGraph(page: {
   title: string;
   description: string | undefined;

@@ -16,7 +16,7 @@ export function localTime(moment: Date, detail: Detail): Html {
   return html`<time datetime="${moment.toISOString()}" data-local="${detail}">${text}</time>`;
 }
 
-/** Whose time `localTime` shows. */
+/** The name of the time zone that `localTime` shows. */
 export const zoneName = html`<span data-zone>Sydney time</span>`;
 
 /** For the head of a page with such times. The script takes away what is in `data-utc` where the reader's own time is UTC. */

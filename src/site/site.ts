@@ -25,7 +25,7 @@ export interface SiteOptions {
   tileAttribution: string;
   networkMap: object | null;
   securityContact: string;
-  /** Where to ask for another plan, as a mailto: or https: address; null where there is nobody to ask. */
+  /** The mailto: or https: address to ask for another plan; null when there is none. */
   plansContact: string | null;
   traffic: Traffic;
   upstreamHealth?: (() => UpstreamHealth) | undefined;

@@ -8,7 +8,7 @@ export interface StatusSources {
   operations: readonly string[];
   traffic: Traffic;
   upstreamHealth?: (() => UpstreamHealth) | undefined;
-  /** Of this instance. */
+  /** Reports the feeds of this instance. */
   live?: (() => LiveReport) | undefined;
   isSandbox: boolean;
   now: () => Date;
@@ -22,7 +22,7 @@ const WINDOWS = [
 
 export type Report = Awaited<ReturnType<typeof readReport>>;
 
-/** Of all instances, or of this one where `isOwn`. */
+/** Reports on all instances, or on this one where `isOwn`. */
 export async function readReport(sources: StatusSources, { isOwn = false } = {}) {
   const { operations, traffic, upstreamHealth, live, isSandbox, now } = sources;
   const view = isOwn ? await traffic.ownView() : await traffic.view();

@@ -10,7 +10,7 @@ interface OperationCounts {
   durations: Uint32Array;
 }
 
-/** What was answered in a stretch of time. */
+/** The responses of a period of time, counted. */
 export interface Bucket {
   operations: Map<string, OperationCounts>;
   /** Departures in responses of upstream, and those of them that it tracks. */
@@ -66,7 +66,7 @@ export function liveShareOf({ records, liveRecords }: Bucket): number | null {
   return records === 0 ? null : liveRecords / records;
 }
 
-/** As flat fields with what is not zero, which can be added up field by field. */
+/** Lists the counts that are not zero as flat fields, which can be added up field by field. */
 export function toFields({ operations, records, liveRecords }: Bucket): [name: string, count: number][] {
   const fields: [string, number][] = [
     ['records', records],

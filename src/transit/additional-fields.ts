@@ -31,7 +31,7 @@ export const tripIdField = z.string().nullable().optional().meta({
   example: '513A.1402.121.60.T.8.84719430',
 });
 
-/** What a caller asked for. */
+/** The additional fields that a caller asked for. */
 export interface AskedFields {
   cancelled: 'exclude' | 'include';
   include?: 'ids' | undefined;

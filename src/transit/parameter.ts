@@ -22,7 +22,7 @@ export function optional<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess((value) => (value === '' ? undefined : value), schema.optional()).meta({ ...schema.meta() });
 }
 
-/** As `optional`, with what stands in for an absent value, written as a caller would. */
+/** Makes a parameter optional; `text` stands in for an absent value, written as a caller would. */
 export function withDefault<Schema extends z.ZodType>(schema: Schema, text: z.input<Schema> & string) {
   return z
     .preprocess((value) => (value === '' || value === undefined ? text : value), schema)
@@ -79,7 +79,7 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(words:
 
 const OR = new Intl.ListFormat('en-AU', { type: 'disjunction' });
 
-/** What a parameter is for, and a value that works. */
+/** Adds to a parameter its description and a value that works. */
 export function describe<Schema extends z.ZodType>(schema: Schema, description: string, example?: string | number) {
   return schema.meta({ ...schema.meta(), description, ...(example !== undefined && { examples: [example] }) });
 }

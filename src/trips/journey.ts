@@ -8,12 +8,12 @@ export interface Journey {
   legs: readonly Leg[];
 }
 
-/** Where and when it starts, by the first leg. Live when the first ride is: a leading walk moves with it. */
+/** The place and time at which it starts, by the first leg. Live when the first ride is: a leading walk moves with it. */
 export function originOf({ legs }: Journey): LegEnd {
   return (legs[0] as Leg).origin;
 }
 
-/** Where and when it ends, by the last leg. Live when the last ride is: a trailing walk moves with it. */
+/** The place and time at which it ends, by the last leg. Live when the last ride is: a trailing walk moves with it. */
 export function destinationOf({ legs }: Journey): LegEnd {
   return (legs.at(-1) as Leg).destination;
 }

@@ -57,7 +57,7 @@ function mapJourney(legs: readonly unknown[], findElsewhere: FindElsewhere): Jou
   try {
     return { legs: timeWalks(joinLegs(legs.map((leg) => mapLeg(leg, findElsewhere)))) };
   } catch (error) {
-    // What is missing from a cancelled journey is no fault of the response.
+    // A cancelled journey may lack fields: that is no fault of the response.
     throw legs.some(isCancelledRide) ? new LeftOut('cancelled', { cause: error }) : error;
   }
 }

@@ -32,7 +32,7 @@ export interface ResponseCache {
   shrink(keptShare: number): void;
 }
 
-/** What an entry takes beside its packed response: numbers, the map entry and the list node of the cache. */
+/** The memory of an entry beside its packed response: numbers, the map entry and the list node of the cache. */
 const OVERHEAD_BYTES = 400;
 const MOMENT_BYTES = 8;
 /** Each frame of zstd begins with these four bytes. */
@@ -99,13 +99,13 @@ async function pack(json: Buffer): Promise<Buffer> {
   return ownBytes(zstdCompressSync(json));
 }
 
-/** What the client read of the response to the request. */
+/** Unpacks the payload that the client read from the response. */
 export async function unpack(request: UpstreamRequest, { bytes, isPacked }: KeptResponse): Promise<unknown> {
   const json = isPacked ? await decompress(bytes) : bytes;
   return readResponse(request, await readJson(json));
 }
 
-/** What Redis holds may be broken, or written by somebody else: it must not cost a request more than a miss. */
+/** A value in Redis may be broken, or written by somebody else: it must not cost a request more than a miss. */
 async function isReadable(request: UpstreamRequest, { bytes }: KeptResponse): Promise<boolean> {
   try {
     const json = await readJson(await decompress(bytes));

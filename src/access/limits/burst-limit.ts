@@ -44,7 +44,7 @@ function readLimits(text: string): BurstLimits | null {
 export interface BurstLimit {
   /** Counts one request; false when the account has made too many. */
   take(caller: Caller): boolean;
-  /** What the plan allows, infinite where it has no limit, and when the next request may come. */
+  /** The plan's rate, infinite where it has no limit, and the time until the next request may come. */
   termsOf(caller: Caller): Rate & { waitSeconds: number };
 }
 

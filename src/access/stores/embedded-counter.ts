@@ -102,7 +102,7 @@ function prepareStatements(database: DatabaseSync) {
        ON CONFLICT DO UPDATE SET used = max(0, used + :count)`,
     ),
     readUsage: database.prepare('SELECT used FROM usage WHERE day = ? AND account_id = ?'),
-    // Writes, because reading works while another process holds the file or the disk is full. The day is none that is read.
+    // Writes, because reading works while another process holds the file or the disk is full. Its day is never read.
     probe: database.prepare(
       `INSERT INTO usage (day, account_id, used) SELECT '00000000', id, 1 FROM account LIMIT 1
        ON CONFLICT DO UPDATE SET used = used + 1`,
@@ -111,7 +111,7 @@ function prepareStatements(database: DatabaseSync) {
   };
 }
 
-/** As an array: making an object with names takes longer than finding the row. */
+/** Rows are arrays: making an object with names takes longer than finding the row. */
 function readRow<Row>(statement: StatementSync, ...values: string[]): Row | undefined {
   return statement.get(...values) as Row | undefined;
 }

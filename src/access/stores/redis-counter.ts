@@ -5,7 +5,7 @@ import { PLANS, planFrom } from '../plan.ts';
 import { type Counter, DAYS_KEPT } from '../store.ts';
 
 /*
- * What every request does in Redis. A counter's day is in its name, so a new day begins at zero by itself; the expiry
+ * The counts and look-ups of every request in Redis. A counter's day is in its name, so a new day begins at zero by itself; the expiry
  * only tidies up, and is set again whenever it is missing.
  */
 const KEEP = `

@@ -30,7 +30,7 @@ export function readText(value: unknown): string | undefined {
   return Number.isFinite(value) ? String(value) : undefined;
 }
 
-/** What riders read, such as a name or a platform. Notices are cleaned where they are joined, each text once. */
+/** Reads a text for riders, such as a name or a platform. Notices are cleaned where they are joined, each text once. */
 export function readName(value: unknown): string | undefined {
   const text = readText(value);
   return text && toPlainText(text);

@@ -14,7 +14,7 @@ export const RESPONSE_LIMITS = {
   records: 5000,
 } as const;
 
-/** So much text cannot hold too many values, and `JSON.parse` reads lists at any depth. */
+/** A text up to this size cannot hold too many values, and `JSON.parse` reads lists at any depth. */
 const SMALL_BYTES = 256_000;
 
 /** The response exceeds one of the limits. */

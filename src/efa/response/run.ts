@@ -4,7 +4,7 @@ import { readFlag, readName, readNumber, readObject, readStrings, readText } fro
 /** The line, and the run on it. */
 export type Transportation = NonNullable<ReturnType<typeof readTransportation>>;
 
-/** What a response says about one run and its vehicle. Boards have it with the event, journeys with the line. */
+/** The properties of one run and its vehicle. Boards have them with the event, journeys with the line. */
 export type VehicleProperties = NonNullable<ReturnType<typeof readVehicleProperties>>;
 
 /** Undefined for what is no object. */
@@ -34,7 +34,7 @@ export function readVehicleProperties(value: unknown) {
       AVMLowFloorVeh: readFlag(properties.AVMLowFloorVeh),
       /** Whether the timetable plans an accessible vehicle. */
       PlanWheelChairAccess: readFlag(properties.PlanWheelChairAccess),
-      /** Of the stop, not of the vehicle; boards only. */
+      /** This is the access of the stop, not of the vehicle, and on boards only. */
       WheelchairAccess: readFlag(properties.WheelchairAccess),
       attributes: readStrings(properties.attributes),
     }
@@ -119,7 +119,7 @@ export function findLineName(transportation: Transportation): string | null {
 }
 
 /**
- * What the vehicle shows as its destination. An altered run (extra run, extra stops) has the full name of its last stop
+ * The destination that the vehicle shows. An altered run (extra run, extra stops) has the full name of its last stop
  * instead, suburb included: "Leppington Station, Leppington", "Circular Quay, Sydney". The suburb is dropped where the
  * rest still names the place.
  */

@@ -8,7 +8,7 @@ import type { Connections } from './connections.ts';
 
 /** For so long each open connection still gets one response, which says that it is the last. */
 const FAREWELL_MS = 300;
-/** So long before the server closes, responses are held back; clients that connect anew for each request connect then. */
+/** Responses are held back for so long before the server closes; clients that connect anew for each request connect then. */
 const HOLD_MS = 30;
 /** At most so long the close waits for a turn of the event loop in which nobody connects. */
 const MAX_HOLD_MS = 300;

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
 
-/** Whose `X-Forwarded-For` is believed: nobody's, that of so many proxies in front, or of the proxies in networks. */
+/** The proxies whose `X-Forwarded-For` is believed: none, so many in front, or those in the networks. */
 export type TrustedProxies = false | number | readonly string[];
 
 const allowed = 'must be off, the number of proxies in front, or their networks such as 10.0.0.0/8 with commas between';

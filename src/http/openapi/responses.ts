@@ -75,14 +75,14 @@ const LIMITS = [
 
 const KEY_END = ['Deprecation', 'Sunset'] as const;
 
-/** What an operation answers: its body, and each error it can meet under its status. */
+/** The responses of an operation: its body, and each error it can meet under its status. */
 export function answersOf(operation: Operation, body: Json, docsUrl: string): Record<string, Json> {
   const { summary, example } = operation;
   const content = { 'application/json': { schema: body, example: example.body } };
   return { ...responses(summary, content, FRESHNESS, errorsOf(operation), docsUrl), 304: UNCHANGED };
 }
 
-/** What the stream of an operation answers. */
+/** The responses of the stream of an operation. */
 export function streamAnswersOf(operation: Operation, docsUrl: string): Record<string, Json> {
   const { errors, example, stream } = operation;
   const event = `id: W/"Hb2mVx"\nevent: board\ndata: ${JSON.stringify(example.body)}\n\n`;
@@ -113,7 +113,7 @@ const UNCHANGED = {
   headers: headers('X-Request-Id', ...FRESHNESS, ...LIMITS, ...KEY_END),
 };
 
-/** What errors of a status carry beside the request id; others, which come after the key check, carry `RateLimit`. */
+/** The headers of errors of a status beside the request id; others, which come after the key check, carry `RateLimit`. */
 const HEADERS_OF_STATUS: Record<number, readonly (keyof typeof HEADER_COMPONENTS)[]> = {
   401: ['WWW-Authenticate'],
   405: ['Allow'],

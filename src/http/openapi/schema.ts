@@ -39,7 +39,7 @@ export function toComponents(
   };
 }
 
-/** What zod says more than a reader needs, or what would bind readers to the fields of today. */
+/** Removes what a reader does not need, and what would bind readers to the fields of today. */
 function cleanse({ jsonSchema }: { jsonSchema: JsonSchema }): void {
   delete jsonSchema.additionalProperties;
   delete jsonSchema.id;

@@ -1,5 +1,5 @@
 /*
- * What is kept of upstream's trip updates. The words are those of GTFS-realtime
+ * The parts of upstream's trip updates that are kept. The words are those of GTFS-realtime
  * (https://gtfs.org/documentation/realtime/reference/).
  */
 

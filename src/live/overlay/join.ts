@@ -69,7 +69,7 @@ const SECOND_MS = 1000;
 const SAME_TIME_MS = 60 * SECOND_MS;
 /** Two versions of the timetable differ by less at the same stop; a loop comes round later. */
 const SAME_CALL_MS = 5 * 60 * SECOND_MS;
-/** Where only the actual time is given, the planned time at the same stop may differ by this: more than most delays. */
+/** The planned time at the same stop may differ by this when only the actual time is given: more than most delays. */
 const SAME_CALL_IF_LATE_MS = 60 * 60 * SECOND_MS;
 
 /** Returns one entry for each call; null where it has no update. `stopIds` are the platforms that belong to the stop. */

@@ -2,7 +2,7 @@ import type { Mode } from '../../transit/mode.ts';
 
 const SECOND_MS = 1000;
 
-/** What a feed carries, where it is, and how often it is polled by day. */
+/** The contents of a feed, its path, and its interval of polling by day. */
 interface FeedSource {
   path: string;
   modes: readonly Mode[];

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { ApiKey, KeyKind } from '../../access/keys.ts';
 
-/** Where the page on the wall gets its departures. */
+/** The route from which the page on the wall gets its departures. */
 export const WALL_DATA_PATH = '/board/:stop/departures';
 
 /** Links to a board on a wall. A link lets in to one stop with one key, as long as that key works; the key is not in it. */

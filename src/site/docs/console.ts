@@ -1,6 +1,6 @@
 import { type Html, html } from '../html.ts';
 
-/** What the scripts of the console need in the head of a page. */
+/** The scripts of the console need this in the head of a page. */
 export const CONSOLE_HEAD = html`<link rel="stylesheet" href="/assets/console.css">
 <script type="module" src="/assets/console.js"></script>`;
 

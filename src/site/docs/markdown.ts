@@ -53,7 +53,7 @@ export function renderText(text: string): Html {
   return { markup: new Marked().parse(text, { async: false }) };
 }
 
-/** As `renderText`, without the paragraph around it. */
+/** Renders like `renderText`, without the paragraph around it. */
 export function renderInline(text: string): Html {
   return { markup: new Marked().parseInline(text, { async: false }) };
 }
@@ -134,7 +134,7 @@ function listSections(tokens: readonly Token[]): Section[] {
   return sections;
 }
 
-/** As GitHub makes it. */
+/** Makes the same anchor as GitHub. */
 function anchorOf(heading: string): string {
   return plainText(heading)
     .toLowerCase()

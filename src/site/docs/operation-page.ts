@@ -14,7 +14,7 @@ export function operationSlug(path: string): string {
   return path.replace(/^\/v1\//, '').replaceAll('/', '-');
 }
 
-/** What the page of an operation says, in a column of text and one of code beside it. */
+/** The page of an operation, with a column of text and one of code beside it. */
 export function operationBody(operation: Operation, publicUrl: string): Html {
   const { path, summary, description, query, body, example } = operation;
   const samples = sampleOf(publicUrl, `${path}?${example.query}`);
@@ -46,7 +46,7 @@ ${errorList(operation)}
 </div>`;
 }
 
-/** What the page of an operation's stream says. */
+/** The page of an operation's stream. */
 export function streamBody(operation: Operation, publicUrl: string): Html {
   const { query, example, stream, path } = operation;
   const request = `${publicUrl}${streamPath(operation)}?${example.query}`;

@@ -10,7 +10,7 @@ const ROWS = 8;
 /** The page waits no longer for its board. */
 const PATIENCE_MS = 1500;
 
-/** What leaves one well-known stop now; null when it is not known soon enough. Never throws. */
+/** Finds the departures of one well-known stop; null when they are not known soon enough. Never throws. */
 export async function findHomeBoard(responses: Pick<Responses, 'find'>): Promise<Departures | null> {
   const query: DeparturesQuery = { stop: HOME_STOP, modes: [...MODES], limit: ROWS, cancelled: 'exclude' };
   const board = responses

@@ -4,7 +4,7 @@ import type { Claim } from './pace.ts';
 import { accountsOf, type Ticket } from './ticket.ts';
 
 /**
- * What gives way first when calls are scarce. A floor is the part of the reserve (`pace.ts`) that has to be left after
+ * The order in which calls are refused when they are scarce. A floor is the part of the reserve (`pace.ts`) that has to be left after
  * a call: the higher the floor, the earlier the call is refused. Refreshes are refused before new requests, and rare
  * requests before popular ones, because the response to a popular request serves more requests. All of these of a plan
  * are refused before any of the next plan, so that nothing a plan asks for makes the answers of a higher one old. Where realtime feeds

@@ -24,7 +24,7 @@ export interface Limits {
 /** A second, and 50 ms because the network may deliver two calls closer together than they were sent. */
 export const RATE_WINDOW_MS = 1050;
 
-/** Smaller steps of the clock change hardly anything. */
+/** Backward steps of the clock under a minute are ignored. */
 const CLOCK_STEP_MS = 60_000;
 
 export interface ProcessMeter extends Meter {
@@ -40,7 +40,7 @@ export function createProcessMeter(
 ): ProcessMeter {
   let day = dayOf(now());
   let spent = presumedSpent(now(), dailyBudget);
-  /** Until then, the process before this one may have made calls in advance. */
+  /** False until the day changes: the process before this one may have made calls in advance. */
   let knowsWholeDay = false;
   let latest = now();
   let starts: number[] = [];

@@ -68,7 +68,7 @@ function handedOutPerMs(now: number): number {
 }
 
 /**
- * What a new process counts as spent before it began: all but the reserve, so that restarts do not exceed the budget.
+ * A new process counts all but the reserve as spent before it began, so that restarts do not exceed the budget.
  */
 export function presumedSpent(now: number, dailyBudget: number): number {
   return Math.floor(allowance(now, dailyBudget) - reserveOf(dailyBudget));

@@ -56,7 +56,7 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
   const names = keyNames(options.apiKey);
   let unsettled = 0;
   const own = createProcessMeter(limits, clock, () => 1 / redis.instances());
-  /** As Redis last told. */
+  /** The count in Redis' last reply. */
   let known = { day: dayOf(clock.now()), spent: 0 };
 
   async function take(claim: Claim): Promise<Taking> {

@@ -24,7 +24,7 @@ export function joinTicket(ticket: Ticket, { priority, purpose, accounts }: Tick
   if (ticket.accounts.length < MAX_ACCOUNT_SETS) ticket.accounts.push(...accounts);
 }
 
-/** Purposes that are refused after all others, the last one last. Polls of feeds join no other call. */
+/** Purposes that are refused after all others, in this order. Polls of feeds join no other call. */
 const LATE_REFUSED: readonly CallPurpose[] = ['readOn', 'board', 'timetable'];
 
 function isRefusedLater(one: CallPurpose, other: CallPurpose): boolean {
