@@ -13,13 +13,15 @@ const STOPS_AROUND = 200;
 /** An authority that knows every stop, over HTTP; `now` is the simulated time. */
 export function startAuthority(now: () => number): Promise<TestUpstream> {
   return startUpstream(({ url }, response) => {
-    const [path = '', query = ''] = url.split('?');
     response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(answerTo(path.slice(path.lastIndexOf('/') + 1), url, new URLSearchParams(query), now()));
+    response.end(answerTo(url, now()));
   });
 }
 
-function answerTo(endpoint: string, url: string, query: URLSearchParams, now: number): string {
+export function answerTo(url: string, now: number): string {
+  const [path = '', parameters = ''] = url.split('?');
+  const endpoint = path.slice(path.lastIndexOf('/') + 1);
+  const query = new URLSearchParams(parameters);
   if (endpoint === 'departure_mon') {
     const leaves = Array.from({ length: BOARD_SIZE }, (_, index) => toText(now + (2 + 3 * index) * MINUTE_MS));
     return departureMonitorFor(url, ...leaves);
