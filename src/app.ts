@@ -9,12 +9,12 @@ import { errorHandler, sendErrorEarly } from './errors/handler.ts';
 import { refuseConnect, sendClientError } from './http/connection/client-error.ts';
 import {
   type ConnectionLimits,
+  Connections,
   connectionLimits,
   defaultConnectionLimits,
-} from './http/connection/connection-limits.ts';
-import { watchConnections } from './http/connection/connections.ts';
+} from './http/connection/connections.ts';
 import { drain } from './http/connection/drain.ts';
-import { createHeldRefusals, type RefusalLimits } from './http/connection/held-refusals.ts';
+import { HeldRefusals, type RefusalLimits } from './http/connection/held-refusals.ts';
 import { proxyTest } from './http/connection/trusted-proxies.ts';
 import { cors } from './http/cors.ts';
 import { openapi } from './http/openapi/openapi.ts';
@@ -141,7 +141,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     ...(wallLinks && { readLinkedKey: wallLinks.readKey }),
     ...(quotaMails && { onCounted: quotaMails.note }),
   };
-  const refusals = options.refusalLimits && createHeldRefusals({ limits: options.refusalLimits, now, sleep });
+  const refusals = options.refusalLimits && new HeldRefusals(options.refusalLimits, { now, sleep });
   await app.register(errorHandler, { docsUrl, refusals, ...(pages && { drawError: createErrorPage(layout) }) });
   await app.register(cors);
   await app.register(commonHeaders, { isSandbox });
@@ -216,7 +216,7 @@ function createFastify({ config, logger, arrivalMs = ARRIVAL_MS }: AppOptions) {
     frameworkErrors: (error, request, reply) => sendErrorEarly(error, request, reply, docsUrl),
     clientErrorHandler: (error, socket) => sendClientError(error, socket, { docsUrl, connections, log: app.log }),
   });
-  const connections = watchConnections(app.server);
+  const connections = new Connections(app.server);
   // Node's own refusal of an unknown `Expect` would have no body either.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   // Node itself would close the connection without a response.

@@ -2,10 +2,11 @@ import type { z } from 'zod';
 import type { Ask } from './efa/ask.ts';
 import type { LeftOutCounts } from './efa/response/record.ts';
 import { ERROR_TABLE, type ErrorCode } from './errors/api-error.ts';
-import { invalidParameters, type ParameterProblem } from './errors/messages.ts';
+import { invalidParameters, type ParameterProblem, pastDate } from './errors/messages.ts';
 import type { BoardOrigin, Boards } from './live/boards/boards.ts';
 import type { Freshness } from './transit/freshness.ts';
 import { findForeign, findMeant } from './transit/parameter.ts';
+import { toSydneyWallClock, type WallClock } from './transit/time.ts';
 
 /** What an operation has to say. */
 export interface Finding<Body extends object = object> {
@@ -147,3 +148,18 @@ function listWithoutEffect(
 }
 
 const LIST = new Intl.ListFormat('en-AU');
+
+/**
+ * The moment a query asks for; null when it names neither date nor time, which means now. With a time only it is today,
+ * with a date only the present time of day. Throws `DATE_OUT_OF_RANGE` for a day gone by.
+ */
+export function askedWallClock(
+  { date, time }: { date?: string | undefined; time?: string | undefined },
+  now: Date,
+): WallClock | null {
+  if (date === undefined && time === undefined) return null;
+  const present = toSydneyWallClock(now);
+  const asked = { date: date ?? present.date, time: time ?? present.time };
+  if (asked.date < present.date) throw pastDate(asked.date, present.date);
+  return asked;
+}

@@ -3,7 +3,7 @@ import { ApiError, ERROR_TABLE, type ErrorCode, errorBody } from '../errors/api-
 import { defineOperation, type Finding, type Operation } from '../operation.ts';
 import { oldestOf } from '../transit/freshness.ts';
 import { notAllowed, requiredText, splitList } from '../transit/parameter.ts';
-import { stopIdParameter } from '../transit/stop.ts';
+import { stopIdParameter } from '../transit/place.ts';
 
 const MAX_STOPS = 20;
 

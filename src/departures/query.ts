@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { askedWallClock } from '../asked-time.ts';
+import { askedWallClock } from '../operation.ts';
 import { cancelledParameter, includeParameter } from '../transit/additional-fields.ts';
 import { modesParameter } from '../transit/mode.ts';
 import { countUpTo, describe, optional, requiredText, splitList, withDefault } from '../transit/parameter.ts';
-import { stopIdParameter } from '../transit/stop.ts';
+import { stopIdParameter } from '../transit/place.ts';
 import { dateParameter, timeParameter } from '../transit/time.ts';
 
 const MAX_ROUTES = 50;

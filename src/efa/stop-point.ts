@@ -1,5 +1,5 @@
 import type { Mode } from '../transit/mode.ts';
-import { type Position, positionSchema } from '../transit/stop.ts';
+import { type Position, positionSchema } from '../transit/place.ts';
 import { findMode } from './product-class.ts';
 import type { StopPoint, TimedStopPoint } from './response/place.ts';
 

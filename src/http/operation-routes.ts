@@ -41,16 +41,14 @@ export function requesterOf({ admission }: FastifyRequest): Requester {
   return { priority: PLANS[plan].priority, account: accountId };
 }
 
-interface ReadQuery {
-  query: Record<string, unknown>;
-  key: string;
-  /** As how many requests it counts. */
-  cost: number;
-}
-
 /** Reads and validates queries; the query of a URL that came before is looked up. */
 export function createQueryReader(operation: Operation) {
-  const known = new LRUCache<string, ReadQuery>({
+  const read = ({ query: received }: Pick<FastifyRequest, 'query'>) => {
+    const query = readQuery(operation, received as Record<string, unknown>);
+    /** `cost`: as how many requests it counts. */
+    return { query, key: queryKey(operation, query), cost: operation.cost?.(query) ?? 1 };
+  };
+  const known = new LRUCache<string, ReturnType<typeof read>>({
     maxSize: MAX_REMEMBERED_BYTES,
     // The values of the query are in its key once more.
     sizeCalculation: ({ key }, url) => url.length + 4 * key.length + OVERHEAD_BYTES,
@@ -59,9 +57,8 @@ export function createQueryReader(operation: Operation) {
   return (request: Pick<FastifyRequest, 'url' | 'query'>) => {
     const before = known.get(request.url);
     if (before) return before;
-    const query = readQuery(operation, request.query as Record<string, unknown>);
-    const read = { query, key: queryKey(operation, query), cost: operation.cost?.(query) ?? 1 };
-    known.set(request.url, read);
-    return read;
+    const found = read(request);
+    known.set(request.url, found);
+    return found;
   };
 }

@@ -70,3 +70,8 @@ function matches(route: string, parts: readonly string[]): boolean {
   if (isOpen ? parts.length < wanted.length : parts.length !== wanted.length) return false;
   return wanted.every((part, index) => part === parts[index] || part === '*' || (part.startsWith(':') && parts[index]));
 }
+
+/** Browsers get pages and redirects, programs get JSON. */
+export function wantsPage(request: FastifyRequest): boolean {
+  return (request.headers.accept ?? '').includes('text/html');
+}

@@ -11,7 +11,7 @@ import {
   longitudeOrNull,
   longitudeSchema,
   type Position,
-} from '../transit/stop.ts';
+} from '../transit/place.ts';
 
 const nearbyStopSchema = z
   .strictObject({

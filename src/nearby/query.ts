@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { includeParameter } from '../transit/additional-fields.ts';
 import { modesParameter } from '../transit/mode.ts';
 import { countUpTo, decimalBetween, describe, withDefault } from '../transit/parameter.ts';
-import { areSwapped, SWAPPED } from '../transit/stop.ts';
+import { areSwapped, SWAPPED } from '../transit/place.ts';
 
 export const nearbyQuery = z
   .object({

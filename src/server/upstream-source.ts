@@ -1,8 +1,13 @@
 import type { Config } from '../config.ts';
+import type { Ask } from '../efa/ask.ts';
 import { findMode } from '../efa/product-class.ts';
 import { readNetwork } from '../sandbox/network/gtfs-network.ts';
 import { networkMap } from '../sandbox/network/network-map.ts';
+import { findRehearsalCode } from '../sandbox/rehearsal/rehearsals.ts';
 import type { Mode } from '../transit/mode.ts';
+import { alwaysClosed } from '../upstream/breaker.ts';
+import { isolate } from '../upstream/isolation.ts';
+import { type ProtectionOptions, protectUpstream } from '../upstream/protection.ts';
 
 /** For an authority on this machine that asks for none. */
 const NO_KEY = '';
@@ -37,4 +42,15 @@ export async function openUpstream({ upstream }: Pick<Config, 'upstream'>, now: 
 function findRailOrFerry(productClass: number): Mode | null {
   const mode = findMode(productClass);
   return mode && ['train', 'metro', 'lightrail', 'ferry'].includes(mode) ? mode : null;
+}
+
+/**
+ * `ask` for a service in front of the sandbox: a rehearsed failure touches no other request, and has the same outcome
+ * however often it is asked for. `guard` is what the protection of `ask` is made of.
+ */
+export function withRehearsals(ask: Ask, guard: ProtectionOptions): Ask {
+  return isolate(ask, {
+    nameOf: findRehearsalCode,
+    open: () => protectUpstream({ ...guard, breaker: alwaysClosed }).ask,
+  });
 }

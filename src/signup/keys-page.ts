@@ -3,7 +3,7 @@ import { type Account, type KeyRecord, MAX_LIVE_KEYS } from '../access/account.t
 import { utcDayFrom } from '../access/day.ts';
 import { PLANS } from '../access/plan.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { wantsPage } from '../http/wants-page.ts';
+import { wantsPage } from '../http/paths.ts';
 import type { Html } from '../site/html.ts';
 import type { Layout } from '../site/layout.ts';
 import { localTimeScript } from '../site/local-time.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { MAX_LIVE_KEYS } from '../access/account.ts';
 import { PLANS } from '../access/plan.ts';
-import { wantsPage } from '../http/wants-page.ts';
+import { wantsPage } from '../http/paths.ts';
 import { type Html, html } from '../site/html.ts';
 import type { Layout } from '../site/layout.ts';
 import { fixedPage, sendPage } from '../site/page-answer.ts';

@@ -3,7 +3,7 @@ import type { LocationsPayload } from '../efa/payload.ts';
 import { readStopPoint, type StopPoint } from '../efa/response/place.ts';
 import { LeftOut, type LeftOutCounts, mapRecords, need } from '../efa/response/record.ts';
 import { findLocality, findPosition, findStopName } from '../efa/stop-point.ts';
-import { latitudeOrNull, longitudeOrNull } from '../transit/stop.ts';
+import { latitudeOrNull, longitudeOrNull } from '../transit/place.ts';
 
 const searchResultSchema = z
   .strictObject({

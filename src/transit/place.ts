@@ -1,6 +1,61 @@
 import { z } from 'zod';
 import { DECIMAL, requiredText } from './parameter.ts';
-import { areSwapped, type Position, SWAPPED, stopIdParameter } from './stop.ts';
+
+export const latitudeSchema = z
+  .number()
+  .min(-90)
+  .max(90)
+  .meta({ description: 'Latitude in degrees, EPSG:4326', example: -33.873539 });
+export const longitudeSchema = z
+  .number()
+  .min(-180)
+  .max(180)
+  .meta({ description: 'Longitude in degrees, EPSG:4326', example: 151.20693 });
+/** Of a stop whose place upstream may not give. */
+export const latitudeOrNull = latitudeSchema
+  .nullable()
+  .meta({ description: 'Latitude in degrees, EPSG:4326; null if unknown' });
+export const longitudeOrNull = longitudeSchema
+  .nullable()
+  .meta({ description: 'Longitude in degrees, EPSG:4326; null if unknown' });
+export const positionSchema = z.tuple([latitudeSchema, longitudeSchema]);
+
+/** `[lat, lng]`, EPSG:4326. */
+export type Position = z.infer<typeof positionSchema>;
+
+/** A stop identifier as callers send it: digits, or `G` and digits for a street stop. The result is upper-case. */
+export const stopIdParameter = requiredText('a stop identifier such as 200060 or G201023')
+  .trim()
+  .regex(/^[Gg]?\d{1,12}$/, 'must be a stop identifier: up to 12 digits, or G and up to 12 digits')
+  .transform((id) => id.toUpperCase())
+  .meta({ type: 'string', pattern: '^[Gg]?\\d{1,12}$' });
+
+/** Roughly, in degrees. */
+const AUSTRALIA = { west: 110, east: 160, south: -45, north: -9 };
+
+/** What to say of a swapped pair. */
+export const SWAPPED = 'seem to be swapped: in Sydney lat is about -33.87 and lng about 151.21';
+
+/** Only where the swapped point is in Australia: "lat=-91&lng=0" is a wrong number and no swapped pair. */
+export function areSwapped(lat: number, lng: number): boolean {
+  return lat >= AUSTRALIA.west && lat <= AUSTRALIA.east && lng >= AUSTRALIA.south && lng <= AUSTRALIA.north;
+}
+
+const EARTH_RADIUS_METRES = 6_371_009;
+
+/** Great-circle distance in metres, unrounded. */
+export function distanceMetres([fromLat, fromLng]: Position, [toLat, toLng]: Position): number {
+  const radians = Math.PI / 180;
+  const latHalf = Math.sin(((toLat - fromLat) * radians) / 2);
+  const lngHalf = Math.sin(((toLng - fromLng) * radians) / 2);
+  const chord = latHalf ** 2 + Math.cos(fromLat * radians) * Math.cos(toLat * radians) * lngHalf ** 2;
+  return 2 * EARTH_RADIUS_METRES * Math.asin(Math.min(1, Math.sqrt(chord)));
+}
+
+/** Length in metres of a polyline, unrounded; 0 for fewer than two points. */
+export function pathLengthMetres(path: readonly Position[]): number {
+  return path.slice(1).reduce((sum, point, index) => sum + distanceMetres(path[index] as Position, point), 0);
+}
 
 /** Where a journey starts or ends: the identifier of a stop, or a position. */
 export type Place = string | Position;

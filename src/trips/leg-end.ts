@@ -15,7 +15,7 @@ import {
   originTimes,
 } from '../efa/stop-point.ts';
 import type { Mode } from '../transit/mode.ts';
-import type { Position } from '../transit/stop.ts';
+import type { Position } from '../transit/place.ts';
 
 /** One end of a leg: where, and when. */
 export interface LegEnd extends PlannedAndRealtime {

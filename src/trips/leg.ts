@@ -6,7 +6,7 @@ import { need, readRecord } from '../efa/response/record.ts';
 import { findHeadsign, findLineName, findRouteName, findRunId, findVehicleAccess } from '../efa/response/run.ts';
 import { destinationTimes, mapPath, originTimes } from '../efa/stop-point.ts';
 import type { Mode } from '../transit/mode.ts';
-import { type Position, pathLengthMetres } from '../transit/stop.ts';
+import { type Position, pathLengthMetres } from '../transit/place.ts';
 import { minutesBetween } from '../transit/time.ts';
 import { type FindElsewhere, type LegEnd, mapEnds } from './leg-end.ts';
 

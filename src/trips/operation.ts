@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { sumLeftOut } from '../efa/response/record.ts';
 import { noJourneys } from '../errors/messages.ts';
 import { defineOperation } from '../operation.ts';
@@ -5,11 +6,129 @@ import { freshnessOf } from '../transit/freshness.ts';
 import { formatPlace } from '../transit/place.ts';
 import { formatTimestamp } from '../transit/time.ts';
 import { nameEnd } from './ends.ts';
-import { exampleBody } from './example.ts';
 import { mapJourneys } from './map.ts';
 import { listConditions, toTripRequest, tripsQuery } from './query.ts';
 import { toJourneyBody, tripsResponse, withPaths } from './response.ts';
 import { keepFitting, selectJourneys } from './selection.ts';
+
+/** The response that the documentation shows. */
+export const exampleBody: z.infer<typeof tripsResponse> = {
+  origin: { stop_id: '202020', name: 'Domestic Airport Station' },
+  destination: { stop_id: '209573', name: 'Manly Wharf' },
+  retrieved_at: '2026-11-20T02:00:20Z',
+  journeys: [
+    {
+      departs_at: '2026-11-20T02:08:00Z',
+      arrives_at: '2026-11-20T03:02:00Z',
+      departs_at_realtime: '2026-11-20T02:08:18Z',
+      arrives_at_realtime: '2026-11-20T03:02:00Z',
+      duration_minutes: 54,
+      changes: 1,
+      is_live: true,
+      legs: [
+        {
+          mode: 'train',
+          route: 'T8',
+          line_name: 'T8 Airport & South Line',
+          direction: 'City Circle via Museum',
+          origin: {
+            stop_id: '202091',
+            name: 'Domestic Airport Station',
+            platform: 'Platform 1',
+            lat: -33.933605,
+            lng: 151.180864,
+            departs_at: '2026-11-20T02:08:00Z',
+            departs_at_realtime: '2026-11-20T02:08:18Z',
+          },
+          destination: {
+            stop_id: '2000351',
+            name: 'Circular Quay',
+            platform: 'Platform 1',
+            lat: -33.861351,
+            lng: 151.210295,
+            arrives_at: '2026-11-20T02:28:00Z',
+            arrives_at_realtime: '2026-11-20T02:28:06Z',
+          },
+          duration_minutes: 20,
+          distance_metres: null,
+          stops: 5,
+          is_live: true,
+          path: [
+            [-33.933605, 151.180864],
+            [-33.861351, 151.210295],
+          ],
+          alerts: [],
+        },
+        {
+          mode: 'walk',
+          route: null,
+          line_name: null,
+          direction: null,
+          origin: {
+            stop_id: '2000351',
+            name: 'Circular Quay',
+            platform: 'Platform 1',
+            lat: -33.861351,
+            lng: 151.210295,
+            departs_at: '2026-11-20T02:28:00Z',
+            departs_at_realtime: '2026-11-20T02:28:06Z',
+          },
+          destination: {
+            stop_id: '2000216',
+            name: 'Circular Quay',
+            platform: 'Wharf 3, Side A',
+            lat: -33.860747,
+            lng: 151.211604,
+            arrives_at: '2026-11-20T02:32:00Z',
+            arrives_at_realtime: '2026-11-20T02:32:06Z',
+          },
+          duration_minutes: 4,
+          distance_metres: 138,
+          stops: 0,
+          is_live: false,
+          path: [
+            [-33.861351, 151.210295],
+            [-33.860747, 151.211604],
+          ],
+          alerts: [],
+        },
+        {
+          mode: 'ferry',
+          route: 'F1',
+          line_name: 'F1 Manly',
+          direction: 'Manly',
+          origin: {
+            stop_id: '2000216',
+            name: 'Circular Quay',
+            platform: 'Wharf 3, Side A',
+            lat: -33.860747,
+            lng: 151.211604,
+            departs_at: '2026-11-20T02:40:00Z',
+            departs_at_realtime: '2026-11-20T02:40:00Z',
+          },
+          destination: {
+            stop_id: '20951',
+            name: 'Manly Wharf',
+            platform: 'Wharf 1',
+            lat: -33.800459,
+            lng: 151.283799,
+            arrives_at: '2026-11-20T03:02:00Z',
+            arrives_at_realtime: '2026-11-20T03:02:00Z',
+          },
+          duration_minutes: 22,
+          distance_metres: null,
+          stops: 0,
+          is_live: true,
+          path: [
+            [-33.860747, 151.211604],
+            [-33.800459, 151.283799],
+          ],
+          alerts: [],
+        },
+      ],
+    },
+  ],
+};
 
 /** `GET /v1/trips` */
 export const tripsOperation = defineOperation({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { askedWallClock } from '../asked-time.ts';
+import { askedWallClock } from '../operation.ts';
 import { cancelledParameter, includeParameter } from '../transit/additional-fields.ts';
 import { MODES, modesParameter } from '../transit/mode.ts';
 import { booleanParameter, countUpTo, describe, oneOf, optional, withDefault } from '../transit/parameter.ts';

@@ -1,5 +1,5 @@
 import { bestKnown } from '../efa/realtime.ts';
-import { type Position, pathLengthMetres } from '../transit/stop.ts';
+import { type Position, pathLengthMetres } from '../transit/place.ts';
 import type { Leg } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';
 

@@ -2,7 +2,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { type Duplex, duplexPair } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { defaultConnectionLimits } from '#src/http/connection/connection-limits.ts';
+import { defaultConnectionLimits } from '#src/http/connection/connections.ts';
 import { buildTestApp, type TestApp, type TestAppOptions } from '#test/support/app.ts';
 import { openConnection, type RawConnection, readResponses } from './socket.ts';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEfaClient } from '#src/efa/client.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
-import { withRehearsals } from '#src/server/rehearsals.ts';
+import { withRehearsals } from '#src/server/upstream-source.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { distanceMetres, pathLengthMetres, stopIdParameter } from '#src/transit/stop.ts';
+import { distanceMetres, pathLengthMetres, stopIdParameter } from '#src/transit/place.ts';
 
 describe('the stop identifier', () => {
   it.each([

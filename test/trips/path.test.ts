@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
-import { encodePolyline } from '#src/transit/polyline.ts';
-import { tripsResponse } from '#src/trips/response.ts';
+import { encodePolyline, tripsResponse } from '#src/trips/response.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 
 const NOW = '2026-11-20T02:00:20Z';

@@ -14,12 +14,6 @@ const LINGER_MS = 500;
 /** The beginning of a request whose method nobody knows; else it is not HTTP at all. */
 const REQUEST_LINE = /^([A-Z-]{1,20}) [/*]/;
 
-/** An error of Node's HTTP parser, with what it was parsing. */
-interface ClientError {
-  code?: string | undefined;
-  rawPacket?: unknown;
-}
-
 export interface RefusalOptions {
   docsUrl: string;
   log: Pick<FastifyBaseLogger, 'info'>;
@@ -27,7 +21,7 @@ export interface RefusalOptions {
 
 /** What Node refuses before there is a whole request: broken HTTP, too large a header, too slow a client. */
 export function sendClientError(
-  error: ClientError,
+  error: { code?: string | undefined; rawPacket?: unknown },
   socket: Socket,
   { connections, ...options }: RefusalOptions & { connections: Connections },
 ): void {
@@ -38,7 +32,7 @@ export function sendClientError(
   endWithError(socket, toApiError(error), options);
 }
 
-function toApiError({ code, rawPacket }: ClientError): ApiError {
+function toApiError({ code, rawPacket }: { code?: string | undefined; rawPacket?: unknown }): ApiError {
   if (code === 'HPE_HEADER_OVERFLOW') return headersTooLarge();
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return arrivedTooSlowly();
   const start = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1', 0, 24) : '';

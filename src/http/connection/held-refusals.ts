@@ -15,52 +15,50 @@ export const REFUSAL_LIMITS: RefusalLimits = { perSecond: 50, burst: 200, holdMs
 
 const HELD_AT_A_TIME = 100;
 
-/** Refuses requests; a client network that is refused all the time gets its refusals late, and so sends fewer requests. */
-export interface HeldRefusals {
-  /** Calls `send` now or later, or never when the client has gone. */
-  refuse(request: FastifyRequest, reply: FastifyReply, send: () => void): void;
-  /** Sends all that are held. */
-  release(): void;
-}
-
 /**
- * A client that waits for a response before it asks again is slowed down to one request a second and connection, and to
- * a hundred a second over all its connections. What cannot be held is answered at once and the connection closed: each
- * further request then costs the client a new one.
+ * Refuses requests; a client network that is refused all the time gets its refusals late. A client that waits for a
+ * response before it asks again is slowed down to one request a second and connection, and to a hundred a second over all
+ * its connections. What cannot be held is answered at once and the connection closed: each further request then costs the
+ * client a new one.
  */
-export function createHeldRefusals(options: {
-  limits: RefusalLimits;
-  now: () => Date;
-  sleep: (ms: number) => Promise<unknown>;
-}): HeldRefusals {
-  const { limits, now, sleep } = options;
-  const buckets = createTokenBuckets(limits, now);
+export class HeldRefusals {
+  readonly #limits: RefusalLimits;
+  readonly #sleep: (ms: number) => Promise<unknown>;
+  readonly #buckets: ReturnType<typeof createTokenBuckets>;
   /** One for each connection, so that a client cannot send any number of requests without reading the answers. */
-  const held = new Map<Socket, () => void>();
+  readonly #held = new Map<Socket, () => void>();
 
-  async function hold(socket: Socket, send: () => void): Promise<void> {
-    held.set(socket, send);
-    await sleep(limits.holdMs * Math.ceil(held.size / HELD_AT_A_TIME));
-    if (held.get(socket) === send) finish(socket, send);
+  constructor(limits: RefusalLimits, { now, sleep }: { now: () => Date; sleep: (ms: number) => Promise<unknown> }) {
+    this.#limits = limits;
+    this.#sleep = sleep;
+    this.#buckets = createTokenBuckets(limits, now);
   }
 
-  function finish(socket: Socket, send: () => void): void {
-    held.delete(socket);
-    if (!socket.destroyed) send();
-  }
-
-  return {
-    refuse({ ip, raw: { socket } }, reply, send) {
-      if (buckets.take(clientNetwork(ip))) return send();
-      if (held.size < limits.maxHeld && !held.has(socket)) {
-        hold(socket, send);
-        return;
-      }
+  /** Calls `send` now or later, or never when the client has gone. */
+  refuse({ ip, raw: { socket } }: FastifyRequest, reply: FastifyReply, send: () => void): void {
+    if (this.#buckets.take(clientNetwork(ip))) {
+      send();
+    } else if (this.#held.size < this.#limits.maxHeld && !this.#held.has(socket)) {
+      this.#hold(socket, send);
+    } else {
       reply.header('connection', 'close');
       send();
-    },
-    release() {
-      for (const [socket, send] of held) finish(socket, send);
-    },
-  };
+    }
+  }
+
+  /** Sends all that are held. */
+  release(): void {
+    for (const [socket, send] of this.#held) this.#finish(socket, send);
+  }
+
+  async #hold(socket: Socket, send: () => void): Promise<void> {
+    this.#held.set(socket, send);
+    await this.#sleep(this.#limits.holdMs * Math.ceil(this.#held.size / HELD_AT_A_TIME));
+    if (this.#held.get(socket) === send) this.#finish(socket, send);
+  }
+
+  #finish(socket: Socket, send: () => void): void {
+    this.#held.delete(socket);
+    if (!socket.destroyed) send();
+  }
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { wantsPage } from '../../http/wants-page.ts';
+import { wantsPage } from '../../http/paths.ts';
 import { type Report, readReport, type StatusSources, toJson } from '../../telemetry/status-report.ts';
 import { type Html, html } from '../html.ts';
 import type { Layout } from '../layout.ts';
