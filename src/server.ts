@@ -5,6 +5,7 @@ import { claimStore, StoreKindError } from './access/store-claim.ts';
 import { StoreOpenError } from './access/stores/embedded-database.ts';
 import { openStore } from './access/stores/open-store.ts';
 import { buildApp, type PageOptions } from './app.ts';
+import { systemClock } from './clock.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { createEfaClient } from './efa/client.ts';
 import { defaultConnectionLimits } from './http/connection/connections.ts';
@@ -26,7 +27,6 @@ import { SharedTraffic } from './telemetry/shared-traffic.ts';
 import { OwnTraffic, type UpstreamHealth } from './telemetry/traffic.ts';
 import { watchAdmissions, watchUpstream } from './telemetry/watched-calls.ts';
 import { deadlinesFrom } from './time-limit.ts';
-import { systemClock } from './upstream/clock.ts';
 import { coordinateThrough } from './upstream/coordination.ts';
 import { protectUpstream } from './upstream/protection.ts';
 

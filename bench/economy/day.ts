@@ -1,4 +1,5 @@
 import { PLANS } from '#src/access/plan.ts';
+import { sleep } from '#src/clock.ts';
 import type { Ask } from '#src/efa/ask.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { limitCalls } from '#src/nearby/call-limit.ts';
@@ -6,7 +7,6 @@ import { createCheckQueue } from '#src/nearby/check-queue.ts';
 import { findLiveStops } from '#src/nearby/live-stops.ts';
 import { checkStop, createVerdicts, learnFromDepartures } from '#src/nearby/verdict.ts';
 import type { Freshness } from '#src/transit/freshness.ts';
-import { sleep } from '#src/upstream/clock.ts';
 import { type Protection, protectUpstream } from '#src/upstream/protection.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
 import { createRandom, type Plan, type Request } from './demand.ts';

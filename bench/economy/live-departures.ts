@@ -1,3 +1,4 @@
+import type { Clock } from '#src/clock.ts';
 import { departuresOperation } from '#src/departures/operation.ts';
 import type { Ask, Priority } from '#src/efa/ask.ts';
 import { createBoards } from '#src/live/boards/boards.ts';
@@ -8,7 +9,6 @@ import { noFeedSharing } from '#src/live/polling/feed-sharing.ts';
 import { readQuery } from '#src/operation.ts';
 import { createResponses } from '#src/responses/responses.ts';
 import type { Freshness } from '#src/transit/freshness.ts';
-import type { Clock } from '#src/upstream/clock.ts';
 import type { Protection } from '#src/upstream/protection.ts';
 import { stopId } from './network.ts';
 import type { TimetableAuthority } from './timetable-authority.ts';

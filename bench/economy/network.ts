@@ -1,6 +1,6 @@
+import { type Clock, sleep } from '#src/clock.ts';
 import type { AskAuthority } from '#src/efa/ask.ts';
 import type { UpstreamRequest } from '#src/efa/request.ts';
-import { type Clock, sleep } from '#src/upstream/clock.ts';
 import { receivedResponse } from '#test/support/received-answer.ts';
 
 const STOPS_NEARBY = 10;

@@ -1,3 +1,4 @@
+import { type Clock, sleep } from '#src/clock.ts';
 import type { AskAuthority } from '#src/efa/ask.ts';
 import { toRequest } from '#src/efa/request.ts';
 import { readFeed } from '#src/live/feed/feed-reader.ts';
@@ -6,7 +7,6 @@ import type { FeedSourceId } from '#src/live/polling/feed-source.ts';
 import { createAuthority as createSandboxAuthority } from '#src/sandbox/authority.ts';
 import { FEEDS, feedResponse } from '#src/sandbox/feeds/feed.ts';
 import { departureResponse } from '#src/sandbox/responses/departure-response.ts';
-import { type Clock, sleep } from '#src/upstream/clock.ts';
 import { receivedResponse } from '#test/support/received-answer.ts';
 import { recordsFor } from './network.ts';
 import { createTimetabledNetwork } from './timetabled-network.ts';

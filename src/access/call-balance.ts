@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
+import { DAY_MS } from '../clock.ts';
 
 /** Calls of upstream that an account may cause in a day beyond what its requests pay for, on each instance. */
 const FREE_CALLS_A_DAY = 100;
 /** Calls of upstream that one counted request pays for. */
 const CALLS_PER_REQUEST = 1.2;
-const DAY_MS = 24 * 60 * 60_000;
 const MAX_ACCOUNTS = 50_000;
 
 /**

@@ -1,7 +1,6 @@
+import { DAY_MS } from '../clock.ts';
 /** A UTC day, `YYYYMMDD`. It is part of a counter's name, so each day has a counter of its own. */
 export type UtcDay = string;
-
-const DAY_MS = 86_400_000;
 
 /** Every request needs the day, and it is nearly always the same as a moment ago. */
 let latest = { number: Number.NaN, day: '' };

@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { LRUCache } from 'lru-cache';
+import { MINUTE_MS } from '../clock.ts';
 import type { Admission, Caller, KeyEnding } from './admission.ts';
 import type { UtcDay } from './day.ts';
 import type { ApiKey } from './keys.ts';
@@ -11,7 +12,7 @@ const RECORD_TTL_MS = 10_000;
 const EXHAUSTED_TTL_MS = 5_000;
 const UNKNOWN_TTL_MS = 5_000;
 /** While the store is away, keys that it knew so recently are admitted. */
-export const GRACE_MS = 10 * 60_000;
+export const GRACE_MS = 10 * MINUTE_MS;
 const MAX_REMEMBERED = 50_000;
 
 /** The account of a key, and when the store has confirmed the key. */

@@ -1,10 +1,9 @@
 import { z } from 'zod';
+import { MINUTE_MS } from '../clock.ts';
 import { type AskedFields, cancelledField, tripIdField } from '../transit/additional-fields.ts';
 import { type Departure, isCancelled, leavesAt, OCCUPANCIES } from '../transit/departure.ts';
 import { modeSchema } from '../transit/mode.ts';
 import { formatTimestamp, timestampSchema } from '../transit/time.ts';
-
-const MINUTE_MS = 60_000;
 
 export const departureSchema = z
   .strictObject({

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { MINUTE_MS } from '../clock.ts';
 import { sumLeftOut } from '../efa/response/record.ts';
 import { defineOperation } from '../operation.ts';
 import { type Departure, isCancelled, leavesAt } from '../transit/departure.ts';
@@ -7,7 +8,7 @@ import { departuresResponse, nextMinuteAway, toDeparture } from './departure.ts'
 import { type DeparturesQuery, departuresQuery, toDeparturesRequest } from './query.ts';
 
 /** A vehicle that left longer ago than this cannot be caught any more. */
-const GRACE_MS = 60_000;
+const GRACE_MS = MINUTE_MS;
 
 const exampleBody: z.infer<typeof departuresResponse> = {
   stop_id: '200070',

@@ -1,3 +1,4 @@
+import { HOUR_MS, MINUTE_MS } from '../clock.ts';
 import { beyondTimetable, unknownStop } from '../errors/messages.ts';
 import { type CallState, type Departure, OCCUPANCIES, type Occupancy } from '../transit/departure.ts';
 import { type Freshness, freshnessOf } from '../transit/freshness.ts';
@@ -45,9 +46,8 @@ export interface Page {
 
 /** The departure monitor lists this many departures a page; fewer mean that there are no more. */
 export const EVENTS_PER_PAGE = 40;
-const MINUTE_MS = 60_000;
 /** A page of fewer is complete for so long; how far upstream looks ahead is not known. */
-const COMPLETE_MS = 6 * 60 * MINUTE_MS;
+const COMPLETE_MS = 6 * HOUR_MS;
 
 /**
  * Throws `STOP_NOT_FOUND` when upstream does not know the stop, `DATE_OUT_OF_RANGE` when it has no timetable for

@@ -1,7 +1,7 @@
+import { SECOND_MS } from '../clock.ts';
 import type { FinishedResponse } from '../responses/finished-response.ts';
 import type { Freshness } from '../transit/freshness.ts';
 
-const SECOND_MS = 1000;
 /** Authorization, so that a cache on the client shows the response of one key to no other, and to no revoked one. */
 const VARY = 'Accept-Encoding, Authorization';
 

@@ -1,3 +1,4 @@
+import { type Clock, HOUR_MS } from '../clock.ts';
 import type { SharedRedis } from '../redis/shared-redis.ts';
 import { type BoardOrigin, type Boards, createBoards, monitorBoards } from './boards/boards.ts';
 import { createComparison } from './boards/comparison.ts';
@@ -8,10 +9,10 @@ import type { LiveMode, LiveReport } from './live-report.ts';
 import { FeedClient } from './polling/feed-client.ts';
 import { createRedisFeedSharing, noFeedSharing } from './polling/feed-sharing.ts';
 import type { FeedSourceId } from './polling/feed-source.ts';
-import type { Clock, PollOutcome } from './polling/poller.ts';
+import type { PollOutcome } from './polling/poller.ts';
 
 const TRIP_PLANNER_PATH = /\/v1\/tp$/;
-const LOG_AGREEMENT_EVERY_MS = 60 * 60_000;
+const LOG_AGREEMENT_EVERY_MS = HOUR_MS;
 
 /** Opens the realtime feeds, which are polled and laid over the timelines of stops. */
 export function openLive(

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
+import { DAY_MS, HOUR_MS } from '../clock.ts';
 import type { Ask } from '../efa/ask.ts';
 import { findKnownStop } from '../efa/known-stop.ts';
 import { type DepartureMonitorPayload, findUnknownStopMessage } from '../efa/payload.ts';
@@ -20,8 +21,8 @@ export interface Verdict {
   knownUntil: number;
 }
 
-const ALIVE_TTL_MS = 24 * 60 * 60_000;
-const DEAD_TTL_MS = 6 * 60 * 60_000;
+const ALIVE_TTL_MS = DAY_MS;
+const DEAD_TTL_MS = 6 * HOUR_MS;
 const MAX_STOPS = 50_000;
 
 const verdictSchema = z.object({

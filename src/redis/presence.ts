@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { MINUTE_MS } from '../clock.ts';
 import { createDistances, MAX_ROUND_TRIP_MS } from './distance.ts';
 import { createSilenceDetector } from './silence-detector.ts';
 import { UnavailableError } from './unavailable-error.ts';
 
 const PROBE_EVERY_MS = 100;
-const LOG_REFUSALS_EVERY_MS = 60_000;
+const LOG_REFUSALS_EVERY_MS = MINUTE_MS;
 
 export interface PresenceLog {
   info(fields: object, message: string): void;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Transform } from 'node:stream';
 import { createBrotliCompress, createGzip, createZstdCompress, constants as zlib } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
+import { MINUTE_MS } from '../clock.ts';
 import { pipeThrough } from '../compression.ts';
 import { isHigher, type Priority } from '../efa/ask.ts';
 import { nextTurn } from '../event-loop-turn.ts';
@@ -35,7 +36,6 @@ export interface FinishedResponse<Body extends object = object> {
 
 /** A stale response is served from the cache this long before a fresh one is looked for. */
 const STALE_VALID_MS = 1000;
-const MINUTE_MS = 60_000;
 const OVERHEAD_BYTES = 1000;
 
 /** The cache of finished responses, within `maxBytes`. */

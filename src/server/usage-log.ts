@@ -1,9 +1,9 @@
 import type { CallBalance } from '../access/call-balance.ts';
+import { type Clock, HOUR_MS, MINUTE_MS } from '../clock.ts';
 import type { Shortage } from '../efa/ask.ts';
-import type { Clock } from '../upstream/clock.ts';
 
-const LOOK_EVERY_MS = 60_000;
-const LOG_EVERY_MS = 60 * 60_000;
+const LOOK_EVERY_MS = MINUTE_MS;
+const LOG_EVERY_MS = HOUR_MS;
 
 /**
  * Logs every hour, and when calls run short, which account used most. It is no label of metrics: there are too many

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { networksAround } from '../access/limits/client-network.ts';
+import { HOUR_MS, MINUTE_MS } from '../clock.ts';
 import { tooManyMails } from '../errors/messages.ts';
 import { isSharedDomain, mailboxOf, registeredDomain } from './mailbox.ts';
 
@@ -21,8 +22,6 @@ export interface MailLimits {
   addressWindowMinutes?: number;
 }
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 /**
  * Only mails that are sent are remembered, each by at most six names, so `perHour` bounds the memory. This bounds it for
  * any value of `perHour`.

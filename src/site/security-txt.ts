@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
+import { DAY_MS } from '../clock.ts';
 
-const DAY_MS = 86_400_000;
 const VALID_DAYS = 180;
 
 /** `GET /.well-known/security.txt` (RFC 9116): where to report a vulnerability. */

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../clock.ts';
 import { type LiveReport, liveFeedsJson } from '../live/live-report.ts';
 import { formatTimestamp } from '../transit/time.ts';
 import { minuteOf, QUARTER_MINUTES, quarterOf, type Traffic, type UpstreamHealth } from './traffic.ts';
@@ -58,7 +59,7 @@ function quartersOf(newestFirst: readonly Bucket[], operations: readonly string[
     .map((bucket, index) => {
       const counts = operations.flatMap((operation) => bucket.operations.get(operation) ?? []);
       return {
-        from: new Date((newest - index) * QUARTER_MINUTES * 60_000),
+        from: new Date((newest - index) * QUARTER_MINUTES * MINUTE_MS),
         answered: counts.reduce((sum, { answered }) => sum + answered, 0),
         failed: counts.reduce((sum, { failed }) => sum + failed, 0),
       };

@@ -11,10 +11,11 @@ import {
   type ReadableSpan,
   type SpanExporter,
 } from '@opentelemetry/sdk-trace-node';
+import { MINUTE_MS } from '../clock.ts';
 
 /** A collector that does not answer must not hold up the end of the process for longer. */
 const CLOSE_MS = 2000;
-const WARN_EVERY_MS = 60_000;
+const WARN_EVERY_MS = MINUTE_MS;
 const SERVICE_NAME = 'transit-information-service';
 const HEALTH_CHECKS = ['/healthz', '/readyz'];
 

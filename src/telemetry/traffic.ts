@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../clock.ts';
 import type { Shortage } from '../efa/ask.ts';
 import { addAnswer, addBucket, type Bucket, createBucket } from './traffic-bucket.ts';
 
@@ -101,7 +102,7 @@ export class OwnTraffic implements Traffic {
 
 /** Minutes since 1970. */
 export function minuteOf(moment: Date): number {
-  return Math.floor(moment.getTime() / 60_000);
+  return Math.floor(moment.getTime() / MINUTE_MS);
 }
 
 /** Quarters of an hour since 1970. */

@@ -1,5 +1,6 @@
 import { DateTime } from 'luxon';
 import { z } from 'zod';
+import { MINUTE_MS } from '../clock.ts';
 import { requiredText } from './parameter.ts';
 
 const SYDNEY = 'Australia/Sydney';
@@ -84,12 +85,12 @@ function readOwnFormat(text: string): Date | null {
 
 /** The beginning of the minute: boards and journeys for now leave out what has left before it. */
 export function startOfMinute(instant: Date): Date {
-  return new Date(Math.floor(instant.getTime() / 60_000) * 60_000);
+  return new Date(Math.floor(instant.getTime() / MINUTE_MS) * MINUTE_MS);
 }
 
 /** Minutes from one instant to the other, unrounded. */
 export function minutesBetween(from: Date, until: Date): number {
-  return (until.getTime() - from.getTime()) / 60_000;
+  return (until.getTime() - from.getTime()) / MINUTE_MS;
 }
 
 function isCalendarDate(text: string): boolean {

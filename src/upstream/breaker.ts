@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { MINUTE_MS } from '../clock.ts';
 import type { Blame } from '../efa/failure.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { hashOf } from './question-hash.ts';
@@ -20,7 +21,7 @@ const FIRST_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 3000;
 /** An asker that has failed while the breaker is open depends on probes, this long at first. */
 const FIRST_ASKER_PAUSE_MS = 10_000;
-const MAX_ASKER_PAUSE_MS = 60_000;
+const MAX_ASKER_PAUSE_MS = MINUTE_MS;
 const MAX_ASKERS = 10_000;
 
 /** Upstream has failed for different requests; no call is made. */

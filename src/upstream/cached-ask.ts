@@ -1,3 +1,4 @@
+import { type Clock, within } from '../clock.ts';
 import type { Ask, AskOptions, CallPurpose, Priority, UpstreamResponse } from '../efa/ask.ts';
 import { freshnessClassOf, type PayloadOf, requestKey, type UpstreamRequest } from '../efa/request.ts';
 import { ApiError } from '../errors/api-error.ts';
@@ -6,7 +7,6 @@ import type { Freshness } from '../transit/freshness.ts';
 import { BreakerOpenError } from './breaker.ts';
 import { type Budget, BudgetExhaustedError } from './budget/budget.ts';
 import { createTicket, type Ticket } from './budget/ticket.ts';
-import { type Clock, within } from './clock.ts';
 import { createFailureMemory } from './failure-memory.ts';
 import { type FreshnessWindow, freshUntil, staleUntil, windowOf } from './freshness-window.ts';
 import type { GuardedCall } from './guarded-call.ts';

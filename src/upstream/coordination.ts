@@ -1,7 +1,7 @@
+import { type Clock, systemClock } from '../clock.ts';
 import type { SharedRedis } from '../redis/shared-redis.ts';
 import { createProcessMeter, type Limits, type Meter } from './budget/meter.ts';
 import { createRedisMeter } from './budget/redis-meter.ts';
-import { type Clock, systemClock } from './clock.ts';
 import { createRedisSharedStore } from './redis-shared-store.ts';
 import type { SharedStore } from './shared-store.ts';
 

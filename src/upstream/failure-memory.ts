@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { MINUTE_MS } from '../clock.ts';
 import { blameOf } from '../efa/failure.ts';
 import type { UpstreamRequest } from '../efa/request.ts';
 import type { ApiError } from '../errors/api-error.ts';
@@ -17,9 +18,9 @@ const FIRST_PAUSE_MS = 1000;
 /** While it is unclear whether the request is at fault: short, so that responses are fresh soon after an outage. */
 const MAX_UNCLEAR_PAUSE_MS = 4000;
 /** While the request is at fault. */
-const MAX_PAUSE_MS = 60_000;
+const MAX_PAUSE_MS = MINUTE_MS;
 /** A request that has not failed for so long begins again with the first pause. */
-const FORGET_MS = 3 * 60_000;
+const FORGET_MS = 3 * MINUTE_MS;
 const MAX_FAILURES = 2000;
 
 interface Failure {

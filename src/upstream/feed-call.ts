@@ -1,8 +1,8 @@
+import type { Clock } from '../clock.ts';
 import { UpstreamStatusError } from '../efa/failure.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Budget } from './budget/budget.ts';
 import { createTicket } from './budget/ticket.ts';
-import type { Clock } from './clock.ts';
 import type { CallCounts, Log } from './guarded-call.ts';
 
 /**

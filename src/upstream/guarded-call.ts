@@ -1,3 +1,4 @@
+import { type Clock, MINUTE_MS, within } from '../clock.ts';
 import type { AskAuthority, ReceivedResponse } from '../efa/ask.ts';
 import { blameOf, outcomeOf, UpstreamStatusError } from '../efa/failure.ts';
 import { requestKey, type UpstreamRequest } from '../efa/request.ts';
@@ -7,7 +8,6 @@ import type { Deadlines } from '../time-limit.ts';
 import type { Breaker, Permit } from './breaker.ts';
 import type { Budget } from './budget/budget.ts';
 import { accountsOf, type Ticket } from './budget/ticket.ts';
-import { type Clock, within } from './clock.ts';
 
 /** Where the upstream layers log. */
 export interface Log {
@@ -44,7 +44,7 @@ const MIN_CALL_MS = 1000;
 /** Requests do not wait longer for a probe, so that they ask again soon after a hanging authority is back. */
 const PROBE_PATIENCE_MS = 3000;
 /** How long a refused key is left aside when there are others. */
-const REFUSED_KEY_PAUSE_MS = 60_000;
+const REFUSED_KEY_PAUSE_MS = MINUTE_MS;
 
 /**
  * Makes a call with the permission of the breaker and the budget, within the deadline, with at most one retry. A

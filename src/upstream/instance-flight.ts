@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { type Clock, sleep } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { BreakerOpenError } from './breaker.ts';
 import { BudgetExhaustedError } from './budget/budget.ts';
-import { type Clock, sleep } from './clock.ts';
 import type { SharedStore } from './shared-store.ts';
 
 /** A lock is extended while its holder works; when the holder dies, another instance takes over after this. */

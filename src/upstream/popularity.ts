@@ -1,7 +1,8 @@
+import { MINUTE_MS } from '../clock.ts';
 import { TwoGenerations } from '../decaying-count.ts';
 import { textNumber } from '../own-memory.ts';
 
-const GENERATION_MS = 3 * 60_000;
+const GENERATION_MS = 3 * MINUTE_MS;
 
 /** Counts how often each request was asked in the last three to six minutes. */
 export class Popularity {

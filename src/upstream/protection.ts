@@ -1,10 +1,10 @@
+import { type Clock, systemClock } from '../clock.ts';
 import type { Ask, AskAuthority, Shortage, UpstreamResponse } from '../efa/ask.ts';
 import { type Deadlines, deadlinesFrom } from '../time-limit.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
 import { createBudget } from './budget/budget.ts';
 import { createProcessMeter, type Limits, type Meter } from './budget/meter.ts';
 import { createCachedAsk, type ServedCounts } from './cached-ask.ts';
-import { type Clock, systemClock } from './clock.ts';
 import { createFeedCall, type FeedCall } from './feed-call.ts';
 import { type CallCounts, createGuardedCall, type Log } from './guarded-call.ts';
 import { createInstanceFlight } from './instance-flight.ts';

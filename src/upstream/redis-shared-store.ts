@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import { DAY_MS } from '../clock.ts';
 import { askOr } from '../redis/ask-or.ts';
 import { getBounded, type RedisConnection } from '../redis/connection.ts';
 import { defineScript } from '../redis/script.ts';
@@ -16,7 +17,7 @@ const MAX_NOTE_BYTES = 4096;
 const PARTS = 16;
 /** Of an entry beside value and name: in the key space, for its expiry, and in the index. */
 const OVERHEAD_BYTES = 400;
-const INDEX_KEPT_MS = 10 * 86_400_000;
+const INDEX_KEPT_MS = 10 * DAY_MS;
 
 /**
  * Keeps a value and drops the oldest ones for as long as all of them take more than they may. What has expired counts until

@@ -1,5 +1,6 @@
 import { createZstdCompress, createZstdDecompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
+import { MINUTE_MS } from '../clock.ts';
 import { pipeThrough } from '../compression.ts';
 import type { ReceivedResponse } from '../efa/ask.ts';
 import { isResponseTo, readResponse, type UpstreamRequest } from '../efa/request.ts';
@@ -38,7 +39,7 @@ const MOMENT_BYTES = 8;
 /** Each frame of zstd begins with these four bytes. */
 const ZSTD_MAGIC = 0xfd2fb528;
 /** The clocks of instances differ by less. A response from further ahead is from before the clock was set back. */
-export const MAX_AHEAD_MS = 60_000;
+export const MAX_AHEAD_MS = MINUTE_MS;
 /** Larger responses are compressed in another thread. */
 const LARGE_BYTES = 250_000;
 /** Larger responses are decompressed in another thread: below about 1 MB of JSON the way there and back takes longer. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '#src/clock.ts';
 import { createEfaClient } from '#src/efa/client.ts';
-import { systemClock } from '#src/upstream/clock.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { expectContract } from '#test/contract/expect-contract.ts';
 import { goodAnswerTo, OPERATIONS } from '#test/contract/operations.ts';

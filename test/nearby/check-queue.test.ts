@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { sleep } from '#src/clock.ts';
 import type { Ask, AskOptions } from '#src/efa/ask.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { type CheckQueue, createCheckQueue } from '#src/nearby/check-queue.ts';
 import { createVerdicts, type Verdicts } from '#src/nearby/verdict.ts';
-import { sleep } from '#src/upstream/clock.ts';
 import { toPayload } from '#test/support/departure-pages.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
 import { createSimulatedClock, type SimulatedClock } from '#test/support/simulated-clock.ts';

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { systemClock } from '#src/clock.ts';
 import { openRedis, type SharedRedis } from '#src/redis/shared-redis.ts';
-import { systemClock } from '#src/upstream/clock.ts';
 import { coordinateThrough } from '#src/upstream/coordination.ts';
 import { startRedis, type TestRedis } from '#test/support/redis.ts';
 

@@ -1,8 +1,8 @@
 import { createCallBalance } from '#src/access/call-balance.ts';
 import type { BurstLimits } from '#src/access/limits/burst-limit.ts';
 import type { AccountStore } from '#src/access/store.ts';
+import { sleep } from '#src/clock.ts';
 import { createEfaClient } from '#src/efa/client.ts';
-import { sleep } from '#src/upstream/clock.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';

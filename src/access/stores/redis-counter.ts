@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../clock.ts';
 import { defineScript } from '../../redis/script.ts';
 import type { SharedRedis } from '../../redis/shared-redis.ts';
 import { UnavailableError } from '../../redis/unavailable-error.ts';
@@ -97,7 +98,7 @@ return usedBySender`,
   { whenFull: true },
 );
 
-const PROBE_KEPT_MS = 60_000;
+const PROBE_KEPT_MS = MINUTE_MS;
 
 /** The braces are a hash tag: they keep all records of an account on one node of a cluster. */
 export const accountKey = (accountId: string) => `tis:{${accountId}}:account`;

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { clientNetwork } from '../../access/limits/client-network.ts';
+import { MINUTE_MS } from '../../clock.ts';
 import { sendError } from '../../errors/handler.ts';
 import { tooManyConnections } from '../../errors/messages.ts';
 import type { IsProxy } from './trusted-proxies.ts';
@@ -54,7 +55,7 @@ const SHARE_OF_DESCRIPTORS = 0.8;
 const SPARE_SHARE = 0.1;
 /** A connection above a limit may send its request for so long, to be answered 503. */
 const REFUSED_MS = 1000;
-const QUIET_MS = 60_000;
+const QUIET_MS = MINUTE_MS;
 
 /** The limits where they are not configured: as many connections as the process may open files, within reason. */
 export function defaultConnectionLimits(

@@ -1,3 +1,4 @@
+import { HOUR_MS, MINUTE_MS } from '../../clock.ts';
 import type { Ask } from '../../efa/ask.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { type Departure, isCancelled, leavesAt } from '../../transit/departure.ts';
@@ -37,11 +38,10 @@ export const monitorBoards: Boards = {
   },
 };
 
-const MINUTE_MS = 60_000;
 /** The departure monitor has estimates for departures within the hour. */
-const LIVE_MS = 60 * MINUTE_MS;
+const LIVE_MS = HOUR_MS;
 /** Feeds do not reach further ahead. */
-const HORIZON_MS = 9 * 60 * MINUTE_MS;
+const HORIZON_MS = 9 * HOUR_MS;
 
 export function createBoards(options: {
   /** In `shadow` mode feeds are compared with the departure monitor's pages, and no board is made of them. */

@@ -1,3 +1,4 @@
+import { HOUR_MS, MINUTE_MS } from '../../clock.ts';
 import { type CallState, type Departure, leavesAt } from '../../transit/departure.ts';
 import { MODES, type Mode } from '../../transit/mode.ts';
 import type { LiveFeeds } from '../live-feeds.ts';
@@ -19,9 +20,8 @@ export interface ModeAgreement {
   time: number;
 }
 
-const MINUTE_MS = 60_000;
 const SAME_TIME_MS = 30_000;
-const AHEAD_MS = 60 * MINUTE_MS;
+const AHEAD_MS = HOUR_MS;
 
 export function createComparison({ feeds, now }: { feeds: LiveFeeds; now: () => number }) {
   const counts = new Map<Mode, ModeAgreement>();

@@ -1,3 +1,4 @@
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../clock.ts';
 import { type CallState, type Departure, isCancelled, leavesAt } from '../../transit/departure.ts';
 import type { Freshness } from '../../transit/freshness.ts';
 import type { LiveFeeds } from '../live-feeds.ts';
@@ -10,10 +11,8 @@ import { type Board, type BoardSource, MAX_PAGES, readBoard } from './pager.ts';
 import { runKey, type StopTimeline, type StopTimelines } from './stop-timelines.ts';
 import type { StopRequest, TimetablePages } from './timetable-pages.ts';
 
-const SECOND_MS = 1000;
-const MINUTE_MS = 60 * SECOND_MS;
 /** A vehicle that is later than this is not looked for. */
-const MAX_LATE_MS = 120 * MINUTE_MS;
+const MAX_LATE_MS = 2 * HOUR_MS;
 /** An occupancy from the departure monitor is shown for this long. */
 const OCCUPANCY_KEPT_MS = 3 * MINUTE_MS;
 /** No page is requested further ahead than this many departures. */

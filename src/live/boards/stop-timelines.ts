@@ -1,6 +1,7 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
+import { HOUR_MS } from '../../clock.ts';
 import type { Page } from '../../efa/departure-page.ts';
 import { ownBytes, shrinkCache } from '../../own-memory.ts';
 import { type Departure, OCCUPANCIES } from '../../transit/departure.ts';
@@ -86,7 +87,6 @@ const recordSchema = z.object({
   settled: z.object({ askedAt: z.number().nullable(), changes: z.array(changeSchema) }),
 });
 
-const HOUR_MS = 3_600_000;
 /** Older pages are useless. */
 const KEPT_MS = 6 * HOUR_MS;
 /** The number grows with each form of a record, so that instances of two versions do not read each other's records. */

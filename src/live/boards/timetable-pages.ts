@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../clock.ts';
 import type { AskOptions } from '../../efa/ask.ts';
 import { type Page, readPage } from '../../efa/departure-page.ts';
 import { ApiError } from '../../errors/api-error.ts';
@@ -20,7 +21,6 @@ export interface StopRequest extends BoardRequest {
 /** Requests pages of the timetables of stops from the departure monitor. */
 export type TimetablePages = ReturnType<typeof createTimetablePages>;
 
-const MINUTE_MS = 60_000;
 /** Modes that callers asked for within this time are requested together. */
 const ASKED_MS = 30 * MINUTE_MS;
 const OVERLAP_MS = 2 * MINUTE_MS;

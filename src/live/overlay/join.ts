@@ -1,10 +1,9 @@
+import { SECOND_MS, MINUTE_MS, HOUR_MS } from '../../clock.ts';
 import { DateTime } from 'luxon';
 import { type Departure, isCancelled } from '../../transit/departure.ts';
 import type { StopTime, StopUpdate, TripUpdate } from '../feed/trip-update.ts';
 
 const SYDNEY = 'Australia/Sydney';
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 /** A trip leaves its stops after its start, except in the two nights when the clocks change: up to an hour earlier. */
 const BEFORE_START_MS = 61 * MINUTE_MS;
@@ -64,13 +63,12 @@ export interface CallMatch {
   isMoved: boolean;
 }
 
-const SECOND_MS = 1000;
 /** The departure monitor cuts planned times down to the minute. */
-const SAME_TIME_MS = 60 * SECOND_MS;
+const SAME_TIME_MS = MINUTE_MS;
 /** Two versions of the timetable differ by less at the same stop; a loop comes round later. */
-const SAME_CALL_MS = 5 * 60 * SECOND_MS;
+const SAME_CALL_MS = 5 * MINUTE_MS;
 /** The planned time at the same stop may differ by this when only the actual time is given: more than most delays. */
-const SAME_CALL_IF_LATE_MS = 60 * 60 * SECOND_MS;
+const SAME_CALL_IF_LATE_MS = HOUR_MS;
 
 /** Returns one entry for each call; null where it has no update. `stopIds` are the platforms that belong to the stop. */
 export function matchCalls(

@@ -1,3 +1,4 @@
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../clock.ts';
 import { type CallState, type Departure, isCancelled, leavesAt, type Occupancy } from '../../transit/departure.ts';
 import type { Mode } from '../../transit/mode.ts';
 import type { Feed } from '../feed/feed.ts';
@@ -39,10 +40,8 @@ interface OverlaidCall {
   change: string | null;
 }
 
-const SECOND_MS = 1000;
-const MINUTE_MS = 60 * SECOND_MS;
 /** A feed that gives a vehicle a larger delay is wrong. */
-const MAX_SHIFT_MS = 12 * 60 * MINUTE_MS;
+const MAX_SHIFT_MS = 12 * HOUR_MS;
 /** A train that is due and has no updates. */
 const SILENT = 'no updates';
 /** A train due within this time should have updates by now. */

@@ -1,3 +1,4 @@
+import { HOUR_MS, MINUTE_MS } from '../../clock.ts';
 import { DecayingCount, TwoGenerations } from '../../decaying-count.ts';
 import { textNumber } from '../../own-memory.ts';
 import type { FeedSourceId } from './feed-source.ts';
@@ -16,12 +17,11 @@ export interface InstanceDemand {
   askedAt: Partial<Record<FeedSourceId, number>>;
 }
 
-const HOUR_MS = 3_600_000;
 /** A response of the departure monitor is fresh for so long. */
 const WINDOW_MS = 15_000;
 /** A timetable of forty departures lasts this long at a busy stop; at most stops it lasts longer. */
-const TIMETABLE_MS = 30 * 60_000;
-const HALF_LIFE_MS = 5 * 60_000;
+const TIMETABLE_MS = 30 * MINUTE_MS;
+const HALF_LIFE_MS = 5 * MINUTE_MS;
 /** A steady rate r sums up to r * half-life / ln 2. */
 const RATE_AN_HOUR = (HOUR_MS / HALF_LIFE_MS) * Math.LN2;
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MINUTE_MS, SECOND_MS } from '../../clock.ts';
 import { DecayingCount } from '../../decaying-count.ts';
 import type { Feed } from '../feed/feed.ts';
 
@@ -18,9 +19,6 @@ export type FeedProblem =
   | 'not polled lately'
   | 'a frozen header'
   | 'runs are not found';
-
-const SECOND_MS = 1000;
-const MINUTE_MS = 60 * SECOND_MS;
 
 const MAX_HEADER_AGE_MS = 90 * SECOND_MS;
 /** Two machines' clocks differ by less. */

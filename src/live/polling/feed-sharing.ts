@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createZstdCompress, createZstdDecompress } from 'node:zlib';
 import { z } from 'zod';
+import { MINUTE_MS } from '../../clock.ts';
 import { pipeThrough } from '../../compression.ts';
 import { askOr } from '../../redis/ask-or.ts';
 import { getBounded, type RedisConnection } from '../../redis/connection.ts';
@@ -13,7 +14,7 @@ import { FEED_SOURCES, type FeedSourceId } from './feed-source.ts';
 /** The instance that polls renews its lease every three seconds; when it is killed, another polls after this. */
 const LEASE_MS = 10_000;
 const DEMAND_KEPT_MS = 15_000;
-const FEED_KEPT_MS = 5 * 60_000;
+const FEED_KEPT_MS = 5 * MINUTE_MS;
 const MAX_PACKED_BYTES = 64 * 1024 * 1024;
 const MAX_COMPRESSED_BYTES = 16 * 1024 * 1024;
 const MAX_TEXT_LENGTH = 100_000;

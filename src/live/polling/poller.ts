@@ -1,3 +1,4 @@
+import { type Clock, MINUTE_MS } from '../../clock.ts';
 import { type Feed, NotAPackedFeed, openFeed } from '../feed/feed.ts';
 import { UndecodableFeed } from '../feed/feed-reader.ts';
 import type { ReadingThread } from '../feed/reading-thread.ts';
@@ -9,13 +10,6 @@ import type { FeedSourceId } from './feed-source.ts';
 import type { FeedState } from './living-feeds.ts';
 import { chooseFeeds, nextPollAt, pollIntervalMs } from './polling.ts';
 
-export interface Clock {
-  /** Milliseconds since 1970. */
-  now(): number;
-  /** Runs `task` once after the delay and returns a function that cancels it. Does not keep the process alive. */
-  after(delayMs: number, task: () => void): () => void;
-}
-
 /** The outcome of a poll. */
 export type PollOutcome = 'accepted' | 'unchanged' | FeedProblem;
 
@@ -24,7 +18,7 @@ const LEAD_EVERY_MS = 3000;
 const TELL_EVERY_MS = 5000;
 const CHOOSE_EVERY_MS = 10_000;
 /** An instance whose callers have requested no board for so long does not read what the other one polls. */
-const FOLLOW_MS = 5 * 60_000;
+const FOLLOW_MS = 5 * MINUTE_MS;
 
 /**
  * Keeps the feeds up to date that are in demand. Every second: the instance that holds the lease polls what is due, the

@@ -1,9 +1,9 @@
 import { DateTime } from 'luxon';
+import { HOUR_MS } from '../../clock.ts';
 import type { FeedDemand } from './feed-demand.ts';
 import type { PolledState } from './feed-sharing.ts';
 import { FEED_SOURCES, type FeedSourceId } from './feed-source.ts';
 
-const HOUR_MS = 3_600_000;
 const NIGHT_ENDS_AT = 5;
 const NIGHT_FACTOR = 4;
 /** After one bad poll; most often the next one is good. */

@@ -1,3 +1,4 @@
+import { HOUR_MS, MINUTE_MS } from '../../clock.ts';
 import type { Change } from '../overlay/overlay.ts';
 
 /**
@@ -23,10 +24,9 @@ export interface ChangeLog {
   takeOver(settled: ReturnType<ChangeLog['settled']>): void;
 }
 
-const MINUTE_MS = 60_000;
 const PAUSE_MS = MINUTE_MS;
 /** A run that comes back after this time has changed again. */
-const KEPT_MS = 2 * 60 * MINUTE_MS;
+const KEPT_MS = 2 * HOUR_MS;
 const MAX_CHANGES = 200;
 
 export function createChangeLog(): ChangeLog {

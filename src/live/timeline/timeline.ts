@@ -1,3 +1,4 @@
+import { HOUR_MS, MINUTE_MS } from '../../clock.ts';
 import { EVENTS_PER_PAGE, type Page } from '../../efa/departure-page.ts';
 import type { Departure } from '../../transit/departure.ts';
 import { type Mode, sortModes } from '../../transit/mode.ts';
@@ -9,8 +10,6 @@ import { type Mode, sortModes } from '../../transit/mode.ts';
 /** The pages of a stop in the order in which they were retrieved. */
 export type Timeline = readonly Page[];
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 const MAX_KEPT_PAGES = 12;
 /** Older pages are useless. */
 const MAX_KEPT_MS = 6 * HOUR_MS;

@@ -1,9 +1,10 @@
 import { LRUCache } from 'lru-cache';
+import { HOUR_MS } from '../../clock.ts';
 import { DecayingCount } from '../../decaying-count.ts';
 import { NO_ACCOUNT } from './ticket.ts';
 
 /** After an hour a call counts about a third, after three hours a twentieth. */
-const HALF_LIFE_MS = Math.LN2 * 60 * 60_000;
+const HALF_LIFE_MS = Math.LN2 * HOUR_MS;
 const MAX_ACCOUNTS = 10_000;
 
 /** How many recent calls of upstream each account caused. The account with the oldest last call is dropped beyond 10,000. */

@@ -1,6 +1,6 @@
+import { type Clock, sleep } from '../../clock.ts';
 import type { Priority, Shortage } from '../../efa/ask.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import { type Clock, sleep } from '../clock.ts';
 import { AccountLoad } from './account-load.ts';
 import { claimOf } from './claim.ts';
 import { createKeyPool } from './key-pool.ts';

@@ -1,5 +1,5 @@
+import { type Clock, MINUTE_MS } from '../../clock.ts';
 import type { Shortage } from '../../efa/ask.ts';
-import type { Clock } from '../clock.ts';
 import { LOWEST_REFRESH_FLOOR } from './claim.ts';
 import type { Meter, Taking } from './meter.ts';
 import type { Claim } from './pace.ts';
@@ -22,7 +22,7 @@ export interface KeyPool {
 }
 
 /** A closed key is probed with one call after each of these intervals. */
-const PROBE_EVERY_MS = 60_000;
+const PROBE_EVERY_MS = MINUTE_MS;
 
 interface Closure {
   since: number;

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../clock.ts';
 import type { Clock } from '../clock.ts';
 import { type Claim, dayOf, presumedSpent, reserveFill, spendLimit, waitForCall } from './pace.ts';
 
@@ -25,7 +26,7 @@ export interface Limits {
 export const RATE_WINDOW_MS = 1050;
 
 /** Backward steps of the clock under a minute are ignored. */
-const CLOCK_STEP_MS = 60_000;
+const CLOCK_STEP_MS = MINUTE_MS;
 
 export interface ProcessMeter extends Meter {
   /** Takes over the count of a shared meter, and whether that meter has just granted a call. */

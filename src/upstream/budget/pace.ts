@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from '../../clock.ts';
 import type { Priority } from '../../efa/ask.ts';
 
 /*
@@ -6,8 +7,6 @@ import type { Priority } from '../../efa/ask.ts';
  * for what may be made in advance. The day is the UTC day, as it is for the quotas of accounts.
  */
 
-const HOUR_MS = 60 * 60_000;
-const DAY_MS = 24 * HOUR_MS;
 /**
  * How many calls an hour hands out, relative to the others. Sydney is 10 or 11 hours ahead of UTC: its night ends with the
  * 19th hour of the UTC day, and its morning, when the pages of all stops are asked for, is the end of that day.

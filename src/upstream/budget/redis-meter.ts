@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
 import { defineScript } from '../../redis/script.ts';
 import type { SharedRedis } from '../../redis/shared-redis.ts';
 import { UnavailableError } from '../../redis/unavailable-error.ts';
-import type { Clock } from '../clock.ts';
 import { createProcessMeter, type Limits, type Meter, RATE_WINDOW_MS, type Taking } from './meter.ts';
 import { type Claim, dayOf, spendLimit, waitForCall } from './pace.ts';
 

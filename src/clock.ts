@@ -1,4 +1,9 @@
-/** The time for the upstream layers. Tests and simulations pass a clock of their own. */
+export const SECOND_MS = 1000;
+export const MINUTE_MS = 60 * SECOND_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
+/** The time, for what goes on without a request. Tests and simulations pass a clock of their own. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
