@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createHeldRefusals } from '#src/http/connection/held-refusals.ts';
+import { HeldRefusals } from '#src/http/connection/held-refusals.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { openConnection, type RawConnection, readResponses } from './socket.ts';
 
@@ -116,11 +116,10 @@ describe('a client network that is refused all the time', () => {
 
   it('waits the longer the more of its refusals are held', async () => {
     const waits: number[] = [];
-    const refusals = createHeldRefusals({
-      limits: { ...LIMITS, burst: 1, maxHeld: 250 },
-      now: () => app.clock.now,
-      sleep: async (ms) => waits.push(ms),
-    });
+    const refusals = new HeldRefusals(
+      { ...LIMITS, burst: 1, maxHeld: 250 },
+      { now: () => app.clock.now, sleep: async (ms) => waits.push(ms) },
+    );
     const refuse = () => refusals.refuse({ ip: '192.0.2.9', raw: { socket: {} } } as never, {} as never, () => {});
     for (let count = 0; count < 251; count++) refuse();
     expect([waits[0], waits[99], waits[100], waits[249]]).toEqual([1000, 1000, 2000, 3000]);
