@@ -1,5 +1,5 @@
-import { SECOND_MS, MINUTE_MS, HOUR_MS } from '../../clock.ts';
 import { DateTime } from 'luxon';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../clock.ts';
 import { type Departure, isCancelled } from '../../transit/departure.ts';
 import type { StopTime, StopUpdate, TripUpdate } from '../feed/trip-update.ts';
 

@@ -1,7 +1,6 @@
 import { SECOND_MS } from '../../clock.ts';
 import type { Mode } from '../../transit/mode.ts';
 
-
 /** The contents of a feed, its path, and its interval of polling by day. */
 interface FeedSource {
   path: string;
