@@ -1,5 +1,4 @@
-import { MINUTE_MS } from '../../clock.ts';
-import type { Clock } from '../clock.ts';
+import { type Clock, MINUTE_MS } from '../../clock.ts';
 import { type Claim, dayOf, presumedSpent, reserveFill, spendLimit, waitForCall } from './pace.ts';
 
 /** A call taken from the budget, or why there is none (rate a second, budget a day, pause) and for how long. */
