@@ -134,7 +134,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     createQuotaMails({
       ...pages,
       mailContext: { publicUrl, docsUrl, isSandbox },
-      createLink: createMagicLinks({ secret: pages.linkSecret, publicUrl, now }).createQuotaMailsUrl,
+      createLink: createMagicLinks({ ...pages, secret: pages.linkSecret, publicUrl, now }).createQuotaMailsUrl,
       log: app.log,
     });
   const callerChecks = {

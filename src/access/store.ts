@@ -102,6 +102,11 @@ export interface Register {
    * there is no such key. `decidedAt` is when that was decided; `at` unless given.
    */
   revokeKey(accountId: string, keyHash: string, at: Date, decidedAt?: Date): Promise<boolean>;
+  /**
+   * Notes that a link to the account's keys was used. True for the first who uses it, of all processes, and never for a link
+   * that was issued before one that was used.
+   */
+  useLink(accountId: string, issuedAt: Date): Promise<boolean>;
   /** Requests counted on each of the days. */
   readUsage(accountId: string, days: readonly UtcDay[]): Promise<number[]>;
   /** Whether the owner wants mails about the daily limit; true unless switched off. */

@@ -70,7 +70,7 @@ export async function exportAccounts(store: Register, now: Date): Promise<Backup
  * Adds what is missing and changes nothing that is there, so it can be repeated after it broke off: an account and a key
  * are each written in one step.
  */
-export async function importAccounts(store: Register, { accounts }: Backup): Promise<ImportResult> {
+export async function importAccounts(store: Register, { accounts }: Backup, now: Date): Promise<ImportResult> {
   const result: ImportResult = { accounts: 0, keys: 0, conflicts: [] };
   for (const saved of accounts) {
     const [byId, byEmail] = [await store.findAccount(saved.id), await store.findAccountByEmail(saved.email)];
@@ -83,6 +83,8 @@ export async function importAccounts(store: Register, { accounts }: Backup): Pro
       await store.openAccount({ id, email, plan, createdAt, wantsQuotaMails: saved.quota_mails !== 'off' });
       result.accounts++;
     }
+    // Which links were used is not in a backup: those that were sent before work no more.
+    await store.useLink(saved.id, now);
     result.keys += await importKeys(store, saved);
   }
   return result;

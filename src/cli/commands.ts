@@ -129,8 +129,8 @@ export const COMMANDS: Record<string, (input: CommandInput) => Promise<CommandOu
     return { json: backup, rows: [{ accounts: backup.accounts.length, keys }], note };
   },
 
-  async import({ accounts, operands }) {
-    const { conflicts, ...added } = await importAccounts(accounts, await readBackupFile(operands[0]));
+  async import({ accounts, operands, now }) {
+    const { conflicts, ...added } = await importAccounts(accounts, await readBackupFile(operands[0]), now);
     const note = `Not imported, because the address or the id belongs to another account: ${conflicts.join(', ')}`;
     return { json: { ...added, conflicts }, rows: [added], ...(conflicts.length > 0 && { note }) };
   },

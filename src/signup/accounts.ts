@@ -10,6 +10,7 @@ export type Accounts = Pick<
   | 'addKey'
   | 'listKeys'
   | 'revokeKey'
+  | 'useLink'
   | 'readUsage'
   | 'wantsQuotaMails'
   | 'setQuotaMails'
@@ -25,6 +26,7 @@ export function failAsUnavailable(accounts: Accounts): Accounts {
     addKey: guard((key, maxLive) => accounts.addKey(key, maxLive)),
     listKeys: guard((accountId) => accounts.listKeys(accountId)),
     revokeKey: guard((accountId, keyHash, at, decidedAt) => accounts.revokeKey(accountId, keyHash, at, decidedAt)),
+    useLink: guard((accountId, issuedAt) => accounts.useLink(accountId, issuedAt)),
     readUsage: guard((accountId, days) => accounts.readUsage(accountId, days)),
     wantsQuotaMails: guard((accountId) => accounts.wantsQuotaMails(accountId)),
     setQuotaMails: guard((accountId, isWanted) => accounts.setQuotaMails(accountId, isWanted)),

@@ -13,8 +13,8 @@ export async function boardLink(
   app.post('/keys/board', async (request, reply) => {
     const { fields, errors } = readForm(boardLinkForm, request.body);
     if (errors) throw invalidForm(errors);
-    const accountId = links.verify(fields.token);
-    const keys = accountId === null ? [] : await accounts.listKeys(accountId);
+    const visit = await links.verifyVisit(fields.token);
+    const keys = visit ? await accounts.listKeys(visit.account.id) : [];
     const key = keys.find(({ hash, revokedAt }) => hash === fields.key && revokedAt === null);
     if (!key) throw new ApiError('INVALID_PARAMETER', 'The link has expired, or the key is revoked or replaced.');
     return reply.redirect(`/board/${fields.stop}#${wallLinks.createToken(fields.stop, key)}`, 303);

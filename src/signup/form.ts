@@ -30,6 +30,7 @@ const termsField = z
 
 export const signupForm = z.object({ email: emailField, label: labelField, terms: termsField });
 export const linkForm = z.object({ email: emailField });
+export const openKeysForm = z.object({ token: field });
 export const newKeyForm = z.object({ token: field, label: labelField });
 export const quotaMailsForm = z.object({ token: field, mails: field });
 export const boardLinkForm = z.object({

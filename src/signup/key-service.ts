@@ -37,7 +37,7 @@ export interface KeyServiceOptions {
   mailer: Mailer;
   mailContext: MailContext;
   keyKind: KeyKind;
-  createLink: (accountId: string) => string;
+  createLink: (accountId: string) => Promise<string>;
   now: () => Date;
 }
 
@@ -88,7 +88,7 @@ export function createKeyService(options: KeyServiceOptions): KeyService {
     },
     async sendLink(email) {
       const account = await accounts.findAccountByEmail(email);
-      await mail(email, account ? magicLinkMail(createLink(account.id)) : unknownAddressMail(mailContext));
+      await mail(email, account ? magicLinkMail(await createLink(account.id)) : unknownAddressMail(mailContext));
     },
     add: async (account, label) => (await issueAndMail(account, label, MAX_LIVE_KEYS)) !== null,
     async rotate(account, old, overlapDays) {

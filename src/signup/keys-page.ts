@@ -7,11 +7,20 @@ import { wantsPage } from '../http/paths.ts';
 import type { Html } from '../site/html.ts';
 import type { Layout } from '../site/layout.ts';
 import { localTimeScript } from '../site/local-time.ts';
-import { sendPage } from '../site/page-answer.ts';
+import { fixedPage, sendPage } from '../site/page-answer.ts';
 import type { Accounts } from './accounts.ts';
-import { type FieldErrors, invalidForm, linkForm, newKeyForm, readForm, revokeForm, rotateForm } from './form.ts';
+import {
+  type FieldErrors,
+  invalidForm,
+  linkForm,
+  newKeyForm,
+  openKeysForm,
+  readForm,
+  revokeForm,
+  rotateForm,
+} from './form.ts';
 import type { KeyService } from './key-service.ts';
-import { dashed, expiredLinkNotice, keysView, linkRequestView } from './keys-view.ts';
+import { dashed, keysView, linkRequestView, openKeysView, uselessLinkNotice } from './keys-view.ts';
 import type { MagicLinks } from './magic-link.ts';
 import type { SentTexts } from './sent-pages.ts';
 import type { Throttle } from './throttle.ts';
@@ -30,46 +39,65 @@ export interface KeysPageOptions {
 
 const DESCRIPTION = 'See, replace and revoke your API keys, by a link in a mail.';
 const CHART_DAYS = 30;
-/** What the page says after an action, by the value of `done` in its URL. */
-const NOTICES = new Map([
-  ['revoked', 'The key is revoked and no longer works. A mail confirms it.'],
-  ['revoked-without-mail', 'The key is revoked and no longer works. The confirmation mail could not be sent.'],
-  ['added', 'The new key is in your inbox, and nowhere else.'],
-  ['rotated', 'A new key is in your inbox. Put it into your app before the old one ends.'],
-]);
 
 /** `/keys`: the owner of an account sees and changes its keys through a magic link. No password, no cookie. */
 export async function keysPage(app: FastifyInstance, options: KeysPageOptions): Promise<void> {
-  await app.register(showKeys, options);
+  await app.register(openKeys, options);
   await app.register(requestLink, options);
   await app.register(changeKeys, options);
 }
 
-async function showKeys(app: FastifyInstance, options: KeysPageOptions): Promise<void> {
-  const { layout, accounts, links, now } = options;
-  app.get<{ Querystring: { token?: unknown; done?: unknown } }>('/keys', async (request, reply) => {
-    const { token, done } = request.query;
-    if (token === undefined) return sendLinkRequest(reply, layout, 200);
-    const account = typeof token === 'string' ? await findAccount(accounts, links, token) : null;
-    if (!account || typeof token !== 'string') return sendLinkRequest(reply, layout, 400, expiredLinkNotice());
-    const days = Array.from({ length: CHART_DAYS }, (_, index) => utcDayFrom(now(), index - CHART_DAYS + 1));
-    const [keys, counts, wantsMails] = await Promise.all([
-      accounts.listKeys(account.id),
-      accounts.readUsage(account.id, days),
-      accounts.wantsQuotaMails(account.id),
-    ]);
-    const usage = usageChart(
-      days.map((day, index) => ({ day: dashed(day), count: counts[index] ?? 0 })),
-      PLANS[account.plan].dailyLimit,
-    );
-    const quotaMails = { isOn: wantsMails, url: links.createQuotaMailsUrl(account.id) };
-    const notice = NOTICES.get(String(done));
-    const body = keysView({ account, keys, token, usage, quotaMails, notice, now: now() });
-    return sendPage(
-      reply,
-      layout({ title: 'Your keys', description: DESCRIPTION, path: '/keys', head: localTimeScript, body }),
-    );
+type Visit = NonNullable<Awaited<ReturnType<MagicLinks['use']>>>;
+
+/** A link shows a page with a button, which uses it. */
+async function openKeys(app: FastifyInstance, options: KeysPageOptions): Promise<void> {
+  const { layout, links } = options;
+  const withoutLink = fixedPage(() => linkRequestPage(layout));
+
+  app.get<{ Querystring: { token?: unknown } }>('/keys', async (request, reply) => {
+    const { token } = request.query;
+    if (token === undefined) return withoutLink(request, reply);
+    if (typeof token !== 'string' || !(await links.isValid(token))) return refuseLink(reply);
+    return sendPage(reply, layout({ title: 'Your keys', path: '/keys', body: openKeysView(token) }));
   });
+
+  app.post('/keys', async (request, reply) => {
+    const { fields, errors } = readForm(openKeysForm, request.body);
+    if (errors) throw invalidForm(errors);
+    const visit = await links.use(fields.token);
+    return visit ? sendKeys(reply, options, visit) : refuseLink(reply);
+  });
+
+  function refuseLink(reply: FastifyReply): FastifyReply {
+    return sendPage(reply.code(400), linkRequestPage(layout, { notice: uselessLinkNotice }));
+  }
+}
+
+/** Each page of a visit has a new token in its forms, because a revocation ends the one before. */
+async function sendKeys(
+  reply: FastifyReply,
+  { layout, accounts, links, now }: KeysPageOptions,
+  visit: Visit,
+  notice?: string,
+): Promise<FastifyReply> {
+  const { account } = visit;
+  const days = Array.from({ length: CHART_DAYS }, (_, index) => utcDayFrom(now(), index - CHART_DAYS + 1));
+  const [keys, counts, wantsMails, token] = await Promise.all([
+    accounts.listKeys(account.id),
+    accounts.readUsage(account.id, days),
+    accounts.wantsQuotaMails(account.id),
+    links.createVisitToken(visit),
+  ]);
+  const usage = usageChart(
+    days.map((day, index) => ({ day: dashed(day), count: counts[index] ?? 0 })),
+    PLANS[account.plan].dailyLimit,
+  );
+  const quotaMails = { isOn: wantsMails, url: links.createQuotaMailsUrl(account.id) };
+  const body = keysView({ account, keys, token, usage, quotaMails, notice, now: now() });
+  return sendPage(
+    reply,
+    layout({ title: 'Your keys', description: DESCRIPTION, path: '/keys', head: localTimeScript, body }),
+  );
 }
 
 async function requestLink(app: FastifyInstance, options: KeysPageOptions): Promise<void> {
@@ -77,7 +105,7 @@ async function requestLink(app: FastifyInstance, options: KeysPageOptions): Prom
   app.post('/keys/link', async (request, reply) => {
     const { fields, errors } = readForm(linkForm, request.body);
     if (errors) {
-      if (wantsPage(request)) return sendLinkRequest(reply, layout, 400, undefined, errors);
+      if (wantsPage(request)) return sendPage(reply.code(400), linkRequestPage(layout, { errors }));
       throw invalidForm(errors);
     }
     linkThrottle.consume(request.ip, fields.email);
@@ -93,29 +121,32 @@ async function changeKeys(app: FastifyInstance, options: KeysPageOptions): Promi
   app.post('/keys/new', async (request, reply) => {
     const { fields, errors } = readForm(newKeyForm, request.body);
     if (errors) throw invalidForm(errors);
-    const account = await getAccount(fields.token);
-    accountThrottle.consume(request.ip, account.email);
-    const isAdded = await keyService.add(account, fields.label);
+    const visit = await getVisit(fields.token);
+    accountThrottle.consume(request.ip, visit.account.email);
+    const isAdded = await keyService.add(visit.account, fields.label);
     if (!isAdded) {
       throw new ApiError('INVALID_PARAMETER', `The account has ${MAX_LIVE_KEYS} keys already. Revoke one first.`);
     }
-    return reply.redirect(`/keys?token=${fields.token}&done=added`, 303);
+    return sendKeys(reply, options, visit, 'The new key is in your inbox, and nowhere else.');
   });
 
   app.post('/keys/revoke', async (request, reply) => {
     const { fields, errors } = readForm(revokeForm, request.body);
     if (errors) throw invalidForm(errors);
-    const { account, key } = await getKey(fields);
+    const { visit, key } = await getKey(fields);
+    const { account } = visit;
     const wasRevoked = key.revokedAt !== null && new Date(key.revokedAt) <= now();
     await keyService.revoke(account, key);
     const isMailed = wasRevoked || (await mailRevocation(request.log, keyService, account, key));
-    return reply.redirect(`/keys?token=${fields.token}&done=${isMailed ? 'revoked' : 'revoked-without-mail'}`, 303);
+    const mail = isMailed ? 'A mail confirms it.' : 'The confirmation mail could not be sent.';
+    return sendKeys(reply, options, visit, `The key is revoked and no longer works. ${mail}`);
   });
 
   app.post('/keys/rotate', async (request, reply) => {
     const { fields, errors } = readForm(rotateForm, request.body);
     if (errors) throw invalidForm(errors);
-    const { account, key } = await getKey(fields);
+    const { visit, key } = await getKey(fields);
+    const { account } = visit;
     if (key.revokedAt !== null) throw new ApiError('INVALID_PARAMETER', 'The key is revoked or already replaced.');
     accountThrottle.consume(request.ip, account.email);
     const isReplaced = await keyService.rotate(account, key, fields.overlap);
@@ -125,21 +156,24 @@ async function changeKeys(app: FastifyInstance, options: KeysPageOptions): Promi
         `Nothing was changed: the account has more than ${MAX_LIVE_KEYS} keys, or another one is being replaced at this moment. Try again in a minute, or revoke one.`,
       );
     }
-    return reply.redirect(`/keys?token=${fields.token}&done=rotated`, 303);
+    return sendKeys(reply, options, visit, 'A new key is in your inbox. Put it into your app before the old one ends.');
   });
 
-  async function getAccount(token: string): Promise<Account> {
-    const account = await findAccount(accounts, links, token);
-    if (account) return account;
-    throw new ApiError('INVALID_PARAMETER', 'The link has expired or is incomplete. Request a new one at /keys.');
+  async function getVisit(token: string): Promise<Visit> {
+    const visit = await links.verifyVisit(token);
+    if (visit) return visit;
+    throw new ApiError(
+      'INVALID_PARAMETER',
+      'The page has expired, or a key was revoked since it was opened. Request a new link at /keys.',
+    );
   }
 
-  /** The account that the token opens, and the key of it that the form names. */
+  /** The visit of the token, and the key of its account that the form names. */
   async function getKey(fields: { token: string; key: string }) {
-    const account = await getAccount(fields.token);
-    const key = (await accounts.listKeys(account.id)).find(({ hash }) => hash === fields.key);
+    const visit = await getVisit(fields.token);
+    const key = (await accounts.listKeys(visit.account.id)).find(({ hash }) => hash === fields.key);
     if (!key) throw new ApiError('INVALID_PARAMETER', 'The account has no such key.');
-    return { account, key };
+    return { visit, key };
   }
 }
 
@@ -154,18 +188,9 @@ async function mailRevocation(log: FastifyBaseLogger, keyService: KeyService, ac
   }
 }
 
-async function findAccount(accounts: Accounts, links: MagicLinks, token: string): Promise<Account | null> {
-  const accountId = links.verify(token);
-  return accountId === null ? null : accounts.findAccount(accountId);
-}
-
-function sendLinkRequest(
-  reply: FastifyReply,
+function linkRequestPage(
   layout: Layout,
-  status: number,
-  notice?: Html,
-  errors: FieldErrors = {},
-): FastifyReply {
-  const body = linkRequestView(notice, errors);
-  return sendPage(reply.code(status), layout({ title: 'Your keys', description: DESCRIPTION, path: '/keys', body }));
+  { notice, errors = {} }: { notice?: Html; errors?: FieldErrors } = {},
+): string {
+  return layout({ title: 'Your keys', description: DESCRIPTION, path: '/keys', body: linkRequestView(notice, errors) });
 }

@@ -108,9 +108,15 @@ ${errors.email && html`<p class="field-error" id="email-error" role="alert">${er
 </form>`;
 }
 
-export function expiredLinkNotice(): Html {
-  return html`<p class="notice bad" role="alert">This link has expired or is incomplete. Links work for ${LINK_MINUTES} minutes. Request a new one.</p>`;
+/** Where a link leads: it takes a button, because programs that check mails for harmful links open every link in them. */
+export function openKeysView(token: string): Html {
+  return html`<h1>Your keys</h1>
+<p class="lead">The link in the mail works once. What it opens stays open for ${LINK_MINUTES} minutes.</p>
+<form method="post" action="/keys"><input type="hidden" name="token" value="${token}">
+<p class="actions"><button>Open your keys</button></p></form>`;
 }
+
+export const uselessLinkNotice = html`<p class="notice bad" role="alert">This link was used already, has expired or is incomplete, or a key was revoked since it was sent. A link works once, within ${LINK_MINUTES} minutes. Request a new one.</p>`;
 
 function dateOf(timestamp: string | null): Html | null {
   return timestamp === null ? null : localTime(new Date(timestamp), 'date');

@@ -1,41 +1,73 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-
-/** Links that open the keys of an account without a password. They are sent by mail only. */
-export interface MagicLinks {
-  createUrl(accountId: string): string;
-  /** The id of the account that a token opens; null when the token is forged or has expired. */
-  verify(token: string): string | null;
-  /** To the switch for mails about the daily limit. Does not expire, and opens nothing else. */
-  createQuotaMailsUrl(accountId: string): string;
-  verifyQuotaMails(token: string): string | null;
-}
+import type { Account } from '../access/account.ts';
+import type { Accounts } from './accounts.ts';
 
 export const LINK_MINUTES = 30;
+const TOKEN = /^(\w{1,20})\.([1-9]\d{12})\.([\w-]{43})$/;
 
-/** A token is account id, expiry and an HMAC of both. Nothing is stored. */
-export function createMagicLinks(options: { secret: string; publicUrl: string; now: () => Date }): MagicLinks {
-  const { secret, publicUrl, now } = options;
-  const sign = (purpose: 'keys' | 'quota-mails', text: string) =>
+/** Leave to see and change the keys of an account, for half an hour after a link was used or until a key is revoked. */
+interface KeysVisit {
+  account: Account;
+  /** In milliseconds since 1970. */
+  since: number;
+}
+
+export type MagicLinks = ReturnType<typeof createMagicLinks>;
+
+/**
+ * Links that open the keys of an account without a password. They are sent by mail only, and each works once. The pages that
+ * a link opens carry a token of another purpose in their forms, never in an address.
+ *
+ * A token is account id, moment, and an HMAC of both and of all revocations: whoever revokes a key thereby ends every link and
+ * every page that was opened before.
+ */
+export function createMagicLinks(options: {
+  secret: string;
+  publicUrl: string;
+  accounts: Pick<Accounts, 'findAccount' | 'listKeys' | 'useLink'>;
+  now: () => Date;
+}) {
+  const { secret, publicUrl, accounts, now } = options;
+  const sign = (purpose: 'link' | 'visit' | 'quota-mails', text: string) =>
     createHmac('sha256', secret).update(`${purpose} ${text}`).digest('base64url');
   const isSigned = (signature: string, wanted: string) => timingSafeEqual(Buffer.from(wanted), Buffer.from(signature));
 
+  async function createToken(purpose: 'link' | 'visit', accountId: string, since: number): Promise<string> {
+    const keys = await accounts.listKeys(accountId);
+    const revocations = keys.filter(({ revokedAt }) => revokedAt !== null);
+    const state = revocations.map(({ hash, revokedAt }) => `${hash} ${revokedAt}`).join();
+    return `${accountId}.${since}.${sign(purpose, `${accountId} ${since} ${state}`)}`;
+  }
+
+  /** Null when the token is forged, has expired, or is from before a revocation. */
+  async function verify(purpose: 'link' | 'visit', token: string): Promise<KeysVisit | null> {
+    const [, accountId = '', moment] = TOKEN.exec(token) ?? [];
+    const since = Number(moment);
+    if (!moment || now().getTime() >= since + LINK_MINUTES * 60_000) return null;
+    if (!isSigned(token, await createToken(purpose, accountId, since))) return null;
+    const account = await accounts.findAccount(accountId);
+    return account && { account, since };
+  }
+
   return {
-    createUrl(accountId) {
-      const expiresAt = Math.floor(now().getTime() / 1000) + LINK_MINUTES * 60;
-      const text = `${accountId}.${expiresAt}`;
-      return `${publicUrl}/keys?token=${text}.${sign('keys', text)}`;
+    createUrl: async (accountId: string) =>
+      `${publicUrl}/keys?token=${await createToken('link', accountId, now().getTime())}`,
+    /** Whether the link can be used, unless it was used already. Changes nothing, because mail scanners open links. */
+    isValid: async (token: string) => (await verify('link', token)) !== null,
+    /** Null when the link cannot be used, or when it or a later one of the account was. */
+    async use(token: string): Promise<KeysVisit | null> {
+      const link = await verify('link', token);
+      if (!link || !(await accounts.useLink(link.account.id, new Date(link.since)))) return null;
+      return { account: link.account, since: now().getTime() };
     },
-    verify(token) {
-      const [, text, accountId, expiresAt, signature] = /^((\w{1,20})\.(\d{1,12}))\.([\w-]{43})$/.exec(token) ?? [];
-      if (!text || !accountId || !signature) return null;
-      if (!isSigned(signature, sign('keys', text))) return null;
-      return Number(expiresAt) * 1000 > now().getTime() ? accountId : null;
-    },
-    createQuotaMailsUrl: (accountId) =>
+    createVisitToken: ({ account, since }: KeysVisit) => createToken('visit', account.id, since),
+    verifyVisit: (token: string) => verify('visit', token),
+    /** To the switch for mails about the daily limit. Does not expire, and opens nothing else. */
+    createQuotaMailsUrl: (accountId: string) =>
       `${publicUrl}/keys/quota-mails?token=${accountId}.${sign('quota-mails', accountId)}`,
-    verifyQuotaMails(token) {
+    verifyQuotaMails(token: string): string | null {
       const [, accountId, signature] = /^(\w{1,20})\.([\w-]{43})$/.exec(token) ?? [];
       if (!accountId || !signature) return null;
       return isSigned(signature, sign('quota-mails', accountId)) ? accountId : null;

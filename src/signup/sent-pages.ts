@@ -41,7 +41,7 @@ ${
 }`;
   const linkSent = html`<h1>${title}</h1>
 <p class="lead" role="status">${link}</p>
-<p>The link works for ${LINK_MINUTES} minutes.</p>`;
+<p>The link works once, within ${LINK_MINUTES} minutes.</p>`;
   app.get(
     '/signup/sent',
     fixedPage(() => layout({ title, body: keySent })),

@@ -49,7 +49,7 @@ const SHARES = { signup: 0.5, link: 0.25, account: 0.25 };
 export async function signup(app: FastifyInstance, options: SignupOptions): Promise<void> {
   const { layout, publicUrl, docsUrl, isSandbox, mailer, linkSecret, now } = options;
   const accounts = failAsUnavailable(options.accounts);
-  const links = createMagicLinks({ secret: linkSecret, publicUrl, now });
+  const links = createMagicLinks({ secret: linkSecret, publicUrl, accounts, now });
   const mailContext = { publicUrl, docsUrl, isSandbox };
   const keyService = createKeyService({
     accounts,
@@ -64,7 +64,7 @@ export async function signup(app: FastifyInstance, options: SignupOptions): Prom
   const perHour = (purpose: keyof typeof SHARES) => Math.ceil(limits.perHour * SHARES[purpose]);
   const perDomain = Math.max(LEAST_PER_DOMAIN, Math.ceil(perHour('signup') * DOMAIN_SHARE));
   const throttle = createThrottle({ perDomain, ...limits, perHour: perHour('signup') }, now);
-  // The window is as long as a link is valid: when a link is refused, an earlier one in the inbox still works.
+  // The window is as long as a link is valid: when a link is refused, one in the inbox may still work.
   const linkLimits = {
     ...limits,
     perDomain: Number.POSITIVE_INFINITY,

@@ -6,7 +6,8 @@ import { keepLedger, type Ledger, NEVER } from './history/ledger.ts';
 
 /*
  * One instance of the service in a process of its own. It listens and tells its port. On `{ key, requests }` it makes so
- * many requests at once and reports how many got which status. On `'stop'` it ends as the service does, and on `'die'` by
+ * many requests at once and reports how many got which status; on `{ link, issuedAt }` it uses a link of the account, and
+ * reports whether it could. On `'stop'` it ends as the service does, and on `'die'` by
  * SIGKILL; before that it reports what it knows of the counts in Redis.
  */
 const [redisUrls = '', dataDir = ''] = process.argv.slice(2);
@@ -26,7 +27,16 @@ const store = keepLedger(await openTestStore(redisUrls.split(',').filter(Boolean
 const app = await buildProbeApp({ store });
 await app.listen({ host: '127.0.0.1', port: 0 });
 
-process.on('message', async (message: { key: string; requests: number } | 'stop' | 'die') => {
+interface LinkUse {
+  link: string;
+  issuedAt: number;
+}
+
+process.on('message', async (message: { key: string; requests: number } | LinkUse | 'stop' | 'die') => {
+  if (typeof message === 'object' && 'link' in message) {
+    process.send?.(await store.useLink(message.link, new Date(message.issuedAt)));
+    return;
+  }
   if (message === 'die') {
     // The report is in the pipe when `send` returns.
     process.send?.({ isSudden: true, ledger });

@@ -56,6 +56,15 @@ describe.each(Object.entries(SHARED))('four processes on %s', { timeout: 60_000 
     return totals;
   }
 
+  it('use a link once', async () => {
+    const { accountId = '' } = parseKey(await issueTestKey(store)) ?? {};
+    for (let issuedAt = 1; issuedAt <= 20; issuedAt++) {
+      const reports = processes.map((child) => once(child, 'message') as Promise<[boolean]>);
+      for (const child of processes) child.send({ link: accountId, issuedAt });
+      expect((await Promise.all(reports)).flat().filter(Boolean)).toHaveLength(1);
+    }
+  });
+
   it.each([
     ['5,000 requests, evenly spread', [1250, 1250, 1250, 1250], { 200: 1000, 429: 4000 }],
     ['5,000 requests, 98 % of them at one process', [4900, 34, 33, 33], { 200: 1000, 429: 4000 }],

@@ -230,6 +230,14 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(await store.setQuotaMails('nobody00', false)).toBe(false);
   });
 
+  it('lets a link be used by one of all who try, and none that was issued before', async () => {
+    const { account } = await openWithKey();
+    const use = (ms: number, id = account.id) => store.useLink(id, new Date(NOW.getTime() + ms));
+    expect((await Promise.all([use(5), use(5), use(5)])).filter(Boolean)).toHaveLength(1);
+    expect([await use(4), await use(5), await use(6), await use(6)]).toEqual([false, false, true, false]);
+    expect(await use(7, 'nobody00')).toBe(false);
+  });
+
   it('knows on which day a key was last used', async () => {
     const { request, account } = await openWithKey();
     expect(await store.listKeys(account.id)).toMatchObject([{ lastUsedOn: null }]);

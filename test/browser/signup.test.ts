@@ -124,7 +124,9 @@ it('works without JavaScript: wrong form, right form, link by mail, new key, old
   await page.getByLabel('E-mail address').fill('zoe@example.com');
   await page.getByRole('button', { name: 'Send me the link' }).click();
   await page.getByRole('heading', { name: 'The mail is in a file' }).waitFor();
-  await page.goto(linkIn((await front.readOutbox()).at(-1) as never));
+  const link = linkIn((await front.readOutbox()).at(-1) as never);
+  await page.goto(link);
+  await page.getByRole('button', { name: 'Open your keys' }).click();
   await page.getByRole('button', { name: 'Mail me a new key' }).click();
   await page.getByRole('status').filter({ hasText: 'A new key is in your inbox' }).waitFor();
   const fresh = keyIn((await front.readOutbox()).at(-1) as never);
@@ -137,5 +139,8 @@ it('works without JavaScript: wrong form, right form, link by mail, new key, old
   const ask = async (one: string) =>
     (await fetch(`${front.url}/v1/stops/search?q=quay`, { headers: { authorization: `Bearer ${one}` } })).status;
   expect([await ask(key), await ask(fresh)]).toEqual([401, 200]);
+  expect(page.url()).not.toContain('token');
+  await page.goto(link);
+  await page.getByRole('alert').filter({ hasText: 'Request a new one' }).waitFor();
   await context.close();
 });

@@ -108,7 +108,7 @@ describe.each([
     const accounts = [{ ...owner, quota_mails: 'off' as const, keys }];
     const backup = { format: 'transit-accounts/1' as const, exported_at: at, accounts };
 
-    for (let writes = 0; writes < 4; writes++) {
+    for (let writes = 1; writes < 5; writes++) {
       const target = openTarget();
       const store = await openTestStore([target.REDIS_URL].filter(Boolean), target.DATA_DIR);
       let left = writes;
@@ -121,10 +121,11 @@ describe.each([
                 return (store[name] as (...given: never[]) => unknown)(...given);
               },
       });
-      await importAccounts(breaking, backup).catch(() => {});
+      await importAccounts(breaking, backup, new Date(at)).catch(() => {});
       const restored = (await store.listKeys(owner.id)).filter(({ revokedAt }) => revokedAt === null);
       expect(restored.filter(({ hash }) => hash !== keys[1]?.hash)).toEqual([]);
-      await importAccounts(store, backup);
+      await importAccounts(store, backup, new Date(at));
+      expect(await store.useLink(owner.id, new Date(at))).toBe(false);
       expect({ ...(await exportAccounts(store, new Date(at))), exported_at: at }).toEqual(backup);
       await store.close();
     }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Front, linkIn, startFront } from '../support/front.ts';
+import { type Front, openKeysPage, startFront } from '../support/front.ts';
 import { listRoutes } from '../support/routes.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
@@ -13,13 +13,14 @@ beforeAll(async () => {
   for (const url of ['/signup', '/keys/link']) {
     await front.app.inject({ method: 'POST', url, payload: { email: 'jo@example.com', terms: true } });
   }
-  token = new URL(linkIn((await front.readOutbox()).at(-1) as never)).searchParams.get('token') ?? '';
+  token = (await openKeysPage(front.app, (await front.readOutbox()).at(-1) as never)).token;
   paths = (await listRoutes(front.app)).filter((url) => !url.startsWith('/v1/'));
 });
 afterAll(() => front[Symbol.asyncDispose]());
 
 const FORMS = [
   '/signup',
+  '/keys',
   '/keys/link',
   '/keys/new',
   '/keys/revoke',
@@ -123,7 +124,9 @@ describe.each(FORMS)('POST %s', (url) => {
       for (const accept of ACCEPTS) {
         const headers = { accept, ...(contentType !== undefined && { 'content-type': contentType }) };
         const { statusCode } = await front.app.inject({ method: 'POST', url, headers, payload });
-        if (statusCode < 300 || statusCode >= 500) failed.push([statusCode, accept, payload.toString().slice(0, 80)]);
+        // With the token of a page, a form may do what it is for.
+        const isTaken = statusCode < 300 && !payload.includes(token);
+        if (isTaken || statusCode >= 500) failed.push([statusCode, accept, payload.toString().slice(0, 80)]);
       }
     }
     expect(failed).toEqual([]);

@@ -24,7 +24,7 @@ async function openAccount() {
     },
     mailContext: { publicUrl: '', docsUrl: '', isSandbox: false },
     keyKind: 'live',
-    createLink: () => '',
+    createLink: async () => '',
     now: () => NOW,
   });
   const validKeys = async () => (await accounts.listKeys(account.id)).filter(({ revokedAt }) => revokedAt === null);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseKey } from '#src/access/keys.ts';
-import { type Front, keyIn, linkIn, postForm, startFront } from '../support/front.ts';
+import { type Front, keyIn, openKeysPage, postForm, startFront } from '../support/front.ts';
 
 const BROWSER = { accept: 'text/html' };
 let front: Front;
@@ -15,8 +15,7 @@ beforeAll(async () => {
     await front.app.inject({ method: 'POST', url, payload: { email: 'jo@example.com', terms: true } });
   const mails = await front.readOutbox();
   key = keyIn(mails.find(({ text }) => /tis_test_/.test(text ?? '')) as never);
-  keysToken =
-    new URL(linkIn(mails.find(({ text }) => /keys\?token=/.test(text ?? '')) as never)).searchParams.get('token') ?? '';
+  keysToken = (await openKeysPage(front.app, mails.find(({ text }) => /keys\?token=/.test(text ?? '')) as never)).token;
   const response = await makeLink('200070');
   address = new URL(String(response.headers.location), front.url);
 });

@@ -141,3 +141,15 @@ export function linkIn({ text = '' }: Email): string {
   if (!link) throw new Error(`no link in: ${text}`);
   return link;
 }
+
+/** Uses the link of a mail, and returns the page of the keys with the token of its forms. */
+export async function openKeysPage(app: FastifyInstance, mail: Email) {
+  const token = new URL(linkIn(mail)).searchParams.get('token') ?? '';
+  const page = await postForm(app, '/keys', { token }, { accept: 'text/html' });
+  return { page, token: tokenIn(page.body) };
+}
+
+/** The token of the forms on a page of keys; empty where there is none. */
+export function tokenIn(page: string): string {
+  return /name="token" value="([^"]+)"/.exec(page)?.[1] ?? '';
+}

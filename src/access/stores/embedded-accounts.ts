@@ -71,6 +71,8 @@ export function createEmbeddedAccounts(database: DatabaseSync, { runPatiently }:
         const moments = { at: at.toISOString(), decidedAt: decidedAt.toISOString() };
         return statements.revokeKey.run({ ...moments, keyHash, accountId }).changes === 1;
       }),
+    useLink: (accountId, issuedAt) =>
+      durably(() => statements.useLink.run({ accountId, issuedAt: issuedAt.getTime() }).changes === 1),
     readUsage: (accountId, days) =>
       runPatiently(() => {
         const counts = days.map((day) => statements.readUsage.get(day, accountId) as { used: number } | undefined);
@@ -108,6 +110,9 @@ function prepareStatements(database: DatabaseSync) {
       `UPDATE api_key SET revoked_at = min(coalesce(revoked_at, :at), :at),
        revocation_decided_at = coalesce(revocation_decided_at, :decidedAt)
        WHERE hash = :keyHash AND account_id = :accountId`,
+    ),
+    useLink: database.prepare(
+      'UPDATE account SET link_used_at = :issuedAt WHERE id = :accountId AND link_used_at < :issuedAt',
     ),
     readUsage: database.prepare('SELECT used FROM usage WHERE day = ? AND account_id = ?'),
     wantsQuotaMails: database.prepare('SELECT wants_quota_mails FROM account WHERE id = ?'),

@@ -37,6 +37,7 @@ const SCHEMA_STEPS = [
   ALTER TABLE account ADD COLUMN wants_quota_mails INTEGER NOT NULL DEFAULT 1;
   ALTER TABLE api_key ADD COLUMN revocation_decided_at TEXT;
   ALTER TABLE usage ADD COLUMN mailed_percent INTEGER NOT NULL DEFAULT 0;`,
+  'ALTER TABLE account ADD COLUMN link_used_at INTEGER NOT NULL DEFAULT 0;',
 ];
 const SCHEMA_VERSION = SCHEMA_STEPS.length;
 

@@ -83,6 +83,17 @@ return 1`,
   { whenFull: true },
 );
 
+const useLink = defineScript<[account: string], [issuedAt: number], number>(
+  'useLink',
+  `
+local account, issuedAt = KEYS[1], ARGV[1]
+if redis.call('EXISTS', account) == 0 then return 0 end
+if tonumber(redis.call('HGET', account, 'linkUsedAt') or '0') >= tonumber(issuedAt) then return 0 end
+redis.call('HSET', account, 'linkUsedAt', issuedAt)
+return 1`,
+  { whenFull: true },
+);
+
 const setQuotaMails = defineScript<[account: string], [isWanted: number], number>(
   'setQuotaMails',
   `
@@ -165,6 +176,8 @@ export function openRedisAccounts(urls: readonly string[]): Register & Closable 
       const values: [string, string, string] = [keyHash, at.toISOString(), decidedAt.toISOString()];
       return (await durably(revokeKey(redis, [keysKey(accountId)], values))) === 1;
     },
+    useLink: async (accountId, issuedAt) =>
+      (await durably(useLink(redis, [accountKey(accountId)], [issuedAt.getTime()]))) === 1,
     async readUsage(accountId, days) {
       const counts = await Promise.all(days.map((day) => redis.get(counterKey(accountId, day))));
       return counts.map((count) => Number(count ?? 0));

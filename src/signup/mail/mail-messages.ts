@@ -75,7 +75,7 @@ export function keyLimitMail({ publicUrl }: MailContext): MailMessage {
 }
 
 export function magicLinkMail(link: string): MailMessage {
-  const intro = `This link opens your API keys. It works for ${LINK_MINUTES} minutes:`;
+  const intro = `This link opens your API keys. It works once, within ${LINK_MINUTES} minutes:`;
   const unasked = 'If you did not request it, ignore this mail. Opening the link changes nothing by itself.';
   return {
     subject: 'Your API keys',
