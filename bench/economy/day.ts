@@ -9,7 +9,7 @@ import { checkStop, createVerdicts, learnFromDepartures } from '#src/nearby/verd
 import type { Freshness } from '#src/transit/freshness.ts';
 import { type Protection, protectUpstream } from '#src/upstream/protection.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
-import { createRandom, type Plan, type Request } from './demand.ts';
+import { createRandom, HOUR_MS, type Plan, type Request } from './demand.ts';
 import { openLiveDepartures } from './live-departures.ts';
 import { createAuthority, stopId, stopsNear } from './network.ts';
 import { createTimetableAuthority } from './timetable-authority.ts';
@@ -53,7 +53,12 @@ const silent = { info() {}, warn() {}, error() {} };
  * Plays the demand on a simulated clock through the cache, single flight, budget and verdicts of the service, and on a
  * day with feeds through its poller, timelines and overlay. Requests of the evening before are played and not counted.
  */
-export async function playDay(demand: readonly Request[], stops: number, { hasFeeds = false } = {}): Promise<Day> {
+export async function playDay(
+  demand: readonly Request[],
+  stops: number,
+  options: { hasFeeds?: boolean; onHour?: (hour: number, answered: readonly Answered[]) => void } = {},
+): Promise<Day> {
+  const { hasFeeds = false, onHour } = options;
   const clock = createSimulatedClock(MIDNIGHT + Math.min(0, demand[0]?.at ?? 0));
   const now = () => new Date(clock.now());
   const timetable = hasFeeds ? createTimetableAuthority(clock, createRandom(1), stops) : null;
@@ -138,7 +143,12 @@ export async function playDay(demand: readonly Request[], stops: number, { hasFe
   }
 
   const playing: Promise<void>[] = [];
+  let hour = 0;
   for (const request of demand) {
+    if (request.at >= (hour + 1) * HOUR_MS) {
+      hour = Math.floor(request.at / HOUR_MS);
+      onHour?.(hour, answered);
+    }
     await clock.advanceTo(MIDNIGHT + request.at);
     playing.push(play(request));
   }

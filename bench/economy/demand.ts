@@ -8,7 +8,7 @@ export type Request = { at: number; plan: Plan } & (
 export const PLANS = ['free', 'developer', 'pro'] as const;
 export type Plan = (typeof PLANS)[number];
 
-const HOUR_MS = 3_600_000;
+export const HOUR_MS = 3_600_000;
 /** How busy each hour of a Sydney weekday is, beginning at midnight. */
 const WEEKDAY = [
   0.3, 0.2, 0.15, 0.15, 0.4, 1.2, 3, 6, 7, 4.5, 3, 2.8, 3, 2.8, 3.2, 4.5, 6.5, 7, 5, 3, 2.2, 1.8, 1.2, 0.6,
