@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 
 /*
  * Whatever a cache keeps must have memory of its own. Small buffers of Node are views of a pool of 64 KB, those of decoders and
@@ -35,4 +36,12 @@ export function ownText(text: string): string {
 /** 32 bits that stand for the text where two texts may count as one now and then: a number of a map takes no memory. */
 export function textNumber(text: string): number {
   return hash('sha1', text, 'buffer').readInt32LE();
+}
+
+/**
+ * A map of at most so many entries; the one that was unused for longest is dropped first. With the option `max` the memory
+ * for all entries would be taken at once.
+ */
+export function createBoundedMap<Value extends object | number | true>(maxEntries: number): LRUCache<string, Value> {
+  return new LRUCache({ maxSize: maxEntries, sizeCalculation: () => 1 });
 }

@@ -1,29 +1,52 @@
-/** A limit for work that may take too long. */
-export interface TimeLimit {
-  /** Aborted with a `TimeoutError` when the time is over. */
-  signal: AbortSignal;
-  /** To be called when the work is done. */
-  clear(): void;
+/** Sets a timer that does not keep the process alive; the result cancels it. */
+export function startTimer(delayMs: number, task: () => void): () => void {
+  const timer = setTimeout(task, delayMs).unref();
+  return () => clearTimeout(timer);
 }
 
+/** `signal` ends the work earlier; `after` is the timer of a clock other than the system's. */
+type LimitOptions = { signal?: AbortSignal | undefined; after?: typeof startTimer };
+
 /**
- * Ends after so many milliseconds, or when the other signal is aborted. `AbortSignal.timeout` has no `clear`: each request
- * would leave a timer behind that wakes the process seconds later.
+ * Does work whose signal is aborted, with a `TimeoutError`, after so many milliseconds. `AbortSignal.timeout` cannot be
+ * cleared: each request would leave a timer behind that wakes the process seconds later.
  */
-export function startTimeLimit(milliseconds: number, other?: AbortSignal): TimeLimit {
+export async function withTimeLimit<Result>(
+  milliseconds: number,
+  work: (signal: AbortSignal) => Promise<Result>,
+  { signal: other, after = startTimer }: LimitOptions = {},
+): Promise<Result> {
   const controller = new AbortController();
   const end = () => controller.abort(new DOMException(`not done within ${milliseconds} ms`, 'TimeoutError'));
   const follow = () => controller.abort(other?.reason);
-  const timer = setTimeout(end, milliseconds).unref();
+  const cancel = after(milliseconds, end);
   if (other?.aborted) follow();
   other?.addEventListener('abort', follow, { once: true });
-  return {
-    signal: controller.signal,
-    clear() {
-      clearTimeout(timer);
-      other?.removeEventListener('abort', follow);
-    },
-  };
+  try {
+    return await work(controller.signal);
+  } finally {
+    cancel();
+    other?.removeEventListener('abort', follow);
+  }
+}
+
+/** Settles as the promise does, or rejects with the error once the signal is aborted. Whatever fulfils the promise goes on. */
+export function untilAborted<Value>(signal: AbortSignal, promise: Promise<Value>, error: () => Error): Promise<Value> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const giveUp = () => reject(error());
+  if (signal.aborted) giveUp();
+  signal.addEventListener('abort', giveUp, { once: true });
+  return Promise.race([aborted, promise]).finally(() => signal.removeEventListener('abort', giveUp));
+}
+
+/** Settles as the promise does, or rejects with the error when that takes longer. Whatever fulfils the promise goes on. */
+export function within<Value>(
+  milliseconds: number,
+  promise: Promise<Value>,
+  error: () => Error,
+  options?: LimitOptions,
+): Promise<Value> {
+  return withTimeLimit(milliseconds, (signal) => untilAborted(signal, promise, error), options);
 }
 
 /** Deadlines in milliseconds, all derived from that of one call of upstream. */

@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import { DAY_MS } from '../clock.ts';
+import { createBoundedMap } from '../own-memory.ts';
 
 /** Calls of upstream that an account may cause in a day beyond what its requests pay for, on each instance. */
 const FREE_CALLS_A_DAY = 100;
@@ -42,8 +42,7 @@ interface Balance {
 
 /** In the memory of this process; the account that asked least recently is forgotten first. */
 export function createCallBalance({ now }: { now: () => number }): CallBalance {
-  // With `max` the memory for all of them would be taken at once.
-  const balances = new LRUCache<string, Balance>({ maxSize: MAX_ACCOUNTS, sizeCalculation: () => 1 });
+  const balances = createBoundedMap<Balance>(MAX_ACCOUNTS);
 
   function balanceOf(account: string): Balance {
     const day = Math.floor(now() / DAY_MS);

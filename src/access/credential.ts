@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
-import { LRUCache } from 'lru-cache';
 import type { ApiError } from '../errors/api-error.ts';
 import { missingKey, unauthorized } from '../errors/messages.ts';
+import { createBoundedMap } from '../own-memory.ts';
 import { type ApiKey, looksLikeKey, mayHoldKey, parseKey } from './keys.ts';
 
 /** Names that people give a key in a query string. */
@@ -12,7 +12,7 @@ const BEARER = 'bearer';
 const MAX_LENGTH = 256;
 
 /** Clients send the same header again and again. */
-const known = new LRUCache<string, ApiKey>({ max: 20_000 });
+const known = createBoundedMap<ApiKey>(20_000);
 
 /** The key of a request, whole and well-formed. Throws `UNAUTHORIZED` otherwise. Messages never repeat what was sent. */
 export function readKey({ headers, url, query }: Pick<FastifyRequest, 'headers' | 'url' | 'query'>): ApiKey {

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
-import { LRUCache } from 'lru-cache';
 import { MINUTE_MS } from '../clock.ts';
+import { createBoundedMap } from '../own-memory.ts';
 import type { Admission, Caller, KeyEnding } from './admission.ts';
 import type { UtcDay } from './day.ts';
 import type { ApiKey } from './keys.ts';
@@ -66,12 +66,9 @@ export function createLocalAdmission(options: {
   log: Pick<FastifyBaseLogger, 'warn'>;
 }): LocalAdmission {
   const { now, instances, log } = options;
-  // With `max` the memory for all of them would be taken at once.
-  const remember = <Value extends object>() =>
-    new LRUCache<string, Value>({ maxSize: MAX_REMEMBERED, sizeCalculation: () => 1 });
-  const known = remember<KnownCaller>();
-  const unknown = remember<{ at: number }>();
-  const days = remember<KnownDay>();
+  const known = createBoundedMap<KnownCaller>(MAX_REMEMBERED);
+  const unknown = createBoundedMap<{ at: number }>(MAX_REMEMBERED);
+  const days = createBoundedMap<KnownDay>(MAX_REMEMBERED);
   /** Names of plans that were logged. */
   const unknownPlans = new Set<string>();
 

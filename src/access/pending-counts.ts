@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import { createBoundedMap } from '../own-memory.ts';
 import type { UtcDay } from './day.ts';
 import type { Counter, CountUpdate } from './store.ts';
 
@@ -56,8 +56,7 @@ const MAX_REMEMBERED = 100_000;
 export function createPendingCounts(store: Pick<Counter, 'update'>): PendingCounts {
   const processName = randomUUID();
   const entries = new Map<string, Entry>();
-  // With `max` the memory for all of them would be taken at once.
-  const senders = new LRUCache<string, Sender>({ maxSize: MAX_REMEMBERED, sizeCalculation: () => 1 });
+  const senders = createBoundedMap<Sender>(MAX_REMEMBERED);
   let names = 0;
   let updates = 0;
 

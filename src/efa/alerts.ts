@@ -1,6 +1,36 @@
 import { LRUCache } from 'lru-cache';
-import type { Info } from './response/notice.ts';
+import { readList, readObject, readText } from './response/field.ts';
 import { foldSpace, toPlainText } from './response/plain-text.ts';
+
+/** A disruption notice. */
+export type Info = NonNullable<ReturnType<typeof readInfo>>;
+
+/** Undefined for what is no object. */
+export function readInfo(value: unknown) {
+  const info = readObject(value);
+  return (
+    info && {
+      subtitle: readText(info.subtitle),
+      urlText: readText(info.urlText),
+      content: readText(info.content),
+      speechText: readText(readObject(info.properties)?.speechText),
+      priority: readText(info.priority),
+      infoLinks: readList(info.infoLinks, readInfoLink),
+    }
+  );
+}
+
+function readInfoLink(value: unknown) {
+  const link = readObject(value);
+  return (
+    link && {
+      subtitle: readText(link.subtitle),
+      urlText: readText(link.urlText),
+      content: readText(link.content),
+      speechText: readText(link.speechText),
+    }
+  );
+}
 
 /** Of all notices of one departure or leg, in characters of markup. The most that was recorded is 1,880. */
 const MAX_MARKUP = 6000;
@@ -21,9 +51,6 @@ const known = new LRUCache<string, PlainText>({
     content.length + subtitle.length + text.length + lowerCase.length + 1,
 });
 
-/** The beginning of a text, as far as it may still be read. */
-type Shorten = (text: string) => string;
-
 /** Disruption notices as plain text, in upstream's order, each text once. Permanent notices (`veryLow`) are left out. */
 export function mapAlerts(infos: readonly Info[]): string[] {
   let left = MAX_MARKUP;
@@ -40,7 +67,7 @@ export function mapAlerts(infos: readonly Info[]): string[] {
  * The texts of one notice. Some responses have the text at the top of the notice, some only in its links, most in both
  * places; several links are several texts. A text that another one contains is dropped.
  */
-function mapTexts(info: Info, shorten: Shorten): string[] {
+function mapTexts(info: Info, shorten: (text: string) => string): string[] {
   const links = info.infoLinks.filter(
     ({ subtitle, content }) => !content || content !== info.content || subtitle !== info.subtitle,
   );
@@ -55,7 +82,7 @@ function mapTexts(info: Info, shorten: Shorten): string[] {
   return parts.filter((part, index) => part.text !== '' && !isContained(part, index)).map(({ text }) => text);
 }
 
-function mapText(part: Info['infoLinks'][number], shorten: Shorten): PlainText {
+function mapText(part: Info['infoLinks'][number], shorten: (text: string) => string): PlainText {
   const subtitle = shorten(part.subtitle || part.urlText || '');
   const content = shorten(part.content || part.speechText || '');
   const key = content || subtitle;

@@ -4,8 +4,8 @@ import { type Dispatcher, Pool } from 'undici';
 import { pipeThrough } from '../compression.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { nextTurn } from '../event-loop-turn.ts';
-import { startTimeLimit } from '../time-limit.ts';
-import type { AskAuthority, AskOptions, ReceivedResponse } from './ask.ts';
+import { withTimeLimit } from '../time-limit.ts';
+import type { AskAuthority, ReceivedResponse } from './ask.ts';
 import { declined, excerpt, nonsense, toUpstreamError, unexpectedStatus } from './failure.ts';
 import { isResponseTo, type PayloadOf, readResponse, toRequest, type UpstreamRequest } from './request.ts';
 import { LimitError, RESPONSE_LIMITS, readJson } from './response/json-reader.ts';
@@ -28,38 +28,36 @@ export function createEfaClient(options: { url: string; apiKey: string; timeoutM
   const { origin, pathname } = new URL(options.url);
   const pool = new Pool(origin, { connections: MAX_CONNECTIONS, pipelining: 1, connect: { timeout: timeoutMs } });
 
-  async function ask<Asked extends UpstreamRequest>(
-    question: Asked,
-    { signal }: AskOptions = {},
+  async function send<Asked extends UpstreamRequest>(
+    request: Asked,
+    signal: AbortSignal,
   ): Promise<ReceivedResponse<PayloadOf<Asked>>> {
-    const { endpoint, query } = toRequest(question);
-    const limit = startTimeLimit(timeoutMs, signal);
-    try {
-      const response = await pool.request({
-        method: 'GET',
-        path: `${pathname.replace(/\/$/, '')}/${endpoint}?${new URLSearchParams(query)}`,
-        headers: {
-          accept: 'application/json',
-          'accept-encoding': 'gzip, br',
-          ...(apiKey && { authorization: `apikey ${apiKey}` }),
-        },
-        signal: limit.signal,
-      });
-      if (response.statusCode !== 200) {
-        // When the body cannot be read, the status has to do.
-        const body = await readBody(response).catch(() => Buffer.alloc(0));
-        throw unexpectedStatus(response.statusCode, response.headers, body.toString(), { now: now(), apiKey });
-      }
-      const json = await readBody(response);
-      // One response in a turn: of several that arrive together each is answered before the next one is read.
-      await nextTurn();
-      return { payload: await readPayload(json, question, apiKey), json, retrievedAt: now() };
-    } catch (error) {
-      throw error instanceof ApiError ? error : toUpstreamError(error, timeoutMs);
-    } finally {
-      limit.clear();
+    const { endpoint, query } = toRequest(request);
+    const response = await pool.request({
+      method: 'GET',
+      path: `${pathname.replace(/\/$/, '')}/${endpoint}?${new URLSearchParams(query)}`,
+      headers: {
+        accept: 'application/json',
+        'accept-encoding': 'gzip, br',
+        ...(apiKey && { authorization: `apikey ${apiKey}` }),
+      },
+      signal,
+    });
+    if (response.statusCode !== 200) {
+      // When the body cannot be read, the status has to do.
+      const body = await readBody(response).catch(() => Buffer.alloc(0));
+      throw unexpectedStatus(response.statusCode, response.headers, body.toString(), { now: now(), apiKey });
     }
+    const json = await readBody(response);
+    // One response in a turn: of several that arrive together each is answered before the next one is read.
+    await nextTurn();
+    return { payload: await readPayload(json, request, apiKey), json, retrievedAt: now() };
   }
+
+  const ask: AskAuthority = (request, { signal: other } = {}) =>
+    withTimeLimit(timeoutMs, (signal) => send(request, signal), { signal: other }).catch((error) => {
+      throw error instanceof ApiError ? error : toUpstreamError(error, timeoutMs);
+    });
 
   return { ask, close: () => pool.destroy() };
 }
@@ -91,7 +89,7 @@ const KNOWN_KEYS = ['version', 'systemMessages', ...RECORD_KEYS];
 
 async function readPayload<Asked extends UpstreamRequest>(
   body: Buffer,
-  question: Asked,
+  request: Asked,
   apiKey: string,
 ): Promise<PayloadOf<Asked>> {
   const json = await readJson(body).catch((error) => {
@@ -105,8 +103,8 @@ async function readPayload<Asked extends UpstreamRequest>(
   if ('error' in json && !RECORD_KEYS.some((key) => key in json)) {
     throw nonsense(`the answer is an error: ${excerpt(JSON.stringify(json.error), apiKey)}`);
   }
-  const payload = readResponse(question, json);
-  if (!isResponseTo(question, json, payload)) {
+  const payload = readResponse(request, json);
+  if (!isResponseTo(request, json, payload)) {
     const hasRecords = RECORD_KEYS.some((key) => key in json);
     if (!hasRecords && payload.systemMessages.length > 0) {
       const codes = payload.systemMessages.map(({ code }) => code).join(', ');

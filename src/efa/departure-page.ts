@@ -6,16 +6,15 @@ import type { Mode } from '../transit/mode.ts';
 import { fromSydneyWallClock, parseTimestamp } from '../transit/time.ts';
 import { mapAlerts } from './alerts.ts';
 import type { Ask, AskOptions } from './ask.ts';
-import { findKnownStop } from './known-stop.ts';
+import { findKnownStop } from './expected-response.ts';
 import { type DepartureMonitorPayload, readStopEvent, type StopEvent, saysDateInvalid } from './payload.ts';
 import { findMode } from './product-class.ts';
 import { findTime, isCancelled } from './realtime.ts';
 import type { UpstreamRequest } from './request.ts';
 import { readObject, readText } from './response/field.ts';
-import { readStopPoint } from './response/place.ts';
 import { LeftOut, type LeftOutCounts, mapRecords, need } from './response/record.ts';
 import { findHeadsign, findRouteName, findRunId, isWheelchairAccessible } from './response/run.ts';
-import { findPlatform, findStopName } from './stop-point.ts';
+import { findPlatform, findStopName, readStopPoint } from './stop-point.ts';
 
 export type DeparturesRequest = UpstreamRequest & { kind: 'departureMonitor' };
 
@@ -85,9 +84,7 @@ export function spanOf(response: {
   return { isPresent: askedFor === null, from, until, isEnd };
 }
 
-type Listed = Pick<Departure, 'stopId' | 'saidAt'> & { stopName: string };
-
-function mapStopEvent(event: StopEvent, listed: Listed): Departure {
+function mapStopEvent(event: StopEvent, listed: Parameters<typeof mapDeparture>[1]): Departure {
   const statuses = [...event.realtimeStatus, ...(event.location?.properties?.realtimeStatus ?? [])];
   const isOff = isCancelled('departure', event.isCancelled, statuses);
   try {
@@ -100,7 +97,7 @@ function mapStopEvent(event: StopEvent, listed: Listed): Departure {
 
 function mapDeparture(
   event: StopEvent,
-  { stopId, stopName, saidAt }: Listed,
+  { stopId, stopName, saidAt }: Pick<Departure, 'stopId' | 'saidAt'> & { stopName: string },
   { statuses, isOff }: { statuses: readonly string[]; isOff: boolean },
 ): Departure {
   const { location, transportation } = event;

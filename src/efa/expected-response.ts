@@ -1,11 +1,11 @@
-import { isBoardOfAnotherStop } from './known-stop.ts';
-import type { DepartureMonitorPayload } from './payload.ts';
-import { readStopPoint } from './response/place.ts';
+import { type DepartureMonitorPayload, findUnknownStopMessage, saysDateInvalid } from './payload.ts';
+import { readObject } from './response/field.ts';
+import { listIds, readStopPoint, type StopPoint } from './stop-point.ts';
 
 /** What a response to one kind of request has to hold. */
 export interface ExpectedResponse {
   /** The list of records that answers of this endpoint have. */
-  list: ListName;
+  list: 'stopEvents' | 'journeys' | 'locations';
   /** Codes of the system messages that may stand in place of the list: they say why there is none. */
   messages: readonly number[];
   /** True when the endpoint may leave out an empty list without a message. */
@@ -14,10 +14,8 @@ export interface ExpectedResponse {
   isOwnRecord?: (record: object) => boolean;
 }
 
-type ListName = 'stopEvents' | 'journeys' | 'locations';
-
 /** Each of these lists belongs to one endpoint only; `locations` stands in responses of several. */
-const LISTS_OF_ONE_ENDPOINT: readonly ListName[] = ['stopEvents', 'journeys'];
+const LISTS_OF_ONE_ENDPOINT: readonly ExpectedResponse['list'][] = ['stopEvents', 'journeys'];
 
 /** -4000 to -4199: no connection, day outside the timetable, no departures, and the like. */
 const TIMETABLE_MESSAGES = Array.from({ length: 200 }, (_, index) => -4000 - index);
@@ -88,4 +86,67 @@ export function isBoardOf(stopId: string, payload: DepartureMonitorPayload): boo
 function hasDistance(record: object): boolean {
   const { properties } = record as { properties?: unknown };
   return typeof properties === 'object' && properties !== null && 'distance' in properties;
+}
+
+/**
+ * The stop of a board without departures; null when upstream does not know the stop asked for. A location that is
+ * not the best match is only a guess at what the caller meant.
+ */
+export function findKnownStop(payload: DepartureMonitorPayload, stopId: string): StopPoint | null {
+  const location = readLocations(payload)[0];
+  const isMeant = location?.isBest || (location && isStop(location, stopId));
+  const isRefused = findUnknownStopMessage(payload.systemMessages) || saysDateInvalid(payload.systemMessages);
+  return location && isMeant && !isRefused && !isBoardOfAnotherStop(payload, stopId) ? location : null;
+}
+
+/**
+ * Whether the response is a board, but not that of the stop asked for. Upstream may resolve an identifier to another
+ * one of the same stop: an internal number to the stop, a platform to the stop it belongs to. A platform at which
+ * nothing leaves is not mentioned on the board of its stop, so that a number of the same region has to do.
+ */
+export function isBoardOfAnotherStop(payload: DepartureMonitorPayload, stopId: string): boolean {
+  const locations = readLocations(payload);
+  if (payload.stopEvents.length === 0 && !locations[0]?.isBest) return false;
+  const isAsked = (point: StopPoint) => isStop(point, stopId);
+  if (locations.some(isAsked) || readEventLocations(payload).some(isAsked)) return false;
+  if (STATION.test(stopId) || STREET_STOP.test(stopId) || INTERNAL.test(stopId)) return true;
+  return !locations.some((location) => mayBeStop(listIds(location), stopId));
+}
+
+/**
+ * Whether a point with these identifiers may be the stop asked for, a platform of it or one beside it: by its number.
+ * True where the identifiers are of kinds that cannot be compared.
+ */
+export function mayBeStop(ids: readonly string[], stopId: string): boolean {
+  const asked = withoutG(stopId);
+  const numbers = ids.map(withoutG).filter((id) => NUMBER.test(id));
+  if (ids.includes(stopId) || !NUMBER.test(asked) || numbers.length === 0) return true;
+  // A station's number begins with its postcode; platforms may have that of the neighbouring suburb.
+  const length = STATION.test(asked) ? 4 : 2;
+  return numbers.some((number) => number.slice(0, length) === asked.slice(0, length));
+}
+
+/** Public number of a stop or platform: the postcode and a running number. */
+const NUMBER = /^\d{5,7}$/;
+/** Nearly all stations and interchanges have six digits and end in zero, platforms hardly ever do. */
+const STATION = /^\d{5}0$/;
+const STREET_STOP = /^G/;
+/** Internal number of a stop, which answers repeat. */
+const INTERNAL = /^10\d{6}$/;
+
+/** A street stop is called "G" and the number of one of its poles. */
+function isStop(point: StopPoint, stopId: string): boolean {
+  return listIds(point).some((id) => withoutG(id) === withoutG(stopId));
+}
+
+function withoutG(stopId: string): string {
+  return stopId.replace(/^G/, '');
+}
+
+function readLocations({ locations }: DepartureMonitorPayload): StopPoint[] {
+  return locations.flatMap((location) => readStopPoint(location) ?? []);
+}
+
+function readEventLocations({ stopEvents }: DepartureMonitorPayload): StopPoint[] {
+  return stopEvents.flatMap((event) => readStopPoint(readObject(event)?.location) ?? []);
 }

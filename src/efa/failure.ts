@@ -43,7 +43,7 @@ export function nonsense(what: string, cause?: unknown): ApiError {
   return unreadable(new Error(what, { cause }));
 }
 
-/** Upstream answered with messages alone, and none of them is known. */
+/** Upstream responded with messages alone, and none of them is known. */
 export function declined(what: string): ApiError {
   return unreadable(new DeclinedError(what));
 }
@@ -152,12 +152,12 @@ export function outcomeOf(error: unknown): FailedOutcome {
 }
 
 /** Tells where the fault of a failed call lies. A 5xx or an unreadable response can be the fault of either. */
-export type Blame = 'authority' | 'question' | 'unclear';
+export type Blame = 'authority' | 'request' | 'unclear';
 
 export function blameOf(error: unknown): Blame {
   const outcome = outcomeOf(error);
   if (outcome === 'timeout' || outcome === 'unreachable') return 'authority';
-  if (outcome === 'declined') return 'question';
+  if (outcome === 'declined') return 'request';
   const { status } = (error as { cause?: { status?: number } }).cause ?? {};
-  return outcome === 'status-other' && status !== undefined && status >= 400 ? 'question' : 'unclear';
+  return outcome === 'status-other' && status !== undefined && status >= 400 ? 'request' : 'unclear';
 }

@@ -1,3 +1,4 @@
+import { readInfo } from './alerts.ts';
 import {
   firstElements,
   type JsonObject,
@@ -9,9 +10,8 @@ import {
   readStrings,
   readText,
 } from './response/field.ts';
-import { readInfo } from './response/notice.ts';
-import { readStopPoint, readTimedStopPoint } from './response/place.ts';
 import { readTransportation, readVehicleProperties } from './response/run.ts';
+import { readStopPoint, readTimedStopPoint } from './stop-point.ts';
 
 /*
  * The parts of upstream's responses that this service uses, in upstream's spelling. The records of a response stay

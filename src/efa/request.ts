@@ -71,22 +71,24 @@ const KINDS = {
     expected: EXPECTED_TRIP,
     freshness: () => 'trips',
   },
-} as const satisfies Record<string, RequestKind>;
-
-interface RequestKind {
-  endpoint: string;
-  parameters: EfaQuery;
-  toQuery: (request: never) => EfaQuery;
-  read: (response: JsonObject) => object;
-  expected: ExpectedResponse;
-  freshness: (request: never) => FreshnessClass;
-}
+} as const satisfies Record<
+  string,
+  {
+    endpoint: string;
+    parameters: EfaQuery;
+    toQuery: (request: never) => EfaQuery;
+    read: (response: JsonObject) => object;
+    expected: ExpectedResponse;
+    freshness: (request: never) => FreshnessClass;
+  }
+>;
 
 type Kinds = typeof KINDS;
-type Kind = keyof Kinds;
 
 /** A request to upstream, told apart by `kind`. */
-export type UpstreamRequest = { [Name in Kind]: { kind: Name } & Parameters<Kinds[Name]['toQuery']>[0] }[Kind];
+export type UpstreamRequest = {
+  [Name in keyof Kinds]: { kind: Name } & Parameters<Kinds[Name]['toQuery']>[0];
+}[keyof Kinds];
 
 /** The payload of upstream's response to such a request. */
 export type PayloadOf<Asked extends UpstreamRequest> = ReturnType<Kinds[Asked['kind']]['read']>;
@@ -135,30 +137,6 @@ export interface DepartureMonitorRequest {
   isForNow?: boolean;
 }
 
-/** Stops and platforms within a radius. */
-interface CoordRequest {
-  lat: number;
-  lng: number;
-  radiusMetres: number;
-}
-
-/** Places by name. */
-interface StopFinderRequest {
-  text: string;
-}
-
-/** Journeys between two places; `at` null means now. */
-interface TripRequest {
-  from: Place;
-  to: Place;
-  at: WallClock | null;
-  isArrival: boolean;
-  /** All unless given. */
-  modes?: readonly Mode[];
-  /** True when a wheelchair has to get on and off everywhere. */
-  isAccessible?: boolean;
-}
-
 /** The parameters of a request to upstream that depend on the request. */
 export type EfaQuery = Readonly<Record<string, string>>;
 
@@ -172,8 +150,8 @@ function toDepartureMonitorQuery({ stopId, modes, at }: DepartureMonitorRequest)
   return { name_dm: stopId.toUpperCase(), ...toDateAndTime(at), ...toExclusion(modes) };
 }
 
-/** Longitude goes first in requests, latitude first in responses. */
-function toCoordQuery({ lat, lng, radiusMetres }: CoordRequest): EfaQuery {
+/** Stops and platforms within a radius. Longitude goes first in requests, latitude first in responses. */
+function toCoordQuery({ lat, lng, radiusMetres }: { lat: number; lng: number; radiusMetres: number }): EfaQuery {
   return {
     coord: toCoord(lat, lng),
     radius_1: String(radiusMetres),
@@ -181,13 +159,24 @@ function toCoordQuery({ lat, lng, radiusMetres }: CoordRequest): EfaQuery {
   };
 }
 
-/** Names in lower case, so that equal requests are one; identifiers as upstream writes them. */
-function toStopFinderQuery({ text }: StopFinderRequest): EfaQuery {
+/** Places by name: in lower case, so that equal requests are one; identifiers as upstream writes them. */
+function toStopFinderQuery({ text }: { text: string }): EfaQuery {
   const name = text.trim().replace(/\s+/g, ' ').toLowerCase();
   return { name_sf: STREET_STOP.test(name) ? name.toUpperCase() : name };
 }
 
-function toTripQuery({ from, to, at, isArrival, modes, isAccessible }: TripRequest): EfaQuery {
+/** Journeys between two places; `at` null means now. */
+function toTripQuery(request: {
+  from: Place;
+  to: Place;
+  at: WallClock | null;
+  isArrival: boolean;
+  /** All unless given. */
+  modes?: readonly Mode[];
+  /** True when a wheelchair has to get on and off everywhere. */
+  isAccessible?: boolean;
+}): EfaQuery {
+  const { from, to, at, isArrival, modes, isAccessible } = request;
   return {
     ...toEnd('origin', from),
     ...toEnd('destination', to),

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { LocationsPayload } from '../efa/payload.ts';
-import { readStopPoint, type StopPoint } from '../efa/response/place.ts';
 import { LeftOut, type LeftOutCounts, mapRecords, need } from '../efa/response/record.ts';
-import { findNameWithPlace, findPosition, listModes } from '../efa/stop-point.ts';
+import { findNameWithPlace, findPosition, listModes, readStopPoint, type StopPoint } from '../efa/stop-point.ts';
 import { modeSchema, sortModes } from '../transit/mode.ts';
 import {
   distanceMetres,

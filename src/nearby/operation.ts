@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Ask } from '../efa/ask.ts';
 import { defineOperation } from '../operation.ts';
+import { withTimeLimit } from '../time-limit.ts';
 import { type Freshness, freshnessOf } from '../transit/freshness.ts';
 import { limitCalls } from './call-limit.ts';
 import type { CheckQueue } from './check-queue.ts';
@@ -70,11 +71,15 @@ export const createNearbyOperation = ({
       const { stops, leftOut } = await mapNearbyStops(response.payload, location);
       await verdicts.load(stops.map(({ stop_id }) => stop_id));
       const callsForChecks = MAX_CALLS - (listed.source === 'cache' ? 0 : CALLS_FOR_LIST);
-      const limited = limitCalls(withBackgroundPriority(ask), callsForChecks);
-      const live = await findLiveStops(stops, query, {
-        find: verdicts.find,
-        check: (stopId) => checkStop(limited.ask, verdicts, stopId, now()),
-        mayCheck: () => limited.callsLeft() > 0,
+      const limited = limitCalls(ask, callsForChecks);
+      const live = await withTimeLimit(CHECKS_WITHIN_MS, (signal) => {
+        // Checks give way to requests that answers depend on.
+        const check: Ask = (request) => limited.ask(request, { priority: 'background', signal });
+        return findLiveStops(stops, query, {
+          find: verdicts.find,
+          check: (stopId) => checkStop(check, verdicts, stopId, now()),
+          mayCheck: () => limited.callsLeft() > 0,
+        });
       });
       checkQueue.add(live.unchecked, accounts);
       const hasChecked = limited.callsLeft() < callsForChecks;
@@ -88,12 +93,6 @@ export const createNearbyOperation = ({
 
 function withoutChildren({ children: _, ...stop }: NearbyStop): NearbyStop {
   return stop;
-}
-
-/** Checks give way to requests that answers depend on. */
-function withBackgroundPriority(ask: Ask): Ask {
-  const signal = AbortSignal.timeout(CHECKS_WITHIN_MS);
-  return (request) => ask(request, { priority: 'background', signal });
 }
 
 /** Fresh for as long as both the list of stops and the verdicts on them are. */

@@ -1,14 +1,14 @@
-import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { DAY_MS, HOUR_MS } from '../clock.ts';
 import type { Ask } from '../efa/ask.ts';
-import { findKnownStop } from '../efa/known-stop.ts';
+import { findKnownStop } from '../efa/expected-response.ts';
 import { type DepartureMonitorPayload, findUnknownStopMessage } from '../efa/payload.ts';
 import { findMode } from '../efa/product-class.ts';
 import { readObject } from '../efa/response/field.ts';
-import { readStopPoint } from '../efa/response/place.ts';
 import { readProduct } from '../efa/response/run.ts';
+import { readStopPoint } from '../efa/stop-point.ts';
 import { ApiError } from '../errors/api-error.ts';
+import { createBoundedMap } from '../own-memory.ts';
 import { freshnessOf } from '../transit/freshness.ts';
 import { MODES, type Mode, modeSchema, sortModes } from '../transit/mode.ts';
 import { nextWeekdayMorning } from '../transit/time.ts';
@@ -47,8 +47,7 @@ export interface VerdictStore {
 
 /** Keeps verdicts in the process and, when there is a store, for all instances. */
 export function createVerdicts(now: () => Date, store?: VerdictStore): Verdicts {
-  // With `max` the memory for all of them would be taken at once.
-  const known = new LRUCache<string, Verdict>({ maxSize: MAX_STOPS, sizeCalculation: () => 1 });
+  const known = createBoundedMap<Verdict>(MAX_STOPS);
 
   function find(stopId: string): Verdict | null {
     const verdict = known.get(stopId);

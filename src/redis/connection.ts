@@ -1,4 +1,5 @@
 import { Cluster, type ClusterOptions, Command, Redis, type RedisOptions } from 'ioredis';
+import { within } from '../time-limit.ts';
 
 /** A connection that answers nothing for so long is closed and opened again. */
 const SOCKET_TIMEOUT_MS = 3000;
@@ -138,4 +139,39 @@ export function writeTogether(connection: RedisConnection): void {
     held.delete(stream);
     stream.uncork();
   });
+}
+
+/** The memory figures of one node, from INFO. */
+export interface RedisMemory {
+  /** `host:port` */
+  node: string;
+  usedBytes: number;
+  /** 0 is no limit. */
+  maxBytes: number;
+  evictedKeys: number;
+}
+
+/** Returns the figures of each node that answers within the time. */
+export async function readMemory(connection: RedisConnection, timeoutMs: number): Promise<RedisMemory[]> {
+  const nodes = connection instanceof Cluster ? connection.nodes('master') : [connection];
+  const read = await Promise.all(
+    nodes.filter(({ status }) => status === 'ready').map((node) => readNode(node, timeoutMs)),
+  );
+  return read.filter((memory) => memory !== null);
+}
+
+async function readNode(node: Redis, timeoutMs: number): Promise<RedisMemory | null> {
+  const sections = Promise.all([node.info('memory'), node.info('stats')]);
+  const late = () => new Error('no figures in time');
+  const info = (await within(timeoutMs, sections, late).catch(() => null))?.join('\n');
+  if (!info) return null;
+  const values = new Map(info.split(/\r?\n/).map((line) => line.split(':', 2) as [string, string]));
+  const number = (name: string) => Number(values.get(name) ?? 0);
+  const { host, port } = node.options;
+  return {
+    node: `${host}:${port}`,
+    usedBytes: number('used_memory'),
+    maxBytes: number('maxmemory'),
+    evictedKeys: number('evicted_keys'),
+  };
 }

@@ -4,9 +4,9 @@ import type { PresenceLog } from './presence.ts';
 import { defineScript } from './script.ts';
 import { UnavailableError } from './unavailable-error.ts';
 
+/** Each instance tells this often that it is there, what feeds it needs, and its traffic; after three misses it is gone. */
 export const ANNOUNCE_EVERY_MS = 5000;
-/** An instance that has not announced itself for so long does not count any more. */
-const FORGET_AFTER_MS = 15_000;
+export const INSTANCE_GONE_MS = 15_000;
 const INSTANCES = 'tis:instances';
 /** Clocks that are kept by a server of time differ by less. */
 const MAX_CLOCK_DIFFERENCE_MS = 2000;
@@ -29,19 +29,11 @@ return {redis.call('ZCARD', instances), now}`,
   { whenFull: true },
 );
 
-/** How many instances share this Redis. While Redis is away, the count stays as it was. */
-export interface Instances {
-  count(): number;
-  /** By how much the clock of Redis is ahead of this process's; 0 while that is less than clocks usually differ. */
-  clockAheadMs(): number;
-  close(): void;
-}
-
-/** Announces this instance now and from time to time. Resolves when the others are counted, or Redis is away. */
+/** Announces this instance now and from time to time. Resolves when the others are counted, or Redis is away. While it is away, the count stays as it was. */
 export async function joinInstances(
   ask: AskRedis,
   { now, log, announceEveryMs }: { now: () => number; log: Pick<PresenceLog, 'warn'>; announceEveryMs: number },
-): Promise<Instances> {
+) {
   const instance = randomUUID();
   let latest = 1;
   let previous = 1;
@@ -51,7 +43,7 @@ export async function joinInstances(
     try {
       const askedAt = now();
       const [count, redisNow] = await ask(INSTANCES, (connection) =>
-        announceInstance(connection, [INSTANCES], [instance, FORGET_AFTER_MS]),
+        announceInstance(connection, [INSTANCES], [instance, INSTANCE_GONE_MS]),
       );
       [previous, latest] = [latest, count];
       compareClocks(redisNow, askedAt);
@@ -78,6 +70,7 @@ export async function joinInstances(
   return {
     // After Redis was away for long, the instances announce themselves anew one after the other: one count may be low.
     count: () => Math.max(previous, latest),
+    /** By how much the clock of Redis is ahead of this process's; 0 while that is less than clocks usually differ. */
     clockAheadMs: () => clockAheadMs,
     close() {
       clearInterval(timer);

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MINUTE_MS } from '../clock.ts';
-import { createDistances, MAX_ROUND_TRIP_MS } from './distance.ts';
-import { createSilenceDetector } from './silence-detector.ts';
+import { createSilenceDetector, Distances, MAX_ROUND_TRIP_MS } from './silence-detector.ts';
 import { UnavailableError } from './unavailable-error.ts';
 
 const PROBE_EVERY_MS = 100;
@@ -27,7 +26,11 @@ export interface Presence {
   close(): void;
 }
 
-export interface PresenceOptions {
+/**
+ * A store counts as away when the connection is lost, or when nothing comes for longer than its distance explains while
+ * a response is due. From then on it is probed in the background.
+ */
+export function createPresence(options: {
   /** Name of the store in the log. */
   storeName: string;
   /** Names the node that holds the key. */
@@ -37,15 +40,10 @@ export interface PresenceOptions {
   log: PresenceLog;
   /** For how long silence is normal, beside the distance. */
   marginMs?: number;
-}
-
-/**
- * A store counts as away when the connection is lost, or when nothing comes for longer than its distance explains while
- * a response is due. From then on it is probed in the background.
- */
-export function createPresence({ storeName, nodeOf, probe, log, marginMs }: PresenceOptions): Presence {
+}): Presence {
+  const { storeName, nodeOf, probe, log, marginMs } = options;
   const awayNodes = new Set<string>();
-  const distances = createDistances(marginMs);
+  const distances = new Distances(marginMs);
   const untilSilent = createSilenceDetector(distances);
   const closing = new AbortController();
   let refusalLoggedAt = Number.NEGATIVE_INFINITY;

@@ -6,13 +6,14 @@ import {
   lastConnectionError,
   nodeOf,
   type RedisConnection,
+  type RedisMemory,
+  readMemory,
   whenReady,
   writeTogether,
 } from './connection.ts';
-import { MAX_PATIENCE_MS } from './distance.ts';
 import { ANNOUNCE_EVERY_MS, joinInstances } from './instances.ts';
-import { type RedisMemory, readMemory } from './memory.ts';
 import { createPresence, type Presence, type PresenceLog } from './presence.ts';
+import { MAX_PATIENCE_MS } from './silence-detector.ts';
 import { UnavailableError } from './unavailable-error.ts';
 
 /** Enough for a Redis at the other end of the world, TLS included. */
@@ -85,4 +86,19 @@ export async function openRedis(
       connection.disconnect();
     },
   };
+}
+
+/** What the command answers; `otherwise` while Redis is away or refuses it. */
+export async function askOr<Answer, Otherwise>(
+  redis: Pick<SharedRedis, 'ask'>,
+  name: string,
+  command: (connection: RedisConnection) => Promise<Answer>,
+  otherwise: Otherwise,
+): Promise<Answer | Otherwise> {
+  try {
+    return await redis.ask(name, command);
+  } catch (error) {
+    if (error instanceof UnavailableError) return otherwise;
+    throw error;
+  }
 }

@@ -1,5 +1,39 @@
-import type { Distances } from './distance.ts';
 import { UnavailableError } from './unavailable-error.ts';
+
+/** Added to twice the round trip: for pauses of Redis and of the network. */
+const MARGIN_MS = 200;
+/** Assumed of a node that has not answered yet. */
+const UNMEASURED_ROUND_TRIP_MS = 400;
+/** A node farther than this counts as away. */
+export const MAX_ROUND_TRIP_MS = 1000;
+
+/** Nobody waits longer for a node that is silent. */
+export const MAX_PATIENCE_MS = MARGIN_MS + 2 * MAX_ROUND_TRIP_MS;
+
+/** How far away the nodes are, in milliseconds there and back. */
+export class Distances {
+  readonly #roundTrips = new Map<string, number>();
+  readonly #marginMs: number;
+
+  constructor(marginMs = MARGIN_MS) {
+    this.#marginMs = marginMs;
+  }
+
+  /** For how long silence of the node is normal. */
+  patienceMs(node: string): number {
+    return this.#marginMs + 2 * (this.#roundTrips.get(node) ?? UNMEASURED_ROUND_TRIP_MS);
+  }
+
+  /** A call that took so long. Only the shortest of them tell the distance: the others had to wait for their turn. */
+  heard(node: string, elapsedMs: number): void {
+    if (elapsedMs < (this.#roundTrips.get(node) ?? Number.POSITIVE_INFINITY)) this.#roundTrips.set(node, elapsedMs);
+  }
+
+  /** Replaces what was measured before. */
+  measured(node: string, roundTripMs: number): void {
+    this.#roundTrips.set(node, roundTripMs);
+  }
+}
 
 const TICK_MS = 25;
 

@@ -5,7 +5,8 @@ import { upstreamTimeout } from '../errors/messages.ts';
 import { type Boards, monitorBoards } from '../live/boards/boards.ts';
 import type { FindContext, Finding, Operation } from '../operation.ts';
 import { ownText } from '../own-memory.ts';
-import { startTimeLimit } from '../time-limit.ts';
+import { SingleFlight } from '../single-flight.ts';
+import { untilAborted, withTimeLimit } from '../time-limit.ts';
 import { createFinishedResponses, type FinishedResponse } from './finished-response.ts';
 
 type Query = Readonly<Record<string, unknown>>;
@@ -56,30 +57,16 @@ export function createResponses(options: {
   const { ask, boards = monitorBoards, now, deadlineMs, log, countLeftOut } = options;
   const { callsPerSecond = Number.POSITIVE_INFINITY } = options;
   const finished = createFinishedResponses({ maxBytes: MAX_BYTES, now: () => now().getTime() });
-  /** Responses that are being found, and the accounts that wait for each. */
-  const underWay = new Map<string, { found: Promise<FinishedResponse>; accounts: Set<string> }>();
-
   /** Equal requests of a priority share one run of the operation, and the calls that it costs. */
-  async function findOnce(operation: Operation, query: Query, key: string, { priority, accounts }: Waiting) {
-    const name = `${priority} ${key}`;
-    const shared = underWay.get(name);
-    if (shared) {
-      for (const account of accounts) if (shared.accounts.size < MAX_ACCOUNTS) shared.accounts.add(account);
-      return joined(await shared.found);
-    }
-    const waiting = { priority, accounts: new Set(accounts) };
-    const found = findAndKeep(operation, query, key, waiting).finally(() => underWay.delete(name));
-    underWay.set(name, { found, accounts: waiting.accounts });
-    return found;
-  }
+  const flights = new SingleFlight<FinishedResponse, Set<string>>((accounts, newcomers) => {
+    for (const account of newcomers) if (accounts.size < MAX_ACCOUNTS) accounts.add(account);
+  }, Date.now);
 
   async function findAndKeep(operation: Operation, query: Query, key: string, waiting: Waiting) {
     // More calls at once would be refused: an account may have only so many waiting, and none waits for more than two
     // seconds. With as many as are served in a second, two more such requests fit.
     const limited = createConcurrencyLimit(Math.max(1, Math.min(MOST_WAITING[waiting.priority], callsPerSecond)));
-    const limit = startTimeLimit(deadlineMs);
-    const deadline = limit.signal;
-    const context: FindContext = {
+    const contextUntil = (deadline: AbortSignal): FindContext => ({
       ask: askFor(waiting, deadline),
       accounts: waiting.accounts,
       boards,
@@ -89,21 +76,15 @@ export function createResponses(options: {
           if (deadline.aborted) throw upstreamTimeout(deadlineMs);
           return toFinding(await find(other, otherQuery, waiting));
         });
-        return until(deadline, found);
+        // The other operation goes on after the deadline, because other requests may wait for it.
+        return untilAborted(deadline, found, () => upstreamTimeout(deadlineMs));
       },
-    };
-    const { leftOut, ...finding } = await operation.find(query, context).finally(limit.clear);
+    });
+    const { leftOut, ...finding } = await withTimeLimit(deadlineMs, (deadline) =>
+      operation.find(query, contextUntil(deadline)),
+    );
     if (leftOut) reportLeftOut(operation.path, leftOut);
     return finished.keep(key, waiting.priority, finding);
-  }
-
-  /** Ends the waiting at the deadline. The other operation goes on, because other requests may wait for it. */
-  async function until<Result>(deadline: AbortSignal, result: Promise<Result>): Promise<Result> {
-    const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    const giveUp = () => reject(upstreamTimeout(deadlineMs));
-    deadline.addEventListener('abort', giveUp, { once: true });
-    result.then(resolve, reject).finally(() => deadline.removeEventListener('abort', giveUp));
-    return promise;
   }
 
   function askFor({ priority, accounts }: Waiting, deadline: AbortSignal): Ask {
@@ -123,9 +104,13 @@ export function createResponses(options: {
     waiting: Waiting,
   ): Promise<FinishedResponse<Body>> {
     const key = queryKey(operation as Operation, query);
-    const response =
-      finished.find(key, waiting.priority) ?? (await findOnce(operation as Operation, query, key, waiting));
-    return response as FinishedResponse<Body>;
+    const { priority, accounts } = waiting;
+    const kept = finished.find(key, priority);
+    if (kept) return kept as FinishedResponse<Body>;
+    const { result, isOurs } = flights.join(`${priority} ${key}`, new Set(accounts), (all) =>
+      findAndKeep(operation as Operation, query, key, { priority, accounts: all }),
+    );
+    return (isOurs ? await result : joined(await result)) as FinishedResponse<Body>;
   }
 
   return {

@@ -1,12 +1,12 @@
 import type { Config } from '../config.ts';
 import type { Ask } from '../efa/ask.ts';
 import { findMode } from '../efa/product-class.ts';
+import { toRequest } from '../efa/request.ts';
 import { readNetwork } from '../sandbox/network/gtfs-network.ts';
 import { networkMap } from '../sandbox/network/network-map.ts';
 import { findRehearsalCode } from '../sandbox/rehearsal/rehearsals.ts';
 import type { Mode } from '../transit/mode.ts';
 import { alwaysClosed } from '../upstream/breaker.ts';
-import { isolate } from '../upstream/isolation.ts';
 import { type ProtectionOptions, protectUpstream } from '../upstream/protection.ts';
 
 /** For an authority on this machine that asks for none. */
@@ -49,8 +49,17 @@ function findRailOrFerry(productClass: number): Mode | null {
  * however often it is asked for. `guard` is what the protection of `ask` is made of.
  */
 export function withRehearsals(ask: Ask, guard: ProtectionOptions): Ask {
-  return isolate(ask, {
-    nameOf: findRehearsalCode,
-    open: () => protectUpstream({ ...guard, breaker: alwaysClosed }).ask,
-  });
+  const isolated = new Map<string, Ask>();
+
+  function askFor(code: string): Ask {
+    const known = isolated.get(code) ?? protectUpstream({ ...guard, breaker: alwaysClosed }).ask;
+    isolated.set(code, known);
+    return known;
+  }
+
+  return (request, options) => {
+    const { endpoint, query } = toRequest(request);
+    const code = findRehearsalCode(endpoint, new URLSearchParams(query));
+    return (code === null ? ask : askFor(code))(request, options);
+  };
 }

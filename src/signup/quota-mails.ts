@@ -1,8 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify';
-import { LRUCache } from 'lru-cache';
 import type { Admission } from '../access/admission.ts';
 import type { UtcDay } from '../access/day.ts';
 import { PLANS } from '../access/plan.ts';
+import { createBoundedMap } from '../own-memory.ts';
 import type { Accounts } from './accounts.ts';
 import type { MailContext } from './mail/mail-messages.ts';
 import type { Mailer } from './mail/mailer.ts';
@@ -29,7 +29,7 @@ export function createQuotaMails(options: {
 }): QuotaMails {
   const { accounts, mailer, mailContext, createLink, log } = options;
   /** What this process has asked the store about already. */
-  const noted = new LRUCache<string, true>({ max: MAX_REMEMBERED });
+  const noted = createBoundedMap<true>(MAX_REMEMBERED);
 
   async function send(accountId: string, day: UtcDay, percent: number): Promise<void> {
     const account = await accounts.findAccount(accountId);

@@ -1,7 +1,7 @@
-import { LRUCache } from 'lru-cache';
 import { networksAround } from '../access/limits/client-network.ts';
 import { HOUR_MS, MINUTE_MS } from '../clock.ts';
 import { tooManyMails } from '../errors/messages.ts';
+import { createBoundedMap } from '../own-memory.ts';
 import { isSharedDomain, mailboxOf, registeredDomain } from './mailbox.ts';
 
 /** Limits how many mails clients can request. Counts in this process only. */
@@ -44,8 +44,8 @@ interface Window {
 
 export function createThrottle(limits: MailLimits, now: () => Date): Throttle {
   const { perHour, perNetwork, perDomain = Number.POSITIVE_INFINITY, perAddress, addressWindowMinutes = 360 } = limits;
-  // By network, `@` and domain, mailbox, and the empty name for all. With `max` the memory would be taken at once.
-  const windows = new LRUCache<string, Window>({ maxSize: MAX_WINDOWS, sizeCalculation: () => 1 });
+  // By network, `@` and domain, mailbox, and the empty name for all.
+  const windows = createBoundedMap<Window>(MAX_WINDOWS);
   const mostAround = Math.max(perNetwork, perHour * MOST_OF_ALL);
   const openToAll = perHour - Math.floor(perHour * NEWCOMERS_SHARE);
 

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { LocationsPayload } from '../efa/payload.ts';
-import { readStopPoint, type StopPoint } from '../efa/response/place.ts';
 import { LeftOut, type LeftOutCounts, mapRecords, need } from '../efa/response/record.ts';
-import { findLocality, findPosition, findStopName } from '../efa/stop-point.ts';
+import { findLocality, findPosition, findStopName, readStopPoint, type StopPoint } from '../efa/stop-point.ts';
 import { latitudeOrNull, longitudeOrNull } from '../transit/place.ts';
 
 const searchResultSchema = z

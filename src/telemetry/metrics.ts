@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
 import { SHORTAGES, type Shortage } from '../efa/ask.ts';
 import type { LiveReport } from '../live/live-report.ts';
-import type { RedisMemory } from '../redis/memory.ts';
+import type { RedisMemory } from '../redis/connection.ts';
 import type { StoreState } from '../redis/presence.ts';
 import { type Instruments, toLabel } from './instruments.ts';
 import type { PressureWatch } from './pressure.ts';

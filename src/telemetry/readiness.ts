@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { ApiError } from '../errors/api-error.ts';
-import { MAX_PATIENCE_MS } from '../redis/distance.ts';
 import type { StoreState } from '../redis/presence.ts';
+import { MAX_PATIENCE_MS } from '../redis/silence-detector.ts';
 import type { PressureWatch } from './pressure.ts';
 
 /**

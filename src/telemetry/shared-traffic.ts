@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { ANNOUNCE_EVERY_MS, INSTANCE_GONE_MS } from '../redis/instances.ts';
 import type { InstanceReport, RedisTraffic } from './redis-traffic.ts';
 import { minuteOf, OwnTraffic, type Traffic, type TrafficView, type UpstreamHealth } from './traffic.ts';
 import { addAnswer, addBucket, type Bucket, createBucket } from './traffic-bucket.ts';
 
-const PUBLISH_EVERY_MS = 5000;
-/** An instance that says nothing for so long is gone. */
-const GONE_AFTER_MS = 30_000;
 const READ_AT_MOST_EVERY_MS = 2000;
 /** A page does not wait longer for a store that is silent. */
 const PATIENCE_MS = 500;
@@ -16,7 +14,7 @@ export class SharedTraffic implements Traffic {
   readonly #options: { store: RedisTraffic; health: () => UpstreamHealth; now: () => Date };
   readonly #own: OwnTraffic;
   readonly #instance = randomUUID();
-  readonly #timer = setInterval(() => this.publish().catch(() => {}), PUBLISH_EVERY_MS).unref();
+  readonly #timer = setInterval(() => this.publish().catch(() => {}), ANNOUNCE_EVERY_MS).unref();
   #unpublished = new Map<number, Bucket>();
   #lastUpstreamResponse: Date | null = null;
   #lastView: { at: number; view: Promise<TrafficView> } | null = null;
@@ -95,7 +93,7 @@ export class SharedTraffic implements Traffic {
     try {
       await inTime(this.publish());
       const { reports, ...numbers } = await inTime(store.read(minuteOf(now())));
-      const present = reports.filter(({ at }) => at > now().getTime() - GONE_AFTER_MS);
+      const present = reports.filter(({ at }) => at > now().getTime() - INSTANCE_GONE_MS);
       return { ...numbers, scope: { instances: present.length }, health: worstOf(present) };
     } catch {
       return this.ownView();

@@ -1,8 +1,8 @@
 import type { Ask } from '../efa/ask.ts';
-import { mayBeStop } from '../efa/known-stop.ts';
-import { readStopPoint } from '../efa/response/place.ts';
-import { findStopName, listIds } from '../efa/stop-point.ts';
+import { mayBeStop } from '../efa/expected-response.ts';
+import { findStopName, listIds, readStopPoint } from '../efa/stop-point.ts';
 import { ApiError } from '../errors/api-error.ts';
+import { withTimeLimit } from '../time-limit.ts';
 import { distanceMetres, formatPlace, type Place } from '../transit/place.ts';
 import type { Journey } from './journey.ts';
 import type { Leg } from './leg.ts';
@@ -86,9 +86,10 @@ function findEndName(journeys: readonly Journey[], stopId: string, end: 'origin'
 
 /** Null where upstream does not know it, or not soon. */
 async function findStationName(ask: Ask, stopId: string): Promise<string | null> {
-  const signal = AbortSignal.timeout(PATIENCE_MS);
   try {
-    const { payload } = await ask({ kind: 'stopFinder', text: stopId }, { priority: 'background', signal });
+    const { payload } = await withTimeLimit(PATIENCE_MS, (signal) =>
+      ask({ kind: 'stopFinder', text: stopId }, { priority: 'background', signal }),
+    );
     const places = payload.locations.flatMap((place) => readStopPoint(place) ?? []);
     const stop = places.find((place) => place.type === 'stop' && listIds(place).includes(stopId));
     return stop ? findStopName(stop) : null;

@@ -1,7 +1,6 @@
 import { type EfaLeg, readJourney } from '../efa/payload.ts';
 import { findTime, type PlannedAndRealtime } from '../efa/realtime.ts';
 import { readObject } from '../efa/response/field.ts';
-import { readStopPoint, type TimedStopPoint } from '../efa/response/place.ts';
 import { need } from '../efa/response/record.ts';
 import {
   destinationTimes,
@@ -13,6 +12,8 @@ import {
   listIds,
   mapPath,
   originTimes,
+  readStopPoint,
+  type TimedStopPoint,
 } from '../efa/stop-point.ts';
 import type { Mode } from '../transit/mode.ts';
 import type { Position } from '../transit/place.ts';

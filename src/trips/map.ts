@@ -1,3 +1,4 @@
+import { nonsense } from '../efa/failure.ts';
 import {
   findUnknownStopMessage,
   readJourney,
@@ -5,7 +6,7 @@ import {
   saysSamePlace,
   type TripPayload,
 } from '../efa/payload.ts';
-import { LeftOut, type LeftOutCounts, mapRecords, sumLeftOut, unusableResponse } from '../efa/response/record.ts';
+import { LeftOut, type LeftOutCounts, mapRecords, sumLeftOut } from '../efa/response/record.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { beyondTimetable, noJourneys, unknownPosition, unknownStop } from '../errors/messages.ts';
 import type { AskedFields } from '../transit/additional-fields.ts';
@@ -45,7 +46,7 @@ export async function mapJourneys(
   const areAsked =
     shown.some((journey) => isAsked(originOf(journey), from)) &&
     shown.some((journey) => isAsked(destinationOf(journey), to));
-  if (!areAsked) throw unusableResponse(`the journeys are not those from ${formatPlace(from)} to ${formatPlace(to)}`);
+  if (!areAsked) throw nonsense(`the journeys are not those from ${formatPlace(from)} to ${formatPlace(to)}`);
   const notShown = kept.length - shown.length;
   return {
     journeys: shown.map((journey) => identifyEnds(journey, from, to)),

@@ -1,8 +1,8 @@
-import { LRUCache } from 'lru-cache';
 import { MINUTE_MS } from '../clock.ts';
 import type { Blame } from '../efa/failure.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { hashOf } from './question-hash.ts';
+import { createBoundedMap } from '../own-memory.ts';
+import { hashOf } from './request-memory.ts';
 
 /*
  * A circuit breaker. It opens when different requests fail and none succeeds; then only probes are made until a call
@@ -34,12 +34,6 @@ export class BreakerOpenError extends ApiError {
   }
 }
 
-/** The request of a call, and the accounts that wait for it, each with the kind of the request. */
-interface Origin {
-  request: string;
-  askers: readonly string[];
-}
-
 /** Permission for one call. The caller has to report one of the three outcomes, once. */
 export interface Permit {
   isProbe: boolean;
@@ -52,9 +46,9 @@ export interface Permit {
 export interface Breaker {
   /**
    * Throws `BreakerOpenError` while open. The next probe does not wait for the outcome of the one before, which may
-   * hang.
+   * hang. `askers` are the accounts that wait for the request, each with its kind.
    */
-  permit(origin: Origin): Permit;
+  permit(origin: { request: string; askers: readonly string[] }): Permit;
   isOpen(): boolean;
 }
 
@@ -71,11 +65,11 @@ export function createBreaker({ now }: { now: () => number }): Breaker {
   const silent = { calls: 0, requests: new Set<string>() };
   let successes: number[] = [];
   /** Askers whose calls failed while the breaker was open. */
-  const heldBack = new LRUCache<string, { since: number; pauseMs: number }>({ max: MAX_ASKERS });
+  const heldBack = createBoundedMap<{ since: number; pauseMs: number }>(MAX_ASKERS);
   let pauseMs = FIRST_PAUSE_MS;
   let nextProbeAt: number | null = null;
 
-  function permit(origin: Origin): Permit {
+  function permit(origin: Parameters<Breaker['permit']>[0]): Permit {
     const isOpen = nextProbeAt !== null;
     const isProbe = isOpen && (isSilent() || origin.askers.every(isHeldBack));
     if (nextProbeAt !== null && isProbe) {
@@ -110,7 +104,11 @@ export function createBreaker({ now }: { now: () => number }): Breaker {
     nextProbeAt = null;
   }
 
-  function fail({ request, askers }: Origin, blame: Blame, call: { isProbe: boolean; wasOpen: boolean }): void {
+  function fail(
+    { request, askers }: Parameters<Breaker['permit']>[0],
+    blame: Blame,
+    call: { isProbe: boolean; wasOpen: boolean },
+  ): void {
     const hash = hashOf(request);
     if (blame === 'authority') {
       silent.calls++;
@@ -120,7 +118,7 @@ export function createBreaker({ now }: { now: () => number }): Breaker {
       if (isSilent()) heldBack.clear();
       endSilence();
     }
-    if (blame === 'question') {
+    if (blame === 'request') {
       if (call.isProbe) probeAgain();
       return;
     }

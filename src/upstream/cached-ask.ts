@@ -1,19 +1,18 @@
-import { type Clock, within } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 import type { Ask, AskOptions, CallPurpose, Priority, UpstreamResponse } from '../efa/ask.ts';
 import { freshnessClassOf, type PayloadOf, requestKey, type UpstreamRequest } from '../efa/request.ts';
 import { ApiError } from '../errors/api-error.ts';
-import type { Deadlines } from '../time-limit.ts';
+import type { SingleFlight } from '../single-flight.ts';
+import { type Deadlines, within } from '../time-limit.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import { BreakerOpenError } from './breaker.ts';
 import { type Budget, BudgetExhaustedError } from './budget/budget.ts';
-import { createTicket, type Ticket } from './budget/ticket.ts';
-import { createFailureMemory } from './failure-memory.ts';
+import type { Ticket } from './budget/ticket.ts';
 import { type FreshnessWindow, freshUntil, staleUntil, windowOf } from './freshness-window.ts';
 import type { GuardedCall } from './guarded-call.ts';
 import { type InstanceFlight, tooLate } from './instance-flight.ts';
-import { Popularity } from './popularity.ts';
+import { FailureMemory, Popularity } from './request-memory.ts';
 import { type KeptResponse, MAX_AHEAD_MS, type ResponseCache, unpack } from './response-cache.ts';
-import type { SingleFlight } from './single-flight.ts';
 
 /** How long a request waits for a fresh response when a stale one is at hand. */
 const STALE_PATIENCE_MS = 3000;
@@ -40,7 +39,7 @@ interface Asked {
 export function createCachedAsk(layers: {
   call: GuardedCall;
   cache: ResponseCache;
-  flights: SingleFlight<UpstreamResponse<unknown>>;
+  flights: SingleFlight<UpstreamResponse<unknown>, Ticket>;
   instances: InstanceFlight;
   budget: Pick<Budget, 'stretch'>;
   clock: Clock;
@@ -59,7 +58,7 @@ export function createCachedAsk(layers: {
     failed: 0,
   };
   const popularity = new Popularity(now);
-  const failures = createFailureMemory({ now });
+  const failures = new FailureMemory(now);
 
   async function ask<Kind extends UpstreamRequest>(
     request: Kind,
@@ -101,10 +100,13 @@ export function createCachedAsk(layers: {
     const { priority = 'low', accounts, signal } = options;
     const failure = failures.find(asked.key);
     if (failure) throw failure;
-    const ticket = createTicket(priority, purpose, accounts);
-    const { flight, isOurs } = flights.join(asked.key, ticket, (shared) => fetch(asked, shared));
-    const patienceMs = isStaleAtHand ? flight.startedAt + STALE_PATIENCE_MS - now() : deadlines.requestMs;
-    const { payload, retrievedAt, freshness } = await waitFor(flight.result, patienceMs, signal);
+    const ticket: Ticket = { priority, purpose, accounts: accounts ? [accounts] : [] };
+    const { result, startedAt, isOurs } = flights.join(asked.key, ticket, (shared) => fetch(asked, shared));
+    const patienceMs = isStaleAtHand ? startedAt + STALE_PATIENCE_MS - now() : deadlines.requestMs;
+    const { payload, retrievedAt, freshness } = await within(Math.max(0, patienceMs), result, tooLate, {
+      signal,
+      after: clock.after,
+    });
     const source = freshness?.source === 'upstream' && !isOurs ? 'joined' : (freshness?.source ?? 'upstream');
     return counted(source, { payload, retrievedAt, ...(freshness && { freshness: { ...freshness, source } }) });
   }
@@ -137,17 +139,6 @@ export function createCachedAsk(layers: {
       if (error instanceof ApiError && wasAsked) failures.note(request.kind, key, error);
       throw error;
     }
-  }
-
-  async function waitFor<Value>(result: Promise<Value>, patienceMs: number, signal?: AbortSignal): Promise<Value> {
-    if (signal?.aborted) throw tooLate();
-    const patient = within(clock, Math.max(0, patienceMs), result, () => Promise.reject(tooLate()));
-    if (!signal) return patient;
-    const { promise, resolve, reject } = Promise.withResolvers<Value>();
-    const giveUp = () => reject(tooLate());
-    signal.addEventListener('abort', giveUp, { once: true });
-    patient.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
-    return promise;
   }
 
   function isFresh({ retrievedAt }: KeptResponse, window: FreshnessWindow, priority: Priority): boolean {

@@ -1,9 +1,8 @@
 import { type Clock, systemClock } from '../clock.ts';
 import type { SharedRedis } from '../redis/shared-redis.ts';
-import { createProcessMeter, type Limits, type Meter } from './budget/meter.ts';
+import { type Limits, type Meter, ProcessMeter } from './budget/meter.ts';
 import { createRedisMeter } from './budget/redis-meter.ts';
-import { createRedisSharedStore } from './redis-shared-store.ts';
-import type { SharedStore } from './shared-store.ts';
+import { createRedisSharedStore, type SharedStore } from './shared-store.ts';
 
 const CACHE_BYTES = 192 * 1024 * 1024;
 
@@ -30,7 +29,7 @@ export function coordinateThrough(
   return {
     store: createRedisSharedStore(cache.redis, source, cache.maxBytes),
     meters: apiKeys.map((apiKey) =>
-      isLimited ? createRedisMeter({ redis, apiKey, limits, clock }) : createProcessMeter(limits, clock),
+      isLimited ? createRedisMeter({ redis, apiKey, limits, clock }) : new ProcessMeter(limits, clock.now),
     ),
   };
 }

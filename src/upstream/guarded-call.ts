@@ -1,10 +1,10 @@
-import { type Clock, MINUTE_MS, within } from '../clock.ts';
+import { type Clock, MINUTE_MS } from '../clock.ts';
 import type { AskAuthority, ReceivedResponse } from '../efa/ask.ts';
 import { blameOf, outcomeOf, UpstreamStatusError } from '../efa/failure.ts';
 import { requestKey, type UpstreamRequest } from '../efa/request.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { upstreamTimeout } from '../errors/messages.ts';
-import type { Deadlines } from '../time-limit.ts';
+import { type Deadlines, within, withTimeLimit } from '../time-limit.ts';
 import type { Breaker, Permit } from './breaker.ts';
 import type { Budget } from './budget/budget.ts';
 import { accountsOf, type Ticket } from './budget/ticket.ts';
@@ -28,16 +28,12 @@ export interface CallCounts {
   rateRefusals: number;
 }
 
-/** Is given every response, also one that arrives after all requests have given up. */
-type Keep = (response: ReceivedResponse<unknown>) => void;
-
-/** A call that may be made now, with one of our keys. */
-interface Admitted {
-  key: number;
-  permit: Permit;
-}
-
-export type GuardedCall = (request: UpstreamRequest, ticket: Ticket, keep: Keep) => Promise<ReceivedResponse<unknown>>;
+/** `keep` is given every response, also one that arrives after all requests have given up. */
+export type GuardedCall = (
+  request: UpstreamRequest,
+  ticket: Ticket,
+  keep: (response: ReceivedResponse<unknown>) => void,
+) => Promise<ReceivedResponse<unknown>>;
 
 /** A retry is not made with less time left than this. */
 const MIN_CALL_MS = 1000;
@@ -61,25 +57,26 @@ export function createGuardedCall(options: {
   const { asks, budget, breaker, clock, deadlines, log } = options;
   const counts: CallCounts = { calls: 0, retries: 0, failures: 0, keysRefused: 0, rateRefusals: 0 };
 
-  async function call(request: UpstreamRequest, ticket: Ticket, keep: Keep): Promise<ReceivedResponse<unknown>> {
+  const call: GuardedCall = async (request, ticket, keep) => {
     const deadline = clock.now() + deadlines.callWithRetryMs;
     const first = await admit(request, ticket);
     try {
-      return await make(first, request, ticket, deadline, keep);
+      return await make(first, deadline, request, ticket, keep);
     } catch (error) {
       if (!isWorthRetrying(error, ticket, deadline)) throw error;
       if (isKeyRefused(error)) ticket.refusedBy = first.key;
       const second = await admit(request, ticket).catch(() => null);
       if (!second) throw error;
       counts.retries++;
-      const response = await make(second, request, ticket, deadline, keep);
+      const response = await make(second, deadline, request, ticket, keep);
       // It was the key that upstream refused, and not the request.
       if (isKeyRefused(error)) budget.closeKey(first.key, REFUSED_KEY_PAUSE_MS);
       return response;
     }
-  }
+  };
 
-  async function admit(request: UpstreamRequest, ticket: Ticket): Promise<Admitted> {
+  /** Waits until the call may be made, with one of our keys. */
+  async function admit(request: UpstreamRequest, ticket: Ticket) {
     const origin = {
       request: requestKey(request),
       askers: accountsOf(ticket).map((one) => `${request.kind} ${one}`),
@@ -94,34 +91,34 @@ export function createGuardedCall(options: {
     }
   }
 
-  function make(admitted: Admitted, request: UpstreamRequest, ticket: Ticket, deadline: number, keep: Keep) {
-    const response = attempt(request, ticket, admitted, deadline, keep);
-    return admitted.permit.isProbe ? within(clock, PROBE_PATIENCE_MS, response, giveUpProbe) : response;
-  }
-
-  async function attempt(
-    request: UpstreamRequest,
-    ticket: Ticket,
-    { key, permit }: Admitted,
+  function make(
+    { key, permit }: Awaited<ReturnType<typeof admit>>,
     deadline: number,
-    keep: Keep,
+    ...[request, ticket, keep]: Parameters<GuardedCall>
   ): Promise<ReceivedResponse<unknown>> {
-    counts.calls++;
-    const { priority, purpose } = ticket;
-    const startedAt = clock.now();
-    const timeout = new AbortController();
-    const cancel = clock.after(deadline - clock.now(), () => timeout.abort(new DOMException('', 'TimeoutError')));
-    try {
-      const response = await (asks[key] as AskAuthority)(request, { priority, purpose, signal: timeout.signal });
-      permit.succeeded();
-      budget.noteSuccess(key, startedAt);
-      keep(response);
-      return response;
-    } catch (error) {
-      report(error, key, permit, ticket);
-      throw error;
-    } finally {
-      cancel();
+    const response = attempt();
+    if (!permit.isProbe) return response;
+    return within(PROBE_PATIENCE_MS, response, () => upstreamTimeout(PROBE_PATIENCE_MS), { after: clock.after });
+
+    async function attempt(): Promise<ReceivedResponse<unknown>> {
+      counts.calls++;
+      const { priority, purpose } = ticket;
+      const startedAt = clock.now();
+      const ask = asks[key] as AskAuthority;
+      try {
+        const response = await withTimeLimit(
+          deadline - startedAt,
+          (signal) => ask(request, { priority, purpose, signal }),
+          { after: clock.after },
+        );
+        permit.succeeded();
+        budget.noteSuccess(key, startedAt);
+        keep(response);
+        return response;
+      } catch (error) {
+        report(error, key, permit, ticket);
+        throw error;
+      }
     }
   }
 
@@ -187,6 +184,35 @@ function isConnectionLost(error: unknown): boolean {
   return LOST.includes(String(cause?.code));
 }
 
-function giveUpProbe(): never {
-  throw upstreamTimeout(PROBE_PATIENCE_MS);
+/**
+ * Makes a call for the poll of a feed, with one of our keys. It takes from the budget of all calls and counts among them.
+ * The circuit breaker neither refuses it nor learns from it, because feeds and trip planner fail separately. It is not
+ * retried: the next poll is soon enough. Throws `BudgetExhaustedError`, else what the call throws.
+ */
+export function createFeedCall(options: {
+  budget: Pick<Budget, 'take' | 'closeKey' | 'noteSuccess'>;
+  counts: CallCounts;
+  clock: Clock;
+  log: Log;
+}) {
+  const { budget, counts, clock, log } = options;
+  return async <Result>(call: (key: number) => Promise<Result>): Promise<Result> => {
+    const key = await budget.take({ priority: 'high', purpose: 'feed', accounts: [] });
+    const startedAt = clock.now();
+    counts.calls++;
+    try {
+      const result = await call(key);
+      budget.noteSuccess(key, startedAt);
+      return result;
+    } catch (error) {
+      counts.failures++;
+      const { status, pauseSeconds } = statusOf(error);
+      if (pauseSeconds !== null) {
+        counts.rateRefusals++;
+        budget.closeKey(key, pauseSeconds * 1000);
+        log.warn({ key, status, pauseSeconds }, 'the authority refuses polls of feeds for their rate or quota');
+      }
+      throw error;
+    }
+  };
 }

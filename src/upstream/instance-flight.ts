@@ -15,67 +15,65 @@ const FAILURE_NOTE_MS = 1000;
 const FAILURE_NOTE = 'failed:';
 
 /** Single flight across instances: equal requests of all instances share one call. */
-export interface InstanceFlight {
-  /** One instance at a time does `work`; the others wait and `look` for its result. */
-  alone<Result>(
+export class InstanceFlight {
+  readonly #store: SharedStore;
+  readonly #clock: Clock;
+  readonly #maxWaitMs: number;
+
+  /** The waiting ends after `maxWaitMs`, when no request waits any more. */
+  constructor({ store, clock, maxWaitMs }: { store: SharedStore; clock: Clock; maxWaitMs: number }) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#maxWaitMs = maxWaitMs;
+  }
+
+  /**
+   * One instance at a time does `work`; the others wait and `look` for its result. `shared` is fulfilled when they can find
+   * it, or never will; it does not reject.
+   */
+  async alone<Result>(
     key: string,
-    task: { look(): Promise<Result | null>; work(): Promise<Finished<Result>> },
-  ): Promise<Result>;
-}
-
-interface Finished<Result> {
-  result: Result;
-  /** Fulfilled when the other instances can find the result, or never will; it does not reject. */
-  shared: Promise<void>;
-}
-
-/** The waiting ends after `maxWaitMs`, when no request waits any more. */
-export function createInstanceFlight(options: { store: SharedStore; clock: Clock; maxWaitMs: number }): InstanceFlight {
-  const { store, clock, maxWaitMs } = options;
-  return {
-    async alone(key, { look, work }) {
-      const lockKey = `lock:${key}`;
-      const token = randomUUID();
-      const giveUpAt = clock.now() + maxWaitMs;
-      for (;;) {
-        // Redis takes the commands in their order: a response that was given to it before the lock was free is found.
-        const [isOurs, brought] = await Promise.all([store.lock(lockKey, token, LOCK_TTL_MS), look()]);
-        if (isOurs && brought === null) return hold(lockKey, token, work);
-        if (isOurs) store.unlock(lockKey, token);
-        if (brought !== null) return brought;
-        const failure = readFailure(await store.readLock(lockKey, LOCK_TTL_MS));
-        if (failure) throw failure;
-        if (clock.now() >= giveUpAt) throw tooLate();
-        await sleep(clock, LOOK_EVERY_MS);
-      }
-    },
-  };
-
-  async function hold<Result>(lockKey: string, token: string, work: () => Promise<Finished<Result>>): Promise<Result> {
-    const release = keepAlive(lockKey, token);
+    { look, work }: { look(): Promise<Result | null>; work(): Promise<{ result: Result; shared: Promise<void> }> },
+  ): Promise<Result> {
+    const lockKey = `lock:${key}`;
+    const token = randomUUID();
+    const giveUpAt = this.#clock.now() + this.#maxWaitMs;
+    for (;;) {
+      // Redis takes the commands in their order: a response that was given to it before the lock was free is found.
+      const [isOurs, brought] = await Promise.all([this.#store.lock(lockKey, token, LOCK_TTL_MS), look()]);
+      if (isOurs && brought === null) break;
+      if (isOurs) this.#store.unlock(lockKey, token);
+      if (brought !== null) return brought;
+      const failure = readFailure(await this.#store.readLock(lockKey));
+      if (failure) throw failure;
+      if (this.#clock.now() >= giveUpAt) throw tooLate();
+      await sleep(this.#clock, LOOK_EVERY_MS);
+    }
+    const release = this.#keepAlive(lockKey, token);
     try {
       const { result, shared } = await work();
       // The lock is kept until the result is shared; the requests get it before.
       shared.then(() => {
         release();
-        store.unlock(lockKey, token);
+        this.#store.unlock(lockKey, token);
       });
       return result;
     } catch (error) {
       release();
       const isOfUpstream =
         error instanceof ApiError && !(error instanceof BudgetExhaustedError) && !(error instanceof BreakerOpenError);
-      store.unlock(lockKey, token, isOfUpstream ? { text: writeFailure(error), ttlMs: FAILURE_NOTE_MS } : undefined);
+      const note = isOfUpstream ? { text: writeFailure(error), ttlMs: FAILURE_NOTE_MS } : undefined;
+      this.#store.unlock(lockKey, token, note);
       throw error;
     }
   }
 
-  function keepAlive(lockKey: string, token: string): () => void {
-    let cancel = clock.after(EXTEND_EVERY_MS, extend);
-    function extend(): void {
-      store.extend(lockKey, token, LOCK_TTL_MS);
-      cancel = clock.after(EXTEND_EVERY_MS, extend);
-    }
+  #keepAlive(lockKey: string, token: string): () => void {
+    const extend = () => {
+      void this.#store.lock(lockKey, token, LOCK_TTL_MS);
+      cancel = this.#clock.after(EXTEND_EVERY_MS, extend);
+    };
+    let cancel = this.#clock.after(EXTEND_EVERY_MS, extend);
     return () => cancel();
   }
 }

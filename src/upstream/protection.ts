@@ -1,16 +1,16 @@
 import { type Clock, systemClock } from '../clock.ts';
-import type { Ask, AskAuthority, Shortage, UpstreamResponse } from '../efa/ask.ts';
+import type { Ask, AskAuthority, UpstreamResponse } from '../efa/ask.ts';
+import { SingleFlight } from '../single-flight.ts';
 import { type Deadlines, deadlinesFrom } from '../time-limit.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
-import { createBudget } from './budget/budget.ts';
-import { createProcessMeter, type Limits, type Meter } from './budget/meter.ts';
+import { Budget } from './budget/budget.ts';
+import { type Limits, type Meter, ProcessMeter } from './budget/meter.ts';
+import { joinTicket, type Ticket } from './budget/ticket.ts';
 import { createCachedAsk, type ServedCounts } from './cached-ask.ts';
-import { createFeedCall, type FeedCall } from './feed-call.ts';
-import { type CallCounts, createGuardedCall, type Log } from './guarded-call.ts';
-import { createInstanceFlight } from './instance-flight.ts';
+import { type CallCounts, createFeedCall, createGuardedCall, type Log } from './guarded-call.ts';
+import { InstanceFlight } from './instance-flight.ts';
 import { createResponseCache, type ResponseCache } from './response-cache.ts';
 import { noSharedStore, type SharedStore } from './shared-store.ts';
-import { createSingleFlight } from './single-flight.ts';
 
 export interface ProtectionOptions {
   /** One `ask` for each upstream key. */
@@ -31,27 +31,16 @@ export interface ProtectionOptions {
 export interface Protection {
   ask: Ask;
   /** Makes a call for a feed, within the same budget. */
-  callForFeed: FeedCall;
+  callForFeed: ReturnType<typeof createFeedCall>;
   /** Counted since the process began. */
   counts: CallCounts & { answered: ServedCounts };
-  state(): UpstreamState;
+  state(): ReturnType<Budget['state']> & {
+    isBreakerOpen: boolean;
+    /** Calls that are left of this UTC day, for each key of upstream. */
+    callsLeft: readonly number[];
+  };
   /** The responses that this process keeps. */
   cache: Pick<ResponseCache, 'size' | 'shrink'>;
-}
-
-interface UpstreamState {
-  isBreakerOpen: boolean;
-  /** By how much freshness is stretched for plans other than Pro, 1 to 4. */
-  stretch: number;
-  /** By how much the time between two polls of a feed is stretched, 1 to 4. */
-  pollStretch: number;
-  /** 1 is full, 0 is nothing left for now. */
-  reserveFill: number;
-  waiting: number;
-  /** Why no plan gets further calls for now. */
-  shortage: Shortage | null;
-  /** Calls that are left of this UTC day, for each key of upstream. */
-  callsLeft: readonly number[];
 }
 
 const MAX_CACHE_BYTES = 64 * 1024 * 1024;
@@ -68,12 +57,12 @@ export function protectUpstream(options: ProtectionOptions): Protection {
   const { deadlines = DEFAULT_DEADLINES, breaker = createBreaker({ now }) } = options;
   const { store, meters } = options.shared ?? {
     store: noSharedStore,
-    meters: asks.map(() => createProcessMeter(limits, clock)),
+    meters: asks.map(() => new ProcessMeter(limits, now)),
   };
   const cache = createResponseCache({ maxBytes, now, store });
-  const flights = createSingleFlight<UpstreamResponse<unknown>>({ now });
-  const instances = createInstanceFlight({ store, clock, maxWaitMs: deadlines.requestMs });
-  const budget = createBudget({ meters, rps: limits.rps, clock, noteCall: options.noteCall });
+  const flights = new SingleFlight<UpstreamResponse<unknown>, Ticket>(joinTicket, now);
+  const instances = new InstanceFlight({ store, clock, maxWaitMs: deadlines.requestMs });
+  const budget = new Budget({ meters, rps: limits.rps, clock, noteCall: options.noteCall });
   const { call, counts: calls } = createGuardedCall({ asks, budget, breaker, clock, deadlines, log });
   const { ask, counts: answered } = createCachedAsk({ call, cache, flights, instances, budget, clock, deadlines });
 
@@ -82,14 +71,10 @@ export function protectUpstream(options: ProtectionOptions): Protection {
     callForFeed: createFeedCall({ budget, counts: calls, clock, log }),
     counts: Object.assign(calls, { answered }),
     cache,
-    state: () => {
-      return {
-        isBreakerOpen: breaker.isOpen(),
-        stretch: budget.stretch('low'),
-        pollStretch: budget.pollStretch(),
-        ...budget.state(),
-        callsLeft: meters.map((meter) => Math.max(0, Math.floor(limits.dailyBudget - meter.spent()))),
-      };
-    },
+    state: () => ({
+      isBreakerOpen: breaker.isOpen(),
+      ...budget.state(),
+      callsLeft: meters.map((meter) => Math.max(0, Math.floor(limits.dailyBudget - meter.spent()))),
+    }),
   };
 }

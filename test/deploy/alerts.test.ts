@@ -7,7 +7,7 @@ import { readFeed } from '#src/live/feed/feed-reader.ts';
 import { LiveFeeds } from '#src/live/live-feeds.ts';
 import type { LiveReport } from '#src/live/live-report.ts';
 import { noFeedSharing } from '#src/live/polling/feed-sharing.ts';
-import type { RedisMemory } from '#src/redis/memory.ts';
+import type { RedisMemory } from '#src/redis/connection.ts';
 import type { StoreState } from '#src/redis/presence.ts';
 import { createInstruments } from '#src/telemetry/instruments.ts';
 import { createMetrics, startMetricsServer } from '#src/telemetry/metrics.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { mapAlerts } from '#src/efa/alerts.ts';
+import { mapAlerts, readInfo } from '#src/efa/alerts.ts';
 import { readList } from '#src/efa/response/field.ts';
-import { readInfo } from '#src/efa/response/notice.ts';
 
 const alertsOf = (...infos: unknown[]) => mapAlerts(readList(infos, readInfo));
 const alertOf = (subtitle: string, content: string) => alertsOf({ priority: 'normal', subtitle, content });

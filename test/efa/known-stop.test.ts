@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findKnownStop, isBoardOfAnotherStop, mayBeStop } from '#src/efa/known-stop.ts';
+import { findKnownStop, isBoardOfAnotherStop, mayBeStop } from '#src/efa/expected-response.ts';
 import { readDepartureMonitor } from '#src/efa/payload.ts';
 
 const central = {

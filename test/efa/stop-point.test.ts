@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { readStopPoint, type StopPoint } from '#src/efa/response/place.ts';
 import {
   findId,
   findLocality,
@@ -8,6 +7,8 @@ import {
   findStopName,
   listModes,
   mapPath,
+  readStopPoint,
+  type StopPoint,
 } from '#src/efa/stop-point.ts';
 import type { Mode } from '#src/transit/mode.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createDistances } from '#src/redis/distance.ts';
 import { createPresence, type Presence } from '#src/redis/presence.ts';
+import { Distances } from '#src/redis/silence-detector.ts';
 import { UnavailableError } from '#src/redis/unavailable-error.ts';
 
 const never = () => new Promise<never>(() => {});
@@ -86,7 +86,7 @@ describe('presence', () => {
 });
 
 it('the shortest round trip tells the distance', () => {
-  const distances = createDistances();
+  const distances = new Distances();
   for (const elapsedMs of [500, 230, 900]) distances.heard('a', elapsedMs);
   expect(distances.patienceMs('a')).toBe(660);
   distances.measured('a', 300);

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { createBoundedMap } from '../../own-memory.ts';
 
 /** At most `burst` requests at once, and `perSecond` on average. */
 export interface Rate {
@@ -28,8 +28,7 @@ interface Bucket {
 const MAX_BUCKETS = 50_000;
 
 export function createTokenBuckets({ perSecond, burst }: Rate, now: () => Date): TokenBuckets {
-  // With `max` the memory for all of them would be taken at once.
-  const buckets = new LRUCache<string, Bucket>({ maxSize: MAX_BUCKETS, sizeCalculation: () => 1 });
+  const buckets = createBoundedMap<Bucket>(MAX_BUCKETS);
 
   function fill(name: string): Bucket {
     const at = now().getTime();

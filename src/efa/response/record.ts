@@ -1,5 +1,5 @@
-import { ApiError } from '../../errors/api-error.ts';
 import { nextTurn } from '../../event-loop-turn.ts';
+import { nonsense } from '../failure.ts';
 
 /** Why a record is not shown, and what that says: the record is good, or good but of a kind to look into, or bad. */
 const REASONS = {
@@ -42,9 +42,6 @@ export function need<Value>(value: Value | null | undefined, reason: LeftOutReas
   return value;
 }
 
-/** Reads a record of upstream; undefined when it is not one. */
-type Read<Record> = (record: unknown) => Record | undefined;
-
 /** After so long other work gets its turn. */
 const SLICE_MS = 2;
 
@@ -54,7 +51,7 @@ const SLICE_MS = 2;
  */
 export async function mapRecords<Record, Ours>(
   records: readonly unknown[],
-  read: Read<Record>,
+  read: (record: unknown) => Record | undefined,
   map: (record: Record) => Ours,
 ): Promise<{ kept: Ours[]; leftOut: LeftOutCounts }> {
   const kept: Ours[] = [];
@@ -75,20 +72,13 @@ export async function mapRecords<Record, Ours>(
   }
   const areAllBad = listReasons(leftOut).every((reason) => REASONS[reason] === 'bad');
   if (records.length > 0 && kept.length === 0 && areAllBad) {
-    throw unusableResponse(`no record could be read: ${JSON.stringify(leftOut)}`);
+    throw nonsense(`no record could be read: ${JSON.stringify(leftOut)}`);
   }
   return { kept, leftOut };
 }
 
-/** A response that cannot be shown; the cause is for the log. */
-export function unusableResponse(cause: string): ApiError {
-  return new ApiError('UPSTREAM_ERROR', 'The transport authority sent an answer that could not be read.', {
-    cause: new Error(cause),
-  });
-}
-
 /** Throws `LeftOut` when the record cannot be read. */
-export function readRecord<Record>(record: unknown, read: Read<Record>): Record {
+export function readRecord<Record>(record: unknown, read: (record: unknown) => Record | undefined): Record {
   return need(read(record), 'malformed');
 }
 

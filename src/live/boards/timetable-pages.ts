@@ -2,6 +2,7 @@ import { MINUTE_MS } from '../../clock.ts';
 import type { AskOptions } from '../../efa/ask.ts';
 import { type Page, readPage } from '../../efa/departure-page.ts';
 import { ApiError } from '../../errors/api-error.ts';
+import { withTimeLimit } from '../../time-limit.ts';
 import { type Mode, sortModes } from '../../transit/mode.ts';
 import { fromSydneyWallClock, toSydneyWallClock } from '../../transit/time.ts';
 import type { Change } from '../overlay/overlay.ts';
@@ -55,13 +56,15 @@ export function createTimetablePages(parts: {
     const about = next ? null : due;
     const wanted = next ?? requestAbout(stop, about);
     if (about) stop.changes.asked(now());
-    const page = await ask(request, wanted, {
-      // A board that can show something does not wait long for more.
-      ...(canShow && { signal: AbortSignal.timeout(PATIENCE_MS) }),
+    const options: AskOptions = {
       ...(canShow && wanted.at !== null && { purpose: 'readOn' }),
       // When calls are short, boards that would be incomplete go first.
       ...(about && { priority: 'low', purpose: 'refresh' }),
-    });
+    };
+    // A board that can show something does not wait long for more.
+    const page = canShow
+      ? await withTimeLimit(PATIENCE_MS, (signal) => ask(request, wanted, { ...options, signal }))
+      : await ask(request, wanted, options);
     if (!page) return false;
     return keep(stop.stopId, [page], about);
   }

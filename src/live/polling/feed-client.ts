@@ -3,6 +3,7 @@ import { type Dispatcher, Pool } from 'undici';
 import { pipeThrough } from '../../compression.ts';
 import { UpstreamStatusError, unexpectedStatus } from '../../efa/failure.ts';
 import { ApiError } from '../../errors/api-error.ts';
+import { withTimeLimit } from '../../time-limit.ts';
 import { MAX_FEED_BYTES } from '../feed/feed-reader.ts';
 import type { PollFailure } from './feed-health.ts';
 import { FEED_SOURCES, type FeedSourceId } from './feed-source.ts';
@@ -51,7 +52,9 @@ export class FeedClient {
   async fetch(source: FeedSourceId): Promise<Buffer> {
     const { apiKeys, callForFeed, timeoutMs } = this.#options;
     try {
-      return await callForFeed((key) => this.#request(source, apiKeys[key] ?? ''));
+      return await callForFeed((key) =>
+        withTimeLimit(timeoutMs, (signal) => this.#request(source, apiKeys[key] ?? '', signal)),
+      );
     } catch (error) {
       throw toFailedPoll(error, timeoutMs);
     }
@@ -61,8 +64,8 @@ export class FeedClient {
     return this.#pool.destroy();
   }
 
-  async #request(source: FeedSourceId, apiKey: string): Promise<Buffer> {
-    const { timeoutMs, now } = this.#options;
+  async #request(source: FeedSourceId, apiKey: string, signal: AbortSignal): Promise<Buffer> {
+    const { now } = this.#options;
     const response = await this.#pool.request({
       method: 'GET',
       path: `${this.#path}${FEED_SOURCES[source].path}`,
@@ -71,7 +74,7 @@ export class FeedClient {
         'accept-encoding': 'gzip',
         ...(apiKey && { authorization: `apikey ${apiKey}` }),
       },
-      signal: AbortSignal.timeout(timeoutMs),
+      signal,
     });
     if (response.statusCode === 200) return readFeedBytes(response);
     // When the body cannot be read, the status has to do.

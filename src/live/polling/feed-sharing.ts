@@ -3,41 +3,20 @@ import { createZstdCompress, createZstdDecompress } from 'node:zlib';
 import { z } from 'zod';
 import { MINUTE_MS } from '../../clock.ts';
 import { pipeThrough } from '../../compression.ts';
-import { askOr } from '../../redis/ask-or.ts';
 import { getBounded, type RedisConnection } from '../../redis/connection.ts';
-import { defineScript } from '../../redis/script.ts';
-import type { SharedRedis } from '../../redis/shared-redis.ts';
+import { INSTANCE_GONE_MS } from '../../redis/instances.ts';
+import { holdLock, releaseLock } from '../../redis/lock.ts';
+import { askOr, type SharedRedis } from '../../redis/shared-redis.ts';
 import type { InstanceDemand } from './feed-demand.ts';
 import { feedHealthSchema } from './feed-health.ts';
 import { FEED_SOURCES, type FeedSourceId } from './feed-source.ts';
 
 /** The instance that polls renews its lease every three seconds; when it is killed, another polls after this. */
 const LEASE_MS = 10_000;
-const DEMAND_KEPT_MS = 15_000;
 const FEED_KEPT_MS = 5 * MINUTE_MS;
 const MAX_PACKED_BYTES = 64 * 1024 * 1024;
 const MAX_COMPRESSED_BYTES = 16 * 1024 * 1024;
 const MAX_TEXT_LENGTH = 100_000;
-
-/**
- * Takes the lease when it is free, renews it when this instance holds it. Returns 1 when it holds it now. A lease without an
- * expiry gets one: nobody renews it.
- */
-const holdLease = defineScript<[lease: string], [instance: string, leaseMs: number], number>(
-  'holdFeedLease',
-  `
-if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 1 end
-local isOurs = redis.call('GET', KEYS[1]) == ARGV[1]
-if isOurs or redis.call('PTTL', KEYS[1]) == -1 then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
-return isOurs and 1 or 0`,
-);
-
-const leaveLease = defineScript<[lease: string], [instance: string], number>(
-  'leaveFeedLease',
-  `
-if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end
-return 0`,
-);
 
 const isKnownFeed = (name: string): name is FeedSourceId => Object.hasOwn(FEED_SOURCES, name);
 const feedId = z.custom<FeedSourceId>((name) => typeof name === 'string' && isKnownFeed(name));
@@ -107,19 +86,19 @@ export function createRedisFeedSharing(
 
   return {
     async lead() {
-      return (await ask(names.lease, (to) => holdLease(to, [names.lease], [instance, LEASE_MS]), 1)) === 1;
+      return (await ask(names.lease, (to) => holdLock(to, [names.lease], [instance, LEASE_MS]), 1)) === 1;
     },
     async tellDemand(own) {
       const told = JSON.stringify({ at: now(), ...own } satisfies z.infer<typeof toldSchema>);
       await ask(names.demand, (to) => to.hset(names.demand, instance, told), 0);
-      await ask(names.demand, (to) => to.pexpire(names.demand, 4 * DEMAND_KEPT_MS), 0);
+      await ask(names.demand, (to) => to.pexpire(names.demand, 4 * INSTANCE_GONE_MS), 0);
     },
     async readDemand() {
       const told = Object.entries(await ask(names.demand, (to) => to.hgetall(names.demand), {}));
       const others = told
         .filter(([name]) => name !== instance)
         .map(([name, text]) => ({ name, told: readAs(toldSchema, text) }));
-      const isPresent = (one: z.infer<typeof toldSchema> | null) => one !== null && one.at >= now() - DEMAND_KEPT_MS;
+      const isPresent = (one: z.infer<typeof toldSchema> | null) => one !== null && one.at >= now() - INSTANCE_GONE_MS;
       const gone = others.filter((other) => !isPresent(other.told)).map(({ name }) => name);
       if (gone.length > 0) await ask(names.demand, (to) => to.hdel(names.demand, ...gone), 0);
       return others.flatMap((other) => (other.told && isPresent(other.told) ? [other.told] : []));
@@ -162,7 +141,7 @@ export function createRedisFeedSharing(
       }
     },
     async close() {
-      await ask(names.lease, (to) => leaveLease(to, [names.lease], [instance]), 0);
+      await ask(names.lease, (to) => releaseLock(to, [names.lease], [instance, '', 0]), 0);
       await ask(names.demand, (to) => to.hdel(names.demand, instance), 0);
     },
   };

@@ -1,4 +1,5 @@
 import { type Clock, MINUTE_MS } from '../../clock.ts';
+import { ANNOUNCE_EVERY_MS } from '../../redis/instances.ts';
 import { type Feed, NotAPackedFeed, openFeed } from '../feed/feed.ts';
 import { UndecodableFeed } from '../feed/feed-reader.ts';
 import type { ReadingThread } from '../feed/reading-thread.ts';
@@ -15,7 +16,6 @@ export type PollOutcome = 'accepted' | 'unchanged' | FeedProblem;
 
 const TURN_MS = 1000;
 const LEAD_EVERY_MS = 3000;
-const TELL_EVERY_MS = 5000;
 const CHOOSE_EVERY_MS = 10_000;
 /** An instance whose callers have requested no board for so long does not read what the other one polls. */
 const FOLLOW_MS = 5 * MINUTE_MS;
@@ -60,7 +60,7 @@ export function createFeedPoller(options: {
 
   async function turn(): Promise<void> {
     if (isDue('lead', LEAD_EVERY_MS)) await elect();
-    if (isDue('tell', TELL_EVERY_MS)) await sharing.tellDemand(demand());
+    if (isDue('tell', ANNOUNCE_EVERY_MS)) await sharing.tellDemand(demand());
     if (!isLeader) return follow();
     if (isDue('choose', CHOOSE_EVERY_MS)) await choose();
     for (const source of chosen) if (!underWay.has(source) && isPollDue(source)) poll(source).catch(warn);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import nodemailer from 'nodemailer';
 import type { Html } from '../../site/html.ts';
+import { withTimeLimit } from '../../time-limit.ts';
 
 export interface MailMessage {
   subject: string;
@@ -45,7 +46,8 @@ export function createMailer(options: MailerOptions): Mailer {
       isOutbox: false,
       async send(to, message) {
         // nodemailer's own timeouts bound single steps, and a server that keeps sending something resets them.
-        await smtp.sendMail({ ...compose(mailFrom, to, message), signal: AbortSignal.timeout(smtpTimeoutMs) });
+        const mail = compose(mailFrom, to, message);
+        await withTimeLimit(smtpTimeoutMs, (signal) => smtp.sendMail({ ...mail, signal }));
       },
     };
   }

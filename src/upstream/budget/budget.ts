@@ -1,27 +1,12 @@
 import { type Clock, sleep } from '../../clock.ts';
-import type { Priority, Shortage } from '../../efa/ask.ts';
+import type { Priority } from '../../efa/ask.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import { AccountLoad } from './account-load.ts';
-import { claimOf } from './claim.ts';
-import { createKeyPool } from './key-pool.ts';
+import { KeyPool } from './key-pool.ts';
 import type { Meter } from './meter.ts';
 import { pollStretchFor, stretchFor } from './pace.ts';
+import { AccountLoad, reserveLimitsOf } from './reserve-limits.ts';
 import { accountsOf, NO_ACCOUNT, type Ticket } from './ticket.ts';
-import { createWaitingLine, type Waiting } from './waiting-line.ts';
-
-export interface Budget {
-  /** Waits in line for a call; the index of the upstream key to make it with. Throws `BudgetExhaustedError`. */
-  take(ticket: Ticket): Promise<number>;
-  /** To be called when upstream wants no calls with this key for so long. */
-  closeKey(key: number, ms: number): void;
-  /** To be called when a call with this key, begun at that moment, has succeeded. */
-  noteSuccess(key: number, startedAt: number): void;
-  /** By how much freshness is stretched at present for requests of that priority, 1 to 4. */
-  stretch(priority: Priority): number;
-  /** By how much the time between two polls of a feed is stretched at present, 1 to 4. */
-  pollStretch(): number;
-  state(): { reserveFill: number; waiting: number; shortage: Shortage | null };
-}
+import { type Waiting, WaitingLine } from './waiting-line.ts';
 
 /** The budget has no call for this ticket at present. It says nothing about upstream's health. */
 export class BudgetExhaustedError extends ApiError {
@@ -43,86 +28,109 @@ const MAX_LINE = 1000;
 const MAX_RETRY_AFTER_SECONDS = 3600;
 
 /** One line for the calls of all upstream keys, as long as what can be served within two seconds. */
-export function createBudget(options: {
-  meters: readonly Meter[];
-  rps: number;
-  clock: Clock;
-  /** Is told of each call, by the account for which it is made; of those of no account it is not told. */
-  noteCall?: ((account: string) => void) | undefined;
-}): Budget {
-  const { meters, rps, clock, noteCall } = options;
-  const longest = rps * meters.length * (MAX_WAIT_MS / 1000);
-  const keys = createKeyPool({ meters, clock });
-  const load = new AccountLoad(clock);
-  const line = createWaitingLine(longest, load.shareOf);
-  let isServing = false;
+export class Budget {
+  readonly #clock: Clock;
+  readonly #noteCall: ((account: string) => void) | undefined;
+  readonly #keys: KeyPool;
+  readonly #load: AccountLoad;
+  readonly #line: WaitingLine;
+  #isServing = false;
   /** True while the line waits for the rate to allow the next call. */
-  let isBlocked = false;
+  #isBlocked = false;
 
-  function take(ticket: Ticket): Promise<number> {
-    return new Promise((resolve, reject) => {
-      const waiting = { ticket, until: clock.now() + MAX_WAIT_MS, resolve, reject };
-      line.join(waiting);
-      if (line.all().length > MAX_LINE) refuse(waiting, MAX_WAIT_MS);
-      if (isBlocked) refuseSurplus();
-      if (!isServing) serve();
-    });
+  /** `noteCall` is told of each call, by the account for which it is made; of those of no account it is not told. */
+  constructor(options: {
+    meters: readonly Meter[];
+    rps: number;
+    clock: Clock;
+    noteCall?: ((account: string) => void) | undefined;
+  }) {
+    const { meters, rps, clock } = options;
+    this.#clock = clock;
+    this.#noteCall = options.noteCall;
+    this.#keys = new KeyPool(meters, clock.now);
+    this.#load = new AccountLoad(clock.now);
+    this.#line = new WaitingLine(rps * meters.length * (MAX_WAIT_MS / 1000), this.#load);
   }
 
-  async function serve(): Promise<void> {
-    isServing = true;
-    for (let next = line.first(); next; next = line.first()) {
-      const [key, taking] = await keys.take(claimOf(next.ticket, load), next.ticket.refusedBy);
-      if (taking.isTaken) {
-        grant(next, key);
-      } else if (taking.why === 'rate' && clock.now() < next.until) {
-        await waitForRate(taking.waitMs);
-      } else {
-        refuse(next, taking.waitMs);
-      }
-      for (const late of line.all().filter(({ until }) => until <= clock.now())) refuse(late, MAX_WAIT_MS);
+  /** Waits in line for a call; the index of the upstream key to make it with. Throws `BudgetExhaustedError`. */
+  take(ticket: Ticket): Promise<number> {
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    const waiting = { ticket, until: this.#clock.now() + MAX_WAIT_MS, resolve, reject };
+    this.#line.join(waiting);
+    if (this.#line.all().length > MAX_LINE) this.#refuse(waiting, MAX_WAIT_MS);
+    if (this.#isBlocked) this.#refuseSurplus();
+    if (!this.#isServing) this.#serve();
+    return promise;
+  }
+
+  /** To be called when upstream wants no calls with this key for so long. */
+  closeKey(key: number, ms: number): void {
+    this.#keys.close(key, ms);
+  }
+
+  /** To be called when a call with this key, begun at that moment, has succeeded. */
+  noteSuccess(key: number, startedAt: number): void {
+    this.#keys.noteSuccess(key, startedAt);
+  }
+
+  /** By how much freshness is stretched at present for requests of that priority, 1 to 4. */
+  stretch(priority: Priority): number {
+    return stretchFor(priority, this.#keys.reserveFill(), this.#line.fillFor(priority));
+  }
+
+  state() {
+    return {
+      /** By how much freshness is stretched for plans other than Pro, 1 to 4. */
+      stretch: this.stretch('low'),
+      /** By how much the time between two polls of a feed is stretched, 1 to 4. */
+      pollStretch: pollStretchFor(this.#keys.reserveFill()),
+      /** 1 is full, 0 is nothing left for now. */
+      reserveFill: Math.max(0, this.#keys.reserveFill()),
+      waiting: this.#line.all().length,
+      /** Why no plan gets further calls for now. */
+      shortage: this.#keys.shortage(),
+    };
+  }
+
+  async #serve(): Promise<void> {
+    this.#isServing = true;
+    const { now } = this.#clock;
+    for (let next = this.#line.first(); next; next = this.#line.first()) {
+      const [key, result] = await this.#keys.take(reserveLimitsOf(next.ticket, this.#load), next.ticket.refusedBy);
+      if (result.isTaken) this.#grant(next, key);
+      else if (result.why === 'rate' && now() < next.until) await this.#waitForRate(result.waitMs);
+      else this.#refuse(next, result.waitMs);
+      for (const late of this.#line.all().filter(({ until }) => until <= now())) this.#refuse(late, MAX_WAIT_MS);
     }
-    isServing = false;
+    this.#isServing = false;
   }
 
-  async function waitForRate(waitMs: number): Promise<void> {
-    isBlocked = true;
-    refuseSurplus();
-    const untilLate = line.all().map(({ until }) => until - clock.now());
-    await sleep(clock, Math.max(1, Math.min(waitMs, ...untilLate)));
-    isBlocked = false;
+  async #waitForRate(waitMs: number): Promise<void> {
+    this.#isBlocked = true;
+    this.#refuseSurplus();
+    const untilLate = this.#line.all().map(({ until }) => until - this.#clock.now());
+    await sleep(this.#clock, Math.max(1, Math.min(waitMs, ...untilLate)));
+    this.#isBlocked = false;
   }
 
-  function grant(waiting: Waiting, key: number): void {
+  #grant(waiting: Waiting, key: number): void {
     const [causer = ''] = accountsOf(waiting.ticket);
-    load.note(causer);
-    if (causer !== NO_ACCOUNT) noteCall?.(causer);
-    line.noteServed(waiting.ticket);
-    line.leave(waiting);
+    this.#load.note(causer);
+    if (causer !== NO_ACCOUNT) this.#noteCall?.(causer);
+    this.#line.noteServed(waiting.ticket);
+    this.#line.leave(waiting);
     waiting.resolve(key);
   }
 
-  function refuse(waiting: Waiting, waitMs: number, message?: string): void {
-    line.leave(waiting);
+  #refuse(waiting: Waiting, waitMs: number, message?: string): void {
+    this.#line.leave(waiting);
     waiting.reject(new BudgetExhaustedError(waitMs, message));
   }
 
-  function refuseSurplus(): void {
-    const { ofAccounts, ofLine } = line.surplus();
-    for (const waiting of ofAccounts) refuse(waiting, MAX_WAIT_MS, TOO_MANY_AT_ONCE);
-    for (const waiting of ofLine) refuse(waiting, MAX_WAIT_MS);
+  #refuseSurplus(): void {
+    const { ofAccounts, ofLine } = this.#line.surplus();
+    for (const waiting of ofAccounts) this.#refuse(waiting, MAX_WAIT_MS, TOO_MANY_AT_ONCE);
+    for (const waiting of ofLine) this.#refuse(waiting, MAX_WAIT_MS);
   }
-
-  return {
-    take,
-    closeKey: keys.close,
-    noteSuccess: keys.noteSuccess,
-    stretch: (priority) => stretchFor(priority, keys.reserveFill(), line.lengthFor(priority) / longest),
-    pollStretch: () => pollStretchFor(keys.reserveFill()),
-    state: () => ({
-      reserveFill: Math.max(0, keys.reserveFill()),
-      waiting: line.all().length,
-      shortage: keys.shortage(),
-    }),
-  };
 }

@@ -27,7 +27,7 @@ const MIN_RESERVE = 20;
 const ADVANCE_SHRINKS_MS = 6 * HOUR_MS;
 
 /**
- * Between which parts of the reserve freshness is stretched. For Pro it begins below what other plans may use (`claim.ts`):
+ * Between which parts of the reserve freshness is stretched. For Pro it begins below what other plans may use (`reserve-limits.ts`):
  * nothing that they ask for makes its responses older.
  */
 const STRETCH = { others: { from: 0.8, until: 0.4 }, high: { from: 0.26, until: 0.2 } } as const;
@@ -82,7 +82,7 @@ export function reserveFill(now: number, dailyBudget: number, spent: number): nu
 }
 
 /** How far a call may go with the calls of the day. */
-export interface Claim {
+export interface ReserveLimits {
   /** The part of the reserve that has to be left after the call. */
   floor: number;
   /** How many reserves of calls may be made in advance of the hours to come. */
@@ -90,12 +90,12 @@ export interface Claim {
 }
 
 /** How many calls may have been made, this one included. */
-export function spendLimit(now: number, dailyBudget: number, claim: Claim): number {
-  const limit = allowance(now, dailyBudget) - lowestFill(now, claim) * reserveOf(dailyBudget);
+export function spendLimit(now: number, dailyBudget: number, limits: ReserveLimits): number {
+  const limit = allowance(now, dailyBudget) - lowestFill(now, limits) * reserveOf(dailyBudget);
   return Math.floor(Math.min(dailyBudget, limit));
 }
 
-function lowestFill(now: number, { floor, advance }: Claim): number {
+function lowestFill(now: number, { floor, advance }: ReserveLimits): number {
   const restMs = DAY_MS - (now % DAY_MS);
   return floor - advance * Math.min(1, restMs / ADVANCE_SHRINKS_MS);
 }
@@ -104,8 +104,8 @@ function lowestFill(now: number, { floor, advance }: Claim): number {
  * Milliseconds until there is a call again, at the pace of the present hour; until the end of the day when it hands out
  * nothing more.
  */
-export function waitForCall(now: number, dailyBudget: number, spent: number, claim: Claim): number {
-  const missing = spent + 1 + lowestFill(now, claim) * reserveOf(dailyBudget) - allowance(now, dailyBudget);
+export function waitForCall(now: number, dailyBudget: number, spent: number, limits: ReserveLimits): number {
+  const missing = spent + 1 + lowestFill(now, limits) * reserveOf(dailyBudget) - allowance(now, dailyBudget);
   const perMs = (dailyBudget - reserveOf(dailyBudget)) * handedOutPerMs(now);
   return missing <= 0 ? 0 : perMs > 0 ? missing / perMs : DAY_MS - (now % DAY_MS);
 }

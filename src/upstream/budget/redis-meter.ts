@@ -3,10 +3,8 @@ import type { Clock } from '../../clock.ts';
 import { defineScript } from '../../redis/script.ts';
 import type { SharedRedis } from '../../redis/shared-redis.ts';
 import { UnavailableError } from '../../redis/unavailable-error.ts';
-import { createProcessMeter, type Limits, type Meter, RATE_WINDOW_MS, type Taking } from './meter.ts';
-import { type Claim, dayOf, spendLimit, waitForCall } from './pace.ts';
-
-type Outcome = 'taken' | 'rate' | 'day' | 'paused';
+import { type Limits, type Meter, ProcessMeter, RATE_WINDOW_MS, type TakeResult } from './meter.ts';
+import { dayOf, type ReserveLimits, spendLimit, waitForCall } from './pace.ts';
 
 /**
  * Returns the outcome, the wait in milliseconds, and the calls of the day so far. `presumed` holds where there is no count
@@ -15,7 +13,7 @@ type Outcome = 'taken' | 'rate' | 'day' | 'paused';
 const takeUpstreamCall = defineScript<
   [starts: string, spent: string, paused: string],
   [limit: number, rps: number, windowMs: number, presumed: number, atLeast: number, atMost: number, unsettled: number],
-  [outcome: Outcome, waitMs: number, spent: number]
+  [outcome: 'taken' | 'rate' | 'day' | 'paused', waitMs: number, spent: number]
 >(
   'takeUpstreamCall',
   `
@@ -55,30 +53,30 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
   const { rps, dailyBudget } = limits;
   const names = keyNames(options.apiKey);
   let unsettled = 0;
-  const own = createProcessMeter(limits, clock, () => 1 / redis.instances());
-  /** The count in Redis' last reply. */
+  const own = new ProcessMeter(limits, clock.now, () => 1 / redis.instances());
+  /** As Redis last told. */
   let known = { day: dayOf(clock.now()), spent: 0 };
 
-  async function take(claim: Claim): Promise<Taking> {
+  async function take(call: ReserveLimits): Promise<TakeResult> {
     const now = clock.now();
     try {
-      return await takeShared(now, claim);
+      return await takeShared(now, call);
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
-      const taking = await own.take(claim);
-      if (taking.isTaken) unsettled++;
-      return taking;
+      const result = own.take(call);
+      if (result.isTaken) unsettled++;
+      return result;
     }
   }
 
-  async function takeShared(now: number, claim: Claim): Promise<Taking> {
+  async function takeShared(now: number, call: ReserveLimits): Promise<TakeResult> {
     const settling = unsettled;
     const presumed = Math.floor(own.spent());
     // Redis may have lost the count since. The own count lies below it only when the clock was set back.
     const told = known.day === dayOf(now) ? known.spent : 0;
     const atLeast = Math.min(told, presumed);
     const atMost = presumed < told ? presumed : -1;
-    const limit = spendLimit(now, dailyBudget, claim);
+    const limit = spendLimit(now, dailyBudget, call);
     const [outcome, waitMs, spent] = await redis.ask(names.starts, (connection) =>
       takeUpstreamCall(
         connection,
@@ -91,7 +89,7 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
     known = { day: dayOf(now), spent };
     if (outcome === 'taken') return { isTaken: true };
     if (outcome === 'day') {
-      return { isTaken: false, why: 'day', waitMs: waitForCall(now, dailyBudget, spent, claim) };
+      return { isTaken: false, why: 'day', waitMs: waitForCall(now, dailyBudget, spent, call) };
     }
     return { isTaken: false, why: outcome, waitMs };
   }
@@ -103,8 +101,8 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
       // Without Redis the pause holds in this process.
       redis.ask(names.paused, (connection) => connection.set(names.paused, '1', 'PX', Math.ceil(ms))).catch(() => {});
     },
-    reserveFill: own.reserveFill,
-    spent: own.spent,
+    reserveFill: () => own.reserveFill(),
+    spent: () => own.spent(),
   };
 }
 

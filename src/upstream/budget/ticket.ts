@@ -14,10 +14,6 @@ export interface Ticket {
 /** Further sets are ignored; they would hardly change the place in line. */
 const MAX_ACCOUNT_SETS = 32;
 
-export function createTicket(priority: Priority, purpose: CallPurpose, accounts?: ReadonlySet<string>): Ticket {
-  return { priority, purpose, accounts: accounts ? [accounts] : [] };
-}
-
 export function joinTicket(ticket: Ticket, { priority, purpose, accounts }: Ticket): void {
   if (isHigher(priority, ticket.priority)) ticket.priority = priority;
   if (isRefusedLater(purpose, ticket.purpose)) ticket.purpose = purpose;

@@ -1,5 +1,6 @@
-import { LRUCache } from 'lru-cache';
 import { isHigher, MOST_WAITING, PRIORITIES, type Priority } from '../../efa/ask.ts';
+import { createBoundedMap } from '../../own-memory.ts';
+import type { AccountLoad } from './reserve-limits.ts';
 import { accountsOf, NO_ACCOUNT, type Ticket } from './ticket.ts';
 
 /** A ticket that waits. A ticket of several accounts has the place of the account that is best placed. */
@@ -10,63 +11,78 @@ export interface Waiting {
   reject(error: Error): void;
 }
 
-export interface WaitingLine {
-  join(waiting: Waiting): void;
-  leave(waiting: Waiting): void;
-  all(): readonly Waiting[];
-  /** How many tickets are served before a new one of that priority, or go round with it. */
-  lengthFor(priority: Priority): number;
-  /** The next to be served: by priority, then round the accounts, then by arrival. */
-  first(): Waiting | undefined;
-  /** Puts the accounts of a ticket that was served at the end of the round. */
-  noteServed(ticket: Ticket): void;
-  /** The tickets to refuse: those beyond what their account may have waiting, and those that make the line too long. */
-  surplus(): { ofAccounts: Waiting[]; ofLine: Waiting[] };
-}
-
 /** Background checks may fill this part of the line only. */
 const BACKGROUND_SHARE = 0.6;
 const MAX_ACCOUNTS = 10_000;
 
-/** `longest` is how many tickets may wait; `shareOf` tells an account's share of recent calls. */
-export function createWaitingLine(longest: number, shareOf: (account: string) => number): WaitingLine {
-  let line: Waiting[] = [];
-  let turn = 0;
-  /**
-   * The last turn of each account. Dropped accounts count as never served, which is right: they had the oldest turns.
-   */
-  const turns = new LRUCache<string, number>({ max: MAX_ACCOUNTS });
+/** The tickets that wait for a call. */
+export class WaitingLine {
+  /** How many tickets may wait. */
+  readonly longest: number;
+  readonly #load: AccountLoad;
+  #line: Waiting[] = [];
+  #turn = 0;
+  /** The last turn of each account. Dropped accounts count as never served, which is right: they had the oldest turns. */
+  readonly #turns = createBoundedMap<number>(MAX_ACCOUNTS);
 
-  function first(): Waiting | undefined {
-    const highest = Math.max(...line.map(rankOf));
-    const [next] = line
+  constructor(longest: number, load: AccountLoad) {
+    this.longest = longest;
+    this.#load = load;
+  }
+
+  join(waiting: Waiting): void {
+    this.#line.push(waiting);
+  }
+
+  leave(waiting: Waiting): void {
+    this.#line = this.#line.filter((one) => one !== waiting);
+  }
+
+  all(): readonly Waiting[] {
+    return this.#line;
+  }
+
+  /** How full the line is for a new ticket of that priority: by the tickets that are served before it or go round with it. */
+  fillFor(priority: Priority): number {
+    return this.#line.filter(({ ticket }) => !isHigher(priority, ticket.priority)).length / this.longest;
+  }
+
+  /** The next to be served: by priority, then round the accounts, then by arrival. */
+  first(): Waiting | undefined {
+    const highest = Math.max(...this.#line.map(rankOf));
+    const [next] = this.#line
       .filter((waiting) => rankOf(waiting) === highest)
-      .map((waiting) => ({ waiting, turn: Math.min(...accountsOf(waiting.ticket).map(lastTurnOf)) }))
+      .map((waiting) => ({ waiting, turn: this.#lastTurnOf(waiting.ticket) }))
       .sort((one, other) => one.turn - other.turn);
     return next?.waiting;
   }
 
-  function lastTurnOf(account: string): number {
-    return turns.peek(account) ?? 0;
+  /** Puts the accounts of a ticket that was served at the end of the round. */
+  noteServed(ticket: Ticket): void {
+    this.#turn++;
+    for (const account of accountsOf(ticket)) this.#turns.set(account, this.#turn);
   }
 
-  /** A line that is too long loses the lowest priority first, and within it the accounts with most recent calls. */
-  function surplus() {
-    const beyond = beyondAccounts();
-    const inOrder = line
+  /**
+   * The tickets to refuse: those beyond what their account may have waiting, and those that make the line too long. Of these
+   * the lowest priority goes first, and within it the accounts with most recent calls.
+   */
+  surplus(): { ofAccounts: Waiting[]; ofLine: Waiting[] } {
+    const beyond = this.#beyondAccounts();
+    const inOrder = this.#line
       .filter((one) => !beyond.has(one))
-      .map((waiting) => ({ waiting, share: Math.min(...accountsOf(waiting.ticket).map(shareOf)) }))
+      .map((waiting) => ({ waiting, share: this.#load.shareOfTicket(waiting.ticket) }))
       .sort((one, other) => rankOf(other.waiting) - rankOf(one.waiting) || one.share - other.share)
       .map(({ waiting }) => waiting);
-    const roomFor = ({ ticket }: Waiting) => longest * (ticket.priority === 'background' ? BACKGROUND_SHARE : 1);
+    const roomFor = ({ ticket }: Waiting) => this.longest * (ticket.priority === 'background' ? BACKGROUND_SHARE : 1);
     return { ofAccounts: [...beyond], ofLine: inOrder.filter((waiting, place) => place >= roomFor(waiting)) };
   }
 
   /** A ticket takes the room of one of its accounts: the one with fewest recent calls among those that have room. */
-  function beyondAccounts(): Set<Waiting> {
+  #beyondAccounts(): Set<Waiting> {
     const roomLeft = new Map<string, number>();
     const beyond = new Set<Waiting>();
-    for (const waiting of line) {
+    for (const waiting of this.#line) {
       const { priority } = waiting.ticket;
       const roomOf = (account: string) =>
         account === NO_ACCOUNT
@@ -74,27 +90,16 @@ export function createWaitingLine(longest: number, shareOf: (account: string) =>
           : (roomLeft.get(`${priority} ${account}`) ?? MOST_WAITING[priority]);
       const [account] = accountsOf(waiting.ticket)
         .filter((account) => roomOf(account) > 0)
-        .sort((one, other) => shareOf(one) - shareOf(other));
+        .sort((one, other) => this.#load.shareOf(one) - this.#load.shareOf(other));
       if (account === undefined) beyond.add(waiting);
       else roomLeft.set(`${priority} ${account}`, roomOf(account) - 1);
     }
     return beyond;
   }
 
-  return {
-    join: (waiting) => void line.push(waiting),
-    leave: (waiting) => {
-      line = line.filter((one) => one !== waiting);
-    },
-    all: () => line,
-    lengthFor: (priority) => line.filter(({ ticket }) => !isHigher(priority, ticket.priority)).length,
-    first,
-    noteServed(ticket) {
-      turn++;
-      for (const account of accountsOf(ticket)) turns.set(account, turn);
-    },
-    surplus,
-  };
+  #lastTurnOf(ticket: Ticket): number {
+    return Math.min(...accountsOf(ticket).map((account) => this.#turns.peek(account) ?? 0));
+  }
 }
 
 function rankOf({ ticket }: Waiting): number {

@@ -11,7 +11,7 @@ import { queryKey } from '#src/responses/responses.ts';
 import { stopSearchOperation } from '#src/stop-search/operation.ts';
 import { MODES } from '#src/transit/mode.ts';
 import { FRESHNESS_WINDOWS } from '#src/upstream/freshness-window.ts';
-import { Popularity } from '#src/upstream/popularity.ts';
+import { Popularity } from '#src/upstream/request-memory.ts';
 import { createResponseCache } from '#src/upstream/response-cache.ts';
 import { noSharedStore } from '#src/upstream/shared-store.ts';
 import { departure, pageOf } from '#test/support/departure.ts';

@@ -1,19 +1,21 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import { createTicket } from '#src/upstream/budget/ticket.ts';
-import { createSingleFlight } from '#src/upstream/single-flight.ts';
+import { SingleFlight } from '#src/single-flight.ts';
 
 it('the results of flights that overlap are freed without a full garbage collection', async () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage: NodeJS.GCFunction = runInNewContext('gc');
-  const flights = createSingleFlight<number[][]>({ now: () => 0 });
+  const flights = new SingleFlight<number[][], null>(
+    () => {},
+    () => 0,
+  );
   const fly = async (key: number) => {
     const work = async () => {
       for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
       return Array.from({ length: 1000 }, (_, index) => [key, index]);
     };
-    await flights.join(String(key), createTicket('low', 'askRare'), work).flight.result;
+    await flights.join(String(key), null, work).result;
     if (key % 20 === 0) collectGarbage({ type: 'minor' });
   };
   collectGarbage();

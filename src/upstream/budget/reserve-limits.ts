@@ -1,0 +1,85 @@
+import { HOUR_MS } from '../../clock.ts';
+import { DecayingCount } from '../../decaying-count.ts';
+import type { CallPurpose, Priority } from '../../efa/ask.ts';
+import { createBoundedMap } from '../../own-memory.ts';
+import type { ReserveLimits } from './pace.ts';
+import { accountsOf, NO_ACCOUNT, type Ticket } from './ticket.ts';
+
+/** After an hour a call counts about a third, after three hours a twentieth. */
+const HALF_LIFE_MS = Math.LN2 * HOUR_MS;
+const MAX_ACCOUNTS = 10_000;
+
+/** How many recent calls of upstream each account caused, in the memory of this process. */
+export class AccountLoad {
+  readonly #now: () => number;
+  readonly #counts = createBoundedMap<DecayingCount>(MAX_ACCOUNTS);
+  readonly #all = new DecayingCount(HALF_LIFE_MS);
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Counts a call for the account. */
+  note(account: string): void {
+    this.#all.add(1, this.#now());
+    if (account === NO_ACCOUNT) return;
+    const count = this.#counts.get(account) ?? new DecayingCount(HALF_LIFE_MS);
+    count.add(1, this.#now());
+    this.#counts.set(account, count);
+  }
+
+  /** The account's share of all recent calls, 0 to 1. */
+  shareOf(account: string): number {
+    const count = this.#counts.peek(account);
+    return count ? count.read(this.#now()) / this.#all.read(this.#now()) : 0;
+  }
+
+  /** The least share of the accounts that wait with the ticket. */
+  shareOfTicket(ticket: Pick<Ticket, 'accounts'>): number {
+    return Math.min(...accountsOf(ticket).map((account) => this.shareOf(account)));
+  }
+}
+
+/**
+ * Decides what gives way first when calls are scarce. A floor is the part of the reserve (`pace.ts`) that has to be left
+ * after a call: the higher the floor, the earlier the call is refused. Refreshes go before new requests, and rare requests
+ * before popular ones, whose responses serve more requests. All of these of a plan go before any of the next plan, so that
+ * nothing a plan asks for makes the responses of a higher one old. Where realtime feeds are in use, boards go after
+ * journeys, and a page that would only make a board longer before them. Pages without which a board would be empty and
+ * polls of feeds go last: each spares hundreds of requests. Pages may use what polls leave when they are stretched
+ * (`pollStretchFor`), or the last minutes of a scarce day would refuse boards.
+ */
+const FLOORS = {
+  background: { refresh: 0.85, askRare: 0.85, askPopular: 0.85, readOn: 0.85, board: 0.85, timetable: 0.85, feed: 0 },
+  low: { refresh: 0.4, askRare: 0.38, askPopular: 0.36, readOn: 0.34, board: 0.14, timetable: 0.04, feed: 0 },
+  normal: { refresh: 0.32, askRare: 0.3, askPopular: 0.28, readOn: 0.26, board: 0.12, timetable: 0.02, feed: 0 },
+  high: { refresh: 0.2, askRare: 0.18, askPopular: 0.165, readOn: 0.15, board: 0.1, timetable: 0, feed: 0 },
+} as const satisfies Record<Priority, Record<CallPurpose, number>>;
+
+/**
+ * How many reserves may be used in advance. In the morning the pages of all stops are requested within few hours, more
+ * than the day hands out meanwhile; other requests then wait until the day has caught up. Polls go on longest.
+ */
+const ADVANCES: Partial<Record<CallPurpose, number>> = { timetable: 4, feed: 4.2 };
+
+/** Added to the floor of an account that caused all recent calls. It is less than any step between two floors. */
+const FLOOR_OF_LOAD = 0.015;
+
+/** Near this part of the reserve no plan has its responses refreshed, and next to no new request is sent. */
+export const LOWEST_REFRESH_FLOOR = FLOORS.high.refresh + FLOOR_OF_LOAD;
+
+/**
+ * An account that caused a larger share of recent calls has no boards or pages later than its other requests, and none in
+ * advance: it would take the calls that keep the responses of higher plans fresh. There is no plan above Pro.
+ */
+const HEAVY_SHARE = 0.1;
+
+/** Of tickets with the same priority and purpose, those of the account with most recent calls are refused first. */
+export function reserveLimitsOf(ticket: Ticket, load: AccountLoad): ReserveLimits {
+  const floors: Record<CallPurpose, number> = FLOORS[ticket.priority];
+  const share = load.shareOfTicket(ticket);
+  const isHeavy = share > HEAVY_SHARE && ticket.priority !== 'high';
+  const floor = isHeavy ? Math.max(floors[ticket.purpose], floors.readOn) : floors[ticket.purpose];
+  const advance = isHeavy ? 0 : (ADVANCES[ticket.purpose] ?? 0);
+  return { floor: floor + FLOOR_OF_LOAD * share, advance: advance * (1 - share) };
+}

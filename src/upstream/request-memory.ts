@@ -1,0 +1,78 @@
+import { hash } from 'node:crypto';
+import { MINUTE_MS } from '../clock.ts';
+import { TwoGenerations } from '../decaying-count.ts';
+import { blameOf } from '../efa/failure.ts';
+import type { UpstreamRequest } from '../efa/request.ts';
+import type { ApiError } from '../errors/api-error.ts';
+import { createBoundedMap, textNumber } from '../own-memory.ts';
+
+/** A short name of a request for maps that callers can fill: the text of a request may be kilobytes long. */
+export function hashOf(request: string): string {
+  return hash('sha256', request, 'base64url').slice(0, 22);
+}
+
+/** The pause of a request doubles with each failure. Where upstream is at fault, it stays as it is at first. */
+const FIRST_PAUSE_MS = 1000;
+/** While it is unclear whether the request is at fault: short, so that responses are fresh soon after an outage. */
+const MAX_UNCLEAR_PAUSE_MS = 4000;
+/** While the request is at fault. */
+const MAX_PAUSE_MS = MINUTE_MS;
+/** A request that has not failed for so long begins again with the first pause. */
+const FORGET_MS = 3 * MINUTE_MS;
+const MAX_FAILURES = 2000;
+
+/** Remembers which requests failed, so that they get their error and are not sent again for a while. */
+export class FailureMemory {
+  readonly #now: () => number;
+  readonly #failures = createBoundedMap<{ error: ApiError; at: number; pauseMs: number }>(MAX_FAILURES);
+  readonly #lastSuccess = new Map<UpstreamRequest['kind'], number>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** The error that the request gets for now. */
+  find(key: string): ApiError | null {
+    const failure = this.#failures.size > 0 ? this.#failures.get(hashOf(key)) : undefined;
+    return failure && failure.at <= this.#now() && this.#now() < failure.at + failure.pauseMs ? failure.error : null;
+  }
+
+  note(kind: UpstreamRequest['kind'], key: string, error: ApiError): void {
+    const hash = hashOf(key);
+    this.#failures.set(hash, { error, at: this.#now(), pauseMs: this.#pauseAfter(kind, hash, error) });
+  }
+
+  noteSuccess(kind: UpstreamRequest['kind'], key: string): void {
+    this.#lastSuccess.set(kind, this.#now());
+    if (this.#failures.size > 0) this.#failures.delete(hashOf(key));
+  }
+
+  #pauseAfter(kind: UpstreamRequest['kind'], hash: string, error: ApiError): number {
+    const before = this.#failures.get(hash);
+    const blame = blameOf(error);
+    if (!before || this.#now() - before.at >= FORGET_MS || blame === 'authority') return FIRST_PAUSE_MS;
+    // Other requests of the kind succeeded since the failure before: it must be this request.
+    const isAtFault = blame === 'request' || (this.#lastSuccess.get(kind) ?? Number.NEGATIVE_INFINITY) > before.at;
+    return Math.min(isAtFault ? MAX_PAUSE_MS : MAX_UNCLEAR_PAUSE_MS, 2 * before.pauseMs);
+  }
+}
+
+const GENERATION_MS = 3 * MINUTE_MS;
+
+/** Counts how often each request was sent in the last three to six minutes. */
+export class Popularity {
+  readonly #counts: TwoGenerations;
+
+  constructor(now: () => number) {
+    this.#counts = new TwoGenerations(GENERATION_MS, now);
+  }
+
+  /** Counts one more request with the key and returns how many there were. */
+  note(key: string): number {
+    const { current, previous } = this.#counts.open();
+    const number = textNumber(key);
+    const count = (current.get(number) ?? 0) + 1;
+    current.set(number, count);
+    return count + (previous.get(number) ?? 0);
+  }
+}
