@@ -10,6 +10,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   transit: [],
   errors: ['transit'],
   'errors/handler': ['http'],
+  'time-limit': [],
+  clock: ['time-limit'],
   'single-flight': [],
   redis: ['time-limit'],
   'event-loop-turn': [],
