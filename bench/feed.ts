@@ -1,4 +1,4 @@
-import { openFeed } from '#src/live/feed/feed.ts';
+import { Feed } from '#src/live/feed/feed.ts';
 import { readFeed } from '#src/live/feed/feed-reader.ts';
 import { encodeFeed, TIMESTAMP, type TripSpec } from '#test/live/feed-bytes.ts';
 import { cpuMsOf } from './event-loop.ts';
@@ -42,9 +42,9 @@ for (const [name, trips] of Object.entries(FEEDS)) {
   const readMs = await cpuMsOf(1, () => readFeed(bytes));
   globalThis.gc?.();
   const { heapUsed } = process.memoryUsage();
-  let feed = openFeed(packed);
+  let feed = new Feed(packed);
   const openMs = await cpuMsOf(5, () => {
-    feed = openFeed(packed);
+    feed = new Feed(packed);
   });
   let found = 0;
   const lookUpMs = await cpuMsOf(1, () => {

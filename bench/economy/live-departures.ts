@@ -2,8 +2,8 @@ import type { Clock } from '#src/clock.ts';
 import { departuresOperation } from '#src/departures/operation.ts';
 import type { Ask, Priority } from '#src/efa/ask.ts';
 import { createBoards } from '#src/live/boards/boards.ts';
-import { createComparison } from '#src/live/boards/comparison.ts';
-import { createStopTimelines } from '#src/live/boards/stop-timelines.ts';
+import { Comparison } from '#src/live/boards/comparison.ts';
+import { StopTimelines } from '#src/live/boards/stop-timelines.ts';
 import { LiveFeeds } from '#src/live/live-feeds.ts';
 import { noFeedSharing } from '#src/live/polling/feed-sharing.ts';
 import { readQuery } from '#src/operation.ts';
@@ -46,8 +46,8 @@ export function openLiveDepartures(parts: {
   const boards = createBoards({
     mode: 'on',
     feeds,
-    timelines: createStopTimelines(null),
-    comparison: createComparison({ feeds, now }),
+    timelines: new StopTimelines(null),
+    comparison: new Comparison({ feeds, now }),
     now,
     record: ({ source, reason, feed }) => {
       const name = [source, reason, feed].filter(Boolean).join(', ');

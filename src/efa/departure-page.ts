@@ -22,7 +22,7 @@ export type DeparturesRequest = UpstreamRequest & { kind: 'departureMonitor' };
  * One response of the departure monitor: every departure of some modes that is planned within a span of time. Plain data
  * that is never changed, because timelines keep it as JSON. Moments in milliseconds since 1970.
  */
-export interface Page {
+export interface DeparturePage {
   stopName: string;
   modes: readonly Mode[];
   /** The request named no time: what was planned earlier and is not listed has left. */
@@ -53,7 +53,7 @@ const COMPLETE_MS = 6 * HOUR_MS;
  * the day, `UPSTREAM_ERROR` when the response is the board of another stop. A known stop with nothing leaving is a page
  * without departures.
  */
-export async function readPage(ask: Ask, request: DeparturesRequest, options?: AskOptions): Promise<Page> {
+export async function readPage(ask: Ask, request: DeparturesRequest, options?: AskOptions): Promise<DeparturePage> {
   const response = await ask(request, options);
   const { stopEvents } = response.payload;
   const freshness = freshnessOf(response);
@@ -74,7 +74,7 @@ export function spanOf(response: {
   retrievedAt: number;
   eventCount: number;
   lastPlannedAt: number | null;
-}): Pick<Page, 'isPresent' | 'from' | 'until' | 'isEnd'> {
+}): Pick<DeparturePage, 'isPresent' | 'from' | 'until' | 'isEnd'> {
   const { askedFor, retrievedAt, eventCount, lastPlannedAt } = response;
   // The response took a moment to come; what was planned for the last minute and is not listed has left.
   const from = askedFor ?? retrievedAt - MINUTE_MS;

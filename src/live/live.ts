@@ -1,8 +1,8 @@
 import { type Clock, HOUR_MS } from '../clock.ts';
 import type { SharedRedis } from '../redis/shared-redis.ts';
 import { type BoardOrigin, type Boards, createBoards, monitorBoards } from './boards/boards.ts';
-import { createComparison } from './boards/comparison.ts';
-import { createStopTimelines, type TimelineStore } from './boards/stop-timelines.ts';
+import { Comparison } from './boards/comparison.ts';
+import { StopTimelines, type TimelineStore } from './boards/stop-timelines.ts';
 import { ReadingThread } from './feed/reading-thread.ts';
 import { LiveFeeds } from './live-feeds.ts';
 import type { LiveMode, LiveReport } from './live-report.ts';
@@ -42,8 +42,8 @@ export function openLive(
   const reader = new ReadingThread();
   const sharing = shared ? createRedisFeedSharing(shared.redis, { source: shared.source, now }) : noFeedSharing;
   const feeds = new LiveFeeds({ ...options, client, reader, sharing, ...(recordPoll && { record: recordPoll }) });
-  const timelines = createStopTimelines(shared?.store ?? null);
-  const comparison = createComparison({ feeds, now });
+  const timelines = new StopTimelines(shared?.store ?? null);
+  const comparison = new Comparison({ feeds, now });
   const boards = createBoards({
     mode,
     feeds,
@@ -61,7 +61,7 @@ export function openLive(
 
   return {
     boards,
-    shrink: timelines.shrink,
+    shrink: (keptShare) => timelines.shrink(keptShare),
     report: () => ({
       mode,
       isPolling: feeds.isPolling(),

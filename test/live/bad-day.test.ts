@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type Feed, openFeed } from '#src/live/feed/feed.ts';
+import { Feed } from '#src/live/feed/feed.ts';
 import { readFeed, UndecodableFeed } from '#src/live/feed/feed-reader.ts';
 import { overlayStop } from '#src/live/overlay/overlay.ts';
 import { type FeedHealth, judgePoll, type PollFailure, UNREAD } from '#src/live/polling/feed-health.ts';
@@ -43,7 +43,7 @@ const bad: Answer[] = [
 function read(response: Buffer | PollFailure): Feed | PollFailure {
   if (typeof response === 'string') return response;
   try {
-    return openFeed(readFeed(response));
+    return new Feed(readFeed(response));
   } catch (error) {
     expect(error).toBeInstanceOf(UndecodableFeed);
     return 'undecodable';

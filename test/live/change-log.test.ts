@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { createChangeLog } from '#src/live/timeline/change-log.ts';
+import { ChangeLog } from '#src/live/timeline/change-log.ts';
 
 const MINUTE = 60_000;
 const change = (key: string, minute = 5) => ({ key, at: minute * MINUTE });
 
 describe('the departure monitor is asked about a change', () => {
   it('once, however often the change is seen', () => {
-    const log = createChangeLog();
+    const log = new ChangeLog();
     log.note([change('one')], 0);
     expect(log.findDue(0)).toEqual(change('one'));
     log.asked(0);
@@ -16,7 +16,7 @@ describe('the departure monitor is asked about a change', () => {
   });
 
   it('at most once a minute, about the earliest first', () => {
-    const log = createChangeLog();
+    const log = new ChangeLog();
     log.note([change('one', 30)], 0);
     log.asked(0);
     log.settle({ until: 40 * MINUTE, retrievedAt: 1000 });
@@ -26,7 +26,7 @@ describe('the departure monitor is asked about a change', () => {
   });
 
   it('together with the others that the same answer covers', () => {
-    const log = createChangeLog();
+    const log = new ChangeLog();
     log.note([change('one', 5), change('two', 9), change('beyond', 20)], 0);
     log.asked(0);
     log.settle({ until: 10 * MINUTE, retrievedAt: 1000 });
@@ -34,21 +34,21 @@ describe('the departure monitor is asked about a change', () => {
   });
 
   it('not when it was noted after the answer', () => {
-    const log = createChangeLog();
+    const log = new ChangeLog();
     log.note([change('one')], 2000);
     log.settle({ until: 10 * MINUTE, retrievedAt: 1000 });
     expect(log.findDue(3000)).toEqual(change('one'));
   });
 
   it('not again when an answer about it does not reach it', () => {
-    const log = createChangeLog();
+    const log = new ChangeLog();
     log.note([change('one', 30)], 0);
     log.settle({ until: 10 * MINUTE, retrievedAt: 1000 }, change('one', 30));
     expect(log.findDue(2 * MINUTE)).toBeNull();
   });
 
   it('again a minute later when the call failed', () => {
-    const log = createChangeLog();
+    const log = new ChangeLog();
     log.note([change('one')], 0);
     log.asked(0);
     expect(log.findDue(30_000)).toBeNull();
@@ -56,7 +56,7 @@ describe('the departure monitor is asked about a change', () => {
   });
 
   it('again when it comes back after two hours', () => {
-    const log = createChangeLog();
+    const log = new ChangeLog();
     log.note([change('one')], 0);
     log.settle({ until: 10 * MINUTE, retrievedAt: 1000 });
     log.note([], 121 * MINUTE);
@@ -65,7 +65,7 @@ describe('the departure monitor is asked about a change', () => {
   });
 
   it('and two hundred changes are remembered at most', () => {
-    const log = createChangeLog();
+    const log = new ChangeLog();
     log.note(
       Array.from({ length: 250 }, (_, index) => change(`change ${index}`, index)),
       0,

@@ -1,5 +1,5 @@
 import bindings from 'gtfs-realtime-bindings';
-import { type Feed, openFeed } from '#src/live/feed/feed.ts';
+import { Feed } from '#src/live/feed/feed.ts';
 import { readFeed } from '#src/live/feed/feed-reader.ts';
 
 const { FeedMessage } = bindings.transit_realtime;
@@ -53,7 +53,7 @@ export function encodeFeed({ timestamp, trips }: FeedSpec): Buffer {
 }
 
 export function feedOf(spec: FeedSpec): Feed {
-  return openFeed(readFeed(encodeFeed(spec)));
+  return new Feed(readFeed(encodeFeed(spec)));
 }
 
 /** The header's timestamp of the feeds that are written field by field: 2026-01-14 13:27:25 in Sydney. */
@@ -64,7 +64,7 @@ export const text = (value: string) => Buffer.from(value);
 export const entity = (...tripUpdate: Buffer[]) => field(2, 2, field(1, 2, text('1')), field(3, 2, ...tripUpdate));
 /** The trip of a trip update. */
 export const trip = (id: string, ...more: Buffer[]) => field(1, 2, field(1, 2, text(id)), ...more);
-export const read = (...entities: Buffer[]) => openFeed(readFeed(Buffer.concat([header, ...entities])));
+export const read = (...entities: Buffer[]) => new Feed(readFeed(Buffer.concat([header, ...entities])));
 
 /** A field of the protobuf wire format, for what no encoder would write. */
 export function field(number: number, wireType: number, ...content: (number | Uint8Array)[]): Buffer {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import bindings from 'gtfs-realtime-bindings';
 import { describe, expect, it } from 'vitest';
-import { openFeed } from '#src/live/feed/feed.ts';
+import { Feed } from '#src/live/feed/feed.ts';
 import { readFeed } from '#src/live/feed/feed-reader.ts';
 import {
   encodeFeed,
@@ -56,7 +56,7 @@ describe('reading a feed', () => {
       fc.property(feedSpec, (spec) => {
         const bytes = encodeFeed(spec);
         const expected = FeedMessage.decode(bytes);
-        const feed = openFeed(readFeed(bytes));
+        const feed = new Feed(readFeed(bytes));
         expect(feed.headerAt).toBe(Number(expected.header.timestamp) * 1000);
         expect(feed.tripCount).toBe(expected.entity.length);
         expect(feed.unreadable).toBe(0);
@@ -131,7 +131,7 @@ describe('reading a feed', () => {
 });
 
 /** Both sides of the comparison in one shape: undefined where the feed does not say. */
-function asBindings(trip: ReturnType<ReturnType<typeof openFeed>['findTrips']>[number]) {
+function asBindings(trip: ReturnType<Feed['findTrips']>[number]) {
   return {
     ...trip,
     stopUpdates: trip.stopUpdates.map(({ arrival, departure, ...stop }) => ({

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { NotAPackedFeed, openFeed } from '#src/live/feed/feed.ts';
+import { Feed, NotAPackedFeed } from '#src/live/feed/feed.ts';
 import { MAX_FEED_BYTES, readFeed, UndecodableFeed } from '#src/live/feed/feed-reader.ts';
 import {
   HEADER_WORDS,
@@ -106,14 +106,14 @@ describe('a wild feed', () => {
     packedOf(Array.from({ length: count }, (_, index) => tripOf(index)));
 
   it('that repeats one identifier has a few trips of it, and the rest is counted', () => {
-    const feed = openFeed(repeat(20_000, (index) => ({ tripId: index === 10_000 ? 'other' : 'one' })));
+    const feed = new Feed(repeat(20_000, (index) => ({ tripId: index === 10_000 ? 'other' : 'one' })));
     expect(feed.findTrips('one')).toHaveLength(MAX_TRIPS_PER_ID);
     expect(feed.findTrips('other')).toHaveLength(1);
     expect([feed.tripCount, feed.unreadable]).toEqual([MAX_TRIPS_PER_ID + 1, 19_999 - MAX_TRIPS_PER_ID]);
   });
 
   it('with thousands of added trips at one stop lists a bounded number there and keeps the others', () => {
-    const feed = openFeed(
+    const feed = new Feed(
       repeat(16_000, (index) => ({
         tripId: `trip ${index}`,
         scheduleRelationship: ADDED,
@@ -129,7 +129,7 @@ describe('a wild feed', () => {
 
   it('with a trip of too many stop updates loses that trip', () => {
     const tripOf = (tripId: string, count: number) => ({ tripId, stops: Array(count).fill({ stopId: 'A' }) });
-    const feed = openFeed(packedOf([tripOf('long', MAX_UPDATES_PER_TRIP), tripOf('longer', MAX_UPDATES_PER_TRIP + 1)]));
+    const feed = new Feed(packedOf([tripOf('long', MAX_UPDATES_PER_TRIP), tripOf('longer', MAX_UPDATES_PER_TRIP + 1)]));
     expect(feed.findTrips('long')[0]?.stopUpdates).toHaveLength(MAX_UPDATES_PER_TRIP);
     expect([feed.findTrips('longer'), feed.unreadable]).toEqual([[], 1]);
   });
@@ -142,7 +142,7 @@ describe('a wild feed', () => {
     }));
     const decode = vi.spyOn(Buffer.prototype, 'toString');
     try {
-      const feed = openFeed(packed);
+      const feed = new Feed(packed);
       expect(decode).not.toHaveBeenCalled();
       feed.findTrips('trip 9000');
       expect(decode.mock.calls.length).toBeLessThanOrEqual(20);
@@ -155,7 +155,7 @@ describe('a wild feed', () => {
 describe('whatever the bytes are', () => {
   const isFeedOrNamedError = (bytes: Buffer) => {
     try {
-      const feed = openFeed(readFeed(bytes));
+      const feed = new Feed(readFeed(bytes));
       feed.findTrips('one');
       feed.findUntimetabledTrips('A');
     } catch (error) {
@@ -203,7 +203,7 @@ describe('a packed feed from elsewhere', () => {
 
   it('is refused by name when its sizes do not add up', () => {
     for (const bytes of [new ArrayBuffer(0), new ArrayBuffer(24), packed.slice(0, -1), packed.slice(4)]) {
-      expect(() => openFeed(bytes)).toThrow(NotAPackedFeed);
+      expect(() => new Feed(bytes)).toThrow(NotAPackedFeed);
     }
   });
 
@@ -215,7 +215,7 @@ describe('a packed feed from elsewhere', () => {
         const changed = packed.slice(0);
         new Int32Array(changed, 0, words)[word] = value;
         try {
-          const feed = openFeed(changed);
+          const feed = new Feed(changed);
           feed.findTrips('one');
           feed.findUntimetabledTrips('A');
         } catch (error) {
@@ -237,7 +237,7 @@ describe('a packed feed from elsewhere', () => {
       words.set([number], row + TRIP.tripId);
       words.set([0, 2 ** 31 - 1], row + TRIP.firstUpdate);
     }
-    const found = ['trip 0', 'A', 'trip 19'].flatMap((tripId) => openFeed(wild).findTrips(tripId));
+    const found = ['trip 0', 'A', 'trip 19'].flatMap((tripId) => new Feed(wild).findTrips(tripId));
     expect(found).toHaveLength(MAX_TRIPS_PER_ID);
     for (const { stopUpdates } of found) expect(stopUpdates).toHaveLength(MAX_UPDATES_PER_TRIP);
   });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { openFeed } from '#src/live/feed/feed.ts';
+import { Feed } from '#src/live/feed/feed.ts';
 import { MAX_FEED_BYTES, readFeed, UndecodableFeed } from '#src/live/feed/feed-reader.ts';
 import { ReadingThread } from '#src/live/feed/reading-thread.ts';
 import { encodeFeed, TIMESTAMP } from './feed-bytes.ts';
@@ -21,7 +21,7 @@ describe('the reading thread', () => {
     const bytes = encodeFeed({ timestamp: TIMESTAMP, trips: [{ tripId: 'one', stops: [{ stopId: 'A' }] }] });
     const packed = await thread.read(bytes);
     expect(packed).toEqual(readFeed(bytes));
-    expect(openFeed(packed).findTrips('one')).toHaveLength(1);
+    expect(new Feed(packed).findTrips('one')).toHaveLength(1);
   });
 
   it('refuses by name what is no feed, and reads on', async () => {

@@ -1,4 +1,4 @@
-import type { Page } from '#src/efa/departure-page.ts';
+import type { DeparturePage } from '#src/efa/departure-page.ts';
 import { addPage, type Timeline } from '#src/live/timeline/timeline.ts';
 import type { Departure } from '#src/transit/departure.ts';
 import { MODES, type Mode } from '#src/transit/mode.ts';
@@ -19,10 +19,10 @@ export function page(
   departures: Departure[],
   more: Partial<Record<'askedFor' | 'retrieved' | 'count', number>> = {},
   modes: readonly Mode[] = MODES,
-): Page {
+): DeparturePage {
   const { askedFor, retrieved = 0, count = 40 } = more;
   const moment = askedFor === undefined ? null : at(askedFor);
   return pageOf(departures, { askedFor: moment, retrievedAt: at(retrieved), modes, eventCount: count });
 }
 
-export const timelineOf = (...pages: Page[]) => pages.reduce<Timeline>(addPage, []);
+export const timelineOf = (...pages: DeparturePage[]) => pages.reduce<Timeline>(addPage, []);

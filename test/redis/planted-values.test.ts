@@ -2,7 +2,7 @@ import { zstdCompressSync } from 'node:zlib';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEfaClient } from '#src/efa/client.ts';
-import { createStopTimelines } from '#src/live/boards/stop-timelines.ts';
+import { StopTimelines } from '#src/live/boards/stop-timelines.ts';
 import { UNREAD } from '#src/live/polling/feed-health.ts';
 import { createRedisFeedSharing } from '#src/live/polling/feed-sharing.ts';
 import { createVerdicts } from '#src/nearby/verdict.ts';
@@ -245,11 +245,11 @@ describe('the timeline of a stop', () => {
     const name = 'timeline:2:200060';
     store.set(name, zstdCompressSync(JSON.stringify(record)), 60_000);
     await expect.poll(() => store.get(name)).not.toBeNull();
-    const timelines = createStopTimelines(store);
+    const timelines = new StopTimelines(store);
     expect(await timelines.open('200060')).toBeNull();
     const { stop } = await timelines.add('200060', 'Central', [page]);
     await timelines.share(stop);
-    await expect.poll(async () => (await createStopTimelines(store).open('200060'))?.stopName).toBe('Central');
+    await expect.poll(async () => (await new StopTimelines(store).open('200060'))?.stopName).toBe('Central');
   });
 });
 

@@ -1,4 +1,4 @@
-import { EVENTS_PER_PAGE, type Page, spanOf } from '#src/efa/departure-page.ts';
+import { type DeparturePage, EVENTS_PER_PAGE, spanOf } from '#src/efa/departure-page.ts';
 import type { Departure } from '#src/transit/departure.ts';
 import { MODES, type Mode } from '#src/transit/mode.ts';
 
@@ -29,7 +29,7 @@ export function departure(more: Partial<Departure> = {}): Departure {
 export function pageOf(
   departures: readonly Departure[],
   more: { askedFor?: number | null; retrievedAt: number; modes?: readonly Mode[]; eventCount?: number },
-): Page {
+): DeparturePage {
   const { askedFor = null, retrievedAt, modes = MODES, eventCount = EVENTS_PER_PAGE } = more;
   const planned = departures.map(({ plannedAt }) => plannedAt);
   const lastPlannedAt = planned.length > 0 ? Math.max(...planned) : null;

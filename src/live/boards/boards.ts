@@ -8,11 +8,11 @@ import type { LiveFeeds } from '../live-feeds.ts';
 import { type FeedSourceId, findFeedSource, listFeedSources } from '../polling/feed-source.ts';
 import { findGap, listLivingFeeds } from '../polling/living-feeds.ts';
 import type { Timeline } from '../timeline/timeline.ts';
-import type { createComparison } from './comparison.ts';
+import type { Comparison } from './comparison.ts';
 import { readFeedsBoard, readPlannedBoard } from './feeds-board.ts';
 import { type Board, type BoardRequest, readMonitorBoard } from './pager.ts';
 import type { StopTimelines } from './stop-timelines.ts';
-import { createTimetablePages, type StopRequest } from './timetable-pages.ts';
+import { type StopRequest, TimetablePages } from './timetable-pages.ts';
 
 /** The source of a board, and why it did not come from the other. */
 export interface BoardOrigin {
@@ -48,13 +48,13 @@ export function createBoards(options: {
   mode: 'shadow' | 'on';
   feeds: LiveFeeds;
   timelines: StopTimelines;
-  comparison: ReturnType<typeof createComparison>;
+  comparison: Comparison;
   now: () => number;
   /** Counts a board whose source is chosen. */
   record?: (origin: BoardOrigin) => void;
 }): Boards {
   const { mode, feeds, timelines, comparison, now, record } = options;
-  const pages = createTimetablePages({ timelines, comparison, now });
+  const pages = new TimetablePages({ timelines, comparison, now });
   const parts = { feeds, timelines, pages, now };
 
   /** Returns the board from the feeds where they have all of it, else the reason why not. */

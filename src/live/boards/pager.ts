@@ -1,5 +1,5 @@
 import type { Ask } from '../../efa/ask.ts';
-import { type DeparturesRequest, type Page, readPage } from '../../efa/departure-page.ts';
+import { type DeparturePage, type DeparturesRequest, readPage } from '../../efa/departure-page.ts';
 import { type LeftOutCounts, sumLeftOut } from '../../efa/response/record.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { compareDepartures, type Departure, isCancelled, leavesAt } from '../../transit/departure.ts';
@@ -85,14 +85,14 @@ function selectFirst(limit: number, unordered: readonly Departure[]): Departure[
  * Reads the board from the departure monitor; each page begins at the last planned time of the one before. When a later
  * page fails, the board ends where the pages before it end, unless it would be empty.
  */
-export async function readMonitorBoard(request: BoardRequest): Promise<{ board: Board; pages: Page[] }> {
+export async function readMonitorBoard(request: BoardRequest): Promise<{ board: Board; pages: DeparturePage[] }> {
   const { ask, request: upstreamRequest, limit, isWanted } = request;
   const first = await readPage(ask, upstreamRequest);
   const pages = [first];
   const wanted = new Map<string, Departure>();
   let last = first;
 
-  function take(page: Page): void {
+  function take(page: DeparturePage): void {
     last = page;
     for (const departure of page.departures) if (isWanted(departure)) wanted.set(departure.key, departure);
   }

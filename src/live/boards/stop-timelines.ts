@@ -2,11 +2,11 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { HOUR_MS } from '../../clock.ts';
-import type { Page } from '../../efa/departure-page.ts';
+import type { DeparturePage } from '../../efa/departure-page.ts';
 import { ownBytes, shrinkCache } from '../../own-memory.ts';
 import { type Departure, OCCUPANCIES } from '../../transit/departure.ts';
 import { type Mode, modeSchema } from '../../transit/mode.ts';
-import { type ChangeLog, createChangeLog } from '../timeline/change-log.ts';
+import { ChangeLog } from '../timeline/change-log.ts';
 import { addPage, type Timeline } from '../timeline/timeline.ts';
 
 /** What this process knows of one stop. `timeline` is replaced when it grows, never changed. */
@@ -25,20 +25,6 @@ export interface StopTimeline {
 export interface TimelineStore {
   get(key: string): Promise<Buffer | null>;
   set(key: string, value: Buffer, ttlMs: number): void;
-}
-
-export interface StopTimelines {
-  /** Null when the stop is not known. */
-  open(stopId: string): Promise<StopTimeline | null>;
-  /** Adds the pages of other instances. True when one is new. */
-  takeOver(stop: StopTimeline): Promise<boolean>;
-  /** Adds pages to the stop's timeline; `isNew` when one is new. */
-  add(stopId: string, stopName: string, pages: readonly Page[]): Promise<{ stop: StopTimeline; isNew: boolean }>;
-  /** Keeps the stop's timeline as it is now, and shares it with the other instances. */
-  share(stop: StopTimeline): Promise<void>;
-  size(): { entries: number; bytes: number };
-  /** Drops the stops that were unused for longest, and keeps this share of all. */
-  shrink(keptShare: number): void;
 }
 
 const departureSchema = z.object({
@@ -100,73 +86,84 @@ const OBJECT_FACTOR = 3;
 const OVERHEAD_BYTES = 1000;
 const MAX_RECORD_BYTES = 8 * 1024 * 1024;
 
-export function createStopTimelines(
-  store: TimelineStore | null,
-  { maxPackedBytes = MAX_PACKED_BYTES, maxOpenBytes = MAX_OPEN_BYTES } = {},
-): StopTimelines {
-  const packed = new LRUCache<string, Buffer>({
-    maxSize: maxPackedBytes,
-    sizeCalculation: (record, stopId) => record.length + 2 * stopId.length + OVERHEAD_BYTES,
-  });
-  const opened = new LRUCache<string, StopTimeline>({ maxSize: maxOpenBytes });
+/** Keeps the timelines of stops: compressed, and the ones that are requested most also open. */
+export class StopTimelines {
+  readonly #store: TimelineStore | null;
+  readonly #packed: LRUCache<string, Buffer>;
+  readonly #opened: LRUCache<string, StopTimeline>;
 
-  async function open(stopId: string): Promise<StopTimeline | null> {
-    const known = opened.get(stopId);
+  constructor(store: TimelineStore | null, { maxPackedBytes = MAX_PACKED_BYTES, maxOpenBytes = MAX_OPEN_BYTES } = {}) {
+    this.#store = store;
+    this.#packed = new LRUCache({
+      maxSize: maxPackedBytes,
+      sizeCalculation: (record, stopId) => record.length + 2 * stopId.length + OVERHEAD_BYTES,
+    });
+    this.#opened = new LRUCache({ maxSize: maxOpenBytes });
+  }
+
+  /** Null when the stop is not known. */
+  async open(stopId: string): Promise<StopTimeline | null> {
+    const known = this.#opened.get(stopId);
     if (known) return known;
-    const bytes = packed.get(stopId) ?? (await store?.get(keyOf(stopId)));
+    const bytes = this.#packed.get(stopId) ?? (await this.#store?.get(keyOf(stopId)));
     // Another request may have opened it meanwhile.
-    return opened.get(stopId) ?? (bytes ? keepOpen(stopId, bytes) : null);
+    return this.#opened.get(stopId) ?? (bytes ? this.#keepOpen(stopId, bytes) : null);
   }
 
-  function keepOpen(stopId: string, bytes: Buffer): StopTimeline | null {
-    const record = unpack(bytes);
-    if (!record) return null;
-    const stop = create(stopId, record.value.stopName);
-    merge(stop, record.value);
-    packed.set(stopId, ownBytes(bytes));
-    opened.set(stopId, stop, { size: record.jsonBytes * OBJECT_FACTOR + OVERHEAD_BYTES });
-    return stop;
-  }
-
-  async function takeOver(stop: StopTimeline): Promise<boolean> {
-    const bytes = await store?.get(keyOf(stop.stopId));
+  /** Adds the pages of other instances. True when one is new. */
+  async takeOver(stop: StopTimeline): Promise<boolean> {
+    const bytes = await this.#store?.get(keyOf(stop.stopId));
     const record = bytes ? unpack(bytes) : null;
     return record ? merge(stop, record.value) : false;
   }
 
-  function keep(stop: StopTimeline): Buffer {
+  /** Adds pages to the stop's timeline; `isNew` when one is new. */
+  async add(stopId: string, stopName: string, pages: readonly DeparturePage[]) {
+    const stop = (await this.open(stopId)) ?? create(stopId, stopName);
+    stop.stopName = stopName;
+    const isNew = pages.map((page) => addOnce(stop, page)).includes(true);
+    if (isNew) this.#keep(stop);
+    return { stop, isNew };
+  }
+
+  /**
+   * Keeps the stop's timeline as it is now, and shares it with the other instances. Pages that another instance adds between
+   * reading and writing are lost to the others, which request them again.
+   */
+  async share(stop: StopTimeline): Promise<void> {
+    if (!this.#store) return;
+    await this.takeOver(stop);
+    this.#store.set(keyOf(stop.stopId), this.#keep(stop), KEPT_MS);
+  }
+
+  size(): { entries: number; bytes: number } {
+    return { entries: this.#packed.size, bytes: this.#packed.calculatedSize + this.#opened.calculatedSize };
+  }
+
+  /** Drops the stops that were unused for longest, and keeps this share of all. */
+  shrink(keptShare: number): void {
+    shrinkCache(this.#packed, keptShare);
+    shrinkCache(this.#opened, keptShare);
+  }
+
+  #keepOpen(stopId: string, bytes: Buffer): StopTimeline | null {
+    const record = unpack(bytes);
+    if (!record) return null;
+    const stop = create(stopId, record.value.stopName);
+    merge(stop, record.value);
+    this.#packed.set(stopId, ownBytes(bytes));
+    this.#opened.set(stopId, stop, { size: record.jsonBytes * OBJECT_FACTOR + OVERHEAD_BYTES });
+    return stop;
+  }
+
+  #keep(stop: StopTimeline): Buffer {
     const record = { stopName: stop.stopName, pages: stop.timeline, settled: stop.changes.settled() };
     const json = Buffer.from(JSON.stringify(record));
     const bytes = ownBytes(zstdCompressSync(json));
-    packed.set(stop.stopId, bytes);
-    opened.set(stop.stopId, stop, { size: json.length * OBJECT_FACTOR + OVERHEAD_BYTES });
+    this.#packed.set(stop.stopId, bytes);
+    this.#opened.set(stop.stopId, stop, { size: json.length * OBJECT_FACTOR + OVERHEAD_BYTES });
     return bytes;
   }
-
-  /** Pages that another instance adds between reading and writing are lost to the others, which request them again. */
-  async function share(stop: StopTimeline): Promise<void> {
-    if (!store) return;
-    await takeOver(stop);
-    store.set(keyOf(stop.stopId), keep(stop), KEPT_MS);
-  }
-
-  return {
-    open,
-    takeOver,
-    async add(stopId, stopName, pages) {
-      const stop = (await open(stopId)) ?? create(stopId, stopName);
-      stop.stopName = stopName;
-      const isNew = pages.map((page) => addOnce(stop, page)).includes(true);
-      if (isNew) keep(stop);
-      return { stop, isNew };
-    },
-    share,
-    shrink(keptShare) {
-      shrinkCache(packed, keptShare);
-      shrinkCache(opened, keptShare);
-    },
-    size: () => ({ entries: packed.size, bytes: packed.calculatedSize + opened.calculatedSize }),
-  };
 }
 
 /** The key of a departure of a run. */
@@ -175,7 +172,7 @@ export function runKey({ runId, plannedAt, mode }: Departure): string {
 }
 
 function create(stopId: string, stopName: string): StopTimeline {
-  return { stopId, stopName, timeline: [], changes: createChangeLog(), lastLive: new Map(), askedModes: new Map() };
+  return { stopId, stopName, timeline: [], changes: new ChangeLog(), lastLive: new Map(), askedModes: new Map() };
 }
 
 function keyOf(stopId: string): string {
@@ -187,7 +184,7 @@ function merge(stop: StopTimeline, { pages, settled }: z.infer<typeof recordSche
   return pages.map((page) => addOnce(stop, page)).includes(true);
 }
 
-function addOnce(stop: StopTimeline, page: Page): boolean {
+function addOnce(stop: StopTimeline, page: DeparturePage): boolean {
   const isKnown = stop.timeline.some(
     ({ from, freshness, modes }) =>
       from === page.from && freshness.retrievedAt === page.freshness.retrievedAt && modes.join() === page.modes.join(),

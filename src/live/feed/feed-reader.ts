@@ -1,4 +1,4 @@
-import { createFeedPacker, type FeedPacker, NONE, STOP, STOP_WORDS, TRIP, TRIP_WORDS } from './packed-feed.ts';
+import { FeedPacker, NONE, STOP, STOP_WORDS, TRIP, TRIP_WORDS } from './packed-feed.ts';
 import {
   type Cursor,
   lengthTag,
@@ -76,7 +76,7 @@ export function readFeed(bytes: Buffer): ArrayBuffer {
   if (bytes.length > MAX_FEED_BYTES) throw new UndecodableFeed(`more than ${MAX_FEED_BYTES} bytes`);
   const reading: Reading = {
     cursor: { bytes, at: 0 },
-    packer: createFeedPacker(),
+    packer: new FeedPacker(),
     trip: new Int32Array(TRIP_WORDS),
     stop: new Int32Array(STOP_WORDS),
     headerSeconds: 0,

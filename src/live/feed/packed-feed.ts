@@ -68,61 +68,78 @@ export const MAX_UPDATES_PER_TRIP = 300;
 export const MAX_UNTIMETABLED_PER_STOP = 200;
 
 /** Integers appended one behind the other, in place of an array of numbers at four times the memory. */
-interface IntegerList {
+class IntegerList {
   words: Int32Array;
-  length: number;
+  length = 0;
+
+  constructor(room: number) {
+    this.words = new Int32Array(room);
+  }
+
+  append(row: Int32Array): void {
+    if (this.length + row.length > this.words.length) {
+      const longer = new Int32Array(this.words.length * 2);
+      longer.set(this.words);
+      this.words = longer;
+    }
+    this.words.set(row, this.length);
+    this.length += row.length;
+  }
 }
 
 /** Collects the trips of a feed. What was appended since `mark` can be taken back with `rollback`. */
-export interface FeedPacker {
-  mark(): number;
-  rollback(mark: number): void;
+export class FeedPacker {
+  readonly #trips = new IntegerList(64 * TRIP_WORDS);
+  readonly #stops = new IntegerList(1024 * STOP_WORDS);
+  readonly #texts = new Map<string, number>();
+  readonly #tripsPerId = new Map<number, number>();
+
+  mark(): number {
+    return this.#stops.length / STOP_WORDS;
+  }
+
+  rollback(mark: number): void {
+    this.#stops.length = mark * STOP_WORDS;
+  }
+
   /** `stop` has `STOP_WORDS` words. */
-  addStopUpdate(stop: Int32Array): void;
+  addStopUpdate(stop: Int32Array): void {
+    this.#stops.append(stop);
+  }
+
   /**
    * `trip` has `TRIP_WORDS` words; its stop updates are those appended since `firstUpdate`, a mark. False when it was not
    * added because it has too many updates or its identifier has come too often.
    */
-  addTrip(trip: Int32Array, firstUpdate: number): boolean;
-  /** The number that stands for a text; the same text has the same number. */
-  internText(text: string): number;
-  finish(headerSeconds: number, unreadable: number): ArrayBuffer;
-}
-
-export function createFeedPacker(): FeedPacker {
-  const trips: IntegerList = { words: new Int32Array(64 * TRIP_WORDS), length: 0 };
-  const stops: IntegerList = { words: new Int32Array(1024 * STOP_WORDS), length: 0 };
-  const texts = new Map<string, number>();
-  const tripsPerId = new Map<number, number>();
-
-  function internText(text: string): number {
-    const known = texts.get(text);
-    if (known !== undefined) return known;
-    texts.set(text, texts.size);
-    return texts.size - 1;
-  }
-
-  function addTrip(trip: Int32Array, firstUpdate: number): boolean {
+  addTrip(trip: Int32Array, firstUpdate: number): boolean {
     const tripId = trip[TRIP.tripId] ?? NONE;
-    const repeated = tripsPerId.get(tripId) ?? 0;
-    const updateCount = stops.length / STOP_WORDS - firstUpdate;
+    const repeated = this.#tripsPerId.get(tripId) ?? 0;
+    const updateCount = this.mark() - firstUpdate;
     if (repeated >= MAX_TRIPS_PER_ID || updateCount > MAX_UPDATES_PER_TRIP) return false;
-    tripsPerId.set(tripId, repeated + 1);
+    this.#tripsPerId.set(tripId, repeated + 1);
     trip[TRIP.firstUpdate] = firstUpdate;
     trip[TRIP.updateCount] = updateCount;
-    append(trips, trip);
+    this.#trips.append(trip);
     return true;
   }
 
-  function finish(headerSeconds: number, unreadable: number): ArrayBuffer {
-    const sortedTexts = [...texts.keys()].sort();
-    const numbers = new Int32Array(texts.size);
+  /** Returns the number that stands for a text; the same text has the same number. */
+  internText(text: string): number {
+    const known = this.#texts.get(text);
+    if (known !== undefined) return known;
+    this.#texts.set(text, this.#texts.size);
+    return this.#texts.size - 1;
+  }
+
+  finish(headerSeconds: number, unreadable: number): ArrayBuffer {
+    const sortedTexts = [...this.#texts.keys()].sort();
+    const numbers = new Int32Array(this.#texts.size);
     sortedTexts.forEach((text, number) => {
-      numbers[texts.get(text) ?? 0] = number;
+      numbers[this.#texts.get(text) ?? 0] = number;
     });
-    const stopWords = renumbered(stops, STOP_WORDS, STOP.stopId, numbers);
-    const sortedTrips = sortRows(renumbered(trips, TRIP_WORDS, TRIP.tripId, numbers), TRIP_WORDS, TRIP.tripId);
-    const calls = sortRows(listCalls(sortedTrips, stopWords), CALL_WORDS, CALL.stopId);
+    const stops = renumbered(this.#stops, STOP_WORDS, STOP.stopId, numbers);
+    const trips = sortRows(renumbered(this.#trips, TRIP_WORDS, TRIP.tripId, numbers), TRIP_WORDS, TRIP.tripId);
+    const calls = sortRows(listCalls(trips, stops), CALL_WORDS, CALL.stopId);
     const encoded = sortedTexts.map((text) => Buffer.from(text, 'utf8'));
     const textBytes = Buffer.concat(encoded);
     let end = 0;
@@ -132,34 +149,13 @@ export function createFeedPacker(): FeedPacker {
     header[HEADER.magic] = MAGIC;
     header[HEADER.headerSeconds] = headerSeconds;
     header[HEADER.unreadable] = unreadable;
-    header[HEADER.trips] = sortedTrips.length / TRIP_WORDS;
-    header[HEADER.stopUpdates] = stopWords.length / STOP_WORDS;
+    header[HEADER.trips] = trips.length / TRIP_WORDS;
+    header[HEADER.stopUpdates] = stops.length / STOP_WORDS;
     header[HEADER.calls] = calls.length / CALL_WORDS;
     header[HEADER.texts] = textEnds.length;
     header[HEADER.textBytes] = textBytes.length;
-    return join([header, sortedTrips, stopWords, calls, textEnds, textBytes]);
+    return join([header, trips, stops, calls, textEnds, textBytes]);
   }
-
-  return {
-    mark: () => stops.length / STOP_WORDS,
-    rollback(mark) {
-      stops.length = mark * STOP_WORDS;
-    },
-    addStopUpdate: (stop) => append(stops, stop),
-    addTrip,
-    internText,
-    finish,
-  };
-}
-
-function append(list: IntegerList, row: Int32Array): void {
-  if (list.length + row.length > list.words.length) {
-    const longer = new Int32Array(list.words.length * 2);
-    longer.set(list.words);
-    list.words = longer;
-  }
-  list.words.set(row, list.length);
-  list.length += row.length;
 }
 
 /** The rows, with the texts of one column by their new numbers. */

@@ -1,6 +1,6 @@
 import { type Clock, MINUTE_MS } from '../../clock.ts';
 import { ANNOUNCE_EVERY_MS } from '../../redis/instances.ts';
-import { type Feed, NotAPackedFeed, openFeed } from '../feed/feed.ts';
+import { Feed, NotAPackedFeed } from '../feed/feed.ts';
 import { UndecodableFeed } from '../feed/feed-reader.ts';
 import type { ReadingThread } from '../feed/reading-thread.ts';
 import { FailedPoll, type FeedClient } from './feed-client.ts';
@@ -119,7 +119,7 @@ export function createFeedPoller(options: {
   async function readOnce(source: FeedSourceId): Promise<{ poll: Feed | PollFailure; packed: ArrayBuffer | null }> {
     try {
       const packed = await reader.read(await client.fetch(source));
-      return { poll: openFeed(packed), packed };
+      return { poll: new Feed(packed), packed };
     } catch (error) {
       const failure = failureOf(error);
       if (failure === null) throw error;
@@ -154,7 +154,7 @@ export function createFeedPoller(options: {
   async function readPublished(source: FeedSourceId): Promise<Feed | null> {
     const packed = await sharing.readFeed(source);
     try {
-      return packed && openFeed(packed);
+      return packed && new Feed(packed);
     } catch (error) {
       if (error instanceof NotAPackedFeed) return null;
       throw error;

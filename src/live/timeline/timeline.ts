@@ -1,5 +1,5 @@
 import { HOUR_MS, MINUTE_MS } from '../../clock.ts';
-import { EVENTS_PER_PAGE, type Page } from '../../efa/departure-page.ts';
+import { type DeparturePage, EVENTS_PER_PAGE } from '../../efa/departure-page.ts';
 import type { Departure } from '../../transit/departure.ts';
 import { type Mode, sortModes } from '../../transit/mode.ts';
 
@@ -8,7 +8,7 @@ import { type Mode, sortModes } from '../../transit/mode.ts';
  */
 
 /** The pages of a stop in the order in which they were retrieved. */
-export type Timeline = readonly Page[];
+export type Timeline = readonly DeparturePage[];
 
 const MAX_KEPT_PAGES = 12;
 /** Older pages are useless. */
@@ -23,7 +23,7 @@ const OVERLAP_MS = 2 * MINUTE_MS;
 const LIVE_MS = HOUR_MS;
 
 /** Adds a page to the timeline. Later pages replace the departures of earlier ones in the span of time that they cover. */
-export function addPage(timeline: Timeline, page: Page): Timeline {
+export function addPage(timeline: Timeline, page: DeparturePage): Timeline {
   const { retrievedAt } = page.freshness;
   const earlier = timeline.filter(
     ({ freshness }) => freshness.retrievedAt <= retrievedAt && freshness.retrievedAt > retrievedAt - MAX_KEPT_MS,
@@ -34,7 +34,7 @@ export function addPage(timeline: Timeline, page: Page): Timeline {
   return pages.filter((one) => !pages.some((other) => isCoveredBy(one, other))).slice(-MAX_KEPT_PAGES);
 }
 
-function withoutReplaced(page: Page, later: Page): Page {
+function withoutReplaced(page: DeparturePage, later: DeparturePage): DeparturePage {
   const listed = new Set(later.departures.map(runKey));
   const departures = page.departures.filter((departure) => {
     const isWithin =
@@ -47,7 +47,7 @@ function withoutReplaced(page: Page, later: Page): Page {
 }
 
 /** Says whether a later page of the same modes, or more, replaces the page. */
-function isCoveredBy(page: Page, other: Page): boolean {
+function isCoveredBy(page: DeparturePage, other: DeparturePage): boolean {
   return (
     other.freshness.retrievedAt > page.freshness.retrievedAt &&
     other.until >= page.until &&

@@ -2,9 +2,9 @@ import { departuresOperation } from '#src/departures/operation.ts';
 import type { Ask, AskAuthority } from '#src/efa/ask.ts';
 import { toRequest } from '#src/efa/request.ts';
 import { type Boards, createBoards, monitorBoards } from '#src/live/boards/boards.ts';
-import { createComparison } from '#src/live/boards/comparison.ts';
-import { createStopTimelines } from '#src/live/boards/stop-timelines.ts';
-import { openFeed } from '#src/live/feed/feed.ts';
+import { Comparison } from '#src/live/boards/comparison.ts';
+import { StopTimelines } from '#src/live/boards/stop-timelines.ts';
+import { Feed } from '#src/live/feed/feed.ts';
 import { readFeed } from '#src/live/feed/feed-reader.ts';
 import type { LiveFeeds } from '#src/live/live-feeds.ts';
 import { UNREAD } from '#src/live/polling/feed-health.ts';
@@ -43,7 +43,7 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
   function readFeeds(): Map<FeedSourceId, FeedState> {
     return new Map(
       SOURCES.map((source) => {
-        const feed = openFeed(readFeed(feedResponse(authority, FEEDS[source], moment / 1000)));
+        const feed = new Feed(readFeed(feedResponse(authority, FEEDS[source], moment / 1000)));
         const accepted = { at: moment, headerAt: feed.headerAt, tripCount: feed.tripCount };
         const health = { ...UNREAD, accepted, headerSince: moment };
         const { intervalMs } = FEED_SOURCES[source];
@@ -65,8 +65,8 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
   const boards = createBoards({
     mode: 'on',
     feeds,
-    timelines: createStopTimelines(null),
-    comparison: createComparison({ feeds, now: () => moment }),
+    timelines: new StopTimelines(null),
+    comparison: new Comparison({ feeds, now: () => moment }),
     now: () => moment,
     record: ({ source, reason = '' }) => {
       const name = `${source} ${reason}`.trim();

@@ -2,8 +2,8 @@ import { departuresOperation } from '#src/departures/operation.ts';
 import type { Ask } from '#src/efa/ask.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import { type BoardOrigin, createBoards, monitorBoards } from '#src/live/boards/boards.ts';
-import { createComparison } from '#src/live/boards/comparison.ts';
-import { createStopTimelines, type TimelineStore } from '#src/live/boards/stop-timelines.ts';
+import { Comparison } from '#src/live/boards/comparison.ts';
+import { StopTimelines, type TimelineStore } from '#src/live/boards/stop-timelines.ts';
 import { readFeed } from '#src/live/feed/feed-reader.ts';
 import { LiveFeeds } from '#src/live/live-feeds.ts';
 import { type FeedSharing, noFeedSharing } from '#src/live/polling/feed-sharing.ts';
@@ -80,8 +80,8 @@ export function createPlayedService(
     clock,
     log: createTestLog(),
   });
-  const comparison = createComparison({ feeds, now: clock.now });
-  const timelines = createStopTimelines(store);
+  const comparison = new Comparison({ feeds, now: clock.now });
+  const timelines = new StopTimelines(store);
   const record = ({ source, reason, feed: ofFeed }: BoardOrigin) =>
     void boardSources.push([source, reason, ofFeed].filter(Boolean).join(': '));
   const boards = createBoards({ mode, feeds, timelines, comparison, now: clock.now, record });

@@ -1,6 +1,6 @@
 import { zstdCompressSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { createStopTimelines } from '#src/live/boards/stop-timelines.ts';
+import { StopTimelines } from '#src/live/boards/stop-timelines.ts';
 import { departure, pageOf } from '#test/support/departure.ts';
 
 const NOW = new Date('2026-04-15T00:00:00Z').getTime();
@@ -30,7 +30,7 @@ function createStore() {
 }
 
 it('the timelines of any number of stops take no more memory than they may', async () => {
-  const timelines = createStopTimelines(null, { maxPackedBytes: 200_000, maxOpenBytes: 300_000 });
+  const timelines = new StopTimelines(null, { maxPackedBytes: 200_000, maxOpenBytes: 300_000 });
   for (let stop = 0; stop < 300; stop++) await timelines.add(`${stop}`, 'Stop', [page(NOW)]);
   const { entries, bytes } = timelines.size();
   expect(bytes).toBeLessThanOrEqual(500_000);
@@ -40,7 +40,7 @@ it('the timelines of any number of stops take no more memory than they may', asy
 });
 
 it('a stop that was closed for want of room is opened again with all its pages', async () => {
-  const timelines = createStopTimelines(null, { maxOpenBytes: 100_000 });
+  const timelines = new StopTimelines(null, { maxOpenBytes: 100_000 });
   const { stop } = await timelines.add('first', 'First', [page(NOW), page(NOW + 1000, NOW + 38 * MINUTE_MS)]);
   for (let other = 0; other < 10; other++) await timelines.add(`${other}`, 'Stop', [page(NOW)]);
   const again = await timelines.open('first');
@@ -51,7 +51,7 @@ it('a stop that was closed for want of room is opened again with all its pages',
 
 it('what one instance has asked, the others neither ask nor ask about again', async () => {
   const store = createStore();
-  const [one, other] = [createStopTimelines(store), createStopTimelines(store)];
+  const [one, other] = [new StopTimelines(store), new StopTimelines(store)];
   const { stop } = await one.add('200060', 'Central', [page(NOW)]);
   const change = { key: 'moved', at: NOW + MINUTE_MS };
   stop.changes.note([change], NOW);
@@ -66,7 +66,7 @@ it('what one instance has asked, the others neither ask nor ask about again', as
 
 it('an instance takes over the page that another one has added meanwhile', async () => {
   const store = createStore();
-  const [one, other] = [createStopTimelines(store), createStopTimelines(store)];
+  const [one, other] = [new StopTimelines(store), new StopTimelines(store)];
   const { stop } = await one.add('200060', 'Central', [page(NOW)]);
   await one.share(stop);
   const opened = await other.open('200060');
@@ -78,7 +78,7 @@ it('an instance takes over the page that another one has added meanwhile', async
 });
 
 it('a page that is known adds nothing', async () => {
-  const timelines = createStopTimelines(null);
+  const timelines = new StopTimelines(null);
   const known = page(NOW);
   expect((await timelines.add('200060', 'Central', [known])).isNew).toBe(true);
   expect((await timelines.add('200060', 'Central', [known])).isNew).toBe(false);
@@ -86,7 +86,7 @@ it('a page that is known adds nothing', async () => {
 
 it('bytes of another version in the store count as nothing', async () => {
   for (const bytes of [Buffer.from('not a record'), zstdCompressSync('{"other":1}'), zstdCompressSync('[]')]) {
-    const timelines = createStopTimelines({ get: async () => bytes, set() {} });
+    const timelines = new StopTimelines({ get: async () => bytes, set() {} });
     expect(await timelines.open('200060')).toBeNull();
   }
 });
@@ -95,10 +95,10 @@ it('a record of the form before this one is neither read nor replaced, so that i
   const store = createStore();
   const before = zstdCompressSync(JSON.stringify({ stopName: 'Central', pages: [], settled: { changes: [] } }));
   store.set('timeline:1:200060', before);
-  const timelines = createStopTimelines(store);
+  const timelines = new StopTimelines(store);
   expect(await timelines.open('200060')).toBeNull();
   const { stop } = await timelines.add('200060', 'Central', [page(NOW)]);
   await timelines.share(stop);
   expect(store.kept.get('timeline:1:200060')).toBe(before);
-  expect((await createStopTimelines(store).open('200060'))?.timeline).toEqual(stop.timeline);
+  expect((await new StopTimelines(store).open('200060'))?.timeline).toEqual(stop.timeline);
 });

@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import bindings from 'gtfs-realtime-bindings';
 import { request } from 'undici';
 import { expect, it } from 'vitest';
-import { openFeed } from '#src/live/feed/feed.ts';
+import { Feed } from '#src/live/feed/feed.ts';
 import { readFeed, UndecodableFeed } from '#src/live/feed/feed-reader.ts';
 import type { Fault, FaultChooser } from '#src/sandbox/fault.ts';
 import { FEEDS, type FeedName } from '#src/sandbox/feeds/feed.ts';
@@ -66,13 +66,13 @@ it('the fault chooser sees the name of the feed and counts its polls', async () 
 it('frozen: the feed of that moment', async () => {
   const at = new Date('2026-11-17T20:00:00Z');
   const { body } = await pollWith({ kind: 'frozen', at });
-  expect(openFeed(readFeed(body)).headerAt).toBe(at.getTime());
+  expect(new Feed(readFeed(body)).headerAt).toBe(at.getTime());
   expect(body).toEqual((await poll(FEEDS.sydneytrains.path, { now: at.toISOString() })).body);
 });
 
 it('halved: half of the trips, with the present timestamp', async () => {
-  const whole = openFeed(readFeed((await poll(FEEDS.sydneytrains.path)).body));
-  const halved = openFeed(readFeed((await pollWith({ kind: 'halved' })).body));
+  const whole = new Feed(readFeed((await poll(FEEDS.sydneytrains.path)).body));
+  const halved = new Feed(readFeed((await pollWith({ kind: 'halved' })).body));
   expect(halved.headerAt).toBe(whole.headerAt);
   expect(halved.tripCount).toBe(whole.tripCount >> 1);
 });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createTokenBuckets } from '#src/access/limits/token-buckets.ts';
 import { requestKey, type UpstreamRequest } from '#src/efa/request.ts';
 import { createQueryReader } from '#src/http/operation-routes.ts';
-import { createStopTimelines } from '#src/live/boards/stop-timelines.ts';
+import { StopTimelines } from '#src/live/boards/stop-timelines.ts';
 import { FeedDemandCounter } from '#src/live/polling/feed-demand.ts';
 import { createVerdicts } from '#src/nearby/verdict.ts';
 import type { Operation } from '#src/operation.ts';
@@ -38,12 +38,12 @@ const longStop = (n: number) => `G${String(n).padStart(15, '0')}`;
 /** Each table that callers can fill, filled by the longest input. The name is that of its line in docs/operations.md. */
 export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTable>>> = {
   async 'timelines of stops, compressed'() {
-    const timelines = createStopTimelines(null, { maxOpenBytes: MEGABYTE });
+    const timelines = new StopTimelines(null, { maxOpenBytes: MEGABYTE });
     await addTimelines(timelines);
     return { countedBytes: timelines.size().bytes, table: timelines };
   },
   async 'timelines in use'() {
-    const timelines = createStopTimelines(null, { maxPackedBytes: MEGABYTE });
+    const timelines = new StopTimelines(null, { maxPackedBytes: MEGABYTE });
     await addTimelines(timelines);
     return { countedBytes: timelines.size().bytes, table: timelines };
   },
@@ -107,7 +107,7 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
   },
 };
 
-async function addTimelines(timelines: ReturnType<typeof createStopTimelines>): Promise<void> {
+async function addTimelines(timelines: StopTimelines): Promise<void> {
   for (let stop = 0; stop < STOPS_OF_TIMELINES; stop++) {
     const departures = Array.from({ length: 40 }, (_, minute) =>
       departure({ runId: randomBytes(8).toString('hex'), mode: 'train', plannedAt: NOW + minute * 60_000 }),
