@@ -25,8 +25,8 @@ import { createRequestId, requestLog } from './http/request-log.ts';
 import { commonHeaders, pageSecurity } from './http/response-headers.ts';
 import type { Boards } from './live/boards/boards.ts';
 import { mcp } from './mcp/mcp.ts';
-import { createCheckQueue } from './nearby/check-queue.ts';
-import { createVerdicts, learnFromDepartures, type VerdictStore } from './nearby/verdict.ts';
+import { CheckQueue } from './nearby/check-queue.ts';
+import { learnFromDepartures, Verdicts } from './nearby/verdict.ts';
 import { createOperations } from './operations.ts';
 import { createResponses } from './responses/responses.ts';
 import { REHEARSALS_IN_WORDS } from './sandbox/rehearsal/rehearsals.ts';
@@ -70,7 +70,7 @@ export interface AppOptions {
   /** How often streams do what they do; by default as the documentation says. */
   streamTimes?: StreamTimes;
   /** Verdicts of stops shared with other instances. */
-  verdictStore?: VerdictStore;
+  verdictStore?: ConstructorParameters<typeof Verdicts>[1];
   connectionLimits?: ConnectionLimits;
   /** How long a whole request may take to arrive, headers and body. */
   arrivalMs?: number;
@@ -106,12 +106,12 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { app, connections } = createFastify(options);
   const limitPages = createPageLimit(now, options.pageRate);
 
-  const verdicts = createVerdicts(now, options.verdictStore);
+  const verdicts = new Verdicts(now, options.verdictStore);
   // Every departures response that comes from upstream tells nearby that its stop is alive.
   const ask = learnFromDepartures(options.ask, verdicts);
   const { balance } = options.access;
   const isCharged = (accounts: ReadonlySet<string>) => [...accounts].some((name) => (balance?.owedBy(name) ?? 0) > 0);
-  const checkQueue = createCheckQueue({ ask, verdicts, isCharged, now, sleep, log: app.log });
+  const checkQueue = new CheckQueue({ ask, verdicts, isCharged, now, sleep, log: app.log });
   app.addHook('onClose', async () => checkQueue.close());
   const operations = createOperations({ nearby: { verdicts, checkQueue }, docsUrl });
   const responses = createResponses({

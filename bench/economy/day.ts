@@ -2,10 +2,9 @@ import { PLANS } from '#src/access/plan.ts';
 import { sleep } from '#src/clock.ts';
 import type { Ask } from '#src/efa/ask.ts';
 import { ApiError } from '#src/errors/api-error.ts';
-import { limitCalls } from '#src/nearby/call-limit.ts';
-import { createCheckQueue } from '#src/nearby/check-queue.ts';
-import { findLiveStops } from '#src/nearby/live-stops.ts';
-import { checkStop, createVerdicts, learnFromDepartures } from '#src/nearby/verdict.ts';
+import { CheckQueue } from '#src/nearby/check-queue.ts';
+import { findLiveStops, limitCalls } from '#src/nearby/live-stops.ts';
+import { checkStop, learnFromDepartures, Verdicts } from '#src/nearby/verdict.ts';
 import type { Freshness } from '#src/transit/freshness.ts';
 import { type Protection, protectUpstream } from '#src/upstream/protection.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
@@ -64,10 +63,10 @@ export async function playDay(
   const timetable = hasFeeds ? createTimetableAuthority(clock, createRandom(1), stops) : null;
   const authority = timetable ?? createAuthority(clock, createRandom(1));
   const protection = protectUpstream({ asks: [authority.ask], limits: LIMITS, log: silent, clock });
-  const verdicts = createVerdicts(now);
+  const verdicts = new Verdicts(now);
   const askAuthority = learnFromDepartures(protection.ask, verdicts);
   const askInBackground: Ask = (question) => askAuthority(question, { priority: 'background' });
-  const checkQueue = createCheckQueue({
+  const checkQueue = new CheckQueue({
     ask: askAuthority,
     verdicts,
     now,
@@ -109,7 +108,7 @@ export async function playDay(
       candidates,
       { modes: ['bus'], limit: 10 },
       {
-        find: verdicts.find,
+        find: (stopId) => verdicts.find(stopId),
         check: (stop) => checkStop(limited.ask, verdicts, stop, now()),
         mayCheck: () => limited.callsLeft() > 0,
       },

@@ -2,10 +2,9 @@ import type { z } from 'zod';
 import type { Ask } from '../efa/ask.ts';
 import { defineOperation } from '../operation.ts';
 import { withTimeLimit } from '../time-limit.ts';
-import { type Freshness, freshnessOf } from '../transit/freshness.ts';
-import { limitCalls } from './call-limit.ts';
+import { freshnessOf } from '../transit/freshness.ts';
 import type { CheckQueue } from './check-queue.ts';
-import { findLiveStops, type LiveStops } from './live-stops.ts';
+import { findLiveStops, limitCalls } from './live-stops.ts';
 import { mapNearbyStops, type NearbyStop, nearbyResponse } from './map.ts';
 import { nearbyQuery, toNearbyRequest } from './query.ts';
 import { checkStop, type Verdicts } from './verdict.ts';
@@ -76,7 +75,7 @@ export const createNearbyOperation = ({
         // Checks give way to requests that answers depend on.
         const check: Ask = (request) => limited.ask(request, { priority: 'background', signal });
         return findLiveStops(stops, query, {
-          find: verdicts.find,
+          find: (stopId) => verdicts.find(stopId),
           check: (stopId) => checkStop(check, verdicts, stopId, now()),
           mayCheck: () => limited.callsLeft() > 0,
         });
@@ -85,7 +84,15 @@ export const createNearbyOperation = ({
       const hasChecked = limited.callsLeft() < callsForChecks;
       return {
         body: { location, stops: query.include === 'ids' ? live.stops : live.stops.map(withoutChildren) },
-        freshness: freshnessWith(listed, live, hasChecked, now()),
+        // Fresh for as long as both the list of stops and the verdicts on them are.
+        freshness: {
+          ...listed,
+          freshUntil: Math.min(
+            listed.freshUntil,
+            live.unchecked.length === 0 ? live.knownUntil : now().getTime() + UNCERTAIN_MS,
+          ),
+          ...(hasChecked && { source: 'upstream' as const }),
+        },
         leftOut,
       };
     },
@@ -93,14 +100,4 @@ export const createNearbyOperation = ({
 
 function withoutChildren({ children: _, ...stop }: NearbyStop): NearbyStop {
   return stop;
-}
-
-/** Fresh for as long as both the list of stops and the verdicts on them are. */
-function freshnessWith(listed: Freshness, live: LiveStops, hasChecked: boolean, now: Date): Freshness {
-  const until = live.unchecked.length === 0 ? live.knownUntil : now.getTime() + UNCERTAIN_MS;
-  return {
-    ...listed,
-    freshUntil: Math.min(listed.freshUntil, until),
-    source: hasChecked ? 'upstream' : listed.source,
-  };
 }

@@ -19,8 +19,6 @@ export const nearbyQuery = z
     when: () => true,
   });
 
-export type NearbyQuery = z.infer<typeof nearbyQuery>;
-
-export function toNearbyRequest({ lat, lng, radius }: NearbyQuery) {
+export function toNearbyRequest({ lat, lng, radius }: z.infer<typeof nearbyQuery>) {
   return { kind: 'coord', lat, lng, radiusMetres: radius } as const;
 }

@@ -13,69 +13,65 @@ import { freshnessOf } from '../transit/freshness.ts';
 import { MODES, type Mode, modeSchema, sortModes } from '../transit/mode.ts';
 import { nextWeekdayMorning } from '../transit/time.ts';
 
-/** Whether a stop is in use, and which modes were seen leaving there. */
-export interface Verdict {
-  isAlive: boolean;
-  modes: readonly Mode[];
-  /** Milliseconds since 1970. */
-  knownUntil: number;
-}
-
 const ALIVE_TTL_MS = DAY_MS;
 const DEAD_TTL_MS = 6 * HOUR_MS;
 const MAX_STOPS = 50_000;
 
 const verdictSchema = z.object({
   isAlive: z.boolean(),
-  modes: z.array(modeSchema).max(MODES.length),
+  modes: z.array(modeSchema).max(MODES.length).readonly(),
+  /** Milliseconds since 1970. */
   knownUntil: z.number(),
 });
+/** Whether a stop is in use, and which modes were seen leaving there. */
+export type Verdict = z.infer<typeof verdictSchema>;
 
-/** The verdicts that are remembered. */
-export interface Verdicts {
-  /** Reads the verdicts of other instances; to be called before `find`, once for all stops in request. */
-  load(stopIds: readonly string[]): Promise<void>;
-  find(stopId: string): Verdict | null;
-  learn(stopId: string, seen: Pick<Verdict, 'isAlive' | 'modes'>): Verdict;
-}
+/**
+ * Remembers verdicts in the process and, when there is a store, for all instances. The store may lose entries at any time,
+ * and its calls never fail.
+ */
+export class Verdicts {
+  readonly #now: () => Date;
+  readonly #store;
+  readonly #known = createBoundedMap<Verdict>(MAX_STOPS);
 
-/** Keeps verdicts for all instances. It may lose entries at any time, and its calls never fail. */
-export interface VerdictStore {
-  getMany(keys: readonly string[]): Promise<(Buffer | null)[]>;
-  set(key: string, value: string, ttlMs: number): void;
-}
-
-/** Keeps verdicts in the process and, when there is a store, for all instances. */
-export function createVerdicts(now: () => Date, store?: VerdictStore): Verdicts {
-  const known = createBoundedMap<Verdict>(MAX_STOPS);
-
-  function find(stopId: string): Verdict | null {
-    const verdict = known.get(stopId);
-    return verdict && now().getTime() < verdict.knownUntil ? verdict : null;
+  constructor(
+    now: () => Date,
+    store?: {
+      getMany(keys: readonly string[]): Promise<(Buffer | null)[]>;
+      set(key: string, value: string, ttlMs: number): void;
+    },
+  ) {
+    this.#now = now;
+    this.#store = store;
   }
 
-  return {
-    find,
-    async load(stopIds) {
-      const unknown = stopIds.filter((stopId) => !find(stopId));
-      if (!store || unknown.length === 0) return;
-      const written = await store.getMany(unknown.map((stopId) => `verdict:${stopId}`));
-      for (const [index, stopId] of unknown.entries()) {
-        const verdict = readVerdict(written[index] ?? null);
-        if (!verdict) continue;
-        // No verdict holds for longer, whatever is written there.
-        known.set(stopId, { ...verdict, knownUntil: Math.min(verdict.knownUntil, now().getTime() + ALIVE_TTL_MS) });
-      }
-    },
-    learn(stopId, { isAlive, modes }) {
-      const ttlMs = isAlive ? ALIVE_TTL_MS : DEAD_TTL_MS;
-      const modesEver = sortModes([...(find(stopId)?.modes ?? []), ...modes]);
-      const verdict = { isAlive, modes: modesEver, knownUntil: now().getTime() + ttlMs };
-      known.set(stopId, verdict);
-      store?.set(`verdict:${stopId}`, JSON.stringify(verdict), ttlMs);
-      return verdict;
-    },
-  };
+  find(stopId: string): Verdict | null {
+    const verdict = this.#known.get(stopId);
+    return verdict && this.#now().getTime() < verdict.knownUntil ? verdict : null;
+  }
+
+  /** Reads the verdicts of other instances; to be called before `find`, once for all stops of a request. */
+  async load(stopIds: readonly string[]): Promise<void> {
+    const unknown = stopIds.filter((stopId) => !this.find(stopId));
+    if (!this.#store || unknown.length === 0) return;
+    const written = await this.#store.getMany(unknown.map((stopId) => `verdict:${stopId}`));
+    // No verdict holds for longer, whatever is written there.
+    const latest = this.#now().getTime() + ALIVE_TTL_MS;
+    for (const [index, stopId] of unknown.entries()) {
+      const verdict = readVerdict(written[index] ?? null);
+      if (verdict) this.#known.set(stopId, { ...verdict, knownUntil: Math.min(verdict.knownUntil, latest) });
+    }
+  }
+
+  learn(stopId: string, { isAlive, modes }: Pick<Verdict, 'isAlive' | 'modes'>): Verdict {
+    const ttlMs = isAlive ? ALIVE_TTL_MS : DEAD_TTL_MS;
+    const modesEver = sortModes([...(this.find(stopId)?.modes ?? []), ...modes]);
+    const verdict = { isAlive, modes: modesEver, knownUntil: this.#now().getTime() + ttlMs };
+    this.#known.set(stopId, verdict);
+    this.#store?.set(`verdict:${stopId}`, JSON.stringify(verdict), ttlMs);
+    return verdict;
+  }
 }
 
 /** Null when there is none, or when another version of the service wrote it in another form. */

@@ -39,14 +39,6 @@ export function createChannels(options: {
   const { responses, now, times } = options;
   const channels = new Map<string, Channel>();
 
-  function open(followed: Pick<Channel, 'key' | 'operation' | 'query'>, response: FinishedResponse): Channel {
-    const { key } = followed;
-    const channel: Channel = { ...followed, subscribers: new Set(), etag: response.body.etag, timer: null };
-    channels.set(key, channel);
-    schedule(channel, delayAfter(response));
-    return channel;
-  }
-
   function schedule(channel: Channel, delayMs: number): void {
     if (channels.get(channel.key) === channel) channel.timer = setTimeout(check, delayMs, channel).unref();
   }
@@ -64,19 +56,16 @@ export function createChannels(options: {
   async function check(channel: Channel): Promise<void> {
     try {
       const response = await responses.find(channel.operation, channel.query, requesterOf(channel.subscribers));
-      announce(channel, response);
+      const { etag } = response.body;
+      if (channel.etag !== etag) {
+        channel.etag = etag;
+        const event = boardEvent(response);
+        for (const subscriber of channel.subscribers) subscriber.changed(etag, event);
+      }
       schedule(channel, delayAfter(response));
     } catch (error) {
       fail(channel, toApiError(error));
     }
-  }
-
-  function announce(channel: Channel, response: FinishedResponse): void {
-    const { etag } = response.body;
-    if (channel.etag === etag) return;
-    channel.etag = etag;
-    const event = boardEvent(response);
-    for (const subscriber of channel.subscribers) subscriber.changed(etag, event);
   }
 
   function fail(channel: Channel, error: ApiError): void {
@@ -99,7 +88,13 @@ export function createChannels(options: {
       subscriber: Subscriber,
     ): () => void {
       const key = queryKey(operation, query);
-      const channel = channels.get(key) ?? open({ key, operation, query }, response);
+      const { etag } = response.body;
+      const known = channels.get(key);
+      const channel = known ?? { key, operation, query, subscribers: new Set(), etag, timer: null };
+      if (!known) {
+        channels.set(key, channel);
+        schedule(channel, delayAfter(response));
+      }
       channel.subscribers.add(subscriber);
       return () => {
         channel.subscribers.delete(subscriber);

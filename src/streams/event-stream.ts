@@ -32,63 +32,61 @@ export function errorEvent(name: 'failure' | 'end', error: ApiError, docsUrl: st
   return Buffer.from(`event: ${name}\ndata: ${JSON.stringify(errorBody(error, docsUrl))}\n\n`);
 }
 
-/** One connection that events are written to. */
-export interface EventStream {
-  /** Sends an event that replaces all earlier ones: a slow reader gets the latest only. */
-  send(event: Buffer): void;
-  /** Sends a comment. Closes the stream when its reader has not taken the last four. */
-  comment(): void;
-  /** Sends the last event. */
-  end(event: Buffer): void;
-}
-
 const MAX_UNREAD_COMMENTS = 4;
 /** A reader has this long to take the last event. */
 const LINGER_MS = 2000;
 
 /** Writes events to a response whose headers are sent, one at a time. */
-export function createEventStream(response: Writable): EventStream {
-  let isReading = true;
-  let unreadComments = 0;
-  let latest: Buffer | null = null;
+export class EventStream {
+  readonly #response: Writable;
+  #isReading = true;
+  #unreadComments = 0;
+  #latest: Buffer | null = null;
+
+  constructor(response: Writable) {
+    this.#response = response;
+    this.#write(GREETING);
+  }
+
+  /** Sends an event that replaces all earlier ones: a slow reader gets the latest only. */
+  send(event: Buffer): void {
+    this.#latest = event;
+    this.#flush();
+  }
+
+  /** Sends a comment. Closes the stream when its reader has not taken the last four. */
+  comment(): void {
+    if (this.#isOver()) return;
+    if (this.#isReading) this.#write(COMMENT);
+    else if (++this.#unreadComments > MAX_UNREAD_COMMENTS) this.#response.destroy();
+  }
+
+  /** Sends the last event. */
+  end(event: Buffer): void {
+    if (this.#isOver()) return;
+    const response = this.#response.end(event);
+    // A reader that takes nothing would hold the connection for good. Later the connection may serve another request.
+    setTimeout(() => response.writableFinished || response.destroy(), LINGER_MS).unref();
+  }
 
   /** Writing to a response that is over would be an error. */
-  const isOver = () => response.writableEnded || response.destroyed;
-
-  function write(bytes: Buffer): void {
-    isReading = false;
-    response.write(bytes, taken);
+  #isOver(): boolean {
+    return this.#response.writableEnded || this.#response.destroyed;
   }
 
-  function taken(): void {
-    isReading = true;
-    unreadComments = 0;
-    flush();
+  #write(bytes: Buffer): void {
+    this.#isReading = false;
+    this.#response.write(bytes, () => {
+      this.#isReading = true;
+      this.#unreadComments = 0;
+      this.#flush();
+    });
   }
 
-  function flush(): void {
-    if (!isReading || latest === null || isOver()) return;
-    const event = latest;
-    latest = null;
-    write(event);
+  #flush(): void {
+    if (!this.#isReading || this.#latest === null || this.#isOver()) return;
+    const event = this.#latest;
+    this.#latest = null;
+    this.#write(event);
   }
-
-  write(GREETING);
-  return {
-    send(event) {
-      latest = event;
-      flush();
-    },
-    comment() {
-      if (isOver()) return;
-      if (isReading) write(COMMENT);
-      else if (++unreadComments > MAX_UNREAD_COMMENTS) response.destroy();
-    },
-    end(event) {
-      if (isOver()) return;
-      response.end(event);
-      // A reader that takes nothing would hold the connection for good. Later the connection may serve another request.
-      setTimeout(() => response.writableFinished || response.destroy(), LINGER_MS).unref();
-    },
-  };
 }

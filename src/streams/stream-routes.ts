@@ -11,7 +11,7 @@ import { type Operation, readQuery, streamPath } from '../operation.ts';
 import type { FinishedResponse } from '../responses/finished-response.ts';
 import type { Responses } from '../responses/responses.ts';
 import { createChannels, type Subscriber } from './channels.ts';
-import { boardEvent, createEventStream, type EventStream, errorEvent } from './event-stream.ts';
+import { boardEvent, EventStream, errorEvent } from './event-stream.ts';
 
 /** The times of channels, and of the comments of each stream. */
 export interface StreamTimes {
@@ -109,26 +109,47 @@ export async function streamRoutes(
       throw tooManyStreams(title, most);
     }
     openCounts.set(accountId, open + 1);
-    return () => leave(accountId);
+    return () => {
+      const left = (openCounts.get(accountId) ?? 0) - 1;
+      if (left > 0) openCounts.set(accountId, left);
+      else openCounts.delete(accountId);
+    };
   }
 
-  function leave(accountId: string): void {
-    const left = (openCounts.get(accountId) ?? 0) - 1;
-    if (left > 0) openCounts.set(accountId, left);
-    else openCounts.delete(accountId);
-  }
-
+  /** Serves one stream that has got its headers: keeps the last ETag sent and counts comments until the next charge. */
   function start(
     first: FinishedResponse,
     request: FastifyRequest,
     response: ServerResponse,
     follow: (subscriber: Subscriber) => () => void,
   ): void {
-    const stream = createEventStream(response);
+    const stream = new EventStream(response);
     const end = (error: ApiError) => stream.end(errorEvent('end', error, docsUrl));
-    const reader = createReader(stream, request, { first, end, docsUrl });
-    const unfollow = follow(reader.subscriber);
-    const timer = setInterval(reader.tick, times.commentMs, times.commentsPerCharge).unref();
+    const lastEventId = request.headers['last-event-id'];
+    let sent: string | null = first.body.etag;
+    let comments = 0;
+    if (!listsEtag(typeof lastEventId === 'string' ? lastEventId : undefined, sent)) stream.send(boardEvent(first));
+
+    const unfollow = follow({
+      ...requesterOf(request),
+      changed(etag, event) {
+        if (etag === sent) return;
+        sent = etag;
+        stream.send(event);
+      },
+      failed(error) {
+        sent = null;
+        stream.send(errorEvent('failure', error, docsUrl));
+      },
+      refused: end,
+    });
+    const tick = () => {
+      stream.comment();
+      if (++comments % times.commentsPerCharge !== 0) return;
+      // A minute in which there is no response is charged for the calls that it cost beyond those that were paid.
+      request.chargeAgain(sent !== null).catch((error) => end(toApiError(error)));
+    };
+    const timer = setInterval(tick, times.commentMs).unref();
     streams.add(stream);
     whenClosed(response, () => {
       clearInterval(timer);
@@ -143,42 +164,6 @@ export async function streamRoutes(
 function whenClosed(response: ServerResponse, run: () => void): void {
   if (response.destroyed) run();
   else response.once('close', run);
-}
-
-/** Keeps the state of one connection: the last ETag sent and the counter of charges. */
-function createReader(
-  stream: EventStream,
-  request: FastifyRequest,
-  { first, end, docsUrl }: { first: FinishedResponse; end: (error: ApiError) => void; docsUrl: string },
-): { subscriber: Subscriber; tick: (commentsPerCharge: number) => void } {
-  const lastEventId = request.headers['last-event-id'];
-  const { etag } = first.body;
-  let sent: string | null = etag;
-  let comments = 0;
-  if (!listsEtag(typeof lastEventId === 'string' ? lastEventId : undefined, etag)) stream.send(boardEvent(first));
-
-  const subscriber: Subscriber = {
-    ...requesterOf(request),
-    changed(changedTo, event) {
-      if (changedTo === sent) return;
-      sent = changedTo;
-      stream.send(event);
-    },
-    failed(error) {
-      sent = null;
-      stream.send(errorEvent('failure', error, docsUrl));
-    },
-    refused: end,
-  };
-
-  function tick(commentsPerCharge: number): void {
-    stream.comment();
-    comments += 1;
-    if (comments % commentsPerCharge !== 0) return;
-    // A minute in which there is no response is charged for the calls that it cost beyond those that were paid.
-    request.chargeAgain(sent !== null).catch((error) => end(toApiError(error)));
-  }
-  return { subscriber, tick };
 }
 
 function stopping(): ApiError {

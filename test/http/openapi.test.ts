@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseKey } from '#src/access/keys.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { ERROR_TABLE } from '#src/errors/api-error.ts';
-import { createVerdicts } from '#src/nearby/verdict.ts';
+import { Verdicts } from '#src/nearby/verdict.ts';
 import { errorsOf, readQuery } from '#src/operation.ts';
 import { createOperations } from '#src/operations.ts';
 import { MODES } from '#src/transit/mode.ts';
@@ -12,7 +12,7 @@ import { issueTestKey } from '#test/support/access.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { json, startUpstream } from '#test/support/upstream.ts';
 
-const nearby = { verdicts: createVerdicts(() => new Date()), checkQueue: { add() {} } };
+const nearby = { verdicts: new Verdicts(() => new Date()), checkQueue: { add() {} } };
 const OPERATIONS = createOperations({ nearby, docsUrl: 'https://example.test/docs' }).map(
   (operation) => [operation.path, operation] as const,
 );

@@ -4,7 +4,7 @@ import { parseKey } from '#src/access/keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { departuresResponse } from '#src/departures/departure.ts';
-import { createVerdicts } from '#src/nearby/verdict.ts';
+import { Verdicts } from '#src/nearby/verdict.ts';
 import { createOperations } from '#src/operations.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
 import { stopSearchResponse } from '#src/stop-search/map.ts';
@@ -73,7 +73,7 @@ describe('an assistant', () => {
   it('has a tool for each operation, with its parameters', async () => {
     const { tools } = await client.listTools();
     const operations = createOperations({
-      nearby: { verdicts: createVerdicts(() => new Date()), checkQueue: { add() {} } },
+      nearby: { verdicts: new Verdicts(() => new Date()), checkQueue: { add() {} } },
       docsUrl,
     });
     expect(tools.map(({ name }) => name)).toEqual(operations.map(({ id }) => id));

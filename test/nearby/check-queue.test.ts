@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { sleep } from '#src/clock.ts';
 import type { Ask, AskOptions } from '#src/efa/ask.ts';
 import { ApiError } from '#src/errors/api-error.ts';
-import { type CheckQueue, createCheckQueue } from '#src/nearby/check-queue.ts';
-import { createVerdicts, type Verdicts } from '#src/nearby/verdict.ts';
+import { CheckQueue } from '#src/nearby/check-queue.ts';
+import { Verdicts } from '#src/nearby/verdict.ts';
 import { toPayload } from '#test/support/departure-pages.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
 import { createSimulatedClock, type SimulatedClock } from '#test/support/simulated-clock.ts';
@@ -24,7 +24,7 @@ let mostAtOnce: number;
 beforeEach(() => {
   clock = createSimulatedClock('2026-04-15T06:25:30Z');
   const now = () => new Date(clock.now());
-  verdicts = createVerdicts(now);
+  verdicts = new Verdicts(now);
   log = createTestLog();
   asked = [];
   response = () => ALIVE;
@@ -40,7 +40,7 @@ beforeEach(() => {
     return { payload: outcome, retrievedAt: now() };
   }) as unknown as Ask;
   const isCharged = (accounts: ReadonlySet<string>) => accounts.has('in debt');
-  queue = createCheckQueue({ ask, verdicts, isCharged, now, log, sleep: (ms) => sleep(clock, ms) });
+  queue = new CheckQueue({ ask, verdicts, isCharged, now, log, sleep: (ms) => sleep(clock, ms) });
 });
 
 const stopsAsked = () => asked.map(({ stopId }) => stopId);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findLiveStops, type LiveStops, type StopCheck } from '#src/nearby/live-stops.ts';
+import { findLiveStops } from '#src/nearby/live-stops.ts';
 import type { NearbyStop } from '#src/nearby/map.ts';
 import type { Verdict } from '#src/nearby/verdict.ts';
 import { MODES, type Mode } from '#src/transit/mode.ts';
@@ -15,7 +15,7 @@ const stop = (id: number, ...modes: Mode[]): NearbyStop => ({
 });
 const stops = (count: number, ...modes: Mode[]) =>
   Array.from({ length: count }, (_, index) => stop(index + 1, ...modes));
-const ids = ({ stops }: LiveStops) => stops.map(({ stop_id }) => stop_id);
+const ids = ({ stops }: { stops: NearbyStop[] }) => stops.map(({ stop_id }) => stop_id);
 
 const knownUntil = 0;
 const alive = (...modes: Mode[]): Verdict => ({ isAlive: true, modes, knownUntil });
@@ -30,7 +30,7 @@ function stopCheckOf(
 ) {
   const checked: string[] = [];
   let running = 0;
-  const stopCheck: StopCheck & { checked: string[]; mostAtOnce: number } = {
+  const stopCheck: Parameters<typeof findLiveStops>[2] & { checked: string[]; mostAtOnce: number } = {
     checked,
     mostAtOnce: 0,
     find: (stopId) => known[stopId] ?? null,

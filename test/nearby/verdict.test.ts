@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ApiError } from '#src/errors/api-error.ts';
-import { checkStop, createVerdicts, learnFromDepartures, type Verdicts } from '#src/nearby/verdict.ts';
+import { checkStop, learnFromDepartures, Verdicts } from '#src/nearby/verdict.ts';
 import { MODES } from '#src/transit/mode.ts';
 import { respondInTurn, toPayload } from '#test/support/departure-pages.ts';
 
@@ -17,7 +17,7 @@ const wait = (hours: number) => {
 };
 beforeEach(() => {
   clock = NOW;
-  verdicts = createVerdicts(() => clock);
+  verdicts = new Verdicts(() => clock);
 });
 
 describe('the check of a stop', () => {

@@ -5,7 +5,7 @@ import { createEfaClient } from '#src/efa/client.ts';
 import { StopTimelines } from '#src/live/boards/stop-timelines.ts';
 import { UNREAD } from '#src/live/polling/feed-health.ts';
 import { createRedisFeedSharing } from '#src/live/polling/feed-sharing.ts';
-import { createVerdicts } from '#src/nearby/verdict.ts';
+import { Verdicts } from '#src/nearby/verdict.ts';
 import { openRedis, type SharedRedis } from '#src/redis/shared-redis.ts';
 import { RedisTraffic } from '#src/telemetry/redis-traffic.ts';
 import { coordinateThrough } from '#src/upstream/coordination.ts';
@@ -259,7 +259,7 @@ describe('other numbers and notes', () => {
     store.set('verdict:200060', JSON.stringify({ isAlive: false, modes: [], knownUntil: 9e15 }), 60_000);
     await expect.poll(() => store.get('verdict:200060')).not.toBeNull();
     let now = new Date();
-    const verdicts = createVerdicts(() => now, store);
+    const verdicts = new Verdicts(() => now, store);
     await verdicts.load(['200060']);
     expect(verdicts.find('200060')).not.toBeNull();
     now = new Date(now.getTime() + 25 * 3_600_000);

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { PLANS } from '#src/access/plan.ts';
 import { ERROR_TABLE } from '#src/errors/api-error.ts';
 import { ERROR_DOCS } from '#src/errors/docs.ts';
-import { createVerdicts } from '#src/nearby/verdict.ts';
+import { Verdicts } from '#src/nearby/verdict.ts';
 import { errorsOf } from '#src/operation.ts';
 import { createOperations } from '#src/operations.ts';
 import { type Field, listFields } from '#src/site/docs/fields.ts';
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => front[Symbol.asyncDispose]());
 
-const nearby = { verdicts: createVerdicts(() => new Date()), checkQueue: { add() {} } };
+const nearby = { verdicts: new Verdicts(() => new Date()), checkQueue: { add() {} } };
 const OPERATIONS = createOperations({ nearby, docsUrl: 'https://example.test/docs' }).map(
   (operation) => [operation.path, operation] as const,
 );

@@ -3,7 +3,7 @@ import { createServer, get, type IncomingMessage, type ServerResponse } from 'no
 import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createEventStream } from '#src/streams/event-stream.ts';
+import { EventStream } from '#src/streams/event-stream.ts';
 
 const event = (text: string) => Buffer.from(`data: ${text.padEnd(100, '.')}\n\n`);
 
@@ -35,8 +35,8 @@ function startResponse() {
 describe('a reader that is slow', () => {
   it('gets the latest event only, whole, when it reads again', async () => {
     const { response, read } = startResponse();
-    const { send } = createEventStream(response);
-    for (let number = 0; number < 1000; number++) send(event(`board ${number}`));
+    const stream = new EventStream(response);
+    for (let number = 0; number < 1000; number++) stream.send(event(`board ${number}`));
     expect(response.writableLength).toBeLessThan(event('').length);
     const events = (await read()).split('\n\n').slice(1, -1);
     expect(events).toEqual([expect.stringMatching(/^data: board 999\.+$/)]);
@@ -44,20 +44,20 @@ describe('a reader that is slow', () => {
 
   it('is taken for gone when it reads nothing for five comments', async () => {
     const { response, read } = startResponse();
-    const { comment } = createEventStream(response);
+    const stream = new EventStream(response);
     await read();
-    comment();
-    for (let number = 0; number < 4; number++) comment();
+    stream.comment();
+    for (let number = 0; number < 4; number++) stream.comment();
     expect(response.destroyed).toBe(false);
-    comment();
+    stream.comment();
     expect(response.destroyed).toBe(true);
   });
 
   it('is not taken for gone as long as it reads now and then', async () => {
     const { response, read } = startResponse();
-    const { comment } = createEventStream(response);
+    const stream = new EventStream(response);
     for (let time = 0; time < 5; time++) {
-      for (let number = 0; number < 4; number++) comment();
+      for (let number = 0; number < 4; number++) stream.comment();
       await read();
     }
     expect(response.destroyed).toBe(false);
@@ -67,14 +67,14 @@ describe('a reader that is slow', () => {
 describe('a reader that has gone', () => {
   it('is written nothing more', async () => {
     const { response, read } = startResponse();
-    const { send, comment, end } = createEventStream(response);
-    send(event('waiting'));
+    const stream = new EventStream(response);
+    stream.send(event('waiting'));
     const write = vi.spyOn(response, 'write');
     response.destroy();
     await read();
-    send(event('too late'));
-    comment();
-    end(event('too late'));
+    stream.send(event('too late'));
+    stream.comment();
+    stream.end(event('too late'));
     expect(write).not.toHaveBeenCalled();
     expect(response.errored).toBeNull();
   });
@@ -98,10 +98,10 @@ describe('over a connection', () => {
 
   it('a reader that stands still holds one event in the process, and gets the latest when it goes on', async () => {
     const { response, answer } = await connect();
-    const { send, end } = createEventStream(response);
+    const stream = new EventStream(response);
     answer.once('data', () => answer.pause());
     for (let number = 0; number < 40; number++) {
-      send(Buffer.from(`data: ${number} ${'.'.repeat(MEGABYTE)}\n\n`));
+      stream.send(Buffer.from(`data: ${number} ${'.'.repeat(MEGABYTE)}\n\n`));
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
     expect(response.writableLength).toBeLessThan(2 * MEGABYTE);
@@ -109,7 +109,7 @@ describe('over a connection', () => {
     const reading = (async () => {
       for await (const chunk of answer) {
         for (const [, number = ''] of String(chunk).matchAll(/data: (\d+) /g)) numbers.push(number);
-        if (numbers.at(-1) === '39') end(Buffer.from('event: end\n\n'));
+        if (numbers.at(-1) === '39') stream.end(Buffer.from('event: end\n\n'));
       }
     })();
     await reading;
@@ -120,12 +120,12 @@ describe('over a connection', () => {
 
   it('a reader that breaks off costs no error', async () => {
     const { response, answer } = await connect();
-    const { send } = createEventStream(response);
+    const stream = new EventStream(response);
     answer.once('data', () => answer.pause());
-    for (let number = 0; number < 20; number++) send(Buffer.alloc(MEGABYTE));
+    for (let number = 0; number < 20; number++) stream.send(Buffer.alloc(MEGABYTE));
     answer.destroy();
     await once(response, 'close');
-    send(Buffer.from('data: late\n\n'));
+    stream.send(Buffer.from('data: late\n\n'));
     expect(response.errored ?? null).toBeNull();
   });
 });
@@ -140,12 +140,12 @@ describe('the last event', () => {
 
   it('comes after what is on its way, and nothing comes after it', async () => {
     const { response, read } = startResponse();
-    const { send, comment, end } = createEventStream(response);
-    send(event('board'));
-    end(event('end'));
-    send(event('too late'));
-    comment();
-    end(event('too late'));
+    const stream = new EventStream(response);
+    stream.send(event('board'));
+    stream.end(event('end'));
+    stream.send(event('too late'));
+    stream.comment();
+    stream.end(event('too late'));
     const text = await read();
     expect(text).toMatch(/^retry: .*data: end\.+\n\n$/s);
     expect(text).not.toContain('too late');
@@ -154,7 +154,7 @@ describe('the last event', () => {
 
   it('is waited for for two seconds; then the connection is closed', () => {
     const { response } = startResponse();
-    createEventStream(response).end(event('end'));
+    new EventStream(response).end(event('end'));
     vi.advanceTimersByTime(1999);
     expect(response.destroyed).toBe(false);
     vi.advanceTimersByTime(1);
@@ -163,7 +163,7 @@ describe('the last event', () => {
 
   it('leaves the connection open when it was read', async () => {
     const { response, read } = startResponse();
-    createEventStream(response).end(event('end'));
+    new EventStream(response).end(event('end'));
     await read();
     vi.advanceTimersByTime(10_000);
     expect(response.destroyed).toBe(false);

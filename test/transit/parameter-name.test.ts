@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { createVerdicts } from '#src/nearby/verdict.ts';
+import { Verdicts } from '#src/nearby/verdict.ts';
 import { createOperations } from '#src/operations.ts';
 import { findForeign, findMeant, PARAMETER_NAMES } from '#src/transit/parameter.ts';
 
 it('every parameter of every operation is in the list, and no other', () => {
-  const nearby = { verdicts: createVerdicts(() => new Date()), checkQueue: { add() {} } };
+  const nearby = { verdicts: new Verdicts(() => new Date()), checkQueue: { add() {} } };
   const operations = createOperations({ nearby, docsUrl: 'https://example.test/docs' });
   const names = new Set(operations.flatMap(({ query }) => Object.keys(query.shape)));
   expect(PARAMETER_NAMES.toSorted()).toEqual([...names].toSorted());

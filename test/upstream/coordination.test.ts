@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEfaClient } from '#src/efa/client.ts';
-import { createVerdicts } from '#src/nearby/verdict.ts';
+import { Verdicts } from '#src/nearby/verdict.ts';
 import { openRedis } from '#src/redis/shared-redis.ts';
 import { presumedSpent } from '#src/upstream/budget/pace.ts';
 import { coordinateThrough } from '#src/upstream/coordination.ts';
@@ -174,9 +174,9 @@ describe('instances with one Redis', () => {
   it('learn verdicts from each other', async () => {
     const [one, other] = await Promise.all([startInstance(), startInstance()]);
     const now = () => new Date();
-    createVerdicts(now, one.store).learn('200060', { isAlive: true, modes: ['bus'] });
+    new Verdicts(now, one.store).learn('200060', { isAlive: true, modes: ['bus'] });
     await sleep(50);
-    const verdicts = createVerdicts(now, other.store);
+    const verdicts = new Verdicts(now, other.store);
     await verdicts.load(['200060', '1']);
     expect(verdicts.find('200060')).toMatchObject({ isAlive: true, modes: ['bus'] });
     expect(verdicts.find('1')).toBeNull();
@@ -185,7 +185,7 @@ describe('instances with one Redis', () => {
   it('ignore what another version of the service wrote in another form', async () => {
     const [one, other] = await Promise.all([startInstance(), startInstance()]);
     await one.efa.ask(FIRST);
-    createVerdicts(() => new Date(), one.store).learn('200060', { isAlive: true, modes: ['bus'] });
+    new Verdicts(() => new Date(), one.store).learn('200060', { isAlive: true, modes: ['bus'] });
     await expect.poll(() => admin.keys('*:verdict:*')).toHaveLength(1);
     await expect.poll(() => admin.keys('*:answer:*')).toHaveLength(1);
     const form = Buffer.from('{"of":"another version"}');
@@ -196,7 +196,7 @@ describe('instances with one Redis', () => {
 
     const { freshness } = await other.efa.ask(FIRST);
     expect(freshness?.source).toBe('upstream');
-    const verdicts = createVerdicts(() => new Date(), other.store);
+    const verdicts = new Verdicts(() => new Date(), other.store);
     await verdicts.load(['200060']);
     expect(verdicts.find('200060')).toBeNull();
   });

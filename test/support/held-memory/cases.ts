@@ -4,7 +4,7 @@ import { requestKey, type UpstreamRequest } from '#src/efa/request.ts';
 import { createQueryReader } from '#src/http/operation-routes.ts';
 import { StopTimelines } from '#src/live/boards/stop-timelines.ts';
 import { FeedDemandCounter } from '#src/live/polling/feed-demand.ts';
-import { createVerdicts } from '#src/nearby/verdict.ts';
+import { Verdicts } from '#src/nearby/verdict.ts';
 import type { Operation } from '#src/operation.ts';
 import { createFinishedResponses } from '#src/responses/finished-response.ts';
 import { queryKey } from '#src/responses/responses.ts';
@@ -88,7 +88,7 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
     return { countedBytes: 8 * MEGABYTE, table: demand };
   },
   async 'verdicts on stops'() {
-    const verdicts = createVerdicts(() => new Date(NOW));
+    const verdicts = new Verdicts(() => new Date(NOW));
     for (let n = 0; n < 50_000; n++) verdicts.learn(longStop(n), { isAlive: true, modes: MODES });
     return { countedBytes: 32 * MEGABYTE, table: verdicts };
   },
