@@ -48,7 +48,7 @@ export async function readReport(sources: StatusSources, { isOwn = false } = {})
     live: live?.() ?? null,
     windows,
     quarters: quartersOf(quarters(), operations, now()),
-    verdict: verdictOf(windows[0]?.operations ?? [], health),
+    status: statusOf(windows[0]?.operations ?? [], health),
   };
 }
 
@@ -67,10 +67,11 @@ function quartersOf(newestFirst: readonly Bucket[], operations: readonly string[
     .reverse();
 }
 
-type Verdict = 'ok' | 'degraded' | 'down' | 'idle';
-
 /** Read off the last five minutes. Where nothing was asked, nothing is known: "idle". */
-function verdictOf(operations: readonly OperationSummary[], health: UpstreamHealth | null): Verdict {
+function statusOf(
+  operations: readonly OperationSummary[],
+  health: UpstreamHealth | null,
+): 'ok' | 'degraded' | 'down' | 'idle' {
   const answered = operations.reduce((sum, operation) => sum + operation.answered, 0);
   const good = operations.reduce((sum, operation) => sum + operation.answered * (operation.successRate ?? 0), 0);
   if (answered > 0 && good / answered < 0.5) return 'down';
@@ -78,9 +79,9 @@ function verdictOf(operations: readonly OperationSummary[], health: UpstreamHeal
   return answered > 0 ? 'ok' : 'idle';
 }
 
-export function toJson({ at, isSandbox, scope, health, lastResponse, live, windows, verdict }: Report) {
+export function toJson({ at, isSandbox, scope, health, lastResponse, live, windows, status }: Report) {
   return {
-    status: verdict,
+    status,
     at: formatTimestamp(at),
     source: isSandbox ? 'sandbox' : 'authority',
     scope: scope === 'this instance' ? 'this_instance' : 'all_instances',

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { Feed } from '#src/live/feed/feed.ts';
 import { readFeed, UndecodableFeed } from '#src/live/feed/feed-reader.ts';
+import { listLivingFeeds } from '#src/live/live-feeds.ts';
 import { overlayStop } from '#src/live/overlay/overlay.ts';
 import { type FeedHealth, judgePoll, type PollFailure, UNREAD } from '#src/live/polling/feed-health.ts';
-import { listLivingFeeds } from '#src/live/polling/living-feeds.ts';
 import { departure } from '#test/support/departure.ts';
 import { encodeFeed, type TripSpec } from './feed-bytes.ts';
 

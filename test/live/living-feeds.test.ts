@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { findGap, listLivingFeeds } from '#src/live/live-feeds.ts';
 import { judgePoll, UNREAD } from '#src/live/polling/feed-health.ts';
+import type { FeedState } from '#src/live/polling/feed-sharing.ts';
 import type { FeedSourceId } from '#src/live/polling/feed-source.ts';
-import { type FeedState, findGap, listLivingFeeds, UNKNOWN_FEED } from '#src/live/polling/living-feeds.ts';
 import { feedOf } from './feed-bytes.ts';
 
 const NOW = 1_768_357_645_000;
@@ -54,7 +55,7 @@ describe('the feeds a board needs', () => {
     const feeds = states([
       ['sydneytrains', stateAt(NOW)],
       ['buses', stateAt(NOW - 200_000)],
-      ['metro', UNKNOWN_FEED],
+      ['metro', { feed: null, health: UNREAD, intervalMs: 0, polledAt: 0 }],
     ]);
     expect(listLivingFeeds(feeds, NOW).map(({ modes }) => modes)).toEqual([['train']]);
   });

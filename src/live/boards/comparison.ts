@@ -1,10 +1,9 @@
 import { HOUR_MS, MINUTE_MS } from '../../clock.ts';
 import { type CallState, type Departure, leavesAt } from '../../transit/departure.ts';
 import { MODES, type Mode } from '../../transit/mode.ts';
-import type { LiveFeeds } from '../live-feeds.ts';
+import { findGap, type LiveFeeds, listLivingFeeds } from '../live-feeds.ts';
 import { overlayStop } from '../overlay/overlay.ts';
 import { FEED_SOURCES, findFeedSource } from '../polling/feed-source.ts';
-import { findGap, listLivingFeeds } from '../polling/living-feeds.ts';
 
 /** Counts how often the feeds agree with the departure monitor, since the process began. */
 export interface ModeAgreement {

@@ -1,10 +1,9 @@
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../clock.ts';
 import { type CallState, type Departure, isCancelled, leavesAt } from '../../transit/departure.ts';
 import type { Freshness } from '../../transit/freshness.ts';
-import type { LiveFeeds } from '../live-feeds.ts';
+import { type LiveFeeds, listLivingFeeds } from '../live-feeds.ts';
 import { isAboutSilence, type LivingFeed, overlayStop } from '../overlay/overlay.ts';
 import type { FeedSourceId } from '../polling/feed-source.ts';
-import { listLivingFeeds } from '../polling/living-feeds.ts';
 import { POLL_TAKES_MS } from '../polling/polling.ts';
 import { findTimelineRequest, readTimeline, type Timeline, timetableAgeMs } from '../timeline/timeline.ts';
 import { type Board, type BoardSource, MAX_PAGES, readBoard } from './pager.ts';

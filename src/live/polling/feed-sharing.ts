@@ -7,6 +7,7 @@ import { getBounded, type RedisConnection } from '../../redis/connection.ts';
 import { INSTANCE_GONE_MS } from '../../redis/instances.ts';
 import { holdLock, releaseLock } from '../../redis/lock.ts';
 import { askOr, type SharedRedis } from '../../redis/shared-redis.ts';
+import type { Feed } from '../feed/feed.ts';
 import type { InstanceDemand } from './feed-demand.ts';
 import { feedHealthSchema } from './feed-health.ts';
 import { FEED_SOURCES, type FeedSourceId } from './feed-source.ts';
@@ -34,6 +35,13 @@ const toldSchema: z.ZodType<InstanceDemand & { at: number }> = z.object({
 
 /** How a feed stands, as the polling instance tells the others. Moments in milliseconds since 1970. */
 export type PolledState = z.infer<typeof stateSchema>;
+
+/** The state of a feed and the last content that was accepted. */
+export interface FeedState extends PolledState {
+  feed: Feed | null;
+  /** Runs that are live are not found in the feed. */
+  isCollapsed?: boolean;
+}
 
 /** What instances tell each other of the feeds. The calls never fail: while the store is away, there is nobody else. */
 export interface FeedSharing {

@@ -6,9 +6,8 @@ import type { ReadingThread } from '../feed/reading-thread.ts';
 import { FailedPoll, type FeedClient } from './feed-client.ts';
 import type { InstanceDemand } from './feed-demand.ts';
 import { type FeedProblem, judgePoll, type PollFailure, UNREAD } from './feed-health.ts';
-import type { FeedSharing } from './feed-sharing.ts';
+import type { FeedSharing, FeedState } from './feed-sharing.ts';
 import type { FeedSourceId } from './feed-source.ts';
-import type { FeedState } from './living-feeds.ts';
 import { chooseFeeds, nextPollAt, pollIntervalMs } from './polling.ts';
 
 /** The outcome of a poll. */

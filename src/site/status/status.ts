@@ -32,9 +32,9 @@ export async function status(app: FastifyInstance, options: StatusOptions): Prom
   });
 }
 
-function headline({ verdict, windows }: Report): string {
+function headline({ status, windows }: Report): string {
   const asked = (windows[0]?.operations ?? []).filter(({ answered }) => answered > 0);
-  switch (verdict) {
+  switch (status) {
     case 'down':
       return 'Most requests fail';
     case 'degraded':

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { readFeed, UndecodableFeed } from '#src/live/feed/feed-reader.ts';
+import { findGap } from '#src/live/live-feeds.ts';
 import { FailedPoll } from '#src/live/polling/feed-client.ts';
 import type { InstanceDemand } from '#src/live/polling/feed-demand.ts';
 import type { FeedSharing, PolledState } from '#src/live/polling/feed-sharing.ts';
 import type { FeedSourceId } from '#src/live/polling/feed-source.ts';
-import { findGap } from '#src/live/polling/living-feeds.ts';
 import { createFeedPoller } from '#src/live/polling/poller.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
 import { createSimulatedClock, type SimulatedClock } from '#test/support/simulated-clock.ts';
