@@ -12,14 +12,17 @@ import { makeTrip } from './miss-path/answers.ts';
 
 /*
  * The service, as `npm start` starts it, in a memory control group of Linux: boards of so many stops from the feeds, then
- * large trips at once, then boards again. Fails when a request is refused for want of memory, or the process is killed.
- * For root: `node bench/memory-limit.ts [stops] [megabytes of the group]`. `MALLOC_ARENA_MAX` is handed on.
+ * large trips at once, then boards again. With minutes, five
+ * boards a second come first, of one stop after the other. Fails when a request is refused for want of memory, or the process is killed.
+ * For root: `node bench/memory-limit.ts [stops] [megabytes of the group] [kilobytes of a trip] [minutes]`. `MALLOC_ARENA_MAX` is handed on.
  */
-const [stops = '3000', limitMb = '768'] = process.argv.slice(2);
+const [stops = '4000', limitMb = '768', tripKilobytes = '909', minutes = '0'] = process.argv.slice(2);
 const MEGABYTE = 2 ** 20;
 const TRIPS = 64;
-const TRIP_BYTES = 909_000;
+const TRIP_BYTES = Number(tripKilobytes) * 1000;
 const AT_ONCE = 16;
+/** In the zone of the authority it may be today; that is a day of its timetable too. */
+const TOMORROW = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10).replaceAll('-', '');
 /** The content of a feed is made anew after so long. */
 const FEED_SECONDS = 120;
 const GROUPS = '/sys/fs/cgroup/memory';
@@ -34,6 +37,7 @@ const server = await startServerProcess(
     UPSTREAM_API_KEY: 'made-up',
     UPSTREAM_RPS: '1000',
     UPSTREAM_DAILY_BUDGET: '100000000',
+    UPSTREAM_TIMEOUT_MS: '60000',
     LIVE_FEEDS: 'on',
     LIVE_FEEDS_URL: new URL(authority.url).origin,
     MAX_CONNECTIONS: '1000',
@@ -44,6 +48,8 @@ const server = await startServerProcess(
 );
 
 const statuses = new Map<string, number>();
+/** What failed answers said. */
+const failures = new Set<string>();
 print(describeMachine());
 print(`group of ${limitMb} MiB, ${stops} stops, MALLOC_ARENA_MAX=${process.env.MALLOC_ARENA_MAX ?? 'not set'}\n`);
 print(`${'after'.padEnd(34)}${'resident MB'.padStart(12)}${'group MB'.padStart(10)}${'most MB'.padStart(9)}  answers`);
@@ -52,6 +58,14 @@ try {
   // The feeds are polled from the first board on.
   for (let board = 0; board < 10; board++) await ask(boardOf(board));
   await sleep(5000);
+  for (let minute = 0; minute < Number(minutes); minute++) {
+    for (let second = 0; second < 60; second++) {
+      const boards = Array.from({ length: 5 }, (_, n) => boardOf(((minute * 60 + second) * 5 + n) % Number(stops)));
+      await Promise.all([...boards.map(ask), sleep(1000)]);
+    }
+    report(`${minute + 1} minutes of 5 boards a second`);
+    statuses.clear();
+  }
   await askAll(
     'every stop once',
     Array.from({ length: Number(stops) }, (_, stop) => boardOf(stop)),
@@ -70,6 +84,8 @@ try {
     Array.from({ length: Number(stops) }, (_, stop) => boardOf(stop)),
   );
 } finally {
+  for (const failure of failures) print(failure);
+  for (const reason of new Set(server.log.map(reasonOf))) if (reason) print(reason);
   if (server.process.exitCode !== null || server.process.signalCode !== null) process.exitCode = 1;
   await server.stop('SIGKILL');
   await authority.close();
@@ -78,12 +94,18 @@ try {
   rmdirSync(group);
 }
 
+/** The reason that the log gives for a failure. */
+function reasonOf({ reason, err }: Record<string, unknown>): string | undefined {
+  return (reason as string | undefined) ?? (err as Error | undefined)?.message;
+}
+
 function boardOf(stop: number): string {
   return `/v1/departures?stop=${stopId(stop)}&modes=all`;
 }
 
 function tripOf(trip: number): string {
-  return `/v1/trips?from=${stopId(trip)}&to=${stopId(trip + 1)}&path=full`;
+  const time = `${String(8 + Math.floor(trip / 60)).padStart(2, '0')}${String(trip % 60).padStart(2, '0')}`;
+  return `/v1/trips?from=202091&to=G2095102&date=${TOMORROW}&time=${time}&path=full`;
 }
 
 async function askAll(name: string, paths: string[], atOnce = AT_ONCE): Promise<void> {
@@ -101,7 +123,10 @@ async function ask(path: string): Promise<void> {
     async (response) => ({ status: String(response.status), text: await response.text() }),
     (error: Error) => ({ status: error.name, text: '' }),
   );
-  if (answer.status !== '200') process.exitCode = 1;
+  if (answer.status !== '200') {
+    process.exitCode = 1;
+    failures.add(`${answer.status} ${answer.text.slice(0, 200)}`);
+  }
   statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
 }
 

@@ -21,3 +21,22 @@ function goOn(): void {
   waiting.shift()?.();
   if (waiting.length > 0) setImmediate(letRequestsPass);
 }
+
+/** Returns a function that runs work, at most `most` at the same time. Further work waits in order. */
+export function createConcurrencyLimit(most: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+
+  return async (work) => {
+    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running++;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      // Work that waits takes over the place of the work that ended.
+      if (next) next();
+      else running--;
+    }
+  };
+}

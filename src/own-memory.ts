@@ -33,6 +33,11 @@ export function ownText(text: string): string {
   return text.isWellFormed() ? Buffer.from(text).toString() : JSON.parse(JSON.stringify(text));
 }
 
+/** A short name for maps that callers can fill: the text may be kilobytes long. */
+export function hashOf(text: string): string {
+  return hash('sha256', text, 'base64url').slice(0, 22);
+}
+
 /** 32 bits that stand for the text where two texts may count as one now and then: a number of a map takes no memory. */
 export function textNumber(text: string): number {
   return hash('sha1', text, 'buffer').readInt32LE();

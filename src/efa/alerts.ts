@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { ownText } from '../own-memory.ts';
 import { readList, readObject, readText } from './response/field.ts';
 import { foldSpace, toPlainText } from './response/plain-text.ts';
 
@@ -88,9 +89,10 @@ function mapText(part: Info['infoLinks'][number], shorten: (text: string) => str
   const key = content || subtitle;
   const before = known.get(key);
   if (before?.subtitle === subtitle) return before;
-  const text = joinTexts(foldSpace(toPlainText(subtitle)), foldSpace(toPlainText(content)));
-  const plain = { subtitle, text, lowerCase: text.toLowerCase() };
-  known.set(key, plain);
+  // A part of a text would keep the whole, which may be megabytes, for as long as it is remembered.
+  const text = ownText(joinTexts(foldSpace(toPlainText(subtitle)), foldSpace(toPlainText(content))));
+  const plain = { subtitle: ownText(subtitle), text, lowerCase: text.toLowerCase() };
+  known.set(ownText(key), plain);
   return plain;
 }
 

@@ -3,8 +3,8 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { type Dispatcher, Pool } from 'undici';
 import { pipeThrough } from '../compression.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { nextTurn } from '../event-loop-turn.ts';
-import { withTimeLimit } from '../time-limit.ts';
+import { createConcurrencyLimit, nextTurn } from '../event-loop-turn.ts';
+import { untilAborted, withTimeLimit } from '../time-limit.ts';
 import type { AskAuthority, ReceivedResponse } from './ask.ts';
 import { declined, excerpt, nonsense, toUpstreamError, unexpectedStatus } from './failure.ts';
 import { isResponseTo, type PayloadOf, readResponse, toRequest, type UpstreamRequest } from './request.ts';
@@ -12,6 +12,12 @@ import { LimitError, RESPONSE_LIMITS, readJson } from './response/json-reader.ts
 
 /** More than the rate allows at once, because waiting for a connection would use up the deadline. */
 const MAX_CONNECTIONS = 64;
+
+/** Beyond so many bytes, and where they are to be unpacked, few responses are read at once: a large one takes many times its size. */
+const SMALL_BYTES = 64_000;
+const MAX_LARGE_AT_ONCE = 4;
+/** For the clients of all keys. */
+const readLarge = createConcurrencyLimit(MAX_LARGE_AT_ONCE);
 
 const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
   ['gzip', createGunzip],
@@ -45,13 +51,14 @@ export function createEfaClient(options: { url: string; apiKey: string; timeoutM
     });
     if (response.statusCode !== 200) {
       // When the body cannot be read, the status has to do.
-      const body = await readBody(response).catch(() => Buffer.alloc(0));
-      throw unexpectedStatus(response.statusCode, response.headers, body.toString(), { now: now(), apiKey });
+      const body = await readBody(response, signal, async (bytes) => bytes.toString()).catch(() => '');
+      throw unexpectedStatus(response.statusCode, response.headers, body, { now: now(), apiKey });
     }
-    const json = await readBody(response);
-    // One response in a turn: of several that arrive together each is answered before the next one is read.
-    await nextTurn();
-    return { payload: await readPayload(json, request, apiKey), json, retrievedAt: now() };
+    return await readBody(response, signal, async (json) => {
+      // One response in a turn: of several that arrive together each is answered before the next one is read.
+      await nextTurn();
+      return { payload: await readPayload(json, request, apiKey), json, retrievedAt: now() };
+    });
   }
 
   const ask: AskAuthority = (request, { signal: other } = {}) =>
@@ -62,23 +69,47 @@ export function createEfaClient(options: { url: string; apiKey: string; timeoutM
   return { ask, close: () => pool.destroy() };
 }
 
-/** The whole body, decoded. The limit holds for the received bytes and for the decoded ones. */
-async function readBody({ body, headers }: Dispatcher.ResponseData): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > RESPONSE_LIMITS.bytes) throw nonsense(`the answer is larger than ${RESPONSE_LIMITS.bytes} bytes`);
-    chunks.push(chunk);
-  }
-  const received = Buffer.concat(chunks);
+/** Reads the whole body, decoded. The limit holds for the received bytes and for the decoded ones. */
+async function readBody<Result>(
+  { body, headers }: Dispatcher.ResponseData,
+  signal: AbortSignal,
+  read: (decoded: Buffer) => Promise<Result>,
+): Promise<Result> {
   const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
-  if (encoding === 'identity' || received.length === 0) return received;
+  const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  const received: Buffer[] = [];
+  let size = 0;
 
+  /** True when the body has ended. */
+  async function receive(most: number): Promise<boolean> {
+    while (size <= most) {
+      const { done, value } = await chunks.next();
+      if (done) return true;
+      received.push(value);
+      size += value.length;
+    }
+    return false;
+  }
+
+  async function finish(): Promise<Result> {
+    signal.throwIfAborted();
+    if (!(await receive(RESPONSE_LIMITS.bytes))) {
+      body.destroy();
+      throw nonsense(`the answer is larger than ${RESPONSE_LIMITS.bytes} bytes`);
+    }
+    const bytes = Buffer.concat(received.splice(0));
+    return read(encoding === 'identity' || bytes.length === 0 ? bytes : await decode(bytes, encoding));
+  }
+
+  const isSmall = (await receive(SMALL_BYTES)) && encoding === 'identity';
+  return isSmall ? finish() : untilAborted(signal, readLarge(finish), () => signal.reason);
+}
+
+async function decode(bytes: Buffer, encoding: string): Promise<Buffer> {
   const createDecoder = DECODERS.get(encoding);
   if (!createDecoder) throw nonsense(`the answer has the unknown content-encoding ${encoding}`);
   try {
-    return await pipeThrough(createDecoder(), received, RESPONSE_LIMITS.bytes);
+    return await pipeThrough(createDecoder(), bytes, RESPONSE_LIMITS.bytes);
   } catch (error) {
     throw nonsense('the answer could not be unpacked', error);
   }

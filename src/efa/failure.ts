@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { DateTime } from 'luxon';
 import { ApiError } from '../errors/api-error.ts';
 import { upstreamFailed, upstreamRefused, upstreamTimeout } from '../errors/messages.ts';
+import { ownText } from '../own-memory.ts';
 
 /*
  * Failures of upstream as the errors that callers see. The messages are our own; what upstream said is the
@@ -79,7 +80,7 @@ export function unexpectedStatus(
  */
 export function excerpt(text: string, apiKey: string): string {
   const harmless = apiKey ? text.replaceAll(apiKey, '[our key]') : text;
-  return withoutMarkup(harmless.slice(0, MAX_MARKUP_LENGTH).trim()).slice(0, EXCERPT_LENGTH);
+  return ownText(withoutMarkup(harmless.slice(0, MAX_MARKUP_LENGTH).trim()).slice(0, EXCERPT_LENGTH));
 }
 
 /**

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { type Ask, type AskOptions, MOST_WAITING, type Priority } from '../efa/ask.ts';
 import { isEveryday, type LeftOutCounts } from '../efa/response/record.ts';
 import { upstreamTimeout } from '../errors/messages.ts';
+import { createConcurrencyLimit } from '../event-loop-turn.ts';
 import { type Boards, monitorBoards } from '../live/boards/boards.ts';
 import type { FindContext, Finding, Operation } from '../operation.ts';
 import { ownText } from '../own-memory.ts';
@@ -133,23 +134,4 @@ function toFinding<Body extends object>(response: FinishedResponse<Body>): Findi
 function joined(response: FinishedResponse): FinishedResponse {
   const { freshness } = response;
   return freshness.source === 'upstream' ? { ...response, freshness: { ...freshness, source: 'joined' } } : response;
-}
-
-/** Returns a function that runs work, at most `most` at the same time. Further work waits in order. */
-function createConcurrencyLimit(most: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-
-  return async (work) => {
-    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve));
-    else running++;
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      // Work that waits takes over the place of the work that ended.
-      if (next) next();
-      else running--;
-    }
-  };
 }

@@ -26,7 +26,7 @@ export interface MailLimits {
  * Only mails that are sent are remembered, each by at most six names, so `perHour` bounds the memory. This bounds it for
  * any value of `perHour`.
  */
-const MAX_WINDOWS = 150_000;
+const MAX_WINDOWS = 50_000;
 /** How many times the limit of a network those around it have, from the narrowest to the widest. */
 const NETWORK_FACTORS = [1, 3, 6, 10];
 /** No network around others gets more of all mails, unless one network may. */

@@ -1,15 +1,9 @@
-import { hash } from 'node:crypto';
 import { MINUTE_MS } from '../clock.ts';
 import { TwoGenerations } from '../decaying-count.ts';
 import { blameOf } from '../efa/failure.ts';
 import type { UpstreamRequest } from '../efa/request.ts';
 import type { ApiError } from '../errors/api-error.ts';
-import { createBoundedMap, textNumber } from '../own-memory.ts';
-
-/** A short name of a request for maps that callers can fill: the text of a request may be kilobytes long. */
-export function hashOf(request: string): string {
-  return hash('sha256', request, 'base64url').slice(0, 22);
-}
+import { createBoundedMap, hashOf, textNumber } from '../own-memory.ts';
 
 /** The pause of a request doubles with each failure. Where upstream is at fault, it stays as it is at first. */
 const FIRST_PAUSE_MS = 1000;
@@ -39,6 +33,7 @@ export class FailureMemory {
 
   note(kind: UpstreamRequest['kind'], key: string, error: ApiError): void {
     const hash = hashOf(key);
+    letGo(error);
     this.#failures.set(hash, { error, at: this.#now(), pauseMs: this.#pauseAfter(kind, hash, error) });
   }
 
@@ -55,6 +50,11 @@ export class FailureMemory {
     const isAtFault = blame === 'request' || (this.#lastSuccess.get(kind) ?? Number.NEGATIVE_INFINITY) > before.at;
     return Math.min(isAtFault ? MAX_PAUSE_MS : MAX_UNCLEAR_PAUSE_MS, 2 * before.pauseMs);
   }
+}
+
+/** Until its stack is read, an error keeps alive what the functions on it hold: the whole response that was unreadable. */
+function letGo(error: unknown): void {
+  for (let one = error; one instanceof Error; one = one.cause) void one.stack;
 }
 
 const GENERATION_MS = 3 * MINUTE_MS;

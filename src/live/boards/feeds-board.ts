@@ -7,7 +7,7 @@ import type { FeedSourceId } from '../polling/feed-source.ts';
 import { POLL_TAKES_MS } from '../polling/polling.ts';
 import { findTimelineRequest, readTimeline, type Timeline, timetableAgeMs } from '../timeline/timeline.ts';
 import { type Board, type BoardSource, MAX_PAGES, readBoard } from './pager.ts';
-import { runKey, type StopTimeline, type StopTimelines } from './stop-timelines.ts';
+import { MAX_REMEMBERED_RUNS, runKey, type StopTimeline, type StopTimelines } from './stop-timelines.ts';
 import type { StopRequest, TimetablePages } from './timetable-pages.ts';
 
 /** A vehicle that is later than this is not looked for. */
@@ -16,7 +16,6 @@ const MAX_LATE_MS = 2 * HOUR_MS;
 const OCCUPANCY_KEPT_MS = 3 * MINUTE_MS;
 /** No page is requested further ahead than this many departures. */
 const MAX_AHEAD = 120;
-const MAX_REMEMBERED_RUNS = 300;
 /** While a poll is late, a board is fresh for this long. */
 const LATE_POLL_MS = SECOND_MS;
 /** An estimate is shown as live for this long at most. */

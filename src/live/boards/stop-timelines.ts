@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { HOUR_MS } from '../../clock.ts';
 import type { DeparturePage } from '../../efa/departure-page.ts';
-import { ownBytes, shrinkCache } from '../../own-memory.ts';
+import { hashOf, ownBytes, shrinkCache } from '../../own-memory.ts';
 import { type Departure, OCCUPANCIES } from '../../transit/departure.ts';
 import { type Mode, modeSchema } from '../../transit/mode.ts';
 import { ChangeLog } from '../timeline/change-log.ts';
@@ -84,6 +84,9 @@ const MAX_OPEN_BYTES = 64 * 1024 * 1024;
 /** An object takes about three times the room of its JSON. */
 const OBJECT_FACTOR = 3;
 const OVERHEAD_BYTES = 1000;
+/** The overhead of an opened stop, with the last live times of `MAX_REMEMBERED_RUNS` runs. */
+const OPEN_OVERHEAD_BYTES = 40_000;
+export const MAX_REMEMBERED_RUNS = 300;
 const MAX_RECORD_BYTES = 8 * 1024 * 1024;
 
 /** Keeps the timelines of stops: compressed, and the ones that are requested most also open. */
@@ -152,7 +155,7 @@ export class StopTimelines {
     const stop = create(stopId, record.value.stopName);
     merge(stop, record.value);
     this.#packed.set(stopId, ownBytes(bytes));
-    this.#opened.set(stopId, stop, { size: record.jsonBytes * OBJECT_FACTOR + OVERHEAD_BYTES });
+    this.#opened.set(stopId, stop, { size: record.jsonBytes * OBJECT_FACTOR + OPEN_OVERHEAD_BYTES });
     return stop;
   }
 
@@ -161,14 +164,14 @@ export class StopTimelines {
     const json = Buffer.from(JSON.stringify(record));
     const bytes = ownBytes(zstdCompressSync(json));
     this.#packed.set(stop.stopId, bytes);
-    this.#opened.set(stop.stopId, stop, { size: json.length * OBJECT_FACTOR + OVERHEAD_BYTES });
+    this.#opened.set(stop.stopId, stop, { size: json.length * OBJECT_FACTOR + OPEN_OVERHEAD_BYTES });
     return bytes;
   }
 }
 
 /** The key of a departure of a run. */
 export function runKey({ runId, plannedAt, mode }: Departure): string {
-  return `${runId} ${plannedAt} ${mode}`;
+  return hashOf(`${runId} ${plannedAt} ${mode}`);
 }
 
 function create(stopId: string, stopName: string): StopTimeline {

@@ -1,24 +1,37 @@
 import { randomBytes } from 'node:crypto';
+import { createCallBalance } from '#src/access/call-balance.ts';
+import { readKey } from '#src/access/credential.ts';
+import { type ApiKey, generateKey, parseKey } from '#src/access/keys.ts';
 import { createTokenBuckets } from '#src/access/limits/token-buckets.ts';
+import { createLocalAdmission } from '#src/access/local-admission.ts';
+import { createPendingCounts } from '#src/access/pending-counts.ts';
+import { mapAlerts } from '#src/efa/alerts.ts';
+import { nonsense } from '#src/efa/failure.ts';
 import { requestKey, type UpstreamRequest } from '#src/efa/request.ts';
+import type { ApiError } from '#src/errors/api-error.ts';
 import { createQueryReader } from '#src/http/operation-routes.ts';
-import { StopTimelines } from '#src/live/boards/stop-timelines.ts';
+import { MAX_REMEMBERED_RUNS, runKey, StopTimelines } from '#src/live/boards/stop-timelines.ts';
 import { FeedDemandCounter } from '#src/live/polling/feed-demand.ts';
 import { Verdicts } from '#src/nearby/verdict.ts';
 import type { Operation } from '#src/operation.ts';
 import { createFinishedResponses } from '#src/responses/finished-response.ts';
 import { queryKey } from '#src/responses/responses.ts';
+import { createQuotaMails } from '#src/signup/quota-mails.ts';
+import { createThrottle } from '#src/signup/throttle.ts';
 import { stopSearchOperation } from '#src/stop-search/operation.ts';
 import { MODES } from '#src/transit/mode.ts';
+import { createBreaker } from '#src/upstream/breaker.ts';
+import { AccountLoad } from '#src/upstream/budget/reserve-limits.ts';
+import { WaitingLine } from '#src/upstream/budget/waiting-line.ts';
 import { FRESHNESS_WINDOWS } from '#src/upstream/freshness-window.ts';
-import { Popularity } from '#src/upstream/request-memory.ts';
+import { FailureMemory, Popularity } from '#src/upstream/request-memory.ts';
 import { createResponseCache } from '#src/upstream/response-cache.ts';
 import { noSharedStore } from '#src/upstream/shared-store.ts';
 import { departure, pageOf } from '#test/support/departure.ts';
 import { receivedResponse } from '#test/support/received-answer.ts';
 
 /** A full table of the service. */
-interface FilledTable {
+export interface FilledTable {
   /** What it counts; for a table that is bounded by entries, what docs/operations.md says of it. */
   countedBytes: number;
   /** Keeps it in memory. */
@@ -34,6 +47,8 @@ const STOPS_OF_TIMELINES = 1000;
 const longText = (n: number) => `${'🚆'.repeat(84)}${String(n).padStart(8, '0')}`;
 const longQuestion = (n: number): UpstreamRequest => ({ kind: 'stopFinder', text: longText(n) });
 const longStop = (n: number) => `G${String(n).padStart(15, '0')}`;
+const accountOf = (n: number) => String(n).padStart(8, '0');
+const keyOf = (n: number) => parseKey(generateKey('live', accountOf(Math.abs(n)))) as ApiKey;
 
 /** Each table that callers can fill, filled by the longest input. The name is that of its line in docs/operations.md. */
 export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTable>>> = {
@@ -80,22 +95,22 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
   async 'counts of questions, to tell popular ones'() {
     const popularity = new Popularity(now);
     for (let n = 0; n < 100_000; n++) popularity.note(requestKey(longQuestion(n)));
-    return { countedBytes: 8 * MEGABYTE, table: popularity };
+    return { countedBytes: 4 * MEGABYTE, table: popularity };
   },
   async 'counts of boards, to choose feeds'() {
     const demand = new FeedDemandCounter(now);
     for (let n = 0; n < 100_000; n++) demand.note(`${longStop(n)} ${MODES.join()}`, []);
-    return { countedBytes: 8 * MEGABYTE, table: demand };
+    return { countedBytes: 4 * MEGABYTE, table: demand };
   },
   async 'verdicts on stops'() {
     const verdicts = new Verdicts(() => new Date(NOW));
     for (let n = 0; n < 50_000; n++) verdicts.learn(longStop(n), { isAlive: true, modes: MODES });
-    return { countedBytes: 32 * MEGABYTE, table: verdicts };
+    return { countedBytes: 23 * MEGABYTE, table: verdicts };
   },
   async 'limits, of 50,000 accounts or networks'() {
     const buckets = createTokenBuckets({ perSecond: 1, burst: 10 }, () => new Date(NOW));
     for (let n = 0; n < 50_000; n++) buckets.take(`2001:0db8:85a3:08d3:${String(n).padStart(12, '0')}::/64`);
-    return { countedBytes: 24 * MEGABYTE, table: buckets };
+    return { countedBytes: 12 * MEGABYTE, table: buckets };
   },
   async 'queries as they were read, of an operation'() {
     const read = createQueryReader(SEARCH);
@@ -105,7 +120,93 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
     }
     return { countedBytes: 8 * MEGABYTE, table: read };
   },
+  async 'failures of requests'() {
+    const failures = new FailureMemory(now);
+    for (let n = 0; n < 4000; n++) failures.note('stopFinder', requestKey(longQuestion(n)), failureOf(n));
+    return { countedBytes: 5 * MEGABYTE, table: failures };
+  },
+  async 'notices of the authority as plain text'() {
+    // Each is a part of a text that is many times as long.
+    for (let n = 0; n < 1000; n++) {
+      const content = `${n} ${'a '.repeat(50_000)}`;
+      mapAlerts([
+        { priority: 'high', subtitle: content, content, urlText: '', speechText: '', infoLinks: [] },
+      ] as never);
+    }
+    return { countedBytes: 4 * MEGABYTE, table: mapAlerts };
+  },
+  async 'accounts: last turn, recent calls, hold by the breaker'() {
+    const load = new AccountLoad(now);
+    const line = new WaitingLine(1000, load);
+    const breaker = createBreaker({ now });
+    for (let n = 0; n < 20_000; n++) {
+      const account = accountOf(n);
+      load.note(account);
+      line.noteServed({ priority: 'low', purpose: 'board', accounts: [new Set([account])] });
+      breaker.permit({ request: longText(n), askers: [`departureMonitor ${account}`] }).failed('unclear');
+    }
+    return { countedBytes: 6 * MEGABYTE, table: [load, line, breaker] };
+  },
+  async 'accounts: calls and charged requests of the day'() {
+    const balance = createCallBalance({ now });
+    for (let n = 0; n < 60_000; n++) balance.noteCharged(accountOf(n), 1);
+    return { countedBytes: 8 * MEGABYTE, table: balance };
+  },
+  async 'headers with keys as they were read'() {
+    for (let n = 0; n < 25_000; n++) {
+      const authorization = `Bearer ${' '.repeat(190)}${generateKey('live', accountOf(n))}`;
+      readKey({ headers: { authorization }, url: '', query: {} });
+    }
+    return { countedBytes: 11 * MEGABYTE, table: readKey };
+  },
+  async 'keys: known ones, unknown ones; accounts: counts, spent ones'() {
+    const local = createLocalAdmission({ now: () => new Date(NOW), instances: () => 1, log: { warn() {} } });
+    for (let n = 0; n < 60_000; n++) {
+      local.learn(keyOf(n), '2026-04-15', 1, { kind: 'exhausted', plan: 'free', used: 1000 }, true);
+      local.learn(keyOf(-n), '2026-04-15', 1, { kind: 'unknown' }, true);
+    }
+    return { countedBytes: 32 * MEGABYTE, table: local };
+  },
+  async 'counts that the store has confirmed'() {
+    const pending = createPendingCounts({ update: async () => 0 });
+    for (let n = 0; n < 120_000; n++) pending.senderOf(accountOf(n), '2026-04-15');
+    return { countedBytes: 27 * MEGABYTE, table: pending };
+  },
+  async 'mails requested'() {
+    const limits = { perHour: 1e9, perNetwork: 1e9, perAddress: 1e9, perDomain: 1e9 };
+    const throttle = createThrottle(limits, () => new Date(NOW));
+    for (let n = 0; n < 40_000; n++) {
+      const number = n.toString(16).padStart(8, '0');
+      const ip = `2001:${number.slice(0, 4)}:${number.slice(4)}:85a3::`;
+      throttle.consume(ip, `${'x'.repeat(64)}@${'y'.repeat(60)}.${'z'.repeat(60)}.${number}${'d'.repeat(50)}.example`);
+    }
+    return { countedBytes: 15 * MEGABYTE, table: throttle };
+  },
+  async 'mails about quotas'() {
+    const mails = createQuotaMails({
+      accounts: { findAccount: async () => null, claimQuotaMail: async () => false },
+      log: { warn() {} },
+    } as unknown as Parameters<typeof createQuotaMails>[0]);
+    for (let n = 0; n < 25_000; n++) {
+      const { accountId } = keyOf(n);
+      mails.note({
+        kind: 'admitted',
+        caller: { accountId, plan: 'free' },
+        day: '2026-04-15',
+        count: 1,
+        used: 1000,
+      } as never);
+    }
+    return { countedBytes: 4 * MEGABYTE, table: mails };
+  },
 };
+
+/** Of a response that could not be read; the function that made it holds the response. */
+function failureOf(n: number): ApiError {
+  const response = Buffer.alloc(100_000);
+  const fail = () => nonsense(`${longText(n)} is no answer of ${response.length} bytes`);
+  return fail();
+}
 
 async function addTimelines(timelines: StopTimelines): Promise<void> {
   for (let stop = 0; stop < STOPS_OF_TIMELINES; stop++) {
@@ -113,6 +214,9 @@ async function addTimelines(timelines: StopTimelines): Promise<void> {
       departure({ runId: randomBytes(8).toString('hex'), mode: 'train', plannedAt: NOW + minute * 60_000 }),
     );
     const page = pageOf(departures, { modes: ['train'], retrievedAt: NOW });
-    await timelines.add(longStop(stop), 'Stop', [page]);
+    const { stop: opened } = await timelines.add(longStop(stop), 'Stop', [page]);
+    for (let run = 0; run < MAX_REMEMBERED_RUNS; run++) {
+      opened.lastLive.set(runKey(departure({ runId: longText(run), mode: 'train', plannedAt: NOW })), NOW);
+    }
   }
 }

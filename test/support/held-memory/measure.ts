@@ -1,26 +1,31 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { HELD_MEMORY_CASES } from './cases.ts';
+import { type FilledTable, HELD_MEMORY_CASES } from './cases.ts';
 
 /*
- * Prints, as JSON, what a table holds and what it counts: `node --expose-gc test/support/held-memory/measure.ts NAME`.
- * In a process of its own, so that nothing else is measured.
+ * Prints what each table holds and what it counts, or what docs/operations.md says of it, a line of JSON each:
+ * `node --expose-gc test/support/held-memory/measure.ts`. In a process of its own, so that nothing else is measured.
  */
 
 async function heldBytes(): Promise<number> {
   // Memory outside the heap is given back after a collection, when the event loop has turned.
-  for (let round = 0; round < 10; round++) {
+  for (let round = 0; round < 6; round++) {
     globalThis.gc?.();
-    await delay(20);
+    await delay(10);
   }
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
 }
 
-const fill = HELD_MEMORY_CASES[process.argv[2] ?? ''];
-if (!fill) throw new Error(`there is no table ${process.argv[2]}`);
-const before = await heldBytes();
-const { countedBytes, table } = await fill();
-const held = (await heldBytes()) - before;
-process.stdout.write(JSON.stringify({ held, counted: countedBytes }));
-// Until here the table is in use.
-if (!table) throw new Error('the table is gone');
+/** A function of its own: what a loop has held last stays alive on its stack. */
+async function measure(fill: () => Promise<FilledTable>): Promise<{ held: number; counted: number }> {
+  const before = await heldBytes();
+  const { countedBytes, table } = await fill();
+  const held = (await heldBytes()) - before;
+  // Until here the table is in use.
+  if (!table) throw new Error('the table is gone');
+  return { held, counted: countedBytes };
+}
+
+for (const [name, fill] of Object.entries(HELD_MEMORY_CASES)) {
+  process.stdout.write(`${JSON.stringify({ name, ...(await measure(fill)) })}\n`);
+}

@@ -1,0 +1,63 @@
+import type { ServerResponse } from 'node:http';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createEfaClient } from '#src/efa/client.ts';
+import { startUpstream, type TestUpstream } from '#test/support/upstream.ts';
+
+const EMPTY_BOARD = JSON.stringify({ version: '10', locations: [], stopEvents: [], systemMessages: [] });
+/** The end of a response that is so large, which white space at its end makes it. */
+const LARGE = EMPTY_BOARD.padEnd(200_000);
+const MOST_AT_ONCE = 4;
+
+let upstream: TestUpstream;
+let client: ReturnType<typeof createEfaClient>;
+let unfinished: ServerResponse[];
+
+beforeEach(async () => {
+  unfinished = [];
+  upstream = await startUpstream(({ url }, response) => {
+    if (url.includes('SMALL')) response.end(EMPTY_BOARD);
+    else if (url.includes('WHOLE')) response.end(LARGE);
+    else {
+      response.write(LARGE.slice(0, -1));
+      unfinished.push(response);
+    }
+  });
+});
+afterEach(async () => {
+  await client.close();
+  await upstream.close();
+});
+
+function connect(timeoutMs: number): void {
+  client = createEfaClient({ url: upstream.url, apiKey: 'made-up', timeoutMs, now: () => new Date() });
+}
+
+const ask = (stopId: string) => client.ask({ kind: 'departureMonitor', stopId, modes: ['bus'], at: null });
+
+it('few large responses are read at once, and small ones pass them', async () => {
+  connect(30_000);
+  const slow = Array.from({ length: MOST_AT_ONCE }, (_, n) => ask(`SLOW${n}`));
+  await expect.poll(() => unfinished.length).toBe(MOST_AT_ONCE);
+  let isRead = false;
+  const waiting = ask('WHOLE').then(() => {
+    isRead = true;
+  });
+  await expect.poll(() => upstream.requests.length).toBe(MOST_AT_ONCE + 1);
+  await ask('SMALL');
+  await ask('SMALL');
+  expect(isRead).toBe(false);
+  for (const response of unfinished) response.end(' ');
+  await waiting;
+  await Promise.all(slow);
+});
+
+it('a large response that waits to be read fails when the time of its call is over', async () => {
+  connect(400);
+  const slow = Array.from({ length: MOST_AT_ONCE + 1 }, (_, n) => ask(`SLOW${n}`));
+  const outcomes = await Promise.allSettled(slow);
+  expect(outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.code)).toEqual(
+    slow.map(() => 'UPSTREAM_TIMEOUT'),
+  );
+  // The places are free again.
+  await ask('WHOLE');
+});
