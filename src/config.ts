@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type BurstLimits, burstLimits, DEFAULT_BURST_LIMITS } from './access/limits/burst-limit.ts';
+import { type BurstLimits, burstLimits, DEFAULT_BURST_LIMITS } from './access/limits/account-limits.ts';
 import type { ConnectionLimits } from './http/connection/connections.ts';
 import { type TrustedProxies, trustedProxies } from './http/connection/trusted-proxies.ts';
 import { LIVE_MODES, type LiveMode } from './live/live-report.ts';

@@ -1,9 +1,8 @@
 import { createCallBalance } from './access/call-balance.ts';
-import { GRACE_MS } from './access/local-admission.ts';
+import { GRACE_MS } from './access/known-keys.ts';
 import { sandboxKey } from './access/sandbox-key.ts';
-import { claimStore, StoreKindError } from './access/store-claim.ts';
 import { StoreOpenError } from './access/stores/embedded-database.ts';
-import { openStore } from './access/stores/open-store.ts';
+import { expectStoreKind, openStore, StoreKindError } from './access/stores/open-store.ts';
 import { buildApp, type PageOptions } from './app.ts';
 import { systemClock } from './clock.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
@@ -129,7 +128,7 @@ else logger.info(`answers come from ${upstream.source}, with ${config.upstream.a
 /** A store that is away, or that takes no writes, is asked again until it answers. */
 async function claimOurStore(): Promise<void> {
   try {
-    await claimStore(store, isSandbox ? 'sandbox' : 'real');
+    await expectStoreKind(store, isSandbox ? 'sandbox' : 'real');
     isStoreOurs = true;
   } catch (error) {
     if (error instanceof StoreKindError) {

@@ -1,7 +1,7 @@
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { type Account, type KeyRecord, MAX_LIVE_KEYS } from './account.ts';
-import type { Register } from './store.ts';
+import type { Accounts } from './store.ts';
 
 /*
  * A key: `tis_live_` or `tis_test_`, the account id (8), the secret (27), a checksum (6).
@@ -97,7 +97,7 @@ export interface IssuedKey {
 
 /** Makes and stores a new key; null when the account already has as many valid keys as it may. */
 export async function issueKey(
-  register: Pick<Register, 'addKey'>,
+  register: Pick<Accounts, 'addKey'>,
   options: { account: Pick<Account, 'id'>; kind: KeyKind; label: string; now: Date; maxLive?: number },
 ): Promise<IssuedKey | null> {
   const { account, kind, label, now, maxLive = MAX_LIVE_KEYS } = options;

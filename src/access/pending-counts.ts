@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createBoundedMap } from '../own-memory.ts';
+import { UnavailableError } from '../redis/unavailable-error.ts';
 import type { UtcDay } from './day.ts';
-import type { Counter, CountUpdate } from './store.ts';
+import type { CountUpdate, QuotaStore } from './store.ts';
 
 /** What the store does not know yet of one account and day. */
 interface Pending {
@@ -33,113 +34,151 @@ interface Entry {
   next: Promise<void> | null;
 }
 
+const MAX_REMEMBERED = 100_000;
+const SETTLE_EVERY_MS = 100;
+/** After the store, which answers, has refused a count. */
+const RETRY_AFTER_MS = 1000;
+/** A store that did not answer for a moment must not cost the counts of a process that ends. */
+const LAST_TRIES_MS = 2000;
+
 /** Counts on this side and sends the counts to the store, so that each request counts once whatever gets lost. */
-export interface PendingCounts {
+export class PendingCounts {
+  readonly #store: Pick<QuotaStore, 'update' | 'presence'>;
+  readonly #processName = randomUUID();
+  readonly #entries = new Map<string, Entry>();
+  // With `max` the memory for all of them would be taken at once.
+  readonly #senders = createBoundedMap<Sender>(MAX_REMEMBERED);
+  #names = 0;
+  #updates = 0;
+  #timer: NodeJS.Timeout | null = null;
+  #isClosed = false;
+
+  constructor(store: Pick<QuotaStore, 'update' | 'presence'>) {
+    this.#store = store;
+  }
+
   /**
    * The sender of admission requests of that account and day. It is another one after doubts were settled. `noteUsed`
    * keeps what the store answers to it; the store settles later doubts by comparing with that number.
    */
-  senderOf(accountId: string, day: UtcDay): Sender;
-  /** Requests to be counted, or to be given back when negative. */
-  add(accountId: string, day: UtcDay, count: number): void;
-  /** An admission request whose answer got lost for good. `isServed`: the request was admitted without the response. */
-  addInDoubt(accountId: string, day: UtcDay, isServed: boolean, count?: number): void;
-  has(accountId: string): boolean;
-  /** Resolves when the store knows everything that was added for the account before. */
-  settle(accountId: string): Promise<void>;
-  /** The accounts of which something is pending. */
-  accounts(): string[];
-}
-
-const MAX_REMEMBERED = 100_000;
-
-export function createPendingCounts(store: Pick<Counter, 'update'>): PendingCounts {
-  const processName = randomUUID();
-  const entries = new Map<string, Entry>();
-  const senders = createBoundedMap<Sender>(MAX_REMEMBERED);
-  let names = 0;
-  let updates = 0;
-
-  function senderOf(accountId: string, day: UtcDay): Sender {
-    const known = senders.get(accountId + day);
+  senderOf(accountId: string, day: UtcDay): Sender {
+    const known = this.#senders.get(accountId + day);
     if (known) return known;
-    const sender = { name: `${processName}-${++names}`, used: 0 };
-    senders.set(accountId + day, sender);
+    const sender = { name: `${this.#processName}-${++this.#names}`, used: 0 };
+    this.#senders.set(accountId + day, sender);
     return sender;
   }
 
-  function pendingOf(accountId: string, day: UtcDay): Pending {
-    const entry = entries.get(accountId) ?? { waiting: new Map(), sent: null, sending: null, next: null };
-    entries.set(accountId, entry);
+  /** Requests to be counted, or to be given back when negative. */
+  add(accountId: string, day: UtcDay, count: number): void {
+    this.#pendingOf(accountId, day).count += count;
+  }
+
+  /** An admission request whose answer got lost for good. `isServed`: the request was admitted without the response. */
+  addInDoubt(accountId: string, day: UtcDay, isServed: boolean, count = 1): void {
+    const pending = this.#pendingOf(accountId, day);
+    if (pending.inDoubt === 0) {
+      const { name, used } = this.senderOf(accountId, day);
+      Object.assign(pending, { sender: name, usedBySenderBefore: used });
+    }
+    pending.inDoubt += count;
+    if (isServed) pending.count += count;
+  }
+
+  has(accountId: string): boolean {
+    return this.#entries.has(accountId);
+  }
+
+  /** Sends everything soon, together with what comes until then; while the store is away, as soon as it is back. */
+  schedule(afterMs = SETTLE_EVERY_MS): void {
+    if (!this.#isClosed) this.#timer ??= setTimeout(() => void this.#settleAll(), afterMs).unref();
+  }
+
+  /** Sends now. Whether the store knows everything that was added for the account before. */
+  async settle(accountId: string): Promise<boolean> {
+    if (this.#store.presence.isAway(accountId)) return false;
+    const entry = this.#entries.get(accountId);
+    try {
+      if (entry) await this.#send(accountId, entry);
+      return true;
+    } catch (error) {
+      if (error instanceof UnavailableError) return false;
+      throw error;
+    }
+  }
+
+  /** Tries for two seconds more. Resolves with the number of accounts of which the store does not know all. */
+  async close(): Promise<number> {
+    this.#isClosed = true;
+    if (this.#timer) clearTimeout(this.#timer);
+    for (let waitedMs = 0; ; waitedMs += SETTLE_EVERY_MS) {
+      await this.#settleAll();
+      if (this.#entries.size === 0 || waitedMs >= LAST_TRIES_MS) return this.#entries.size;
+      await new Promise((resolve) => setTimeout(resolve, SETTLE_EVERY_MS));
+    }
+  }
+
+  async #settleAll(): Promise<void> {
+    const { presence } = this.#store;
+    const reachable = [...this.#entries.keys()].filter((accountId) => !presence.isAway(accountId));
+    const outcomes = await Promise.all(
+      reachable.map(async (accountId) => (await this.settle(accountId)) || presence.isAway(accountId)),
+    );
+    this.#timer = null;
+    if (this.#entries.size > 0) this.schedule(outcomes.includes(false) ? RETRY_AFTER_MS : SETTLE_EVERY_MS);
+  }
+
+  #pendingOf(accountId: string, day: UtcDay): Pending {
+    const entry = this.#entries.get(accountId) ?? { waiting: new Map(), sent: null, sending: null, next: null };
+    this.#entries.set(accountId, entry);
     const waiting = entry.waiting.get(day);
     if (waiting) return waiting;
-    const { name: sender } = senderOf(accountId, day);
+    const { name: sender } = this.senderOf(accountId, day);
     const pending = { accountId, day, count: 0, inDoubt: 0, sender, usedBySenderBefore: 0 };
     entry.waiting.set(day, pending);
     return pending;
   }
 
   /** One at a time. What is added while one is under way may not be in it, so later callers wait for the next one. */
-  function send(accountId: string, entry: Entry): Promise<void> {
+  #send(accountId: string, entry: Entry): Promise<void> {
     if (entry.sending) {
       entry.next ??= entry.sending
         .catch(() => {})
         .then(() => {
           entry.next = null;
-          return send(accountId, entry);
+          return this.#send(accountId, entry);
         });
       return entry.next;
     }
-    entry.sending = sendOnce(accountId, entry).finally(() => {
+    entry.sending = this.#sendOnce(accountId, entry).finally(() => {
       entry.sending = null;
     });
     return entry.sending;
   }
 
   /** Counts that arrive meanwhile wait for the next batch. Otherwise the loop would never end under load. */
-  async function sendOnce(accountId: string, entry: Entry): Promise<void> {
-    if (entry.sent) await deliver(entry, entry.sent);
+  async #sendOnce(accountId: string, entry: Entry): Promise<void> {
+    if (entry.sent) await this.#deliver(entry, entry.sent);
     const waiting = [...entry.waiting.values()];
     for (const pending of waiting) {
       entry.waiting.delete(pending.day);
       if (pending.count === 0 && pending.inDoubt === 0) continue;
-      entry.sent = { ...pending, number: ++updates };
-      await deliver(entry, entry.sent);
+      entry.sent = { ...pending, number: ++this.#updates };
+      await this.#deliver(entry, entry.sent);
     }
-    if (entry.waiting.size === 0 && entries.get(accountId) === entry) entries.delete(accountId);
+    if (entry.waiting.size === 0 && this.#entries.get(accountId) === entry) this.#entries.delete(accountId);
   }
 
-  async function deliver(entry: Entry, update: CountUpdate): Promise<void> {
-    const usedBySender = await store.update(update);
+  async #deliver(entry: Entry, update: CountUpdate): Promise<void> {
+    const { accountId } = update;
+    const usedBySender = await this.#store.presence.watch(accountId, this.#store.update(update));
     entry.sent = null;
-    const sender = senderOf(update.accountId, update.day);
+    const sender = this.senderOf(accountId, update.day);
     if (sender.name !== update.sender) return;
     if (update.inDoubt === 0) noteUsed(sender, usedBySender);
     // From now on the store refuses what this sender asked for before and what arrives only later.
-    else senders.delete(update.accountId + update.day);
+    else this.#senders.delete(accountId + update.day);
   }
-
-  return {
-    senderOf,
-    add(accountId, day, count) {
-      pendingOf(accountId, day).count += count;
-    },
-    addInDoubt(accountId, day, isServed, count = 1) {
-      const pending = pendingOf(accountId, day);
-      if (pending.inDoubt === 0) {
-        const { name, used } = senderOf(accountId, day);
-        Object.assign(pending, { sender: name, usedBySenderBefore: used });
-      }
-      pending.inDoubt += count;
-      if (isServed) pending.count += count;
-    },
-    has: (accountId) => entries.has(accountId),
-    async settle(accountId) {
-      const entry = entries.get(accountId);
-      if (entry) await send(accountId, entry);
-    },
-    accounts: () => [...entries.keys()],
-  };
 }
 
 /** Responses may arrive in another order than the store gave them. */

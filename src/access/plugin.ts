@@ -3,21 +3,19 @@ import fp from 'fastify-plugin';
 import { ApiError } from '../errors/api-error.ts';
 import { tooManyFailed, tooManyUnderWay } from '../errors/messages.ts';
 import type { Admission } from './admission.ts';
-import { createAdmissionControl } from './admission-control.ts';
 import { type CallBalance, createCallBalance } from './call-balance.ts';
 import { invalidKey, readKey, testKeyOnly } from './credential.ts';
 import { type UtcDay, utcDay } from './day.ts';
-import { createEntrance } from './entrance.ts';
 import type { ApiKey } from './keys.ts';
-import { type BurstLimits, createBurstLimit, DEFAULT_BURST_LIMITS } from './limits/burst-limit.ts';
-import { createFailureLimit } from './limits/failure-limit.ts';
-import { createLookUpLimit } from './limits/look-up-limit.ts';
+import { BurstLimit, type BurstLimits, DEFAULT_BURST_LIMITS, FailureLimit } from './limits/account-limits.ts';
 import { PLANS } from './plan.ts';
+import { ProcessLimits } from './process-limits.ts';
+import { Quota } from './quota.ts';
 import { exhausted, keyEndHeaders, rateLimitHeaders, tooFast, tooMany } from './rate-limit.ts';
-import type { Counter } from './store.ts';
+import type { QuotaStore } from './store.ts';
 
 export interface AccessOptions {
-  store: Counter;
+  store: QuotaStore;
   /** Whether `tis_test_` keys are taken: only where the sandbox answers. */
   acceptsTestKeys: boolean;
   /** How many requests an account may make in a short time; by default as its plan says. */
@@ -65,10 +63,10 @@ export const access = fp(
   async (app: FastifyInstance, options: AccessOptions & { now: () => Date }) => {
     const { balance = createCallBalance({ now: () => options.now().getTime() }) } = options;
     const { store, acceptsTestKeys, burstLimits = DEFAULT_BURST_LIMITS, onCounted, readLinkedKey, now } = options;
-    const admissions = createAdmissionControl({ store, now, log: app.log });
-    const bursts = createBurstLimit(burstLimits, now);
-    const failures = createFailureLimit(now);
-    const entrance = createEntrance({ admissions, bursts, failures, lookUps: createLookUpLimit(now) });
+    const quota = new Quota({ store, now, log: app.log });
+    const bursts = new BurstLimit(burstLimits, now);
+    const failures = new FailureLimit(now);
+    const limits = new ProcessLimits({ quota, bursts, failures, now });
     app.decorateRequest('admission', null);
     app.decorateRequest('costNoUpstreamCall', false);
     app.decorateRequest('hasResponse', false);
@@ -84,7 +82,7 @@ export const access = fp(
     }
 
     async function admit(request: FastifyRequest, more?: { count: number; day: UtcDay }): Promise<Admission> {
-      const admission = await admissions.admit(keyOf(request), more);
+      const admission = await quota.admit(keyOf(request), more);
       if (!admission) throw invalidKey();
       return admission;
     }
@@ -96,11 +94,11 @@ export const access = fp(
       onCounted?.(admission);
     }
 
-    function giveBack(admission: Admission): Admission | Promise<Admission> {
+    function giveBack(admission: Admission): Promise<Admission> {
       const { accountId } = admission.caller;
       balance.noteCharged(accountId, -admission.count);
       balance.noteUnderWay(accountId, -admission.count);
-      return admissions.giveBack(admission);
+      return quota.giveBack(admission);
     }
 
     /** Why a request that needs so many is refused, of which too few are left. Those under way may be given back. */
@@ -170,7 +168,7 @@ export const access = fp(
 
     function charge(admission: Admission, owed: number): Admission {
       balance.noteCharged(admission.caller.accountId, owed);
-      return admissions.charge(admission, owed);
+      return quota.charge(admission, owed);
     }
 
     app.addHook('onError', (request, _reply, error, done) => {
@@ -180,9 +178,10 @@ export const access = fp(
 
     // The hooks have callbacks: a request that waits for nothing is served without a promise.
     app.addHook('preHandler', (request, _reply, done) => {
-      const entered = entrance.enter(keyOf(request), request);
-      if (!(entered instanceof Promise)) return done(noteAdmission(request, entered));
-      entered.then((admission) => done(noteAdmission(request, admission)), done);
+      const key = keyOf(request);
+      const atOnce = limits.admitAtOnce(key);
+      if (atOnce) return done(noteAdmission(request, atOnce));
+      limits.admit(key, request).then((admission) => done(noteAdmission(request, admission)), done);
     });
 
     app.addHook('onSend', (request, reply, _payload, done) => {
@@ -199,14 +198,13 @@ export const access = fp(
       const free = countFree(request, reply, admission);
       if (free < admission.count) balance.noteUnderWay(admission.caller.accountId, free - admission.count);
       if (free === 0) return finish(chargeOwed(admission));
-      const settle = (settled: Admission) =>
-        finish(chargeOwed(free === admission.count ? settled : { ...admission, used: settled.used }));
-      const givenBack = giveBack({ ...admission, count: free });
-      if (!(givenBack instanceof Promise)) return settle(givenBack);
-      givenBack.then(settle, done);
+      giveBack({ ...admission, count: free }).then(
+        (settled) => finish(chargeOwed(free === admission.count ? settled : { ...admission, used: settled.used })),
+        done,
+      );
     });
 
-    app.addHook('onClose', () => admissions.close());
+    app.addHook('onClose', () => quota.close());
   },
   { name: 'access', dependencies: ['error-handler', 'paths'] },
 );

@@ -2,7 +2,7 @@ import type { ApiError } from '../errors/api-error.ts';
 import { dailyLimitExceeded, tooFewLeft, tooManyInShortTime } from '../errors/messages.ts';
 import type { Admission } from './admission.ts';
 import { endOfDay, secondsUntil } from './day.ts';
-import type { BurstLimit } from './limits/burst-limit.ts';
+import type { BurstLimit } from './limits/account-limits.ts';
 import { PLANS } from './plan.ts';
 
 const DAY_SECONDS = 86_400;

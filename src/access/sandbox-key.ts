@@ -1,11 +1,11 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { issueKey, parseKey } from './keys.ts';
-import { type Register, SANDBOX_EMAIL } from './store.ts';
+import { type Accounts, SANDBOX_EMAIL } from './store.ts';
 
 const FILE = 'sandbox-key';
 
-type SandboxRegister = Pick<Register, 'openAccount' | 'addKey' | 'listKeys' | 'revokeKey'>;
+type SandboxRegister = Pick<Accounts, 'openAccount' | 'addKey' | 'listKeys' | 'revokeKey'>;
 
 /**
  * The test key of the sandbox, the same on every start with the same data directory. It is the only key that is stored

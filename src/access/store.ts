@@ -52,7 +52,7 @@ export type StoreKind = (typeof STORE_KINDS)[number];
 export const SANDBOX_EMAIL = 'sandbox@transit.invalid';
 
 /** What every request needs. Its calls reject with `UnavailableError` only. */
-export interface Counter {
+export interface QuotaStore {
   /** Whether the store is another process, at some distance. */
   readonly isRemote: boolean;
   /** Whether the store answers; the key is an account id. */
@@ -75,7 +75,7 @@ type NewAccount = Omit<Account, 'id'> & Partial<Pick<Account, 'id'>> & { wantsQu
 type NewKey = Omit<KeyRecord, 'revokedAt' | 'lastUsedOn'> & Partial<Pick<KeyRecord, 'revokedAt'>>;
 
 /** For issuing keys and looking after accounts. What is acknowledged is durable. */
-export interface Register {
+export interface Accounts {
   /**
    * Tells whose accounts these are. A store that was never marked is real, unless it has no account at all (null), or none but
    * that of the sandbox.
@@ -124,7 +124,7 @@ export interface Closable {
   close(): Promise<void>;
 }
 
-export interface AccountStore extends Counter, Register, Closable {}
+export interface AccountStore extends QuotaStore, Accounts, Closable {}
 
 /** Counts of so many UTC days are kept, the present one included: enough to look back a month. */
 export const DAYS_KEPT = 32;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { KeyRecord } from '../access/account.ts';
 import { PLANS, type Plan } from '../access/plan.ts';
-import type { Register } from '../access/store.ts';
+import type { Accounts } from '../access/store.ts';
 
 /*
  * Accounts and keys as one JSON document, from any store into any other. Keys are in it as hashes, as they are stored, so
@@ -56,7 +56,7 @@ export function readBackup(text: string): Backup {
   return read.data;
 }
 
-export async function exportAccounts(store: Register, now: Date): Promise<Backup> {
+export async function exportAccounts(store: Accounts, now: Date): Promise<Backup> {
   const accounts = await store.listAccounts();
   const saved = accounts.map(async ({ id, email, plan, createdAt }) => {
     const [keys, isWanted] = [await store.listKeys(id), await store.wantsQuotaMails(id)];
@@ -70,7 +70,7 @@ export async function exportAccounts(store: Register, now: Date): Promise<Backup
  * Adds what is missing and changes nothing that is there, so it can be repeated after it broke off: an account and a key
  * are each written in one step.
  */
-export async function importAccounts(store: Register, { accounts }: Backup, now: Date): Promise<ImportResult> {
+export async function importAccounts(store: Accounts, { accounts }: Backup, now: Date): Promise<ImportResult> {
   const result: ImportResult = { accounts: 0, keys: 0, conflicts: [] };
   for (const saved of accounts) {
     const [byId, byEmail] = [await store.findAccount(saved.id), await store.findAccountByEmail(saved.email)];
@@ -90,7 +90,7 @@ export async function importAccounts(store: Register, { accounts }: Backup, now:
   return result;
 }
 
-async function importKeys(store: Register, { id: accountId, keys }: SavedAccount): Promise<number> {
+async function importKeys(store: Accounts, { id: accountId, keys }: SavedAccount): Promise<number> {
   const present = new Set((await store.listKeys(accountId)).map(({ hash }) => hash));
   const missing = keys.filter(({ hash }) => !present.has(hash));
   for (const { hash, last_four: lastFour, label, created_at: createdAt, revoked_at: revokedAt } of missing) {

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { openRegister } from '../access/stores/open-store.ts';
+import { openAccounts } from '../access/stores/open-store.ts';
 import { ConfigError, readStoreLocation } from '../config.ts';
 import { COMMANDS, OPTIONS, type Row, USAGE, UsageError } from './commands.ts';
 
@@ -36,7 +36,7 @@ async function runCommand(args: string[], env: Environment): Promise<string> {
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (!command) throw new UsageError(`There is no command ${name}.\n\n${USAGE}`);
 
-  const store = openRegister(readStoreLocation(env));
+  const store = openAccounts(readStoreLocation(env));
   try {
     const { json, rows, note } = await command({ accounts: store, operands, options: values, now: new Date() });
     return values.json ? JSON.stringify(json, null, 2) : [formatTable(rows), note].filter(Boolean).join('\n\n');

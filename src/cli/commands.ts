@@ -4,7 +4,7 @@ import { type Account, type KeyRecord, MAX_LIVE_KEYS, normaliseEmail } from '../
 import { utcDayFrom } from '../access/day.ts';
 import { issueKey, keyId, parseKey } from '../access/keys.ts';
 import { isPlan, PLANS, type Plan } from '../access/plan.ts';
-import { type Register, STORE_KINDS } from '../access/store.ts';
+import { type Accounts, STORE_KINDS } from '../access/store.ts';
 import { type Backup, exportAccounts, importAccounts, readBackup } from './backup.ts';
 
 export const USAGE = `npm run keys -- COMMAND
@@ -37,7 +37,7 @@ export class UsageError extends Error {
 }
 
 interface CommandInput {
-  accounts: Register;
+  accounts: Accounts;
   /** The words after the name of the command. */
   operands: string[];
   options: { email?: string; plan?: string; label?: string };
@@ -161,7 +161,7 @@ function getPlan(text: string | undefined): Plan {
   throw new UsageError(`The plan must be one of ${Object.keys(PLANS).join(', ')}.`);
 }
 
-async function getAccount(accounts: Register, addressOrId: string | undefined): Promise<Account> {
+async function getAccount(accounts: Accounts, addressOrId: string | undefined): Promise<Account> {
   if (!addressOrId) throw new UsageError('Name the account by its e-mail address or id.');
   const email = normaliseEmail(addressOrId);
   const account = email ? await accounts.findAccountByEmail(email) : await accounts.findAccount(addressOrId);
@@ -170,7 +170,7 @@ async function getAccount(accounts: Register, addressOrId: string | undefined): 
 }
 
 /** The id of a key begins with the id of its account. */
-async function getKey(accounts: Register, keyOrId: string | undefined): Promise<KeyRecord> {
+async function getKey(accounts: Accounts, keyOrId: string | undefined): Promise<KeyRecord> {
   if (!keyOrId) throw new UsageError('Name the key by its text or id.');
   const parsed = parseKey(keyOrId);
   const id = parsed ? keyId(parsed) : keyOrId;

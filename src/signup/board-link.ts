@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
+import type { Accounts } from '../access/store.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { WallLinks } from '../site/board/wall-link.ts';
-import type { Accounts } from './accounts.ts';
 import { boardLinkForm, invalidForm, readForm } from './form.ts';
 import type { MagicLinks } from './magic-link.ts';
 

@@ -1,8 +1,8 @@
 import { type Account, type KeyRecord, MAX_LIVE_KEYS } from '../access/account.ts';
 import { endOfDay, utcDayFrom } from '../access/day.ts';
 import { type IssuedKey, issueKey, type KeyKind } from '../access/keys.ts';
+import type { Accounts } from '../access/store.ts';
 import { ApiError } from '../errors/api-error.ts';
-import type { Accounts } from './accounts.ts';
 import {
   keyLimitMail,
   type MailContext,

@@ -2,13 +2,13 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify';
 import { type Account, type KeyRecord, MAX_LIVE_KEYS } from '../access/account.ts';
 import { utcDayFrom } from '../access/day.ts';
 import { PLANS } from '../access/plan.ts';
+import type { Accounts } from '../access/store.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { wantsPage } from '../http/paths.ts';
 import type { Html } from '../site/html.ts';
 import type { Layout } from '../site/layout.ts';
 import { localTimeScript } from '../site/local-time.ts';
 import { fixedPage, sendPage } from '../site/page-answer.ts';
-import type { Accounts } from './accounts.ts';
 import {
   type FieldErrors,
   invalidForm,

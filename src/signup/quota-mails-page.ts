@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
+import type { Accounts } from '../access/store.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { type Html, html } from '../site/html.ts';
 import type { Layout } from '../site/layout.ts';
 import { sendPage } from '../site/page-answer.ts';
-import type { Accounts } from './accounts.ts';
 import { invalidForm, quotaMailsForm, readForm } from './form.ts';
 import type { MagicLinks } from './magic-link.ts';
 

@@ -1,8 +1,9 @@
 import formbody from '@fastify/formbody';
 import type { FastifyInstance } from 'fastify';
+import type { Accounts } from '../access/store.ts';
 import type { WallLinks } from '../site/board/wall-link.ts';
 import type { Layout } from '../site/layout.ts';
-import { type Accounts, failAsUnavailable } from './accounts.ts';
+import { failAsUnavailable } from './accounts.ts';
 import { boardLink } from './board-link.ts';
 import { refuseCrossSiteForm } from './form.ts';
 import { createKeyService } from './key-service.ts';

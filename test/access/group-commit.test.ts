@@ -3,13 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, expect, it } from 'vitest';
-import { createFileLock } from '#src/access/stores/file-lock.ts';
-import { createGroupCommit, type WriteInGroup } from '#src/access/stores/group-commit.ts';
+import { createGroupCommit, FileLock } from '#src/access/stores/embedded-database.ts';
 
 let database: DatabaseSync;
 /** Another process, as far as SQLite can tell. */
 let other: DatabaseSync;
-let writeInGroup: WriteInGroup;
+let writeInGroup: ReturnType<typeof createGroupCommit>;
 
 beforeEach(() => {
   const directory = mkdtempSync(join(tmpdir(), 'transit-group-'));
@@ -17,7 +16,7 @@ beforeEach(() => {
   database = new DatabaseSync(path);
   database.exec('PRAGMA journal_mode = WAL; CREATE TABLE entry (text TEXT PRIMARY KEY)');
   other = new DatabaseSync(path);
-  writeInGroup = createGroupCommit(database, createFileLock(database));
+  writeInGroup = createGroupCommit(database, new FileLock(database));
   return () => {
     database.close();
     other.close();

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { generateAccountId, generateKey } from '#src/access/keys.ts';
-import { createLookUpLimit, type LookUpLimit } from '#src/access/limits/look-up-limit.ts';
+import { LookUpLimit } from '#src/access/limits/look-up-limit.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { issueTestKey } from '#test/support/access.ts';
@@ -106,7 +106,7 @@ describe('a flood of unknown keys from many addresses', () => {
   it.each([100, 5, 1])(
     'costs 200 look-ups a second in all, with %i keys of each address in a tenth of a second',
     (keys) => {
-      const limit = createLookUpLimit(() => clock);
+      const limit = new LookUpLimit(() => clock);
       let lookedUp = 0;
       for (let ticks = 0; ticks < 100; ticks++, tick()) lookedUp += flood(limit, keys);
       // Ten seconds, and what both shares hold at the start.
@@ -118,7 +118,7 @@ describe('a flood of unknown keys from many addresses', () => {
   it.each([100, 5])(
     'leaves look-ups to an address that asks little, with %i keys of each address in a tenth of a second',
     (keys) => {
-      const limit = createLookUpLimit(() => clock);
+      const limit = new LookUpLimit(() => clock);
       flood(limit, keys);
       for (let second = 0; second < 10; second++) {
         for (let ticks = 0; ticks < 10; ticks++, tick()) flood(limit, keys);

@@ -5,20 +5,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { utcDay } from '#src/access/day.ts';
 import { parseKey } from '#src/access/keys.ts';
-import type { Closable, Register } from '#src/access/store.ts';
-import { openRegister } from '#src/access/stores/open-store.ts';
+import type { Accounts, Closable } from '#src/access/store.ts';
+import { openAccounts } from '#src/access/stores/open-store.ts';
 import { issueTestKey } from '../support/access.ts';
 import { type DelayingProxy, startDelayingProxy } from '../support/delaying-proxy.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 
 let redis: TestRedis;
 let proxy: DelayingProxy;
-let register: Register & Closable;
+let register: Accounts & Closable;
 let processes: ChildProcess[];
 
 beforeAll(async () => {
   redis = await startRedis();
-  register = openRegister({ redisUrls: [redis.url], dataDir: '' });
+  register = openAccounts({ redisUrls: [redis.url], dataDir: '' });
   proxy = await startDelayingProxy(redis.port, 20);
   const program = join(import.meta.dirname, 'admitting-process.ts');
   processes = [1, 2, 3].map(() => fork(program, [`redis://127.0.0.1:${proxy.port}`, '']));

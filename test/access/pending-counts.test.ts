@@ -1,9 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createPendingCounts, noteUsed } from '#src/access/pending-counts.ts';
+import { noteUsed, PendingCounts } from '#src/access/pending-counts.ts';
 import type { CountUpdate } from '#src/access/store.ts';
+import { UnavailableError } from '#src/redis/unavailable-error.ts';
 
 const DAY = '20261121';
+const ALWAYS_THERE = {
+  presence: { isAway: () => false, watch: <T>(_key: string, call: Promise<T>) => call, close() {} },
+};
 
 /** A store that applies each update once, as Redis does, and whose acknowledgements get lost now and then. */
 function createLossyStore(losesAnswer: () => boolean) {
@@ -19,7 +23,7 @@ function createLossyStore(losesAnswer: () => boolean) {
         // The next sender begins anew.
         if (inDoubt > 0) store.usedBySender = 0;
       }
-      if (losesAnswer()) throw new Error('the answer got lost');
+      if (losesAnswer()) throw new UnavailableError('the answer got lost', 'no-answer');
       return store.usedBySender;
     },
   };
@@ -28,24 +32,24 @@ function createLossyStore(losesAnswer: () => boolean) {
 
 it('the store counts each request once, whatever is added or lost meanwhile', async () => {
   const store = createLossyStore(() => Math.random() < 0.3);
-  const pending = createPendingCounts(store);
+  const pending = new PendingCounts({ ...ALWAYS_THERE, update: store.update });
   let added = 0;
-  const settling: Promise<void>[] = [];
+  const settling: Promise<boolean>[] = [];
   for (let n = 0; n < 2000; n++) {
     const count = n % 5 === 0 ? -1 : 1;
     pending.add('account', n % 7 === 0 ? '20261122' : DAY, count);
     added += count;
-    if (n % 3 === 0) settling.push(pending.settle('account').catch(() => {}));
+    if (n % 3 === 0) settling.push(pending.settle('account'));
     if (n % 50 === 0) await sleep(1);
   }
   await Promise.all(settling);
-  while (pending.has('account')) await pending.settle('account').catch(() => {});
+  while (pending.has('account')) await pending.settle('account');
   expect(store.total).toBe(added);
 });
 
 it('settling includes what was added while an earlier update was on its way', async () => {
   const store = createLossyStore(() => false);
-  const pending = createPendingCounts(store);
+  const pending = new PendingCounts({ ...ALWAYS_THERE, update: store.update });
   pending.add('account', DAY, 1);
   const first = pending.settle('account');
   pending.add('account', DAY, 1);
@@ -57,7 +61,8 @@ it('settling includes what was added while an earlier update was on its way', as
 it('settling ends although more is added with every update, and counts what was there', async () => {
   const store = createLossyStore(() => false);
   let updates = 0;
-  const pending = createPendingCounts({
+  const pending = new PendingCounts({
+    ...ALWAYS_THERE,
     update(update: CountUpdate) {
       if (++updates < 100) pending.add('account', DAY, 1);
       return store.update(update);
@@ -72,7 +77,7 @@ it('settling ends although more is added with every update, and counts what was 
 describe('requests in doubt', () => {
   it('are counted once in the end, whichever of them the store had counted already', async () => {
     const store = createLossyStore(() => false);
-    const pending = createPendingCounts(store);
+    const pending = new PendingCounts({ ...ALWAYS_THERE, update: store.update });
     store.usedBySender = 5;
     noteUsed(pending.senderOf('account', DAY), 3);
     for (const isServed of [true, true, false]) pending.addInDoubt('account', DAY, isServed);
@@ -83,7 +88,7 @@ describe('requests in doubt', () => {
 
   it('are not taken for those of an earlier loss', async () => {
     const store = createLossyStore(() => false);
-    const pending = createPendingCounts(store);
+    const pending = new PendingCounts({ ...ALWAYS_THERE, update: store.update });
     store.usedBySender = 1;
     const sender = pending.senderOf('account', DAY);
     pending.addInDoubt('account', DAY, true);

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createPendingCounts } from '#src/access/pending-counts.ts';
-import { createSettlement } from '#src/access/settlement.ts';
+import { PendingCounts } from '#src/access/pending-counts.ts';
 import { UnavailableError } from '#src/redis/unavailable-error.ts';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -9,7 +8,9 @@ afterEach(() => void vi.useRealTimers());
 /** One count that the store could not take at first. */
 function startWithFailure(reason: 'refused' | 'no-answer') {
   const store = { isAway: false, failure: reason as typeof reason | null, total: 0 };
-  const pending = createPendingCounts({
+  const presence = { isAway: () => store.isAway, watch: <T>(_key: string, call: Promise<T>) => call, close() {} };
+  const pending = new PendingCounts({
+    presence,
     async update({ count }) {
       store.isAway = store.failure === 'no-answer';
       if (store.failure) throw new UnavailableError('not now', store.failure);
@@ -17,11 +18,9 @@ function startWithFailure(reason: 'refused' | 'no-answer') {
       return 0;
     },
   });
-  const presence = { isAway: () => store.isAway, watch: <T>(_key: string, call: Promise<T>) => call, close() {} };
-  const settlement = createSettlement(pending, presence);
   pending.add('account', '20261121', 1);
-  settlement.schedule();
-  return { store, settlement };
+  pending.schedule();
+  return { store, pending };
 }
 
 it('counts are sent a tenth of a second after the store is back', async () => {
@@ -44,8 +43,8 @@ it('counts that the store refused are sent again after a second, not sooner', as
 });
 
 it('at the end counts are sent as long as the store may come back within two seconds', async () => {
-  const { store, settlement } = startWithFailure('no-answer');
-  const left = settlement.close();
+  const { store, pending } = startWithFailure('no-answer');
+  const left = pending.close();
   await vi.advanceTimersByTimeAsync(1500);
   expect(store.total).toBe(0);
   Object.assign(store, { isAway: false, failure: null });
@@ -55,8 +54,8 @@ it('at the end counts are sent as long as the store may come back within two sec
 });
 
 it('after that they are given up, and it is told of how many accounts', async () => {
-  const { settlement } = startWithFailure('no-answer');
-  const left = settlement.close();
+  const { pending } = startWithFailure('no-answer');
+  const left = pending.close();
   await vi.advanceTimersByTimeAsync(2200);
   await expect(left).resolves.toBe(1);
 });

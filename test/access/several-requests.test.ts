@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAdmissionControl } from '#src/access/admission-control.ts';
 import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
-import type { AccountStore, AdmissionReply, Counter } from '#src/access/store.ts';
+import { Quota } from '#src/access/quota.ts';
+import type { AccountStore, AdmissionReply, QuotaStore } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { createPresence } from '#src/redis/presence.ts';
 import { UnavailableError } from '#src/redis/unavailable-error.ts';
@@ -111,7 +111,7 @@ describe('a question that counts as five requests, while the store is away', () 
   const probe = async () => {
     if (!isReachable) throw new UnavailableError('away', 'not-sent');
   };
-  const store: Counter = {
+  const store: QuotaStore = {
     isRemote: true,
     instances: () => 1,
     presence: createPresence({ storeName: 'the store', nodeOf: () => '', probe, log, marginMs: 60 }),
@@ -126,17 +126,17 @@ describe('a question that counts as five requests, while the store is away', () 
       return 0;
     },
   };
-  const admissions = createAdmissionControl({ store, now: () => new Date(NOW), log });
-  afterAll(() => admissions.close());
+  const quota = new Quota({ store, now: () => new Date(NOW), log });
+  afterAll(() => quota.close());
 
   it('is admitted as far as this process knows, whole or not at all, and told to the store later', async () => {
     response = async () => ({ kind: 'admitted', plan: 'free', used: 991, usedBySender: 1 });
-    await admissions.admit(key);
+    await quota.admit(key);
     isReachable = false;
     response = () => Promise.reject(new UnavailableError('away', 'not-sent'));
-    expect(await admissions.admit(key, { count: 5 })).toMatchObject({ kind: 'admitted', used: 996, count: 5 });
-    expect(await admissions.admit(key, { count: 5 })).toMatchObject({ kind: 'exhausted' });
-    expect(await admissions.admit(key, { count: 4 })).toMatchObject({ kind: 'admitted', used: 1000, count: 4 });
+    expect(await quota.admit(key, { count: 5 })).toMatchObject({ kind: 'admitted', used: 996, count: 5 });
+    expect(await quota.admit(key, { count: 5 })).toMatchObject({ kind: 'exhausted' });
+    expect(await quota.admit(key, { count: 4 })).toMatchObject({ kind: 'admitted', used: 1000, count: 4 });
     isReachable = true;
     response = async () => ({ kind: 'admitted', plan: 'free', used: 1000, usedBySender: 10 });
     await expect.poll(() => counted, { timeout: 5000 }).toBe(9);

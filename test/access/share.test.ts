@@ -5,13 +5,13 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { utcDay } from '#src/access/day.ts';
 import { parseKey } from '#src/access/keys.ts';
-import type { Closable, Register } from '#src/access/store.ts';
-import { openRegister } from '#src/access/stores/open-store.ts';
+import type { Accounts, Closable } from '#src/access/store.ts';
+import { openAccounts } from '#src/access/stores/open-store.ts';
 import { issueTestKey } from '../support/access.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 
 let redis: TestRedis;
-let register: Register & Closable;
+let register: Accounts & Closable;
 let processes: ChildProcess[];
 
 beforeAll(async () => {
@@ -21,7 +21,7 @@ beforeAll(async () => {
   await Promise.all(processes.map((child) => once(child, 'message')));
   await allAnnounced();
   await allAnnounced();
-  register = openRegister({ redisUrls: [redis.url], dataDir: '' });
+  register = openAccounts({ redisUrls: [redis.url], dataDir: '' });
 }, 60_000);
 afterAll(async () => {
   for (const child of processes) child.kill();

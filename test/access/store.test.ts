@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAdmissionControl } from '#src/access/admission-control.ts';
 import { type ApiKey, generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
 import { PLANS, type Plan } from '#src/access/plan.ts';
+import { Quota } from '#src/access/quota.ts';
 import { type AccountStore, SANDBOX_EMAIL } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { countRequests, issueTestKey } from '../support/access.ts';
@@ -59,20 +59,20 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     const { accountId } = parseKey(key) as ApiKey;
     await store.setPlan(accountId, 'business' as Plan);
     const warnings: object[] = [];
-    const admissions = createAdmissionControl({
+    const quota = new Quota({
       store,
       now: () => NOW,
       log: { warn: (fields: object) => warnings.push(fields) },
     });
     for (let request = 0; request < 2; request++) {
-      const admission = await admissions.admit(parseKey(key) as ApiKey);
+      const admission = await quota.admit(parseKey(key) as ApiKey);
       expect(admission).toMatchObject({ kind: 'admitted', caller: { accountId, plan: 'free' } });
     }
     await countRequests(store, key, PLANS.free.dailyLimit, TODAY);
-    expect(await admissions.admit(parseKey(key) as ApiKey)).toMatchObject({ kind: 'exhausted' });
+    expect(await quota.admit(parseKey(key) as ApiKey)).toMatchObject({ kind: 'exhausted' });
     expect(warnings).toEqual([{ plan: 'business', countsAs: 'free' }]);
     expect(await store.findAccount(accountId)).toMatchObject({ plan: 'free' });
-    await admissions.close();
+    await quota.close();
   });
 
   let people = 0;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { issueKey, type KeyKind, parseKey } from '#src/access/keys.ts';
 import type { Plan } from '#src/access/plan.ts';
-import type { AccountStore, Register } from '#src/access/store.ts';
+import type { AccountStore, Accounts } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 
 /** A key of an unlimited plan, for tests that are about something else; by default in a store of its own. */
@@ -17,7 +17,7 @@ let accounts = 0;
 
 /** A key of a new account, or of the one with that address. */
 export async function issueTestKey(
-  register: Register,
+  register: Accounts,
   options: { plan?: Plan; email?: string; kind?: KeyKind; now?: Date } = {},
 ): Promise<string> {
   const { plan = 'free', email = `somebody-${process.pid}-${++accounts}@example.com`, kind = 'live' } = options;

@@ -4,7 +4,7 @@ import Fastify, {
   LogController,
   type LightMyRequestResponse as Response,
 } from 'fastify';
-import { type BurstLimits, NO_BURST_LIMITS } from '#src/access/limits/burst-limit.ts';
+import { type BurstLimits, NO_BURST_LIMITS } from '#src/access/limits/account-limits.ts';
 import { access } from '#src/access/plugin.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { ApiError } from '#src/errors/api-error.ts';

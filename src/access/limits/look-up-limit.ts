@@ -1,5 +1,5 @@
 import { clientNetwork } from './client-network.ts';
-import { createTokenBuckets } from './token-buckets.ts';
+import { createTokenBuckets, type TokenBuckets } from './token-buckets.ts';
 
 /** What one client network may have looked up that turns out to be no valid key. */
 const PER_NETWORK = { perSecond: 20, burst: 40 };
@@ -10,44 +10,42 @@ const FOR_ALL = { perSecond: 100, burst: 100 };
 const FOR_QUIET = { perSecond: 100, burst: 100 };
 const ONLY_BUCKET = '';
 
-/** Leave to look up one key. */
-interface LookUp {
-  /** For a look-up that found a valid key, or did not take place. */
-  putBack(): void;
-}
-
 /**
  * Bounds how often the store is asked about keys that this process does not know: for each client network, and in all.
  * Only keys that turn out not to be valid count.
  */
-export interface LookUpLimit {
-  /** Null when the limit is reached. */
-  take(ip: string): LookUp | null;
-  waitSeconds(ip: string): number;
-}
+export class LookUpLimit {
+  readonly #networks: TokenBuckets;
+  readonly #quietNetworks: TokenBuckets;
+  readonly #forAll: TokenBuckets;
+  readonly #forQuiet: TokenBuckets;
 
-export function createLookUpLimit(now: () => Date): LookUpLimit {
-  const networks = createTokenBuckets(PER_NETWORK, now);
-  const quietNetworks = createTokenBuckets(QUIET, now);
-  const forAll = createTokenBuckets(FOR_ALL, now);
-  const forQuiet = createTokenBuckets(FOR_QUIET, now);
+  constructor(now: () => Date) {
+    this.#networks = createTokenBuckets(PER_NETWORK, now);
+    this.#quietNetworks = createTokenBuckets(QUIET, now);
+    this.#forAll = createTokenBuckets(FOR_ALL, now);
+    this.#forQuiet = createTokenBuckets(FOR_QUIET, now);
+  }
 
-  return {
-    take(ip) {
-      const network = clientNetwork(ip);
-      if (!networks.take(network)) return null;
-      // What a network tries counts, also when it is refused below: otherwise all networks of a flood would stay quiet.
-      const isQuiet = networks.isHalfFull(network) && quietNetworks.take(network);
-      const share = isQuiet && forQuiet.take(ONLY_BUCKET) ? forQuiet : forAll;
-      if (share === forAll && !forAll.take(ONLY_BUCKET)) return null;
-      return {
-        putBack() {
-          networks.putBack(network);
-          if (isQuiet) quietNetworks.putBack(network);
-          share.putBack(ONLY_BUCKET);
-        },
-      };
-    },
-    waitSeconds: (ip) => networks.waitSeconds(clientNetwork(ip)),
-  };
+  /**
+   * Null when the limit is reached. Else the key may be looked up, and the function that is returned puts the look-up back:
+   * for one that found a valid key, or did not take place.
+   */
+  take(ip: string): (() => void) | null {
+    const network = clientNetwork(ip);
+    if (!this.#networks.take(network)) return null;
+    // What a network tries counts, also when it is refused below: otherwise all networks of a flood would stay quiet.
+    const isQuiet = this.#networks.isHalfFull(network) && this.#quietNetworks.take(network);
+    const share = isQuiet && this.#forQuiet.take(ONLY_BUCKET) ? this.#forQuiet : this.#forAll;
+    if (share === this.#forAll && !share.take(ONLY_BUCKET)) return null;
+    return () => {
+      this.#networks.putBack(network);
+      if (isQuiet) this.#quietNetworks.putBack(network);
+      share.putBack(ONLY_BUCKET);
+    };
+  }
+
+  waitSeconds(ip: string): number {
+    return this.#networks.waitSeconds(clientNetwork(ip));
+  }
 }

@@ -2,14 +2,15 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Account, KeyRecord } from '../account.ts';
 import { generateAccountId } from '../keys.ts';
 import { planFrom } from '../plan.ts';
-import { type Register, SANDBOX_EMAIL, type StoreKind } from '../store.ts';
-import type { FileLock } from './file-lock.ts';
+import { type Accounts, SANDBOX_EMAIL, type StoreKind } from '../store.ts';
+import type { FileLock } from './embedded-database.ts';
 
 /** The mark of the kind of a store, in the header of the file, where versions before this mark do not look. */
 const APPLICATION_IDS: Readonly<Record<StoreKind, number>> = { real: 0x54495352, sandbox: 0x54495353 };
 
 /** Accounts and keys in the embedded database. */
-export function createEmbeddedAccounts(database: DatabaseSync, { runPatiently }: FileLock): Register {
+export function createEmbeddedAccounts(database: DatabaseSync, lock: FileLock): Accounts {
+  const runPatiently = <T>(task: () => T) => lock.runPatiently(task);
   const statements = prepareStatements(database);
 
   /** A commit that also survives a power cut. It waits for the disk, so counts are written without it. */

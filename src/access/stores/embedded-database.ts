@@ -1,11 +1,12 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { isLocked } from './file-lock.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { UnavailableError } from '../../redis/unavailable-error.ts';
 
 /** When opening; afterwards nothing waits for the file inside SQLite, because that blocks the event loop. */
 const OPEN_TIMEOUT_MS = 2000;
-const RETRY_EVERY_MS = 10;
+const ENTER_WAL_EVERY_MS = 10;
 
 /** Each begins where the one before ended; a database has the version of the last one applied. */
 const SCHEMA_STEPS = [
@@ -91,7 +92,7 @@ function enterWal(database: DatabaseSync): void {
       return;
     } catch (error) {
       if (!isLocked(error) || performance.now() > giveUpAt) throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_EVERY_MS);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ENTER_WAL_EVERY_MS);
     }
   }
 }
@@ -111,4 +112,122 @@ function applySchema(database: DatabaseSync): void {
 function checkPages(database: DatabaseSync): void {
   const { quick_check: finding } = database.prepare('PRAGMA quick_check(1)').get() as { quick_check: string };
   if (finding !== 'ok') throw new Error(finding);
+}
+
+const RETRY_EVERY_MS = 2;
+/** Requests wait 50 ms for the file. */
+const MAX_RETRIES = 25;
+/** Signup and the operator's commands wait longer. */
+const PATIENCE_MS = 5000;
+
+/**
+ * SQLite's own wait for a locked file blocks the event loop. So SQLite does not wait, and this does. One retry at a time
+ * for all tasks: they run as soon as the file is free.
+ */
+export class FileLock {
+  readonly #database: DatabaseSync;
+  #waiting: Promise<void> | null = null;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  /** Runs the task; while another process holds the file, up to 50 ms later, then rejects with `UnavailableError`. */
+  async run<T>(task: () => T): Promise<T> {
+    for (;;) {
+      if (this.#waiting) await this.#waiting;
+      try {
+        return task();
+      } catch (error) {
+        if (!isLocked(error)) throw error;
+      }
+      this.#waiting ??= this.#untilUnlocked().finally(() => {
+        this.#waiting = null;
+      });
+    }
+  }
+
+  /** The same, with up to 5 s. */
+  async runPatiently<T>(task: () => T): Promise<T> {
+    const giveUpAt = performance.now() + PATIENCE_MS;
+    for (;;) {
+      try {
+        return await this.run(task);
+      } catch (error) {
+        if (!(error instanceof UnavailableError) || performance.now() > giveUpAt) throw error;
+      }
+    }
+  }
+
+  async #untilUnlocked(): Promise<void> {
+    for (let retry = 0; retry < MAX_RETRIES; retry++) {
+      await sleep(RETRY_EVERY_MS);
+      try {
+        return this.#database.exec('BEGIN IMMEDIATE; ROLLBACK');
+      } catch (error) {
+        if (!isLocked(error)) throw error;
+      }
+    }
+    throw new UnavailableError('another process holds the database file', 'not-sent');
+  }
+}
+
+const SQLITE_BUSY = 5;
+
+/** Extended error codes carry the code in their lowest byte. */
+export function isLocked(error: unknown): boolean {
+  const { errcode } = error as { errcode?: number };
+  return errcode !== undefined && (errcode & 0xff) === SQLITE_BUSY;
+}
+
+/**
+ * Commits all writes of one turn of the event loop in one transaction, because a commit costs more than the writes. None
+ * of them is acknowledged before it is in the file; when one write fails, its group does.
+ */
+export function createGroupCommit(database: DatabaseSync, lock: Pick<FileLock, 'run'>) {
+  const begin = database.prepare('BEGIN IMMEDIATE');
+  const commit = database.prepare('COMMIT');
+  const rollBack = database.prepare('ROLLBACK');
+  let group: { perform(): void; committed(): void; failed(error: unknown): void }[] = [];
+
+  function commitGroup(): void {
+    const writes = group;
+    group = [];
+    lock
+      .run(() => commitAll(writes))
+      .then(
+        () => {
+          for (const write of writes) write.committed();
+        },
+        (error) => {
+          for (const write of writes) write.failed(error);
+        },
+      );
+  }
+
+  function commitAll(writes: typeof group): void {
+    begin.run();
+    try {
+      for (const write of writes) write.perform();
+      commit.run();
+    } catch (error) {
+      // On a full disk SQLite has rolled back by itself.
+      if (database.isTransaction) rollBack.run();
+      throw error;
+    }
+  }
+
+  return <Result>(write: () => Result): Promise<Result> => {
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    let result: Result;
+    group.push({
+      perform: () => {
+        result = write();
+      },
+      committed: () => resolve(result),
+      failed: reject,
+    });
+    if (group.length === 1) setImmediate(commitGroup);
+    return promise;
+  };
 }

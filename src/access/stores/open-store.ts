@@ -1,25 +1,24 @@
 import { join } from 'node:path';
 import type { PresenceLog } from '../../redis/presence.ts';
 import type { SharedRedis } from '../../redis/shared-redis.ts';
-import type { AccountStore, Closable, Register } from '../store.ts';
+import type { AccountStore, Accounts, Closable, StoreKind } from '../store.ts';
 import { createEmbeddedAccounts } from './embedded-accounts.ts';
-import { createEmbeddedCounter } from './embedded-counter.ts';
-import { openDatabase } from './embedded-database.ts';
-import { createFileLock } from './file-lock.ts';
+import { FileLock, openDatabase } from './embedded-database.ts';
+import { createEmbeddedQuota } from './embedded-quota.ts';
 import { openRedisAccounts } from './redis-accounts.ts';
-import { createRedisCounter } from './redis-counter.ts';
+import { createRedisQuota } from './redis-quota.ts';
 
 const NO_LOG: PresenceLog = { info() {}, warn() {} };
 
 /** The account store of the service: in Redis when there is one, otherwise in a file in the data directory. */
 export function openStore(options: { redis: SharedRedis | null; dataDir: string; log: PresenceLog }): AccountStore {
   const { redis, dataDir, log } = options;
-  if (redis) return { ...createRedisCounter(redis), ...openRedisAccounts(redis.urls) };
+  if (redis) return { ...createRedisQuota(redis), ...openRedisAccounts(redis.urls) };
   return openEmbeddedStore(fileIn(dataDir), log);
 }
 
 /** The accounts and keys alone, for commands that serve no requests. */
-export function openRegister(config: { redisUrls: readonly string[]; dataDir: string }): Register & Closable {
+export function openAccounts(config: { redisUrls: readonly string[]; dataDir: string }): Accounts & Closable {
   if (config.redisUrls.length > 0) return openRedisAccounts(config.redisUrls);
   return openEmbeddedStore(fileIn(config.dataDir));
 }
@@ -27,8 +26,8 @@ export function openRegister(config: { redisUrls: readonly string[]; dataDir: st
 /** Accounts, keys and counts in one file on this machine. Any number of processes may have it open. */
 export function openEmbeddedStore(path: string, log = NO_LOG): AccountStore {
   const database = openDatabase(path);
-  const lock = createFileLock(database);
-  const counter = createEmbeddedCounter(database, lock, log);
+  const lock = new FileLock(database);
+  const counter = createEmbeddedQuota(database, lock, log);
   return {
     ...counter,
     ...createEmbeddedAccounts(database, lock),
@@ -41,4 +40,35 @@ export function openEmbeddedStore(path: string, log = NO_LOG): AccountStore {
 
 function fileIn(dataDir: string): string {
   return join(dataDir, 'accounts.db');
+}
+
+const OWNERS: Readonly<Record<StoreKind, string>> = {
+  real: 'accounts of people who get answers of the authority',
+  sandbox: 'accounts of the sandbox',
+};
+
+/** The store belongs to a service of the other kind; the message is for the operator. */
+export class StoreKindError extends Error {
+  override readonly name = 'StoreKindError';
+}
+
+/** Marks a new store as one of this kind. Throws `StoreKindError` when it is of the other kind. */
+export async function expectStoreKind(
+  accounts: Pick<Accounts, 'readKind' | 'markKind'>,
+  kind: StoreKind,
+): Promise<void> {
+  expectKind(await accounts.readKind(), kind);
+  await accounts.markKind(kind);
+  // Another process may have been first.
+  expectKind(await accounts.readKind(), kind);
+}
+
+function expectKind(found: StoreKind | null, kind: StoreKind): void {
+  if (found === null || found === kind) return;
+  const name = kind === 'sandbox' ? 'the sandbox' : 'the authority';
+  throw new StoreKindError(
+    `The account store has ${OWNERS[found]}, and this service answers from ${name}. ` +
+      'Set REDIS_URL or DATA_DIR to a store of its own. ' +
+      `If you know that the store has ${OWNERS[kind]} only, say so: npm run keys -- store ${kind}`,
+  );
 }

@@ -5,8 +5,8 @@ import type { Account, KeyRecord } from '../account.ts';
 import { utcDayFrom } from '../day.ts';
 import { generateAccountId } from '../keys.ts';
 import { planFrom } from '../plan.ts';
-import { type Closable, DAYS_KEPT, type Register, SANDBOX_EMAIL, type StoreKind } from '../store.ts';
-import { accountKey, counterKey, keysKey, sendersKey } from './redis-counter.ts';
+import { type Accounts, type Closable, DAYS_KEPT, SANDBOX_EMAIL, type StoreKind } from '../store.ts';
+import { accountKey, counterKey, keysKey, sendersKey } from './redis-quota.ts';
 
 const DURABLE_WITHIN_MS = 3000;
 /** A hash of all accounts: address to account id. */
@@ -119,7 +119,7 @@ const MAILED_KEPT_SECONDS = 2 * 86_400;
 const mailedKey = (accountId: string, day: string) => `tis:{${accountId}}:quota-mailed:${day}`;
 
 /** Accounts and keys, over a connection of its own: it waits for the disk, and requests must not wait behind it. */
-export function openRedisAccounts(urls: readonly string[]): Register & Closable {
+export function openRedisAccounts(urls: readonly string[]): Accounts & Closable {
   const redis = connectRedis(urls, 'patient');
 
   async function durably<T>(write: Promise<T>): Promise<T> {

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { utcDay } from '#src/access/day.ts';
 import { parseKey } from '#src/access/keys.ts';
 import { PLANS, type Plan } from '#src/access/plan.ts';
-import type { Register } from '#src/access/store.ts';
-import { openRegister } from '#src/access/stores/open-store.ts';
+import type { Accounts } from '#src/access/store.ts';
+import { openAccounts } from '#src/access/stores/open-store.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { startDelayingProxy } from '#test/support/delaying-proxy.ts';
 import { startRedis } from '#test/support/redis.ts';
@@ -29,7 +29,7 @@ const WARM_UP_MS = 300;
 export async function runHistory(faults: readonly FaultName[], maxPauseMs: number): Promise<Outcome[]> {
   const redis = await startRedis();
   const proxy = await startDelayingProxy(redis.port, ROUND_TRIP_MS);
-  const register = openRegister({ redisUrls: [redis.url], dataDir: '' });
+  const register = openAccounts({ redisUrls: [redis.url], dataDir: '' });
   const instances = createInstances(`redis://127.0.0.1:${proxy.port}`);
   const scene: Scene = { redis, proxy, instances };
   try {
@@ -49,7 +49,7 @@ export async function runHistory(faults: readonly FaultName[], maxPauseMs: numbe
   }
 }
 
-async function observe(scene: Scene, register: Register, happen: () => Promise<void>): Promise<Outcome[]> {
+async function observe(scene: Scene, register: Accounts, happen: () => Promise<void>): Promise<Outcome[]> {
   const { instances } = scene;
   const days = [utcDay(new Date())];
   const plans = Object.keys(PLANS) as Plan[];

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { createCallBalance } from '#src/access/call-balance.ts';
 import { readKey } from '#src/access/credential.ts';
 import { type ApiKey, generateKey, parseKey } from '#src/access/keys.ts';
+import { KnownKeys } from '#src/access/known-keys.ts';
 import { createTokenBuckets } from '#src/access/limits/token-buckets.ts';
-import { createLocalAdmission } from '#src/access/local-admission.ts';
-import { createPendingCounts } from '#src/access/pending-counts.ts';
+import { PendingCounts } from '#src/access/pending-counts.ts';
 import { mapAlerts } from '#src/efa/alerts.ts';
 import { nonsense } from '#src/efa/failure.ts';
 import { requestKey, type UpstreamRequest } from '#src/efa/request.ts';
@@ -160,7 +160,7 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
     return { countedBytes: 11 * MEGABYTE, table: readKey };
   },
   async 'keys: known ones, unknown ones; accounts: counts, spent ones'() {
-    const local = createLocalAdmission({ now: () => new Date(NOW), instances: () => 1, log: { warn() {} } });
+    const local = new KnownKeys({ now: () => new Date(NOW), instances: () => 1, log: { warn() {} } });
     for (let n = 0; n < 60_000; n++) {
       local.learn(keyOf(n), '2026-04-15', 1, { kind: 'exhausted', plan: 'free', used: 1000 }, true);
       local.learn(keyOf(-n), '2026-04-15', 1, { kind: 'unknown' }, true);
@@ -168,7 +168,7 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
     return { countedBytes: 32 * MEGABYTE, table: local };
   },
   async 'counts that the store has confirmed'() {
-    const pending = createPendingCounts({ update: async () => 0 });
+    const pending = new PendingCounts({ update: async () => 0 } as never);
     for (let n = 0; n < 120_000; n++) pending.senderOf(accountOf(n), '2026-04-15');
     return { countedBytes: 27 * MEGABYTE, table: pending };
   },

@@ -3,14 +3,13 @@ import { createPresence, type PresenceLog, type StoreState } from '../../redis/p
 import { UnavailableError } from '../../redis/unavailable-error.ts';
 import { type UtcDay, utcDayFrom } from '../day.ts';
 import { PLANS, planFrom } from '../plan.ts';
-import { type AdmissionReply, type AdmissionRequest, type Counter, DAYS_KEPT, type KeyReading } from '../store.ts';
-import type { FileLock } from './file-lock.ts';
-import { createGroupCommit } from './group-commit.ts';
+import { type AdmissionReply, type AdmissionRequest, DAYS_KEPT, type KeyReading, type QuotaStore } from '../store.ts';
+import { createGroupCommit, type FileLock } from './embedded-database.ts';
 
 type KeyInUse = [plan: string, lastUsedOn: string | null, revokedAt: string | null, revocationDecidedAt: string | null];
 
 /** Counts requests in the embedded database. */
-export function createEmbeddedCounter(database: DatabaseSync, lock: FileLock, log: PresenceLog): Counter {
+export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log: PresenceLog): QuotaStore {
   const statements = prepareStatements(database);
   for (const read of [statements.findKey, statements.readUsage]) read.setReturnArrays(true);
   const writeInGroup = createGroupCommit(database, lock);

@@ -3,7 +3,7 @@ import { defineScript } from '../../redis/script.ts';
 import type { SharedRedis } from '../../redis/shared-redis.ts';
 import { UnavailableError } from '../../redis/unavailable-error.ts';
 import { PLANS, planFrom } from '../plan.ts';
-import { type Counter, DAYS_KEPT } from '../store.ts';
+import { DAYS_KEPT, type QuotaStore } from '../store.ts';
 
 /*
  * The counts and look-ups of every request in Redis. A counter's day is in its name, so a new day begins at zero by itself; the expiry
@@ -108,7 +108,7 @@ export const counterKey = (accountId: string, day: string) => `tis:{${accountId}
 export const sendersKey = (accountId: string, day: string) => `tis:{${accountId}}:senders:${day}`;
 
 /** Counts the requests of any number of instances. */
-export function createRedisCounter({ presence, send, ask, probeKeys, instances }: SharedRedis): Counter {
+export function createRedisQuota({ presence, send, ask, probeKeys, instances }: SharedRedis): QuotaStore {
   return {
     isRemote: true,
     // An account id and a key with that id as its hash tag are on the same node.

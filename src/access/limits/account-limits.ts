@@ -41,24 +41,53 @@ function readLimits(text: string): BurstLimits | null {
 }
 
 /** Limits how many requests an account makes in a short time. Counts in this process only. */
-export interface BurstLimit {
+export class BurstLimit {
+  readonly #limits: BurstLimits;
+  readonly #buckets: Record<Plan, TokenBuckets | null>;
+
+  constructor(limits: BurstLimits, now: () => Date) {
+    this.#limits = limits;
+    this.#buckets = forEachPlan((plan) => limits[plan] && createTokenBuckets(limits[plan], now));
+  }
+
   /** Counts one request; false when the account has made too many. */
-  take(caller: Caller): boolean;
+  take({ plan, accountId }: Caller): boolean {
+    return this.#buckets[plan]?.take(accountId) ?? true;
+  }
+
   /** The plan's rate, infinite where it has no limit, and the time until the next request may come. */
-  termsOf(caller: Caller): Rate & { waitSeconds: number };
+  termsOf({ plan, accountId }: Caller): Rate & { waitSeconds: number } {
+    const rate = this.#limits[plan] ?? { perSecond: Number.POSITIVE_INFINITY, burst: Number.POSITIVE_INFINITY };
+    return { ...rate, waitSeconds: this.#buckets[plan]?.waitSeconds(accountId) ?? 1 };
+  }
 }
 
-export function createBurstLimit(limits: BurstLimits, now: () => Date): BurstLimit {
-  const buckets = new Map<Plan, TokenBuckets>();
-  for (const plan of PLAN_NAMES) {
-    const rate = limits[plan];
-    if (rate) buckets.set(plan, createTokenBuckets(rate, now));
+/** Bounds the work that fails, for each account and in this process: a failed request costs as much work as another. */
+export class FailureLimit {
+  readonly #failures: Record<Plan, TokenBuckets>;
+  readonly #refunds: Record<Plan, TokenBuckets>;
+
+  constructor(now: () => Date) {
+    const bucketsOf = (perPeriod: (plan: Plan) => number, seconds: number) =>
+      forEachPlan((plan) => createTokenBuckets({ perSecond: perPeriod(plan) / seconds, burst: perPeriod(plan) }, now));
+    this.#failures = bucketsOf((plan) => PLANS[plan].failuresAMinute, 60);
+    this.#refunds = bucketsOf((plan) => PLANS[plan].refundsAnHour, 3600);
   }
-  return {
-    take: ({ plan, accountId }) => buckets.get(plan)?.take(accountId) ?? true,
-    termsOf({ plan, accountId }) {
-      const rate = limits[plan] ?? { perSecond: Number.POSITIVE_INFINITY, burst: Number.POSITIVE_INFINITY };
-      return { ...rate, waitSeconds: buckets.get(plan)?.waitSeconds(accountId) ?? 1 };
-    },
-  };
+
+  /** Counts a failed request, and tells how many of the requests that it counted as are given back. */
+  note({ plan, accountId }: Caller, count: number): number {
+    this.#failures[plan].take(accountId);
+    let givenBack = 0;
+    while (givenBack < count && this.#refunds[plan].take(accountId)) givenBack++;
+    return givenBack;
+  }
+
+  /** Whether so many requests failed in the last minute that the account has to wait. */
+  isReached({ plan, accountId }: Caller): boolean {
+    return this.#failures[plan].isEmpty(accountId);
+  }
+
+  waitSeconds({ plan, accountId }: Caller): number {
+    return this.#failures[plan].waitSeconds(accountId);
+  }
 }

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type AdmissionControl, createAdmissionControl } from '#src/access/admission-control.ts';
 import { type ApiKey, generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
-import type { AdmissionReply, Counter, CountUpdate } from '#src/access/store.ts';
+import { Quota } from '#src/access/quota.ts';
+import type { AdmissionReply, CountUpdate, QuotaStore } from '#src/access/store.ts';
 import { createPresence } from '#src/redis/presence.ts';
 import { UnavailableError } from '#src/redis/unavailable-error.ts';
 
 /** A remote store whose answers the test decides. */
-interface ScriptedStore extends Counter {
+interface ScriptedStore extends QuotaStore {
   admissionRequests: number;
   probes: number;
   /** What the updates have added to the count of the account. */
@@ -22,7 +22,7 @@ const MARGIN_MS = 60;
 const log = pino({ level: 'silent' });
 let clock: Date;
 let store: ScriptedStore;
-let admissions: AdmissionControl;
+let quota: Quota;
 let key: ApiKey;
 let instances: number;
 
@@ -54,7 +54,7 @@ beforeEach(() => {
       return store.usedBySender;
     },
   };
-  admissions = createAdmissionControl({ store, now: () => clock, log });
+  quota = new Quota({ store, now: () => clock, log });
 });
 
 async function probe(): Promise<void> {
@@ -92,54 +92,54 @@ async function comeBack(): Promise<void> {
 describe('what is remembered', () => {
   it('Pro: asks the store once in ten seconds and counts the rest in the background', async () => {
     store.response = async () => admitted('pro', 1);
-    for (let n = 0; n < 100; n++) expect((await admissions.admit(key))?.kind).toBe('admitted');
+    for (let n = 0; n < 100; n++) expect((await quota.admit(key))?.kind).toBe('admitted');
     expect(store.admissionRequests).toBe(1);
     await sleep(200);
     expect(store.counted).toBe(99);
     later(10_000);
     store.response = async () => ({ kind: 'unknown' });
-    expect(await admissions.admit(key)).toBeNull();
+    expect(await quota.admit(key)).toBeNull();
   });
 
   it('a spent account costs the store one question in five seconds, and is let in as soon as its limit may have changed', async () => {
     store.response = exhausted;
-    for (let n = 0; n < 50; n++) expect((await admissions.admit(key))?.kind).toBe('exhausted');
+    for (let n = 0; n < 50; n++) expect((await quota.admit(key))?.kind).toBe('exhausted');
     expect(store.admissionRequests).toBe(1);
     store.response = async () => admitted('free', 1);
     later(5_001);
-    expect((await admissions.admit(key))?.kind).toBe('admitted');
+    expect((await quota.admit(key))?.kind).toBe('admitted');
   });
 
   it('a spent account is asked about again at midnight, and after one of its requests was given back', async () => {
-    const admission = await admissions.admit(key);
+    const admission = await quota.admit(key);
     store.response = exhausted;
-    await admissions.admit(key);
+    await quota.admit(key);
     store.response = async () => admitted('free', 1000);
-    if (admission) await admissions.giveBack(admission);
-    expect((await admissions.admit(key))?.kind).toBe('admitted');
+    if (admission) await quota.giveBack(admission);
+    expect((await quota.admit(key))?.kind).toBe('admitted');
 
     clock = new Date('2026-11-21T23:59:59.900Z');
     store.response = exhausted;
-    await admissions.admit(key);
+    await quota.admit(key);
     store.response = async () => admitted('free', 1);
     later(100);
-    expect((await admissions.admit(key))?.kind).toBe('admitted');
+    expect((await quota.admit(key))?.kind).toBe('admitted');
   });
 
   it('a key that is not known costs one question in five seconds', async () => {
     store.response = async () => ({ kind: 'unknown' });
-    for (let n = 0; n < 50; n++) expect(await admissions.admit(key)).toBeNull();
+    for (let n = 0; n < 50; n++) expect(await quota.admit(key)).toBeNull();
     expect(store.admissionRequests).toBe(1);
     later(5_001);
-    await admissions.admit(key);
+    await quota.admit(key);
     expect(store.admissionRequests).toBe(2);
   });
 
   it('a spent account says nothing about other keys that bear its name', async () => {
     store.response = exhausted;
-    await admissions.admit(key);
+    await quota.admit(key);
     store.response = async () => ({ kind: 'unknown' });
-    expect(await admissions.admit({ ...key, hash: 'another' })).toBeNull();
+    expect(await quota.admit({ ...key, hash: 'another' })).toBeNull();
   });
 });
 
@@ -151,92 +151,92 @@ describe.each([
 ])('when the clock is set %s', (_name, ms) => {
   it('nothing that was remembered before stands in for the store', async () => {
     store.response = async () => admitted('pro', 1);
-    await admissions.admit(key);
+    await quota.admit(key);
     later(ms);
     store.response = async () => ({ kind: 'unknown' });
-    expect(await admissions.admit(key)).toBeNull();
+    expect(await quota.admit(key)).toBeNull();
     later(ms);
     store.response = exhausted;
-    expect((await admissions.admit(key))?.kind).toBe('exhausted');
+    expect((await quota.admit(key))?.kind).toBe('exhausted');
     later(ms);
     store.response = async () => admitted('free', 1);
-    expect((await admissions.admit(key))?.kind).toBe('admitted');
+    expect((await quota.admit(key))?.kind).toBe('admitted');
   });
 });
 
 describe('while the store is away', () => {
   it('keys verified in the last ten minutes go on; then and any other key: 503', async () => {
-    await admissions.admit(key);
+    await quota.admit(key);
     goAway('not-sent');
     later(10 * 60_000);
-    expect((await admissions.admit(key))?.kind).toBe('admitted');
-    await expect(admissions.admit(newKey())).rejects.toMatchObject({
+    expect((await quota.admit(key))?.kind).toBe('admitted');
+    await expect(quota.admit(newKey())).rejects.toMatchObject({
       code: 'SERVICE_UNAVAILABLE',
       headers: { 'retry-after': '5' },
     });
     later(1);
-    await expect(admissions.admit(key)).rejects.toMatchObject({ statusCode: 503 });
-    await admissions.close();
+    await expect(quota.admit(key)).rejects.toMatchObject({ statusCode: 503 });
+    await quota.close();
   });
 
   it('only a probe asks it', async () => {
-    await admissions.admit(key);
+    await quota.admit(key);
     goAway('not-sent');
-    for (let n = 0; n < 20; n++) await admissions.admit(key);
-    await expect(admissions.admit(newKey())).rejects.toMatchObject({ statusCode: 503 });
+    for (let n = 0; n < 20; n++) await quota.admit(key);
+    await expect(quota.admit(newKey())).rejects.toMatchObject({ statusCode: 503 });
     expect(store.admissionRequests).toBe(2);
     await sleep(250);
     expect(store.probes).toBeGreaterThanOrEqual(1);
     expect(store.admissionRequests).toBe(2);
-    await admissions.close();
+    await quota.close();
   });
 
   it('the limit holds as far as this process knows', async () => {
     store.response = async () => admitted('free', 998);
-    await admissions.admit(key);
+    await quota.admit(key);
     goAway('not-sent');
     const kinds = [];
-    for (let n = 0; n < 4; n++) kinds.push((await admissions.admit(key))?.kind);
+    for (let n = 0; n < 4; n++) kinds.push((await quota.admit(key))?.kind);
     expect(kinds).toEqual(['admitted', 'admitted', 'exhausted', 'exhausted']);
-    await admissions.close();
+    await quota.close();
   });
 
   it('one of three instances admits a third of what was left, rounded up, then 503 until the store is back', async () => {
     instances = 3;
     store.response = async () => admitted('free', 990);
-    await admissions.admit(key);
+    await quota.admit(key);
     goAway('not-sent');
-    for (let n = 1; n <= 4; n++) expect((await admissions.admit(key))?.used).toBe(990 + n);
-    await expect(admissions.admit(key)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-    await admissions.close();
+    for (let n = 1; n <= 4; n++) expect((await quota.admit(key))?.used).toBe(990 + n);
+    await expect(quota.admit(key)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    await quota.close();
   });
 
   it('an account whose limit was used up before stays refused', async () => {
     store.response = async () => admitted('free', 1000);
-    await admissions.admit(key);
+    await quota.admit(key);
     goAway('not-sent');
-    expect((await admissions.admit(key))?.kind).toBe('exhausted');
-    await admissions.close();
+    expect((await quota.admit(key))?.kind).toBe('exhausted');
+    await quota.close();
   });
 
   it('what is given back can be used again', async () => {
     instances = 2;
     store.response = async () => admitted('free', 998);
-    await admissions.admit(key);
+    await quota.admit(key);
     goAway('not-sent');
-    const admission = await admissions.admit(key);
-    await expect(admissions.admit(key)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-    if (admission) await admissions.giveBack(admission);
-    expect((await admissions.admit(key))?.kind).toBe('admitted');
-    await admissions.close();
+    const admission = await quota.admit(key);
+    await expect(quota.admit(key)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    if (admission) await quota.giveBack(admission);
+    expect((await quota.admit(key))?.kind).toBe('admitted');
+    await quota.close();
   });
 
   it('the store learns what was admitted without it before it is asked about that account again', async () => {
-    await admissions.admit(key);
+    await quota.admit(key);
     goAway('not-sent');
     let served = 0;
     const ask = async () => {
-      served += Number((await admissions.admit(key))?.kind === 'admitted');
+      served += Number((await quota.admit(key))?.kind === 'admitted');
     };
     for (let n = 0; n < 10; n++) await ask();
     const order: string[] = [];
@@ -265,20 +265,20 @@ describe('while the store is away', () => {
     const { update } = store;
     store.update = (change) =>
       change.accountId === refused.accountId ? Promise.reject(unavailable('refused')) : update(change);
-    const admission = await admissions.admit(refused);
-    if (admission) await admissions.giveBack(admission);
+    const admission = await quota.admit(refused);
+    if (admission) await quota.giveBack(admission);
     const before = store.admissionRequests;
-    expect((await admissions.admit(refused))?.kind).toBe('admitted');
+    expect((await quota.admit(refused))?.kind).toBe('admitted');
     expect(store.admissionRequests).toBe(before);
-    expect((await admissions.admit(key))?.kind).toBe('admitted');
+    expect((await quota.admit(key))?.kind).toBe('admitted');
     expect(store.admissionRequests).toBe(before + 1);
     expect(store.probes).toBe(0);
   });
 
   it('a failed give-back is made good later', async () => {
-    const admission = await admissions.admit(key);
+    const admission = await quota.admit(key);
     goAway('not-sent');
-    if (admission) await admissions.giveBack(admission);
+    if (admission) await quota.giveBack(admission);
     expect(store.counted).toBe(0);
     await comeBack();
     expect(store.counted).toBe(-1);
@@ -294,10 +294,10 @@ describe('when an answer does not come', () => {
       1,
     ],
   ])('and %s', async (_name, lateAnswer, count) => {
-    await admissions.admit(key);
+    await quota.admit(key);
     const { promise, resolve } = Promise.withResolvers<AdmissionReply>();
     store.response = () => promise;
-    expect((await admissions.admit(key))?.kind).toBe('admitted');
+    expect((await quota.admit(key))?.kind).toBe('admitted');
     resolve(lateAnswer());
     await comeBack();
     expect(store.counted).toBe(count);
@@ -306,7 +306,7 @@ describe('when an answer does not come', () => {
   it('a request that was turned away for it is given back when it turns out to be counted', async () => {
     const { promise, resolve } = Promise.withResolvers<AdmissionReply>();
     store.response = () => promise;
-    await expect(admissions.admit(key)).rejects.toMatchObject({ statusCode: 503 });
+    await expect(quota.admit(key)).rejects.toMatchObject({ statusCode: 503 });
     resolve(admitted('free', 1));
     await comeBack();
     expect(store.counted).toBe(-1);
@@ -318,9 +318,9 @@ describe('when an answer does not come', () => {
     ['all of them', 5, 0],
   ])('and never will, what the store counted is asked: %s', async (_which, usedBySender, count) => {
     store.response = async () => admitted('free', 3);
-    await admissions.admit(key);
+    await quota.admit(key);
     goAway('no-answer');
-    const [one, other] = await Promise.all([admissions.admit(key), admissions.admit(key)]);
+    const [one, other] = await Promise.all([quota.admit(key), quota.admit(key)]);
     expect([one?.kind, other?.kind]).toEqual(['admitted', 'admitted']);
     store.usedBySender = usedBySender;
     await comeBack();
@@ -333,7 +333,7 @@ describe('when an answer does not come', () => {
       turn = turn.then(() => sleep(MARGIN_MS / 3));
       return turn.then(() => admitted('free', 1));
     };
-    const kinds = (await Promise.all(Array.from({ length: 12 }, () => admissions.admit(newKey())))).map(
+    const kinds = (await Promise.all(Array.from({ length: 12 }, () => quota.admit(newKey())))).map(
       (response) => response?.kind,
     );
     expect(kinds).toEqual(Array.from({ length: 12 }, () => 'admitted'));
@@ -342,7 +342,7 @@ describe('when an answer does not come', () => {
 
   it('a process that was busy itself does not take the store for away', async () => {
     store.response = () => sleep(1).then(() => admitted('free', 1));
-    const asked = admissions.admit(newKey());
+    const asked = quota.admit(newKey());
     const until = performance.now() + 5 * MARGIN_MS;
     while (performance.now() < until);
     expect((await asked)?.kind).toBe('admitted');

@@ -1,0 +1,177 @@
+import type { FastifyBaseLogger } from 'fastify';
+import { ApiError } from '../errors/api-error.ts';
+import { UnavailableError } from '../redis/unavailable-error.ts';
+import type { Admission, Caller } from './admission.ts';
+import { type UtcDay, utcDay } from './day.ts';
+import type { ApiKey } from './keys.ts';
+import { type KnownCaller, KnownKeys } from './known-keys.ts';
+import { noteUsed, PendingCounts, type Sender } from './pending-counts.ts';
+import { PLANS } from './plan.ts';
+import type { AdmissionReply, QuotaStore } from './store.ts';
+
+/**
+ * Admits requests and counts them. Where there is a limit, the store counts before the request is admitted, so the limit
+ * is exact. Where there is none, requests do not wait for the store.
+ */
+export class Quota {
+  readonly #store: QuotaStore;
+  readonly #now: () => Date;
+  readonly #log: Pick<FastifyBaseLogger, 'warn'>;
+  readonly #known: KnownKeys;
+  readonly #pending: PendingCounts;
+
+  constructor({ store, now, log }: { store: QuotaStore; now: () => Date; log: Pick<FastifyBaseLogger, 'warn'> }) {
+    this.#store = store;
+    this.#now = now;
+    this.#log = log;
+    this.#known = new KnownKeys({ now, instances: store.instances, log });
+    this.#pending = new PendingCounts(store);
+  }
+
+  /**
+   * Null: there is no such key, or it was revoked. Throws `SERVICE_UNAVAILABLE` when that cannot be known now. A request
+   * that counts as several is admitted when all of them fit into the day.
+   */
+  async admit(
+    key: ApiKey,
+    { count = 1, day = utcDay(this.#now()) }: { count?: number; day?: UtcDay } = {},
+  ): Promise<Admission | null> {
+    if (this.isUnknown(key)) return null;
+    const caller = this.callerOf(key);
+    const recalled = caller && this.recall(caller, count, day);
+    if (recalled) return recalled;
+    if (!this.#store.presence.isAway(key.accountId)) return this.#admitByStore(key, day, count);
+    return this.#store.isRemote ? this.#admitWhileAway(key, day, count) : this.#admitUncounted(key, day, count);
+  }
+
+  /** The same for a known caller, where the store need not be asked; else null. */
+  recall(caller: KnownCaller, count = 1, day = utcDay(this.#now())): Admission | null {
+    const recalled = this.#store.isRemote ? this.#known.recall(caller, day, count) : null;
+    if (recalled?.kind === 'admitted') this.#countLater(caller.accountId, day, count);
+    return recalled;
+  }
+
+  /** Whether the store has said in the last seconds that there is no such key. */
+  isUnknown(key: ApiKey): boolean {
+    return this.#known.isUnknown(key);
+  }
+
+  /** The account of a key that the store has confirmed in the last ten minutes; null for any other key. */
+  callerOf(key: ApiKey): KnownCaller | null {
+    return this.#known.callerOf(key);
+  }
+
+  /** A request that is refused without being counted. */
+  throttled(caller: Caller): Admission {
+    const day = utcDay(this.#now());
+    return { kind: 'throttled', caller, day, count: 0, used: this.#known.usedOn(day, caller.accountId) };
+  }
+
+  /**
+   * Takes back the count of an admitted request; while the store is away, as soon as it is back. Where there is a limit,
+   * resolves when the store has been told.
+   */
+  async giveBack(admission: Admission): Promise<Admission> {
+    const { accountId, plan } = admission.caller;
+    this.#countLater(accountId, admission.day, -admission.count);
+    const givenBack = this.#known.giveBack(admission);
+    if (PLANS[plan].dailyLimit !== null) await this.#pending.settle(accountId);
+    return givenBack;
+  }
+
+  /** Counts so many requests more, whatever is left of the day. */
+  charge(admission: Admission, count: number): Admission {
+    this.#countLater(admission.caller.accountId, admission.day, count);
+    return { ...admission, used: admission.used + count };
+  }
+
+  /** Sends the store the counts that it does not know yet. */
+  async close(): Promise<void> {
+    const accounts = await this.#pending.close();
+    if (accounts > 0)
+      this.#log.warn({ accounts }, 'stopped while the account store was away: some requests are not counted');
+  }
+
+  /** Before the store is asked about an account, it learns all that was counted here without it. */
+  async #admitByStore(key: ApiKey, day: UtcDay, count: number): Promise<Admission | null> {
+    const { accountId, hash: keyHash } = key;
+    const pending = this.#pending;
+    if (pending.has(accountId) && !(await pending.settle(accountId))) return this.#admitUncounted(key, day, count);
+    const sender = pending.senderOf(accountId, day);
+    const reply = this.#store.admit({ accountId, keyHash, day, count, sender: sender.name });
+    try {
+      const response = await this.#store.presence.watch(accountId, reply);
+      if (response.kind === 'admitted') noteUsed(sender, response.usedBySender);
+      // The store does not know yet of counts that are being given back.
+      return this.#known.learn(key, day, count, response, !pending.has(accountId));
+    } catch (error) {
+      if (!(error instanceof UnavailableError)) throw error;
+      // Nothing was done: what cannot be written may still be read.
+      if (error.reason === 'refused' || !this.#store.isRemote) return this.#admitUncounted(key, day, count);
+      return this.#admitWithoutReply(key, { day, count, sender }, reply);
+    }
+  }
+
+  /**
+   * The store takes no writes: its keys and counts are read, and the request is counted here until it does. A file can be
+   * read while it counts as away.
+   */
+  async #admitUncounted(key: ApiKey, day: UtcDay, count: number): Promise<Admission | null> {
+    const { accountId, hash: keyHash } = key;
+    const { presence, isRemote } = this.#store;
+    const caller = this.callerOf(key);
+    const canRead = !isRemote || !presence.isAway(accountId);
+    if (canRead && !(caller && this.#known.isVerified(caller))) {
+      try {
+        const reading = await presence.watch(accountId, this.#store.readKey({ accountId, keyHash, day }));
+        if (!this.#known.learnReading(key, day, reading)) return null;
+      } catch (error) {
+        if (!(error instanceof UnavailableError)) throw error;
+      }
+    }
+    return this.#admitWhileAway(key, day, count);
+  }
+
+  #admitWhileAway(key: ApiKey, day: UtcDay, count: number): Admission {
+    const admission = this.#known.admitWhileAway(key, day, count) ?? refuse();
+    if (admission.kind === 'admitted') this.#countLater(key.accountId, day, count);
+    return admission;
+  }
+
+  /** The store may have counted the request although its response does not come: it must count once in the end. */
+  #admitWithoutReply(
+    key: ApiKey,
+    { day, count, sender }: { day: UtcDay; count: number; sender: Sender },
+    reply: Promise<AdmissionReply>,
+  ): Admission {
+    const { accountId } = key;
+    const admission = this.#known.admitWhileAway(key, day, count);
+    const isServed = admission?.kind === 'admitted';
+    reply.then(
+      (response) => {
+        if (response.kind === 'admitted') noteUsed(sender, response.usedBySender);
+        this.#countLater(accountId, day, count * (Number(isServed) - Number(response.kind === 'admitted')));
+      },
+      (error: UnavailableError) => {
+        if (error.reason === 'no-answer') this.#pending.addInDoubt(accountId, day, isServed, count);
+        else this.#countLater(accountId, day, count * Number(isServed));
+        this.#pending.schedule();
+      },
+    );
+    return admission ?? refuse();
+  }
+
+  #countLater(accountId: string, day: UtcDay, count: number): void {
+    if (count === 0) return;
+    this.#pending.add(accountId, day, count);
+    this.#pending.schedule();
+  }
+}
+
+function refuse(): never {
+  throw new ApiError(
+    'SERVICE_UNAVAILABLE',
+    'Your key and its daily count cannot be checked right now. Try again in a few seconds.',
+    { headers: { 'retry-after': '5' } },
+  );
+}
