@@ -175,7 +175,7 @@ export class FileLock {
 const SQLITE_BUSY = 5;
 
 /** Extended error codes carry the code in their lowest byte. */
-export function isLocked(error: unknown): boolean {
+function isLocked(error: unknown): boolean {
   const { errcode } = error as { errcode?: number };
   return errcode !== undefined && (errcode & 0xff) === SQLITE_BUSY;
 }
