@@ -197,7 +197,7 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
         used: 1000,
       } as never);
     }
-    return { countedBytes: 4 * MEGABYTE, table: mails };
+    return { countedBytes: 5 * MEGABYTE, table: mails };
   },
 };
 
