@@ -1,4 +1,6 @@
 import type { FastifyInstance } from 'fastify';
+import { DAY_MS } from '../clock.ts';
+import { prepare } from '../http/prepared.ts';
 import type { LiveReport } from '../live/live-report.ts';
 import type { Operation } from '../operation.ts';
 import type { Responses } from '../responses/responses.ts';
@@ -8,8 +10,6 @@ import { docs } from './docs/docs.ts';
 import { explore } from './explore/explore.ts';
 import { home } from './home/home.ts';
 import type { Layout } from './layout.ts';
-import { robotsTxt } from './robots-txt.ts';
-import { securityTxt } from './security-txt.ts';
 import { status } from './status/status.ts';
 
 export interface SiteOptions {
@@ -42,4 +42,34 @@ export async function site(app: FastifyInstance, options: SiteOptions): Promise<
   await app.register(status, { ...options, operations: options.operations.map(({ path }) => path) });
   await app.register(robotsTxt);
   await app.register(securityTxt, { ...options, contact: options.securityContact });
+}
+
+/** `GET /robots.txt` and the icons that crawlers and browsers request of every site without being told of them. */
+async function robotsTxt(app: FastifyInstance): Promise<void> {
+  const text = 'User-agent: *\nDisallow: /keys\nDisallow: /v1/\n';
+  app.get('/robots.txt', prepare(text, { type: 'text/plain; charset=utf-8', maxAgeSeconds: 86_400 }));
+  app.get('/favicon.ico', async (_request, reply) => reply.redirect('/assets/icon-32.png', 302));
+  for (const path of ['/apple-touch-icon.png', '/apple-touch-icon-precomposed.png'])
+    app.get(path, async (_request, reply) => reply.redirect('/assets/apple-touch-icon.png', 302));
+}
+
+const VALID_DAYS = 180;
+
+/** `GET /.well-known/security.txt` (RFC 9116): where to report a vulnerability. */
+async function securityTxt(
+  app: FastifyInstance,
+  { contact, publicUrl, now }: { contact: string; publicUrl: string; now: () => Date },
+): Promise<void> {
+  app.get('/.well-known/security.txt', async (_request, reply) => {
+    const today = Math.floor(now().getTime() / DAY_MS) * DAY_MS;
+    const expires = new Date(today + VALID_DAYS * DAY_MS).toISOString();
+    reply.type('text/plain; charset=utf-8').header('cache-control', 'public, max-age=86400');
+    return [
+      `Contact: ${contact}`,
+      `Expires: ${expires}`,
+      'Preferred-Languages: en',
+      `Canonical: ${publicUrl}/.well-known/security.txt`,
+      '',
+    ].join('\n');
+  });
 }

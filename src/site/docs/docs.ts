@@ -1,17 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 import { prepare } from '../../http/prepared.ts';
 import { type Operation, streamPath } from '../../operation.ts';
+import { copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
 import type { Layout } from '../layout.ts';
 import { fixedPage } from '../page-answer.ts';
-import { CONSOLE_HEAD, consoleSection } from './console.ts';
 import { errorPages, errorTable } from './error-pages.ts';
 import { createFrame, type NavigationGroup } from './frame.ts';
 import { type Guide, readGuides } from './guides.ts';
-import { keyNotice } from './key-notice.ts';
 import { fillIn } from './markdown.ts';
 import { operationBody, operationSlug, streamBody } from './operation-page.ts';
-import { plansContactText } from './plans-contact.ts';
 import { buildSearchIndex } from './search-index.ts';
 
 export interface DocsOptions {
@@ -32,6 +30,10 @@ interface Page {
   draw(testKey: string | null): Html;
   head?: Html;
 }
+
+/** The scripts of the console need this in the head of a page. */
+const CONSOLE_HEAD = html`<link rel="stylesheet" href="/assets/console.css">
+<script type="module" src="/assets/console.js"></script>`;
 
 /** `GET /docs` and the pages under it: guides, a page for each operation, errors, and the search over all of them. */
 export async function docs(app: FastifyInstance, options: DocsOptions): Promise<void> {
@@ -150,4 +152,38 @@ function overview(guides: readonly Guide[], operations: readonly Operation[]): P
     description: 'Quickstart, guides and every operation of the Transit Information Service.',
     draw: () => body,
   };
+}
+
+/** The sandbox's key, ready for the shell; nothing where there is none. */
+function keyNotice(testKey: string | null): Html | null {
+  if (!testKey) return null;
+  return html`<p>This server is a sandbox, and everybody may use its key:</p>
+${copyableCode(`export TIS_KEY=${testKey}`)}`;
+}
+
+/** Whom to ask for a larger plan. */
+export function plansContactText(contact: string | null): Html {
+  return html`<p id="plans-contact">${
+    contact
+      ? html`Write to <a href="${contact}">${contact.replace(/^mailto:/, '')}</a>: the address of your account, the plan you need, and what for.`
+      : html`The operator of this server has named nobody to ask. Keep within your plan with the steps above.`
+  }</p>`;
+}
+
+/**
+ * A place for Swagger UI, which asks the operations from the page. It is fetched when its button is pressed, because it
+ * weighs more than all the rest of the documentation. Without `operation` it shows all of them.
+ */
+function consoleSection(testKey: string | null, operation = ''): Html {
+  return html`<section id="try" aria-labelledby="try-title" class="try">
+<h2 id="try-title">Try it</h2>
+<p>${
+    testKey
+      ? html`The key of this sandbox is filled in: <code id="test-key">${testKey}</code>`
+      : html`The key that you have used in the explorer in this browser is filled in; or press Authorize and paste yours. No key yet? <a href="/signup">Get one</a>.`
+  }</p>
+<p><button type="button" id="open-console" data-operation="${operation}" data-key="${testKey}" hidden>Open the console</button></p>
+<noscript><p class="notice">The console needs JavaScript. The samples above run without it.</p></noscript>
+<div id="swagger-ui"></div>
+</section>`;
 }

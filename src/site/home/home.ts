@@ -1,15 +1,17 @@
 import type { FastifyInstance } from 'fastify';
 import { PLANS } from '../../access/plan.ts';
+import type { Departures } from '../../departures/departure.ts';
 import { departuresOperation } from '../../departures/operation.ts';
+import type { DeparturesQuery } from '../../departures/query.ts';
 import type { Operation } from '../../operation.ts';
 import type { Responses } from '../../responses/responses.ts';
+import { MODES, type Mode } from '../../transit/mode.ts';
+import { toSydneyWallClock } from '../../transit/time.ts';
 import { codeBlock, copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
 import type { Layout } from '../layout.ts';
 import { sendPage } from '../page-answer.ts';
 import { sampleOf } from '../sample.ts';
-import { boardTable } from './board-table.ts';
-import { findHomeBoard, HOME_STOP } from './home-board.ts';
 
 export interface HomeOptions {
   layout: Layout;
@@ -113,4 +115,56 @@ ${copyableCode(curl)}
 
 function planRow({ title, dailyLimit, purpose }: (typeof PLANS)[keyof typeof PLANS]): Html {
   return html`<tr><th scope="row">${title}</th><td>${dailyLimit?.toLocaleString('en') ?? 'Unlimited'}</td><td>${purpose}</td></tr>`;
+}
+
+/** Town Hall: every few minutes something leaves, by train, light rail and bus. */
+const HOME_STOP = '200070';
+const ROWS = 8;
+/** The page waits no longer for its board. */
+const PATIENCE_MS = 1500;
+
+/** Finds the departures of one well-known stop; null when they are not known soon enough. Never throws. */
+async function findHomeBoard(responses: Pick<Responses, 'find'>): Promise<Departures | null> {
+  const query: DeparturesQuery = { stop: HOME_STOP, modes: [...MODES], limit: ROWS, cancelled: 'exclude' };
+  const board = responses
+    .find(departuresOperation, query, { priority: 'background' })
+    .then(({ body }) => body.content())
+    .catch(() => null);
+  return Promise.race([board, soon()]);
+}
+
+function soon(): Promise<null> {
+  return new Promise((resolve) => setTimeout(resolve, PATIENCE_MS, null).unref());
+}
+
+/** The board of the home page, with its age. `assets/live-board.js` counts the age on and fetches the table anew. */
+function boardTable(board: Departures | null, { isSandbox, now }: { isSandbox: boolean; now: Date }): Html {
+  if (!board) {
+    return html`<div class="card" id="live-board"><p>The departure board of Town Hall would be here. The transport authority has not answered yet; <a href="/status">how it is doing</a>.</p></div>`;
+  }
+  const ageSeconds = Math.max(0, Math.round((now.getTime() - Date.parse(board.retrieved_at)) / 1000));
+  return html`<div class="card board" id="live-board"><table>
+<caption>${board.stop_name} <span>${isSandbox ? 'Made up by the sandbox, minute by minute' : 'Live, from this service'}. As of <time datetime="${board.retrieved_at}">${sydneyClock(board.retrieved_at)}</time> in Sydney, <span class="age" data-age-seconds="${ageSeconds}">${ageSeconds} s ago</span>.</span></caption>
+<thead class="visually-hidden"><tr><th scope="col">Route</th><th scope="col">Destination and platform</th><th scope="col">Leaves</th></tr></thead>
+<tbody>${board.departures.map(
+    ({ route, mode, destination, platform, minutes_away, is_live }) => html`<tr>
+<td>${lineBadge({ route, mode })}</td>
+<td>${destination}<span class="hint">${platform ?? ''}</span></td>
+<td class="number">${is_live ? html`<span class="live">${leaves(minutes_away)}</span>` : leaves(minutes_away)}</td></tr>
+`,
+  )}</tbody></table></div>`;
+}
+
+function leaves(minutes: number): string {
+  return minutes === 0 ? 'now' : `${minutes} min`;
+}
+
+function sydneyClock(timestamp: string): string {
+  const { time } = toSydneyWallClock(new Date(timestamp));
+  return `${time.slice(0, 2)}:${time.slice(2)}:${timestamp.slice(17, 19)}`;
+}
+
+/** The name of a route in the colour of its line; `assets/lines.css` has the colours. */
+function lineBadge({ route, mode }: { route: string; mode: Mode }): Html {
+  return html`<span class="route ${mode}" data-line="${route}"><span class="visually-hidden">${mode} </span>${route}</span>`;
 }
