@@ -1,16 +1,11 @@
-/** A body as text for an assistant, and what it leaves out, in words. */
-export interface ShortText {
-  text: string;
-  leftOut: string[];
-}
-
 const MAX_ALERT_LENGTH = 200;
 
 /**
  * The body as JSON of at most `maxLength` characters. What an assistant misses least goes first: the paths of legs, the
  * ends of long alerts, the alerts, and then the last records of the list. A record that is shown has all its other fields.
+ * `leftOut` says in words what is missing.
  */
-export function shorten(body: object, maxLength: number): ShortText {
+export function shorten(body: object, maxLength: number) {
   const leftOut: string[] = [];
   let short = body;
   for (const { what, replace } of STEPS) {
@@ -41,7 +36,7 @@ function cutAlert(alert: string): string {
 }
 
 /** Keeps as many records of the body's list as fit. */
-function cutList(body: object, maxLength: number, leftOut: string[]): ShortText {
+function cutList(body: object, maxLength: number, leftOut: string[]) {
   const text = JSON.stringify(body);
   const [name, records] = Object.entries(body).find(([, value]) => Array.isArray(value)) ?? [];
   if (text.length <= maxLength || name === undefined) return { text, leftOut };

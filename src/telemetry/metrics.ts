@@ -26,7 +26,6 @@ export interface UpstreamNumbers {
 
 /** The series of a metric at this moment, each with its labels; without labels where there is only one. */
 type Values = Iterable<readonly [labels: Record<string, string | number>, value: number]>;
-type ReadValues = () => Values | Promise<Values>;
 
 const { version: VERSION } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -198,7 +197,13 @@ function only(value: number | boolean): Values {
   return [[{}, Number(value)]];
 }
 
-function gauge(registry: Registry, name: string, help: string, read: ReadValues, labelNames: string[] = []): void {
+function gauge(
+  registry: Registry,
+  name: string,
+  help: string,
+  read: () => Values | Promise<Values>,
+  labelNames: string[] = [],
+): void {
   new Gauge({
     name,
     help,
@@ -212,7 +217,13 @@ function gauge(registry: Registry, name: string, help: string, read: ReadValues,
   });
 }
 
-function counter(registry: Registry, name: string, help: string, read: ReadValues, labelNames: string[] = []): void {
+function counter(
+  registry: Registry,
+  name: string,
+  help: string,
+  read: () => Values | Promise<Values>,
+  labelNames: string[] = [],
+): void {
   new Counter({
     name,
     help,

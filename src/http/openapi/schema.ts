@@ -5,7 +5,7 @@ type JsonSchema = Record<string, unknown>;
 const COMMAS = { style: 'form', explode: false };
 
 /** The parameters of a query: required where no default stands in for an absent value. */
-export function toParameters(query: z.ZodObject): JsonSchema[] {
+export function toParameters(query: z.ZodObject) {
   return (Object.entries(query.shape) as [string, z.ZodType][]).map(([name, field]) => {
     const { description, ...schema } = tidy({ ...field.meta() });
     const required = !field.safeParse(undefined).success;
