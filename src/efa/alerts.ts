@@ -33,8 +33,10 @@ function readInfoLink(value: unknown) {
   );
 }
 
-/** Of all notices of one departure or leg, in characters of markup. The most that was recorded is 1,880. */
-const MAX_MARKUP = 6000;
+/** Of all notices of one departure or leg, in characters of markup. The longest recorded notice has 2,378, and comes twice. */
+const MAX_MARKUP = 24_000;
+/** Ends a text that was cut. */
+const CUT = '…';
 
 /** A notice, or a part of one, without markup. */
 interface PlainText {
@@ -52,16 +54,47 @@ const known = new LRUCache<string, PlainText>({
     content.length + subtitle.length + text.length + lowerCase.length + 1,
 });
 
-/** Disruption notices as plain text, in upstream's order, each text once. Permanent notices (`veryLow`) are left out. */
+/**
+ * Disruption notices as plain text, in upstream's order, each text once. Permanent notices (`veryLow`) are left out, unless
+ * they say that a wheelchair may find no place.
+ */
 export function mapAlerts(infos: readonly Info[]): string[] {
   let left = MAX_MARKUP;
   const shorten = (text: string) => {
-    const short = text.slice(0, left);
-    left -= short.length;
+    const short = text.length <= left ? text : `${text.slice(0, left)}${left > 0 ? CUT : ''}`;
+    left = Math.max(0, left - text.length);
     return short;
   };
-  const shown = infos.filter((info) => info.priority !== 'veryLow');
+  const shown = infos.filter((info) => info.priority !== 'veryLow' || restrictsWheelchairs(info));
   return [...new Set(shown.flatMap((info) => mapTexts(info, shorten)))];
+}
+
+/** "Some services on this line may not be wheelchair accessible." */
+const NO_WHEELCHAIRS = /\b(?:not|no|without|un(?:able|available))\b[^.]{0,80}\b(?:wheelchairs?|accessible)\b/i;
+
+/** Whether a notice says that a wheelchair may find no place on the vehicle. */
+export function restrictsWheelchairs(info: Info): boolean {
+  return [info, ...info.infoLinks].some(({ subtitle, content }) =>
+    [subtitle, content].some((text) => text !== undefined && NO_WHEELCHAIRS.test(text)),
+  );
+}
+
+const CARRIAGES = /^(first|last|front|rear|middle) (\d{1,2})\b/i;
+
+/** Hints for the ride as plain text, and which carriages to board, where that matters. */
+export function mapHints(hints: readonly string[], carriages: string | undefined): string[] {
+  const texts = hints.map((hint) => foldSpace(toPlainText(hint))).filter((text) => text !== '');
+  const [, where, count] = CARRIAGES.exec(carriages ?? '') ?? [];
+  return where ? [...texts, `Travel in the ${where.toLowerCase()} ${count} carriages.`] : texts;
+}
+
+const BOOKING = 'On demand: this ride must be booked, and its times and places are indicative.';
+
+/** The texts, the authority's own word about booking first, or ours where it has none. */
+export function withBooking(texts: readonly string[]): string[] {
+  const saysSo = (text: string) => /\bbook/i.test(text);
+  const own = texts.filter(saysSo);
+  return own.length > 0 ? [...own, ...texts.filter((text) => !saysSo(text))] : [BOOKING, ...texts];
 }
 
 /**

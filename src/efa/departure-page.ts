@@ -4,7 +4,7 @@ import { type CallState, type Departure, OCCUPANCIES, type Occupancy } from '../
 import { type Freshness, freshnessOf } from '../transit/freshness.ts';
 import type { Mode } from '../transit/mode.ts';
 import { fromSydneyWallClock, parseTimestamp } from '../transit/time.ts';
-import { mapAlerts } from './alerts.ts';
+import { mapAlerts, restrictsWheelchairs, withBooking } from './alerts.ts';
 import type { Ask, AskOptions } from './ask.ts';
 import { findKnownStop } from './expected-response.ts';
 import { type DepartureMonitorPayload, readStopEvent, type StopEvent, saysDateInvalid } from './payload.ts';
@@ -13,7 +13,7 @@ import { findTime, isCancelled } from './realtime.ts';
 import type { UpstreamRequest } from './request.ts';
 import { readObject, readText } from './response/field.ts';
 import { LeftOut, type LeftOutCounts, mapRecords, need } from './response/record.ts';
-import { findHeadsign, findRouteName, findRunId, isWheelchairAccessible } from './response/run.ts';
+import { findHeadsign, findRouteName, findRunId, isOnDemand, isWheelchairAccessible } from './response/run.ts';
 import { findPlatform, findStopName, readStopPoint } from './stop-point.ts';
 
 export type DeparturesRequest = UpstreamRequest & { kind: 'departureMonitor' };
@@ -102,6 +102,7 @@ function mapDeparture(
 ): Departure {
   const { location, transportation } = event;
   const mode = findMode(need(transportation.product?.class ?? transportation.product?.iconId, 'malformed'));
+  const onDemand = isOnDemand(transportation, event.properties);
   const { planned, realtime } = need(
     findTime(
       {
@@ -109,7 +110,7 @@ function mapDeparture(
         baseTimetable: event.departureTimeBaseTimetable,
         estimated: event.departureTimeEstimated,
       },
-      event.isRealtimeControlled === true && !isOff,
+      event.isRealtimeControlled === true && !isOff && !onDemand,
     ),
     'no time',
   );
@@ -126,9 +127,9 @@ function mapDeparture(
     destination,
     platform: location ? findPlatform(location, mode, stopName) : null,
     plannedAt: planned.getTime(),
-    isWheelchairAccessible: isWheelchairAccessible(event),
+    isWheelchairAccessible: isWheelchairAccessible(event, () => event.infos.some(restrictsWheelchairs)),
     occupancy: findOccupancy(location?.properties?.occupancy),
-    alerts: mapAlerts(event.infos),
+    alerts: onDemand ? withBooking(mapAlerts(event.infos)) : mapAlerts(event.infos),
     saidAt,
     state: stateOf(isOff, realtime),
   };

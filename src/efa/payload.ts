@@ -112,6 +112,8 @@ export function readLeg(value: unknown) {
       stopSequence: firstElements(leg.stopSequence),
       coords: leg.coords,
       infos: readList(leg.infos, readInfo),
+      /** What a rider should know of the ride, such as when gates close. */
+      hints: readList(leg.hints, (hint) => readText(readObject(hint)?.content)),
       footPathInfo: readList(leg.footPathInfo, readFootPathInfo),
       interchange: readInterchange(leg.interchange),
       properties: readVehicleProperties(leg.properties),

@@ -1,7 +1,16 @@
 import type { Mode } from '../transit/mode.ts';
 import { type Position, positionSchema } from '../transit/place.ts';
 import { findMode } from './product-class.ts';
-import { readFlag, readName, readNumber, readNumbers, readObject, readStrings, readText } from './response/field.ts';
+import {
+  readFlag,
+  readIdentifier,
+  readName,
+  readNumber,
+  readNumbers,
+  readObject,
+  readStrings,
+  readText,
+} from './response/field.ts';
 
 /** Upstream nests platform, stop and locality. A longer chain of parents is not followed. */
 const MAX_PARENTS = 10;
@@ -30,7 +39,7 @@ export function readStopPoint(value: unknown, parents = MAX_PARENTS): StopPoint 
   const place = readObject(value);
   return (
     place && {
-      id: readText(place.id),
+      id: readIdentifier(place.id),
       name: readName(place.name),
       disassembledName: readName(place.disassembledName),
       type: readText(place.type),
@@ -71,10 +80,12 @@ function readStopPointProperties(value: unknown) {
       platform: readName(properties.platform),
       platformName: readName(properties.platformName),
       occupancy: readText(properties.occupancy),
+      /** The carriages to board, such as "first 4"; "any" where it does not matter. */
+      TravelInCarsMessage: readName(properties.TravelInCarsMessage),
       mainLocality: readName(properties.mainLocality),
       realtimeStatus: readStrings(properties.realtimeStatus),
       distance: readNumber(properties.distance),
-      STOP_GLOBAL_ID: readText(properties.STOP_GLOBAL_ID),
+      STOP_GLOBAL_ID: readIdentifier(properties.STOP_GLOBAL_ID),
       STOP_NAME_WITH_PLACE: readName(properties.STOP_NAME_WITH_PLACE),
     }
   );

@@ -22,15 +22,23 @@ export function countChanges({ legs }: Journey): number {
   return Math.max(0, legs.filter((leg) => leg.mode !== 'walk').length - 1);
 }
 
-/** When the first vehicle leaves, best known; null for a walk. */
-export function firstDeparture({ legs }: Journey): Date | null {
-  const ride = legs.find((leg) => leg.mode !== 'walk');
-  return ride ? bestKnown(ride.origin) : null;
+/** The last moment at which one can set out and still reach the first vehicle, best known; null for a walk. */
+export function latestStart({ legs }: Journey): Date | null {
+  const first = legs.findIndex((leg) => leg.mode !== 'walk');
+  const ride = legs[first];
+  if (!ride) return null;
+  const walkSeconds = legs.slice(0, first).reduce((sum, { durationSeconds }) => sum + durationSeconds, 0);
+  return new Date(bestKnown(ride.origin).getTime() - walkSeconds * 1000);
 }
 
 /** Whether one of its rides does not run. */
 export function isCancelled({ legs }: Journey): boolean {
   return legs.some((leg) => leg.isCancelled);
+}
+
+/** Whether one of its rides must be booked. */
+export function isOnDemand({ legs }: Journey): boolean {
+  return legs.some((leg) => leg.isOnDemand);
 }
 
 /** Whether every ride can be reached from the one before it: by best-known times, the walk between them included. */

@@ -1,9 +1,16 @@
-import { mapAlerts } from '../efa/alerts.ts';
+import { mapAlerts, mapHints, withBooking } from '../efa/alerts.ts';
 import { type EfaLeg, isTimedCall, readLeg } from '../efa/payload.ts';
 import { findMode, isWalkClass } from '../efa/product-class.ts';
 import { bestKnown, findTime, isCancelled } from '../efa/realtime.ts';
 import { need, readRecord } from '../efa/response/record.ts';
-import { findHeadsign, findLineName, findRouteName, findRunId, findVehicleAccess } from '../efa/response/run.ts';
+import {
+  findHeadsign,
+  findLineName,
+  findRouteName,
+  findRunId,
+  findVehicleAccess,
+  isOnDemand,
+} from '../efa/response/run.ts';
 import { destinationTimes, mapPath, originTimes } from '../efa/stop-point.ts';
 import type { Mode } from '../transit/mode.ts';
 import { type Position, pathLengthMetres } from '../transit/place.ts';
@@ -26,7 +33,10 @@ export interface Leg {
   isLive: boolean;
   /** It does not run, or not between the two ends; false on a walk. */
   isCancelled: boolean;
+  /** It must be booked, and its times are indicative; false on a walk. */
+  isOnDemand: boolean;
   path: Position[];
+  /** Disruption notices, then hints for the ride. */
   alerts: string[];
   /** Whether the vehicle takes wheelchairs; null on a walk and where upstream does not say. Not shown to callers. */
   isAccessible: boolean | null;
@@ -62,9 +72,12 @@ function isOff({ isCancelled: flag, realtimeStatus, origin, destination }: EfaLe
 
 function mapRide(leg: EfaLeg, mode: Mode, findElsewhere: FindElsewhere): Leg {
   const { transportation } = leg;
+  const onDemand = isOnDemand(transportation, leg.properties);
   // Estimates are present on timetable-only legs too; only the flag says that the vehicle is tracked.
-  const isTracked = leg.isRealtimeControlled === true && !isOff(leg);
+  const isTracked = leg.isRealtimeControlled === true && !isOff(leg) && !onDemand;
   const { origin, destination, path } = mapEnds(leg, mode, isTracked, findElsewhere);
+  const hints = mapHints(leg.hints, leg.origin.properties?.TravelInCarsMessage);
+  const alerts = [...new Set([...mapAlerts(leg.infos), ...hints])];
   return {
     mode,
     runId: findRunId(transportation.properties),
@@ -78,8 +91,10 @@ function mapRide(leg: EfaLeg, mode: Mode, findElsewhere: FindElsewhere): Leg {
     stops: countStopsBetween(leg),
     isLive: origin.realtime !== null || destination.realtime !== null,
     isCancelled: isOff(leg),
-    path,
-    alerts: mapAlerts(leg.infos),
+    isOnDemand: onDemand,
+    // The way of a car that nobody has booked yet is not known.
+    path: onDemand ? [origin.position, destination.position] : path,
+    alerts: onDemand ? withBooking(alerts) : alerts,
     isAccessible: findVehicleAccess(leg.properties, transportation.properties),
     walkEstimate: null,
     walkAfter: mapWalkAfter(leg),
@@ -108,6 +123,7 @@ function mapWalk(leg: EfaLeg, findElsewhere: FindElsewhere): Leg {
     stops: 0,
     isLive: false,
     isCancelled: false,
+    isOnDemand: false,
     path,
     alerts: mapAlerts(leg.infos),
     isAccessible: null,

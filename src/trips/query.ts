@@ -37,7 +37,7 @@ export const tripsQuery = z
     cancelled: cancelledParameter(
       'Journeys with a cancelled leg come last and do not count towards `limit`; there may be no others.',
     ),
-    include: includeParameter('`trip_id` with each leg, and `parent_stop_id` with its ends.'),
+    include: includeParameter('`trip_id` and `on_demand` with each leg, and `parent_stop_id` with its ends.'),
   })
   .refine(({ from, to }) => !isSamePlace(from, to), {
     path: ['to'],

@@ -69,9 +69,16 @@ const legSchema = z
       .string()
       .optional()
       .meta({ description: 'The path as an encoded polyline, precision 5; only with `path=polyline`' }),
-    alerts: z.array(z.string()).meta({ description: 'Disruption notices as plain text; empty when there are none' }),
+    alerts: z.array(z.string()).meta({
+      description:
+        'Disruption notices and hints for the ride (gates that close early, carriages to board, a booking that is needed) as plain text; empty when there are none',
+    }),
     cancelled: cancelledField,
     trip_id: tripIdField,
+    on_demand: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Whether the ride must be booked and its times are indicative. Only with `include=ids`' }),
   })
   .meta({ id: 'Leg', description: 'One ride or one walk of a journey.' });
 
@@ -152,7 +159,7 @@ function toLegBody({ origin, destination, ...leg }: Leg, { cancelled, include }:
     path: leg.path,
     alerts: leg.alerts,
     ...(cancelled === 'include' && { cancelled: leg.isCancelled }),
-    ...(include === 'ids' && { trip_id: leg.runId }),
+    ...(include === 'ids' && { trip_id: leg.runId, on_demand: leg.isOnDemand }),
   };
 }
 

@@ -4,10 +4,11 @@ import { startOfMinute, toSydneyWallClock, type WallClock } from '../transit/tim
 import {
   countChanges,
   destinationOf,
-  firstDeparture,
   isCancelled,
+  isOnDemand,
   isPossible,
   type Journey,
+  latestStart,
   originOf,
 } from './journey.ts';
 import type { Leg } from './leg.ts';
@@ -43,8 +44,11 @@ export function selectJourneys(
   const possible = preferred(running, isPossible);
   const catchable = at ? possible : preferred(possible, (journey) => !hasLeft(journey, now));
   const punctual = isArrival && at ? preferred(catchable, (journey) => arrivesBy(journey, at)) : catchable;
-  const chosen = [...punctual]
-    .sort(isArrival ? (one, other) => endOf(other) - endOf(one) || startOf(other) - startOf(one) : compareJourneys)
+  const ordered = [...punctual].sort(
+    isArrival ? (one, other) => endOf(other) - endOf(one) || startOf(other) - startOf(one) : compareJourneys,
+  );
+  // A ride that has to be booked takes no place of one that just comes.
+  const chosen = [...ordered.filter((journey) => !isOnDemand(journey)), ...ordered.filter(isOnDemand)]
     .slice(0, limit)
     .sort(compareJourneys);
   const counts: [keyof LeftOutCounts, number][] = [
@@ -62,10 +66,18 @@ function preferred(journeys: readonly Journey[], test: (journey: Journey) => boo
   return passing.length > 0 ? passing : journeys;
 }
 
-/** Whether the first vehicle has left by the beginning of the minute, as on boards. */
+/** A rider who sets out so late still reaches the vehicle by hurrying. */
+const LATE_START_MS = 60_000;
+
+/**
+ * Whether the first vehicle has left by the beginning of the minute, as on boards, or can no longer be reached: the walk
+ * to it should have begun more than a minute before.
+ */
 export function hasLeft(journey: Journey, now: Date): boolean {
-  const leaves = firstDeparture(journey);
-  return leaves !== null && leaves < startOfMinute(now);
+  const start = latestStart(journey);
+  if (start === null) return false;
+  const tolerance = journey.legs[0]?.mode === 'walk' ? LATE_START_MS : 0;
+  return start.getTime() < startOfMinute(now).getTime() - tolerance;
 }
 
 /** By wall clocks, to the minute, as the request was written. */

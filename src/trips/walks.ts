@@ -1,14 +1,22 @@
 import { bestKnown } from '../efa/realtime.ts';
-import { type Position, pathLengthMetres } from '../transit/place.ts';
+import { LeftOut } from '../efa/response/record.ts';
+import { distanceMetres, type Position, pathLengthMetres } from '../transit/place.ts';
 import type { Leg } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';
 
 /** A gentle pace in metres a second, for walks whose duration upstream does not report. */
 const WALKING_PACE = 1.1;
+/** A guess is never shorter: no change takes no time. */
+const SHORTEST_GUESS_SECONDS = 60;
+/** The fastest walk that is believed, in metres a second. */
+const FASTEST_PACE = 2.5;
+/** A stop and the farthest of its platforms may be so far apart. In recorded journeys it is 255 metres at most. */
+const STATION_METRES = 500;
 
 /**
  * The legs, each beginning where the one before ended. Between two rides whose platforms differ, the walk that upstream
  * reports only as foot path information becomes a leg; a walk between rides begins and ends at their very platforms.
+ * Throws `LeftOut` where neighbours lie so far apart that a leg between them must be missing.
  */
 export function joinLegs(legs: readonly Leg[]): Leg[] {
   const joined: Leg[] = [];
@@ -16,11 +24,20 @@ export function joinLegs(legs: readonly Leg[]): Leg[] {
     const before = joined.at(-1);
     const next = legs[index + 1];
     if (before && leg.mode !== 'walk' && before.mode !== 'walk' && before.destination.stopId !== leg.origin.stopId) {
-      joined.push(walkBetween(before, leg));
+      const walk = walkBetween(before, leg);
+      needNear(before, leg, walk.durationSeconds);
+      joined.push(walk);
+    } else if (index > 0) {
+      needNear(legs[index - 1] as Leg, leg, 0);
     }
     joined.push(leg.mode === 'walk' ? anchorWalk(leg, before, next) : leg);
   }
   return joined;
+}
+
+function needNear({ destination }: Leg, { origin }: Leg, walkSeconds: number): void {
+  const metres = distanceMetres(destination.position, origin.position);
+  if (metres > STATION_METRES + walkSeconds * FASTEST_PACE) throw new LeftOut('legs apart');
 }
 
 function walkBetween(before: Leg, next: Leg): Leg {
@@ -45,6 +62,7 @@ function walkBetween(before: Leg, next: Leg): Leg {
     stops: 0,
     isLive: false,
     isCancelled: false,
+    isOnDemand: false,
     path,
     alerts: [],
     isAccessible: null,
@@ -57,7 +75,7 @@ function walkBetween(before: Leg, next: Leg): Leg {
 /** A guess never makes a change impossible for which upstream leaves time. */
 function guessSeconds(metres: number, before: Leg, next: Leg): number {
   const leftSeconds = (bestKnown(next.origin).getTime() - bestKnown(before.destination).getTime()) / 1000;
-  const seconds = metres / WALKING_PACE;
+  const seconds = Math.max(SHORTEST_GUESS_SECONDS, metres / WALKING_PACE);
   return leftSeconds < 0 ? seconds : Math.min(seconds, leftSeconds);
 }
 

@@ -69,7 +69,29 @@ describe('a list of alerts', () => {
 
   it('is cut where the notices of one departure are longer than any real ones', () => {
     const notice = (letter: string) => ({ subtitle: '', content: letter.repeat(5000) });
-    expect(alertsOf(notice('a'), notice('b'), notice('c'))).toEqual(['a'.repeat(5000), 'b'.repeat(1000)]);
+    expect(alertsOf(...[...'abcdef'].map(notice))).toEqual([
+      ...[...'abcd'].map((letter) => letter.repeat(5000)),
+      `${'e'.repeat(4000)}…`,
+    ]);
+  });
+
+  it('is whole where three notices have the length of the longest recorded one, at the top and in a link', () => {
+    const notice = (letter: string) => {
+      const text = { subtitle: `Trackwork ${letter}`, content: letter.repeat(2378) };
+      return { ...text, infoLinks: [{ ...text, subtitle: `Trackwork ${letter}.` }] };
+    };
+    const lift = { subtitle: 'Lift out of order', content: 'Use the ramp.' };
+    expect(alertsOf(...[...'abc'].map(notice), lift)).toEqual([
+      ...[...'abc'].map((letter) => `Trackwork ${letter}: ${letter.repeat(2378)}`),
+      'Lift out of order: Use the ramp.',
+    ]);
+  });
+
+  it('has a permanent notice only where that keeps wheelchairs away', () => {
+    const permanent = (content: string) => ({ subtitle: '', content, priority: 'veryLow' });
+    const restricted = 'Some services on this line may not be wheelchair accessible.';
+    expect(alertsOf(permanent('Opal cards are accepted.'), permanent('All stops are accessible.'))).toEqual([]);
+    expect(alertsOf(permanent(restricted))).toEqual([restricted]);
   });
 
   it('is read where the markup is nested as in no real notice', () => {

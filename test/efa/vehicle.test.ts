@@ -18,6 +18,7 @@ describe('the identifier of a run', () => {
     ['is trimmed', { RealtimeTripId: ' 2532538 ' }, {}, '2532538'],
     ['may be a number', { RealtimeTripId: 2532538 }, {}, '2532538'],
     ['is never blank', { RealtimeTripId: ' ', AVMSTripID: '' }, { AVMSTripID: 'c' }, 'c'],
+    ['is none where it is longer than any real one', { RealtimeTripId: 'x'.repeat(1001) }, {}, null],
     ['is never the code that extra runs share', {}, { tripCode: 65532 }, null],
   ])('%s', (_what, event, line, runId) => {
     expect(runIdOf(event, line)).toBe(runId);
@@ -56,6 +57,11 @@ describe('wheelchair access', () => {
     ['a value that is none says nothing', { ...stopYes, AVMLowFloorVeh: 'maybe' }, {}, true],
     ['nothing said at all', {}, {}, false],
   ])('%s', (_what, event, line, isAccessible) => {
-    expect(isWheelchairAccessible(eventOf(event, line))).toBe(isAccessible);
+    expect(isWheelchairAccessible(eventOf(event, line), () => false)).toBe(isAccessible);
+  });
+
+  it('is not that of the stop where a notice says that the line has vehicles without', () => {
+    expect(isWheelchairAccessible(eventOf(stopYes), () => true)).toBe(false);
+    expect(isWheelchairAccessible(eventOf({ ...stopYes, AVMLowFloorVeh: '1' }), () => true)).toBe(true);
   });
 });

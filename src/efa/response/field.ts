@@ -30,9 +30,17 @@ export function readText(value: unknown): string | undefined {
   return Number.isFinite(value) ? String(value) : undefined;
 }
 
+/** Characters; the longest real name has about a hundred. A longer one is no name, and its record is bad. */
+const LONGEST_NAME = 1000;
+
+export function readIdentifier(value: unknown): string | undefined {
+  const text = readText(value);
+  return text !== undefined && text.length <= LONGEST_NAME ? text : undefined;
+}
+
 /** Reads a text for riders, such as a name or a platform. Notices are cleaned where they are joined, each text once. */
 export function readName(value: unknown): string | undefined {
-  const text = readText(value);
+  const text = readIdentifier(value);
   return text && toPlainText(text);
 }
 

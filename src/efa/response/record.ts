@@ -18,6 +18,7 @@ const REASONS = {
   'no identifier': 'bad',
   'no name': 'bad',
   'no position': 'bad',
+  'legs apart': 'bad',
 } as const satisfies Record<string, 'everyday' | 'unknown' | 'bad'>;
 
 export type LeftOutReason = keyof typeof REASONS;

@@ -1,5 +1,5 @@
 import { isPlatformLabel } from '../stop-point.ts';
-import { readFlag, readName, readNumber, readObject, readStrings, readText } from './field.ts';
+import { readFlag, readIdentifier, readName, readNumber, readObject, readStrings } from './field.ts';
 
 /** The line, and the run on it. */
 export type Transportation = NonNullable<ReturnType<typeof readTransportation>>;
@@ -12,12 +12,13 @@ export function readTransportation(value: unknown) {
   const line = readObject(value);
   return (
     line && {
-      id: readText(line.id),
+      id: readIdentifier(line.id),
       name: readName(line.name),
       disassembledName: readName(line.disassembledName),
       number: readName(line.number),
       product: readProduct(line.product),
       destination: readDestination(line.destination),
+      iconId: readNumber(line.iconId),
       properties: readVehicleProperties(line.properties),
     }
   );
@@ -28,8 +29,8 @@ export function readVehicleProperties(value: unknown) {
   const properties = readObject(value);
   return (
     properties && {
-      RealtimeTripId: readText(properties.RealtimeTripId),
-      AVMSTripID: readText(properties.AVMSTripID),
+      RealtimeTripId: readIdentifier(properties.RealtimeTripId),
+      AVMSTripID: readIdentifier(properties.AVMSTripID),
       /** Whether the vehicle on this run has a low floor. */
       AVMLowFloorVeh: readFlag(properties.AVMLowFloorVeh),
       /** Whether the timetable plans an accessible vehicle. */
@@ -37,6 +38,7 @@ export function readVehicleProperties(value: unknown) {
       /** This is the access of the stop, not of the vehicle, and on boards only. */
       WheelchairAccess: readFlag(properties.WheelchairAccess),
       attributes: readStrings(properties.attributes),
+      ON_DEMAND_LEG: readFlag(properties.ON_DEMAND_LEG),
     }
   );
 }
@@ -67,15 +69,37 @@ export function findRunId(...places: (VehicleProperties | undefined)[]): string 
   return ids.map((id) => id?.trim()).find((id) => id) ?? null;
 }
 
-/** Whether the vehicle of a departure is accessible. Where nothing is said of the vehicle, the stop stands in for it. */
-export function isWheelchairAccessible({
-  properties: event,
-  transportation: { properties: run },
-}: {
-  properties: VehicleProperties | undefined;
-  transportation: Pick<Transportation, 'properties'>;
-}): boolean {
-  return findVehicleAccess(event, run) ?? event?.WheelchairAccess === true;
+const ON_DEMAND_CLASS = 10;
+/** The icon of an older response, in which such a ride has the class of a bus. */
+const ON_DEMAND_ICON = 23;
+const ON_DEMAND_ATTRIBUTES = ['BOOKINGREQUIRED', 'AREA_ON_DEMAND'];
+
+/** Whether the ride must be booked and has no timetable: its times are indicative, and the way it takes is not known. */
+export function isOnDemand({ product, iconId, properties: run }: Transportation, record?: VehicleProperties): boolean {
+  const attributes = [...(run?.attributes ?? []), ...(record?.attributes ?? [])];
+  return (
+    product?.class === ON_DEMAND_CLASS ||
+    [product?.iconId, iconId].includes(ON_DEMAND_ICON) ||
+    (record?.ON_DEMAND_LEG ?? run?.ON_DEMAND_LEG) === true ||
+    ON_DEMAND_ATTRIBUTES.some((name) => attributes.includes(name))
+  );
+}
+
+/**
+ * Whether the vehicle of a departure is accessible. Where nothing is said of the vehicle, the stop stands in for it, unless
+ * a notice says that not every vehicle of the line is.
+ */
+export function isWheelchairAccessible(
+  {
+    properties: event,
+    transportation: { properties: run },
+  }: {
+    properties: VehicleProperties | undefined;
+    transportation: Pick<Transportation, 'properties'>;
+  },
+  isRestricted: () => boolean,
+): boolean {
+  return findVehicleAccess(event, run) ?? (event?.WheelchairAccess === true && !isRestricted());
 }
 
 /**
