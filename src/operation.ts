@@ -5,7 +5,7 @@ import { ERROR_TABLE, type ErrorCode } from './errors/api-error.ts';
 import { invalidParameters, type ParameterProblem, pastDate } from './errors/messages.ts';
 import type { BoardOrigin, Boards } from './live/boards/boards.ts';
 import type { Freshness } from './transit/freshness.ts';
-import { findForeign, findMeant } from './transit/parameter.ts';
+import { findForeign, findMeant, findOtherWay, withoutBrackets } from './transit/parameter.ts';
 import { toSydneyWallClock, type WallClock } from './transit/time.ts';
 
 /** What an operation has to say. */
@@ -102,13 +102,35 @@ export function readQuery<Query extends z.ZodObject>(
   operation: Operation<Query>,
   received: Readonly<Record<string, unknown>>,
 ): z.output<Query> {
-  const read = operation.query.safeParse(received);
-  const problems = [
-    ...(read.success ? [] : problemsOf(read.error, received)),
-    ...listWithoutEffect(operation, received),
-  ];
+  const given = foldLists(operation.query, received);
+  const read = operation.query.safeParse(given);
+  const problems = [...(read.success ? [] : problemsOf(read.error, given)), ...listWithoutEffect(operation, given)];
   if (read.success && problems.length === 0) return read.data;
   throw invalidParameters(problems);
+}
+
+/**
+ * Lists as generators of clients send them, `modes=bus&modes=train`, `modes[]=bus` and `modes[0]=bus`, written with commas
+ * between. Parameters that are no lists stay as they are.
+ */
+function foldLists(query: z.ZodObject, received: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const lists = Object.keys(query.shape).filter((name) => query.shape[name]?.meta()?.type === 'array');
+  const folded: Record<string, unknown> = Object.create(null);
+  for (const [name, value] of Object.entries(received)) {
+    const list = lists.find((one) => one === withoutBrackets(name.toLowerCase()));
+    if (list) folded[list] = [folded[list] ?? [], value].flat().join(',');
+    else folded[name] = value;
+  }
+  return folded;
+}
+
+/** The parameters that an operation ignores, in the order received: those with an empty value are not named. */
+export function listIgnored(
+  { query }: Pick<Operation, 'query'>,
+  received: Readonly<Record<string, unknown>>,
+): string[] {
+  const given = foldLists(query, received);
+  return Object.keys(given).filter((name) => !Object.hasOwn(query.shape, name) && given[name] !== '');
 }
 
 /** A query with other defaults than the operation's. A parameter given empty counts as absent, as everywhere. */
@@ -127,8 +149,8 @@ function problemsOf({ issues }: z.ZodError, received: Readonly<Record<string, un
 const MAX_WITHOUT_EFFECT = 5;
 
 /**
- * Unknown parameters are ignored, except those that are meant for one of ours: the caller would take an unfiltered
- * answer for a filtered one.
+ * Unknown parameters are ignored and named in a header, except those that are meant for one of ours or for something that
+ * is done another way: the caller would take an unfiltered response for a filtered one.
  */
 function listWithoutEffect(
   { path, query }: Pick<Operation, 'path' | 'query'>,
@@ -139,7 +161,9 @@ function listWithoutEffect(
   for (const [name, value] of Object.entries(received)) {
     if (own.includes(name) || value === '') continue;
     const meant = findMeant(name, own);
+    const otherWay = findOtherWay(name);
     if (meant) problems.push({ parameter: name, allowed: `has no effect. Did you mean \`${meant}\`?` });
+    else if (otherWay) problems.push({ parameter: name, allowed: `has no effect. ${otherWay}` });
     else if (findForeign(name))
       problems.push({ parameter: name, allowed: `has no effect on ${path}, which takes ${LIST.format(own)}` });
     if (problems.length === MAX_WITHOUT_EFFECT) break;

@@ -13,6 +13,7 @@ const EXPOSED = [
   'Sunset',
   'X-Request-Id',
   'X-Data-Source',
+  'X-Ignored-Parameters',
   'WWW-Authenticate',
   'Allow',
   'Age',

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { PLANS } from '../access/plan.ts';
-import { type Operation, readQuery } from '../operation.ts';
+import { listIgnored, type Operation, readQuery } from '../operation.ts';
 import { queryKey, type Requester, type Responses } from '../responses/responses.ts';
 import { sendResponse } from './send-response.ts';
 
@@ -20,7 +20,8 @@ export async function operationRoutes(
   for (const operation of operations) {
     const read = createQueryReader(operation);
     app.get(operation.path, (request, reply) => {
-      const { query, key, cost } = read(request);
+      const { query, key, cost, ignored } = read(request);
+      if (ignored) reply.header('x-ignored-parameters', ignored);
       const response = () => {
         const requester = requesterOf(request);
         const kept = responses.peek(key, requester);
@@ -43,10 +44,12 @@ export function requesterOf({ admission }: FastifyRequest): Requester {
 
 /** Reads and validates queries; the query of a URL that came before is looked up. */
 export function createQueryReader(operation: Operation) {
-  const read = ({ query: received }: Pick<FastifyRequest, 'query'>) => {
-    const query = readQuery(operation, received as Record<string, unknown>);
+  const read = (request: Pick<FastifyRequest, 'query'>) => {
+    const received = request.query as Record<string, unknown>;
+    const query = readQuery(operation, received);
+    const ignored = nameIgnored(listIgnored(operation, received));
     /** `cost`: as how many requests it counts. */
-    return { query, key: queryKey(operation, query), cost: operation.cost?.(query) ?? 1 };
+    return { query, key: queryKey(operation, query), cost: operation.cost?.(query) ?? 1, ignored };
   };
   const known = new LRUCache<string, ReturnType<typeof read>>({
     maxSize: MAX_REMEMBERED_BYTES,
@@ -61,4 +64,13 @@ export function createQueryReader(operation: Operation) {
     known.set(request.url, found);
     return found;
   };
+}
+
+const MAX_IGNORED = 10;
+const MAX_NAME = 50;
+
+/** Up to ten names with commas between, each as in a URL, so that no name can end the header. */
+export function nameIgnored(names: readonly string[]): string | undefined {
+  const written = names.slice(0, MAX_IGNORED).map((name) => encodeURIComponent(name.slice(0, MAX_NAME).toWellFormed()));
+  return written.length > 0 ? written.join(', ') : undefined;
 }

@@ -5,9 +5,9 @@ import { ApiError } from '../errors/api-error.ts';
 import { toApiError } from '../errors/handler.ts';
 import { serviceUnavailable, tooManyStreams } from '../errors/messages.ts';
 import { listsEtag } from '../http/freshness-headers.ts';
-import { requesterOf } from '../http/operation-routes.ts';
+import { nameIgnored, requesterOf } from '../http/operation-routes.ts';
 import { noteBoards } from '../http/request-log.ts';
-import { type Operation, readQuery, streamPath } from '../operation.ts';
+import { listIgnored, type Operation, readQuery, streamPath } from '../operation.ts';
 import type { FinishedResponse } from '../responses/finished-response.ts';
 import type { Responses } from '../responses/responses.ts';
 import { createChannels, type Subscriber } from './channels.ts';
@@ -80,7 +80,10 @@ export async function streamRoutes(
   for (const operation of operations.filter((one) => one.stream)) {
     app.get(streamPath(operation), async (request, reply) => {
       if (isClosing) throw stopping();
-      const query = readQuery(operation, request.query as Record<string, unknown>);
+      const received = request.query as Record<string, unknown>;
+      const query = readQuery(operation, received);
+      const ignored = nameIgnored(listIgnored(operation, received));
+      if (ignored) reply.header('x-ignored-parameters', ignored);
       whenClosed(reply.raw, enter(request));
       // An error of the first request is sent as an ordinary response, because no event has been sent yet.
       const first = await responses.find(operation, query, requesterOf(request));

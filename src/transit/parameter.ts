@@ -117,18 +117,18 @@ export function quote(value: unknown): string {
 
 /** Every parameter of the API, and what callers write for it that is more than a letter away. */
 const OTHER_NAMES = {
-  stop: ['stop_id', 'stopid'],
-  limit: [],
+  stop: ['stop_id', 'stopid', 'station', 'station_id'],
+  limit: ['count', 'max', 'max_results', 'per_page'],
   modes: [],
-  routes: [],
+  routes: ['line', 'lines'],
   date: [],
   time: [],
   lat: ['lats', 'latitude'],
   lng: ['lngs', 'lon', 'long', 'longitude'],
-  radius: [],
+  radius: ['distance'],
   q: ['query'],
-  from: [],
-  to: [],
+  from: ['origin'],
+  to: ['destination'],
   arrive_by: [],
   wheelchair: ['accessible', 'wheelchair_accessible'],
   max_changes: ['changes', 'transfers', 'max_transfers'],
@@ -157,11 +157,45 @@ export function findMeant(name: string, names: readonly string[]): string | null
 /** The parameter of another operation that a caller means; for these, slips of a letter are too much of a guess. */
 export function findForeign(name: string): string | null {
   const lower = withoutBrackets(name.toLowerCase());
-  return PARAMETER_NAMES.find((one) => one === lower || isSingularOrPlural(lower, one)) ?? null;
+  return (
+    PARAMETER_NAMES.find(
+      (one) => one === lower || otherNamesOf(one).includes(lower) || isSingularOrPlural(lower, one),
+    ) ?? null
+  );
+}
+
+const MOMENT = 'Give the day as `date` (YYYYMMDD) and the time as `time` (HHmm), both in Sydney local time';
+const NO_PAGES = 'There are no pages: raise `limit`, or give `date` and `time` of the last record to go on from there.';
+const KEY_IN_HEADER = 'The key belongs in the header `Authorization: Bearer YOUR_KEY`, never in a URL.';
+
+/** What callers want who send a name that no operation has, and how to get it. */
+const OTHER_WAYS: Readonly<Record<string, string>> = {
+  datetime: `${MOMENT}.`,
+  depart_at: `${MOMENT}.`,
+  departure_time: `${MOMENT}.`,
+  when: `${MOMENT}.`,
+  arrive_at: `${MOMENT}; journeys take \`arrive_by=true\` beside them.`,
+  arrival_time: `${MOMENT}; journeys take \`arrive_by=true\` beside them.`,
+  page: NO_PAGES,
+  offset: NO_PAGES,
+  cursor: NO_PAGES,
+  platform: 'There is no such filter: look at `platform` of each record.',
+  lang: 'All texts are in English.',
+  language: 'All texts are in English.',
+  apikey: KEY_IN_HEADER,
+  api_key: KEY_IN_HEADER,
+  key: KEY_IN_HEADER,
+  token: KEY_IN_HEADER,
+};
+
+/** How to get what a caller wants who sends a name that no operation has; null when we know of no such wish. */
+export function findOtherWay(name: string): string | null {
+  const lower = name.toLowerCase();
+  return Object.hasOwn(OTHER_WAYS, lower) ? (OTHER_WAYS[lower] ?? null) : null;
 }
 
 /** Some clients write the name of a list with brackets: `stops[]`, `stops[0]`. */
-function withoutBrackets(name: string): string {
+export function withoutBrackets(name: string): string {
   const opening = name.indexOf('[');
   return opening > 0 && name.endsWith(']') ? name.slice(0, opening) : name;
 }

@@ -46,6 +46,11 @@ export const HEADER_COMPONENTS = {
     'string',
     'transit; hit; ttl=11',
   ),
+  'X-Ignored-Parameters': header(
+    'Only where the query has parameters that the operation does not know: their names, with commas between.',
+    'string',
+    'utm_source',
+  ),
   'Retry-After': header('Seconds to wait before the next try.', 'integer', 30),
   Allow: header('The methods that the path takes.', 'string', 'GET, HEAD, OPTIONS'),
   'WWW-Authenticate': header('How to send a key.', 'string', 'Bearer realm="transit"'),
@@ -103,14 +108,18 @@ function responses(
     const ofStatus = codes.filter((code) => ERROR_TABLE[code].status === status);
     return [String(status), errorAnswer(status, ofStatus, docsUrl)];
   });
-  const ok = { description, headers: headers('X-Request-Id', ...known, ...LIMITS, ...KEY_END), content };
+  const ok = {
+    description,
+    headers: headers('X-Request-Id', 'X-Ignored-Parameters', ...known, ...LIMITS, ...KEY_END),
+    content,
+  };
   return { 200: ok, ...Object.fromEntries(errors) };
 }
 
 const UNCHANGED = {
   description:
     'Nothing but the moment of retrieval has changed since the answer whose `ETag` was sent in `If-None-Match`. How fresh that answer is now, say the headers of this one. It is not counted when it cost no call of the authority; a 304 to `If-None-Match: *` is counted always.',
-  headers: headers('X-Request-Id', ...FRESHNESS, ...LIMITS, ...KEY_END),
+  headers: headers('X-Request-Id', 'X-Ignored-Parameters', ...FRESHNESS, ...LIMITS, ...KEY_END),
 };
 
 /** The headers of errors of a status beside the request id; others, which come after the key check, carry `RateLimit`. */
