@@ -19,9 +19,12 @@ const stopsParameter = requiredText(allowed)
     return z.NEVER;
   })
   .meta({
-    type: 'string',
+    type: 'array',
+    items: { type: 'string' },
+    minItems: 1,
+    maxItems: MAX_STOPS,
     description: `Up to ${MAX_STOPS} stop identifiers with commas between. A stop named twice is answered and counted once.`,
-    examples: ['200070,200020'],
+    examples: [['200070', '200020']],
   });
 
 /** `stops` in place of `stop`; all other parameters as they are for one stop, for each of the stops. */

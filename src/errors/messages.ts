@@ -54,8 +54,10 @@ export function missingKey(): ApiError {
   return unauthorized('No API key was sent.', { wasKeySent: false });
 }
 
-export function unknownPath(path: string): ApiError {
-  return new ApiError('NOT_FOUND', `There is nothing at ${path}.`);
+/** `near` is a path of the API that may have been meant. */
+export function unknownPath(path: string, near: string | null): ApiError {
+  const hint = near ? ` Did you mean ${near}?` : '';
+  return new ApiError('NOT_FOUND', `There is nothing at ${path}.${hint}`);
 }
 
 /** `conditions` are the parameters that each journey has to fit. */

@@ -3,6 +3,7 @@ import fp from 'fastify-plugin';
 import { hideKeys } from '../access/keys.ts';
 import type { ApiError } from '../errors/api-error.ts';
 import { methodNotAllowed, unknownPath } from '../errors/messages.ts';
+import { findMeant } from '../transit/parameter.ts';
 
 /** `OPTIONS *` asks about the whole server. */
 const WHOLE_SERVER = '*';
@@ -24,20 +25,39 @@ export const paths = fp(
       if (!request.is404) return done();
       const allow = findAllowed(request, methodsOf);
       if (request.method === 'OPTIONS' && allow) reply.code(204).header('allow', allow).send();
-      else done(pathError(request, allow));
+      else done(pathError(request, allow, methodsOf));
     });
     app.setNotFoundHandler((request) => {
-      throw pathError(request, findAllowed(request, methodsOf));
+      throw pathError(request, findAllowed(request, methodsOf), methodsOf);
     });
   },
   { name: 'paths' },
 );
 
-function pathError(request: FastifyRequest, allow: string | null): ApiError {
+function pathError(request: FastifyRequest, allow: string | null, methodsOf: ReadonlyMap<string, string[]>): ApiError {
   const path = hideKeys(askedPath(request)).slice(0, 200);
   // A route with a wildcard, as that of the assets, takes the method and still has nothing at this path.
   const isTaken = allow?.split(', ').includes(request.method);
-  return allow && !isTaken ? methodNotAllowed(path, request.method, allow) : unknownPath(path);
+  return allow && !isTaken
+    ? methodNotAllowed(path, request.method, allow)
+    : unknownPath(path, findNear(path, [...methodsOf.keys()]));
+}
+
+const API = '/v1/';
+
+/** The path of the API that has most parts in common with the one asked for, slips of a letter forgiven; null for none. */
+function findNear(path: string, routes: readonly string[]): string | null {
+  const asked = path.split('/', MAX_PARTS).filter((part) => part !== '');
+  const scored = routes
+    .filter((route) => route.startsWith(API))
+    .map((route) => {
+      const parts = route.slice(API.length).split('/');
+      const common = parts.filter((part) => asked.some((one) => findMeant(one, [part]) !== null)).length;
+      return { route, common, length: parts.length };
+    })
+    .filter(({ common }) => common > 0)
+    .sort((one, other) => other.common - one.common || one.length - other.length);
+  return scored[0]?.route ?? null;
 }
 
 /** The methods of the path, as `Allow` lists them; null for an unknown path. */

@@ -26,7 +26,7 @@ export type Position = z.infer<typeof positionSchema>;
 /** A stop identifier as callers send it: digits, or `G` and digits for a street stop. The result is upper-case. */
 export const stopIdParameter = requiredText('a stop identifier such as 200060 or G201023')
   .trim()
-  .regex(/^[Gg]?\d{1,12}$/, 'must be a stop identifier: up to 12 digits, or G and up to 12 digits')
+  .regex(/^[Gg]?\d{1,12}$/, 'must be a stop identifier: up to 12 digits, or G and up to 12 digits; /v1/stops/search finds it by name')
   .transform((id) => id.toUpperCase())
   .meta({ type: 'string', pattern: '^[Gg]?\\d{1,12}$' });
 
@@ -67,7 +67,8 @@ const DECIMALS = 6;
 
 const positionAllowed =
   'must be lat,lng: a latitude from -90 to 90 and a longitude from -180 to 180 as decimal numbers';
-const placeAllowed = 'must be a stop identifier (up to 12 digits, or G and up to 12 digits) or a position as lat,lng';
+const placeAllowed =
+  'must be a stop identifier (up to 12 digits, or G and up to 12 digits; /v1/stops/search finds it by name) or a position as lat,lng';
 
 /** A stop identifier, or `lat,lng`. Anything with a comma is read as `lat,lng`. */
 export const placeParameter = requiredText('a stop identifier such as 200060, or a position as lat,lng')
