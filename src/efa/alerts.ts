@@ -69,13 +69,16 @@ export function mapAlerts(infos: readonly Info[]): string[] {
   return [...new Set(shown.flatMap((info) => mapTexts(info, shorten)))];
 }
 
-/** "Some services on this line may not be wheelchair accessible." */
-const NO_WHEELCHAIRS = /\b(?:not|no|without|un(?:able|available))\b[^.]{0,80}\b(?:wheelchairs?|accessible)\b/i;
+/** Both in one sentence: "Some services on this line may not be wheelchair accessible." */
+const WHEELCHAIRS = /\b(?:wheelchairs?|accessible)\b/i;
+const NEGATION = /\b(?:not|no|without|unable|unavailable)\b/i;
 
 /** Whether a notice says that a wheelchair may find no place on the vehicle. */
 export function restrictsWheelchairs(info: Info): boolean {
   return [info, ...info.infoLinks].some(({ subtitle, content }) =>
-    [subtitle, content].some((text) => text !== undefined && NO_WHEELCHAIRS.test(text)),
+    [subtitle, content].some((text) =>
+      text?.split('.').some((sentence) => WHEELCHAIRS.test(sentence) && NEGATION.test(sentence)),
+    ),
   );
 }
 

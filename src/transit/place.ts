@@ -26,7 +26,10 @@ export type Position = z.infer<typeof positionSchema>;
 /** A stop identifier as callers send it: digits, or `G` and digits for a street stop. The result is upper-case. */
 export const stopIdParameter = requiredText('a stop identifier such as 200060 or G201023')
   .trim()
-  .regex(/^[Gg]?\d{1,12}$/, 'must be a stop identifier: up to 12 digits, or G and up to 12 digits; /v1/stops/search finds it by name')
+  .regex(
+    /^[Gg]?\d{1,12}$/,
+    'must be a stop identifier: up to 12 digits, or G and up to 12 digits; /v1/stops/search finds it by name',
+  )
   .transform((id) => id.toUpperCase())
   .meta({ type: 'string', pattern: '^[Gg]?\\d{1,12}$' });
 

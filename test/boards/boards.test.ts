@@ -100,6 +100,14 @@ describe('boards of several stops', () => {
     });
   });
 
+  it.each(['stops=1&stops=2', 'stops[]=1&stops[]=2', 'stops%5B0%5D=1&stops=2'])(
+    'are those of the stops of a list sent as %s',
+    async (list) => {
+      const boards = (await get(`/v1/boards?${list}`)).json().boards;
+      expect(boards.map(({ stop_id }: { stop_id: string }) => stop_id)).toEqual(['1', '2']);
+    },
+  );
+
   it('are refused with the stops that each failure is about', async () => {
     special = { '1': json(NO_STOP), '2': failing, '3': failing };
     expect((await get('/v1/boards?stops=1,2,3')).json().error.message).toBe(
@@ -137,7 +145,6 @@ describe('boards of several stops', () => {
     [`/v1/boards?stops=1,${'x'.repeat(200)}`, `between; not "${'x'.repeat(99)}…", received "1,${'x'.repeat(97)}…".`],
     ['/v1/boards?stops=abc', 'stops must be 1 to 20 stop identifiers with commas between, received "abc".'],
     [`/v1/boards?stops=${TWENTY},1`, 'stops must be 1 to 20 stop identifiers with commas between, received'],
-    ['/v1/boards?stops=1&stops=2', 'stops must be given once'],
     ['/v1/boards?stops=&limit=0', 'limit must be a whole number from 1 to 50'],
   ])('are refused for %s', async (url, told) => {
     const answer = await get(url);

@@ -134,12 +134,12 @@ describe('the OpenAPI description', () => {
     const store = openEmbeddedStore(':memory:');
     const service = await buildTestApp({ upstream: upstream.url, now: NOW, store });
     const key = await issueTestKey(store, { plan: 'free' });
-    // A key that was replaced: some headers are for those alone.
+    // A key that was replaced, and a parameter that is ignored: some headers are for those alone.
     const { accountId = '', hash = '' } = parseKey(key) ?? {};
     await store.revokeKey(accountId, hash, new Date(Date.parse(NOW) + 7 * 86_400_000), new Date(NOW));
     const ask = (etag: string) =>
       service.inject({
-        url: '/v1/trips?from=202091&to=G2095102',
+        url: '/v1/trips?from=202091&to=G2095102&unknown=1',
         headers: { authorization: `Bearer ${key}`, 'if-none-match': etag },
       });
     const first = await ask('"other"');
