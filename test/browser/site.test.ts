@@ -28,6 +28,7 @@ const PAGES: readonly (readonly [path: string, sign: string, kilobytes: number])
   ['/signup/sent', 'h1', 200],
   ['/nothing-here', '.notice', 200],
   ['/keys', 'form', 200],
+  ['link to my keys', 'form', 200],
   ['my keys', '.chart', 200],
   ['/board/200070', '#rows tr', 200],
   ['/explore', '.stops li', 400],
@@ -72,7 +73,8 @@ it.each(PAGES)(
     await page.goto('about:blank');
     weights = [];
     complaints.length = 0;
-    await page.goto(path === 'my keys' ? keysLink : front.url + path, { waitUntil: 'load' });
+    await page.goto(path.endsWith('my keys') ? keysLink : front.url + path, { waitUntil: 'load' });
+    if (path === 'my keys') await page.getByRole('button', { name: 'Open your keys' }).click();
     await page.locator(sign).first().waitFor();
     await page.evaluate(AXE);
     for (const width of [768, 390, 1280]) {
