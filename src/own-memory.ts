@@ -43,10 +43,27 @@ export function textNumber(text: string): number {
   return hash('sha1', text, 'buffer').readInt32LE();
 }
 
+const boundedMaps: { name: string; map: WeakRef<{ size: number }> }[] = [];
+
 /**
  * A map of at most so many entries; the one that was unused for longest is dropped first. With the option `max` the memory
- * for all entries would be taken at once.
+ * for all entries would be taken at once. Maps may have the same name.
  */
-export function createBoundedMap<Value extends object | number | true>(maxEntries: number): LRUCache<string, Value> {
-  return new LRUCache({ maxSize: maxEntries, sizeCalculation: () => 1 });
+export function createBoundedMap<Value extends object | number | true>(
+  name: string,
+  maxEntries: number,
+): LRUCache<string, Value> {
+  const map = new LRUCache<string, Value>({ maxSize: maxEntries, sizeCalculation: () => 1 });
+  boundedMaps.push({ name, map: new WeakRef(map) });
+  return map;
+}
+
+/** How many entries the bounded maps of this process have, by name. */
+export function countBoundedEntries(): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { name, map } of boundedMaps) {
+    const entries = map.deref()?.size;
+    if (entries !== undefined) counts.set(name, (counts.get(name) ?? 0) + entries);
+  }
+  return counts;
 }

@@ -42,7 +42,7 @@ interface Balance {
 
 /** In the memory of this process; the account that asked least recently is forgotten first. */
 export function createCallBalance({ now }: { now: () => number }): CallBalance {
-  const balances = createBoundedMap<Balance>(MAX_ACCOUNTS);
+  const balances = createBoundedMap<Balance>('call balances', MAX_ACCOUNTS);
 
   function balanceOf(account: string): Balance {
     const day = Math.floor(now() / DAY_MS);

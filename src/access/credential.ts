@@ -12,7 +12,7 @@ const BEARER = 'bearer';
 const MAX_LENGTH = 256;
 
 /** Clients send the same header again and again. */
-const known = createBoundedMap<ApiKey>(20_000);
+const known = createBoundedMap<ApiKey>('headers with keys', 20_000);
 
 /** The key of a request, whole and well-formed. Throws `UNAUTHORIZED` otherwise. Messages never repeat what was sent. */
 export function readKey({ headers, url, query }: Pick<FastifyRequest, 'headers' | 'url' | 'query'>): ApiKey {

@@ -42,9 +42,9 @@ export class KnownKeys {
   readonly #now: () => Date;
   readonly #instances: () => number;
   readonly #log: Pick<FastifyBaseLogger, 'warn'>;
-  readonly #callers = createBoundedMap<KnownCaller>(MAX_REMEMBERED);
-  readonly #unknown = createBoundedMap<{ at: number }>(MAX_REMEMBERED);
-  readonly #days = createBoundedMap<KnownDay>(MAX_REMEMBERED);
+  readonly #callers = createBoundedMap<KnownCaller>('known keys', MAX_REMEMBERED);
+  readonly #unknown = createBoundedMap<{ at: number }>('unknown keys', MAX_REMEMBERED);
+  readonly #days = createBoundedMap<KnownDay>('days of accounts', MAX_REMEMBERED);
   /** Names of plans that were logged. */
   readonly #unknownPlans = new Set<string>();
 

@@ -47,7 +47,7 @@ export class PendingCounts {
   readonly #processName = randomUUID();
   readonly #entries = new Map<string, Entry>();
   // With `max` the memory for all of them would be taken at once.
-  readonly #senders = createBoundedMap<Sender>(MAX_REMEMBERED);
+  readonly #senders = createBoundedMap<Sender>('confirmed counts', MAX_REMEMBERED);
   #names = 0;
   #updates = 0;
   #timer: NodeJS.Timeout | null = null;

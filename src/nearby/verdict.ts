@@ -33,7 +33,7 @@ export type Verdict = z.infer<typeof verdictSchema>;
 export class Verdicts {
   readonly #now: () => Date;
   readonly #store;
-  readonly #known = createBoundedMap<Verdict>(MAX_STOPS);
+  readonly #known = createBoundedMap<Verdict>('verdicts on stops', MAX_STOPS);
 
   constructor(
     now: () => Date,

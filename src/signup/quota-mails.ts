@@ -29,7 +29,7 @@ export function createQuotaMails(options: {
 }): QuotaMails {
   const { accounts, mailer, mailContext, createLink, log } = options;
   /** What this process has asked the store about already. */
-  const noted = createBoundedMap<true>(MAX_REMEMBERED);
+  const noted = createBoundedMap<true>('quota mails', MAX_REMEMBERED);
 
   async function send(accountId: string, day: UtcDay, percent: number): Promise<void> {
     const account = await accounts.findAccount(accountId);

@@ -6,6 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
 import { SHORTAGES, type Shortage } from '../efa/ask.ts';
 import type { LiveReport } from '../live/live-report.ts';
+import { countBoundedEntries } from '../own-memory.ts';
 import type { RedisMemory } from '../redis/connection.ts';
 import type { StoreState } from '../redis/presence.ts';
 import { type Instruments, toLabel } from './instruments.ts';
@@ -91,13 +92,14 @@ function exposePressure(registry: Registry, pressure: Pick<PressureWatch, 'excee
   counter(registry, 'transit_caches_shrunk_total', 'How often the caches gave up memory because it ran short.', () =>
     only(pressure.shrunk),
   );
-  for (const [unit, help] of [
-    ['entries', 'Entries of each cache that is bounded in bytes.'],
-    ['bytes', 'Memory that each of these caches counts for its entries.'],
-  ] as const) {
-    const read = () => [...pressure.caches].map(([cache, { size }]) => [{ cache }, size()[unit]] as const);
-    gauge(registry, `transit_cache_${unit}`, help, read, ['cache']);
-  }
+  const sizes = () => [...pressure.caches].map(([cache, { size }]) => ({ cache, ...size() }));
+  const entriesOfAll = (): Values => [
+    ...sizes().map(({ cache, entries }) => [{ cache }, entries] as const),
+    ...[...countBoundedEntries()].map(([cache, entries]) => [{ cache }, entries] as const),
+  ];
+  gauge(registry, 'transit_cache_entries', 'Entries of each cache and of each bounded table.', entriesOfAll, ['cache']);
+  const bytes = () => sizes().map((one) => [{ cache: one.cache }, one.bytes] as const);
+  gauge(registry, 'transit_cache_bytes', 'Memory that each cache bounded in bytes counts.', bytes, ['cache']);
 }
 
 function exposeUpstream(registry: Registry, { counts, state }: UpstreamNumbers): void {

@@ -64,7 +64,7 @@ export function createBreaker({ now }: { now: () => number }): Breaker {
   const silent = { calls: 0, requests: new Set<string>() };
   let successes: number[] = [];
   /** Askers whose calls failed while the breaker was open. */
-  const heldBack = createBoundedMap<{ since: number; pauseMs: number }>(MAX_ASKERS);
+  const heldBack = createBoundedMap<{ since: number; pauseMs: number }>('held back by the breaker', MAX_ASKERS);
   let pauseMs = FIRST_PAUSE_MS;
   let nextProbeAt: number | null = null;
 

@@ -18,7 +18,10 @@ const MAX_FAILURES = 2000;
 /** Remembers which requests failed, so that they get their error and are not sent again for a while. */
 export class FailureMemory {
   readonly #now: () => number;
-  readonly #failures = createBoundedMap<{ error: ApiError; at: number; pauseMs: number }>(MAX_FAILURES);
+  readonly #failures = createBoundedMap<{ error: ApiError; at: number; pauseMs: number }>(
+    'failures of requests',
+    MAX_FAILURES,
+  );
   readonly #lastSuccess = new Map<UpstreamRequest['kind'], number>();
 
   constructor(now: () => number) {

@@ -73,6 +73,14 @@ describe('requests', () => {
     expect(values.get('transit_departure_records_total{live="false"}')).toBe(2);
   });
 
+  it('are remembered in tables whose entries are shown', async () => {
+    const { get, read } = await startMeasured(json(departureMonitor(inMinutes(5))));
+    const known = async () => (await read()).get('transit_cache_entries{cache="known keys"}') ?? 0;
+    const before = await known();
+    await get('/v1/departures?stop=200060');
+    expect(await known()).toBe(before + 1);
+  });
+
   it('that follow a board as a stream are counted, but not timed', async () => {
     const { app, read } = await startMeasured(json(departureMonitor(inMinutes(5))));
     await app.listen({ host: '127.0.0.1', port: 0 });

@@ -28,7 +28,7 @@ interface Bucket {
 const MAX_BUCKETS = 50_000;
 
 export function createTokenBuckets({ perSecond, burst }: Rate, now: () => Date): TokenBuckets {
-  const buckets = createBoundedMap<Bucket>(MAX_BUCKETS);
+  const buckets = createBoundedMap<Bucket>('token buckets', MAX_BUCKETS);
 
   function fill(name: string): Bucket {
     const at = now().getTime();

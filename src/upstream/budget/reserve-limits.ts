@@ -12,7 +12,7 @@ const MAX_ACCOUNTS = 10_000;
 /** How many recent calls of upstream each account caused, in the memory of this process. */
 export class AccountLoad {
   readonly #now: () => number;
-  readonly #counts = createBoundedMap<DecayingCount>(MAX_ACCOUNTS);
+  readonly #counts = createBoundedMap<DecayingCount>('calls of accounts', MAX_ACCOUNTS);
   readonly #all = new DecayingCount(HALF_LIFE_MS);
 
   constructor(now: () => number) {

@@ -23,7 +23,7 @@ export class WaitingLine {
   #line: Waiting[] = [];
   #turn = 0;
   /** The last turn of each account. Dropped accounts count as never served, which is right: they had the oldest turns. */
-  readonly #turns = createBoundedMap<number>(MAX_ACCOUNTS);
+  readonly #turns = createBoundedMap<number>('turns of accounts', MAX_ACCOUNTS);
 
   constructor(longest: number, load: AccountLoad) {
     this.longest = longest;
