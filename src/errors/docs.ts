@@ -118,7 +118,7 @@ export const ERROR_DOCS: Record<ErrorCode, ErrorDoc> = {
     title: 'There is nothing at this path',
     cause: 'The path is not one of the service. The operations live under /v1.',
     fix: ['Check the path against the reference. The operations are {operations}.'],
-    example: unknownPath('/v1/departure', null),
+    example: unknownPath('/v1/departure', '/v1/departures'),
     retry: 'No.',
     curl: BOARD,
   },

@@ -94,7 +94,7 @@ client.setConfig({ auth: process.argv[2] ?? '' });
 const board = await transit.getDepartures({ query: { stop: '200020', modes: ['all'] } });
 const modes: string[] | undefined = board.data?.departures.map(({ mode }) => mode);
 const trips = await transit.planTrips({ query: { from: '202091', to: 'G2095102', wheelchair: true, max_changes: 2 } });
-const boards = await transit.getBoards({ query: { stops: '200020' } });
+const boards = await transit.getBoards({ query: { stops: ['200020'] } });
 const names = boards.data?.boards.map((one) => ('error' in one ? one.error.code : one.stop_name));
 const wrong = await transit.getNearbyStops({ query: { lat: 99, lng: 0 } });
 const refused = await transit.searchStops({ query: { q: 'manly' }, auth: 'nonsense' });

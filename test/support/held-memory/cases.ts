@@ -62,7 +62,7 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
     await addTimelines(timelines);
     return { countedBytes: timelines.size().bytes, table: timelines };
   },
-  async 'answers of the authority, compressed'() {
+  async 'upstream responses, compressed'() {
     const cache = createResponseCache({ maxBytes: 8 * MEGABYTE, now, store: noSharedStore });
     for (let n = 0; n < 4000; n++) {
       const request = longQuestion(n);
@@ -75,7 +75,7 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
     }
     return { countedBytes: cache.size().bytes, table: cache };
   },
-  async 'finished answers'() {
+  async 'finished responses'() {
     const responses = createFinishedResponses({ maxBytes: 16 * MEGABYTE, now });
     const freshness = {
       retrievedAt: NOW,
@@ -92,7 +92,7 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
     }
     return { countedBytes: responses.size().bytes, table: responses };
   },
-  async 'counts of questions, to tell popular ones'() {
+  async 'counts of requests, to tell popular ones'() {
     const popularity = new Popularity(now);
     for (let n = 0; n < 100_000; n++) popularity.note(requestKey(longQuestion(n)));
     return { countedBytes: 4 * MEGABYTE, table: popularity };
@@ -125,7 +125,7 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
     for (let n = 0; n < 4000; n++) failures.note('stopFinder', requestKey(longQuestion(n)), failureOf(n));
     return { countedBytes: 5 * MEGABYTE, table: failures };
   },
-  async 'notices of the authority as plain text'() {
+  async 'notices as plain text'() {
     // Each is a part of a text that is many times as long.
     for (let n = 0; n < 1000; n++) {
       const content = `${n} ${'a '.repeat(50_000)}`;
