@@ -40,7 +40,7 @@ export interface FindContext {
 
 /**
  * One operation of the API: what the documentation says of it, and how its response is found. It knows neither request nor
- * reply: routes, the text board and the pages all run it through `answers/answers.ts`.
+ * reply: routes, the text board and the pages all run it through `responses/responses.ts`.
  */
 export interface Operation<Query extends z.ZodObject = z.ZodObject, Body extends object = object> {
   /** Name in OpenAPI, unique. */

@@ -220,7 +220,7 @@ export function tooFewLeft(options: {
   const { plan, limit, left, needed, reset, waitSeconds } = options;
   return new ApiError(
     'DAILY_LIMIT_EXCEEDED',
-    `This question counts as ${needed} requests, and ${left} of the ${limit.toLocaleString('en')} that the ${plan} plan allows a day are left. ` +
+    `This request counts as ${needed} requests, and ${left} of the ${limit.toLocaleString('en')} that the ${plan} plan allows a day are left. ` +
       describeReset(reset),
     retryAfter(waitSeconds),
   );

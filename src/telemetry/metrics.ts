@@ -109,7 +109,7 @@ function exposeUpstream(registry: Registry, { counts, state }: UpstreamNumbers):
   counter(
     registry,
     'transit_upstream_questions_total',
-    'UpstreamRequests to the authority, by how they were answered; what the cache of whole answers spares is not among them.',
+    'Requests to the authority, by how they were answered; what the cache of whole answers spares is not among them.',
     () => Object.entries(counts.answered).map(([result, requests]) => [{ result: toLabel(result) }, requests]),
     ['result'],
   );

@@ -7,7 +7,8 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /**
- * For how long a response is fresh, and for how long after that it may be served stale. They are the two numbers of
+ * For how long a response is fresh, and for how long after that it may be served stale; when calls are short the first is
+ * stretched, and the second still begins at its unstretched end. They are the two numbers of
  * `Cache-Control: max-age, stale-if-error`.
  */
 export interface FreshnessWindow {
