@@ -15,7 +15,7 @@ const TIMES = 2000;
 const OPERATION = '/v1/departures';
 const FILE = '/dev/null';
 
-const { requests, quotaDecisions, responses, requestSeconds, answerAge } = createInstruments();
+const { requests, quotaDecisions, responses, requestSeconds, responseAge } = createInstruments();
 const registers: [] = [];
 const counter = (name: string, ...labelNames: string[]) => new Counter({ name, help: name, labelNames, registers });
 const histogram = (name: string, buckets: readonly number[]) =>
@@ -25,7 +25,7 @@ const usual = {
   quotaDecisions: counter('decisions', 'decision', 'plan'),
   responses: counter('responses', 'operation', 'source'),
   requestSeconds: histogram('seconds', requestSeconds.bounds),
-  answerAge: histogram('age', answerAge.bounds),
+  responseAge: histogram('age', responseAge.bounds),
 };
 const line = { reqId: 'a3f1c0de5a7b4c1d', method: 'GET', path: OPERATION, status: 200, durationMs: 1 };
 const buffered = openLog('info', FILE);
@@ -35,14 +35,14 @@ print(describeMachine());
 print('\nnanoseconds, the least of all slices');
 measure('counts of a response, fast-metrics.ts', () => {
   requestSeconds.observe(0.0007, [OPERATION]);
-  answerAge.observe(5, [OPERATION]);
+  responseAge.observe(5, [OPERATION]);
   requests.inc([OPERATION, 200, 'pro']);
   quotaDecisions.inc(['admitted', 'pro']);
   responses.inc([OPERATION, 'cache']);
 });
 measure('counts of a response, prom-client', () => {
   usual.requestSeconds.observe({ operation: OPERATION }, 0.0007);
-  usual.answerAge.observe({ operation: OPERATION }, 5);
+  usual.responseAge.observe({ operation: OPERATION }, 5);
   usual.requests.inc({ operation: OPERATION, status: 200, plan: 'pro' });
   usual.quotaDecisions.inc({ decision: 'admitted', plan: 'pro' });
   usual.responses.inc({ operation: OPERATION, source: 'cache' });

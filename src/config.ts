@@ -236,7 +236,7 @@ function reasonsAgainstSandbox(given: Readonly<Record<string, string>>): string[
   ];
   if (signs.length === 0) return [];
   return [
-    `UPSTREAM_API_KEY must be set beside ${signs.join(', ')}: without it every answer would be made up. ` +
+    `UPSTREAM_API_KEY must be set beside ${signs.join(', ')}: without it every response would be made up. ` +
       'For the sandbox, which makes them up, set SANDBOX=1',
   ];
 }

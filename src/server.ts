@@ -225,7 +225,7 @@ async function testKey(): Promise<string | null> {
 
 async function announceSandbox(): Promise<void> {
   const { port } = app.server.address() as { port: number };
-  logger.warn('UPSTREAM_API_KEY is not set: every answer is made up by the embedded sandbox. Do not travel by it.');
+  logger.warn('UPSTREAM_API_KEY is not set: every response is made up by the embedded sandbox. Do not travel by it.');
   const key = (await testKey()) ?? 'YOUR_KEY';
   const url = `http://localhost:${port}/v1/departures?stop=200070&modes=all`;
   // With single quotes: in JSON, double ones would be escaped, and the command could not be copied.

@@ -10,7 +10,7 @@ interface Pending {
   day: UtcDay;
   /** Requests to be counted; below zero when more are to be given back. */
   count: number;
-  /** Admission requests whose answers got lost. */
+  /** Admission requests whose responses got lost. */
   inDoubt: number;
   /** The sender of the requests in doubt. */
   sender: string;
@@ -74,7 +74,7 @@ export class PendingCounts {
     this.#pendingOf(accountId, day).count += count;
   }
 
-  /** An admission request whose answer got lost for good. `isServed`: the request was admitted without the response. */
+  /** An admission request whose response got lost for good. `isServed`: the request was admitted without the response. */
   addInDoubt(accountId: string, day: UtcDay, isServed: boolean, count = 1): void {
     const pending = this.#pendingOf(accountId, day);
     if (pending.inDoubt === 0) {

@@ -51,7 +51,7 @@ declare module 'fastify' {
      * Counts the request once more, today, or as many times as the account owes for calls. A request that had no response
      * since it was counted last counts only when something is owed. Throws as the key check does.
      */
-    chargeAgain(hadAnswer: boolean): Promise<void>;
+    chargeAgain(hadResponse: boolean): Promise<void>;
   }
 }
 
@@ -121,12 +121,12 @@ export const access = fp(
       this.admission = { ...more, count: first.count + count };
     }
 
-    async function chargeAgain(this: FastifyRequest, hadAnswer: boolean): Promise<void> {
+    async function chargeAgain(this: FastifyRequest, hadResponse: boolean): Promise<void> {
       const first = this.admission;
       if (!first) return;
       const { accountId } = first.caller;
       const owed = balance.owedBy(accountId);
-      if (!hadAnswer && owed === 0) return;
+      if (!hadResponse && owed === 0) return;
       const day = utcDay(now());
       // Debts are charged whatever is left of the day: the calls were made.
       if (owed > 1) charge({ ...first, day }, owed - 1);

@@ -153,7 +153,7 @@ export class Quota {
         this.#countLater(accountId, day, count * (Number(isServed) - Number(response.kind === 'admitted')));
       },
       (error: UnavailableError) => {
-        if (error.reason === 'no-answer') this.#pending.addInDoubt(accountId, day, isServed, count);
+        if (error.reason === 'no-response') this.#pending.addInDoubt(accountId, day, isServed, count);
         else this.#countLater(accountId, day, count * Number(isServed));
         this.#pending.schedule();
       },

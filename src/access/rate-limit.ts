@@ -26,7 +26,7 @@ export function rateLimitHeaders({ caller, day, used }: Admission, now: Date): R
 }
 
 /**
- * On answers to a key that was replaced and still works: since when that is known (Deprecation, RFC 9745), and when it
+ * On responses to a key that was replaced and still works: since when that is known (Deprecation, RFC 9745), and when it
  * ends (Sunset, RFC 8594).
  */
 export function keyEndHeaders({ caller: { ending } }: Admission): Record<string, string> {

@@ -33,7 +33,7 @@ export interface CountUpdate {
   day: UtcDay;
   count: number;
   /**
-   * Admission requests whose answers got lost. The store subtracts those of them that it counted: the part of
+   * Admission requests whose responses got lost. The store subtracts those of them that it counted: the part of
    * `usedBySender` that lies above `usedBySenderBefore`, the last value that the sender received. It refuses admission
    * requests of this sender from then on, because some of them may still be on their way.
    */
@@ -44,7 +44,7 @@ export interface CountUpdate {
   number: number;
 }
 
-/** Accounts of people who get answers of upstream, or of the sandbox. The two are never in one store. */
+/** Accounts of people who get responses of upstream, or of the sandbox. The two are never in one store. */
 export const STORE_KINDS = ['real', 'sandbox'] as const;
 export type StoreKind = (typeof STORE_KINDS)[number];
 

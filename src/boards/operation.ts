@@ -45,7 +45,7 @@ const failureSchema = z
         message: z.string().meta({ description: 'For people' }),
         docs: z.string().meta({ format: 'uri', description: 'A page with cause, fix and retry rule of this code' }),
       })
-      .meta({ description: 'As the answer would be if this stop had been asked for alone' }),
+      .meta({ description: 'As the response would be if this stop had been asked for alone' }),
   })
   .meta({ id: 'BoardFailure', description: 'A stop whose departures could not be found.' });
 
@@ -61,7 +61,7 @@ export const createBoardsOperation = ({ oneStop, docsUrl }: { oneStop: Operation
     path: '/v1/boards',
     tag: 'Stops',
     summary: 'What leaves several stops',
-    description: `The departures of up to ${MAX_STOPS} stops, in the order asked; the parameters hold for each stop. Counts as one request for each stop.\n\nA stop that cannot be answered has its error in its place, as the unknown stop 123456789 in the example. Only when none can be answered, the whole request is refused. When fewer requests are left of the day than stops are asked for, the answer is 429 and nothing is counted.`,
+    description: `The departures of up to ${MAX_STOPS} stops, in the order asked; the parameters hold for each stop. Counts as one request for each stop.\n\nA stop that cannot be answered has its error in its place, as the unknown stop 123456789 in the example. Only when none can be answered, the whole request is refused. When fewer requests are left of the day than stops are asked for, the response is 429 and nothing is counted.`,
     query: boardsQuery(oneStop.query),
     body: z
       .strictObject({

@@ -17,7 +17,7 @@ export const departureSchema = z
     scheduled_at: timestampSchema.meta({ description: 'Scheduled departure, UTC' }),
     realtime_at: timestampSchema.nullable().meta({ description: 'Estimated departure, UTC; null without live data' }),
     minutes_away: z.int().min(0).meta({
-      description: 'Whole minutes until the best-known departure, counted when the answer is sent',
+      description: 'Whole minutes until the best-known departure, counted when the response is sent',
       example: 4,
     }),
     is_live: z.boolean().meta({ description: 'Whether the vehicle is tracked' }),

@@ -50,7 +50,7 @@ export const departuresOperation = defineOperation({
     id: 'streamDepartures',
     summary: 'What leaves one stop, as it changes',
     description:
-      'The departures of one stop as server-sent events: an event `board` with the whole answer of `/v1/departures` at the start and whenever it changes, a comment every 15 seconds. `failure` says that there is no answer for now, `end` is the last event and says why; both have an error as their data. With `Last-Event-ID`, a board that the reader has is not sent again.\n\nCounts as one request a minute. How many streams may be open, the table of plans at `/docs/limits` says. `EventSource` cannot send a key: read the stream with `fetch`.',
+      'The departures of one stop as server-sent events: an event `board` with the whole response of `/v1/departures` at the start and whenever it changes, a comment every 15 seconds. `failure` says that there is no response for now, `end` is the last event and says why; both have an error as their data. With `Last-Event-ID`, a board that the reader has is not sent again.\n\nCounts as one request a minute. How many streams may be open, the table of plans at `/docs/limits` says. `EventSource` cannot send a key: read the stream with `fetch`.',
   },
 
   async find(query, { ask, boards, now }) {

@@ -95,7 +95,7 @@ async function readBody<Result>(
     signal.throwIfAborted();
     if (!(await receive(RESPONSE_LIMITS.bytes))) {
       body.destroy();
-      throw nonsense(`the answer is larger than ${RESPONSE_LIMITS.bytes} bytes`);
+      throw nonsense(`the response is larger than ${RESPONSE_LIMITS.bytes} bytes`);
     }
     const bytes = Buffer.concat(received.splice(0));
     return read(encoding === 'identity' || bytes.length === 0 ? bytes : await decode(bytes, encoding));
@@ -107,11 +107,11 @@ async function readBody<Result>(
 
 async function decode(bytes: Buffer, encoding: string): Promise<Buffer> {
   const createDecoder = DECODERS.get(encoding);
-  if (!createDecoder) throw nonsense(`the answer has the unknown content-encoding ${encoding}`);
+  if (!createDecoder) throw nonsense(`the response has the unknown content-encoding ${encoding}`);
   try {
     return await pipeThrough(createDecoder(), bytes, RESPONSE_LIMITS.bytes);
   } catch (error) {
-    throw nonsense('the answer could not be unpacked', error);
+    throw nonsense('the response could not be unpacked', error);
   }
 }
 
@@ -125,23 +125,25 @@ async function readPayload<Asked extends UpstreamRequest>(
 ): Promise<PayloadOf<Asked>> {
   const json = await readJson(body).catch((error) => {
     if (error instanceof LimitError) throw nonsense(error.message);
-    throw nonsense(`the answer is not JSON: ${excerpt(body.toString(), apiKey)}`);
+    throw nonsense(`the response is not JSON: ${excerpt(body.toString(), apiKey)}`);
   });
   if (typeof json !== 'object' || json === null || !KNOWN_KEYS.some((key) => key in json)) {
-    throw nonsense('the answer is JSON of another shape');
+    throw nonsense('the response is JSON of another shape');
   }
   // A response with an error and without records is a failure of upstream, not an empty response.
   if ('error' in json && !RECORD_KEYS.some((key) => key in json)) {
-    throw nonsense(`the answer is an error: ${excerpt(JSON.stringify(json.error), apiKey)}`);
+    throw nonsense(`the response is an error: ${excerpt(JSON.stringify(json.error), apiKey)}`);
   }
   const payload = readResponse(request, json);
   if (!isResponseTo(request, json, payload)) {
     const hasRecords = RECORD_KEYS.some((key) => key in json);
     if (!hasRecords && payload.systemMessages.length > 0) {
       const codes = payload.systemMessages.map(({ code }) => code).join(', ');
-      throw declined(`the answer has no records, and messages that are not known: ${excerpt(codes, apiKey)}`);
+      throw declined(`the response has no records, and messages that are not known: ${excerpt(codes, apiKey)}`);
     }
-    throw nonsense(`the answer is not one to this question: it holds ${excerpt(Object.keys(json).join(', '), apiKey)}`);
+    throw nonsense(
+      `the response is not one to this request: it holds ${excerpt(Object.keys(json).join(', '), apiKey)}`,
+    );
   }
   return payload;
 }

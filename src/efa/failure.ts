@@ -50,7 +50,7 @@ export function declined(what: string): ApiError {
 }
 
 function unreadable(cause: Error): ApiError {
-  return new ApiError('UPSTREAM_ERROR', 'The transport authority sent an answer that could not be read.', { cause });
+  return new ApiError('UPSTREAM_ERROR', 'The transport authority sent a response that could not be read.', { cause });
 }
 
 /**

@@ -9,7 +9,7 @@ export interface PlannedAndRealtime {
 
 /**
  * One function for every planned and actual time. Null when there is no time at all.
- * Only `isLive` says that the vehicle is tracked: journey answers carry estimates on timetable-only legs too. Where the
+ * Only `isLive` says that the vehicle is tracked: journey responses carry estimates on timetable-only legs too. Where the
  * planned time is missing, the time of the base timetable stands in for it, else the estimate.
  */
 export function findTime(

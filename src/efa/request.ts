@@ -133,7 +133,7 @@ export interface DepartureMonitorRequest {
   stopId: string;
   modes: readonly Mode[];
   at: WallClock | null;
-  /** True for a later page of a board for now, whose answer has to be as fresh as that of the first page. */
+  /** True for a later page of a board for now, whose response has to be as fresh as that of the first page. */
   isForNow?: boolean;
 }
 

@@ -39,14 +39,14 @@ const AUTHORIZED = '-H "Authorization: Bearer $TIS_KEY"';
 const BOARD = `${AUTHORIZED} "{base}/v1/departures?stop=200070&modes=all&limit=5"`;
 const SEARCH = `${AUTHORIZED} "{base}/v1/stops/search?q=town%20hall"`;
 const JOURNEY = `${AUTHORIZED} "{base}/v1/trips?from=202020&to=209573"`;
-const NO_SAME_REQUEST = 'No. The same request gets the same answer.';
+const NO_SAME_REQUEST = 'No. The same request gets the same response.';
 const WAIT_AND_DOUBLE = 'Yes. Wait for the seconds in Retry-After, then double the wait each time, up to a minute.';
 
 /** Pages and OpenAPI are made from this table. */
 export const ERROR_DOCS: Record<ErrorCode, ErrorDoc> = {
   REQUEST_TIMEOUT: {
     title: 'The request did not arrive in time',
-    cause: 'A request, headers and body, has ten seconds to arrive. The connection is closed after this answer.',
+    cause: 'A request, headers and body, has ten seconds to arrive. The connection is closed after this response.',
     fix: ['Send the whole request at once.', 'Do not announce a longer body in Content-Length than you send.'],
     example: arrivedTooSlowly(),
     retry: 'Yes, over a new connection.',
@@ -70,7 +70,7 @@ export const ERROR_DOCS: Record<ErrorCode, ErrorDoc> = {
   },
   HEADERS_TOO_LARGE: {
     title: 'The URL and headers are too large',
-    cause: 'URL and headers together may have 16 KB. The connection is closed after this answer.',
+    cause: 'URL and headers together may have 16 KB. The connection is closed after this response.',
     fix: ['Leave away headers that are not needed, such as cookies, and parameters that no operation has.'],
     example: headersTooLarge(),
     retry: NO_SAME_REQUEST,
@@ -132,7 +132,7 @@ export const ERROR_DOCS: Record<ErrorCode, ErrorDoc> = {
       'Check both stops with the stop search; a stop of the same name may be in another town.',
     ],
     example: noJourneys('200070', 'G99006002'),
-    retry: 'Not the same request. Another date or time may have an answer.',
+    retry: 'Not the same request. Another date or time may have a response.',
     curl: JOURNEY,
   },
   STOP_NOT_FOUND: {
@@ -157,9 +157,9 @@ export const ERROR_DOCS: Record<ErrorCode, ErrorDoc> = {
   DAILY_LIMIT_EXCEEDED: {
     title: 'The plan’s requests of the day are used up',
     cause:
-      'All keys of one account share the plan’s daily count, and it is spent, or fewer are left than the question counts as: boards count as one request for each stop. Counting starts again at midnight UTC (10 or 11 in the morning in Sydney). Refused requests are not counted.',
+      'All keys of one account share the plan’s daily count, and it is spent, or fewer are left than the request counts as: boards count as one request for each stop. Counting starts again at midnight UTC (10 or 11 in the morning in Sydney). Refused requests are not counted.',
     fix: [
-      'Read RateLimit (r: requests left, t: seconds to the reset) on every answer, and slow down before it is empty.',
+      'Read RateLimit (r: requests left, t: seconds to the reset) on every response, and slow down before it is empty.',
       'Do not ask for the same board more often than its max-age says: nothing new is to be had.',
       'If you need more every day, read “When a plan is too small” at /docs/limits.',
     ],
@@ -189,7 +189,7 @@ export const ERROR_DOCS: Record<ErrorCode, ErrorDoc> = {
   INTERNAL_ERROR: {
     title: 'We made a mistake',
     cause: 'A bug of ours. It is logged under the id in X-Request-Id. The request is not counted.',
-    fix: ['Try again once. If it stays, tell us the X-Request-Id of the answer.'],
+    fix: ['Try again once. If it stays, tell us the X-Request-Id of the response.'],
     example: internalError(),
     retry: 'Once.',
     curl: BOARD,
@@ -197,7 +197,7 @@ export const ERROR_DOCS: Record<ErrorCode, ErrorDoc> = {
   UPSTREAM_ERROR: {
     title: 'The transport authority failed',
     cause:
-      'The authority could not be reached, refused, or sent something that cannot be read, and there was no recent answer to fall back on. The request is not counted.',
+      'The authority could not be reached, refused, or sent something that cannot be read, and there was no recent response to fall back on. The request is not counted.',
     fix: ['Look at /status: it says when the authority last answered.', 'Try again in a few seconds.'],
     example: upstreamFailed(),
     retry: 'Yes, after 5 seconds, then double the wait each time, up to a minute.',

@@ -255,7 +255,7 @@ const UNDER_WAY_SECONDS = 5;
 export function tooManyUnderWay(plan: string, limit: number, underWay: number): ApiError {
   return new ApiError(
     'TOO_MANY_REQUESTS',
-    `The ${plan} plan allows ${limit.toLocaleString('en')} requests a day, and too few are left while ${underWay.toLocaleString('en')} of yours wait for their answers. ` +
+    `The ${plan} plan allows ${limit.toLocaleString('en')} requests a day, and too few are left while ${underWay.toLocaleString('en')} of yours wait for their responses. ` +
       `Those that fail are given back. Try again in ${describeWait(UNDER_WAY_SECONDS)}. This request is not counted.`,
     retryAfter(UNDER_WAY_SECONDS),
   );

@@ -9,7 +9,7 @@ const VARY = 'Accept-Encoding, Authorization';
 const CACHE_NAME = 'transit';
 
 /** The headers that are the same in every form of the response. */
-export function answerHeaders({ freshness, body }: FinishedResponse, now: number): Record<string, string> {
+export function responseHeaders({ freshness, body }: FinishedResponse, now: number): Record<string, string> {
   return { ...freshnessHeaders(freshness, now), etag: body.etag, vary: VARY };
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ENCODINGS, type Encoding, type FinishedResponse } from '../responses/finished-response.ts';
 import type { Responses } from '../responses/responses.ts';
-import { answerHeaders, listsEtag, matchesAny } from './freshness-headers.ts';
+import { listsEtag, matchesAny, responseHeaders } from './freshness-headers.ts';
 import { noteBoards } from './request-log.ts';
 
 /** Sends a finished response: how fresh it is, 304 to a caller that has it already, encoded as the caller prefers. */
@@ -17,7 +17,7 @@ export function sendResponse(
   request.costNoUpstreamCall = freshness.source !== 'upstream';
   if (response.failedParts > 0) request.failedParts = response.failedParts;
   request.hasResponse = listsEtag(condition, body.etag);
-  reply.headers(answerHeaders(response, now().getTime()));
+  reply.headers(responseHeaders(response, now().getTime()));
   if (request.hasResponse || matchesAny(condition)) return reply.code(304).send();
 
   reply.header('content-type', 'application/json; charset=utf-8');

@@ -21,7 +21,7 @@ const MAX_NESTING = 32;
 /** `Invalid params` of JSON-RPC. */
 const INVALID_PARAMS = -32602;
 /** Characters of one response; what is left out is said in addition. */
-const MAX_ANSWER_LENGTH = 49_000;
+const MAX_TEXT_LENGTH = 49_000;
 
 /**
  * `POST /mcp`: the operations as tools for assistants, by the Model Context Protocol over streamable HTTP. Each request
@@ -69,8 +69,8 @@ async function runTool(
   request.failedParts = response.failedParts;
   noteBoards(request, response);
   request.toolCall = { path: operation.path, status: 200 };
-  const { text, leftOut } = shorten(body.content(), MAX_ANSWER_LENGTH);
-  const note = `Left out to keep this answer short: ${leftOut.join('; ')}.`;
+  const { text, leftOut } = shorten(body.content(), MAX_TEXT_LENGTH);
+  const note = `Left out to keep this response short: ${leftOut.join('; ')}.`;
   return { texts: leftOut.length > 0 ? [text, note] : [text], isError: false };
 }
 

@@ -63,7 +63,7 @@ export async function mapNearbyStops(
 function mapLocation(point: StopPoint, from: Position): NearbyStop {
   const position = findPosition(point);
   const isFarAway = position !== null && distanceMetres(from, position) > MAX_DISTANCE_METRES;
-  if (isFarAway) throw new LeftOut('of another question');
+  if (isFarAway) throw new LeftOut('of another request');
   const distance = point.properties?.distance ?? (position && distanceMetres(from, position));
   return {
     stop_id: need(point.properties?.STOP_GLOBAL_ID ?? point.id, 'no identifier'),

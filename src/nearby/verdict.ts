@@ -90,7 +90,7 @@ export function learnFromDepartures(ask: Ask, verdicts: Verdicts): Ask {
     const response = await ask(request, options);
     if (request.kind === 'departureMonitor' && freshnessOf(response).source === 'upstream') {
       const payload = response.payload as DepartureMonitorPayload;
-      const stopId = stopAnswered(payload) ?? request.stopId;
+      const stopId = stopOfResponse(payload) ?? request.stopId;
       if (payload.stopEvents.length > 0) verdicts.learn(stopId, { isAlive: true, modes: modesSeen(payload) });
     }
     return response;
@@ -129,6 +129,6 @@ function modesSeen({ stopEvents }: DepartureMonitorPayload): Mode[] {
 }
 
 /** The stop that upstream answered for, which may be the station of the platform asked for. */
-function stopAnswered({ locations }: DepartureMonitorPayload): string | null {
+function stopOfResponse({ locations }: DepartureMonitorPayload): string | null {
   return readStopPoint(locations[0])?.id ?? null;
 }

@@ -6,7 +6,7 @@ const SOCKET_TIMEOUT_MS = 3000;
 
 /**
  * For requests. Commands do not wait for a connection: without one they fail at once. No command is sent twice, because
- * a command whose answer is lost may have been carried out.
+ * a command whose response is lost may have been carried out.
  */
 const FAIL_FAST = {
   enableOfflineQueue: false,

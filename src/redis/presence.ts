@@ -58,7 +58,7 @@ export function createPresence(options: {
 
   async function probeUntilBack(node: string, key: string): Promise<void> {
     do await sleep(PROBE_EVERY_MS, undefined, { ref: false, signal: closing.signal });
-    while (!(await answersProbes(node, key)));
+    while (!(await respondsToProbes(node, key)));
     awayNodes.delete(node);
     log.info({ node }, `${storeName} is back`);
   }
@@ -67,7 +67,7 @@ export function createPresence(options: {
    * Two probes: the first response may be late because the store was stopped for a while. The second one tells how far
    * away the store is now.
    */
-  async function answersProbes(node: string, key: string): Promise<boolean> {
+  async function respondsToProbes(node: string, key: string): Promise<boolean> {
     try {
       const roundTripMs = Math.min(await timeProbe(key), await timeProbe(key));
       if (roundTripMs > MAX_ROUND_TRIP_MS) return false;

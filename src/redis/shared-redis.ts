@@ -60,7 +60,7 @@ export async function openRedis(
     }
     writeTogether(connection);
     return command(connection).catch((error: Error) => {
-      throw new UnavailableError(error.message, error instanceof ReplyError ? 'refused' : 'no-answer', error);
+      throw new UnavailableError(error.message, error instanceof ReplyError ? 'refused' : 'no-response', error);
     });
   }
 
@@ -89,12 +89,12 @@ export async function openRedis(
 }
 
 /** What the command answers; `otherwise` while Redis is away or refuses it. */
-export async function askOr<Answer, Otherwise>(
+export async function askOr<Result, Otherwise>(
   redis: Pick<SharedRedis, 'ask'>,
   name: string,
-  command: (connection: RedisConnection) => Promise<Answer>,
+  command: (connection: RedisConnection) => Promise<Result>,
   otherwise: Otherwise,
-): Promise<Answer | Otherwise> {
+): Promise<Result | Otherwise> {
   try {
     return await redis.ask(name, command);
   } catch (error) {

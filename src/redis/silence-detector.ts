@@ -47,7 +47,7 @@ interface Line {
 /**
  * Gives up all calls to a node when nothing is heard from it for longer than its distance explains. What counts is
  * silence, not how long a call takes: when many calls wait at once, the last one has to wait for its turn. Time in which
- * this process was busy does not count, because answers lie unread meanwhile.
+ * this process was busy does not count, because responses lie unread meanwhile.
  */
 export function createSilenceDetector(distances: Pick<Distances, 'patienceMs' | 'heard'>) {
   const lines = new Map<string, Line>();
@@ -69,7 +69,7 @@ export function createSilenceDetector(distances: Pick<Distances, 'patienceMs' | 
 
   function giveUp(node: string, { waiting, silentMs }: Line): void {
     lines.delete(node);
-    for (const fail of waiting) fail(new UnavailableError(`no answer for ${silentMs} ms`, 'no-answer'));
+    for (const fail of waiting) fail(new UnavailableError(`no response for ${silentMs} ms`, 'no-response'));
     waiting.clear();
   }
 

@@ -4,7 +4,7 @@
  */
 export class UnavailableError extends Error {
   override readonly name = 'UnavailableError';
-  readonly reason: 'not-sent' | 'refused' | 'no-answer';
+  readonly reason: 'not-sent' | 'refused' | 'no-response';
 
   constructor(message: string, reason: UnavailableError['reason'], cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });

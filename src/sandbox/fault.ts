@@ -17,7 +17,7 @@ export type Fault =
   /** The true response, one byte a second. */
   | { kind: 'drip' }
   /** Another response: a 500 page, a web page with 200, a 403 with `X-Error-Detail`, a 429 with `Retry-After`. */
-  | { kind: 'answer'; status: number; body: string; headers?: Record<string, string> }
+  | { kind: 'respond'; status: number; body: string; headers?: Record<string, string> }
   /** The first half of the true response, with a matching `content-length`. */
   | { kind: 'truncated' }
   /** 200 without a body. */
@@ -39,7 +39,7 @@ export type FaultChooser = (request: {
   count: number;
 }) => Fault | undefined;
 
-export interface Answer {
+export interface Payload {
   status: number;
   headers: Record<string, string>;
   body: Buffer;
@@ -47,10 +47,10 @@ export interface Answer {
 
 const DRIP_INTERVAL_MS = 1000;
 
-/** Sends `answer` with the fault, if any. Ends early when `closed` aborts. */
+/** Sends `payload` with the fault, if any. Ends early when `closed` aborts. */
 export async function sendResponse(
   response: ServerResponse,
-  answer: Answer,
+  payload: Payload,
   fault: Fault | undefined,
   closed: AbortSignal,
 ): Promise<void> {
@@ -58,40 +58,40 @@ export async function sendResponse(
     case undefined:
     case 'frozen':
     case 'halved':
-      return sendWhole(response, answer);
+      return sendWhole(response, payload);
     case 'slow':
       await sleep(fault.delayMs, undefined, { signal: closed, ref: false });
-      return sendWhole(response, answer);
+      return sendWhole(response, payload);
     case 'hang-before-headers':
       return;
     case 'hang-in-body':
-      response.writeHead(answer.status, headersOf(answer));
-      response.write(answer.body.subarray(0, answer.body.length >> 1));
+      response.writeHead(payload.status, headersOf(payload));
+      response.write(payload.body.subarray(0, payload.body.length >> 1));
       return;
     case 'reset':
       response.socket?.resetAndDestroy();
       return;
     case 'drip':
-      return drip(response, answer, closed);
-    case 'answer':
+      return drip(response, payload, closed);
+    case 'respond':
       return sendWhole(response, { ...fault, headers: { ...fault.headers }, body: Buffer.from(fault.body) });
     case 'truncated':
-      return sendWhole(response, { ...answer, body: answer.body.subarray(0, answer.body.length >> 1) });
+      return sendWhole(response, { ...payload, body: payload.body.subarray(0, payload.body.length >> 1) });
     case 'empty':
-      return sendWhole(response, { ...answer, body: Buffer.alloc(0) });
+      return sendWhole(response, { ...payload, body: Buffer.alloc(0) });
     case 'other-json':
-      return sendWhole(response, { ...answer, body: Buffer.from(JSON.stringify(fault.json)) });
+      return sendWhole(response, { ...payload, body: Buffer.from(JSON.stringify(fault.json)) });
   }
 }
 
-function sendWhole(response: ServerResponse, answer: Answer): void {
-  response.writeHead(answer.status, headersOf(answer));
-  response.end(answer.body);
+function sendWhole(response: ServerResponse, payload: Payload): void {
+  response.writeHead(payload.status, headersOf(payload));
+  response.end(payload.body);
 }
 
-async function drip(response: ServerResponse, answer: Answer, closed: AbortSignal): Promise<void> {
-  response.writeHead(answer.status, headersOf(answer));
-  for (const byte of answer.body) {
+async function drip(response: ServerResponse, payload: Payload, closed: AbortSignal): Promise<void> {
+  response.writeHead(payload.status, headersOf(payload));
+  for (const byte of payload.body) {
     if (response.destroyed) return;
     response.write(Buffer.from([byte]));
     await sleep(DRIP_INTERVAL_MS, undefined, { signal: closed, ref: false });
@@ -99,6 +99,6 @@ async function drip(response: ServerResponse, answer: Answer, closed: AbortSigna
   response.end();
 }
 
-function headersOf(answer: Answer): Record<string, string> {
-  return { ...answer.headers, 'content-length': String(answer.body.length) };
+function headersOf(payload: Payload): Record<string, string> {
+  return { ...payload.headers, 'content-length': String(payload.body.length) };
 }

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { type Authority, createAuthority } from './authority.ts';
-import { type Answer, type EndpointName, type Fault, type FaultChooser, sendResponse } from './fault.ts';
+import { type EndpointName, type Fault, type FaultChooser, type Payload, sendResponse } from './fault.ts';
 import { FEEDS, type FeedName, feedResponse, findFeedName } from './feeds/feed.ts';
 import { readNetwork } from './network/gtfs-network.ts';
 import type { SandboxNetwork } from './network/network.ts';
@@ -17,7 +17,7 @@ import { seedOf } from './trait.ts';
 export interface Sandbox {
   /** Base of the trip planner's endpoints, "http://127.0.0.1:41234/v1/tp". The paths of the feeds begin at the root. */
   url: string;
-  /** Stops at once and cuts off answers that are under way. */
+  /** Stops at once and cuts off responses that are under way. */
   close(): Promise<void>;
 }
 
@@ -67,8 +67,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     counts.set(endpoint, count);
     const rehearsal = findStep(endpoint, query);
     const fault = options.fault?.({ endpoint, query, count }) ?? rehearsal.step.fault;
-    const answer = answerOf(authority, endpoint, rehearsal, options.now(), fault);
-    await sendResponse(response, await compressed(answer, request, fault?.kind), fault, closing.signal);
+    const payload = payloadOf(authority, endpoint, rehearsal, options.now(), fault);
+    await sendResponse(response, await compressed(payload, request, fault?.kind), fault, closing.signal);
   }
 
   await new Promise<void>((resolve, reject) => {
@@ -97,13 +97,13 @@ function isPlanner(name: string): name is EndpointName {
   return Object.hasOwn(RESPONSES, name);
 }
 
-function answerOf(
+function payloadOf(
   authority: Authority,
   endpoint: EndpointName | FeedName,
   { query, step }: ReturnType<ReturnType<typeof createRehearsals>>,
   clock: Date,
   fault: Fault | undefined,
-): Answer {
+): Payload {
   const now = fault?.kind === 'frozen' ? fault.at : clock;
   if (!isPlanner(endpoint)) {
     const isHalved = fault?.kind === 'halved';
@@ -123,14 +123,14 @@ function answerOf(
 const COMPRESSIBLE: readonly string[] = ['slow', 'frozen', 'halved'] satisfies Fault['kind'][];
 
 /** Gzip where the client accepts it, as upstream does. Faults that cut the body need it readable. */
-async function compressed(answer: Answer, request: IncomingMessage, fault: string | undefined): Promise<Answer> {
+async function compressed(payload: Payload, request: IncomingMessage, fault: string | undefined): Promise<Payload> {
   const accepts = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
-  if (!accepts || (fault !== undefined && !COMPRESSIBLE.includes(fault))) return answer;
-  const body = await promisify(gzip)(answer.body, { level: 3 });
-  return { ...answer, headers: { ...answer.headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' }, body };
+  if (!accepts || (fault !== undefined && !COMPRESSIBLE.includes(fault))) return payload;
+  const body = await promisify(gzip)(payload.body, { level: 3 });
+  return { ...payload, headers: { ...payload.headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' }, body };
 }
 
-function unauthenticated(path: string, now: Date): Answer {
+function unauthenticated(path: string, now: Date): Payload {
   const moment = now.toISOString();
   const transaction = (seedOf(moment + path) >>> 0).toString(16).padStart(8, '0');
   return json(401, {
@@ -144,15 +144,15 @@ function unauthenticated(path: string, now: Date): Answer {
   });
 }
 
-function notFound(): Answer {
+function notFound(): Payload {
   return json(404, { code: 404, message: 'no such resource' });
 }
 
-function failed(error: unknown): Answer {
+function failed(error: unknown): Payload {
   return json(500, { code: 500, message: error instanceof Error ? error.message : String(error) });
 }
 
-function json(status: number, body: object): Answer {
+function json(status: number, body: object): Payload {
   const headers = { 'content-type': 'application/json; charset=utf-8' };
   return { status, headers, body: Buffer.from(JSON.stringify(body)) };
 }

@@ -8,7 +8,7 @@ import { wantsPage } from '../http/paths.ts';
 import type { Html } from '../site/html.ts';
 import type { Layout } from '../site/layout.ts';
 import { localTimeScript } from '../site/local-time.ts';
-import { fixedPage, sendPage } from '../site/page-answer.ts';
+import { fixedPage, sendPage } from '../site/page-response.ts';
 import {
   type FieldErrors,
   invalidForm,

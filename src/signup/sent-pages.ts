@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { html } from '../site/html.ts';
 import type { Layout } from '../site/layout.ts';
-import { fixedPage } from '../site/page-answer.ts';
+import { fixedPage } from '../site/page-response.ts';
 import { LINK_MINUTES } from './magic-link.ts';
 import type { Mailer } from './mail/mailer.ts';
 

@@ -4,7 +4,7 @@ import { PLANS } from '../access/plan.ts';
 import { wantsPage } from '../http/paths.ts';
 import { type Html, html } from '../site/html.ts';
 import type { Layout } from '../site/layout.ts';
-import { fixedPage, sendPage } from '../site/page-answer.ts';
+import { fixedPage, sendPage } from '../site/page-response.ts';
 import { type FieldErrors, invalidForm, readForm, signupForm } from './form.ts';
 import type { KeyService } from './key-service.ts';
 import type { SentTexts } from './sent-pages.ts';

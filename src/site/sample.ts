@@ -13,11 +13,11 @@ export function sampleOf(publicUrl: string, path: string): Sample {
     javascript: [
       '// In a browser write the key itself.',
       'const key = process.env.TIS_KEY;',
-      `const answer = await fetch('${publicUrl}${path}', {`,
+      `const response = await fetch('${publicUrl}${path}', {`,
       "  headers: { Authorization: 'Bearer ' + key },",
       '});',
-      'const body = await answer.json();',
-      'if (!answer.ok) throw new Error(body.error.message);',
+      'const body = await response.json();',
+      'if (!response.ok) throw new Error(body.error.message);',
       'console.log(body);',
     ].join('\n'),
     python: [

@@ -18,19 +18,19 @@ export function createInstruments() {
     ]),
     requestSeconds: new Histogram(
       'transit_http_request_duration_seconds',
-      'Time from a request to the end of its answer.',
+      'Time from a request to the end of its response.',
       ['operation'],
       REQUEST_BOUNDS,
     ),
-    answerAge: new Histogram(
-      'transit_answer_age_seconds',
-      'Age of good answers when they are sent: of the oldest part that the authority said.',
+    responseAge: new Histogram(
+      'transit_response_age_seconds',
+      'Age of good responses when they are sent: of the oldest part that the authority said.',
       ['operation'],
       AGE_BOUNDS,
     ),
     responses: new Counter(
-      'transit_answers_total',
-      'Good answers of operations, by where they come from: a call of the authority, a call joined, or the cache.',
+      'transit_responses_total',
+      'Good responses of operations, by where they come from: a call of the authority, a call joined, or the cache.',
       ['operation', 'source'],
     ),
     quotaDecisions: new Counter('transit_quota_decisions_total', 'What became of the key and the count of a request.', [
@@ -44,7 +44,7 @@ export function createInstruments() {
     ),
     departureRecords: new Counter(
       'transit_departure_records_total',
-      'Departures in answers of the authority, by whether the authority tracks the vehicle.',
+      'Departures in responses of the authority, by whether the authority tracks the vehicle.',
       ['live'],
     ),
     upstreamCalls: new Counter(

@@ -58,7 +58,7 @@ export function createMetrics(sources: {
   gauge(
     registry,
     'transit_info',
-    'Always 1. The source of answers (authority, or sandbox: made up), and the version of the service.',
+    'Always 1. The source of responses (authority, or sandbox: made up), and the version of the service.',
     () => [[{ source, version: VERSION }, 1]],
     ['source', 'version'],
   );
@@ -108,8 +108,8 @@ function exposeUpstream(registry: Registry, { counts, state }: UpstreamNumbers):
   );
   counter(
     registry,
-    'transit_upstream_questions_total',
-    'Requests to the authority, by how they were answered; what the cache of whole answers spares is not among them.',
+    'transit_upstream_requests_total',
+    'Requests to the authority, by how they were answered; what the cache of whole responses spares is not among them.',
     () => Object.entries(counts.answered).map(([result, requests]) => [{ result: toLabel(result) }, requests]),
     ['result'],
   );
@@ -136,8 +136,11 @@ function exposeUpstream(registry: Registry, { counts, state }: UpstreamNumbers):
     'How full the reserve of calls is: 1 is full, 0 is nothing left for now.',
     () => only(state().reserveFill),
   );
-  gauge(registry, 'transit_upstream_stretch_ratio', 'By how much answers stay in use longer than usual, 1 to 4.', () =>
-    only(state().stretch),
+  gauge(
+    registry,
+    'transit_upstream_stretch_ratio',
+    'By how much responses stay in use longer than usual, 1 to 4.',
+    () => only(state().stretch),
   );
   gauge(registry, 'transit_upstream_waiting_calls', 'Calls that wait in line for the budget.', () =>
     only(state().waiting),

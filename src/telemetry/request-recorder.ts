@@ -29,7 +29,7 @@ export const requestRecorder = fp(
       if (!instruments) return;
       if (isTimed) instruments.requestSeconds.observe(elapsedTime / 1000, [operation]);
       const age = reply.getHeader('age');
-      if (age !== undefined) instruments.answerAge.observe(Number(age), [operation]);
+      if (age !== undefined) instruments.responseAge.observe(Number(age), [operation]);
       const plan = admission?.caller.plan ?? 'none';
       instruments.requests.inc([operation, status, plan]);
       const decision = admission?.kind ?? withoutAdmission(status);

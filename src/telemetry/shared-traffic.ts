@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ANNOUNCE_EVERY_MS, INSTANCE_GONE_MS } from '../redis/instances.ts';
 import type { InstanceReport, RedisTraffic } from './redis-traffic.ts';
 import { minuteOf, OwnTraffic, type Traffic, type TrafficView, type UpstreamHealth } from './traffic.ts';
-import { addAnswer, addBucket, type Bucket, createBucket } from './traffic-bucket.ts';
+import { addBucket, addResponse, type Bucket, createBucket } from './traffic-bucket.ts';
 
 const READ_AT_MOST_EVERY_MS = 2000;
 /** A page does not wait longer for a store that is silent. */
@@ -26,7 +26,7 @@ export class SharedTraffic implements Traffic {
 
   answered(operation: string, status: number, durationMs: number): void {
     this.#own.answered(operation, status, durationMs);
-    addAnswer(this.#current(), operation, status, durationMs);
+    addResponse(this.#current(), operation, status, durationMs);
   }
 
   upstreamResponded(records: number, liveRecords: number): void {

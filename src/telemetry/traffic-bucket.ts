@@ -31,7 +31,7 @@ export function createBucket(): Bucket {
   return { operations: new Map(), records: 0, liveRecords: 0 };
 }
 
-export function addAnswer(bucket: Bucket, operation: string, status: number, durationMs: number): void {
+export function addResponse(bucket: Bucket, operation: string, status: number, durationMs: number): void {
   const counts = countsOf(bucket, operation);
   counts.answered += 1;
   if (status >= 500) counts.failed += 1;

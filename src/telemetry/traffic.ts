@@ -1,6 +1,6 @@
 import { MINUTE_MS } from '../clock.ts';
 import type { Shortage } from '../efa/ask.ts';
-import { addAnswer, addBucket, type Bucket, createBucket } from './traffic-bucket.ts';
+import { addBucket, addResponse, type Bucket, createBucket } from './traffic-bucket.ts';
 
 const MINUTES = 24 * 60;
 export const QUARTER_MINUTES = 15;
@@ -49,7 +49,7 @@ export class OwnTraffic implements Traffic {
   }
 
   answered(operation: string, status: number, durationMs: number): void {
-    addAnswer(this.#current(), operation, status, durationMs);
+    addResponse(this.#current(), operation, status, durationMs);
   }
 
   upstreamResponded(records: number, liveRecords: number): void {

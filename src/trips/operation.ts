@@ -137,7 +137,7 @@ export const tripsOperation = defineOperation({
   tag: 'Journeys',
   summary: 'Journeys between two places',
   description:
-    'Journeys across all modes, with walks, platforms, real-time times and, as `path` asks, the geometry of each leg. Journeys with a cancelled leg are left out, unless `cancelled=include` asks for them. When nothing joins the stops, the answer is 404 `NO_JOURNEYS_FOUND`, never an empty list.',
+    'Journeys across all modes, with walks, platforms, real-time times and, as `path` asks, the geometry of each leg. Journeys with a cancelled leg are left out, unless `cancelled=include` asks for them. When nothing joins the stops, the response is 404 `NO_JOURNEYS_FOUND`, never an empty list.',
   query: tripsQuery,
   body: tripsResponse,
   errors: ['DATE_OUT_OF_RANGE', 'NO_JOURNEYS_FOUND', 'STOP_NOT_FOUND'],

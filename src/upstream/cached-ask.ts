@@ -112,7 +112,7 @@ export function createCachedAsk(layers: {
   }
 
   /**
-   * The response for all requests that wait for the key: another instance's answer if there is one, else that of a call.
+   * The response for all requests that wait for the key: another instance's response if there is one, else that of a call.
    */
   async function fetch({ request, key, window }: Asked, ticket: Ticket): Promise<UpstreamResponse<unknown>> {
     try {

@@ -7,7 +7,7 @@ import { createRedisSharedStore, type SharedStore } from './shared-store.ts';
 const CACHE_BYTES = 192 * 1024 * 1024;
 
 /**
- * What instances with one Redis have in common: answers, flights, verdicts, and the budget of each upstream key. While
+ * What instances with one Redis have in common: responses, flights, verdicts, and the budget of each upstream key. While
  * Redis is away, each instance keeps responses to itself, works without locks, and takes its share of the budget.
  */
 export function coordinateThrough(
@@ -17,7 +17,7 @@ export function coordinateThrough(
     source: string;
     apiKeys: readonly string[];
     limits: Limits;
-    /** Where answers, verdicts, timelines and locks are, and how much they may take there; null where Redis evicts. */
+    /** Where responses, verdicts, timelines and locks are, and how much they may take there; null where Redis evicts. */
     cache?: { redis: SharedRedis; maxBytes: number | null };
     clock?: Clock;
   },

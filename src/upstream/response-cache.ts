@@ -45,7 +45,7 @@ const LARGE_BYTES = 250_000;
 /** Larger responses are decompressed in another thread: below about 1 MB of JSON the way there and back takes longer. */
 const LARGE_PACKED_BYTES = 100_000;
 
-/** Keeps answers in the process, within `maxBytes`, and in the store that all instances share. */
+/** Keeps responses in the process, within `maxBytes`, and in the store that all instances share. */
 export function createResponseCache(options: {
   maxBytes: number;
   now: () => number;

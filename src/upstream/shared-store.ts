@@ -107,9 +107,9 @@ export function createRedisSharedStore(redis: SharedRedis, source: string, maxBy
   const partOf = (key: string) => `{tis:${source}:${crc32(key) % PARTS}}`;
   const nameOfValue = (key: string) => `${partOf(key)}:${key}`;
 
-  const ask = <Answer, Otherwise>(
+  const ask = <Result, Otherwise>(
     name: string,
-    command: (connection: RedisConnection) => Promise<Answer>,
+    command: (connection: RedisConnection) => Promise<Result>,
     otherwise: Otherwise,
   ) => askOr(redis, name, command, otherwise);
 

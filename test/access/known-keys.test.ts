@@ -319,7 +319,7 @@ describe('when an answer does not come', () => {
   ])('and never will, what the store counted is asked: %s', async (_which, usedBySender, count) => {
     store.response = async () => admitted('free', 3);
     await quota.admit(key);
-    goAway('no-answer');
+    goAway('no-response');
     const [one, other] = await Promise.all([quota.admit(key), quota.admit(key)]);
     expect([one?.kind, other?.kind]).toEqual(['admitted', 'admitted']);
     store.usedBySender = usedBySender;

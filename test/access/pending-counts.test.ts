@@ -23,7 +23,7 @@ function createLossyStore(losesAnswer: () => boolean) {
         // The next sender begins anew.
         if (inDoubt > 0) store.usedBySender = 0;
       }
-      if (losesAnswer()) throw new UnavailableError('the answer got lost', 'no-answer');
+      if (losesAnswer()) throw new UnavailableError('the answer got lost', 'no-response');
       return store.usedBySender;
     },
   };

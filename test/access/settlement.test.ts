@@ -6,13 +6,13 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 /** One count that the store could not take at first. */
-function startWithFailure(reason: 'refused' | 'no-answer') {
+function startWithFailure(reason: 'refused' | 'no-response') {
   const store = { isAway: false, failure: reason as typeof reason | null, total: 0 };
   const presence = { isAway: () => store.isAway, watch: <T>(_key: string, call: Promise<T>) => call, close() {} };
   const pending = new PendingCounts({
     presence,
     async update({ count }) {
-      store.isAway = store.failure === 'no-answer';
+      store.isAway = store.failure === 'no-response';
       if (store.failure) throw new UnavailableError('not now', store.failure);
       store.total += count;
       return 0;
@@ -24,7 +24,7 @@ function startWithFailure(reason: 'refused' | 'no-answer') {
 }
 
 it('counts are sent a tenth of a second after the store is back', async () => {
-  const { store } = startWithFailure('no-answer');
+  const { store } = startWithFailure('no-response');
   await vi.advanceTimersByTimeAsync(300);
   expect(store.isAway).toBe(true);
   Object.assign(store, { isAway: false, failure: null });
@@ -43,7 +43,7 @@ it('counts that the store refused are sent again after a second, not sooner', as
 });
 
 it('at the end counts are sent as long as the store may come back within two seconds', async () => {
-  const { store, pending } = startWithFailure('no-answer');
+  const { store, pending } = startWithFailure('no-response');
   const left = pending.close();
   await vi.advanceTimersByTimeAsync(1500);
   expect(store.total).toBe(0);
@@ -54,7 +54,7 @@ it('at the end counts are sent as long as the store may come back within two sec
 });
 
 it('after that they are given up, and it is told of how many accounts', async () => {
-  const { pending } = startWithFailure('no-answer');
+  const { pending } = startWithFailure('no-response');
   const left = pending.close();
   await vi.advanceTimersByTimeAsync(2200);
   await expect(left).resolves.toBe(1);

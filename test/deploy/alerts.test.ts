@@ -198,7 +198,7 @@ function startFeeds(clock: ReturnType<typeof createSimulatedClock>) {
   const feeds = new LiveFeeds({
     client: {
       async fetch() {
-        if (faults.fails) throw new Error('no answer');
+        if (faults.fails) throw new Error('no response');
         return Buffer.from(String(Math.floor((clock.now() - faults.headerAgeMs) / 1000)));
       },
     },
@@ -283,7 +283,7 @@ const FAULTS: [
   ],
   [
     'the instance was started with the sandbox',
-    ['SandboxAnswers'],
+    ['SandboxInUse'],
     async ({ restart, pass }) => {
       await restart('sandbox');
       await pass(3, ordinaryRequests);
@@ -323,7 +323,7 @@ const FAULTS: [
   ],
   [
     'calls of the budget are used up',
-    ['BudgetLow', 'CallsSpent', 'QuestionsRefused'],
+    ['BudgetLow', 'CallsSpent', 'UpstreamRequestsRefused'],
     async ({ pass }) =>
       pass(40, (minute) => [...manyRequests(40)(minute), ...manyRequests(2, 'free')(minute + 10_000)]),
     { dailyBudget: 6000 },

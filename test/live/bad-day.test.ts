@@ -35,7 +35,7 @@ const bad: Answer[] = [
   () => Buffer.from('<html>Service unavailable</html>'),
   () => Buffer.alloc(100_000, 0xff),
   () => Buffer.alloc(0),
-  () => 'no answer',
+  () => 'no response',
   () => 'not 200',
   () => 'a web page',
 ];

@@ -54,7 +54,7 @@ describe('a feed is alive', () => {
   });
 
   it('through one or two polls that fail, and not through three', () => {
-    for (const failure of ['no answer', 'not 200', 'a web page', 'undecodable', 'no calls left'] as const) {
+    for (const failure of ['no response', 'not 200', 'a web page', 'undecodable', 'no calls left'] as const) {
       expect(problemsOf(3, () => failure)).toEqual([null, null, failure]);
     }
   });
@@ -152,7 +152,7 @@ describe('a poll that is accepted', () => {
 
 it('whatever a feed does, it is alive only while an accepted header is at most 105 s old', () => {
   const poll = fc.oneof(
-    fc.constantFrom<PollFailure>('no answer', 'not 200', 'a web page', 'undecodable', 'no calls left'),
+    fc.constantFrom<PollFailure>('no response', 'not 200', 'a web page', 'undecodable', 'no calls left'),
     fc.record({ headerAt: fc.integer({ min: -300, max: 300 }), tripCount: fc.nat(600) }),
   );
   fc.assert(

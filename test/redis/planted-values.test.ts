@@ -93,7 +93,7 @@ describe('an answer that is shared', () => {
       () => Buffer.concat([moment(Date.now()), Buffer.from('28b52ffd', 'hex'), Buffer.alloc(9)]),
     ],
     ['is no JSON', () => Buffer.concat([moment(Date.now()), zstdCompressSync('{"locations": [')])],
-    ['is no answer', () => Buffer.concat([moment(Date.now()), zstdCompressSync('null')])],
+    ['is no response', () => Buffer.concat([moment(Date.now()), zstdCompressSync('null')])],
     [
       'is an answer to another question',
       () => Buffer.concat([moment(Date.now()), zstdCompressSync('{"journeys": []}')]),

@@ -44,7 +44,7 @@ describe('presence', () => {
   it('comes back when the store answers probes', async () => {
     let isThere = false;
     probe = () => (isThere ? Promise.resolve() : fail('not-sent'));
-    await presence.watch('a', fail('no-answer')).catch(() => {});
+    await presence.watch('a', fail('no-response')).catch(() => {});
     await sleep(250);
     expect(presence.isAway('a')).toBe(true);
     isThere = true;
@@ -54,9 +54,9 @@ describe('presence', () => {
 
   it('is not lost again by the late failure of a call that was given up', async () => {
     const { promise, reject } = Promise.withResolvers<never>();
-    await expect(presence.watch('a', promise)).rejects.toMatchObject({ reason: 'no-answer' });
+    await expect(presence.watch('a', promise)).rejects.toMatchObject({ reason: 'no-response' });
     await untilBack('a');
-    reject(new UnavailableError('the connection was lost', 'no-answer'));
+    reject(new UnavailableError('the connection was lost', 'no-response'));
     await sleep(1);
     expect(lines).toEqual(['Redis is away', 'Redis is back']);
   });
@@ -64,7 +64,7 @@ describe('presence', () => {
   it('does not take a store that was stopped for one that is far away', async () => {
     const delays = [600, 1];
     probe = () => sleep(delays.shift() ?? 1);
-    await presence.watch('a', fail('no-answer')).catch(() => {});
+    await presence.watch('a', fail('no-response')).catch(() => {});
     await untilBack('a');
     const outcome = await Promise.race([presence.watch('a', never()).catch(() => 'given up'), sleep(600, 'waiting')]);
     expect(outcome).toBe('given up');
@@ -72,14 +72,14 @@ describe('presence', () => {
 
   it('gives a far store as much time as it needs', async () => {
     probe = () => sleep(250);
-    await presence.watch('a', fail('no-answer')).catch(() => {});
+    await presence.watch('a', fail('no-response')).catch(() => {});
     await untilBack('a');
     expect(await presence.watch('a', sleep(400, 'answer'))).toBe('answer');
   });
 
   it('leaves a store away that is farther than a second', async () => {
     probe = () => sleep(1100);
-    await presence.watch('a', fail('no-answer')).catch(() => {});
+    await presence.watch('a', fail('no-response')).catch(() => {});
     await sleep(2500);
     expect(presence.isAway('a')).toBe(true);
   });

@@ -100,7 +100,7 @@ it('slow: the true answer, after the delay', async () => {
   expect(performance.now() - before).toBeGreaterThanOrEqual(115);
 });
 
-it('hang before headers: no answer', async () => {
+it('hang before headers: no response', async () => {
   await expect(askWith({ kind: 'hang-before-headers' }, timeout(150))).rejects.toThrow(/timeout/i);
 });
 
@@ -128,7 +128,7 @@ it('drip: a byte a second', async () => {
 
 it('answer: any status, body and headers', async () => {
   const headers = { 'x-error-detail': 'Account Over Rate Limit', 'content-type': 'text/html' };
-  const response = await askWith({ kind: 'answer', status: 403, body: '<h1>no</h1>', headers });
+  const response = await askWith({ kind: 'respond', status: 403, body: '<h1>no</h1>', headers });
   expect(response.status).toBe(403);
   expect(response.headers.get('x-error-detail')).toBe('Account Over Rate Limit');
   expect(await response.text()).toBe('<h1>no</h1>');

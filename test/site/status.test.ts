@@ -65,19 +65,19 @@ it('claims nothing where nothing was asked', async () => {
   await using front = await startFront({ now: NOW });
   expect((await front.app.inject('/status')).json()).toMatchObject({ status: 'idle', instances: 1 });
   const page = await front.app.inject({ url: '/status', headers: { accept: 'text/html' } });
-  expect(page.body).toContain('Nothing asked in the last five minutes');
-  expect(page.body).not.toContain('Everything answers');
+  expect(page.body).toContain('No requests in the last five minutes');
+  expect(page.body).not.toContain('All systems operational');
 });
 
-it('says that everything answers only where everything was asked', async () => {
+it('says that all systems are operational only where every operation was requested', async () => {
   await using front = await startFront({ now: NOW });
   const headers = { authorization: `Bearer ${front.testKey}` };
   const page = async () => (await front.app.inject({ url: '/status', headers: { accept: 'text/html' } })).body;
   await front.app.inject({ url: '/v1/departures?stop=200070', headers });
-  expect(await page()).toContain('<h1>Every operation that was asked answers</h1>');
+  expect(await page()).toContain('<h1>All requested operations work</h1>');
   for (const path of ['boards', 'nearby', 'stops/search', 'trips'])
     await front.app.inject({ url: `/v1/${path}`, headers });
-  expect(await page()).toContain('<h1>Everything answers</h1>');
+  expect(await page()).toContain('<h1>All systems operational</h1>');
 });
 
 it('draws the last day by the quarter of an hour, in Sydney time and in UTC', async () => {
@@ -88,7 +88,7 @@ it('draws the last day by the quarter of an hour, in Sydney time and in UTC', as
   const { body } = await front.app.inject({ url: '/status', headers: { accept: 'text/html' } });
   expect(body.match(/<rect class="hit"/g)).toHaveLength(96);
   expect(body.match(/<rect class="good"/g)).toHaveLength(1);
-  expect(body).toContain('<title>02:00 UTC: 1 answer, 0 failures</title>');
+  expect(body).toContain('<title>02:00 UTC: 1 response, 0 failures</title>');
   expect(body).toContain(
     'data-local="time">16:16</time> <span data-zone>Sydney time</span><span data-utc> (05:16 UTC)</span>',
   );
@@ -112,7 +112,7 @@ it('counts a call of an assistant as the operation that it runs, in the table an
   const departures = report.windows['5m'].operations['/v1/departures'];
   expect(departures).toMatchObject({ answered: 3, success_rate: 0.66667 });
   const page = await front.app.inject({ url: '/status', headers: { accept: 'text/html' } });
-  expect(page.body).toContain('<title>02:00 UTC: 3 answers, 1 failure</title>');
+  expect(page.body).toContain('<title>02:00 UTC: 3 responses, 1 failure</title>');
 });
 
 it('calls nobody to be drawn', async () => {

@@ -220,7 +220,7 @@ describe('what a stream costs', () => {
     expect(await used()).toBeLessThanOrEqual(2 + Math.ceil((comments + 8) / 4));
   });
 
-  it('is nothing for minutes in which there is no answer', async () => {
+  it('is nothing for minutes in which there is no response', async () => {
     Object.assign(times, { commentMs: 10, commentsPerCharge: 1 });
     await countRequests(store, key, 500, DAY);
     const stream = await open();
@@ -233,7 +233,7 @@ describe('what a stream costs', () => {
 
   it.each([
     ['has boards', false],
-    ['has no answer', true],
+    ['has no response', true],
   ])('is more where it causes more calls than it pays for, also when it %s', async (_, fails) => {
     Object.assign(times, { commentMs: 10, commentsPerCharge: 1 });
     callsEach = 12;
@@ -245,7 +245,7 @@ describe('what a stream costs', () => {
     await expect.poll(async () => 1.2 * ((await used()) ?? 0) + 100, { timeout: 30_000 }).toBeGreaterThanOrEqual(calls);
   });
 
-  it('ends it when its calls have cost the day, also when it has no answer', async () => {
+  it('ends it when its calls have cost the day, also when it has no response', async () => {
     Object.assign(times, { commentMs: 10, commentsPerCharge: 1 });
     await countRequests(store, key, 900, DAY);
     const stream = await open();

@@ -43,7 +43,7 @@ export function statusFailure(status: number, pauseSeconds: number | null = null
 }
 
 export function timeoutFailure(): ApiError {
-  return new ApiError('UPSTREAM_TIMEOUT', 'no answer');
+  return new ApiError('UPSTREAM_TIMEOUT', 'no response');
 }
 
 export function connectionLost(): ApiError {

@@ -64,8 +64,8 @@ describe('requests', () => {
     expect([requests(200, 'free'), requests(400, 'developer'), requests(401, 'none')]).toEqual([3, 1, 1]);
     expect(values.get('transit_http_request_duration_seconds_count{operation="/v1/departures"}')).toBe(5);
     expect(values.get('transit_http_request_duration_seconds_bucket{operation="/v1/departures",le="+Inf"}')).toBe(5);
-    expect(values.get('transit_answers_total{operation="/v1/departures",source="upstream"}')).toBe(1);
-    expect(values.get('transit_answers_total{operation="/v1/departures",source="cache"}')).toBe(2);
+    expect(values.get('transit_responses_total{operation="/v1/departures",source="upstream"}')).toBe(1);
+    expect(values.get('transit_responses_total{operation="/v1/departures",source="cache"}')).toBe(2);
     expect(values.get('transit_quota_decisions_total{decision="admitted",plan="free"}')).toBe(3);
     expect(values.get('transit_quota_decisions_total{decision="key-refused",plan="none"}')).toBe(1);
     expect(values.get('transit_store_calls_total{outcome="answered"}')).toBe(4);
@@ -104,7 +104,7 @@ describe('requests', () => {
     const measured = await startMeasured(board);
     await Promise.all([1, 2].map(() => measured.get('/v1/departures?stop=200060')));
     const values = await measured.read();
-    expect(values.get('transit_answers_total{operation="/v1/departures",source="joined"}')).toBe(1);
+    expect(values.get('transit_responses_total{operation="/v1/departures",source="joined"}')).toBe(1);
   });
 });
 
@@ -127,10 +127,10 @@ describe('calls of the authority', () => {
     const values = await read();
     expect(values.get('transit_upstream_calls_total{outcome="ok",purpose="ask-rare",priority="low"}')).toBe(1);
     expect(values.get('transit_upstream_call_duration_seconds_count{kind="departureMonitor"}')).toBe(1);
-    expect(values.get('transit_upstream_questions_total{result="upstream"}')).toBe(1);
+    expect(values.get('transit_upstream_requests_total{result="upstream"}')).toBe(1);
     expect(values.get('transit_upstream_breaker_open')).toBe(0);
     expect(values.get('transit_upstream_calls_left{key="0"}')).toBeGreaterThan(0);
-    expect(values.get('transit_answer_age_seconds_count{operation="/v1/departures"}')).toBe(1);
+    expect(values.get('transit_response_age_seconds_count{operation="/v1/departures"}')).toBe(1);
   });
 
   it.each([

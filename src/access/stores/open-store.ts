@@ -43,7 +43,7 @@ function fileIn(dataDir: string): string {
 }
 
 const OWNERS: Readonly<Record<StoreKind, string>> = {
-  real: 'accounts of people who get answers of the authority',
+  real: 'accounts of people who get responses of the authority',
   sandbox: 'accounts of the sandbox',
 };
 

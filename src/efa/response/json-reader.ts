@@ -1,7 +1,7 @@
 import { nextTurn } from '../../event-loop-turn.ts';
 
 /**
- * Limits of one response. The largest real answer had 2.3 MB, 190,000 values and a depth of 12; the longest list had 340
+ * Limits of one response. The largest real response had 2.3 MB, 190,000 values and a depth of 12; the longest list had 340
  * records.
  */
 export const RESPONSE_LIMITS = {
@@ -32,7 +32,7 @@ export async function readJson(received: Buffer): Promise<unknown> {
   const value: unknown = JSON.parse(bytes.toString('utf8'));
   const lists = typeof value === 'object' && value !== null ? Object.values(value).filter(Array.isArray) : [];
   if (lists.reduce((sum, list) => sum + list.length, 0) > RESPONSE_LIMITS.records) {
-    throw new LimitError('the answer has too many records');
+    throw new LimitError('the response has too many records');
   }
   return value;
 }
@@ -60,7 +60,7 @@ function checkSize(bytes: Buffer): void {
       if (++depth > RESPONSE_LIMITS.depth) throw new LimitError('lists or objects are nested too deeply');
     }
   }
-  if (values > RESPONSE_LIMITS.values) throw new LimitError('the answer has too many values');
+  if (values > RESPONSE_LIMITS.values) throw new LimitError('the response has too many values');
 }
 
 /** The place of the closing quotation mark. */

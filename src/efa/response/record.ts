@@ -11,7 +11,7 @@ const REASONS = {
   'beyond the limit': 'everyday',
   'unknown product class': 'unknown',
   malformed: 'bad',
-  'of another question': 'bad',
+  'of another request': 'bad',
   'no time': 'bad',
   'no route': 'bad',
   'no headsign': 'bad',

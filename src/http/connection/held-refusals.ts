@@ -25,7 +25,7 @@ export class HeldRefusals {
   readonly #limits: RefusalLimits;
   readonly #sleep: (ms: number) => Promise<unknown>;
   readonly #buckets: ReturnType<typeof createTokenBuckets>;
-  /** One for each connection, so that a client cannot send any number of requests without reading the answers. */
+  /** One for each connection, so that a client cannot send any number of requests without reading the responses. */
   readonly #held = new Map<Socket, () => void>();
 
   constructor(limits: RefusalLimits, { now, sleep }: { now: () => Date; sleep: (ms: number) => Promise<unknown> }) {

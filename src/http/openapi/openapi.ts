@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { type Operation, streamPath } from '../../operation.ts';
 import { prepare } from '../prepared.ts';
-import { answersOf, ERROR_SCHEMA, HEADER_COMPONENTS, PARAMETER_COMPONENTS, streamAnswersOf } from './responses.ts';
+import { ERROR_SCHEMA, HEADER_COMPONENTS, PARAMETER_COMPONENTS, responsesOf, streamResponsesOf } from './responses.ts';
 import { toComponents, toParameters } from './schema.ts';
 
 /** The parts of the document beside the operations. */
@@ -34,7 +34,7 @@ function describe(operations: readonly Operation[], about: About) {
   const paths = described.map(({ operation, body }) => {
     const { id, path, tag, summary, description, query } = operation;
     const parameters = [...toParameters(query), { $ref: '#/components/parameters/If-None-Match' }];
-    const responses = answersOf(operation, body.ref, docsUrl);
+    const responses = responsesOf(operation, body.ref, docsUrl);
     return [path, { get: { operationId: id, tags: [tag], summary, description, parameters, responses } }];
   });
   const streams = operations.flatMap((operation) => describeStream(operation, docsUrl));
@@ -65,7 +65,7 @@ function describeStream(operation: Operation, docsUrl: string) {
   if (!stream) return [];
   const { id, summary, description } = stream;
   const parameters = [...toParameters(query), LAST_EVENT_ID];
-  const responses = streamAnswersOf(operation, docsUrl);
+  const responses = streamResponsesOf(operation, docsUrl);
   return [
     [streamPath(operation), { get: { operationId: id, tags: [tag], summary, description, parameters, responses } }],
   ];
@@ -79,7 +79,7 @@ function describeService({ publicUrl, docsUrl, notes }: About) {
       summary: 'Departures, nearby stops, stop search and journeys for New South Wales and Canberra',
       description: [
         'Every request needs a key in the `Authorization` header as a Bearer token; [sign up](/signup) and it is in your inbox.',
-        'Coordinates are `lat, lng` (EPSG:4326). Times in answers are UTC; the `date` and `time` parameters are Sydney local time.',
+        'Coordinates are `lat, lng` (EPSG:4326). Times in responses are UTC; the `date` and `time` parameters are Sydney local time.',
         'Errors always have the same shape, and a page of their own.',
         'Data: Transport for NSW, [CC BY 4.0](https://creativecommons.org/licenses/by/4.0/).',
         ...notes,

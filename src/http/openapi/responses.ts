@@ -6,19 +6,23 @@ type Json = Record<string, unknown>;
 
 /** Headers that answers carry, by the name under which OpenAPI lists them. */
 export const HEADER_COMPONENTS = {
-  'X-Request-Id': header('Names this answer in our log. Tell it when you ask about one.', 'string', 'a3f1c0de5a7b4c1d'),
+  'X-Request-Id': header(
+    'Names this response in our log. Tell it when you ask about one.',
+    'string',
+    'a3f1c0de5a7b4c1d',
+  ),
   'RateLimit-Policy': header(
     'The plan’s daily limit (`q`) in a window of so many seconds (`w`).',
     'string',
     '"daily";q=1000;w=86400',
   ),
   RateLimit: header(
-    'Requests left today (`r`), and seconds until counting starts again (`t`), when the answer was sent. In an answer from a cache of your own the numbers are old.',
+    'Requests left today (`r`), and seconds until counting starts again (`t`), when the response was sent. In a response from a cache of your own the numbers are old.',
     'string',
     '"daily";r=987;t=41213',
   ),
   'X-RateLimit-Limit': header('The plan’s daily limit.', 'integer', 1000),
-  'X-RateLimit-Remaining': header('Requests left today, when the answer was sent.', 'integer', 987),
+  'X-RateLimit-Remaining': header('Requests left today, when the response was sent.', 'integer', 987),
   'X-RateLimit-Reset': header('When counting starts again, in seconds since 1970.', 'integer', 1795305600),
   Deprecation: header(
     'Only with a key that was replaced: since when, in seconds since 1970 (RFC 9745).',
@@ -31,18 +35,18 @@ export const HEADER_COMPONENTS = {
     'Tue, 24 Nov 2026 00:00:00 GMT',
   ),
   ETag: header(
-    'Names what the answer says, in every encoding and whenever it was retrieved. Send it in `If-None-Match` with the next request.',
+    'Names what the response says, in every encoding and whenever it was retrieved. Send it in `If-None-Match` with the next request.',
     'string',
     'W/"Zk3vJk1yG1mJ3bq0lY8y1n0yWbM"',
   ),
   'Cache-Control': header(
-    'How many seconds the answer is good for, counted from when the authority answered (`max-age`), and for how many more it may be shown when asking fails (`stale-if-error`).',
+    'How many seconds the response is good for, counted from when the authority answered (`max-age`), and for how many more it may be shown when asking fails (`stale-if-error`).',
     'string',
     'private, max-age=15, stale-if-error=180',
   ),
   Age: header('Seconds since the authority answered.', 'integer', 4),
   'Cache-Status': header(
-    'Whether a call of the authority was made (`fwd=miss`) or the answer was there (`hit`), and for how many seconds it stays fresh (`ttl`), as in RFC 9211.',
+    'Whether a call of the authority was made (`fwd=miss`) or the response was there (`hit`), and for how many seconds it stays fresh (`ttl`), as in RFC 9211.',
     'string',
     'transit; hit; ttl=11',
   ),
@@ -63,7 +67,7 @@ export const PARAMETER_COMPONENTS = {
     in: 'header',
     required: false,
     description:
-      'For polling: the `ETag` of the answer you have. Where it still says what is true, the answer is a 304 without a body.',
+      'For polling: the `ETag` of the response you have. Where it still says what is true, the response is a 304 without a body.',
     schema: { type: 'string', examples: ['W/"Zk3vJk1yG1mJ3bq0lY8y1n0yWbM"'] },
   },
 };
@@ -81,14 +85,14 @@ const LIMITS = [
 const KEY_END = ['Deprecation', 'Sunset'] as const;
 
 /** The responses of an operation: its body, and each error it can meet under its status. */
-export function answersOf(operation: Operation, body: Json, docsUrl: string): Record<string, Json> {
+export function responsesOf(operation: Operation, body: Json, docsUrl: string): Record<string, Json> {
   const { summary, example } = operation;
   const content = { 'application/json': { schema: body, example: example.body } };
   return { ...responses(summary, content, FRESHNESS, errorsOf(operation), docsUrl), 304: UNCHANGED };
 }
 
 /** The responses of the stream of an operation. */
-export function streamAnswersOf(operation: Operation, docsUrl: string): Record<string, Json> {
+export function streamResponsesOf(operation: Operation, docsUrl: string): Record<string, Json> {
   const { errors, example, stream } = operation;
   const event = `id: W/"Hb2mVx"\nevent: board\ndata: ${JSON.stringify(example.body)}\n\n`;
   const content = { 'text/event-stream': { schema: { type: 'string' }, example: event } };
@@ -106,7 +110,7 @@ function responses(
   const statuses = [...new Set(codes.map((code) => ERROR_TABLE[code].status))];
   const errors = statuses.map((status) => {
     const ofStatus = codes.filter((code) => ERROR_TABLE[code].status === status);
-    return [String(status), errorAnswer(status, ofStatus, docsUrl)];
+    return [String(status), errorResponse(status, ofStatus, docsUrl)];
   });
   const ok = {
     description,
@@ -118,7 +122,7 @@ function responses(
 
 const UNCHANGED = {
   description:
-    'Nothing but the moment of retrieval has changed since the answer whose `ETag` was sent in `If-None-Match`. How fresh that answer is now, say the headers of this one. It is not counted when it cost no call of the authority; a 304 to `If-None-Match: *` is counted always.',
+    'Nothing but the moment of retrieval has changed since the response whose `ETag` was sent in `If-None-Match`. How fresh that response is now, say the headers of this one. It is not counted when it cost no call of the authority; a 304 to `If-None-Match: *` is counted always.',
   headers: headers('X-Request-Id', 'X-Ignored-Parameters', ...FRESHNESS, ...LIMITS, ...KEY_END),
 };
 
@@ -132,7 +136,7 @@ const HEADERS_OF_STATUS: Record<number, readonly (keyof typeof HEADER_COMPONENTS
   503: ['RateLimit', 'Retry-After'],
 };
 
-function errorAnswer(status: number, codes: readonly ErrorCode[], docsUrl: string): Json {
+function errorResponse(status: number, codes: readonly ErrorCode[], docsUrl: string): Json {
   const examples = codes.map((code) => {
     const { title, example } = ERROR_DOCS[code];
     return [code, { summary: title, value: errorBody(example, docsUrl) }];

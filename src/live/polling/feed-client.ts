@@ -120,6 +120,6 @@ function toFailedPoll(error: unknown, timeoutMs: number): FailedPoll {
   // The budget refuses calls with this code.
   if (error instanceof ApiError && error.code === 'UPSTREAM_UNAVAILABLE')
     return new FailedPoll('no calls left', message, error);
-  if (name === 'TimeoutError') return new FailedPoll('no answer', `no answer within ${timeoutMs} ms`, error);
-  return new FailedPoll('no answer', message, error);
+  if (name === 'TimeoutError') return new FailedPoll('no response', `no response within ${timeoutMs} ms`, error);
+  return new FailedPoll('no response', message, error);
 }

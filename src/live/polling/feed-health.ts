@@ -8,7 +8,7 @@ import type { Feed } from '../feed/feed.ts';
  * enough. So a feed that fails or halves once does no harm, and one that goes on doing so is given up.
  */
 
-const POLL_FAILURES = ['no answer', 'not 200', 'a web page', 'undecodable', 'no calls left'] as const;
+const POLL_FAILURES = ['no response', 'not 200', 'a web page', 'undecodable', 'no calls left'] as const;
 const REFUSALS = [...POLL_FAILURES, 'an old header', 'a header of the future', 'halved'] as const;
 /** Why a poll gave nothing. */
 export type PollFailure = (typeof POLL_FAILURES)[number];

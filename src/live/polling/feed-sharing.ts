@@ -86,9 +86,9 @@ export function createRedisFeedSharing(
   const names = { lease: `${prefix}:lease`, demand: `${prefix}:demand`, states: `${prefix}:states` };
   const nameOfFeed = (feed: FeedSourceId) => `${prefix}:feed:${feed}`;
 
-  const ask = <Answer, Otherwise>(
+  const ask = <Result, Otherwise>(
     name: string,
-    command: (connection: RedisConnection) => Promise<Answer>,
+    command: (connection: RedisConnection) => Promise<Result>,
     otherwise: Otherwise,
   ) => askOr(redis, name, command, otherwise);
 

@@ -10,12 +10,12 @@ export interface Step {
 
 export const PLAIN: Step = {};
 export const SILENT: Step = { fault: { kind: 'hang-before-headers' } };
-export const FAILING: Step = { fault: { kind: 'answer', status: 500, body: '<html><h1>Internal error</h1></html>' } };
+export const FAILING: Step = { fault: { kind: 'respond', status: 500, body: '<html><h1>Internal error</h1></html>' } };
 
 /** The gateway refuses calls that come too fast in this form. */
 export const REFUSING: Step = {
   fault: {
-    kind: 'answer',
+    kind: 'respond',
     status: 403,
     body: '{"code":403,"message":"Account over rate limit"}',
     headers: { 'x-error-detail': 'Account Over Rate Limit' },

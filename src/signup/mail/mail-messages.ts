@@ -45,7 +45,7 @@ export function newKeyMail(
       `    ${curl}`,
       `Your limit: ${limit}`,
       sandbox,
-      `Documentation: ${docsUrl}\nErrors and how to fix them: ${docsUrl}/errors\nThe RateLimit header of an answer says how many requests are left today.`,
+      `Documentation: ${docsUrl}\nErrors and how to fix them: ${docsUrl}/errors\nThe RateLimit header of a response says how many requests are left today.`,
       `Keep the key secret. If it is lost or someone else has it, revoke it: ${publicUrl}/keys`,
       unasked,
       SIGNATURE,
@@ -57,7 +57,7 @@ ${replacement && html`<p>${replacement}</p>`}
 <pre style="padding:12px 16px;background:#f1efe9;border-radius:8px;white-space:pre-wrap;word-break:break-all"><code>${curl}</code></pre>
 <p><strong>Your limit:</strong> ${limit}</p>
 ${sandbox && html`<p><strong>${sandbox}</strong></p>`}
-<p><a href="${docsUrl}">Documentation</a> · <a href="${docsUrl}/errors">Errors and how to fix them</a>. The <code>RateLimit</code> header of an answer says how many requests are left today.</p>
+<p><a href="${docsUrl}">Documentation</a> · <a href="${docsUrl}/errors">Errors and how to fix them</a>. The <code>RateLimit</code> header of a response says how many requests are left today.</p>
 <p>Keep the key secret. If it is lost or someone else has it, <a href="${publicUrl}/keys">revoke it</a>.</p>
 <p>${unasked}</p>`),
   };

@@ -22,8 +22,8 @@ document.addEventListener('keydown', (event) => {
 });
 
 async function load() {
-  const answer = await fetch('/docs/search.json');
-  index = (await answer.json()).map((entry) => ({
+  const response = await fetch('/docs/search.json');
+  index = (await response.json()).map((entry) => ({
     ...entry,
     title: `${entry.heading} ${entry.page}`.toLowerCase(),
     body: entry.text.toLowerCase(),

@@ -9,9 +9,9 @@ setInterval(() => {
 }, 1000);
 
 everyWhileVisible(30_000, async () => {
-  const answer = await fetch('/live-board').catch(() => null);
-  if (!answer?.ok) return;
-  const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html').getElementById('live-board');
+  const response = await fetch('/live-board').catch(() => null);
+  if (!response?.ok) return;
+  const fresh = new DOMParser().parseFromString(await response.text(), 'text/html').getElementById('live-board');
   if (!fresh?.querySelector('table')) return;
   document.getElementById('live-board').replaceWith(fresh);
   shownAt = performance.now();

@@ -4,7 +4,7 @@ import { type Operation, streamPath } from '../../operation.ts';
 import { copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
 import type { Layout } from '../layout.ts';
-import { fixedPage } from '../page-answer.ts';
+import { fixedPage } from '../page-response.ts';
 import { errorPages, errorTable } from './error-pages.ts';
 import { createFrame, type NavigationGroup } from './frame.ts';
 import { type Guide, readGuides } from './guides.ts';
@@ -128,7 +128,7 @@ function overview(guides: readonly Guide[], operations: readonly Operation[]): P
 <p class="lead">Departures, stops and journeys for New South Wales and Canberra, as plain JSON over HTTP. Start with the <a href="/docs/quickstart">quickstart</a>.</p>
 <ul>
 <li>Coordinates are <code>lat, lng</code>, in that order, everywhere.</li>
-<li>Times in answers are UTC. <code>date</code> and <code>time</code> in a request are Sydney local time.</li>
+<li>Times in responses are UTC. <code>date</code> and <code>time</code> in a request are Sydney local time.</li>
 <li>A value that is not known is <code>null</code>. A real-time value appears only where a vehicle is tracked.</li>
 <li>Every <a href="/docs/errors">error</a> has a page with its cause, its fix and whether to retry.</li>
 <li>In a terminal, <code>/board/200070</code> is a board for people, with the same key.</li>

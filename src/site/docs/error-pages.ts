@@ -4,7 +4,7 @@ import { ERROR_DOCS } from '../../errors/docs.ts';
 import { type Operation, streamPath } from '../../operation.ts';
 import { copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
-import { fixedPage } from '../page-answer.ts';
+import { fixedPage } from '../page-response.ts';
 import type { DocsFrame } from './frame.ts';
 
 const CODES = Object.keys(ERROR_TABLE) as ErrorCode[];

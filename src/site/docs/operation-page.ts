@@ -31,16 +31,16 @@ ${sampleTabs([
   { language: 'kotlin', code: samples.kotlin },
   { language: 'swift', code: samples.swift },
 ])}
-<h2 id="example">Example of an answer</h2>
+<h2 id="example">Example of a response</h2>
 <div class="tall">${copyableCode(JSON.stringify(example.body, null, 2), 'json')}</div>
 </div>
 <div>
 ${operation.stream && html`<p>It can be followed as a stream: <a href="/docs/operations/${operationSlug(streamPath(operation))}"><code>${streamPath(operation)}</code></a>.</p>`}
 ${parameterList(query)}
-<h2 id="answer">Answer</h2>
+<h2 id="response">Response</h2>
 <p>A field that is not known is <code>null</code>, unless its description says otherwise; it is not left out. Fields may be added: ignore those that you do not know.</p>
 <dl class="fields">${listFields(body, example.body).map(fieldEntry)}</dl>
-<p>Headers say how fresh the answer is and what is left of the day: <a href="/docs/polling">Polling and quotas</a>.</p>
+<p>Headers say how fresh the response is and what is left of the day: <a href="/docs/polling">Polling and quotas</a>.</p>
 ${errorList(operation)}
 </div>
 </div>`;

@@ -39,7 +39,7 @@ function operationEntries(operation: Operation): SearchEntry[] {
   const entries = [
     { page, heading: summary, url, text: description },
     { page, heading: 'Parameters', url: `${url}#parameters`, text: parameters.join(' ') },
-    { page, heading: 'Answer', url: `${url}#answer`, text: fields.join(' ') },
+    { page, heading: 'Response', url: `${url}#response`, text: fields.join(' ') },
   ];
   if (!stream) return entries;
   const streamed = streamPath(operation);

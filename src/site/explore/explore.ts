@@ -3,7 +3,7 @@ import { prepare } from '../../http/prepared.ts';
 import { MODES } from '../../transit/mode.ts';
 import { type Html, html } from '../html.ts';
 import type { Layout } from '../layout.ts';
-import { fixedPage } from '../page-answer.ts';
+import { fixedPage } from '../page-response.ts';
 
 export interface ExploreOptions {
   layout: Layout;
@@ -56,7 +56,7 @@ ${filterFields()}
 <p class="row"><button type="button" id="plan" disabled>Plan</button> <button type="button" class="plain" id="swap">Swap</button></p>
 </section>
 <p id="message" role="status" aria-live="polite" tabindex="-1"></p>
-<section id="result" aria-label="Answer"></section>
+<section id="result" aria-label="Response"></section>
 <details id="raw" hidden><summary>JSON and curl</summary>
 <div class="copyable"><pre tabindex="0"><code id="curl"></code></pre></div>
 <div class="copyable"><pre tabindex="0"><code id="json"></code></pre></div>

@@ -10,7 +10,7 @@ import { toSydneyWallClock } from '../../transit/time.ts';
 import { codeBlock, copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
 import type { Layout } from '../layout.ts';
-import { sendPage } from '../page-answer.ts';
+import { sendPage } from '../page-response.ts';
 import { sampleOf } from '../sample.ts';
 
 export interface HomeOptions {
@@ -61,7 +61,7 @@ ${board}
   }</p></li>
 <li><p><strong>Ask.</strong> The key travels in the <code>Authorization</code> header, as a Bearer token:</p>
 ${copyableCode(`curl -H "Authorization: Bearer ${testKey ?? '$TIS_KEY'}" \\\n  "${first}"`)}</li>
-<li><p><strong>Read.</strong> Times are UTC; <code>minutes_away</code> counts from the moment the answer was sent.</p>
+<li><p><strong>Read.</strong> Times are UTC; <code>minutes_away</code> counts from the moment the response was sent.</p>
 ${codeBlock(JSON.stringify(departuresOperation.example.body, null, 2))}</li>
 </ol>
 
@@ -76,7 +76,7 @@ ${operations.map((operation) => operationCard(publicUrl, operation))}
 <tbody>
 ${Object.values(PLANS).map(planRow)}
 </tbody></table></div>
-<p class="quiet">Counted for all keys of an account together, from midnight to midnight UTC. A request that ends in a 5xx is not counted. What is left is on every answer, in <code>RateLimit</code>.</p>
+<p class="quiet">Counted for all keys of an account together, from midnight to midnight UTC. A request that ends in a 5xx is not counted. What is left is on every response, in <code>RateLimit</code>.</p>
 
 <h2 id="errors">When something is wrong</h2>
 <p>Every error has the same shape, whatever went wrong. A 400 names every problem at once; <code>docs</code> leads to a page with the cause, the fix and whether to try again.</p>

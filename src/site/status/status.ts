@@ -5,13 +5,13 @@ import { barChart } from '../bar-chart.ts';
 import { type Html, html } from '../html.ts';
 import type { Layout } from '../layout.ts';
 import { localTime, localTimeScript, zoneName } from '../local-time.ts';
-import { sendPage } from '../page-answer.ts';
+import { sendPage } from '../page-response.ts';
 
 export interface StatusOptions extends StatusSources {
   layout: Layout;
 }
 
-/** `GET /status`, as a page or as JSON; with `scope=instance` of the instance that answers. It asks upstream nothing. */
+/** `GET /status`, as a page or as JSON; with `scope=instance` of this instance alone. It makes no upstream call. */
 export async function status(app: FastifyInstance, options: StatusOptions): Promise<void> {
   app.get<{ Querystring: { format?: string; scope?: string } }>('/status', async (request, reply) => {
     reply.header('vary', 'Accept');
@@ -23,7 +23,7 @@ export async function status(app: FastifyInstance, options: StatusOptions): Prom
       reply,
       options.layout({
         title: 'Status',
-        description: 'How the Transit Information Service has answered in the last minutes and hours.',
+        description: 'Uptime and response times of the Transit Information Service in the last minutes and hours.',
         path: '/status',
         head: localTimeScript,
         body: statusBody(report, isOwn),
@@ -33,18 +33,18 @@ export async function status(app: FastifyInstance, options: StatusOptions): Prom
 }
 
 function headline({ status, windows }: Report): string {
-  const asked = (windows[0]?.operations ?? []).filter(({ answered }) => answered > 0);
+  const requested = (windows[0]?.operations ?? []).filter(({ answered }) => answered > 0);
   switch (status) {
     case 'down':
       return 'Most requests fail';
     case 'degraded':
       return 'Some requests fail';
     case 'idle':
-      return 'Nothing asked in the last five minutes';
+      return 'No requests in the last five minutes';
     case 'ok':
-      return asked.length === windows[0]?.operations.length
-        ? 'Everything answers'
-        : 'Every operation that was asked answers';
+      return requested.length === windows[0]?.operations.length
+        ? 'All systems operational'
+        : 'All requested operations work';
   }
 }
 
@@ -52,10 +52,10 @@ function statusBody(report: Report, isOwn: boolean): Html {
   const { at, scope, health, lastResponse, windows } = report;
   const upstream = report.isSandbox ? 'the sandbox' : 'the authority';
   return html`<h1>${headline(report)}</h1>
-<p class="lead">What ${answerers(scope, isOwn)} answered to ${scope === 'this instance' || scope.instances === 1 ? 'its' : 'their'} callers, up to ${localTime(at, 'time')} ${zoneName}<span data-utc> (${utcClock(at)} UTC)</span>. <a href="/status?format=json">The same as JSON</a>.</p>
+<p class="lead">Requests and responses of ${servers(scope, isOwn)} up to ${localTime(at, 'time')} ${zoneName}<span data-utc> (${utcClock(at)} UTC)</span>. <a href="/status?format=json">The same as JSON</a>.</p>
 ${scopeChoice(scope, isOwn)}
 <div class="card"><dl class="facts">
-<div><dt>Last good answer of ${upstream}</dt><dd>${lastResponse ? ago(lastResponse, at) : 'none yet'}</dd></div>
+<div><dt>Last good response of ${upstream}</dt><dd>${lastResponse ? ago(lastResponse, at) : 'none yet'}</dd></div>
 <div><dt>Departures that are tracked, last hour</dt><dd>${percent(windows[1]?.liveShare ?? null)}</dd></div>
 <div><dt>Calls to ${upstream} left for now</dt><dd>${callsLeft(health, upstream)}</dd></div>
 <div><dt>Calls to ${upstream}</dt><dd>${health?.isBreakerOpen ? 'paused: it has failed several times in a row' : 'as usual'}</dd></div>
@@ -63,19 +63,19 @@ ${scopeChoice(scope, isOwn)}
 <h2>24 hours</h2>
 <div class="card">${dayChart(report.quarters)}</div>
 ${windows.map(windowTable)}
-<p class="quiet small">An answer is a success unless its status is 500 or more. A call of an assistant counts as the operation that it runs; streams and boards for people are not counted. Times are taken inside the server, in steps of 15 %. Counted for at most 24 hours; a server by itself counts from its own start; the share of tracked departures is of those that ${upstream} listed.</p>`;
+<p class="quiet small">A response is a success unless its status is 500 or more. A call of an assistant counts as the operation that it runs; streams and boards for people are not counted. Times are taken inside the server, in steps of 15 %. Counted for at most 24 hours; a server by itself counts from its own start; the share of tracked departures is of those that ${upstream} listed.</p>`;
 }
 
 /** Only where there are several to choose from. */
 function scopeChoice(scope: Report['scope'], isOwn: boolean): Html | false {
   if (!isOwn && (scope === 'this instance' || scope.instances === 1)) return false;
-  return html`<nav class="choice" aria-label="Whose numbers"><a class="choice-link" href="/status"${!isOwn && html` aria-current="page"`}>All instances</a> <a class="choice-link" href="/status?scope=instance"${isOwn && html` aria-current="page"`}>The one that answers</a></nav>`;
+  return html`<nav class="choice" aria-label="Whose numbers"><a class="choice-link" href="/status"${!isOwn && html` aria-current="page"`}>All instances</a> <a class="choice-link" href="/status?scope=instance"${isOwn && html` aria-current="page"`}>This server</a></nav>`;
 }
 
 function windowTable({ title, operations }: Report['windows'][number]): Html {
   return html`<h2>${title}</h2>
 <div class="scroll" tabindex="0" role="region" aria-label="${title}"><table class="figures">
-<thead><tr><th scope="col">Operation</th><th scope="col" class="number">Responses</th><th scope="col" class="number">Success</th><th scope="col" class="number">Half in</th><th scope="col" class="number">95 % in</th></tr></thead>
+<thead><tr><th scope="col">Operation</th><th scope="col" class="number">Responses</th><th scope="col" class="number">Success</th><th scope="col" class="number">p50</th><th scope="col" class="number">p95</th></tr></thead>
 <tbody>${operations.map(
     ({ operation, answered, successRate, p50Ms, p95Ms }) =>
       html`<tr><th scope="row"><code>${operation}</code></th><td class="number">${answered.toLocaleString('en')}</td><td class="number">${percent(successRate)}</td><td class="number">${duration(p50Ms)}</td><td class="number">${duration(p95Ms)}</td></tr>
@@ -83,10 +83,10 @@ function windowTable({ title, operations }: Report['windows'][number]): Html {
   )}</tbody></table></div>`;
 }
 
-function answerers(scope: Report['scope'], isOwn: boolean): string {
-  if (isOwn) return 'the server that answers you has';
-  if (scope === 'this instance') return 'this server alone (the numbers of the others cannot be read at present) has';
-  return scope.instances === 1 ? 'this server has' : `${scope.instances} servers have`;
+function servers(scope: Report['scope'], isOwn: boolean): string {
+  if (isOwn) return 'the server that sent this page';
+  if (scope === 'this instance') return 'this server alone (the numbers of the others cannot be read at present)';
+  return scope.instances === 1 ? 'this server' : `${scope.instances} servers`;
 }
 
 function percent(share: number | null): string {
@@ -123,18 +123,18 @@ function dayChart(quarters: Report['quarters']): Html {
   const answered = quarters.reduce((sum, quarter) => sum + quarter.answered, 0);
   const failed = quarters.reduce((sum, quarter) => sum + quarter.failed, 0);
   const bars = quarters.map(({ from, ...quarter }) => ({
-    title: `${utcClock(from)} UTC: ${count(quarter.answered, 'answer')}, ${count(quarter.failed, 'failure')}`,
+    title: `${utcClock(from)} UTC: ${count(quarter.answered, 'response')}, ${count(quarter.failed, 'failure')}`,
     value: quarter.answered,
     bad: quarter.failed,
   }));
   const tickMoments = quarters.filter((_quarter, index) => index % TICK_EVERY === 0 || index === quarters.length - 1);
-  const label = `Responses in each quarter of an hour, 24 hours: ${count(answered, 'answer')}, of them ${count(failed, 'failure')}`;
+  const label = `Responses in each quarter of an hour, 24 hours: ${count(answered, 'response')}, of them ${count(failed, 'failure')}`;
   return html`${barChart({
     label,
     bars,
     ticks: tickMoments.map(({ from }) => html`${localTime(from, 'time')}<span data-utc><br>${utcClock(from)}</span>`),
   })}
-<p class="quiet small">Responses in each quarter of an hour: ${count(answered, 'answer')}, of them <span${failed > 0 && html` class="failed-sign"`}>${count(failed, 'failure')}</span>. Below the bars: ${zoneName}<span data-utc>, and UTC under it</span>.</p>`;
+<p class="quiet small">Responses in each quarter of an hour: ${count(answered, 'response')}, of them <span${failed > 0 && html` class="failed-sign"`}>${count(failed, 'failure')}</span>. Below the bars: ${zoneName}<span data-utc>, and UTC under it</span>.</p>`;
 }
 
 function utcClock(at: Date): string {

@@ -1,7 +1,7 @@
 import { PLANS, type Plan } from '#src/access/plan.ts';
 import type { AccountLedger, Ledger } from './ledger.ts';
 
-/** What a client was told about one request. `unknown`: it may have been sent, and no answer came. */
+/** What a client was told about one request. `unknown`: it may have been sent, and no response came. */
 export interface Told {
   instance: string;
   /** When the answer came. */

@@ -51,7 +51,7 @@ export function keepLedger(store: AccountStore, ledger: Ledger): AccountStore {
       entry.askedAt = sentAt;
       return response;
     } catch (error) {
-      if ((error as UnavailableError).reason !== 'no-answer') entry.perhapsMore -= count;
+      if ((error as UnavailableError).reason !== 'no-response') entry.perhapsMore -= count;
       throw error;
     }
   }

@@ -72,9 +72,9 @@ describe('a poll', () => {
       'a small body that unpacks to 200 MB',
       send(200, gzipSync(Buffer.alloc(200e6)), { 'content-encoding': 'gzip' }),
     ],
-    ['no answer', 'silence', () => {}],
-    ['no answer', 'a lost connection', (request) => request.destroy()],
-    ['no answer', 'a body that stops', (_, response) => void response.write('x')],
+    ['no response', 'silence', () => {}],
+    ['no response', 'a lost connection', (request) => request.destroy()],
+    ['no response', 'a body that stops', (_, response) => void response.write('x')],
   ])('that comes to "%s": %s', async (failure, _, reply) => {
     const error = await failureOf(reply);
     expect(error).toBeInstanceOf(FailedPoll);

@@ -189,13 +189,13 @@ describe('a board with living feeds', () => {
 });
 
 describe('a board whose feed cannot be believed', () => {
-  const failing = (failure: 'not 200' | 'a web page' | 'no answer' | 'no calls left' | 'undecodable') => async () => {
+  const failing = (failure: 'not 200' | 'a web page' | 'no response' | 'no calls left' | 'undecodable') => async () => {
     throw new FailedPoll(failure, failure);
   };
   it.each([
     ['not 200', failing('not 200')],
     ['a web page', failing('a web page')],
-    ['no answer', failing('no answer')],
+    ['no response', failing('no response')],
     ['no calls left', failing('no calls left')],
     ['undecodable', async () => Buffer.from('x')],
     ['a frozen header', null],
@@ -246,7 +246,7 @@ describe('a board whose feed cannot be believed', () => {
     const service = await startService();
     const sound = service.upstream.fetch;
     for (let turn = 0; turn < 24; turn++) {
-      service.upstream.fetch = Math.floor(turn / 8) % 2 === 0 ? sound : failing('no answer');
+      service.upstream.fetch = Math.floor(turn / 8) % 2 === 0 ? sound : failing('no response');
       await day().clock.advance(20_000);
       const { body, freshness } = await service.find(TRAINS);
       expect(body.departures).toHaveLength(10);

@@ -149,7 +149,7 @@ describe('a poller by itself', () => {
     expect(polls).toEqual([]);
   });
 
-  const failing = (failure: 'not 200' | 'a web page' | 'no answer' | 'no calls left') => () => {
+  const failing = (failure: 'not 200' | 'a web page' | 'no response' | 'no calls left') => () => {
     throw new FailedPoll(failure, failure);
   };
   const undecodable = () => {
@@ -159,7 +159,7 @@ describe('a poller by itself', () => {
   it.each([
     ['not 200', failing('not 200'), 'not 200'],
     ['a page', failing('a web page'), 'a web page'],
-    ['nothing', failing('no answer'), 'no answer'],
+    ['nothing', failing('no response'), 'no response'],
     ['no calls', failing('no calls left'), 'no calls left'],
     ['garbage', undecodable, 'undecodable'],
     ['the same feed for ever', () => frozen, 'a frozen header'],

@@ -80,13 +80,13 @@ it('halved: half of the trips, with the present timestamp', async () => {
 it.each<[string, Fault, number]>([
   [
     'a web page with 200',
-    { kind: 'answer', status: 200, body: '<!doctype html>', headers: { 'content-type': 'text/html' } },
+    { kind: 'respond', status: 200, body: '<!doctype html>', headers: { 'content-type': 'text/html' } },
     200,
   ],
-  ['503', { kind: 'answer', status: 503, body: 'Service Unavailable' }, 503],
+  ['503', { kind: 'respond', status: 503, body: 'Service Unavailable' }, 503],
   [
     'garbage',
-    { kind: 'answer', status: 200, body: 'garbage', headers: { 'content-type': 'application/x-google-protobuf' } },
+    { kind: 'respond', status: 200, body: 'garbage', headers: { 'content-type': 'application/x-google-protobuf' } },
     200,
   ],
   ['cut off', { kind: 'truncated' }, 200],

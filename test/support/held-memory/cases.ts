@@ -204,7 +204,7 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
 /** Of a response that could not be read; the function that made it holds the response. */
 function failureOf(n: number): ApiError {
   const response = Buffer.alloc(100_000);
-  const fail = () => nonsense(`${longText(n)} is no answer of ${response.length} bytes`);
+  const fail = () => nonsense(`${longText(n)} is no response of ${response.length} bytes`);
   return fail();
 }
 

@@ -10,20 +10,21 @@ export class ServiceError extends Error {
   }
 }
 
-/** The answer, the path that was asked, and how old the answer was when it came. */
+/** The response, the path that was asked, and how old the response was when it came. */
 export async function ask(path, query, key) {
   if (!/^[\x21-\x7e]+$/.test(key)) throw new Error('Put a key into the field: letters, digits and underscores.');
   const asked = `/v1/${path}?${new URLSearchParams(query)}`;
-  const answer = await reach(asked, key);
-  const body = await answer.json().catch(() => null);
-  if (body === null) throw new Error('The service did not answer as itself. Is there something between?');
-  if (!answer.ok) throw new ServiceError(body.error ?? { message: 'The service cannot be reached.' }, answer.status);
-  return { body, path: asked, ageSeconds: Number(answer.headers.get('age')), at: performance.now() };
+  const response = await reach(asked, key);
+  const body = await response.json().catch(() => null);
+  if (body === null) throw new Error('The service did not respond as itself. Is there something between?');
+  if (!response.ok)
+    throw new ServiceError(body.error ?? { message: 'The service cannot be reached.' }, response.status);
+  return { body, path: asked, ageSeconds: Number(response.headers.get('age')), at: performance.now() };
 }
 
 async function reach(url, key) {
   try {
-    // The browser asks whether the answer that it has still holds, which costs nothing when it does.
+    // The browser asks whether the response that it has still holds, which costs nothing when it does.
     return await fetch(url, { headers: { authorization: `Bearer ${key}` }, cache: 'no-cache' });
   } catch {
     throw new Error('The service cannot be reached. Are you online?');

@@ -28,8 +28,8 @@ export async function drawBase(map, element, readMarkers) {
 }
 
 async function read(url) {
-  const answer = await fetch(url).catch(() => null);
-  return answer?.ok ? answer.json() : null;
+  const response = await fetch(url).catch(() => null);
+  return response?.ok ? response.json() : null;
 }
 
 function drawLand(map, rings) {

@@ -11,7 +11,7 @@ const REFRESH_MS = 15_000;
 const find = (id) => document.getElementById(id);
 let view = null;
 let latest = 0;
-let shownAnswer = null;
+let shownResponse = null;
 let stopRefreshing = () => {};
 
 keepKey(find('key'));
@@ -61,13 +61,13 @@ function listFound(text) {
 function followBoard(stopId, { isRefresh = false } = {}) {
   return attempt(isRefresh ? null : 'Reading the board…', async () => {
     const filters = readFilters();
-    const answer = await askWithKey('departures', {
+    const response = await askWithKey('departures', {
       stop: stopId,
       modes: filters.modes,
       limit: 20,
       ...whenOf(filters),
     });
-    return answered(answer, (board) => {
+    return answered(response, (board) => {
       const stop = { stop_id: stopId, name: board.stop_name };
       const toEnd = (end) => () => chooseEnd(end, stop);
       showBoard(find('result'), board, { from: toEnd('from'), to: toEnd('to') });
@@ -116,30 +116,30 @@ function chooseEnd(end, stop) {
 
 const askWithKey = (path, query) => ask(path, query, find('key').value);
 
-/** What shows the answer: its result, its JSON, the curl for it. */
-function answered(answer, showBody) {
+/** What shows the response: its result, its JSON, the curl for it. */
+function answered(response, showBody) {
   return () => {
-    shownAnswer = answer;
-    showBody(answer.body);
+    shownResponse = response;
+    showBody(response.body);
     find('raw').hidden = false;
-    find('curl').textContent = `curl -H "Authorization: Bearer $TIS_KEY" \\\n  "${location.origin}${answer.path}"`;
-    find('json').textContent = JSON.stringify(answer.body, null, 2);
+    find('curl').textContent = `curl -H "Authorization: Bearer $TIS_KEY" \\\n  "${location.origin}${response.path}"`;
+    find('json').textContent = JSON.stringify(response.body, null, 2);
     tellAge();
   };
 }
 
-/** Asks, then shows what came, unless something newer was asked for meanwhile. An error leaves no old answer beside it. */
-async function attempt(text, question) {
+/** Asks, then shows what came, unless something newer was asked for meanwhile. An error leaves no old response beside it. */
+async function attempt(text, request) {
   latest += 1;
   const turn = latest;
   stopRefreshing();
   if (text) say(text);
   try {
-    const showAnswer = await question();
+    const showResponse = await request();
     if (turn !== latest) return;
     say('');
     clearResult();
-    showAnswer();
+    showResponse();
   } catch (error) {
     if (turn !== latest) return;
     clearResult();
@@ -150,7 +150,7 @@ async function attempt(text, question) {
 }
 
 function clearResult() {
-  shownAnswer = null;
+  shownResponse = null;
   find('result').replaceChildren();
   find('raw').hidden = true;
   map.clearJourney();
@@ -164,8 +164,8 @@ function clearStops() {
 
 function tellAge() {
   const place = document.querySelector('[data-age]');
-  if (!place || !shownAnswer) return;
-  const seconds = shownAnswer.ageSeconds + (performance.now() - shownAnswer.at) / 1000;
+  if (!place || !shownResponse) return;
+  const seconds = shownResponse.ageSeconds + (performance.now() - shownResponse.at) / 1000;
   place.textContent = `, ${ageText(seconds)} ago`;
 }
 

@@ -3,7 +3,7 @@ import { ageText } from '../age.js';
 
 const SHORTEST_PAUSE_S = 15;
 const LONGEST_PAUSE_S = 300;
-/** How much later than expected an answer may come before the board counts as old. */
+/** How much later than expected a response may come before the board counts as old. */
 const LATE_S = 60;
 /** Older boards are not shown at all: most of what is on them has left. */
 const TOO_OLD_S = 900;
@@ -20,11 +20,11 @@ async function refresh() {
   problem = null;
   try {
     const headers = { authorization: `Screen ${token}` };
-    const answer = await fetch(`/board/${encodeURIComponent(stop)}/departures`, { headers, cache: 'no-cache' });
-    const body = await answer.json();
-    pauseSeconds = pauseAfter(answer);
-    if (answer.ok) shown = { board: body, ageSeconds: Number(answer.headers.get('age')), at: performance.now() };
-    else problem = { status: answer.status, message: body.error.message };
+    const response = await fetch(`/board/${encodeURIComponent(stop)}/departures`, { headers, cache: 'no-cache' });
+    const body = await response.json();
+    pauseSeconds = pauseAfter(response);
+    if (response.ok) shown = { board: body, ageSeconds: Number(response.headers.get('age')), at: performance.now() };
+    else problem = { status: response.status, message: body.error.message };
   } catch {
     problem = { status: 0, message: 'The service cannot be reached.' };
   }
