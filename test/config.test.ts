@@ -157,7 +157,7 @@ describe('the configuration', () => {
     ['SANDBOX', '0', 'SANDBOX=0'],
   ])('starts no sandbox by mistake beside %s', (name, value, sign) => {
     expect(problemsOf({ [name]: value })).toBe(
-      `UPSTREAM_API_KEY must be set beside ${sign}: without it every answer would be made up. ` +
+      `UPSTREAM_API_KEY must be set beside ${sign}: without it every response would be made up. ` +
         'For the sandbox, which makes them up, set SANDBOX=1',
     );
     if (name === 'SANDBOX') return;
