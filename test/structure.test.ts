@@ -72,7 +72,7 @@ const LIVE_MAY_IMPORT: Record<string, readonly string[]> = {
 const TOPS = ['app', 'server', 'cli', 'config'];
 /** Packages that belong to one place. */
 const PACKAGE_HOMES: Record<string, RegExp> = {
-  undici: /^src\/(efa\/client|live\/polling\/feed-client)\.ts$/,
+  undici: /^src\/efa\/authority-http\.ts$/,
   ioredis: /^src\/(redis|access|upstream|live)\//,
   '@modelcontextprotocol/server': /^src\/mcp\//,
   fastify: /^src\/(app|http|errors\/handler|access|site|signup|telemetry|operation|mcp|streams)/,

@@ -3,6 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Account } from '../access/account.ts';
 import type { Accounts } from '../access/store.ts';
+import { MINUTE_MS } from '../clock.ts';
 
 export const LINK_MINUTES = 30;
 const TOKEN = /^(\w{1,20})\.([1-9]\d{12})\.([\w-]{43})$/;
@@ -45,7 +46,7 @@ export function createMagicLinks(options: {
   async function verify(purpose: 'link' | 'visit', token: string): Promise<KeysVisit | null> {
     const [, accountId = '', moment] = TOKEN.exec(token) ?? [];
     const since = Number(moment);
-    if (!moment || now().getTime() >= since + LINK_MINUTES * 60_000) return null;
+    if (!moment || now().getTime() >= since + LINK_MINUTES * MINUTE_MS) return null;
     if (!isSigned(token, await createToken(purpose, accountId, since))) return null;
     const account = await accounts.findAccount(accountId);
     return account && { account, since };

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../clock.ts';
 import { bestKnown } from '../efa/realtime.ts';
 import type { LeftOutCounts } from '../efa/response/record.ts';
 import { startOfMinute, toSydneyWallClock, type WallClock } from '../transit/time.ts';
@@ -67,7 +68,7 @@ function preferred(journeys: readonly Journey[], test: (journey: Journey) => boo
 }
 
 /** A rider who sets out so late still reaches the vehicle by hurrying. */
-const LATE_START_MS = 60_000;
+const LATE_START_MS = MINUTE_MS;
 
 /**
  * Whether the first vehicle has left by the beginning of the minute, as on boards, or can no longer be reached: the walk

@@ -130,7 +130,7 @@ export function createCachedAsk(layers: {
             shared = cache.keep(key, window, arrived);
           });
           failures.noteSuccess(request.kind, key);
-          const freshness = freshnessOf(retrievedAt.getTime(), window, ticket.priority, 'upstream', null);
+          const freshness = freshnessIn(retrievedAt.getTime(), window, ticket.priority, 'upstream', null);
           return { result: { payload, retrievedAt, freshness }, shared };
         },
       });
@@ -152,12 +152,12 @@ export function createCachedAsk(layers: {
     priority: Priority,
     shortage: Freshness['shortage'],
   ): Promise<UpstreamResponse<unknown>> {
-    const freshness = freshnessOf(kept.retrievedAt, window, priority, 'cache', shortage);
+    const freshness = freshnessIn(kept.retrievedAt, window, priority, 'cache', shortage);
     return { payload: await unpack(request, kept), retrievedAt: new Date(kept.retrievedAt), freshness };
   }
 
   /** `freshUntil` of a stale response is told without the stretch, so that it lies in the past. */
-  function freshnessOf(
+  function freshnessIn(
     retrievedAt: number,
     window: FreshnessWindow,
     priority: Priority,

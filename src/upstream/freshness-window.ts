@@ -1,10 +1,6 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.ts';
 import type { CallPurpose } from '../efa/ask.ts';
 import type { FreshnessClass } from '../efa/request.ts';
-
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 
 /**
  * For how long a response is fresh, and for how long after that it may be served stale; when calls are short the first is
@@ -19,11 +15,11 @@ export interface FreshnessWindow {
 }
 
 export const FRESHNESS_WINDOWS: Readonly<Record<FreshnessClass, FreshnessWindow>> = {
-  departuresNow: { freshMs: 15 * SECOND, staleMs: 3 * MINUTE },
-  departuresAtTime: { freshMs: 60 * SECOND, staleMs: 10 * MINUTE },
-  trips: { freshMs: 30 * SECOND, staleMs: 3 * MINUTE },
-  nearby: { freshMs: 6 * HOUR, staleMs: 24 * HOUR },
-  search: { freshMs: 24 * HOUR, staleMs: 7 * DAY },
+  departuresNow: { freshMs: 15 * SECOND_MS, staleMs: 3 * MINUTE_MS },
+  departuresAtTime: { freshMs: 60 * SECOND_MS, staleMs: 10 * MINUTE_MS },
+  trips: { freshMs: 30 * SECOND_MS, staleMs: 3 * MINUTE_MS },
+  nearby: { freshMs: 6 * HOUR_MS, staleMs: 24 * HOUR_MS },
+  search: { freshMs: 24 * HOUR_MS, staleMs: 7 * DAY_MS },
 };
 
 /** Beside boards from the realtime feeds, one from the departure monitor is no older than they are: 45 seconds. */

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { crc32 } from 'node:zlib';
+import { DAY_MS } from '../clock.ts';
 import { getBounded, type RedisConnection } from '../redis/connection.ts';
 import { holdLock, releaseLock } from '../redis/lock.ts';
 import { defineScript } from '../redis/script.ts';
@@ -43,7 +44,7 @@ const MAX_NOTE_BYTES = 4096;
 const PARTS = 16;
 /** Of an entry beside value and name: in the key space, for its expiry, and in the index. */
 const OVERHEAD_BYTES = 400;
-const INDEX_KEPT_MS = 10 * 86_400_000;
+const INDEX_KEPT_MS = 10 * DAY_MS;
 
 /**
  * Keeps a value and drops the oldest ones for as long as all of them take more than they may. What has expired counts until

@@ -73,7 +73,7 @@ export async function readFeedsBoard(
   const source: BoardSource = { pagesLeft, look, takeOver: () => timelines.takeOver(stop) };
   const departures = await readBoard(source, request.limit);
   if (!departures) return null;
-  const freshness = freshnessOf(departures, { feeds, needed, timeline: stop.timeline, now: now(), hasAsked });
+  const freshness = boardFreshness(departures, { feeds, needed, timeline: stop.timeline, now: now(), hasAsked });
   return { stopName: stop.stopName, freshness, departures, leftOut: {} };
 }
 
@@ -154,7 +154,7 @@ function withState(departure: Departure, state: CallState, now: number): Departu
  * the oldest feed that could have made one live; far ahead, where no feed reaches, that of the oldest page of the timetable.
  * The board is fresh until the next poll can change it.
  */
-function freshnessOf(
+function boardFreshness(
   shown: readonly Departure[],
   board: {
     feeds: LiveFeeds;

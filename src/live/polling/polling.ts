@@ -1,5 +1,5 @@
 import { DateTime } from 'luxon';
-import { HOUR_MS } from '../../clock.ts';
+import { HOUR_MS, MINUTE_MS } from '../../clock.ts';
 import type { FeedDemand } from './feed-demand.ts';
 import type { PolledState } from './feed-sharing.ts';
 import { FEED_SOURCES, type FeedSourceId } from './feed-source.ts';
@@ -9,7 +9,7 @@ const NIGHT_FACTOR = 4;
 /** After one bad poll; most often the next one is good. */
 const RETRY_MS = 5000;
 const REFUSED_BEFORE_BACK_OFF = 4;
-const LONGEST_BACK_OFF_MS = 120_000;
+const LONGEST_BACK_OFF_MS = 2 * MINUTE_MS;
 /** What a board shows of a feed is to be no older, as far as polls can help it. */
 export const MAX_SHOWN_AGE_MS = 45_000;
 /** From the beginning of a poll until every instance has read the feed. */
@@ -23,7 +23,7 @@ const WORTH_STARTING = 1.25;
 const WORTH_KEEPING = 0.75;
 
 /** A stretched interval is not longer, unless the feed's own is. */
-const LONGEST_STRETCHED_MS = 120_000;
+const LONGEST_STRETCHED_MS = 2 * MINUTE_MS;
 
 /** The time between two polls; `stretch` is 1 unless calls are so short that pages of timetables need those of polls. */
 export function pollIntervalMs(source: FeedSourceId, stretch = 1): number {
