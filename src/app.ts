@@ -39,6 +39,9 @@ import { createWallLinks } from './site/board/wall-link.ts';
 import { createErrorPage } from './site/error-page.ts';
 import { createLayout } from './site/layout.ts';
 import { type SiteOptions, site } from './site/site.ts';
+import { learnStops } from './stops/learn.ts';
+import { StopRegister } from './stops/register.ts';
+import { noStops } from './stops/table.ts';
 import { type StreamTimes, streamRoutes } from './streams/stream-routes.ts';
 import { countLeftOut, type Instruments } from './telemetry/instruments.ts';
 import { type PressureWatch, pressure } from './telemetry/pressure.ts';
@@ -69,6 +72,8 @@ export interface AppOptions {
   logger?: FastifyBaseLogger;
   /** How often streams do what they do; by default as the documentation says. */
   streamTimes?: StreamTimes;
+  /** The stops that are known without asking; none unless given. */
+  stops?: StopRegister;
   /** Verdicts of stops shared with other instances. */
   verdictStore?: ConstructorParameters<typeof Verdicts>[1];
   connectionLimits?: ConnectionLimits;
@@ -108,7 +113,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 
   const verdicts = new Verdicts(now, options.verdictStore);
   // Every departures response that comes from upstream tells nearby that its stop is alive.
-  const ask = learnFromDepartures(options.ask, verdicts);
+  const { stops = new StopRegister(noStops) } = options;
+  const ask = learnStops(learnFromDepartures(options.ask, verdicts), stops);
   const { balance } = options.access;
   const isCharged = (accounts: ReadonlySet<string>) => [...accounts].some((name) => (balance?.owedBy(name) ?? 0) > 0);
   const checkQueue = new CheckQueue({ ask, verdicts, isCharged, now, sleep, log: app.log });

@@ -52,8 +52,14 @@ const boundedMaps: { name: string; map: WeakRef<{ size: number }> }[] = [];
 export function createBoundedMap<Value extends object | number | true>(
   name: string,
   maxEntries: number,
+  /** Called with what is dropped or replaced. */
+  dispose?: (value: Value) => void,
 ): LRUCache<string, Value> {
-  const map = new LRUCache<string, Value>({ maxSize: maxEntries, sizeCalculation: () => 1 });
+  const map = new LRUCache<string, Value>({
+    maxSize: maxEntries,
+    sizeCalculation: () => 1,
+    ...(dispose && { dispose }),
+  });
   boundedMaps.push({ name, map: new WeakRef(map) });
   return map;
 }

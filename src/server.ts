@@ -17,6 +17,7 @@ import { openUpstream, withRehearsals } from './server/upstream-source.ts';
 import { logHeaviestAccount } from './server/usage-log.ts';
 import { readLinkSecret } from './signup/magic-link.ts';
 import { createMailer } from './signup/mail/mailer.ts';
+import { StopRegister } from './stops/register.ts';
 import { createInstruments } from './telemetry/instruments.ts';
 import { createMetrics, startMetricsServer } from './telemetry/metrics.ts';
 import { PressureWatch } from './telemetry/pressure.ts';
@@ -96,6 +97,7 @@ const app = await buildApp({
   deadlines,
   access: { store, acceptsTestKeys: isSandbox, burstLimits: config.burstLimits, now: countingNow, balance },
   pages: await pageOptions(config),
+  stops: new StopRegister(upstream.readStops),
   now,
   logger,
   connectionLimits: defaultConnectionLimits(config.connectionLimits, maxDescriptors()),

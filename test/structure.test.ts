@@ -34,6 +34,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'single-flight',
   ],
   live: ['efa', 'redis', 'transit', 'errors', 'compression', 'own-memory', 'decaying-count', 'time-limit'],
+  stops: ['efa', 'transit', 'own-memory'],
   departures: ['operation', 'efa', 'transit'],
   nearby: ['operation', 'efa', 'transit', 'errors', 'time-limit', 'own-memory'],
   'stop-search': ['operation', 'efa', 'transit', 'errors'],

@@ -242,7 +242,7 @@ function labelParts(name: string): string[] {
   return parts.slice(first, end === -1 ? undefined : end);
 }
 
-function withoutLocality(point: StopPoint, name: string | undefined): string | undefined {
+export function withoutLocality(point: StopPoint, name: string | undefined): string | undefined {
   const locality = findLocality(point);
   return locality && name?.endsWith(`, ${locality}`) ? name.slice(0, -locality.length - 2) : name;
 }
@@ -251,7 +251,7 @@ function isLocality(place: StopPoint): boolean {
   return place.type === 'locality' || place.type === 'suburb';
 }
 
-function isRealName(name: string): boolean {
+export function isRealName(name: string): boolean {
   return name !== '' && name !== '???' && !name.startsWith('undefined');
 }
 

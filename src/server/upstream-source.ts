@@ -3,8 +3,13 @@ import type { Ask } from '../efa/ask.ts';
 import { findMode } from '../efa/product-class.ts';
 import { toRequest } from '../efa/request.ts';
 import { readNetwork } from '../sandbox/network/gtfs-network.ts';
+import type { SandboxNetwork } from '../sandbox/network/network.ts';
+import { indexNetwork } from '../sandbox/network/network-index.ts';
 import { networkMap } from '../sandbox/network/network-map.ts';
 import { findRehearsalCode } from '../sandbox/rehearsal/rehearsals.ts';
+import { pointNaming } from '../sandbox/responses/location.ts';
+import { readBuiltIn } from '../stops/built-in.ts';
+import { type StopRecord, tableOf } from '../stops/table.ts';
 import type { Mode } from '../transit/mode.ts';
 import { alwaysClosed } from '../upstream/breaker.ts';
 import { type ProtectionOptions, protectUpstream } from '../upstream/protection.ts';
@@ -21,6 +26,7 @@ export async function openUpstream({ upstream }: Pick<Config, 'upstream'>, now: 
       source: url,
       apiKeys: apiKeys.length > 0 ? apiKeys : [NO_KEY],
       networkMap: null,
+      readStops: readBuiltIn,
       close: async () => {},
     };
   }
@@ -34,8 +40,29 @@ export async function openUpstream({ upstream }: Pick<Config, 'upstream'>, now: 
     source: 'sandbox',
     apiKeys: [apiKey],
     networkMap: networkMap(network, findRailOrFerry),
+    readStops: () => tableOf(listStops(network), { dataDate: now().toISOString().slice(0, 10), source: 'sandbox' }),
     close: sandbox.close,
   };
+}
+
+/** The stops of the sandbox and their platforms, as the register has them. */
+function listStops(network: SandboxNetwork): StopRecord[] {
+  return indexNetwork(network).stops.flatMap(({ stop, points, classes }) => {
+    const { id, name, locality: suburb, lat, lng } = stop;
+    const modes = classes.flatMap((productClass) => findMode(productClass) ?? []);
+    const record = { stop_id: id, name, suburb, lat, lng, modes, parent_id: null, is_platform: false };
+    const platforms = points.map((node) => ({
+      stop_id: node.point.id,
+      name: pointNaming(node).long,
+      suburb,
+      lat: node.point.lat,
+      lng: node.point.lng,
+      modes: node.calls.flatMap(({ pattern }) => findMode(pattern.line.product.class) ?? []),
+      parent_id: id,
+      is_platform: true,
+    }));
+    return [record, ...platforms];
+  });
 }
 
 /** Buses go everywhere: with them nothing else could be seen on the map. */

@@ -1,0 +1,81 @@
+import type { Ask } from '../efa/ask.ts';
+import type { DepartureMonitorPayload, LocationsPayload, TripPayload } from '../efa/payload.ts';
+import type { UpstreamRequest } from '../efa/request.ts';
+import { firstElements, type JsonObject, readFlag, readObject } from '../efa/response/field.ts';
+import {
+  findLocality,
+  findOwnPosition,
+  isRealName,
+  listModes,
+  readStopPoint,
+  type StopPoint,
+  withoutLocality,
+} from '../efa/stop-point.ts';
+import { freshnessOf } from '../transit/freshness.ts';
+import type { NamedStop, StopRegister } from './register.ts';
+
+/** A station, platform, pole or group of poles; not the authority's internal numbers, which look like it. */
+const STOP_ID = /^[A-Z]?\d{1,12}$/;
+
+/** `ask` that tells the register every stop that a response of upstream names. */
+export function learnStops(ask: Ask, register: StopRegister): Ask {
+  return async (request, options) => {
+    const response = await ask(request, options);
+    if (freshnessOf(response).source === 'upstream') {
+      const points = listPoints(request.kind, response.payload);
+      // Journeys name the same stops again and again.
+      for (const point of new Map(points.map((point) => [readObject(point)?.id, point])).values()) {
+        const stop = readNamedStop(point);
+        if (stop) register.learn(stop);
+      }
+    }
+    return response;
+  };
+}
+
+/** The places of a response, unread. */
+function listPoints(kind: UpstreamRequest['kind'], payload: object): unknown[] {
+  if (kind === 'trip') {
+    const legs = (payload as TripPayload).journeys.flatMap((journey) => firstElements(readObject(journey)?.legs));
+    return legs.map(readObject).flatMap((leg) => [leg?.origin, leg?.destination, ...firstElements(leg?.stopSequence)]);
+  }
+  const { locations, stopEvents = [] } = payload as LocationsPayload & Partial<DepartureMonitorPayload>;
+  return [...locations, ...stopEvents.map((event) => readObject(event)?.location)];
+}
+
+/** Null for what is no stop. Parents are not read: of stations they have the name of the platform. */
+function readNamedStop(value: unknown): NamedStop | null {
+  const point = readStopPoint(value);
+  const isStop = point?.type === 'stop' || point?.type === 'platform';
+  if (!point?.id || !isStop || !isGlobal(readObject(value)) || !STOP_ID.test(point.id)) return null;
+  const { name, suburb } = readNames(point);
+  if (!isRealName(name)) return null;
+  const parentId = point.properties?.STOP_GLOBAL_ID ?? point.parent?.id ?? point.id;
+  const hasParent = parentId !== point.id && STOP_ID.test(parentId);
+  const position = findOwnPosition(point);
+  return {
+    stop_id: point.id,
+    name,
+    suburb,
+    lat: position?.[0] ?? null,
+    lng: position?.[1] ?? null,
+    modes: listModes(point),
+    parent_id: hasParent ? parentId : null,
+    is_platform: hasParent,
+  };
+}
+
+/** Stops of the list around a place have a name with the suburb at its end, and nothing else that tells the suburb. */
+function readNames(point: StopPoint): { name: string; suburb: string } {
+  const withPlace = point.type === 'stop' ? point.properties?.STOP_NAME_WITH_PLACE : undefined;
+  const comma = withPlace?.lastIndexOf(', ') ?? -1;
+  if (withPlace && comma > 0) return { name: withPlace.slice(0, comma), suburb: withPlace.slice(comma + 2) };
+  return {
+    name: withoutLocality(point, point.disassembledName ?? point.name)?.trim() ?? '',
+    suburb: findLocality(point) ?? '',
+  };
+}
+
+function isGlobal(place: JsonObject | undefined): boolean {
+  return readFlag(place?.isGlobalId) ?? false;
+}

@@ -1,0 +1,198 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { z } from 'zod';
+import { MODES, type Mode, modeSchema, sortModes } from '../transit/mode.ts';
+
+/** What is known of a stop or platform. */
+export interface StopRecord {
+  readonly stop_id: string;
+  /** Without the suburb. */
+  readonly name: string;
+  /** Empty where it is not known. */
+  readonly suburb: string;
+  readonly lat: number;
+  readonly lng: number;
+  /** Empty where they are not known. */
+  readonly modes: readonly Mode[];
+  /** The stop that a platform belongs to; null where there is none, or none is known. */
+  readonly parent_id: string | null;
+  readonly is_platform: boolean;
+}
+
+/** The first line of a file of stops. */
+const headerSchema = z.object({ format: z.literal(1), dataDate: z.iso.date(), source: z.string() });
+export type StopSource = Omit<z.infer<typeof headerSchema>, 'format'>;
+
+const NEWLINE = 10;
+const TAB = 9;
+const MICRODEGREES = 1e6;
+/** A hundredth of a degree, about a kilometre. */
+const CELLS_PER_DEGREE = 100;
+/** Cells from west to east; the number of a cell is row times this plus column. */
+const CELLS_AROUND = 360 * CELLS_PER_DEGREE;
+const MODES_OF_TEXT = new Map<string, readonly Mode[]>();
+
+/**
+ * Stops in a form that takes little memory: the text of the file as it is, one line a stop and sorted by identifier, with
+ * typed arrays of where lines begin, of positions, and of the lines by cell of a grid. Records are read from a line when
+ * they are asked for, because tens of thousands of objects would take several times the memory of the text.
+ */
+export class StopTable implements Iterable<StopRecord> {
+  readonly source: StopSource;
+  readonly #text: Buffer;
+  readonly #starts: Uint32Array;
+  readonly #lats: Int32Array;
+  readonly #lngs: Int32Array;
+  /** Rows by cell, and the cell of each. */
+  readonly #rows: Uint32Array;
+  readonly #cells: Uint32Array;
+
+  /** Throws where the text is no table of stops. */
+  constructor(text: Buffer) {
+    this.#text = text;
+    const headerEnd = text.indexOf(NEWLINE);
+    const { dataDate, source } = headerSchema.parse(JSON.parse(text.toString('utf8', 0, Math.max(0, headerEnd))));
+    this.source = { dataDate, source };
+    if (text.at(-1) !== NEWLINE) throw new Error('the last line of the stops has no end');
+    const starts: number[] = [];
+    for (let start = headerEnd + 1; start < text.length; start = text.indexOf(NEWLINE, start) + 1) {
+      starts.push(start);
+    }
+    this.#starts = Uint32Array.from(starts);
+    this.#lats = new Int32Array(starts.length);
+    this.#lngs = new Int32Array(starts.length);
+    // Cell and row as one number, because arrays of numbers are sorted many times faster than by a function.
+    const byCell = new Float64Array(starts.length);
+    let previousId = '';
+    for (const row of starts.keys()) {
+      const { stop_id, lat, lng } = this.#read(row);
+      this.#lats[row] = Math.round(lat * MICRODEGREES);
+      this.#lngs[row] = Math.round(lng * MICRODEGREES);
+      byCell[row] = cellOf(lat, lng) * starts.length + row;
+      if (previousId >= stop_id) throw new Error('the stops are not sorted by identifier');
+      previousId = stop_id;
+    }
+    byCell.sort();
+    this.#rows = Uint32Array.from(byCell, (number) => number % starts.length);
+    this.#cells = Uint32Array.from(byCell, (number) => Math.floor(number / starts.length));
+  }
+
+  get size(): number {
+    return this.#starts.length;
+  }
+
+  get(stopId: string): StopRecord | null {
+    const row = firstFrom(this.#starts.length, (at) => this.#idAt(at) >= stopId);
+    return row < this.#starts.length && this.#idAt(row) === stopId ? this.#read(row) : null;
+  }
+
+  *[Symbol.iterator](): Generator<StopRecord> {
+    for (let row = 0; row < this.#starts.length; row++) yield this.#read(row);
+  }
+
+  /** The stops within these bounds, in no order; `west` must not be east of `east`. */
+  *inBox(south: number, west: number, north: number, east: number): Generator<StopRecord> {
+    const [fromLat, fromLng, toLat, toLng] = [south, west, north, east].map((degrees) => degrees * MICRODEGREES) as [
+      number,
+      number,
+      number,
+      number,
+    ];
+    const columns = cellOf(south, east) - cellOf(south, west);
+    for (let cell = cellOf(south, west); cell <= cellOf(north, west); cell += CELLS_AROUND) {
+      let next = firstFrom(this.#cells.length, (at) => (this.#cells[at] as number) >= cell);
+      for (; next < this.#cells.length && (this.#cells[next] as number) <= cell + columns; next++) {
+        const row = this.#rows[next] as number;
+        const [lat, lng] = [this.#lats[row] as number, this.#lngs[row] as number];
+        if (lat >= fromLat && lat <= toLat && lng >= fromLng && lng <= toLng) yield this.#read(row);
+      }
+    }
+  }
+
+  #idAt(row: number): string {
+    const start = this.#starts[row] as number;
+    return this.#text.toString('latin1', start, this.#text.indexOf(TAB, start));
+  }
+
+  #read(row: number): StopRecord {
+    const start = this.#starts[row] as number;
+    return readLine(this.#text.toString('utf8', start, this.#text.indexOf(NEWLINE, start)));
+  }
+}
+
+/** The table of a file. Throws where it is none. */
+export function readTable(file: Buffer): StopTable {
+  return new StopTable(gunzipSync(file));
+}
+
+/** The file of a table. */
+export function writeTable(stops: readonly StopRecord[], source: StopSource): Buffer {
+  return gzipSync(writeText(stops, source), { level: 9 });
+}
+
+/** The table of these stops; of two with the same identifier the later one counts. */
+export function tableOf(stops: readonly StopRecord[], source: StopSource): StopTable {
+  return new StopTable(writeText(stops, source));
+}
+
+/** The table without stops. */
+export function noStops(): StopTable {
+  return tableOf([], { dataDate: '1970-01-01', source: 'none' });
+}
+
+function writeText(stops: readonly StopRecord[], source: StopSource): Buffer {
+  const lines = new Map(stops.map((stop) => [stop.stop_id, writeLine(stop)]));
+  // Not by locale: the binary search compares code units.
+  const sorted = [...lines.keys()].sort((one, other) => (one < other ? -1 : 1)).map((id) => lines.get(id));
+  return Buffer.from([JSON.stringify({ format: 1, ...source }), ...sorted, ''].join('\n'));
+}
+
+function writeLine(stop: StopRecord): string {
+  const modes = sortModes(stop.modes).join(',');
+  const fields = [stop.stop_id, stop.name, stop.suburb, stop.lat.toFixed(6), stop.lng.toFixed(6), modes];
+  return [...fields, stop.parent_id ?? '', stop.is_platform ? '1' : ''].map(withoutBreaks).join('\t');
+}
+
+function withoutBreaks(text: string): string {
+  return text.replace(/[\t\r\n]+/g, ' ').trim();
+}
+
+function readLine(line: string): StopRecord {
+  const [stop_id = '', name = '', suburb = '', lat, lng, modes = '', parent = '', platform] = line.split('\t');
+  const position = { lat: Number(lat), lng: Number(lng) };
+  if (platform === undefined || !(Math.abs(position.lat) <= 90 && Math.abs(position.lng) <= 180)) {
+    throw new Error(`no stop: ${line.slice(0, 100)}`);
+  }
+  return {
+    stop_id,
+    name,
+    suburb,
+    ...position,
+    modes: readModes(modes),
+    parent_id: parent || null,
+    is_platform: platform === '1',
+  };
+}
+
+/** The lists are shared: there are as many as there are different ones. */
+function readModes(text: string): readonly Mode[] {
+  const known = MODES_OF_TEXT.get(text);
+  if (known) return known;
+  const modes = text === '' ? [] : z.array(modeSchema).max(MODES.length).parse(text.split(','));
+  MODES_OF_TEXT.set(text, Object.freeze(modes));
+  return modes;
+}
+
+function cellOf(lat: number, lng: number): number {
+  return Math.floor((lat + 90) * CELLS_PER_DEGREE) * CELLS_AROUND + Math.floor((lng + 180) * CELLS_PER_DEGREE);
+}
+
+/** The first index of which the condition is true, where it stays true from there on; else `count`. */
+function firstFrom(count: number, isReached: (index: number) => boolean): number {
+  let [low, high] = [0, count];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isReached(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

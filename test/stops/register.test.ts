@@ -1,0 +1,201 @@
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import type { Ask } from '#src/efa/ask.ts';
+import type { UpstreamRequest } from '#src/efa/request.ts';
+import { readResponse } from '#src/efa/request.ts';
+import { readBuiltIn } from '#src/stops/built-in.ts';
+import { learnStops } from '#src/stops/learn.ts';
+import { StopRegister } from '#src/stops/register.ts';
+import { readTable, type StopRecord, tableOf, writeTable } from '#src/stops/table.ts';
+import { distanceMetres } from '#src/transit/place.ts';
+
+const SOURCE = { dataDate: '2026-08-21', source: 'a test' };
+const stop = (stop_id: string, lat: number, lng: number, more: Partial<StopRecord> = {}): StopRecord => ({
+  stop_id,
+  name: `Stop ${stop_id}`,
+  suburb: '',
+  lat,
+  lng,
+  modes: ['bus'],
+  parent_id: null,
+  is_platform: false,
+  ...more,
+});
+const registerOf = (...stops: StopRecord[]) => new StopRegister(() => tableOf(stops, SOURCE));
+const idsOf = (stops: Iterable<StopRecord>) => [...stops].map(({ stop_id }) => stop_id).sort();
+
+describe('the table of stops', () => {
+  it('is the same after it was written and read', () => {
+    const stops = [
+      stop('200060', -33.883852, 151.206272, { modes: ['train', 'bus'], suburb: 'Sydney' }),
+      stop('G201023', -33.8843, 151.2129, { parent_id: '200060', is_platform: true, name: 'Café, Crown St' }),
+      stop('20002', 0, -0.000001, { modes: [] }),
+    ];
+    const table = readTable(writeTable(stops, SOURCE));
+    expect([...table]).toEqual([stops[2], stops[0], stops[1]]);
+    expect(stops.map(({ stop_id }) => table.get(stop_id))).toEqual(stops);
+    expect(['', '2', '200061', 'H'].map((id) => table.get(id))).toEqual([null, null, null, null]);
+    expect(table.source).toEqual(SOURCE);
+  });
+
+  it.each([
+    ['no header', 'a\tb\n'],
+    ['another format', '{"format":2,"dataDate":"2026-08-21","source":""}\n'],
+    ['a line cut short', '{"format":1,"dataDate":"2026-08-21","source":""}\n1\tA\t\t-33\t151\tbus\t\t\n2\tB'],
+    ['a field missing', '{"format":1,"dataDate":"2026-08-21","source":""}\n1\tA\t\t-33\t151\tbus\n'],
+    ['a position that is none', '{"format":1,"dataDate":"2026-08-21","source":""}\n1\tA\t\tsouth\t151\tbus\t\t\n'],
+  ])('is refused with %s', (_what, text) => {
+    expect(() => readTable(gzipSync(text))).toThrow();
+  });
+});
+
+describe('the built-in stops', () => {
+  const table = readBuiltIn();
+  const register = new StopRegister(() => table);
+
+  it('are those of New South Wales', () => {
+    expect(table.size).toBeGreaterThan(37_000);
+    expect(register.get('200060')).toMatchObject({ name: 'Central Station', modes: ['train', 'metro', 'lightrail'] });
+    expect(register.dataDate).toMatch(/^\d{4}-\d\d-\d\d$/);
+  });
+
+  it('are found around a place like by measuring the way to every stop', () => {
+    for (const [lat, lng, radius] of [
+      [-33.8731, 151.2069, 500],
+      [-33.86, 151.2, 2000],
+      [-35.2789, 149.1296, 20_000],
+      [-30.0, 140.0, 300],
+    ] as const) {
+      const all = [...table].filter((one) => distanceMetres([lat, lng], [one.lat, one.lng]) <= radius);
+      const found = register.near(lat, lng, radius);
+      expect(idsOf(found.map(({ stop }) => stop))).toEqual(idsOf(all));
+      const distances = found.map(({ distanceMetres }) => distanceMetres);
+      expect(distances).toEqual(distances.toSorted((one, other) => one - other));
+    }
+  });
+
+  it('are found in a box like by comparing every stop', () => {
+    for (const [south, west, north, east] of [
+      [-33.9, 151.15, -33.85, 151.25],
+      [-45, 110, -9, 160],
+      [-33.8765, 151.2, -33.8764, 151.3],
+    ] as const) {
+      const all = [...table].filter(({ lat, lng }) => lat >= south && lat <= north && lng >= west && lng <= east);
+      expect(idsOf(register.inBox(south, west, north, east))).toEqual(idsOf(all));
+    }
+  });
+});
+
+describe('the register', () => {
+  it('loads its table when it is first needed', () => {
+    let loads = 0;
+    const register = new StopRegister(() => {
+      loads++;
+      return tableOf([], SOURCE);
+    });
+    expect(loads).toBe(0);
+    expect([register.size, register.get('1'), register.dataDate]).toEqual([0, null, '2026-08-21']);
+    expect(loads).toBe(1);
+  });
+
+  it('takes what a response says, and keeps what it does not say', () => {
+    const register = registerOf(stop('1', -33.8, 151.2, { modes: ['train'], parent_id: '7' }), stop('2', -33, 151));
+    register.learn({ ...stop('1', 0, 0), lat: null, lng: null, suburb: 'Epping', name: 'Epping Station' });
+    register.learn(stop('3', -33.8001, 151.2, { is_platform: true, parent_id: '1' }));
+    register.learn({ ...stop('4', 0, 0), lat: null, lng: null });
+    const first = stop('1', -33.8, 151.2, {
+      modes: ['train', 'bus'],
+      suburb: 'Epping',
+      name: 'Epping Station',
+      parent_id: '7',
+    });
+    expect(register.get('1')).toEqual(first);
+    expect(register.get('4')).toBeNull();
+    expect(idsOf(register)).toEqual(['1', '2', '3']);
+    expect(register.size).toBe(3);
+    expect(register.near(-33.8, 151.2, 50).map(({ stop }) => stop.stop_id)).toEqual(['1', '3']);
+    expect(register.near(-33.8, 151.2, 50)[0]).toEqual({ stop: first, distanceMetres: 0 });
+  });
+
+  it('finds a stop that was moved at its new place only', () => {
+    const register = registerOf(stop('1', -33.8, 151.2));
+    register.learn(stop('1', -33.9, 151.2));
+    register.learn(stop('1', -33.7, 151.3));
+    expect(idsOf(register.inBox(-34, 151, -33.75, 151.25))).toEqual([]);
+    expect(idsOf(register.inBox(-33.71, 151.29, -33.69, 151.31))).toEqual(['1']);
+    expect(idsOf(register.inBox(-45, 110, -9, 160))).toEqual(['1']);
+  });
+
+  it('keeps what it learned when the table is replaced, and tells who listens', () => {
+    const register = registerOf(stop('1', -33.8, 151.2));
+    const heard: (string | null)[] = [];
+    register.onChange((changed) => heard.push(changed?.stop_id ?? null));
+    register.learn(stop('9', -33.8, 151.2));
+    register.learn(stop('9', -33.8, 151.2));
+    register.learn(stop('1', -33.8, 151.2));
+    register.replace(tableOf([stop('2', -33.8, 151.2)], { ...SOURCE, dataDate: '2026-11-01' }));
+    expect(idsOf(register)).toEqual(['2', '9']);
+    expect(register.dataDate).toBe('2026-11-01');
+    expect(heard).toEqual(['9', null]);
+  });
+});
+
+describe('a response of upstream', () => {
+  const learnFrom = async (request: UpstreamRequest, json: unknown, ...known: StopRecord[]) => {
+    const register = registerOf(...known);
+    const retrievedAt = new Date('2026-04-15T06:25:30Z');
+    const ask = (async () => ({ payload: readResponse(request, json), retrievedAt })) as unknown as Ask;
+    await learnStops(ask, register)(request);
+    return register;
+  };
+
+  it('adds the stops around a place and their platforms', async () => {
+    const file = new URL('../fixtures/nearby/platforms-and-stops-in-one-answer.json', import.meta.url);
+    const { upstream } = JSON.parse(readFileSync(file, 'utf8'));
+    const coord = { kind: 'coord', lat: 0, lng: 0, radiusMetres: 500 } as const;
+    const register = await learnFrom(coord, upstream.coord, stop('200060', -33.8, 151.2, { modes: ['ferry'] }));
+    expect(register.get('200060')).toEqual(
+      stop('200060', -33.884024, 151.206203, {
+        name: 'Central Station',
+        suburb: 'Sydney',
+        modes: ['train', 'metro', 'lightrail', 'bus', 'coach', 'ferry', 'schoolbus'],
+      }),
+    );
+    expect(register.get('2000466')).toEqual(
+      stop('2000466', -33.884117, 151.206381, {
+        name: 'Central Station, Platform 26',
+        suburb: 'Sydney',
+        modes: [],
+        parent_id: '200060',
+        is_platform: true,
+      }),
+    );
+    expect(register.get('200090')?.parent_id).toBe('G200090');
+  });
+
+  it('adds the places where a journey calls', async () => {
+    const place = (id: string, type: string, more = {}) => ({
+      id,
+      type,
+      isGlobalId: true,
+      name: `Name ${id}, Epping`,
+      disassembledName: `Name ${id}`,
+      coord: [-33.7, 151.1],
+      parent: { id: 'placeID:1', name: 'Epping', type: 'locality' },
+      ...more,
+    });
+    const group = { ...place('G8', 'stop'), name: 'wrong' };
+    const leg = {
+      origin: place('1', 'platform', { parent: group }),
+      destination: place('2', 'stop'),
+      stopSequence: [place('3', 'stop'), place('streetID:5', 'stop'), place('6', 'street'), { id: 7 }],
+    };
+    const request = { kind: 'trip', from: '1', to: '2', at: null, isArrival: false } as const;
+    const internal = { ...place('10101100', 'stop'), isGlobalId: false };
+    const register = await learnFrom(request, { journeys: [{ legs: [leg, { origin: internal }, null] }, 'x'] });
+    expect(idsOf(register)).toEqual(['1', '2', '3']);
+    expect(register.get('1')).toMatchObject({ name: 'Name 1', suburb: 'Epping', parent_id: 'G8', is_platform: true });
+    expect(register.get('2')).toMatchObject({ parent_id: null, is_platform: false, lat: -33.7, lng: 151.1 });
+  });
+});
