@@ -20,6 +20,15 @@ export interface Finding<Body extends object = object> {
   leftOut?: LeftOutCounts;
   /** The sources of the boards in the body, in its order. */
   boards?: readonly BoardOrigin[];
+  /** Why a list is empty, where the caller may not expect it. */
+  notices?: readonly Notice[];
+}
+
+/** A sentence for a caller, in plain ASCII because it is sent as a header. */
+export interface Notice {
+  text: string;
+  /** The parameter whose default is the cause: a caller who has set it is not told. */
+  defaultOf?: string;
 }
 
 /** What an operation works with. */
@@ -131,6 +140,15 @@ export function listIgnored(
 ): string[] {
   const given = foldLists(query, received);
   return Object.keys(given).filter((name) => !Object.hasOwn(query.shape, name) && given[name] !== '');
+}
+
+/** What a caller with this query is told; undefined when nothing. */
+export function noticeTo(received: object, notices: readonly Notice[] = []): string | undefined {
+  if (notices.length === 0) return undefined;
+  const given = Object.entries(received).filter(([, value]) => value !== '');
+  const set = given.map(([name]) => withoutBrackets(name.toLowerCase()));
+  const told = notices.filter(({ defaultOf }) => defaultOf === undefined || !set.includes(defaultOf));
+  return told.map(({ text }) => text).join(' ') || undefined;
 }
 
 /** A query with other defaults than the operation's. A parameter given empty counts as absent, as everywhere. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ApiError, ERROR_TABLE, type ErrorCode, errorBody } from '../errors/api-error.ts';
-import { defineOperation, type Finding, type Operation } from '../operation.ts';
+import { defineOperation, type Finding, type Notice, type Operation } from '../operation.ts';
 import { oldestOf } from '../transit/freshness.ts';
 import { notAllowed, requiredText, splitList } from '../transit/parameter.ts';
 import { stopIdParameter } from '../transit/place.ts';
@@ -102,12 +102,13 @@ export const createBoardsOperation = ({ oneStop, docsUrl }: { oneStop: Operation
       const freshness = oldestOf(first.freshness, ...others.map((one) => one.freshness));
       const origins = [first, ...others].flatMap((one) => one.boards ?? []);
       const changesAt = Math.min(...[first, ...others].map((one) => one.changesAt ?? Number.POSITIVE_INFINITY));
-      if (!failures.some(mayPass)) return { body: { boards }, freshness, changesAt, boards: origins };
+      const notices = joinNotices(outcomes, stops);
+      if (!failures.some(mayPass)) return { body: { boards }, freshness, changesAt, boards: origins, notices };
       const failedParts = failures.filter(mayPass).length;
       const retryAt = now().getTime() + RETRY_MS;
       const freshUntil = Math.min(freshness.freshUntil, retryAt);
       const asOf = { freshness: { ...freshness, freshUntil }, changesAt: Math.min(changesAt, retryAt) };
-      return { body: { boards }, ...asOf, failedParts, boards: origins };
+      return { body: { boards }, ...asOf, failedParts, boards: origins, notices };
     },
   });
 
@@ -118,6 +119,18 @@ function toFailure(stopId: string, error: unknown): Failure {
 
 function isFailure(outcome: Finding | Failure): outcome is Failure {
   return 'error' in outcome;
+}
+
+/** Each sentence once, with the stops that it is about. */
+function joinNotices(outcomes: readonly (Finding | Failure)[], stops: readonly string[]): Notice[] {
+  const all = outcomes.flatMap((outcome, index) =>
+    isFailure(outcome) ? [] : (outcome.notices ?? []).map((notice) => ({ stop: stops[index], notice })),
+  );
+  const byText = Map.groupBy(all, ({ notice }) => notice.text);
+  return [...byText.values()].map((group) => {
+    const [{ notice }] = group as [(typeof all)[0]];
+    return { ...notice, text: `${group.map(({ stop }) => stop).join(', ')}: ${notice.text}` };
+  });
 }
 
 /** A stop that does not exist will not exist in a second either. */

@@ -1,8 +1,9 @@
 import type { z } from 'zod';
 import { MINUTE_MS } from '../clock.ts';
 import { sumLeftOut } from '../efa/response/record.ts';
-import { defineOperation } from '../operation.ts';
+import { defineOperation, type Notice } from '../operation.ts';
 import { type Departure, isCancelled, leavesAt } from '../transit/departure.ts';
+import { type Mode, nameModes } from '../transit/mode.ts';
 import { formatTimestamp } from '../transit/time.ts';
 import { departuresResponse, nextMinuteAway, toDeparture } from './departure.ts';
 import { type DeparturesQuery, departuresQuery, toDeparturesRequest } from './query.ts';
@@ -70,9 +71,28 @@ export const departuresOperation = defineOperation({
       retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
       departures: departures.map((departure) => toDeparture(departure, sentAt, query)),
     };
-    return { body, freshness, leftOut, changesAt: nextMinuteAway(departures, sentAt), boards: [board.origin] };
+    const notices = departures.length > 0 ? [] : whyEmpty(query, board.stopModes, notShown);
+    const changesAt = nextMinuteAway(departures, sentAt);
+    return { body, freshness, leftOut, changesAt, boards: [board.origin], notices };
   },
 });
+
+/** `notShown` departures are cancelled. */
+function whyEmpty({ modes }: DeparturesQuery, stopModes: readonly Mode[], notShown: number): Notice[] {
+  const notices: Notice[] = [];
+  if (notShown > 0) {
+    const text = 'All departures found are cancelled, and left out by default: cancelled=include.';
+    notices.push({ text, defaultOf: 'cancelled' });
+  }
+  const others = stopModes.filter((mode) => !modes.includes(mode));
+  const theyLeave =
+    others.length === 0 ? 'Others may leave' : `${nameModes(others)} ${others.length === 1 ? 'leaves' : 'leave'}`;
+  if (others.length > 0 || stopModes.length === 0) {
+    const text = `Only buses were asked for, by default. ${theyLeave} here: modes=all.`;
+    notices.push({ text, defaultOf: 'modes' });
+  }
+  return notices;
+}
 
 function matches({ modes, routes }: DeparturesQuery, { mode, route }: Departure): boolean {
   return modes.includes(mode) && (routes?.includes(route.toUpperCase()) ?? true);

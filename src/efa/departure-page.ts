@@ -2,7 +2,7 @@ import { HOUR_MS, MINUTE_MS } from '../clock.ts';
 import { beyondTimetable, unknownStop } from '../errors/messages.ts';
 import { type CallState, type Departure, OCCUPANCIES, type Occupancy } from '../transit/departure.ts';
 import { type Freshness, freshnessOf } from '../transit/freshness.ts';
-import type { Mode } from '../transit/mode.ts';
+import { type Mode, sortModes } from '../transit/mode.ts';
 import { fromSydneyWallClock, parseTimestamp } from '../transit/time.ts';
 import { mapAlerts, restrictsWheelchairs, withBooking } from './alerts.ts';
 import type { Ask, AskOptions } from './ask.ts';
@@ -14,7 +14,7 @@ import type { UpstreamRequest } from './request.ts';
 import { readObject, readText } from './response/field.ts';
 import { LeftOut, type LeftOutCounts, mapRecords, need } from './response/record.ts';
 import { findHeadsign, findRouteName, findRunId, isOnDemand, isWheelchairAccessible } from './response/run.ts';
-import { findPlatform, findStopName, readStopPoint } from './stop-point.ts';
+import { findPlatform, findStopName, listStopModes, readStopPoint } from './stop-point.ts';
 
 export type DeparturesRequest = UpstreamRequest & { kind: 'departureMonitor' };
 
@@ -24,6 +24,8 @@ export type DeparturesRequest = UpstreamRequest & { kind: 'departureMonitor' };
  */
 export interface DeparturePage {
   stopName: string;
+  /** The modes of all vehicles that stop here, as far as upstream says. */
+  stopModes: readonly Mode[];
   modes: readonly Mode[];
   /** The request named no time: what was planned earlier and is not listed has left. */
   isPresent: boolean;
@@ -65,7 +67,8 @@ export async function readPage(ask: Ask, request: DeparturesRequest, options?: A
   const lastPlannedAt = findLastPlanned(stopEvents);
   const span = spanOf({ askedFor, retrievedAt, eventCount: stopEvents.length, lastPlannedAt });
   const departures = withDistinctKeys(kept);
-  return { stopName, modes: request.modes, ...span, lastPlannedAt, departures, leftOut, freshness };
+  const stopModes = sortModes(listStopModes(response.payload.locations[0]));
+  return { stopName, stopModes, modes: request.modes, ...span, lastPlannedAt, departures, leftOut, freshness };
 }
 
 /** The span of time that a page covers. `askedFor` is null for the present. */

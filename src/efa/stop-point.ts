@@ -4,6 +4,7 @@ import { findMode } from './product-class.ts';
 import {
   readFlag,
   readIdentifier,
+  readList,
   readName,
   readNumber,
   readNumbers,
@@ -203,6 +204,11 @@ function isPosition(pair: unknown): pair is Position {
 /** Modes of the vehicles that stop here, as far as upstream lists them. */
 export function listModes(point: StopPoint): Mode[] {
   return [...point.modes, ...point.productClasses].flatMap((productClass) => findMode(productClass) ?? []);
+}
+
+/** Modes of the vehicles that stop at the location of a board, which names them with the stops that it stands for. */
+export function listStopModes(location: unknown): Mode[] {
+  return readList(readObject(location)?.assignedStops, readStopPoint).flatMap(listModes);
 }
 
 export function originTimes(point: TimedStopPoint) {

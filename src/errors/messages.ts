@@ -60,12 +60,12 @@ export function unknownPath(path: string, near: string | null): ApiError {
   return new ApiError('NOT_FOUND', `There is nothing at ${path}.${hint}`);
 }
 
-/** `conditions` are the parameters that each journey has to fit. */
-export function noJourneys(from: string, to: string, conditions: readonly string[] = []): ApiError {
+/** `conditions` are the parameters that each journey has to fit; `hint` is a sentence that says what else may be the cause. */
+export function noJourneys(from: string, to: string, conditions: readonly string[] = [], hint = ''): ApiError {
   const fitting = conditions.length > 0 ? ` that fits ${LIST.format(conditions)}` : '';
   return new ApiError(
     'NO_JOURNEYS_FOUND',
-    `The transport authority finds no journey from ${from} to ${to} at this time${fitting}.`,
+    `The transport authority finds no journey from ${from} to ${to} at this time${fitting}.${hint && ` ${hint}`}`,
   );
 }
 
@@ -75,9 +75,12 @@ export function unknownStop(parameter: string, stopId: string): ApiError {
   return new ApiError('STOP_NOT_FOUND', `${parameter}: the transport authority knows no stop ${stopId}.`);
 }
 
-/** `position` as `lat,lng`. */
-export function unknownPosition(parameter: string, position: string): ApiError {
-  return new ApiError('STOP_NOT_FOUND', `${parameter}: the transport authority knows no place at ${position}.`);
+/** `position` as `lat,lng`; `hint` is a sentence. */
+export function unknownPosition(parameter: string, position: string, hint = ''): ApiError {
+  return new ApiError(
+    'STOP_NOT_FOUND',
+    `${parameter}: the transport authority knows no place at ${position}.${hint && ` ${hint}`}`,
+  );
 }
 
 export function methodNotAllowed(path: string, method: string, allowed: string): ApiError {

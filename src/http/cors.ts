@@ -14,6 +14,7 @@ const EXPOSED = [
   'X-Request-Id',
   'X-Data-Source',
   'X-Ignored-Parameters',
+  'X-Notice',
   'WWW-Authenticate',
   'Allow',
   'Age',

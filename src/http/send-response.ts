@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { noticeTo } from '../operation.ts';
 import { ENCODINGS, type Encoding, type FinishedResponse } from '../responses/finished-response.ts';
 import type { Responses } from '../responses/responses.ts';
 import { listsEtag, matchesAny, responseHeaders } from './freshness-headers.ts';
@@ -18,6 +19,8 @@ export function sendResponse(
   if (response.failedParts > 0) request.failedParts = response.failedParts;
   request.hasResponse = listsEtag(condition, body.etag);
   reply.headers(responseHeaders(response, now().getTime()));
+  const notice = noticeTo(request.query as object, response.notices);
+  if (notice) reply.header('x-notice', notice);
   if (request.hasResponse || matchesAny(condition)) return reply.code(304).send();
 
   reply.header('content-type', 'application/json; charset=utf-8');

@@ -1,12 +1,14 @@
 import type { z } from 'zod';
 import type { Ask } from '../efa/ask.ts';
-import { defineOperation } from '../operation.ts';
+import { defineOperation, type Notice } from '../operation.ts';
 import { withTimeLimit } from '../time-limit.ts';
 import { freshnessOf } from '../transit/freshness.ts';
+import { nameModes, sortModes } from '../transit/mode.ts';
+import { outsideNotice } from '../transit/place.ts';
 import type { CheckQueue } from './check-queue.ts';
 import { findLiveStops, limitCalls } from './live-stops.ts';
 import { mapNearbyStops, type NearbyStop, nearbyResponse } from './map.ts';
-import { nearbyQuery, toNearbyRequest } from './query.ts';
+import { type NearbyQuery, nearbyQuery, toNearbyRequest } from './query.ts';
 import { checkStop, type Verdicts } from './verdict.ts';
 
 /** How many calls one request may cost while its caller waits, retries included. */
@@ -83,6 +85,7 @@ export const createNearbyOperation = ({
       checkQueue.add(live.unchecked, accounts);
       const hasChecked = limited.callsLeft() < callsForChecks;
       return {
+        notices: live.stops.length > 0 ? [] : whyEmpty(query, stops),
         body: { location, stops: query.include === 'ids' ? live.stops : live.stops.map(withoutChildren) },
         // Fresh for as long as both the list of stops and the verdicts on them are.
         freshness: {
@@ -97,6 +100,20 @@ export const createNearbyOperation = ({
       };
     },
   });
+
+/** `listed` are all stops that upstream lists around the place. */
+function whyEmpty({ lat, lng, modes, radius }: NearbyQuery, listed: readonly NearbyStop[]): Notice[] {
+  const outside = outsideNotice(lat, lng);
+  if (outside) return [{ text: outside }];
+  const others = sortModes(listed.flatMap((stop) => stop.modes)).filter((mode) => !modes.includes(mode));
+  const theyStop = `${nameModes(others)} ${others.length === 1 ? 'stops' : 'stop'} within ${radius} metres: modes=all.`;
+  const byModes = { text: `Only stops of buses were asked for, by default. ${theyStop}`, defaultOf: 'modes' };
+  const byRadius = {
+    text: `The radius is ${radius} metres, by default: radius=2000 is the widest.`,
+    defaultOf: 'radius',
+  };
+  return others.length > 0 ? [byModes, byRadius] : [byRadius];
+}
 
 function withoutChildren({ children: _, ...stop }: NearbyStop): NearbyStop {
   return stop;

@@ -19,6 +19,8 @@ export const nearbyQuery = z
     when: () => true,
   });
 
-export function toNearbyRequest({ lat, lng, radius }: z.infer<typeof nearbyQuery>) {
+export type NearbyQuery = z.infer<typeof nearbyQuery>;
+
+export function toNearbyRequest({ lat, lng, radius }: NearbyQuery) {
   return { kind: 'coord', lat, lng, radiusMetres: radius } as const;
 }

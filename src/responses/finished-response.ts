@@ -7,7 +7,7 @@ import { pipeThrough } from '../compression.ts';
 import { isHigher, type Priority } from '../efa/ask.ts';
 import { nextTurn } from '../event-loop-turn.ts';
 import type { BoardOrigin } from '../live/boards/boards.ts';
-import type { Finding } from '../operation.ts';
+import type { Finding, Notice } from '../operation.ts';
 import { ownBytes, shrinkCache } from '../own-memory.ts';
 import type { Freshness } from '../transit/freshness.ts';
 
@@ -32,6 +32,7 @@ export interface FinishedResponse<Body extends object = object> {
   /** Set on a response that is old because calls are short: a requester of higher priority may get a newer one. */
   priority: Priority | null;
   boards?: readonly BoardOrigin[];
+  notices?: readonly Notice[];
 }
 
 /** A stale response is served from the cache this long before a fresh one is looked for. */
@@ -59,7 +60,14 @@ export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; n
     },
     /** Finishes the response and keeps it. */
     async keep(key: string, priority: Priority, finding: Finding): Promise<FinishedResponse> {
-      const { body: content, freshness, changesAt = Number.POSITIVE_INFINITY, failedParts = 0, boards } = finding;
+      const {
+        body: content,
+        freshness,
+        changesAt = Number.POSITIVE_INFINITY,
+        failedParts = 0,
+        boards,
+        notices = [],
+      } = finding;
       const bytes = await writeJson(content);
       const before = responses.peek(key)?.body;
       const body = before?.bytes.equals(bytes) ? before : finishBody(bytes, weakEtag(bytes));
@@ -72,6 +80,7 @@ export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; n
         failedParts,
         priority: freshness.shortage === 'busy' || freshness.isStretched ? priority : null,
         ...(boards && { boards }),
+        ...(notices.length > 0 && { notices }),
       };
       responses.set(key, response);
       return { ...response, freshness };

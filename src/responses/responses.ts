@@ -127,8 +127,8 @@ export function createResponses(options: {
 
 /** Returns a response as a part of another one. */
 function toFinding<Body extends object>(response: FinishedResponse<Body>): Finding<Body> {
-  const { body, freshness, validUntil, boards = [] } = response;
-  return { body: body.content(), freshness, changesAt: validUntil, boards };
+  const { body, freshness, validUntil, boards = [], notices = [] } = response;
+  return { body: body.content(), freshness, changesAt: validUntil, boards, notices };
 }
 
 function joined(response: FinishedResponse): FinishedResponse {

@@ -7,7 +7,7 @@ import { serviceUnavailable, tooManyStreams } from '../errors/messages.ts';
 import { listsEtag } from '../http/freshness-headers.ts';
 import { nameIgnored, requesterOf } from '../http/operation-routes.ts';
 import { noteBoards } from '../http/request-log.ts';
-import { listIgnored, type Operation, readQuery, streamPath } from '../operation.ts';
+import { listIgnored, noticeTo, type Operation, readQuery, streamPath } from '../operation.ts';
 import type { FinishedResponse } from '../responses/finished-response.ts';
 import type { Responses } from '../responses/responses.ts';
 import { createChannels, type Subscriber } from './channels.ts';
@@ -88,6 +88,8 @@ export async function streamRoutes(
       // An error of the first request is sent as an ordinary response, because no event has been sent yet.
       const first = await responses.find(operation, query, requesterOf(request));
       noteBoards(request, first);
+      const notice = noticeTo(received, first.notices);
+      if (notice) reply.header('x-notice', notice);
       if (isClosing) throw stopping();
       await sendHead(reply);
       if (request.method === 'HEAD') reply.raw.end();

@@ -31,6 +31,14 @@ export const modesParameter = requiredText(allowed)
     description: `\`all\`, or some of ${MODES.map((mode) => `\`${mode}\``).join(', ')} with commas between.`,
   });
 
+/** "Train", "Train and metro" */
+export function nameModes(modes: readonly Mode[]): string {
+  const words = AND.format(modes);
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+const AND = new Intl.ListFormat('en-AU');
+
 /** The given modes without repeats, in the order of `MODES`. */
 export function sortModes(modes: Iterable<Mode>): Mode[] {
   const wanted = new Set(modes);

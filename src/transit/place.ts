@@ -36,6 +36,15 @@ export const stopIdParameter = requiredText('a stop identifier such as 200060 or
 /** Roughly, in degrees. */
 const AUSTRALIA = { west: 110, east: 160, south: -45, north: -9 };
 
+/** New South Wales with the ACT, roughly, in degrees. */
+const COVERED = { west: 140.9, east: 153.7, south: -37.6, north: -28.1 };
+
+/** What to say of a position outside of the area that is covered; null of one within. */
+export function outsideNotice(lat: number, lng: number): string | null {
+  const isCovered = lat >= COVERED.south && lat <= COVERED.north && lng >= COVERED.west && lng <= COVERED.east;
+  return isCovered ? null : `${lat},${lng} lies outside the area covered: New South Wales and the ACT.`;
+}
+
 /** What to say of a swapped pair. */
 export const SWAPPED = 'seem to be swapped: in Sydney lat is about -33.87 and lng about 151.21';
 

@@ -10,7 +10,7 @@ import { LeftOut, type LeftOutCounts, mapRecords, sumLeftOut } from '../efa/resp
 import { ApiError } from '../errors/api-error.ts';
 import { beyondTimetable, noJourneys, unknownPosition, unknownStop } from '../errors/messages.ts';
 import type { AskedFields } from '../transit/additional-fields.ts';
-import { formatPlace, type Place } from '../transit/place.ts';
+import { formatPlace, outsideNotice, type Place } from '../transit/place.ts';
 import type { WallClock } from '../transit/time.ts';
 import { identifyEnds, isAsked } from './ends.ts';
 import { destinationOf, isCancelled, type Journey, originOf } from './journey.ts';
@@ -41,7 +41,7 @@ export async function mapJourneys(
     mapJourney(legs, findElsewhere),
   );
   const shown = asked.cancelled === 'include' ? kept : kept.filter((journey) => !isCancelled(journey));
-  if (shown.length === 0) throw whyNoJourneys(payload, asked);
+  if (shown.length === 0) throw whyNoJourneys(payload, asked, kept.length);
   const { from, to } = asked;
   const areAsked =
     shown.some((journey) => isAsked(originOf(journey), from)) &&
@@ -63,7 +63,7 @@ function mapJourney(legs: readonly unknown[], findElsewhere: FindElsewhere): Jou
   }
 }
 
-function whyNoJourneys({ systemMessages }: TripPayload, asked: Asked): ApiError {
+function whyNoJourneys({ systemMessages }: TripPayload, asked: Asked, cancelled: number): ApiError {
   const from = formatPlace(asked.from);
   const to = formatPlace(asked.to);
   const unknownStopMessage = findUnknownStopMessage(systemMessages);
@@ -80,9 +80,17 @@ function whyNoJourneys({ systemMessages }: TripPayload, asked: Asked): ApiError 
   if (saysSamePlace(systemMessages)) {
     return new ApiError('NO_JOURNEYS_FOUND', `from and to, ${from} and ${to}, are the same place.`);
   }
-  return noJourneys(from, to, asked.conditions);
+  const outside = [asked.from, asked.to].map(outsideHint).filter((hint) => hint !== '');
+  const hint = cancelled > 0 ? 'Cancelled ones are left out by default: cancelled=include.' : outside.join(' ');
+  return noJourneys(from, to, asked.conditions, hint);
 }
 
 function unknownPlace(parameter: string, place: Place): ApiError {
-  return typeof place === 'string' ? unknownStop(parameter, place) : unknownPosition(parameter, formatPlace(place));
+  return typeof place === 'string'
+    ? unknownStop(parameter, place)
+    : unknownPosition(parameter, formatPlace(place), outsideHint(place));
+}
+
+function outsideHint(place: Place): string {
+  return typeof place === 'string' ? '' : (outsideNotice(...place) ?? '');
 }

@@ -7,7 +7,7 @@ import { Verdicts } from '#src/nearby/verdict.ts';
 import { errorsOf, readQuery } from '#src/operation.ts';
 import { createOperations } from '#src/operations.ts';
 import { MODES } from '#src/transit/mode.ts';
-import { NOW, tripResponse } from '#test/contract/payloads.ts';
+import { departureMonitorResponse, NOW } from '#test/contract/payloads.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { json, startUpstream } from '#test/support/upstream.ts';
@@ -130,21 +130,21 @@ describe('the OpenAPI description', () => {
   });
 
   it('has no header of an answer that the answer does not have, and the other way round', async () => {
-    const upstream = await startUpstream(json(tripResponse));
+    const upstream = await startUpstream(json({ ...departureMonitorResponse, stopEvents: [] }));
     const store = openEmbeddedStore(':memory:');
     const service = await buildTestApp({ upstream: upstream.url, now: NOW, store });
     const key = await issueTestKey(store, { plan: 'free' });
-    // A key that was replaced, and a parameter that is ignored: some headers are for those alone.
+    // A key that was replaced, a parameter that is ignored, a list that is empty: some headers are for those alone.
     const { accountId = '', hash = '' } = parseKey(key) ?? {};
     await store.revokeKey(accountId, hash, new Date(Date.parse(NOW) + 7 * 86_400_000), new Date(NOW));
     const ask = (etag: string) =>
       service.inject({
-        url: '/v1/trips?from=202091&to=G2095102&unknown=1',
+        url: '/v1/departures?stop=200020&unknown=1',
         headers: { authorization: `Bearer ${key}`, 'if-none-match': etag },
       });
     const first = await ask('"other"');
     for (const response of [first, await ask(String(first.headers.etag))]) {
-      const { headers } = document.paths['/v1/trips'].get.responses[response.statusCode];
+      const { headers } = document.paths['/v1/departures'].get.responses[response.statusCode];
       const described = Object.keys(headers).map((name) => name.toLowerCase());
       expect(
         Object.keys(response.headers)

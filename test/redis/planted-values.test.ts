@@ -242,7 +242,7 @@ describe('the timeline of a stop', () => {
     ['no name', { pages: [page], settled }],
   ])('with %s counts as none, and the next one takes its place', async (_name, record) => {
     const { store } = startInstance();
-    const name = 'timeline:2:200060';
+    const name = 'timeline:3:200060';
     store.set(name, zstdCompressSync(JSON.stringify(record)), 60_000);
     await expect.poll(() => store.get(name)).not.toBeNull();
     const timelines = new StopTimelines(store);

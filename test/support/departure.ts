@@ -35,6 +35,7 @@ export function pageOf(
   const lastPlannedAt = planned.length > 0 ? Math.max(...planned) : null;
   return {
     stopName: 'Stop',
+    stopModes: [],
     modes,
     ...spanOf({ askedFor, retrievedAt, eventCount, lastPlannedAt }),
     lastPlannedAt,

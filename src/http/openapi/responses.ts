@@ -55,6 +55,11 @@ export const HEADER_COMPONENTS = {
     'string',
     'utm_source',
   ),
+  'X-Notice': header(
+    'Only where a list is empty for a cause that you may not expect: a default, or a place that is not covered.',
+    'string',
+    'Only buses were asked for, by default. Train and metro leave here: modes=all.',
+  ),
   'Retry-After': header('Seconds to wait before the next try.', 'integer', 30),
   Allow: header('The methods that the path takes.', 'string', 'GET, HEAD, OPTIONS'),
   'WWW-Authenticate': header('How to send a key.', 'string', 'Bearer realm="transit"'),
@@ -114,7 +119,7 @@ function responses(
   });
   const ok = {
     description,
-    headers: headers('X-Request-Id', 'X-Ignored-Parameters', ...known, ...LIMITS, ...KEY_END),
+    headers: headers('X-Request-Id', 'X-Ignored-Parameters', 'X-Notice', ...known, ...LIMITS, ...KEY_END),
     content,
   };
   return { 200: ok, ...Object.fromEntries(errors) };
@@ -123,7 +128,7 @@ function responses(
 const UNCHANGED = {
   description:
     'Nothing but the moment of retrieval has changed since the response whose `ETag` was sent in `If-None-Match`. How fresh that response is now, say the headers of this one. It is not counted when it cost no call of the authority; a 304 to `If-None-Match: *` is counted always.',
-  headers: headers('X-Request-Id', 'X-Ignored-Parameters', ...FRESHNESS, ...LIMITS, ...KEY_END),
+  headers: headers('X-Request-Id', 'X-Ignored-Parameters', 'X-Notice', ...FRESHNESS, ...LIMITS, ...KEY_END),
 };
 
 /** The headers of errors of a status beside the request id; others, which come after the key check, carry `RateLimit`. */

@@ -6,7 +6,7 @@ import { isAboutSilence, type LivingFeed, overlayStop } from '../overlay/overlay
 import type { FeedSourceId } from '../polling/feed-source.ts';
 import { POLL_TAKES_MS } from '../polling/polling.ts';
 import { findTimelineRequest, readTimeline, type Timeline, timetableAgeMs } from '../timeline/timeline.ts';
-import { type Board, type BoardSource, MAX_PAGES, readBoard } from './pager.ts';
+import { type Board, type BoardSource, listStopModes, MAX_PAGES, readBoard } from './pager.ts';
 import { MAX_REMEMBERED_RUNS, runKey, type StopTimeline, type StopTimelines } from './stop-timelines.ts';
 import type { StopRequest, TimetablePages } from './timetable-pages.ts';
 
@@ -74,7 +74,7 @@ export async function readFeedsBoard(
   const departures = await readBoard(source, request.limit);
   if (!departures) return null;
   const freshness = boardFreshness(departures, { feeds, needed, timeline: stop.timeline, now: now(), hasAsked });
-  return { stopName: stop.stopName, freshness, departures, leftOut: {} };
+  return { stopName: stop.stopName, stopModes: listStopModes(stop.timeline), freshness, departures, leftOut: {} };
 }
 
 /** Reads the board of the present from the stop's timeline alone, with nothing live. Null when the timeline lacks the next departures. */
@@ -103,7 +103,7 @@ export async function readPlannedBoard(
   const departures = await readBoard(source, request.limit);
   if (!departures || !isWhole) return null;
   const freshness = plannedFreshness(stop.timeline, now(), maxAgeMs);
-  return { stopName: stop.stopName, freshness, departures, leftOut: {} };
+  return { stopName: stop.stopName, stopModes: listStopModes(stop.timeline), freshness, departures, leftOut: {} };
 }
 
 /**

@@ -4,6 +4,7 @@ import { type LeftOutCounts, sumLeftOut } from '../../efa/response/record.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { compareDepartures, type Departure, isCancelled, leavesAt } from '../../transit/departure.ts';
 import { type Freshness, oldestOf } from '../../transit/freshness.ts';
+import { type Mode, sortModes } from '../../transit/mode.ts';
 import { toSydneyWallClock } from '../../transit/time.ts';
 
 /** A request for the board of one stop. */
@@ -18,6 +19,8 @@ export interface BoardRequest {
 /** The departures of one board, from one source, and how fresh it is. */
 export interface Board {
   stopName: string;
+  /** The modes of all vehicles that stop here, as far as known. */
+  stopModes: readonly Mode[];
   freshness: Freshness;
   departures: Departure[];
   leftOut: LeftOutCounts;
@@ -128,5 +131,10 @@ export async function readMonitorBoard(request: BoardRequest): Promise<{ board: 
   const departures = (await readBoard(source, limit)) ?? selectFirst(limit, [...wanted.values()]);
   const leftOut = sumLeftOut(pages.map((page) => page.leftOut));
   const freshness = oldestOf(first.freshness, ...pages.map((page) => page.freshness));
-  return { board: { stopName: first.stopName, freshness, departures, leftOut }, pages };
+  const stopModes = listStopModes(pages);
+  return { board: { stopName: first.stopName, stopModes, freshness, departures, leftOut }, pages };
+}
+
+export function listStopModes(pages: readonly DeparturePage[]): Mode[] {
+  return sortModes(pages.flatMap((page) => page.stopModes));
 }

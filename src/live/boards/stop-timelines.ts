@@ -49,6 +49,7 @@ const departureSchema = z.object({
 });
 const pageSchema = z.object({
   stopName: z.string(),
+  stopModes: z.array(modeSchema),
   modes: z.array(modeSchema),
   isPresent: z.boolean(),
   from: z.number(),
@@ -76,7 +77,7 @@ const recordSchema = z.object({
 /** Older pages are useless. */
 const KEPT_MS = 6 * HOUR_MS;
 /** The number grows with each form of a record, so that instances of two versions do not read each other's records. */
-const FORM = 2;
+const FORM = 3;
 /** Packed, a stop with three pages takes about 8 kB: 64 MB hold 8,000 stops. */
 const MAX_PACKED_BYTES = 64 * 1024 * 1024;
 /** Opened, a stop takes about 150 kB: 64 MB hold the stops that are requested most. */

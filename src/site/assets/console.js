@@ -31,6 +31,7 @@ function show(description, { operation, key }) {
     defaultModelsExpandDepth: -1,
     // With deep links Swagger UI puts a link inside of a button, which screen readers cannot tell apart.
     deepLinking: false,
+    responseInterceptor: showNotice,
     onComplete: () => ownKey && ui.preauthorizeApiKey('apiKey', ownKey),
   });
 }
@@ -53,8 +54,17 @@ function toTryOut(description, operation) {
   return { ...description, paths: Object.fromEntries(paths), servers: [{ url: '/' }] };
 }
 
+// Why a list is empty, in words.
+function showNotice(response) {
+  const notice = document.getElementById('console-notice');
+  notice.textContent = response.headers?.['x-notice'] ?? '';
+  notice.hidden = notice.textContent === '';
+  return response;
+}
+
 // Swagger UI fills a field in from the parameter's own `example`, not from the examples in its schema.
 function fillIn(parameter) {
+  if (parameter.name === 'modes') return { ...parameter, example: ['all'] };
   const [example] = (parameter.required && parameter.schema?.examples) || [];
   return example === undefined ? parameter : { ...parameter, example };
 }

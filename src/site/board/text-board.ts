@@ -8,7 +8,7 @@ import { requesterOf } from '../../http/operation-routes.ts';
 import { wantsPage } from '../../http/paths.ts';
 import { noteBoards } from '../../http/request-log.ts';
 import { PAGE_POLICY } from '../../http/response-headers.ts';
-import { readQuery, withOwnDefaults } from '../../operation.ts';
+import { noticeTo, readQuery, withOwnDefaults } from '../../operation.ts';
 import type { Responses } from '../../responses/responses.ts';
 import { toSydneyWallClock } from '../../transit/time.ts';
 import { sendPage } from '../page-response.ts';
@@ -62,11 +62,16 @@ export async function textBoard(
     const { body, freshness } = response;
     noteBoards(request, response);
     reply.headers(freshnessHeaders(freshness, now().getTime())).header('cache-control', 'private, no-store');
-    return reply.type('text/plain; charset=utf-8').send(boardText(body.content(), isSandbox));
+    const notice = noticeTo(request.query as object, response.notices);
+    return reply.type('text/plain; charset=utf-8').send(boardText(body.content(), isSandbox, notice));
   });
 }
 
-function boardText({ stop_name, stop_id, retrieved_at, departures }: Departures, isSandbox: boolean): string {
+function boardText(
+  { stop_name, stop_id, retrieved_at, departures }: Departures,
+  isSandbox: boolean,
+  notice: string | undefined,
+): string {
   const rows = departures.map((departure) => [
     whenOf(departure).padStart(9),
     sydneyTime(departure.realtime_at ?? departure.scheduled_at),
@@ -78,7 +83,9 @@ function boardText({ stop_name, stop_id, retrieved_at, departures }: Departures,
   return [
     `${stop_name} (${stop_id})`,
     '',
-    ...(rows.length > 0 ? rows.map((row) => row.join('  ').trimEnd()) : ['  Nothing leaves.']),
+    ...(rows.length > 0
+      ? rows.map((row) => row.join('  ').trimEnd())
+      : ['  Nothing leaves.', ...(notice ? [`  ${notice}`] : [])]),
     ...(alerts.length > 0 ? ['', ...alerts.map((alert) => `! ${alert}`)] : []),
     '',
     `Sydney time, as of ${sydneyTime(retrieved_at)}. * live. Data: Transport for NSW, CC BY 4.0.`,

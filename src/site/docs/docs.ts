@@ -184,6 +184,7 @@ function consoleSection(testKey: string | null, operation = ''): Html {
   }</p>
 <p><button type="button" id="open-console" data-operation="${operation}" data-key="${testKey}" hidden>Open the console</button></p>
 <noscript><p class="notice">The console needs JavaScript. The samples above run without it.</p></noscript>
+<p id="console-notice" class="notice" role="status" hidden></p>
 <div id="swagger-ui"></div>
 </section>`;
 }

@@ -10,7 +10,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** The response, the path that was asked, and how old the response was when it came. */
+/** The response, its notice if any, the path that was asked, and how old the response was when it came. */
 export async function ask(path, query, key) {
   if (!/^[\x21-\x7e]+$/.test(key)) throw new Error('Put a key into the field: letters, digits and underscores.');
   const asked = `/v1/${path}?${new URLSearchParams(query)}`;
@@ -19,7 +19,8 @@ export async function ask(path, query, key) {
   if (body === null) throw new Error('The service did not respond as itself. Is there something between?');
   if (!response.ok)
     throw new ServiceError(body.error ?? { message: 'The service cannot be reached.' }, response.status);
-  return { body, path: asked, ageSeconds: Number(response.headers.get('age')), at: performance.now() };
+  const notice = response.headers.get('x-notice');
+  return { body, path: asked, ageSeconds: Number(response.headers.get('age')), at: performance.now(), notice };
 }
 
 async function reach(url, key) {

@@ -121,6 +121,7 @@ function answered(response, showBody) {
   return () => {
     shownResponse = response;
     showBody(response.body);
+    if (response.notice) say(response.notice);
     find('raw').hidden = false;
     find('curl').textContent = `curl -H "Authorization: Bearer $TIS_KEY" \\\n  "${location.origin}${response.path}"`;
     find('json').textContent = JSON.stringify(response.body, null, 2);
