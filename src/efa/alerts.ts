@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { ownText } from '../own-memory.ts';
-import { readList, readObject, readText } from './response/field.ts';
+import { readList, readObject, readRawText } from './response/field.ts';
 import { foldSpace, toPlainText } from './response/plain-text.ts';
 
 /** A disruption notice. */
@@ -11,11 +11,11 @@ export function readInfo(value: unknown) {
   const info = readObject(value);
   return (
     info && {
-      subtitle: readText(info.subtitle),
-      urlText: readText(info.urlText),
-      content: readText(info.content),
-      speechText: readText(readObject(info.properties)?.speechText),
-      priority: readText(info.priority),
+      subtitle: readRawText(info.subtitle),
+      urlText: readRawText(info.urlText),
+      content: readRawText(info.content),
+      speechText: readRawText(readObject(info.properties)?.speechText),
+      priority: readRawText(info.priority),
       infoLinks: readList(info.infoLinks, readInfoLink),
     }
   );
@@ -25,10 +25,10 @@ function readInfoLink(value: unknown) {
   const link = readObject(value);
   return (
     link && {
-      subtitle: readText(link.subtitle),
-      urlText: readText(link.urlText),
-      content: readText(link.content),
-      speechText: readText(link.speechText),
+      subtitle: readRawText(link.subtitle),
+      urlText: readRawText(link.urlText),
+      content: readRawText(link.content),
+      speechText: readRawText(link.speechText),
     }
   );
 }
@@ -76,8 +76,11 @@ const NEGATION = /\b(?:not|no|without|unable|unavailable)\b/i;
 /** Whether a notice says that a wheelchair may find no place on the vehicle. */
 export function restrictsWheelchairs(info: Info): boolean {
   return [info, ...info.infoLinks].some(({ subtitle, content }) =>
-    [subtitle, content].some((text) =>
-      text?.split('.').some((sentence) => WHEELCHAIRS.test(sentence) && NEGATION.test(sentence)),
+    [subtitle, content].some(
+      (text) =>
+        text &&
+        WHEELCHAIRS.test(text) &&
+        text.split('.').some((sentence) => WHEELCHAIRS.test(sentence) && NEGATION.test(sentence)),
     ),
   );
 }

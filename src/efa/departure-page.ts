@@ -11,7 +11,7 @@ import { type DepartureMonitorPayload, readStopEvent, type StopEvent, saysDateIn
 import { findMode } from './product-class.ts';
 import { findTime, isCancelled } from './realtime.ts';
 import type { UpstreamRequest } from './request.ts';
-import { readObject, readText } from './response/field.ts';
+import { readObject, readRawText } from './response/field.ts';
 import { LeftOut, type LeftOutCounts, mapRecords, need } from './response/record.ts';
 import { findHeadsign, findRouteName, findRunId, isOnDemand, isWheelchairAccessible } from './response/run.ts';
 import { findPlatform, findStopName, listStopModes, readStopPoint } from './stop-point.ts';
@@ -61,12 +61,13 @@ export async function readPage(ask: Ask, request: DeparturesRequest, options?: A
   const freshness = freshnessOf(response);
   const { retrievedAt } = freshness;
   const stopName = getStopName(response.payload, request);
-  const listed = { stopId: request.stopId.toUpperCase(), stopName, saidAt: retrievedAt };
-  const { kept, leftOut } = await mapRecords(stopEvents, readStopEvent, (event) => mapStopEvent(event, listed));
+  const listed = { stopId: request.stopId.toUpperCase(), stopName, saidAt: retrievedAt, distinct: createDistinct() };
+  const { kept: departures, leftOut } = await mapRecords(stopEvents, readStopEvent, (event) =>
+    mapStopEvent(event, listed),
+  );
   const askedFor = request.at && (fromSydneyWallClock(request.at)?.getTime() ?? Number.POSITIVE_INFINITY);
   const lastPlannedAt = findLastPlanned(stopEvents);
   const span = spanOf({ askedFor, retrievedAt, eventCount: stopEvents.length, lastPlannedAt });
-  const departures = withDistinctKeys(kept);
   const stopModes = sortModes(listStopModes(response.payload.locations[0]));
   return { stopName, stopModes, modes: request.modes, ...span, lastPlannedAt, departures, leftOut, freshness };
 }
@@ -100,11 +101,16 @@ function mapStopEvent(event: StopEvent, listed: Parameters<typeof mapDeparture>[
 
 function mapDeparture(
   event: StopEvent,
-  { stopId, stopName, saidAt }: Pick<Departure, 'stopId' | 'saidAt'> & { stopName: string },
+  {
+    stopId,
+    stopName,
+    saidAt,
+    distinct,
+  }: Pick<Departure, 'stopId' | 'saidAt'> & { stopName: string; distinct: (key: string) => string },
   { statuses, isOff }: { statuses: readonly string[]; isOff: boolean },
 ): Departure {
   const { location, transportation } = event;
-  const mode = findMode(need(transportation.product?.class ?? transportation.product?.iconId, 'malformed'));
+  const known = findMode(need(transportation.product?.class ?? transportation.product?.iconId, 'malformed'));
   const onDemand = isOnDemand(transportation, event.properties);
   const { planned, realtime } = need(
     findTime(
@@ -119,13 +125,16 @@ function mapDeparture(
   );
   const route = need(findRouteName(transportation), 'no route');
   const destination = need(findHeadsign(transportation, statuses), 'no headsign');
+  const mode = need(known, 'unknown product class');
   const runId = findRunId(event.properties, transportation.properties);
   return {
-    key: [runId ?? [transportation.id, route, destination], location?.id, planned.toISOString()].join(),
+    key: distinct(
+      `${runId ?? [transportation.id, route, destination].join()},${location?.id ?? ''},${planned.toISOString()}`,
+    ),
     runId,
     stopId: location?.id ?? stopId,
     network: transportation.product?.id ?? null,
-    mode: need(mode, 'unknown product class'),
+    mode,
     route,
     destination,
     platform: location ? findPlatform(location, mode, stopName) : null,
@@ -143,14 +152,14 @@ function stateOf(isOff: boolean, realtime: Date | null): CallState {
   return realtime ? { kind: 'live', leavesAt: realtime.getTime() } : { kind: 'scheduled' };
 }
 
-/** Events that only their place in the list tells apart are numbered: none may be taken for a repeat of another. */
-function withDistinctKeys(departures: readonly Departure[]): Departure[] {
+/** Numbers events that only their place in the list tells apart: none may be taken for a repeat of another. */
+function createDistinct(): (key: string) => string {
   const counts = new Map<string, number>();
-  return departures.map((departure) => {
-    const number = counts.get(departure.key) ?? 0;
-    counts.set(departure.key, number + 1);
-    return { ...departure, key: `${departure.key} ${number}` };
-  });
+  return (key) => {
+    const number = counts.get(key) ?? 0;
+    counts.set(key, number + 1);
+    return `${key} ${number}`;
+  };
 }
 
 /** The name comes from `locations`: the events' own names carry a platform. */
@@ -170,7 +179,7 @@ function getStopName(payload: DepartureMonitorPayload, { stopId, at }: Departure
 
 function findLastPlanned(stopEvents: readonly unknown[]): number | null {
   const planned = stopEvents
-    .map((event) => parseTimestamp(readText(readObject(event)?.departureTimePlanned))?.getTime())
+    .map((event) => parseTimestamp(readRawText(readObject(event)?.departureTimePlanned))?.getTime())
     .filter((time) => time !== undefined);
   return planned.length > 0 ? Math.max(...planned) : null;
 }

@@ -7,6 +7,7 @@ import {
   readList,
   readNumber,
   readObject,
+  readRawText,
   readStrings,
   readText,
 } from './response/field.ts';
@@ -70,9 +71,9 @@ export function readStopEvent(value: unknown) {
       isCancelled: readFlag(event.isCancelled),
       isRealtimeControlled: readFlag(event.isRealtimeControlled),
       realtimeStatus: readStrings(event.realtimeStatus),
-      departureTimePlanned: readText(event.departureTimePlanned),
-      departureTimeEstimated: readText(event.departureTimeEstimated),
-      departureTimeBaseTimetable: readText(event.departureTimeBaseTimetable),
+      departureTimePlanned: readRawText(event.departureTimePlanned),
+      departureTimeEstimated: readRawText(event.departureTimeEstimated),
+      departureTimeBaseTimetable: readRawText(event.departureTimeBaseTimetable),
       location: readStopPoint(event.location),
       transportation,
       infos: readList(event.infos, readInfo),
@@ -124,12 +125,12 @@ export function readLeg(value: unknown) {
 /** Whether the vehicle stops there. What it passes has no times, and neither have the stops of some older responses. */
 export function isTimedCall(value: unknown): boolean {
   const call = readObject(value);
-  return readText(call?.arrivalTimePlanned) !== undefined || readText(call?.departureTimePlanned) !== undefined;
+  return readRawText(call?.arrivalTimePlanned) !== undefined || readRawText(call?.departureTimePlanned) !== undefined;
 }
 
 function readFootPathInfo(value: unknown) {
   const footPath = readObject(value);
-  return footPath && { position: readText(footPath.position), duration: readNumber(footPath.duration) };
+  return footPath && { position: readRawText(footPath.position), duration: readNumber(footPath.duration) };
 }
 
 function readInterchange(value: unknown) {

@@ -9,6 +9,7 @@ import {
   readNumber,
   readNumbers,
   readObject,
+  readRawText,
   readStrings,
   readText,
 } from './response/field.ts';
@@ -43,7 +44,7 @@ export function readStopPoint(value: unknown, parents = MAX_PARENTS): StopPoint 
       id: readIdentifier(place.id),
       name: readName(place.name),
       disassembledName: readName(place.disassembledName),
-      type: readText(place.type),
+      type: readRawText(place.type),
       coord: place.coord,
       matchQuality: readNumber(place.matchQuality),
       isBest: readFlag(place.isBest),
@@ -63,12 +64,12 @@ export function readTimedStopPoint(value: unknown) {
     place &&
     point && {
       ...point,
-      departureTimePlanned: readText(place.departureTimePlanned),
-      departureTimeEstimated: readText(place.departureTimeEstimated),
-      departureTimeBaseTimetable: readText(place.departureTimeBaseTimetable),
-      arrivalTimePlanned: readText(place.arrivalTimePlanned),
-      arrivalTimeEstimated: readText(place.arrivalTimeEstimated),
-      arrivalTimeBaseTimetable: readText(place.arrivalTimeBaseTimetable),
+      departureTimePlanned: readRawText(place.departureTimePlanned),
+      departureTimeEstimated: readRawText(place.departureTimeEstimated),
+      departureTimeBaseTimetable: readRawText(place.departureTimeBaseTimetable),
+      arrivalTimePlanned: readRawText(place.arrivalTimePlanned),
+      arrivalTimeEstimated: readRawText(place.arrivalTimeEstimated),
+      arrivalTimeBaseTimetable: readRawText(place.arrivalTimeBaseTimetable),
     }
   );
 }
@@ -80,7 +81,7 @@ function readStopPointProperties(value: unknown) {
       stopId: readText(properties.stopId),
       platform: readName(properties.platform),
       platformName: readName(properties.platformName),
-      occupancy: readText(properties.occupancy),
+      occupancy: readRawText(properties.occupancy),
       /** The carriages to board, such as "first 4"; "any" where it does not matter. */
       TravelInCarsMessage: readName(properties.TravelInCarsMessage),
       mainLocality: readName(properties.mainLocality),

@@ -49,7 +49,13 @@ export function toSydneyWallClock(instant: Date): WallClock {
 
 /** Null where the clocks are changed: the hour that comes twice, or not at all. */
 export function fromSydneyWallClock({ date, time }: WallClock): Date | null {
-  const local = DateTime.fromFormat(`${date} ${time}`, 'yyyyMMdd HHmm', { zone: SYDNEY });
+  const [year, month, day] = [date.slice(0, 4), date.slice(4, 6), date.slice(6)].map(Number) as [
+    number,
+    number,
+    number,
+  ];
+  const [hour, minute] = [Number(time.slice(0, 2)), Number(time.slice(2))];
+  const local = DateTime.fromObject({ year, month, day, hour, minute }, { zone: SYDNEY });
   const isUnique = local.isValid && local.toFormat('HHmm') === time && local.getPossibleOffsets().length === 1;
   return isUnique ? local.toJSDate() : null;
 }

@@ -26,7 +26,13 @@ const FLAGS: ReadonlyMap<string, boolean> = new Map([
 
 /** Identifiers and names sometimes come as unquoted numbers. */
 export function readText(value: unknown): string | undefined {
-  if (typeof value === 'string') return visibleText(value);
+  const text = readRawText(value);
+  return text && visibleText(text);
+}
+
+/** With characters that nobody sees: a notice is cleaned where it is joined, once for all departures that repeat it. */
+export function readRawText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
   return Number.isFinite(value) ? String(value) : undefined;
 }
 
@@ -38,10 +44,10 @@ export function readIdentifier(value: unknown): string | undefined {
   return text !== undefined && text.length <= LONGEST_NAME ? text : undefined;
 }
 
-/** Reads a text for riders, such as a name or a platform. Notices are cleaned where they are joined, each text once. */
+/** Reads a text for riders, such as a name or a platform. */
 export function readName(value: unknown): string | undefined {
-  const text = readIdentifier(value);
-  return text && toPlainText(text);
+  const text = readRawText(value);
+  return text !== undefined && text.length <= LONGEST_NAME ? toPlainText(text) : undefined;
 }
 
 export function readNumber(value: unknown): number | undefined {

@@ -13,6 +13,8 @@ const MAX_PASSES = 10;
  */
 const INVISIBLE = /[[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Default_Ignorable_Code_Point}]--[\s\ufe0e\ufe0f]]/v;
 const ALL_INVISIBLE = new RegExp(INVISIBLE, 'gv');
+/** Nearly every text is plain ASCII, which this finds in a tenth of the time that the class above takes. */
+const NOT_ASCII = /[^\s\x20-\x7e]/;
 /** Matches what may be a tag or an entity. */
 const MARKUP = /<|&[#a-z]/i;
 /** An ampersand that was encoded again and again. */
@@ -32,7 +34,7 @@ const stripMarkup = compile({
 
 /** The text without characters that nobody sees. */
 export function visibleText(text: string): string {
-  return INVISIBLE.test(text) ? text.replace(ALL_INVISIBLE, '') : text;
+  return NOT_ASCII.test(text) && INVISIBLE.test(text) ? text.replace(ALL_INVISIBLE, '') : text;
 }
 
 /**
