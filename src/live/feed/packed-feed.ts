@@ -6,7 +6,7 @@ import { isUntimetabled } from './trip-update.ts';
  *
  *   header | trips | stop updates | calls of untimetabled trips | where each text ends | texts, UTF-8
  *
- * Texts are sorted and numbered in that order, trips by the number of their identifier, calls by that of their stop. So
+ * Texts are sorted by their bytes and numbered in that order, trips by the number of their identifier, calls by that of their stop. So
  * the main thread looks things up where they lie: opening a feed costs it the same however large or wild the feed is,
  * and only the trips that a board looks up become objects. The feed of buses holds 160,000 stop updates; receiving that
  * many objects would block the main thread for about 100 ms.
@@ -132,18 +132,18 @@ export class FeedPacker {
   }
 
   finish(headerSeconds: number, unreadable: number): ArrayBuffer {
-    const sortedTexts = [...this.#texts.keys()].sort();
-    const numbers = new Int32Array(this.#texts.size);
-    sortedTexts.forEach((text, number) => {
-      numbers[this.#texts.get(text) ?? 0] = number;
+    const texts = [...this.#texts].map(([text, interned]) => ({ bytes: Buffer.from(text, 'utf8'), interned }));
+    texts.sort((a, b) => Buffer.compare(a.bytes, b.bytes));
+    const numbers = new Int32Array(texts.length);
+    texts.forEach(({ interned }, number) => {
+      numbers[interned] = number;
     });
     const stops = renumbered(this.#stops, STOP_WORDS, STOP.stopId, numbers);
     const trips = sortRows(renumbered(this.#trips, TRIP_WORDS, TRIP.tripId, numbers), TRIP_WORDS, TRIP.tripId);
     const calls = sortRows(listCalls(trips, stops), CALL_WORDS, CALL.stopId);
-    const encoded = sortedTexts.map((text) => Buffer.from(text, 'utf8'));
-    const textBytes = Buffer.concat(encoded);
+    const textBytes = Buffer.concat(texts.map(({ bytes }) => bytes));
     let end = 0;
-    const textEnds = Int32Array.from(encoded, ({ length }) => (end += length));
+    const textEnds = Int32Array.from(texts, ({ bytes }) => (end += bytes.length));
 
     const header = new Int32Array(HEADER_WORDS);
     header[HEADER.magic] = MAGIC;
