@@ -66,8 +66,8 @@ export interface Operation<Query extends z.ZodObject = z.ZodObject, Body extends
   example: { query: string; body: Body };
   /** Set on an operation that can be followed as a stream of events, under its path and `/stream`. */
   stream?: { id: string; summary: string; description: string };
-  /** Parameters that stand in where an assistant names none, written as a caller would: its room is small. */
-  toolDefaults?: Readonly<Record<string, string>>;
+  /** The operation as a tool: its description for a model, and parameters that stand in where the model names none. */
+  tool: { description: string; defaults?: Readonly<Record<string, string>> };
   /** As how many requests of the daily limit a request counts; one unless given. */
   cost?(query: z.output<Query>): number;
   find(query: z.output<Query>, context: FindContext): Promise<Finding<Body>>;

@@ -85,7 +85,10 @@ export const createBoardsOperation = ({ oneStop, docsUrl }: { oneStop: Operation
         ],
       },
     },
-    toolDefaults: { ...oneStop.toolDefaults, limit: '5' },
+    tool: {
+      description: `What leaves several stops next, up to ${MAX_STOPS} in one call, in the order of \`stops\`; the other parameters hold for each stop. It counts as one request for each stop. A stop that cannot be answered has an \`error\` in its place.`,
+      defaults: { ...oneStop.tool.defaults, limit: '5' },
+    },
     cost: ({ stops }) => stops.length,
 
     async find({ stops, ...parameters }, { run, now }) {

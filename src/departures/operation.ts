@@ -46,7 +46,11 @@ export const departuresOperation = defineOperation({
   body: departuresResponse,
   errors: ['DATE_OUT_OF_RANGE', 'STOP_NOT_FOUND'],
   example: { query: 'stop=200070&modes=all&limit=5', body: exampleBody },
-  toolDefaults: { modes: 'all' },
+  tool: {
+    description:
+      'What leaves one stop next, in the order in which it leaves: route, headsign, platform, planned time, and the live time where the vehicle is tracked. For a way from one place to another use planTrips, which also knows where a vehicle stops. An empty list means that nothing leaves soon that fits the filters.',
+    defaults: { modes: 'all' },
+  },
   stream: {
     id: 'streamDepartures',
     summary: 'What leaves one stop, as it changes',

@@ -4,9 +4,15 @@ import { ApiError, errorBody } from '../errors/api-error.ts';
 import { logError, toApiError } from '../errors/handler.ts';
 import { requesterOf } from '../http/operation-routes.ts';
 import { noteBoards } from '../http/request-log.ts';
-import { type Operation, readQuery } from '../operation.ts';
+import { noticeTo, type Operation, readQuery } from '../operation.ts';
+import type { FinishedResponse } from '../responses/finished-response.ts';
 import type { Responses } from '../responses/responses.ts';
+import type { SearchResults } from '../stop-search/map.ts';
+import { stopSearchOperation } from '../stop-search/operation.ts';
+import { quote } from '../transit/parameter.ts';
 import { shorten } from './shorten.ts';
+import { chooseStop, listNames } from './stop-names.ts';
+import { toToolBody } from './tool-body.ts';
 import { createToolServer, describeTool, type RunTool, type ToolResult } from './tools.ts';
 
 declare module 'fastify' {
@@ -62,16 +68,43 @@ async function runTool(
   responses: Responses,
 ): Promise<ToolResult> {
   request.isFree = false;
-  const query = readQuery(operation, given);
-  await request.chargeMore((operation.cost?.(query) ?? 1) - 1);
-  const response = await responses.find(operation, query, requesterOf(request));
-  const { body } = response;
+  const requester = requesterOf(request);
+  const named = await findNamed(given, request, (q) =>
+    responses.find(stopSearchOperation, readQuery(stopSearchOperation, { q, limit: '50' }), requester),
+  );
+  const query = readQuery(operation, { ...given, ...named.stopIds });
+  await request.chargeMore((operation.cost?.(query) ?? 1) - (named.notes.length > 0 ? 0 : 1));
+  const response = await responses.find(operation, query, requester);
   request.failedParts = response.failedParts;
   noteBoards(request, response);
   request.toolCall = { path: operation.path, status: 200 };
-  const { text, leftOut } = shorten(body.content(), MAX_TEXT_LENGTH);
-  const note = `Left out to keep this response short: ${leftOut.join('; ')}.`;
-  return { texts: leftOut.length > 0 ? [text, note] : [text], isError: false };
+  const { text, leftOut } = shorten(toToolBody(response.body.content()), MAX_TEXT_LENGTH);
+  const notes = [
+    ...named.notes,
+    noticeTo(given, response.notices) ?? [],
+    leftOut.length > 0 ? `Left out to keep this answer short: ${leftOut.join('; ')}.` : [],
+  ].flat();
+  return { body: { ...JSON.parse(text), ...(notes.length > 0 && { notes }) }, isError: false };
+}
+
+/** Finds the stops that are given by name. Each search counts as one request, the first in place of the call itself. */
+async function findNamed(
+  given: Record<string, unknown>,
+  request: FastifyRequest,
+  search: (name: string) => Promise<FinishedResponse<SearchResults>>,
+) {
+  const names = listNames(given);
+  await request.chargeMore(Math.max(0, names.length - 1));
+  const stops = await Promise.all(
+    names.map(async ({ parameter, name }) => {
+      const { body } = await search(name);
+      return { parameter, name, stop: chooseStop(parameter, name, body.content().results) };
+    }),
+  );
+  return {
+    stopIds: Object.fromEntries(stops.map(({ parameter, stop }) => [parameter, stop.stop_id])),
+    notes: stops.map(({ parameter, name, stop }) => `${parameter}: ${quote(name)} is ${stop.name} (${stop.stop_id}).`),
+  };
 }
 
 function isDeeperThan(value: unknown, levels: number): boolean {
@@ -95,7 +128,7 @@ function toToolError(request: FastifyRequest, { path }: Operation, error: unknow
   logError(apiError, request);
   request.toolCall = { path, status: apiError.statusCode };
   request.failedParts = apiError.failedParts ?? (apiError.statusCode >= 500 ? Number.POSITIVE_INFINITY : 0);
-  return { texts: [JSON.stringify(errorBody(apiError, docsUrl))], isError: true };
+  return { body: { ...errorBody(apiError, docsUrl) }, isError: true };
 }
 
 /** The body is handed over as it was parsed. */

@@ -26,10 +26,22 @@ const STEPS: { what: string; replace: (key: string, value: unknown) => unknown }
   },
   {
     what: 'the ends of long alerts',
-    replace: (key, value) => (key === 'alerts' && Array.isArray(value) ? value.map(cutAlert) : value),
+    replace: (key, value) => (key === 'alerts' && isTexts(value) ? mapValues(value, cutAlert) : value),
   },
-  { what: 'all alerts', replace: (key, value) => (key === 'alerts' ? [] : value) },
+  {
+    what: 'all alerts',
+    replace: (key, value) => (key !== 'alerts' ? value : isTexts(value) ? undefined : []),
+  },
 ];
+
+/** The texts of alerts, by their names; the records have lists of names. */
+function isTexts(alerts: unknown): alerts is Record<string, string> {
+  return !Array.isArray(alerts);
+}
+
+function mapValues(texts: Record<string, string>, map: (text: string) => string): Record<string, string> {
+  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, map(text)]));
+}
 
 function cutAlert(alert: string): string {
   return alert.length > MAX_ALERT_LENGTH ? `${alert.slice(0, MAX_ALERT_LENGTH - 1)}…` : alert;

@@ -63,7 +63,11 @@ export const createNearbyOperation = ({
     body: nearbyResponse,
     errors: [],
     example: { query: 'lat=-33.8731&lng=151.2069&radius=300&modes=all', body: exampleBody },
-    toolDefaults: { modes: 'all' },
+    tool: {
+      description:
+        'Stops around a position, the nearest first, with their distance in metres and the modes that stop there. Stops that are out of use are left out. The `stop_id` of a stop is what the other tools take.',
+      defaults: { modes: 'all' },
+    },
 
     async find(query, { ask, accounts, now }) {
       const location = { lat: query.lat, lng: query.lng };

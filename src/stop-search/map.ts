@@ -21,6 +21,7 @@ export const stopSearchResponse = z
   })
   .meta({ id: 'SearchResults', description: 'Stops found by name.' });
 
+export type SearchResults = z.infer<typeof stopSearchResponse>;
 export type SearchResult = z.infer<typeof searchResultSchema>;
 
 interface RankedResult {

@@ -23,6 +23,10 @@ export const stopSearchOperation = defineOperation({
   body: stopSearchResponse,
   errors: [],
   example: { query: 'q=town%20hall', body: exampleBody },
+  tool: {
+    description:
+      'Stops whose name matches a text, the best match first; its `stop_id` is what the other tools take. It finds stations, wharves and bus stops, no addresses, suburbs or sights: search for the name of a stop, or use getNearbyStops with a position.',
+  },
 
   async find(query, { ask }) {
     const response = await ask(toStopSearchRequest(query));

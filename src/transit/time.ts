@@ -71,6 +71,11 @@ export function formatTimestamp(instant: Date): string {
   return `${instant.toISOString().slice(0, 19)}Z`;
 }
 
+/** The moment of one of our timestamps by the clocks of Sydney, with their offset. */
+export function toSydneyTimestamp(timestamp: string): string | null {
+  return DateTime.fromISO(timestamp, { zone: SYDNEY }).toISO({ suppressMilliseconds: true });
+}
+
 /** Reads an ISO 8601 timestamp, as UTC where it has no offset; undefined for any other text. */
 export function parseTimestamp(text: string | undefined): Date | undefined {
   if (!text) return undefined;

@@ -142,7 +142,11 @@ export const tripsOperation = defineOperation({
   body: tripsResponse,
   errors: ['DATE_OUT_OF_RANGE', 'NO_JOURNEYS_FOUND', 'STOP_NOT_FOUND'],
   example: { query: 'from=202020&to=209573&limit=1', body: exampleBody },
-  toolDefaults: { limit: '3', path: 'none' },
+  tool: {
+    description:
+      'Journeys from one place to another, the earliest first, with every ride and walk, platforms, live times, changes and duration. It answers "when is the next train from A to B" in one call: `modes` `train`, `limit` 1. `from` and `to` may be names: one that means a single stop is used, and `notes` says which; otherwise the stops it may mean are listed.',
+    defaults: { limit: '3', path: 'none' },
+  },
 
   async find(query, { ask, now }) {
     const request = toTripRequest(query, now());

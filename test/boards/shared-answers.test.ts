@@ -18,6 +18,7 @@ it('boards are put together from the answers of the stops that are kept, without
     query: z.object({ stop: z.string() }),
     body: z.object({ stop_id: z.string() }),
     errors: [],
+    tool: { description: '' },
     example: { query: 'stop=1', body: { stop_id: '1' } },
     async find({ stop }) {
       found.push(stop);

@@ -28,6 +28,7 @@ function createAsked() {
     query: z.object({ text: z.string().optional() }),
     body: z.object({}),
     errors: [],
+    tool: { description: '' },
     example: { query: '', body: {} },
     async find(_query, context) {
       const { retrievedAt } = await context.ask(QUESTION);

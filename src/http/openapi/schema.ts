@@ -23,13 +23,7 @@ export function toComponents(
   example: object,
 ): { ref: JsonSchema; own: Record<string, JsonSchema>; needed: Record<string, JsonSchema> } {
   const name = body.meta()?.id ?? '';
-  const {
-    $defs = {},
-    $schema: _,
-    ...root
-  } = z.toJSONSchema(body, { io: 'output', override: cleanse }) as JsonSchema & {
-    $defs?: Record<string, JsonSchema>;
-  };
+  const { $defs = {}, ...root } = toJsonSchema(body);
   // A schema that refers to itself by its name stands among the definitions.
   const own = { [name]: { ...($defs[name] ?? root), examples: [example] } };
   return {
@@ -37,6 +31,12 @@ export function toComponents(
     own: pointToComponents(own),
     needed: pointToComponents($defs),
   };
+}
+
+/** The body of a response as JSON Schema; the schemas that it refers to by name stand in `$defs`. */
+export function toJsonSchema(body: z.ZodType): JsonSchema & { $defs?: Record<string, JsonSchema> } {
+  const { $schema: _, ...schema } = z.toJSONSchema(body, { io: 'output', override: cleanse }) as JsonSchema;
+  return schema;
 }
 
 /** Removes what a reader does not need, and what would bind readers to the fields of today. */
