@@ -55,7 +55,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   http: ['responses', 'operation', 'access', 'transit', 'errors'],
   streams: ['responses', 'http', 'operation', 'access', 'efa', 'errors', 'own-memory'],
-  mcp: ['responses', 'http', 'operation', 'transit', 'errors'],
+  mcp: ['responses', 'http', 'operation', 'stop-search', 'transit', 'errors'],
   telemetry: ['efa', 'http', 'live', 'redis', 'transit', 'errors', 'own-memory'],
   site: ['responses', 'operation', 'departures', 'http', 'access', 'live', 'telemetry', 'transit', 'errors'],
   signup: ['site', 'http', 'access', 'transit', 'errors', 'time-limit', 'own-memory'],

@@ -51,7 +51,7 @@ export function createToolServer(tools: readonly ReturnType<typeof describeTool>
       const { body, isError } = await run(operation, toQuery(operation, given));
       // The text is for clients that do not read the structured content.
       const content = [{ type: 'text' as const, text: JSON.stringify(body) }];
-      return isError ? { content, isError } : { content, structuredContent: body };
+      return { content, isError, ...(!isError && { structuredContent: body }) };
     });
   }
   return server;
