@@ -23,6 +23,7 @@ import { createPageLimit } from './http/page-limit.ts';
 import { paths } from './http/paths.ts';
 import { createRequestId, requestLog } from './http/request-log.ts';
 import { commonHeaders, pageSecurity } from './http/response-headers.ts';
+import { restricted } from './http/restricted.ts';
 import type { Boards } from './live/boards/boards.ts';
 import { mcp } from './mcp/mcp.ts';
 import { CheckQueue } from './nearby/check-queue.ts';
@@ -49,7 +50,16 @@ import { readiness } from './telemetry/readiness.ts';
 import { requestRecorder } from './telemetry/request-recorder.ts';
 import { type Deadlines, deadlinesFrom } from './time-limit.ts';
 
-type MadeHere = 'layout' | 'wallLinks' | 'operations' | 'responses' | 'publicUrl' | 'docsUrl' | 'isSandbox' | 'now';
+type MadeHere =
+  | 'restrictions'
+  | 'layout'
+  | 'wallLinks'
+  | 'operations'
+  | 'responses'
+  | 'publicUrl'
+  | 'docsUrl'
+  | 'isSandbox'
+  | 'now';
 
 /** What the pages need beside the API. */
 export type PageOptions = Omit<SiteOptions & SignupOptions, MadeHere>;
@@ -153,6 +163,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(commonHeaders, { isSandbox });
   await app.register(requestLog);
   await app.register(connectionLimits, { ...limits, connections, isProxy: proxyTest(trustProxy), docsUrl });
+  const { restrictions } = options.access;
+  if (restrictions) await app.register(restricted, { restrictions });
   await app.register(paths);
   // Before the drain, which waits: from then on the process must not count as ready.
   await app.register(readiness, { isStoreReachable, pressure: options.pressure });
@@ -195,7 +207,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
       people.addHook('onRequest', limitPages);
       await people.register(pageSecurity, page);
       await people.register(site, page);
-      await people.register(signup, page);
+      await people.register(signup, { ...page, restrictions });
     });
   }
   return app;

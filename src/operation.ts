@@ -77,6 +77,7 @@ export interface Operation<Query extends z.ZodObject = z.ZodObject, Body extends
 const COMMON_ERRORS = [
   'INVALID_PARAMETER',
   'UNAUTHORIZED',
+  'SUSPENDED',
   'METHOD_NOT_ALLOWED',
   'REQUEST_TIMEOUT',
   'TOO_MANY_REQUESTS',
@@ -85,6 +86,7 @@ const COMMON_ERRORS = [
   'INTERNAL_ERROR',
   'UPSTREAM_ERROR',
   'SERVICE_UNAVAILABLE',
+  'MAINTENANCE',
   'UPSTREAM_UNAVAILABLE',
   'UPSTREAM_TIMEOUT',
 ] as const satisfies readonly ErrorCode[];

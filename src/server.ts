@@ -1,5 +1,6 @@
 import { createCallBalance } from './access/call-balance.ts';
 import { GRACE_MS } from './access/known-keys.ts';
+import { Restrictions } from './access/restrictions.ts';
 import { sandboxKey } from './access/sandbox-key.ts';
 import { StoreOpenError } from './access/stores/embedded-database.ts';
 import { expectStoreKind, openStore, StoreKindError } from './access/stores/open-store.ts';
@@ -87,6 +88,10 @@ const store = watchAdmissions(
 );
 let isStoreOurs = false;
 await claimOurStore();
+const restrictions = new Restrictions({ store, log: logger, now });
+// A store that is away is read as soon as it is back.
+if (isStoreOurs) await restrictions.refresh();
+restrictions.follow();
 const storeProbe = createStoreProbe(() => store.check(), { graceMs: GRACE_MS });
 const tracing = config.tracing && (await openTracing(config.tracing));
 const app = await buildApp({
@@ -95,7 +100,14 @@ const app = await buildApp({
   callsPerSecond: limits.rps * asks.length,
   boards: live.boards,
   deadlines,
-  access: { store, acceptsTestKeys: isSandbox, burstLimits: config.burstLimits, now: countingNow, balance },
+  access: {
+    store,
+    acceptsTestKeys: isSandbox,
+    restrictions,
+    burstLimits: config.burstLimits,
+    now: countingNow,
+    balance,
+  },
   pages: await pageOptions(config),
   stops: new StopRegister(upstream.readStops),
   now,

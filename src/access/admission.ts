@@ -5,6 +5,8 @@ import type { Plan } from './plan.ts';
 export interface Caller {
   accountId: string;
   plan: Plan;
+  /** Of the mail address of the account, as far as the store has told. */
+  domain?: string;
   /** Present when the key was replaced and still works. */
   ending?: KeyEnding;
 }

@@ -102,7 +102,7 @@ export class KnownKeys {
   /** Takes note of what was read and not counted. False: there is no such key, or it was revoked. */
   learnReading(key: ApiKey, day: UtcDay, reading: KeyReading): boolean {
     if (reading.kind === 'unknown') return this.#forget(key);
-    this.#confirm(key, reading.plan, reading.ending);
+    this.#confirm(key, reading, reading.ending);
     // The count that was read lacks what was admitted here meanwhile.
     Object.assign(this.#dayOf(day, key.accountId), { used: reading.used, at: this.#now().getTime() });
     return true;
@@ -118,7 +118,7 @@ export class KnownKeys {
       return null;
     }
     const { kind, used } = response;
-    const caller = this.#confirm(key, response.plan, response.kind === 'admitted' ? response.ending : undefined);
+    const caller = this.#confirm(key, response, response.kind === 'admitted' ? response.ending : undefined);
     const counted = this.#dayOf(day, key.accountId);
     counted.used = used;
     counted.admittedSince = 0;
@@ -181,14 +181,19 @@ export class KnownKeys {
   }
 
   /** The caller of a key that the store has just confirmed. */
-  #confirm({ hash, accountId }: ApiKey, planName: string, ending: KeyEnding | undefined): Caller {
+  #confirm(
+    { hash, accountId }: ApiKey,
+    { plan: planName, email = '' }: { plan: string; email?: string },
+    ending: KeyEnding | undefined,
+  ): Caller {
     const plan = this.#findPlan(planName);
     const before = this.#callers.get(hash);
     if (before && before.plan === plan && !before.ending && !ending) {
       before.verifiedAt = this.#now().getTime();
       return before;
     }
-    const caller = { accountId, plan, ...(ending && { ending }), verifiedAt: this.#now().getTime() };
+    const domain = email.slice(email.lastIndexOf('@') + 1);
+    const caller = { accountId, plan, domain, ...(ending && { ending }), verifiedAt: this.#now().getTime() };
     this.#callers.set(hash, caller);
     return caller;
   }

@@ -12,12 +12,15 @@ import { PLANS } from './plan.ts';
 import { ProcessLimits } from './process-limits.ts';
 import { Quota } from './quota.ts';
 import { exhausted, keyEndHeaders, rateLimitHeaders, tooFast, tooMany } from './rate-limit.ts';
+import type { Restrictions } from './restrictions.ts';
 import type { QuotaStore } from './store.ts';
 
 export interface AccessOptions {
   store: QuotaStore;
   /** Whether `tis_test_` keys are taken: only where the sandbox answers. */
   acceptsTestKeys: boolean;
+  /** Which accounts are suspended; none unless given. */
+  restrictions?: Restrictions | null;
   /** How many requests an account may make in a short time; by default as its plan says. */
   burstLimits?: BurstLimits;
   /** The key that a request has in another way than as a Bearer token; null where it has none. */
@@ -63,10 +66,11 @@ export const access = fp(
   async (app: FastifyInstance, options: AccessOptions & { now: () => Date }) => {
     const { balance = createCallBalance({ now: () => options.now().getTime() }) } = options;
     const { store, acceptsTestKeys, burstLimits = DEFAULT_BURST_LIMITS, onCounted, readLinkedKey, now } = options;
+    const { restrictions = null } = options;
     const quota = new Quota({ store, now, log: app.log });
     const bursts = new BurstLimit(burstLimits, now);
     const failures = new FailureLimit(now);
-    const limits = new ProcessLimits({ quota, bursts, failures, now });
+    const limits = new ProcessLimits({ quota, bursts, failures, restrictions, now });
     app.decorateRequest('admission', null);
     app.decorateRequest('costNoUpstreamCall', false);
     app.decorateRequest('hasResponse', false);
@@ -124,6 +128,8 @@ export const access = fp(
     async function chargeAgain(this: FastifyRequest, hadResponse: boolean): Promise<void> {
       const first = this.admission;
       if (!first) return;
+      const refusal = restrictions?.maintenance() ?? restrictions?.ofCaller(first.caller);
+      if (refusal) throw refusal;
       const { accountId } = first.caller;
       const owed = balance.owedBy(accountId);
       if (!hadResponse && owed === 0) return;
@@ -148,6 +154,8 @@ export const access = fp(
 
     function throttled(admission: Admission): ApiError {
       const { caller } = admission;
+      const refusal = restrictions?.ofCaller(caller);
+      if (refusal) return refusal;
       if (!failures.isReached(caller)) return tooFast(admission, bursts);
       const { title, failuresAMinute } = PLANS[caller.plan];
       return tooManyFailed(title, failuresAMinute, failures.waitSeconds(caller));

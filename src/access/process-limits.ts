@@ -4,23 +4,32 @@ import type { ApiKey } from './keys.ts';
 import type { BurstLimit, FailureLimit } from './limits/account-limits.ts';
 import { LookUpLimit } from './limits/look-up-limit.ts';
 import type { Quota } from './quota.ts';
+import type { Restrictions } from './restrictions.ts';
 
 /**
  * Admits requests within the limits that hold in this process: `throttled` when the account has made too many requests in
- * a short time, or too many that failed. Such a request is not counted.
+ * a short time, or too many that failed, or is suspended. Such a request is not counted.
  */
 export class ProcessLimits {
   readonly #quota: Quota;
   readonly #bursts: BurstLimit;
   readonly #failures: FailureLimit;
+  readonly #restrictions: Restrictions | null;
   readonly #lookUps: LookUpLimit;
   /** By hash. Equal keys are looked up once at a time. */
   readonly #underWay = new Map<string, Promise<Admission | null>>();
 
-  constructor(options: { quota: Quota; bursts: BurstLimit; failures: FailureLimit; now: () => Date }) {
+  constructor(options: {
+    quota: Quota;
+    bursts: BurstLimit;
+    failures: FailureLimit;
+    restrictions: Restrictions | null;
+    now: () => Date;
+  }) {
     this.#quota = options.quota;
     this.#bursts = options.bursts;
     this.#failures = options.failures;
+    this.#restrictions = options.restrictions;
     this.#lookUps = new LookUpLimit(options.now);
   }
 
@@ -30,6 +39,7 @@ export class ProcessLimits {
   admitAtOnce(key: ApiKey): Admission | null {
     const caller = this.#quota.callerOf(key);
     if (!caller) return null;
+    if (this.#restrictions?.ofCaller(caller)) return this.#quota.throttled(caller);
     if (!this.#bursts.take(caller) || this.#failures.isReached(caller)) return this.#quota.throttled(caller);
     return this.#quota.recall(caller);
   }
@@ -49,7 +59,9 @@ export class ProcessLimits {
   /** The plan is known only with the response of the store, which has then counted the request. */
   async #admitFirst(key: ApiKey, ip: string): Promise<Admission | null> {
     const admission = await this.#lookUp(key, ip);
-    if (!admission || this.#bursts.take(admission.caller)) return admission;
+    if (!admission) return null;
+    const isSuspended = Boolean(this.#restrictions?.ofCaller(admission.caller));
+    if (!isSuspended && this.#bursts.take(admission.caller)) return admission;
     if (admission.kind === 'admitted') await this.#quota.giveBack(admission);
     return this.#quota.throttled(admission.caller);
   }

@@ -21,11 +21,13 @@ export interface AdmissionRequest {
  */
 export type AdmissionReply =
   | { kind: 'unknown' }
-  | { kind: 'admitted'; plan: string; used: number; usedBySender: number; ending?: KeyEnding }
-  | { kind: 'exhausted'; plan: string; used: number };
+  | { kind: 'admitted'; plan: string; email?: string; used: number; usedBySender: number; ending?: KeyEnding }
+  | { kind: 'exhausted'; plan: string; email?: string; used: number };
 
 /** The store's record of a key and of its account's day, read without counting anything. */
-export type KeyReading = { kind: 'unknown' } | { kind: 'known'; plan: string; used: number; ending?: KeyEnding };
+export type KeyReading =
+  | { kind: 'unknown' }
+  | { kind: 'known'; plan: string; email?: string; used: number; ending?: KeyEnding };
 
 /** A correction of an account's count: requests that were admitted without the store, less those given back. */
 export interface CountUpdate {
@@ -124,7 +126,15 @@ export interface Closable {
   close(): Promise<void>;
 }
 
-export interface AccountStore extends QuotaStore, Accounts, Closable {}
+/** What operators have decided, beside the accounts. What is acknowledged is durable. */
+export interface OperatorRecords {
+  /** The restrictions by name, when they have changed since that version; else null. */
+  readRestrictions(knownVersion: string): Promise<{ version: string; values: Record<string, string> } | null>;
+  /** Replaces the restriction of that name; null lifts it. */
+  setRestriction(name: string, value: string | null): Promise<void>;
+}
+
+export interface AccountStore extends QuotaStore, Accounts, OperatorRecords, Closable {}
 
 /** Counts of so many UTC days are kept, the present one included: enough to look back a month. */
 export const DAYS_KEPT = 32;

@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
 import { openAccounts } from '../access/stores/open-store.ts';
 import { ConfigError, readStoreLocation } from '../config.ts';
-import { COMMANDS, OPTIONS, type Row, USAGE, UsageError } from './commands.ts';
+import { OPTIONS, type Row, UsageError } from './command.ts';
+import { COMMANDS, USAGE } from './commands.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -38,7 +39,7 @@ async function runCommand(args: string[], env: Environment): Promise<string> {
 
   const store = openAccounts(readStoreLocation(env));
   try {
-    const { json, rows, note } = await command({ accounts: store, operands, options: values, now: new Date() });
+    const { json, rows, note } = await command({ store, operands, options: values, now: new Date() });
     return values.json ? JSON.stringify(json, null, 2) : [formatTable(rows), note].filter(Boolean).join('\n\n');
   } finally {
     await store.close();

@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
-import type { ParseArgsConfig } from 'node:util';
 import { type Account, type KeyRecord, MAX_LIVE_KEYS, normaliseEmail } from '../access/account.ts';
 import { utcDayFrom } from '../access/day.ts';
 import { issueKey, keyId, parseKey } from '../access/keys.ts';
 import { isPlan, PLANS, type Plan } from '../access/plan.ts';
 import { type Accounts, STORE_KINDS } from '../access/store.ts';
 import { type Backup, exportAccounts, importAccounts, readBackup } from './backup.ts';
+import { type Command, getAccount, type Row, UsageError } from './command.ts';
+import { RESTRICTION_COMMANDS } from './restriction-commands.ts';
 
 export const USAGE = `npm run keys -- COMMAND
 
@@ -16,6 +17,10 @@ export const USAGE = `npm run keys -- COMMAND
   set-plan ACCOUNT PLAN                                change the plan; takes effect everywhere within 10 s
   usage [ACCOUNT]                                      show the requests of today and yesterday (UTC)
   delete ACCOUNT                                       delete an account with its keys and counts
+  suspend WHAT [--reason TEXT]                         refuse an account, a mail domain (@DOMAIN) or a network (1.2.3.0/24)
+  resume WHAT                                          admit it again
+  suspended                                            list what is suspended
+  maintenance [on|off] [--minutes N] [--reason TEXT]   refuse all requests with 503
   export --json                                        print a backup of all accounts and keys
   import FILE                                          add what is missing from a backup
   store [real|sandbox]                                 show, or say, whose accounts the store has
@@ -23,38 +28,10 @@ export const USAGE = `npm run keys -- COMMAND
 ACCOUNT is an e-mail address or an account id. PLAN is ${Object.keys(PLANS).join(', ')}.
 --json prints JSON (use npm run --silent to print nothing else).`;
 
-export const OPTIONS = {
-  email: { type: 'string' },
-  plan: { type: 'string' },
-  label: { type: 'string' },
-  json: { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
-} as const satisfies ParseArgsConfig['options'];
+export const COMMANDS: Record<string, Command> = {
+  ...RESTRICTION_COMMANDS,
 
-/** The command line cannot be carried out as it is written. The message is for the operator. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
-
-interface CommandInput {
-  accounts: Accounts;
-  /** The words after the name of the command. */
-  operands: string[];
-  options: { email?: string; plan?: string; label?: string };
-  now: Date;
-}
-
-/** A line of a table: column name to value. */
-export type Row = Record<string, string | number>;
-
-interface CommandOutput {
-  json: unknown;
-  rows: Row[];
-  note?: string;
-}
-
-export const COMMANDS: Record<string, (input: CommandInput) => Promise<CommandOutput>> = {
-  async issue({ accounts, options, operands, now }) {
+  async issue({ store: accounts, options, operands, now }) {
     const given = options.email ?? operands[0];
     const email = normaliseEmail(given ?? '');
     if (!email) throw new UsageError(given ? `"${given}" is not an e-mail address.` : 'issue needs --email ADDRESS.');
@@ -72,12 +49,12 @@ export const COMMANDS: Record<string, (input: CommandInput) => Promise<CommandOu
     };
   },
 
-  async list({ accounts }) {
+  async list({ store: accounts }) {
     const all = await accounts.listAccounts();
     return { json: all.map(accountJson), rows: all.map(accountRow) };
   },
 
-  async show({ accounts, operands, options, now }) {
+  async show({ store: accounts, operands, options, now }) {
     const account = await getAccount(accounts, operands[0] ?? options.email);
     const keys = await accounts.listKeys(account.id);
     return {
@@ -87,7 +64,7 @@ export const COMMANDS: Record<string, (input: CommandInput) => Promise<CommandOu
     };
   },
 
-  async revoke({ accounts, operands, now }) {
+  async revoke({ store: accounts, operands, now }) {
     const key = await getKey(accounts, operands[0]);
     await accounts.revokeKey(key.accountId, key.hash, now);
     const wasRevoked = key.revokedAt !== null && new Date(key.revokedAt) <= now;
@@ -95,14 +72,14 @@ export const COMMANDS: Record<string, (input: CommandInput) => Promise<CommandOu
     return { json: keyJson(revoked), rows: [keyRow(revoked, now)], note: 'The key is refused everywhere within 10 s.' };
   },
 
-  async 'set-plan'({ accounts, operands, options }) {
+  async 'set-plan'({ store: accounts, operands, options }) {
     const account = await getAccount(accounts, operands[0] ?? options.email);
     const plan = getPlan(options.plan ?? operands[1]);
     await accounts.setPlan(account.id, plan);
     return { json: accountJson({ ...account, plan }), rows: [accountRow({ ...account, plan })] };
   },
 
-  async usage({ accounts, operands, options, now }) {
+  async usage({ store: accounts, operands, options, now }) {
     const wanted = operands[0] ?? options.email;
     const chosen = wanted === undefined ? await accounts.listAccounts() : [await getAccount(accounts, wanted)];
     const days = [utcDayFrom(now, 0), utcDayFrom(now, -1)];
@@ -115,27 +92,27 @@ export const COMMANDS: Record<string, (input: CommandInput) => Promise<CommandOu
     return { json: usages, rows: usages.map((usage) => ({ ...usage, daily_limit: usage.daily_limit ?? 'unlimited' })) };
   },
 
-  async delete({ accounts, operands, options, now }) {
+  async delete({ store: accounts, operands, options, now }) {
     const account = await getAccount(accounts, operands[0] ?? options.email);
     await accounts.deleteAccount(account.id, now);
     const note = 'The account is deleted, with its keys and counts.';
     return { json: accountJson(account), rows: [accountRow(account)], note };
   },
 
-  async export({ accounts, now }) {
+  async export({ store: accounts, now }) {
     const backup = await exportAccounts(accounts, now);
     const keys = backup.accounts.reduce((sum, account) => sum + account.keys.length, 0);
     const note = 'Use --json > FILE to write the backup itself.';
     return { json: backup, rows: [{ accounts: backup.accounts.length, keys }], note };
   },
 
-  async import({ accounts, operands, now }) {
+  async import({ store: accounts, operands, now }) {
     const { conflicts, ...added } = await importAccounts(accounts, await readBackupFile(operands[0]), now);
     const note = `Not imported, because the address or the id belongs to another account: ${conflicts.join(', ')}`;
     return { json: { ...added, conflicts }, rows: [added], ...(conflicts.length > 0 && { note }) };
   },
 
-  async store({ accounts, operands: [wanted] }) {
+  async store({ store: accounts, operands: [wanted] }) {
     const kind = STORE_KINDS.find((candidate) => candidate === wanted);
     if (wanted !== undefined && !kind) throw new UsageError(`The store is of one of ${STORE_KINDS.join(', ')}.`);
     if (kind) await accounts.markKind(kind, { replace: true });
@@ -159,14 +136,6 @@ async function readBackupFile(file: string | undefined): Promise<Backup> {
 function getPlan(text: string | undefined): Plan {
   if (text !== undefined && isPlan(text)) return text;
   throw new UsageError(`The plan must be one of ${Object.keys(PLANS).join(', ')}.`);
-}
-
-async function getAccount(accounts: Accounts, addressOrId: string | undefined): Promise<Account> {
-  if (!addressOrId) throw new UsageError('Name the account by its e-mail address or id.');
-  const email = normaliseEmail(addressOrId);
-  const account = email ? await accounts.findAccountByEmail(email) : await accounts.findAccount(addressOrId);
-  if (!account) throw new UsageError(`There is no account ${addressOrId}.`);
-  return account;
 }
 
 /** The id of a key begins with the id of its account. */

@@ -6,6 +6,7 @@ export const ERROR_TABLE = {
   INVALID_PARAMETER: { status: 400 },
   DATE_OUT_OF_RANGE: { status: 400 },
   UNAUTHORIZED: { status: 401 },
+  SUSPENDED: { status: 403 },
   NOT_FOUND: { status: 404 },
   NO_JOURNEYS_FOUND: { status: 404 },
   STOP_NOT_FOUND: { status: 404 },
@@ -19,6 +20,7 @@ export const ERROR_TABLE = {
   INTERNAL_ERROR: { status: 500 },
   UPSTREAM_ERROR: { status: 502 },
   SERVICE_UNAVAILABLE: { status: 503 },
+  MAINTENANCE: { status: 503 },
   UPSTREAM_UNAVAILABLE: { status: 503 },
   UPSTREAM_TIMEOUT: { status: 504 },
 } as const satisfies Record<string, { status: number }>;

@@ -11,7 +11,9 @@ import {
   noJourneys,
   pastDate,
   serviceUnavailable,
+  suspended,
   tooManyInShortTime,
+  underMaintenance,
   unknownPath,
   unknownStop,
   unsupportedMediaType,
@@ -114,6 +116,18 @@ export const ERROR_DOCS: Record<ErrorCode, ErrorDoc> = {
     retry: 'No. Put the right key in first.',
     curl: BOARD,
   },
+  SUSPENDED: {
+    title: 'The account, its mail domain or the network is suspended',
+    cause:
+      'The operator of this service has suspended the account of the key, all accounts of its mail domain, or the network that the request comes from. The message says which, and mostly why. The request is not counted.',
+    fix: [
+      'Stop sending requests: they get the same response until the suspension is lifted.',
+      'Write to the contact in /.well-known/security.txt. Another key does not help.',
+    ],
+    example: suspended('account', 'your clients send the same request hundreds of times a minute.'),
+    retry: 'No. Write to the operator first.',
+    curl: BOARD,
+  },
   NOT_FOUND: {
     title: 'There is nothing at this path',
     cause: 'The path is not one of the service. The operations live under /v1.',
@@ -212,6 +226,14 @@ export const ERROR_DOCS: Record<ErrorCode, ErrorDoc> = {
       'Keep connections open and use them again. A client that opens one for each request soon has too many.',
     ],
     example: serviceUnavailable(),
+    retry: WAIT_AND_DOUBLE,
+    curl: BOARD,
+  },
+  MAINTENANCE: {
+    title: 'The service is under maintenance',
+    cause: 'The operator has taken the service out of use for a while. Your key is neither refused nor charged.',
+    fix: ['Wait for the seconds in Retry-After and send the same request again.'],
+    example: underMaintenance('the account store moves to another machine.', 600),
     retry: WAIT_AND_DOUBLE,
     curl: BOARD,
   },

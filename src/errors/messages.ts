@@ -129,6 +129,24 @@ export function stopping(): ApiError {
   );
 }
 
+const SUSPENDED = {
+  account: 'This account is suspended',
+  domain: 'Accounts of this mail domain are suspended',
+  network: 'Your network is suspended',
+};
+
+/** `reason` is a sentence of the operator's, or empty. */
+export function suspended(what: keyof typeof SUSPENDED, reason: string): ApiError {
+  const contact = 'The contact in /.well-known/security.txt can say more.';
+  return new ApiError('SUSPENDED', `${SUSPENDED[what]}${reason ? `: ${reason}` : '.'} ${contact}`);
+}
+
+/** `reason` is a sentence of the operator's, or empty. */
+export function underMaintenance(reason: string, waitSeconds: number): ApiError {
+  const message = `The service is under maintenance${reason ? `: ${reason}` : '.'} Try again in ${describeWait(waitSeconds)}.`;
+  return new ApiError('MAINTENANCE', message, retryAfter(waitSeconds));
+}
+
 /** For an error that passes. */
 function retryAfter(seconds: number) {
   return { headers: { 'retry-after': String(seconds) } };

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { MAX_LIVE_KEYS } from '../access/account.ts';
 import { PLANS } from '../access/plan.ts';
+import type { Restrictions } from '../access/restrictions.ts';
 import { wantsPage } from '../http/paths.ts';
 import { type Html, html } from '../site/html.ts';
 import type { Layout } from '../site/layout.ts';
@@ -14,6 +15,7 @@ export interface SignupPageOptions {
   layout: Layout;
   keyService: KeyService;
   throttle: Throttle;
+  restrictions?: Restrictions | null | undefined;
   isSandbox: boolean;
   texts: SentTexts;
 }
@@ -40,6 +42,8 @@ export async function signupPage(app: FastifyInstance, options: SignupPageOption
       if (wantsPage(request)) return sendPage(reply.code(400), render(errors, submittedValues(request)));
       throw invalidForm(errors);
     }
+    const refusal = options.restrictions?.ofDomain(fields.email.slice(fields.email.lastIndexOf('@') + 1));
+    if (refusal) throw refusal;
     throttle.consume(request.ip, fields.email);
     await keyService.signUp(fields.email, fields.label);
     if (wantsPage(request)) return reply.redirect('/signup/sent', 303);

@@ -1,5 +1,6 @@
 import formbody from '@fastify/formbody';
 import type { FastifyInstance } from 'fastify';
+import type { Restrictions } from '../access/restrictions.ts';
 import type { Accounts } from '../access/store.ts';
 import type { WallLinks } from '../site/board/wall-link.ts';
 import type { Layout } from '../site/layout.ts';
@@ -24,6 +25,8 @@ export interface SignupOptions {
   accounts: Accounts;
   mailer: Mailer;
   wallLinks: WallLinks;
+  /** Which mail domains are suspended; none unless given. */
+  restrictions?: Restrictions | null | undefined;
   /** Signs the links in mails. */
   linkSecret: string;
   /** Replaces some of `MAIL_LIMITS`. */
@@ -80,7 +83,7 @@ export async function signup(app: FastifyInstance, options: SignupOptions): Prom
     if (request.method === 'POST') refuseCrossSiteForm(request, publicUrl);
   });
   await app.register(sentPages, { layout, texts });
-  await app.register(signupPage, { layout, keyService, throttle, isSandbox, texts });
+  await app.register(signupPage, { ...options, keyService, throttle, texts });
   await app.register(boardLink, { accounts, links, wallLinks: options.wallLinks });
   await app.register(quotaMailsPage, { layout, accounts, links });
   await app.register(keysPage, { layout, accounts, keyService, links, linkThrottle, accountThrottle, texts, now });

@@ -161,7 +161,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     const responses = await Promise.all(Array.from({ length: 1100 }, () => store.admit(request)));
     const used = responses.flatMap((response) => (response.kind === 'admitted' ? response.used : []));
     expect(used.sort((a, b) => a - b)).toEqual(Array.from({ length: 1000 }, (_, n) => n + 1));
-    expect(responses.at(-1)).toEqual({ kind: 'exhausted', plan: 'free', used: 1000 });
+    expect(responses.at(-1)).toMatchObject({ kind: 'exhausted', plan: 'free', used: 1000 });
     expect(await store.readUsage(account.id, [TODAY, '20261120'])).toEqual([1000, 0]);
   });
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { AccountStore } from '#src/access/store.ts';
 import { runKeys } from '#src/cli/command-line.ts';
 import { issueTestKey } from '../support/access.ts';
@@ -106,6 +106,58 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', { timeout
     expect(JSON.stringify(await json('list'))).not.toContain('gone@example.com');
   });
 
+  it('suspends an account and its mail domain, uncounted, until it is resumed', async () => {
+    const { key, account } = await json('issue', '--email', 'sus@mail.example.org', '--plan', 'pro');
+    const status = async () => {
+      await app.restrictions.refresh();
+      return (await app.ask(key)).statusCode;
+    };
+    expect(await status()).toBe(200);
+    for (const what of ['sus@mail.example.org', '@example.org', '127.0.0.0/8']) {
+      expect((await run('suspend', what, '--reason', 'too many requests.')).code).toBe(0);
+      expect([what, await status()]).toEqual([what, 403]);
+      expect((await app.ask(key)).json().error).toMatchObject({
+        code: 'SUSPENDED',
+        message: expect.stringContaining('suspended: too many requests.'),
+      });
+      expect((await run('suspended')).stdout).toMatch(/account:|domain:example.org|network:127.0.0.0/);
+      expect((await run('resume', what)).code).toBe(0);
+      expect([what, await status()]).toEqual([what, 200]);
+    }
+    await vi.waitFor(async () => expect(await json('usage', account.id)).toMatchObject([{ today: 4 }]));
+  });
+
+  it('counts nothing when the first request of a key is from a suspended domain', async () => {
+    const { key, account } = await json('issue', '--email', 'new@fresh.example.org');
+    await run('suspend', '@fresh.example.org');
+    await app.restrictions.refresh();
+    expect((await app.ask(key)).statusCode).toBe(403);
+    expect(await json('usage', account.id)).toMatchObject([{ today: 0 }]);
+    await run('resume', '@fresh.example.org');
+    await app.restrictions.refresh();
+  });
+
+  it('switches maintenance on and off: 503 with the seconds to wait, read again every second', async () => {
+    const { key } = await json('issue', '--email', 'wait@example.com');
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    app.restrictions.follow();
+    const status = async () => {
+      vi.advanceTimersByTime(1000);
+      await app.restrictions.refresh();
+      return app.ask(key);
+    };
+    expect(await json('maintenance', 'on', '--minutes', '10', '--reason', 'a new disk.')).toMatchObject({
+      maintenance: { reason: 'a new disk.' },
+    });
+    const refused = await status();
+    expect([refused.statusCode, refused.json().error.code]).toEqual([503, 'MAINTENANCE']);
+    expect(refused.json().error.message).toContain('a new disk.');
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(500);
+    expect((await run('maintenance', 'off')).stdout).toContain('off');
+    expect((await status()).statusCode).toBe(200);
+    vi.useRealTimers();
+  });
+
   embeddedOnly('refuses a wrong command line with the reason and changes nothing', async () => {
     await run('issue', '--email', 'wrong@example.com');
     for (const [args, message] of [
@@ -117,6 +169,12 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', { timeout
       [['show', 'nobody@example.com'], /no account nobody@example.com/],
       [['revoke', 'AAAAAAAA-00000000'], /no key/],
       [['give'], /no command give/],
+      [['suspend', '@gmail.com'], /Add --yes/],
+      [['suspend', '10.0.0.0/4'], /wider than/],
+      [['suspend', '@nothing'], /not @ and a mail domain/],
+      [['resume', '@example.net'], /not suspended/],
+      [['maintenance', 'perhaps'], /on or off/],
+      [['maintenance', 'on', '--minutes', 'ten'], /whole number from 1 to 10080/],
       [['list', '--yaml'], /Unknown option/],
     ] as const) {
       const { code, stderr, stdout } = await run(...args);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseKey } from '#src/access/keys.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import type { ErrorCode } from '#src/errors/api-error.ts';
 import { ERROR_DOCS } from '#src/errors/docs.ts';
@@ -59,6 +60,25 @@ describe('the message that the documentation shows is the one that is thrown', (
   it('METHOD_NOT_ALLOWED', async () => {
     const { error } = (await app.inject({ method: 'POST', url: '/v1/departures' })).json();
     expect(error.message).toBe(ERROR_DOCS.METHOD_NOT_ALLOWED.example.message);
+  });
+
+  it('SUSPENDED and MAINTENANCE', async () => {
+    const reasonOf = (message: string) => /: (.*?\.) (?:The contact|Try again)/.exec(message)?.[1] ?? '';
+    const restrict = async (name: string, value: string | null) => {
+      await store.setRestriction(name, value);
+      await app.restrictions.refresh();
+    };
+    for (const [code, name] of [
+      ['SUSPENDED', `account:${parseKey(app.apiKey)?.accountId}`],
+      ['MAINTENANCE', 'maintenance'],
+    ] as const) {
+      const { message } = ERROR_DOCS[code].example;
+      const until = new Date(app.clock.now.getTime() + 600_000).toISOString();
+      await restrict(name, JSON.stringify({ since: NOW, reason: reasonOf(message), until }));
+      const response = await app.inject(BOARD);
+      await restrict(name, null);
+      expect(response.json().error).toMatchObject({ code, message });
+    }
   });
 
   it('DAILY_LIMIT_EXCEEDED', async () => {

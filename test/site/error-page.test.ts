@@ -50,6 +50,49 @@ it.each(['/v1/departures', '/v1/nothing', '/v1', '/mcp/nothing'])(
   },
 );
 
+describe('what operators have switched', () => {
+  const restrict = async (name: string, value: object | null) => {
+    await front.store.setRestriction(name, value && JSON.stringify(value));
+    await front.app.restrictions.refresh();
+  };
+  const statuses = (...urls: string[]) =>
+    Promise.all(urls.map(async (url) => (await front.app.inject({ url, headers: BROWSER })).statusCode));
+
+  it('maintenance is a page with styles, and leaves health checks alone', async () => {
+    await restrict('maintenance', { since: '2026-11-20T00:00:00Z', reason: 'a <new> disk.' });
+    const { body, statusCode, headers } = await front.app.inject({ url: '/', headers: BROWSER });
+    expect([statusCode, headers['retry-after']]).toEqual([503, '60']);
+    expect(body).toMatch(/a &[^;]+;new&[^;]+; disk\./);
+    const [style = ''] = /\/assets\/[^"]+\.css/.exec(body) ?? [];
+    expect(await statuses(style, '/healthz', '/readyz', '/docs', '/nothing')).toEqual([200, 200, 200, 503, 503]);
+    await restrict('maintenance', null);
+    expect(await statuses('/')).toEqual([200]);
+  });
+
+  it.each(['127.0.0.0/8', '127.0.0.1'])('a suspended network gets 403 on pages: %s', async (network) => {
+    await restrict(`network:${network}`, { since: '2026-11-20T00:00:00Z', reason: '' });
+    expect(await statuses('/', '/v1/stops/search?q=central', '/healthz')).toEqual([403, 403, 200]);
+    await restrict(`network:${network}`, null);
+    await restrict('network:2001:db8::/32', { since: '2026-11-20T00:00:00Z', reason: '' });
+    expect(await statuses('/')).toEqual([200]);
+    const others = ['2001:db8:1::7', '2001:db9::7', '::ffff:127.0.0.1', 'nothing'];
+    expect(others.map((ip) => front.app.restrictions.ofNetwork(ip)?.statusCode)).toEqual([
+      403,
+      ...Array(3).fill(undefined),
+    ]);
+    await restrict('network:2001:db8::/32', null);
+  });
+
+  it('nobody signs up from a suspended mail domain', async () => {
+    await restrict('domain:example.com', { since: '2026-11-20T00:00:00Z', reason: '' });
+    const signUp = (email: string) => postForm(front.app, '/signup', { email, terms: 'on' }, BROWSER);
+    expect((await signUp('jo@mail.example.com')).statusCode).toBe(403);
+    expect((await signUp('jo@another-example.com')).statusCode).toBe(303);
+    expect((await front.readOutbox()).map(({ to }) => to?.[0]?.address)).toEqual(['jo@another-example.com']);
+    await restrict('domain:example.com', null);
+  });
+});
+
 describe('a form that cannot be taken', () => {
   it('has the focus on its first problem alone', async () => {
     const { body } = await postForm(front.app, '/signup', { email: 'jo@example.com', label: 'x'.repeat(60) }, BROWSER);

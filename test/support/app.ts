@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import type { CallBalance } from '#src/access/call-balance.ts';
 import type { BurstLimits } from '#src/access/limits/account-limits.ts';
+import { Restrictions } from '#src/access/restrictions.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { type AppOptions, buildApp } from '#src/app.ts';
 import type { Ask } from '#src/efa/ask.ts';
@@ -11,6 +12,8 @@ import { openTestAccess, sendKey } from './access.ts';
 export interface TestApp extends FastifyInstance {
   /** What the service takes for the present. */
   clock: { now: Date };
+  /** Read from the store when a test says so. */
+  restrictions: Restrictions;
   /** A key of an unlimited plan. */
   apiKey: string;
   /** Every line logged so far, at the most talkative level. */
@@ -75,12 +78,14 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     if (lines.length >= MAX_LINES) lines = lines.slice(MAX_LINES / 2);
     lines.push(line);
   };
+  const restrictions = new Restrictions({ store, log: { info() {}, warn() {} }, now });
   const app = await buildApp({
     config: { publicUrl, docsUrl: `${publicUrl}/docs`, trustProxy },
     ask: client.ask,
     access: {
       store,
       acceptsTestKeys,
+      restrictions,
       ...(options.burstLimits && { burstLimits: options.burstLimits }),
       ...(options.balance && { balance: options.balance }),
     },
@@ -99,7 +104,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
   });
   app.addHook('onClose', async () => client.close());
   if (sendsKey) sendKey(app, apiKey);
-  return Object.assign(app, { clock, apiKey, logged: () => lines.join('') });
+  return Object.assign(app, { clock, apiKey, restrictions, logged: () => lines.join('') });
 }
 
 function connect(url: string, { upstreamKey = 'test-key', timeoutMs = 5000 }: TestAppOptions, now: () => Date) {

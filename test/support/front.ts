@@ -17,7 +17,7 @@ import type { MailLimits } from '#src/signup/throttle.ts';
 import { createInstruments } from '#src/telemetry/instruments.ts';
 import { OwnTraffic, type UpstreamHealth } from '#src/telemetry/traffic.ts';
 import { watchUpstream } from '#src/telemetry/watched-calls.ts';
-import { buildTestApp } from '#test/support/app.ts';
+import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { freePort } from './free-port.ts';
 
 export const LINK_SECRET = 'a secret of the tests, long enough';
@@ -28,7 +28,7 @@ const NETWORK_MAP = networkMap(readNetwork(), (productClass) =>
 );
 
 export interface Front extends AsyncDisposable {
-  app: FastifyInstance;
+  app: TestApp;
   /** Where it listens, which is also its PUBLIC_URL. */
   url: string;
   store: AccountStore;

@@ -6,14 +6,18 @@ import Fastify, {
 } from 'fastify';
 import { type BurstLimits, NO_BURST_LIMITS } from '#src/access/limits/account-limits.ts';
 import { access } from '#src/access/plugin.ts';
+import { Restrictions } from '#src/access/restrictions.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { errorHandler } from '#src/errors/handler.ts';
 import { paths } from '#src/http/paths.ts';
 import { requestLog } from '#src/http/request-log.ts';
+import { restricted } from '#src/http/restricted.ts';
 
 export interface ProbeApp extends FastifyInstance {
   clock: { now: Date };
+  /** Read from the store when a test says so. */
+  restrictions: Restrictions;
   /** What happens while an operation is at work. */
   meanwhile: () => void;
   ask(key: string, url?: string): Promise<Response>;
@@ -34,14 +38,17 @@ export async function buildProbeApp(options: {
   const logController = new LogController({ disableRequestLogging: true });
   const app = Fastify({ logController, ...(logger && { loggerInstance: logger }) });
   await app.register(errorHandler, { docsUrl: 'https://example.test/docs' });
+  const restrictions = new Restrictions({ store, log: app.log, now });
   await app.register(requestLog);
   await app.register(paths);
+  await app.register(restricted, { restrictions });
   await app.register(async (api) => {
-    await api.register(access, { store, acceptsTestKeys, burstLimits, now });
+    await api.register(access, { store, acceptsTestKeys, restrictions, burstLimits, now });
     await api.register(probeRoutes, { meanwhile: () => probe.meanwhile() });
   });
   const probe: ProbeApp = Object.assign(app, {
     clock,
+    restrictions,
     meanwhile: () => {},
     ask: async (key: string, url = '/v1/probe') => app.inject({ url, headers: { authorization: `Bearer ${key}` } }),
   });

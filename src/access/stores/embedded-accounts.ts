@@ -3,27 +3,15 @@ import type { Account, KeyRecord } from '../account.ts';
 import { generateAccountId } from '../keys.ts';
 import { planFrom } from '../plan.ts';
 import { type Accounts, SANDBOX_EMAIL, type StoreKind } from '../store.ts';
-import type { FileLock } from './embedded-database.ts';
+import { type Durably, type FileLock, inTransaction } from './embedded-database.ts';
 
 /** The mark of the kind of a store, in the header of the file, where versions before this mark do not look. */
 const APPLICATION_IDS: Readonly<Record<StoreKind, number>> = { real: 0x54495352, sandbox: 0x54495353 };
 
 /** Accounts and keys in the embedded database. */
-export function createEmbeddedAccounts(database: DatabaseSync, lock: FileLock): Accounts {
+export function createEmbeddedAccounts(database: DatabaseSync, lock: FileLock, durably: Durably): Accounts {
   const runPatiently = <T>(task: () => T) => lock.runPatiently(task);
   const statements = prepareStatements(database);
-
-  /** A commit that also survives a power cut. It waits for the disk, so counts are written without it. */
-  function durably<T>(write: () => T): Promise<T> {
-    return runPatiently(() => {
-      database.exec('PRAGMA synchronous = FULL');
-      try {
-        return write();
-      } finally {
-        database.exec('PRAGMA synchronous = NORMAL');
-      }
-    });
-  }
 
   function readMark(): StoreKind | null {
     const { application_id: mark } = database.prepare('PRAGMA application_id').get() as { application_id: number };
@@ -38,15 +26,11 @@ export function createEmbeddedAccounts(database: DatabaseSync, lock: FileLock): 
         return readMark() ?? (accounts === 0 ? null : accounts === own ? 'sandbox' : 'real');
       }),
     markKind: (kind, { replace } = { replace: false }) =>
-      durably(() => {
-        database.exec('BEGIN IMMEDIATE');
-        try {
+      durably(() =>
+        inTransaction(database, () => {
           if (replace || readMark() === null) database.exec(`PRAGMA application_id = ${APPLICATION_IDS[kind]}`);
-          database.exec('COMMIT');
-        } finally {
-          if (database.isTransaction) database.exec('ROLLBACK');
-        }
-      }),
+        }),
+      ),
     openAccount: ({ email, plan, createdAt, id: wantedId, wantsQuotaMails = true }) =>
       durably(() => {
         for (let id = wantedId ?? generateAccountId(); ; id = generateAccountId()) {

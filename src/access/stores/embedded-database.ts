@@ -40,6 +40,9 @@ const SCHEMA_STEPS = [
   ALTER TABLE usage ADD COLUMN mailed_percent INTEGER NOT NULL DEFAULT 0;`,
   'ALTER TABLE account ADD COLUMN link_used_at INTEGER NOT NULL DEFAULT 0;',
 ];
+/** Versions of the service that do not know these tables do not miss them, so they do not count as a step. */
+const OPERATOR_TABLES = `
+  CREATE TABLE IF NOT EXISTS restriction (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;`;
 const SCHEMA_VERSION = SCHEMA_STEPS.length;
 
 /** The database cannot be used; the message is one line for the operator. */
@@ -104,6 +107,7 @@ function applySchema(database: DatabaseSync): void {
     throw new Error(`it was written by a newer version of this service (schema ${version}, not ${SCHEMA_VERSION})`);
   }
   for (const step of SCHEMA_STEPS.slice(version)) database.exec(step);
+  database.exec(OPERATOR_TABLES);
   if (version < SCHEMA_VERSION) database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
   database.exec('COMMIT');
 }
@@ -169,6 +173,32 @@ export class FileLock {
       }
     }
     throw new UnavailableError('another process holds the database file', 'not-sent');
+  }
+}
+
+export type Durably = <T>(write: () => T) => Promise<T>;
+
+/** Commits that also survive a power cut. They wait for the disk, so counts are written without them. */
+export function createDurably(database: DatabaseSync, lock: FileLock): Durably {
+  return (write) =>
+    lock.runPatiently(() => {
+      database.exec('PRAGMA synchronous = FULL');
+      try {
+        return write();
+      } finally {
+        database.exec('PRAGMA synchronous = NORMAL');
+      }
+    });
+}
+
+/** Runs the writes in one transaction. */
+export function inTransaction(database: DatabaseSync, write: () => void): void {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    write();
+    database.exec('COMMIT');
+  } finally {
+    if (database.isTransaction) database.exec('ROLLBACK');
   }
 }
 

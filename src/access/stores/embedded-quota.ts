@@ -6,7 +6,13 @@ import { PLANS, planFrom } from '../plan.ts';
 import { type AdmissionReply, type AdmissionRequest, DAYS_KEPT, type KeyReading, type QuotaStore } from '../store.ts';
 import { createGroupCommit, type FileLock } from './embedded-database.ts';
 
-type KeyInUse = [plan: string, lastUsedOn: string | null, revokedAt: string | null, revocationDecidedAt: string | null];
+type KeyInUse = [
+  plan: string,
+  email: string,
+  lastUsedOn: string | null,
+  revokedAt: string | null,
+  revocationDecidedAt: string | null,
+];
 
 /** Counts requests in the embedded database. */
 export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log: PresenceLog): QuotaStore {
@@ -25,7 +31,7 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
   async function admit({ accountId, keyHash, day, count = 1 }: AdmissionRequest): Promise<AdmissionReply> {
     const key = await lock.run(() => readRow<KeyInUse>(statements.findKey, keyHash, accountId, day));
     if (!key) return { kind: 'unknown' };
-    const [plan, lastUsedOn, endsAt, decidedAt] = key;
+    const [plan, email, lastUsedOn, endsAt, decidedAt] = key;
     const ending = endsAt === null ? null : { endsAt, decidedAt: decidedAt ?? endsAt };
     const limit = PLANS[planFrom(plan)].dailyLimit;
     return writeInGroup(() => {
@@ -33,9 +39,9 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
       tidy(day);
       // The transaction of the group holds the file, so no other process can count between reading and writing.
       const [used] = readRow<[number]>(statements.readUsage, day, accountId) ?? [0];
-      if (limit !== null && used + count > limit) return { kind: 'exhausted', plan, used };
+      if (limit !== null && used + count > limit) return { kind: 'exhausted', plan, email, used };
       statements.count.run(day, accountId, count);
-      return { kind: 'admitted', plan, used: used + count, usedBySender: 0, ...(ending && { ending }) };
+      return { kind: 'admitted', plan, email, used: used + count, usedBySender: 0, ...(ending && { ending }) };
     });
   }
 
@@ -43,10 +49,10 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
     return lock.run((): KeyReading => {
       const key = readRow<KeyInUse>(statements.findKey, keyHash, accountId, day);
       if (!key) return { kind: 'unknown' };
-      const [plan, , endsAt, decidedAt] = key;
+      const [plan, email, , endsAt, decidedAt] = key;
       const [used] = readRow<[number]>(statements.readUsage, day, accountId) ?? [0];
       const ending = endsAt === null ? null : { endsAt, decidedAt: decidedAt ?? endsAt };
-      return { kind: 'known', plan, used, ...(ending && { ending }) };
+      return { kind: 'known', plan, email, used, ...(ending && { ending }) };
     });
   }
 
@@ -87,7 +93,7 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
 function prepareStatements(database: DatabaseSync) {
   return {
     findKey: database.prepare(
-      `SELECT account.plan, api_key.last_used_on, api_key.revoked_at, api_key.revocation_decided_at FROM api_key JOIN account ON account.id = api_key.account_id
+      `SELECT account.plan, account.email, api_key.last_used_on, api_key.revoked_at, api_key.revocation_decided_at FROM api_key JOIN account ON account.id = api_key.account_id
        WHERE api_key.hash = ? AND api_key.account_id = ?
        AND (api_key.revoked_at IS NULL OR replace(substr(api_key.revoked_at, 1, 10), '-', '') > ?)`,
     ),

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import type { PresenceLog } from '../../redis/presence.ts';
 import type { SharedRedis } from '../../redis/shared-redis.ts';
-import type { AccountStore, Accounts, Closable, StoreKind } from '../store.ts';
+import type { AccountStore, Accounts, Closable, OperatorRecords, StoreKind } from '../store.ts';
 import { createEmbeddedAccounts } from './embedded-accounts.ts';
-import { FileLock, openDatabase } from './embedded-database.ts';
+import { createDurably, FileLock, openDatabase } from './embedded-database.ts';
+import { createEmbeddedOperatorRecords } from './embedded-operator.ts';
 import { createEmbeddedQuota } from './embedded-quota.ts';
 import { openRedisAccounts } from './redis-accounts.ts';
 import { createRedisQuota } from './redis-quota.ts';
@@ -18,7 +19,10 @@ export function openStore(options: { redis: SharedRedis | null; dataDir: string;
 }
 
 /** The accounts and keys alone, for commands that serve no requests. */
-export function openAccounts(config: { redisUrls: readonly string[]; dataDir: string }): Accounts & Closable {
+export function openAccounts(config: {
+  redisUrls: readonly string[];
+  dataDir: string;
+}): Accounts & OperatorRecords & Closable {
   if (config.redisUrls.length > 0) return openRedisAccounts(config.redisUrls);
   return openEmbeddedStore(fileIn(config.dataDir));
 }
@@ -27,10 +31,12 @@ export function openAccounts(config: { redisUrls: readonly string[]; dataDir: st
 export function openEmbeddedStore(path: string, log = NO_LOG): AccountStore {
   const database = openDatabase(path);
   const lock = new FileLock(database);
+  const durably = createDurably(database, lock);
   const counter = createEmbeddedQuota(database, lock, log);
   return {
     ...counter,
-    ...createEmbeddedAccounts(database, lock),
+    ...createEmbeddedAccounts(database, lock, durably),
+    ...createEmbeddedOperatorRecords(database, lock, durably),
     async close() {
       counter.presence.close();
       database.close();

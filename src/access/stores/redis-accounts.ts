@@ -5,7 +5,15 @@ import type { Account, KeyRecord } from '../account.ts';
 import { utcDayFrom } from '../day.ts';
 import { generateAccountId } from '../keys.ts';
 import { planFrom } from '../plan.ts';
-import { type Accounts, type Closable, DAYS_KEPT, SANDBOX_EMAIL, type StoreKind } from '../store.ts';
+import {
+  type Accounts,
+  type Closable,
+  DAYS_KEPT,
+  type OperatorRecords,
+  SANDBOX_EMAIL,
+  type StoreKind,
+} from '../store.ts';
+import { redisOperatorRecords } from './redis-operator.ts';
 import { accountKey, counterKey, keysKey, sendersKey } from './redis-quota.ts';
 
 const DURABLE_WITHIN_MS = 3000;
@@ -119,7 +127,7 @@ const MAILED_KEPT_SECONDS = 2 * 86_400;
 const mailedKey = (accountId: string, day: string) => `tis:{${accountId}}:quota-mailed:${day}`;
 
 /** Accounts and keys, over a connection of its own: it waits for the disk, and requests must not wait behind it. */
-export function openRedisAccounts(urls: readonly string[]): Accounts & Closable {
+export function openRedisAccounts(urls: readonly string[]): Accounts & OperatorRecords & Closable {
   const redis = connectRedis(urls, 'patient');
 
   async function durably<T>(write: Promise<T>): Promise<T> {
@@ -129,6 +137,7 @@ export function openRedisAccounts(urls: readonly string[]): Accounts & Closable 
   }
 
   return {
+    ...redisOperatorRecords(redis, durably),
     async readKind() {
       const mark = await redis.get(KIND);
       if (mark !== null) return mark as StoreKind;

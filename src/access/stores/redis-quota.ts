@@ -24,14 +24,14 @@ const LIMIT_OF_PLAN = `(({${Object.entries(PLANS).map(([plan, { dailyLimit }]) =
 const admitRequest = defineScript<
   [account: string, keys: string, counter: string, senders: string],
   [keyHash: string, sender: string, count: number],
-  [kind: string, plan: string, used: number, usedBySender: number, endsAt?: string, decidedAt?: string]
+  [kind: string, plan: string, email: string, used: number, usedBySender: number, endsAt?: string, decidedAt?: string]
 >(
   'admitRequest',
   `${KEEP}
 local account, keys, counter, senders = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local keyHash, sender, count = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local record = redis.call('HGET', keys, keyHash)
-local plan = redis.call('HGET', account, 'plan')
+local plan, email = unpack(redis.call('HMGET', account, 'plan', 'email'))
 if not record or not plan then return {'unknown'} end
 local key, day = cjson.decode(record), string.sub(counter, -8)
 if key.revokedAt and (string.gsub(string.sub(key.revokedAt, 1, 10), '-', '')) <= day then return {'unknown'} end
@@ -42,14 +42,14 @@ end
 
 local limit = ${LIMIT_OF_PLAN}
 local used = tonumber(redis.call('GET', counter) or '0')
-if limit >= 0 and used + count > limit then return {'exhausted', plan, used} end
+if limit >= 0 and used + count > limit then return {'exhausted', plan, email or '', used} end
 -- First, because it is an error when the sender is closed.
 local usedBySender = redis.call('HINCRBY', senders, sender, count)
 used = redis.call('INCRBY', counter, count)
 keep(counter)
 keep(senders)
-if key.revokedAt then return {'admitted', plan, used, usedBySender, key.revokedAt, key.revocationDecidedAt or key.revokedAt} end
-return {'admitted', plan, used, usedBySender}`,
+if key.revokedAt then return {'admitted', plan, email or '', used, usedBySender, key.revokedAt, key.revocationDecidedAt or key.revokedAt} end
+return {'admitted', plan, email or '', used, usedBySender}`,
   { whenFull: true },
 );
 
@@ -57,19 +57,19 @@ return {'admitted', plan, used, usedBySender}`,
 const readKey = defineScript<
   [account: string, keys: string, counter: string],
   [keyHash: string],
-  [kind: string, plan: string, used: number, endsAt?: string, decidedAt?: string]
+  [kind: string, plan: string, email: string, used: number, endsAt?: string, decidedAt?: string]
 >(
   'readKey',
   `
 local account, keys, counter, keyHash = KEYS[1], KEYS[2], KEYS[3], ARGV[1]
 local record = redis.call('HGET', keys, keyHash)
-local plan = redis.call('HGET', account, 'plan')
+local plan, email = unpack(redis.call('HMGET', account, 'plan', 'email'))
 if not record or not plan then return {'unknown'} end
 local key, day = cjson.decode(record), string.sub(counter, -8)
 if key.revokedAt and (string.gsub(string.sub(key.revokedAt, 1, 10), '-', '')) <= day then return {'unknown'} end
 local used = tonumber(redis.call('GET', counter) or '0')
-if key.revokedAt then return {'known', plan, used, key.revokedAt, key.revocationDecidedAt or key.revokedAt} end
-return {'known', plan, used}`,
+if key.revokedAt then return {'known', plan, email or '', used, key.revokedAt, key.revocationDecidedAt or key.revokedAt} end
+return {'known', plan, email or '', used}`,
 );
 
 /** Applies an update once, however often it arrives. Returns `usedBySender`. */
@@ -115,7 +115,7 @@ export function createRedisQuota({ presence, send, ask, probeKeys, instances }: 
     presence,
     instances,
     async admit({ accountId, keyHash, day, sender, count = 1 }) {
-      const [kind, plan, used, usedBySender, endsAt, decidedAt] = await send((connection) =>
+      const [kind, plan, email, used, usedBySender, endsAt, decidedAt] = await send((connection) =>
         admitRequest(
           connection,
           [accountKey(accountId), keysKey(accountId), counterKey(accountId, day), sendersKey(accountId, day)],
@@ -123,17 +123,17 @@ export function createRedisQuota({ presence, send, ask, probeKeys, instances }: 
         ),
       );
       if (kind === 'unknown') return { kind };
-      if (kind === 'exhausted') return { kind, plan, used };
+      if (kind === 'exhausted') return { kind, plan, email, used };
       const ending = endsAt && decidedAt ? { endsAt, decidedAt } : null;
-      return { kind: 'admitted', plan, used, usedBySender, ...(ending && { ending }) };
+      return { kind: 'admitted', plan, email, used, usedBySender, ...(ending && { ending }) };
     },
     async readKey({ accountId, keyHash, day }) {
-      const [kind, plan, used, endsAt, decidedAt] = await send((connection) =>
+      const [kind, plan, email, used, endsAt, decidedAt] = await send((connection) =>
         readKey(connection, [accountKey(accountId), keysKey(accountId), counterKey(accountId, day)], [keyHash]),
       );
       if (kind === 'unknown') return { kind };
       const ending = endsAt && decidedAt ? { endsAt, decidedAt } : null;
-      return { kind: 'known', plan, used, ...(ending && { ending }) };
+      return { kind: 'known', plan, email, used, ...(ending && { ending }) };
     },
     async check() {
       // A plain command: a script of ours may write where others may not.

@@ -162,10 +162,11 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
   async 'keys: known ones, unknown ones; accounts: counts, spent ones'() {
     const local = new KnownKeys({ now: () => new Date(NOW), instances: () => 1, log: { warn() {} } });
     for (let n = 0; n < 60_000; n++) {
-      local.learn(keyOf(n), '2026-04-15', 1, { kind: 'exhausted', plan: 'free', used: 1000 }, true);
+      const email = `a@${'y'.repeat(60)}.${'z'.repeat(60)}.${String(n).padStart(60, 'd')}.${'e'.repeat(50)}.example`;
+      local.learn(keyOf(n), '2026-04-15', 1, { kind: 'exhausted', plan: 'free', email, used: 1000 }, true);
       local.learn(keyOf(-n), '2026-04-15', 1, { kind: 'unknown' }, true);
     }
-    return { countedBytes: 32 * MEGABYTE, table: local };
+    return { countedBytes: 48 * MEGABYTE, table: local };
   },
   async 'counts that the store has confirmed'() {
     const pending = new PendingCounts({ update: async () => 0 } as never);

@@ -1,0 +1,60 @@
+import type { ParseArgsConfig, parseArgs } from 'node:util';
+import { type Account, normaliseEmail } from '../access/account.ts';
+import type { Accounts, OperatorRecords } from '../access/store.ts';
+
+export const OPTIONS = {
+  email: { type: 'string' },
+  plan: { type: 'string' },
+  label: { type: 'string' },
+  reason: { type: 'string' },
+  minutes: { type: 'string' },
+  yes: { type: 'boolean' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const satisfies ParseArgsConfig['options'];
+
+/** The command line cannot be carried out as it is written. The message is for the operator. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+export interface CommandInput {
+  store: Accounts & OperatorRecords;
+  /** The words after the name of the command. */
+  operands: string[];
+  options: ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
+  now: Date;
+}
+
+/** A line of a table: column name to value. */
+export type Row = Record<string, string | number>;
+
+export interface CommandOutput {
+  json: unknown;
+  rows: Row[];
+  note?: string;
+  /** What was changed, without secrets; not set when nothing was. */
+  changed?: string;
+}
+
+export type Command = (input: CommandInput) => Promise<CommandOutput>;
+
+export async function getAccount(accounts: Accounts, addressOrId: string | undefined): Promise<Account> {
+  if (!addressOrId) throw new UsageError('Name the account by its e-mail address or id.');
+  const email = normaliseEmail(addressOrId);
+  const account = email ? await accounts.findAccountByEmail(email) : await accounts.findAccount(addressOrId);
+  if (!account) throw new UsageError(`There is no account ${addressOrId}.`);
+  return account;
+}
+
+/** Undefined when the option was not given. */
+export function getWholeNumber(
+  name: string,
+  text: string | undefined,
+  { least, most }: { least: number; most: number },
+): number | undefined {
+  if (text === undefined) return undefined;
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= least && value <= most) return value;
+  throw new UsageError(`${name} must be a whole number from ${least} to ${most}, not ${text}.`);
+}

@@ -1,0 +1,90 @@
+import { MAINTENANCE, type Restriction, readNetwork } from '../access/restrictions.ts';
+import type { OperatorRecords } from '../access/store.ts';
+import { MINUTE_MS } from '../clock.ts';
+import { isSharedDomain } from '../signup/mailbox.ts';
+import { type Command, type CommandInput, getAccount, getWholeNumber, type Row, UsageError } from './command.ts';
+
+const IN_EFFECT = 'In effect on all instances within two seconds.';
+const MAX_REASON = 200;
+const MAX_MINUTES = 10_080;
+/** Wider networks than these are most likely a slip. */
+const WIDEST = { ipv4: 8, ipv6: 16 };
+
+/** Suspending, resuming and maintenance. */
+export const RESTRICTION_COMMANDS: Record<string, Command> = {
+  async suspend(input) {
+    const { store, now, options } = input;
+    const name = await nameOf(input);
+    const domain = name.startsWith('domain:') ? name.slice('domain:'.length) : '';
+    if (isSharedDomain(domain) && !options.yes) {
+      throw new UsageError(`${domain} gives addresses to anybody. Add --yes to suspend all of its accounts.`);
+    }
+    const restriction: Restriction = { since: now.toISOString(), reason: getReason(options.reason) };
+    await store.setRestriction(name, JSON.stringify(restriction));
+    return { json: { name, ...restriction }, rows: [{ suspended: name }], note: IN_EFFECT, changed: name };
+  },
+
+  async resume(input) {
+    const name = await nameOf(input);
+    const suspended = await readRestrictions(input.store);
+    if (!suspended[name]) throw new UsageError(`${name} is not suspended.`);
+    await input.store.setRestriction(name, null);
+    return { json: { name }, rows: [{ resumed: name }], note: IN_EFFECT, changed: name };
+  },
+
+  async suspended({ store }) {
+    const all = Object.entries(await readRestrictions(store)).filter(([name]) => name !== MAINTENANCE);
+    const rows = all.map(([name, { since, reason }]): Row => ({ suspended: name, since, reason }));
+    return { json: all.map(([name, restriction]) => ({ name, ...restriction })), rows };
+  },
+
+  async maintenance({ store, operands: [state], options, now }) {
+    if (state !== undefined && state !== 'on' && state !== 'off') {
+      throw new UsageError(`maintenance is on or off, not ${state}.`);
+    }
+    if (state === 'on') {
+      const minutes = getWholeNumber('--minutes', options.minutes, { least: 1, most: MAX_MINUTES });
+      const until = minutes && new Date(now.getTime() + minutes * MINUTE_MS).toISOString();
+      const reason = getReason(options.reason);
+      const restriction: Restriction = { since: now.toISOString(), reason, ...(until && { until }) };
+      await store.setRestriction(MAINTENANCE, JSON.stringify(restriction));
+    }
+    if (state === 'off') await store.setRestriction(MAINTENANCE, null);
+    const { [MAINTENANCE]: found } = await readRestrictions(store);
+    return {
+      json: { maintenance: found ?? null },
+      rows: [{ maintenance: found ? 'on' : 'off', since: found?.since ?? '', until: found?.until ?? '' }],
+      ...(state && { note: IN_EFFECT, changed: state }),
+    };
+  },
+};
+
+/** An account by its address or id, `@DOMAIN`, or a network. */
+async function nameOf({ store, operands: [text] }: CommandInput): Promise<string> {
+  if (text?.startsWith('@')) {
+    const domain = text.slice(1).toLowerCase();
+    if (/^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(domain)) return `domain:${domain}`;
+    throw new UsageError(`"${text}" is not @ and a mail domain.`);
+  }
+  if (text && readNetwork(text)) {
+    const [address = '', bits] = text.toLowerCase().split('/');
+    const widest = address.includes(':') ? WIDEST.ipv6 : WIDEST.ipv4;
+    if (bits && Number(bits) < widest) throw new UsageError(`${text} is wider than /${widest}.`);
+    return `network:${address}${bits ? `/${bits}` : ''}`;
+  }
+  return `account:${(await getAccount(store, text)).id}`;
+}
+
+function getReason(reason = ''): string {
+  if (reason.length > MAX_REASON || /\p{C}/u.test(reason)) {
+    throw new UsageError(`The reason is one line of up to ${MAX_REASON} characters; callers read it.`);
+  }
+  return reason.trim();
+}
+
+export async function readRestrictions(
+  store: Pick<OperatorRecords, 'readRestrictions'>,
+): Promise<Record<string, Restriction>> {
+  const { values = {} } = (await store.readRestrictions('none')) ?? {};
+  return Object.fromEntries(Object.entries(values).map(([name, text]) => [name, JSON.parse(text)]));
+}
