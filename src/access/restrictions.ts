@@ -10,7 +10,7 @@ const LEAST_WAIT_SECONDS = 60;
 /** The name under which maintenance is stored. */
 export const MAINTENANCE = 'maintenance';
 
-/** As stored, in JSON. Moments are UTC, ISO 8601. */
+/** As stored, in JSON, under `account:ID`, `domain:NAME`, `network:ADDRESS/BITS` or `maintenance`. Moments are UTC, ISO 8601. */
 export interface Restriction {
   since: string;
   /** A sentence for callers, or empty. */
@@ -18,9 +18,6 @@ export interface Restriction {
   /** When the maintenance is meant to end. */
   until?: string;
 }
-
-/** What can be suspended; a restriction is stored under `account:ID`, `domain:NAME` or `network:ADDRESS/BITS`. */
-export const SUSPENDABLE = ['account', 'domain', 'network'] as const;
 
 /**
  * What operators have suspended, and whether there is maintenance: a copy of what the store has, which every process reads

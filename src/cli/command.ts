@@ -29,7 +29,7 @@ export interface CommandInput {
 /** A line of a table: column name to value. */
 export type Row = Record<string, string | number>;
 
-export interface CommandOutput {
+interface CommandOutput {
   json: unknown;
   rows: Row[];
   note?: string;
