@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MINUTE_MS } from '../clock.ts';
 import { type AskedFields, cancelledField, tripIdField } from '../transit/additional-fields.ts';
-import { type Departure, isCancelled, leavesAt, OCCUPANCIES } from '../transit/departure.ts';
+import { type Departure, isCancelled, leavesAt, occupancySchema } from '../transit/departure.ts';
 import { modeSchema } from '../transit/mode.ts';
 import { formatTimestamp, timestampSchema } from '../transit/time.ts';
 
@@ -25,7 +25,7 @@ export const departureSchema = z
       description:
         'Whether the vehicle is wheelchair accessible; where the authority says nothing of the vehicle, whether the stop is',
     }),
-    occupancy: z.enum(OCCUPANCIES).nullable().meta({ description: 'How full it is; null if unknown' }),
+    occupancy: occupancySchema.nullable().meta({ description: 'How full it is; null if unknown' }),
     alerts: z.array(z.string()).meta({ description: 'Disruption notices as plain text; empty when there are none' }),
     cancelled: cancelledField,
     trip_id: tripIdField,

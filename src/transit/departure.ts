@@ -1,6 +1,8 @@
+import { z } from 'zod';
 import type { Mode } from './mode.ts';
 
 export const OCCUPANCIES = ['MANY_SEATS', 'FEW_SEATS', 'STANDING_ONLY'] as const;
+export const occupancySchema = z.enum(OCCUPANCIES).meta({ id: 'Occupancy', description: 'How full a vehicle is' });
 export type Occupancy = (typeof OCCUPANCIES)[number];
 
 /** The state of one call of a vehicle at a stop. Moments in milliseconds since 1970. */

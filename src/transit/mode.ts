@@ -5,10 +5,10 @@ import { notAllowed, requiredText, splitList } from './parameter.ts';
 export const MODES = ['train', 'metro', 'lightrail', 'bus', 'coach', 'ferry', 'schoolbus'] as const;
 export type Mode = (typeof MODES)[number];
 
-export const modeSchema = z.enum(MODES).meta({ description: 'What kind of vehicle', examples: ['train'] });
+export const modeSchema = z.enum(MODES).meta({ id: 'Mode', description: 'What kind of vehicle', examples: ['train'] });
 export const legModeSchema = z
   .enum([...MODES, 'walk'])
-  .meta({ description: 'What kind of vehicle, or a walk', examples: ['ferry'] });
+  .meta({ id: 'LegMode', description: 'What kind of vehicle, or a walk', examples: ['ferry'] });
 
 const allowed = `must be all, or some of ${MODES.join(', ')} with commas between`;
 

@@ -213,7 +213,7 @@ describe('the zod schemas of @hey-api/openapi-ts', () => {
     expect(schemas[name]?.safeParse({})).toMatchObject({ success: false });
     for (const { name: quirk, answer } of listPairs(operation)) {
       if (!('body' in answer)) continue;
-      const schema = answer.status === 200 ? schemas[name] : schemas.zError;
+      const schema = answer.status === 200 ? schemas[name] : schemas.zErrorResponse;
       expect(schema?.safeParse(answer.body), quirk).toMatchObject({ success: true });
     }
   });
@@ -226,9 +226,9 @@ describe('the zod schemas of @hey-api/openapi-ts', () => {
       trips: 'zTrips',
     }[name];
     expect(schemas[schema]?.parse((await app.inject(url)).json())).toBeTruthy();
-    expect(schemas.zError?.parse((await app.inject(`${url}&limit=0`)).json())).toBeTruthy();
+    expect(schemas.zErrorResponse?.parse((await app.inject(`${url}&limit=0`)).json())).toBeTruthy();
     expect(
-      schemas.zError?.parse((await app.inject({ url, headers: { authorization: 'Bearer x' } })).json()),
+      schemas.zErrorResponse?.parse((await app.inject({ url, headers: { authorization: 'Bearer x' } })).json()),
     ).toBeTruthy();
   });
 });

@@ -156,6 +156,16 @@ describe('the OpenAPI description', () => {
     await upstream.close();
   });
 
+  it('names modes, occupancy and errors, none by the name of something global', () => {
+    const { schemas } = document.components;
+    expect(schemas.Mode.enum).toEqual(MODES);
+    expect(schemas.LegMode.enum).toEqual([...MODES, 'walk']);
+    const { mode, occupancy } = schemas.Departure.properties;
+    expect(mode.$ref).toBe('#/components/schemas/Mode');
+    expect(occupancy.anyOf).toEqual([{ $ref: '#/components/schemas/Occupancy' }, { type: 'null' }]);
+    expect(Object.keys(schemas).filter((name) => name in globalThis)).toEqual([]);
+  });
+
   it('gives every moment the same format and pattern', () => {
     const found: Record<string, unknown>[] = [];
     const collect = (value: unknown) => {

@@ -39,7 +39,8 @@ function describe(operations: readonly Operation[], about: About) {
   });
   const streams = operations.flatMap((operation) => describeStream(operation, docsUrl));
   const schemas = Object.assign(
-    { Error: ERROR_SCHEMA },
+    // A generated type called `Error` would hide the global one.
+    { ErrorResponse: ERROR_SCHEMA },
     ...described.map(({ body }) => body.needed),
     ...described.map(({ body }) => body.own),
   );

@@ -150,7 +150,10 @@ function errorResponse(status: number, codes: readonly ErrorCode[], docsUrl: str
     description: codes.map((code) => `\`${code}\`: ${ERROR_DOCS[code].title}.`).join(' '),
     headers: headers('X-Request-Id', ...(HEADERS_OF_STATUS[status] ?? ['RateLimit'])),
     content: {
-      'application/json': { schema: { $ref: '#/components/schemas/Error' }, examples: Object.fromEntries(examples) },
+      'application/json': {
+        schema: { $ref: '#/components/schemas/ErrorResponse' },
+        examples: Object.fromEntries(examples),
+      },
     },
   };
 }

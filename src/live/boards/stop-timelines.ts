@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { HOUR_MS } from '../../clock.ts';
 import type { DeparturePage } from '../../efa/departure-page.ts';
 import { hashOf, ownBytes, shrinkCache } from '../../own-memory.ts';
-import { type Departure, OCCUPANCIES } from '../../transit/departure.ts';
+import { type Departure, occupancySchema } from '../../transit/departure.ts';
 import { type Mode, modeSchema } from '../../transit/mode.ts';
 import { ChangeLog } from '../timeline/change-log.ts';
 import { addPage, type Timeline } from '../timeline/timeline.ts';
@@ -38,7 +38,7 @@ const departureSchema = z.object({
   platform: z.string().nullable(),
   plannedAt: z.number(),
   isWheelchairAccessible: z.boolean(),
-  occupancy: z.enum(OCCUPANCIES).nullable(),
+  occupancy: occupancySchema.nullable(),
   alerts: z.array(z.string()),
   saidAt: z.number(),
   // States by the feeds are not kept.

@@ -33,6 +33,11 @@ export function listFields(body: z.ZodType, example: object): (Field | Variant)[
   const [root] = Object.values(own) as Schema[];
 
   function resolve(schema: Schema): Schema {
+    const [kept, empty] = schema.anyOf ?? [];
+    if (kept && empty?.type === 'null') {
+      const { type = 'object', ...known } = resolve(kept);
+      return { ...known, description: schema.description ?? '', type: [type, 'null'].flat() };
+    }
     const name = schema.$ref?.split('/').at(-1);
     return name ? { ...schemas[name], ...schema } : schema;
   }
