@@ -28,6 +28,7 @@ import { SharedTraffic } from './telemetry/shared-traffic.ts';
 import { OwnTraffic, type UpstreamHealth } from './telemetry/traffic.ts';
 import { watchAdmissions, watchUpstream } from './telemetry/watched-calls.ts';
 import { deadlinesFrom } from './time-limit.ts';
+import { AuthorityClock } from './upstream/authority-clock.ts';
 import { coordinateThrough } from './upstream/coordination.ts';
 import { protectUpstream } from './upstream/protection.ts';
 
@@ -44,8 +45,16 @@ const deadlines = deadlinesFrom(config.upstreamTimeoutMs);
 const isSandbox = config.upstream.kind === 'sandbox';
 
 const upstream = await openUpstream(config, now);
+const authorityClock = new AuthorityClock(logger);
+let hasResponded = false;
 const clients = upstream.apiKeys.map((apiKey) =>
-  createEfaClient({ url: upstream.url, apiKey, timeoutMs: deadlines.callMs, now }),
+  createEfaClient({
+    url: upstream.url,
+    apiKey,
+    timeoutMs: deadlines.callMs,
+    noteDate: (date, call) => authorityClock.note(date, call),
+    now,
+  }),
 );
 const instruments = createInstruments();
 const limits = config.upstreamLimits;
@@ -60,7 +69,7 @@ const sharedTraffic =
 const traffic = sharedTraffic ?? new OwnTraffic(now);
 const cache = cacheRedis && { redis: cacheRedis, maxBytes: hasCacheRedis ? null : config.redisCacheBytes };
 const shared = redis && cache && coordinateThrough(redis, { ...upstream, limits, cache });
-const asks = clients.map(({ ask }) => watchUpstream(ask, traffic, instruments));
+const asks = clients.map(({ ask }) => watchUpstream(ask, traffic, instruments, sayFirstResponse));
 const balance = createCallBalance(systemClock);
 const guard = { asks, limits, deadlines, log: logger, noteCall: balance.noteCall };
 const protection = protectUpstream({ ...guard, ...(shared && { shared }) });
@@ -163,6 +172,7 @@ async function openMetrics(address: NonNullable<Config['metrics']>) {
     instruments,
     source: config.upstream.kind,
     upstream: protection,
+    authorityClock,
     live: live.report,
     storeState: storeProbe.state,
     ...(redis && {
@@ -188,6 +198,12 @@ async function openTracing(to: NonNullable<Config['tracing']>) {
 function cannotListen({ code, message }: NodeJS.ErrnoException, variable: string, port: number): never {
   logger.fatal(code === 'EADDRINUSE' ? `port ${port} is in use: set ${variable} to another one` : message);
   process.exit(1);
+}
+
+/** An operator who has just put in a key wants to know whether it works. */
+function sayFirstResponse(): void {
+  if (!hasResponded && !isSandbox) logger.info('first response of the authority: ok');
+  hasResponded = true;
 }
 
 function upstreamHealth(): UpstreamHealth {

@@ -34,6 +34,8 @@ export class AuthorityHttp {
     maxBytes: number;
     /** Bounds how many large bodies are read at once. */
     readLarge?: ReturnType<typeof createConcurrencyLimit>;
+    /** Is told what the authority's clock says in each response. */
+    noteDate?: ((date: string | undefined, call: { sentAt: number; receivedAt: number }) => void) | undefined;
     now: () => Date;
   }) {
     const { url, connections, timeoutMs } = options;
@@ -52,13 +54,15 @@ export class AuthorityHttp {
     { apiKey, signal }: { apiKey: string; signal: AbortSignal },
     read: (body: Buffer, headers: IncomingHttpHeaders) => Promise<Result>,
   ): Promise<Result> {
-    const { maxBytes, now } = this.#options;
+    const { maxBytes, noteDate, now } = this.#options;
+    const sentAt = now().getTime();
     const response = await this.#pool.request({
       method: 'GET',
       path: `${this.#basePath}${path}`,
       headers: { ...this.#options.headers, ...(apiKey && { authorization: `apikey ${apiKey}` }) },
       signal,
     });
+    noteDate?.(response.headers.date?.toString(), { sentAt, receivedAt: now().getTime() });
     if (response.statusCode !== 200) {
       // When the body cannot be read, the status has to do.
       const body = await this.#read(response, signal, SMALL_BYTES, async (bytes) => bytes.toString()).catch(() => '');

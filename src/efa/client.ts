@@ -15,10 +15,12 @@ const MAX_LARGE_AT_ONCE = 4;
 const readLarge = createConcurrencyLimit(MAX_LARGE_AT_ONCE);
 
 /** `url` is the base, ".../v1/tp". The timeout covers a whole call, body included. */
-export function createEfaClient(options: { url: string; apiKey: string; timeoutMs: number; now: () => Date }): {
-  ask: AskAuthority;
-  close(): Promise<void>;
-} {
+export function createEfaClient(
+  options: { apiKey: string } & Pick<
+    ConstructorParameters<typeof AuthorityHttp>[0],
+    'url' | 'timeoutMs' | 'noteDate' | 'now'
+  >,
+): { ask: AskAuthority; close(): Promise<void> } {
   const { apiKey, timeoutMs, now } = options;
   const http = new AuthorityHttp({
     ...options,

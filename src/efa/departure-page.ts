@@ -45,10 +45,12 @@ export interface DeparturePage {
   freshness: Freshness;
 }
 
-/** The departure monitor lists this many departures a page; fewer mean that there are no more. */
+/** The departure monitor lists this many departures a page; fewer mean that there are no more, unless the last is soon. */
 export const EVENTS_PER_PAGE = 40;
 /** A page of fewer is complete for so long; how far upstream looks ahead is not known. */
 const COMPLETE_MS = 6 * HOUR_MS;
+/** A page asked for from the last known departure on, or two minutes before it, that has nothing later is the last one. */
+const CONFIRMED_MS = 3 * MINUTE_MS;
 
 /**
  * Throws `STOP_NOT_FOUND` when upstream does not know the stop, `DATE_OUT_OF_RANGE` when it has no timetable for
@@ -72,6 +74,16 @@ export async function readPage(ask: Ask, request: DeparturesRequest, options?: A
   return { stopName, stopModes, modes: request.modes, ...span, lastPlannedAt, departures, leftOut, freshness };
 }
 
+/**
+ * Whether a short page ends so early that it is not believed to be the last one: were the authority to send fewer events
+ * a page, busy stops would otherwise look empty later on. The page from its last departure on settles it.
+ */
+function endsTooEarly(page: { askedFor: number | null; from: number; lastPlannedAt: number | null }): boolean {
+  const { askedFor, from, lastPlannedAt } = page;
+  if (lastPlannedAt === null || lastPlannedAt > from + HOUR_MS) return false;
+  return askedFor === null || lastPlannedAt > askedFor + CONFIRMED_MS;
+}
+
 /** The span of time that a page covers. `askedFor` is null for the present. */
 export function spanOf(response: {
   askedFor: number | null;
@@ -82,7 +94,7 @@ export function spanOf(response: {
   const { askedFor, retrievedAt, eventCount, lastPlannedAt } = response;
   // The response took a moment to come; what was planned for the last minute and is not listed has left.
   const from = askedFor ?? retrievedAt - MINUTE_MS;
-  const isEnd = eventCount < EVENTS_PER_PAGE;
+  const isEnd = eventCount < EVENTS_PER_PAGE && !endsTooEarly({ askedFor, from, lastPlannedAt });
   // More may be planned for the minute of the last departure than the page had room for.
   const until = isEnd ? from + COMPLETE_MS : Math.max(lastPlannedAt ?? from, from + MINUTE_MS);
   return { isPresent: askedFor === null, from, until, isEnd };

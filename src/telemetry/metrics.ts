@@ -47,13 +47,14 @@ export function createMetrics(sources: {
   source: 'authority' | 'sandbox';
   instruments: Instruments;
   upstream: UpstreamNumbers;
+  authorityClock?: { skewMs: number | null };
   live?: () => LiveReport;
   storeState: () => Promise<StoreState>;
   /** By what each Redis is for; none without Redis. */
   redisMemory?: Readonly<Record<string, () => Promise<RedisMemory[]>>>;
   pressure?: Pick<PressureWatch, 'exceeded' | 'shrunk' | 'caches'>;
 }): Registry {
-  const { source, instruments, upstream, live, storeState, pressure, redisMemory = {} } = sources;
+  const { source, instruments, upstream, authorityClock, live, storeState, pressure, redisMemory = {} } = sources;
   const registry = new Registry();
   gauge(
     registry,
@@ -67,6 +68,12 @@ export function createMetrics(sources: {
   // They have what a registry reads of a metric.
   for (const instrument of Object.values(instruments)) registry.registerMetric(instrument as unknown as Metric);
   exposeUpstream(registry, upstream);
+  gauge(
+    registry,
+    'transit_upstream_clock_skew_seconds',
+    'By how much the clock of the authority is ahead of ours, by the Date of its latest response.',
+    () => (typeof authorityClock?.skewMs === 'number' ? only(authorityClock.skewMs / 1000) : []),
+  );
   if (live && live().mode !== 'off') exposeLive(registry, live);
   if (pressure) exposePressure(registry, pressure);
   gauge(registry, 'transit_store_up', 'Whether the account store answers: 1 or 0.', async () =>

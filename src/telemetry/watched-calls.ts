@@ -3,11 +3,12 @@ import { outcomeOf } from '../efa/failure.ts';
 import { type Instruments, toLabel } from './instruments.ts';
 import type { Traffic } from './traffic.ts';
 
-/** `ask` with every call counted. It belongs next to upstream, inside of any cache. */
+/** `ask` with every call counted. It belongs next to upstream, inside of any cache. `heard` is told of good responses. */
 export function watchUpstream(
   ask: AskAuthority,
   traffic: Traffic,
   { upstreamCalls, upstreamCallSeconds, departureRecords }: Instruments,
+  heard: () => void = () => {},
 ): AskAuthority {
   return async (request, options = {}) => {
     const { purpose = 'none', priority = 'low' } = options;
@@ -24,6 +25,7 @@ export function watchUpstream(
       departureRecords.inc(['true'], live);
       departureRecords.inc(['false'], events.length - live);
       finish('ok');
+      heard();
       return response;
     } catch (error) {
       finish(outcomeOf(error));

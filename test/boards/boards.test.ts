@@ -118,7 +118,7 @@ describe('boards of several stops', () => {
   it('have the same tag when only the moments of retrieval are others', async () => {
     const good: Answer = (request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
-      response.end(departureMonitorFor(request.url, '2026-04-15T06:10:59Z', '2026-04-15T06:20:59Z'));
+      response.end(departureMonitorFor(request.url, '2026-04-15T06:10:59Z', '2026-04-15T08:20:59Z'));
     };
     special = { '1': good, '2': good };
     const first = await get('/v1/boards?stops=1,2');
@@ -209,10 +209,10 @@ describe('what boards cost', () => {
   });
 
   it('is no call for a stop whose departures were just asked for, alone or in other boards', async () => {
-    for (const stop of TWENTY.slice(0, 10)) await get(`/v1/departures?stop=${stop}`);
-    await get(`/v1/boards?stops=${TWENTY.slice(10)}`);
+    for (const stop of TWENTY.slice(0, 10)) await get(`/v1/departures?stop=${stop}&limit=1`);
+    await get(`/v1/boards?stops=${TWENTY.slice(10)}&limit=1`);
     expect(service.upstream.requests).toHaveLength(20);
-    const answer = await get(`/v1/boards?stops=${TWENTY.toReversed()}`);
+    const answer = await get(`/v1/boards?stops=${TWENTY.toReversed()}&limit=1`);
     expect(answer.json().boards).toHaveLength(20);
     expect(answer.headers['cache-status']).toMatch(/^transit; hit/);
     expect(service.upstream.requests).toHaveLength(20);

@@ -52,7 +52,7 @@ describe('a board', () => {
     const seam = [100, 101, 102].map((trip): MadeUpEvent => ({ minute: 40, trip }));
     const rest = Array.from({ length: 7 }, (_, index): MadeUpEvent => ({ minute: 41 + index, trip: 200 + index }));
     const ask = respondInTurn(toPayload([...first, ...seam.slice(0, 2)]), toPayload([...seam, ...rest]));
-    const board = await readBoard(ask, request, 50, isBus);
+    const board = await readBoard(ask, request, 48, isBus);
     expect(minutes(board)).toEqual([...first, ...seam, ...rest].map(({ minute }) => planned(minute)));
   });
 
@@ -64,7 +64,9 @@ describe('a board', () => {
       { minute: 2, trip: undefined, headsign: 'Chiswick' },
       { minute: 2, trip: undefined, headsign: 'Drummoyne' },
     ];
-    expect((await readBoard(respondInTurn(toPayload(twins)), request, 10, isBus)).departures).toHaveLength(5);
+    expect(
+      (await readBoard(respondInTurn(toPayload(twins), toPayload([])), request, 10, isBus)).departures,
+    ).toHaveLength(5);
   });
 
   it('has cancelled departures in their place; they fill no limit, and none stands behind the limit', async () => {
@@ -112,8 +114,23 @@ describe('a board', () => {
   });
 
   it('ends with a page of fewer than 40 events', async () => {
-    const ask = respondInTurn(page(0, everySecond), page(39, everySecond, 39), page(78));
-    expect((await readBoard(ask, request, 50, isBus)).departures).toHaveLength(39);
+    const far = toPayload([{ minute: 101, trip: 101 }]).stopEvents;
+    const last = page(39, everySecond, 38);
+    const ask = respondInTurn(page(0, everySecond), { ...last, stopEvents: [...last.stopEvents, ...far] }, page(102));
+    expect((await readBoard(ask, request, 50, isBus)).departures).toHaveLength(40);
+    expect(ask.requests).toHaveLength(2);
+  });
+
+  it('does not end with a short page whose last departure is within the hour: the authority may send fewer a page', async () => {
+    const ask = respondInTurn(page(0, undefined, 20), page(19, undefined, 20), page(38, undefined, 20));
+    expect(minutes(await readBoard(ask, request, 50, isBus))).toEqual(
+      Array.from({ length: 58 }, (_, minute) => planned(minute)).slice(0, 50),
+    );
+  });
+
+  it('ends with such a page when nothing leaves after its last departure', async () => {
+    const ask = respondInTurn(page(0, undefined, 3), page(2, undefined, 1), page(60));
+    expect(minutes(await readBoard(ask, request, 50, isBus))).toEqual([0, 1, 2].map(planned));
     expect(ask.requests).toHaveLength(2);
   });
 

@@ -59,6 +59,7 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
     storeDelayMs: 0,
     redis: [{ node: 'r:6379', usedBytes: 50e6, maxBytes: 384e6, evictedKeys: 0 }] as RedisMemory[],
     rssBytes: 400e6,
+    clockSkewMs: 0,
     liveShare: 0.6,
     unreadable: 0,
     authority: null as ((key: number) => Error | undefined) | null,
@@ -126,6 +127,11 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
       source,
       instruments,
       upstream: protection,
+      authorityClock: {
+        get skewMs() {
+          return faults.clockSkewMs;
+        },
+      },
       ...(feeds && { live: feeds.report }),
       storeState: probe.state,
       redisMemory: { accounts: async () => faults.redis },
@@ -311,6 +317,14 @@ const FAULTS: [
     async ({ faults, pass }) => {
       faults.authority = (key) => (key === 1 ? statusFailure(401) : undefined);
       await pass(10, manyRequests(4));
+    },
+  ],
+  [
+    'the clock of the authority is off',
+    ['AuthorityClockOff'],
+    async ({ faults, pass }) => {
+      faults.clockSkewMs = -6000;
+      await pass(8, ordinaryRequests);
     },
   ],
   [

@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createEfaClient } from '#src/efa/client.ts';
+import { AuthorityClock } from '#src/upstream/authority-clock.ts';
+import { createTestLog } from '#test/support/made-up-upstream.ts';
 import { startUpstream, type TestUpstream } from '#test/support/upstream.ts';
 
 const EMPTY_BOARD = JSON.stringify({ version: '10', locations: [], stopEvents: [], systemMessages: [] });
@@ -60,4 +62,32 @@ it('a large response that waits to be read fails when the time of its call is ov
   );
   // The places are free again.
   await ask('WHOLE');
+});
+
+it('the clock of the authority is compared with ours, however long a response takes', async () => {
+  const log = createTestLog();
+  const clock = new AuthorityClock(log);
+  const now = Date.parse('2026-04-15T06:00:00.900Z');
+  const note = (date: string | undefined, seconds = 8) => {
+    clock.note(date, { sentAt: now, receivedAt: now + seconds * 1000 });
+    return clock.skewMs;
+  };
+  expect(note(undefined)).toBeNull();
+  expect(note('garbage')).toBeNull();
+  expect(note('Wed, 15 Apr 2026 06:00:00 GMT')).toBe(0);
+  expect(note('Wed, 15 Apr 2026 06:00:08 GMT')).toBe(0);
+  expect(note('Wed, 15 Apr 2026 06:00:20 GMT')).toBe(11_100);
+  expect(note('Wed, 15 Apr 2026 06:00:21 GMT')).toBe(12_100);
+  expect(log.lines).toHaveLength(1);
+  expect(note('Wed, 15 Apr 2026 05:59:50 GMT')).toBe(-9900);
+  expect(note('Wed, 15 Apr 2026 06:00:01 GMT')).toBe(0);
+  expect(log.lines.map(({ level }) => level)).toEqual(['warn', 'info']);
+});
+
+it('the client tells what the authority says its clock is, of errors too', async () => {
+  const told: (string | undefined)[] = [];
+  const noteDate = (date: string | undefined) => told.push(date);
+  client = createEfaClient({ url: upstream.url, apiKey: 'made-up', timeoutMs: 5000, noteDate, now: () => new Date() });
+  await ask('SMALL');
+  expect(told).toEqual([expect.stringMatching(/GMT$/)]);
 });

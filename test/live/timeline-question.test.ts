@@ -55,7 +55,10 @@ describe('the departure monitor is asked', () => {
   });
 
   it('not when nothing leaves later', () => {
-    expect(ask(timelineOf(page([event(2)], { count: 1 })), { limit: 5 })).toBeNull();
+    expect(ask(timelineOf(page([event(2), event(90)], { count: 2 })), { limit: 5 })).toBeNull();
+    const short = page([event(2)], { count: 1 });
+    expect(ask(timelineOf(short), { limit: 5 })).toEqual({ at: 0, modes: ['bus'] });
+    expect(ask(timelineOf(short, page([event(2)], { count: 1, askedFor: 0 })), { limit: 5 })).toBeNull();
   });
 
   it('again at an age of two hours', () => {

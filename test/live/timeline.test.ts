@@ -21,10 +21,10 @@ describe('a timeline', () => {
   });
 
   it('covers everything when the page has room left', () => {
-    expect(read(timelineOf(page([event(2), event(9)], { count: 2 })))).toEqual({
+    expect(read(timelineOf(page([event(2), event(90)], { count: 2 })))).toEqual({
       until: 359,
       isEnd: true,
-      minutes: [2, 9],
+      minutes: [2, 90],
     });
     expect(read(timelineOf(page([], { count: 0 })))).toMatchObject({ isEnd: true, minutes: [] });
   });
@@ -59,13 +59,13 @@ describe('a timeline', () => {
 
   it('goes on after the last departure of a mode that leaves no more, with the others', () => {
     const timeline = timelineOf(
-      page([event(3, { mode: 'train' })], { count: 1 }, ['train']),
+      page([event(3, { mode: 'train' }), event(90, { mode: 'train' })], { count: 2 }, ['train']),
       page([event(2), event(14)], {}, ['bus']),
       page([event(14), event(400)], { askedFor: 14 }, ['bus']),
       page([event(400), event(410)], { askedFor: 400 }, ['bus']),
     );
     const span = read(timeline, { modes: ['bus', 'train'] });
-    expect(span).toEqual({ until: 410, isEnd: false, minutes: [2, 3, 14, 400] });
+    expect(span).toEqual({ until: 410, isEnd: false, minutes: [2, 3, 14, 90, 400] });
   });
 
   it('covers the present only where a page of the present leads up to it: others lack what is late', () => {

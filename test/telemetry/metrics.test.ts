@@ -54,7 +54,7 @@ const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).t
 
 describe('requests', () => {
   it('are counted by operation, status and plan, with their durations and where their answers come from', async () => {
-    const { get, read } = await startMeasured(json(departureMonitor(inMinutes(5), inMinutes(9))));
+    const { get, read } = await startMeasured(json(departureMonitor(inMinutes(5), inMinutes(90))));
     for (const _ of [1, 2, 3]) await get('/v1/departures?stop=200060', 'free');
     await get('/v1/departures?stop=no', 'developer');
     await get('/v1/departures?stop=200060', null);
@@ -122,7 +122,7 @@ it('records that are not shown are counted by reason', async () => {
 
 describe('calls of the authority', () => {
   it('are counted by outcome, purpose and priority', async () => {
-    const { get, read } = await startMeasured(json(departureMonitor(inMinutes(5))));
+    const { get, read } = await startMeasured(json(departureMonitor(inMinutes(90))));
     await get('/v1/departures?stop=200060', 'free');
     const values = await read();
     expect(values.get('transit_upstream_calls_total{outcome="ok",purpose="ask-rare",priority="low"}')).toBe(1);

@@ -22,7 +22,7 @@ const UPSTREAM_KEY = 'key-of-the-authority';
 const CALLER = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' };
 const TRACEPARENT = `00-${CALLER.traceId}-${CALLER.spanId}-01`;
 
-const leaves = [5, 15].map((minutes) => new Date(Date.now() + minutes * 60_000).toISOString());
+const leaves = [5, 75].map((minutes) => new Date(Date.now() + minutes * 60_000).toISOString());
 let traced: Run;
 let untraced: Run;
 /** What the collector got. */
