@@ -3,25 +3,33 @@ import { createDemand, createWarmUp, HOUR_MS, type Scenario } from './economy/de
 import { countFewestPages } from './economy/fewest-pages.ts';
 import { describeLiveDay, liveFiguresOf } from './economy/live-report.ts';
 import { countFewestCalls } from './economy/oracle.ts';
-import { describeDay, figuresOf, givenWay } from './economy/report.ts';
+import { callsPerNearby, describeDay, figuresOf, givenWay } from './economy/report.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
  * Plays a day of requests on a simulated clock through the cache, single flight, budget and verdicts of the service.
- * `node bench/economy.ts [modest|scarce|growing|modest-live|scarce-live|wide-live] [seed] [hours of the day]`
+ * `node bench/economy.ts [modest|scarce|growing|nearby|modest-live|scarce-live|wide-live] [seed] [hours of the day]`
  *
  * The days that end in `live` have timetables and realtime feeds, and boards are put together from both. An hour of
  * growing demand comes before them.
  */
 const SCENARIOS = {
-  modest: { requests: 30_000, stops: 200, places: 250, shape: 'weekday' },
-  scarce: { requests: 1_000_000, stops: 2_000, places: 4_000, shape: 'weekday' },
+  modest: { requests: 30_000, stops: 200, shape: 'weekday' },
+  scarce: { requests: 1_000_000, stops: 2_000, shape: 'weekday' },
   // From too little to too much, to see in which order things give way.
-  growing: { requests: 1_000_000, stops: 1_000, places: 20_000, shape: 'growing' },
-  'modest-live': { requests: 30_000, stops: 200, places: 250, shape: 'weekday', hasFeeds: true },
+  growing: { requests: 1_000_000, stops: 1_000, shape: 'growing' },
+  // Phones that ask what stops around them, and nothing else.
+  nearby: {
+    requests: 1_000_000,
+    stops: 1,
+    shape: 'weekday',
+    days: 2,
+    shares: { departures: 0, trips: 0, nearby: 1 },
+  },
+  'modest-live': { requests: 30_000, stops: 200, shape: 'weekday', hasFeeds: true },
   // A million requests for departures, and a tenth as many others.
-  'scarce-live': { requests: 1_111_111, stops: 2_000, places: 4_000, shape: 'weekday', hasFeeds: true },
-  'wide-live': { requests: 1_111_111, stops: 8_000, places: 16_000, shape: 'weekday', hasFeeds: true },
+  'scarce-live': { requests: 1_111_111, stops: 2_000, shape: 'weekday', hasFeeds: true },
+  'wide-live': { requests: 1_111_111, stops: 8_000, shape: 'weekday', hasFeeds: true },
 } as const satisfies Record<string, Scenario>;
 
 const [only, seed = '1', hours = '24'] = process.argv.slice(2);
@@ -35,7 +43,7 @@ for (const [name, scenario] of Object.entries(SCENARIOS)) {
   const before = hasFeeds ? createWarmUp(scenario, Number(seed)) : [];
   const day = await playDay([...before, ...demand], stops, { hasFeeds, onHour });
   const figures = figuresOf(day);
-  const fewest = countFewestCalls(demand, stops);
+  const fewest = countFewestCalls(demand);
 
   print(`\n${name}: ${demand.length} of ${requests} requests over ${stops} stops, seed ${seed}`);
   for (const line of describeDay(day)) print(line);
@@ -45,6 +53,13 @@ for (const [name, scenario] of Object.entries(SCENARIOS)) {
   print(`simulated in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
 
   hold('never more than 5 calls in any second', figures.mostCallsInASecond <= 5);
+  if (name === 'nearby') {
+    const perRequest = callsPerNearby(day);
+    print(`calls for each request of the last day: ${perRequest.toFixed(4)}`);
+    hold('at most 0.05 calls for each request of the last day', perRequest <= 0.05);
+    hold('nothing refused', figures.refused === 0);
+    continue;
+  }
   hold('at most 60,000 calls in the day', figures.callsInTheDay <= 60_000);
   if (hasFeeds) {
     const live = liveFiguresOf(day);
@@ -56,6 +71,10 @@ for (const [name, scenario] of Object.entries(SCENARIOS)) {
       `fewest pages of timetables possible: ${fewestPages}; ${fewestOfTen} if each board is to have ten departures`,
     );
     hold('no departures refused', live.departuresRefused === 0);
+    hold(
+      'nothing around a place and no search refused',
+      !day.answered.some(({ kind, outcome }) => outcome === 'refused' && (kind === 'nearby' || kind === 'search')),
+    );
     if (name === 'modest-live') {
       const today = await playDay(demand, stops);
       print(`calls of the same day without feeds: ${today.calls.length}`);
@@ -76,10 +95,10 @@ for (const [name, scenario] of Object.entries(SCENARIOS)) {
 
 /** A day takes long: how far it is, and what it holds so far. */
 function onHour(hour: number, answered: readonly Answered[]): void {
-  const departures = answered.filter(({ kind }) => kind === 'departures');
-  const refused = departures.filter(({ outcome }) => outcome === 'refused').length;
+  const refused = answered.filter(({ outcome }) => outcome === 'refused');
+  const departures = refused.filter(({ kind }) => kind === 'departures').length;
   process.stderr.write(
-    `${hour}:00 ${answered.length} requests, ${refused} of ${departures.length} departures refused\n`,
+    `${hour}:00 ${answered.length} requests, ${refused.length} refused, ${departures} of them for departures\n`,
   );
 }
 

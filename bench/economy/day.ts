@@ -1,16 +1,20 @@
 import { PLANS } from '#src/access/plan.ts';
-import { sleep } from '#src/clock.ts';
-import type { Ask } from '#src/efa/ask.ts';
+import { DAY_MS, sleep } from '#src/clock.ts';
+import type { Ask, AskAuthority } from '#src/efa/ask.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { CheckQueue } from '#src/nearby/check-queue.ts';
-import { findLiveStops, limitCalls } from '#src/nearby/live-stops.ts';
-import { checkStop, learnFromDepartures, Verdicts } from '#src/nearby/verdict.ts';
+import { learnFromDepartures, Verdicts } from '#src/nearby/verdict.ts';
+import { type Operation, readQuery } from '#src/operation.ts';
+import { createOperations } from '#src/operations.ts';
+import { createResponses } from '#src/responses/responses.ts';
 import type { Freshness } from '#src/transit/freshness.ts';
+import type { Place } from '#src/transit/place.ts';
 import { type Protection, protectUpstream } from '#src/upstream/protection.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
-import { createRandom, HOUR_MS, type Plan, type Request } from './demand.ts';
+import { HOUR_MS, type Plan, type Request } from './demand.ts';
 import { openLiveDepartures } from './live-departures.ts';
-import { createAuthority, stopId, stopsNear } from './network.ts';
+import { createAuthority, stopId } from './network.ts';
+import { createRandom } from './random.ts';
 import { createTimetableAuthority } from './timetable-authority.ts';
 
 /** `fresh`: within its window; `stretched`: within the stretched window; `stale`: beyond it; `refused`: 503. */
@@ -33,6 +37,8 @@ export interface Day {
   answered: Answered[];
   /** Moments of the calls since the beginning of the day. */
   calls: number[];
+  /** How many calls of each kind were made on each day. */
+  callsOfKind: ReadonlyMap<string, number>[];
   /** How many of them polled a feed. */
   polls: number;
   /** How many boards came from where; empty on days without feeds. */
@@ -43,8 +49,8 @@ export interface Day {
 }
 
 const MIDNIGHT = Date.UTC(2026, 3, 15);
-/** The same number as in `nearby/operation.ts`. */
-const CALLS_FOR_CHECKS = 8;
+/** Longer than the simulation takes: it is real time that runs out. */
+const DEADLINE_MS = 2 ** 31 - 1;
 const LIMITS = { rps: 5, dailyBudget: 60_000 };
 const silent = { info() {}, warn() {}, error() {} };
 
@@ -62,10 +68,26 @@ export async function playDay(
   const now = () => new Date(clock.now());
   const timetable = hasFeeds ? createTimetableAuthority(clock, createRandom(1), stops) : null;
   const authority = timetable ?? createAuthority(clock, createRandom(1));
-  const protection = protectUpstream({ asks: [authority.ask], limits: LIMITS, log: silent, clock });
+  const callsOfKind: Map<string, number>[] = [];
+  const counting: AskAuthority = (request, options) => {
+    const day = Math.max(0, Math.floor((clock.now() - MIDNIGHT) / DAY_MS));
+    const counts = callsOfKind[day] ?? new Map<string, number>();
+    callsOfKind[day] = counts;
+    counts.set(request.kind, (counts.get(request.kind) ?? 0) + 1);
+    return authority.ask(request, options);
+  };
+  const protection = protectUpstream({ asks: [counting], limits: LIMITS, log: silent, clock });
   const verdicts = new Verdicts(now);
-  const askAuthority = learnFromDepartures(protection.ask, verdicts);
-  const askInBackground: Ask = (question) => askAuthority(question, { priority: 'background' });
+  const checksGivenUp: number[] = [];
+  const learning = learnFromDepartures(protection.ask, verdicts);
+  const askAuthority: Ask = (request, options) =>
+    learning(request, options).catch((error) => {
+      const isCheck = options?.priority === 'background';
+      if (isCheck && error instanceof ApiError && error.code === 'UPSTREAM_UNAVAILABLE') {
+        checksGivenUp.push(clock.now() - MIDNIGHT);
+      }
+      throw error;
+    });
   const checkQueue = new CheckQueue({
     ask: askAuthority,
     verdicts,
@@ -76,8 +98,18 @@ export async function playDay(
   const liveDepartures =
     timetable && openLiveDepartures({ ask: askAuthority, authority: timetable, protection, clock });
   const freshMs = liveDepartures ? { ...FRESH_MS, departures: LIVE_FRESH_MS } : FRESH_MS;
+  const operations = createOperations({ nearby: { verdicts, checkQueue }, docsUrl: 'https://example.test/docs' });
+  const operationOf = {
+    nearby: operations.find(({ id }) => id === 'getNearbyStops') as Operation,
+    search: operations.find(({ id }) => id === 'searchStops') as Operation,
+  };
+  const responses = createResponses({
+    ask: askAuthority,
+    now,
+    deadlineMs: DEADLINE_MS,
+    log: { ...silent, debug() {} },
+  });
   const answered: Answered[] = [];
-  const checksGivenUp: number[] = [];
 
   async function ask(request: Request): Promise<{ freshness: Freshness; isLive?: boolean; isShort?: boolean }> {
     const options = { priority: PLANS[request.plan].priority };
@@ -88,34 +120,19 @@ export async function playDay(
       return { freshness: freshness as Freshness };
     }
     if (request.kind === 'trips') {
-      const ends = { from: stopId(request.from), to: stopId(request.to) };
+      const { from, to } = request;
+      const start = typeof from === 'number' ? stopId(from) : ([from.lat, from.lng] as const);
+      const ends = { from: start as Place, to: stopId(to) };
       const { freshness } = await askAuthority({ kind: 'trip', ...ends, at: null, isArrival: false }, options);
       return { freshness: freshness as Freshness };
     }
-    const place = { lat: -30 - request.place / 100, lng: 150, radiusMetres: 500 };
-    const { freshness } = await askAuthority({ kind: 'coord', ...place }, options);
-    const candidates = stopsNear(request.place, stops).map((stop) => ({
-      stop_id: stopId(stop),
-      name: '',
-      distance_metres: 0,
-      lat: null,
-      lng: null,
-      modes: [],
-      routes: [],
-    }));
-    const limited = limitCalls(askInBackground, CALLS_FOR_CHECKS);
-    const live = await findLiveStops(
-      candidates,
-      { modes: ['bus'], limit: 10 },
-      {
-        find: (stopId) => verdicts.find(stopId),
-        check: (stop) => checkStop(limited.ask, verdicts, stop, now()),
-        mayCheck: () => limited.callsLeft() > 0,
-      },
-    );
-    checkQueue.add(live.unchecked);
-    if (live.unchecked.length > 0 && limited.callsLeft() > 0) checksGivenUp.push(clock.now() - MIDNIGHT);
-    return { freshness: freshness as Freshness };
+    const query =
+      request.kind === 'nearby'
+        ? { lat: String(request.place.lat), lng: String(request.place.lng) }
+        : { q: request.text };
+    const operation = operationOf[request.kind];
+    const { freshness } = await responses.find(operation, readQuery(operation, query), options);
+    return { freshness };
   }
 
   async function play(request: Request): Promise<void> {
@@ -159,6 +176,7 @@ export async function playDay(
   return {
     answered: answered.filter(({ at }) => at >= 0),
     calls: ofDay(authority.calls),
+    callsOfKind,
     polls: ofDay(timetable?.polls ?? []).length,
     boardSources: liveDepartures?.sources ?? new Map(),
     checksGivenUp,
@@ -168,4 +186,4 @@ export async function playDay(
 
 /** With feeds, what is live is not to be older. */
 const LIVE_FRESH_MS = 45_000;
-const FRESH_MS = { departures: 15_000, trips: 30_000, nearby: 6 * 3_600_000 };
+const FRESH_MS = { departures: 15_000, trips: 30_000, nearby: 6 * 3_600_000, search: 24 * 3_600_000 };

@@ -1,9 +1,14 @@
+import { createPicker, createRandom, zipf } from './random.ts';
+import { placeOfPhone, typedQueries } from './real-places.ts';
+
 /** One request of the simulated day. Moments in milliseconds since its beginning. */
 export type Request = { at: number; plan: Plan } & (
   | { kind: 'departures'; stop: number }
-  | { kind: 'trips'; from: number; to: number }
-  | { kind: 'nearby'; place: number }
+  | { kind: 'trips'; from: number | Position; to: number }
+  | { kind: 'nearby'; place: Position }
+  | { kind: 'search'; text: string }
 );
+type Position = ReturnType<typeof placeOfPhone>;
 
 export const PLANS = ['free', 'developer', 'pro'] as const;
 export type Plan = (typeof PLANS)[number];
@@ -15,8 +20,6 @@ const WEEKDAY = [
 ];
 /** The simulated day is a UTC day; Sydney is ten hours ahead. */
 export const SYDNEY_HOURS_AHEAD = 10;
-/** The n-th stop is asked for in proportion to 1 / n. */
-const ZIPF_EXPONENT = 1;
 const IN_UTC = WEEKDAY.map((_, utc) => WEEKDAY[(utc + SYDNEY_HOURS_AHEAD) % 24] ?? 0);
 /** Demand that grows from hour to hour. */
 const GROWING = Array.from({ length: 24 }, (_, hour) => (hour + 1) ** 2);
@@ -24,34 +27,48 @@ const GROWING = Array.from({ length: 24 }, (_, hour) => (hour + 1) ** 2);
 export interface Scenario {
   requests: number;
   stops: number;
-  /** Places around which nearby stops are asked for. The first ones, as many as there are stops, lie at a stop. */
-  places: number;
   shape: 'weekday' | 'growing';
+  /** One unless given; `requests` are those of a day. */
+  days?: number;
+  shares?: { departures: number; trips: number; nearby: number };
   /** Whether the authority's realtime feeds are polled. */
   hasFeeds?: boolean;
 }
 
-const SHARES = { departures: 0.9, trips: 0.07 };
+/** The rest searches. */
+const SHARES = { departures: 0.9, trips: 0.05, nearby: 0.03 };
+/** Between two requests of one search that is typed. */
+const TYPING_MS = 700;
 
 /** A day of requests in order of time. The same seed gives the same day. */
 export function createDemand(scenario: Scenario, seed: number): Request[] {
-  const { requests, stops } = scenario;
+  const { requests, stops, days = 1, shares = SHARES } = scenario;
   const random = createRandom(seed);
   const hour = createPicker(scenario.shape === 'growing' ? GROWING : IN_UTC);
   const stop = createPicker(zipf(stops));
-  const place = createPicker(zipf(scenario.places));
-
-  return Array.from({ length: requests }, (): Request => {
-    const at = Math.floor((hour(random()) + random()) * HOUR_MS);
+  const demand: Request[] = [];
+  while (demand.length < requests * days) {
+    const day = Math.floor(demand.length / requests);
+    const at = Math.floor((24 * day + hour(random()) + random()) * HOUR_MS);
     const plan = PLANS[Math.floor(random() * PLANS.length)] ?? 'free';
     const what = random();
-    if (what < SHARES.departures) return { at, plan, kind: 'departures', stop: stop(random()) };
-    if (what < SHARES.departures + SHARES.trips) {
+    if (what < shares.departures) {
+      demand.push({ at, plan, kind: 'departures', stop: stop(random()) });
+    } else if (what < shares.departures + shares.trips) {
       const from = stop(random());
-      return { at, plan, kind: 'trips', from, to: (from + 1 + stop(random())) % stops };
+      const to = (from + 1 + stop(random())) % stops;
+      // Every other journey begins where the phone is.
+      demand.push({ at, plan, kind: 'trips', from: random() < 0.5 ? from : placeOfPhone(random), to });
+    } else if (what < shares.departures + shares.trips + shares.nearby) {
+      demand.push({ at, plan, kind: 'nearby', place: placeOfPhone(random) });
+    } else {
+      // A name that is typed is several requests.
+      typedQueries(random).forEach((text, index) => {
+        demand.push({ at: at + index * TYPING_MS, plan, kind: 'search', text });
+      });
     }
-    return { at, plan, kind: 'nearby', place: place(random()) };
-  }).sort((one, other) => one.at - other.at);
+  }
+  return demand.sort((one, other) => one.at - other.at);
 }
 
 /**
@@ -67,36 +84,4 @@ export function createWarmUp(scenario: Scenario, seed: number): Request[] {
     const at = -HOUR_MS * (1 - Math.sqrt(random()));
     return { at: Math.min(-1, Math.floor(at)), plan: 'pro', kind: 'departures', stop: stop(random()) };
   }).sort((one, other) => one.at - other.at);
-}
-
-export function zipf(count: number): number[] {
-  return Array.from({ length: count }, (_, rank) => 1 / (rank + 1) ** ZIPF_EXPONENT);
-}
-
-/** Numbers from 0 to 1, mulberry32. */
-export function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-/** Picks an index in proportion to its weight. */
-export function createPicker(weights: readonly number[]): (random: number) => number {
-  const sums: number[] = [];
-  for (const weight of weights) sums.push((sums.at(-1) ?? 0) + weight);
-  const total = sums.at(-1) ?? 0;
-  return (random) => {
-    let low = 0;
-    let high = sums.length - 1;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((sums[middle] ?? 0) > random * total) high = middle;
-      else low = middle + 1;
-    }
-    return low;
-  };
 }

@@ -19,10 +19,6 @@ export function* describeLiveDay(day: Day): Generator<string> {
   const { answered, polls, boardSources } = day;
   yield '';
   yield `polls of feeds: ${polls} of the calls`;
-  for (const kind of ['departures', 'trips', 'nearby'] as const) {
-    const all = ofKind(answered, kind);
-    yield `refused ${kind.padEnd(11)} ${refusedOf(all).length} of ${all.length}`;
-  }
   const old = answered.filter(({ isLive, age }) => isLive && (age ?? 0) > 45_000).length;
   yield `oldest live answer: ${(liveFiguresOf(day).oldestLiveMs / 1000).toFixed(1)} s; ${old} are older than 45 s`;
   yield `boards of fewer departures than asked for: ${answered.filter(({ isShort }) => isShort).length}`;

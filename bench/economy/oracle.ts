@@ -1,15 +1,15 @@
 import { FRESHNESS_WINDOWS } from '#src/upstream/freshness-window.ts';
 import type { Request } from './demand.ts';
-import { stopsNear } from './network.ts';
+import { stopsShownNear } from './real-places.ts';
 
 /**
  * The fewest calls that can answer the day with nothing older than its fresh window, given full knowledge of the day and
  * an authority that answers at once: the number of distinct pairs of question and window, and one check for each stop
- * that is shown nearby before a request for its departures.
+ * that is shown nearby. A list around a cell of a kilometre serves all of the cell.
  */
-export function countFewestCalls(demand: readonly Request[], stops: number): number {
+export function countFewestCalls(demand: readonly Request[]): number {
   const freshUntil = new Map<string, number>();
-  const known = new Set<number>();
+  const known = new Set<string>();
   let calls = 0;
 
   function ask(question: string, at: number, freshMs: number): void {
@@ -21,12 +21,15 @@ export function countFewestCalls(demand: readonly Request[], stops: number): num
   for (const request of demand) {
     if (request.kind === 'departures') {
       ask(`departures ${request.stop}`, request.at, FRESHNESS_WINDOWS.departuresNow.freshMs);
-      known.add(request.stop);
     } else if (request.kind === 'trips') {
-      ask(`trips ${request.from} ${request.to}`, request.at, FRESHNESS_WINDOWS.trips.freshMs);
+      const { from, to } = request;
+      ask(`trips ${JSON.stringify(from)} ${to}`, request.at, FRESHNESS_WINDOWS.trips.freshMs);
+    } else if (request.kind === 'search') {
+      ask(`search ${request.text}`, request.at, FRESHNESS_WINDOWS.search.freshMs);
     } else {
-      ask(`nearby ${request.place}`, request.at, FRESHNESS_WINDOWS.nearby.freshMs);
-      const unknown = stopsNear(request.place, stops).filter((stop) => !known.has(stop));
+      const { lat, lng } = request.place;
+      ask(`nearby ${Math.floor(lat * 111)} ${Math.floor(lng * 92)}`, request.at, FRESHNESS_WINDOWS.nearby.freshMs);
+      const unknown = stopsShownNear(request.place).filter((stop) => !known.has(stop));
       for (const stop of unknown) known.add(stop);
       calls += unknown.length;
     }

@@ -2,6 +2,7 @@ import type { Answered, Day, Outcome } from './day.ts';
 import { PLANS } from './demand.ts';
 
 const OUTCOMES: readonly Outcome[] = ['fresh', 'stretched', 'stale', 'refused'];
+const KINDS = ['departures', 'trips', 'nearby', 'search'] as const;
 const DAY_MS = 86_400_000;
 
 export interface Figures {
@@ -33,6 +34,15 @@ export function* describeDay(day: Day): Generator<string> {
   yield `calls: ${calls.length}, ${figures.callsPerThousand.toFixed(1)} per 1,000 requests`;
   yield `most calls in any second: ${figures.mostCallsInASecond}; last call of the day at ${clockTime(figures.lastCallAt)}`;
   yield `calls by hour: ${callsByHour(calls).join(' ')}`;
+  for (const [index, counts] of day.callsOfKind.entries()) {
+    const kinds = [...counts].map(([kind, count]) => `${kind} ${count}`);
+    yield `calls of day ${index + 1} by kind: ${kinds.join(', ')}`;
+  }
+  for (const kind of KINDS) {
+    const all = answered.filter((one) => one.kind === kind);
+    const refused = all.filter(({ outcome }) => outcome === 'refused').length;
+    if (all.length > 0) yield `refused ${kind.padEnd(11)} ${refused} of ${all.length}`;
+  }
   yield '';
   yield `share of requests, %   ${OUTCOMES.map((outcome) => outcome.padStart(10)).join('')}`;
   for (const plan of PLANS) {
@@ -61,6 +71,13 @@ export function givenWay({ answered, checksGivenUp }: Day): (number | undefined)
     firstOf(answered, ({ outcome }) => outcome === 'stale'),
     ...PLANS.map((plan) => firstOf(answered, (one) => one.outcome === 'refused' && one.plan === plan)),
   ];
+}
+
+/** All calls of the last day for each request around a place, on a day on which nothing else is asked. */
+export function callsPerNearby({ answered, calls }: Day): number {
+  const lastDay = Math.floor((answered.at(-1)?.at ?? 0) / DAY_MS) * DAY_MS;
+  const requests = answered.filter(({ at, kind }) => at >= lastDay && kind === 'nearby').length;
+  return calls.filter((at) => at >= lastDay).length / requests;
 }
 
 function firstOf(answered: readonly Answered[], is: (one: Answered) => boolean): number | undefined {

@@ -1,6 +1,6 @@
 import type { SandboxLine, SandboxNetwork, SandboxPoint, SandboxStop } from '#src/sandbox/network/network.ts';
-import { createRandom } from './demand.ts';
 import { stopId } from './network.ts';
+import { createRandom } from './random.ts';
 
 /*
  * A network of any size for the days with feeds. Every tenth stop is a station of trains and has buses as well, some

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { createPicker, createRandom } from '../economy/demand.ts';
+import { createPicker, createRandom } from '../economy/random.ts';
 
 /** Everything that a caller asks for begins with its digit, so that each call of upstream tells whose it is. */
 export interface Caller {

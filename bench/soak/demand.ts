@@ -1,4 +1,4 @@
-import { createPicker, createRandom, zipf } from '../economy/demand.ts';
+import { createPicker, createRandom, zipf } from '../economy/random.ts';
 
 /** One request in so many takes the next question of all, so that each has been asked early and is asked again. */
 const EVERY_QUESTION_SHARE = 0.04;
