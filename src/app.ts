@@ -5,6 +5,7 @@ import type { Rate } from './access/limits/token-buckets.ts';
 import { type AccessOptions, access } from './access/plugin.ts';
 import type { Config } from './config.ts';
 import type { Ask } from './efa/ask.ts';
+import { toRequest, type UpstreamRequest } from './efa/request.ts';
 import { errorHandler, sendErrorEarly } from './errors/handler.ts';
 import { refuseConnect, sendClientError } from './http/connection/client-error.ts';
 import {
@@ -30,7 +31,7 @@ import { CheckQueue } from './nearby/check-queue.ts';
 import { learnFromDepartures, Verdicts } from './nearby/verdict.ts';
 import { createOperations } from './operations.ts';
 import { createResponses } from './responses/responses.ts';
-import { REHEARSALS_IN_WORDS } from './sandbox/rehearsal/rehearsals.ts';
+import { findRehearsalCode, REHEARSALS_IN_WORDS } from './sandbox/rehearsal/rehearsals.ts';
 import { createMagicLinks } from './signup/magic-link.ts';
 import { createQuotaMails } from './signup/quota-mails.ts';
 import { type SignupOptions, signup } from './signup/signup.ts';
@@ -129,7 +130,11 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const isCharged = (accounts: ReadonlySet<string>) => [...accounts].some((name) => (balance?.owedBy(name) ?? 0) > 0);
   const checkQueue = new CheckQueue({ ask, verdicts, isCharged, now, sleep, log: app.log });
   app.addHook('onClose', async () => checkQueue.close());
-  const operations = createOperations({ nearby: { verdicts, checkQueue }, docsUrl });
+  const operations = createOperations({
+    nearby: { verdicts, checkQueue, ...(isSandbox && { isRehearsal }) },
+    stops,
+    docsUrl,
+  });
   const responses = createResponses({
     ask,
     ...(options.boards && { boards: options.boards }),
@@ -211,6 +216,11 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     });
   }
   return app;
+}
+
+function isRehearsal(request: UpstreamRequest): boolean {
+  const { endpoint, query } = toRequest(request);
+  return findRehearsalCode(endpoint, new URLSearchParams(query)) !== null;
 }
 
 function createFastify({ config, logger, arrivalMs = ARRIVAL_MS }: AppOptions) {

@@ -3,6 +3,7 @@ import { departuresOperation } from './departures/operation.ts';
 import { createNearbyOperation } from './nearby/operation.ts';
 import type { Operation } from './operation.ts';
 import { stopSearchOperation } from './stop-search/operation.ts';
+import type { StopRegister } from './stops/register.ts';
 import { tripsOperation } from './trips/operation.ts';
 
 /**
@@ -10,13 +11,14 @@ import { tripsOperation } from './trips/operation.ts';
  * list; adding an operation is its own folder and one line here.
  */
 export function createOperations(options: {
-  nearby: Parameters<typeof createNearbyOperation>[0];
+  nearby: Omit<Parameters<typeof createNearbyOperation>[0], 'stops'>;
+  stops: StopRegister;
   docsUrl: string;
 }): readonly Operation[] {
   return [
     departuresOperation,
     createBoardsOperation({ oneStop: departuresOperation, docsUrl: options.docsUrl }),
-    createNearbyOperation(options.nearby),
+    createNearbyOperation({ ...options.nearby, stops: options.stops }),
     stopSearchOperation,
     tripsOperation,
   ];

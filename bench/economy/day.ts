@@ -7,6 +7,8 @@ import { learnFromDepartures, Verdicts } from '#src/nearby/verdict.ts';
 import { type Operation, readQuery } from '#src/operation.ts';
 import { createOperations } from '#src/operations.ts';
 import { createResponses } from '#src/responses/responses.ts';
+import { readBuiltIn } from '#src/stops/built-in.ts';
+import { StopRegister } from '#src/stops/register.ts';
 import type { Freshness } from '#src/transit/freshness.ts';
 import type { Place } from '#src/transit/place.ts';
 import { type Protection, protectUpstream } from '#src/upstream/protection.ts';
@@ -98,7 +100,11 @@ export async function playDay(
   const liveDepartures =
     timetable && openLiveDepartures({ ask: askAuthority, authority: timetable, protection, clock });
   const freshMs = liveDepartures ? { ...FRESH_MS, departures: LIVE_FRESH_MS } : FRESH_MS;
-  const operations = createOperations({ nearby: { verdicts, checkQueue }, docsUrl: 'https://example.test/docs' });
+  const operations = createOperations({
+    nearby: { verdicts, checkQueue },
+    stops: new StopRegister(readBuiltIn),
+    docsUrl: 'https://example.test/docs',
+  });
   const operationOf = {
     nearby: operations.find(({ id }) => id === 'getNearbyStops') as Operation,
     search: operations.find(({ id }) => id === 'searchStops') as Operation,
@@ -186,4 +192,4 @@ export async function playDay(
 
 /** With feeds, what is live is not to be older. */
 const LIVE_FRESH_MS = 45_000;
-const FRESH_MS = { departures: 15_000, trips: 30_000, nearby: 6 * 3_600_000, search: 24 * 3_600_000 };
+const FRESH_MS = { departures: 15_000, trips: 30_000, nearby: DAY_MS, search: DAY_MS };

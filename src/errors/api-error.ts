@@ -37,16 +37,24 @@ export class ApiError extends Error {
   readonly headers: Readonly<Record<string, string>>;
   /** How many of the requests that the refused one counts as failed; all of them at a status of 500 or more unless given. */
   readonly failedParts?: number;
+  /** Set where upstream was not asked for want of calls, which says nothing about its health. */
+  readonly isForWantOfCalls?: boolean;
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { cause?: unknown; headers?: Record<string, string>; failedParts?: number } = {},
+    options: {
+      cause?: unknown;
+      headers?: Record<string, string>;
+      failedParts?: number;
+      isForWantOfCalls?: boolean;
+    } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.headers = options.headers ?? {};
     if (options.failedParts !== undefined) this.failedParts = options.failedParts;
+    if (options.isForWantOfCalls !== undefined) this.isForWantOfCalls = options.isForWantOfCalls;
   }
 
   get statusCode(): number {

@@ -2,15 +2,10 @@ import { z } from 'zod';
 import type { LocationsPayload } from '../efa/payload.ts';
 import { LeftOut, type LeftOutCounts, mapRecords, need } from '../efa/response/record.ts';
 import { findNameWithPlace, findPosition, listModes, readStopPoint, type StopPoint } from '../efa/stop-point.ts';
+import type { StopRegister } from '../stops/register.ts';
 import { modeSchema, sortModes } from '../transit/mode.ts';
-import {
-  distanceMetres,
-  latitudeOrNull,
-  latitudeSchema,
-  longitudeOrNull,
-  longitudeSchema,
-  type Position,
-} from '../transit/place.ts';
+import { latitudeOrNull, latitudeSchema, longitudeOrNull, longitudeSchema, type Position } from '../transit/place.ts';
+import { upstreamMetres } from './disc.ts';
 
 const nearbyStopSchema = z
   .strictObject({
@@ -42,53 +37,102 @@ export const nearbyResponse = z
 
 export type NearbyStop = z.infer<typeof nearbyStopSchema>;
 
-/** Requests go up to 2,000 m, and the centre of a large station may lie beyond. Farther places were not asked for. */
-const MAX_DISTANCE_METRES = 5000;
+/** Discs go up to 3 km, and the centre of a large station may lie beyond. Farther places were not asked for. */
+const MAX_DISTANCE_METRES = 10_000;
+
+/** The register measures on a sphere, on which some places are farther. */
+const ON_A_SPHERE = 1.01;
+
+/** A circle that a caller asked for. */
+type Circle = { lat: number; lng: number; radius: number };
+
+/** A platform or stop, and its own distance, unrounded. */
+type Point = Omit<NearbyStop, 'distance_metres' | 'routes'> & { metres: number };
 
 /**
- * One entry per stop, the nearest first. Platforms are grouped under the stop they belong to: its distance and its
- * position are those of its nearest platform, which is where a rider walks to. Upstream lists modes with stops only.
+ * The stops of a disc that lie in the circle, one entry per stop, the nearest first. Distances that upstream gives are those
+ * from the middle of the disc. A place without a position takes the one that the register knows.
  */
 export async function mapNearbyStops(
   payload: LocationsPayload,
-  location: { lat: number; lng: number },
+  circle: Circle,
+  register: Pick<StopRegister, 'get'>,
 ): Promise<{ stops: NearbyStop[]; leftOut: LeftOutCounts }> {
-  const { kept, leftOut } = await mapRecords(payload.locations, readStopPoint, (point) =>
-    mapLocation(point, [location.lat, location.lng]),
-  );
-  const groups = Map.groupBy(kept.sort(compareStops), (stop) => stop.stop_id);
-  return { stops: [...groups.values()].map(mergeStop), leftOut };
+  const { kept, leftOut } = await mapRecords(payload.locations, readStopPoint, (point) => {
+    const known = point.id === undefined || findPosition(point) ? null : register.get(point.id);
+    return mapLocation(point, circle, known && [known.lat, known.lng]);
+  });
+  return { stops: groupPoints(kept, circle.radius), leftOut };
 }
 
-function mapLocation(point: StopPoint, from: Position): NearbyStop {
-  const position = findPosition(point);
-  const isFarAway = position !== null && distanceMetres(from, position) > MAX_DISTANCE_METRES;
-  if (isFarAway) throw new LeftOut('of another request');
-  const distance = point.properties?.distance ?? (position && distanceMetres(from, position));
+/** The stops in the circle as the register knows them; what it knows of their use is nothing. */
+export function listKnownStops(circle: Circle, register: StopRegister): NearbyStop[] {
+  const points = register.near(circle.lat, circle.lng, circle.radius * ON_A_SPHERE).map(({ stop }): Point => {
+    const parent = stop.parent_id === null ? null : register.get(stop.parent_id);
+    const { name, suburb } = parent ?? stop;
+    return {
+      stop_id: stop.parent_id ?? stop.stop_id,
+      name: suburb === '' ? name : `${name}, ${suburb}`,
+      metres: upstreamMetres([circle.lat, circle.lng], [stop.lat, stop.lng]),
+      lat: stop.lat,
+      lng: stop.lng,
+      modes: [...stop.modes, ...(parent?.modes ?? [])],
+      children: stop.parent_id === null ? [] : [stop.stop_id],
+    };
+  });
+  return groupPoints(points, circle.radius);
+}
+
+function mapLocation(point: StopPoint, circle: Circle, known: Position | null): Point {
+  const position = need(findPosition(point) ?? known, 'no position');
+  const metres = upstreamMetres([circle.lat, circle.lng], position);
+  if (metres > MAX_DISTANCE_METRES) throw new LeftOut('of another request');
   return {
     stop_id: need(point.properties?.STOP_GLOBAL_ID ?? point.id, 'no identifier'),
     // Stops of type STOP are literally called "undefined, undefined".
     name: need(findNameWithPlace(point), 'no name'),
-    distance_metres: Math.max(0, Math.round(need(distance, 'no position'))),
-    lat: position?.[0] ?? null,
-    lng: position?.[1] ?? null,
+    metres,
+    lat: position[0],
+    lng: position[1],
     modes: listModes(point),
-    routes: [],
     children: listPlatform(point),
   };
+}
+
+/**
+ * Platforms are grouped under the stop they belong to: its distance and its position are those of its nearest platform, which
+ * is where a rider walks to. Upstream lists modes with stops only, which may lie outside the circle.
+ */
+function groupPoints(points: readonly Point[], radius: number): NearbyStop[] {
+  return [...Map.groupBy(points.toSorted(comparePoints), ({ stop_id }) => stop_id).values()]
+    .filter(([nearest]) => nearest !== undefined && nearest.metres <= radius)
+    .map((group) => mergePoints(group, radius))
+    .sort(compareStops);
+}
+
+/** The points of one stop, nearest first, as one entry. */
+function mergePoints(points: readonly Point[], radius: number): NearbyStop {
+  const { stop_id, name, metres, lat, lng } = points[0] as Point;
+  const within = points.filter((point) => point.metres <= radius);
+  return {
+    stop_id,
+    name,
+    distance_metres: Math.round(metres),
+    lat,
+    lng,
+    modes: sortModes(points.flatMap(({ modes }) => modes)),
+    routes: [],
+    children: [...new Set(within.flatMap(({ children = [] }) => children))],
+  };
+}
+
+function comparePoints(one: Point, other: Point): number {
+  return one.metres - other.metres || one.stop_id.localeCompare(other.stop_id, 'en');
 }
 
 /** The point's own identifier, where it is a platform of a stop with another one. */
 function listPlatform({ id, properties }: StopPoint): string[] {
   return id !== undefined && properties?.STOP_GLOBAL_ID !== undefined && id !== properties.STOP_GLOBAL_ID ? [id] : [];
-}
-
-/** The points of one stop, nearest first, as one entry. */
-function mergeStop(points: NearbyStop[]): NearbyStop {
-  const nearest = points[0] as NearbyStop;
-  const { lat, lng } = points.find((point) => point.lat !== null) ?? nearest;
-  const modes = sortModes(points.flatMap((point) => point.modes));
-  return { ...nearest, lat, lng, modes, children: [...new Set(points.flatMap(({ children = [] }) => children))] };
 }
 
 function compareStops(one: NearbyStop, other: NearbyStop): number {

@@ -1,13 +1,16 @@
 import type { z } from 'zod';
 import type { Ask } from '../efa/ask.ts';
-import { defineOperation, type Notice } from '../operation.ts';
+import type { UpstreamRequest } from '../efa/request.ts';
+import { defineOperation, type FindContext, type Notice } from '../operation.ts';
+import { freshnessInPlaceOf } from '../stops/freshness.ts';
+import type { StopRegister } from '../stops/register.ts';
 import { withTimeLimit } from '../time-limit.ts';
 import { freshnessOf } from '../transit/freshness.ts';
 import { nameModes, sortModes } from '../transit/mode.ts';
 import { outsideNotice } from '../transit/place.ts';
 import type { CheckQueue } from './check-queue.ts';
 import { findLiveStops, limitCalls } from './live-stops.ts';
-import { mapNearbyStops, type NearbyStop, nearbyResponse } from './map.ts';
+import { listKnownStops, mapNearbyStops, type NearbyStop, nearbyResponse } from './map.ts';
 import { type NearbyQuery, nearbyQuery, toNearbyRequest } from './query.ts';
 import { checkStop, type Verdicts } from './verdict.ts';
 
@@ -48,9 +51,14 @@ const exampleBody: z.infer<typeof nearbyResponse> = {
 export const createNearbyOperation = ({
   verdicts,
   checkQueue,
+  stops: register,
+  isRehearsal = () => false,
 }: {
   verdicts: Verdicts;
   checkQueue: Pick<CheckQueue, 'add'>;
+  stops: StopRegister;
+  /** Whether the sandbox rehearses a failure at that place, which nothing may hide. */
+  isRehearsal?: (request: UpstreamRequest) => boolean;
 }) =>
   defineOperation({
     id: 'getNearbyStops',
@@ -71,11 +79,10 @@ export const createNearbyOperation = ({
 
     async find(query, { ask, accounts, now }) {
       const location = { lat: query.lat, lng: query.lng };
-      const response = await ask(toNearbyRequest(query));
-      const listed = freshnessOf(response);
-      const { stops, leftOut } = await mapNearbyStops(response.payload, location);
+      const { stops, listed, leftOut } = await listStops(query, { ask, register, now, isRehearsal });
       await verdicts.load(stops.map(({ stop_id }) => stop_id));
-      const callsForChecks = MAX_CALLS - (listed.source === 'cache' ? 0 : CALLS_FOR_LIST);
+      // In a shortage no call is spent on checks, and the register lists poles, which are checked as parts of their stops.
+      const callsForChecks = listed.shortage ? 0 : MAX_CALLS - (listed.source === 'cache' ? 0 : CALLS_FOR_LIST);
       const limited = limitCalls(ask, callsForChecks);
       const live = await withTimeLimit(CHECKS_WITHIN_MS, (signal) => {
         // Checks give way to requests that answers depend on.
@@ -86,7 +93,7 @@ export const createNearbyOperation = ({
           mayCheck: () => limited.callsLeft() > 0,
         });
       });
-      checkQueue.add(live.unchecked, accounts);
+      if (!listed.shortage) checkQueue.add(live.unchecked, accounts);
       const hasChecked = limited.callsLeft() < callsForChecks;
       return {
         notices: live.stops.length > 0 ? [] : whyEmpty(query, stops),
@@ -117,6 +124,42 @@ function whyEmpty({ lat, lng, modes, radius }: NearbyQuery, listed: readonly Nea
     defaultOf: 'radius',
   };
   return others.length > 0 ? [byModes, byRadius] : [byRadius];
+}
+
+/** The register has stops of the state everywhere. Canberra's local buses it may not have: there a few stops say nothing. */
+const CANBERRA = { south: -35.93, west: 148.76, north: -35.12, east: 149.2, leastStops: 3 };
+/** About two kilometres. */
+const AROUND_DEGREES = 0.02;
+
+/** From upstream's disc; where there is none, from the register, unless it knows too little there to say that nothing stops. */
+async function listStops(
+  query: NearbyQuery,
+  options: Pick<FindContext, 'ask' | 'now'> & {
+    register: StopRegister;
+    isRehearsal: (request: UpstreamRequest) => boolean;
+  },
+) {
+  const { ask, register, now } = options;
+  const circle = toNearbyRequest(query, { isExact: true });
+  const isRehearsed = options.isRehearsal(circle);
+  const isKnown = knowsSurroundings(query, register);
+  try {
+    // A disc serves all phones of its cell; where nothing could answer in its place it goes before most other calls.
+    const response = await ask(isRehearsed ? circle : toNearbyRequest(query), isKnown ? {} : { purpose: 'timetable' });
+    return { ...(await mapNearbyStops(response.payload, query, register)), listed: freshnessOf(response) };
+  } catch (error) {
+    if (isRehearsed || !isKnown) throw error;
+    const listed = freshnessInPlaceOf(error, register, now());
+    return { stops: listKnownStops(query, register), listed, leftOut: {} };
+  }
+}
+
+function knowsSurroundings({ lat, lng }: { lat: number; lng: number }, register: StopRegister): boolean {
+  const { south, west, north, east, leastStops } = CANBERRA;
+  const isInCanberra = lat > south && lat < north && lng > west && lng < east;
+  const around = register.inBox(lat - AROUND_DEGREES, lng - AROUND_DEGREES, lat + AROUND_DEGREES, lng + AROUND_DEGREES);
+  const least = isInCanberra ? leastStops : 1;
+  return around.take(least).toArray().length === least;
 }
 
 function withoutChildren({ children: _, ...stop }: NearbyStop): NearbyStop {

@@ -3,6 +3,7 @@ import { includeParameter } from '../transit/additional-fields.ts';
 import { modesParameter } from '../transit/mode.ts';
 import { countUpTo, decimalBetween, describe, withDefault } from '../transit/parameter.ts';
 import { areSwapped, SWAPPED } from '../transit/place.ts';
+import { discOf } from './disc.ts';
 
 export const nearbyQuery = z
   .object({
@@ -21,6 +22,7 @@ export const nearbyQuery = z
 
 export type NearbyQuery = z.infer<typeof nearbyQuery>;
 
-export function toNearbyRequest({ lat, lng, radius }: NearbyQuery) {
-  return { kind: 'coord', lat, lng, radiusMetres: radius } as const;
+/** The request for the disc that holds the circle; `isExact` asks for the circle itself. */
+export function toNearbyRequest({ lat, lng, radius }: NearbyQuery, { isExact = false } = {}) {
+  return { kind: 'coord', ...(isExact ? { lat, lng, radiusMetres: radius } : discOf({ lat, lng, radius })) } as const;
 }

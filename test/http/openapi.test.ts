@@ -6,6 +6,8 @@ import { ERROR_TABLE } from '#src/errors/api-error.ts';
 import { Verdicts } from '#src/nearby/verdict.ts';
 import { errorsOf, readQuery } from '#src/operation.ts';
 import { createOperations } from '#src/operations.ts';
+import { StopRegister } from '#src/stops/register.ts';
+import { noStops } from '#src/stops/table.ts';
 import { MODES } from '#src/transit/mode.ts';
 import { departureMonitorResponse, NOW } from '#test/contract/payloads.ts';
 import { issueTestKey } from '#test/support/access.ts';
@@ -13,7 +15,8 @@ import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { json, startUpstream } from '#test/support/upstream.ts';
 
 const nearby = { verdicts: new Verdicts(() => new Date()), checkQueue: { add() {} } };
-const OPERATIONS = createOperations({ nearby, docsUrl: 'https://example.test/docs' }).map(
+const stops = new StopRegister(noStops);
+const OPERATIONS = createOperations({ nearby, stops, docsUrl: 'https://example.test/docs' }).map(
   (operation) => [operation.path, operation] as const,
 );
 

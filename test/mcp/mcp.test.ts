@@ -8,6 +8,8 @@ import { toToolBody } from '#src/mcp/tool-body.ts';
 import { Verdicts } from '#src/nearby/verdict.ts';
 import { createOperations } from '#src/operations.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
+import { StopRegister } from '#src/stops/register.ts';
+import { noStops } from '#src/stops/table.ts';
 import { countRequests, issueTestKey } from '#test/support/access.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 
@@ -112,6 +114,7 @@ describe('an assistant', () => {
     const { tools } = await client.listTools();
     const operations = createOperations({
       nearby: { verdicts: new Verdicts(() => new Date()), checkQueue: { add() {} } },
+      stops: new StopRegister(noStops),
       docsUrl,
     });
     expect(tools.map(({ name }) => name)).toEqual(operations.map(({ id }) => id));

@@ -60,7 +60,11 @@ beforeEach(() => clock.advance(LONG_MS));
 async function startService(timeoutMs: number): Promise<TestApp> {
   const client = createEfaClient({ url: sandbox.url, apiKey: 'test-key', timeoutMs, now });
   const guard = { asks: [client.ask], limits: { rps: 1000, dailyBudget: 1e9 }, log: createTestLog(), clock };
-  const app = await buildTestApp({ upstream: withRehearsals(protectUpstream(guard).ask, guard), now });
+  const app = await buildTestApp({
+    acceptsTestKeys: true,
+    upstream: withRehearsals(protectUpstream(guard).ask, guard),
+    now,
+  });
   app.addHook('onClose', () => client.close());
   return app;
 }

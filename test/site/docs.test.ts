@@ -13,6 +13,8 @@ import { GUIDE_NAMES } from '#src/site/docs/guides.ts';
 import { renderMarkdown } from '#src/site/docs/markdown.ts';
 import type { SearchEntry } from '#src/site/docs/search-index.ts';
 import { sampleOf } from '#src/site/sample.ts';
+import { StopRegister } from '#src/stops/register.ts';
+import { noStops } from '#src/stops/table.ts';
 import { FRESHNESS_WINDOWS } from '#src/upstream/freshness-window.ts';
 import { type Front, startFront } from '../support/front.ts';
 
@@ -23,7 +25,8 @@ beforeAll(async () => {
 afterAll(() => front[Symbol.asyncDispose]());
 
 const nearby = { verdicts: new Verdicts(() => new Date()), checkQueue: { add() {} } };
-const OPERATIONS = createOperations({ nearby, docsUrl: 'https://example.test/docs' }).map(
+const stops = new StopRegister(noStops);
+const OPERATIONS = createOperations({ nearby, stops, docsUrl: 'https://example.test/docs' }).map(
   (operation) => [operation.path, operation] as const,
 );
 const open = async (url: string) => (await front.app.inject({ url, headers: { accept: 'text/html' } })).body;

@@ -33,6 +33,7 @@ export interface TestAppOptions
       | 'refusalLimits'
       | 'pageRate'
       | 'instruments'
+      | 'stops'
     >
   > {
   /** The authority: as a function, or by its address. */
@@ -95,6 +96,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     ...(pages && { pages }),
     ...(options.isStoreReachable && { isStoreReachable: options.isStoreReachable }),
     ...(options.instruments && { instruments: options.instruments }),
+    ...(options.stops && { stops: options.stops }),
     ...(options.refusalLimits && { refusalLimits: options.refusalLimits }),
     pageRate: options.pageRate ?? UNLIMITED,
     ...(options.pressure && { pressure: options.pressure }),

@@ -3,6 +3,7 @@ import type { BurstLimits } from '#src/access/limits/account-limits.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { sleep } from '#src/clock.ts';
 import { createEfaClient } from '#src/efa/client.ts';
+import type { StopRegister } from '#src/stops/register.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
@@ -16,6 +17,7 @@ export async function startProtectedApp(options: {
   timeoutMs?: number;
   store?: AccountStore;
   burstLimits?: BurstLimits;
+  stops?: StopRegister;
 }) {
   const clock = createSimulatedClock(options.now);
   const now = () => new Date(clock.now());
@@ -32,6 +34,7 @@ export async function startProtectedApp(options: {
     sleep: (ms) => sleep(clock, ms),
     ...(options.store && { store: options.store }),
     ...(options.burstLimits && { burstLimits: options.burstLimits }),
+    ...(options.stops && { stops: options.stops }),
   });
   app.addHook('onClose', async () => {
     await client.close();

@@ -1,11 +1,14 @@
 import { expect, it } from 'vitest';
 import { Verdicts } from '#src/nearby/verdict.ts';
 import { createOperations } from '#src/operations.ts';
+import { StopRegister } from '#src/stops/register.ts';
+import { noStops } from '#src/stops/table.ts';
 import { findForeign, findMeant, PARAMETER_NAMES } from '#src/transit/parameter.ts';
 
 it('every parameter of every operation is in the list, and no other', () => {
   const nearby = { verdicts: new Verdicts(() => new Date()), checkQueue: { add() {} } };
-  const operations = createOperations({ nearby, docsUrl: 'https://example.test/docs' });
+  const stops = new StopRegister(noStops);
+  const operations = createOperations({ nearby, stops, docsUrl: 'https://example.test/docs' });
   const names = new Set(operations.flatMap(({ query }) => Object.keys(query.shape)));
   expect(PARAMETER_NAMES.toSorted()).toEqual([...names].toSorted());
 });

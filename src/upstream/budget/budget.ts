@@ -15,6 +15,7 @@ export class BudgetExhaustedError extends ApiError {
     super('UPSTREAM_UNAVAILABLE', message, {
       cause: new Error('the budget of upstream calls is used up'),
       headers: { 'retry-after': String(seconds) },
+      isForWantOfCalls: true,
     });
   }
 }
