@@ -1,6 +1,8 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import nock from 'nock';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { StopRegister } from '#src/stops/register.ts';
+import { noStops } from '#src/stops/table.ts';
 import { expectContract, expectErrorObject } from '#test/contract/expect-contract.ts';
 import { GOOD_ANSWERS, OPERATIONS, type Operation } from '#test/contract/operations.ts';
 import { NOW } from '#test/contract/payloads.ts';
@@ -27,7 +29,10 @@ let app: TestApp;
 
 beforeAll(async () => {
   nock.disableNetConnect();
-  app = await buildTestApp({ upstream: UPSTREAM_URL, now: NOW, upstreamKey: 'the-secret-key' });
+  // A register that knows nothing and learns nothing, for a known place would be answered without the authority.
+  const stops = new StopRegister(noStops);
+  vi.spyOn(stops, 'learn').mockReturnValue();
+  app = await buildTestApp({ upstream: UPSTREAM_URL, now: NOW, upstreamKey: 'the-secret-key', stops });
 });
 
 afterEach(() => nock.cleanAll());

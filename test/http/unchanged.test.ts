@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 async function start(options: { burstLimits?: BurstLimits } = {}): Promise<Service> {
-  const response = json(departureMonitor('2026-11-21T10:10:00Z', '2026-11-21T10:20:00Z'));
+  const response = json(departureMonitor('2026-11-21T10:10:00Z', '2026-11-21T12:20:00Z'));
   const service = await startProtectedApp({ now: NOW, response, store, ...options });
   started.push(service);
   return service;
