@@ -1,12 +1,10 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import nock from 'nock';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { StopRegister } from '#src/stops/register.ts';
-import { noStops } from '#src/stops/table.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { expectContract, expectErrorObject } from '#test/contract/expect-contract.ts';
 import { GOOD_ANSWERS, OPERATIONS, type Operation } from '#test/contract/operations.ts';
 import { NOW } from '#test/contract/payloads.ts';
-import { buildTestApp, type TestApp } from '#test/support/app.ts';
+import { buildTestApp, registerWithoutStops, type TestApp } from '#test/support/app.ts';
 
 const ORIGIN = 'https://authority.test';
 const UPSTREAM_URL = `${ORIGIN}/v1/tp`;
@@ -29,10 +27,12 @@ let app: TestApp;
 
 beforeAll(async () => {
   nock.disableNetConnect();
-  // A register that knows nothing and learns nothing, for a known place would be answered without the authority.
-  const stops = new StopRegister(noStops);
-  vi.spyOn(stops, 'learn').mockReturnValue();
-  app = await buildTestApp({ upstream: UPSTREAM_URL, now: NOW, upstreamKey: 'the-secret-key', stops });
+  app = await buildTestApp({
+    upstream: UPSTREAM_URL,
+    now: NOW,
+    upstreamKey: 'the-secret-key',
+    stops: registerWithoutStops(),
+  });
 });
 
 afterEach(() => nock.cleanAll());

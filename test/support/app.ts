@@ -7,6 +7,8 @@ import type { AccountStore } from '#src/access/store.ts';
 import { type AppOptions, buildApp } from '#src/app.ts';
 import type { Ask } from '#src/efa/ask.ts';
 import { createEfaClient } from '#src/efa/client.ts';
+import { StopRegister } from '#src/stops/register.ts';
+import { noStops } from '#src/stops/table.ts';
 import { openTestAccess, sendKey } from './access.ts';
 
 export interface TestApp extends FastifyInstance {
@@ -53,6 +55,13 @@ export interface TestAppOptions
   trustProxy?: AppOptions['config']['trustProxy'];
   /** Whether `inject` sends the key with requests that have no Authorization header; true unless given. */
   sendsKey?: boolean;
+}
+
+/** Knows no stop and learns none. A register that knows the place answers nearby requests that the authority refuses. */
+export function registerWithoutStops(): StopRegister {
+  const register = new StopRegister(noStops);
+  register.learn = () => {};
+  return register;
 }
 
 /** Tests request pages faster than people do, by clocks that stand still. */

@@ -6,7 +6,7 @@ import { stopping } from '../../errors/messages.ts';
 import { endWithError } from './client-error.ts';
 import type { Connections } from './connections.ts';
 
-/** For so long each open connection still gets one response, which says that it is the last. */
+/** For so long each open connection still gets one response, which says that it is the last; nobody waits where none is open. */
 const FAREWELL_MS = 300;
 /** Responses are held back for so long before the server closes; clients that connect anew for each request connect then. */
 const HOLD_MS = 30;
@@ -46,7 +46,7 @@ export const drain = fp(
     app.addHook('preClose', async () => {
       isClosing = true;
       if (!app.server.listening) return;
-      await sleep(FAREWELL_MS);
+      if (connections.open.size > 0) await sleep(FAREWELL_MS);
       const { promise, resolve: release } = Promise.withResolvers<void>();
       held = promise;
       await sleep(HOLD_MS);
