@@ -13,7 +13,7 @@ import { REFUSAL_LIMITS } from './http/connection/held-refusals.ts';
 import { openLive } from './live/live.ts';
 import { openRedis } from './redis/shared-redis.ts';
 import { openLog } from './server/log.ts';
-import { closeOnSignal, maxDescriptors, orExit } from './server/process.ts';
+import { cannotListen, closeOnSignal, expectFreePort, maxDescriptors, orExit } from './server/process.ts';
 import { openUpstream, withRehearsals } from './server/upstream-source.ts';
 import { logHeaviestAccount } from './server/usage-log.ts';
 import { readLinkSecret } from './signup/magic-link.ts';
@@ -40,6 +40,8 @@ const config = orExit(() => readConfig(process.env), {
   expected: ConfigError,
   intro: 'The configuration is not usable:\n',
 });
+await expectFreePort(config.host, config.port, 'PORT');
+if (config.metrics) await expectFreePort(config.metrics.host, config.metrics.port, 'METRICS_PORT');
 const logger = openLog(config.logLevel);
 const deadlines = deadlinesFrom(config.upstreamTimeoutMs);
 const isSandbox = config.upstream.kind === 'sandbox';
@@ -193,11 +195,6 @@ async function openTracing(to: NonNullable<Config['tracing']>) {
   // An endpoint may hold a password.
   logger.info(`traces are sent to ${new URL(to.endpoint).origin}`);
   return startTracing(to, logger);
-}
-
-function cannotListen({ code, message }: NodeJS.ErrnoException, variable: string, port: number): never {
-  logger.fatal(code === 'EADDRINUSE' ? `port ${port} is in use: set ${variable} to another one` : message);
-  process.exit(1);
 }
 
 /** An operator who has just put in a key wants to know whether it works. */

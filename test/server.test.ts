@@ -57,6 +57,12 @@ describe('the process', () => {
     const answer = await fetch(printed.replace('localhost', '127.0.0.1'), { headers: { authorization } });
     expect(answer.status).toBe(200);
     expect(await answer.json()).toMatchObject({ stop_name: 'Town Hall Station' });
+
+    const { port } = new URL(server.baseUrl);
+    expect(await runServerToExit({ PORT: port })).toEqual({
+      code: 1,
+      stderr: `Port ${port} is in use, perhaps by another start of this service. Stop that, or set PORT to another port.\n`,
+    });
   });
 
   it('rehearses failures in front of the sandbox, and they touch no other question', async () => {

@@ -185,7 +185,8 @@ export const access = fp(
     });
 
     // The hooks have callbacks: a request that waits for nothing is served without a promise.
-    app.addHook('preHandler', (request, _reply, done) => {
+    // Before the body is read: nobody without a key makes the service read one.
+    app.addHook('preParsing', (request, _reply, _payload, done) => {
       const key = keyOf(request);
       const atOnce = limits.admitAtOnce(key);
       if (atOnce) return done(noteAdmission(request, atOnce));

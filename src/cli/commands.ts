@@ -40,7 +40,8 @@ export const COMMANDS: Record<string, Command> = {
     if (plan !== undefined && account.plan !== plan) {
       throw new UsageError(`${email} is on the plan ${account.plan}. Change it first: set-plan ${email} ${plan}`);
     }
-    const issued = await issueKey(accounts, { account, kind: 'live', label: options.label ?? '', now });
+    const kind = (await accounts.readKind()) === 'sandbox' ? 'test' : 'live';
+    const issued = await issueKey(accounts, { account, kind, label: options.label ?? '', now });
     if (!issued) throw new UsageError(`${email} has ${MAX_LIVE_KEYS} valid keys already. Revoke one first.`);
     return {
       json: { key: issued.text, ...keyJson(issued.record), account: accountJson(account) },

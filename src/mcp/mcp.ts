@@ -42,9 +42,13 @@ export async function mcp(
   // Without Fastify's parser for plain text, such a body is refused with 415, like every body that is not JSON.
   app.removeContentTypeParser('text/plain');
 
-  app.post('/mcp', async (request, reply) => {
-    // Until a tool is called.
+  // Until a tool is called, also where the body cannot be read.
+  app.addHook('onRequest', (request, _reply, done) => {
     request.isFree = true;
+    done();
+  });
+
+  app.post('/mcp', async (request, reply) => {
     // Batches were in one revision of the protocol only. One message a request keeps the count of each simple.
     if (Array.isArray(request.body)) throw new ApiError('INVALID_PARAMETER', 'Send one JSON-RPC message a request.');
     // The readers of messages and arguments call themselves for each level.

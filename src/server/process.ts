@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import closeWithGrace from 'close-with-grace';
 
 interface ExitLog {
@@ -18,6 +20,21 @@ export function orExit<Result>(
     process.stderr.write(`${intro}${error.message}\n`);
     process.exit(1);
   }
+}
+
+/** Ends the process with a line that says why, when the port is taken: before anything is opened that would have to be closed. */
+export async function expectFreePort(host: string, port: number, variable: string): Promise<void> {
+  const probe = createServer();
+  probe.listen({ host, port });
+  await once(probe, 'listening').catch((error) => cannotListen(error, variable, port));
+  probe.close();
+  await once(probe, 'close');
+}
+
+export function cannotListen({ code, message }: NodeJS.ErrnoException, variable: string, port: number): never {
+  const reason = code === 'EADDRINUSE' ? `Port ${port} is in use, perhaps by another start of this service` : message;
+  process.stderr.write(`${reason}. Stop that, or set ${variable} to another port.\n`);
+  process.exit(1);
 }
 
 /**

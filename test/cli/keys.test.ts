@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { AccountStore } from '#src/access/store.ts';
 import { runKeys } from '#src/cli/command-line.ts';
 import { issueTestKey } from '../support/access.ts';
@@ -48,6 +48,16 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', { timeout
     const shown = await run('show', 'ada@example.com');
     expect(shown.stdout).toContain(issued.id);
     expect(shown.stdout + JSON.stringify(await json('list'))).not.toContain(issued.key.slice(17));
+  });
+
+  embeddedOnly('issues a test key where the accounts are those of a sandbox', async () => {
+    const sandboxDir = mkdtempSync(join(tmpdir(), 'transit-cli-sandbox-'));
+    onTestFinished(() => rmSync(sandboxDir, { recursive: true }));
+    const sandboxStore = await openTestStore([], sandboxDir);
+    await sandboxStore.markKind('sandbox');
+    await sandboxStore.close();
+    const { stdout } = await runKeys(['issue', '--email', 'jo@example.com', '--json'], { DATA_DIR: sandboxDir });
+    expect(JSON.parse(stdout).key).toMatch(/^tis_test_/);
   });
 
   it('revokes by id or by the key itself', async () => {

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseKey } from '#src/access/keys.ts';
@@ -321,6 +323,15 @@ describe('/mcp over HTTP', () => {
     expect(response.statusCode).toBe(status);
     expect(response.json().error.code).toBe(code);
     expect(response.headers['www-authenticate']).toMatch(/^Bearer/);
+  });
+
+  it('refuses a request without a key before its body has come', async () => {
+    const headers = { 'content-type': 'application/json', 'content-length': '10000' };
+    const sending = request(url, { method: 'POST', headers });
+    sending.flushHeaders();
+    const [response] = await once(sending, 'response');
+    expect(response.statusCode).toBe(401);
+    sending.destroy();
   });
 
   it('refuses an account that has used up its day', async () => {

@@ -24,7 +24,8 @@ interface Step {
   code: string | undefined;
 }
 
-const [, section = ''] = /^## Failures on demand\n(.*?)^## /ms.exec(readFileSync('docs/sandbox.md', 'utf8')) ?? [];
+const [, section = ''] =
+  /^## Failures on demand\n(.*?)^## /ms.exec(readFileSync('docs/guide/sandbox.md', 'utf8')) ?? [];
 const ROWS = [...section.matchAll(/^\| `(\/[^`]+)` \| (.+) \|$/gm)].map(([, url = '', response = '']) => ({
   url,
   response,

@@ -238,7 +238,7 @@ describe('in the README and in docs', () => {
   });
 
   it('every question that the sandbox is good for has an answer', async () => {
-    const [, text = ''] = /^## Things to try\n(.*?)^## /ms.exec(await readFile('docs/sandbox.md', 'utf8')) ?? [];
+    const [, text = ''] = /^## Things to try\n(.*?)^## /ms.exec(await readFile('docs/guide/sandbox.md', 'utf8')) ?? [];
     const paths = [...text.matchAll(/`(\/v1\/[^`]*\?[^`]*)`/g)].map(([, path = '']) => path.replace('…', nextMonday()));
     expect(paths.length).toBeGreaterThan(5);
     for (const url of paths) {

@@ -1,6 +1,6 @@
 /*
  * The words of the sandbox's network: its stops, and the lines that call at them. The data is the GTFS folder `gtfs/`;
- * docs/sandbox.md says what in it is fact and what is made up.
+ * docs/guide/sandbox.md says what in it is fact and what is made up.
  */
 
 export interface SandboxNetwork {

@@ -15,7 +15,7 @@ import {
 /*
  * The sandbox answers some requests with a failure, so that a client can rehearse it. Each scenario has a code. A request
  * names it by the stop `99000` + code, by a place whose longitude ends in the code, or by a search for `rehearsal` and
- * the code. The table in docs/sandbox.md says what the service answers.
+ * the code. The table in docs/guide/sandbox.md says what the service answers.
  */
 
 /** The steps follow each other from the first request on, and begin again with the first request after the last. */

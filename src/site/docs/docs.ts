@@ -71,7 +71,18 @@ function navigationOf(guides: readonly Guide[], operations: readonly Operation[]
     },
     {
       title: 'Guides',
-      links: links('polling', 'limits', 'time', 'stops', 'live-data', 'maps', 'streams', 'clients', 'assistants'),
+      links: links(
+        'polling',
+        'limits',
+        'time',
+        'stops',
+        'live-data',
+        'maps',
+        'streams',
+        'clients',
+        'assistants',
+        'sandbox',
+      ),
     },
     {
       title: 'Reference',

@@ -13,6 +13,7 @@ export const GUIDE_NAMES = [
   'streams',
   'clients',
   'assistants',
+  'sandbox',
   'errors',
   'changelog',
 ] as const;
