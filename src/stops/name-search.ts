@@ -1,0 +1,255 @@
+import SearchableMap from 'minisearch/SearchableMap';
+import { MINUTE_MS } from '../clock.ts';
+import { nextTurn } from '../event-loop-turn.ts';
+import type { Mode } from '../transit/mode.ts';
+import { distanceMetres, type Position } from '../transit/place.ts';
+import type { StopRegister } from './register.ts';
+import type { StopRecord } from './table.ts';
+import { wordsOf } from './words.ts';
+
+/** How many stops are read in one turn of the event loop: some 10 ms. */
+const STOPS_PER_TURN = 500;
+/** Stops that were learned since are found when the index is this old and asked for again. */
+const REBUILD_AFTER_MS = 10 * MINUTE_MS;
+/** Further words of a query are not looked at. */
+const MAX_WORDS = 8;
+/** Two neighbours of the first three words of a name are found as one word too: "townhall". */
+const WORDS_TO_JOIN = 3;
+/** Names such as "Crown St opp Reservoir St" are not joined: there are many of them, and nobody writes them as one word. */
+const CROSSING = /\b(opp|at|before|after)\b/i;
+/** BM25+ with the parameters that the library has by default. */
+const [K, B, D] = [1.2, 0.7, 0.5];
+const PREFIX_WEIGHT = 0.375;
+const TYPO_WEIGHT = 0.45;
+/** A word of this length stands for longer ones anywhere in a query; the last word always does. */
+const MIN_PREFIX = 4;
+const MIN_FOR_TYPO = 4;
+const MIN_FOR_TWO_TYPOS = 6;
+/** Of equal matches the busier stop comes first. */
+const BUSY: Readonly<Record<Mode, number>> = {
+  train: 4,
+  metro: 4,
+  lightrail: 3,
+  ferry: 3,
+  coach: 2,
+  bus: 1,
+  schoolbus: 1,
+};
+/** Riders look for the stop, and rarely for one of its stands. */
+const OF_PLATFORM = 0.6;
+/** A stop right there counts three times as much as one far away, one at this distance twice. */
+const NEAR_METRES = 5000;
+const NEARNESS = 2;
+
+/** A word of names that matches a word of the query, and how well. */
+interface Match {
+  word: number;
+  weight: number;
+}
+
+/** What is looked for; with `isLoose` some words may match nothing where no stop has them all. */
+export interface NameQuery {
+  text: string;
+  limit: number;
+  near?: Position | undefined;
+  isLoose: boolean;
+}
+
+/**
+ * Stops of the register by the words of their names: with typos, beginnings of words, words in another order, blanks too
+ * many or missing. The index is built when it is first asked for, between other requests.
+ */
+export class NameSearch {
+  readonly #register: StopRegister;
+  readonly #now: () => Date;
+  #index: Promise<NameIndex> | null = null;
+  #builtAt = 0;
+  #hasChanged = false;
+
+  constructor(register: StopRegister, now: () => Date) {
+    this.#register = register;
+    this.#now = now;
+    register.onChange(() => {
+      this.#hasChanged = true;
+    });
+  }
+
+  /** The best match first. */
+  async find(query: NameQuery): Promise<StopRecord[]> {
+    const ids = await (await this.#current()).find(query);
+    return ids.flatMap((id) => this.#register.get(id) ?? []);
+  }
+
+  #current(): Promise<NameIndex> {
+    const now = this.#now().getTime();
+    if (this.#index && !(this.#hasChanged && now >= this.#builtAt + REBUILD_AFTER_MS)) return this.#index;
+    this.#hasChanged = false;
+    this.#builtAt = now;
+    const next = buildIndex(this.#register);
+    if (!this.#index) this.#index = next;
+    // Requests are answered from the old index meanwhile.
+    else
+      void next.then((index) => {
+        this.#index = Promise.resolve(index);
+      });
+    return this.#index;
+  }
+}
+
+/** Reads the register some stops at a time. */
+async function buildIndex(register: Iterable<StopRecord>): Promise<NameIndex> {
+  const tree = new SearchableMap<number>();
+  const stopsOfWords: number[][] = [];
+  const ids: string[] = [];
+  const lengths: number[] = [];
+  const weights: number[] = [];
+  const positions: number[] = [];
+  const add = (word: string, stop: number) => {
+    const known = tree.get(word);
+    if (known !== undefined) stopsOfWords[known]?.push(stop);
+    else {
+      tree.set(word, stopsOfWords.length);
+      stopsOfWords.push([stop]);
+    }
+  };
+  for (const stop of register) {
+    const index = ids.length;
+    if (index % STOPS_PER_TURN === 0) await nextTurn();
+    const words = new Set([...wordsOf(stop.name), ...wordsOf(stop.suburb)]);
+    for (const word of new Set([...words, ...joinedWordsOf(stop.name)])) add(word, index);
+    ids.push(stop.stop_id);
+    lengths.push(Math.min(words.size, 255));
+    weights.push(busynessOf(stop));
+    positions.push(stop.lat, stop.lng);
+  }
+  await nextTurn();
+  return new NameIndex(tree, stopsOfWords, {
+    ids,
+    lengths: Uint8Array.from(lengths),
+    weights: Float32Array.from(weights),
+    positions: Float32Array.from(positions),
+  });
+}
+
+function joinedWordsOf(name: string): string[] {
+  if (CROSSING.test(name)) return [];
+  const words = wordsOf(name.split(',', 1)[0] as string).slice(0, WORDS_TO_JOIN);
+  return words.slice(1).map((word, index) => `${words[index]}${word}`);
+}
+
+function busynessOf({ modes, is_platform }: StopRecord): number {
+  const busiest = Math.max(1, ...modes.map((mode) => BUSY[mode]));
+  return busiest * (is_platform ? OF_PLATFORM : 1);
+}
+
+/** Of each stop, by its number. */
+interface StopColumns {
+  readonly ids: readonly string[];
+  readonly lengths: Uint8Array;
+  readonly weights: Float32Array;
+  /** Latitude and longitude in turn. */
+  readonly positions: Float32Array;
+}
+
+/**
+ * The library finds the words of names that are similar to a word; the stops that have a word are in one typed array,
+ * because the library's own index of them takes several times the memory.
+ */
+class NameIndex {
+  readonly #tree: SearchableMap<number>;
+  /** Numbers of stops, word by word, and where those of each word begin. */
+  readonly #stops: Uint32Array;
+  readonly #starts: Uint32Array;
+  readonly #columns: StopColumns;
+  readonly #averageLength: number;
+
+  constructor(tree: SearchableMap<number>, stopsOfWords: readonly (readonly number[])[], columns: StopColumns) {
+    this.#tree = tree;
+    this.#columns = columns;
+    this.#starts = new Uint32Array(stopsOfWords.length + 1);
+    for (const [word, stops] of stopsOfWords.entries()) {
+      this.#starts[word + 1] = (this.#starts[word] as number) + stops.length;
+    }
+    this.#stops = new Uint32Array(this.#starts.at(-1) as number);
+    for (const [word, stops] of stopsOfWords.entries()) this.#stops.set(stops, this.#starts[word]);
+    this.#averageLength = columns.lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, columns.ids.length);
+  }
+
+  /** Identifiers, the best match first. */
+  async find({ text, limit, near, isLoose }: NameQuery): Promise<string[]> {
+    const words = wordsOf(text).slice(0, MAX_WORDS);
+    const matches: Match[][] = [];
+    const joined: Match[][] = [];
+    for (const [index, word] of words.entries()) {
+      await nextTurn();
+      const isLast = index === words.length - 1;
+      matches.push(this.#matchesOf(word, isLast));
+      if (!isLast) joined.push(this.#matchesOf(`${word}${words[index + 1]}`, index === words.length - 2));
+    }
+    // Each variant reads two neighbours as one word: "black town".
+    const variants = joined.map((match, index) => [...matches.slice(0, index), match, ...matches.slice(index + 2)]);
+    const scores = new Map<number, number>();
+    for (const variant of [matches, ...variants]) this.#score(variant, variant.length, scores);
+    if (scores.size === 0 && isLoose) this.#score(matches, 1, scores);
+    return this.#best(scores, limit, near);
+  }
+
+  #matchesOf(word: string, isLast: boolean): Match[] {
+    const best = new Map<number, number>();
+    const note = (index: number, weight: number) => best.set(index, Math.max(weight, best.get(index) ?? 0));
+    const exact = this.#tree.get(word);
+    if (exact !== undefined) note(exact, 1);
+    if (isLast || word.length >= MIN_PREFIX) {
+      for (const [longer, index] of this.#tree.atPrefix(word)) {
+        const more = longer.length - word.length;
+        if (more > 0) note(index, (PREFIX_WEIGHT * longer.length) / (longer.length + 0.3 * more));
+      }
+    }
+    if (word.length >= MIN_FOR_TYPO && !/\d/.test(word)) {
+      for (const [other, [index, typos]] of this.#tree.fuzzyGet(word, word.length < MIN_FOR_TWO_TYPOS ? 1 : 2)) {
+        if (typos > 0) note(index, (TYPO_WEIGHT * other.length) / (other.length + typos));
+      }
+    }
+    return [...best].map(([index, weight]) => ({ word: index, weight }));
+  }
+
+  /** Adds the stops that match at least so many of the words; of what it has already the better score stays. */
+  #score(words: readonly (readonly Match[])[], atLeast: number, scores: Map<number, number>): void {
+    const { ids, lengths } = this.#columns;
+    const sums = new Float32Array(ids.length);
+    const matched = new Uint8Array(ids.length);
+    for (const matches of words) {
+      const best = new Map<number, number>();
+      for (const { word, weight } of matches) {
+        const [start, end] = [this.#starts[word] as number, this.#starts[word + 1] as number];
+        const rarity = Math.log(1 + (ids.length - (end - start) + 0.5) / (end - start + 0.5));
+        for (let at = start; at < end; at++) {
+          const stop = this.#stops[at] as number;
+          const length = 1 - B + (B * (lengths[stop] as number)) / this.#averageLength;
+          const score = weight * rarity * (D + (K + 1) / (1 + K * length));
+          if (score > (best.get(stop) ?? 0)) best.set(stop, score);
+        }
+      }
+      for (const [stop, score] of best) {
+        sums[stop] = (sums[stop] as number) + score;
+        matched[stop] = (matched[stop] as number) + 1;
+      }
+    }
+    for (const [stop, count] of matched.entries()) {
+      if (count < Math.max(1, atLeast)) continue;
+      const score = (sums[stop] as number) * count;
+      if (score > (scores.get(stop) ?? 0)) scores.set(stop, score);
+    }
+  }
+
+  #best(scores: ReadonlyMap<number, number>, limit: number, near: Position | undefined): string[] {
+    const { ids, weights, positions } = this.#columns;
+    const ranked = [...scores].map(([stop, score]) => {
+      const at: Position = [positions[2 * stop] as number, positions[2 * stop + 1] as number];
+      const nearness = near ? 1 + NEARNESS / (1 + distanceMetres(near, at) / NEAR_METRES) : 1;
+      return { id: ids[stop] as string, score: score * (weights[stop] as number) * nearness };
+    });
+    ranked.sort((one, other) => other.score - one.score || (one.id < other.id ? -1 : 1));
+    return ranked.slice(0, limit).map(({ id }) => id);
+  }
+}

@@ -1,0 +1,55 @@
+/** Words that people write for one that names of stops have; each is replaced in names and queries alike. */
+const SAME_WORDS: Readonly<Record<string, string>> = {
+  stn: 'station',
+  sta: 'station',
+  street: 'st',
+  saint: 'st',
+  road: 'rd',
+  avenue: 'ave',
+  av: 'ave',
+  parade: 'pde',
+  highway: 'hwy',
+  drive: 'dr',
+  crescent: 'cr',
+  cres: 'cr',
+  lane: 'ln',
+  terrace: 'tce',
+  mt: 'mount',
+  pt: 'point',
+  nth: 'north',
+  sth: 'south',
+  jn: 'junction',
+  jct: 'junction',
+  jnc: 'junction',
+  junc: 'junction',
+  uni: 'university',
+  hosp: 'hospital',
+  opposite: 'opp',
+  intl: 'international',
+  int: 'interchange',
+  pl: 'place',
+  sq: 'square',
+  gdns: 'gardens',
+  pk: 'park',
+  mac: 'macquarie',
+};
+/** The same for several words. */
+const SAME_PHRASES: readonly (readonly [RegExp, string])[] = [
+  [/\bqueen victoria (building|bldg|bld)\b/g, 'qvb'],
+  [/\blight ?rail\b/g, 'lightrail'],
+  [/\blr\b/g, 'lightrail'],
+];
+/** These tell no stop from another. */
+const WITHOUT_MEANING: readonly string[] = ['the', 'of', 'and'];
+
+/** The words of a name or a query in the form in which they are compared. */
+export function wordsOf(text: string): string[] {
+  // NFKD takes accents off their letters.
+  const plain = text
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[\p{M}'’]/gu, '');
+  const replaced = SAME_PHRASES.reduce((before, [phrase, word]) => before.replace(phrase, word), plain);
+  const words = replaced.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '' && !WITHOUT_MEANING.includes(word));
+  return words.map((word) => (Object.hasOwn(SAME_WORDS, word) ? (SAME_WORDS[word] as string) : word));
+}
