@@ -41,8 +41,11 @@ const byWeight = (found: { at: number; score: number }[]) =>
 
 const CANDIDATES: Record<string, () => Search> = {
   'ours on its tree': () => {
-    const search = new NameSearch(register, () => new Date(0));
-    return async (text) => (await search.find({ text, limit: SHOWN, isLoose: true })).map(({ name }) => name);
+    const search = new NameSearch(register);
+    return async (text) => {
+      const found = await search.find({ text, limit: SHOWN, isLoose: true }, new Date(0));
+      return found.map(({ name }) => name);
+    };
   },
   minisearch: () => {
     const index = new MiniSearch({ fields: ['name'], tokenize: (text) => text.split(' ') });

@@ -131,8 +131,9 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const checkQueue = new CheckQueue({ ask, verdicts, isCharged, now, sleep, log: app.log });
   app.addHook('onClose', async () => checkQueue.close());
   const operations = createOperations({
-    nearby: { verdicts, checkQueue, ...(isSandbox && { isRehearsal }) },
+    nearby: { verdicts, checkQueue },
     stops,
+    ...(isSandbox && { isRehearsal }),
     docsUrl,
   });
   const responses = createResponses({

@@ -1,8 +1,10 @@
 import { createBoardsOperation } from './boards/operation.ts';
 import { departuresOperation } from './departures/operation.ts';
+import type { UpstreamRequest } from './efa/request.ts';
 import { createNearbyOperation } from './nearby/operation.ts';
 import type { Operation } from './operation.ts';
-import { stopSearchOperation } from './stop-search/operation.ts';
+import { createStopSearchOperation } from './stop-search/operation.ts';
+import { NameSearch } from './stops/name-search.ts';
 import type { StopRegister } from './stops/register.ts';
 import { tripsOperation } from './trips/operation.ts';
 
@@ -11,15 +13,18 @@ import { tripsOperation } from './trips/operation.ts';
  * list; adding an operation is its own folder and one line here.
  */
 export function createOperations(options: {
-  nearby: Omit<Parameters<typeof createNearbyOperation>[0], 'stops'>;
+  nearby: Omit<Parameters<typeof createNearbyOperation>[0], 'stops' | 'isRehearsal'>;
   stops: StopRegister;
+  isRehearsal?: (request: UpstreamRequest) => boolean;
   docsUrl: string;
 }): readonly Operation[] {
+  const { stops, isRehearsal } = options;
+  const known = { stops, ...(isRehearsal && { isRehearsal }) };
   return [
     departuresOperation,
     createBoardsOperation({ oneStop: departuresOperation, docsUrl: options.docsUrl }),
-    createNearbyOperation({ ...options.nearby, stops: options.stops }),
-    stopSearchOperation,
+    createNearbyOperation({ ...options.nearby, ...known }),
+    createStopSearchOperation({ ...known, names: new NameSearch(stops) }),
     tripsOperation,
   ];
 }

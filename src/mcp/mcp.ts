@@ -8,7 +8,7 @@ import { noticeTo, type Operation, readQuery } from '../operation.ts';
 import type { FinishedResponse } from '../responses/finished-response.ts';
 import type { Responses } from '../responses/responses.ts';
 import type { SearchResults } from '../stop-search/map.ts';
-import { stopSearchOperation } from '../stop-search/operation.ts';
+import type { createStopSearchOperation } from '../stop-search/operation.ts';
 import { quote } from '../transit/parameter.ts';
 import { shorten } from './shorten.ts';
 import { chooseStop, listNames } from './stop-names.ts';
@@ -39,6 +39,7 @@ export async function mcp(
   { operations, responses, docsUrl }: { operations: readonly Operation[]; responses: Responses; docsUrl: string },
 ): Promise<void> {
   const tools = operations.map(describeTool);
+  const search = operations.find(({ id }) => id === 'searchStops') as ReturnType<typeof createStopSearchOperation>;
   // Without Fastify's parser for plain text, such a body is refused with 415, like every body that is not JSON.
   app.removeContentTypeParser('text/plain');
 
@@ -54,7 +55,9 @@ export async function mcp(
     // The readers of messages and arguments call themselves for each level.
     if (isDeeperThan(request.body, MAX_NESTING)) return refuseNesting(request, reply);
     const run: RunTool = (operation, query) =>
-      runTool(request, operation, query, responses).catch((error) => toToolError(request, operation, error, docsUrl));
+      runTool(request, { operation, query, responses, search }).catch((error) =>
+        toToolError(request, operation, error, docsUrl),
+      );
     const handler = createMcpHandler(() => createToolServer(tools, run), {
       // Nothing here changes, so there is nothing to subscribe to.
       maxSubscriptions: 0,
@@ -67,14 +70,22 @@ export async function mcp(
 
 async function runTool(
   request: FastifyRequest,
-  operation: Operation,
-  given: Record<string, unknown>,
-  responses: Responses,
+  {
+    operation,
+    query: given,
+    responses,
+    search,
+  }: {
+    operation: Operation;
+    query: Record<string, unknown>;
+    responses: Responses;
+    search: ReturnType<typeof createStopSearchOperation>;
+  },
 ): Promise<ToolResult> {
   request.isFree = false;
   const requester = requesterOf(request);
   const named = await findNamed(given, request, (q) =>
-    responses.find(stopSearchOperation, readQuery(stopSearchOperation, { q, limit: '50' }), requester),
+    responses.find(search, readQuery(search, { q, limit: '50' }), requester),
   );
   const query = readQuery(operation, { ...given, ...named.stopIds });
   await request.chargeMore((operation.cost?.(query) ?? 1) - (named.notes.length > 0 ? 0 : 1));

@@ -24,13 +24,15 @@ export function listNames(query: Readonly<Record<string, unknown>>): { parameter
 
 /**
  * The one stop that a name means: the only match, or the only one that is called exactly so, with its suburb or without,
- * else the only one that is called so but for "Station" or "Wharf". Throws an error that lists the stops it may mean.
+ * else the only one that is called so but for "Station" or "Wharf", else the only one that has all its words, because
+ * stops with similar names follow. Throws an error that lists the stops it may mean.
  */
 export function chooseStop(parameter: string, name: string, found: readonly SearchResult[]): SearchResult {
   const wanted = plain(name);
   const exact = found.filter((stop) => [plain(stop.name), withoutSuburb(stop)].includes(wanted));
   const alike = found.filter((stop) => withoutKind(withoutSuburb(stop)) === withoutKind(wanted));
-  for (const matches of [found, exact, alike]) {
+  const containing = found.filter((stop) => wanted.split(' ').every((word) => plain(stop.name).includes(word)));
+  for (const matches of [found, exact, alike, containing]) {
     const [only, ...others] = matches;
     if (only && others.length === 0) return only;
   }

@@ -1,8 +1,19 @@
 import { z } from 'zod';
 import type { LocationsPayload } from '../efa/payload.ts';
 import { LeftOut, type LeftOutCounts, mapRecords, need } from '../efa/response/record.ts';
-import { findLocality, findPosition, findStopName, readStopPoint, type StopPoint } from '../efa/stop-point.ts';
-import { latitudeOrNull, longitudeOrNull } from '../transit/place.ts';
+import {
+  findLocality,
+  findPosition,
+  findStopName,
+  listModes,
+  readStopPoint,
+  type StopPoint,
+} from '../efa/stop-point.ts';
+import { nearness } from '../stops/name-search.ts';
+import type { StopRegister } from '../stops/register.ts';
+import { nameWithSuburb, type StopRecord } from '../stops/table.ts';
+import { modeSchema, sortModes } from '../transit/mode.ts';
+import { latitudeOrNull, longitudeOrNull, type Position } from '../transit/place.ts';
 
 const searchResultSchema = z
   .strictObject({
@@ -11,6 +22,7 @@ const searchResultSchema = z
     suburb: z.string().meta({ description: 'Suburb or locality; empty if unknown', example: 'Epping' }),
     lat: latitudeOrNull,
     lng: longitudeOrNull,
+    modes: z.array(modeSchema).meta({ description: 'The modes that stop there, as far as they are known' }),
   })
   .meta({ id: 'SearchResult', description: 'A stop whose name matches.' });
 
@@ -35,9 +47,17 @@ interface RankedResult {
  */
 export async function mapSearchResults(
   payload: LocationsPayload,
+  stops: Pick<StopRegister, 'get'>,
+  near?: Position,
 ): Promise<{ results: SearchResult[]; leftOut: LeftOutCounts }> {
   const { kept, leftOut } = await mapRecords(payload.locations, readStopPoint, mapLocation);
-  const ranked = kept.sort(compareResults).map(({ result }) => result);
+  if (near) {
+    for (const one of kept) {
+      const { lat, lng } = one.result;
+      if (lat !== null && lng !== null) one.matchQuality *= nearness(near, [lat, lng]);
+    }
+  }
+  const ranked = kept.sort(compareResults).map(({ result }) => withKnownModes(result, stops));
   const byId = new Map<string, SearchResult>();
   for (const result of ranked) if (!byId.has(result.stop_id)) byId.set(result.stop_id, result);
   return { results: [...byId.values()], leftOut };
@@ -54,6 +74,7 @@ function mapLocation(location: StopPoint): RankedResult {
       suburb: findLocality(location) ?? '',
       lat: position?.[0] ?? null,
       lng: position?.[1] ?? null,
+      modes: sortModes(listModes(location)),
     },
   };
 }
@@ -65,4 +86,12 @@ function compareResults(one: RankedResult, other: RankedResult): number {
     one.result.name.localeCompare(other.result.name, 'en') ||
     one.result.stop_id.localeCompare(other.result.stop_id, 'en')
   );
+}
+
+function withKnownModes(result: SearchResult, stops: Pick<StopRegister, 'get'>): SearchResult {
+  return result.modes.length > 0 ? result : { ...result, modes: [...(stops.get(result.stop_id)?.modes ?? [])] };
+}
+
+export function toSearchResult({ stop_id, name, suburb, lat, lng, modes }: StopRecord): SearchResult {
+  return { stop_id, name: nameWithSuburb({ name, suburb }), suburb, lat, lng, modes: [...modes] };
 }

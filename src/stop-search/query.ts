@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { countUpTo, describe, requiredText, withDefault } from '../transit/parameter.ts';
+import { countUpTo, describe, optional, requiredText, withDefault } from '../transit/parameter.ts';
+import { positionParameter } from '../transit/place.ts';
 
 const MAX_LENGTH = 100;
 const allowed = `must be 1 to ${MAX_LENGTH} characters, not all of them blank`;
@@ -10,7 +11,18 @@ const UNDECODED = /%[\dA-F]{2}/i;
 
 /** `q` is kept as received, because the response repeats it; `toStopSearchRequest` trims it. */
 export const stopSearchQuery = z.object({
-  q: requiredText('a part of a stop name')
+  q: textParameter('a part of a stop name', 'A part of a stop name', 'town hall'),
+  limit: describe(withDefault(countUpTo(50), '10'), 'How many stops, the best match first. More is taken as 50.'),
+  near: describe(
+    optional(positionParameter),
+    'A position as `lat,lng`: of good matches, those near it come first.',
+    '-33.8731,151.2069',
+  ),
+});
+
+/** Text to search for. */
+function textParameter(required: string, description: string, example: string) {
+  return requiredText(required)
     .refine((q) => q.trim() !== '' && Array.from(q.trim()).length <= MAX_LENGTH, allowed)
     .refine((q) => !CONTROL.test(q), 'must hold no control characters')
     .refine((q) => !UNDECODED.test(q), 'must be percent-encoded as UTF-8')
@@ -18,14 +30,13 @@ export const stopSearchQuery = z.object({
       type: 'string',
       minLength: 1,
       maxLength: MAX_LENGTH,
-      description: `A part of a stop name, up to ${MAX_LENGTH} characters.`,
-      examples: ['town hall'],
-    }),
-  limit: describe(withDefault(countUpTo(50), '10'), 'How many stops, the best match first. More is taken as 50.'),
-});
+      description: `${description}, up to ${MAX_LENGTH} characters.`,
+      examples: [example],
+    });
+}
 
 export type StopSearchQuery = z.infer<typeof stopSearchQuery>;
 
-export function toStopSearchRequest({ q }: StopSearchQuery) {
+export function toStopSearchRequest({ q }: Pick<StopSearchQuery, 'q'>) {
   return { kind: 'stopFinder', text: q.trim() } as const;
 }

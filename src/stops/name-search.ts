@@ -13,6 +13,8 @@ const STOPS_PER_TURN = 500;
 const REBUILD_AFTER_MS = 10 * MINUTE_MS;
 /** Further words of a query are not looked at. */
 const MAX_WORDS = 8;
+/** Further letters of a word are not looked at; the longest word of a name has 17. */
+const MAX_LENGTH = 30;
 /** Two neighbours of the first three words of a name are found as one word too: "townhall". */
 const WORDS_TO_JOIN = 3;
 /** Names such as "Crown St opp Reservoir St" are not joined: there are many of them, and nobody writes them as one word. */
@@ -21,6 +23,8 @@ const CROSSING = /\b(opp|at|before|after)\b/i;
 const [K, B, D] = [1.2, 0.7, 0.5];
 const PREFIX_WEIGHT = 0.375;
 const TYPO_WEIGHT = 0.45;
+/** Few people mistake the first letter. */
+const OTHER_FIRST_LETTER = 0.6;
 /** A word of this length stands for longer ones anywhere in a query; the last word always does. */
 const MIN_PREFIX = 4;
 const MIN_FOR_TYPO = 4;
@@ -61,27 +65,24 @@ export interface NameQuery {
  */
 export class NameSearch {
   readonly #register: StopRegister;
-  readonly #now: () => Date;
   #index: Promise<NameIndex> | null = null;
   #builtAt = 0;
   #hasChanged = false;
 
-  constructor(register: StopRegister, now: () => Date) {
+  constructor(register: StopRegister) {
     this.#register = register;
-    this.#now = now;
     register.onChange(() => {
       this.#hasChanged = true;
     });
   }
 
   /** The best match first. */
-  async find(query: NameQuery): Promise<StopRecord[]> {
-    const ids = await (await this.#current()).find(query);
+  async find(query: NameQuery, now: Date): Promise<StopRecord[]> {
+    const ids = await (await this.#current(now.getTime())).find(query);
     return ids.flatMap((id) => this.#register.get(id) ?? []);
   }
 
-  #current(): Promise<NameIndex> {
-    const now = this.#now().getTime();
+  #current(now: number): Promise<NameIndex> {
     if (this.#index && !(this.#hasChanged && now >= this.#builtAt + REBUILD_AFTER_MS)) return this.#index;
     this.#hasChanged = false;
     this.#builtAt = now;
@@ -177,21 +178,22 @@ class NameIndex {
 
   /** Identifiers, the best match first. */
   async find({ text, limit, near, isLoose }: NameQuery): Promise<string[]> {
-    const words = wordsOf(text).slice(0, MAX_WORDS);
-    const matches: Match[][] = [];
-    const joined: Match[][] = [];
+    const words = wordsOf(text)
+      .slice(0, MAX_WORDS)
+      .map((word) => word.slice(0, MAX_LENGTH));
+    const single: Float32Array[] = [];
+    const joined: Float32Array[] = [];
     for (const [index, word] of words.entries()) {
-      await nextTurn();
       const isLast = index === words.length - 1;
-      matches.push(this.#matchesOf(word, isLast));
-      if (!isLast) joined.push(this.#matchesOf(`${word}${words[index + 1]}`, index === words.length - 2));
+      single.push(await this.#score(word, isLast));
+      if (!isLast) joined.push(await this.#score(`${word}${words[index + 1]}`, index === words.length - 2));
     }
+    await nextTurn();
     // Each variant reads two neighbours as one word: "black town".
-    const variants = joined.map((match, index) => [...matches.slice(0, index), match, ...matches.slice(index + 2)]);
-    const scores = new Map<number, number>();
-    for (const variant of [matches, ...variants]) this.#score(variant, variant.length, scores);
-    if (scores.size === 0 && isLoose) this.#score(matches, 1, scores);
-    return this.#best(scores, limit, near);
+    const variants = joined.map((scores, index) => [...single.slice(0, index), scores, ...single.slice(index + 2)]);
+    let totals = this.#total([single, ...variants], (variant) => variant.length);
+    if (totals.size === 0 && isLoose) totals = this.#total([single], () => 1);
+    return this.#best(totals, limit, near);
   }
 
   #matchesOf(word: string, isLast: boolean): Match[] {
@@ -207,49 +209,66 @@ class NameIndex {
     }
     if (word.length >= MIN_FOR_TYPO && !/\d/.test(word)) {
       for (const [other, [index, typos]] of this.#tree.fuzzyGet(word, word.length < MIN_FOR_TWO_TYPOS ? 1 : 2)) {
-        if (typos > 0) note(index, (TYPO_WEIGHT * other.length) / (other.length + typos));
+        if (typos === 0) continue;
+        const first = other[0] === word[0] ? 1 : OTHER_FIRST_LETTER;
+        note(index, (TYPO_WEIGHT / typos) * first);
       }
     }
     return [...best].map(([index, weight]) => ({ word: index, weight }));
   }
 
-  /** Adds the stops that match at least so many of the words; of what it has already the better score stays. */
-  #score(words: readonly (readonly Match[])[], atLeast: number, scores: Map<number, number>): void {
+  /** How well each stop matches a word of the query; zero where it does not. */
+  async #score(word: string, isLast: boolean): Promise<Float32Array> {
+    await nextTurn();
     const { ids, lengths } = this.#columns;
-    const sums = new Float32Array(ids.length);
-    const matched = new Uint8Array(ids.length);
-    for (const matches of words) {
-      const best = new Map<number, number>();
-      for (const { word, weight } of matches) {
-        const [start, end] = [this.#starts[word] as number, this.#starts[word + 1] as number];
-        const rarity = Math.log(1 + (ids.length - (end - start) + 0.5) / (end - start + 0.5));
-        for (let at = start; at < end; at++) {
-          const stop = this.#stops[at] as number;
-          const length = 1 - B + (B * (lengths[stop] as number)) / this.#averageLength;
-          const score = weight * rarity * (D + (K + 1) / (1 + K * length));
-          if (score > (best.get(stop) ?? 0)) best.set(stop, score);
+    const scores = new Float32Array(ids.length);
+    for (const { word: found, weight } of this.#matchesOf(word, isLast)) {
+      const [start, end] = [this.#starts[found] as number, this.#starts[found + 1] as number];
+      const rarity = Math.log(1 + (ids.length - (end - start) + 0.5) / (end - start + 0.5));
+      for (let at = start; at < end; at++) {
+        const stop = this.#stops[at] as number;
+        const length = 1 - B + (B * (lengths[stop] as number)) / this.#averageLength;
+        const score = weight * rarity * (D + (K + 1) / (1 + K * length));
+        if (score > (scores[stop] as number)) scores[stop] = score;
+      }
+    }
+    return scores;
+  }
+
+  /** The best score of each stop that matches enough words of a variant. */
+  #total(
+    variants: readonly (readonly Float32Array[])[],
+    atLeast: (variant: readonly Float32Array[]) => number,
+  ): Map<number, number> {
+    const totals = new Map<number, number>();
+    for (const variant of variants) {
+      const needed = Math.max(1, atLeast(variant));
+      for (let stop = 0; stop < this.#columns.ids.length; stop++) {
+        let sum = 0;
+        let matched = 0;
+        for (const scores of variant) {
+          const score = scores[stop] as number;
+          sum += score;
+          if (score > 0) matched++;
         }
-      }
-      for (const [stop, score] of best) {
-        sums[stop] = (sums[stop] as number) + score;
-        matched[stop] = (matched[stop] as number) + 1;
+        if (matched >= needed && sum * matched > (totals.get(stop) ?? 0)) totals.set(stop, sum * matched);
       }
     }
-    for (const [stop, count] of matched.entries()) {
-      if (count < Math.max(1, atLeast)) continue;
-      const score = (sums[stop] as number) * count;
-      if (score > (scores.get(stop) ?? 0)) scores.set(stop, score);
-    }
+    return totals;
   }
 
   #best(scores: ReadonlyMap<number, number>, limit: number, near: Position | undefined): string[] {
     const { ids, weights, positions } = this.#columns;
     const ranked = [...scores].map(([stop, score]) => {
       const at: Position = [positions[2 * stop] as number, positions[2 * stop + 1] as number];
-      const nearness = near ? 1 + NEARNESS / (1 + distanceMetres(near, at) / NEAR_METRES) : 1;
-      return { id: ids[stop] as string, score: score * (weights[stop] as number) * nearness };
+      return { id: ids[stop] as string, score: score * (weights[stop] as number) * (near ? nearness(near, at) : 1) };
     });
     ranked.sort((one, other) => other.score - one.score || (one.id < other.id ? -1 : 1));
     return ranked.slice(0, limit).map(({ id }) => id);
   }
+}
+
+/** By how much a match counts for more because it lies near a place. */
+export function nearness(near: Position, position: Position): number {
+  return 1 + NEARNESS / (1 + distanceMetres(near, position) / NEAR_METRES);
 }

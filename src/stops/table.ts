@@ -156,6 +156,11 @@ function withoutBreaks(text: string): string {
   return text.replace(/[\t\r\n]+/g, ' ').trim();
 }
 
+/** The name as lists of the authority have it. */
+export function nameWithSuburb({ name, suburb }: Pick<StopRecord, 'name' | 'suburb'>): string {
+  return suburb === '' || name.endsWith(`, ${suburb}`) ? name : `${name}, ${suburb}`;
+}
+
 function readLine(line: string): StopRecord {
   const [stop_id = '', name = '', suburb = '', lat, lng, modes = '', parent = '', platform] = line.split('\t');
   const position = { lat: Number(lat), lng: Number(lng) };

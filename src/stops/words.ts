@@ -32,6 +32,8 @@ const SAME_WORDS: Readonly<Record<string, string>> = {
   gdns: 'gardens',
   pk: 'park',
   mac: 'macquarie',
+  macq: 'macquarie',
+  ck: 'creek',
 };
 /** The same for several words. */
 const SAME_PHRASES: readonly (readonly [RegExp, string])[] = [

@@ -136,6 +136,7 @@ const OTHER_NAMES = {
   cancelled: [],
   include: [],
   stops: [],
+  near: [],
 } as const satisfies Record<string, readonly string[]>;
 
 export const PARAMETER_NAMES: readonly string[] = Object.keys(OTHER_NAMES);

@@ -97,6 +97,17 @@ export const placeParameter = requiredText('a stop identifier such as 200060, or
   })
   .meta({ type: 'string', pattern: `^\\s*([Gg]?\\d{1,12}|${PAIR_PATTERN})\\s*$` });
 
+/** `lat,lng`. */
+export const positionParameter = requiredText('a position as lat,lng')
+  .transform((text, context): Position => {
+    const [lat, lng] = readPair(text);
+    const message = areSwapped(lat, lng) ? `must be lat,lng, and lat and lng ${SWAPPED}` : positionAllowed;
+    if (Math.abs(lat) <= 90 && Math.abs(lng) <= 180) return [lat, lng];
+    context.issues.push({ code: 'custom', input: text, message });
+    return z.NEVER;
+  })
+  .meta({ type: 'string', pattern: `^\\s*${PAIR_PATTERN}\\s*$` });
+
 /** Two decimal numbers with a comma between; not numbers where the text is anything else. */
 function readPair(text: string): [number, number] {
   const [first, second, ...more] = text.split(',').map((part) => part.trim());

@@ -6,6 +6,7 @@ import { parseKey } from '#src/access/keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { departuresResponse } from '#src/departures/departure.ts';
+import { chooseStop } from '#src/mcp/stop-names.ts';
 import { toToolBody } from '#src/mcp/tool-body.ts';
 import { Verdicts } from '#src/nearby/verdict.ts';
 import { createOperations } from '#src/operations.ts';
@@ -90,6 +91,20 @@ describe('an assistant', () => {
       message: 'stop: no stop is found by the name "Qqqqq".',
     });
     expect(await used()).toBe(3);
+  });
+
+  it('has the one stop that has all words of a name, though stops with similar names follow', () => {
+    const stop = (stop_id: string, name: string) => ({
+      stop_id,
+      name,
+      suburb: '',
+      lat: null,
+      lng: null,
+      modes: [],
+    });
+    const found = [stop('1', 'Woy Woy Rd at Bay St'), stop('2', 'Wharf Rd at Bay St'), stop('3', 'Woy Woy Wharf 2')];
+    expect(chooseStop('stop', 'woy bay', found).stop_id).toBe('1');
+    expect(() => chooseStop('stop', 'bay st', found)).toThrow('1 (Woy Woy Rd at Bay St), 2 (Wharf Rd at Bay St)');
   });
 
   it('gets each alert once, and its short name with each record', async () => {

@@ -1,5 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Ask } from '#src/efa/ask.ts';
+import { ApiError } from '#src/errors/api-error.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
+import { NameSearch } from '#src/stops/name-search.ts';
+import { StopRegister } from '#src/stops/register.ts';
+import { type StopRecord, tableOf } from '#src/stops/table.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 
 const NOW = '2026-11-20T02:00:20Z';
@@ -23,4 +28,108 @@ it.each([
   const { results } = (await app.inject(`/v1/stops/search?q=${q}`)).json();
   expect(results).toMatchObject([{ stop_id: stopId }]);
   expect((await app.inject(`/v1/departures?stop=${stopId}`)).statusCode).toBe(200);
+});
+
+describe('a search of which the authority has few stops', () => {
+  const stop = (stop_id: string, name: string, lat: number, modes: StopRecord['modes']): StopRecord => ({
+    stop_id,
+    name,
+    suburb: '',
+    lat,
+    lng: 151.2,
+    modes,
+    parent_id: null,
+    is_platform: false,
+  });
+  const known = [
+    stop('1', 'Town Hall Station', -33.87, ['train']),
+    stop('2', 'Paddington Town Hall, Oxford St', -33.88, ['bus']),
+    stop('3', 'Hall St opp Town Rd', -33.9, ['bus']),
+    stop('4', 'Parramatta Station', -33.82, ['train']),
+    stop('5', 'Rosebery Hospital, Botany Rd', -33.91, ['bus']),
+    stop('6', 'QVB, York St', -33.87, ['bus']),
+    stop('7', 'Central Station', -33.88, ['train']),
+    stop('8', 'Wharf Rd at Bay St', -33.8, ['bus']),
+    stop('9', 'Wharf Rd at Hill St', -32.9, ['bus']),
+  ];
+  const stops = new StopRegister(() => tableOf(known, { dataDate: '2026-08-21', source: 'a test' }));
+  const search = async (query: string, upstream: Ask) => {
+    const app = await buildTestApp({ upstream, now: NOW, stops });
+    try {
+      return await app.inject(`/v1/stops/search?${query}`);
+    } finally {
+      await app.close();
+    }
+  };
+  const finds = (locations: unknown[]) =>
+    (async () => ({ payload: { systemMessages: [], locations }, retrievedAt: new Date(NOW) })) as unknown as Ask;
+  const away = (async () => {
+    throw new ApiError('UPSTREAM_UNAVAILABLE', 'no calls', { isForWantOfCalls: true });
+  }) as unknown as Ask;
+
+  it.each([
+    ['townhall', '1'],
+    ['twn hall', '1'],
+    ['hall town', '1'],
+    ['paramatta', '4'],
+    ['roseberry hosp', '5'],
+    ['queen victoria building', '6'],
+    ['centr', '7'],
+    ['cen tral', '7'],
+    ['nothing like this central', '7'],
+  ])('finds %s among the stops that are known', async (q, stopId) => {
+    const { results } = (await search(`q=${encodeURIComponent(q)}`, finds([]))).json();
+    expect(results[0].stop_id).toBe(stopId);
+  });
+
+  it('has the matches of the authority first', async () => {
+    const hit = {
+      id: '99',
+      type: 'stop',
+      name: 'Hall of Towns, Hay',
+      matchQuality: 10,
+      coord: [-34.5, 144.8],
+      modes: [5],
+    };
+    const { results } = (await search('q=town%20hall', finds([hit]))).json();
+    expect(results.map(({ stop_id }: { stop_id: string }) => stop_id)).toEqual(['99', '1', '2', '3']);
+    expect(results[1]).toEqual({
+      stop_id: '1',
+      name: 'Town Hall Station',
+      suburb: '',
+      lat: -33.87,
+      lng: 151.2,
+      modes: ['train'],
+    });
+  });
+
+  it('prefers what lies near the position given', async () => {
+    const first = async (near: string) =>
+      (await search(`q=wharf%20rd&near=${near}`, finds([]))).json().results[0].stop_id;
+    expect([await first('-33.8,151.2'), await first('-32.9,151.2')]).toEqual(['8', '9']);
+  });
+
+  it('responds from the stops that are known while the authority cannot be asked, and says so', async () => {
+    const found = await search('q=paramatta', away);
+    expect(found.json().results.map(({ stop_id }: { stop_id: string }) => stop_id)).toEqual(['4']);
+    expect(found.headers['x-notice']).toContain('could not be asked');
+    expect(found.headers['cache-status']).toContain('upstream-busy');
+    expect(Number(found.headers.age)).toBeGreaterThan(86_400);
+    expect((await search('q=xyzzy', away)).statusCode).toBe(503);
+  });
+
+  it('finds a stop by what a response named it meanwhile', async () => {
+    const register = new StopRegister(() => tableOf(known, { dataDate: '2026-08-21', source: '' }));
+    const names = new NameSearch(register);
+    let moment = new Date(NOW);
+    const find = async () => {
+      const found = await names.find({ text: 'belconen', limit: 1, isLoose: false }, moment);
+      return found.map(({ stop_id }) => stop_id);
+    };
+    expect(await find()).toEqual([]);
+    register.learn(stop('10', 'Belconnen Interchange', -35.2, ['bus']));
+    moment = new Date(moment.getTime() + 3_600_000);
+    await find();
+    await expect.poll(find).toEqual(['10']);
+  });
 });

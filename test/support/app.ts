@@ -27,6 +27,7 @@ export interface TestAppOptions
     Pick<
       AppOptions,
       | 'pages'
+      | 'stops'
       | 'streamTimes'
       | 'connectionLimits'
       | 'arrivalMs'
@@ -103,6 +104,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     sleep: options.sleep ?? (() => new Promise(() => {})),
     logger: pino({ level: 'trace' }, { write: keepLine }),
     ...(pages && { pages }),
+    ...(options.stops && { stops: options.stops }),
     ...(options.isStoreReachable && { isStoreReachable: options.isStoreReachable }),
     ...(options.instruments && { instruments: options.instruments }),
     ...(options.stops && { stops: options.stops }),

@@ -18,7 +18,10 @@ import { createFinishedResponses } from '#src/responses/finished-response.ts';
 import { queryKey } from '#src/responses/responses.ts';
 import { createQuotaMails } from '#src/signup/quota-mails.ts';
 import { createThrottle } from '#src/signup/throttle.ts';
-import { stopSearchOperation } from '#src/stop-search/operation.ts';
+import { createStopSearchOperation } from '#src/stop-search/operation.ts';
+import { NameSearch } from '#src/stops/name-search.ts';
+import { StopRegister } from '#src/stops/register.ts';
+import { noStops } from '#src/stops/table.ts';
 import { MODES } from '#src/transit/mode.ts';
 import { createBreaker } from '#src/upstream/breaker.ts';
 import { AccountLoad } from '#src/upstream/budget/reserve-limits.ts';
@@ -41,7 +44,8 @@ export interface FilledTable {
 const NOW = Date.parse('2026-04-15T00:00:00Z');
 const MEGABYTE = 2 ** 20;
 const now = () => NOW;
-const SEARCH = stopSearchOperation as unknown as Operation;
+const stops = new StopRegister(noStops);
+const SEARCH = createStopSearchOperation({ stops, names: new NameSearch(stops) }) as unknown as Operation;
 const STOPS_OF_TIMELINES = 1000;
 /** As long as any that callers may ask for, and each another one. */
 const longText = (n: number) => `${'🚆'.repeat(84)}${String(n).padStart(8, '0')}`;
