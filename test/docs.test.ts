@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ASSUMPTIONS } from '#src/authority-check/assumptions.ts';
 import { departuresResponse } from '#src/departures/departure.ts';
 
 const pages = ['README.md', ...globSync('docs/**/*.md'), ...globSync('src/*/README.md')];
@@ -21,6 +22,12 @@ describe('the documents', () => {
   it.each(['README.md', 'docs/guide/quickstart.md'])('%s shows a board as it is answered', (page) => {
     const [, board = ''] = /```json\n(\{\n {2}"stop_id"[^`]+)```/.exec(readFileSync(page, 'utf8')) ?? [];
     expect(departuresResponse.parse(JSON.parse(board)).departures.length).toBeGreaterThan(0);
+  });
+
+  it('list every assumption about the authority as it is', () => {
+    const listed = [...readFileSync('docs/upstream-notes.md', 'utf8').matchAll(/^- `([a-z\d-]+)` \((.+?)\): (.+)$/gm)];
+    const known = Object.entries(ASSUMPTIONS).map(([id, { evidence, says }]) => [id, evidence, says]);
+    expect(listed.map(([, ...assumption]) => assumption)).toEqual(known);
   });
 
   it('name only fixtures that exist', () => {

@@ -54,21 +54,40 @@ export class AuthorityHttp {
     { apiKey, signal }: { apiKey: string; signal: AbortSignal },
     read: (body: Buffer, headers: IncomingHttpHeaders) => Promise<Result>,
   ): Promise<Result> {
-    const { maxBytes, noteDate, now } = this.#options;
-    const sentAt = now().getTime();
-    const response = await this.#pool.request({
-      method: 'GET',
-      path: `${this.#basePath}${path}`,
-      headers: { ...this.#options.headers, ...(apiKey && { authorization: `apikey ${apiKey}` }) },
-      signal,
-    });
-    noteDate?.(response.headers.date?.toString(), { sentAt, receivedAt: now().getTime() });
+    const { maxBytes, now } = this.#options;
+    const response = await this.#request(path, { apiKey, signal });
     if (response.statusCode !== 200) {
       // When the body cannot be read, the status has to do.
       const body = await this.#read(response, signal, SMALL_BYTES, async (bytes) => bytes.toString()).catch(() => '');
       throw unexpectedStatus(response.statusCode, response.headers, body, { now: now(), apiKey });
     }
     return await this.#read(response, signal, maxBytes, (body) => read(body, response.headers));
+  }
+
+  /** The response whatever its status, unpacked. Throws as `get` does when the body cannot be received. */
+  async receive(
+    path: string,
+    call: { apiKey: string; signal: AbortSignal },
+  ): Promise<{ status: number; headers: IncomingHttpHeaders; body: Buffer }> {
+    const response = await this.#request(path, call);
+    const body = await this.#read(response, call.signal, this.#options.maxBytes, async (bytes) => bytes);
+    return { status: response.statusCode, headers: response.headers, body };
+  }
+
+  async #request(
+    path: string,
+    { apiKey, signal }: { apiKey: string; signal: AbortSignal },
+  ): Promise<Dispatcher.ResponseData> {
+    const { headers, noteDate, now } = this.#options;
+    const sentAt = now().getTime();
+    const response = await this.#pool.request({
+      method: 'GET',
+      path: `${this.#basePath}${path}`,
+      headers: { ...headers, ...(apiKey && { authorization: `apikey ${apiKey}` }) },
+      signal,
+    });
+    noteDate?.(response.headers.date?.toString(), { sentAt, receivedAt: now().getTime() });
+    return response;
   }
 
   close(): Promise<void> {

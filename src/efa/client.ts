@@ -53,7 +53,8 @@ export function createEfaClient(
 const RECORD_KEYS = ['locations', 'stopEvents', 'journeys'];
 const KNOWN_KEYS = ['version', 'systemMessages', ...RECORD_KEYS];
 
-async function readPayload<Asked extends UpstreamRequest>(
+/** Reads the body of a response with status 200. Throws `UPSTREAM_ERROR` for what is no response to the request. */
+export async function readPayload<Asked extends UpstreamRequest>(
   body: Buffer,
   request: Asked,
   apiKey: string,

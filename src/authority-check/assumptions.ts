@@ -1,0 +1,187 @@
+/** How an assumption became one: seen in recorded responses, told by another client, or written in the manual. */
+type Evidence = 'recorded' | 'said by a client' | 'documented';
+
+/** One thing that the service takes for granted about the authority, and that only a real key settles. */
+export interface Assumption {
+  says: string;
+  evidence: Evidence;
+  /** What callers see where it is wrong. */
+  breaks: string;
+  /** `silent`: responses would be wrong and look right; `loud`: requests fail; `cost`: calls are wasted, or fewer are left; `none`: not used yet. */
+  harm: 'silent' | 'loud' | 'cost' | 'none';
+  /** What the check requests. */
+  check: string;
+  /** What the operator does where it differs. */
+  action: string;
+}
+
+const REPORT = 'Report it with the saved responses; do not start before it is mended.';
+
+/** By damage, the worst first. */
+export const ASSUMPTIONS = {
+  'asked-times-are-sydney': {
+    says: 'The date and time of a request are Sydney local time.',
+    evidence: 'recorded',
+    breaks: 'Boards and journeys for a given time are those of ten or eleven hours later.',
+    harm: 'silent',
+    check: 'boards in 10 and in 60 minutes',
+    action: `Do not start: times would be wrong by the offset. ${REPORT}`,
+  },
+  'full-page-is-40': {
+    says: 'A board has 40 events where there are as many, and fewer mean that nothing leaves later.',
+    evidence: 'recorded',
+    breaks:
+      'Boards end early, and boards from feeds are empty later on; within an hour the service asks again by itself.',
+    harm: 'silent',
+    check: 'boards of a busy stop, of all modes and of buses, and what follows their last departure',
+    action: `Set LIVE_FEEDS=off. ${REPORT}`,
+  },
+  'unknown-is-200': {
+    says: 'An unknown stop comes as status 200 with the message -2000.',
+    evidence: 'recorded',
+    breaks: 'Callers get 502 or an empty board where they should get 404.',
+    harm: 'loud',
+    check: 'a board of a stop that does not exist, a journey to it',
+    action: REPORT,
+  },
+  'empty-is-not-unknown': {
+    says: 'A known stop where nothing leaves is an empty board with the name of the stop.',
+    evidence: 'recorded',
+    breaks: 'Stops vanish from nearby at night, and their boards are 404.',
+    harm: 'silent',
+    check: 'ferries at a railway station',
+    action: REPORT,
+  },
+  'filters-hold': {
+    says: 'excludedMeans=checkbox with exclMOT_… leaves out these classes of vehicles.',
+    evidence: 'recorded',
+    breaks: 'Boards of one mode need more calls and may end early.',
+    harm: 'silent',
+    check: 'a board of buses, a journey without buses',
+    action: REPORT,
+  },
+  'feed-ids-match': {
+    says: 'Runs in the feeds have the identifiers that boards name as realtimeTripId or AVMSTripID.',
+    evidence: 'recorded',
+    breaks: 'Boards from feeds show planned times where vehicles are tracked.',
+    harm: 'silent',
+    check: 'five feeds beside the boards',
+    action: 'Leave LIVE_FEEDS off for now, or watch transit_boards_total: boards fall back to the departure monitor.',
+  },
+  'only-401-refuses-a-key': {
+    says: 'A wrong key is refused with 401.',
+    evidence: 'recorded',
+    breaks: 'A wrong key looks like an outage, or is not noticed.',
+    harm: 'loud',
+    check: 'one board with a made-up key',
+    action: 'Watch UpstreamFails beside UpstreamKeyRefused. Report it with the saved responses.',
+  },
+  'daily-quota': {
+    says: 'A key may make 60,000 calls a UTC day.',
+    evidence: 'documented',
+    breaks: 'Calls are refused in the evening, or calls that are paid for are not used.',
+    harm: 'cost',
+    check: 'the quota, where response headers name it',
+    action: 'Set UPSTREAM_DAILY_BUDGET to the number of the headers.',
+  },
+  'over-rate-is-known': {
+    says: 'Too many calls a second are refused with 429, or with 403 and "over rate" in header or body.',
+    evidence: 'said by a client',
+    breaks: 'A key that is over its rate looks refused for good.',
+    harm: 'loud',
+    check: '8 calls at once (only with --yes-burst)',
+    action: 'Set UPSTREAM_RPS=4. Report it with the saved responses.',
+  },
+  'quota-per-key': {
+    says: 'Each key has its own rate and quota.',
+    evidence: 'said by a client',
+    breaks: 'A second key brings no further calls.',
+    harm: 'cost',
+    check: 'a call with the second key while the first is over its rate (only with --second-key)',
+    action: 'Use one key in UPSTREAM_API_KEY.',
+  },
+  'two-filters-in-one-coord': {
+    says: 'One coord request lists platforms (BUS_POINT) and stops (STOP).',
+    evidence: 'documented',
+    breaks: 'Nearby lacks stops or their modes.',
+    harm: 'silent',
+    check: 'coord at Central with both filters, with STOP alone, and over 2,000 m',
+    action: REPORT,
+  },
+  'canberra-is-served': {
+    says: 'Stops of Canberra are found around a position.',
+    evidence: 'recorded',
+    breaks: 'Nearby is empty in Canberra.',
+    harm: 'silent',
+    check: 'coord at -35.278,149.13',
+    action: 'Say in the documentation that Canberra is not covered.',
+  },
+  'group-and-platform-ids': {
+    says: 'Identifiers of groups (G201023) and of platforms (2000337) are stops of a board and are found by search.',
+    evidence: 'said by a client',
+    breaks: 'Stops that nearby and search list have no board.',
+    harm: 'loud',
+    check: 'boards and searches of both',
+    action: REPORT,
+  },
+  'order-of-asked-boards': {
+    says: 'Boards for a given time are ordered by the timetable.',
+    evidence: 'documented',
+    breaks: 'Two minutes of overlap between pages may not be enough for late vehicles.',
+    harm: 'silent',
+    check: 'boards in 10 and in 60 minutes',
+    action: REPORT,
+  },
+  'sizes-and-times': {
+    says: 'A response has at most 6 MB and comes within 8 seconds.',
+    evidence: 'recorded',
+    breaks: 'Requests fail with 502 or 504.',
+    harm: 'loud',
+    check: 'size and duration of every response',
+    action: 'Raise UPSTREAM_TIMEOUT_MS where responses are slow; report sizes.',
+  },
+  'trip-options': {
+    says: 'Journeys take wheelchair=on, positions and excluded modes, and an unknown end has a message.',
+    evidence: 'documented',
+    breaks: 'Journeys are not accessible, begin elsewhere, or use modes that were excluded.',
+    harm: 'silent',
+    check: 'six journeys',
+    action: REPORT,
+  },
+  'search-takes-any-text': {
+    says: 'Search takes any text: identifiers, apostrophes, nonsense, typing errors.',
+    evidence: 'recorded',
+    breaks: 'Searches fail with 502.',
+    harm: 'loud',
+    check: 'four searches',
+    action: REPORT,
+  },
+  'calls-of-a-run': {
+    says: 'depType=stopEvents&includeCompleteStopSeq=1 adds the calls of each run to a board.',
+    evidence: 'said by a client',
+    breaks: 'Nothing yet: no operation uses it.',
+    harm: 'none',
+    check: 'one board with it',
+    action: 'Nothing to do.',
+  },
+  arrivals: {
+    says: 'depArrMacro=arr lists arrivals.',
+    evidence: 'documented',
+    breaks: 'Nothing yet: no operation uses it.',
+    harm: 'none',
+    check: 'one board with it',
+    action: 'Nothing to do.',
+  },
+  'notices-by-add-info': {
+    says: 'add_info lists the current notices.',
+    evidence: 'recorded',
+    breaks: 'Nothing yet: no operation uses it.',
+    harm: 'none',
+    check: 'one request',
+    action: 'Nothing to do.',
+  },
+} as const satisfies Record<string, Assumption>;
+
+export type AssumptionId = keyof typeof ASSUMPTIONS;
+
+export const ASSUMPTION_IDS = Object.keys(ASSUMPTIONS) as AssumptionId[];
