@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { MINUTE_MS } from '../clock.ts';
 import { type AskedFields, cancelledField, tripIdField } from '../transit/additional-fields.ts';
 import { type Departure, isCancelled, leavesAt, occupancySchema } from '../transit/departure.ts';
+import { colorFields, colorsOf } from '../transit/line-colour.ts';
 import { modeSchema } from '../transit/mode.ts';
 import { formatTimestamp, timestampSchema } from '../transit/time.ts';
 
@@ -29,6 +30,7 @@ export const departureSchema = z
     alerts: z.array(z.string()).meta({ description: 'Disruption notices as plain text; empty when there are none' }),
     cancelled: cancelledField,
     trip_id: tripIdField,
+    ...colorFields,
   })
   .meta({ id: 'Departure', description: 'One vehicle leaving one stop at one time.' });
 
@@ -67,7 +69,8 @@ export function toDeparture(
     occupancy: departure.occupancy,
     alerts: departure.alerts,
     ...(cancelled === 'include' && { cancelled: isCancelled(departure) }),
-    ...(include === 'ids' && { trip_id: departure.runId }),
+    ...(include?.includes('ids') && { trip_id: departure.runId }),
+    ...(include?.includes('colors') && colorsOf(departure.mode, departure.route)),
   };
 }
 

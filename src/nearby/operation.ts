@@ -97,7 +97,7 @@ export const createNearbyOperation = ({
       const hasChecked = limited.callsLeft() < callsForChecks;
       return {
         notices: live.stops.length > 0 ? [] : whyEmpty(query, stops),
-        body: { location, stops: query.include === 'ids' ? live.stops : live.stops.map(withoutChildren) },
+        body: { location, stops: query.include?.includes('ids') ? live.stops : live.stops.map(withoutChildren) },
         // Fresh for as long as both the list of stops and the verdicts on them are.
         freshness: {
           ...listed,

@@ -12,7 +12,7 @@ export const nearbyQuery = z
     radius: describe(withDefault(countUpTo(2000), '500'), 'Radius in metres. More is taken as 2000.'),
     limit: describe(withDefault(countUpTo(50), '10'), 'How many stops, the nearest first. More is taken as 50.'),
     modes: withDefault(modesParameter, 'bus'),
-    include: includeParameter('`children` with each stop.'),
+    include: includeParameter({ ids: '`children` to each stop.' }),
   })
   .refine(({ lat, lng }) => !areSwapped(Number(lat), Number(lng)), {
     path: ['lat'],

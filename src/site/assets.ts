@@ -3,6 +3,7 @@ import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import { prepare } from '../http/prepared.ts';
+import { drawLineStyles } from '../transit/line-colour.ts';
 
 const OWN = fileURLToPath(new URL('assets', import.meta.url));
 const LEAFLET = dirname(fileURLToPath(import.meta.resolve('leaflet/dist/leaflet.js')));
@@ -29,6 +30,8 @@ export async function assets(app: FastifyInstance): Promise<void> {
   const files = new Map(filesIn(OWN).map((name) => [name, sendFile(join(OWN, name))]));
   for (const [prefix, [folder, names]] of Object.entries(FROM_PACKAGES))
     for (const name of names) files.set(`${prefix}/${name}`, sendFile(join(folder, name)));
+
+  files.set('lines.css', prepare(drawLineStyles(), { type: TYPES['.css'] as string, maxAgeSeconds: MAX_AGE_SECONDS }));
 
   app.get<{ Params: { '*': string } }>('/assets/*', (request, reply) => {
     const send = files.get(request.params['*']);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { describe, oneOf, optional, withDefault } from './parameter.ts';
+import { describe, notAllowed, oneOf, optional, requiredText, splitList, withDefault } from './parameter.ts';
 
 /*
  * Fields that a response has only when its caller asks for them. Without these parameters a response has exactly the
@@ -20,10 +20,32 @@ export const cancelledField = z
   .optional()
   .meta({ description: 'Whether it is cancelled; only with `cancelled=include`' });
 
-/** `fields` says which identifiers the response then has. */
-export function includeParameter(fields: string) {
-  return describe(optional(oneOf(['ids'])), `\`ids\` adds identifiers: ${fields}`, 'ids');
+/** Some of the words with commas between; each has a description of the fields that it adds. */
+export function includeParameter<Words extends Readonly<Record<string, string>>>(words: Words) {
+  const known = Object.keys(words);
+  const allowed = known.length > 1 ? `must be some of ${known.join(', ')} with commas between` : `must be ${known}`;
+  return optional(
+    requiredText(allowed)
+      .transform((text, context): readonly (keyof Words)[] => {
+        const given = splitList(text);
+        const unknown = given.filter((word) => !known.includes(word));
+        if (unknown.length === 0 && given.length > 0) return known.filter((word) => given.includes(word));
+        context.issues.push({ code: 'custom', input: text, message: notAllowed(allowed, text, unknown) });
+        return z.NEVER;
+      })
+      .meta({
+        type: 'string',
+        pattern: `^(${known.join('|')})(,(${known.join('|')}))*$`,
+        examples: [known[0]],
+        description: Object.entries(words)
+          .map(([word, description]) => `\`${word}\` adds ${description}`)
+          .join(' '),
+      }),
+  );
 }
+
+/** In the descriptions of those words. */
+export const COLORS_ADDED = 'the colours of each line, `color` and `text_color`.';
 
 export const tripIdField = z.string().nullable().optional().meta({
   description:
@@ -34,5 +56,5 @@ export const tripIdField = z.string().nullable().optional().meta({
 /** The additional fields that a caller asked for. */
 export interface AskedFields {
   cancelled: 'exclude' | 'include';
-  include?: 'ids' | undefined;
+  include?: readonly ('ids' | 'colors')[] | undefined;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { askedWallClock } from '../operation.ts';
-import { cancelledParameter, includeParameter } from '../transit/additional-fields.ts';
+import { COLORS_ADDED, cancelledParameter, includeParameter } from '../transit/additional-fields.ts';
 import { MODES, modesParameter } from '../transit/mode.ts';
 import { booleanParameter, countUpTo, describe, oneOf, optional, withDefault } from '../transit/parameter.ts';
 import { formatPlace, placeParameter } from '../transit/place.ts';
@@ -37,7 +37,10 @@ export const tripsQuery = z
     cancelled: cancelledParameter(
       'Journeys with a cancelled leg come last and do not count towards `limit`; there may be no others.',
     ),
-    include: includeParameter('`trip_id` and `on_demand` with each leg, and `parent_stop_id` with its ends.'),
+    include: includeParameter({
+      ids: '`trip_id` and `on_demand` to each leg, and `parent_stop_id` to its ends.',
+      colors: COLORS_ADDED,
+    }),
   })
   .refine(({ from, to }) => !isSamePlace(from, to), {
     path: ['to'],

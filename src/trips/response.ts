@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { bestKnown } from '../efa/realtime.ts';
 import { type AskedFields, cancelledField, tripIdField } from '../transit/additional-fields.ts';
+import { colorsOf, legColorFields } from '../transit/line-colour.ts';
 import { legModeSchema } from '../transit/mode.ts';
 import { latitudeSchema, longitudeSchema, type Position, positionSchema } from '../transit/place.ts';
 import { formatTimestamp, minutesBetween, timestampSchema } from '../transit/time.ts';
@@ -75,6 +76,7 @@ const legSchema = z
     }),
     cancelled: cancelledField,
     trip_id: tripIdField,
+    ...legColorFields,
     on_demand: z
       .boolean()
       .optional()
@@ -144,13 +146,13 @@ function toLegBody({ origin, destination, ...leg }: Leg, { cancelled, include }:
       ...toLegStop(origin),
       departs_at: formatTimestamp(origin.planned),
       departs_at_realtime: origin.realtime && formatTimestamp(origin.realtime),
-      ...(include === 'ids' && { parent_stop_id: origin.parentId }),
+      ...(include?.includes('ids') && { parent_stop_id: origin.parentId }),
     },
     destination: {
       ...toLegStop(destination),
       arrives_at: formatTimestamp(destination.planned),
       arrives_at_realtime: destination.realtime && formatTimestamp(destination.realtime),
-      ...(include === 'ids' && { parent_stop_id: destination.parentId }),
+      ...(include?.includes('ids') && { parent_stop_id: destination.parentId }),
     },
     duration_minutes: Math.round(leg.durationSeconds / 60),
     distance_metres: leg.distanceMetres,
@@ -159,9 +161,12 @@ function toLegBody({ origin, destination, ...leg }: Leg, { cancelled, include }:
     path: leg.path,
     alerts: leg.alerts,
     ...(cancelled === 'include' && { cancelled: leg.isCancelled }),
-    ...(include === 'ids' && { trip_id: leg.runId, on_demand: leg.isOnDemand }),
+    ...(include?.includes('ids') && { trip_id: leg.runId, on_demand: leg.isOnDemand }),
+    ...(include?.includes('colors') && (leg.mode === 'walk' ? NO_COLORS : colorsOf(leg.mode, leg.route))),
   };
 }
+
+const NO_COLORS = { color: null, text_color: null };
 
 function toLegStop({ stopId, name, platform, position: [lat, lng] }: LegEnd) {
   return { stop_id: stopId, name, platform, lat, lng };

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { drawLineStyles } from '#src/transit/line-colour.ts';
 import { MODES } from '#src/transit/mode.ts';
 
 const RULES = [
-  ...readFileSync('src/site/assets/lines.css', 'utf8').matchAll(
+  ...drawLineStyles().matchAll(
     /^\.(\w+)(?:\[data-line="(\w+)"\])? \{\n {2}--line-colour: (#\w{6});\n {2}--on-line: (#\w{6});\n\}/gm,
   ),
 ].map(([, mode = '', line = '', colour = '', text = '']) => ({ mode, line, colour, text }));

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { departuresResponse } from '#src/departures/departure.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
+import { colorsOf } from '#src/transit/line-colour.ts';
 import { toSydneyWallClock } from '#src/transit/time.ts';
 import { tripsResponse } from '#src/trips/response.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
@@ -71,11 +72,31 @@ describe('identifiers', () => {
   });
 });
 
+describe('colours', () => {
+  it('are those of the line, in the form of GTFS, and a walk has none', async () => {
+    const legs = (await journeys('&include=colors')).flatMap(({ legs }) => legs);
+    for (const { mode, route, color, text_color } of [...legs, ...(await board('&include=colors,ids'))]) {
+      const [walks, line] = [mode === 'walk', `${mode} ${route}`];
+      if (walks) expect([color, text_color]).toEqual([null, null]);
+      else expect([color, text_color].join()).toMatch(/^[0-9A-F]{6},(000000|FFFFFF)$/);
+      if (line === 'train T1') expect([color, text_color]).toEqual(['F99D1C', '000000']);
+      if (line === 'ferry F1') expect([color, text_color]).toEqual(['00774B', 'FFFFFF']);
+    }
+  });
+
+  it('are those of the mode where the line has none of its own', () => {
+    expect(colorsOf('bus', '333')).toEqual({ color: '006A99', text_color: 'FFFFFF' });
+    expect(colorsOf('train', 'constructor')).toEqual(colorsOf('train'));
+  });
+});
+
 it('no field is there that was not asked for', async () => {
   for (const url of [BOARD, TRIPS, '/v1/nearby?lat=-33.8731&lng=151.2069&modes=all', '/v1/boards?stops=200070']) {
     for (const query of ['', '&cancelled=exclude', '&include=']) {
       if (url.includes('nearby') && query.includes('cancelled')) continue;
-      expect(JSON.stringify(await get(url + query))).not.toMatch(/"(cancelled|trip_id|parent_stop_id|children)":/);
+      expect(JSON.stringify(await get(url + query))).not.toMatch(
+        /"(cancelled|trip_id|parent_stop_id|children|color|text_color)":/,
+      );
     }
   }
 });

@@ -164,7 +164,7 @@ function sydneyClock(timestamp: string): string {
   return `${time.slice(0, 2)}:${time.slice(2)}:${timestamp.slice(17, 19)}`;
 }
 
-/** The name of a route in the colour of its line; `assets/lines.css` has the colours. */
+/** The name of a route in the colour of its line; `transit/line-colour.ts` has the colours. */
 function lineBadge({ route, mode }: { route: string; mode: Mode }): Html {
   return html`<span class="route ${mode}" data-line="${route}"><span class="visually-hidden">${mode} </span>${route}</span>`;
 }

@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import type { Mode } from './mode.ts';
+
+/** The colours of modes and of walks. */
+const COLOURS_OF_MODES: Readonly<Record<Mode | 'walk', string>> = {
+  train: 'A85300',
+  metro: '0F7378',
+  lightrail: 'C6202C',
+  bus: '006A99',
+  ferry: '2E7623',
+  coach: '742282',
+  schoolbus: '7A5B00',
+  walk: '5F6B72',
+};
+/** The authority's own, by the short name of the route. All other routes have the colour of their mode. */
+const COLOURS_OF_LINES: Partial<Record<Mode, Readonly<Record<string, string>>>> = {
+  train: {
+    T1: 'F99D1C',
+    T2: '0098CD',
+    T3: 'F37021',
+    T4: '005AA3',
+    T5: 'C4258F',
+    T6: '7C3E21',
+    T7: '6F818E',
+    T8: '00954C',
+    T9: 'D11F2F',
+    BMT: 'F99D1C',
+    CCN: 'D11F2F',
+    HUN: '833134',
+    SCO: '005AA3',
+    SHL: '00954C',
+  },
+  metro: {
+    M1: '168388',
+  },
+  lightrail: {
+    L1: 'BE1622',
+    L2: 'DD1E25',
+    L3: '781140',
+    L4: 'BB2043',
+    NLR: 'EE343F',
+  },
+  ferry: {
+    F1: '00774B',
+    F2: '144734',
+    F3: '648C3C',
+    F4: 'BFD730',
+    F5: '286142',
+    F6: '00AB51',
+    F7: '00B189',
+    F8: '55622B',
+    F9: '65B32E',
+    STKN: '5AB031',
+  },
+};
+const [BLACK, WHITE] = ['000000', 'FFFFFF'];
+
+const HEX = /^[0-9A-F]{6}$/;
+const COLOR =
+  'The colour of the line, or of its mode where it has none: six hexadecimal digits without `#`, as in GTFS. Only with `include=colors`';
+const TEXT_COLOR = 'The colour of text on `color`: black or white. Only with `include=colors`';
+const color = z.string().regex(HEX).optional().meta({ description: COLOR, example: 'F99D1C' });
+const textColor = z.string().regex(HEX).optional().meta({ description: TEXT_COLOR, example: BLACK });
+
+/** Of a record that names a line. */
+export const colorFields = { color, text_color: textColor };
+/** Of a record that may be a walk. */
+export const legColorFields = {
+  color: color
+    .unwrap()
+    .nullable()
+    .optional()
+    .meta({ description: `${COLOR}; null on a walk`, example: 'F99D1C' }),
+  text_color: textColor
+    .unwrap()
+    .nullable()
+    .optional()
+    .meta({ description: `${TEXT_COLOR}; null on a walk`, example: BLACK }),
+};
+
+/** The colour of a line and of text on it, black or white, whichever has more contrast. */
+export function colorsOf(mode: Mode | 'walk', route: string | null = null) {
+  const ofLines = mode === 'walk' ? undefined : COLOURS_OF_LINES[mode];
+  const hasOwn = ofLines && route !== null && Object.hasOwn(ofLines, route);
+  const background = hasOwn ? (ofLines[route] as string) : COLOURS_OF_MODES[mode];
+  return { color: background, text_color: luminance(background) > HALFWAY ? BLACK : WHITE };
+}
+
+/** The luminance with which black and white have the same contrast. */
+const HALFWAY = Math.sqrt(1.05 * 0.05) - 0.05;
+
+/** Relative luminance as WCAG defines it. */
+function luminance(hex: string): number {
+  const [red = 0, green = 0, blue = 0] = [0, 2, 4]
+    .map((start) => Number.parseInt(hex.slice(start, start + 2), 16) / 255)
+    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+/** The style sheet by which badges and lines on maps have these colours. */
+export function drawLineStyles(): string {
+  const rule = (selector: string, { color, text_color }: ReturnType<typeof colorsOf>) =>
+    `${selector} {\n  --line-colour: #${color};\n  --on-line: #${text_color};\n}\n`;
+  const modes = Object.keys(COLOURS_OF_MODES) as (Mode | 'walk')[];
+  return [
+    ...modes.map((mode) => rule(`.${mode}`, colorsOf(mode))),
+    ...modes.flatMap((mode) =>
+      Object.keys(mode === 'walk' ? {} : (COLOURS_OF_LINES[mode] ?? {})).map((route) =>
+        rule(`.${mode}[data-line="${route}"]`, colorsOf(mode, route)),
+      ),
+    ),
+  ].join('\n');
+}
