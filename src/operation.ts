@@ -155,7 +155,10 @@ export function noticeTo(received: object, notices: readonly Notice[] = []): str
 
 /** A query with other defaults than the operation's. A parameter given empty counts as absent, as everywhere. */
 export function withOwnDefaults(defaults: Readonly<Record<string, string>>, received: object): Record<string, unknown> {
-  return { ...defaults, ...Object.fromEntries(Object.entries(received).filter(([, value]) => value !== '')) };
+  const given = Object.entries(received).filter(([, value]) => value !== '');
+  const named = given.map(([name]) => withoutBrackets(name.toLowerCase()));
+  const missing = Object.entries(defaults).filter(([name]) => !named.includes(name));
+  return Object.fromEntries([...missing, ...given]);
 }
 
 function problemsOf({ issues }: z.ZodError, received: Readonly<Record<string, unknown>>): ParameterProblem[] {

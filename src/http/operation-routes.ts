@@ -47,7 +47,7 @@ export function createQueryReader(operation: Operation) {
   const read = (request: Pick<FastifyRequest, 'query'>) => {
     const received = request.query as Record<string, unknown>;
     const query = readQuery(operation, received);
-    const ignored = nameIgnored(listIgnored(operation, received));
+    const ignored = nameIgnored(operation, received);
     /** `cost`: as how many requests it counts. */
     return { query, key: queryKey(operation, query), cost: operation.cost?.(query) ?? 1, ignored };
   };
@@ -69,8 +69,12 @@ export function createQueryReader(operation: Operation) {
 const MAX_IGNORED = 10;
 const MAX_NAME = 50;
 
-/** Up to ten names with commas between, each as in a URL, so that no name can end the header. */
-export function nameIgnored(names: readonly string[]): string | undefined {
-  const written = names.slice(0, MAX_IGNORED).map((name) => encodeURIComponent(name.slice(0, MAX_NAME).toWellFormed()));
+/** The parameters that have no effect: up to ten names with commas between, each as in a URL, so that no name can end the header. */
+export function nameIgnored(
+  operation: Pick<Operation, 'query'>,
+  received: Readonly<Record<string, unknown>>,
+): string | undefined {
+  const names = listIgnored(operation, received).slice(0, MAX_IGNORED);
+  const written = names.map((name) => encodeURIComponent(name.slice(0, MAX_NAME).toWellFormed()));
   return written.length > 0 ? written.join(', ') : undefined;
 }

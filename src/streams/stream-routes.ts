@@ -7,7 +7,7 @@ import { serviceUnavailable, tooManyStreams } from '../errors/messages.ts';
 import { listsEtag } from '../http/freshness-headers.ts';
 import { nameIgnored, requesterOf } from '../http/operation-routes.ts';
 import { noteBoards } from '../http/request-log.ts';
-import { listIgnored, noticeTo, type Operation, readQuery, streamPath } from '../operation.ts';
+import { noticeTo, type Operation, readQuery, streamPath } from '../operation.ts';
 import type { FinishedResponse } from '../responses/finished-response.ts';
 import type { Responses } from '../responses/responses.ts';
 import { createChannels, type Subscriber } from './channels.ts';
@@ -82,7 +82,7 @@ export async function streamRoutes(
       if (isClosing) throw stopping();
       const received = request.query as Record<string, unknown>;
       const query = readQuery(operation, received);
-      const ignored = nameIgnored(listIgnored(operation, received));
+      const ignored = nameIgnored(operation, received);
       if (ignored) reply.header('x-ignored-parameters', ignored);
       whenClosed(reply.raw, enter(request));
       // An error of the first request is sent as an ordinary response, because no event has been sent yet.

@@ -122,6 +122,19 @@ it('a board on a wall gives minutes up to an hour, and the time of day beyond it
   await context.close();
 });
 
+it('a board on a wall keeps its query, and says when nothing leaves', async () => {
+  const { page, context } = await openWindow(browser, { hosts: [new URL(front.url).host] });
+  await page.goto(`${front.url}/board/200020?modes=ferry`);
+  await page.locator('#rows tr').first().waitFor();
+  expect(await page.locator('#rows .route:not(.ferry)').count()).toBe(0);
+  await page.goto(`${front.url}/board/200070?modes=ferry`);
+  await page.locator('#notice').waitFor();
+  expect(await page.locator('#notice').textContent()).toBe('Nothing leaves.');
+  await page.goto(`${front.url}/board/200070?modes=tram`);
+  await page.getByText('modes must be').waitFor();
+  await context.close();
+});
+
 it('a board on a wall says when its data is old, and recovers by itself', async () => {
   const { page, context } = await openWindow(browser, { hosts: [new URL(front.url).host] });
   await page.clock.install();

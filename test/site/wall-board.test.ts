@@ -24,8 +24,8 @@ afterAll(() => front[Symbol.asyncDispose]());
 const hashOf = (text: string) => parseKey(text)?.hash ?? '';
 const makeLink = (stop: string) =>
   postForm(front.app, '/keys/board', { token: keysToken, key: hashOf(key), stop }, BROWSER);
-const departures = (stop: string, token: string) =>
-  front.app.inject({ url: `/board/${stop}/departures`, headers: { authorization: `Screen ${token}` } });
+const departures = (stop: string, token: string, query = '') =>
+  front.app.inject({ url: `/board/${stop}/departures${query}`, headers: { authorization: `Screen ${token}` } });
 const tokenOf = (url: URL) => url.hash.slice(1);
 
 describe('the board on a wall', () => {
@@ -49,6 +49,17 @@ describe('the board on a wall', () => {
     expect(response.json()).toMatchObject({ stop_id: '200070', stop_name: 'Town Hall Station' });
     const left = (headers: Record<string, unknown>) => Number(headers['x-ratelimit-remaining']);
     expect(left((await departures('200070', tokenOf(address))).headers)).toBe(left(response.headers) - 1);
+  });
+
+  it.each(['?modes=ferry&utm=1', '?modes[]=ferry&utm=1'])('keeps to the parameters of its link: %s', async (query) => {
+    const response = await departures(
+      '200020',
+      tokenOf(new URL(String((await makeLink('200020')).headers.location), front.url)),
+      query,
+    );
+    const modes = response.json().departures.map(({ mode }: { mode: string }) => mode);
+    expect(new Set(modes)).toEqual(new Set(['ferry']));
+    expect(response.headers['x-ignored-parameters']).toBe('utm');
   });
 
   it.each([

@@ -4,7 +4,7 @@ import { departuresOperation } from '../../departures/operation.ts';
 import { errorBody } from '../../errors/api-error.ts';
 import { logError, toApiError } from '../../errors/handler.ts';
 import { freshnessHeaders } from '../../http/freshness-headers.ts';
-import { requesterOf } from '../../http/operation-routes.ts';
+import { nameIgnored, requesterOf } from '../../http/operation-routes.ts';
 import { wantsPage } from '../../http/paths.ts';
 import { noteBoards } from '../../http/request-log.ts';
 import { PAGE_POLICY } from '../../http/response-headers.ts';
@@ -57,20 +57,27 @@ export async function textBoard(
 
   app.get<{ Params: { stop: string } }>('/board/:stop', async (request, reply) => {
     const { stop } = request.params;
-    const query = readQuery(departuresOperation, { ...withOwnDefaults(DEFAULTS, request.query as object), stop });
+    const received = request.query as Record<string, unknown>;
+    const query = readQuery(departuresOperation, { ...withOwnDefaults(DEFAULTS, received), stop });
     const response = await responses.find(departuresOperation, query, requesterOf(request));
     const { body, freshness } = response;
     noteBoards(request, response);
     reply.headers(freshnessHeaders(freshness, now().getTime())).header('cache-control', 'private, no-store');
-    const notice = noticeTo(request.query as object, response.notices);
-    return reply.type('text/plain; charset=utf-8').send(boardText(body.content(), isSandbox, notice));
+    const notice = noticeTo(received, response.notices);
+    const ignored = nameIgnored(departuresOperation, received);
+    if (ignored) reply.header('x-ignored-parameters', ignored);
+    const remarks = [
+      ...(ignored ? [`Ignored, because no such parameter is known: ${ignored}.`] : []),
+      ...(isSandbox ? ['SANDBOX: times, delays and alerts are made up.'] : []),
+    ];
+    return reply.type('text/plain; charset=utf-8').send(boardText(body.content(), notice, remarks));
   });
 }
 
 function boardText(
   { stop_name, stop_id, retrieved_at, departures }: Departures,
-  isSandbox: boolean,
   notice: string | undefined,
+  remarks: readonly string[],
 ): string {
   const rows = departures.map((departure) => [
     whenOf(departure).padStart(9),
@@ -89,7 +96,7 @@ function boardText(
     ...(alerts.length > 0 ? ['', ...alerts.map((alert) => `! ${alert}`)] : []),
     '',
     `Sydney time, as of ${sydneyTime(retrieved_at)}. * live. Data: Transport for NSW, CC BY 4.0.`,
-    ...(isSandbox ? ['SANDBOX: times, delays and alerts are made up.'] : []),
+    ...remarks,
     '',
   ]
     .map((line) => line.replace(CONTROL, ' '))

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { parseKey } from '../../access/keys.ts';
 import { departuresOperation } from '../../departures/operation.ts';
-import { requesterOf } from '../../http/operation-routes.ts';
+import { nameIgnored, requesterOf } from '../../http/operation-routes.ts';
 import { sendResponse } from '../../http/send-response.ts';
 import { readQuery, withOwnDefaults } from '../../operation.ts';
 import { queryKey, type Responses } from '../../responses/responses.ts';
@@ -17,7 +17,10 @@ export async function wallBoard(
 ): Promise<void> {
   app.get<{ Params: { stop: string } }>(WALL_DATA_PATH, async (request, reply) => {
     const { stop } = request.params;
-    const query = readQuery(departuresOperation, { ...withOwnDefaults(DEFAULTS, request.query as object), stop });
+    const received = request.query as Record<string, unknown>;
+    const query = readQuery(departuresOperation, { ...withOwnDefaults(DEFAULTS, received), stop });
+    const ignored = nameIgnored(departuresOperation, received);
+    if (ignored) reply.header('x-ignored-parameters', ignored);
     const requester = requesterOf(request);
     const kept = responses.peek(queryKey(departuresOperation, query), requester);
     const found = kept ?? (await responses.find(departuresOperation, query, requester));

@@ -142,7 +142,7 @@ function overview(guides: readonly Guide[], operations: readonly Operation[]): P
 <li>Times in responses are UTC. <code>date</code> and <code>time</code> in a request are Sydney local time.</li>
 <li>A value that is not known is <code>null</code>. A real-time value appears only where a vehicle is tracked.</li>
 <li>Every <a href="/docs/errors">error</a> has a page with its cause, its fix and whether to retry.</li>
-<li>In a terminal, <code>/board/200070</code> is a board for people, with the same key.</li>
+<li>In a terminal, <code>/board/200070?modes=train</code> is a board for people, with the same key and the parameters of <code>/v1/departures</code>.</li>
 </ul>
 <h2 id="operations">Operations</h2>
 <ul class="cards">${operations.map(

@@ -20,10 +20,17 @@ async function refresh() {
   problem = null;
   try {
     const headers = { authorization: `Screen ${token}` };
-    const response = await fetch(`/board/${encodeURIComponent(stop)}/departures`, { headers, cache: 'no-cache' });
+    const url = `/board/${encodeURIComponent(stop)}/departures${location.search}`;
+    const response = await fetch(url, { headers, cache: 'no-cache' });
     const body = await response.json();
     pauseSeconds = pauseAfter(response);
-    if (response.ok) shown = { board: body, ageSeconds: Number(response.headers.get('age')), at: performance.now() };
+    if (response.ok)
+      shown = {
+        board: body,
+        hint: response.headers.get('x-notice'),
+        ageSeconds: Number(response.headers.get('age')),
+        at: performance.now(),
+      };
     else problem = { status: response.status, message: body.error.message };
   } catch {
     problem = { status: 0, message: 'The service cannot be reached.' };
@@ -51,13 +58,11 @@ function draw() {
   document.body.classList.toggle('old', isOld);
   find('name').textContent = shown.board.stop_name;
   find('age').textContent = `As of ${clock(new Date(shown.board.retrieved_at))}, ${ageText(age)} ago`;
-  drawNotice(
-    isOld
-      ? { message: `Nothing new for ${ageText(age)}: what is shown may be wrong. ${problem?.message ?? ''}` }
-      : null,
-  );
   const serverNow = Date.parse(shown.board.retrieved_at) + age * 1000;
-  drawRows(age > TOO_OLD_S ? [] : shown.board.departures, serverNow);
+  const isEmpty = drawRows(age > TOO_OLD_S ? [] : shown.board.departures, serverNow) === 0;
+  if (isOld)
+    drawNotice({ message: `Nothing new for ${ageText(age)}: what is shown may be wrong. ${problem?.message ?? ''}` });
+  else drawNotice(isEmpty ? { message: `Nothing leaves. ${shown.hint ?? ''}`.trim() } : null);
 }
 
 function drawNotice(told) {
@@ -70,6 +75,7 @@ function drawNotice(told) {
   if (notice.textContent !== (message ?? '')) notice.textContent = message ?? '';
 }
 
+/** Draws what has not left, and returns how many departures that are. */
 function drawRows(departures, serverNow) {
   const left = departures
     .map((departure) => ({
@@ -81,6 +87,7 @@ function drawRows(departures, serverNow) {
   const alerts = new Set(left.flatMap(({ departure }) => departure.alerts));
   find('alerts').replaceChildren(...[...alerts].slice(0, 2).map((alert) => element('li', '', alert)));
   hideCutRows();
+  return left.length;
 }
 
 /** Half a row at the bottom cannot be read. */
