@@ -77,7 +77,7 @@ const environment = z.object({
     .refine((url) => ['{z}', '{x}', '{y}'].every((part) => url.includes(part)), 'must have {z}, {x} and {y} in it')
     .optional(),
   TILE_ATTRIBUTION: z.string().default(''),
-  LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
+  LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).optional(),
   METRICS_PORT: wholeNumber(0, 65_535).optional(),
   METRICS_HOST: z.string().default('127.0.0.1'),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
@@ -130,7 +130,8 @@ export interface Config {
   /** Template of the explorer's map tiles; null: a plain background. */
   readonly tileUrl: string | null;
   readonly tileAttribution: string;
-  readonly logLevel: (typeof LOG_LEVELS)[number];
+  /** Null: info, and at a terminal warn. */
+  readonly logLevel: (typeof LOG_LEVELS)[number] | null;
   readonly trustProxy: TrustedProxies;
   /** Open connections; what is not set follows from the file descriptors that the process may open. */
   readonly connectionLimits: Partial<ConnectionLimits>;
@@ -195,7 +196,7 @@ export function readConfig(env: Environment): Config {
     plansContact: data.PLANS_CONTACT ?? null,
     tileUrl: data.TILE_URL ?? null,
     tileAttribution: data.TILE_ATTRIBUTION,
-    logLevel: data.LOG_LEVEL,
+    logLevel: data.LOG_LEVEL ?? null,
     trustProxy: data.TRUST_PROXY,
     connectionLimits: {
       ...(data.MAX_CONNECTIONS && { max: data.MAX_CONNECTIONS }),

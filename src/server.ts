@@ -42,7 +42,8 @@ const config = orExit(() => readConfig(process.env), {
 });
 await expectFreePort(config.host, config.port, 'PORT');
 if (config.metrics) await expectFreePort(config.metrics.host, config.metrics.port, 'METRICS_PORT');
-const logger = openLog(config.logLevel);
+const isTerminal = process.stdout.isTTY;
+const logger = openLog(config.logLevel ?? (isTerminal ? 'warn' : 'info'));
 const deadlines = deadlinesFrom(config.upstreamTimeoutMs);
 const isSandbox = config.upstream.kind === 'sandbox';
 
@@ -147,7 +148,8 @@ closeOnSignal({ delay: deadlines.closeMs, logger }, async () => {
 });
 
 await listen();
-if (isSandbox) await announceSandbox();
+if (isTerminal) await welcome();
+else if (isSandbox) await announceSandbox();
 else logger.info(`answers come from ${upstream.source}, with ${config.upstream.apiKeys.length} key(s)`);
 
 /** A store that is away, or that takes no writes, is asked again until it answers. */
@@ -251,10 +253,23 @@ async function testKey(): Promise<string | null> {
 }
 
 async function announceSandbox(): Promise<void> {
-  const { port } = app.server.address() as { port: number };
   logger.warn('UPSTREAM_API_KEY is not set: every response is made up by the embedded sandbox. Do not travel by it.');
-  const key = (await testKey()) ?? 'YOUR_KEY';
-  const url = `http://localhost:${port}/v1/departures?stop=200070&modes=all`;
   // With single quotes: in JSON, double ones would be escaped, and the command could not be copied.
-  logger.info(`try: curl -H 'Authorization: Bearer ${key}' '${url}'`);
+  logger.info(`try: ${sampleCommand((await testKey()) ?? 'YOUR_KEY')}`);
+}
+
+/** Three lines for a person at a terminal: address, key, and a command to copy. */
+async function welcome(): Promise<void> {
+  const { port } = app.server.address() as { port: number };
+  const key = await testKey();
+  const source = isSandbox ? 'a sandbox: every time is made up' : `data from ${upstream.source}`;
+  process.stdout.write(`Open    http://localhost:${port}  (${source})
+Key     ${key ?? `http://localhost:${port}/signup`}
+Try     ${sampleCommand(key ?? 'YOUR_KEY')}
+`);
+}
+
+function sampleCommand(key: string): string {
+  const { port } = app.server.address() as { port: number };
+  return `curl -H 'Authorization: Bearer ${key}' 'http://localhost:${port}/v1/departures?stop=200070&modes=all'`;
 }

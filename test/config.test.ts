@@ -25,7 +25,7 @@ describe('the configuration', () => {
     redisUrls: [],
     dataDir: './data',
     mailsPerHour: 1000,
-    logLevel: 'info',
+    logLevel: null,
     trustProxy: false,
     connectionLimits: {},
     metrics: null,

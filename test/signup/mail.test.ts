@@ -52,6 +52,11 @@ it('says where the mail is when there is no server to send it', async () => {
     expect(body).toContain('in the folder “outbox”');
     expect(body).not.toMatch(/on its way|inbox/);
   }
+  const [written] = await front.readOutboxFiles();
+  const [key] = /^ {4}tis_\w+\r?$/m.exec(written ?? '') ?? [];
+  expect(written).toContain(
+    `curl -H "Authorization: Bearer ${key?.trim()}" "${front.url}/v1/departures?stop=200070&modes=all&limit=5"`,
+  );
 });
 
 const FAULTS: SmtpFault[] = [

@@ -34,6 +34,8 @@ export interface Front extends AsyncDisposable {
   store: AccountStore;
   testKey: string;
   clock: { now: Date };
+  /** The files of the outbox as they are, oldest first. */
+  readOutboxFiles(): Promise<string[]>;
   /** Every mail of the outbox, oldest first. */
   readOutbox(): Promise<Email[]>;
 }
@@ -78,7 +80,7 @@ export async function startFront(
         smtpTimeoutMs: options.smtpTimeoutMs,
         mailFrom: 'Transit Information Service <keys@example.test>',
         dataDir,
-        log: { info: () => {} },
+        log: { warn: () => {} },
         now: () => new Date(),
       }),
       linkSecret: LINK_SECRET,
@@ -93,16 +95,21 @@ export async function startFront(
   });
   await app.listen({ host: 'localhost', port: Number(new URL(url).port) });
 
+  async function readOutboxFiles() {
+    const outbox = join(dataDir, 'outbox');
+    const names = (await readdir(outbox).catch(() => [])).sort();
+    return Promise.all(names.map((name) => readFile(join(outbox, name), 'utf8')));
+  }
+
   return {
     app,
     url,
     store,
     testKey,
     clock,
+    readOutboxFiles,
     async readOutbox() {
-      const outbox = join(dataDir, 'outbox');
-      const names = (await readdir(outbox).catch(() => [])).sort();
-      return Promise.all(names.map(async (name) => PostalMime.parse(await readFile(join(outbox, name)))));
+      return Promise.all((await readOutboxFiles()).map((file) => PostalMime.parse(file)));
     },
     async [Symbol.asyncDispose]() {
       await app.close();

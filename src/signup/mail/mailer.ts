@@ -29,7 +29,7 @@ export interface MailerOptions {
   smtpTimeoutMs?: number | undefined;
   mailFrom: string;
   dataDir: string;
-  log: Pick<FastifyBaseLogger, 'info'>;
+  log: Pick<FastifyBaseLogger, 'warn'>;
   now: () => Date;
 }
 
@@ -57,13 +57,20 @@ export function createMailer(options: MailerOptions): Mailer {
   return {
     isOutbox: true,
     async send(to, message) {
-      const composed = await composer.sendMail(compose(mailFrom, to, message));
+      const { text, html, ...mail } = compose(mailFrom, to, message);
+      const parts = { text: readablePart('plain', text), html: readablePart('html', html) };
+      const composed = await composer.sendMail({ ...mail, ...parts });
       await mkdir(outbox, { recursive: true, mode: 0o700 });
       const path = join(outbox, `${now().toISOString().replaceAll(':', '-')}-${randomUUID().slice(0, 8)}.eml`);
       await writeFile(path, composed.message as Buffer, { mode: 0o600 });
-      log.info({ path }, 'SMTP_URL is not set: a mail was written to a file instead of being sent');
+      log.warn({ path }, 'SMTP_URL is not set: a mail was written to a file instead of being sent');
     },
   };
+}
+
+/** A part of a mail without an encoding, so that a key or a command can be copied out of the file. */
+function readablePart(type: 'plain' | 'html', content: string) {
+  return { raw: `Content-Type: text/${type}; charset=utf-8\nContent-Transfer-Encoding: 8bit\n\n${content}` };
 }
 
 /** The recipient is passed as an object, so that its text cannot add header lines (header injection). */
