@@ -142,7 +142,11 @@ describe('the structure of the source', () => {
     );
     expect(wrong).toEqual([]);
     const transit = files.filter((file) => roomOf(file) === 'transit').flatMap(importsOf);
-    expect([...new Set(transit.filter((name) => !name.startsWith('.')))].sort()).toEqual(['luxon', 'zod']);
+    expect([...new Set(transit.filter((name) => !name.startsWith('.')))].sort()).toEqual([
+      'luxon',
+      'node:crypto',
+      'zod',
+    ]);
   });
 
   it('reads the environment at the tops of the program only', () => {

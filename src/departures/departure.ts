@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { MINUTE_MS } from '../clock.ts';
-import { type AskedFields, cancelledField, tripIdField } from '../transit/additional-fields.ts';
+import {
+  type AskedFields,
+  alertFields,
+  alertIdsField,
+  alertTextsField,
+  cancelledField,
+  tripIdField,
+} from '../transit/additional-fields.ts';
 import { type Departure, isCancelled, leavesAt, occupancySchema } from '../transit/departure.ts';
 import { colorFields, colorsOf } from '../transit/line-colour.ts';
 import { modeSchema } from '../transit/mode.ts';
@@ -30,6 +37,7 @@ export const departureSchema = z
     alerts: z.array(z.string()).meta({ description: 'Disruption notices as plain text; empty when there are none' }),
     cancelled: cancelledField,
     trip_id: tripIdField,
+    alert_ids: alertIdsField,
     ...colorFields,
   })
   .meta({ id: 'Departure', description: 'One vehicle leaving one stop at one time.' });
@@ -42,6 +50,7 @@ export const departuresResponse = z
       description: 'When the authority said what is shown as live, UTC; of several moments the oldest',
     }),
     departures: z.array(departureSchema).meta({ description: 'By best-known time; empty when nothing leaves' }),
+    alert_texts: alertTextsField,
   })
   .meta({ id: 'Departures', description: 'What leaves one stop.' });
 
@@ -67,7 +76,7 @@ export function toDeparture(
     is_live: isLive,
     wheelchair_accessible: departure.isWheelchairAccessible,
     occupancy: departure.occupancy,
-    alerts: departure.alerts,
+    ...alertFields(departure.alerts, include),
     ...(cancelled === 'include' && { cancelled: isCancelled(departure) }),
     ...(include?.includes('ids') && { trip_id: departure.runId }),
     ...(include?.includes('colors') && colorsOf(departure.mode, departure.route)),

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { MINUTE_MS } from '../clock.ts';
 import { sumLeftOut } from '../efa/response/record.ts';
 import { defineOperation, type Notice } from '../operation.ts';
+import { alertTexts } from '../transit/additional-fields.ts';
 import { type Departure, isCancelled, leavesAt } from '../transit/departure.ts';
 import { type Mode, nameModes } from '../transit/mode.ts';
 import { formatTimestamp } from '../transit/time.ts';
@@ -74,6 +75,7 @@ export const departuresOperation = defineOperation({
       stop_name: stopName,
       retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
       departures: departures.map((departure) => toDeparture(departure, sentAt, query)),
+      ...alertTexts(departures, query.include),
     };
     const notices = departures.length > 0 ? [] : whyEmpty(query, board.stopModes, notShown);
     const changesAt = nextMinuteAway(departures, sentAt);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { askedWallClock } from '../operation.ts';
-import { COLORS_ADDED, cancelledParameter, includeParameter } from '../transit/additional-fields.ts';
+import { ALERT_TEXTS_ADDED, COLORS_ADDED, cancelledParameter, includeParameter } from '../transit/additional-fields.ts';
 import { modesParameter } from '../transit/mode.ts';
 import { countUpTo, describe, optional, requiredText, splitList, withDefault } from '../transit/parameter.ts';
 import { stopIdParameter } from '../transit/place.ts';
@@ -33,7 +33,11 @@ export const departuresQuery = z.object({
   date: optional(dateParameter),
   time: optional(timeParameter),
   cancelled: cancelledParameter('They stand in their place and do not count towards `limit`.'),
-  include: includeParameter({ ids: '`trip_id` to each departure.', colors: COLORS_ADDED }),
+  include: includeParameter({
+    ids: '`trip_id` and `alert_ids` to each departure.',
+    colors: COLORS_ADDED,
+    alert_texts: ALERT_TEXTS_ADDED,
+  }),
 });
 
 export type DeparturesQuery = z.infer<typeof departuresQuery>;

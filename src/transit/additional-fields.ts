@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { describe, notAllowed, oneOf, optional, requiredText, splitList, withDefault } from './parameter.ts';
 
@@ -34,9 +35,10 @@ export function includeParameter<Words extends Readonly<Record<string, string>>>
         return z.NEVER;
       })
       .meta({
-        type: 'string',
-        pattern: `^(${known.join('|')})(,(${known.join('|')}))*$`,
-        examples: [known[0]],
+        type: 'array',
+        items: { type: 'string', enum: known },
+        minItems: 1,
+        examples: [[known[0]]],
         description: Object.entries(words)
           .map(([word, description]) => `\`${word}\` adds ${description}`)
           .join(' '),
@@ -46,6 +48,8 @@ export function includeParameter<Words extends Readonly<Record<string, string>>>
 
 /** In the descriptions of those words. */
 export const COLORS_ADDED = 'the colours of each line, `color` and `text_color`.';
+export const ALERT_TEXTS_ADDED =
+  'each text of an alert once, in `alert_texts`: records name it in `alert_ids`, and their `alerts` are empty.';
 
 export const tripIdField = z.string().nullable().optional().meta({
   description:
@@ -53,8 +57,43 @@ export const tripIdField = z.string().nullable().optional().meta({
   example: '513A.1402.121.60.T.8.84719430',
 });
 
+export const alertIdsField = z
+  .array(z.string())
+  .optional()
+  .meta({
+    description:
+      'Identifiers of the alerts; the same text has the same one in every response. Only with `include=ids` or `include=alert_texts`',
+    example: ['nP3k9QzVx0'],
+  });
+
+export const alertTextsField = z.record(z.string(), z.string()).optional().meta({
+  description: 'The texts of all alerts, by their identifiers. Only with `include=alert_texts`',
+});
+
 /** The additional fields that a caller asked for. */
 export interface AskedFields {
   cancelled: 'exclude' | 'include';
-  include?: readonly ('ids' | 'colors')[] | undefined;
+  include?: readonly ('ids' | 'colors' | 'alert_texts')[] | undefined;
+}
+
+/** The alerts of one record: their texts, their identifiers, or both. */
+export function alertFields(alerts: string[], include: AskedFields['include']) {
+  const isApart = include?.includes('alert_texts');
+  const hasIds = isApart || include?.includes('ids');
+  return { alerts: isApart ? [] : alerts, ...(hasIds && { alert_ids: alerts.map(alertId) }) };
+}
+
+/** The texts of a body whose records only name them. */
+export function alertTexts(records: readonly { alerts: readonly string[] }[], include: AskedFields['include']) {
+  if (!include?.includes('alert_texts')) return {};
+  return {
+    alert_texts: Object.fromEntries(records.flatMap(({ alerts }) => alerts.map((text) => [alertId(text), text]))),
+  };
+}
+
+/** Ten characters: among a million texts, two with the same identifier are unlikely. */
+const ID_LENGTH = 10;
+
+function alertId(text: string): string {
+  return createHash('sha1').update(text).digest('base64url').slice(0, ID_LENGTH);
 }

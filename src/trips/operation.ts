@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { sumLeftOut } from '../efa/response/record.ts';
 import { noJourneys } from '../errors/messages.ts';
 import { defineOperation } from '../operation.ts';
+import { alertTexts } from '../transit/additional-fields.ts';
 import { freshnessOf } from '../transit/freshness.ts';
 import { formatPlace } from '../transit/place.ts';
 import { formatTimestamp } from '../transit/time.ts';
@@ -170,6 +171,10 @@ export const tripsOperation = defineOperation({
       destination: { stop_id: to, name: destinationName },
       retrieved_at: formatTimestamp(response.retrievedAt),
       journeys: selection.journeys.map((journey) => withPaths(toJourneyBody(journey, query), query.path)),
+      ...alertTexts(
+        selection.journeys.flatMap(({ legs }) => legs),
+        query.include,
+      ),
     };
     return {
       body,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { askedWallClock } from '../operation.ts';
-import { COLORS_ADDED, cancelledParameter, includeParameter } from '../transit/additional-fields.ts';
+import { ALERT_TEXTS_ADDED, COLORS_ADDED, cancelledParameter, includeParameter } from '../transit/additional-fields.ts';
 import { MODES, modesParameter } from '../transit/mode.ts';
 import { booleanParameter, countUpTo, describe, oneOf, optional, withDefault } from '../transit/parameter.ts';
 import { formatPlace, placeParameter } from '../transit/place.ts';
@@ -38,8 +38,9 @@ export const tripsQuery = z
       'Journeys with a cancelled leg come last and do not count towards `limit`; there may be no others.',
     ),
     include: includeParameter({
-      ids: '`trip_id` and `on_demand` to each leg, and `parent_stop_id` to its ends.',
+      ids: '`trip_id`, `alert_ids` and `on_demand` to each leg, and `parent_stop_id` to its ends.',
       colors: COLORS_ADDED,
+      alert_texts: ALERT_TEXTS_ADDED,
     }),
   })
   .refine(({ from, to }) => !isSamePlace(from, to), {

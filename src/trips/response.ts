@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { bestKnown } from '../efa/realtime.ts';
-import { type AskedFields, cancelledField, tripIdField } from '../transit/additional-fields.ts';
+import {
+  type AskedFields,
+  alertFields,
+  alertIdsField,
+  alertTextsField,
+  cancelledField,
+  tripIdField,
+} from '../transit/additional-fields.ts';
 import { colorsOf, legColorFields } from '../transit/line-colour.ts';
 import { legModeSchema } from '../transit/mode.ts';
 import { latitudeSchema, longitudeSchema, type Position, positionSchema } from '../transit/place.ts';
@@ -76,6 +83,7 @@ const legSchema = z
     }),
     cancelled: cancelledField,
     trip_id: tripIdField,
+    alert_ids: alertIdsField,
     ...legColorFields,
     on_demand: z
       .boolean()
@@ -113,6 +121,7 @@ export const tripsResponse = z
     destination: stopReferenceSchema,
     retrieved_at: timestampSchema.meta({ description: 'When the authority answered, UTC' }),
     journeys: z.array(journeySchema).min(1).meta({ description: 'By best-known departure, cancelled ones last' }),
+    alert_texts: alertTextsField,
   })
   .meta({ id: 'Trips', description: 'Journeys between two places.' });
 
@@ -159,7 +168,7 @@ function toLegBody({ origin, destination, ...leg }: Leg, { cancelled, include }:
     stops: leg.stops,
     is_live: leg.isLive,
     path: leg.path,
-    alerts: leg.alerts,
+    ...alertFields(leg.alerts, include),
     ...(cancelled === 'include' && { cancelled: leg.isCancelled }),
     ...(include?.includes('ids') && { trip_id: leg.runId, on_demand: leg.isOnDemand }),
     ...(include?.includes('colors') && (leg.mode === 'walk' ? NO_COLORS : colorsOf(leg.mode, leg.route))),

@@ -38,12 +38,19 @@ function expectFieldsAskedFor({ body, raw }: LightMyRequestResponse, { name }: O
   const count = (field: string) => body.split(`"${field}":`).length - 1;
   const records = { departures: count('scheduled_at'), trips: count('is_live'), nearby: 0, 'stop search': 0 }[name];
   const rides = { departures: count('scheduled_at'), trips: count('direction'), nearby: 0, 'stop search': 0 }[name];
-  const included = asked.get('include')?.split(',') ?? [];
+  const included = asked
+    .getAll('include')
+    .join()
+    .split(',')
+    .map((word) => word.trim());
   const hasIds = included.includes('ids');
   const colored = { departures: rides, trips: count('mode'), nearby: 0, 'stop search': 0 }[name];
   expect(count('cancelled')).toBe(asked.get('cancelled') === 'include' ? records : 0);
   expect(count('trip_id')).toBe(hasIds ? rides : 0);
   expect([count('color'), count('text_color')]).toEqual(Array(2).fill(included.includes('colors') ? colored : 0));
+  const hasAlertIds = hasIds || included.includes('alert_texts');
+  expect(count('alert_ids')).toBe(hasAlertIds ? colored : 0);
+  expect(count('alert_texts')).toBe(included.includes('alert_texts') ? 1 : 0);
   expect(count('parent_stop_id')).toBe(hasIds && name === 'trips' ? 2 * rides : 0);
   expect(count('children')).toBe(hasIds && name === 'nearby' ? count('distance_metres') : 0);
 }

@@ -52,7 +52,7 @@ export const perhaps = ({ realtime_at }: Schemas['Departure']): string => realti
 // @ts-expect-error: a real-time value can be null
 export const surely = ({ realtime_at }: Schemas['Departure']): string => realtime_at;
 
-export const more: Query<'/v1/departures'> = { stop: '200070', cancelled: 'include', include: 'ids' };
+export const more: Query<'/v1/departures'> = { stop: '200070', cancelled: 'include', include: ['ids'] };
 export const perhapsOff = ({ cancelled }: Schemas['Departure']): boolean => cancelled ?? false;
 // @ts-expect-error: only with a parameter
 export const off = ({ cancelled }: Schemas['Departure']): boolean => cancelled;

@@ -94,11 +94,14 @@ const REFUSED: [url: string, ...told: string[]][] = [
   [`${DEPARTURES}&cancelled=yes`, 'cancelled must be exclude or include', 'received "yes"'],
   [`${DEPARTURES}&cancelled=true`, 'cancelled must be exclude or include'],
   [`${DEPARTURES}&cancelled=include&cancelled=include`, 'cancelled must be given once'],
-  [`${DEPARTURES}&include=all`, 'include must be some of ids, colors with commas between', 'received "all"'],
-  [`${DEPARTURES}&include=ids&include=ids`, 'include must be given once'],
+  [
+    `${DEPARTURES}&include=all`,
+    'include must be some of ids, colors, alert_texts with commas between',
+    'received "all"',
+  ],
   [`${NEARBY}&include=id`, 'include must be ids', 'received "id"'],
   [`${TRIPS}&cancelled=Include`, 'cancelled must be exclude or include', 'received "Include"'],
-  [`${TRIPS}&include=ids,stops`, 'include must be some of ids, colors', '"stops"'],
+  [`${TRIPS}&include=ids,stops`, 'include must be some of ids, colors, alert_texts', '"stops"'],
   ['/v1/departures?limit=0&modes=tram&time=99', 'stop is required', 'limit must', 'modes must', 'time must'],
 
   ['/v1/nearby', 'lat is required', 'lng is required'],

@@ -72,6 +72,32 @@ describe('identifiers', () => {
   });
 });
 
+describe('texts of alerts', () => {
+  it.each([BOARD, `${TRIPS}&path=none`])('stand once in the body, named by the records: %s', async (url) => {
+    const recordsOf = (body: { departures?: object[]; journeys?: { legs: object[] }[] }) =>
+      (body.departures ?? body.journeys?.flatMap(({ legs }) => legs)) as { alerts: string[]; alert_ids: string[] }[];
+    const plain = await get(url);
+    const apart = await get(`${url}&include=alert_texts&include=colors`);
+    const texts = recordsOf(apart).map(({ alert_ids }) => alert_ids.map((id) => apart.alert_texts[id]));
+    expect(texts).toEqual(recordsOf(plain).map(({ alerts }) => alerts));
+    expect(recordsOf(apart).flatMap(({ alerts }) => alerts)).toEqual([]);
+    const named = Object.values(apart.alert_texts as Record<string, string>);
+    expect(named.length).toBeGreaterThan(0);
+    expect(new Set(named).size).toBe(named.length);
+    expect(recordsOf(await get(`${url}&include=ids`)).map(({ alert_ids }) => alert_ids)).toEqual(
+      recordsOf(apart).map(({ alert_ids }) => alert_ids),
+    );
+  });
+
+  it('are on the text board too', async () => {
+    const [plain, apart] = await Promise.all(
+      ['', '&include=alert_texts'].map((query) => app.inject(`/board/200070?limit=50${query}`)),
+    );
+    expect(plain?.body).toContain('\n! ');
+    expect(apart?.body).toBe(plain?.body);
+  });
+});
+
 describe('colours', () => {
   it('are those of the line, in the form of GTFS, and a walk has none', async () => {
     const legs = (await journeys('&include=colors')).flatMap(({ legs }) => legs);
@@ -95,7 +121,7 @@ it('no field is there that was not asked for', async () => {
     for (const query of ['', '&cancelled=exclude', '&include=']) {
       if (url.includes('nearby') && query.includes('cancelled')) continue;
       expect(JSON.stringify(await get(url + query))).not.toMatch(
-        /"(cancelled|trip_id|parent_stop_id|children|color|text_color)":/,
+        /"(cancelled|trip_id|parent_stop_id|children|color|text_color|alert_ids|alert_texts)":/,
       );
     }
   }

@@ -75,7 +75,7 @@ export async function textBoard(
 }
 
 function boardText(
-  { stop_name, stop_id, retrieved_at, departures }: Departures,
+  { stop_name, stop_id, retrieved_at, departures, alert_texts = {} }: Departures,
   notice: string | undefined,
   remarks: readonly string[],
 ): string {
@@ -86,14 +86,14 @@ function boardText(
     cut(departure.destination).padEnd(MAX_DESTINATION),
     departure.platform ?? '',
   ]);
-  const alerts = [...new Set(departures.flatMap((departure) => departure.alerts))];
+  const alerts = new Set([...departures.flatMap((departure) => departure.alerts), ...Object.values(alert_texts)]);
   return [
     `${stop_name} (${stop_id})`,
     '',
     ...(rows.length > 0
       ? rows.map((row) => row.join('  ').trimEnd())
       : ['  Nothing leaves.', ...(notice ? [`  ${notice}`] : [])]),
-    ...(alerts.length > 0 ? ['', ...alerts.map((alert) => `! ${alert}`)] : []),
+    ...(alerts.size > 0 ? ['', ...[...alerts].map((alert) => `! ${alert}`)] : []),
     '',
     `Sydney time, as of ${sydneyTime(retrieved_at)}. * live. Data: Transport for NSW, CC BY 4.0.`,
     ...remarks,

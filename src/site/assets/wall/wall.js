@@ -84,7 +84,10 @@ function drawRows(departures, serverNow) {
     }))
     .filter(({ milliseconds }) => milliseconds > -30_000);
   find('rows').replaceChildren(...left.map(({ departure, milliseconds }) => rowOf(departure, milliseconds)));
-  const alerts = new Set(left.flatMap(({ departure }) => departure.alerts));
+  const texts = shown.board.alert_texts;
+  const alerts = new Set(
+    left.flatMap(({ departure }) => (texts ? departure.alert_ids.map((id) => texts[id]) : departure.alerts)),
+  );
   find('alerts').replaceChildren(...[...alerts].slice(0, 2).map((alert) => element('li', '', alert)));
   hideCutRows();
   return left.length;
