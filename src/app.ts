@@ -148,7 +148,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   options.pressure?.register('finished_responses', responses);
 
   const layout = createLayout({ isSandbox, publicUrl });
-  const wallLinks = pages && createWallLinks({ secret: pages.linkSecret, kind: isSandbox ? 'test' : 'live' });
+  const wallLinks = pages && createWallLinks({ secrets: pages.linkSecrets, kind: isSandbox ? 'test' : 'live' });
   const board = pages &&
     wallLinks && { drawPage: (stop: string) => wallPage(stop, { ...pages, isSandbox, wallLinks }) };
   const quotaMails =
@@ -156,7 +156,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     createQuotaMails({
       ...pages,
       mailContext: { publicUrl, docsUrl, isSandbox },
-      createLink: createMagicLinks({ ...pages, secret: pages.linkSecret, publicUrl, now }).createQuotaMailsUrl,
+      createLink: createMagicLinks({ ...pages, secrets: pages.linkSecrets, publicUrl, now }).createQuotaMailsUrl,
       log: app.log,
     });
   const callerChecks = {

@@ -66,7 +66,13 @@ const environment = z.object({
     .refine(isMailbox, 'must be an address, or a name and <address>')
     .default('Transit Information Service <keys@localhost>'),
   MAILS_PER_HOUR: wholeNumber(1, 1_000_000).default(1000),
-  LINK_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
+  LINK_SECRET: z
+    .string()
+    .transform((text) => text.split(',').map((part) => part.trim()) as [string, ...string[]])
+    .refine((secrets) => secrets.every((secret) => secret.length >= 32), {
+      error: 'must have at least 32 characters, and each of several with commas between too',
+    })
+    .optional(),
   SECURITY_CONTACT: z
     .url({ protocol: /^(mailto|https)$/, error: 'must be a mailto: or https:// URL' })
     .default('mailto:security@localhost'),
@@ -123,7 +129,8 @@ export interface Config {
   /** Mails in an hour in each process, for all purposes and callers together. */
   readonly mailsPerHour: number;
   /** What links in mails are signed with; null: a secret kept in `dataDir`, which instances of the sandbox may share. */
-  readonly linkSecret: string | null;
+  /** The first signs; links of the others are valid too. */
+  readonly linkSecrets: readonly [string, ...string[]] | null;
   readonly securityContact: string;
   /** Where callers ask for another plan; null: the documentation names nobody. */
   readonly plansContact: string | null;
@@ -191,7 +198,7 @@ export function readConfig(env: Environment): Config {
     smtpUrl: data.SMTP_URL ?? null,
     mailFrom: data.MAIL_FROM,
     mailsPerHour: data.MAILS_PER_HOUR,
-    linkSecret: data.LINK_SECRET ?? null,
+    linkSecrets: data.LINK_SECRET ?? null,
     securityContact: data.SECURITY_CONTACT,
     plansContact: data.PLANS_CONTACT ?? null,
     tileUrl: data.TILE_URL ?? null,
@@ -213,6 +220,13 @@ export function readStoreLocation(env: Environment): Pick<Config, 'redisUrls' | 
   const parsed = environment.pick({ REDIS_URL: true, DATA_DIR: true }).safeParse(withoutEmpty(env));
   if (!parsed.success) throw new ConfigError(problemsOf(parsed.error).join('\n'));
   return { redisUrls: parsed.data.REDIS_URL, dataDir: parsed.data.DATA_DIR };
+}
+
+/** How mails are sent, for commands. Throws `ConfigError`. */
+export function readMailSettings(env: Environment): Pick<Config, 'smtpUrl' | 'mailFrom' | 'dataDir'> {
+  const parsed = environment.pick({ SMTP_URL: true, MAIL_FROM: true, DATA_DIR: true }).safeParse(withoutEmpty(env));
+  if (!parsed.success) throw new ConfigError(problemsOf(parsed.error).join('\n'));
+  return { smtpUrl: parsed.data.SMTP_URL ?? null, mailFrom: parsed.data.MAIL_FROM, dataDir: parsed.data.DATA_DIR };
 }
 
 function withoutEmpty(env: Environment): Record<string, string> {

@@ -218,7 +218,7 @@ async function pageOptions({
   plansContact,
   ...more
 }: Config): Promise<PageOptions> {
-  const { smtpUrl, mailFrom, mailsPerHour, dataDir, linkSecret } = more;
+  const { smtpUrl, mailFrom, mailsPerHour, dataDir, linkSecrets } = more;
   return {
     tileUrl,
     tileAttribution,
@@ -232,7 +232,7 @@ async function pageOptions({
     accounts: store,
     mailer: createMailer({ smtpUrl, mailFrom, dataDir, log: logger, now }),
     mailLimits: { perHour: mailsPerHour },
-    linkSecret: linkSecret ?? (await keptLinkSecret()),
+    linkSecrets: linkSecrets ?? [await keptLinkSecret()],
   };
 }
 

@@ -209,9 +209,12 @@ describe('the configuration', () => {
     expect(problemsOf({ REDIS_URL: 'redis://redis', UPSTREAM_URL: 'http://localhost' })).toMatch(/^LINK_SECRET/);
     expect(problemsOf(several)).toMatch(/^PUBLIC_URL must be set when REDIS_URL is: /m);
     const complete = { ...several, LINK_SECRET: 'x'.repeat(32), PUBLIC_URL: 'https://transit.example' };
-    expect(readConfig(complete).linkSecret).toBe('x'.repeat(32));
-    expect(readConfig({ REDIS_URL: 'redis://redis', SANDBOX: '1' }).linkSecret).toBeNull();
-    expect(readConfig({ UPSTREAM_API_KEY: 'one' }).linkSecret).toBeNull();
+    expect(readConfig(complete).linkSecrets).toEqual(['x'.repeat(32)]);
+    const replaced = { ...complete, LINK_SECRET: `${'y'.repeat(32)}, ${'x'.repeat(32)}` };
+    expect(readConfig(replaced).linkSecrets).toEqual(['y'.repeat(32), 'x'.repeat(32)]);
+    expect(problemsOf({ ...complete, LINK_SECRET: `${'y'.repeat(32)},short` })).toMatch(/^LINK_SECRET must have/);
+    expect(readConfig({ REDIS_URL: 'redis://redis', SANDBOX: '1' }).linkSecrets).toBeNull();
+    expect(readConfig({ UPSTREAM_API_KEY: 'one' }).linkSecrets).toBeNull();
   });
 
   it('shows metrics on a port of their own, on this machine only unless an address is given', () => {

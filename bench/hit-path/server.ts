@@ -95,7 +95,7 @@ function pagesOf(accounts: AccountStore, now: () => Date): PageOptions {
     traffic: new OwnTraffic(now),
     testKey: async () => null,
     mailer: { isOutbox: true, send: async () => {} },
-    linkSecret: 'a secret of the bench, long enough',
+    linkSecrets: ['a secret of the bench, long enough'],
     securityContact: 'mailto:security@example.test',
     plansContact: null,
     tileUrl: null,

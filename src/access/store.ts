@@ -93,7 +93,7 @@ export interface Accounts {
   listAccounts(): Promise<Account[]>;
   /** False when there is no such account. */
   setPlan(accountId: string, plan: Plan): Promise<boolean>;
-  /** Deletes the account, its keys and its counts; false when there is no such account. */
+  /** Deletes the account, its keys and its counts, and remembers its id; false when there is no such account. */
   deleteAccount(accountId: string, now: Date): Promise<boolean>;
   /** False when the account already has `maxLive` valid keys, or does not exist. */
   addKey(key: NewKey, maxLive: number): Promise<boolean>;
@@ -111,6 +111,8 @@ export interface Accounts {
   useLink(accountId: string, issuedAt: Date): Promise<boolean>;
   /** Requests counted on each of the days. */
   readUsage(accountId: string, days: readonly UtcDay[]): Promise<number[]>;
+  /** Sets the count of a day, unless more were counted. */
+  raiseUsage(accountId: string, day: UtcDay, count: number): Promise<void>;
   /** Whether the owner wants mails about the daily limit; true unless switched off. */
   wantsQuotaMails(accountId: string): Promise<boolean>;
   /** False when there is no such account. */
@@ -132,9 +134,25 @@ export interface OperatorRecords {
   readRestrictions(knownVersion: string): Promise<{ version: string; values: Record<string, string> } | null>;
   /** Replaces the restriction of that name; null lifts it. */
   setRestriction(name: string, value: string | null): Promise<void>;
+  /** Keeps the entry and the `AUDIT_KEPT` entries before it. */
+  addToAudit(entry: string): Promise<void>;
+  /** The newest first. */
+  readAudit(most: number): Promise<string[]>;
+  /** Ids of accounts that were deleted, and when: a backup must not bring them back. */
+  readDeleted(): Promise<Record<string, string>>;
+  /** Null for an account that may be restored. */
+  setDeleted(accountId: string, at: string | null): Promise<void>;
+  /** True for the first who asks, of all processes: the mail of that mailing to this account is theirs to send. */
+  claimMail(mailing: string, accountId: string): Promise<boolean>;
+  /** A mail that was not sent may be claimed again. */
+  finishMail(mailing: string, accountId: string, isSent: boolean): Promise<void>;
+  /** Which accounts a mailing was sent to, or was claimed for. */
+  readMailing(mailing: string): Promise<Record<string, 'claimed' | 'sent'>>;
 }
 
 export interface AccountStore extends QuotaStore, Accounts, OperatorRecords, Closable {}
 
 /** Counts of so many UTC days are kept, the present one included: enough to look back a month. */
 export const DAYS_KEPT = 32;
+
+export const AUDIT_KEPT = 10_000;

@@ -1,16 +1,21 @@
 import { z } from 'zod';
 import type { KeyRecord } from '../access/account.ts';
+import { utcDayFrom } from '../access/day.ts';
 import { PLANS, type Plan } from '../access/plan.ts';
-import type { Accounts } from '../access/store.ts';
+import { MAINTENANCE } from '../access/restrictions.ts';
+import { type Accounts, DAYS_KEPT, type OperatorRecords } from '../access/store.ts';
+import { readRestrictions } from './restriction-commands.ts';
 
 /*
  * Accounts and keys as one JSON document, from any store into any other. Keys are in it as hashes, as they are stored, so
- * it lets nobody in; it does hold addresses. Counts are not in it: a restored account begins its day anew.
+ * it lets nobody in; it does hold addresses. Counts of the days that are kept, suspensions and the ids of deleted accounts
+ * are in it too.
  */
 
 const timestamp = z.iso.datetime();
 const backupSchema = z.strictObject({
-  format: z.literal('transit-accounts/1'),
+  /** The first version had neither counts nor suspensions nor deleted accounts. */
+  format: z.enum(['transit-accounts/1', 'transit-accounts/2']),
   exported_at: timestamp,
   accounts: z.array(
     z.strictObject({
@@ -20,6 +25,7 @@ const backupSchema = z.strictObject({
       created_at: timestamp,
       /** Only where the owner has switched them off. */
       quota_mails: z.literal('off').optional(),
+      usage: z.record(z.string().regex(/^\d{8}$/), z.int().min(0)).optional(),
       keys: z.array(
         z.strictObject({
           hash: z.string().regex(/^[0-9a-f]{64}$/),
@@ -31,6 +37,10 @@ const backupSchema = z.strictObject({
       ),
     }),
   ),
+  suspended: z
+    .record(z.string().regex(/^(account|domain|network):/), z.object({ since: timestamp, reason: z.string() }))
+    .optional(),
+  deleted: z.record(z.string(), timestamp).optional(),
 });
 
 export type Backup = z.infer<typeof backupSchema>;
@@ -41,6 +51,8 @@ export interface ImportResult {
   keys: number;
   /** Accounts that were not imported, because their address or id belongs to another account. */
   conflicts: string[];
+  /** Accounts that were not imported, because they were deleted. */
+  deleted: number;
 }
 
 /** Throws an `Error` with a message for the operator when the text is not a backup. */
@@ -56,23 +68,51 @@ export function readBackup(text: string): Backup {
   return read.data;
 }
 
-export async function exportAccounts(store: Accounts, now: Date): Promise<Backup> {
+export async function exportAccounts(store: Accounts & OperatorRecords, now: Date): Promise<Backup> {
   const accounts = await store.listAccounts();
+  const days = keptDays(now);
   const saved = accounts.map(async ({ id, email, plan, createdAt }) => {
     const [keys, isWanted] = [await store.listKeys(id), await store.wantsQuotaMails(id)];
     const quotaMails = isWanted ? {} : { quota_mails: 'off' as const };
-    return { id, email, plan, created_at: createdAt, ...quotaMails, keys: keys.map(saveKey) };
+    const counts = await store.readUsage(id, days);
+    const used = days.map((day, index) => [day, counts[index] ?? 0] as const).filter(([, count]) => count > 0);
+    const usage = used.length > 0 ? { usage: Object.fromEntries(used) } : {};
+    return { id, email, plan, created_at: createdAt, ...quotaMails, ...usage, keys: keys.map(saveKey) };
   });
-  return { format: 'transit-accounts/1', exported_at: now.toISOString(), accounts: await Promise.all(saved) };
+  const { [MAINTENANCE]: _, ...suspended } = await readRestrictions(store);
+  return {
+    format: 'transit-accounts/2',
+    exported_at: now.toISOString(),
+    accounts: await Promise.all(saved),
+    suspended,
+    deleted: await store.readDeleted(),
+  };
 }
 
 /**
  * Adds what is missing and changes nothing that is there, so it can be repeated after it broke off: an account and a key
- * are each written in one step.
+ * are each written in one step, and a count is raised to that of the backup. An account that was deleted stays so.
  */
-export async function importAccounts(store: Accounts, { accounts }: Backup, now: Date): Promise<ImportResult> {
-  const result: ImportResult = { accounts: 0, keys: 0, conflicts: [] };
+export async function importAccounts(
+  store: Accounts & OperatorRecords,
+  { accounts, suspended = {}, deleted = {} }: Backup,
+  { now, restoresDeleted = false }: { now: Date; restoresDeleted?: boolean },
+): Promise<ImportResult> {
+  const result: ImportResult = { accounts: 0, keys: 0, conflicts: [], deleted: 0 };
+  const present = await readRestrictions(store);
+  for (const [name, restriction] of Object.entries(suspended)) {
+    if (!present[name]) await store.setRestriction(name, JSON.stringify(restriction));
+  }
+  for (const [id, at] of Object.entries(deleted)) {
+    if (!(await store.findAccount(id))) await store.setDeleted(id, at);
+  }
+  const deletedHere = await store.readDeleted();
+  const days = keptDays(now);
   for (const saved of accounts) {
+    if (deletedHere[saved.id] && !restoresDeleted) {
+      result.deleted++;
+      continue;
+    }
     const [byId, byEmail] = [await store.findAccount(saved.id), await store.findAccountByEmail(saved.email)];
     if ((byId && byId.email !== saved.email) || (byEmail && byEmail.id !== saved.id)) {
       result.conflicts.push(saved.email);
@@ -81,13 +121,23 @@ export async function importAccounts(store: Accounts, { accounts }: Backup, now:
     if (!byId) {
       const { id, email, plan, created_at: createdAt } = saved;
       await store.openAccount({ id, email, plan, createdAt, wantsQuotaMails: saved.quota_mails !== 'off' });
+      if (deletedHere[id]) await store.setDeleted(id, null);
       result.accounts++;
     }
     // Which links were used is not in a backup: those that were sent before work no more.
     await store.useLink(saved.id, now);
     result.keys += await importKeys(store, saved);
+    for (const day of days) {
+      const count = saved.usage?.[day];
+      if (count) await store.raiseUsage(saved.id, day, count);
+    }
   }
   return result;
+}
+
+/** Today and the days before whose counts are kept. */
+function keptDays(now: Date): string[] {
+  return Array.from({ length: DAYS_KEPT }, (_, index) => utcDayFrom(now, -index));
 }
 
 async function importKeys(store: Accounts, { id: accountId, keys }: SavedAccount): Promise<number> {

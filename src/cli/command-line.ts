@@ -1,4 +1,6 @@
+import { hostname, userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
+import Papa from 'papaparse';
 import { openAccounts } from '../access/stores/open-store.ts';
 import { ConfigError, readStoreLocation } from '../config.ts';
 import { OPTIONS, type Row, UsageError } from './command.ts';
@@ -7,7 +9,7 @@ import { COMMANDS, USAGE } from './commands.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 interface Exit {
-  /** 0: done, 1: the store or the configuration failed, 2: wrong usage. */
+  /** 0: done, 1: the store, the configuration or a part of the work failed, 2: wrong usage. */
   code: 0 | 1 | 2;
   stdout: string;
   stderr: string;
@@ -16,7 +18,8 @@ interface Exit {
 /** Runs one command against the account store that a service with this environment uses. */
 export async function runKeys(args: string[], env: Environment): Promise<Exit> {
   try {
-    return { code: 0, stdout: `${await runCommand(args, env)}\n`, stderr: '' };
+    const { text, isIncomplete } = await runCommand(args, env);
+    return { code: isIncomplete ? 1 : 0, stdout: `${text}\n`, stderr: '' };
   } catch (error) {
     const { name, message, code } = error as Error & { code?: string };
     if (error instanceof ConfigError) {
@@ -30,19 +33,38 @@ export async function runKeys(args: string[], env: Environment): Promise<Exit> {
   }
 }
 
-async function runCommand(args: string[], env: Environment): Promise<string> {
+async function runCommand(args: string[], env: Environment): Promise<{ text: string; isIncomplete?: boolean }> {
   const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
   const [name = 'help', ...operands] = positionals;
-  if (values.help || name === 'help') return USAGE;
+  if (values.help || name === 'help') return { text: USAGE };
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (!command) throw new UsageError(`There is no command ${name}.\n\n${USAGE}`);
 
   const store = openAccounts(readStoreLocation(env));
   try {
-    const { json, rows, note } = await command({ store, operands, options: values, now: new Date() });
-    return values.json ? JSON.stringify(json, null, 2) : [formatTable(rows), note].filter(Boolean).join('\n\n');
+    const now = new Date();
+    const record = (changed: string) =>
+      store.addToAudit(JSON.stringify({ at: now.toISOString(), ...operator(env), command: name, changed }));
+    const output = await command({ store, operands, options: values, now, env, record });
+    if (output.changed !== undefined) await record(output.changed);
+    const { json, rows, note, isIncomplete = false } = output;
+    if (values.json) return { text: JSON.stringify(json, null, 2), isIncomplete };
+    // Formulas are escaped: a label or address must not compute anything in a spreadsheet.
+    if (values.csv) return { text: Papa.unparse(rows, { escapeFormulae: true, newline: '\n' }), isIncomplete };
+    return { text: [formatTable(rows), note].filter(Boolean).join('\n\n'), isIncomplete };
   } finally {
     await store.close();
+  }
+}
+
+/** Who runs the command. In a container that is its own user; whoever came in by sudo is named. */
+function operator({ SUDO_USER }: Environment): { user: string; host: string } {
+  try {
+    const { username } = userInfo();
+    return { user: SUDO_USER ? `${SUDO_USER} as ${username}` : username, host: hostname() };
+  } catch {
+    // A user without an entry in the system's list, as a container may have.
+    return { user: `uid ${process.getuid?.()}`, host: hostname() };
   }
 }
 

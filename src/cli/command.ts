@@ -6,6 +6,13 @@ export const OPTIONS = {
   email: { type: 'string' },
   plan: { type: 'string' },
   label: { type: 'string' },
+  days: { type: 'string' },
+  keep: { type: 'string' },
+  subject: { type: 'string' },
+  send: { type: 'boolean' },
+  'per-minute': { type: 'string' },
+  'restore-deleted': { type: 'boolean' },
+  csv: { type: 'boolean' },
   reason: { type: 'string' },
   minutes: { type: 'string' },
   yes: { type: 'boolean' },
@@ -24,6 +31,9 @@ export interface CommandInput {
   operands: string[];
   options: ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
   now: Date;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Writes into the audit trail what was changed, without secrets and addresses; see `changed`. */
+  record(changed: string): Promise<void>;
 }
 
 /** A line of a table: column name to value. */
@@ -33,8 +43,10 @@ interface CommandOutput {
   json: unknown;
   rows: Row[];
   note?: string;
-  /** What was changed, without secrets; not set when nothing was. */
+  /** What was changed, for the audit trail, by ids: without secrets and addresses. Not set when nothing was changed. */
   changed?: string;
+  /** The command did what it could, and not all of it. */
+  isIncomplete?: boolean;
 }
 
 export type Command = (input: CommandInput) => Promise<CommandOutput>;

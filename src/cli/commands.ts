@@ -1,35 +1,48 @@
 import { readFile } from 'node:fs/promises';
+import { text as readAll } from 'node:stream/consumers';
 import { type Account, type KeyRecord, MAX_LIVE_KEYS, normaliseEmail } from '../access/account.ts';
 import { utcDayFrom } from '../access/day.ts';
-import { issueKey, keyId, parseKey } from '../access/keys.ts';
+import { type ApiKey, findKeys, issueKey, keyId, parseKey } from '../access/keys.ts';
 import { isPlan, PLANS, type Plan } from '../access/plan.ts';
-import { type Accounts, STORE_KINDS } from '../access/store.ts';
+import { type Accounts, AUDIT_KEPT, DAYS_KEPT, STORE_KINDS } from '../access/store.ts';
 import { type Backup, exportAccounts, importAccounts, readBackup } from './backup.ts';
-import { type Command, getAccount, type Row, UsageError } from './command.ts';
+import { BACKUP_COMMANDS } from './backup-files.ts';
+import { type Command, getAccount, getWholeNumber, type Row, UsageError } from './command.ts';
+import { MAILING_COMMANDS } from './mailing.ts';
 import { RESTRICTION_COMMANDS } from './restriction-commands.ts';
 
 export const USAGE = `npm run keys -- COMMAND
 
   issue --email ADDRESS [--plan PLAN] [--label TEXT]   create a key; it is shown only this once
   list                                                 list all accounts
+  search TEXT                                          list accounts with that part of an address
   show ACCOUNT                                         show an account and its keys
   revoke KEY                                           revoke a key, given as text or as id (see "show")
+  revoke-all ACCOUNT                                   revoke all keys of an account
+  revoke-leaked [FILE]                                 revoke every key in a file, or on stdin; other text is passed over
   set-plan ACCOUNT PLAN                                change the plan; takes effect everywhere within 10 s
-  usage [ACCOUNT]                                      show the requests of today and yesterday (UTC)
+  usage [ACCOUNT] [--days N]                           show the requests of today and yesterday (UTC), or of each of N days
+  top [N]                                              show the accounts with most requests today
+  audit [N]                                            show who changed what with this command, the latest first
   delete ACCOUNT                                       delete an account with its keys and counts
   suspend WHAT [--reason TEXT]                         refuse an account, a mail domain (@DOMAIN) or a network (1.2.3.0/24)
   resume WHAT                                          admit it again
   suspended                                            list what is suspended
   maintenance [on|off] [--minutes N] [--reason TEXT]   refuse all requests with 503
   export --json                                        print a backup of all accounts and keys
-  import FILE                                          add what is missing from a backup
+  import FILE [--restore-deleted]                      add what is missing from a backup
+  backup FOLDER [--keep N]                             write a backup, try to restore it, keep the newest N (30)
+  drill FILE                                           try to restore a backup, in memory
+  mail FILE --subject TEXT [--send] [--per-minute N]   mail a text to all accounts; without --send a dry run
   store [real|sandbox]                                 show, or say, whose accounts the store has
 
 ACCOUNT is an e-mail address or an account id. PLAN is ${Object.keys(PLANS).join(', ')}.
---json prints JSON (use npm run --silent to print nothing else).`;
+--json prints JSON, --csv a table for spreadsheets (use npm run --silent to print nothing else).`;
 
 export const COMMANDS: Record<string, Command> = {
   ...RESTRICTION_COMMANDS,
+  ...BACKUP_COMMANDS,
+  ...MAILING_COMMANDS,
 
   async issue({ store: accounts, options, operands, now }) {
     const given = options.email ?? operands[0];
@@ -47,12 +60,20 @@ export const COMMANDS: Record<string, Command> = {
       json: { key: issued.text, ...keyJson(issued.record), account: accountJson(account) },
       rows: [{ key: issued.text, id: keyId(issued.record), email, plan: account.plan }],
       note: 'The key is shown only this once. It cannot be looked up later.',
+      changed: `${keyId(issued.record)}, plan ${account.plan}`,
     };
   },
 
   async list({ store: accounts }) {
     const all = await accounts.listAccounts();
     return { json: all.map(accountJson), rows: all.map(accountRow) };
+  },
+
+  async search({ store, operands: [part] }) {
+    if (!part) throw new UsageError('search needs a part of an address.');
+    const all = await store.listAccounts();
+    const found = all.filter(({ email }) => email.includes(part.toLowerCase()));
+    return { json: found.map(accountJson), rows: found.map(accountRow) };
   },
 
   async show({ store: accounts, operands, options, now }) {
@@ -70,47 +91,105 @@ export const COMMANDS: Record<string, Command> = {
     await accounts.revokeKey(key.accountId, key.hash, now);
     const wasRevoked = key.revokedAt !== null && new Date(key.revokedAt) <= now;
     const revoked = { ...key, revokedAt: wasRevoked ? key.revokedAt : now.toISOString() };
-    return { json: keyJson(revoked), rows: [keyRow(revoked, now)], note: 'The key is refused everywhere within 10 s.' };
+    return { json: keyJson(revoked), rows: [keyRow(revoked, now)], note: REFUSED, changed: keyId(key) };
+  },
+
+  async 'revoke-all'({ store, operands, options, now }) {
+    const account = await getAccount(store, operands[0] ?? options.email);
+    const valid = (await store.listKeys(account.id)).filter((key) => isValid(key, now));
+    for (const { hash } of valid) await store.revokeKey(account.id, hash, now);
+    const rows = valid.map((key) => keyRow({ ...key, revokedAt: now.toISOString() }, now));
+    return { json: { revoked: valid.map(keyId) }, rows, note: REFUSED, changed: `${account.id}: ${valid.length} keys` };
+  },
+
+  async 'revoke-leaked'({ store, operands: [file], now, record }) {
+    const { keys, malformed } = findKeys(await readInput(file));
+    const found = await Promise.all(keys.map((key) => findRecord(store, key)));
+    const valid = found.filter((key) => key !== null && isValid(key, now)) as KeyRecord[];
+    for (const key of valid) {
+      await store.revokeKey(key.accountId, key.hash, now);
+      await record(keyId(key));
+    }
+    const known = found.filter((key) => key !== null).length;
+    const json = {
+      revoked: valid.map((key) => ({ id: keyId(key), account: key.accountId })),
+      revoked_before: known - valid.length,
+      unknown: keys.length - known,
+      malformed,
+    };
+    const note = `${known - valid.length} were revoked before, ${keys.length - known} are unknown, ${malformed} are not whole keys. ${REFUSED}`;
+    return { json, rows: json.revoked, note };
   },
 
   async 'set-plan'({ store: accounts, operands, options }) {
     const account = await getAccount(accounts, operands[0] ?? options.email);
     const plan = getPlan(options.plan ?? operands[1]);
     await accounts.setPlan(account.id, plan);
-    return { json: accountJson({ ...account, plan }), rows: [accountRow({ ...account, plan })] };
+    const changed = `${account.id}: ${account.plan} to ${plan}`;
+    return { json: accountJson({ ...account, plan }), rows: [accountRow({ ...account, plan })], changed };
   },
 
   async usage({ store: accounts, operands, options, now }) {
     const wanted = operands[0] ?? options.email;
     const chosen = wanted === undefined ? await accounts.listAccounts() : [await getAccount(accounts, wanted)];
-    const days = [utcDayFrom(now, 0), utcDayFrom(now, -1)];
-    const usages = await Promise.all(
-      chosen.map(async ({ id, email, plan }) => {
-        const [today = 0, yesterday = 0] = await accounts.readUsage(id, days);
-        return { id, email, plan, daily_limit: PLANS[plan].dailyLimit, today, yesterday };
-      }),
-    );
-    return { json: usages, rows: usages.map((usage) => ({ ...usage, daily_limit: usage.daily_limit ?? 'unlimited' })) };
+    const many = getWholeNumber('--days', options.days, { least: 1, most: DAYS_KEPT });
+    if (many) return usageByDay(accounts, chosen, { many, now });
+    const usages = await usageOf(accounts, chosen, now);
+    return { json: usages, rows: usages.map(usageRow) };
+  },
+
+  async top({ store, operands, now }) {
+    const most = getWholeNumber('top', operands[0], { least: 1, most: 100_000 }) ?? 20;
+    const usages = await usageOf(store, await store.listAccounts(), now);
+    const top = usages.filter(({ today }) => today > 0).sort((one, other) => other.today - one.today);
+    const json = top.slice(0, most);
+    return { json, rows: json.map(usageRow) };
+  },
+
+  async audit({ store, operands }) {
+    const most = getWholeNumber('audit', operands[0], { least: 1, most: AUDIT_KEPT }) ?? 50;
+    const entries: Row[] = (await store.readAudit(most)).map((entry) => JSON.parse(entry));
+    return { json: entries, rows: entries };
   },
 
   async delete({ store: accounts, operands, options, now }) {
     const account = await getAccount(accounts, operands[0] ?? options.email);
     await accounts.deleteAccount(account.id, now);
-    const note = 'The account is deleted, with its keys and counts.';
-    return { json: accountJson(account), rows: [accountRow(account)], note };
+    await accounts.setRestriction(`account:${account.id}`, null);
+    const note =
+      'The account is deleted, with its keys and counts. No backup brings it back, unless --restore-deleted is set.';
+    return { json: accountJson(account), rows: [accountRow(account)], note, changed: account.id };
   },
 
   async export({ store: accounts, now }) {
     const backup = await exportAccounts(accounts, now);
     const keys = backup.accounts.reduce((sum, account) => sum + account.keys.length, 0);
     const note = 'Use --json > FILE to write the backup itself.';
-    return { json: backup, rows: [{ accounts: backup.accounts.length, keys }], note };
+    return {
+      json: backup,
+      rows: [{ accounts: backup.accounts.length, keys }],
+      note,
+      changed: `${backup.accounts.length} accounts`,
+    };
   },
 
-  async import({ store: accounts, operands, now }) {
-    const { conflicts, ...added } = await importAccounts(accounts, await readBackupFile(operands[0]), now);
-    const note = `Not imported, because the address or the id belongs to another account: ${conflicts.join(', ')}`;
-    return { json: { ...added, conflicts }, rows: [added], ...(conflicts.length > 0 && { note }) };
+  async import({ store, operands, options, now }) {
+    const backup = await readBackupFile(operands[0]);
+    const { conflicts, ...added } = await importAccounts(store, backup, {
+      now,
+      restoresDeleted: options['restore-deleted'] ?? false,
+    });
+    const notes = [
+      conflicts.length > 0 &&
+        `Not imported, because the address or the id belongs to another account: ${conflicts.join(', ')}`,
+      added.deleted > 0 && `${added.deleted} accounts were deleted after the backup and stay so (--restore-deleted).`,
+    ].filter(Boolean);
+    return {
+      json: { ...added, conflicts },
+      rows: [added],
+      ...(notes.length > 0 && { note: notes.join('\n') }),
+      changed: `${added.accounts} accounts, ${added.keys} keys`,
+    };
   },
 
   async store({ store: accounts, operands: [wanted] }) {
@@ -118,9 +197,48 @@ export const COMMANDS: Record<string, Command> = {
     if (wanted !== undefined && !kind) throw new UsageError(`The store is of one of ${STORE_KINDS.join(', ')}.`);
     if (kind) await accounts.markKind(kind, { replace: true });
     const found = await accounts.readKind();
-    return { json: { store: found }, rows: [{ store: found ?? 'empty' }] };
+    return { json: { store: found }, rows: [{ store: found ?? 'empty' }], ...(kind && { changed: kind }) };
   },
 };
+
+const REFUSED = 'Refused everywhere within 10 s.';
+
+/** The text of a file; of stdin where none, or `-`, is named. */
+async function readInput(file = '-'): Promise<string> {
+  if (file === '-') return readAll(process.stdin);
+  return readFile(file, 'utf8').catch((error: Error) => {
+    throw new UsageError(`The file cannot be read: ${error.message}`);
+  });
+}
+
+async function usageOf(store: Accounts, chosen: Account[], now: Date) {
+  const days = [utcDayFrom(now, 0), utcDayFrom(now, -1)];
+  return Promise.all(
+    chosen.map(async ({ id, email, plan }) => {
+      const [today = 0, yesterday = 0] = await store.readUsage(id, days);
+      return { id, email, plan, daily_limit: PLANS[plan].dailyLimit, today, yesterday };
+    }),
+  );
+}
+
+function usageRow(usage: Awaited<ReturnType<typeof usageOf>>[number]): Row {
+  return { ...usage, daily_limit: usage.daily_limit ?? 'unlimited' };
+}
+
+async function usageByDay(store: Accounts, chosen: Account[], { many, now }: { many: number; now: Date }) {
+  const days = Array.from({ length: many }, (_, index) => utcDayFrom(now, -index));
+  const used = await Promise.all(chosen.map(({ id }) => store.readUsage(id, days)));
+  const rows = chosen.flatMap(({ id, email, plan }, place) =>
+    days
+      .map((day, index) => ({ id, email, plan, day: isoDay(day), requests: used[place]?.[index] ?? 0 }))
+      .filter(({ requests }) => requests > 0),
+  );
+  return { json: rows, rows };
+}
+
+function isoDay(day: string): string {
+  return `${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}`;
+}
 
 async function readBackupFile(file: string | undefined): Promise<Backup> {
   if (!file) throw new UsageError('import needs the file that "export --json" has written.');
@@ -148,6 +266,14 @@ async function getKey(accounts: Accounts, keyOrId: string | undefined): Promise<
   const key = keys.find((candidate) => keyId(candidate) === id);
   if (!key) throw new UsageError(`There is no key ${id}.`);
   return key;
+}
+
+async function findRecord(store: Accounts, { accountId, hash }: ApiKey): Promise<KeyRecord | null> {
+  return (await store.listKeys(accountId)).find((key) => key.hash === hash) ?? null;
+}
+
+function isValid({ revokedAt }: KeyRecord, now: Date): boolean {
+  return revokedAt === null || new Date(revokedAt) > now;
 }
 
 function accountJson({ id, email, plan, createdAt }: Account) {

@@ -82,7 +82,7 @@ function getReason(reason = ''): string {
   return reason.trim();
 }
 
-async function readRestrictions(
+export async function readRestrictions(
   store: Pick<OperatorRecords, 'readRestrictions'>,
 ): Promise<Record<string, Restriction>> {
   const { values = {} } = (await store.readRestrictions('none')) ?? {};

@@ -1,9 +1,10 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Account } from '../access/account.ts';
 import type { Accounts } from '../access/store.ts';
 import { MINUTE_MS } from '../clock.ts';
+import { createSigner } from '../signature.ts';
 
 export const LINK_MINUTES = 30;
 const TOKEN = /^(\w{1,20})\.([1-9]\d{12})\.([\w-]{43})$/;
@@ -25,29 +26,32 @@ export type MagicLinks = ReturnType<typeof createMagicLinks>;
  * every page that was opened before.
  */
 export function createMagicLinks(options: {
-  secret: string;
+  /** The first signs; links of the others are valid too. */
+  secrets: readonly [string, ...string[]];
   publicUrl: string;
   accounts: Pick<Accounts, 'findAccount' | 'listKeys' | 'useLink'>;
   now: () => Date;
 }) {
-  const { secret, publicUrl, accounts, now } = options;
-  const sign = (purpose: 'link' | 'visit' | 'quota-mails', text: string) =>
-    createHmac('sha256', secret).update(`${purpose} ${text}`).digest('base64url');
-  const isSigned = (signature: string, wanted: string) => timingSafeEqual(Buffer.from(wanted), Buffer.from(signature));
+  const { secrets, publicUrl, accounts, now } = options;
+  const { sign, isSigned } = createSigner(secrets);
 
-  async function createToken(purpose: 'link' | 'visit', accountId: string, since: number): Promise<string> {
+  async function textOf(purpose: 'link' | 'visit', accountId: string, since: number): Promise<string> {
     const keys = await accounts.listKeys(accountId);
     const revocations = keys.filter(({ revokedAt }) => revokedAt !== null);
     const state = revocations.map(({ hash, revokedAt }) => `${hash} ${revokedAt}`).join();
-    return `${accountId}.${since}.${sign(purpose, `${accountId} ${since} ${state}`)}`;
+    return `${purpose} ${accountId} ${since} ${state}`;
+  }
+
+  async function createToken(purpose: 'link' | 'visit', accountId: string, since: number): Promise<string> {
+    return `${accountId}.${since}.${sign(await textOf(purpose, accountId, since))}`;
   }
 
   /** Null when the token is forged, has expired, or is from before a revocation. */
   async function verify(purpose: 'link' | 'visit', token: string): Promise<KeysVisit | null> {
-    const [, accountId = '', moment] = TOKEN.exec(token) ?? [];
+    const [, accountId = '', moment, signature = ''] = TOKEN.exec(token) ?? [];
     const since = Number(moment);
     if (!moment || now().getTime() >= since + LINK_MINUTES * MINUTE_MS) return null;
-    if (!isSigned(token, await createToken(purpose, accountId, since))) return null;
+    if (!isSigned(await textOf(purpose, accountId, since), signature)) return null;
     const account = await accounts.findAccount(accountId);
     return account && { account, since };
   }
@@ -67,11 +71,11 @@ export function createMagicLinks(options: {
     verifyVisit: (token: string) => verify('visit', token),
     /** To the switch for mails about the daily limit. Does not expire, and opens nothing else. */
     createQuotaMailsUrl: (accountId: string) =>
-      `${publicUrl}/keys/quota-mails?token=${accountId}.${sign('quota-mails', accountId)}`,
+      `${publicUrl}/keys/quota-mails?token=${accountId}.${sign(`quota-mails ${accountId}`)}`,
     verifyQuotaMails(token: string): string | null {
       const [, accountId, signature] = /^(\w{1,20})\.([\w-]{43})$/.exec(token) ?? [];
       if (!accountId || !signature) return null;
-      return isSigned(signature, sign('quota-mails', accountId)) ? accountId : null;
+      return isSigned(`quota-mails ${accountId}`, signature) ? accountId : null;
     },
   };
 }

@@ -96,7 +96,7 @@ ${message('terms', errors)}
 </form>
 <h2>Good to know</h2>
 <ul>
-<li>We use your address for keys and nothing else. While you have an account we store the address and a fingerprint (hash) of each key, never the key itself. Daily request counts are deleted after a month. To have everything deleted, write to the contact in <a href="/.well-known/security.txt">security.txt</a>.</li>
+<li>We use your address for keys and for notices about this service, and for nothing else. While you have an account we store the address and a fingerprint (hash) of each key, never the key itself. Daily request counts are deleted after a month. To have everything deleted, write to the contact in <a href="/.well-known/security.txt">security.txt</a>.</li>
 <li>An address can have ${MAX_LIVE_KEYS} keys. They share one daily limit.</li>
 <li>Have a key already? <a href="/keys">See, replace or revoke</a> your keys.</li>
 <li>Need more requests a day? <a href="/#plans">Compare the plans.</a></li>

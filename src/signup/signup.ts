@@ -28,7 +28,7 @@ export interface SignupOptions {
   /** Which mail domains are suspended; none unless given. */
   restrictions?: Restrictions | null | undefined;
   /** Signs the links in mails. */
-  linkSecret: string;
+  linkSecrets: readonly [string, ...string[]];
   /** Replaces some of `MAIL_LIMITS`. */
   mailLimits?: Partial<MailLimits> | undefined;
   now: () => Date;
@@ -51,9 +51,9 @@ const SHARES = { signup: 0.5, link: 0.25, account: 0.25 };
 
 /** The signup form and the keys page. */
 export async function signup(app: FastifyInstance, options: SignupOptions): Promise<void> {
-  const { layout, publicUrl, docsUrl, isSandbox, mailer, linkSecret, now } = options;
+  const { layout, publicUrl, docsUrl, isSandbox, mailer, linkSecrets, now } = options;
   const accounts = failAsUnavailable(options.accounts);
-  const links = createMagicLinks({ secret: linkSecret, publicUrl, accounts, now });
+  const links = createMagicLinks({ secrets: linkSecrets, publicUrl, accounts, now });
   const mailContext = { publicUrl, docsUrl, isSandbox };
   const keyService = createKeyService({
     accounts,

@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exportAccounts, importAccounts } from '#src/cli/backup.ts';
 import { runKeys } from '#src/cli/command-line.ts';
@@ -11,7 +11,7 @@ const directory = mkdtempSync(join(tmpdir(), 'transit-backup-'));
 let redis: TestRedis;
 
 beforeAll(async () => {
-  redis = await startRedis();
+  redis = await startRedis('--databases', '64');
 }, 30_000);
 afterAll(async () => {
   await redis.stop();
@@ -26,7 +26,7 @@ interface Environment {
 let stores = 0;
 let databases = 0;
 const embedded = (): Environment => ({ DATA_DIR: join(directory, `store-${++stores}`), REDIS_URL: '' });
-/** Each database of Redis is a store of its own; it has 16. */
+/** Each database of Redis is a store of its own. */
 const inRedis = (): Environment => ({ DATA_DIR: '', REDIS_URL: `${redis.url}/${databases++}` });
 
 async function json(env: Environment, ...args: string[]) {
@@ -59,7 +59,7 @@ describe.each([
     const keys = await fill(source);
     const backup = await json(source, 'export');
     expect(JSON.stringify(backup)).not.toContain(keys.valid.slice(17));
-    expect(await json(target, 'import', write(backup))).toEqual({ accounts: 2, keys: 2, conflicts: [] });
+    expect(await json(target, 'import', write(backup))).toEqual({ accounts: 2, keys: 2, conflicts: [], deleted: 0 });
 
     const store = await openTestStore([target.REDIS_URL].filter(Boolean), target.DATA_DIR);
     const app = await buildProbeApp({ store });
@@ -69,8 +69,61 @@ describe.each([
     await app.close();
     await store.close();
 
-    const again = await json(target, 'export');
-    expect({ ...again, exported_at: '' }).toEqual({ ...backup, exported_at: '' });
+    const { accounts, ...again } = await json(target, 'export');
+    // The requests just now were counted.
+    const restored = accounts.map(({ usage: _, ...account }: { usage: object }) => account);
+    expect({ ...again, exported_at: '', accounts: restored }).toEqual({ ...backup, exported_at: '' });
+  });
+
+  it('brings today’s counts and suspensions with it, and lowers no count', async () => {
+    const [source, target] = [openSource(), openTarget()];
+    await fill(source);
+    await json(source, 'suspend', '@example.org', '--reason', 'spam.');
+    const count = async (env: Environment, used: number) => {
+      const store = await openTestStore([env.REDIS_URL].filter(Boolean), env.DATA_DIR);
+      const { id = '' } = (await store.findAccountByEmail('ada@example.com')) ?? {};
+      await store.raiseUsage(id, new Date().toISOString().slice(0, 10).replaceAll('-', ''), used);
+      await store.close();
+    };
+    await count(source, 700);
+    const file = write(await json(source, 'export'));
+    await json(target, 'import', file);
+    expect(await json(target, 'suspended')).toMatchObject([{ name: 'domain:example.org', reason: 'spam.' }]);
+    expect(await json(target, 'usage', 'ada@example.com')).toMatchObject([{ today: 700 }]);
+    await count(target, 900);
+    await json(target, 'import', file);
+    expect(await json(target, 'usage', 'ada@example.com')).toMatchObject([{ today: 900 }]);
+  });
+
+  it('does not bring back an account that was deleted, there or before, unless it is told to', async () => {
+    const [source, target] = [openSource(), openTarget()];
+    await fill(source);
+    const older = write(await json(source, 'export'));
+    await json(source, 'delete', 'ada@example.com');
+    await json(target, 'import', write(await json(source, 'export')));
+    expect(await json(target, 'import', older)).toMatchObject({ accounts: 0, deleted: 1 });
+    expect((await runKeys(['show', 'ada@example.com'], { ...target })).code).toBe(2);
+    expect(await json(target, 'import', older, '--restore-deleted')).toMatchObject({ accounts: 1, deleted: 0 });
+    expect(await json(target, 'import', older)).toMatchObject({ accounts: 0, deleted: 0 });
+    expect((await json(target, 'show', 'ada@example.com')).plan).toBe('pro');
+  });
+
+  it('is written into a folder, tried, and the oldest make room', async () => {
+    const source = openSource();
+    await fill(source);
+    const folder = join(directory, `backups-${++stores}`);
+    mkdirSync(folder);
+    for (const day of ['20', '21']) writeFileSync(join(folder, `accounts-2020-01-${day}T00-00-00Z.json`), '{}');
+    writeFileSync(join(folder, 'mine.json'), '{}');
+    const { file, ...drilled } = await json(source, 'backup', folder, '--keep', '2');
+    expect(drilled).toMatchObject({ accounts: 2, keys: 2, restorable: true });
+    expect(readdirSync(folder).sort()).toEqual(['accounts-2020-01-21T00-00-00Z.json', basename(file), 'mine.json']);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(await json(source, 'drill', file)).toMatchObject({ restorable: true });
+    const damaged = readFileSync(file, 'utf8').replace(/"email":"bob@example.com"/, '"email":"ada@example.com"');
+    const { code, stdout } = await runKeys(['drill', write(damaged), '--json'], { ...source });
+    expect([code, JSON.parse(stdout)]).toMatchObject([1, { restorable: false }]);
+    expect((await runKeys(['drill', write('{"a":')], { ...source })).code).toBe(1);
   });
 
   it('can be restored twice, and changes nothing that is there', async () => {
@@ -79,7 +132,7 @@ describe.each([
     const file = write(await json(source, 'export'));
     await json(target, 'import', file);
     await json(target, 'set-plan', 'ada@example.com', 'free');
-    expect(await json(target, 'import', file)).toEqual({ accounts: 0, keys: 0, conflicts: [] });
+    expect(await json(target, 'import', file)).toEqual({ accounts: 0, keys: 0, conflicts: [], deleted: 0 });
     expect((await json(target, 'show', 'ada@example.com')).plan).toBe('free');
   });
 
@@ -88,7 +141,12 @@ describe.each([
     await fill(source);
     await json(target, 'issue', '--email', 'ada@example.com');
     const file = write(await json(source, 'export'));
-    expect(await json(target, 'import', file)).toEqual({ accounts: 1, keys: 1, conflicts: ['ada@example.com'] });
+    expect(await json(target, 'import', file)).toEqual({
+      accounts: 1,
+      keys: 1,
+      conflicts: ['ada@example.com'],
+      deleted: 0,
+    });
     expect((await runKeys(['import', file], { ...target })).stdout).toMatch(/Not imported.*: ada@example\.com/);
   });
 });
@@ -121,12 +179,17 @@ describe.each([
                 return (store[name] as (...given: never[]) => unknown)(...given);
               },
       });
-      await importAccounts(breaking, backup, new Date(at)).catch(() => {});
+      await importAccounts(breaking, backup, { now: new Date(at) }).catch(() => {});
       const restored = (await store.listKeys(owner.id)).filter(({ revokedAt }) => revokedAt === null);
       expect(restored.filter(({ hash }) => hash !== keys[1]?.hash)).toEqual([]);
-      await importAccounts(store, backup, new Date(at));
+      await importAccounts(store, backup, { now: new Date(at) });
       expect(await store.useLink(owner.id, new Date(at))).toBe(false);
-      expect({ ...(await exportAccounts(store, new Date(at))), exported_at: at }).toEqual(backup);
+      expect({ ...(await exportAccounts(store, new Date(at))), exported_at: at }).toEqual({
+        ...backup,
+        format: 'transit-accounts/2',
+        suspended: {},
+        deleted: {},
+      });
       await store.close();
     }
   });

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname, tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { generateKey } from '#src/access/keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { runKeys } from '#src/cli/command-line.ts';
 import { issueTestKey } from '../support/access.ts';
@@ -116,6 +117,84 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', { timeout
     expect(JSON.stringify(await json('list'))).not.toContain('gone@example.com');
   });
 
+  it('revokes all keys of an account, and every leaked one in a file', async () => {
+    const keys = [await json('issue', '--email', 'l1@example.com'), await json('issue', '--email', 'l1@example.com')];
+    const other = await json('issue', '--email', 'l2@example.com');
+    const kept = await json('issue', '--email', 'l2@example.com');
+    expect((await json('revoke-all', 'l1@example.com')).revoked).toHaveLength(2);
+    expect((await app.ask(keys[1].key)).statusCode).toBe(401);
+    const unknown = generateKey('live', 'AAAAAAAA');
+    const file = join(dataDir, 'leak.txt');
+    writeFileSync(file, `{"key":"${other.key}"}\n${keys[0].key} ${other.key},${unknown};${other.key.slice(0, -3)}`);
+    const report = await run('revoke-leaked', file, '--json');
+    expect(JSON.parse(report.stdout)).toEqual({
+      revoked: [{ id: other.id, account: other.account.id }],
+      revoked_before: 1,
+      unknown: 1,
+      malformed: 1,
+    });
+    expect(report.stdout).not.toContain(other.key.slice(17, 44));
+    expect((await app.ask(other.key)).statusCode).toBe(401);
+    expect((await app.ask(kept.key)).statusCode).toBe(200);
+  });
+
+  it('finds accounts, shows who used most, and exports each day as CSV without formulas', async () => {
+    const { account } = await json('issue', '--email', 'top@csv.example.com', '--plan', 'developer');
+    const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+    await store.raiseUsage(account.id, day(0).replaceAll('-', ''), 40_000);
+    await store.raiseUsage(account.id, day(31).replaceAll('-', ''), 5);
+    await json('issue', '--email', '+1-2@example.com');
+    expect(await json('search', 'CSV.example')).toMatchObject([{ email: 'top@csv.example.com' }]);
+    expect(await json('top', '1')).toMatchObject([{ email: 'top@csv.example.com', today: 40_000 }]);
+    expect(await json('usage', account.id, '--days', '32')).toMatchObject([
+      { day: day(0), requests: 40_000 },
+      { day: day(31), requests: 5 },
+    ]);
+    const { stdout } = await run('usage', account.id, '--days', '32', '--csv');
+    expect(stdout).toBe(
+      `id,email,plan,day,requests\n${[`${day(0)},40000`, `${day(31)},5`].map((end) => `${account.id},top@csv.example.com,developer,${end}`).join('\n')}\n`,
+    );
+    expect((await run('list', '--csv')).stdout).toContain(`,"'+1-2@example.com",`);
+  });
+
+  it('keeps who changed what, without addresses and keys', async () => {
+    const { key, id, account } = await json('issue', '--email', 'audited@example.com');
+    await run('list');
+    await run('revoke', key);
+    await run('set-plan', 'audited@example.com', 'pro');
+    const { username: user } = userInfo();
+    expect(await json('audit', '3')).toMatchObject([
+      { user, host: hostname(), command: 'set-plan', changed: `${account.id}: free to pro` },
+      { command: 'revoke', changed: id },
+      { command: 'issue', changed: `${id}, plan free`, at: expect.stringMatching(/Z$/) },
+    ]);
+    const all = JSON.stringify(await json('audit', '10000'));
+    expect(all).not.toContain('audited@');
+    expect(all).not.toContain(key.slice(17, 44));
+  });
+
+  it('mails all accounts once, after a dry run, and goes on where it broke off', async () => {
+    const outbox = join(dataDir, 'outbox');
+    const text = join(dataDir, 'notice.txt');
+    writeFileSync(text, 'The service moves.\n\nNothing changes for <you>.');
+    const mail = (...more: string[]) => json('mail', text, '--subject', 'We move', '--per-minute', '100000', ...more);
+    const { left, mailing } = await mail();
+    expect([left, existsSync(outbox)]).toEqual([(await json('list')).length, false]);
+    const [first] = await store.listAccounts();
+    await store.claimMail(mailing, first?.id ?? '');
+    expect(await mail('--send')).toMatchObject({ sent: left - 1, left: 0, unclear: 1, failed: 0 });
+    const sent = readdirSync(outbox).map((name) => readFileSync(join(outbox, name), 'utf8'));
+    expect(new Set(sent.map((one) => /^To: (.*)$/m.exec(one)?.[1])).size).toBe(left - 1);
+    expect(sent[0]).toContain('Subject: We move');
+    expect(await mail('--send')).toMatchObject({ sent: 0, sent_before: left - 1 });
+    rmSync(outbox, { recursive: true });
+    // A mail server that refuses connections.
+    const args = ['mail', text, '--subject', 'Again', '--send', '--per-minute', '100000', '--json'];
+    const failing = await runKeys(args, { DATA_DIR: dataDir, REDIS_URL: redisUrl, SMTP_URL: 'smtp://127.0.0.1:1' });
+    expect([failing.code, JSON.parse(failing.stdout)]).toMatchObject([1, { sent: 0, failed: 5, left }]);
+    expect(await json('mail', text, '--subject', 'Again')).toMatchObject({ left, unclear: 0 });
+  });
+
   it('suspends an account and its mail domain, uncounted, until it is resumed', async () => {
     const { key, account } = await json('issue', '--email', 'sus@mail.example.org', '--plan', 'pro');
     const status = async () => {
@@ -179,6 +258,11 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', { timeout
       [['show', 'nobody@example.com'], /no account nobody@example.com/],
       [['revoke', 'AAAAAAAA-00000000'], /no key/],
       [['give'], /no command give/],
+      [['search'], /part of an address/],
+      [['revoke-leaked', '/nothing/here'], /cannot be read/],
+      [['mail', '/nothing/here'], /--subject/],
+      [['backup'], /needs the folder/],
+      [['usage', '--days', '33'], /from 1 to 32/],
       [['suspend', '@gmail.com'], /Add --yes/],
       [['suspend', '10.0.0.0/4'], /wider than/],
       [['suspend', '@nothing'], /not @ and a mail domain/],

@@ -21,7 +21,7 @@ async function liveKeys(front: Front): Promise<string[]> {
 async function issueWithLink(front: Front): Promise<{ key: string; token: string }> {
   const issued = parseKey(await issueTestKey(front.store, { email: 'jo@example.com' }));
   const now = () => front.clock.now;
-  const links = createMagicLinks({ secret: LINK_SECRET, publicUrl: front.url, accounts: front.store, now });
+  const links = createMagicLinks({ secrets: [LINK_SECRET], publicUrl: front.url, accounts: front.store, now });
   const link = new URL(await links.createUrl(issued?.accountId ?? '')).searchParams.get('token');
   const visit = await links.use(link ?? '');
   return { key: issued?.hash ?? '', token: visit ? await links.createVisitToken(visit) : '' };
@@ -129,4 +129,17 @@ it('closes the connection to an SMTP server that does not answer in time', async
   await using front = await startFront({ smtpUrl: smtp.url, smtpTimeoutMs: 300 });
   await post(front, '/signup', FORM);
   await vi.waitFor(() => expect(smtp.countConnections()).toBe(0), 4000);
+});
+
+it('takes links of the secret before while it is replaced, and signs with the new one', async () => {
+  await using front = await startFront();
+  const { accountId = '' } = parseKey(await issueTestKey(front.store, { email: 'jo@example.com' })) ?? {};
+  const linksOf = (...secrets: [string, ...string[]]) =>
+    createMagicLinks({ secrets, publicUrl: front.url, accounts: front.store, now: () => front.clock.now });
+  const [before, both, after] = [linksOf('old'), linksOf('new', 'old'), linksOf('new')];
+  const token = (url: string) => new URL(url).searchParams.get('token') ?? '';
+  const [old, now] = [token(await before.createUrl(accountId)), token(await both.createUrl(accountId))];
+  expect(await Promise.all([both, after].map(({ isValid }) => isValid(old)))).toEqual([true, false]);
+  expect(await Promise.all([before, both, after].map(({ isValid }) => isValid(now)))).toEqual([false, true, true]);
+  expect(both.verifyQuotaMails(token(before.createQuotaMailsUrl(accountId)))).toBe(accountId);
 });

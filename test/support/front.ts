@@ -83,7 +83,7 @@ export async function startFront(
         log: { warn: () => {} },
         now: () => new Date(),
       }),
-      linkSecret: LINK_SECRET,
+      linkSecrets: [LINK_SECRET],
       mailLimits: options.mailLimits,
       securityContact: 'mailto:security@example.test',
       plansContact: 'mailto:plans@example.test',

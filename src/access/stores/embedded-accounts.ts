@@ -44,7 +44,15 @@ export function createEmbeddedAccounts(database: DatabaseSync, lock: FileLock, d
     findAccountByEmail: (email) => runPatiently(() => toAccountOrNull(statements.findAccountByEmail.get(email))),
     listAccounts: () => runPatiently(() => statements.listAccounts.all().map(toAccount)),
     setPlan: (accountId, plan) => durably(() => statements.setPlan.run(plan, accountId).changes === 1),
-    deleteAccount: (accountId) => durably(() => statements.deleteAccount.run(accountId).changes === 1),
+    deleteAccount: (accountId, now) =>
+      durably(() => {
+        let isDeleted = false;
+        inTransaction(database, () => {
+          isDeleted = statements.deleteAccount.run(accountId).changes === 1;
+          if (isDeleted) statements.noteDeleted.run(accountId, now.toISOString());
+        });
+        return isDeleted;
+      }),
     addKey: ({ hash, accountId, lastFour, label, createdAt, revokedAt = null }, maxLive) =>
       durably(() => {
         const key = { hash, accountId, lastFour, label, createdAt, revokedAt, maxLive };
@@ -63,6 +71,8 @@ export function createEmbeddedAccounts(database: DatabaseSync, lock: FileLock, d
         const counts = days.map((day) => statements.readUsage.get(day, accountId) as { used: number } | undefined);
         return counts.map((count) => count?.used ?? 0);
       }),
+    raiseUsage: async (accountId, day, count) =>
+      void (await durably(() => statements.raiseUsage.run({ accountId, day, count }))),
     wantsQuotaMails: (accountId) =>
       runPatiently(() => statements.wantsQuotaMails.get(accountId)?.wants_quota_mails !== 0),
     setQuotaMails: (accountId, isWanted) =>
@@ -98,6 +108,11 @@ function prepareStatements(database: DatabaseSync) {
     ),
     useLink: database.prepare(
       'UPDATE account SET link_used_at = :issuedAt WHERE id = :accountId AND link_used_at < :issuedAt',
+    ),
+    noteDeleted: database.prepare('INSERT INTO deleted_account (id, deleted_at) VALUES (?, ?) ON CONFLICT DO NOTHING'),
+    raiseUsage: database.prepare(
+      `INSERT INTO usage (day, account_id, used) SELECT :day, id, :count FROM account WHERE id = :accountId
+       ON CONFLICT DO UPDATE SET used = max(used, :count)`,
     ),
     readUsage: database.prepare('SELECT used FROM usage WHERE day = ? AND account_id = ?'),
     wantsQuotaMails: database.prepare('SELECT wants_quota_mails FROM account WHERE id = ?'),

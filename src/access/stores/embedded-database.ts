@@ -42,7 +42,16 @@ const SCHEMA_STEPS = [
 ];
 /** Versions of the service that do not know these tables do not miss them, so they do not count as a step. */
 const OPERATOR_TABLES = `
-  CREATE TABLE IF NOT EXISTS restriction (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;`;
+  CREATE TABLE IF NOT EXISTS restriction (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS audit (number INTEGER PRIMARY KEY AUTOINCREMENT, entry TEXT NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS deleted_account (id TEXT PRIMARY KEY, deleted_at TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS mailing (
+    mailing TEXT NOT NULL,
+    account_id TEXT NOT NULL REFERENCES account ON DELETE CASCADE,
+    state TEXT NOT NULL,
+    PRIMARY KEY (mailing, account_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS mailing_of_account ON mailing (account_id);`;
 const SCHEMA_VERSION = SCHEMA_STEPS.length;
 
 /** The database cannot be used; the message is one line for the operator. */

@@ -13,7 +13,7 @@ import {
   SANDBOX_EMAIL,
   type StoreKind,
 } from '../store.ts';
-import { redisOperatorRecords } from './redis-operator.ts';
+import { DELETED, redisOperatorRecords } from './redis-operator.ts';
 import { accountKey, counterKey, keysKey, sendersKey } from './redis-quota.ts';
 
 const DURABLE_WITHIN_MS = 3000;
@@ -122,6 +122,17 @@ return 1`,
   { whenFull: true },
 );
 
+const raiseUsage = defineScript<[account: string, counter: string], [count: number, secondsKept: number], number>(
+  'raiseUsage',
+  `
+local account, counter, count, secondsKept = KEYS[1], KEYS[2], tonumber(ARGV[1]), ARGV[2]
+if redis.call('EXISTS', account) == 0 or tonumber(redis.call('GET', counter) or '0') >= count then return 0 end
+redis.call('SET', counter, count, 'EX', secondsKept)
+return 1`,
+  { whenFull: true },
+);
+
+const KEPT_SECONDS = DAYS_KEPT * 86_400;
 /** The day is part of the name, and is over by then. */
 const MAILED_KEPT_SECONDS = 2 * 86_400;
 const mailedKey = (accountId: string, day: string) => `tis:{${accountId}}:quota-mailed:${day}`;
@@ -188,8 +199,11 @@ export function openRedisAccounts(urls: readonly string[]): Accounts & OperatorR
     useLink: async (accountId, issuedAt) =>
       (await durably(useLink(redis, [accountKey(accountId)], [issuedAt.getTime()]))) === 1,
     async readUsage(accountId, days) {
-      const counts = await Promise.all(days.map((day) => redis.get(counterKey(accountId, day))));
+      const counts = days.length > 0 ? await redis.mget(days.map((day) => counterKey(accountId, day))) : [];
       return counts.map((count) => Number(count ?? 0));
+    },
+    async raiseUsage(accountId, day, count) {
+      await durably(raiseUsage(redis, [accountKey(accountId), counterKey(accountId, day)], [count, KEPT_SECONDS]));
     },
     wantsQuotaMails: async (accountId) => (await redis.hget(accountKey(accountId), 'wantsQuotaMails')) !== '0',
     setQuotaMails: async (accountId, isWanted) =>
@@ -212,6 +226,8 @@ async function deleteAccount(redis: RedisConnection, accountId: string, now: Dat
   const account = await readAccount(redis, accountId);
   const days = Array.from({ length: DAYS_KEPT + 2 }, (_, index) => utcDayFrom(now, 1 - index));
   const counts = days.flatMap((day) => [counterKey(accountId, day), sendersKey(accountId, day)]);
+  // First, so that no backup brings back an account whose deletion breaks off.
+  if (account) await redis.hsetnx(DELETED, accountId, now.toISOString());
   const deleted = await redis.del(accountKey(accountId), keysKey(accountId), ...counts);
   if (account) await redis.hdel(ACCOUNTS, account.email);
   await waitForDisk(redis);

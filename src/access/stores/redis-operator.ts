@@ -1,10 +1,17 @@
 import type { RedisConnection } from '../../redis/connection.ts';
 import { defineScript } from '../../redis/script.ts';
-import type { OperatorRecords } from '../store.ts';
+import { AUDIT_KEPT, type OperatorRecords } from '../store.ts';
 
 /** A hash: the restrictions by name, and `version`, which rises with each change. */
 const RESTRICTIONS = 'tis:restrictions';
 const VERSION = 'version';
+/** A list, the newest entry first. */
+const AUDIT = 'tis:audit';
+/** A hash: id of a deleted account to when. */
+export const DELETED = 'tis:deleted';
+/** A hash for each mailing: account id to state. */
+const mailingKey = (mailing: string) => `tis:mailing:${mailing}`;
+const MAILING_KEPT_SECONDS = 400 * 86_400;
 
 /** An empty value lifts the restriction. */
 const setRestriction = defineScript<[restrictions: string], [name: string, value: string], number>(
@@ -31,5 +38,24 @@ export function redisOperatorRecords(
     async setRestriction(name, value) {
       await durably(setRestriction(redis, [RESTRICTIONS], [name, value ?? '']));
     },
+    async addToAudit(entry) {
+      await durably(redis.lpush(AUDIT, entry));
+      await redis.ltrim(AUDIT, 0, AUDIT_KEPT - 1);
+    },
+    readAudit: (most) => redis.lrange(AUDIT, 0, most - 1),
+    readDeleted: () => redis.hgetall(DELETED),
+    async setDeleted(accountId, at) {
+      await durably(at === null ? redis.hdel(DELETED, accountId) : redis.hsetnx(DELETED, accountId, at));
+    },
+    async claimMail(mailing, accountId) {
+      const isFirst = await durably(redis.hsetnx(mailingKey(mailing), accountId, 'claimed'));
+      await redis.expire(mailingKey(mailing), MAILING_KEPT_SECONDS);
+      return isFirst === 1;
+    },
+    async finishMail(mailing, accountId, isSent) {
+      const name = mailingKey(mailing);
+      await durably<unknown>(isSent ? redis.hset(name, accountId, 'sent') : redis.hdel(name, accountId));
+    },
+    readMailing: async (mailing) => (await redis.hgetall(mailingKey(mailing))) as Record<string, 'claimed' | 'sent'>,
   };
 }

@@ -105,6 +105,16 @@ export function unknownAddressMail({ publicUrl }: MailContext): MailMessage {
   };
 }
 
+/** A text of the operator's to all who have an account; blank lines part its paragraphs. */
+export function noticeMail(subject: string, text: string): MailMessage {
+  const parts = text.trim().split(/\n\s*\n/);
+  return {
+    subject,
+    text: paragraphs(...parts, SIGNATURE),
+    html: document(html`${parts.map((part) => html`<p>${part}</p>`)}`),
+  };
+}
+
 export const SIGNATURE = '-- \nTransit Information Service. Data: Transport for NSW, CC BY 4.0.';
 
 /** "2026-11-24 00:00 UTC (11:00 in Sydney)" */

@@ -1,6 +1,6 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { ApiKey, KeyKind } from '../../access/keys.ts';
+import { createSigner } from '../../signature.ts';
 
 /** The route from which the page on the wall gets its departures. */
 export const WALL_DATA_PATH = '/board/:stop/departures';
@@ -17,12 +17,18 @@ const SCHEME = 'Screen ';
 const TOKEN = /^(\w{1,20})\.([0-9a-f]{64})\.([\w-]{43})$/;
 
 /** A token is account id, SHA-256 of the key, and an HMAC of these and the stop. Nothing is stored. */
-export function createWallLinks({ secret, kind }: { secret: string; kind: KeyKind }): WallLinks {
-  const sign = (stop: string, accountId: string, hash: string) =>
-    createHmac('sha256', secret).update(`board ${stop.toUpperCase()} ${accountId} ${hash}`).digest('base64url');
+export function createWallLinks({
+  secrets,
+  kind,
+}: {
+  secrets: readonly [string, ...string[]];
+  kind: KeyKind;
+}): WallLinks {
+  const { sign, isSigned } = createSigner(secrets);
+  const textOf = (stop: string, accountId: string, hash: string) => `board ${stop.toUpperCase()} ${accountId} ${hash}`;
 
   return {
-    createToken: (stop, { accountId, hash }) => `${accountId}.${hash}.${sign(stop, accountId, hash)}`,
+    createToken: (stop, { accountId, hash }) => `${accountId}.${hash}.${sign(textOf(stop, accountId, hash))}`,
     readKey(request) {
       const { authorization } = request.headers;
       // Looked at first, because reading the options of a route is slow.
@@ -30,8 +36,7 @@ export function createWallLinks({ secret, kind }: { secret: string; kind: KeyKin
       const { stop } = request.params as { stop: string };
       const [, accountId, hash, signature] = TOKEN.exec(authorization.slice(SCHEME.length)) ?? [];
       if (!accountId || !hash || !signature) return null;
-      const isSigned = timingSafeEqual(Buffer.from(sign(stop, accountId, hash)), Buffer.from(signature));
-      return isSigned ? { kind, accountId, hash, lastFour: '' } : null;
+      return isSigned(textOf(stop, accountId, hash), signature) ? { kind, accountId, hash, lastFour: '' } : null;
     },
   };
 }
