@@ -6,7 +6,7 @@ import { invalidParameters, type ParameterProblem, pastDate } from './errors/mes
 import type { BoardOrigin, Boards } from './live/boards/boards.ts';
 import type { Freshness } from './transit/freshness.ts';
 import { findForeign, findMeant, findOtherWay, withoutBrackets } from './transit/parameter.ts';
-import { toSydneyWallClock, type WallClock } from './transit/time.ts';
+import { dayBefore, toSydneyWallClock, type WallClock } from './transit/time.ts';
 
 /** What an operation has to say. */
 export interface Finding<Body extends object = object> {
@@ -198,15 +198,22 @@ const LIST = new Intl.ListFormat('en-AU');
 
 /**
  * The moment a query asks for; null when it names neither date nor time, which means now. With a time only it is today,
- * with a date only the present time of day. Throws `DATE_OUT_OF_RANGE` for a day gone by.
+ * with a date only the present time of day; a `time` in ISO 8601 has both. Yesterday is for journeys that are looked at
+ * again after midnight; throws `DATE_OUT_OF_RANGE` for earlier days.
  */
 export function askedWallClock(
-  { date, time }: { date?: string | undefined; time?: string | undefined },
+  { date, time: written }: { date?: string | undefined; time?: string | undefined },
   now: Date,
 ): WallClock | null {
-  if (date === undefined && time === undefined) return null;
+  if (date === undefined && written === undefined) return null;
+  const [time, day] = written?.split('T').reverse() ?? [];
+  if (date !== undefined && day !== undefined && day !== date) {
+    const allowed = `must be left out where time has a day too, here ${day} in Sydney`;
+    throw invalidParameters([{ parameter: 'date', value: date, allowed }]);
+  }
   const present = toSydneyWallClock(now);
-  const asked = { date: date ?? present.date, time: time ?? present.time };
-  if (asked.date < present.date) throw pastDate(asked.date, present.date);
+  const asked = { date: day ?? date ?? present.date, time: time ?? present.time };
+  const earliest = dayBefore(present.date);
+  if (asked.date < earliest) throw pastDate(day === undefined ? 'date' : 'time', asked.date, earliest);
   return asked;
 }

@@ -25,16 +25,39 @@ describe('the moment asked for', () => {
     expect(askedWallClock(query, now)).toEqual(asked);
   });
 
-  it('is refused for a day gone by, whatever the time', () => {
-    expect(() => askedWallClock({ date: '20260414', time: '2359' }, now)).toThrow('20260414 is in the past');
-    expect(() => askedWallClock({ date: '20251231' }, now)).toThrow('today (20260415 in Sydney)');
+  it('is yesterday too, but no earlier day, whatever the time', () => {
+    expect(askedWallClock({ date: '20260414', time: '2359' }, now)).toEqual({ date: '20260414', time: '2359' });
+    expect(() => askedWallClock({ date: '20260413', time: '2359' }, now)).toThrow(
+      'date: 20260413 is too far in the past',
+    );
+    expect(() => askedWallClock({ date: '20251231' }, now)).toThrow('yesterday (20260414 in Sydney)');
+    expect(() => askedWallClock({ time: '20260413T2359' }, now)).toThrow('time: 20260413 is too far in the past');
+  });
+
+  it('may be in the time alone, beside which only the same day is taken', () => {
+    const asked = { date: '20260416', time: '0800' };
+    expect(askedWallClock({ time: '20260416T0800' }, now)).toEqual(asked);
+    expect(askedWallClock({ date: '20260416', time: '20260416T0800' }, now)).toEqual(asked);
+    expect(() => askedWallClock({ date: '20260417', time: '20260416T0800' }, now)).toThrow(
+      'date must be left out where time has a day too, here 20260416 in Sydney, received "20260417".',
+    );
   });
 
   it('counts days as Sydney does, not as UTC does', () => {
     const justAfterMidnight = new Date('2026-04-14T14:00:00Z');
-    expect(() => askedWallClock({ date: '20260414' }, justAfterMidnight)).toThrow('in the past');
+    expect(() => askedWallClock({ date: '20260413' }, justAfterMidnight)).toThrow('in the past');
     expect(askedWallClock({ date: '20260415' }, justAfterMidnight)).toEqual({ date: '20260415', time: '0000' });
     const justBeforeMidnight = new Date('2026-04-14T13:59:00Z');
-    expect(askedWallClock({ date: '20260414' }, justBeforeMidnight)).toEqual({ date: '20260414', time: '2359' });
+    expect(askedWallClock({ date: '20260413' }, justBeforeMidnight)).toEqual({ date: '20260413', time: '2359' });
+  });
+
+  it('reaches back over the end of a month, a year, and the nights of changing clocks', () => {
+    for (const [present, date] of [
+      ['2026-12-31T13:00:00Z', '20261231'],
+      ['2028-02-29T13:00:00Z', '20280229'],
+      ['2026-10-03T16:00:00Z', '20261003'],
+      ['2026-04-04T16:30:00Z', '20260404'],
+    ] as const)
+      expect(askedWallClock({ date }, new Date(present))).toMatchObject({ date });
   });
 });

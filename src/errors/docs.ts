@@ -92,14 +92,14 @@ export const ERROR_DOCS: Record<ErrorCode, ErrorDoc> = {
     curl: BOARD,
   },
   DATE_OUT_OF_RANGE: {
-    title: 'The date is gone by, or beyond the timetable',
+    title: 'The date is long gone by, or beyond the timetable',
     cause:
-      'date is yesterday or earlier in Sydney, or later than the timetable the authority has published (about two weeks ahead).',
+      'The day is before yesterday in Sydney, or outside the timetable the authority has published (about two weeks ahead).',
     fix: [
       'date and time are Sydney local time, not UTC: late in the UTC day, Sydney has tomorrow’s date already.',
       'Leave date away for today, or ask for a day within the next two weeks.',
     ],
-    example: pastDate('20261119', '20261120'),
+    example: pastDate('date', '20261118', '20261119'),
     retry: 'No, unless the date is beyond the timetable: it may be in reach next week.',
     curl: BOARD,
   },

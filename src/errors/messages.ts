@@ -25,10 +25,10 @@ export function invalidParameters(problems: readonly ParameterProblem[]): ApiErr
 }
 
 /** Both dates as `YYYYMMDD`. */
-export function pastDate(date: string, today: string): ApiError {
+export function pastDate(parameter: 'date' | 'time', date: string, yesterday: string): ApiError {
   return new ApiError(
     'DATE_OUT_OF_RANGE',
-    `date: ${date} is in the past. It must be today (${today} in Sydney) or later.`,
+    `${parameter}: ${date} is too far in the past. It must be yesterday (${yesterday} in Sydney) or later.`,
   );
 }
 
@@ -36,7 +36,7 @@ export function pastDate(date: string, today: string): ApiError {
 export function beyondTimetable(date: string | null): ApiError {
   return new ApiError(
     'DATE_OUT_OF_RANGE',
-    `date: ${date ?? 'today'} is beyond the timetable that the transport authority has published, which is about two weeks.`,
+    `date: ${date ?? 'today'} is outside the timetable that the transport authority has published, which reaches about two weeks ahead.`,
   );
 }
 

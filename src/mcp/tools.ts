@@ -37,7 +37,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   modes: 'Only vehicles of these kinds.',
   routes: 'Only these routes, by their short names, such as `T1` or `333`.',
   date: 'The day in Sydney as `YYYYMMDD`; leave it out for today.',
-  time: 'The time of day in Sydney as `HHmm`, 24 hours; leave it out for now.',
+  time: 'The time of day in Sydney as `HHmm`, 24 hours, or day and time as ISO 8601; leave it out for now.',
   arrive_by: 'Whether date and time are those of the arrival.',
   path: 'The course of each leg on a map: `full` as pairs of lat and lng, `polyline` encoded with precision 5, `none` without.',
   wheelchair: 'Only journeys that are planned for a wheelchair.',

@@ -165,7 +165,8 @@ export function findForeign(name: string): string | null {
   );
 }
 
-const MOMENT = 'Give the day as `date` (YYYYMMDD) and the time as `time` (HHmm), both in Sydney local time';
+const MOMENT =
+  'Give the day as `date` (YYYYMMDD) and the time as `time` (HHmm), both in Sydney local time, or both as ISO 8601 in `time`';
 const NO_PAGES = 'There are no pages: raise `limit`, or give `date` and `time` of the last record to go on from there.';
 const KEY_IN_HEADER = 'The key belongs in the header `Authorization: Bearer YOUR_KEY`, never in a URL.';
 

@@ -29,18 +29,39 @@ export const dateParameter = requiredText('a date as YYYYMMDD')
     type: 'string',
     pattern: '^\\d{8}$',
     examples: ['20261130'],
-    description: 'Calendar date `YYYYMMDD`, Sydney local time, today or later. Without it: today.',
+    description: 'Calendar date `YYYYMMDD`, Sydney local time, yesterday or later. Without it: today.',
   });
 
+const CLOCK = /^([01]\d|2[0-3])[0-5]\d$/;
+const ISO_8601 = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::\d\d(?:[.,]\d+)?)?(Z|[+ -]\d\d(?::?\d\d)?)?$/i;
+const timeAllowed =
+  'must be a time as HHmm, 0000 to 2359, Sydney local time, or a moment as ISO 8601, such as 2026-11-23T08:00+11:00';
+
+/** A moment becomes `YYYYMMDDTHHmm` in Sydney, so that the same moment is the same query in whatever time zone it is written. */
 export const timeParameter = requiredText('a time as HHmm')
-  .trim()
-  .regex(/^([01]\d|2[0-3])[0-5]\d$/, 'must be a time as HHmm, 0000 to 2359, Sydney local time')
+  .transform((text, context): string => {
+    const written = text.trim();
+    const read = CLOCK.test(written) ? written : readMoment(written);
+    if (read !== null) return read;
+    context.issues.push({ code: 'custom', input: text, message: timeAllowed });
+    return z.NEVER;
+  })
   .meta({
     type: 'string',
-    pattern: '^([01]\\d|2[0-3])[0-5]\\d$',
+    pattern: `${CLOCK.source}|${ISO_8601.source.replaceAll('Z|', '[Zz]|').replaceAll('[T ]', '[Tt ]')}`,
     examples: ['0830'],
-    description: 'Time of day `HHmm`, 24 hours, Sydney local time. Without it: now.',
+    description:
+      'Time of day `HHmm`, 24 hours, Sydney local time. Or day and time as ISO 8601, such as `2026-11-23T08:00+11:00` or `2026-11-22T21:00Z`; without an offset it is Sydney local time. Without it: now.',
   });
+
+/** Null for what is no ISO 8601. A `+` that a client has not encoded as `%2B` arrives as a blank. */
+function readMoment(text: string): string | null {
+  const [, day, clock, offset] = ISO_8601.exec(text) ?? [];
+  const moment = DateTime.fromISO(`${day}T${clock}${offset?.replace(' ', '+') ?? ''}`, {
+    zone: offset ? SYDNEY : 'utc',
+  });
+  return moment.isValid ? moment.toFormat("yyyyMMdd'T'HHmm") : null;
+}
 
 export function toSydneyWallClock(instant: Date): WallClock {
   const local = DateTime.fromJSDate(instant, { zone: SYDNEY });
@@ -65,6 +86,11 @@ export function nextWeekdayMorning(now: Date): WallClock {
   let day = DateTime.fromJSDate(now, { zone: SYDNEY }).plus({ days: 1 });
   while (day.weekday > 5) day = day.plus({ days: 1 });
   return { date: day.toFormat('yyyyMMdd'), time: '0800' };
+}
+
+/** Both as `YYYYMMDD`. */
+export function dayBefore(date: string): string {
+  return DateTime.fromFormat(date, 'yyyyMMdd', { zone: 'utc' }).minus({ days: 1 }).toFormat('yyyyMMdd');
 }
 
 export function formatTimestamp(instant: Date): string {

@@ -131,10 +131,10 @@ describe('boards of several stops', () => {
   });
 
   it('are refused once for a day gone by', async () => {
-    const answer = await get('/v1/boards?stops=1,2&date=20260414');
+    const answer = await get('/v1/boards?stops=1,2&date=20260413');
     expect(answer.json().error).toMatchObject({
       code: 'DATE_OUT_OF_RANGE',
-      message: 'date: 20260414 is in the past. It must be today (20260415 in Sydney) or later.',
+      message: 'date: 20260413 is too far in the past. It must be yesterday (20260414 in Sydney) or later.',
     });
   });
 

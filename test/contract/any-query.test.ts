@@ -36,7 +36,7 @@ const VALUES: Record<string, readonly string[]> = {
   modes: ['all', 'bus', 'BUS, train,,train', 'walk', ',', 'all,tram', 'ferry,all'],
   routes: ['F1', 'f1, t2', ',', Array.from({ length: 51 }, (_, index) => index).join()],
   date: ['20260415', '20260416', '20260414', '20260230', '99991231', '00000000', '2026-04-15'],
-  time: ['0000', '2359', '2400', '0260', '800', '12:00'],
+  time: ['0000', '2359', '2400', '0260', '800', '12:00', '2026-04-16T08:00+10:00'],
   arrive_by: ['true', 'false', 'TRUE', '1', 'yes'],
   wheelchair: ['true', 'false', 'on'],
   max_changes: ['0', '1', '99', '-1', 'one'],

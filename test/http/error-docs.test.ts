@@ -36,7 +36,7 @@ const withoutValues = (message: string) => message.replace(/"[^"]*"|G?[\d:.,-]+(
 describe('the message that the documentation shows is the one that is thrown', () => {
   it.each<[ErrorCode, string, Answer?]>([
     ['INVALID_PARAMETER', `${BOARD}&limit=ten`],
-    ['DATE_OUT_OF_RANGE', `${BOARD}&date=20261119`],
+    ['DATE_OUT_OF_RANGE', `${BOARD}&date=20261118`],
     ['NOT_FOUND', '/v1/departure'],
     ['NO_JOURNEYS_FOUND', '/v1/trips?from=200070&to=200060', json(NO_TRIP)],
     ['STOP_NOT_FOUND', '/v1/departures?stop=123456789', json(NO_BOARD)],

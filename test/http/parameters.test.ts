@@ -282,17 +282,19 @@ describe('a query that is not right', () => {
     expect(message.length).toBeLessThan(400);
   });
 
-  it.each([`${DEPARTURES}&date=20260414`, `${DEPARTURES}&date=19000101&time=0800`, `${TRIPS}&date=20260414`])(
-    '%s, in the past, is DATE_OUT_OF_RANGE',
-    async (url) => {
-      const response = await app.inject(url);
-      expect(response.statusCode).toBe(400);
-      expectErrorObject(response);
-      expect(response.json().error.code).toBe('DATE_OUT_OF_RANGE');
-      expect(response.json().error.message).toContain('20260415');
-      expect(upstream.requests).toStrictEqual([]);
-    },
-  );
+  it.each([
+    `${DEPARTURES}&date=20260413`,
+    `${DEPARTURES}&date=19000101&time=0800`,
+    `${DEPARTURES}&time=2026-04-13T13:59Z`,
+    `${TRIPS}&date=20260413`,
+  ])('%s, in the past, is DATE_OUT_OF_RANGE', async (url) => {
+    const response = await app.inject(url);
+    expect(response.statusCode).toBe(400);
+    expectErrorObject(response);
+    expect(response.json().error.code).toBe('DATE_OUT_OF_RANGE');
+    expect(response.json().error.message).toContain('20260414');
+    expect(upstream.requests).toStrictEqual([]);
+  });
 });
 
 /** The query and what the authority is asked. */

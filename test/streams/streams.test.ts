@@ -204,7 +204,7 @@ describe('trouble in a stream', () => {
   it('that will not pass ends it, and says why', async () => {
     const stream = await open(`${url}&date=20260415&time=1700`);
     await stream.next('board');
-    app.clock.now = new Date('2026-04-15T14:00:10Z');
+    app.clock.now = new Date('2026-04-16T14:00:10Z');
     expect(await stream.next('end')).toMatchObject({ error: { code: 'DATE_OUT_OF_RANGE' } });
     await stream.ended;
   });
