@@ -4,6 +4,7 @@ import type { UpstreamRequest } from './efa/request.ts';
 import { createNearbyOperation } from './nearby/operation.ts';
 import type { Operation } from './operation.ts';
 import { createStopSearchOperation } from './stop-search/operation.ts';
+import { createPlacesOperation } from './stop-search/places-operation.ts';
 import { NameSearch } from './stops/name-search.ts';
 import type { StopRegister } from './stops/register.ts';
 import { tripsOperation } from './trips/operation.ts';
@@ -20,11 +21,13 @@ export function createOperations(options: {
 }): readonly Operation[] {
   const { stops, isRehearsal } = options;
   const known = { stops, ...(isRehearsal && { isRehearsal }) };
+  const named = { ...known, names: new NameSearch(stops) };
   return [
     departuresOperation,
     createBoardsOperation({ oneStop: departuresOperation, docsUrl: options.docsUrl }),
     createNearbyOperation({ ...options.nearby, ...known }),
-    createStopSearchOperation({ ...known, names: new NameSearch(stops) }),
+    createStopSearchOperation(named),
+    createPlacesOperation(named),
     tripsOperation,
   ];
 }

@@ -1,6 +1,6 @@
 import { ownText } from '../own-memory.ts';
 import type { Mode } from '../transit/mode.ts';
-import type { Place } from '../transit/place.ts';
+import { isPlaceId, type Place } from '../transit/place.ts';
 import type { WallClock } from '../transit/time.ts';
 import {
   EXPECTED_BOARD,
@@ -189,7 +189,7 @@ function toTripQuery(request: {
 }
 
 function toEnd(end: 'origin' | 'destination', place: Place): Record<string, string> {
-  if (typeof place === 'string') return { [`name_${end}`]: place.toUpperCase() };
+  if (typeof place === 'string') return { [`name_${end}`]: isPlaceId(place) ? place : place.toUpperCase() };
   return { [`type_${end}`]: 'coord', [`name_${end}`]: toCoord(...place) };
 }
 

@@ -2,10 +2,11 @@ import { ApiError } from '../errors/api-error.ts';
 import { invalidParameters } from '../errors/messages.ts';
 import type { SearchResult } from '../stop-search/map.ts';
 import { quote } from '../transit/parameter.ts';
+import { isPlaceId } from '../transit/place.ts';
 
 /** The parameters of all tools that take one stop, and a name in place of its identifier. */
 const STOP_PARAMETERS = ['stop', 'from', 'to'];
-/** Identifiers and positions have at most one letter in a row. */
+/** Identifiers of stops and positions have at most one letter in a row. */
 const NAME = /\p{L}{2}/u;
 /** How many stops a message lists. */
 const MAX_LISTED = 10;
@@ -18,7 +19,7 @@ export function takesName(parameter: string): boolean {
 export function listNames(query: Readonly<Record<string, unknown>>): { parameter: string; name: string }[] {
   return STOP_PARAMETERS.flatMap((parameter) => {
     const name = query[parameter];
-    return typeof name === 'string' && NAME.test(name) ? [{ parameter, name }] : [];
+    return typeof name === 'string' && NAME.test(name) && !isPlaceId(name.trim()) ? [{ parameter, name }] : [];
   });
 }
 

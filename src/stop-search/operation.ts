@@ -1,22 +1,8 @@
 import type { z } from 'zod';
-import type { UpstreamRequest } from '../efa/request.ts';
-import { upstreamTimeout } from '../errors/messages.ts';
 import { defineOperation } from '../operation.ts';
-import { freshnessInPlaceOf } from '../stops/freshness.ts';
-import type { NameSearch } from '../stops/name-search.ts';
-import type { StopRegister } from '../stops/register.ts';
-import { within } from '../time-limit.ts';
-import { freshnessOf } from '../transit/freshness.ts';
+import { findByName, type KnownStops } from './by-name.ts';
 import { mapSearchResults, stopSearchResponse, toSearchResult } from './map.ts';
-import { stopSearchQuery, toStopSearchRequest } from './query.ts';
-
-/** With fewer stops of the authority's, those with similar names are added. */
-const FEW = 3;
-/** The stops known without asking stand in when the authority takes longer. */
-const PATIENCE_MS = 3000;
-const FROM_REGISTER = {
-  text: 'The transport authority could not be asked: these are stops of the list that the service keeps.',
-};
+import { stopSearchQuery } from './query.ts';
 
 const exampleBody: z.infer<typeof stopSearchResponse> = {
   query: 'town hall',
@@ -33,16 +19,7 @@ const exampleBody: z.infer<typeof stopSearchResponse> = {
 };
 
 /** `GET /v1/stops/search` */
-export const createStopSearchOperation = ({
-  stops,
-  names,
-  isRehearsal = () => false,
-}: {
-  stops: StopRegister;
-  names: NameSearch;
-  /** Whether the sandbox rehearses a failure by that text, which nothing may hide. */
-  isRehearsal?: (request: UpstreamRequest) => boolean;
-}) =>
+export const createStopSearchOperation = (known: KnownStops) =>
   defineOperation({
     id: 'searchStops',
     path: '/v1/stops/search',
@@ -59,29 +36,11 @@ export const createStopSearchOperation = ({
         'Stops whose name matches a text, the best match first, typos forgiven; its `stop_id` is what the other tools take. It finds stations, wharves and bus stops, no addresses, suburbs or sights: search for the name of a stop, or use getNearbyStops with a position.',
     },
 
-    async find(query, { ask, now }) {
-      const { q, limit, near } = query;
-      const request = toStopSearchRequest(query);
-      const similar = (isLoose: boolean) => names.find({ text: q, limit, near, isLoose }, now());
-      const asked = ask(request);
-      let response: Awaited<typeof asked>;
-      try {
-        response = await within(PATIENCE_MS, asked, () => upstreamTimeout(PATIENCE_MS));
-      } catch (error) {
-        const freshness = freshnessInPlaceOf(error, stops, now());
-        const known = isRehearsal(request) ? [] : await similar(true);
-        if (known.length > 0) {
-          return { body: { query: q, results: known.map(toSearchResult) }, freshness, notices: [FROM_REGISTER] };
-        }
-        response = await asked;
-      }
-      const { results, leftOut } = await mapSearchResults(response.payload, stops, near);
-      const shown = results.slice(0, limit);
-      if (shown.length < Math.min(FEW, limit)) {
-        const known = await similar(shown.length === 0);
-        const others = known.filter(({ stop_id }) => !shown.some((one) => one.stop_id === stop_id));
-        shown.push(...others.slice(0, limit - shown.length).map(toSearchResult));
-      }
-      return { body: { query: q, results: shown }, freshness: freshnessOf(response), leftOut };
-    },
+    find: (query, context) =>
+      findByName(query, context, {
+        known,
+        read: (payload) => mapSearchResults(payload, known.stops, query.near),
+        idOf: ({ stop_id }) => stop_id,
+        toHit: toSearchResult,
+      }),
   });

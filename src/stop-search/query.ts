@@ -12,13 +12,24 @@ const UNDECODED = /%[\dA-F]{2}/i;
 /** `q` is kept as received, because the response repeats it; `toStopSearchRequest` trims it. */
 export const stopSearchQuery = z.object({
   q: textParameter('a part of a stop name', 'A part of a stop name', 'town hall'),
-  limit: describe(withDefault(countUpTo(50), '10'), 'How many stops, the best match first. More is taken as 50.'),
-  near: describe(
-    optional(positionParameter),
-    'A position as `lat,lng`: of good matches, those near it come first.',
-    '-33.8731,151.2069',
-  ),
+  limit: limitOf('stops'),
+  near: nearParameter(),
 });
+
+export const placesQuery = z.object({
+  q: textParameter('a part of the name of a place', 'A part of a name, or an address', 'opera house'),
+  limit: limitOf('places'),
+  near: nearParameter(),
+});
+
+function limitOf(what: string) {
+  return describe(withDefault(countUpTo(50), '10'), `How many ${what}, the best match first. More is taken as 50.`);
+}
+
+function nearParameter() {
+  const description = 'A position as `lat,lng`: of good matches, those near it come first.';
+  return describe(optional(positionParameter), description, '-33.8731,151.2069');
+}
 
 /** Text to search for. */
 function textParameter(required: string, description: string, example: string) {

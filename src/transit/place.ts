@@ -69,7 +69,7 @@ export function pathLengthMetres(path: readonly Position[]): number {
   return path.slice(1).reduce((sum, point, index) => sum + distanceMetres(path[index] as Position, point), 0);
 }
 
-/** Where a journey starts or ends: the identifier of a stop, or a position. */
+/** Where a journey starts or ends: the identifier of a stop or of another place, or a position. */
 export type Place = string | Position;
 
 /** For OpenAPI. */
@@ -80,22 +80,49 @@ const DECIMALS = 6;
 const positionAllowed =
   'must be lat,lng: a latitude from -90 to 90 and a longitude from -180 to 180 as decimal numbers';
 const placeAllowed =
-  'must be a stop identifier (up to 12 digits, or G and up to 12 digits; /v1/stops/search finds it by name) or a position as lat,lng';
+  'must be a stop identifier (up to 12 digits, or G and up to 12 digits; /v1/stops/search finds it by name), the id of a place from /v1/places/search, or a position as lat,lng';
+/** The longest seen has 159. */
+const MAX_ID_BYTES = 200;
+/** "poiID:858290415:95365003:-1:Epping Reserve:Double Bay:…": sent to upstream as it is, as the value of one parameter. */
+const ID_OF_PLACE = /^[a-z]{2,20}ID:/i;
+const placeIdAllowed = `must be the id of a place as /v1/places/search gives it: up to ${MAX_ID_BYTES} bytes, no control characters`;
 
-/** A stop identifier, or `lat,lng`. Anything with a comma is read as `lat,lng`. */
-export const placeParameter = requiredText('a stop identifier such as 200060, or a position as lat,lng')
+/** Whether the text is the identifier of a place other than a stop. */
+export function isPlaceId(text: string): boolean {
+  return ID_OF_PLACE.test(text);
+}
+
+/** The name in the identifier of a place: the first of its parts that has letters. */
+export function nameInPlaceId(id: string): string {
+  return (
+    id
+      .split(':')
+      .slice(1)
+      .find((part) => /\p{L}/u.test(part)) ?? id
+  );
+}
+
+/** A stop identifier, that of another place, or `lat,lng`. Anything else with a comma is read as `lat,lng`. */
+export const placeParameter = requiredText(
+  'a stop identifier such as 200060, the id of a place, or a position as lat,lng',
+)
   .transform((text, context): Place => {
     const refuse = (message: string): never => {
       context.issues.push({ code: 'custom', input: text, message });
       return z.NEVER;
     };
+    const id = text.trim();
+    if (isPlaceId(id)) return Buffer.byteLength(id) <= MAX_ID_BYTES && !/\p{C}/u.test(id) ? id : refuse(placeIdAllowed);
     if (!text.includes(',')) return stopIdParameter.safeParse(text).data ?? refuse(placeAllowed);
     const [lat, lng] = readPair(text);
     if (areSwapped(lat, lng)) return refuse(`must be lat,lng, and lat and lng ${SWAPPED}`);
     if (!(Math.abs(lat) <= 90 && Math.abs(lng) <= 180)) return refuse(positionAllowed);
     return [Number(lat.toFixed(DECIMALS)) + 0, Number(lng.toFixed(DECIMALS)) + 0];
   })
-  .meta({ type: 'string', pattern: `^\\s*([Gg]?\\d{1,12}|${PAIR_PATTERN})\\s*$` });
+  .meta({
+    type: 'string',
+    pattern: `^\\s*([Gg]?\\d{1,12}|[A-Za-z]{2,20}ID:.{1,${MAX_ID_BYTES}}|${PAIR_PATTERN})\\s*$`,
+  });
 
 /** `lat,lng`. */
 export const positionParameter = requiredText('a position as lat,lng')

@@ -3,7 +3,7 @@ import { mayBeStop } from '../efa/expected-response.ts';
 import { findStopName, listIds, readStopPoint } from '../efa/stop-point.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { withTimeLimit } from '../time-limit.ts';
-import { distanceMetres, formatPlace, type Place } from '../transit/place.ts';
+import { distanceMetres, formatPlace, isPlaceId, nameInPlaceId, type Place } from '../transit/place.ts';
 import type { Journey } from './journey.ts';
 import type { Leg } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';
@@ -20,8 +20,8 @@ export function isAsked({ ids, position }: LegEnd, place: Place): boolean {
 }
 
 /**
- * The journey, with ends that are no stops identified as they were asked for: by `lat,lng`, which works as `from` and
- * `to` again. They are called by the address, where upstream knows one.
+ * The journey, with ends that are no stops identified as they were asked for, which works as `from` and `to` again. They
+ * are called by the address, where upstream knows one.
  */
 export function identifyEnds({ legs }: Journey, from: Place, to: Place): Journey {
   const last = legs.length - 1;
@@ -35,9 +35,18 @@ export function identifyEnds({ legs }: Journey, from: Place, to: Place): Journey
 }
 
 function identify(end: LegEnd, place: Place): LegEnd {
-  if (typeof place === 'string' || STOP_ID.test(end.stopId)) return end;
+  if (isStop(place) || STOP_ID.test(end.stopId)) return end;
   const stopId = formatPlace(place);
-  return { ...end, stopId, name: BARE_POSITION.test(end.name) ? stopId : end.name };
+  return { ...end, stopId, name: BARE_POSITION.test(end.name) ? nameOf(place) : end.name };
+}
+
+function isStop(place: Place): place is string {
+  return typeof place === 'string' && !isPlaceId(place);
+}
+
+/** Where the journeys have no name for it. */
+function nameOf(place: Place): string {
+  return typeof place === 'string' && isPlaceId(place) ? nameInPlaceId(place) : formatPlace(place);
 }
 
 /** Journeys do not wait longer for a name. */
@@ -81,7 +90,9 @@ function findEndName(journeys: readonly Journey[], stopId: string, end: 'origin'
     const parent = findMostFrequent(those.flatMap((one) => (one.parent?.ids.includes(stopId) ? one.parent.name : [])));
     if (parent !== null) return { name: parent, isCertain: index === 0 || !STATION.test(stopId) };
   }
-  return { name: findMostFrequent(ends.map(({ name }) => name)) ?? stopId, isCertain: true };
+  const isElsewhere = isPlaceId(stopId);
+  const names = isElsewhere ? [] : ends.map(({ name }) => name);
+  return { name: findMostFrequent(names) ?? nameOf(stopId), isCertain: true };
 }
 
 /** Null where upstream does not know it, or not soon. */

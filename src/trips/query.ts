@@ -16,7 +16,8 @@ const MOST_CHANGES = 9;
 
 /** These are written as upstream's manual has them, see "Not settled" in docs/upstream-notes.md. */
 const UNTRIED = 'Not yet tried on the real authority.';
-const POSITION = 'or a position as `lat,lng` (positions have not been tried on the real authority yet)';
+const POSITION =
+  'the `id` of a place from `/v1/places/search`, or a position as `lat,lng` (neither has been tried on the real authority yet)';
 
 const MODES_DESCRIPTION = `Only journeys whose vehicles are all of these modes; walks are always allowed. ${modesParameter.meta()?.description}`;
 const WHEELCHAIR_DESCRIPTION = `Only journeys that the authority plans for a wheelchair, without those with a vehicle that is known not to take one. ${UNTRIED}`;

@@ -17,9 +17,10 @@ import type { Leg } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';
 
 const legStop = {
-  stop_id: z
-    .string()
-    .meta({ description: 'The exact platform, stand or wharf; `lat,lng` at a position asked for', example: '2000337' }),
+  stop_id: z.string().meta({
+    description: 'The exact platform, stand or wharf; at another place what was asked for: `lat,lng` or its id',
+    example: '2000337',
+  }),
   name: z.string().meta({ description: 'Stop name without the platform', example: 'Central Station' }),
   platform: z
     .string()
@@ -108,10 +109,12 @@ const journeySchema = z
 
 const stopReferenceSchema = z
   .strictObject({
-    stop_id: z.string().meta({ description: 'As asked for: a stop identifier, or `lat,lng`', example: '209573' }),
+    stop_id: z
+      .string()
+      .meta({ description: 'As asked for: a stop identifier, the id of a place, or `lat,lng`', example: '209573' }),
     name: z
       .string()
-      .meta({ description: 'Of the stop; of a position the address, else `lat,lng`', example: 'Manly Wharf' }),
+      .meta({ description: 'Of the stop or place; of a position the address, else `lat,lng`', example: 'Manly Wharf' }),
   })
   .meta({ id: 'StopReference', description: 'A stop by identifier and name.' });
 

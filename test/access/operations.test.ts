@@ -15,6 +15,7 @@ const VALID_QUERY: Record<string, string> = {
   '/v1/boards': 'stops=200060',
   '/v1/nearby': 'lat=-33.87&lng=151.21',
   '/v1/stops/search': 'q=central',
+  '/v1/places/search': 'q=central',
   '/v1/trips': 'from=200060&to=200070',
 };
 

@@ -56,7 +56,9 @@ export function goodAnswerTo(requestUrl: string): string {
   const query = new URL(requestUrl, 'http://upstream.test').searchParams;
   const isElsewhere = query.has('coord') && !query.get('coord')?.startsWith('151.2108:-33.8613:');
   if (isElsewhere) return JSON.stringify({ ...coordResponse, locations: [] });
-  const positions = [query.get('name_origin'), query.get('name_destination')].filter((name) => name?.includes(':'));
+  const positions = [query.get('name_origin'), query.get('name_destination')].filter((name) =>
+    /^[^I]*:/.test(name ?? ''),
+  );
   if (positions.some((name) => !/^151\.\d+:-33\.[89]/.test(name ?? ''))) return NO_TRIP;
   const asked = new Map([
     ['200020', query.get('name_dm')],

@@ -15,6 +15,7 @@ const PATHS = [
   '/v1/boards',
   '/v1/nearby',
   '/v1/stops/search',
+  '/v1/places/search',
   '/v1/trips',
   '/mcp',
   '/',

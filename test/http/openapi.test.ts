@@ -101,6 +101,7 @@ describe('the OpenAPI description', () => {
       ['/v1/nearby', 'limit', 50],
       ['/v1/nearby', 'radius', 2000],
       ['/v1/stops/search', 'limit', 50],
+      ['/v1/places/search', 'limit', 50],
       ['/v1/trips', 'limit', 6],
     ] as const) {
       const { schema, description } = parameterOf(path, name);

@@ -143,6 +143,13 @@ const REFUSED: [url: string, ...told: string[]][] = [
   ['/v1/stops/search?q=a%00b', 'q must hold no control characters', 'received "a\\u0000b"'],
   ['/v1/stops/search?q=a%0Ab', 'q must hold no control characters'],
   ['/v1/stops/search?q=%C2%9F', 'q must hold no control characters'],
+  ['/v1/places/search', 'q is required'],
+  [`${SEARCH}&near=sydney`, 'near must be lat,lng'],
+  [`${SEARCH}&near=151.2,-33.8`, 'near must be lat,lng, and lat and lng seem to be swapped'],
+  [`/v1/trips?to=200060&from=poiID:${'8'.repeat(200)}`, 'from must be the id of a place', 'up to 200 bytes'],
+  ['/v1/trips?to=200060&from=poiID:8%0AX', 'from must be the id of a place', 'no control characters'],
+  ['/v1/trips?to=poiID:8:X&from=poiID:8:X', 'to must be another place than from'],
+  ['/v1/trips?to=200060&from=javascript:alert(1)', 'from must be a stop identifier'],
   ['/v1/stops/search?q=caf%E9', 'q must be percent-encoded as UTF-8', 'received "caf%E9"'],
   [`${SEARCH}&limit=0`, `limit ${COUNT} 50`],
 
@@ -351,6 +358,15 @@ const ACCEPTED: [url: string, asked: Record<string, string | null>][] = [
   [
     '/v1/trips?from=%20-33.9336,%20151.1809&to=G2095102',
     { type_origin: 'coord', name_origin: '151.1809:-33.9336:EPSG:4326', type_destination: 'any' },
+  ],
+  // Identifiers of places hold blanks, commas and colons. What looks like further parameters stays in the value.
+  [
+    '/v1/trips?from=poiID:8:-1:St%20Mary%27s,%20X%26name_destination%3D1%26:GDAV&to=suburbID:9:Epping:GDAV',
+    {
+      type_origin: 'any',
+      name_origin: "poiID:8:-1:St Mary's, X&name_destination=1&:GDAV",
+      name_destination: 'suburbID:9:Epping:GDAV',
+    },
   ],
   ['/v1/trips?from=g2095102&to=202091', { name_origin: 'G2095102', name_destination: '202091' }],
 ];

@@ -133,3 +133,16 @@ describe('a search of which the authority has few stops', () => {
     await expect.poll(find).toEqual(['10']);
   });
 });
+
+describe('places of the sandbox', () => {
+  it.each(['opera house', 'george st', 'manly'])('%s: a journey goes to each place found', async (q) => {
+    const { results } = (await app.inject(`/v1/places/search?q=${encodeURIComponent(q)}`)).json();
+    expect(results.length).toBeGreaterThan(0);
+    for (const { id } of results) {
+      const trips = await app.inject(`/v1/trips?from=200060&to=${encodeURIComponent(id)}&limit=1`);
+      expect([200, 404]).toContain(trips.statusCode);
+      if (trips.statusCode === 404) expect(trips.json().error.code).toBe('NO_JOURNEYS_FOUND');
+      else expect(trips.json().destination.stop_id).toBe(id);
+    }
+  });
+});

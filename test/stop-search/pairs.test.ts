@@ -8,3 +8,7 @@ describe('stops found, from what upstream says to what callers get', () => {
     if ('body' in pair.answer) expect(stopSearchResponse.safeParse(pair.answer.body).error).toBeUndefined();
   });
 });
+
+describe('places found, from what upstream says to what callers get', () => {
+  it.each(listPairs('places'))('$name', expectPair);
+});

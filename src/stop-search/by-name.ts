@@ -1,0 +1,71 @@
+import type { LocationsPayload } from '../efa/payload.ts';
+import type { UpstreamRequest } from '../efa/request.ts';
+import type { LeftOutCounts } from '../efa/response/record.ts';
+import { upstreamTimeout } from '../errors/messages.ts';
+import type { FindContext, Finding } from '../operation.ts';
+import { freshnessInPlaceOf } from '../stops/freshness.ts';
+import type { NameSearch } from '../stops/name-search.ts';
+import type { StopRegister } from '../stops/register.ts';
+import type { StopRecord } from '../stops/table.ts';
+import { within } from '../time-limit.ts';
+import { freshnessOf } from '../transit/freshness.ts';
+import { type StopSearchQuery, toStopSearchRequest } from './query.ts';
+
+/** With fewer matches of the authority's, stops with similar names are added. */
+const FEW = 3;
+/** The stops known without asking stand in when the authority takes longer. */
+const PATIENCE_MS = 3000;
+
+const FROM_REGISTER = {
+  text: 'The transport authority could not be asked: these are stops of the list that the service keeps.',
+};
+
+/** The stops that are known without asking. */
+export interface KnownStops {
+  stops: StopRegister;
+  names: NameSearch;
+  /** Whether the sandbox rehearses a failure by that text, which nothing may hide. */
+  isRehearsal?: (request: UpstreamRequest) => boolean;
+}
+
+/** The authority's matches, then stops with similar names where it has few, or cannot be asked. */
+export async function findByName<Hit extends object>(
+  query: StopSearchQuery,
+  { ask, now }: Pick<FindContext, 'ask' | 'now'>,
+  {
+    known: { stops, names, isRehearsal = () => false },
+    read,
+    idOf,
+    toHit,
+  }: {
+    known: KnownStops;
+    /** What upstream found, the best match first, each once. */
+    read: (payload: LocationsPayload) => Promise<{ results: Hit[]; leftOut: LeftOutCounts }>;
+    idOf: (hit: Hit) => string;
+    toHit: (stop: StopRecord) => Hit;
+  },
+): Promise<Finding<{ query: string; results: Hit[] }>> {
+  const { q, limit, near } = query;
+  const request = toStopSearchRequest(query);
+  const similar = (isLoose: boolean) => names.find({ text: q, limit, near, isLoose }, now());
+  const asked = ask(request);
+  let response: Awaited<typeof asked>;
+  try {
+    response = await within(PATIENCE_MS, asked, () => upstreamTimeout(PATIENCE_MS));
+  } catch (error) {
+    const freshness = freshnessInPlaceOf(error, stops, now());
+    const found = isRehearsal(request) ? [] : await similar(true);
+    if (found.length > 0) {
+      return { body: { query: q, results: found.map(toHit) }, freshness, notices: [FROM_REGISTER] };
+    }
+    response = await asked;
+  }
+  const { results, leftOut } = await read(response.payload);
+  const shown = results.slice(0, limit);
+  if (shown.length < Math.min(FEW, limit)) {
+    const found = await similar(shown.length === 0);
+    const others = found.map(toHit).filter((hit) => !shown.some((one) => idOf(one) === idOf(hit)));
+    shown.push(...others.slice(0, limit - shown.length));
+  }
+  return { body: { query: q, results: shown }, freshness: freshnessOf(response), leftOut };
+}
