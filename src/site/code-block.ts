@@ -10,22 +10,23 @@ const WORDS = new Set(
 
 /**
  * A block of code with its parts coloured; its lines are broken where the window is narrow, never cut off. `language` is
- * as Markdown calls it.
+ * as Markdown calls it. `links` are put in the place of the names of fields, one after the other.
  */
-export function codeBlock(code: string, language = ''): Html {
+export function codeBlock(code: string, language = '', links: Iterator<Html> | null = null): Html {
   const parts: Html[] = [];
   for (let rest = code; rest !== ''; ) {
     const token = TOKEN.exec(rest)?.[0] ?? rest;
     rest = rest.slice(token.length);
     const kind = kindOf(token, rest);
-    parts.push(kind ? html`<span class="code-${kind}">${token}</span>` : html`${token}`);
+    const link = kind === 'field' && links?.next().value;
+    parts.push(link || (kind ? html`<span class="code-${kind}">${token}</span>` : html`${token}`));
   }
   return html`<pre tabindex="0"><code${language && html` class="language-${language}"`}>${parts}</code></pre>`;
 }
 
 /** The same, with a button to copy it where scripts run. */
-export function copyableCode(code: string, language = ''): Html {
-  return html`<div class="copyable">${codeBlock(code, language)}</div>
+export function copyableCode(...block: Parameters<typeof codeBlock>): Html {
+  return html`<div class="copyable">${codeBlock(...block)}</div>
 `;
 }
 

@@ -17,12 +17,15 @@ import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
 import { FRESHNESS_WINDOWS } from '#src/upstream/freshness-window.ts';
 import { type Front, startFront } from '../support/front.ts';
+import { SEARCHES } from './searches.ts';
 
 let front: Front;
 beforeAll(async () => {
   front = await startFront({ now: '2026-11-20T02:00:20Z' });
 });
 afterAll(() => front[Symbol.asyncDispose]());
+
+let searchIndex: object | null = null;
 
 const nearby = { verdicts: new Verdicts(() => new Date()), checkQueue: { add() {} } };
 const stops = new StopRegister(noStops);
@@ -46,7 +49,8 @@ const tableOf = (name: string, firstColumn: string) =>
 describe('the page of an operation', () => {
   it.each(OPERATIONS)('%s lists every parameter, every field, every error and its example', async (path, operation) => {
     const page = await open(`/docs/operations/${path.slice('/v1/'.length).replaceAll('/', '-')}`);
-    for (const name of Object.keys(operation.query.shape)) expect(page).toContain(`<dt><code>${name}</code>`);
+    for (const name of Object.keys(operation.query.shape))
+      expect(page).toContain(`<dt><a href="#parameter-${name}"><code>${name}</code>`);
     for (const code of errorsOf(operation)) expect(page).toContain(`/docs/errors/${code}`);
     for (const name of fieldNamesIn(operation.example.body)) expect(page).toContain(`>${name}</code>`);
     expect(page).toContain(operation.example.query.replaceAll('&', '&#38;'));
@@ -204,7 +208,7 @@ describe('the search', () => {
     const entries: SearchEntry[] = JSON.parse(await open('/docs/search.json'));
     const found = new Set(entries.map(({ url }) => url.split('#', 1)[0] ?? ''));
     const linked = [...(await open('/docs')).matchAll(/href="(\/docs\/[^"#]+)"/g)].map(([, to = '']) => to);
-    expect(linked.filter((to) => to !== '/docs/console' && !found.has(to))).toEqual([]);
+    expect(linked.filter((to) => !found.has(to))).toEqual([]);
     for (const { url, heading, text } of entries) {
       const [path = '', anchor] = url.split('#');
       const page = await open(path);
@@ -212,6 +216,18 @@ describe('the search', () => {
       expect(`${heading}${text}`).not.toBe('');
     }
   });
+});
+
+it.each(SEARCHES)('the search for “%s” finds the right page among the first three', async (query, ...right) => {
+  const path = '../../src/site/assets/docs-search.js';
+  const { prepare, find } = (await import(path)) as {
+    prepare(entries: SearchEntry[]): object;
+    find(index: object, typed: string): SearchEntry[];
+  };
+  searchIndex ??= prepare(JSON.parse(await open('/docs/search.json')));
+  const found = find(searchIndex, query).map(({ url }) => url);
+  const isRight = (url: string) => right.some((one) => (one.includes('#') ? url === one : url.startsWith(one)));
+  expect(found.slice(0, 3).filter(isRight), `${query}: ${found.slice(0, 5).join(', ')}`).not.toEqual([]);
 });
 
 describe('who is asked for a larger plan', () => {

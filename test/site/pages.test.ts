@@ -135,7 +135,7 @@ describe('the page of an error', () => {
     expect(statusCode).toBe(200);
     expect(body).toContain(`<h1><code>${code}</code></h1>`);
     for (const heading of ['Cause', 'Fix', 'Retry', 'A request that works'])
-      expect(body).toContain(`<h2>${heading}</h2>`);
+      expect(body).toMatch(new RegExp(`<h2 id="\\w+"><a href="#\\w+">${heading}</a></h2>`));
     expect(body).toContain(String(ERROR_TABLE[code].status));
     expect(body).toContain(`${front.url}/v1/`);
     expect((await open('/docs/errors')).body).toContain(`href="/docs/errors/${code}"`);

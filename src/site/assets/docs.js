@@ -1,5 +1,6 @@
+import { find, firstWord, prepare } from './docs-search.js';
+
 // The search over all pages: the index is fetched when the field is first used.
-const MAX_FOUND = 12;
 const form = document.querySelector('.docs-search');
 const field = document.getElementById('docs-query');
 const results = document.getElementById('docs-results');
@@ -23,38 +24,17 @@ document.addEventListener('keydown', (event) => {
 
 async function load() {
   const response = await fetch('/docs/search.json');
-  index = (await response.json()).map((entry) => ({
-    ...entry,
-    title: `${entry.heading} ${entry.page}`.toLowerCase(),
-    body: entry.text.toLowerCase(),
-  }));
+  index = prepare(await response.json());
   search();
 }
 
 function search() {
-  const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = index && words.length > 0 ? rank(words) : [];
-  results.replaceChildren(...found.map((entry) => toItem(entry, words[0])));
-  const isOpen = index !== null && words.length > 0;
+  const found = index ? find(index, field.value) : [];
+  const word = firstWord(field.value);
+  results.replaceChildren(...found.map((entry) => toItem(entry, word)));
+  const isOpen = index !== null && word !== '';
   results.hidden = !isOpen || found.length === 0;
   status.textContent = isOpen ? `${found.length || 'Nothing'} found` : '';
-}
-
-// Entries that have every word; a word in a heading counts for more than one in the text.
-function rank(words) {
-  const scored = index.map((entry) => {
-    const scores = words.map((word) => scoreOf(entry, word));
-    return { entry, score: scores.includes(0) ? 0 : scores.reduce((sum, score) => sum + score, 0) };
-  });
-  return scored
-    .filter(({ score }) => score > 0)
-    .sort((one, other) => other.score - one.score)
-    .slice(0, MAX_FOUND)
-    .map(({ entry }) => entry);
-}
-
-function scoreOf({ title, body }, word) {
-  return (title.includes(word) ? 10 : 0) + (body.includes(word) ? 1 : 0);
 }
 
 function toItem({ page, heading, url, text }, word) {

@@ -6,8 +6,10 @@ import { type Html, html } from '../html.ts';
 import type { Layout } from '../layout.ts';
 import { fixedPage } from '../page-response.ts';
 import { errorPages, errorTable } from './error-pages.ts';
+import { fieldIndex } from './field-index.ts';
 import { createFrame, type NavigationGroup } from './frame.ts';
 import { type Guide, readGuides } from './guides.ts';
+import { heading } from './heading.ts';
 import { fillIn } from './markdown.ts';
 import { operationBody, operationSlug, streamBody } from './operation-page.ts';
 import { buildSearchIndex } from './search-index.ts';
@@ -43,6 +45,7 @@ export async function docs(app: FastifyInstance, options: DocsOptions): Promise<
   const pages = [
     ...guides.map((guide) => guidePage(guide, options)),
     ...operations.flatMap((operation) => operationPages(operation, publicUrl)),
+    fieldsPage(operations),
     consolePage,
     overview(guides, operations),
   ];
@@ -81,12 +84,18 @@ function navigationOf(guides: readonly Guide[], operations: readonly Operation[]
         'streams',
         'clients',
         'assistants',
+        'integrations',
         'sandbox',
       ),
     },
     {
       title: 'Reference',
-      links: [...links('errors'), { href: '/docs/console', label: 'Console' }, ...links('changelog')],
+      links: [
+        ...links('errors'),
+        { href: '/docs/fields', label: 'Fields' },
+        { href: '/docs/console', label: 'Console' },
+        ...links('changelog'),
+      ],
     },
   ];
 }
@@ -123,6 +132,11 @@ function operationPages(operation: Operation, publicUrl: string): Page[] {
   return [page, { path: streamed, title: stream.summary, description: `${stream.summary}.`, draw }];
 }
 
+function fieldsPage(operations: readonly Operation[]): Page {
+  const body = fieldIndex(operations);
+  return { path: '/docs/fields', title: 'Fields', description: 'Every field of every response.', draw: () => body };
+}
+
 const consolePage: Page = {
   path: '/docs/console',
   title: 'Console',
@@ -144,7 +158,7 @@ function overview(guides: readonly Guide[], operations: readonly Operation[]): P
 <li>Every <a href="/docs/errors">error</a> has a page with its cause, its fix and whether to retry.</li>
 <li>In a terminal, <code>/board/200070?modes=train</code> is a board for people, with the same key and the parameters of <code>/v1/departures</code>.</li>
 </ul>
-<h2 id="operations">Operations</h2>
+${heading('operations', 'Operations')}
 <ul class="cards">${operations.map(
     ({
       path,
@@ -152,7 +166,7 @@ function overview(guides: readonly Guide[], operations: readonly Operation[]): P
     }) => html`<li><a href="/docs/operations/${operationSlug(path)}"><code>${path}</code></a> ${summary}</li>
 `,
   )}</ul>
-<h2 id="guides">Guides</h2>
+${heading('guides', 'Guides')}
 <ul class="cards">${guides.map(
     ({ name, title, summary }) => html`<li><a href="/docs/${name}">${title}</a> ${summary}</li>
 `,
@@ -186,8 +200,8 @@ export function plansContactText(contact: string | null): Html {
  * weighs more than all the rest of the documentation. Without `operation` it shows all of them.
  */
 function consoleSection(testKey: string | null, operation = ''): Html {
-  return html`<section id="try" aria-labelledby="try-title" class="try">
-<h2 id="try-title">Try it</h2>
+  return html`<section id="try" aria-label="Try it" class="try">
+<h2><a href="#try">Try it</a></h2>
 <p>${
     testKey
       ? html`The key of this sandbox is filled in: <code id="test-key">${testKey}</code>`

@@ -6,6 +6,7 @@ import { copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
 import { fixedPage } from '../page-response.ts';
 import type { DocsFrame } from './frame.ts';
+import { heading } from './heading.ts';
 
 const CODES = Object.keys(ERROR_TABLE) as ErrorCode[];
 
@@ -33,7 +34,7 @@ export function errorTable(): Html {
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Codes"><table>
 <thead><tr><th scope="col">Status</th><th scope="col">Code</th><th scope="col">Means</th></tr></thead>
 <tbody>${CODES.map(
-    (code) => html`<tr><td><span class="status-code">${ERROR_TABLE[code].status}</span></td>
+    (code) => html`<tr id="${code}"><td><span class="status-code">${ERROR_TABLE[code].status}</span></td>
 <td><a href="/docs/errors/${code}"><code>${code}</code></a></td><td>${ERROR_DOCS[code].title}</td></tr>
 `,
   )}</tbody></table></div>`;
@@ -49,15 +50,15 @@ function errorPage(
   return html`<p class="small"><a href="/docs">Docs</a> › <a href="/docs/errors">Errors</a></p>
 <h1><code>${code}</code></h1>
 <p class="lead"><span class="status-code">${ERROR_TABLE[code].status}</span> ${title}</p>
-<h2>Cause</h2>
+${heading('cause', 'Cause')}
 <p>${cause}</p>
-<h2>Fix</h2>
+${heading('fix', 'Fix')}
 <ul>${fix.map((step) => html`<li>${step.replace('{operations}', paths)}</li>`)}</ul>
-<h2>Retry</h2>
+${heading('retry', 'Retry')}
 <p>${retry}</p>
-<h2>What it looks like</h2>
+${heading('response', 'What it looks like')}
 ${copyableCode(body, 'json')}
-<h2>A request that works</h2>
+${heading('request', 'A request that works')}
 <p>With your key in the variable <code>TIS_KEY</code>:</p>
 ${copyableCode(`curl ${curl.replaceAll('{base}', publicUrl)}`, 'sh')}
 <p>No key yet? <a href="/signup">Get one</a>; it is in your inbox in a minute.</p>`;

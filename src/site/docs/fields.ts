@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { toComponents } from '../../http/openapi/schema.ts';
+import { fieldAnchor } from './heading.ts';
 
 /** A field of a response as the page of its operation lists it. */
 export interface Field {
@@ -8,6 +9,10 @@ export interface Field {
   /** "string or null" */
   type: string;
   description: string;
+  /** Its id on the page; a field of a second variant has a number behind it. */
+  anchor: string;
+  /** As JSON, where the example of the operation has a short one. */
+  example: string | undefined;
 }
 
 /** One of several shapes that a record can have. */
@@ -32,6 +37,14 @@ export function listFields(body: z.ZodType, example: object): (Field | Variant)[
   const schemas = { ...needed, ...own } as Record<string, Schema>;
   const [root] = Object.values(own) as Schema[];
 
+  const taken = new Map<string, number>();
+
+  function anchorOf(path: string): string {
+    const count = (taken.get(path) ?? 0) + 1;
+    taken.set(path, count);
+    return count === 1 ? fieldAnchor(path) : `${fieldAnchor(path)}-${count}`;
+  }
+
   function resolve(schema: Schema): Schema {
     const [kept, empty] = schema.anyOf ?? [];
     if (kept && empty?.type === 'null') {
@@ -47,7 +60,11 @@ export function listFields(body: z.ZodType, example: object): (Field | Variant)[
       const field = resolve(property);
       const path = prefix + name;
       const { description = '' } = field;
-      return [{ path, type: typeName(field, resolve), description }, ...inside(field, path)];
+      const anchor = anchorOf(path);
+      const shown = JSON.stringify(valuesAt(example, path).find((one) => one !== null) ?? undefined);
+      const isShort = shown !== undefined && shown.length <= LONGEST_EXAMPLE && !/^[[{]./.test(shown.replace('[]', ''));
+      const entry = { path, anchor, type: typeName(field, resolve), description, example: isShort ? shown : undefined };
+      return [entry, ...inside(field, path)];
     });
   }
 
@@ -63,6 +80,19 @@ export function listFields(body: z.ZodType, example: object): (Field | Variant)[
   return fieldsOf(root ?? {}, '');
 }
 
+/** All values at a path: "departures[].route" of two departures are two. */
+function valuesAt(value: unknown, path: string): unknown[] {
+  return path.split('.').reduce<unknown[]>(
+    (records, step) =>
+      records.flatMap((record) => {
+        const inner = (record as Record<string, unknown> | null)?.[step.replace('[]', '')];
+        return step.endsWith('[]') ? ((inner as unknown[] | undefined) ?? []) : [inner];
+      }),
+    [value],
+  );
+}
+
+const LONGEST_EXAMPLE = 60;
 /** A longer list of values is not repeated in the place of a type. */
 const MOST_SHOWN = 9;
 

@@ -13,6 +13,7 @@ export const GUIDE_NAMES = [
   'streams',
   'clients',
   'assistants',
+  'integrations',
   'sandbox',
   'errors',
   'changelog',

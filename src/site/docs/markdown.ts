@@ -1,6 +1,7 @@
 import { Lexer, Marked, type Token, type Tokens } from 'marked';
 import { copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
+import { heading } from './heading.ts';
 import { LANGUAGES, sampleTabs } from './sample-tabs.ts';
 
 /** A part of a page with a heading of its own, as the search lists it. */
@@ -61,7 +62,9 @@ export function renderInline(text: string): Html {
 function rendererFor(publicUrl: string) {
   return {
     heading(this: { parser: { parseInline(tokens: Token[]): string } }, { tokens, depth, text }: Tokens.Heading) {
-      return `<h${depth} id="${anchorOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+      const title = { markup: this.parser.parseInline(tokens) };
+      const isTitle = depth === 1;
+      return `${(isTitle ? html`<h1>${title}</h1>` : heading(anchorOf(text), title, depth as 2 | 3)).markup}\n`;
     },
     code: ({ text, lang }: Tokens.Code) => copyableCode(withAddress(text, publicUrl), lang?.split(' ')[0] ?? '').markup,
     link(this: { parser: { parseInline(tokens: Token[]): string } }, { href, tokens }: Tokens.Link) {
@@ -143,7 +146,7 @@ function anchorOf(heading: string): string {
 }
 
 /** The words of an inline text. */
-function plainText(markdown: string): string {
+export function plainText(markdown: string): string {
   return wordsOf(Lexer.lexInline(markdown));
 }
 

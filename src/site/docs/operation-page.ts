@@ -6,7 +6,8 @@ import { copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
 import { sampleOf } from '../sample.ts';
 import { type Field, listFields, typeName, type Variant } from './fields.ts';
-import { renderInline, renderText } from './markdown.ts';
+import { heading } from './heading.ts';
+import { plainText, renderInline, renderText } from './markdown.ts';
 import { sampleTabs } from './sample-tabs.ts';
 
 /** "/v1/stops/search" → "stops-search" */
@@ -18,12 +19,13 @@ export function operationSlug(path: string): string {
 export function operationBody(operation: Operation, publicUrl: string): Html {
   const { path, summary, description, query, body, example } = operation;
   const samples = sampleOf(publicUrl, `${path}?${example.query}`);
+  const fields = listFields(body, example.body);
   return html`<h1>${summary}</h1>
 <p class="method"><span class="status-code">GET</span> <code>${path}</code> <a href="#try">Try it</a></p>
 <div class="lead">${renderText(description)}</div>
 <div class="beside">
 <div class="code-column">
-<h2 id="request">Request</h2>
+${heading('request', 'Request')}
 ${sampleTabs([
   { language: 'sh', code: samples.curl },
   { language: 'js', code: samples.javascript },
@@ -31,15 +33,16 @@ ${sampleTabs([
   { language: 'kotlin', code: samples.kotlin },
   { language: 'swift', code: samples.swift },
 ])}
-<h2 id="example">Example of a response</h2>
-<div class="tall">${copyableCode(JSON.stringify(example.body, null, 2), 'json')}</div>
+${heading('example', 'Example of a response')}
+<p class="small">A field’s name leads to its description.</p>
+<div class="tall">${copyableCode(JSON.stringify(example.body, null, 2), 'json', linkedFields(example.body, fields))}</div>
 </div>
 <div>
 ${operation.stream && html`<p>It can be followed as a stream: <a href="/docs/operations/${operationSlug(streamPath(operation))}"><code>${streamPath(operation)}</code></a>.</p>`}
 ${parameterList(query)}
-<h2 id="response">Response</h2>
+${heading('response', 'Response')}
 <p>A field that is not known is <code>null</code>, unless its description says otherwise; it is not left out. Fields may be added: ignore those that you do not know.</p>
-<dl class="fields">${listFields(body, example.body).map(fieldEntry)}</dl>
+<dl class="fields">${fields.map(fieldEntry)}</dl>
 <p>Headers say how fresh the response is and what is left of the day: <a href="/docs/polling">Polling and quotas</a>.</p>
 ${errorList(operation)}
 </div>
@@ -56,9 +59,9 @@ export function streamBody(operation: Operation, publicUrl: string): Html {
 <div class="lead">${renderText(stream?.description ?? '')}</div>
 <div class="beside">
 <div class="code-column">
-<h2 id="request">Request</h2>
+${heading('request', 'Request')}
 ${copyableCode(`curl -N -H "Authorization: Bearer $TIS_KEY" \\\n  "${request}"`, 'sh')}
-<h2 id="example">Example of an event</h2>
+${heading('example', 'Example of an event')}
 ${copyableCode(event)}
 </div>
 <div>
@@ -78,14 +81,14 @@ interface Parameter {
 
 function parameterList(query: Operation['query']): Html {
   const parameters = toParameters(query) as unknown as Parameter[];
-  return html`<h2 id="parameters">Parameters</h2>
+  return html`${heading('parameters', 'Parameters')}
 <dl class="fields">${parameters.map(
     ({
       name,
       required,
       description,
       schema,
-    }) => html`<div><dt><code>${name}</code> <span class="type">${schema.type === 'array' ? 'list' : typeName(schema)}</span>
+    }) => html`<div id="parameter-${name}"><dt><a href="#parameter-${name}"><code>${name}</code></a> <span class="type">${schema.type === 'array' ? 'list' : typeName(schema)}</span>
 ${required && html`<strong class="required">required</strong>`}</dt>
 <dd>${renderInline(description ?? '')}${valuesOf(schema)}</dd></div>
 `,
@@ -101,24 +104,40 @@ function valuesOf({ default: standard, examples, minimum, maximum }: Parameter['
   ]}</span>`;
 }
 
+/** The names in an example, each as a link to its description, in the order of the JSON. */
+function* linkedFields(value: unknown, fields: readonly (Field | Variant)[], prefix = ''): Generator<Html> {
+  if (Array.isArray(value)) {
+    for (const one of value) yield* linkedFields(one, fields, prefix);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, inner] of Object.entries(value)) {
+      const path = prefix + name;
+      const field = fields.find((one): one is Field => 'path' in one && one.path === path);
+      const title = field && `${field.type}. ${plainText(field.description)}`;
+      const label = html`<span class="code-field">"${name}"</span>`;
+      yield field ? html`<a href="#${field.anchor}" title="${title}" tabindex="-1">${label}</a>` : label;
+      yield* linkedFields(inner, fields, `${path}${Array.isArray(inner) ? '[]' : ''}.`);
+    }
+  }
+}
+
 function fieldEntry(entry: Field | Variant): Html {
   if ('variant' in entry)
     return html`<div class="variant"><dt>${entry.variant}</dt><dd>It has these fields:</dd></div>\n`;
-  const { path, type, description } = entry;
+  const { path, anchor, type, description, example } = entry;
   const cut = path.lastIndexOf('.') + 1;
-  return html`<div><dt><code><span class="type">${path.slice(0, cut)}</span>${path.slice(cut)}</code> <span class="type">${type}</span></dt>
-<dd>${renderInline(description)}</dd></div>
+  return html`<div id="${anchor}"><dt><a href="#${anchor}"><code><span class="type">${path.slice(0, cut)}</span>${path.slice(cut)}</code></a> <span class="type">${type}</span></dt>
+<dd>${renderInline(description)}${example !== undefined && html` <span class="hint">Example: <code>${example}</code></span>`}</dd></div>
 `;
 }
 
 function errorList(operation: Operation): Html {
-  return html`<h2 id="errors">Errors</h2>
+  return html`${heading('errors', 'Errors')}
 <div class="scroll" tabindex="0" role="region" aria-label="Errors"><table>
 <thead><tr><th scope="col">Status</th><th scope="col">Code</th><th scope="col">Means</th></tr></thead>
 <tbody>${errorsOf(operation).map(
     (
       code,
-    ) => html`<tr><td><span class="status-code">${ERROR_TABLE[code].status}</span></td><td><a href="/docs/errors/${code}"><code>${code}</code></a></td><td>${ERROR_DOCS[code].title}</td></tr>
+    ) => html`<tr id="error-${code}"><td><span class="status-code">${ERROR_TABLE[code].status}</span></td><td><a href="/docs/errors/${code}"><code>${code}</code></a></td><td>${ERROR_DOCS[code].title}</td></tr>
 `,
   )}</tbody></table></div>`;
 }

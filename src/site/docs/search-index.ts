@@ -4,6 +4,7 @@ import { toParameters } from '../../http/openapi/schema.ts';
 import { type Operation, streamPath } from '../../operation.ts';
 import { listFields } from './fields.ts';
 import type { Guide } from './guides.ts';
+import { plainText } from './markdown.ts';
 import { operationSlug } from './operation-page.ts';
 
 /** One thing that the search in the page can find. */
@@ -14,9 +15,22 @@ export interface SearchEntry {
   text: string;
 }
 
-/** Everything that the documentation says, for the search that runs in the browser. */
+/** Everything that the documentation says, for `assets/docs-search.js`, which runs in the browser. */
 export function buildSearchIndex(guides: readonly Guide[], operations: readonly Operation[]): SearchEntry[] {
-  return [...guides.flatMap(guideEntries), ...operations.flatMap(operationEntries), ...errorEntries()];
+  const operationsFound = operations.flatMap(operationEntries);
+  const console = {
+    page: 'Console',
+    heading: 'Console',
+    url: '/docs/console',
+    text: 'Swagger UI: send requests in the browser.',
+  };
+  const fields = {
+    page: 'Fields',
+    heading: 'Fields',
+    url: '/docs/fields',
+    text: 'Every field of every response by its name.',
+  };
+  return [...guides.flatMap(guideEntries), ...operationsFound, ...errorEntries(), console, fields];
 }
 
 function guideEntries({ name, title, sections }: Guide): SearchEntry[] {
@@ -32,15 +46,18 @@ function operationEntries(operation: Operation): SearchEntry[] {
   const { path, summary, description, query, body, example, stream } = operation;
   const url = `/docs/operations/${operationSlug(path)}`;
   const page = `GET ${path}`;
-  const parameters = toParameters(query).map(({ name, description }) => `${name}: ${description}`);
-  const fields = listFields(body, example.body).map((field) =>
-    'variant' in field ? field.variant : `${field.path}: ${field.description}`,
+  const parameters = toParameters(query).map(({ name, description = '' }) => ({
+    page,
+    heading: String(name),
+    url: `${url}#parameter-${name}`,
+    text: plainText(String(description)),
+  }));
+  const fields = listFields(body, example.body).flatMap((field) =>
+    'variant' in field
+      ? []
+      : [{ page, heading: field.path, url: `${url}#${field.anchor}`, text: plainText(field.description) }],
   );
-  const entries = [
-    { page, heading: summary, url, text: description },
-    { page, heading: 'Parameters', url: `${url}#parameters`, text: parameters.join(' ') },
-    { page, heading: 'Response', url: `${url}#response`, text: fields.join(' ') },
-  ];
+  const entries = [{ page, heading: summary, url, text: plainText(description) }, ...parameters, ...fields];
   if (!stream) return entries;
   const streamed = streamPath(operation);
   const streamUrl = `/docs/operations/${operationSlug(streamed)}`;

@@ -1,0 +1,216 @@
+// The search over the docs, without the page: words, parts of words, and what people call our words.
+const MAX_FOUND = 12;
+const IGNORED = new Set(
+  'a an and are can do does for from how i in is it my of on or the to what when which with'.split(' '),
+);
+
+// What people type, and the words of the docs that mean it; several words on the left are written together.
+const MEANINGS = {
+  bus: 'modes',
+  train: 'modes',
+  ferry: 'modes',
+  metro: 'modes',
+  tram: 'lightrail modes',
+  javascript: 'clients browser typescript',
+  node: 'clients typescript',
+  curl: 'quickstart',
+  email: 'mail key',
+  upgrade: 'plan plans',
+  countdown: 'minutes_away',
+  unix: 'utc time',
+  timestamp: 'utc time',
+  accessibility: 'wheelchair',
+  accessible: 'wheelchair',
+  apikey: 'key unauthorized bearer',
+  authentication: 'key unauthorized bearer',
+  authorization: 'key unauthorized bearer',
+  login: 'key unauthorized',
+  password: 'key',
+  token: 'key unauthorized bearer',
+  arrive: 'arrive_by',
+  arrival: 'arrive_by arrives_at',
+  autocomplete: 'search',
+  geocode: 'search position',
+  lookup: 'search',
+  backoff: 'retry again wait',
+  retry: 'again',
+  outage: 'fails failed upstream',
+  down: 'fails failed upstream',
+  breaking: 'change',
+  version: 'change',
+  deprecation: 'change',
+  cache: 'fresh max-age stale etag',
+  caching: 'fresh max-age stale etag',
+  chatgpt: 'assistants',
+  claude: 'assistants',
+  llm: 'assistants',
+  ai: 'assistants',
+  closest: 'nearby nearest',
+  nearest: 'nearby',
+  connection: 'changes',
+  transfer: 'changes max_changes',
+  interchange: 'changes max_changes',
+  cors: 'origin browser',
+  crossorigin: 'origin browser',
+  crowding: 'occupancy',
+  crowded: 'occupancy',
+  full: 'occupancy',
+  seats: 'occupancy',
+  delay: 'live late realtime',
+  late: 'live realtime',
+  punctual: 'live realtime',
+  realtime: 'live tracked',
+  daylightsaving: 'nights clocks time',
+  dst: 'nights clocks time',
+  directions: 'trips journeys',
+  itinerary: 'trips journeys',
+  route: 'trips',
+  planner: 'trips journeys',
+  journey: 'trips',
+  display: 'wall paper board',
+  widget: 'wall board',
+  screen: 'wall board',
+  kiosk: 'wall board',
+  disruption: 'alerts',
+  incident: 'alerts',
+  notice: 'alerts',
+  free: 'plans',
+  tier: 'plans',
+  price: 'plans limits',
+  pricing: 'plans limits',
+  billing: 'plans limits',
+  cost: 'plans limits counts',
+  subscription: 'plans',
+  quota: 'limits requests',
+  ratelimit: 'limits too_many_requests second',
+  throttling: 'limits too_many_requests second',
+  burst: 'limits too_many_requests second',
+  gtfs: 'trip_id run color',
+  lat: 'latitude coordinates',
+  lon: 'lng longitude coordinates',
+  latitude: 'lat coordinates',
+  longitude: 'lng coordinates',
+  mock: 'sandbox',
+  fake: 'sandbox',
+  test: 'sandbox',
+  demo: 'sandbox',
+  offset: 'limit page',
+  pagination: 'limit page',
+  nextpage: 'limit page',
+  paging: 'limit page',
+  push: 'streams',
+  sse: 'streams',
+  webhook: 'streams',
+  websocket: 'streams',
+  subscribe: 'streams',
+  revoke: 'ends replaced',
+  rotate: 'ends replaced',
+  sdk: 'clients generators',
+  library: 'clients',
+  swagger: 'openapi console',
+  station: 'stops platforms identifiers',
+  stepfree: 'wheelchair',
+  lift: 'wheelchair',
+  timezone: 'time sydney utc',
+  gmt: 'time utc',
+};
+
+/** What the search looks at, made once of the entries of search.json. */
+export function prepare(entries) {
+  const prepared = entries.map((entry) => ({
+    entry,
+    // Of a field its own name only: "departures[].route" is about the route.
+    heading: wordsOf(entry.heading.split('.').at(-1)),
+    page: wordsOf(entry.page),
+    text: wordsOf(entry.text),
+  }));
+  return { prepared, all: prepared.map(({ heading, page, text }) => [...new Set([...heading, ...page, ...text])]) };
+}
+
+/** The entries that fit what is typed, the best first. */
+export function find(index, typed) {
+  const words = readQuery(typed);
+  if (words.length === 0) return [];
+  const rarities = words.map((word) => rarityOf(index, word));
+  const scored = index.prepared.map(({ entry, ...places }) => {
+    const scores = words.map((word, n) => rarities[n] * scoreOf(places, word));
+    const found = scores.filter((score) => score > 0).length / words.length;
+    return { entry, score: found ** 2 * scores.reduce((sum, score) => sum + score, 0) };
+  });
+  const best = scored.filter(({ score }) => score > 0).sort((one, other) => other.score - one.score);
+  // Boards have the fields and parameters of departures: those are shown once.
+  const shown = new Map(best.map(({ entry }) => [`${entry.heading.split('.').at(-1)} ${entry.text}`, null]));
+  const results = [];
+  for (const { entry } of best) {
+    const name = `${entry.heading.split('.').at(-1)} ${entry.text}`;
+    if (shown.delete(name)) results.push(entry);
+    if (results.length === MAX_FOUND) break;
+  }
+  return results;
+}
+
+/** The first word of what is typed, to show the text around it. */
+export function firstWord(typed) {
+  return readQuery(typed)[0]?.own ?? '';
+}
+
+function wordsOf(text) {
+  const parts = text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
+  return parts.flatMap((word) => (word.includes('_') ? [word, ...word.split('_')] : [word]));
+}
+
+// Words that mean something together, as "real time" and "api key", are one.
+function readQuery(typed) {
+  const words = wordsOf(typed).filter((word) => !IGNORED.has(word));
+  const read = [];
+  for (let at = 0; at < words.length; at++) {
+    const pair = words[at] + (words[at + 1] ?? '');
+    const isPair = at + 1 < words.length && Object.hasOwn(MEANINGS, pair);
+    const own = isPair ? pair : words[at];
+    if (isPair) at++;
+    read.push({ own, stem: stemOf(own), others: meaningsOf(own) });
+  }
+  return read;
+}
+
+function meaningsOf(word) {
+  const name = [word, stemOf(word)].find((one) => Object.hasOwn(MEANINGS, one));
+  return name ? MEANINGS[name].split(' ') : [];
+}
+
+function stemOf(word) {
+  return word.length > 4 ? word.replace(/(?:ies|ing|ed|es|s)$/, '') : word;
+}
+
+function rarityOf({ all }, { own, stem, others }) {
+  const having = all.filter(
+    (words) => matchIn(words, own, stem) > 0 || others.some((one) => words.includes(one)),
+  ).length;
+  return Math.log(1 + all.length / (1 + having));
+}
+
+function scoreOf({ heading, page, text }, { own, stem, others }) {
+  const inPlace = (words) =>
+    Math.max(matchIn(words, own, stem), ...others.map((one, n) => matchIn(words, one, one) * (0.8 - n * 0.05)));
+  return (
+    (8 + 2 / (heading.length || 1)) * inPlace(heading) +
+    3 * inPlace(page) +
+    2 * inPlace(text) +
+    Math.min(4, countIn(text, stem)) / 2
+  );
+}
+
+function countIn(words, stem) {
+  return words.filter((word) => word.startsWith(stem)).length;
+}
+
+// The whole word, its beginning, or a part of it.
+function matchIn(words, own, stem) {
+  let best = 0;
+  for (const word of words) {
+    if (word === own) return 1;
+    if (stem.length >= 3 && word.startsWith(stem)) best = Math.max(best, 0.5 + (0.4 * stem.length) / word.length);
+    else if (stem.length >= 4 && word.includes(stem)) best = Math.max(best, 0.3);
+  }
+  return best;
+}
