@@ -26,7 +26,7 @@ export async function launchChromium(): Promise<Browser> {
 }
 
 /** The browser of this machine. On Debian as root it is installed when it is missing. */
-function findChromium(): string {
+export function findChromium(): string {
   const found = () => CANDIDATES.find((path) => path && existsSync(path));
   if (!found()) ensureProgram('chromium', 'chromium', 'Elsewhere: set CHROMIUM_PATH to Chrome or Chromium.');
   return found() ?? 'chromium';

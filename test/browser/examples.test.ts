@@ -1,0 +1,161 @@
+import { execFile } from 'node:child_process';
+import { copyFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { parse } from 'yaml';
+import type { Departures } from '#src/departures/departure.ts';
+import { findChromium, launchChromium, openWindow } from '../support/chromium.ts';
+import { type Front, startFront } from '../support/front.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 300_000 });
+
+let browser: Browser;
+let front: Front;
+let folder: string;
+
+beforeAll(async () => {
+  browser = await launchChromium();
+  front = await startFront({ now: '2026-11-20T02:00:20Z' });
+  folder = await mkdtemp(join(tmpdir(), 'transit-examples-'));
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await front?.[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function ask(path: string): Promise<Departures> {
+  return (await front.app.inject({ url: path, headers: { authorization: `Bearer ${front.testKey}` } })).json();
+}
+
+/** Runs a program of the examples; `code` is what it exits with. */
+function runPython(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const env = { ...process.env, TIS_URL: front.url, TIS_KEY: front.testKey, CHROMIUM: findChromium() };
+  return new Promise((done) => {
+    execFile('python3', args, { env }, (error, stdout, stderr) =>
+      done({ code: Number(error?.code ?? 0), stdout, stderr }),
+    );
+  });
+}
+
+it('the web page shows stops on a map and their boards beside it', async () => {
+  const hosts = [new URL(front.url).host, 'unpkg.com', 'tile.openstreetmap.org'];
+  const { page, context, complaints } = await openWindow(browser, { hosts });
+  await context.route('https://unpkg.com/leaflet@1.9.4/**', (route) =>
+    route.fulfill({
+      path: join('node_modules/leaflet', new URL(route.request().url()).pathname.slice('/leaflet@1.9.4/'.length)),
+    }),
+  );
+  await context.route('https://tile.openstreetmap.org/**', (route) =>
+    route.fulfill({ path: 'src/site/assets/icon-32.png' }),
+  );
+  await page.goto(pathToFileURL(resolve('examples/web-page/index.html')).href);
+  await page.getByLabel('Address').fill(front.url);
+  await page.getByLabel('Key').fill(front.testKey);
+  await page.getByRole('button', { name: 'Show stops' }).click();
+  const markers = page.locator('.leaflet-marker-icon');
+  await markers.first().waitFor();
+  for (const count of [1, 2]) {
+    // Markers cover each other: the event goes to the marker itself.
+    await markers.nth(count - 1).dispatchEvent('click');
+    await expect.poll(() => page.locator('#boards h2').count()).toBe(count);
+  }
+  expect(await page.locator('#boards tr').count()).toBeGreaterThan(6);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it('the wall display shows its boards, and keeps their rows while the network is away', async () => {
+  const { page, context, complaints } = await openWindow(browser, { hosts: [new URL(front.url).host] });
+  await page.clock.install();
+  const settings = new URLSearchParams({ url: front.url, key: front.testKey, stops: '200070,200020' });
+  await page.goto(`${pathToFileURL(resolve('examples/wall-display/index.html')).href}#${settings}`);
+  await page.getByRole('heading', { name: 'Town Hall Station' }).waitFor();
+  await page.getByRole('heading', { name: 'Circular Quay' }).waitFor();
+  expect(complaints).toEqual([]);
+  await context.setOffline(true);
+  await page.clock.runFor(120_000);
+  await page.getByText('The network is away: 2 minutes old').waitFor();
+  expect(await page.locator('tr').count()).toBe(16);
+  await context.close();
+});
+
+it('the client in Python prints the board, and gets a 304 when it asks again', async () => {
+  const { stdout, stderr } = await runPython('examples/python/transit.py', '200070', '--once');
+  const { stop_name, departures } = await ask('/v1/departures?stop=200070&modes=all&limit=8');
+  expect([stdout.split('\n')[1], stderr]).toEqual([`${stop_name}, 2026-11-20T02:00:20Z`, '']);
+  for (const { destination } of departures) expect(stdout).toContain(destination);
+  const again = `import sys, os; sys.path.insert(0, 'examples/python'); from transit import Transit, TransitError
+t = Transit(os.environ['TIS_URL'], os.environ['TIS_KEY'])
+one, first = t.get('/v1/departures', stop='200070'); two, second = t.get('/v1/departures', stop='200070')
+print(first, second, one == two)
+try: t.get('/v1/departures', stop='x')
+except TransitError as error: print(error)`;
+  expect((await runPython('-c', again)).stdout).toMatch(/^True False True\nstop must be /);
+});
+
+it('the picture for e-paper has the points of the display, and is drawn only when the board has changed', async () => {
+  const picture = join(folder, 'board.png');
+  expect(await runPython('examples/e-paper/board.py', '200070', picture)).toEqual({ code: 0, stdout: '', stderr: '' });
+  const png = await readFile(picture);
+  expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([800, 480]);
+  const { mtimeMs } = await stat(picture);
+  expect((await runPython('examples/e-paper/board.py', '200070', picture)).code).toBe(1);
+  expect((await stat(picture)).mtimeMs).toBe(mtimeMs);
+  expect((await runPython('examples/e-paper/board.py', '200020', picture)).code).toBe(0);
+});
+
+it('the sensor of Home Assistant asks what the service answers, and reads fields that are there', async () => {
+  const text = await readFile('examples/home-assistant/configuration.yaml', 'utf8');
+  const { rest } = parse(text, { customTags: [{ tag: '!secret', resolve: (name: string) => `secret ${name}` }] });
+  const [{ resource, params, headers, scan_interval, sensor }] = rest;
+  expect(headers).toEqual({ Authorization: 'secret transit_authorization' });
+  expect(text).toContain(`${(86_400 / scan_interval).toLocaleString('en')} requests a day`);
+  const { pathname } = new URL(resource);
+  const value_json = await ask(`${pathname}?${new URLSearchParams(params)}`);
+  const [{ value_template, availability, json_attributes_path, json_attributes }] = sensor;
+  const read = (path: string) =>
+    path
+      .split(/[.[\]]+/)
+      .filter(Boolean)
+      .reduce<unknown>((value, name) => (value as Record<string, unknown>)[name], { value_json, $: value_json });
+  const [, path = ''] = /^\{\{ (\S+) \}\}$/.exec(value_template) ?? [];
+  expect(read(path)).toBe(value_json.departures[0]?.minutes_away);
+  expect(availability).toBe('{{ value_json is defined and value_json.departures | length > 0 }}');
+  expect(Object.keys(read(json_attributes_path) as object)).toEqual(expect.arrayContaining(json_attributes));
+});
+
+it('the provider for MagicMirror gives its module departures in the form that it draws, and errors with their status', async () => {
+  await copyFile(
+    'examples/magic-mirror/TransitInformationProvider.mjs',
+    join(folder, 'TransitInformationProvider.mjs'),
+  );
+  // The class of the module keeps the configuration, then filters and sorts.
+  await writeFile(
+    join(folder, 'BaseProvider.mjs'),
+    'export default class { constructor(config) { this.config = config } finalizeDepartures(list) { return list } }',
+  );
+  const { default: Provider } = await import(pathToFileURL(join(folder, 'TransitInformationProvider.mjs')).href);
+  const config = { baseUrl: front.url, stationId: '200070', apiKey: front.testKey };
+  const departures = await new Provider(config).fetchDepartures();
+  const { departures: expected } = await ask('/v1/departures?stop=200070&modes=all&limit=40&cancelled=include');
+  expect(departures.map((one: { direction: string }) => one.direction)).toEqual(
+    expected.map(({ destination }) => destination),
+  );
+  const live = expected.findIndex(({ is_live }) => is_live);
+  const { scheduled_at = '', realtime_at, route, mode } = expected[live] ?? {};
+  expect(departures[live]).toMatchObject({
+    rawWhen: realtime_at,
+    rawPlannedWhen: scheduled_at,
+    realTime: true,
+    delay: (Date.parse(realtime_at ?? '') - Date.parse(scheduled_at)) / 1000,
+    line: { name: route, product: mode },
+  });
+  await expect(new Provider({ ...config, apiKey: 'wrong' }).fetchDepartures()).rejects.toMatchObject({
+    statusCode: 401,
+  });
+});
