@@ -50,6 +50,7 @@ const environment = z.object({
     .transform((list) => list.split(',').map((key) => key.trim()))
     .pipe(z.array(z.string().regex(/^[\x21-\x7e]+$/, 'must be one key, or several with commas between')))
     .default([]),
+  UPSTREAM_PROXY: httpUrl.optional(),
   UPSTREAM_TIMEOUT_MS: wholeNumber(100, 60_000).default(8000),
   SANDBOX: z.enum(['0', '1'], { error: 'must be 1 or 0' }).optional(),
   LIVE_FEEDS: z.enum(LIVE_MODES, { error: `must be one of ${LIVE_MODES.join(', ')}` }).optional(),
@@ -113,6 +114,8 @@ export interface Config {
   readonly upstream: UpstreamConfig;
   /** Deadline of one call of upstream; the other deadlines follow from it. */
   readonly upstreamTimeoutMs: number;
+  /** A proxy on the way to the authority and its feeds. */
+  readonly upstreamProxy: string | null;
   /** What each key of upstream may be used for; the sandbox knows no limits. */
   readonly upstreamLimits: { readonly rps: number; readonly dailyBudget: number };
   /** The realtime feeds, and what their paths are appended to; null: they are beside the trip planner. */
@@ -189,6 +192,7 @@ export function readConfig(env: Environment): Config {
     docsUrl: data.DOCS_URL ?? `${publicUrl}/docs`,
     upstream,
     upstreamTimeoutMs: data.UPSTREAM_TIMEOUT_MS,
+    upstreamProxy: (asksAuthority && data.UPSTREAM_PROXY) || null,
     upstreamLimits: asksAuthority ? { rps: data.UPSTREAM_RPS, dailyBudget: data.UPSTREAM_DAILY_BUDGET } : UNLIMITED,
     liveFeeds: { mode: data.LIVE_FEEDS ?? (asksAuthority ? 'off' : 'on'), feedsUrl: data.LIVE_FEEDS_URL ?? null },
     redisUrls: data.REDIS_URL,

@@ -55,6 +55,7 @@ const clients = upstream.apiKeys.map((apiKey) =>
     url: upstream.url,
     apiKey,
     timeoutMs: deadlines.callMs,
+    proxyUrl: config.upstreamProxy,
     noteDate: (date, call) => authorityClock.note(date, call),
     now,
   }),
@@ -79,6 +80,7 @@ const protection = protectUpstream({ ...guard, ...(shared && { shared }) });
 logHeaviestAccount({ balance, shortage: () => protection.state().shortage, log: logger, clock: systemClock });
 const live = openLive({
   ...upstream,
+  proxyUrl: config.upstreamProxy,
   ...config.liveFeeds,
   timeoutMs: deadlines.callMs,
   callForFeed: protection.callForFeed,

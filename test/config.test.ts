@@ -49,6 +49,7 @@ describe('the configuration', () => {
       'DOCS_URL',
       'UPSTREAM_URL',
       'UPSTREAM_API_KEY',
+      'UPSTREAM_PROXY',
       'UPSTREAM_TIMEOUT_MS',
       'LIVE_FEEDS',
       'LIVE_FEEDS_URL',
@@ -262,6 +263,7 @@ describe('problems of the configuration', () => {
     ['UPSTREAM_TIMEOUT_MS', '99', 'must be at least 100'],
     ['LOG_LEVEL', 'INFO', 'must be one of fatal, error, warn, info, debug, trace, silent'],
     ['UPSTREAM_URL', 'file:///etc', 'must be an http:// or https:// URL'],
+    ['UPSTREAM_PROXY', 'socks5://proxy', 'must be an http:// or https:// URL'],
   ])('%s=%s %s', (name, value, problem) => {
     expect(problemsOf({ UPSTREAM_API_KEY: 'one', [name]: value })).toBe(`${name} ${problem}`);
   });

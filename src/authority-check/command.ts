@@ -181,7 +181,7 @@ async function openBudget(config: Config) {
 
 /** Sends the steps, one after the other unless they are a burst; past cache and breaker. */
 function connect(
-  { upstream, liveFeeds, upstreamTimeoutMs: timeoutMs }: Config,
+  { upstream, liveFeeds, upstreamTimeoutMs: timeoutMs, upstreamProxy: proxyUrl }: Config,
   secondKey: string | undefined,
   { budget, intervalMs, now }: { budget: { take(): Promise<void> }; intervalMs: number; now: () => number },
 ): { transport: Transport; close(): Promise<unknown> } {
@@ -192,6 +192,7 @@ function connect(
       url: base,
       connections: 16,
       timeoutMs,
+      proxyUrl,
       headers: { accept, 'accept-encoding': 'gzip' },
       maxBytes: MAX_FEED_BYTES,
       now: () => new Date(now()),

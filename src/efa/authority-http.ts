@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { type Dispatcher, Pool } from 'undici';
+import { type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { pipeThrough } from '../compression.ts';
 import type { createConcurrencyLimit } from '../event-loop-turn.ts';
 import { untilAborted } from '../time-limit.ts';
@@ -20,7 +20,8 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Tra
 export class AuthorityHttp {
   readonly #options;
   readonly #basePath: string;
-  readonly #pool: Pool;
+  readonly #origin: string;
+  readonly #pool: Dispatcher;
 
   constructor(options: {
     /** The address to which paths are appended. */
@@ -28,6 +29,8 @@ export class AuthorityHttp {
     connections: number;
     /** To connect. */
     timeoutMs: number;
+    /** A proxy on the way out, "http://proxy:3128"; requests go through a tunnel, so that it sees no key. */
+    proxyUrl?: string | null;
     /** `accept` and `accept-encoding`. */
     headers: Record<string, string>;
     /** Of a body, as received and unpacked. */
@@ -38,11 +41,13 @@ export class AuthorityHttp {
     noteDate?: ((date: string | undefined, call: { sentAt: number; receivedAt: number }) => void) | undefined;
     now: () => Date;
   }) {
-    const { url, connections, timeoutMs } = options;
+    const { url, connections, timeoutMs, proxyUrl } = options;
     const { origin, pathname } = new URL(url);
     this.#options = options;
+    this.#origin = origin;
     this.#basePath = pathname.replace(/\/$/, '');
-    this.#pool = new Pool(origin, { connections, pipelining: 1, connect: { timeout: timeoutMs } });
+    const pool = { connections, pipelining: 1, connect: { timeout: timeoutMs } };
+    this.#pool = proxyUrl ? new ProxyAgent({ ...pool, uri: proxyUrl, proxyTunnel: true }) : new Pool(origin, pool);
   }
 
   /**
@@ -81,6 +86,7 @@ export class AuthorityHttp {
     const { headers, noteDate, now } = this.#options;
     const sentAt = now().getTime();
     const response = await this.#pool.request({
+      origin: this.#origin,
       method: 'GET',
       path: `${this.#basePath}${path}`,
       headers: { ...headers, ...(apiKey && { authorization: `apikey ${apiKey}` }) },

@@ -18,7 +18,7 @@ const readLarge = createConcurrencyLimit(MAX_LARGE_AT_ONCE);
 export function createEfaClient(
   options: { apiKey: string } & Pick<
     ConstructorParameters<typeof AuthorityHttp>[0],
-    'url' | 'timeoutMs' | 'noteDate' | 'now'
+    'url' | 'timeoutMs' | 'proxyUrl' | 'noteDate' | 'now'
   >,
 ): { ask: AskAuthority; close(): Promise<void> } {
   const { apiKey, timeoutMs, now } = options;

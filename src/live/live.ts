@@ -20,6 +20,7 @@ export function openLive(
     mode: LiveMode;
     /** Null: beside the trip planner, whose address is `url`. */
     feedsUrl: string | null;
+    proxyUrl?: string | null;
     clock: Clock;
     /** What instances share; null for an instance by itself. */
     shared: { redis: SharedRedis; source: string; store: TimelineStore } | null;

@@ -1,4 +1,5 @@
-import type { ServerResponse } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect as openConnection } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createEfaClient } from '#src/efa/client.ts';
 import { AuthorityClock } from '#src/upstream/authority-clock.ts';
@@ -30,8 +31,8 @@ afterEach(async () => {
   await upstream.close();
 });
 
-function connect(timeoutMs: number): void {
-  client = createEfaClient({ url: upstream.url, apiKey: 'made-up', timeoutMs, now: () => new Date() });
+function connect(timeoutMs: number, proxyUrl: string | null = null): void {
+  client = createEfaClient({ url: upstream.url, apiKey: 'made-up', timeoutMs, proxyUrl, now: () => new Date() });
 }
 
 const ask = (stopId: string) => client.ask({ kind: 'departureMonitor', stopId, modes: ['bus'], at: null });
@@ -90,4 +91,30 @@ it('the client tells what the authority says its clock is, of errors too', async
   client = createEfaClient({ url: upstream.url, apiKey: 'made-up', timeoutMs: 5000, noteDate, now: () => new Date() });
   await ask('SMALL');
   expect(told).toEqual([expect.stringMatching(/GMT$/)]);
+});
+
+it('goes through a proxy by a tunnel, in which the key is not seen', async () => {
+  const heads: string[] = [];
+  const proxy = createServer((request, response) => {
+    heads.push(`${request.method} ${request.url}`);
+    response.writeHead(405).end();
+  });
+  proxy.on('connect', ({ method, url, headers }, socket, head) => {
+    heads.push(`${method} ${url} ${JSON.stringify(headers)}`);
+    const { hostname, port } = new URL(`http://${url}`);
+    const target = openConnection(Number(port), hostname, () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      target.write(head);
+      target.pipe(socket).pipe(target);
+    });
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const { port } = proxy.address() as AddressInfo;
+  connect(5000, `http://127.0.0.1:${port}`);
+  await ask('SMALL');
+  expect(heads).toEqual([expect.stringMatching(/^CONNECT 127\.0\.0\.1:/)]);
+  expect(heads.join()).not.toContain('made-up');
+  expect(upstream.requests).toHaveLength(1);
+  await client.close();
+  proxy.close();
 });

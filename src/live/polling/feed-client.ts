@@ -34,13 +34,15 @@ export class FeedClient {
     callForFeed: <Result>(call: (key: number) => Promise<Result>) => Promise<Result>;
     /** For a whole poll, body included. */
     timeoutMs: number;
+    proxyUrl?: string | null;
     now: () => Date;
   }) {
-    const { url, timeoutMs, now } = options;
+    const { url, timeoutMs, proxyUrl = null, now } = options;
     this.#options = options;
     this.#http = new AuthorityHttp({
       url,
       timeoutMs,
+      proxyUrl,
       now,
       connections: MAX_CONNECTIONS,
       headers: { accept: 'application/x-google-protobuf, application/octet-stream, */*', 'accept-encoding': 'gzip' },
