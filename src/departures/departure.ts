@@ -6,7 +6,9 @@ import {
   alertIdsField,
   alertTextsField,
   cancelledField,
+  stopAccessField,
   tripIdField,
+  vehicleAccessField,
 } from '../transit/additional-fields.ts';
 import { type Departure, isCancelled, leavesAt, occupancySchema } from '../transit/departure.ts';
 import { colorFields, colorsOf } from '../transit/line-colour.ts';
@@ -31,7 +33,7 @@ export const departureSchema = z
     is_live: z.boolean().meta({ description: 'Whether the vehicle is tracked' }),
     wheelchair_accessible: z.boolean().meta({
       description:
-        'Whether the vehicle is wheelchair accessible; where the authority says nothing of the vehicle, whether the stop is',
+        'Whether the vehicle is wheelchair accessible; where the authority says nothing of the vehicle, whether the stop is and no notice says otherwise',
     }),
     occupancy: occupancySchema.nullable().meta({ description: 'How full it is; null if unknown' }),
     alerts: z.array(z.string()).meta({ description: 'Disruption notices as plain text; empty when there are none' }),
@@ -39,6 +41,8 @@ export const departureSchema = z
     trip_id: tripIdField,
     alert_ids: alertIdsField,
     ...colorFields,
+    vehicle_accessible: vehicleAccessField,
+    stop_accessible: stopAccessField,
   })
   .meta({ id: 'Departure', description: 'One vehicle leaving one stop at one time.' });
 
@@ -80,6 +84,10 @@ export function toDeparture(
     ...(cancelled === 'include' && { cancelled: isCancelled(departure) }),
     ...(include?.includes('ids') && { trip_id: departure.runId }),
     ...(include?.includes('colors') && colorsOf(departure.mode, departure.route)),
+    ...(include?.includes('access') && {
+      vehicle_accessible: departure.isVehicleAccessible,
+      stop_accessible: departure.isStopAccessible,
+    }),
   };
 }
 

@@ -37,6 +37,7 @@ export const departuresQuery = z.object({
     ids: '`trip_id` and `alert_ids` to each departure.',
     colors: COLORS_ADDED,
     alert_texts: ALERT_TEXTS_ADDED,
+    access: '`vehicle_accessible` and `stop_accessible`, of which `wheelchair_accessible` is made.',
   }),
 });
 

@@ -1,13 +1,23 @@
 import { LRUCache } from 'lru-cache';
 import { ownText } from '../own-memory.ts';
 import { readList, readObject, readRawText } from './response/field.ts';
-import { foldSpace, toPlainText } from './response/plain-text.ts';
+import { foldSpace, MAX_LENGTH, toPlainText } from './response/plain-text.ts';
 
 /** A disruption notice. */
 export type Info = NonNullable<ReturnType<typeof readInfo>>;
 
+/** Notices of one departure or leg that are looked at; the longest recorded list has 6. */
+const MAX_NOTICES = 50;
+/** Texts of one notice beside its own; recorded is 1. */
+const MAX_LINKS = 20;
+
+/** One more than are shown, so that it is seen when some are not. */
+export function readInfos(value: unknown) {
+  return readList(value, readInfo, MAX_NOTICES + 1);
+}
+
 /** Undefined for what is no object. */
-export function readInfo(value: unknown) {
+function readInfo(value: unknown) {
   const info = readObject(value);
   return (
     info && {
@@ -16,7 +26,7 @@ export function readInfo(value: unknown) {
       content: readRawText(info.content),
       speechText: readRawText(readObject(info.properties)?.speechText),
       priority: readRawText(info.priority),
-      infoLinks: readList(info.infoLinks, readInfoLink),
+      infoLinks: readList(info.infoLinks, readInfoLink, MAX_LINKS + 1),
     }
   );
 }
@@ -33,10 +43,19 @@ function readInfoLink(value: unknown) {
   );
 }
 
-/** Of all notices of one departure or leg, in characters of markup. The longest recorded notice has 2,378, and comes twice. */
-const MAX_MARKUP = 24_000;
+/** Of all notices of one departure or leg, in characters of markup: twelve of the longest recorded one, each of them twice. */
+const MAX_MARKUP = 60_000;
 /** Ends a text that was cut. */
 const CUT = '…';
+/** Stands for texts that were dropped. */
+const MORE = 'More notices are not shown here.';
+
+let cutNotices = 0;
+
+/** How many notices this process has cut or dropped for their length or number, each time that it read them. */
+export function countCutNotices(): number {
+  return cutNotices;
+}
 
 /** A notice, or a part of one, without markup. */
 interface PlainText {
@@ -61,12 +80,15 @@ const known = new LRUCache<string, PlainText>({
 export function mapAlerts(infos: readonly Info[]): string[] {
   let left = MAX_MARKUP;
   const shorten = (text: string) => {
-    const short = text.length <= left ? text : `${text.slice(0, left)}${left > 0 ? CUT : ''}`;
-    left = Math.max(0, left - text.length);
+    const short = text.slice(0, Math.min(left, MAX_LENGTH));
+    left -= short.length;
     return short;
   };
   const shown = infos.filter((info) => info.priority !== 'veryLow' || restrictsWheelchairs(info));
-  return [...new Set(shown.flatMap((info) => mapTexts(info, shorten)))];
+  const notices = shown.slice(0, MAX_NOTICES).map((info) => mapTexts(info, shorten));
+  const areDropped = shown.length > MAX_NOTICES || notices.some((notice) => notice.isDropped);
+  cutNotices += notices.filter(({ isCut }) => isCut).length + (shown.length > MAX_NOTICES ? 1 : 0);
+  return [...new Set([...notices.flatMap(({ texts }) => texts), ...(areDropped ? [MORE] : [])])];
 }
 
 /** Both in one sentence: "Some services on this line may not be wheelchair accessible." */
@@ -89,7 +111,7 @@ const CARRIAGES = /^(first|last|front|rear|middle) (\d{1,2})\b/i;
 
 /** Hints for the ride as plain text, and which carriages to board, where that matters. */
 export function mapHints(hints: readonly string[], carriages: string | undefined): string[] {
-  const texts = hints.map((hint) => foldSpace(toPlainText(hint))).filter((text) => text !== '');
+  const texts = mapAlerts(hints.flatMap((content) => readInfo({ content }) ?? []));
   const [, where, count] = CARRIAGES.exec(carriages ?? '') ?? [];
   return where ? [...texts, `Travel in the ${where.toLowerCase()} ${count} carriages.`] : texts;
 }
@@ -107,24 +129,35 @@ export function withBooking(texts: readonly string[]): string[] {
  * The texts of one notice. Some responses have the text at the top of the notice, some only in its links, most in both
  * places; several links are several texts. A text that another one contains is dropped.
  */
-function mapTexts(info: Info, shorten: (text: string) => string): string[] {
-  const links = info.infoLinks.filter(
-    ({ subtitle, content }) => !content || content !== info.content || subtitle !== info.subtitle,
-  );
+function mapTexts(info: Info, shorten: (text: string) => string) {
+  const links = info.infoLinks
+    .slice(0, MAX_LINKS)
+    .filter(({ subtitle, content }) => !content || content !== info.content || subtitle !== info.subtitle);
   const parts = [info, ...links].map((part) => mapText(part, shorten));
-  const isContained = ({ lowerCase }: PlainText, index: number) =>
+  const isContained = ({ lowerCase }: (typeof parts)[number], index: number) =>
     parts.some(
       (other, at) =>
         at !== index &&
         (other.lowerCase.length > lowerCase.length || at < index) &&
         other.lowerCase.includes(lowerCase),
     );
-  return parts.filter((part, index) => part.text !== '' && !isContained(part, index)).map(({ text }) => text);
+  const shown = parts.filter((part, index) => part.text !== '' && !isContained(part, index));
+  const isDropped = info.infoLinks.length > MAX_LINKS || parts.some(({ text, isCut }) => isCut && text === '');
+  return {
+    texts: shown.map(({ text, isCut }) => (isCut ? `${text}${CUT}` : text)),
+    isCut: isDropped || parts.some((part) => part.isCut),
+    isDropped,
+  };
 }
 
-function mapText(part: Info['infoLinks'][number], shorten: (text: string) => string): PlainText {
-  const subtitle = shorten(part.subtitle || part.urlText || '');
-  const content = shorten(part.content || part.speechText || '');
+function mapText(part: Info['infoLinks'][number], shorten: (text: string) => string): PlainText & { isCut: boolean } {
+  const given = { subtitle: part.subtitle || part.urlText || '', content: part.content || part.speechText || '' };
+  const [subtitle, content] = [shorten(given.subtitle), shorten(given.content)];
+  const isCut = subtitle.length < given.subtitle.length || content.length < given.content.length;
+  return { ...readPlainText(subtitle, content), isCut };
+}
+
+function readPlainText(subtitle: string, content: string): PlainText {
   const key = content || subtitle;
   const before = known.get(key);
   if (before?.subtitle === subtitle) return before;

@@ -13,7 +13,14 @@ import { findTime, isCancelled } from './realtime.ts';
 import type { UpstreamRequest } from './request.ts';
 import { readObject, readRawText } from './response/field.ts';
 import { LeftOut, type LeftOutCounts, mapRecords, need } from './response/record.ts';
-import { findHeadsign, findRouteName, findRunId, isOnDemand, isWheelchairAccessible } from './response/run.ts';
+import {
+  findHeadsign,
+  findRouteName,
+  findRunId,
+  findVehicleAccess,
+  isOnDemand,
+  isWheelchairAccessible,
+} from './response/run.ts';
 import { findPlatform, findStopName, listStopModes, readStopPoint } from './stop-point.ts';
 
 export type DeparturesRequest = UpstreamRequest & { kind: 'departureMonitor' };
@@ -152,6 +159,8 @@ function mapDeparture(
     platform: location ? findPlatform(location, mode, stopName) : null,
     plannedAt: planned.getTime(),
     isWheelchairAccessible: isWheelchairAccessible(event, () => event.infos.some(restrictsWheelchairs)),
+    isVehicleAccessible: findVehicleAccess(event.properties, transportation.properties),
+    isStopAccessible: event.properties?.WheelchairAccess ?? null,
     occupancy: findOccupancy(location?.properties?.occupancy),
     alerts: onDemand ? withBooking(mapAlerts(event.infos)) : mapAlerts(event.infos),
     saidAt,

@@ -1,4 +1,4 @@
-import { readInfo } from './alerts.ts';
+import { readInfos } from './alerts.ts';
 import {
   firstElements,
   type JsonObject,
@@ -76,7 +76,7 @@ export function readStopEvent(value: unknown) {
       departureTimeBaseTimetable: readRawText(event.departureTimeBaseTimetable),
       location: readStopPoint(event.location),
       transportation,
-      infos: readList(event.infos, readInfo),
+      infos: readInfos(event.infos),
       properties: readVehicleProperties(event.properties),
     }
   );
@@ -112,7 +112,7 @@ export function readLeg(value: unknown) {
       /** Where the vehicle calls and what it passes, ends included, unread. */
       stopSequence: firstElements(leg.stopSequence),
       coords: leg.coords,
-      infos: readList(leg.infos, readInfo),
+      infos: readInfos(leg.infos),
       /** What a rider should know of the ride, such as when gates close. */
       hints: readList(leg.hints, (hint) => readText(readObject(hint)?.content)),
       footPathInfo: readList(leg.footPathInfo, readFootPathInfo),

@@ -11,7 +11,6 @@ import {
   readObject,
   readRawText,
   readStrings,
-  readText,
 } from './response/field.ts';
 
 /** Upstream nests platform, stop and locality. A longer chain of parents is not followed. */
@@ -78,12 +77,13 @@ function readStopPointProperties(value: unknown) {
   const properties = readObject(value);
   return (
     properties && {
-      stopId: readText(properties.stopId),
+      stopId: readIdentifier(properties.stopId),
       platform: readName(properties.platform),
       platformName: readName(properties.platformName),
       occupancy: readRawText(properties.occupancy),
       /** The carriages to board, such as "first 4"; "any" where it does not matter. */
       TravelInCarsMessage: readName(properties.TravelInCarsMessage),
+      WheelchairAccess: readFlag(properties.WheelchairAccess),
       mainLocality: readName(properties.mainLocality),
       realtimeStatus: readStrings(properties.realtimeStatus),
       distance: readNumber(properties.distance),

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
+import { countCutNotices } from '../efa/alerts.ts';
 import { SHORTAGES, type Shortage } from '../efa/ask.ts';
 import type { LiveReport } from '../live/live-report.ts';
 import { countBoundedEntries } from '../own-memory.ts';
@@ -68,6 +69,12 @@ export function createMetrics(sources: {
   // They have what a registry reads of a metric.
   for (const instrument of Object.values(instruments)) registry.registerMetric(instrument as unknown as Metric);
   exposeUpstream(registry, upstream);
+  counter(
+    registry,
+    'transit_notices_cut_total',
+    'Notices of the authority of which a part or all is not shown, for their length or number, each time they are read.',
+    () => only(countCutNotices()),
+  );
   gauge(
     registry,
     'transit_upstream_clock_skew_seconds',

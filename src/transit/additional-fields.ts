@@ -51,6 +51,17 @@ export const COLORS_ADDED = 'the colours of each line, `color` and `text_color`.
 export const ALERT_TEXTS_ADDED =
   'each text of an alert once, in `alert_texts`: records name it in `alert_ids`, and their `alerts` are empty.';
 
+const accessField = z.boolean().nullable().optional();
+const ONLY_WITH_ACCESS = 'Only with `include=access`';
+
+export const vehicleAccessField = accessField.meta({
+  description: `Whether the vehicle is wheelchair accessible; null where the authority says nothing of it. ${ONLY_WITH_ACCESS}`,
+});
+
+export const stopAccessField = accessField.meta({
+  description: `Whether the stop is wheelchair accessible; null where the authority says nothing of it. ${ONLY_WITH_ACCESS}`,
+});
+
 export const tripIdField = z.string().nullable().optional().meta({
   description:
     'The run of the vehicle, the same on boards and in journeys; null where it is not known. It stays the same within a service day, and another day may use it again. Only with `include=ids`',
@@ -73,7 +84,7 @@ export const alertTextsField = z.record(z.string(), z.string()).optional().meta(
 /** The additional fields that a caller asked for. */
 export interface AskedFields {
   cancelled: 'exclude' | 'include';
-  include?: readonly ('ids' | 'colors' | 'alert_texts')[] | undefined;
+  include?: readonly ('ids' | 'colors' | 'alert_texts' | 'access')[] | undefined;
 }
 
 /** The alerts of one record: their texts, their identifiers, or both. */

@@ -42,6 +42,10 @@ export interface Departure {
   platform: string | null;
   plannedAt: number;
   isWheelchairAccessible: boolean;
+  /** Null where upstream says nothing of the vehicle. */
+  isVehicleAccessible: boolean | null;
+  /** Null where upstream says nothing of the stop. */
+  isStopAccessible: boolean | null;
   occupancy: Occupancy | null;
   alerts: string[];
   /** When the departure monitor said all this. */

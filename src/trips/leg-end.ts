@@ -26,6 +26,8 @@ export interface LegEnd extends PlannedAndRealtime {
   name: string;
   platform: string | null;
   position: Position;
+  /** Whether the stop takes wheelchairs; null where upstream does not say. */
+  isAccessible: boolean | null;
   /** The stop to which the platform belongs; null for a place that is no platform. */
   parent: { ids: readonly string[]; name: string } | null;
   /** Identifier of that stop, also where it has no name. */
@@ -48,6 +50,7 @@ export function mapEnds(leg: EfaLeg, mode: Mode | null, isLive: boolean, findEls
       name,
       platform: findPlatform(point, mode, name),
       position: need(position, 'no position'),
+      isAccessible: point.properties?.WheelchairAccess ?? null,
       parent: findParent(point),
       parentId: findParentId(point),
       ...need(time, 'no time'),

@@ -38,7 +38,7 @@ export interface Leg {
   path: Position[];
   /** Disruption notices, then hints for the ride. */
   alerts: string[];
-  /** Whether the vehicle takes wheelchairs; null on a walk and where upstream does not say. Not shown to callers. */
+  /** Whether the vehicle takes wheelchairs; null on a walk and where upstream does not say. */
   isAccessible: boolean | null;
   /** Upstream's own estimates of a walk; null on a ride. */
   walkEstimate: { start: Date; end: Date } | null;

@@ -6,7 +6,9 @@ import {
   alertIdsField,
   alertTextsField,
   cancelledField,
+  stopAccessField,
   tripIdField,
+  vehicleAccessField,
 } from '../transit/additional-fields.ts';
 import { colorsOf, legColorFields } from '../transit/line-colour.ts';
 import { legModeSchema } from '../transit/mode.ts';
@@ -47,6 +49,7 @@ const legSchema = z
         departs_at: timestampSchema.meta({ description: 'Planned departure, UTC' }),
         departs_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
         parent_stop_id: parentStopIdField,
+        stop_accessible: stopAccessField,
       })
       .meta({ id: 'LegOrigin', description: 'Where a leg starts.' }),
     destination: z
@@ -55,6 +58,7 @@ const legSchema = z
         arrives_at: timestampSchema.meta({ description: 'Planned arrival, UTC' }),
         arrives_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
         parent_stop_id: parentStopIdField,
+        stop_accessible: stopAccessField,
       })
       .meta({ id: 'LegDestination', description: 'Where a leg ends.' }),
     duration_minutes: z.int().min(0).meta({ description: 'Whole minutes by the best-known times', example: 20 }),
@@ -90,6 +94,7 @@ const legSchema = z
       .boolean()
       .optional()
       .meta({ description: 'Whether the ride must be booked and its times are indicative. Only with `include=ids`' }),
+    vehicle_accessible: vehicleAccessField,
   })
   .meta({ id: 'Leg', description: 'One ride or one walk of a journey.' });
 
@@ -159,12 +164,14 @@ function toLegBody({ origin, destination, ...leg }: Leg, { cancelled, include }:
       departs_at: formatTimestamp(origin.planned),
       departs_at_realtime: origin.realtime && formatTimestamp(origin.realtime),
       ...(include?.includes('ids') && { parent_stop_id: origin.parentId }),
+      ...(include?.includes('access') && { stop_accessible: origin.isAccessible }),
     },
     destination: {
       ...toLegStop(destination),
       arrives_at: formatTimestamp(destination.planned),
       arrives_at_realtime: destination.realtime && formatTimestamp(destination.realtime),
       ...(include?.includes('ids') && { parent_stop_id: destination.parentId }),
+      ...(include?.includes('access') && { stop_accessible: destination.isAccessible }),
     },
     duration_minutes: Math.round(leg.durationSeconds / 60),
     distance_metres: leg.distanceMetres,
@@ -175,6 +182,7 @@ function toLegBody({ origin, destination, ...leg }: Leg, { cancelled, include }:
     ...(cancelled === 'include' && { cancelled: leg.isCancelled }),
     ...(include?.includes('ids') && { trip_id: leg.runId, on_demand: leg.isOnDemand }),
     ...(include?.includes('colors') && (leg.mode === 'walk' ? NO_COLORS : colorsOf(leg.mode, leg.route))),
+    ...(include?.includes('access') && { vehicle_accessible: leg.isAccessible }),
   };
 }
 

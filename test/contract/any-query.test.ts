@@ -42,7 +42,7 @@ const VALUES: Record<string, readonly string[]> = {
   max_changes: ['0', '1', '99', '-1', 'one'],
   path: ['full', 'polyline', 'none', 'half'],
   cancelled: ['include', 'exclude', 'true', ''],
-  include: ['ids', 'colors', 'colors, ids', 'alert_texts', 'ids,all', 'all', ',', ''],
+  include: ['ids', 'colors', 'colors, ids', 'alert_texts', 'access', 'ids,all', 'all', ',', ''],
 };
 
 const valuesOf = (name: string) => (Object.hasOwn(VALUES, name) ? (VALUES[name] as readonly string[]) : ['1', 'all']);

@@ -56,7 +56,10 @@ async function askWith({ url }: { url: string }, endpoint: string, payload: unkn
 /** The good request, and that with every field that has to be asked for. */
 function urlsOf({ name, url }: Operation): string[] {
   if (name === 'stop search') return [url];
-  return [url, name === 'nearby' ? `${url}&include=ids` : `${url}&cancelled=include&include=ids,colors,alert_texts`];
+  return [
+    url,
+    name === 'nearby' ? `${url}&include=ids` : `${url}&cancelled=include&include=ids,colors,alert_texts,access`,
+  ];
 }
 
 async function expectEach(operation: Operation, paths: Key[][], values: readonly unknown[]) {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { mapAlerts, readInfo } from '#src/efa/alerts.ts';
-import { readList } from '#src/efa/response/field.ts';
+import { countCutNotices, mapAlerts, mapHints, readInfos } from '#src/efa/alerts.ts';
 
-const alertsOf = (...infos: unknown[]) => mapAlerts(readList(infos, readInfo));
+const alertsOf = (...infos: unknown[]) => mapAlerts(readInfos(infos));
 const alertOf = (subtitle: string, content: string) => alertsOf({ priority: 'normal', subtitle, content });
 
 describe('alerts are plain text', () => {
@@ -67,22 +66,51 @@ describe('a list of alerts', () => {
     expect(alertsOf()).toEqual([]);
   });
 
-  it('is cut where the notices of one departure are longer than any real ones', () => {
-    const notice = (letter: string) => ({ subtitle: '', content: letter.repeat(5000) });
-    expect(alertsOf(...[...'abcdef'].map(notice))).toEqual([
-      ...[...'abcd'].map((letter) => letter.repeat(5000)),
-      `${'e'.repeat(4000)}…`,
+  const MORE = 'More notices are not shown here.';
+
+  it('is cut where the notices of one departure are longer than any real ones, says so, and is counted', () => {
+    const notice = (letter: string) => ({ subtitle: '', content: letter.repeat(19_000) });
+    const before = countCutNotices();
+    expect(alertsOf(...[...'abc'].map(notice), { subtitle: 'Heat' })).toEqual([
+      ...[...'abc'].map((letter) => letter.repeat(19_000)),
+      'Heat',
     ]);
+    expect(countCutNotices()).toBe(before);
+    const parts = [...'abc'].map((letter) => letter.repeat(19_000));
+    expect(alertsOf(...[...'abcd'].map(notice))).toEqual([...parts, `${'d'.repeat(3000)}…`]);
+    expect(alertsOf(...[...'abcde'].map(notice))).toEqual([...parts, `${'d'.repeat(3000)}…`, MORE]);
+    expect(countCutNotices()).toBe(before + 3);
   });
 
-  it('is whole where three notices have the length of the longest recorded one, at the top and in a link', () => {
+  it('is cut in one text that is out of all reason, markup or not, and in hints', () => {
+    const text = 'Walk. '.repeat(4000);
+    for (const [cut] of [
+      alertsOf({ content: text }),
+      alertsOf({ content: `<p>${text}` }),
+      mapHints([text], undefined),
+    ]) {
+      expect(cut).toMatch(/^Walk\. [Walk. ]{19900,20000}…$/);
+    }
+  });
+
+  it('has every notice of a long list, and says so where one is dropped', () => {
+    const notices = Array.from({ length: 51 }, (_, number) => ({ subtitle: `Notice ${number}!` }));
+    const texts = notices.map(({ subtitle }) => subtitle);
+    expect(alertsOf(...notices.slice(1))).toEqual(texts.slice(1));
+    expect(alertsOf(...notices)).toEqual([...texts.slice(0, 50), MORE]);
+    const [first, ...others] = notices;
+    expect(alertsOf({ ...first, infoLinks: others.slice(0, 21) })).toEqual([...texts.slice(0, 21), MORE]);
+  });
+
+  it('is whole where twelve notices have the length of the longest recorded one, at the top and in a link', () => {
     const notice = (letter: string) => {
       const text = { subtitle: `Trackwork ${letter}`, content: letter.repeat(2378) };
       return { ...text, infoLinks: [{ ...text, subtitle: `Trackwork ${letter}.` }] };
     };
     const lift = { subtitle: 'Lift out of order', content: 'Use the ramp.' };
-    expect(alertsOf(...[...'abc'].map(notice), lift)).toEqual([
-      ...[...'abc'].map((letter) => `Trackwork ${letter}: ${letter.repeat(2378)}`),
+    const letters = [...'abcdefghijkl'];
+    expect(alertsOf(...letters.map(notice), lift)).toEqual([
+      ...letters.map((letter) => `Trackwork ${letter}: ${letter.repeat(2378)}`),
       'Lift out of order: Use the ramp.',
     ]);
   });

@@ -17,6 +17,8 @@ export function departure(more: Partial<Departure> = {}): Departure {
     platform: null,
     plannedAt: PLANNED_AT,
     isWheelchairAccessible: true,
+    isVehicleAccessible: null,
+    isStopAccessible: true,
     occupancy: null,
     alerts: [],
     saidAt: 0,

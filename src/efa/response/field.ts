@@ -66,9 +66,13 @@ export function readObject(value: unknown): JsonObject | undefined {
 }
 
 /** The first elements of a list; those that cannot be read are dropped. */
-export function readList<Item>(value: unknown, read: (element: unknown) => Item | undefined): Item[] {
+export function readList<Item>(
+  value: unknown,
+  read: (element: unknown) => Item | undefined,
+  max = MAX_ELEMENTS,
+): Item[] {
   const items: Item[] = [];
-  for (const element of firstElements(value, MAX_ELEMENTS)) {
+  for (const element of firstElements(value, max)) {
     const item = read(element);
     if (item !== undefined) items.push(item);
   }

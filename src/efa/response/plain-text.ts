@@ -2,8 +2,8 @@ import { compile } from 'html-to-text';
 
 /** Real markup is a few lists deep; a deeper one would overflow the stack. */
 const MAX_DEPTH = 50;
-/** Characters of one text with markup that are read; the longest notice that was recorded has 1,880. */
-const MAX_LENGTH = 6000;
+/** Characters of one text with markup that are read; the longest notice that was recorded has 2,378. */
+export const MAX_LENGTH = 20_000;
 /** Real texts are encoded once, some twice. What still changes after so many passes is made up. */
 const MAX_PASSES = 10;
 

@@ -38,6 +38,8 @@ const departureSchema = z.object({
   platform: z.string().nullable(),
   plannedAt: z.number(),
   isWheelchairAccessible: z.boolean(),
+  isVehicleAccessible: z.boolean().nullable(),
+  isStopAccessible: z.boolean().nullable(),
   occupancy: occupancySchema.nullable(),
   alerts: z.array(z.string()),
   saidAt: z.number(),
@@ -77,7 +79,7 @@ const recordSchema = z.object({
 /** Older pages are useless. */
 const KEPT_MS = 6 * HOUR_MS;
 /** The number grows with each form of a record, so that instances of two versions do not read each other's records. */
-const FORM = 3;
+const FORM = 4;
 /** Packed, a stop with three pages takes about 8 kB: 64 MB hold 8,000 stops. */
 const MAX_PACKED_BYTES = 64 * 1024 * 1024;
 /** Opened, a stop takes about 150 kB: 64 MB hold the stops that are requested most. */
