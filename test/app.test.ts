@@ -184,6 +184,19 @@ describe('journeys, over HTTP, from the sandbox', () => {
     expect(same.journeys).toEqual(plan.journeys);
   });
 
+  it.each(['2000391', '2000392'])(
+    'are not planned from a stop to its own platform %s, which is said',
+    async (platform) => {
+      const { status, body } = await ask(`/v1/trips?from=${TOWN_HALL}&to=${platform}`);
+      expect(status).toBe(400);
+      expect(body).toMatchObject({
+        error: {
+          message: `to must be another place than from, and the transport authority takes ${TOWN_HALL} and ${platform} for the same, received "${platform}".`,
+        },
+      });
+    },
+  );
+
   it.each([
     ['no connection', `from=${TOWN_HALL}&to=G99006002`, 404, 'NO_JOURNEYS_FOUND'],
     ['an unknown origin', `from=123456789&to=${TOWN_HALL}`, 404, 'STOP_NOT_FOUND'],

@@ -6,7 +6,7 @@ import { ApiError } from './api-error.ts';
  * and OpenAPI show what these return for example values, so that the two cannot differ.
  */
 
-/** One problem with a parameter. `allowed` begins with a verb: "must be a whole number from 1 to 50". It may end in "?". */
+/** One problem with a parameter. `allowed` begins with a verb: "must be a whole number from 1 to 50". It may end as a sentence does. */
 export interface ParameterProblem {
   parameter: string;
   /** As received; undefined when the parameter is missing. */
@@ -19,7 +19,7 @@ export function invalidParameters(problems: readonly ParameterProblem[]): ApiErr
   const sentences = problems.map(({ parameter, value, allowed }, index) => {
     const isFirst = problems.findIndex((problem) => problem.parameter === parameter) === index;
     const received = value === undefined || !isFirst ? '' : `, received ${quote(value)}`;
-    return `${parameter} ${allowed}${received}${allowed.endsWith('?') ? '' : '.'}`;
+    return `${parameter} ${allowed}${received}${/[?.]$/.test(allowed) && received === '' ? '' : '.'}`;
   });
   return new ApiError('INVALID_PARAMETER', sentences.join(' '));
 }
@@ -54,9 +54,10 @@ export function missingKey(): ApiError {
   return unauthorized('No API key was sent.', { wasKeySent: false });
 }
 
-/** `near` is a path of the API that may have been meant. */
-export function unknownPath(path: string, near: string | null): ApiError {
-  const hint = near ? ` Did you mean ${near}?` : '';
+/** `near` is a path of the API that may have been meant, `operations` are those to choose from. */
+export function unknownPath(path: string, near: string | null, operations: readonly string[] = []): ApiError {
+  const known = operations.length > 0 ? ` The API has ${LIST.format(operations)}; /openapi.json describes them.` : '';
+  const hint = near ? ` Did you mean ${near}?` : known;
   return new ApiError('NOT_FOUND', `There is nothing at ${path}.${hint}`);
 }
 

@@ -35,21 +35,23 @@ export const paths = fp(
 );
 
 function pathError(request: FastifyRequest, allow: string | null, methodsOf: ReadonlyMap<string, string[]>): ApiError {
-  const path = hideKeys(askedPath(request)).slice(0, 200);
+  const path = hideKeys(askedPath(request)).slice(0, MAX_PATH);
   // A route with a wildcard, as that of the assets, takes the method and still has nothing at this path.
   const isTaken = allow?.split(', ').includes(request.method);
+  const operations = [...methodsOf.keys()].filter((route) => route.startsWith(API));
   return allow && !isTaken
     ? methodNotAllowed(path, request.method, allow)
-    : unknownPath(path, findNear(path, [...methodsOf.keys()]));
+    : unknownPath(path, findNear(path, operations), allow ? [] : operations);
 }
 
+/** So much of a path is repeated to the caller. */
+const MAX_PATH = 120;
 const API = '/v1/';
 
 /** The path of the API that has most parts in common with the one asked for, slips of a letter forgiven; null for none. */
-function findNear(path: string, routes: readonly string[]): string | null {
+function findNear(path: string, operations: readonly string[]): string | null {
   const asked = path.split('/', MAX_PARTS).filter((part) => part !== '');
-  const scored = routes
-    .filter((route) => route.startsWith(API))
+  const scored = operations
     .map((route) => {
       const parts = route.slice(API.length).split('/');
       const common = parts.filter((part) => asked.some((one) => findMeant(one, [part]) !== null)).length;

@@ -10,10 +10,9 @@ import { z } from 'zod';
  */
 
 /** Text that has to be there. `allowed` says what, for the message of every problem with it. */
-export function requiredText(allowed: string) {
+export function requiredText(allowed: string, repeated = 'must be given once') {
   return z.string({
-    error: ({ input }) =>
-      Array.isArray(input) ? 'must be given once' : `is required: ${allowed.replace(/^must be /, '')}`,
+    error: ({ input }) => (Array.isArray(input) ? repeated : `is required: ${allowed.replace(/^must be /, '')}`),
   });
 }
 
@@ -119,14 +118,14 @@ export function quote(value: unknown): string {
 const OTHER_NAMES = {
   stop: ['stop_id', 'stopid', 'station', 'station_id'],
   limit: ['count', 'max', 'max_results', 'per_page'],
-  modes: [],
+  modes: ['type', 'transport_mode'],
   routes: ['line', 'lines'],
   date: [],
   time: [],
   lat: ['lats', 'latitude'],
   lng: ['lngs', 'lon', 'long', 'longitude'],
   radius: ['distance'],
-  q: ['query'],
+  q: ['query', 'search', 'text', 'term', 'name'],
   from: ['origin'],
   to: ['destination'],
   arrive_by: [],
@@ -168,6 +167,7 @@ export function findForeign(name: string): string | null {
 const MOMENT =
   'Give the day as `date` (YYYYMMDD) and the time as `time` (HHmm), both in Sydney local time, or both as ISO 8601 in `time`';
 const NO_PAGES = 'There are no pages: raise `limit`, or give `date` and `time` of the last record to go on from there.';
+const POSITION = 'A position is `lat` and `lng` on /v1/nearby, and `lat,lng` in `from`, `to` and `near`.';
 const KEY_IN_HEADER = 'The key belongs in the header `Authorization: Bearer YOUR_KEY`, never in a URL.';
 
 /** What callers want who send a name that no operation has, and how to get it. */
@@ -182,6 +182,13 @@ const OTHER_WAYS: Readonly<Record<string, string>> = {
   offset: NO_PAGES,
   cursor: NO_PAGES,
   platform: 'There is no such filter: look at `platform` of each record.',
+  direction: 'There is no such filter: look at `destination` of each record.',
+  via: 'There is no way to name a place in between: ask for the two parts.',
+  location: POSITION,
+  position: POSITION,
+  latlng: POSITION,
+  coord: POSITION,
+  coords: POSITION,
   lang: 'All texts are in English.',
   language: 'All texts are in English.',
   apikey: KEY_IN_HEADER,

@@ -24,12 +24,17 @@ export const positionSchema = z.tuple([latitudeSchema, longitudeSchema]);
 export type Position = z.infer<typeof positionSchema>;
 
 /** A stop identifier as callers send it: digits, or `G` and digits for a street stop. The result is upper-case. */
-export const stopIdParameter = requiredText('a stop identifier such as 200060 or G201023')
+export const stopIdParameter = requiredText(
+  'a stop identifier such as 200060 or G201023',
+  'must be given once; /v1/boards takes several stops',
+)
   .trim()
-  .regex(
-    /^[Gg]?\d{1,12}$/,
-    'must be a stop identifier: up to 12 digits, or G and up to 12 digits; /v1/stops/search finds it by name',
-  )
+  .regex(/^[Gg]?\d{1,12}$/, {
+    error: ({ input }) =>
+      String(input).includes(',')
+        ? 'must be one stop identifier; /v1/boards takes several'
+        : 'must be a stop identifier: up to 12 digits, or G and up to 12 digits; /v1/stops/search finds it by name',
+  })
   .transform((id) => id.toUpperCase())
   .meta({ type: 'string', pattern: '^[Gg]?\\d{1,12}$' });
 
@@ -41,8 +46,13 @@ const COVERED = { west: 140.9, east: 153.7, south: -37.6, north: -28.1 };
 
 /** What to say of a position outside of the area that is covered; null of one within. */
 export function outsideNotice(lat: number, lng: number): string | null {
-  const isCovered = lat >= COVERED.south && lat <= COVERED.north && lng >= COVERED.west && lng <= COVERED.east;
-  return isCovered ? null : `${lat},${lng} lies outside the area covered: New South Wales and the ACT.`;
+  if (isCovered(lat, lng)) return null;
+  const hint = isCovered(-lat, lng) ? ' South of the equator lat is negative.' : '';
+  return `${lat},${lng} lies outside the area covered: New South Wales and the ACT.${hint}`;
+}
+
+function isCovered(lat: number, lng: number): boolean {
+  return lat >= COVERED.south && lat <= COVERED.north && lng >= COVERED.west && lng <= COVERED.east;
 }
 
 /** What to say of a swapped pair. */

@@ -8,7 +8,7 @@ import {
 } from '../efa/payload.ts';
 import { LeftOut, type LeftOutCounts, mapRecords, sumLeftOut } from '../efa/response/record.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { beyondTimetable, noJourneys, unknownPosition, unknownStop } from '../errors/messages.ts';
+import { beyondTimetable, invalidParameters, noJourneys, unknownPosition, unknownStop } from '../errors/messages.ts';
 import type { AskedFields } from '../transit/additional-fields.ts';
 import { formatPlace, outsideNotice, type Place } from '../transit/place.ts';
 import type { WallClock } from '../transit/time.ts';
@@ -78,7 +78,8 @@ function whyNoJourneys({ systemMessages }: TripPayload, asked: Asked, cancelled:
   }
   if (saysDateInvalid(systemMessages)) return beyondTimetable(asked.at?.date ?? null);
   if (saysSamePlace(systemMessages)) {
-    return new ApiError('NO_JOURNEYS_FOUND', `from and to, ${from} and ${to}, are the same place.`);
+    const allowed = `must be another place than from, and the transport authority takes ${from} and ${to} for the same`;
+    return invalidParameters([{ parameter: 'to', value: to, allowed }]);
   }
   const outside = [asked.from, asked.to].map(outsideHint).filter((hint) => hint !== '');
   const hint = cancelled > 0 ? 'Cancelled ones are left out by default: cancelled=include.' : outside.join(' ');

@@ -52,7 +52,11 @@ const REFUSED: [url: string, ...told: string[]][] = [
     'up to 12 digits',
     'received "1234567890123"',
   ],
-  ['/v1/departures?stop=200060%2C200070', 'stop must be a stop identifier', 'received "200060,200070"'],
+  [
+    '/v1/departures?stop=200060%2C200070',
+    'stop must be one stop identifier; /v1/boards takes several',
+    'received "200060,200070"',
+  ],
   ['/v1/departures?stop=%D9%A1%D9%A2', 'stop must be a stop identifier'],
   ['/v1/departures?stop=200020&stop=200060', 'stop must be given once', 'received ["200020","200060"]'],
   ['/v1/departures?STOP=200020', 'stop is required'],
@@ -231,6 +235,13 @@ const WITHOUT_EFFECT: [url: string, told: string][] = [
   ['/v1/trips?origin=202020&destination=209573', 'destination has no effect. Did you mean `to`?'],
   [`${DEPARTURES}&destination=209573`, 'destination has no effect on /v1/departures, which takes stop'],
   ['/v1/departures?station=200060', 'station has no effect. Did you mean `stop`?'],
+  [`${DEPARTURES}&type=train`, 'type has no effect. Did you mean `modes`?'],
+  [`${DEPARTURES}&direction=north`, 'direction has no effect. There is no such filter: look at `destination`'],
+  [`${TRIPS}&via=200080`, 'via has no effect. There is no way to name a place in between'],
+  ['/v1/nearby?latlng=-33.87,151.2', 'latlng has no effect. A position is `lat` and `lng` on /v1/nearby'],
+  ['/v1/stops/search?name=central', 'name has no effect. Did you mean `q`?'],
+  ['/v1/departures?stop=200070,200060', 'stop must be one stop identifier; /v1/boards takes several, received'],
+  ['/v1/departures?stop=200070&stop=200060', 'stop must be given once; /v1/boards takes several stops, received'],
   [`${DEPARTURES}&lang=de`, 'lang has no effect. All texts are in English.'],
   ...['apikey', 'api_key', 'key', 'token'].map((name): [string, string] => [
     `${DEPARTURES}&${name}=abc123`,
@@ -255,6 +266,7 @@ describe('a query that is not right', () => {
     expect(response.statusCode).toBe(400);
     expectErrorObject(response);
     expect(response.json().error.message).toContain(told);
+    expect(response.json().error.message).not.toContain('..');
     expect(upstream.requests).toStrictEqual([]);
   });
 

@@ -42,6 +42,16 @@ describe('a path that does not exist', () => {
     expect(response.headers['x-request-id']).toMatch(/\S/);
   });
 
+  it.each([
+    ['/v1/departures/200020', 'Did you mean /v1/departures?'],
+    ['/api/v1/Departure', 'Did you mean /v1/departures?'],
+    ['/v1/stops', 'Did you mean /v1/stops/search?'],
+    ['/v1/journeys', 'and /v1/departures/stream; /openapi.json describes them.'],
+    ['/swagger', 'The API has /v1/departures, '],
+  ])('%s is told of those that do', async (url, told) => {
+    expect((await app.inject(url)).json().error.message).toContain(told);
+  });
+
   it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const)('is 404 for %s too', async (method) => {
     const response = await app.inject({ method, url: '/v1/nothing', body: 'x', headers: { 'content-type': 'text/x' } });
     expect(response.statusCode).toBe(404);
