@@ -233,6 +233,16 @@ export function readMailSettings(env: Environment): Pick<Config, 'smtpUrl' | 'ma
   return { smtpUrl: parsed.data.SMTP_URL ?? null, mailFrom: parsed.data.MAIL_FROM, dataDir: parsed.data.DATA_DIR };
 }
 
+/** Where the list of stops is kept and renewed from, for the command that renews it. Throws `ConfigError`. */
+export function readStopSource(env: Environment): { dataDir: string; url: string; apiKey: string | null } {
+  const parsed = environment
+    .pick({ DATA_DIR: true, UPSTREAM_URL: true, UPSTREAM_API_KEY: true })
+    .safeParse(withoutEmpty(env));
+  if (!parsed.success) throw new ConfigError(problemsOf(parsed.error).join('\n'));
+  const { DATA_DIR, UPSTREAM_URL, UPSTREAM_API_KEY } = parsed.data;
+  return { dataDir: DATA_DIR, url: UPSTREAM_URL ?? REAL_UPSTREAM_URL, apiKey: UPSTREAM_API_KEY[0] ?? null };
+}
+
 function withoutEmpty(env: Environment): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== ''),

@@ -18,6 +18,7 @@ import { openUpstream, withRehearsals } from './server/upstream-source.ts';
 import { logHeaviestAccount } from './server/usage-log.ts';
 import { readLinkSecret } from './signup/magic-link.ts';
 import { createMailer } from './signup/mail/mailer.ts';
+import { followRenewals } from './stops/file.ts';
 import { StopRegister } from './stops/register.ts';
 import { createInstruments } from './telemetry/instruments.ts';
 import { createMetrics, startMetricsServer } from './telemetry/metrics.ts';
@@ -47,7 +48,7 @@ const logger = openLog(config.logLevel ?? (isTerminal ? 'warn' : 'info'));
 const deadlines = deadlinesFrom(config.upstreamTimeoutMs);
 const isSandbox = config.upstream.kind === 'sandbox';
 
-const upstream = await openUpstream(config, now);
+const upstream = await openUpstream(config, { now, log: logger });
 const authorityClock = new AuthorityClock(logger);
 let hasResponded = false;
 const clients = upstream.apiKeys.map((apiKey) =>
@@ -107,6 +108,8 @@ const restrictions = new Restrictions({ store, log: logger, now });
 if (isStoreOurs) await restrictions.refresh();
 restrictions.follow();
 const storeProbe = createStoreProbe(() => store.check(), { graceMs: GRACE_MS });
+const stops = new StopRegister(upstream.readStops);
+const stopFollowing = isSandbox ? () => {} : followRenewals(stops, config.dataDir, { clock: systemClock, log: logger });
 const tracing = config.tracing && (await openTracing(config.tracing));
 const app = await buildApp({
   config,
@@ -123,7 +126,7 @@ const app = await buildApp({
     balance,
   },
   pages: await pageOptions(config),
-  stops: new StopRegister(upstream.readStops),
+  stops,
   now,
   logger,
   connectionLimits: defaultConnectionLimits(config.connectionLimits, maxDescriptors()),
@@ -137,6 +140,7 @@ const app = await buildApp({
 const metrics = config.metrics && (await openMetrics(config.metrics));
 
 closeOnSignal({ delay: deadlines.closeMs, logger }, async () => {
+  stopFollowing();
   await app.close();
   await metrics?.close();
   await live.close();

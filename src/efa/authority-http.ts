@@ -1,5 +1,7 @@
+import { createWriteStream } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { pipeThrough } from '../compression.ts';
@@ -77,6 +79,25 @@ export class AuthorityHttp {
     const response = await this.#request(path, call);
     const body = await this.#read(response, call.signal, this.#options.maxBytes, async (bytes) => bytes);
     return { status: response.statusCode, headers: response.headers, body };
+  }
+
+  /** Writes the body into a file as it is received. Throws as `get` does. */
+  async download(path: string, call: { apiKey: string; signal: AbortSignal }, file: string): Promise<void> {
+    const { maxBytes, now } = this.#options;
+    const { statusCode, headers, body } = await this.#request(path, call);
+    if (statusCode !== 200) {
+      await body.dump({ limit: SMALL_BYTES }).catch(() => undefined);
+      throw unexpectedStatus(statusCode, headers, '', { now: now(), apiKey: call.apiKey });
+    }
+    let size = 0;
+    async function* bounded() {
+      for await (const chunk of body as AsyncIterable<Buffer>) {
+        size += chunk.length;
+        if (size > maxBytes) throw nonsense(`the response is larger than ${maxBytes} bytes`);
+        yield chunk;
+      }
+    }
+    await pipeline(bounded, createWriteStream(file), { signal: call.signal });
   }
 
   async #request(

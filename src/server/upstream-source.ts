@@ -8,7 +8,7 @@ import { indexNetwork } from '../sandbox/network/network-index.ts';
 import { networkMap } from '../sandbox/network/network-map.ts';
 import { findRehearsalCode } from '../sandbox/rehearsal/rehearsals.ts';
 import { pointNaming } from '../sandbox/responses/location.ts';
-import { readBuiltIn } from '../stops/built-in.ts';
+import { readNewest } from '../stops/file.ts';
 import { type StopRecord, tableOf } from '../stops/table.ts';
 import type { Mode } from '../transit/mode.ts';
 import { alwaysClosed } from '../upstream/breaker.ts';
@@ -18,7 +18,10 @@ import { type ProtectionOptions, protectUpstream } from '../upstream/protection.
 const NO_KEY = '';
 
 /** Upstream's address and keys; without a key the embedded sandbox is started and is upstream. */
-export async function openUpstream({ upstream }: Pick<Config, 'upstream'>, now: () => Date) {
+export async function openUpstream(
+  { upstream, dataDir }: Pick<Config, 'upstream' | 'dataDir'>,
+  { now, log }: { now: () => Date; log: Parameters<typeof readNewest>[1] },
+) {
   if (upstream.kind === 'authority') {
     const { url, apiKeys } = upstream;
     return {
@@ -26,7 +29,7 @@ export async function openUpstream({ upstream }: Pick<Config, 'upstream'>, now: 
       source: url,
       apiKeys: apiKeys.length > 0 ? apiKeys : [NO_KEY],
       networkMap: null,
-      readStops: readBuiltIn,
+      readStops: () => readNewest(dataDir, log),
       close: async () => {},
     };
   }

@@ -13,9 +13,7 @@ import {
 } from '../efa/stop-point.ts';
 import { freshnessOf } from '../transit/freshness.ts';
 import type { NamedStop, StopRegister } from './register.ts';
-
-/** A station, platform, pole or group of poles; not the authority's internal numbers, which look like it. */
-const STOP_ID = /^[A-Z]?\d{1,12}$/;
+import { STOP_ID } from './table.ts';
 
 /** `ask` that tells the register every stop that a response of upstream names. */
 export function learnStops(ask: Ask, register: StopRegister): Ask {

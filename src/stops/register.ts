@@ -90,6 +90,7 @@ export class StopRegister implements Iterable<StopRecord> {
       modes: sortModes([...(known?.modes ?? []), ...named.modes]),
       parent_id: named.parent_id ?? known?.parent_id ?? null,
       is_platform: named.is_platform,
+      ...(known?.wheelchair !== undefined && { wheelchair: known.wheelchair }),
     };
     if (known && JSON.stringify(known) === JSON.stringify(stop)) return;
     this.#keep({

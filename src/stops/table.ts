@@ -2,6 +2,9 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { MODES, type Mode, modeSchema, sortModes } from '../transit/mode.ts';
 
+/** A station, platform, pole or group of poles; not the authority's internal numbers, which look like it. */
+export const STOP_ID = /^[A-Z]?\d{1,12}$/;
+
 /** What is known of a stop or platform. */
 export interface StopRecord {
   readonly stop_id: string;
@@ -16,6 +19,8 @@ export interface StopRecord {
   /** The stop that a platform belongs to; null where there is none, or none is known. */
   readonly parent_id: string | null;
   readonly is_platform: boolean;
+  /** Whether a wheelchair can board there; absent where that is not known. */
+  readonly wheelchair?: boolean;
 }
 
 /** The first line of a file of stops. */
@@ -149,7 +154,8 @@ function writeText(stops: readonly StopRecord[], source: StopSource): Buffer {
 function writeLine(stop: StopRecord): string {
   const modes = sortModes(stop.modes).join(',');
   const fields = [stop.stop_id, stop.name, stop.suburb, stop.lat.toFixed(6), stop.lng.toFixed(6), modes];
-  return [...fields, stop.parent_id ?? '', stop.is_platform ? '1' : ''].map(withoutBreaks).join('\t');
+  const wheelchair = stop.wheelchair === undefined ? [] : [stop.wheelchair ? '1' : '0'];
+  return [...fields, stop.parent_id ?? '', stop.is_platform ? '1' : '', ...wheelchair].map(withoutBreaks).join('\t');
 }
 
 function withoutBreaks(text: string): string {
@@ -162,7 +168,8 @@ export function nameWithSuburb({ name, suburb }: Pick<StopRecord, 'name' | 'subu
 }
 
 function readLine(line: string): StopRecord {
-  const [stop_id = '', name = '', suburb = '', lat, lng, modes = '', parent = '', platform] = line.split('\t');
+  const [stop_id = '', name = '', suburb = '', lat, lng, modes = '', parent = '', platform, wheelchair] =
+    line.split('\t');
   const position = { lat: Number(lat), lng: Number(lng) };
   if (platform === undefined || !(Math.abs(position.lat) <= 90 && Math.abs(position.lng) <= 180)) {
     throw new Error(`no stop: ${line.slice(0, 100)}`);
@@ -175,6 +182,7 @@ function readLine(line: string): StopRecord {
     modes: readModes(modes),
     parent_id: parent || null,
     is_platform: platform === '1',
+    ...(wheelchair && { wheelchair: wheelchair === '1' }),
   };
 }
 

@@ -39,7 +39,7 @@ export const stopIdParameter = requiredText(
   .meta({ type: 'string', pattern: '^[Gg]?\\d{1,12}$' });
 
 /** Roughly, in degrees. */
-const AUSTRALIA = { west: 110, east: 160, south: -45, north: -9 };
+export const AUSTRALIA = { west: 110, east: 160, south: -45, north: -9 };
 
 /** New South Wales with the ACT, roughly, in degrees. */
 const COVERED = { west: 140.9, east: 153.7, south: -37.6, north: -28.1 };
