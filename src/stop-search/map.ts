@@ -36,6 +36,9 @@ export const stopSearchResponse = z
 export type SearchResults = z.infer<typeof stopSearchResponse>;
 export type SearchResult = z.infer<typeof searchResultSchema>;
 
+/** Upstream's good matches lie within a few hundredths of each other. */
+export const NEARNESS_OF_MATCHES = 0.04;
+
 interface RankedResult {
   matchQuality: number;
   result: SearchResult;
@@ -54,7 +57,7 @@ export async function mapSearchResults(
   if (near) {
     for (const one of kept) {
       const { lat, lng } = one.result;
-      if (lat !== null && lng !== null) one.matchQuality *= nearness(near, [lat, lng]);
+      if (lat !== null && lng !== null) one.matchQuality *= nearness(near, [lat, lng], NEARNESS_OF_MATCHES);
     }
   }
   const ranked = kept.sort(compareResults).map(({ result }) => withKnownModes(result, stops));

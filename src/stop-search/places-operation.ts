@@ -15,6 +15,7 @@ import { nameWithSuburb, type StopRecord } from '../stops/table.ts';
 import { modeSchema, sortModes } from '../transit/mode.ts';
 import { formatPlace, latitudeOrNull, longitudeOrNull, type Position, placeParameter } from '../transit/place.ts';
 import { findByName, type KnownStops } from './by-name.ts';
+import { NEARNESS_OF_MATCHES } from './map.ts';
 import { placesQuery } from './query.ts';
 
 const TYPES = ['stop', 'poi', 'address', 'street', 'suburb'] as const;
@@ -119,7 +120,10 @@ async function mapPlaces(
   const { kept, leftOut } = await mapRecords(payload.locations, readStopPoint, mapPlace);
   const ranked = kept.map(({ match, place }) => {
     const isPlaced = near && place.lat !== null && place.lng !== null;
-    return { place, match: isPlaced ? match * nearness(near, [place.lat, place.lng] as Position) : match };
+    return {
+      place,
+      match: isPlaced ? match * nearness(near, [place.lat, place.lng] as Position, NEARNESS_OF_MATCHES) : match,
+    };
   });
   ranked.sort(
     (one, other) =>

@@ -41,7 +41,7 @@ const BUSY: Readonly<Record<Mode, number>> = {
 };
 /** Riders look for the stop, and rarely for one of its stands. */
 const OF_PLATFORM = 0.6;
-/** A stop right there counts three times as much as one far away, one at this distance twice. */
+/** A stop right there counts three times as much as one far away, one at this distance twice as much. */
 const NEAR_METRES = 5000;
 const NEARNESS = 2;
 
@@ -261,14 +261,17 @@ class NameIndex {
     const { ids, weights, positions } = this.#columns;
     const ranked = [...scores].map(([stop, score]) => {
       const at: Position = [positions[2 * stop] as number, positions[2 * stop + 1] as number];
-      return { id: ids[stop] as string, score: score * (weights[stop] as number) * (near ? nearness(near, at) : 1) };
+      return {
+        id: ids[stop] as string,
+        score: score * (weights[stop] as number) * (near ? nearness(near, at, NEARNESS) : 1),
+      };
     });
     ranked.sort((one, other) => other.score - one.score || (one.id < other.id ? -1 : 1));
     return ranked.slice(0, limit).map(({ id }) => id);
   }
 }
 
-/** By how much a match counts for more because it lies near a place. */
-export function nearness(near: Position, position: Position): number {
-  return 1 + NEARNESS / (1 + distanceMetres(near, position) / NEAR_METRES);
+/** By how much a match counts for more because it lies near a place: right there 1 and `most`, far away 1. */
+export function nearness(near: Position, position: Position, most: number): number {
+  return 1 + most / (1 + distanceMetres(near, position) / NEAR_METRES);
 }

@@ -109,6 +109,35 @@ it('draws a journey whose lines begin and end at its stops, by keyboard alone', 
   await context.close();
 });
 
+it('suggests stops and places as one types, by keyboard too, and plans a journey to a place', async () => {
+  const { page, context, complaints } = await open('/explore');
+  await page.locator('.stops li').first().waitFor();
+  const searches: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().includes('/v1/places/search')) searches.push(request.url());
+  });
+  await page.locator('#from').pressSequentially('domestic airp');
+  await page.getByRole('option', { name: /^Domestic Airport Station/ }).click();
+  // Not one for each letter.
+  expect(searches.length).toBeLessThan('domestic airp'.length / 2);
+  expect(searches.at(-1)).toContain('near=-33.87');
+  await page.locator('#to').pressSequentially('opera');
+  await page.getByRole('option', { name: /poi/ }).first().waitFor();
+  const [place] = await page.getByRole('option').allTextContents();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  expect(place).toContain(await page.locator('#to').inputValue());
+  await page.getByRole('button', { name: 'Plan' }).click();
+  await page.locator('.journey').first().waitFor();
+  const link = page.url();
+  expect(link).toMatch(/#journey=202020,\w+ID/);
+  await page.goto('about:blank');
+  await page.goto(link);
+  await page.locator('.journey').first().waitFor();
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
 it('shows the alerts of a journey', async () => {
   const { page, context } = await open('/explore');
   for (const [name, end] of [

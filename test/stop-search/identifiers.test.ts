@@ -109,6 +109,22 @@ describe('a search of which the authority has few stops', () => {
     expect([await first('-33.8,151.2'), await first('-32.9,151.2')]).toEqual(['8', '9']);
   });
 
+  it('lets the position decide among good matches of the authority, not between a good and a poor one', async () => {
+    const hit = (id: string, matchQuality: number, lat: number) => ({
+      id,
+      type: 'stop',
+      name: `Wharf ${id}`,
+      matchQuality,
+      coord: [lat, 151.2],
+      modes: [5],
+    });
+    const upstream = finds([hit('1', 980, -32.9), hit('2', 970, -33.8), hit('3', 600, -33.8)]);
+    const order = async (path: string) =>
+      (await search(path, upstream)).json().results.map(({ stop_id }: { stop_id: string }) => stop_id);
+    expect(await order('q=wharf')).toEqual(['1', '2', '3']);
+    expect(await order('q=wharf&near=-33.8,151.2')).toEqual(['2', '1', '3']);
+  });
+
   it('responds from the stops that are known while the authority cannot be asked, and says so', async () => {
     const found = await search('q=paramatta', away);
     expect(found.json().results.map(({ stop_id }: { stop_id: string }) => stop_id)).toEqual(['4']);

@@ -43,16 +43,15 @@ function exploreBody({ tileUrl, tileAttribution }: ExploreOptions, testKey: stri
 <h1>Explorer</h1>
 <noscript><p class="notice">The explorer is a front end in JavaScript. Without it, try <a href="/#start">curl</a>.</p></noscript>
 <form id="search" role="search">
-<label for="q">Find a stop</label>
-<div class="row"><input type="search" id="q" required maxlength="100" placeholder="Circular Quay"><button>Find</button></div>
+<label for="q">Find a stop or a place</label>
+<div class="row suggested"><input type="search" id="q" required maxlength="100" placeholder="Circular Quay"><button>Find</button></div>
 </form>
 <p class="row"><button type="button" class="plain" id="around">Stops in the middle of the map</button> <button type="button" class="plain" id="here">Stops near me</button></p>
 <p class="hint">Or click on the map.</p>
 ${filterFields()}
 <section aria-labelledby="trip-title" class="trip">
 <h2 id="trip-title">Journey</h2>
-<p>From <output id="from">choose a stop</output></p>
-<p>To <output id="to">choose a stop</output></p>
+${END_FIELDS}
 <p class="row"><button type="button" id="plan" disabled>Plan</button> <button type="button" class="plain" id="swap">Swap</button></p>
 </section>
 <p id="message" role="status" aria-live="polite" tabindex="-1"></p>
@@ -76,6 +75,15 @@ ${filterFields()}
 </div>
 <ul class="legend" aria-label="Colours of the map">${[...MODES, 'walk'].map((mode) => html`<li><span class="route ${mode}">${mode}</span></li>`)}</ul>`;
 }
+
+const END_FIELDS = [
+  ['from', 'From'],
+  ['to', 'To'],
+].map(
+  ([id, label]) =>
+    html`<div class="suggested"><label for="${id}">${label}</label><input type="text" id="${id}" maxlength="100" placeholder="A stop, an address, a sight"></div>
+`,
+);
 
 function filterFields(): Html {
   return html`<div id="filters">

@@ -1,10 +1,11 @@
 // The explorer: key, stops, board, journeys. Each view is a function that asks and shows; the address keeps the view.
 import { ageText, everyWhileVisible } from '../age.js';
 import { ask, keepKey } from './api.js';
-import { endsOfJourney, readFilters, setEnd, swapEnds, whenOf, writeFilters } from './form.js';
+import { endsOfJourney, forgetEnd, readFilters, setEnd, swapEnds, whenOf, writeFilters } from './form.js';
 import { readLink, writeLink } from './link.js';
 import { createMap, SYDNEY } from './map.js';
 import { bringIntoView, coveredHeight } from './sheet.js';
+import { suggest } from './suggest.js';
 import { showBoard, showError, showJourneys, showStops } from './view.js';
 
 const REFRESH_MS = 15_000;
@@ -50,7 +51,7 @@ function listAround([lat, lng]) {
 function listFound(text) {
   find('q').value = text;
   return attempt('Searching…', async () =>
-    answered(await askWithKey('stops/search', { q: text }), ({ results }) => {
+    answered(await askWithKey('stops/search', { q: text, near: middle() }), ({ results }) => {
       listStops(results, { isFitted: true });
       if (results.length === 0) say(`No stop matches “${text}”. Try part of a station’s name.`);
       bringIntoView(find('message'));
@@ -112,6 +113,12 @@ function listStops(stops, options) {
 function chooseEnd(end, stop) {
   setEnd(end, stop);
   say(`${end === 'from' ? 'From' : 'To'} ${stop.name}.`);
+}
+
+/** Roughly, so that responses are shared: the order of matches depends on kilometres. */
+function middle() {
+  const { lat, lng } = map.view();
+  return `${lat.toFixed(2)},${lng.toFixed(2)}`;
 }
 
 const askWithKey = (path, query) => ask(path, query, find('key').value);
@@ -185,6 +192,25 @@ function goToReader({ isQuiet = false } = {}) {
   );
 }
 
+/** Stops and other places while one types, those in sight of the map first. */
+async function findPlaces(text) {
+  const { body } = await askWithKey('places/search', { q: text, limit: 8, near: middle() });
+  return body.results.map((place) => ({ ...place, hint: [place.type, ...place.modes].join(' · ') }));
+}
+
+suggest(find('q'), {
+  find: findPlaces,
+  onChoose({ id, type, name, lat, lng }) {
+    find('q').value = name;
+    if (lat !== null) map.show({ lat, lng, zoom: 16 });
+    if (type === 'stop') open({ board: id });
+    else if (lat !== null) open({ around: [lat, lng] });
+  },
+});
+for (const end of ['from', 'to']) {
+  suggest(find(end), { find: findPlaces, onChoose: ({ id, name }) => chooseEnd(end, { stop_id: id, name }) });
+  find(end).addEventListener('input', () => forgetEnd(end));
+}
 find('search').addEventListener('submit', (event) => {
   event.preventDefault();
   open({ search: find('q').value });

@@ -36,8 +36,17 @@ export function endsOfJourney() {
 }
 
 export function setEnd(end, stop) {
+  find(end).value = stop?.name ?? '';
+  keepEnd(end, stop);
+}
+
+/** What is typed stands for no place until one is chosen. */
+export function forgetEnd(end) {
+  keepEnd(end, null);
+}
+
+function keepEnd(end, stop) {
   ends[end] = stop;
-  find(end).textContent = stop?.name ?? 'choose a stop';
   find('plan').disabled = !ends.from || !ends.to;
 }
 

@@ -11,7 +11,7 @@ export function readLink() {
   const [lat, lng, zoom] = (given.get('at') ?? '').split(',').map(Number);
   const kind = VIEWS.find((name) => given.get(name));
   const value = kind && given.get(kind);
-  const parts = kind === 'around' ? value.split(',').map(Number) : kind === 'journey' ? value.split(',') : value;
+  const parts = kind === 'around' ? value.split(',').map(Number) : kind === 'journey' ? readEnds(value) : value;
   return {
     view: kind && (kind !== 'around' || parts.every(Number.isFinite)) ? { [kind]: parts } : null,
     at: [lat, lng, zoom].every(Number.isFinite) && given.get('at') ? { lat, lng, zoom } : null,
@@ -24,10 +24,19 @@ export function readLink() {
   };
 }
 
+/** Identifiers of places hold commas, so each end is encoded by itself. */
+function readEnds(text) {
+  try {
+    return text.split(',').map(decodeURIComponent);
+  } catch {
+    return [];
+  }
+}
+
 export function writeLink({ view, at, filters }) {
   const [[kind, value]] = Object.entries(view);
   const fields = {
-    [kind]: Array.isArray(value) ? value.join(',') : value,
+    [kind]: kind === 'journey' ? value.map(encodeURIComponent).join(',') : String(value),
     modes: filters.modes === 'all' ? '' : filters.modes,
     date: filters.date,
     time: filters.time,

@@ -67,6 +67,7 @@ export function showBoard(place, board, actions) {
       { class: 'row' },
       smallButton('From', board.stop_name, actions.from),
       smallButton('To', board.stop_name, actions.to),
+      h('a', { href: `/board/${encodeURIComponent(board.stop_id)}` }, 'Board for a wall'),
     ),
     rows.length > 0 ? table : h('p', {}, 'Nothing leaves.'),
     alertList(board.departures.flatMap(({ alerts }) => alerts)),

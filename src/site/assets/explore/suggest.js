@@ -1,0 +1,86 @@
+// Suggestions under a field while one types: a combobox as ARIA describes it, by pointer and by keyboard.
+import { h } from './view.js';
+
+/** Each question counts as a request of the key, so that it is asked when one pauses, and not for a letter or two. */
+const PAUSE_MS = 250;
+const MIN_LETTERS = 3;
+
+/**
+ * @param {HTMLInputElement} field
+ * @param {{ find: (text: string) => Promise<{ name: string, hint: string }[]>, onChoose: (found: object) => void }} options
+ */
+export function suggest(field, { find, onChoose }) {
+  const list = h('ul', { role: 'listbox', id: `${field.id}-list`, class: 'suggestions', 'aria-label': 'Suggestions' });
+  list.hidden = true;
+  field.after(list);
+  for (const [name, value] of Object.entries({ role: 'combobox', 'aria-autocomplete': 'list', autocomplete: 'off' }))
+    field.setAttribute(name, value);
+  field.setAttribute('aria-controls', list.id);
+  let found = [];
+  let active = -1;
+  let turn = 0;
+  let pause = 0;
+
+  function draw(next, at = -1) {
+    found = next;
+    active = at;
+    list.hidden = found.length === 0;
+    field.setAttribute('aria-expanded', String(!list.hidden));
+    if (active >= 0) field.setAttribute('aria-activedescendant', `${list.id}-${active}`);
+    else field.removeAttribute('aria-activedescendant');
+    list.replaceChildren(...found.map(option));
+  }
+
+  function option(one, index) {
+    const attributes = { role: 'option', id: `${list.id}-${index}`, 'aria-selected': String(index === active) };
+    // The press comes before the field loses the focus, which closes the list.
+    const onmousedown = (event) => {
+      event.preventDefault();
+      choose(one);
+    };
+    return h('li', { ...attributes, onmousedown }, one.name, h('span', { class: 'hint' }, one.hint));
+  }
+
+  function close() {
+    turn += 1;
+    clearTimeout(pause);
+    draw([]);
+  }
+
+  function choose(one) {
+    close();
+    onChoose(one);
+  }
+
+  async function ask(text) {
+    turn += 1;
+    const asked = turn;
+    const next = await find(text).catch(() => []);
+    if (asked === turn) draw(next);
+  }
+
+  field.addEventListener('input', () => {
+    const text = field.value.trim();
+    clearTimeout(pause);
+    if (text.length < MIN_LETTERS) close();
+    else pause = setTimeout(ask, PAUSE_MS, text);
+  });
+  field.addEventListener('keydown', (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step && found.length > 0) {
+      event.preventDefault();
+      // One place more than there are suggestions: the field itself.
+      const places = found.length + 1;
+      draw(found, ((active + 1 + step + places) % places) - 1);
+    } else if (event.key === 'Enter') {
+      const one = found[active];
+      if (one) event.preventDefault();
+      if (one) choose(one);
+      else close();
+    } else if (event.key === 'Escape' && found.length > 0) {
+      event.preventDefault();
+      close();
+    }
+  });
+  field.addEventListener('blur', close);
+}
