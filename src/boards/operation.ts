@@ -60,14 +60,14 @@ export const createBoardsOperation = ({ oneStop, docsUrl }: { oneStop: Operation
     id: 'getBoards',
     path: '/v1/boards',
     tag: 'Stops',
-    summary: 'What leaves several stops',
+    summary: 'Departures of several stops',
     description: `The departures of up to ${MAX_STOPS} stops, in the order asked; the parameters hold for each stop. Counts as one request for each stop.\n\nA stop that cannot be answered has its error in its place, as the unknown stop 123456789 in the example. Only when none can be answered, the whole request is refused. When fewer requests are left of the day than stops are asked for, the response is 429 and nothing is counted.`,
     query: boardsQuery(oneStop.query),
     body: z
       .strictObject({
         boards: z.array(z.union([oneStop.body, failureSchema])).meta({ description: 'One for each stop' }),
       })
-      .meta({ id: 'Boards', description: 'What leaves several stops.' }),
+      .meta({ id: 'Boards', description: 'Departures of several stops.' }),
     errors: oneStop.errors,
     example: {
       query: 'stops=200070,123456789&modes=all&limit=5',
@@ -86,7 +86,7 @@ export const createBoardsOperation = ({ oneStop, docsUrl }: { oneStop: Operation
       },
     },
     tool: {
-      description: `What leaves several stops next, up to ${MAX_STOPS} in one call, in the order of \`stops\`; the other parameters hold for each stop. It counts as one request for each stop. A stop that cannot be answered has an \`error\` in its place.`,
+      description: `The next departures of several stops, up to ${MAX_STOPS} in one call, in the order of \`stops\`; the other parameters hold for each stop. It counts as one request for each stop. A stop that cannot be answered has an \`error\` in its place.`,
       defaults: { ...oneStop.tool.defaults, limit: '5' },
     },
     cost: ({ stops }) => stops.length,

@@ -56,7 +56,7 @@ export const departuresResponse = z
     departures: z.array(departureSchema).meta({ description: 'By best-known time; empty when nothing leaves' }),
     alert_texts: alertTextsField,
   })
-  .meta({ id: 'Departures', description: 'What leaves one stop.' });
+  .meta({ id: 'Departures', description: 'Departures of one stop.' });
 
 export type Departures = z.infer<typeof departuresResponse>;
 

@@ -40,7 +40,7 @@ export const departuresOperation = defineOperation({
   id: 'getDepartures',
   path: '/v1/departures',
   tag: 'Stops',
-  summary: 'What leaves one stop',
+  summary: 'Departures of a stop',
   description:
     'Live and scheduled departures of one stop, in the order in which they leave. Buses only unless `modes` says otherwise. Filters come first, `limit` last.\n\nCancelled departures are left out, unless `cancelled=include` asks for them. A stop at which nothing leaves is answered with an empty list.',
   query: departuresQuery,
@@ -49,12 +49,12 @@ export const departuresOperation = defineOperation({
   example: { query: 'stop=200070&modes=all&limit=5', body: exampleBody },
   tool: {
     description:
-      'What leaves one stop next, in the order in which it leaves: route, headsign, platform, planned time, and the live time where the vehicle is tracked. For a way from one place to another use planTrips, which also knows where a vehicle stops. An empty list means that nothing leaves soon that fits the filters.',
+      'The next departures of one stop, in the order of their times: route, headsign, platform, planned time, and the live time where the vehicle is tracked. For a way from one place to another use planTrips, which also knows where a vehicle stops. An empty list means that nothing leaves soon that fits the filters.',
     defaults: { modes: 'all' },
   },
   stream: {
     id: 'streamDepartures',
-    summary: 'What leaves one stop, as it changes',
+    summary: 'Departures of a stop, as they change',
     description:
       'The departures of one stop as server-sent events: an event `board` with the whole response of `/v1/departures` at the start and whenever it changes, a comment every 15 seconds. `failure` says that there is no response for now, `end` is the last event and says why; both have an error as their data. With `Last-Event-ID`, a board that the reader has is not sent again.\n\nCounts as one request a minute. How many streams may be open, the table of plans at `/docs/limits` says. `EventSource` cannot send a key: read the stream with `fetch`.',
   },

@@ -18,7 +18,7 @@ export function createErrorPage(layout: Layout): (error: ApiError) => string {
     const body = html`<h1>${title}</h1>
 <p class="notice bad" role="alert">${MESSAGE}</p>
 <p class="quiet"><span class="status-code">${statusCode}</span> <a href="/docs/errors/${code}"><code>${code}</code></a></p>
-<p>From here: <a href="/">home</a>, <a href="/docs">the docs</a>, <a href="/explore">the map</a>, <a href="/signup">get a key</a>, <a href="/keys">your keys</a>, <a href="/status">how the service is doing</a>.</p>`;
+<p>From here: <a href="/">home</a>, <a href="/docs">the docs</a>, <a href="/explore">the map</a>, <a href="/signup">get a key</a>, <a href="/keys">your keys</a>, <a href="/status">status of the service</a>.</p>`;
     return layout({ title, body });
   }
 }

@@ -230,6 +230,30 @@ it.each(SEARCHES)('the search for “%s” finds the right page among the first 
   expect(found.slice(0, 3).filter(isRight), `${query}: ${found.slice(0, 5).join(', ')}`).not.toEqual([]);
 });
 
+it('programs find all pages in llms.txt, and all of the text in llms-full.txt', async () => {
+  const list = await open('/llms.txt');
+  const links = [...list.matchAll(/\]\((http[^)]+)\)/g)].map(([, url = '']) => new URL(url).pathname);
+  expect(links.length).toBeGreaterThan(GUIDE_NAMES.length + OPERATIONS.length);
+  for (const path of links) expect([path, (await front.app.inject(path)).statusCode]).toEqual([path, 200]);
+  const whole = await open('/llms-full.txt');
+  for (const [path, { query }] of OPERATIONS) {
+    expect(whole).toContain(`# GET ${path}: `);
+    for (const name of Object.keys(query.shape)) expect(whole).toContain(`- \`${name}\``);
+  }
+  for (const name of GUIDE_NAMES) expect(whole).toContain(guide(name).split('\n', 1)[0]);
+  expect(whole).not.toMatch(/localhost:3000|YOUR_ADDRESS|<!--/);
+});
+
+it('the feed of the changelog has an entry for each day, the newest first, which leads to its heading', async () => {
+  const feed = await open('/docs/changelog.atom');
+  const days = [...guide('changelog').matchAll(/^## (\d{4}-\d{2}-\d{2})/gm)].map(([, day]) => day);
+  expect(days).toEqual(days.toSorted().reverse());
+  expect([...feed.matchAll(/<entry>.*?<updated>([^<]+)T00:00:00Z</gs)].map(([, day]) => day)).toEqual(days);
+  const page = await open('/docs/changelog');
+  for (const [, anchor] of feed.matchAll(/<link href="[^"]+#([^"]+)"/g)) expect(page).toContain(`id="${anchor}"`);
+  expect(page).toContain('type="application/atom+xml"');
+});
+
 describe('who is asked for a larger plan', () => {
   it('is on the page of limits', async () => {
     expect(await open('/docs/limits')).toContain('href="mailto:plans@example.test"');

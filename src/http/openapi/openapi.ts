@@ -91,7 +91,7 @@ function describeService({ publicUrl, docsUrl, notes }: About) {
     servers: [{ url: serverUrl(publicUrl) }],
     externalDocs: { description: 'Every error, with its cause and fix', url: `${docsUrl}/errors` },
     tags: [
-      { name: 'Stops', description: 'What leaves a stop, and finding stops by place or name' },
+      { name: 'Stops', description: 'Departures, and stops by place or name' },
       { name: 'Journeys', description: 'From one stop to another across all modes' },
     ],
     security: [{ apiKey: [] }],

@@ -10,6 +10,7 @@ import { fieldIndex } from './field-index.ts';
 import { createFrame, type NavigationGroup } from './frame.ts';
 import { type Guide, readGuides } from './guides.ts';
 import { heading } from './heading.ts';
+import { machineReadable } from './machine-readable.ts';
 import { fillIn } from './markdown.ts';
 import { operationBody, operationSlug, streamBody } from './operation-page.ts';
 import { buildSearchIndex } from './search-index.ts';
@@ -57,6 +58,7 @@ export async function docs(app: FastifyInstance, options: DocsOptions): Promise<
   }
   const index = JSON.stringify(buildSearchIndex(guides, operations));
   app.get('/docs/search.json', prepare(index, { type: 'application/json; charset=utf-8', maxAgeSeconds: 300 }));
+  await app.register(machineReadable, { guides, operations, publicUrl });
   await app.register(errorPages, { ...options, frame });
 }
 
@@ -103,9 +105,11 @@ function navigationOf(guides: readonly Guide[], operations: readonly Operation[]
 function guidePage({ name, title, summary, body, sections }: Guide, { plansContact }: DocsOptions): Page {
   const places = { 'plans contact': plansContactText(plansContact), codes: errorTable() };
   const contents = contentsOf(sections);
+  const head =
+    name === 'changelog' && html`<link rel="alternate" type="application/atom+xml" href="/docs/changelog.atom">`;
   const draw = (testKey: string | null) =>
     html`<div class="guide"><div class="prose">${fillIn(body, { ...places, 'test key': keyNotice(testKey) })}</div>${contents}</div>`;
-  return { path: `/docs/${name}`, title, description: summary, draw };
+  return { path: `/docs/${name}`, title, description: summary, draw, ...(head && { head }) };
 }
 
 /** The headings of a long guide, beside it where there is room. */
@@ -142,7 +146,7 @@ const consolePage: Page = {
   title: 'Console',
   description: 'Every operation, ready to be tried out in the browser.',
   draw: (testKey) => html`<h1>Console</h1>
-<p class="lead">Every operation, asked from this page with your key. Each request counts as any other.</p>
+<p class="lead">Send requests to every operation from this page, with your key. Each counts as any other.</p>
 <p>The description it is made from is <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1); generators make clients from it.</p>
 ${consoleSection(testKey)}`,
   head: CONSOLE_HEAD,

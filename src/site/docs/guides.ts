@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type Document, renderMarkdown } from './markdown.ts';
+import { type Document, renderMarkdown, withAddress } from './markdown.ts';
 
 /** The guides in the order of the navigation: files of docs/guide, and paths under /docs. */
 export const GUIDE_NAMES = [
@@ -21,14 +21,19 @@ export const GUIDE_NAMES = [
 
 export interface Guide extends Document {
   name: (typeof GUIDE_NAMES)[number];
+  /** The Markdown, with the address of this service. */
+  source: string;
 }
 
 const FOLDER = new URL('../../../docs/guide/', import.meta.url);
 
 /** Reads and renders all of them. Throws when a file is missing, so that the service does not start without it. */
 export function readGuides(publicUrl: string): Guide[] {
-  return GUIDE_NAMES.map((name) => ({
-    name,
-    ...renderMarkdown(readFileSync(new URL(`${name}.md`, FOLDER), 'utf8'), publicUrl),
-  }));
+  return GUIDE_NAMES.map((name) => {
+    const text = readFileSync(new URL(`${name}.md`, FOLDER), 'utf8');
+    const source = withAddress(text, publicUrl)
+      .replaceAll(/<!-- .*? -->\n?/g, '')
+      .trim();
+    return { name, source, ...renderMarkdown(text, publicUrl) };
+  });
 }

@@ -87,7 +87,7 @@ function rendererFor(publicUrl: string) {
   };
 }
 
-function withAddress(code: string, publicUrl: string): string {
+export function withAddress(code: string, publicUrl: string): string {
   return code.replaceAll(EXAMPLE_URL, publicUrl).replaceAll('https://YOUR_ADDRESS', publicUrl);
 }
 

@@ -47,8 +47,8 @@ function homeBody({ publicUrl, operations }: HomeOptions, board: Html, testKey: 
   const first = `${publicUrl}/v1/departures?stop=${HOME_STOP}&modes=all&limit=5`;
   return html`<div class="hero">
 <div>
-<h1>What leaves, from where, and how to get there.</h1>
-<p class="lead">Live departures, nearby stops, stop search and journeys for New South Wales and Canberra, as plain JSON. One field per fact, <code>null</code> where nothing is known, and errors that say what to do.</p>
+<h1>Public transport of New South Wales and Canberra, as an API.</h1>
+<p class="lead">Live departures, nearby stops, stop search and journeys as plain JSON. One field per fact, <code>null</code> where nothing is known, and errors that say what to do.</p>
 <p class="actions"><a class="button" href="/signup">Get a free key</a> <a class="button plain" href="/docs">Read the docs</a> <a class="button plain" href="/explore">Try the map</a></p>
 </div>
 ${board}
@@ -59,15 +59,23 @@ ${board}
 <li><p><strong>Get a key.</strong> <a href="/signup">Leave your e-mail address</a>; the key is in your inbox at once. Free, ${PLANS.free.dailyLimit.toLocaleString('en')} requests a day, no card.${
     testKey && html` In this sandbox you can start right away with the key <code>${testKey}</code>.`
   }</p></li>
-<li><p><strong>Ask.</strong> The key travels in the <code>Authorization</code> header, as a Bearer token:</p>
+<li><p><strong>Send a request.</strong> The key travels in the <code>Authorization</code> header, as a Bearer token:</p>
 ${copyableCode(`curl -H "Authorization: Bearer ${testKey ?? '$TIS_KEY'}" \\\n  "${first}"`)}</li>
-<li><p><strong>Read.</strong> Times are UTC; <code>minutes_away</code> counts from the moment the response was sent.</p>
+<li><p><strong>Read the response.</strong> Times are UTC; <code>minutes_away</code> counts from the moment the response was sent.</p>
 ${codeBlock(JSON.stringify(departuresOperation.example.body, null, 2))}</li>
 </ol>
 
 <h2 id="operations">Operations</h2>
 <div class="stack">
 ${operations.map((operation) => operationCard(publicUrl, operation))}
+${operations.map(
+  ({ path, stream }) =>
+    stream &&
+    html`<section class="card">
+<h3>${stream.summary} <code>GET ${path}/stream</code></h3>
+<p>Server-sent events: a board whenever it changes, counted as one request a minute. <a href="/docs/streams">Streams</a></p>
+</section>`,
+)}
 </div>
 
 <h2 id="plans">Plans</h2>
@@ -87,8 +95,8 @@ ${codeBlock(errorSample(publicUrl))}
 <ul>
 <li><strong><code>lat, lng</code></strong>, in that order, everywhere. <code>path</code> of a leg goes straight into a map’s polyline.</li>
 <li><strong>UTC out, Sydney in.</strong> Timestamps are UTC; <code>date</code> and <code>time</code> in a request are Sydney local time.</li>
-<li><strong>Live means tracked.</strong> A real-time value appears only where a vehicle is really followed.</li>
-<li><strong>From a browser, too.</strong> Every answer, errors included, can be read from any origin.</li>
+<li><strong>Live means tracked.</strong> A real-time value appears only where a vehicle is tracked.</li>
+<li><strong>CORS.</strong> Scripts of any origin may read every response, errors included.</li>
 <li><strong>For assistants:</strong> every operation is a tool at <code>${publicUrl}/mcp</code> (Model Context Protocol), with the same key.</li>
 <li><strong>In a terminal:</strong> <code>curl -H "Authorization: Bearer $TIS_KEY" ${publicUrl}/board/${HOME_STOP}</code></li>
 </ul>`;
@@ -140,7 +148,7 @@ function soon(): Promise<null> {
 /** The board of the home page, with its age. `assets/live-board.js` counts the age on and fetches the table anew. */
 function boardTable(board: Departures | null, { isSandbox, now }: { isSandbox: boolean; now: Date }): Html {
   if (!board) {
-    return html`<div class="card" id="live-board"><p>The departure board of Town Hall would be here. The transport authority has not answered yet; <a href="/status">how it is doing</a>.</p></div>`;
+    return html`<div class="card" id="live-board"><p>The departures of Town Hall are not known yet, because Transport for NSW has not responded. <a href="/status">Status</a></p></div>`;
   }
   const ageSeconds = Math.max(0, Math.round((now.getTime() - Date.parse(board.retrieved_at)) / 1000));
   return html`<div class="card board" id="live-board"><table>

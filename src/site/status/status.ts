@@ -69,7 +69,7 @@ ${windows.map(windowTable)}
 /** Only where there are several to choose from. */
 function scopeChoice(scope: Report['scope'], isOwn: boolean): Html | false {
   if (!isOwn && (scope === 'this instance' || scope.instances === 1)) return false;
-  return html`<nav class="choice" aria-label="Whose numbers"><a class="choice-link" href="/status"${!isOwn && html` aria-current="page"`}>All instances</a> <a class="choice-link" href="/status?scope=instance"${isOwn && html` aria-current="page"`}>This server</a></nav>`;
+  return html`<nav class="choice" aria-label="Instances"><a class="choice-link" href="/status"${!isOwn && html` aria-current="page"`}>All instances</a> <a class="choice-link" href="/status?scope=instance"${isOwn && html` aria-current="page"`}>This server</a></nav>`;
 }
 
 function windowTable({ title, operations }: Report['windows'][number]): Html {
