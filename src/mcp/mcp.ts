@@ -2,7 +2,7 @@ import { createMcpHandler } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, errorBody } from '../errors/api-error.ts';
 import { logError, toApiError } from '../errors/handler.ts';
-import { requesterOf } from '../http/operation-routes.ts';
+import { nameIgnored, requesterOf } from '../http/operation-routes.ts';
 import { noteBoards } from '../http/request-log.ts';
 import { noticeTo, type Operation, readQuery } from '../operation.ts';
 import type { FinishedResponse } from '../responses/finished-response.ts';
@@ -94,9 +94,11 @@ async function runTool(
   noteBoards(request, response);
   request.toolCall = { path: operation.path, status: 200 };
   const { text, leftOut } = shorten(toToolBody(response.body.content()), MAX_TEXT_LENGTH);
+  const ignored = nameIgnored(operation, given);
   const notes = [
     ...named.notes,
     noticeTo(given, response.notices) ?? [],
+    ignored ? `Ignored, because the tool has no such parameter: ${ignored}.` : [],
     leftOut.length > 0 ? `Left out to keep this answer short: ${leftOut.join('; ')}.` : [],
   ].flat();
   return { body: { ...JSON.parse(text), ...(notes.length > 0 && { notes }) }, isError: false };

@@ -79,6 +79,13 @@ describe('an assistant', () => {
     expect(await used()).toBe(3);
   });
 
+  it('is told which arguments have no effect', async () => {
+    const { notes } = (await call('getDepartures', { stop: '200070', limit: 1, colour: 'red', flavour: '' })).body;
+    expect(notes).toEqual(['Ignored, because the tool has no such parameter: colour.']);
+    const { error } = (await call('getDepartures', { stop: '200070', via: '200060' })).body;
+    expect(error.message).toMatch(/^via has no effect\./);
+  });
+
   it('is told which stops a name may mean, and that none has it', async () => {
     const several = await call('planTrips', { from: 'Wharf', to: 'manly wharf' });
     expect(several.isError).toBe(true);

@@ -19,6 +19,7 @@ const NOT_RUN = [
   'npm ci && npm test',
   'UPSTREAM_API_KEY=... ',
   'LIVE_FEEDS=shadow npm start',
+  'npm run authority -- check ',
   'docker compose ',
   'SANDBOX=1 docker compose ',
   'claude mcp add',
