@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ASSUMPTIONS } from '#src/authority-check/assumptions.ts';
 import { departuresResponse } from '#src/departures/departure.ts';
 
-const pages = ['README.md', ...globSync('docs/**/*.md'), ...globSync('src/*/README.md')];
+const pages = ['README.md', ...globSync('docs/**/*.md'), ...globSync('src/*/README.md'), 'bench/README.md'];
 
 describe('the documents', () => {
   it.each(pages)('%s links only to what is there', (page) => {

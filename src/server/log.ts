@@ -10,7 +10,7 @@ const WARN = 40;
 
 /**
  * Lines are written many at once: at the latest after a tenth of a second, and when the process exits, so a killed process
- * loses that tenth. A line written by itself costs 1.4 µs more, 5 % of a Pro hit (docs/measurements.md, "Hit path").
+ * loses that tenth. A line written by itself costs 1.4 µs more, 5 % of a Pro hit (bench/README.md, "Hit path").
  * Writes are synchronous: those of a thread were lost when a process ended on a busy machine. The file is standard output
  * unless given. A person at a terminal gets each line at once, and in words.
  */

@@ -20,6 +20,7 @@ const NOT_RUN = [
   'UPSTREAM_API_KEY=... ',
   'LIVE_FEEDS=shadow npm start',
   'npm run authority -- check ',
+  'npm run stops -- update',
   'docker compose ',
   'SANDBOX=1 docker compose ',
   'claude mcp add',
