@@ -4,18 +4,24 @@ import { defineOperation, type Finding, type Notice, type Operation } from '../o
 import { oldestOf } from '../transit/freshness.ts';
 import { notAllowed, requiredText, splitList } from '../transit/parameter.ts';
 import { stopIdParameter } from '../transit/place.ts';
+import { leadParameter } from '../transit/time.ts';
 
 const MAX_STOPS = 20;
 
 const allowed = `must be 1 to ${MAX_STOPS} stop identifiers with commas between`;
+const allowedWithLead = `${allowed}, each alone or with its lead of 0 to 60 minutes, as in 200070@7`;
 
-/** Repeats are folded; the order stays. */
+/** Repeats are folded; the order stays. A stop is text, `200070` or `200070@7`: the part after the sign is its `lead`. */
 const stopsParameter = requiredText(allowed)
   .transform((text, context): string[] => {
     const stops = [...new Set(splitList(text.toUpperCase()))];
-    const malformed = splitList(text).filter((stop) => !stopIdParameter.safeParse(stop).success);
+    const malformed = splitList(text).filter((one) => !isStop(one));
     if (stops.length >= 1 && stops.length <= MAX_STOPS && malformed.length === 0) return stops;
-    context.issues.push({ code: 'custom', input: text, message: notAllowed(allowed, text, malformed) });
+    context.issues.push({
+      code: 'custom',
+      input: text,
+      message: notAllowed(malformed.some((one) => one.includes('@')) ? allowedWithLead : allowed, text, malformed),
+    });
     return z.NEVER;
   })
   .meta({
@@ -23,9 +29,20 @@ const stopsParameter = requiredText(allowed)
     items: { type: 'string' },
     minItems: 1,
     maxItems: MAX_STOPS,
-    description: `Up to ${MAX_STOPS} stop identifiers with commas between. A stop named twice is answered and counted once.`,
+    description: `Up to ${MAX_STOPS} stop identifiers with commas between. A stop named twice is answered and counted once. A stop may have a \`lead\` of its own: \`200070@7,200020@3\`.`,
     examples: [['200070', '200020']],
   });
+
+function isStop(entry: string): boolean {
+  const at = entry.indexOf('@');
+  const isLead = at === -1 || leadParameter.safeParse(entry.slice(at + 1)).success;
+  return stopIdParameter.safeParse(at === -1 ? entry : entry.slice(0, at)).success && isLead;
+}
+
+function readEntry(entry: string): { stop: string; lead?: number } {
+  const [stop = entry, lead] = entry.split('@').map((part) => part.trim());
+  return lead === undefined ? { stop } : { stop, lead: Number(lead) };
+}
 
 /** `stops` in place of `stop`; all other parameters as they are for one stop, for each of the stops. */
 function boardsQuery(oneStop: z.ZodObject) {
@@ -93,7 +110,10 @@ export const createBoardsOperation = ({ oneStop, docsUrl }: { oneStop: Operation
 
     async find({ stops, ...parameters }, { run, now }) {
       const outcomes = await Promise.all(
-        stops.map((stop) => run(oneStop, { ...parameters, stop }).catch((error) => toFailure(stop, error))),
+        stops.map((entry) => {
+          const { stop, ...lead } = readEntry(entry);
+          return run(oneStop, { ...parameters, ...lead, stop }).catch((error) => toFailure(stop, error));
+        }),
       );
       const failures = outcomes.filter(isFailure);
       const [first, ...others] = outcomes.filter((outcome): outcome is Finding => !isFailure(outcome));
@@ -105,7 +125,10 @@ export const createBoardsOperation = ({ oneStop, docsUrl }: { oneStop: Operation
       const freshness = oldestOf(first.freshness, ...others.map((one) => one.freshness));
       const origins = [first, ...others].flatMap((one) => one.boards ?? []);
       const changesAt = Math.min(...[first, ...others].map((one) => one.changesAt ?? Number.POSITIVE_INFINITY));
-      const notices = joinNotices(outcomes, stops);
+      const notices = joinNotices(
+        outcomes,
+        stops.map((entry) => readEntry(entry).stop),
+      );
       if (!failures.some(mayPass)) return { body: { boards }, freshness, changesAt, boards: origins, notices };
       const failedParts = failures.filter(mayPass).length;
       const retryAt = now().getTime() + RETRY_MS;

@@ -5,7 +5,7 @@ import { defineOperation, type Notice } from '../operation.ts';
 import { alertTexts } from '../transit/additional-fields.ts';
 import { type Departure, isCancelled, leavesAt } from '../transit/departure.ts';
 import { type Mode, nameModes } from '../transit/mode.ts';
-import { formatTimestamp } from '../transit/time.ts';
+import { formatTimestamp, fromSydneyWallClock } from '../transit/time.ts';
 import { departuresResponse, nextMinuteAway, toDeparture } from './departure.ts';
 import { type DeparturesQuery, departuresQuery, toDeparturesRequest } from './query.ts';
 
@@ -60,11 +60,13 @@ export const departuresOperation = defineOperation({
   },
 
   async find(query, { ask, boards, now }) {
-    const { limit } = query;
+    const { limit, per_route: perRoute } = query;
     const request = toDeparturesRequest(query, now());
     const isWanted = (departure: Departure) =>
-      matches(query, departure) && (request.at !== null || canBeCaught(departure, now()));
-    const board = await boards.find({ ask, request, limit, isWanted });
+      matches(query, departure) &&
+      (request.at !== null || canBeCaught(departure, now())) &&
+      leavesAfterLead(departure, query.lead, (request.at && fromSydneyWallClock(request.at)) ?? now());
+    const board = await boards.find({ ask, request, limit, perRoute, isWanted });
     const { stopName, freshness } = board;
     const departures = board.departures.filter((one) => !isCancelled(one) || query.cancelled === 'include');
     const notShown = board.departures.length - departures.length;
@@ -102,6 +104,10 @@ function whyEmpty({ modes }: DeparturesQuery, stopModes: readonly Mode[], notSho
 
 function matches({ modes, routes }: DeparturesQuery, { mode, route }: Departure): boolean {
   return modes.includes(mode) && (routes?.includes(route.toUpperCase()) ?? true);
+}
+
+function leavesAfterLead(departure: Departure, lead: number | undefined, from: Date): boolean {
+  return lead === undefined || leavesAt(departure) >= from.getTime() + lead * MINUTE_MS;
 }
 
 function canBeCaught(departure: Departure, now: Date): boolean {

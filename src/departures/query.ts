@@ -4,7 +4,7 @@ import { ALERT_TEXTS_ADDED, COLORS_ADDED, cancelledParameter, includeParameter }
 import { modesParameter } from '../transit/mode.ts';
 import { countUpTo, describe, optional, requiredText, splitList, withDefault } from '../transit/parameter.ts';
 import { stopIdParameter } from '../transit/place.ts';
-import { dateParameter, timeParameter } from '../transit/time.ts';
+import { dateParameter, leadParameter, timeParameter } from '../transit/time.ts';
 
 const MAX_ROUTES = 50;
 const routesAllowed = `must be 1 to ${MAX_ROUTES} short route names with commas between`;
@@ -30,6 +30,20 @@ export const departuresQuery = z.object({
   ),
   modes: withDefault(modesParameter, 'bus'),
   routes: optional(routesParameter),
+  lead: optional(
+    describe(
+      leadParameter,
+      'How many minutes it takes to get to the stop: what leaves sooner, by the best-known time, is left out. Counted from now, or from `date` and `time`.',
+      7,
+    ),
+  ),
+  per_route: optional(
+    describe(
+      countUpTo(50),
+      'Only the next so many of each route and headsign, of those that the other filters leave. They are looked for as `routes` are. More is taken as 50.',
+      2,
+    ),
+  ),
   date: optional(dateParameter),
   time: optional(timeParameter),
   cancelled: cancelledParameter('They stand in their place and do not count towards `limit`.'),

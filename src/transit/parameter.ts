@@ -50,6 +50,16 @@ export function countUpTo(max: number, min = 1) {
     .meta({ type: 'integer', minimum: min });
 }
 
+/** A whole number between two limits, both included; beyond them it is refused. */
+export function wholeBetween(min: number, max: number) {
+  const allowed = `must be a whole number from ${min} to ${max}`;
+  return requiredText(allowed)
+    .regex(/^\d+$/, allowed)
+    .transform(Number)
+    .pipe(z.number().min(min, allowed).max(max, allowed))
+    .meta({ type: 'integer', minimum: min, maximum: max });
+}
+
 /** `true` or `false`, in any case. */
 export const booleanParameter = requiredText('true or false')
   .pipe(z.stringbool({ truthy: ['true'], falsy: ['false'], error: 'must be true or false' }))
@@ -120,6 +130,8 @@ const OTHER_NAMES = {
   limit: ['count', 'max', 'max_results', 'per_page'],
   modes: ['type', 'transport_mode'],
   routes: ['line', 'lines'],
+  lead: ['lead_time', 'lead_minutes', 'walking_time'],
+  per_route: ['limit_per_route', 'per_line'],
   date: [],
   time: [],
   lat: ['lats', 'latitude'],

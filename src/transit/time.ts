@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon';
 import { z } from 'zod';
 import { MINUTE_MS } from '../clock.ts';
-import { requiredText } from './parameter.ts';
+import { requiredText, wholeBetween } from './parameter.ts';
 
 const SYDNEY = 'Australia/Sydney';
 
@@ -133,3 +133,9 @@ export function minutesBetween(from: Date, until: Date): number {
 function isCalendarDate(text: string): boolean {
   return /^\d{8}$/.test(text) && DateTime.fromFormat(text, 'yyyyMMdd', { zone: 'utc' }).isValid;
 }
+
+/**
+ * Minutes until one can be at a stop. A board is read from the next 120 departures at most, and at a busy station these fill
+ * little more than an hour.
+ */
+export const leadParameter = wholeBetween(0, 60);

@@ -63,6 +63,17 @@ describe('boards of several stops', () => {
     expect(board.departures).toMatchObject([{ route: '401', cancelled: false, trip_id: null }]);
   });
 
+  it('take a lead of their own for a stop, before the one for all', async () => {
+    const [near, far, shared] = (await get('/v1/boards?stops=200070@20,200020@0,200060&modes=all&lead=10')).json()
+      .boards;
+    const times = (board: typeof near) => board.departures.map((one: { scheduled_at: string }) => one.scheduled_at);
+    expect([near, far, shared].map(({ stop_id }) => stop_id)).toEqual(['200070', '200020', '200060']);
+    expect([near, far, shared].map((board) => times(board).length)).toEqual([1, 2, 1]);
+    const refused = await get('/v1/boards?stops=200070@61');
+    expect(refused.statusCode).toBe(400);
+    expect(refused.json().error.message).toContain('lead of 0 to 60 minutes');
+  });
+
   it('have the error of a stop in its place', async () => {
     special = { '200070': json(NO_STOP), '200020': failing };
     const answer = await get('/v1/boards?stops=200070,200060,200020');

@@ -38,6 +38,9 @@ const COUNT = 'must be a whole number from 1 to';
 
 /** The query and every part of the message that it is told. */
 const REFUSED: [url: string, ...told: string[]][] = [
+  ['/v1/departures?stop=200020&lead=61', 'lead must be a whole number from 0 to 60', 'received "61"'],
+  ['/v1/departures?stop=200020&lead=-1', 'lead must be a whole number from 0 to 60'],
+  ['/v1/departures?stop=200020&per_route=0', `per_route ${COUNT} 50`],
   ['/v1/departures', 'stop is required'],
   ['/v1/departures?stop', 'stop must be a stop identifier'],
   ['/v1/departures?stop=', 'stop must be a stop identifier'],

@@ -6,7 +6,7 @@ import { isAboutSilence, type LivingFeed, overlayStop } from '../overlay/overlay
 import type { FeedSourceId } from '../polling/feed-source.ts';
 import { POLL_TAKES_MS } from '../polling/polling.ts';
 import { findTimelineRequest, readTimeline, type Timeline, timetableAgeMs } from '../timeline/timeline.ts';
-import { type Board, type BoardSource, listStopModes, MAX_PAGES, readBoard } from './pager.ts';
+import { type Board, type BoardSource, listStopModes, MAX_PAGES, nextOfEachRoute, readBoard } from './pager.ts';
 import { MAX_REMEMBERED_RUNS, runKey, type StopTimeline, type StopTimelines } from './stop-timelines.ts';
 import type { StopRequest, TimetablePages } from './timetable-pages.ts';
 
@@ -71,7 +71,7 @@ export async function readFeedsBoard(
 
   const pagesLeft = isRead ? MAX_PAGES - 1 : MAX_PAGES;
   const source: BoardSource = { pagesLeft, look, takeOver: () => timelines.takeOver(stop) };
-  const departures = await readBoard(source, request.limit);
+  const departures = await readBoard(source, request);
   if (!departures) return null;
   const freshness = boardFreshness(departures, { feeds, needed, timeline: stop.timeline, now: now(), hasAsked });
   return { stopName: stop.stopName, stopModes: listStopModes(stop.timeline), freshness, departures, leftOut: {} };
@@ -100,7 +100,7 @@ export async function readPlannedBoard(
       };
     },
   };
-  const departures = await readBoard(source, request.limit);
+  const departures = await readBoard(source, request);
   if (!departures || !isWhole) return null;
   const freshness = plannedFreshness(stop.timeline, now(), maxAgeMs);
   return { stopName: stop.stopName, stopModes: listStopModes(stop.timeline), freshness, departures, leftOut: {} };
@@ -115,7 +115,7 @@ function viewStop(
   request: StopRequest,
   { living, now, maxAgeMs }: { living: readonly LivingFeed[]; now: number; maxAgeMs: number },
 ) {
-  const { at, limit, isWanted } = request;
+  const { at, limit, perRoute, isWanted } = request;
   const span = readTimeline(stop.timeline, request, { now, maxAgeMs });
   const listed = span.departures.filter(({ plannedAt }) => plannedAt >= (at ?? now) - MAX_LATE_MS);
   const timetable = {
@@ -127,7 +127,10 @@ function viewStop(
   const calls = listed.map((departure, index) => withState(departure, overlay.states[index] as CallState, now));
   const departures = calls.filter((call) => call.state.kind !== 'departed' && isWanted(call));
   const running = departures.filter((departure) => !isCancelled(departure));
-  const last = running.map(leavesAt).sort((one, other) => one - other)[limit - 1] ?? span.until;
+  const last =
+    nextOfEachRoute(running, perRoute)
+      .map(leavesAt)
+      .sort((one, other) => one - other)[limit - 1] ?? span.until;
   return {
     departures,
     until: span.isEnd ? Number.POSITIVE_INFINITY : span.until,

@@ -12,6 +12,8 @@ export interface BoardRequest {
   ask: Ask;
   request: DeparturesRequest;
   limit: number;
+  /** Of each route and headsign only the next so many are shown, counted before `limit`. */
+  perRoute?: number | undefined;
   /** The filters of the caller, which come before `limit`. */
   isWanted(departure: Departure): boolean;
 }
@@ -56,32 +58,58 @@ export const MAX_PAGES = 3;
  * order, without repeats; cancelled departures stand among the others and do not count towards the limit. Null when the
  * source does not cover the board, or has nothing to show and nothing more to say.
  */
-export async function readBoard(source: BoardSource, limit: number): Promise<Departure[] | null> {
+export async function readBoard(
+  source: BoardSource,
+  request: Pick<BoardRequest, 'limit' | 'perRoute'>,
+): Promise<Departure[] | null> {
+  const { limit, perRoute } = request;
   let { pagesLeft, takeOver } = source;
   for (;;) {
     const { departures, until, isLong = false, findNext } = source.look();
     const running = departures.filter((departure) => !isCancelled(departure));
     // Beyond `until` the order is not known.
-    const inOrder = running.filter((departure) => leavesAt(departure) < until);
+    const inOrder = nextOfEachRoute(
+      running.filter((departure) => leavesAt(departure) < until),
+      perRoute,
+    );
     const readNext = findNext(limit - inOrder.length);
     if (readNext === 'not covered') return null;
-    if (readNext === 'whole') return selectFirst(limit, departures);
+    if (readNext === 'whole') return selectFirst(request, departures);
     const isTakenOver = await takeOver?.();
     takeOver = undefined;
     if (isTakenOver) continue;
-    if (pagesLeft === 0 || isLong) return selectFirst(limit, departures);
+    if (pagesLeft === 0 || isLong) return selectFirst(request, departures);
     if (!(await readNext(running.length > 0)))
-      return running.length > 0 ? selectFirst(limit, source.look().departures) : null;
+      return running.length > 0 ? selectFirst(request, source.look().departures) : null;
     pagesLeft--;
   }
 }
 
 /** Returns departures in order, without repeats, up to the first running departure that is beyond the limit. */
-function selectFirst(limit: number, unordered: readonly Departure[]): Departure[] {
+function selectFirst(
+  { limit, perRoute }: Pick<BoardRequest, 'limit' | 'perRoute'>,
+  unordered: readonly Departure[],
+): Departure[] {
   const distinct = new Map(unordered.map((departure) => [departure.key, departure]));
-  const departures = [...distinct.values()].sort(compareDepartures);
+  const departures = nextOfEachRoute([...distinct.values()].sort(compareDepartures), perRoute);
   const beyond = departures.filter((departure) => !isCancelled(departure))[limit];
   return beyond ? departures.slice(0, departures.indexOf(beyond)) : departures;
+}
+
+/**
+ * Returns of each route and headsign the first `perRoute` of these, which is all where it is undefined. Cancelled ones do
+ * not count; those after the last one shown of their route are left out with the others.
+ */
+export function nextOfEachRoute(departures: Departure[], perRoute: number | undefined): Departure[] {
+  if (perRoute === undefined) return departures;
+  const counts = new Map<string, number>();
+  const distinct = new Map(departures.map((departure) => [departure.key, departure]));
+  return [...distinct.values()].sort(compareDepartures).filter((departure) => {
+    const route = `${departure.mode} ${departure.route} ${departure.destination}`;
+    const count = counts.get(route) ?? 0;
+    if (!isCancelled(departure)) counts.set(route, count + 1);
+    return count < perRoute;
+  });
 }
 
 /**
@@ -89,7 +117,7 @@ function selectFirst(limit: number, unordered: readonly Departure[]): Departure[
  * page fails, the board ends where the pages before it end, unless it would be empty.
  */
 export async function readMonitorBoard(request: BoardRequest): Promise<{ board: Board; pages: DeparturePage[] }> {
-  const { ask, request: upstreamRequest, limit, isWanted } = request;
+  const { ask, request: upstreamRequest, isWanted } = request;
   const first = await readPage(ask, upstreamRequest);
   const pages = [first];
   const wanted = new Map<string, Departure>();
@@ -128,7 +156,7 @@ export async function readMonitorBoard(request: BoardRequest): Promise<{ board: 
     },
   };
   take(first);
-  const departures = (await readBoard(source, limit)) ?? selectFirst(limit, [...wanted.values()]);
+  const departures = (await readBoard(source, request)) ?? selectFirst(request, [...wanted.values()]);
   const leftOut = sumLeftOut(pages.map((page) => page.leftOut));
   const freshness = oldestOf(first.freshness, ...pages.map((page) => page.freshness));
   const stopModes = listStopModes(pages);
