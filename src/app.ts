@@ -25,6 +25,7 @@ import { paths } from './http/paths.ts';
 import { createRequestId, requestLog } from './http/request-log.ts';
 import { commonHeaders, pageSecurity } from './http/response-headers.ts';
 import { restricted } from './http/restricted.ts';
+import { stopsDownload } from './http/stops-download.ts';
 import type { Boards } from './live/boards/boards.ts';
 import { mcp } from './mcp/mcp.ts';
 import { CheckQueue } from './nearby/check-queue.ts';
@@ -191,6 +192,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     if (pages || instruments) await api.register(requestRecorder, { traffic: pages?.traffic ?? null, instruments });
     await api.register(access, { now, ...options.access, ...callerChecks });
     await api.register(operationRoutes, { operations, responses, now });
+    await api.register(stopsDownload, { stops, now });
     await api.register(streamRoutes, { operations, responses, docsUrl, now, times: options.streamTimes });
     await api.register(mcp, { operations, responses, docsUrl });
     await api.register(textBoard, { responses, docsUrl, isSandbox, now, limitPages, drawPage: board?.drawPage });

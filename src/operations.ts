@@ -3,6 +3,7 @@ import { departuresOperation } from './departures/operation.ts';
 import type { UpstreamRequest } from './efa/request.ts';
 import { createNearbyOperation } from './nearby/operation.ts';
 import type { Operation } from './operation.ts';
+import { createStopListOperation } from './stop-list/operation.ts';
 import { createStopSearchOperation } from './stop-search/operation.ts';
 import { createPlacesOperation } from './stop-search/places-operation.ts';
 import { NameSearch } from './stops/name-search.ts';
@@ -28,6 +29,7 @@ export function createOperations(options: {
     createNearbyOperation({ ...options.nearby, ...known }),
     createStopSearchOperation(named),
     createPlacesOperation(named),
+    createStopListOperation({ stops }),
     tripsOperation,
   ];
 }

@@ -148,6 +148,8 @@ const OTHER_NAMES = {
   include: [],
   stops: [],
   near: [],
+  bbox: ['bounds', 'bounding_box'],
+  format: [],
 } as const satisfies Record<string, readonly string[]>;
 
 export const PARAMETER_NAMES: readonly string[] = Object.keys(OTHER_NAMES);
@@ -169,6 +171,8 @@ export function findMeant(name: string, names: readonly string[]): string | null
 /** The parameter of another operation that a caller means; for these, slips of a letter are too much of a guess. */
 export function findForeign(name: string): string | null {
   const lower = withoutBrackets(name.toLowerCase());
+  // Many APIs take `format=json`, which changes nothing here.
+  if (lower === 'format') return null;
   return (
     PARAMETER_NAMES.find(
       (one) => one === lower || otherNamesOf(one).includes(lower) || isSingularOrPlural(lower, one),

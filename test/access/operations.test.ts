@@ -16,6 +16,8 @@ const VALID_QUERY: Record<string, string> = {
   '/v1/nearby': 'lat=-33.87&lng=151.21',
   '/v1/stops/search': 'q=central',
   '/v1/places/search': 'q=central',
+  '/v1/stops': 'near=-33.87,151.21',
+  '/v1/stops.ndjson': '',
   '/v1/trips': 'from=200060&to=200070',
 };
 
@@ -141,14 +143,17 @@ describe.each(operations)('%s', (path) => {
     });
   });
 
-  it('refuses a bad question of a valid key, counts it, and says what is left', async () => {
-    const before = await used(key);
-    const answer = await get(`${path}?limit=none`, `Bearer ${key}`);
-    expect(answer.statusCode).toBe(400);
-    expect(answer.json().error.code).toBe('INVALID_PARAMETER');
-    expect(answer.headers.ratelimit).toBe(`"daily";r=${999 - before};t=50400`);
-    expect(await used(key)).toBe(before + 1);
-  });
+  it.skipIf(path.endsWith('.ndjson'))(
+    'refuses a bad question of a valid key, counts it, and says what is left',
+    async () => {
+      const before = await used(key);
+      const answer = await get(`${path}?limit=none`, `Bearer ${key}`);
+      expect(answer.statusCode).toBe(400);
+      expect(answer.json().error.code).toBe('INVALID_PARAMETER');
+      expect(answer.headers.ratelimit).toBe(`"daily";r=${999 - before};t=50400`);
+      expect(await used(key)).toBe(before + 1);
+    },
+  );
 
   it('refuses an account that has used up its day, good question or bad', async () => {
     const before = upstream.requests.length;

@@ -25,6 +25,7 @@ const NOT_RUN = [
   'SANDBOX=1 docker compose ',
   'claude mcp add',
   'npx @hey-api/openapi-ts ',
+  'npm run stops -- update',
 ];
 
 let front: Front;

@@ -14,6 +14,7 @@ import { learnStops } from '#src/stops/learn.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { readTable, type StopRecord, tableOf, writeTable } from '#src/stops/table.ts';
 import { distanceMetres } from '#src/transit/place.ts';
+import { buildTestApp } from '#test/support/app.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
 
 const SOURCE = { dataDate: '2026-08-21', source: 'a test' };
@@ -353,4 +354,117 @@ describe('renewing the list', () => {
     expect(inUse().size).toBe(100);
     server.close();
   });
+});
+
+describe('stops of an area', async () => {
+  const stops = registerOf(
+    stop('200060', -33.884, 151.206, { modes: ['train', 'bus'], name: 'Central Station', suburb: 'Sydney' }),
+    stop('2000351', -33.8841, 151.2061, { modes: [], parent_id: '200060', is_platform: true }),
+    stop('20001', -33.88, 151.2),
+    stop('20002', -33.881, 151.201, { modes: ['ferry'] }),
+    stop('20003', -33.9, 151.3, { parent_id: '999', is_platform: true }),
+    stop('20004', -33.7, 151.2),
+  );
+  const asked: unknown[] = [];
+  const app = await buildTestApp({
+    upstream: (request) => {
+      asked.push(request);
+      throw new Error('upstream must not be asked');
+    },
+    now: '2026-11-23T00:00:00Z',
+    stops,
+  });
+  afterAll(() => app.close());
+  const get = async (query: string) => (await app.inject(`/v1/stops?${query}`)).json();
+  const idsAt = async (query: string) => (await get(query)).stops.map(({ stop_id }: StopRecord) => stop_id);
+
+  it('lists those in a window without platforms, those of greater modes first, and says how many there are', async () => {
+    expect(await idsAt('bbox=-33.95,151.1,-33.8,151.4')).toEqual(['200060', '20002', '20001', '20003']);
+    expect(await idsAt('bbox=-33.88,151.2,-33.8,151.3')).toEqual(['20001']);
+    const cut = await get('bbox=-33.95,151.1,-33.8,151.4&limit=1');
+    expect([cut.stops.length, cut.total]).toEqual([1, 4]);
+    expect(cut.stops[0]).toEqual({
+      stop_id: '200060',
+      name: 'Central Station, Sydney',
+      suburb: 'Sydney',
+      lat: -33.884,
+      lng: 151.206,
+      modes: ['train', 'bus'],
+      parent_stop_id: null,
+    });
+    expect(await idsAt('bbox=-33.95,151.1,-33.8,151.4&modes=bus')).toEqual(['200060', '20001', '20003']);
+  });
+
+  it('lists those around a position, the nearest first', async () => {
+    expect(await idsAt('near=-33.88,151.2&radius=1000')).toEqual(['20001', '20002', '200060']);
+    expect(await idsAt('near=-33.88,151.2&radius=1000&bbox=-33.8805,151.1,-33.8,151.4')).toEqual(['20001']);
+    expect(await idsAt('near=-33.88,151.2&radius=1')).toEqual(['20001']);
+  });
+
+  it('writes GeoJSON with longitude first', async () => {
+    expect(await get('near=-33.881,151.201&radius=20&format=geojson')).toEqual({
+      type: 'FeatureCollection',
+      features: [
+        {
+          type: 'Feature',
+          id: '20002',
+          geometry: { type: 'Point', coordinates: [151.201, -33.881] },
+          properties: { stop_id: '20002', name: 'Stop 20002', suburb: '', modes: ['ferry'], parent_stop_id: null },
+        },
+      ],
+      total: 1,
+    });
+  });
+
+  it.each([
+    ['', 'bbox or near is required'],
+    ['bbox=1,2,3', 'bbox must be south,west,north,east'],
+    ['bbox=-33.8,151.2,-33.9,151.3', 'south below north'],
+    ['bbox=-34,151,-33.4,151.3', 'at most 0.5 degrees each way'],
+    ['bbox=151.2,-33.9,151.3,-33.8', 'seem to be swapped'],
+    ['near=-33.88,151.2&format=xml', 'format must be json or geojson'],
+  ])('refuses %j', async (query, message) => {
+    expect((await get(query)).error.message).toContain(message);
+  });
+
+  it('says how old the list is, that it is good for a day, and where nothing is known, why', async () => {
+    const { headers } = await app.inject('/v1/stops?near=-33.88,151.2');
+    const age = (Date.parse('2026-11-23') - Date.parse('2026-08-21')) / 1000;
+    expect(headers).toMatchObject({
+      age: String(age),
+      'cache-control': `private, max-age=${age + 86_400}, stale-if-error=604800`,
+      'cache-status': 'transit; hit; ttl=86400',
+    });
+    expect((await app.inject('/v1/stops?near=51.5,-0.1')).headers['x-notice']).toContain('outside the area covered');
+  });
+
+  it('are all in one file, which is written again when the list is renewed', async () => {
+    const all = () => app.inject({ url: '/v1/stops.ndjson', headers: { 'accept-encoding': 'identity' } });
+    const first = await all();
+    expect(first.headers).toMatchObject({
+      'content-type': 'application/x-ndjson; charset=utf-8',
+      'last-modified': 'Fri, 21 Aug 2026 00:00:00 GMT',
+    });
+    const lines = first.body
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.map(({ stop_id }) => stop_id)).toEqual(
+      ['20001', '20002', '20003', '20004', '2000351', '200060'].sort(),
+    );
+    expect(lines.find(({ stop_id }) => stop_id === '2000351')).toMatchObject({ parent_stop_id: '200060', modes: [] });
+    const etag = String(first.headers.etag);
+    const again = await app.inject({ url: '/v1/stops.ndjson', headers: { 'if-none-match': etag } });
+    expect([again.statusCode, again.body]).toEqual([304, '']);
+    stops.learn(stop('20009', -33.8, 151.2));
+    expect((await all()).headers.etag).toBe(etag);
+    app.clock.now = new Date('2026-11-23T01:00:00Z');
+    expect((await all()).body).toContain('"20009"');
+    stops.replace(tableOf([stop('1', -33.8, 151.2)], { ...SOURCE, dataDate: '2026-11-01' }));
+    const renewed = await all();
+    expect(renewed.body.match(/\n/g)).toHaveLength(2);
+    expect(renewed.headers['last-modified']).toBe('Sun, 01 Nov 2026 00:00:00 GMT');
+  });
+
+  it('never ask upstream', () => expect(asked).toEqual([]));
 });

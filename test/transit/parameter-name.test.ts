@@ -29,9 +29,13 @@ it.each([
   expect(findMeant(name, PARAMETER_NAMES)).toBe(meant);
 });
 
-it.each(['lang', 'plat', 'last', 't', '_', 'on', 'too', 'key', 'format', 'mds', 'constructor', '__proto__', ''])(
+it.each(['lang', 'plat', 'last', 't', '_', 'on', 'too', 'key', 'mds', 'constructor', '__proto__', ''])(
   '%j is meant for none',
   (name) => {
     expect([findMeant(name, PARAMETER_NAMES), findForeign(name)]).toEqual([null, null]);
   },
 );
+
+it('format, which other APIs take, is ignored by operations that have none', () => {
+  expect(findForeign('format')).toBeNull();
+});

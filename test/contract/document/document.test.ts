@@ -37,7 +37,9 @@ it.each([
   for (const path of Object.keys(document.paths)) {
     const url = exampleUrl(document, path, which);
     const response = await service.askExample(url);
-    expect(allowed, `${url}: ${response.body}`).toContain(response.status);
+    // One of two parameters is required there, which OpenAPI cannot say.
+    const either = path === '/v1/stops' && which === 'required' ? [400] : allowed;
+    expect(either, `${url}: ${response.body}`).toContain(response.status);
     expect(check({ method: 'GET', path, query: [], headers: [], key: 'valid' }, response)).toBeNull();
   }
 });

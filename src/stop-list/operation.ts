@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import { nextTurn } from '../event-loop-turn.ts';
+import { defineOperation } from '../operation.ts';
+import type { StopRegister } from '../stops/register.ts';
+import type { StopRecord } from '../stops/table.ts';
+import { MODES, type Mode } from '../transit/mode.ts';
+import { latitudeSchema, longitudeSchema, outsideNotice } from '../transit/place.ts';
+import { freshnessOfList, listedStopSchema, toListedStop } from './listed-stop.ts';
+import { type StopListQuery, stopListQuery } from './query.ts';
+
+/** Some milliseconds of reading. */
+const STOPS_PER_TURN = 500;
+/** Of a window with more stops than are listed, those that show on a map of a whole city. */
+const GREATER_FIRST: readonly Mode[] = ['train', 'metro', 'lightrail', 'ferry', 'coach', 'bus', 'schoolbus'];
+
+const featureSchema = z
+  .strictObject({
+    type: z.literal('Feature').meta({ description: 'As GeoJSON has it' }),
+    id: z.string().meta({ description: 'Stop identifier', example: '200060' }),
+    geometry: z
+      .strictObject({
+        type: z.literal('Point').meta({ description: 'As GeoJSON has it' }),
+        coordinates: z
+          .tuple([longitudeSchema, latitudeSchema])
+          .meta({ description: 'Longitude and latitude in degrees' }),
+      })
+      .meta({ description: 'The position of the stop' }),
+    properties: listedStopSchema.omit({ lat: true, lng: true }).meta({ description: 'The other fields of the stop' }),
+  })
+  .meta({ id: 'StopFeature', description: 'A stop as GeoJSON.' });
+
+const stopListResponse = z
+  .strictObject({
+    stops: z.array(listedStopSchema).optional().meta({ description: 'The stops; not with `format=geojson`' }),
+    type: z.literal('FeatureCollection').optional().meta({ description: 'Only with `format=geojson`' }),
+    features: z.array(featureSchema).optional().meta({ description: 'The stops; only with `format=geojson`' }),
+    total: z
+      .int()
+      .min(0)
+      .meta({ description: 'The number of stops that lie there; above `limit` not all are listed', example: 87 }),
+  })
+  .meta({ id: 'StopList', description: 'The stops of an area.' });
+
+const exampleBody: z.infer<typeof stopListResponse> = {
+  stops: [
+    {
+      stop_id: '200070',
+      name: 'Town Hall Station, Sydney',
+      suburb: 'Sydney',
+      lat: -33.873844,
+      lng: 151.206956,
+      modes: ['train', 'lightrail'],
+      parent_stop_id: null,
+    },
+  ],
+  total: 87,
+};
+
+/** `GET /v1/stops` */
+export const createStopListOperation = ({ stops }: { stops: StopRegister }) =>
+  defineOperation({
+    id: 'listStops',
+    path: '/v1/stops',
+    tag: 'Stops',
+    summary: 'Stops of an area',
+    description:
+      'The stops of a window of a map, or around a position, from the list that the service keeps: fast, and good for a day. Those of trains, metro, light rail and ferries come first, around a position the nearest. Platforms are left out. A stop that is listed may be out of use: [nearby](/docs/operations/nearby) leaves those out.\n\nAll stops, for apps that work offline, are at `/v1/stops.ndjson`.',
+    query: stopListQuery,
+    body: stopListResponse,
+    errors: [],
+    example: { query: 'bbox=-33.88,151.2,-33.86,151.22&limit=1', body: exampleBody },
+    tool: {
+      description:
+        'The stops of an area, from a list that may have stops out of use: for a map or a count. For stops that somebody can leave from use getNearbyStops.',
+      defaults: { limit: '50' },
+    },
+
+    async find(query, { now }) {
+      const found = await findStops(query, stops);
+      const listed = found.slice(0, query.limit).map(toListedStop);
+      const content = query.format === 'geojson' ? toGeoJson(listed) : { stops: listed };
+      const [lat, lng] = query.near ?? middleOf(query);
+      const outside = found.length === 0 ? outsideNotice(lat, lng) : null;
+      return {
+        body: { ...content, total: found.length },
+        freshness: freshnessOfList(stops, now()),
+        ...(outside && { notices: [{ text: outside }] }),
+      };
+    },
+  });
+
+async function findStops({ bbox, near, radius, modes }: StopListQuery, register: StopRegister): Promise<StopRecord[]> {
+  const around = near && register.near(...near, radius).map(({ stop }) => stop);
+  const within = bbox && (around?.filter(({ lat, lng }) => isWithin(bbox, lat, lng)) ?? inWindow(bbox, register));
+  const found: { stop: StopRecord; rank: number }[] = [];
+  let read = 0;
+  for (const stop of within ?? around ?? []) {
+    if (++read % STOPS_PER_TURN === 0) await nextTurn();
+    const isPart = stop.parent_id !== null && register.get(stop.parent_id) !== null;
+    const isWanted = modes.length === MODES.length || stop.modes.some((mode) => modes.includes(mode));
+    if (isWanted && !isPart) found.push({ stop, rank: near ? read : rankOf(stop) });
+  }
+  return found
+    .sort((one, other) => one.rank - other.rank || (one.stop.stop_id < other.stop.stop_id ? -1 : 1))
+    .map(({ stop }) => stop);
+}
+
+function inWindow({ south, west, north, east }: NonNullable<StopListQuery['bbox']>, register: StopRegister) {
+  return register.inBox(south, west, north, east);
+}
+
+function isWithin({ south, west, north, east }: NonNullable<StopListQuery['bbox']>, lat: number, lng: number): boolean {
+  return lat >= south && lat <= north && lng >= west && lng <= east;
+}
+
+/** Stops of which no mode is known come last. */
+function rankOf({ modes }: StopRecord): number {
+  const rank = GREATER_FIRST.findIndex((mode) => modes.includes(mode));
+  return rank === -1 ? GREATER_FIRST.length : rank;
+}
+
+function middleOf({ bbox }: StopListQuery): [number, number] {
+  return bbox ? [(bbox.south + bbox.north) / 2, (bbox.west + bbox.east) / 2] : [0, 0];
+}
+
+function toGeoJson(stops: readonly z.infer<typeof listedStopSchema>[]) {
+  const features = stops.map(({ lat, lng, ...properties }) => ({
+    type: 'Feature' as const,
+    id: properties.stop_id,
+    geometry: { type: 'Point' as const, coordinates: [lng, lat] as [number, number] },
+    properties,
+  }));
+  return { type: 'FeatureCollection' as const, features };
+}
