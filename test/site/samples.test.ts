@@ -20,6 +20,10 @@ const NOT_RUN = [
   'UPSTREAM_API_KEY=... ',
   'LIVE_FEEDS=shadow npm start',
   'npm run authority -- check ',
+  'npm run stops -- update ',
+  'npm run keys -- backup ',
+  'npm run keys -- drill ',
+  'npm run keys -- import ',
   'npm run stops -- update',
   'docker compose ',
   'SANDBOX=1 docker compose ',
@@ -166,7 +170,7 @@ describe('in the README and in docs', () => {
       return stdout;
     };
     let key = '';
-    for (const [index, { command }] of commands.filter((one) => KEYS.test(one.command)).entries()) {
+    for (const [index, { command }] of commands.filter((one) => isRun(one) && KEYS.test(one.command)).entries()) {
       const words = command.replace(KEYS, '').replace('KEY_OR_ID', key);
       const printed = needsProcess(command, index)
         ? await runner.run('sh', ['-c', `${scripts.keys} ${words}`])
