@@ -3,8 +3,8 @@ import { modesParameter } from '../transit/mode.ts';
 import { countUpTo, DECIMAL, describe, oneOf, optional, requiredText, withDefault } from '../transit/parameter.ts';
 import { areSwapped, positionParameter, SWAPPED } from '../transit/place.ts';
 
-/** The widest window, in degrees each way: some 55 by 46 kilometres. */
-const MAX_DEGREES = 0.5;
+/** The widest window, in degrees each way: some 28 by 23 kilometres. */
+const MAX_DEGREES = 0.25;
 const MAX_RADIUS_METRES = 5000;
 
 const allowed = 'must be south,west,north,east as decimal numbers of degrees, south below north and west below east';
