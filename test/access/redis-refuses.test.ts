@@ -94,6 +94,8 @@ it('a full Redis takes accounts, keys and revocations; of one that takes none th
   // The command decides by the real clock.
   app.clock.now = new Date(Date.now() + MINUTE_MS);
   expect(await ask(key)).toBe(401);
+  const { accountId = '' } = parseKey(key) ?? {};
+  expect((await runKeys(['delete', accountId], env)).code).toBe(0);
   await call(FULL.end);
 
   const other = await issueTestKey(store);

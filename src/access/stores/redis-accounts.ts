@@ -13,7 +13,7 @@ import {
   SANDBOX_EMAIL,
   type StoreKind,
 } from '../store.ts';
-import { DELETED, redisOperatorRecords } from './redis-operator.ts';
+import { redisOperatorRecords, rememberDeleted } from './redis-operator.ts';
 import { accountKey, counterKey, keysKey, sendersKey } from './redis-quota.ts';
 
 const DURABLE_WITHIN_MS = 3000;
@@ -227,7 +227,7 @@ async function deleteAccount(redis: RedisConnection, accountId: string, now: Dat
   const days = Array.from({ length: DAYS_KEPT + 2 }, (_, index) => utcDayFrom(now, 1 - index));
   const counts = days.flatMap((day) => [counterKey(accountId, day), sendersKey(accountId, day)]);
   // First, so that no backup brings back an account whose deletion breaks off.
-  if (account) await redis.hsetnx(DELETED, accountId, now.toISOString());
+  if (account) await rememberDeleted(redis, accountId, now.toISOString());
   const deleted = await redis.del(accountKey(accountId), keysKey(accountId), ...counts);
   if (account) await redis.hdel(ACCOUNTS, account.email);
   await waitForDisk(redis);

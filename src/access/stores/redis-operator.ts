@@ -8,7 +8,7 @@ const VERSION = 'version';
 /** A list, the newest entry first. */
 const AUDIT = 'tis:audit';
 /** A hash: id of a deleted account to when. */
-export const DELETED = 'tis:deleted';
+const DELETED = 'tis:deleted';
 /** A hash for each mailing: account id to state. */
 const mailingKey = (mailing: string) => `tis:mailing:${mailing}`;
 const MAILING_KEPT_SECONDS = 400 * 86_400;
@@ -22,6 +22,24 @@ if value == '' then redis.call('HDEL', restrictions, name) else redis.call('HSET
 return redis.call('HINCRBY', restrictions, 'version', 1)`,
   { whenFull: true },
 );
+
+const addToAudit = defineScript<[audit: string], [entry: string, kept: number], number>(
+  'addToAudit',
+  `
+redis.call('LPUSH', KEYS[1], ARGV[1])
+redis.call('LTRIM', KEYS[1], 0, ARGV[2] - 1)
+return 1`,
+  { whenFull: true },
+);
+
+const noteDeleted = defineScript<[deleted: string], [accountId: string, at: string], number>(
+  'noteDeleted',
+  `return redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])`,
+  { whenFull: true },
+);
+
+export const rememberDeleted = (redis: RedisConnection, accountId: string, at: string) =>
+  noteDeleted(redis, [DELETED], [accountId, at]);
 
 /** What operators have decided, in Redis. */
 export function redisOperatorRecords(
@@ -39,13 +57,12 @@ export function redisOperatorRecords(
       await durably(setRestriction(redis, [RESTRICTIONS], [name, value ?? '']));
     },
     async addToAudit(entry) {
-      await durably(redis.lpush(AUDIT, entry));
-      await redis.ltrim(AUDIT, 0, AUDIT_KEPT - 1);
+      await durably(addToAudit(redis, [AUDIT], [entry, AUDIT_KEPT]));
     },
     readAudit: (most) => redis.lrange(AUDIT, 0, most - 1),
     readDeleted: () => redis.hgetall(DELETED),
     async setDeleted(accountId, at) {
-      await durably(at === null ? redis.hdel(DELETED, accountId) : redis.hsetnx(DELETED, accountId, at));
+      await durably(at === null ? redis.hdel(DELETED, accountId) : rememberDeleted(redis, accountId, at));
     },
     async claimMail(mailing, accountId) {
       const isFirst = await durably(redis.hsetnx(mailingKey(mailing), accountId, 'claimed'));
