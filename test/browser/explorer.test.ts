@@ -1,5 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { StopRegister } from '#src/stops/register.ts';
+import { type StopRecord, tableOf } from '#src/stops/table.ts';
 import { tripsResponse } from '#src/trips/response.ts';
 import { launchChromium, openWindow } from '../support/chromium.ts';
 import { type Front, startFront } from '../support/front.ts';
@@ -30,12 +32,25 @@ const READ_MAP = `import(new URL('/assets/explore/explore.js', location.href).hr
   };
 })`;
 
+const stopAt = (stop_id: string, name: string, lng: number): StopRecord => ({
+  stop_id,
+  name,
+  suburb: '',
+  lat: -33.797,
+  lng,
+  modes: ['bus'],
+  parent_id: null,
+  is_platform: false,
+});
+
 let browser: Browser;
 let front: Front;
 
 beforeAll(async () => {
   browser = await launchChromium();
-  front = await startFront({ now: '2026-11-20T02:00:20Z' });
+  const known = [stopAt('1', 'Fairy Bower', 151.285), stopAt('2', 'Cremorne', 151.18)];
+  const stops = new StopRegister(() => tableOf(known, { dataDate: '2026-08-21', source: 'a test' }));
+  front = await startFront({ now: '2026-11-20T02:00:20Z', stops });
 });
 
 afterAll(async () => {
@@ -106,6 +121,34 @@ it('draws a journey whose lines begin and end at its stops, by keyboard alone', 
   expect(manly.x).toBeGreaterThan(airport.x);
   expect(manly.y).toBeLessThan(airport.y);
   expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it('shows further stops as the map is moved, and asks again only where it has left the window', async () => {
+  const { page, context } = await open('/explore#around=-33.8731,151.2069&at=-33.8731,151.2069,15');
+  await page.locator('.stops li').first().waitFor();
+  const windows: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().includes('/v1/stops?')) windows.push(new URL(request.url()).searchParams.get('bbox') ?? '');
+  });
+  const move = (lng: number) =>
+    page.evaluate(`import(new URL('/assets/explore/explore.js', location.href).href).then(({ map }) => {
+      map.show({ lat: -33.797, lng: ${lng}, zoom: 14 });
+    })`);
+  const inSight = () =>
+    page.locator('#map').evaluate((element) => {
+      const { left, right, top, bottom } = element.getBoundingClientRect();
+      const isInside = ({ x, y }: Point) => x > left && x < right && y > top && y < bottom;
+      return [...element.querySelectorAll('.marker')].filter((one) => isInside(one.getBoundingClientRect())).length;
+    });
+  await move(151.285);
+  await expect.poll(inSight).toBeGreaterThan(0);
+  await move(151.284);
+  const answered = page.waitForResponse(/\/v1\/stops\?/);
+  await move(151.18);
+  await answered;
+  expect(windows).toHaveLength(2);
+  for (const bbox of windows) expect(bbox).toMatch(/^-33\.\d\d,151\.\d\d,-33\.\d\d,151\.\d\d$/);
   await context.close();
 });
 

@@ -27,7 +27,6 @@ export interface TestAppOptions
     Pick<
       AppOptions,
       | 'pages'
-      | 'stops'
       | 'streamTimes'
       | 'connectionLimits'
       | 'arrivalMs'
@@ -104,7 +103,6 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     sleep: options.sleep ?? (() => new Promise(() => {})),
     logger: pino({ level: 'trace' }, { write: keepLine }),
     ...(pages && { pages }),
-    ...(options.stops && { stops: options.stops }),
     ...(options.isStoreReachable && { isStoreReachable: options.isStoreReachable }),
     ...(options.instruments && { instruments: options.instruments }),
     ...(options.stops && { stops: options.stops }),

@@ -14,6 +14,7 @@ import { networkMap } from '#src/sandbox/network/network-map.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
 import { createMailer } from '#src/signup/mail/mailer.ts';
 import type { MailLimits } from '#src/signup/throttle.ts';
+import type { StopRegister } from '#src/stops/register.ts';
 import { createInstruments } from '#src/telemetry/instruments.ts';
 import { OwnTraffic, type UpstreamHealth } from '#src/telemetry/traffic.ts';
 import { watchUpstream } from '#src/telemetry/watched-calls.ts';
@@ -50,6 +51,7 @@ export async function startFront(
     upstreamUrl?: string;
     upstreamHealth?: () => UpstreamHealth;
     isSandbox?: boolean;
+    stops?: StopRegister;
     /** Unlimited unless given. */
     pageRate?: Rate;
   } = {},
@@ -69,6 +71,7 @@ export async function startFront(
     store,
     acceptsTestKeys: options.isSandbox ?? true,
     sendsKey: false,
+    ...(options.stops && { stops: options.stops }),
     ...(options.pageRate && { pageRate: options.pageRate }),
     pages: {
       traffic,

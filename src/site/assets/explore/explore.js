@@ -9,17 +9,25 @@ import { suggest } from './suggest.js';
 import { showBoard, showError, showJourneys, showStops } from './view.js';
 
 const REFRESH_MS = 15_000;
+const MOVE_PAUSE_MS = 300;
 const find = (id) => document.getElementById(id);
 let view = null;
 let latest = 0;
 let shownResponse = null;
 let stopRefreshing = () => {};
+let movePause = 0;
+let windowShown = '';
 
 keepKey(find('key'));
 export const map = createMap(find('map'), {
   onClick: (lat, lng) => open({ around: [lat, lng] }),
   onChoose: (stop) => open({ board: stop.stop_id }),
-  onMove: () => view && saveLink(),
+  onMove: () => {
+    if (!view) return;
+    saveLink();
+    clearTimeout(movePause);
+    movePause = setTimeout(addStopsInWindow, MOVE_PAUSE_MS);
+  },
   coveredHeight,
 });
 
@@ -100,6 +108,7 @@ function planJourney([from, to]) {
 }
 
 function listStops(stops, options) {
+  windowShown = '';
   map.setStops(stops, options);
   showStops(find('stops'), stops, {
     board: (stop) => open({ board: stop.stop_id }),
@@ -107,6 +116,18 @@ function listStops(stops, options) {
     to: (stop) => chooseEnd('to', stop),
   });
   say(stops.length === 1 ? '1 stop.' : `${stops.length} stops.`);
+}
+
+/** The stops of what the map shows, beside those listed. A search and a journey have the map for themselves. */
+async function addStopsInWindow() {
+  const bbox = map.window();
+  const asked = `${bbox} ${readFilters().modes}`;
+  if (!(view?.around || view?.board) || bbox === null || asked === windowShown) return;
+  windowShown = asked;
+  const turn = latest;
+  const response = await askWithKey('stops', { bbox, modes: readFilters().modes }).catch(() => null);
+  if (response && turn === latest) map.addStops(response.body.stops);
+  else windowShown = '';
 }
 
 /** With both ends known the journey is one press of the button away. */
@@ -166,6 +187,7 @@ function clearResult() {
 }
 
 function clearStops() {
+  windowShown = '';
   find('stops').replaceChildren();
   map.setStops([]);
 }

@@ -11,6 +11,8 @@ const NO_CLUSTERS_FROM_ZOOM = 17;
 /** Not animated: across several zoom steps the markers would blow up for a moment. */
 const STILL = { animate: false };
 const MARGIN = 40;
+/** In degrees; the service takes up to half a degree. */
+const MAX_WINDOW = 0.45;
 const LETTERS = { train: 'T', metro: 'M', lightrail: 'L', bus: 'B', coach: 'C', ferry: 'F', schoolbus: 'S' };
 
 /**
@@ -28,6 +30,7 @@ export function createMap(element, { onClick, onChoose, onMove, coveredHeight })
   const legs = L.layerGroup().addTo(map);
   const ends = L.layerGroup().addTo(map);
   let listed = [];
+  let inWindow = [];
   let chosenId = null;
   let drawn = [];
   drawBase(map, element, () => drawn);
@@ -53,7 +56,10 @@ export function createMap(element, { onClick, onChoose, onMove, coveredHeight })
 
   function drawStops() {
     stops.clearLayers();
-    const points = listed.map((stop) => ({ ...map.latLngToContainerPoint([stop.lat, stop.lng]), item: stop }));
+    const points = [...listed, ...inWindow].map((stop) => ({
+      ...map.latLngToContainerPoint([stop.lat, stop.lng]),
+      item: stop,
+    }));
     const isClose = map.getZoom() < NO_CLUSTERS_FROM_ZOOM;
     const groups = isClose ? groupByCell(points) : points.map(({ x, y, item }) => ({ x, y, items: [item] }));
     const markers = groups.map(({ x, y, items }) => ({ x, y, name: items.length === 1 ? shortName(items[0]) : '' }));
@@ -96,15 +102,33 @@ export function createMap(element, { onClick, onChoose, onMove, coveredHeight })
     /** Stops without a position are in the list only. */
     setStops(list, { isFitted = false } = {}) {
       listed = list.filter(({ lat, lng }) => typeof lat === 'number' && typeof lng === 'number');
+      inWindow = [];
       if (isFitted && listed.length > 0)
         map.fitBounds(L.latLngBounds(listed.map(({ lat, lng }) => [lat, lng])), { ...freePart(), maxZoom: 16 });
+      drawStops();
+    },
+
+    /** What the map shows as `south,west,north,east`, widened so that a short way is within; null when it is too wide. */
+    window() {
+      const bounds = map.getBounds();
+      if (bounds.getNorth() - bounds.getSouth() > MAX_WINDOW || bounds.getEast() - bounds.getWest() > MAX_WINDOW)
+        return null;
+      const [south, west] = [bounds.getSouth(), bounds.getWest()].map((degrees) => Math.floor(degrees * 100) / 100);
+      const [north, east] = [bounds.getNorth(), bounds.getEast()].map((degrees) => Math.ceil(degrees * 100) / 100);
+      return [south, west, north, east].map((degrees) => degrees.toFixed(2)).join(',');
+    },
+
+    /** Further stops, of the window that the map shows. */
+    addStops(list) {
+      const known = new Set(listed.map(({ stop_id }) => stop_id));
+      inWindow = list.filter(({ stop_id }) => !known.has(stop_id));
       drawStops();
     },
 
     /** Marks a stop, and shows where it is. */
     choose(stopId) {
       chosenId = stopId;
-      const stop = listed.find(({ stop_id }) => stop_id === stopId);
+      const stop = [...listed, ...inWindow].find(({ stop_id }) => stop_id === stopId);
       if (stop) map.panInside([stop.lat, stop.lng], freePart());
       drawStops();
     },
