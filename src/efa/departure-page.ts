@@ -1,6 +1,6 @@
 import { HOUR_MS, MINUTE_MS } from '../clock.ts';
 import { beyondTimetable, unknownStop } from '../errors/messages.ts';
-import { type CallState, type Departure, OCCUPANCIES, type Occupancy } from '../transit/departure.ts';
+import type { CallState, Departure } from '../transit/departure.ts';
 import { type Freshness, freshnessOf } from '../transit/freshness.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
 import { fromSydneyWallClock, parseTimestamp } from '../transit/time.ts';
@@ -21,7 +21,7 @@ import {
   isOnDemand,
   isWheelchairAccessible,
 } from './response/run.ts';
-import { findPlatform, findStopName, listStopModes, readStopPoint } from './stop-point.ts';
+import { findOccupancy, findPlatform, findStopName, listStopModes, readStopPoint } from './stop-point.ts';
 
 export type DeparturesRequest = UpstreamRequest & { kind: 'departureMonitor' };
 
@@ -203,8 +203,4 @@ function findLastPlanned(stopEvents: readonly unknown[]): number | null {
     .map((event) => parseTimestamp(readRawText(readObject(event)?.departureTimePlanned))?.getTime())
     .filter((time) => time !== undefined);
   return planned.length > 0 ? Math.max(...planned) : null;
-}
-
-function findOccupancy(text: string | undefined): Occupancy | null {
-  return OCCUPANCIES.find((occupancy) => occupancy === text) ?? null;
 }

@@ -1,3 +1,4 @@
+import { OCCUPANCIES, type Occupancy } from '../transit/departure.ts';
 import type { Mode } from '../transit/mode.ts';
 import { type Position, positionSchema } from '../transit/place.ts';
 import { findMode } from './product-class.ts';
@@ -147,6 +148,10 @@ export function findStopName(point: StopPoint): string | null {
 export function findNameWithPlace(point: StopPoint): string | null {
   const name = point.properties?.STOP_NAME_WITH_PLACE?.trim() ?? '';
   return isRealName(name) ? name : findStopName(point);
+}
+
+export function findOccupancy(text: string | undefined): Occupancy | null {
+  return OCCUPANCIES.find((occupancy) => occupancy === text) ?? null;
 }
 
 /** `[lat, lng]` of the point, else of the stop it belongs to. */

@@ -84,7 +84,7 @@ export const alertTextsField = z.record(z.string(), z.string()).optional().meta(
 /** The additional fields that a caller asked for. */
 export interface AskedFields {
   cancelled: 'exclude' | 'include';
-  include?: readonly ('ids' | 'colors' | 'alert_texts' | 'access')[] | undefined;
+  include?: readonly ('ids' | 'colors' | 'alert_texts' | 'access' | 'calls')[] | undefined;
 }
 
 /** The alerts of one record: their texts, their identifiers, or both. */

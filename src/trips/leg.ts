@@ -1,5 +1,5 @@
 import { mapAlerts, mapHints, withBooking } from '../efa/alerts.ts';
-import { type EfaLeg, isTimedCall, readLeg } from '../efa/payload.ts';
+import { type EfaLeg, readLeg } from '../efa/payload.ts';
 import { findMode, isWalkClass } from '../efa/product-class.ts';
 import { bestKnown, findTime, isCancelled } from '../efa/realtime.ts';
 import { need, readRecord } from '../efa/response/record.ts';
@@ -15,6 +15,7 @@ import { destinationTimes, mapPath, originTimes } from '../efa/stop-point.ts';
 import type { Mode } from '../transit/mode.ts';
 import { type Position, pathLengthMetres } from '../transit/place.ts';
 import { minutesBetween } from '../transit/time.ts';
+import { type Call, listStopsBetween, mapCalls } from './calls.ts';
 import { type FindElsewhere, type LegEnd, mapEnds } from './leg-end.ts';
 
 /** A ride or a walk. */
@@ -30,6 +31,8 @@ export interface Leg {
   durationSeconds: number;
   distanceMetres: number | null;
   stops: number;
+  /** Maps the calls when they are asked for; empty on a walk, null where upstream does not list them. */
+  listCalls(): Call[] | null;
   isLive: boolean;
   /** It does not run, or not between the two ends; false on a walk. */
   isCancelled: boolean;
@@ -88,7 +91,8 @@ function mapRide(leg: EfaLeg, mode: Mode, findElsewhere: FindElsewhere): Leg {
     destination,
     durationSeconds: legSeconds(leg, origin, destination),
     distanceMetres: null,
-    stops: countStopsBetween(leg),
+    stops: listStopsBetween(leg).length,
+    listCalls: () => mapCalls(leg, { mode, isTracked, origin, destination, findElsewhere }),
     isLive: origin.realtime !== null || destination.realtime !== null,
     isCancelled: isOff(leg),
     isOnDemand: onDemand,
@@ -100,12 +104,6 @@ function mapRide(leg: EfaLeg, mode: Mode, findElsewhere: FindElsewhere): Leg {
     walkAfter: mapWalkAfter(leg),
     walkBeforeSeconds: leg.footPathInfo.find(({ position }) => position === 'BEFORE')?.duration ?? null,
   };
-}
-
-/** Stations that a train passes are listed too, without times. Where no stop has a time, each of them counts. */
-function countStopsBetween({ stopSequence }: EfaLeg): number {
-  const between = stopSequence.slice(1, -1);
-  return stopSequence.some(isTimedCall) ? between.filter(isTimedCall).length : between.length;
 }
 
 function mapWalk(leg: EfaLeg, findElsewhere: FindElsewhere): Leg {
@@ -121,6 +119,7 @@ function mapWalk(leg: EfaLeg, findElsewhere: FindElsewhere): Leg {
     durationSeconds: legSeconds(leg, origin, destination),
     distanceMetres: walkingMetres(leg),
     stops: 0,
+    listCalls: () => [],
     isLive: false,
     isCancelled: false,
     isOnDemand: false,

@@ -42,6 +42,8 @@ export const tripsQuery = z
       ids: '`trip_id`, `alert_ids` and `on_demand` to each leg, and `parent_stop_id` to its ends.',
       colors: COLORS_ADDED,
       alert_texts: ALERT_TEXTS_ADDED,
+      calls:
+        '`calls` to each leg: where the vehicle stops, in order and with both ends, each with its times and platform.',
       access: '`vehicle_accessible` to each leg, and `stop_accessible` to its ends.',
     }),
   })

@@ -10,10 +10,12 @@ import {
   tripIdField,
   vehicleAccessField,
 } from '../transit/additional-fields.ts';
+import { occupancySchema } from '../transit/departure.ts';
 import { colorsOf, legColorFields } from '../transit/line-colour.ts';
 import { legModeSchema } from '../transit/mode.ts';
 import { latitudeSchema, longitudeSchema, type Position, positionSchema } from '../transit/place.ts';
 import { formatTimestamp, minutesBetween, timestampSchema } from '../transit/time.ts';
+import type { Call } from './calls.ts';
 import { countChanges, destinationOf, isCancelled, type Journey, originOf } from './journey.ts';
 import type { Leg } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';
@@ -36,6 +38,20 @@ const parentStopIdField = z.string().nullable().optional().meta({
   description: 'The stop to which the platform belongs; null for a place that is no platform. Only with `include=ids`',
   example: '200060',
 });
+
+const callTimeSchema = timestampSchema.nullable();
+const callSchema = z
+  .strictObject({
+    ...legStop,
+    lat: latitudeSchema.nullable(),
+    lng: longitudeSchema.nullable(),
+    arrives_at: callTimeSchema.meta({ description: 'Planned arrival, UTC; null where the authority has none' }),
+    arrives_at_realtime: callTimeSchema.meta({ description: 'Estimate, UTC; null without live data' }),
+    departs_at: callTimeSchema.meta({ description: 'Planned departure, UTC; null where the authority has none' }),
+    departs_at_realtime: callTimeSchema.meta({ description: 'Estimate, UTC; null without live data' }),
+    occupancy: occupancySchema.nullable().meta({ description: 'How full the vehicle is there; null if unknown' }),
+  })
+  .meta({ id: 'Call', description: 'One stop of a ride.' });
 
 const legSchema = z
   .strictObject({
@@ -95,6 +111,10 @@ const legSchema = z
       .optional()
       .meta({ description: 'Whether the ride must be booked and its times are indicative. Only with `include=ids`' }),
     vehicle_accessible: vehicleAccessField,
+    calls: z.array(callSchema).nullable().optional().meta({
+      description:
+        'Where the vehicle stops, in order, both ends included, without stations that it passes; empty on a walk, null where the authority does not list them. Only with `include=calls`',
+    }),
   })
   .meta({ id: 'Leg', description: 'One ride or one walk of a journey.' });
 
@@ -183,6 +203,22 @@ function toLegBody({ origin, destination, ...leg }: Leg, { cancelled, include }:
     ...(include?.includes('ids') && { trip_id: leg.runId, on_demand: leg.isOnDemand }),
     ...(include?.includes('colors') && (leg.mode === 'walk' ? NO_COLORS : colorsOf(leg.mode, leg.route))),
     ...(include?.includes('access') && { vehicle_accessible: leg.isAccessible }),
+    ...(include?.includes('calls') && { calls: leg.listCalls()?.map(toCallBody) ?? null }),
+  };
+}
+
+function toCallBody({ stopId, name, platform, position, arrival, departure, occupancy }: Call) {
+  return {
+    stop_id: stopId,
+    name,
+    platform,
+    lat: position?.[0] ?? null,
+    lng: position?.[1] ?? null,
+    arrives_at: arrival && formatTimestamp(arrival.planned),
+    arrives_at_realtime: arrival?.realtime ? formatTimestamp(arrival.realtime) : null,
+    departs_at: departure && formatTimestamp(departure.planned),
+    departs_at_realtime: departure?.realtime ? formatTimestamp(departure.realtime) : null,
+    occupancy,
   };
 }
 

@@ -60,6 +60,7 @@ function walkBetween(before: Leg, next: Leg): Leg {
     // Without a reported path the only length at hand is that of a straight line, which is no walking distance.
     distanceMetres: hasPath ? Math.round(metres) : null,
     stops: 0,
+    listCalls: () => [],
     isLive: false,
     isCancelled: false,
     isOnDemand: false,
