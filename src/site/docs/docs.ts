@@ -127,7 +127,7 @@ function operationPages(operation: Operation, publicUrl: string): Page[] {
     path: `/docs/operations/${operationSlug(path)}`,
     title: summary,
     description: description.split('\n', 1)[0]?.replaceAll('`', '') ?? summary,
-    draw: (testKey) => html`${body}${consoleSection(testKey, id)}`,
+    draw: (testKey) => fillIn(body, { console: consoleSection(testKey, id) }),
     head: CONSOLE_HEAD,
   };
   if (!stream) return [page];
@@ -212,7 +212,7 @@ function consoleSection(testKey: string | null, operation = ''): Html {
       : html`The key that you have used in the explorer in this browser is filled in; or press Authorize and paste yours. No key yet? <a href="/signup">Get one</a>.`
   }</p>
 <p><button type="button" id="open-console" data-operation="${operation}" data-key="${testKey}" hidden>Open the console</button></p>
-<noscript><p class="notice">The console needs JavaScript. The samples above run without it.</p></noscript>
+<noscript><p class="notice">The console needs JavaScript. The samples run without it.</p></noscript>
 <p id="console-notice" class="notice" role="status" hidden></p>
 <div id="swagger-ui"></div>
 </section>`;

@@ -15,14 +15,15 @@ export function operationSlug(path: string): string {
   return path.replace(/^\/v1\//, '').replaceAll('/', '-');
 }
 
-/** The page of an operation, with a column of text and one of code beside it. */
+/** The page of an operation, with a place for the console, and with a column of text and one of code beside it. */
 export function operationBody(operation: Operation, publicUrl: string): Html {
   const { path, summary, description, query, body, example } = operation;
   const samples = sampleOf(publicUrl, `${path}?${example.query}`);
   const fields = listFields(body, example.body);
   return html`<h1>${summary}</h1>
-<p class="method"><span class="status-code">GET</span> <code>${path}</code> <a href="#try">Try it</a></p>
+<p class="method"><span class="status-code">GET</span> <code>${path}</code></p>
 <div class="lead">${renderText(description)}</div>
+${{ markup: '<!-- console -->' }}
 <div class="beside">
 <div class="code-column">
 ${heading('request', 'Request')}
