@@ -5,8 +5,8 @@ import { excerpt } from '../efa/failure.ts';
 import type { Received, Step, Transport } from './check.ts';
 
 /** Headers that tell something about the authority and nothing about who asked. */
-const KEPT_HEADERS =
-  /^(content-type|content-encoding|date|retry-after|server|cache-control|x-error-detail|.*(quota|ratelimit|rate-limit|plan).*)$/;
+const KEPT_HEADERS = /^(content-type|content-encoding|date|retry-after|server|cache-control|x-error-detail)$/;
+const TELLING_HEADERS = /quota|rate-?limit|plan/;
 /** Names of what a response says about the call itself. */
 const PRIVATE_FIELDS = /^(transaction|session|request(ed)?)[-_]?(id|url)$/i;
 
@@ -45,7 +45,7 @@ export async function savingTransport(
 function toSaved({ id, path, base }: Step, received: Received, keys: readonly string[]): Saved {
   const { status, headers, body, sentAt, tookMs } = received;
   const [endpoint = '', query = ''] = path.slice(1).split('?');
-  const kept = Object.entries(headers).filter(([name]) => KEPT_HEADERS.test(name));
+  const kept = Object.entries(headers).filter(([name]) => KEPT_HEADERS.test(name) || TELLING_HEADERS.test(name));
   const isFeed = base === 'feeds' && status === 200;
   return {
     id,

@@ -107,7 +107,11 @@ export function unknownAddressMail({ publicUrl }: MailContext): MailMessage {
 
 /** A text of the operator's to all who have an account; blank lines part its paragraphs. */
 export function noticeMail(subject: string, text: string): MailMessage {
-  const parts = text.trim().split(/\n\s*\n/);
+  const lines = text
+    .trim()
+    .split('\n')
+    .map((line) => line.trimEnd());
+  const parts = lines.join('\n').split(/\n{2,20}/);
   return {
     subject,
     text: paragraphs(...parts, SIGNATURE),

@@ -31,8 +31,10 @@ const FOLDER = new URL('../../../docs/guide/', import.meta.url);
 export function readGuides(publicUrl: string): Guide[] {
   return GUIDE_NAMES.map((name) => {
     const text = readFileSync(new URL(`${name}.md`, FOLDER), 'utf8');
-    const source = withAddress(text, publicUrl)
-      .replaceAll(/<!-- .*? -->\n?/g, '')
+    const lines = withAddress(text, publicUrl).split('\n');
+    const source = lines
+      .filter((line) => !line.startsWith('<!--'))
+      .join('\n')
       .trim();
     return { name, source, ...renderMarkdown(text, publicUrl) };
   });
