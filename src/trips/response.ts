@@ -13,7 +13,14 @@ import {
 import { occupancySchema } from '../transit/departure.ts';
 import { colorsOf, legColorFields } from '../transit/line-colour.ts';
 import { legModeSchema } from '../transit/mode.ts';
-import { latitudeSchema, longitudeSchema, type Position, positionSchema } from '../transit/place.ts';
+import {
+  latitudeOrNull,
+  latitudeSchema,
+  longitudeOrNull,
+  longitudeSchema,
+  type Position,
+  positionSchema,
+} from '../transit/place.ts';
 import { formatTimestamp, minutesBetween, timestampSchema } from '../transit/time.ts';
 import type { Call } from './calls.ts';
 import { countChanges, destinationOf, isCancelled, type Journey, originOf } from './journey.ts';
@@ -43,8 +50,8 @@ const callTimeSchema = timestampSchema.nullable();
 const callSchema = z
   .strictObject({
     ...legStop,
-    lat: latitudeSchema.nullable(),
-    lng: longitudeSchema.nullable(),
+    lat: latitudeOrNull,
+    lng: longitudeOrNull,
     arrives_at: callTimeSchema.meta({ description: 'Planned arrival, UTC; null where the authority has none' }),
     arrives_at_realtime: callTimeSchema.meta({ description: 'Estimate, UTC; null without live data' }),
     departs_at: callTimeSchema.meta({ description: 'Planned departure, UTC; null where the authority has none' }),

@@ -13,9 +13,14 @@ export function suggest(field, { find, onChoose }) {
   const list = h('ul', { role: 'listbox', id: `${field.id}-list`, class: 'suggestions', 'aria-label': 'Suggestions' });
   list.hidden = true;
   field.after(list);
-  for (const [name, value] of Object.entries({ role: 'combobox', 'aria-autocomplete': 'list', autocomplete: 'off' }))
-    field.setAttribute(name, value);
-  field.setAttribute('aria-controls', list.id);
+  const attributes = {
+    role: 'combobox',
+    'aria-autocomplete': 'list',
+    'aria-controls': list.id,
+    'aria-expanded': 'false',
+    autocomplete: 'off',
+  };
+  for (const [name, value] of Object.entries(attributes)) field.setAttribute(name, value);
   let found = [];
   let active = -1;
   let turn = 0;
