@@ -3,7 +3,9 @@ import type { AskAuthority } from '#src/efa/ask.ts';
 import { readResponse, type UpstreamRequest } from '#src/efa/request.ts';
 import { readJson } from '#src/efa/response/json-reader.ts';
 import { monitorBoards } from '#src/live/boards/boards.ts';
-import { tripsOperation } from '#src/trips/operation.ts';
+import { StopRegister } from '#src/stops/register.ts';
+import { noStops } from '#src/stops/table.ts';
+import { createTripsOperation } from '#src/trips/operation.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { NOW, tripResponse } from '#test/contract/payloads.ts';
 import { cpuMsOf, longestBlockMs } from './event-loop.ts';
@@ -18,6 +20,7 @@ import { median } from './percentiles.ts';
  */
 const [rounds = '9'] = process.argv.slice(2);
 const MEGABYTE = 1_000_000;
+const tripsOperation = createTripsOperation({ stops: new StopRegister(noStops) });
 const ASK_EVERY_MS = 10;
 const QUESTION: UpstreamRequest = { kind: 'trip', from: '202091', to: 'G2095102', at: null, isArrival: false };
 const silent = { info() {}, warn() {}, error() {} };

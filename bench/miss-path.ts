@@ -2,7 +2,9 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Pool } from 'undici';
 import { departuresOperation } from '#src/departures/operation.ts';
-import { tripsOperation } from '#src/trips/operation.ts';
+import { StopRegister } from '#src/stops/register.ts';
+import { noStops } from '#src/stops/table.ts';
+import { createTripsOperation } from '#src/trips/operation.ts';
 import { START_OPTIONS } from '#test/support/start-options.ts';
 import { describeMachine, print } from './machine.ts';
 import { makeBoard, makeTrip } from './miss-path/answers.ts';
@@ -67,6 +69,7 @@ print(`                  ${STAGES.map((stage) => stage.padStart(10)).join('')}  
 const board = Buffer.from(makeBoard(BOARD_BYTES, new Date()));
 const trip = Buffer.from(makeTrip(TRIP_BYTES));
 const boardQuery = departuresOperation.query.parse({ stop: '200020', modes: 'all', limit: '20' });
+const tripsOperation = createTripsOperation({ stops: new StopRegister(noStops) });
 const tripQuery = tripsOperation.query.parse({ from: '202091', to: 'G2095102' });
 printStages(
   'board',

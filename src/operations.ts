@@ -8,7 +8,7 @@ import { createStopSearchOperation } from './stop-search/operation.ts';
 import { createPlacesOperation } from './stop-search/places-operation.ts';
 import { NameSearch } from './stops/name-search.ts';
 import type { StopRegister } from './stops/register.ts';
-import { tripsOperation } from './trips/operation.ts';
+import { createTripsOperation } from './trips/operation.ts';
 
 /**
  * The operations of the API. Routes, OpenAPI, the home page, the status report and the hint of a 404 are made from this
@@ -30,6 +30,6 @@ export function createOperations(options: {
     createStopSearchOperation(named),
     createPlacesOperation(named),
     createStopListOperation({ stops }),
-    tripsOperation,
+    createTripsOperation({ stops }),
   ];
 }

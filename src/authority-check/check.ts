@@ -15,7 +15,7 @@ import { mapSearchResults } from '../stop-search/map.ts';
 import { stopSearchQuery, toStopSearchRequest } from '../stop-search/query.ts';
 import { MODES, type Mode } from '../transit/mode.ts';
 import { toSydneyWallClock } from '../transit/time.ts';
-import { tripsOperation } from '../trips/operation.ts';
+import { createTripsOperation } from '../trips/operation.ts';
 import { AuthorityClock } from '../upstream/authority-clock.ts';
 import { ASSUMPTION_IDS, ASSUMPTIONS, type AssumptionId } from './assumptions.ts';
 
@@ -448,6 +448,7 @@ async function search(check: Check, id: string, q: string) {
 }
 
 async function checkTrips(check: Check): Promise<void> {
+  const tripsOperation = createTripsOperation({ stops: NO_REGISTER });
   const plan = (id: string, query: Record<string, string>) => {
     const parsed = tripsOperation.query.parse({ from: TOWN_HALL, to: '202091', path: 'none', ...query });
     return orApiError(tripsOperation.find(parsed, check.context(id)));

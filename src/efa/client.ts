@@ -3,7 +3,9 @@ import { createConcurrencyLimit, nextTurn } from '../event-loop-turn.ts';
 import { withTimeLimit } from '../time-limit.ts';
 import type { AskAuthority, ReceivedResponse } from './ask.ts';
 import { AuthorityHttp } from './authority-http.ts';
+import { isOfThePast } from './departure-page.ts';
 import { declined, excerpt, nonsense, toUpstreamError } from './failure.ts';
+import type { DepartureMonitorPayload } from './payload.ts';
 import { isResponseTo, type PayloadOf, readResponse, toRequest, type UpstreamRequest } from './request.ts';
 import { LimitError, RESPONSE_LIMITS, readJson } from './response/json-reader.ts';
 
@@ -38,7 +40,14 @@ export function createEfaClient(
     return http.get(`/${endpoint}?${new URLSearchParams(query)}`, { apiKey, signal }, async (json) => {
       // One response in a turn: of several that arrive together each is answered before the next one is read.
       await nextTurn();
-      return { payload: await readPayload(json, request, apiKey), json, retrievedAt: now() };
+      const [payload, retrievedAt] = [await readPayload(json, request, apiKey), now()];
+      if (
+        request.kind === 'departureMonitor' &&
+        isOfThePast(payload as DepartureMonitorPayload, request, retrievedAt)
+      ) {
+        throw nonsense('a full board on which everything had left before the time asked for');
+      }
+      return { payload, json, retrievedAt };
     });
   }
 

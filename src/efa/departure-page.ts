@@ -107,6 +107,22 @@ export function spanOf(response: {
   return { isPresent: askedFor === null, from, until, isEnd };
 }
 
+/**
+ * Whether a full page holds nothing but what had left when it came, or what leaves before the time asked for: the page is
+ * stale or of another time, and says nothing of what leaves now. Upstream lists by the best-known time.
+ */
+export function isOfThePast({ stopEvents }: DepartureMonitorPayload, { at }: DeparturesRequest, now: Date): boolean {
+  const from = at === null ? now.getTime() : fromSydneyWallClock(at)?.getTime();
+  if (from === undefined || stopEvents.length < EVENTS_PER_PAGE) return false;
+  return stopEvents.every((record) => {
+    const event = readObject(record);
+    const times = [event?.departureTimePlanned, event?.departureTimeEstimated].flatMap(
+      (time) => parseTimestamp(readRawText(time))?.getTime() ?? [],
+    );
+    return times.length > 0 && Math.max(...times) < from - MINUTE_MS;
+  });
+}
+
 function mapStopEvent(event: StopEvent, listed: Parameters<typeof mapDeparture>[1]): Departure {
   const statuses = [...event.realtimeStatus, ...(event.location?.properties?.realtimeStatus ?? [])];
   const isOff = isCancelled('departure', event.isCancelled, statuses);

@@ -19,10 +19,14 @@ const searchResultSchema = z
   .strictObject({
     stop_id: z.string().meta({ description: 'Stop identifier', example: '212110' }),
     name: z.string().meta({ description: 'Stop name with its suburb', example: 'Epping Station, Epping' }),
-    suburb: z.string().meta({ description: 'Suburb or locality; empty if unknown', example: 'Epping' }),
+    suburb: z
+      .string()
+      .meta({ description: 'Suburb or locality; empty, never null, where it is not known', example: 'Epping' }),
     lat: latitudeOrNull,
     lng: longitudeOrNull,
-    modes: z.array(modeSchema).meta({ description: 'The modes that stop there, as far as they are known' }),
+    modes: z
+      .array(modeSchema)
+      .meta({ description: 'The modes that stop there; empty, never null, where none is known' }),
   })
   .meta({ id: 'SearchResult', description: 'A stop whose name matches.' });
 

@@ -34,19 +34,26 @@ export interface LegEnd extends PlannedAndRealtime {
   parentId: string | null;
 }
 
-/** Where a point is by other legs of the same response; null when none says. */
-export type FindElsewhere = (stopId: string) => Position | null;
+/** Where points are that a leg gives no position of. */
+export interface KnownPositions {
+  /** By other legs of the same response; null when none says. */
+  inResponse(stopId: string): Position | null;
+  /** By the register of stops; null where it does not know the stop. */
+  ofStop(stopId: string): Position | null;
+}
 
-/** An end without a position of its own or of its stop is where the path ends; a leg without a path goes straight. */
-export function mapEnds(leg: EfaLeg, mode: Mode | null, isLive: boolean, findElsewhere: FindElsewhere) {
+/** An end without a position of its own or of its stop is where the path ends, else where the stop is known to be; a leg without a path goes straight. */
+export function mapEnds(leg: EfaLeg, mode: Mode | null, isLive: boolean, known: KnownPositions) {
   const path = mapPath(leg.coords);
   const mapEnd = (point: TimedStopPoint, time: PlannedAndRealtime | null, pathEnd: Position | undefined): LegEnd => {
     const stopId = need(findId(point), 'no identifier');
     const name = findStopName(point) ?? stopId;
-    const position = findOwnPosition(point) ?? findElsewhere(stopId) ?? findPosition(point) ?? pathEnd;
+    const ids = listIds(point);
+    const told = findOwnPosition(point) ?? known.inResponse(stopId) ?? findPosition(point) ?? pathEnd;
+    const position = told ?? ids.map(known.ofStop).find((one) => one !== null);
     return {
       stopId,
-      ids: listIds(point),
+      ids,
       name,
       platform: findPlatform(point, mode, name),
       position: need(position, 'no position'),
@@ -80,7 +87,7 @@ function findParent({ parent }: TimedStopPoint): LegEnd['parent'] {
  * Where the points of a response are: a leg sometimes lacks the position of a point that another journey has. The response
  * is read when the first position is asked for, which is rare.
  */
-export function createPositions(journeys: readonly unknown[]): (stopId: string) => Position | null {
+export function createPositions(journeys: readonly unknown[]): KnownPositions['inResponse'] {
   let known: ReadonlyMap<string, Position> | undefined;
   return (stopId) => {
     known ??= readPositions(journeys);

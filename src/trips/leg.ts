@@ -16,7 +16,7 @@ import type { Mode } from '../transit/mode.ts';
 import { type Position, pathLengthMetres } from '../transit/place.ts';
 import { minutesBetween } from '../transit/time.ts';
 import { type Call, listStopsBetween, mapCalls } from './calls.ts';
-import { type FindElsewhere, type LegEnd, mapEnds } from './leg-end.ts';
+import { type KnownPositions, type LegEnd, mapEnds } from './leg-end.ts';
 
 /** A ride or a walk. */
 export interface Leg {
@@ -52,12 +52,12 @@ export interface Leg {
 }
 
 /** Throws `LeftOut`; the whole journey is left out then, because without one of its legs it would be wrong. */
-export function mapLeg(record: unknown, findElsewhere: FindElsewhere): Leg {
+export function mapLeg(record: unknown, known: KnownPositions): Leg {
   const leg = readRecord(record, readLeg);
   const { product } = leg.transportation;
   const productClass = need(product?.class ?? product?.iconId, 'malformed');
-  if (isWalkClass(productClass)) return mapWalk(leg, findElsewhere);
-  return mapRide(leg, need(findMode(productClass), 'unknown product class'), findElsewhere);
+  if (isWalkClass(productClass)) return mapWalk(leg, known);
+  return mapRide(leg, need(findMode(productClass), 'unknown product class'), known);
 }
 
 /** Whether the record is a ride that is cancelled; it may lack what `mapLeg` needs. */
@@ -73,12 +73,12 @@ function isOff({ isCancelled: flag, realtimeStatus, origin, destination }: EfaLe
   );
 }
 
-function mapRide(leg: EfaLeg, mode: Mode, findElsewhere: FindElsewhere): Leg {
+function mapRide(leg: EfaLeg, mode: Mode, known: KnownPositions): Leg {
   const { transportation } = leg;
   const onDemand = isOnDemand(transportation, leg.properties);
   // Estimates are present on timetable-only legs too; only the flag says that the vehicle is tracked.
   const isTracked = leg.isRealtimeControlled === true && !isOff(leg) && !onDemand;
-  const { origin, destination, path } = mapEnds(leg, mode, isTracked, findElsewhere);
+  const { origin, destination, path } = mapEnds(leg, mode, isTracked, known);
   const hints = mapHints(leg.hints, leg.origin.properties?.TravelInCarsMessage);
   const alerts = [...new Set([...mapAlerts(leg.infos), ...hints])];
   return {
@@ -92,7 +92,7 @@ function mapRide(leg: EfaLeg, mode: Mode, findElsewhere: FindElsewhere): Leg {
     durationSeconds: legSeconds(leg, origin, destination),
     distanceMetres: null,
     stops: listStopsBetween(leg).length,
-    listCalls: () => mapCalls(leg, { mode, isTracked, origin, destination, findElsewhere }),
+    listCalls: () => mapCalls(leg, { mode, isTracked, origin, destination, known }),
     isLive: origin.realtime !== null || destination.realtime !== null,
     isCancelled: isOff(leg),
     isOnDemand: onDemand,
@@ -106,8 +106,8 @@ function mapRide(leg: EfaLeg, mode: Mode, findElsewhere: FindElsewhere): Leg {
   };
 }
 
-function mapWalk(leg: EfaLeg, findElsewhere: FindElsewhere): Leg {
-  const { origin, destination, path } = mapEnds(leg, null, false, findElsewhere);
+function mapWalk(leg: EfaLeg, known: KnownPositions): Leg {
+  const { origin, destination, path } = mapEnds(leg, null, false, known);
   return {
     mode: 'walk',
     runId: null,

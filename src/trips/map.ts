@@ -9,13 +9,14 @@ import {
 import { LeftOut, type LeftOutCounts, mapRecords, sumLeftOut } from '../efa/response/record.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { beyondTimetable, invalidParameters, noJourneys, unknownPosition, unknownStop } from '../errors/messages.ts';
+import type { StopRegister } from '../stops/register.ts';
 import type { AskedFields } from '../transit/additional-fields.ts';
 import { formatPlace, outsideNotice, type Place } from '../transit/place.ts';
 import type { WallClock } from '../transit/time.ts';
 import { identifyEnds, isAsked } from './ends.ts';
 import { destinationOf, isCancelled, type Journey, originOf } from './journey.ts';
 import { isCancelledRide, mapLeg } from './leg.ts';
-import { createPositions, type FindElsewhere } from './leg-end.ts';
+import { createPositions, type KnownPositions } from './leg-end.ts';
 import { joinLegs, timeWalks } from './walks.ts';
 
 /** The places, and the time; null means now. */
@@ -35,11 +36,16 @@ interface Asked extends Pick<AskedFields, 'cancelled'> {
 export async function mapJourneys(
   payload: TripPayload,
   asked: Asked,
+  stops: Pick<StopRegister, 'get'>,
 ): Promise<{ journeys: Journey[]; leftOut: LeftOutCounts }> {
-  const findElsewhere = createPositions(payload.journeys);
-  const { kept, leftOut } = await mapRecords(payload.journeys, readJourney, ({ legs }) =>
-    mapJourney(legs, findElsewhere),
-  );
+  const known: KnownPositions = {
+    inResponse: createPositions(payload.journeys),
+    ofStop(stopId) {
+      const stop = stops.get(stopId);
+      return stop && [stop.lat, stop.lng];
+    },
+  };
+  const { kept, leftOut } = await mapRecords(payload.journeys, readJourney, ({ legs }) => mapJourney(legs, known));
   const shown = asked.cancelled === 'include' ? kept : kept.filter((journey) => !isCancelled(journey));
   if (shown.length === 0) throw whyNoJourneys(payload, asked, kept.length);
   const { from, to } = asked;
@@ -54,9 +60,9 @@ export async function mapJourneys(
   };
 }
 
-function mapJourney(legs: readonly unknown[], findElsewhere: FindElsewhere): Journey {
+function mapJourney(legs: readonly unknown[], known: KnownPositions): Journey {
   try {
-    return { legs: timeWalks(joinLegs(legs.map((leg) => mapLeg(leg, findElsewhere)))) };
+    return { legs: timeWalks(joinLegs(legs.map((leg) => mapLeg(leg, known)))) };
   } catch (error) {
     // A cancelled journey may lack fields: that is no fault of the response.
     throw legs.some(isCancelledRide) ? new LeftOut('cancelled', { cause: error }) : error;

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { sumLeftOut } from '../efa/response/record.ts';
 import { noJourneys } from '../errors/messages.ts';
 import { defineOperation } from '../operation.ts';
+import type { StopRegister } from '../stops/register.ts';
 import { alertTexts } from '../transit/additional-fields.ts';
 import { freshnessOf } from '../transit/freshness.ts';
 import { formatPlace } from '../transit/place.ts';
@@ -131,55 +132,53 @@ const exampleBody: z.infer<typeof tripsResponse> = {
   ],
 };
 
-/** `GET /v1/trips` */
-export const tripsOperation = defineOperation({
-  id: 'planTrips',
-  path: '/v1/trips',
-  tag: 'Journeys',
-  summary: 'Journeys between two places',
-  description:
-    'Journeys across all modes, with walks, platforms, real-time times and, as `path` asks, the geometry of each leg. Journeys with a cancelled leg are left out, unless `cancelled=include` asks for them. When nothing joins the stops, the response is 404 `NO_JOURNEYS_FOUND`, never an empty list.',
-  query: tripsQuery,
-  body: tripsResponse,
-  errors: ['DATE_OUT_OF_RANGE', 'NO_JOURNEYS_FOUND', 'STOP_NOT_FOUND'],
-  example: { query: 'from=202020&to=209573&limit=1', body: exampleBody },
-  tool: {
+/** `GET /v1/trips`. `stops` say where a leg ends that has no position. */
+export const createTripsOperation = ({ stops }: { stops: Pick<StopRegister, 'get'> }) =>
+  defineOperation({
+    id: 'planTrips',
+    path: '/v1/trips',
+    tag: 'Journeys',
+    summary: 'Journeys between two places',
     description:
-      'Journeys from one place to another, the earliest first, with every ride and walk, platforms, live times, changes and duration. It answers "when is the next train from A to B" in one call: `modes` `train`, `limit` 1. `from` and `to` may be names: one that means a single stop is used, and `notes` says which; otherwise the stops it may mean are listed.',
-    defaults: { limit: '3', path: 'none' },
-  },
+      'Journeys across all modes, with walks, platforms, real-time times and, as `path` asks, the geometry of each leg. Journeys with a cancelled leg are left out, unless `cancelled=include` asks for them. When nothing joins the stops, the response is 404 `NO_JOURNEYS_FOUND`, never an empty list.',
+    query: tripsQuery,
+    body: tripsResponse,
+    errors: ['DATE_OUT_OF_RANGE', 'NO_JOURNEYS_FOUND', 'STOP_NOT_FOUND'],
+    example: { query: 'from=202020&to=209573&limit=1', body: exampleBody },
+    tool: {
+      description:
+        'Journeys from one place to another, the earliest first, with every ride and walk, platforms, live times, changes and duration. It answers "when is the next train from A to B" in one call: `modes` `train`, `limit` 1. `from` and `to` may be names: one that means a single stop is used, and `notes` says which; otherwise the stops it may mean are listed.',
+      defaults: { limit: '3', path: 'none' },
+    },
 
-  async find(query, { ask, now }) {
-    const request = toTripRequest(query, now());
-    const response = await ask(request);
-    const conditions = listConditions(query);
-    const { journeys, leftOut } = await mapJourneys(response.payload, {
-      ...request,
-      conditions,
-      cancelled: query.cancelled,
-    });
-    const fitting = keepFitting(journeys, query);
-    const [from, to] = [formatPlace(query.from), formatPlace(query.to)];
-    if (fitting.journeys.length === 0) throw noJourneys(from, to, conditions);
-    const selection = selectJourneys(fitting.journeys, { ...request, limit: query.limit, now: now() });
-    const [originName, destinationName] = await Promise.all([
-      nameEnd(ask, journeys, from, 'origin'),
-      nameEnd(ask, journeys, to, 'destination'),
-    ]);
-    const body = {
-      origin: { stop_id: from, name: originName },
-      destination: { stop_id: to, name: destinationName },
-      retrieved_at: formatTimestamp(response.retrievedAt),
-      journeys: selection.journeys.map((journey) => withPaths(toJourneyBody(journey, query), query.path)),
-      ...alertTexts(
-        selection.journeys.flatMap(({ legs }) => legs),
-        query.include,
-      ),
-    };
-    return {
-      body,
-      freshness: freshnessOf(response),
-      leftOut: sumLeftOut([leftOut, fitting.leftOut, selection.leftOut]),
-    };
-  },
-});
+    async find(query, { ask, now }) {
+      const request = toTripRequest(query, now());
+      const response = await ask(request);
+      const conditions = listConditions(query);
+      const asked = { ...request, conditions, cancelled: query.cancelled };
+      const { journeys, leftOut } = await mapJourneys(response.payload, asked, stops);
+      const fitting = keepFitting(journeys, query);
+      const [from, to] = [formatPlace(query.from), formatPlace(query.to)];
+      if (fitting.journeys.length === 0) throw noJourneys(from, to, conditions);
+      const selection = selectJourneys(fitting.journeys, { ...request, limit: query.limit, now: now() });
+      const [originName, destinationName] = await Promise.all([
+        nameEnd(ask, journeys, from, 'origin'),
+        nameEnd(ask, journeys, to, 'destination'),
+      ]);
+      const body = {
+        origin: { stop_id: from, name: originName },
+        destination: { stop_id: to, name: destinationName },
+        retrieved_at: formatTimestamp(response.retrievedAt),
+        journeys: selection.journeys.map((journey) => withPaths(toJourneyBody(journey, query), query.path)),
+        ...alertTexts(
+          selection.journeys.flatMap(({ legs }) => legs),
+          query.include,
+        ),
+      };
+      return {
+        body,
+        freshness: freshnessOf(response),
+        leftOut: sumLeftOut([leftOut, fitting.leftOut, selection.leftOut]),
+      };
+    },
+  });

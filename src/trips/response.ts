@@ -32,7 +32,10 @@ const legStop = {
     description: 'The exact platform, stand or wharf; at another place what was asked for: `lat,lng` or its id',
     example: '2000337',
   }),
-  name: z.string().meta({ description: 'Stop name without the platform', example: 'Central Station' }),
+  name: z.string().meta({
+    description: 'Stop name without the platform; never null: the identifier where the authority names none',
+    example: 'Central Station',
+  }),
   platform: z
     .string()
     .nullable()

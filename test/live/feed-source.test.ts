@@ -20,6 +20,8 @@ describe('the feed that carries a departure', () => {
     ['ferry', 11, 'Stockton', null],
     ['bus', 33, '700', null],
     ['coach', 22, '2301', null],
+    ['lightrail', 13, 'LX', null],
+    ['bus', 17, '151', null],
   ] as const)('%s of network %i, route %s: %s', (mode, network, route, source) => {
     expect(findFeedSource({ mode, network, route })).toBe(source);
   });
@@ -27,6 +29,7 @@ describe('the feed that carries a departure', () => {
   it('is the first of its mode where the network is not known', () => {
     expect(findFeedSource({ mode: 'train', network: null, route: 'T1' })).toBe('sydneytrains');
     expect(findFeedSource({ mode: 'lightrail', network: null, route: 'L2' })).toBe('cbdandsoutheast');
+    expect(findFeedSource({ mode: 'lightrail', network: null, route: 'LX' })).toBeNull();
   });
 
   it('is one of those listed for its mode', () => {

@@ -101,6 +101,19 @@ describe('a scheduled trip', () => {
   it.each(Object.entries(rows))('%s', (_, row) => check(row));
 });
 
+describe('a run', () => {
+  it.each([
+    ['lightrail', '43588-1185'],
+    ['lightrail', '47597-10273:1001'],
+    ['lightrail', '46697-50149:1000'],
+    ['ferry', 'MFF.VJ235'],
+    ['coach', '151.050525.127.1135'],
+  ] as const)('of the %s with an identifier like %s is found by it, and no other is', (mode, runId) => {
+    const calls = [call('03:05', { mode, runId }), call('03:05', { mode, runId: `${runId}9` })];
+    check({ calls, trips: [trip([timed('P1', '03:05', 60)], { tripId: runId })], states: [live('03:06'), scheduled] });
+  });
+});
+
 describe('a trip that does not follow the timetable', () => {
   const replacement = { scheduleRelationship: TRIP.replacement };
   const rows: Record<string, Row> = {

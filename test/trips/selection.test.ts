@@ -86,7 +86,11 @@ describe('of the journeys that upstream offers', () => {
 describe('between one place and itself', () => {
   it('there is no journey, and the message says why', async () => {
     const payload = { systemMessages: [{ code: -4007, text: 'same' }], journeys: [] };
-    const mapped = mapJourneys(payload, { from: '200070', to: '10101101', at: null, cancelled: 'exclude' });
+    const mapped = mapJourneys(
+      payload,
+      { from: '200070', to: '10101101', at: null, cancelled: 'exclude' },
+      { get: () => null },
+    );
     await expect(mapped).rejects.toThrow('to must be another place than from, and the transport authority takes');
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { readTrip } from '#src/efa/payload.ts';
 import { bestKnown } from '#src/efa/realtime.ts';
 import type { JsonObject } from '#src/efa/response/field.ts';
+import type { StopRecord } from '#src/stops/table.ts';
 import { formatTimestamp } from '#src/transit/time.ts';
 import { isPossible, type Journey } from '#src/trips/journey.ts';
 import { mapJourneys } from '#src/trips/map.ts';
@@ -91,7 +92,15 @@ function walk(from: string, to: string, planned: number, seconds: number, moved:
 }
 
 const mapAll = async (journeys: readonly unknown[], from: string, to: string) =>
-  (await mapJourneys(readTrip({ journeys }), { from, to, at: null, cancelled: 'include' })).journeys;
+  (await mapJourneys(readTrip({ journeys }), { from, to, at: null, cancelled: 'include' }, KNOWN_STOP)).journeys;
+
+/** The register knows every stop, and says that it is where the fixtures' journeys end. */
+const KNOWN_STOP = {
+  get: (stopId: string): StopRecord => ({
+    ...{ stop_id: stopId, name: 'Seven Hills Station', suburb: '', lat: -33.7745, lng: 150.9363 },
+    ...{ modes: [], parent_id: null, is_platform: true },
+  }),
+};
 
 describe('the legs of a journey, read by best-known times', { timeout: 30_000 }, () => {
   it('never begin before the one before ends, unless upstream itself shows a missed change', async () => {

@@ -65,8 +65,9 @@ export function createBoards(options: {
     const isBeyondHorizon = at !== null && at > now() + HORIZON_MS;
     const needed = isBeyondHorizon ? [] : listNeededFeeds(stop.timeline, modes);
     if (!isBeyondHorizon) {
-      const isAnyBeyondFeeds = listNext(stop.timeline, request, now()).some((next) => isBeyondFeeds(next, now()));
-      if (needed.length === 0 || isAnyBeyondFeeds) return by('monitor', 'no feed');
+      const next = listNext(stop.timeline, request, now());
+      const beyond = next.find((one) => isBeyondFeeds(one, now()));
+      if (needed.length === 0 || beyond) return nameRun(by('monitor', 'no feed'), beyond ?? next[0]);
     }
     if (at === null) feeds.note(`${stopId} ${modes.join()}`, needed);
     for (const one of modes) stop.askedModes.set(one, now());
@@ -128,6 +129,13 @@ export function createBoards(options: {
       return { ...board, freshness, origin: found };
     },
   };
+}
+
+/** The origin with a reason that names the departure which no feed carries; metrics count the reason without it. */
+function nameRun(origin: BoardOrigin, departure: Departure | undefined): BoardOrigin {
+  if (!departure) return origin;
+  const { mode, route, network, runId } = departure;
+  return { ...origin, reason: `${origin.reason} for ${mode} ${route}, network ${network}, run ${runId}` };
 }
 
 /** Null for a past time and for the hours in which the clocks are changed: the departure monitor serves those. */

@@ -9,6 +9,8 @@ interface FeedSource {
   networks: readonly number[];
   /** Short route names; absent where the network has no other feed. */
   routes?: readonly string[];
+  /** The mode has other networks, and a departure that does not say its own may be of any of them. */
+  needsNetwork?: true;
   intervalMs: number;
 }
 
@@ -55,6 +57,7 @@ export const FEED_SOURCES = {
     path: '/v1/gtfs/realtime/lightrail/newcastle',
     modes: ['lightrail'],
     networks: [21],
+    needsNetwork: true,
     intervalMs: 120 * SECOND_MS,
   },
   buses: {
@@ -85,8 +88,10 @@ const FEED_SOURCE_IDS = Object.keys(FEED_SOURCES) as FeedSourceId[];
 /** The feed that has to be alive for a departure to be called live or not live; null when no feed carries it. */
 export function findFeedSource(departure: { mode: Mode; network: number | null; route: string }): FeedSourceId | null {
   const { mode, network, route } = departure;
-  const carries = ({ modes, networks, routes }: FeedSource) =>
-    modes.includes(mode) && (network === null || networks.includes(network)) && (!routes || routes.includes(route));
+  const carries = ({ modes, networks, routes, needsNetwork }: FeedSource) =>
+    modes.includes(mode) &&
+    (network === null ? !needsNetwork : networks.includes(network)) &&
+    (!routes || routes.includes(route));
   return FEED_SOURCE_IDS.find((id) => carries(FEED_SOURCES[id])) ?? null;
 }
 

@@ -157,8 +157,9 @@ describe('a board with living feeds', () => {
     const canberra = { stop: '99004002', modes: 'all', limit: '10' };
     const service = await startService(canberra);
     const query = { ...canberra, time: timeIn(5) };
-    const { body } = await service.find(query);
+    const { body, boards } = await service.find(query);
     expect(service.boardSources).toEqual(['monitor: no feed']);
+    expect(boards?.[0]?.reason).toMatch(/^no feed for (bus|lightrail) \S+, network \d+, run \S+$/);
     expect(liveOf(body)).toBeGreaterThan(0);
     expect(timesOf(body)).toEqual(timesOf((await service.monitor(query)).body));
   });
