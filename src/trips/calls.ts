@@ -14,7 +14,7 @@ import {
 import type { Occupancy } from '../transit/departure.ts';
 import type { Mode } from '../transit/mode.ts';
 import type { Position } from '../transit/place.ts';
-import type { FindElsewhere, LegEnd } from './leg-end.ts';
+import type { KnownPositions, LegEnd } from './leg-end.ts';
 
 /** One stop of a ride. Upstream has no arrival where the run begins and no departure where it ends. */
 export interface Call extends Pick<LegEnd, 'stopId' | 'name' | 'platform'> {
@@ -33,7 +33,7 @@ export function listStopsBetween({ stopSequence }: Pick<EfaLeg, 'stopSequence'>)
 /** The calls of a ride, which begin and end with the ends of the leg. Null where upstream does not list all of them. */
 export function mapCalls(
   leg: EfaLeg,
-  ride: { mode: Mode; isTracked: boolean; origin: LegEnd; destination: LegEnd; findElsewhere: FindElsewhere },
+  ride: { mode: Mode; isTracked: boolean; origin: LegEnd; destination: LegEnd; known: KnownPositions },
 ): Call[] | null {
   if (leg.stopSequence.length < 2) return null;
   const { origin, destination } = ride;
@@ -63,7 +63,7 @@ function endCall({ stopId, name, platform, position }: LegEnd, ...points: readon
 
 function mapCall(
   point: TimedStopPoint | undefined,
-  { mode, isTracked, findElsewhere }: { mode: Mode; isTracked: boolean; findElsewhere: FindElsewhere },
+  { mode, isTracked, known }: { mode: Mode; isTracked: boolean; known: KnownPositions },
 ): Call | null {
   const stopId = point && findId(point);
   if (!stopId) return null;
@@ -72,7 +72,7 @@ function mapCall(
     stopId,
     name,
     platform: findPlatform(point, mode, name),
-    position: findPosition(point) ?? findElsewhere(stopId),
+    position: findPosition(point) ?? known.inResponse(stopId),
     arrival: findTime(destinationTimes(point), isTracked),
     departure: findTime(originTimes(point), isTracked),
     occupancy: findOccupancy(point.properties?.occupancy),
