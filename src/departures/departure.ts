@@ -49,12 +49,10 @@ export const departureSchema = z
 export const departuresResponse = z
   .strictObject({
     stop_id: z.string().meta({ description: 'The stop identifier that was asked for', example: '200070' }),
-    stop_name: z
-      .string()
-      .meta({
-        description: 'Stop name without suburb and platform; never null: the identifier where the authority names none',
-        example: 'Town Hall Station',
-      }),
+    stop_name: z.string().meta({
+      description: 'Stop name without suburb and platform; never null: the identifier where the authority names none',
+      example: 'Town Hall Station',
+    }),
     retrieved_at: timestampSchema.meta({
       description: 'When the authority said what is shown as live, UTC; of several moments the oldest',
     }),
