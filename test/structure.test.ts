@@ -40,7 +40,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   nearby: ['operation', 'stops', 'efa', 'transit', 'errors', 'time-limit', 'own-memory'],
   'stop-search': ['operation', 'stops', 'efa', 'transit', 'errors', 'time-limit'],
   'stop-list': ['operation', 'stops', 'transit', 'event-loop-turn'],
-  trips: ['operation', 'efa', 'transit', 'errors', 'time-limit'],
+  trips: ['operation', 'stops', 'efa', 'transit', 'errors', 'time-limit'],
   boards: ['operation', 'transit', 'errors'],
   operations: ['boards', 'departures', 'nearby', 'stop-list', 'stop-search', 'stops', 'trips', 'operation', 'efa'],
   responses: [
