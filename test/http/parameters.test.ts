@@ -108,7 +108,7 @@ const REFUSED: [url: string, ...told: string[]][] = [
   ],
   [`${NEARBY}&include=id`, 'include must be ids', 'received "id"'],
   [`${TRIPS}&cancelled=Include`, 'cancelled must be exclude or include', 'received "Include"'],
-  [`${TRIPS}&include=ids,stops`, 'include must be some of ids, colors, alert_texts, access', '"stops"'],
+  [`${TRIPS}&include=ids,stops`, 'include must be some of ids, colors, alert_texts, calls, access', '"stops"'],
   ['/v1/departures?limit=0&modes=tram&time=99', 'stop is required', 'limit must', 'modes must', 'time must'],
 
   ['/v1/nearby', 'lat is required', 'lng is required'],

@@ -35,7 +35,7 @@ import { receivedResponse } from '#test/support/received-answer.ts';
 
 /** A full table of the service. */
 export interface FilledTable {
-  /** What it counts; for a table that is bounded by entries, what docs/operations.md says of it. */
+  /** What it counts; for a table that is bounded by entries, what bench/README.md says of it. */
   countedBytes: number;
   /** Keeps it in memory. */
   table: object;
@@ -54,7 +54,7 @@ const longStop = (n: number) => `G${String(n).padStart(15, '0')}`;
 const accountOf = (n: number) => String(n).padStart(8, '0');
 const keyOf = (n: number) => parseKey(generateKey('live', accountOf(Math.abs(n)))) as ApiKey;
 
-/** Each table that callers can fill, filled by the longest input. The name is that of its line in docs/operations.md. */
+/** Each table that callers can fill, filled by the longest input. The name is that of its line in bench/README.md. */
 export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTable>>> = {
   async 'timelines of stops, compressed'() {
     const timelines = new StopTimelines(null, { maxOpenBytes: MEGABYTE });

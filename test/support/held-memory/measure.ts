@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type FilledTable, HELD_MEMORY_CASES } from './cases.ts';
 
 /*
- * Prints what each table holds and what it counts, or what docs/operations.md says of it, a line of JSON each:
+ * Prints what each table holds and what it counts, or what bench/README.md says of it, a line of JSON each:
  * `node --expose-gc test/support/held-memory/measure.ts`. In a process of its own, so that nothing else is measured.
  */
 
