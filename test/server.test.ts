@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { SANDBOX_EMAIL } from '#src/access/store.ts';
 import { issueTestKey } from './support/access.ts';
+import { ensureProgram } from './support/debian.ts';
 import { readMetrics } from './support/metrics.ts';
 import { runServerToExit, type ServerProcess, startServerProcess } from './support/process.ts';
 import { openTestStore, startRedis } from './support/redis.ts';
@@ -81,35 +82,39 @@ describe('the process', () => {
     expect(info.description).toContain('`502` the authority fails');
   });
 
-  it('tells a person at a terminal address, key and command in three lines, with the settings of a file .env', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'transit-terminal-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    writeFileSync(join(folder, '.env'), 'HOST=127.0.0.1\nPORT=0\nDATA_DIR=./kept\n');
-    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
-    const command = scripts.start
-      .replace('exec node', `exec ${process.execPath}`)
-      .replace('src/', `${process.cwd()}/src/`);
-    const terminal = spawn('script', ['--quiet', '--return', '--flush', '--command', command, '/dev/null'], {
-      cwd: folder,
-      env: { PATH: process.env.PATH, TERM: 'dumb' },
-    });
-    let shown = '';
-    terminal.stdout.on('data', (chunk) => {
-      shown += chunk;
-    });
-    await expect.poll(() => shown).toMatch(/^Try .*\r\n/m);
-    terminal.kill();
-    await once(terminal, 'exit');
-    const [address = '', key = '', sample = '', rest] = shown.replaceAll('\r', '').split('\n');
-    const [url] = /http:\/\/localhost:\d+/.exec(address) ?? [];
-    const [token] = /tis_test_\w+$/.exec(key) ?? [];
-    expect(address).toBe(`Open    ${url}  (a sandbox: every time is made up)`);
-    expect(sample).toBe(
-      `Try     curl -H 'Authorization: Bearer ${token}' '${url}/v1/departures?stop=200070&modes=all'`,
-    );
-    expect(rest).toBe('');
-    expect(existsSync(join(folder, 'kept'))).toBe(true);
-  });
+  // A container may have no terminals to give.
+  it.skipIf(!hasTerminal())(
+    'tells a person at a terminal address, key and command in three lines, with the settings of a file .env',
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'transit-terminal-'));
+      onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+      writeFileSync(join(folder, '.env'), 'HOST=127.0.0.1\nPORT=0\nDATA_DIR=./kept\n');
+      const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+      const command = scripts.start
+        .replace('exec node', `exec ${process.execPath}`)
+        .replace('src/', `${process.cwd()}/src/`);
+      const terminal = spawn('script', ['--quiet', '--return', '--flush', '--command', command, '/dev/null'], {
+        cwd: folder,
+        env: { PATH: process.env.PATH, TERM: 'dumb' },
+      });
+      let shown = '';
+      terminal.stdout.on('data', (chunk) => {
+        shown += chunk;
+      });
+      await expect.poll(() => shown).toMatch(/^Try .*\r\n/m);
+      terminal.kill();
+      await once(terminal, 'exit');
+      const [address = '', key = '', sample = '', rest] = shown.replaceAll('\r', '').split('\n');
+      const [url] = /http:\/\/localhost:\d+/.exec(address) ?? [];
+      const [token] = /tis_test_\w+$/.exec(key) ?? [];
+      expect(address).toBe(`Open    ${url}  (a sandbox: every time is made up)`);
+      expect(sample).toBe(
+        `Try     curl -H 'Authorization: Bearer ${token}' '${url}/v1/departures?stop=200070&modes=all'`,
+      );
+      expect(rest).toBe('');
+      expect(existsSync(join(folder, 'kept'))).toBe(true);
+    },
+  );
 
   it('asks the configured upstream and starts no sandbox', async () => {
     upstream = await startUpstream(json({ version: '10.6.21.17', locations: [] }));
@@ -222,3 +227,8 @@ describe('the process', () => {
     expect(stderr).not.toMatch(/secret/);
   });
 });
+
+function hasTerminal(): boolean {
+  ensureProgram('script', 'bsdutils');
+  return spawnSync('script', ['--quiet', '--return', '--command', 'true', '/dev/null']).status === 0;
+}

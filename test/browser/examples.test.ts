@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
 import type { Departures } from '#src/departures/departure.ts';
 import { findChromium, launchChromium, openWindow } from '../support/chromium.ts';
+import { ensureProgram } from '../support/debian.ts';
 import { type Front, startFront } from '../support/front.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 300_000 });
@@ -36,6 +37,8 @@ async function ask(path: string): Promise<Departures> {
 function runPython(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const env = { ...process.env, TIS_URL: front.url, TIS_KEY: front.testKey, CHROMIUM: findChromium() };
   return new Promise((done) => {
+    // The clock of Sydney is in tzdata, which a small Debian lacks.
+    ensureProgram('python3', 'python3 tzdata');
     execFile('python3', args, { env }, (error, stdout, stderr) =>
       done({ code: Number(error?.code ?? 0), stdout, stderr }),
     );
