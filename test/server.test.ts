@@ -48,7 +48,7 @@ function askOverNewConnections({ baseUrl }: ServerProcess, count: number) {
   return { outcomes, refused: Promise.all(Array.from({ length: count }, client)) };
 }
 
-describe('the process', () => {
+describe('the process', { timeout: 60_000 }, () => {
   it('answers from the sandbox when nothing is configured, and says so', async () => {
     server = await startServerProcess();
     await expect.poll(() => server?.log.map(({ msg }) => msg).join('\n')).toMatch(/^try: curl/m);
