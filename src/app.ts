@@ -43,6 +43,7 @@ import { createErrorPage } from './site/error-page.ts';
 import { createLayout } from './site/layout.ts';
 import { type SiteOptions, site } from './site/site.ts';
 import { learnStops } from './stops/learn.ts';
+import { learnLines, StopLines } from './stops/lines.ts';
 import { StopRegister } from './stops/register.ts';
 import { noStops } from './stops/table.ts';
 import { type StreamTimes, streamRoutes } from './streams/stream-routes.ts';
@@ -86,8 +87,8 @@ export interface AppOptions {
   streamTimes?: StreamTimes;
   /** The stops that are known without asking; none unless given. */
   stops?: StopRegister;
-  /** Verdicts of stops shared with other instances. */
-  verdictStore?: ConstructorParameters<typeof Verdicts>[1];
+  /** Where verdicts and lines of stops are shared with other instances. */
+  stopStore?: ConstructorParameters<typeof Verdicts>[1];
   connectionLimits?: ConnectionLimits;
   /** How long a whole request may take to arrive, headers and body. */
   arrivalMs?: number;
@@ -123,10 +124,11 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { app, connections } = createFastify(options);
   const limitPages = createPageLimit(now, options.pageRate);
 
-  const verdicts = new Verdicts(now, options.verdictStore);
+  const verdicts = new Verdicts(now, options.stopStore);
   // Every departures response that comes from upstream tells nearby that its stop is alive.
   const { stops = new StopRegister(noStops) } = options;
-  const ask = learnStops(learnFromDepartures(options.ask, verdicts), stops);
+  const lines = new StopLines(() => now().getTime(), options.stopStore);
+  const ask = learnLines(learnStops(learnFromDepartures(options.ask, verdicts), stops), lines, stops);
   const { balance } = options.access;
   const isCharged = (accounts: ReadonlySet<string>) => [...accounts].some((name) => (balance?.owedBy(name) ?? 0) > 0);
   const checkQueue = new CheckQueue({ ask, verdicts, isCharged, now, sleep, log: app.log });
@@ -134,6 +136,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const operations = createOperations({
     nearby: { verdicts, checkQueue },
     stops,
+    lines,
     ...(isSandbox && { isRehearsal }),
     docsUrl,
   });

@@ -54,6 +54,7 @@ export interface FindContext {
 export interface Operation<Query extends z.ZodObject = z.ZodObject, Body extends object = object> {
   /** Name in OpenAPI, unique. */
   id: string;
+  /** A part in braces is a parameter of `query`: "/v1/stops/{stop_id}". */
   path: string;
   tag: 'Stops' | 'Journeys';
   summary: string;
@@ -62,7 +63,7 @@ export interface Operation<Query extends z.ZodObject = z.ZodObject, Body extends
   body: z.ZodType<Body>;
   /** Errors of its own, beside those that every operation can meet. */
   errors: readonly ErrorCode[];
-  /** A request that works, and its response. */
+  /** A request that works, its parameters written as a query whether or not they are part of the path, and its response. */
   example: { query: string; body: Body };
   /** Set on an operation that can be followed as a stream of events, under its path and `/stream`. */
   stream?: { id: string; summary: string; description: string };

@@ -4,8 +4,10 @@ import type { UpstreamRequest } from './efa/request.ts';
 import { createNearbyOperation } from './nearby/operation.ts';
 import type { Operation } from './operation.ts';
 import { createStopListOperation } from './stop-list/operation.ts';
+import { createStopOperation } from './stop-list/stop-operation.ts';
 import { createStopSearchOperation } from './stop-search/operation.ts';
 import { createPlacesOperation } from './stop-search/places-operation.ts';
+import type { StopLines } from './stops/lines.ts';
 import { NameSearch } from './stops/name-search.ts';
 import type { StopRegister } from './stops/register.ts';
 import { createTripsOperation } from './trips/operation.ts';
@@ -17,6 +19,7 @@ import { createTripsOperation } from './trips/operation.ts';
 export function createOperations(options: {
   nearby: Omit<Parameters<typeof createNearbyOperation>[0], 'stops' | 'isRehearsal'>;
   stops: StopRegister;
+  lines: StopLines;
   isRehearsal?: (request: UpstreamRequest) => boolean;
   docsUrl: string;
 }): readonly Operation[] {
@@ -30,6 +33,7 @@ export function createOperations(options: {
     createStopSearchOperation(named),
     createPlacesOperation(named),
     createStopListOperation({ stops }),
+    createStopOperation({ stops, lines: options.lines }),
     createTripsOperation({ stops }),
   ];
 }

@@ -130,7 +130,7 @@ const app = await buildApp({
   now,
   logger,
   connectionLimits: defaultConnectionLimits(config.connectionLimits, maxDescriptors()),
-  ...(shared && { verdictStore: shared.store }),
+  ...(shared && { stopStore: shared.store }),
   isStoreReachable: storeProbe.servesKnownKeys,
   pressure,
   refusalLimits: REFUSAL_LIMITS,

@@ -39,7 +39,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   departures: ['operation', 'efa', 'transit'],
   nearby: ['operation', 'stops', 'efa', 'transit', 'errors', 'time-limit', 'own-memory'],
   'stop-search': ['operation', 'stops', 'efa', 'transit', 'errors', 'time-limit'],
-  'stop-list': ['operation', 'stops', 'transit', 'event-loop-turn'],
+  'stop-list': ['operation', 'efa', 'stops', 'transit', 'errors', 'event-loop-turn'],
   trips: ['operation', 'stops', 'efa', 'transit', 'errors', 'time-limit'],
   boards: ['operation', 'transit', 'errors'],
   operations: ['boards', 'departures', 'nearby', 'stop-list', 'stop-search', 'stops', 'trips', 'operation', 'efa'],

@@ -13,6 +13,7 @@ import type { Freshness } from '#src/transit/freshness.ts';
 import type { Place } from '#src/transit/place.ts';
 import { type Protection, protectUpstream } from '#src/upstream/protection.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
+import { StopLines } from '../../src/stops/lines.ts';
 import { HOUR_MS, type Plan, type Request } from './demand.ts';
 import { openLiveDepartures } from './live-departures.ts';
 import { createAuthority, stopId } from './network.ts';
@@ -103,6 +104,7 @@ export async function playDay(
   const operations = createOperations({
     nearby: { verdicts, checkQueue },
     stops: new StopRegister(readBuiltIn),
+    lines: new StopLines(() => now().getTime()),
     docsUrl: 'https://example.test/docs',
   });
   const operationOf = {

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { PLANS } from '../access/plan.ts';
 import { listIgnored, type Operation, readQuery } from '../operation.ts';
 import { queryKey, type Requester, type Responses } from '../responses/responses.ts';
+import { receivedBy, toRoute } from './paths.ts';
 import { sendResponse } from './send-response.ts';
 
 /** Of an operation: about 8,000 queries. */
@@ -19,7 +20,7 @@ export async function operationRoutes(
 ): Promise<void> {
   for (const operation of operations) {
     const read = createQueryReader(operation);
-    app.get(operation.path, (request, reply) => {
+    app.get(toRoute(operation.path), (request, reply) => {
       const { query, key, cost, ignored } = read(request);
       if (ignored) reply.header('x-ignored-parameters', ignored);
       const response = () => {
@@ -44,8 +45,8 @@ export function requesterOf({ admission }: FastifyRequest): Requester {
 
 /** Reads and validates queries; the query of a URL that came before is looked up. */
 export function createQueryReader(operation: Operation) {
-  const read = (request: Pick<FastifyRequest, 'query'>) => {
-    const received = request.query as Record<string, unknown>;
+  const read = (request: Parameters<typeof receivedBy>[0]) => {
+    const received = receivedBy(request);
     const query = readQuery(operation, received);
     const ignored = nameIgnored(operation, received);
     /** `cost`: as how many requests it counts. */
@@ -57,7 +58,7 @@ export function createQueryReader(operation: Operation) {
     sizeCalculation: ({ key }, url) => url.length + 4 * key.length + OVERHEAD_BYTES,
   });
 
-  return (request: Pick<FastifyRequest, 'url' | 'query'>) => {
+  return (request: Pick<FastifyRequest, 'url' | 'query'> & { params?: unknown }) => {
     const before = known.get(request.url);
     if (before) return before;
     const found = read(request);

@@ -38,7 +38,7 @@ function pathError(request: FastifyRequest, allow: string | null, methodsOf: Rea
   const path = hideKeys(askedPath(request)).slice(0, MAX_PATH);
   // A route with a wildcard, as that of the assets, takes the method and still has nothing at this path.
   const isTaken = allow?.split(', ').includes(request.method);
-  const operations = [...methodsOf.keys()].filter((route) => route.startsWith(API));
+  const operations = [...methodsOf.keys()].filter((route) => route.startsWith(API)).map(fromRoute);
   return allow && !isTaken
     ? methodNotAllowed(path, request.method, allow)
     : unknownPath(path, findNear(path, operations), allow ? [] : operations);
@@ -96,4 +96,35 @@ function matches(route: string, parts: readonly string[]): boolean {
 /** Browsers get pages and redirects, programs get JSON. */
 export function wantsPage(request: FastifyRequest): boolean {
   return (request.headers.accept ?? '').includes('text/html');
+}
+
+const IN_BRACES = /\{(\w+)\}/g;
+
+/** The parameters that are parts of the path. */
+export function pathParameters(path: string): string[] {
+  return [...path.matchAll(IN_BRACES)].map(([, name = '']) => name);
+}
+
+/** The path as routes are registered: "/v1/stops/:stop_id". */
+export function toRoute(path: string): string {
+  return path.replace(IN_BRACES, ':$1');
+}
+
+/** The path of an operation from its route. */
+export function fromRoute(route: string): string {
+  return route.replace(/:(\w+)/g, '{$1}');
+}
+
+/** The URL of a request, from `path` on, with the parameters of a query in their places. */
+export function urlOf(path: string, query: string): string {
+  const parameters = new URLSearchParams(query);
+  const inPath = pathParameters(path);
+  const filled = path.replace(IN_BRACES, (_, name) => encodeURIComponent(parameters.get(name) ?? ''));
+  const rest = query.split('&').filter((pair) => pair !== '' && !inPath.includes(pair.split('=', 1)[0] ?? ''));
+  return rest.length > 0 ? `${filled}?${rest.join('&')}` : filled;
+}
+
+/** The parameters of a request, those of the path included, unread. */
+export function receivedBy({ query, params }: { query: unknown; params?: unknown }): Record<string, unknown> {
+  return { ...(query as object), ...(params as object) };
 }

@@ -80,8 +80,9 @@ const ACCEPT_ALL: jsonSchemaValidator = {
   },
 };
 
-function inputSchemaOf({ query, tool: { defaults = {} } }: Operation): JsonSchemaType {
-  const parameters = toParameters(query);
+function inputSchemaOf(operation: Operation): JsonSchemaType {
+  const { defaults = {} } = operation.tool;
+  const parameters = toParameters(operation);
   const properties = parameters.map(({ name, description, schema }) => {
     const { pattern, ...rest } = schema;
     const usual = defaults[name];

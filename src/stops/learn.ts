@@ -46,6 +46,8 @@ function readNamedStop(value: unknown): NamedStop | null {
   const point = readStopPoint(value);
   const isStop = point?.type === 'stop' || point?.type === 'platform';
   if (!point?.id || !isStop || !isGlobal(readObject(value)) || !STOP_ID.test(point.id)) return null;
+  // A platform under the identifier of its station would give the station its name and position. Poles have a STOP_GLOBAL_ID.
+  if (point.type === 'platform' && point.parent?.id === point.id && !point.properties?.STOP_GLOBAL_ID) return null;
   const { name, suburb } = readNames(point);
   if (!isRealName(name)) return null;
   const parentId = point.properties?.STOP_GLOBAL_ID ?? point.parent?.id ?? point.id;

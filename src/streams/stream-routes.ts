@@ -6,6 +6,7 @@ import { toApiError } from '../errors/handler.ts';
 import { serviceUnavailable, tooManyStreams } from '../errors/messages.ts';
 import { listsEtag } from '../http/freshness-headers.ts';
 import { nameIgnored, requesterOf } from '../http/operation-routes.ts';
+import { receivedBy, toRoute } from '../http/paths.ts';
 import { noteBoards } from '../http/request-log.ts';
 import { noticeTo, type Operation, readQuery, streamPath } from '../operation.ts';
 import type { FinishedResponse } from '../responses/finished-response.ts';
@@ -78,9 +79,9 @@ export async function streamRoutes(
   }
 
   for (const operation of operations.filter((one) => one.stream)) {
-    app.get(streamPath(operation), async (request, reply) => {
+    app.get(toRoute(streamPath(operation)), async (request, reply) => {
       if (isClosing) throw stopping();
-      const received = request.query as Record<string, unknown>;
+      const received = receivedBy(request);
       const query = readQuery(operation, received);
       const ignored = nameIgnored(operation, received);
       if (ignored) reply.header('x-ignored-parameters', ignored);

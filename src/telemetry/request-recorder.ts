@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { sourceOf } from '../http/freshness-headers.ts';
+import { fromRoute } from '../http/paths.ts';
 import type { Instruments } from './instruments.ts';
 import type { Traffic } from './traffic.ts';
 
@@ -11,11 +12,12 @@ export const requestRecorder = fp(
     { traffic, instruments }: { traffic: Traffic | null; instruments: Instruments | null },
   ) => {
     app.addHook('onRoute', (route) => {
+      const operation = fromRoute(route.url);
       route.onResponse = [
         route.onResponse ?? [],
         // With a callback: a promise for each response would cost more than the counting.
         (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
-          record(route.url, request, reply);
+          record(operation, request, reply);
           done();
         },
       ].flat();

@@ -6,6 +6,7 @@ import { ERROR_TABLE } from '#src/errors/api-error.ts';
 import { Verdicts } from '#src/nearby/verdict.ts';
 import { errorsOf, readQuery } from '#src/operation.ts';
 import { createOperations } from '#src/operations.ts';
+import { StopLines } from '#src/stops/lines.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
 import { MODES } from '#src/transit/mode.ts';
@@ -16,7 +17,8 @@ import { json, startUpstream } from '#test/support/upstream.ts';
 
 const nearby = { verdicts: new Verdicts(() => new Date()), checkQueue: { add() {} } };
 const stops = new StopRegister(noStops);
-const OPERATIONS = createOperations({ nearby, stops, docsUrl: 'https://example.test/docs' }).map(
+const lines = new StopLines(() => Date.now());
+const OPERATIONS = createOperations({ nearby, stops, lines, docsUrl: 'https://example.test/docs' }).map(
   (operation) => [operation.path, operation] as const,
 );
 
@@ -69,7 +71,7 @@ describe('the OpenAPI description', () => {
 
   it.each(OPERATIONS)('%s: parameters with their limits, defaults and what is required', (path, operation) => {
     const { parameters } = document.paths[path].get;
-    const queries = parameters.filter((parameter: { in?: string }) => parameter.in === 'query');
+    const queries = parameters.filter((parameter: { in?: string }) => ['query', 'path'].includes(parameter.in ?? ''));
     expect(queries.map(({ name }: { name: string }) => name)).toEqual(Object.keys(operation.query.shape));
     for (const { name, description, schema } of queries) {
       expect(description, `${path} ${name}`).toBeTruthy();

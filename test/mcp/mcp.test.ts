@@ -11,6 +11,7 @@ import { toToolBody } from '#src/mcp/tool-body.ts';
 import { Verdicts } from '#src/nearby/verdict.ts';
 import { createOperations } from '#src/operations.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
+import { StopLines } from '#src/stops/lines.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
 import { countRequests, issueTestKey } from '#test/support/access.ts';
@@ -139,6 +140,7 @@ describe('an assistant', () => {
     const operations = createOperations({
       nearby: { verdicts: new Verdicts(() => new Date()), checkQueue: { add() {} } },
       stops: new StopRegister(noStops),
+      lines: new StopLines(() => Date.now()),
       docsUrl,
     });
     expect(tools.map(({ name }) => name)).toEqual(operations.map(({ id }) => id));

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { PLANS } from '#src/access/plan.ts';
 import { ERROR_TABLE } from '#src/errors/api-error.ts';
 import { ERROR_DOCS } from '#src/errors/docs.ts';
+import { urlOf } from '#src/http/paths.ts';
 import { Verdicts } from '#src/nearby/verdict.ts';
 import { errorsOf } from '#src/operation.ts';
 import { createOperations } from '#src/operations.ts';
@@ -11,8 +12,10 @@ import { plansContactText } from '#src/site/docs/docs.ts';
 import { type Field, listFields } from '#src/site/docs/fields.ts';
 import { GUIDE_NAMES } from '#src/site/docs/guides.ts';
 import { renderMarkdown } from '#src/site/docs/markdown.ts';
+import { operationSlug } from '#src/site/docs/operation-page.ts';
 import type { SearchEntry } from '#src/site/docs/search-index.ts';
 import { sampleOf } from '#src/site/sample.ts';
+import { StopLines } from '#src/stops/lines.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
 import { FRESHNESS_WINDOWS } from '#src/upstream/freshness-window.ts';
@@ -29,7 +32,8 @@ let searchIndex: object | null = null;
 
 const nearby = { verdicts: new Verdicts(() => new Date()), checkQueue: { add() {} } };
 const stops = new StopRegister(noStops);
-const OPERATIONS = createOperations({ nearby, stops, docsUrl: 'https://example.test/docs' }).map(
+const lines = new StopLines(() => Date.now());
+const OPERATIONS = createOperations({ nearby, stops, lines, docsUrl: 'https://example.test/docs' }).map(
   (operation) => [operation.path, operation] as const,
 );
 const open = async (url: string) => (await front.app.inject({ url, headers: { accept: 'text/html' } })).body;
@@ -48,12 +52,12 @@ const tableOf = (name: string, firstColumn: string) =>
 
 describe('the page of an operation', () => {
   it.each(OPERATIONS)('%s lists every parameter, every field, every error and its example', async (path, operation) => {
-    const page = await open(`/docs/operations/${path.slice('/v1/'.length).replaceAll('/', '-')}`);
+    const page = await open(`/docs/operations/${operationSlug(path)}`);
     for (const name of Object.keys(operation.query.shape))
       expect(page).toContain(`<dt><a href="#parameter-${name}"><code>${name}</code>`);
     for (const code of errorsOf(operation)) expect(page).toContain(`/docs/errors/${code}`);
     for (const name of fieldNamesIn(operation.example.body)) expect(page).toContain(`>${name}</code>`);
-    expect(page).toContain(operation.example.query.replaceAll('&', '&#38;'));
+    expect(page).toContain(urlOf(path, operation.example.query).replaceAll('&', '&#38;'));
   });
 
   it.each(OPERATIONS)('%s says of each field what it is, its unit, and when it is null', (_path, operation) => {
@@ -76,7 +80,7 @@ it.each(OPERATIONS)('%s answers with fields that its page lists, and no others',
   const { body, query } = operation.example;
   const listed = listFields(operation.body as z.ZodType, body).flatMap((one) => ('path' in one ? one.path : []));
   const headers = { authorization: `Bearer ${front.testKey}` };
-  const response = await front.app.inject({ url: `${path}?${query}`, headers });
+  const response = await front.app.inject({ url: urlOf(path, query), headers });
   expect(response.statusCode).toBe(200);
   expect(pathsIn(response.json()).filter((one) => !listed.includes(one))).toEqual([]);
 });

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { runKeys } from '#src/cli/command-line.ts';
 import { departuresResponse } from '#src/departures/departure.ts';
 import { ERROR_TABLE } from '#src/errors/api-error.ts';
+import { operationSlug } from '#src/site/docs/operation-page.ts';
 import { sampleOf } from '#src/site/sample.ts';
 import { type Front, startFront } from '../support/front.ts';
 import { createRunner, listCommands, listDocumentSamples, listPageSamples, type Runner } from '../support/samples.ts';
@@ -107,11 +108,13 @@ describe('on the pages', () => {
     const { paths } = (await front.app.inject('/openapi.json')).json();
     const operations = Object.keys(paths).filter((path) => !path.endsWith('/stream'));
     for (const path of operations) {
-      const url = `/docs/operations/${path.replace('/v1/', '').replaceAll('/', '-')}`;
+      const url = `/docs/operations/${operationSlug(path)}`;
       const samples = listPageSamples(url, (await front.app.inject(url)).body);
       const code = (language: string) => samples.find((one) => one.language === language)?.code ?? '';
       for (const language of ['sh', 'js', 'python', 'kotlin', 'swift'])
-        expect(code(language), `${language} on ${url}`).toContain(`${front.url}${path}?`);
+        expect(code(language), `${language} on ${url}`).toMatch(
+          new RegExp(`${front.url}${path.replace(/\{\w+\}/, '[^{/]+')}[?"']`),
+        );
       await runCommand(code('sh').replaceAll('\\\n', ' '));
       expect(await runner.run(process.execPath, ['--input-type=module', '-'], code('js'))).toMatch(/^\{\n/);
       await expectPython(code('python'));

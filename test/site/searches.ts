@@ -57,7 +57,7 @@ export const SEARCHES: readonly [query: string, ...right: string[]][] = [
   ['chatgpt', '/docs/assistants'],
   ['autocomplete', '/docs/operations/stops-search'],
   ['geocode', '/docs/operations/stops-search'],
-  ['station id', '/docs/stops', '/docs/operations/stops-search'],
+  ['station id', '/docs/stops', '/docs/operations/stops-search', '/docs/operations/stops-stop_id'],
   ['cancelled', '/docs/live-data#what-is-cancelled', '/docs/operations/departures#parameter-cancelled'],
   ['crowding', '/docs/operations/departures#field-departures-occupancy'],
   [

@@ -15,6 +15,7 @@ import { StopRegister } from '#src/stops/register.ts';
 import { readTable, type StopRecord, tableOf, writeTable } from '#src/stops/table.ts';
 import { distanceMetres } from '#src/transit/place.ts';
 import { buildTestApp } from '#test/support/app.ts';
+import { statusFailure } from '#test/support/made-up-upstream.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
 
 const SOURCE = { dataDate: '2026-08-21', source: 'a test' };
@@ -467,4 +468,159 @@ describe('stops of an area', async () => {
   });
 
   it('never ask upstream', () => expect(asked).toEqual([]));
+});
+
+describe('a stop', () => {
+  const NOW = '2026-11-23T02:00:00Z';
+  const shared = new Map<string, Buffer>();
+  const stopStore = {
+    getMany: async (keys: readonly string[]) => keys.map((key) => shared.get(key) ?? null),
+    set: (key: string, value: Buffer | string) => void shared.set(key, Buffer.from(value)),
+  };
+  let asked: UpstreamRequest[] = [];
+  let board: () => object = () => ({});
+  const ask = (async (request: UpstreamRequest) => {
+    asked.push(request);
+    return { payload: readResponse(request, board()), retrievedAt: new Date(NOW) };
+  }) as unknown as Ask;
+  const central = { id: '200060', isGlobalId: true, name: 'Central Station, Sydney', type: 'stop', isBest: true };
+  const station = { ...central, disassembledName: 'Central Station', coord: [-33.884, 151.206] };
+  const leaving = (platform: string, productClass: number, number: string, name: string) => ({
+    departureTimePlanned: '2026-11-23T02:10:00Z',
+    location: {
+      id: platform,
+      isGlobalId: true,
+      type: 'platform',
+      name: `Central Station, ${platform === '200060' ? 'Light Rail' : `Platform ${platform.slice(-1)}`}, Sydney`,
+      coord: [-33.8845, 151.2065],
+      parent: { ...station, parent: { name: 'Sydney', type: 'locality' } },
+    },
+    transportation: { number, disassembledName: number, product: { class: productClass }, destination: { name } },
+  });
+  const events = [
+    leaving('2000332', 1, 'T1', 'Berowra via Gordon'),
+    leaving('2000331', 1, 'T1', 'Emu Plains'),
+    leaving('2000331', 1, 'T10', 'Hornsby'),
+    leaving('2000331', 1, 'T2', 'Leppington'),
+    leaving('200060', 4, 'L1', 'Dulwich Hill'),
+  ];
+  const build = (...stops: StopRecord[]) =>
+    buildTestApp({ upstream: ask, now: NOW, stops: registerOf(...stops), stopStore });
+  const listed = stop('200060', -33.884, 151.206, {
+    name: 'Central Station',
+    suburb: 'Sydney',
+    modes: ['train', 'lightrail'],
+    wheelchair: true,
+  });
+
+  beforeEach(() => {
+    asked = [];
+    shared.clear();
+    board = () => ({ locations: [station], stopEvents: events });
+  });
+
+  it('has its platforms and the lines that leave there, for one call, and for none from then on', async () => {
+    const app = await build(listed);
+    const first = await app.inject('/v1/stops/200060');
+    expect(first.headers['cache-status']).toBe('transit; fwd=miss');
+    expect(first.json()).toEqual({
+      stop_id: '200060',
+      name: 'Central Station, Sydney',
+      suburb: 'Sydney',
+      lat: -33.884,
+      lng: 151.206,
+      modes: ['train', 'lightrail'],
+      parent_stop_id: null,
+      wheelchair_accessible: true,
+      parent: null,
+      platforms: ['1', '2'].map((number) => ({
+        stop_id: `200033${number}`,
+        name: `Central Station, Platform ${number}`,
+        lat: -33.8845,
+        lng: 151.2065,
+        modes: [],
+        wheelchair_accessible: null,
+      })),
+      lines: [
+        {
+          route: 'T1',
+          mode: 'train',
+          color: 'F99D1C',
+          text_color: '000000',
+          headsigns: ['Berowra via Gordon', 'Emu Plains'],
+        },
+        { route: 'T2', mode: 'train', color: '0098CD', text_color: '000000', headsigns: ['Leppington'] },
+        { route: 'T10', mode: 'train', color: 'A85300', text_color: 'FFFFFF', headsigns: ['Hornsby'] },
+        { route: 'L1', mode: 'lightrail', color: 'BE1622', text_color: 'FFFFFF', headsigns: ['Dulwich Hill'] },
+      ],
+    });
+    const etag = String(first.headers.etag);
+    const again = await app.inject({ url: '/v1/stops/200060/', headers: { 'if-none-match': etag } });
+    expect([again.statusCode, asked.length]).toEqual([304, 1]);
+    // Another instance reads what this one wrote.
+    const other = await build(listed);
+    expect((await other.inject('/v1/stops/200060')).json().lines).toEqual(first.json().lines);
+    expect(asked.length).toBe(1);
+    await Promise.all([app.close(), other.close()]);
+  });
+
+  it('takes its lines from boards that others asked for, once all its modes were asked for', async () => {
+    const app = await build(listed);
+    await app.inject('/v1/departures?stop=200060&modes=train');
+    await app.inject('/v1/departures?stop=200060&modes=lightrail');
+    asked = [];
+    expect((await app.inject('/v1/stops/200060')).json().lines).toHaveLength(4);
+    expect(asked).toEqual([]);
+    const platform = (await app.inject('/v1/stops/2000331')).json();
+    expect(platform.parent).toEqual({ stop_id: '200060', name: 'Central Station, Sydney' });
+    expect(platform.lines.map(({ route }: { route: string }) => route)).toEqual(['T1', 'T2', 'T10']);
+    await app.close();
+  });
+
+  it('without departures, now and on the next weekday morning, has no lines', async () => {
+    board = () => ({ locations: [station], stopEvents: [] });
+    const app = await build(listed);
+    expect((await app.inject('/v1/stops/200060')).json().lines).toEqual([]);
+    expect(asked.map((request) => 'at' in request && request.at)).toEqual([null, { date: '20261124', time: '0800' }]);
+    await app.close();
+  });
+
+  it('is known without its lines while upstream is away, and asked for again a minute later', async () => {
+    board = () => {
+      throw statusFailure(503);
+    };
+    const app = await build(listed);
+    const response = await app.inject('/v1/stops/200060');
+    expect([response.statusCode, response.json().lines]).toEqual([200, null]);
+    expect(response.headers['cache-status']).toContain('detail=upstream-failing');
+    expect((await app.inject('/v1/stops/200061')).statusCode).toBe(502);
+    board = () => ({ locations: [station], stopEvents: events });
+    app.clock.now = new Date('2026-11-23T02:01:01Z');
+    expect((await app.inject('/v1/stops/200060')).json().lines).toHaveLength(4);
+    await app.close();
+  });
+
+  it('that upstream alone knows has the name that it has there, and one that nobody knows is a 404', async () => {
+    board = () => ({ locations: [{ ...central, id: '7' }], stopEvents: [] });
+    const app = await build();
+    expect((await app.inject('/v1/stops/7')).json()).toMatchObject({
+      stop_id: '7',
+      name: 'Central Station, Sydney',
+      lat: null,
+    });
+    board = () => ({ locations: [], stopEvents: [] });
+    const unknown = await app.inject('/v1/stops/8');
+    expect([unknown.statusCode, unknown.json().error.code]).toEqual([404, 'STOP_NOT_FOUND']);
+    expect((await app.inject('/v1/stops/town')).json().error.message).toContain('stop_id must be a stop identifier');
+    expect((await app.inject('/v1/stops/8?modes=bus')).json().error.message).toContain('modes has no effect');
+    await app.close();
+  });
+
+  it('keeps its name where a platform is listed under its identifier', async () => {
+    const app = await build(listed);
+    await app.inject('/v1/stops/200060');
+    const { stops } = (await app.inject('/v1/stops?near=-33.884,151.206')).json();
+    expect(stops).toMatchObject([{ stop_id: '200060', name: 'Central Station, Sydney', lat: -33.884 }]);
+    await app.close();
+  });
 });

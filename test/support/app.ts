@@ -36,6 +36,7 @@ export interface TestAppOptions
       | 'pageRate'
       | 'instruments'
       | 'stops'
+      | 'stopStore'
     >
   > {
   /** The authority: as a function, or by its address. */
@@ -106,6 +107,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     ...(options.isStoreReachable && { isStoreReachable: options.isStoreReachable }),
     ...(options.instruments && { instruments: options.instruments }),
     ...(options.stops && { stops: options.stops }),
+    ...(options.stopStore && { stopStore: options.stopStore }),
     ...(options.refusalLimits && { refusalLimits: options.refusalLimits }),
     pageRate: options.pageRate ?? UNLIMITED,
     ...(options.pressure && { pressure: options.pressure }),

@@ -32,8 +32,8 @@ function describe(operations: readonly Operation[], about: About) {
     body: toComponents(operation.body, operation.example.body),
   }));
   const paths = described.map(({ operation, body }) => {
-    const { id, path, tag, summary, description, query } = operation;
-    const parameters = [...toParameters(query), { $ref: '#/components/parameters/If-None-Match' }];
+    const { id, path, tag, summary, description } = operation;
+    const parameters = [...toParameters(operation), { $ref: '#/components/parameters/If-None-Match' }];
     const responses = responsesOf(operation, body.ref, docsUrl);
     return [path, { get: { operationId: id, tags: [tag], summary, description, parameters, responses } }];
   });
@@ -62,10 +62,10 @@ const LAST_EVENT_ID = {
 
 /** The path under which the operation is followed, if it can be. */
 function describeStream(operation: Operation, docsUrl: string) {
-  const { tag, query, stream } = operation;
+  const { tag, stream } = operation;
   if (!stream) return [];
   const { id, summary, description } = stream;
-  const parameters = [...toParameters(query), LAST_EVENT_ID];
+  const parameters = [...toParameters(operation), LAST_EVENT_ID];
   const responses = streamResponsesOf(operation, docsUrl);
   return [
     [streamPath(operation), { get: { operationId: id, tags: [tag], summary, description, parameters, responses } }],

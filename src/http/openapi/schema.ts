@@ -1,16 +1,21 @@
 import { z } from 'zod';
+import type { Operation } from '../../operation.ts';
+import { pathParameters } from '../paths.ts';
 
 type JsonSchema = Record<string, unknown>;
 
 const COMMAS = { style: 'form', explode: false };
 
-/** The parameters of a query: required where no default stands in for an absent value. */
-export function toParameters(query: z.ZodObject) {
+/** The parameters of an operation: required where no default stands in for an absent value. */
+export function toParameters({ path, query }: Pick<Operation, 'path' | 'query'>) {
+  const inPath = pathParameters(path);
   return (Object.entries(query.shape) as [string, z.ZodType][]).map(([name, field]) => {
     const { description, ...schema } = tidy({ ...field.meta() });
     const required = !field.safeParse(undefined).success;
     // A list is written with commas between.
-    return { name, in: 'query', required, description, ...(schema.type === 'array' && COMMAS), schema };
+    const isPart = inPath.includes(name);
+    const lists = schema.type === 'array' && COMMAS;
+    return { name, in: isPart ? 'path' : 'query', required, description, ...lists, schema };
   });
 }
 

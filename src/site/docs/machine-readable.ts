@@ -38,8 +38,9 @@ export async function machineReadable(
   if (changelog) serve('/docs/changelog.atom', atomFeed(changelog, publicUrl), 'application/atom+xml');
 }
 
-function toMarkdown({ path, summary, description, query, body, example }: Operation): string {
-  const parameters = toParameters(query).map(
+function toMarkdown(operation: Operation): string {
+  const { path, summary, description, body, example } = operation;
+  const parameters = toParameters(operation).map(
     ({ name, required, description: text }) => `- \`${name}\`${required ? ' (required)' : ''}: ${text}`,
   );
   const fields = listFields(body, example.body).map((field) =>

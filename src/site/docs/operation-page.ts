@@ -1,6 +1,7 @@
 import { ERROR_TABLE } from '../../errors/api-error.ts';
 import { ERROR_DOCS } from '../../errors/docs.ts';
 import { toParameters } from '../../http/openapi/schema.ts';
+import { urlOf } from '../../http/paths.ts';
 import { errorsOf, type Operation, streamPath } from '../../operation.ts';
 import { copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
@@ -12,13 +13,13 @@ import { sampleTabs } from './sample-tabs.ts';
 
 /** "/v1/stops/search" → "stops-search" */
 export function operationSlug(path: string): string {
-  return path.replace(/^\/v1\//, '').replaceAll('/', '-');
+  return path.replace(/^\/v1\/|[{}]/g, '').replaceAll('/', '-');
 }
 
 /** The page of an operation, with a place for the console, and with a column of text and one of code beside it. */
 export function operationBody(operation: Operation, publicUrl: string): Html {
-  const { path, summary, description, query, body, example } = operation;
-  const samples = sampleOf(publicUrl, `${path}?${example.query}`);
+  const { path, summary, description, body, example } = operation;
+  const samples = sampleOf(publicUrl, urlOf(path, example.query));
   const fields = listFields(body, example.body);
   return html`<h1>${summary}</h1>
 <p class="method"><span class="status-code">GET</span> <code>${path}</code></p>
@@ -40,7 +41,7 @@ ${heading('example', 'Example of a response')}
 </div>
 <div>
 ${operation.stream && html`<p>It can be followed as a stream: <a href="/docs/operations/${operationSlug(streamPath(operation))}"><code>${streamPath(operation)}</code></a>.</p>`}
-${parameterList(query)}
+${parameterList(operation)}
 ${heading('response', 'Response')}
 <p>A field that is not known is <code>null</code>, unless its description says otherwise; it is not left out. Fields may be added: ignore those that you do not know.</p>
 <dl class="fields">${fields.map(fieldEntry)}</dl>
@@ -52,8 +53,8 @@ ${errorList(operation)}
 
 /** The page of an operation's stream. */
 export function streamBody(operation: Operation, publicUrl: string): Html {
-  const { query, example, stream, path } = operation;
-  const request = `${publicUrl}${streamPath(operation)}?${example.query}`;
+  const { example, stream, path } = operation;
+  const request = publicUrl + urlOf(streamPath(operation), example.query);
   const event = `id: W/"Hb2mVx"\nevent: board\ndata: ${JSON.stringify(example.body)}`;
   return html`<h1>${stream?.summary}</h1>
 <p class="method"><span class="status-code">GET</span> <code>${streamPath(operation)}</code></p>
@@ -67,7 +68,7 @@ ${copyableCode(event)}
 </div>
 <div>
 <p>How to read it, connect again and count it: <a href="/docs/streams">Streams</a>. The fields of a board are those of <a href="/docs/operations/${operationSlug(path)}"><code>${path}</code></a>.</p>
-${parameterList(query)}
+${parameterList(operation)}
 ${errorList(operation)}
 </div>
 </div>`;
@@ -80,8 +81,8 @@ interface Parameter {
   schema: { type?: string; default?: unknown; examples?: unknown[]; minimum?: number; maximum?: number };
 }
 
-function parameterList(query: Operation['query']): Html {
-  const parameters = toParameters(query) as unknown as Parameter[];
+function parameterList(operation: Operation): Html {
+  const parameters = toParameters(operation) as unknown as Parameter[];
   return html`${heading('parameters', 'Parameters')}
 <dl class="fields">${parameters.map(
     ({

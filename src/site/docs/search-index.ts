@@ -43,10 +43,10 @@ function guideEntries({ name, title, sections }: Guide): SearchEntry[] {
 }
 
 function operationEntries(operation: Operation): SearchEntry[] {
-  const { path, summary, description, query, body, example, stream } = operation;
+  const { path, summary, description, body, example, stream } = operation;
   const url = `/docs/operations/${operationSlug(path)}`;
   const page = `GET ${path}`;
-  const parameters = toParameters(query).map(({ name, description = '' }) => ({
+  const parameters = toParameters(operation).map(({ name, description = '' }) => ({
     page,
     heading: String(name),
     url: `${url}#parameter-${name}`,

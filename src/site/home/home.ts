@@ -3,6 +3,7 @@ import { PLANS } from '../../access/plan.ts';
 import type { Departures } from '../../departures/departure.ts';
 import { departuresOperation } from '../../departures/operation.ts';
 import type { DeparturesQuery } from '../../departures/query.ts';
+import { urlOf } from '../../http/paths.ts';
 import type { Operation } from '../../operation.ts';
 import type { Responses } from '../../responses/responses.ts';
 import { MODES, type Mode } from '../../transit/mode.ts';
@@ -110,7 +111,7 @@ function errorSample(publicUrl: string): string {
 
 function operationCard(publicUrl: string, operation: Operation): Html {
   const { path, example } = operation;
-  const { curl, javascript, python } = sampleOf(publicUrl, `${path}?${example.query}`);
+  const { curl, javascript, python } = sampleOf(publicUrl, urlOf(path, example.query));
   return html`<section class="card">
 <h3>${operation.summary} <code>GET ${path}</code></h3>
 <p>${operation.description.split('\n')[0]?.replaceAll('`', '')}</p>

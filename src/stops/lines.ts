@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import { DAY_MS } from '../clock.ts';
+import type { Ask } from '../efa/ask.ts';
+import { type DeparturePage, readPage } from '../efa/departure-page.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { createBoundedMap, ownBytes } from '../own-memory.ts';
+import { freshnessOf } from '../transit/freshness.ts';
+import { MODES, type Mode, modeSchema } from '../transit/mode.ts';
+import type { StopRegister } from './register.ts';
+
+/** A change of the timetable shows after so long. */
+const TTL_MS = 7 * DAY_MS;
+/** As JSON most take 500 bytes, at most some 10 KB. */
+const MAX_STOPS = 5000;
+const MAX_LINES = 60;
+const MAX_HEADSIGNS = 5;
+
+const seenSchema = z.object({
+  /** The modes that upstream was asked for: of others nothing is known. */
+  modes: z.array(modeSchema).max(MODES.length),
+  lines: z
+    .array(z.object({ mode: modeSchema, route: z.string(), headsigns: z.array(z.string()).max(MAX_HEADSIGNS) }))
+    .max(MAX_LINES),
+  /** Milliseconds since 1970. */
+  knownUntil: z.number(),
+});
+/** What was seen leaving a stop. */
+type Seen = z.infer<typeof seenSchema>;
+
+/**
+ * Remembers which lines departures of a stop named, in the process and, when there is a store, for all instances. The store
+ * may lose entries at any time, and its calls never fail.
+ */
+export class StopLines {
+  readonly #now: () => number;
+  readonly #store;
+  readonly #seen = createBoundedMap<Buffer>('lines of stops', MAX_STOPS);
+
+  constructor(
+    now: () => number,
+    store?: {
+      getMany(keys: readonly string[]): Promise<(Buffer | null)[]>;
+      set(key: string, value: Buffer, ttlMs: number): void;
+    },
+  ) {
+    this.#now = now;
+    this.#store = store;
+  }
+
+  /** The lines of all these modes that were seen at the stop; null where not all of the modes have been asked for. */
+  async find(stopId: string, modes: readonly Mode[]): Promise<Seen['lines'] | null> {
+    const isEnough = (seen: Seen | null) => seen !== null && modes.every((mode) => seen.modes.includes(mode));
+    if (!isEnough(this.#find(stopId))) await this.#load(stopId);
+    const seen = this.#find(stopId);
+    return seen && isEnough(seen) ? seen.lines : null;
+  }
+
+  learn(
+    stopId: string,
+    modes: readonly Mode[],
+    departures: readonly { mode: Mode; route: string; destination: string }[],
+  ): void {
+    const before = this.#find(stopId);
+    const seen = before ?? { modes: [], lines: [], knownUntil: this.#now() + TTL_MS };
+    let isNew = modes.some((mode) => !seen.modes.includes(mode));
+    seen.modes = MODES.filter((mode) => modes.includes(mode) || seen.modes.includes(mode));
+    for (const { mode, route, destination } of departures) {
+      let line = seen.lines.find((one) => one.mode === mode && one.route === route);
+      if (!line) {
+        if (seen.lines.length === MAX_LINES) continue;
+        line = { mode, route, headsigns: [] };
+        seen.lines.push(line);
+      }
+      if (line.headsigns.length === MAX_HEADSIGNS || line.headsigns.includes(destination)) continue;
+      line.headsigns.push(destination);
+      isNew = true;
+    }
+    if (!isNew) return;
+    const written = ownBytes(JSON.stringify(seen));
+    this.#seen.set(stopId, written);
+    this.#store?.set(`lines:${stopId}`, written, seen.knownUntil - this.#now());
+  }
+
+  #find(stopId: string): Seen | null {
+    const written = this.#seen.get(stopId);
+    const seen: Seen | null = written ? JSON.parse(written.toString('utf8')) : null;
+    return seen && this.#now() < seen.knownUntil ? seen : null;
+  }
+
+  /** Reads what another instance wrote; it is ignored where another version of the service wrote it in another form. */
+  async #load(stopId: string): Promise<void> {
+    const [written] = (await this.#store?.getMany([`lines:${stopId}`])) ?? [];
+    if (!written) return;
+    try {
+      const seen = seenSchema.parse(JSON.parse(written.toString('utf8')));
+      const knownUntil = Math.min(seen.knownUntil, this.#now() + TTL_MS);
+      this.#seen.set(stopId, ownBytes(JSON.stringify({ ...seen, knownUntil })));
+    } catch {}
+  }
+}
+
+/** `ask` that remembers the lines in every departures response of upstream. */
+export function learnLines(ask: Ask, lines: StopLines, register: StopRegister): Ask {
+  function learnPage(stopId: string, { modes, departures }: DeparturePage): void {
+    // Of a platform, upstream may list all that leaves its station.
+    const isPlatform = register.get(stopId)?.is_platform;
+    const own = isPlatform ? departures.filter((departure) => departure.stopId === stopId) : departures;
+    lines.learn(stopId, modes, own);
+  }
+
+  return async (request, options) => {
+    const response = await ask(request, options);
+    if (request.kind === 'departureMonitor' && freshnessOf(response).source === 'upstream') {
+      // What is read here is the response that has just come.
+      const page = await readPage((async () => response) as unknown as Ask, request).catch(ignoreApiError);
+      // An empty response says nothing: it may be night.
+      if (page && page.departures.length > 0) learnPage(request.stopId.toUpperCase(), page);
+    }
+    return response;
+  };
+}
+
+/** An error in the response is for those who asked. */
+function ignoreApiError(error: unknown): null {
+  if (error instanceof ApiError) return null;
+  throw error;
+}
