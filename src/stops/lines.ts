@@ -40,7 +40,7 @@ export class StopLines {
     now: () => number,
     store?: {
       getMany(keys: readonly string[]): Promise<(Buffer | null)[]>;
-      set(key: string, value: Buffer, ttlMs: number): void;
+      set(key: string, value: string, ttlMs: number): void;
     },
   ) {
     this.#now = now;
@@ -76,8 +76,8 @@ export class StopLines {
       isNew = true;
     }
     if (!isNew) return;
-    const written = ownBytes(JSON.stringify(seen));
-    this.#seen.set(stopId, written);
+    const written = JSON.stringify(seen);
+    this.#seen.set(stopId, ownBytes(written));
     this.#store?.set(`lines:${stopId}`, written, seen.knownUntil - this.#now());
   }
 

@@ -475,7 +475,7 @@ describe('a stop', () => {
   const shared = new Map<string, Buffer>();
   const stopStore = {
     getMany: async (keys: readonly string[]) => keys.map((key) => shared.get(key) ?? null),
-    set: (key: string, value: Buffer | string) => void shared.set(key, Buffer.from(value)),
+    set: (key: string, value: string) => void shared.set(key, Buffer.from(value)),
   };
   let asked: UpstreamRequest[] = [];
   let board: () => object = () => ({});
