@@ -7,14 +7,12 @@ import { drawLineStyles } from '../transit/line-colour.ts';
 
 const OWN = fileURLToPath(new URL('assets', import.meta.url));
 const LEAFLET = dirname(fileURLToPath(import.meta.resolve('leaflet/dist/leaflet.js')));
-const SWAGGER_UI = dirname(fileURLToPath(import.meta.resolve('@fastify/swagger-ui/static/swagger-ui.css')));
 /** From packages only what the pages load. */
 const FROM_PACKAGES = {
   leaflet: [
     LEAFLET,
     ['leaflet.js', 'leaflet.css', ...filesIn(join(LEAFLET, 'images')).map((name) => `images/${name}`)],
   ],
-  'swagger-ui': [SWAGGER_UI, ['swagger-ui-bundle.js', 'swagger-ui.css']],
 } as const;
 const MAX_AGE_SECONDS = 300;
 const TYPES: Readonly<Record<string, string>> = {
@@ -25,7 +23,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml; charset=utf-8',
 };
 
-/** Styles, pictures and scripts of the pages, and the map library and Swagger UI from their packages, kept in memory. */
+/** Styles, pictures and scripts of the pages, and the map library from its package, kept in memory. */
 export async function assets(app: FastifyInstance): Promise<void> {
   const files = new Map(filesIn(OWN).map((name) => [name, sendFile(join(OWN, name))]));
   for (const [prefix, [folder, names]] of Object.entries(FROM_PACKAGES))

@@ -1,3 +1,7 @@
+import { toParameters } from '../http/openapi/schema.ts';
+import { pathParameters } from '../http/paths.ts';
+import type { Operation } from '../operation.ts';
+
 /** The same request in several languages. `path` starts with a slash. */
 export interface Sample {
   curl: string;
@@ -50,4 +54,47 @@ export function sampleOf(publicUrl: string, path: string): Sample {
       'print(String(decoding: data, as: UTF8.self))',
     ].join('\n'),
   };
+}
+
+/** The request by the client that `npm run client` writes. */
+export function clientSample(operation: Operation, publicUrl: string): string {
+  const { id, path, example } = operation;
+  const types = new Map(toParameters(operation).map(({ name, schema }) => [name, schema.type]));
+  const inPath = pathParameters(path);
+  const quote = (text: string) => `'${text}'`;
+  const literal = ([name, value]: [string, string]) => {
+    const type = types.get(name);
+    if (type === 'array') return `${name}: [${value.split(',').map(quote).join(', ')}]`;
+    return `${name}: ${type === 'string' ? quote(value) : value}`;
+  };
+  const given = [...new URLSearchParams(example.query)];
+  const groups = [
+    ['path', given.filter(([name]) => inPath.includes(name))],
+    ['query', given.filter(([name]) => !inPath.includes(name))],
+  ] as const;
+  const written = groups.flatMap(([name, pairs]) =>
+    pairs.length > 0 ? `${name}: { ${pairs.map(literal).join(', ')} }` : [],
+  );
+  return [
+    `// npm run client -- client ${publicUrl}`,
+    "import { client } from './client/client.gen.ts';",
+    `import { ${id} } from './client/index.ts';`,
+    '',
+    `client.setConfig({ baseUrl: '${publicUrl}', auth: process.env.TIS_KEY ?? '' });`,
+    `const { data, error } = await ${id}({ ${written.join(', ')} });`,
+    'if (error) throw new Error(error.error.message);',
+    'console.log(data);',
+  ].join('\n');
+}
+
+/** The call of the operation as a tool. */
+export function toolSample({ id, example }: Operation, publicUrl: string): string {
+  const call = { name: id, arguments: Object.fromEntries(new URLSearchParams(example.query)) };
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call };
+  return [
+    'curl -H "Authorization: Bearer $TIS_KEY" -H "Content-Type: application/json" \\',
+    '  -H "Accept: application/json, text/event-stream" \\',
+    `  -d '${JSON.stringify(message)}' \\`,
+    `  "${publicUrl}/mcp"`,
+  ].join('\n');
 }

@@ -115,39 +115,83 @@ it('by keyboard alone: the docs are searched, and the language of samples is cho
   await context.close();
 });
 
-describe('the console of the docs', () => {
-  it('is fetched when it is asked for, has the sandbox’s key, and asks the operation of its page', async () => {
+describe('the playground of an operation', () => {
+  it('asks with the sandbox’s key, and URL, samples and the address of the page follow what is typed', async () => {
     const { page, context, complaints } = await openWindow(browser, { hosts: [new URL(front.url).host] });
     await page.goto(`${front.url}/docs/operations/departures`);
-    await page.getByRole('button', { name: 'Open the console' }).click();
-    const answered = page.waitForResponse(/\/v1\/departures/);
-    await page.getByRole('button', { name: 'Execute' }).click();
-    expect((await answered).status()).toBe(200);
-    await page.locator('.live-responses-table').getByText('Town Hall Station').first().waitFor();
-    expect(await page.locator('.opblock').count()).toBe(1);
-    expect(complaints).toEqual([]);
+    const [send, status] = [page.getByRole('button', { name: 'Send' }), page.locator('#try-status')];
+    await send.click();
+    await status.getByText('200 OK').waitFor();
+    const url = '/v1/departures?stop=200070&limit=5&modes=all';
+    expect(await page.locator('#try-url').textContent()).toBe(`GET ${url}`);
+    expect(await page.locator('#try-body').textContent()).toContain('"stop_name": "Town Hall Station"');
+    expect(await page.locator('#try-body a[href="#field-departures-route"]').count()).toBeGreaterThan(0);
+    await page.getByText('Headers, and what they mean').click();
+    await page.getByText(/^RateLimit: /).waitFor();
+
+    // Stops are suggested as one types, and chosen by the keyboard.
+    await page.getByLabel('stop required').fill('circular');
+    await page
+      .getByRole('option', { name: /Circular Quay/ })
+      .first()
+      .waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByLabel('train', { exact: true }).check();
+    await page.getByLabel('all', { exact: true }).uncheck();
+    expect(page.url()).toBe(`${front.url}/docs/operations/departures?stop=200020&limit=5&modes=train`);
+    const sample = (language: string) => page.locator(`.tabs .language-${language}`).textContent();
+    expect(await sample('sh')).toContain(`Bearer ${front.testKey}"`);
+    expect(await sample('python')).toContain('/v1/departures?stop=200020&limit=5&modes=train")');
+    expect(await sample('ts')).toContain("getDepartures({ query: { stop: '200020', limit: 5, modes: ['train'] } })");
+    expect(await sample('mcp')).toContain('"arguments":{"stop":"200020","limit":"5","modes":"train"}}}');
+
+    // Who opens the address sees the same form, and an error is shown like any other response.
+    await page.goto(`${front.url}/docs/operations/departures?stop=nowhere`);
+    await send.click();
+    await status.getByText('400 Bad Request').waitFor();
+    expect(await page.locator('#try-body').textContent()).toContain('stop must be a stop identifier');
+    expect(complaints.filter((one) => !one.includes('400'))).toEqual([]);
+    await context.close();
+  });
+
+  it('shows the events of a stream as they come, until it is stopped', async () => {
+    const { page, context } = await openWindow(browser, { hosts: [new URL(front.url).host] });
+    await page.goto(`${front.url}/docs/operations/departures-stream`);
+    await page.getByRole('button', { name: 'Start' }).click();
+    await page
+      .locator('#try-body')
+      .getByText(/ board$/m)
+      .first()
+      .waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    expect(await page.locator('#try-status').textContent()).toBe('Stopped.');
     await context.close();
   });
 
   it.each([
     [390, 'light'],
     [1280, 'dark'],
-  ] as const)('has nothing serious for axe and nothing cut off: %i pixels, %s', async (width, scheme) => {
-    const { page, context, complaints } = await openWindow(browser, {
-      width,
-      scheme,
-      hosts: [new URL(front.url).host],
-    });
-    await page.goto(`${front.url}/docs/console`);
-    await page.getByRole('button', { name: 'Open the console' }).click();
-    await page.locator('.opblock-summary-control').first().click();
-    await page.getByRole('button', { name: 'Execute' }).waitFor();
-    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
-    await page.evaluate(AXE);
-    expect(await page.evaluate(FIND_SERIOUS)).toEqual([]);
-    expect(complaints).toEqual([]);
-    await context.close();
-  });
+  ] as const)(
+    'takes a place from a map, with nothing serious for axe and nothing cut off: %i pixels, %s',
+    async (width, scheme) => {
+      const { page, context, complaints } = await openWindow(browser, {
+        width,
+        scheme,
+        hosts: [new URL(front.url).host],
+      });
+      await page.goto(`${front.url}/docs/operations/nearby`);
+      await page.getByText('Choose on a map').click();
+      await page.locator('.leaflet-container .land').first().waitFor();
+      await page.locator('#try-map .map').click();
+      expect(page.url()).toMatch(/\?lat=-33\.8\d+&lng=151\.2\d+&/);
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+      await page.evaluate(AXE);
+      expect(await page.evaluate(FIND_SERIOUS)).toEqual([]);
+      expect(complaints).toEqual([]);
+      await context.close();
+    },
+  );
 });
 
 it('the Leaflet sample of the guide on maps draws every leg of a journey', async () => {

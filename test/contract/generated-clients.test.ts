@@ -7,6 +7,12 @@ import { createClient } from '@hey-api/openapi-ts';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
+import { Verdicts } from '#src/nearby/verdict.ts';
+import { createOperations } from '#src/operations.ts';
+import { clientSample } from '#src/site/sample.ts';
+import { StopLines } from '#src/stops/lines.ts';
+import { StopRegister } from '#src/stops/register.ts';
+import { noStops } from '#src/stops/table.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { listPairs } from '#test/support/pairs.ts';
 import { startUpstream, type TestUpstream } from '#test/support/upstream.ts';
@@ -27,6 +33,13 @@ const TSCONFIG = {
     skipLibCheck: true,
     noEmit: true,
   },
+};
+
+const MADE_UP = {
+  nearby: { verdicts: new Verdicts(() => new Date()), checkQueue: { add() {} } },
+  stops: new StopRegister(noStops),
+  lines: new StopLines(() => Date.now()),
+  docsUrl: 'https://example.test/docs',
 };
 
 /** What the types must allow, and (`@ts-expect-error`) what they must not. */
@@ -171,6 +184,8 @@ describe('the client of npm run client', { timeout: 30_000 }, () => {
     const files = {
       'sample.ts': (await readSample('./client/index.ts')).replace('http://localhost:3000', address),
       'asking.ts': ASKING,
+      // The samples on the pages of the operations.
+      ...Object.fromEntries(createOperations(MADE_UP).map((one) => [`page-${one.id}.ts`, clientSample(one, address)])),
       'tsconfig.json': JSON.stringify({ compilerOptions }),
     };
     for (const [name, text] of Object.entries(files)) await writeFile(join(own, name), text);

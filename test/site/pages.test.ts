@@ -31,7 +31,6 @@ const PAGES = [
   '/docs/operations/nearby',
   '/docs/operations/stops-search',
   '/docs/operations/trips',
-  '/docs/console',
   '/docs/errors',
   '/docs/errors/UNAUTHORIZED',
   '/explore',
@@ -223,7 +222,7 @@ describe('the board for a terminal', () => {
   });
 });
 
-it.each(['/assets/nothing-here.js', '/assets/swagger-ui/nothing-here.js'])(
+it.each(['/assets/nothing-here.js', '/assets/leaflet/nothing-here.js'])(
   'a file that is not there is 404: %s',
   async (url) => {
     const response = await front.app.inject(url);

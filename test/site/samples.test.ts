@@ -120,6 +120,7 @@ describe('on the pages', () => {
       await expectPython(code('python'));
       await expectAsks(code('kotlin'));
       await expectAsks(code('swift'));
+      expect(await runner.run('sh', ['-c', code('mcp')])).toContain('"structuredContent":');
     }
   });
 

@@ -50,7 +50,7 @@ export const SEARCHES: readonly [query: string, ...right: string[]][] = [
   ['caching', '/docs/polling', '/docs/live-data#how-old-a-response-can-be'],
   ['etag', '/docs/polling'],
   ['304', '/docs/polling', '/docs/limits'],
-  ['swagger', '/docs/clients', '/docs/console'],
+  ['swagger', '/docs/clients'],
   ['sdk', '/docs/clients'],
   ['python', '/docs/clients#python', '/docs/integrations'],
   ['mcp', '/docs/assistants'],

@@ -13,6 +13,7 @@ import { heading } from './heading.ts';
 import { machineReadable } from './machine-readable.ts';
 import { fillIn } from './markdown.ts';
 import { operationBody, operationSlug, streamBody } from './operation-page.ts';
+import { PLAYGROUND_HEAD, playground } from './playground.ts';
 import { buildSearchIndex } from './search-index.ts';
 
 export interface DocsOptions {
@@ -34,10 +35,6 @@ interface Page {
   head?: Html;
 }
 
-/** The scripts of the console need this in the head of a page. */
-const CONSOLE_HEAD = html`<link rel="stylesheet" href="/assets/console.css">
-<script type="module" src="/assets/console.js"></script>`;
-
 /** `GET /docs` and the pages under it: guides, a page for each operation, errors, and the search over all of them. */
 export async function docs(app: FastifyInstance, options: DocsOptions): Promise<void> {
   const { layout, operations, publicUrl, testKey } = options;
@@ -47,7 +44,6 @@ export async function docs(app: FastifyInstance, options: DocsOptions): Promise<
     ...guides.map((guide) => guidePage(guide, options)),
     ...operations.flatMap((operation) => operationPages(operation, publicUrl)),
     fieldsPage(operations),
-    consolePage,
     overview(guides, operations),
   ];
   for (const { path, title, description, draw, head } of pages) {
@@ -92,12 +88,7 @@ function navigationOf(guides: readonly Guide[], operations: readonly Operation[]
     },
     {
       title: 'Reference',
-      links: [
-        ...links('errors'),
-        { href: '/docs/fields', label: 'Fields' },
-        { href: '/docs/console', label: 'Console' },
-        ...links('changelog'),
-      ],
+      links: [...links('errors'), { href: '/docs/fields', label: 'Fields' }, ...links('changelog')],
     },
   ];
 }
@@ -121,36 +112,31 @@ function contentsOf(sections: Guide['sections']): Html | null {
 }
 
 function operationPages(operation: Operation, publicUrl: string): Page[] {
-  const { id, path, summary, description, stream } = operation;
+  const { path, summary, description, stream } = operation;
   const body = operationBody(operation, publicUrl);
   const page: Page = {
     path: `/docs/operations/${operationSlug(path)}`,
     title: summary,
     description: description.split('\n', 1)[0]?.replaceAll('`', '') ?? summary,
-    draw: (testKey) => fillIn(body, { console: consoleSection(testKey, id) }),
-    head: CONSOLE_HEAD,
+    draw: (testKey) => fillIn(body, { playground: playground(operation, testKey) }),
+    head: PLAYGROUND_HEAD,
   };
   if (!stream) return [page];
-  const draw = () => streamBody(operation, publicUrl);
-  const streamed = `/docs/operations/${operationSlug(streamPath(operation))}`;
-  return [page, { path: streamed, title: stream.summary, description: `${stream.summary}.`, draw }];
+  const streamed: Page = {
+    path: `/docs/operations/${operationSlug(streamPath(operation))}`,
+    title: stream.summary,
+    description: `${stream.summary}.`,
+    draw: (testKey) =>
+      fillIn(streamBody(operation, publicUrl), { playground: playground(operation, testKey, { isStream: true }) }),
+    head: PLAYGROUND_HEAD,
+  };
+  return [page, streamed];
 }
 
 function fieldsPage(operations: readonly Operation[]): Page {
   const body = fieldIndex(operations);
   return { path: '/docs/fields', title: 'Fields', description: 'Every field of every response.', draw: () => body };
 }
-
-const consolePage: Page = {
-  path: '/docs/console',
-  title: 'Console',
-  description: 'Every operation, ready to be tried out in the browser.',
-  draw: (testKey) => html`<h1>Console</h1>
-<p class="lead">Send requests to every operation from this page, with your key. Each counts as any other.</p>
-<p>The description it is made from is <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1); generators make clients from it.</p>
-${consoleSection(testKey)}`,
-  head: CONSOLE_HEAD,
-};
 
 function overview(guides: readonly Guide[], operations: readonly Operation[]): Page {
   const body = html`<h1>Docs</h1>
@@ -197,23 +183,4 @@ export function plansContactText(contact: string | null): Html {
       ? html`Write to <a href="${contact}">${contact.replace(/^mailto:/, '')}</a>: the address of your account, the plan you need, and what for.`
       : html`The operator of this server has named nobody to ask. Keep within your plan with the steps above.`
   }</p>`;
-}
-
-/**
- * A place for Swagger UI, which asks the operations from the page. It is fetched when its button is pressed, because it
- * weighs more than all the rest of the documentation. Without `operation` it shows all of them.
- */
-function consoleSection(testKey: string | null, operation = ''): Html {
-  return html`<section id="try" aria-label="Try it" class="try">
-<h2><a href="#try">Try it</a></h2>
-<p>${
-    testKey
-      ? html`The key of this sandbox is filled in: <code id="test-key">${testKey}</code>`
-      : html`The key that you have used in the explorer in this browser is filled in; or press Authorize and paste yours. No key yet? <a href="/signup">Get one</a>.`
-  }</p>
-<p><button type="button" id="open-console" data-operation="${operation}" data-key="${testKey}" hidden>Open the console</button></p>
-<noscript><p class="notice">The console needs JavaScript. The samples run without it.</p></noscript>
-<p id="console-notice" class="notice" role="status" hidden></p>
-<div id="swagger-ui"></div>
-</section>`;
 }

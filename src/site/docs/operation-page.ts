@@ -5,10 +5,11 @@ import { urlOf } from '../../http/paths.ts';
 import { errorsOf, type Operation, streamPath } from '../../operation.ts';
 import { copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
-import { sampleOf } from '../sample.ts';
+import { clientSample, sampleOf, toolSample } from '../sample.ts';
 import { type Field, listFields, typeName, type Variant } from './fields.ts';
 import { heading } from './heading.ts';
 import { plainText, renderInline, renderText } from './markdown.ts';
+import type { Parameter } from './playground.ts';
 import { sampleTabs } from './sample-tabs.ts';
 
 /** "/v1/stops/search" → "stops-search" */
@@ -16,7 +17,7 @@ export function operationSlug(path: string): string {
   return path.replace(/^\/v1\/|[{}]/g, '').replaceAll('/', '-');
 }
 
-/** The page of an operation, with a place for the console, and with a column of text and one of code beside it. */
+/** The page of an operation, with a place for the playground, and with a column of text and one of code beside it. */
 export function operationBody(operation: Operation, publicUrl: string): Html {
   const { path, summary, description, body, example } = operation;
   const samples = sampleOf(publicUrl, urlOf(path, example.query));
@@ -24,16 +25,18 @@ export function operationBody(operation: Operation, publicUrl: string): Html {
   return html`<h1>${summary}</h1>
 <p class="method"><span class="status-code">GET</span> <code>${path}</code></p>
 <div class="lead">${renderText(description)}</div>
-${{ markup: '<!-- console -->' }}
+${{ markup: '<!-- playground -->' }}
 <div class="beside">
 <div class="code-column">
 ${heading('request', 'Request')}
 ${sampleTabs([
   { language: 'sh', code: samples.curl },
   { language: 'js', code: samples.javascript },
+  { language: 'ts', code: clientSample(operation, publicUrl) },
   { language: 'python', code: samples.python },
   { language: 'kotlin', code: samples.kotlin },
   { language: 'swift', code: samples.swift },
+  { language: 'mcp', code: toolSample(operation, publicUrl) },
 ])}
 ${heading('example', 'Example of a response')}
 <p class="small">A field’s name leads to its description.</p>
@@ -59,6 +62,7 @@ export function streamBody(operation: Operation, publicUrl: string): Html {
   return html`<h1>${stream?.summary}</h1>
 <p class="method"><span class="status-code">GET</span> <code>${streamPath(operation)}</code></p>
 <div class="lead">${renderText(stream?.description ?? '')}</div>
+${{ markup: '<!-- playground -->' }}
 <div class="beside">
 <div class="code-column">
 ${heading('request', 'Request')}
@@ -72,13 +76,6 @@ ${parameterList(operation)}
 ${errorList(operation)}
 </div>
 </div>`;
-}
-
-interface Parameter {
-  name: string;
-  required: boolean;
-  description?: string;
-  schema: { type?: string; default?: unknown; examples?: unknown[]; minimum?: number; maximum?: number };
 }
 
 function parameterList(operation: Operation): Html {

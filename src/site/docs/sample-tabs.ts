@@ -5,9 +5,11 @@ import { type Html, html } from '../html.ts';
 export const LANGUAGES: Readonly<Record<string, string>> = {
   sh: 'curl',
   js: 'JavaScript',
+  ts: 'Client in TypeScript',
   python: 'Python',
   kotlin: 'Kotlin',
   swift: 'Swift',
+  mcp: 'MCP',
 };
 
 export interface LanguageSample {

@@ -18,19 +18,13 @@ export interface SearchEntry {
 /** Everything that the documentation says, for `assets/docs-search.js`, which runs in the browser. */
 export function buildSearchIndex(guides: readonly Guide[], operations: readonly Operation[]): SearchEntry[] {
   const operationsFound = operations.flatMap(operationEntries);
-  const console = {
-    page: 'Console',
-    heading: 'Console',
-    url: '/docs/console',
-    text: 'Swagger UI: send requests in the browser.',
-  };
   const fields = {
     page: 'Fields',
     heading: 'Fields',
     url: '/docs/fields',
     text: 'Every field of every response by its name.',
   };
-  return [...guides.flatMap(guideEntries), ...operationsFound, ...errorEntries(), console, fields];
+  return [...guides.flatMap(guideEntries), ...operationsFound, ...errorEntries(), fields];
 }
 
 function guideEntries({ name, title, sections }: Guide): SearchEntry[] {

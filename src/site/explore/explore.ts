@@ -27,6 +27,7 @@ export async function explore(app: FastifyInstance, options: ExploreOptions): Pr
       path: '/explore',
       isWide: true,
       head: html`<link rel="stylesheet" href="/assets/leaflet/leaflet.css">
+<link rel="stylesheet" href="/assets/explore/map.css">
 <link rel="stylesheet" href="/assets/explore/explore.css">
 <script src="/assets/leaflet/leaflet.js" defer></script>
 <script type="module" src="/assets/copy.js"></script>
@@ -71,7 +72,7 @@ ${END_FIELDS}
 </details>
 <p><button type="button" class="plain" id="copy-link">Copy a link to this view</button></p>
 </div>
-<div id="map" tabindex="0" role="application" aria-label="Map. Arrow keys move it, plus and minus zoom." data-tiles="${tileUrl}" data-attribution="${tileAttribution}"></div>
+<div id="map" class="map" tabindex="0" role="application" aria-label="Map. Arrow keys move it, plus and minus zoom." data-tiles="${tileUrl}" data-attribution="${tileAttribution}"></div>
 </div>
 <ul class="legend" aria-label="Colours of the map">${[...MODES, 'walk'].map((mode) => html`<li><span class="route ${mode}">${mode}</span></li>`)}</ul>`;
 }
