@@ -1,11 +1,13 @@
 /*
- * Makes src/site/assets/base-map.json: the land of New South Wales, the ACT and around, as rings of [lat, lng]. The source
- * is Natural Earth 1:10m (public domain) as TopoJSON, from the package world-atlas:
+ * Makes src/site/assets/base-map.json: the land of New South Wales, the ACT and around, as rings of [lat, lng], and the names
+ * of places as [name, lat, lng], those of the busiest stations first. The land is Natural Earth 1:10m (public domain) as
+ * TopoJSON, from the package world-atlas; the places are the stations of the built-in stops:
  *
  *   npm pack world-atlas@2.0.2 && tar xzf world-atlas-2.0.2.tgz
  *   node scripts/base-map.ts package/land-10m.json > src/site/assets/base-map.json
  */
 import { readFileSync } from 'node:fs';
+import { readBuiltIn } from '../src/stops/built-in.ts';
 
 type Point = readonly [lng: number, lat: number];
 
@@ -22,7 +24,11 @@ const topology = JSON.parse(readFileSync(process.argv[2] ?? 'land-10m.json', 'ut
 const arcs = topology.arcs.map(decode);
 const rings = topology.objects.land.geometries.flatMap(({ arcs: polygons }) => polygons.flat().map(join));
 const land = rings.map(clip).filter((ring) => ring.length > 3);
-process.stdout.write(`${JSON.stringify({ land: land.map((ring) => ring.map(toLatLng)) })}\n`);
+const places = [...readBuiltIn()]
+  .filter(({ name, modes }) => name.endsWith(' Station') && (modes.includes('train') || modes.includes('metro')))
+  .sort((one, other) => other.modes.length - one.modes.length)
+  .map(({ name, lat, lng }) => [name.replace(/ Station$/, ''), ...toLatLng([lng, lat])]);
+process.stdout.write(`${JSON.stringify({ land: land.map((ring) => ring.map(toLatLng)), places })}\n`);
 
 /** A TopoJSON arc: whole numbers, each the step from the one before. */
 function decode(arc: [number, number][]): Point[] {

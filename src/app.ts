@@ -30,8 +30,9 @@ import type { Boards } from './live/boards/boards.ts';
 import { mcp } from './mcp/mcp.ts';
 import { CheckQueue } from './nearby/check-queue.ts';
 import { learnFromDepartures, Verdicts } from './nearby/verdict.ts';
+import { type Operation, readQuery } from './operation.ts';
 import { createOperations } from './operations.ts';
-import { createResponses } from './responses/responses.ts';
+import { createResponses, type Responses } from './responses/responses.ts';
 import { findRehearsalCode, REHEARSALS_IN_WORDS } from './sandbox/rehearsal/rehearsals.ts';
 import { createMagicLinks } from './signup/magic-link.ts';
 import { createQuotaMails } from './signup/quota-mails.ts';
@@ -42,6 +43,7 @@ import { createWallLinks } from './site/board/wall-link.ts';
 import { createErrorPage } from './site/error-page.ts';
 import { createLayout } from './site/layout.ts';
 import { type SiteOptions, site } from './site/site.ts';
+import type { createStopSearchOperation } from './stop-search/operation.ts';
 import { learnStops } from './stops/learn.ts';
 import { learnLines, StopLines } from './stops/lines.ts';
 import { StopRegister } from './stops/register.ts';
@@ -57,6 +59,7 @@ type MadeHere =
   | 'restrictions'
   | 'layout'
   | 'wallLinks'
+  | 'findStop'
   | 'operations'
   | 'responses'
   | 'publicUrl'
@@ -218,10 +221,19 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
       people.addHook('onRequest', limitPages);
       await people.register(pageSecurity, page);
       await people.register(site, page);
-      await people.register(signup, { ...page, restrictions });
+      await people.register(signup, { ...page, restrictions, findStop: createStopFinder(operations, responses) });
     });
   }
   return app;
+}
+
+/** The first hit of the search, asked for as the pages are: after all callers. */
+function createStopFinder(operations: readonly Operation[], responses: Responses) {
+  const search = operations.find(({ id }) => id === 'searchStops') as ReturnType<typeof createStopSearchOperation>;
+  return async (q: string) => {
+    const found = await responses.find(search, readQuery(search, { q, limit: '1' }), { priority: 'low' });
+    return found.body.content().results[0]?.stop_id ?? null;
+  };
 }
 
 function isRehearsal(request: UpstreamRequest): boolean {

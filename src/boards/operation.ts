@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ApiError, ERROR_TABLE, type ErrorCode, errorBody } from '../errors/api-error.ts';
+import { upstreamTimeout } from '../errors/messages.ts';
 import { defineOperation, type Finding, type Notice, type Operation } from '../operation.ts';
 import { oldestOf } from '../transit/freshness.ts';
 import { notAllowed, requiredText, splitList } from '../transit/parameter.ts';
@@ -78,7 +79,7 @@ export const createBoardsOperation = ({ oneStop, docsUrl }: { oneStop: Operation
     path: '/v1/boards',
     tag: 'Stops',
     summary: 'Departures of several stops',
-    description: `The departures of up to ${MAX_STOPS} stops, in the order asked; the parameters hold for each stop. Counts as one request for each stop.\n\nA stop that cannot be answered has its error in its place, as the unknown stop 123456789 in the example. Only when none can be answered, the whole request is refused. When fewer requests are left of the day than stops are asked for, the response is 429 and nothing is counted.`,
+    description: `The departures of up to ${MAX_STOPS} stops, in the order asked; the parameters hold for each stop. Counts as one request for each stop.\n\nA stop that cannot be answered has its error in its place, as the second one in the example. Only when none can be answered, the whole request is refused. When fewer requests are left of the day than stops are asked for, the response is 429 and nothing is counted.`,
     query: boardsQuery(oneStop.query),
     body: z
       .strictObject({
@@ -87,17 +88,13 @@ export const createBoardsOperation = ({ oneStop, docsUrl }: { oneStop: Operation
       .meta({ id: 'Boards', description: 'Departures of several stops.' }),
     errors: oneStop.errors,
     example: {
-      query: 'stops=200070,123456789&modes=all&limit=5',
+      query: 'stops=200070,200020&modes=all&limit=5',
       body: {
         boards: [
           oneStop.example.body,
           {
-            stop_id: '123456789',
-            error: {
-              code: 'STOP_NOT_FOUND' as const,
-              message: 'stop: the transport authority knows no stop 123456789.',
-              docs: `${docsUrl}/errors/STOP_NOT_FOUND`,
-            },
+            stop_id: '200020',
+            ...errorBody(upstreamTimeout(8000), docsUrl),
           },
         ],
       },

@@ -37,8 +37,8 @@ export const boardLinkForm = z.object({
   token: field,
   key: field,
   stop: field
-    .transform((stop) => stop.trim().toUpperCase())
-    .pipe(z.string().regex(/^G?\d{1,12}$/, 'Enter the identifier of a stop, such as 200070.')),
+    .transform((stop) => stop.trim())
+    .pipe(z.string().min(1, 'Enter the name or the identifier of a stop.').max(100, 'Enter at most 100 characters.')),
 });
 export const revokeForm = z.object({ token: field, key: field });
 export const rotateForm = z.object({

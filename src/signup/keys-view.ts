@@ -71,8 +71,8 @@ ${
 ${
   revokedAt === null &&
   html`<details><summary>Board on a wall</summary><form class="fields" method="post" action="/keys/board">${hidden}
-<div><label for="stop-${hash}">Stop <span class="hint">Its identifier; the explorer and the search tell it. The link has the board of this stop with this key, without showing the key. Parameters of departures go before its <code>#</code>: <code>?modes=train</code>.</span></label>
-<input type="text" id="stop-${hash}" name="stop" required maxlength="13" pattern="[Gg]?[0-9]{1,12}" value="200070" autocomplete="off"></div>
+<div><label for="stop-${hash}">Stop <span class="hint">Its name or identifier. The link has the board of this stop with this key, without showing the key. Parameters of departures go before its <code>#</code>: <code>?modes=train</code>.</span></label>
+<input type="text" id="stop-${hash}" name="stop" required maxlength="100" placeholder="Town Hall Station" autocomplete="off"></div>
 <p class="actions"><button>Open the board</button></p></form></details>`
 }
 <details><summary>Revoke now</summary><form method="post" action="/keys/revoke">${hidden}<button class="danger">Yes, revoke …${lastFour}</button></form></details>

@@ -25,6 +25,8 @@ export interface SignupOptions {
   accounts: Accounts;
   mailer: Mailer;
   wallLinks: WallLinks;
+  /** The identifier of the stop that a name most likely means; null for none. */
+  findStop(name: string): Promise<string | null>;
   /** Which mail domains are suspended; none unless given. */
   restrictions?: Restrictions | null | undefined;
   /** Signs the links in mails. */
@@ -84,7 +86,7 @@ export async function signup(app: FastifyInstance, options: SignupOptions): Prom
   });
   await app.register(sentPages, { layout, texts });
   await app.register(signupPage, { ...options, keyService, throttle, texts });
-  await app.register(boardLink, { accounts, links, wallLinks: options.wallLinks });
+  await app.register(boardLink, { ...options, accounts, links });
   await app.register(quotaMailsPage, { layout, accounts, links });
   await app.register(keysPage, { layout, accounts, keyService, links, linkThrottle, accountThrottle, texts, now });
 }

@@ -291,6 +291,14 @@ it('on a phone the map and the answer share the screen', async () => {
   const half = await height();
   await page.getByRole('button', { name: 'Show more' }).click();
   expect(await height()).toBeGreaterThan(half);
+  // Nothing shows between the edge of the sheet and its handle while the sheet scrolls.
+  const above = await page.evaluate(`(() => {
+    const panel = document.getElementById('panel');
+    panel.scrollTop = 200;
+    const { left, top, width } = panel.getBoundingClientRect();
+    return [4, width / 2, width - 4].map((x) => document.elementFromPoint(left + x, top + 20).id);
+  })()`);
+  expect(above).toEqual(['sheet-handle', 'sheet-handle', 'sheet-handle']);
   await context.close();
 });
 

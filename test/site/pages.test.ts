@@ -25,6 +25,7 @@ const PAGES = [
   '/docs/clients',
   '/docs/assistants',
   '/docs/changelog',
+  '/docs/operations',
   '/docs/operations/departures',
   '/docs/operations/departures-stream',
   '/docs/operations/boards',

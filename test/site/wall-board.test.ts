@@ -82,6 +82,16 @@ describe('the board on a wall', () => {
     expect((await postForm(front.app, '/keys/board', forged)).statusCode).toBe(400);
   });
 
+  it('takes a stop by its name, and says when there is none', async () => {
+    const found = await makeLink('circular quay');
+    expect(found.headers.location).toMatch(/^\/board\/200020#/);
+    const unknown = await makeLink('xyzzyx');
+    expect([unknown.statusCode, unknown.body]).toEqual([
+      400,
+      expect.stringContaining('No stop of that name was found'),
+    ]);
+  });
+
   it('opens in the sandbox without a link', async () => {
     const { body } = await front.app.inject({ url: '/board/200060', headers: BROWSER });
     const [, token = ''] = /data-token="([^"]+)"/.exec(body) ?? [];

@@ -8,7 +8,7 @@ import { fixedPage } from '../page-response.ts';
 import { errorPages, errorTable } from './error-pages.ts';
 import { fieldIndex } from './field-index.ts';
 import { createFrame, type NavigationGroup } from './frame.ts';
-import { type Guide, readGuides } from './guides.ts';
+import { type Guide, readGuides, readOperatingPages } from './guides.ts';
 import { heading } from './heading.ts';
 import { machineReadable } from './machine-readable.ts';
 import { fillIn } from './markdown.ts';
@@ -39,9 +39,10 @@ interface Page {
 export async function docs(app: FastifyInstance, options: DocsOptions): Promise<void> {
   const { layout, operations, publicUrl, testKey } = options;
   const guides = readGuides(publicUrl);
-  const frame = createFrame(layout, navigationOf(guides, operations));
+  const operating = readOperatingPages(publicUrl);
+  const frame = createFrame(layout, navigationOf([...guides, ...operating], operations));
   const pages = [
-    ...guides.map((guide) => guidePage(guide, options)),
+    ...[...guides, ...operating].map((guide) => guidePage(guide, options)),
     ...operations.flatMap((operation) => operationPages(operation, publicUrl)),
     fieldsPage(operations),
     overview(guides, operations),
@@ -52,7 +53,7 @@ export async function docs(app: FastifyInstance, options: DocsOptions): Promise<
       fixedPage((key) => frame({ path, title, description, head, body: draw(key) }), testKey),
     );
   }
-  const index = JSON.stringify(buildSearchIndex(guides, operations));
+  const index = JSON.stringify(buildSearchIndex(guides, operating, operations));
   app.get('/docs/search.json', prepare(index, { type: 'application/json; charset=utf-8', maxAgeSeconds: 300 }));
   await app.register(machineReadable, { guides, operations, publicUrl });
   await app.register(errorPages, { ...options, frame });
@@ -90,6 +91,7 @@ function navigationOf(guides: readonly Guide[], operations: readonly Operation[]
       title: 'Reference',
       links: [...links('errors'), { href: '/docs/fields', label: 'Fields' }, ...links('changelog')],
     },
+    { title: 'Running it', links: links('first-day', 'operations') },
   ];
 }
 

@@ -19,8 +19,11 @@ export const GUIDE_NAMES = [
   'changelog',
 ] as const;
 
+/** For those who run the service: files of docs. They are no part of the text for models. */
+const OPERATING_NAMES = ['first-day', 'operations'] as const;
+
 export interface Guide extends Document {
-  name: (typeof GUIDE_NAMES)[number];
+  name: (typeof GUIDE_NAMES | typeof OPERATING_NAMES)[number];
   /** The Markdown, with the address of this service. */
   source: string;
 }
@@ -29,13 +32,20 @@ const FOLDER = new URL('../../../docs/guide/', import.meta.url);
 
 /** Reads and renders all of them. Throws when a file is missing, so that the service does not start without it. */
 export function readGuides(publicUrl: string): Guide[] {
-  return GUIDE_NAMES.map((name) => {
-    const text = readFileSync(new URL(`${name}.md`, FOLDER), 'utf8');
-    const lines = withAddress(text, publicUrl).split('\n');
-    const source = lines
-      .filter((line) => !line.startsWith('<!--'))
-      .join('\n')
-      .trim();
-    return { name, source, ...renderMarkdown(text, publicUrl) };
-  });
+  return GUIDE_NAMES.map((name) => read(name, `${name}.md`, publicUrl));
+}
+
+/** The same for the pages for operators. */
+export function readOperatingPages(publicUrl: string): Guide[] {
+  return OPERATING_NAMES.map((name) => read(name, `../${name}.md`, publicUrl));
+}
+
+function read(name: Guide['name'], file: string, publicUrl: string): Guide {
+  const text = readFileSync(new URL(file, FOLDER), 'utf8');
+  const lines = withAddress(text, publicUrl).split('\n');
+  const source = lines
+    .filter((line) => !line.startsWith('<!--'))
+    .join('\n')
+    .trim();
+  return { name, source, ...renderMarkdown(text, publicUrl) };
 }

@@ -68,7 +68,8 @@ function rendererFor(publicUrl: string) {
     },
     code: ({ text, lang }: Tokens.Code) => copyableCode(withAddress(text, publicUrl), lang?.split(' ')[0] ?? '').markup,
     link(this: { parser: { parseInline(tokens: Token[]): string } }, { href, tokens }: Tokens.Link) {
-      return html`<a href="${toPageLink(href)}">${{ markup: this.parser.parseInline(tokens) }}</a>`.markup;
+      const inside = { markup: this.parser.parseInline(tokens) };
+      return isPage(href) ? html`<a href="${toPageLink(href)}">${inside}</a>`.markup : inside.markup;
     },
     table(this: { parser: { parseInline(tokens: Token[]): string } }, { header, rows }: Tokens.Table) {
       const className = (align: Tokens.TableCell['align']) => align === 'right' && html` class="number"`;
@@ -89,6 +90,11 @@ function rendererFor(publicUrl: string) {
 
 export function withAddress(code: string, publicUrl: string): string {
   return code.replaceAll(EXAMPLE_URL, publicUrl).replaceAll('https://YOUR_ADDRESS', publicUrl);
+}
+
+/** Other files of the repository have no page here. */
+function isPage(href: string): boolean {
+  return !/^(\.\.\/|decisions\/|upstream-notes)/.test(href);
 }
 
 /** "streams.md#read-it" → "/docs/streams#read-it" */

@@ -16,7 +16,11 @@ export interface SearchEntry {
 }
 
 /** Everything that the documentation says, for `assets/docs-search.js`, which runs in the browser. */
-export function buildSearchIndex(guides: readonly Guide[], operations: readonly Operation[]): SearchEntry[] {
+export function buildSearchIndex(
+  guides: readonly Guide[],
+  operating: readonly Guide[],
+  operations: readonly Operation[],
+): SearchEntry[] {
   const operationsFound = operations.flatMap(operationEntries);
   const fields = {
     page: 'Fields',
@@ -24,7 +28,9 @@ export function buildSearchIndex(guides: readonly Guide[], operations: readonly 
     url: '/docs/fields',
     text: 'Every field of every response by its name.',
   };
-  return [...guides.flatMap(guideEntries), ...operationsFound, ...errorEntries(), fields];
+  // Of the pages for operators the beginning only: their words would hide what developers look for.
+  const begins = operating.flatMap((page) => guideEntries(page).slice(0, 1));
+  return [...guides.flatMap(guideEntries), ...begins, ...operationsFound, ...errorEntries(), fields];
 }
 
 function guideEntries({ name, title, sections }: Guide): SearchEntry[] {

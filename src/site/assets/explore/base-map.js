@@ -3,7 +3,9 @@
 import { findRoomForNames } from './clusters.js';
 
 const L = globalThis.L;
-const LABELS_FROM_ZOOM = 12;
+/** From here on the stops of the sandbox's network have names; from farther away towns and suburbs have. */
+const STOPS_FROM_ZOOM = 12;
+const PLACES_FROM_ZOOM = 8;
 /** A stop that has a marker needs no second one under it. In pixels. */
 const SAME_PLACE = 26;
 
@@ -21,10 +23,10 @@ export async function drawBase(map, element, readMarkers) {
   const [base, network] = await Promise.all([read('/assets/base-map.json'), read('/explore/network.json')]);
   for (const name of ['base', 'network', 'labels']) map.createPane(name).classList.add(`${name}-pane`);
   if (base) drawLand(map, base.land);
-  if (network) {
-    drawLines(map, network.lines);
-    drawLabels(map, network.stops, readMarkers);
-  }
+  if (network) drawLines(map, network.lines);
+  const stops = network?.stops ?? [];
+  const places = (base?.places ?? []).map(([name, lat, lng]) => ({ name, lat, lng }));
+  drawLabels(map, { stops, places }, readMarkers);
 }
 
 async function read(url) {
@@ -48,21 +50,24 @@ function drawLines(map, lines) {
   for (const line of lines) draw(line, `network-line ${line.mode}`, line.mode === 'ferry' ? 1.5 : 3);
 }
 
-function drawLabels(map, stops, readMarkers) {
+/** Names of stops where there are any and the map is close enough, else those of places. */
+function drawLabels(map, { stops, places }, readMarkers) {
   const labels = L.layerGroup().addTo(map);
   const draw = () => {
     labels.clearLayers();
-    if (map.getZoom() < LABELS_FROM_ZOOM) return;
+    if (map.getZoom() < PLACES_FROM_ZOOM) return;
     const bounds = map.getBounds();
     const above = readMarkers();
-    const markers = stops
+    const hasStops = stops.length > 0 && map.getZoom() >= STOPS_FROM_ZOOM;
+    const near = (hasStops ? stops : places)
       .filter((stop) => bounds.contains([stop.lat, stop.lng]))
       .map((stop) => ({ ...stop, ...map.latLngToContainerPoint([stop.lat, stop.lng]) }))
       .filter(({ x, y }) => !above.some((other) => Math.hypot(other.x - x, other.y - y) < SAME_PLACE));
+    const markers = hasStops ? near : placesWithRoom(near, above);
     const named = findRoomForNames(markers, above);
     for (const [index, { lat, lng, name }] of markers.entries()) {
       const dot = document.createElement('span');
-      dot.className = 'base-stop';
+      dot.className = hasStops ? 'base-stop' : 'base-place';
       if (named.has(index)) dot.dataset.name = name.replace(/ (?:Station|Light Rail)$/, '');
       L.marker([lat, lng], {
         pane: 'labels',
@@ -74,4 +79,11 @@ function drawLabels(map, stops, readMarkers) {
   };
   map.on('moveend markersdrawn', draw);
   draw();
+}
+
+/** Those with room for their names, the first ones first; the others are not drawn. */
+function placesWithRoom(places, above) {
+  const chosen = [];
+  for (const place of places) if (findRoomForNames([place], [...above, ...chosen]).has(0)) chosen.push(place);
+  return chosen;
 }
