@@ -8,8 +8,10 @@ import openapiTS, { astToString } from 'openapi-typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { Verdicts } from '#src/nearby/verdict.ts';
+import type { Operation } from '#src/operation.ts';
 import { createOperations } from '#src/operations.ts';
-import { clientSample } from '#src/site/sample.ts';
+import { callSampleOf } from '#src/site/assets/sample.js';
+import { exampleArguments } from '#src/site/docs/playground.ts';
 import { StopLines } from '#src/stops/lines.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
@@ -120,6 +122,10 @@ console.log(JSON.stringify([
 ]));
 `;
 
+function sampleOnPage(operation: Operation): string {
+  return callSampleOf(address, operation.id, exampleArguments(operation)).client;
+}
+
 /** The sample of the documentation that imports this. */
 async function readSample(imported: string): Promise<string> {
   const samples = [...(await readFile('docs/guide/clients.md', 'utf8')).matchAll(/```ts\n(.*?)```/gs)].map(
@@ -185,7 +191,7 @@ describe('the client of npm run client', { timeout: 30_000 }, () => {
       'sample.ts': (await readSample('./client/index.ts')).replace('http://localhost:3000', address),
       'asking.ts': ASKING,
       // The samples on the pages of the operations.
-      ...Object.fromEntries(createOperations(MADE_UP).map((one) => [`page-${one.id}.ts`, clientSample(one, address)])),
+      ...Object.fromEntries(createOperations(MADE_UP).map((one) => [`page-${one.id}.ts`, sampleOnPage(one)])),
       'tsconfig.json': JSON.stringify({ compilerOptions }),
     };
     for (const [name, text] of Object.entries(files)) await writeFile(join(own, name), text);
@@ -193,6 +199,7 @@ describe('the client of npm run client', { timeout: 30_000 }, () => {
     expect(checked.stdout).toBe('');
 
     const env = { ...process.env, TIS_KEY: app.apiKey };
+    expect((await run(process.execPath, [join(own, 'page-getDepartures.ts')], { env })).stdout).toContain('stop_id:');
     const { stdout } = await run(process.execPath, [join(own, 'sample.ts')], { env });
     expect(stdout).toMatch(/^\S+ .+ \d+$/m);
     const asked = await run(process.execPath, [join(own, 'asking.ts'), app.apiKey]);

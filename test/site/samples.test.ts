@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { runKeys } from '#src/cli/command-line.ts';
 import { departuresResponse } from '#src/departures/departure.ts';
 import { ERROR_TABLE } from '#src/errors/api-error.ts';
+import { callSampleOf, sampleOf } from '#src/site/assets/sample.js';
 import { operationSlug } from '#src/site/docs/operation-page.ts';
-import { sampleOf } from '#src/site/sample.ts';
 import { type Front, startFront } from '../support/front.ts';
 import { createRunner, listCommands, listDocumentSamples, listPageSamples, type Runner } from '../support/samples.ts';
 
@@ -122,6 +122,22 @@ describe('on the pages', () => {
       await expectAsks(code('swift'));
       expect(await runner.run('sh', ['-c', code('mcp')])).toContain('"structuredContent":');
     }
+  });
+
+  it('the samples on the page of a stream follow it', async () => {
+    const url = '/docs/operations/departures-stream';
+    const samples = listPageSamples(url, (await front.app.inject(url)).body);
+    const code = (language: string) => samples.find((one) => one.language === language)?.code ?? '';
+    await runCommand(code('sh').replaceAll('\\\n', ' '));
+    await writeFile(join(folder, 'stream.mjs'), code('js'));
+    expect(await runner.runUntil(/^event: board$/m, process.execPath, ['stream.mjs'])).toContain('data: {');
+  });
+
+  it('a quote in a parameter stays a quote in every sample of the playground', async () => {
+    const given = { path: {}, query: { q: "O'Connell" } };
+    const { tool, client } = callSampleOf(front.url, 'searchStops', given, front.testKey);
+    expect(await runner.run('sh', ['-c', tool])).toContain(`\\"query\\":\\"O'Connell\\"`);
+    expect(client).toContain(String.raw`searchStops({ query: { q: 'O\'Connell' } })`);
   });
 
   it.each(Object.keys(ERROR_TABLE))('the command on the page of %s runs', async (code) => {

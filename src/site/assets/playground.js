@@ -1,358 +1,357 @@
-// The form of an operation's page: it writes the URL, the samples and the address of the page, and shows the response.
-import { keepKey } from './explore/api.js';
+// The playground on the page of an operation: its form writes the address, the samples and the request, and shows what comes.
+import { readParts } from './code.js';
+import { ask, keepKey } from './explore/api.js';
 import { suggest } from './explore/suggest.js';
 import { h } from './explore/view.js';
+import { callSampleOf, placeParameters, sampleOf, streamSampleOf, toolCallOf } from './sample.js';
 
-const box = document.getElementById('try');
-const find = (id) => document.getElementById(`try-${id}`);
-const form = box.querySelector('form');
-const { path, operation } = box.dataset;
-const isStream = 'stream' in box.dataset;
-const button = form.querySelector('button');
-const body = find('body');
-const key = find('key');
-/** Of events of a stream. */
-const MOST_EVENTS = 20;
-/** Longer texts are shown without colours and links. */
-const MOST_COLOURED = 200_000;
+/** Colouring a longer text would keep the page from reacting. */
+const MOST_COLOURED = 100_000;
+const MOST_EVENTS = 30;
+const find = (id) => document.getElementById(id);
+const form = find('try-form');
+const answer = find('try-answer');
+const { operation, path, url: publicUrl, stream } = form.dataset;
+const fields = [...form.querySelectorAll('.field')];
+let current = new AbortController();
 
-const fields = [...form.querySelectorAll('[name]')];
-const names = [...new Set(fields.map(({ name }) => name))];
-/** The samples as they came, before this script changed them. */
-const samples = [...document.querySelectorAll('.code-column :is(.tabs code, .language-sh)')].map((code) => ({
-  code,
-  language: code.className.replace('language-', ''),
-  text: code.textContent,
-}));
-const exampleUrl = box.dataset.example;
-let request = null;
-
-// The query
-
-/** What the fields say, as pairs of name and text; empty ones are left out. */
-function readFields() {
-  return names
-    .map((name) => [name, readField(fields.filter((field) => field.name === name))])
-    .filter(([, value]) => value);
+/** The value of a parameter as a query has it; empty where none is given. */
+function textOf(field) {
+  const { kind } = field.dataset;
+  const inputs = [...field.querySelectorAll('[name]')].filter(({ type, checked }) => type !== 'checkbox' || checked);
+  const text = inputs
+    .map(({ value }) => value.trim())
+    .filter(Boolean)
+    .join(',');
+  return kind === 'date' || kind === 'time' ? text.replaceAll(/[-:]/g, '') : text;
 }
 
-function readField([field, ...others]) {
-  if (field.type === 'checkbox') {
-    return [field, ...others]
-      .filter(({ checked }) => checked)
-      .map(({ value }) => value)
-      .join(',');
-  }
-  // As the operations take them: YYYYMMDD and HHmm.
-  return field.type === 'date' || field.type === 'time' ? field.value.replaceAll(/[-:]/g, '') : field.value.trim();
-}
-
-function writeField(name, value) {
-  for (const field of fields.filter((one) => one.name === name)) {
-    if (field.type === 'checkbox') field.checked = value.split(',').includes(field.value);
-    else if (field.type === 'date') field.value = value.replace(/^(\d{4})(\d\d)(\d\d)$/, '$1-$2-$3');
-    else if (field.type === 'time') field.value = value.replace(/^(\d\d)(\d\d)$/, '$1:$2');
-    else field.value = value;
+function write(field, text) {
+  const { kind } = field.dataset;
+  const chosen = text.split(',');
+  for (const input of field.querySelectorAll('[name]')) {
+    if (input.type === 'checkbox') input.checked = chosen.includes(input.value);
+    else if (kind === 'date') input.value = text.replace(/^(\d{4})(\d\d)(\d\d)$/, '$1-$2-$3');
+    else if (kind === 'time') input.value = text.replace(/^(\d\d)(\d\d)$/, '$1:$2');
+    else input.value = text;
   }
 }
 
-/** The address of the page has the parameters, so that it can be passed on; the key is never in it. */
-function readAddress() {
-  const given = new URLSearchParams(location.search);
-  if (![...given.keys()].some((name) => names.includes(name))) return;
-  for (const name of names) writeField(name, given.get(name) ?? '');
-}
+const read = () =>
+  fields.map((field) => {
+    const { name, in: place, type } = field.dataset;
+    return { name, place, type, text: textOf(field) };
+  });
 
-const encode = (value) =>
-  encodeURIComponent(value).replaceAll('%2C', ',').replaceAll('%3A', ':').replaceAll("'", '%27');
-const toQuery = (pairs) => pairs.map(([name, value]) => `${name}=${encode(value)}`).join('&');
+/** So that it may stand in any of the samples, whose quotes differ. */
+const encode = (text) => encodeURIComponent(text).replaceAll('%2C', ',').replaceAll('%3A', ':').replaceAll("'", '%27');
 
-function toUrl(pairs) {
-  const inPath = (name) => path.includes(`{${name}}`);
-  const values = Object.fromEntries(pairs);
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name) => encode(values[name] ?? ''));
-  const query = toQuery(pairs.filter(([name]) => !inPath(name)));
+const queryOf = (given) => given.map(({ name, text }) => `${name}=${encode(text)}`).join('&');
+
+function addressOf(parameters) {
+  const given = parameters.filter(({ text }) => text !== '');
+  const inPath = given.filter(({ place }) => place === 'path');
+  const filled = inPath.reduce((address, { name, text }) => address.replace(`{${name}}`, encode(text)), path);
+  const query = queryOf(given.filter(({ place }) => place !== 'path'));
   return query ? `${filled}?${query}` : filled;
 }
 
+/** A key has nothing that a quote or a shell would take for something else; anything else is not written into samples. */
+const keyForSamples = () => (/^[\w-]+$/.test(find('try-key').value) ? find('try-key').value : null);
+
+/** Writes the request into the address of the page, which never has the key, and into the samples. */
 function update() {
-  const pairs = readFields();
-  find('url').textContent = `GET ${toUrl(pairs)}`;
-  const query = toQuery(pairs);
-  history.replaceState(null, '', `${location.pathname}${query && `?${query}`}${location.hash}`);
-  for (const sample of samples) sample.code.replaceChildren(...coloured(toSample(sample, pairs)));
+  const query = queryOf(read().filter(({ text }) => text !== ''));
+  history.replaceState(null, '', (query ? `?${query}` : location.pathname) + location.hash);
+  writeSamples();
 }
 
-// The samples
-
-/** The code by which each language reads the key from the environment, for which the key itself is put. */
-const KEYS = {
-  sh: ['$TIS_KEY', (text) => text],
-  mcp: ['$TIS_KEY', (text) => text],
-  js: ['process.env.TIS_KEY', (text) => `'${text}'`],
-  ts: ["process.env.TIS_KEY ?? ''", (text) => `'${text}'`],
-  python: ['os.environ["TIS_KEY"]', (text) => `"${text}"`],
-  kotlin: ['System.getenv("TIS_KEY")', (text) => `"${text}"`],
-  swift: ['ProcessInfo.processInfo.environment["TIS_KEY"]!', (text) => `"${text}"`],
-};
-
-function toSample({ language, text }, pairs) {
-  const [placeholder, write] = KEYS[language];
-  const asked = text
-    .replace(exampleUrl, () => toUrl(pairs))
-    .replace(new RegExp(`${operation}\\(\\{.*\\}\\)`), () => `${operation}({ ${toArguments(pairs)} })`)
-    .replace(
-      /"arguments":\{.*\}(?=\}\})/,
-      () => `"arguments":${JSON.stringify(Object.fromEntries(pairs)).replaceAll("'", '\\u0027')}`,
-    );
-  return /^\w+$/.test(key.value) ? asked.replace(placeholder, () => write(key.value)) : asked;
-}
-
-/** The arguments of the function of the generated client. */
-function toArguments(pairs) {
-  const group = (name, listed) =>
-    listed.length > 0
-      ? [`${name}: { ${listed.map(([field, value]) => `${field}: ${toLiteral(field, value)}`).join(', ')} }`]
-      : [];
-  const isPart = ([name]) => path.includes(`{${name}}`);
-  return [
-    ...group('path', pairs.filter(isPart)),
-    ...group(
-      'query',
-      pairs.filter((pair) => !isPart(pair)),
-    ),
-  ].join(', ');
-}
-
-function toLiteral(name, value) {
-  const { type } = fields.find((field) => field.name === name).dataset;
-  const quote = (text) => `'${text.replaceAll(/['\\]/g, '\\$&')}'`;
-  if (type === 'array') return `[${value.split(',').map(quote).join(', ')}]`;
-  const isPlain =
-    (/integer|number/.test(type) && Number.isFinite(Number(value))) ||
-    (type === 'boolean' && /^(true|false)$/.test(value));
-  return isPlain ? value : quote(value);
-}
-
-const TOKEN =
-  /(\/\/[^\n]*)|("[^"\n]*"|'[^'\n]*')|\b(as|async|await|const|curl|from|fun|import|if|let|new|throw|try|val|var)\b|( -[A-Za-z] )/g;
-const KINDS = ['comment', 'string', 'word', 'option'];
-
-/** The text with its parts coloured, as the server colours them. */
-function* coloured(text) {
-  let end = 0;
-  for (const match of text.matchAll(TOKEN)) {
-    yield text.slice(end, match.index);
-    const kind = KINDS.find((_, index) => match[index + 1] !== undefined);
-    // The https:// of an address starts no comment.
-    const isAddress = kind === 'comment' && text[match.index - 1] === ':';
-    yield isAddress ? match[0] : h('span', { class: `code-${kind}` }, match[0]);
-    end = match.index + match[0].length;
-  }
-  yield text.slice(end);
-}
-
-// The request
-
-async function send() {
-  const isStop = isStream && request !== null;
-  request?.abort();
-  request = null;
-  button.textContent = isStream ? 'Start' : 'Send';
-  if (isStop) return say('Stopped.');
-  if (!/^[\x21-\x7e]+$/.test(key.value)) return say('Put a key into the field “Key” first.');
-  const current = new AbortController();
-  request = current;
-  const startedAt = performance.now();
-  say('Waiting for the response …');
-  try {
-    const headers = { authorization: `Bearer ${key.value}` };
-    const response = await fetch(toUrl(readFields()), { headers, signal: current.signal, cache: 'no-store' });
-    await showHeaders(response.headers);
-    const isFollowed = isStream && response.ok;
-    if (isFollowed) {
-      button.textContent = 'Stop';
-      say(`${response.status} ${response.statusText} · the events as they come`);
-      await follow(response);
-      say('The stream has ended.');
-    } else {
-      const text = await response.text();
-      const took = Math.round(performance.now() - startedAt);
-      say(`${response.status} ${response.statusText} · ${took} ms · ${size(text.length)}`);
-      show(text);
-    }
-  } catch {
-    if (current.signal.aborted) return;
-    say('The service cannot be reached. Are you online?');
-  }
-  if (request === current) request = null;
-  if (isStream) button.textContent = 'Start';
-}
-
-function say(text) {
-  find('status').textContent = text;
-}
-
-function size(bytes) {
-  return bytes < 1000 ? `${bytes} bytes` : `${(bytes / 1000).toFixed(1)} KB`;
-}
-
-function show(text) {
-  body.hidden = false;
-  const code = body.querySelector('code');
-  const value = parse(text);
-  const isLong = text.length > MOST_COLOURED;
-  if (value === undefined) code.replaceChildren(text);
-  else code.replaceChildren(...(isLong ? [JSON.stringify(value, null, 2)] : json(value)));
-}
-
-function parse(text) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+function writeSamples() {
+  const parameters = read();
+  const key = keyForSamples();
+  const address = addressOf(parameters);
+  find('try-url').textContent = publicUrl + address;
+  const { curl, javascript, ...others } = (stream ? streamSampleOf : sampleOf)(publicUrl, address, key);
+  const { client, tool } = callSampleOf(publicUrl, operation, placeParameters(parameters), key);
+  const samples = { sh: curl, js: javascript, ts: client, mcp: tool, ...others };
+  for (const [language, text] of Object.entries(samples)) {
+    const code = document.querySelector(`.request .language-${language}`);
+    if (code) colour(code, text);
   }
 }
 
-/** JSON with its parts coloured; the name of a field leads to its description on this page. */
-function* json(value, indent = '\n', field = '') {
-  const inner = `${indent}  `;
-  if (Array.isArray(value) && value.length > 0) {
-    for (const [index, one] of value.entries()) {
-      yield (index === 0 ? '[' : ',') + inner;
-      yield* json(one, inner, field);
-    }
-    yield `${indent}]`;
-  } else if (typeof value === 'object' && value !== null && Object.keys(value).length > 0) {
-    for (const [index, [name, one]] of Object.entries(value).entries()) {
-      yield (index === 0 ? '{' : ',') + inner;
-      const anchor = `field${field}-${name}`;
-      const label = h('span', { class: 'code-field' }, `"${name}"`);
-      yield document.getElementById(anchor) ? h('a', { href: `#${anchor}`, tabindex: '-1' }, label) : label;
-      yield ': ';
-      yield* json(one, inner, `${field}-${name}`);
-    }
-    yield `${indent}}`;
-  } else {
+function colour(code, text) {
+  code.replaceChildren(
+    ...[...readParts(text)].map(([part, kind]) => (kind ? h('span', { class: `code-${kind}` }, part) : part)),
+  );
+}
+
+/** The value as JSON; the name of a field leads to its description on this page. */
+function block(value) {
+  const text = JSON.stringify(value, null, 2);
+  const parts = text.length > MOST_COLOURED ? [text] : jsonParts(value);
+  return h('pre', { tabindex: '0' }, h('code', { class: 'language-json' }, ...parts));
+}
+
+function* jsonParts(value, indent = '\n', anchor = 'field') {
+  const isList = Array.isArray(value);
+  const isRecord = typeof value === 'object' && value !== null;
+  const entries = isRecord ? Object.entries(value) : [];
+  if (entries.length === 0) {
     const kind = { string: 'string', number: 'number' }[typeof value] ?? 'word';
-    yield h('span', { class: `code-${kind}` }, JSON.stringify(value));
+    yield isRecord ? JSON.stringify(value) : h('span', { class: `code-${kind}` }, JSON.stringify(value));
+    return;
   }
-}
-
-/** Adds each event on top, with the time at which it came. */
-async function follow(response) {
-  body.hidden = false;
-  const code = body.querySelector('code');
-  code.replaceChildren();
-  let rest = '';
-  for await (const part of response.body.pipeThrough(new TextDecoderStream())) {
-    const events = (rest + part).split('\n\n');
-    rest = events.pop();
-    for (const event of events.filter((one) => one.includes('data:'))) {
-      const data = parse(/^data: ?(.*)$/m.exec(event)?.[1] ?? '');
-      const name = /^event: ?(.*)$/m.exec(event)?.[1] ?? 'message';
-      const title = h('span', { class: 'code-comment' }, `${new Date().toLocaleTimeString()} ${name}\n`);
-      code.prepend(h('span', {}, title, ...json(data ?? event), '\n\n'));
+  for (const [index, [name, inner]] of entries.entries()) {
+    yield `${index === 0 ? (isList ? '[' : '{') : ','}${indent}  `;
+    const own = isList ? anchor : `${anchor}-${name}`;
+    if (!isList) {
+      const label = h('span', { class: 'code-field' }, JSON.stringify(name));
+      yield find(own) ? h('a', { href: `#${own}`, tabindex: '-1' }, label) : label;
+      yield ': ';
     }
-    while (code.children.length > MOST_EVENTS) code.lastChild.remove();
+    yield* jsonParts(inner, `${indent}  `, own);
+  }
+  yield `${indent}${isList ? ']' : '}'}`;
+}
+
+/** Sends the request, or the call of a tool, and shows what comes of it unless something newer was sent meanwhile. */
+async function send(request) {
+  current.abort();
+  current = new AbortController();
+  const { signal } = current;
+  const key = find('try-key').value;
+  if (!/^[\x21-\x7e]*$/.test(key)) return tell('A key has letters, digits and underscores only.');
+  if (!key) find('try-key-box').open = true;
+  tell('Waiting for the response …');
+  const started = performance.now();
+  try {
+    const headers = { ...request.headers, ...(key && { authorization: `Bearer ${key}` }) };
+    const response = await fetch(request.url, { ...request, headers, signal, cache: 'no-store' });
+    const took = `${Math.round(performance.now() - started)} ms`;
+    if (response.headers.get('content-type')?.startsWith('text/event-stream') && stream)
+      return await follow(response, took);
+    const text = await response.text();
+    const { size } = new Blob([text]);
+    tell(`${nameOf(response)}, ${took}, ${(size / 1000).toFixed(1)} kB`, ...partsOf(response, text));
+  } catch (error) {
+    if (!signal.aborted) tell(`The service cannot be reached. ${error.message}`);
   }
 }
 
-let meanings = null;
+const nameOf = ({ status, statusText }) => `${status} ${statusText}`.trim();
 
-/** Those headers that the description of the API knows, with their meaning. */
-async function showHeaders(headers) {
-  meanings ??= fetch('/openapi.json').then(async (response) => (await response.json()).components.headers);
-  const known = await meanings.catch(() => ({}));
-  const listed = Object.entries(known).filter(([name]) => headers.has(name));
-  const entries = listed.map(([name, { description }]) =>
+function tell(text, ...parts) {
+  find('try-status').textContent = text;
+  answer.replaceChildren(find('try-status'), ...parts);
+  if (parts.length > 0) answer.scrollIntoView({ block: 'nearest' });
+}
+
+function partsOf(response, text) {
+  const body = readJson(text);
+  const notice = response.headers.get('x-notice');
+  const docs = body?.error?.docs;
+  return [
+    notice && h('p', { class: 'notice' }, notice),
+    docs && h('p', { class: 'notice bad' }, body.error.message, ' ', h('a', { href: docs }, 'Cause and fix')),
+    headerList(response),
+    h('div', { class: 'tall' }, body === null ? h('pre', { tabindex: '0' }, text) : block(body)),
+  ].filter(Boolean);
+}
+
+/** A tool answers with an event whose data is the message. */
+function readJson(text) {
+  try {
+    return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text);
+  } catch {
+    return null;
+  }
+}
+
+/** The headers that the page explains, each with its meaning. */
+function headerList({ headers }) {
+  const known = [...document.querySelectorAll('[id^="header-"]')].map((entry) => ({
+    name: entry.querySelector('dt code').textContent,
+    meaning: entry.querySelector('dd').textContent,
+  }));
+  const sent = known.filter(({ name }) => headers.has(name));
+  if (sent.length === 0) return null;
+  const items = sent.map(({ name, meaning }) =>
     h(
-      'div',
-      { title: description },
-      h('dt', {}, h('code', {}, `${name}: ${headers.get(name)}`)),
-      h('dd', {}, description),
+      'details',
+      { name: 'try-header' },
+      h('summary', { title: meaning }, h('code', {}, `${name}: ${headers.get(name)}`)),
+      h('p', { class: 'small' }, meaning),
     ),
   );
-  find('headers')
-    .querySelector('dl')
-    .replaceChildren(...entries);
-  find('headers').hidden = entries.length === 0;
+  return h('div', { class: 'headers', role: 'group', 'aria-label': 'Headers' }, ...items);
 }
 
-// Suggestions and the map
+/** Shows the events as they come, the newest first and open. */
+async function follow(response, took) {
+  const list = h('ul', { class: 'events', 'aria-label': 'Events' });
+  const stop = h('button', { type: 'button', class: 'plain', onclick: () => current.abort() }, 'Stop');
+  tell(`${nameOf(response)}, ${took}: following`, h('p', {}, stop), headerList(response) ?? '', list);
+  let events = 0;
+  let comments = 0;
+  try {
+    for await (const part of readBlocks(response.body)) {
+      if (part.startsWith(':')) comments += 1;
+      else if (/^data: /m.test(part)) {
+        events += 1;
+        for (const older of list.querySelectorAll('details')) older.open = false;
+        list.prepend(eventItem(part));
+        if (list.children.length > MOST_EVENTS) list.lastChild.remove();
+      }
+      find('try-status').textContent =
+        `${nameOf(response)}: ${events} ${events === 1 ? 'event' : 'events'}, ${comments} comments`;
+    }
+    find('try-status').textContent += ', ended by the service';
+  } catch {
+    find('try-status').textContent += ', stopped';
+  }
+  stop.remove();
+}
 
-async function findPlaces(field, text) {
-  const isStops = field.dataset.suggest === 'stops';
-  // Of a list, the last one is being typed.
-  const q = text.split(',').at(-1).trim();
-  if (!/[a-z]{3}/i.test(q) || q.includes(':')) return [];
-  const url = `/v1/${isStops ? 'stops' : 'places'}/search?limit=6&q=${encodeURIComponent(q)}`;
-  const response = await fetch(url, { headers: { authorization: `Bearer ${key.value}` } });
-  const { results = [] } = response.ok ? await response.json() : {};
-  return results.map(({ stop_id, id, name, suburb, type }) => ({
-    id: stop_id ?? id,
+async function* readBlocks(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const blocks = (rest + value).split('\n\n');
+    rest = blocks.pop();
+    yield* blocks.filter(Boolean);
+  }
+}
+
+function eventItem(text) {
+  const { event, id, data } = Object.fromEntries(text.split('\n').map((line) => line.split(/: (.*)/s, 2)));
+  const body = readJson(data ?? '');
+  const time = new Date().toLocaleTimeString('en-AU', { hourCycle: 'h23' });
+  return h(
+    'li',
+    {},
+    h(
+      'details',
+      { open: '' },
+      h(
+        'summary',
+        {},
+        h('code', {}, event ?? 'message'),
+        ` ${time}`,
+        id ? h('span', { class: 'hint' }, `id: ${id}`) : '',
+      ),
+      h('div', { class: 'tall' }, block(body)),
+    ),
+  );
+}
+
+const keyed = (place, query) => ask(place, query, find('try-key').value);
+
+/** Of what is typed the part behind the last comma of a list. */
+const lastPart = (text) => text.split(',').at(-1).trim();
+
+async function findPlaces(text, kind) {
+  const q = lastPart(text);
+  // An identifier or a position needs no search.
+  if (!/\p{L}{2}/u.test(q)) return [];
+  if (kind === 'stop') {
+    const { body } = await keyed('stops/search', { q, limit: 8 });
+    return body.results.map(({ stop_id, name, modes }) => ({ name, hint: modes.join(' · '), text: stop_id }));
+  }
+  const { body } = await keyed('places/search', { q, limit: 8 });
+  const found = kind === 'place' ? body.results : body.results.filter(({ lat }) => lat !== null);
+  return found.map(({ id, type, name, lat, lng }) => ({
     name,
-    hint: suburb || type || '',
+    hint: type,
+    text: kind === 'place' ? id : `${lat},${lng}`,
+    position: { lat, lng },
   }));
 }
 
-function choose(field, id) {
-  const before = field.dataset.type === 'array' ? field.value.split(',').slice(0, -1) : [];
-  field.value = [...before, id].join(',');
-  update();
+/** Suggestions while one types a name; what is chosen stands in the field as the operation takes it. */
+function helpWithNames(field) {
+  const { kind, type } = field.dataset;
+  const input = field.querySelector('input');
+  const hint = field.querySelector('.hint');
+  const said = hint.textContent;
+  input.addEventListener('input', () => {
+    hint.textContent = said;
+  });
+  suggest(input, {
+    find: (text) => findPlaces(text, kind),
+    onChoose({ name, text }) {
+      const others = type === 'array' ? input.value.split(',').slice(0, -1) : [];
+      input.value = [...others, text].join(',');
+      hint.textContent = name;
+      update();
+    },
+  });
 }
 
-/** A click on the map fills in the field of a place that was used last, at first the first one. */
-async function openMap() {
-  const place = find('map').querySelector('.map');
-  const isOnMap = ({ name }) => ['lat', 'lng', 'near', 'bbox', 'from', 'to'].includes(name);
-  let target = fields.find(isOnMap);
-  form.addEventListener('focusin', (event) => {
-    if (fields.includes(event.target) && isOnMap(event.target)) target = event.target;
-  });
-  for (const file of ['leaflet/leaflet.css', 'explore/map.css', 'lines.css'])
-    await load('link', { rel: 'stylesheet', href: `/assets/${file}` });
-  await load('script', { src: '/assets/leaflet/leaflet.js' });
-  const { drawBase } = await import('./explore/base-map.js');
-  const map = globalThis.L.map(place, { minZoom: 5, maxZoom: 18 }).setView([-33.8688, 151.2093], 12);
-  map.attributionControl.setPrefix(false);
-  drawBase(map, place, () => []);
-  map.on('click', ({ latlng: { lat, lng } }) => {
-    const at = [lat.toFixed(6), lng.toFixed(6)];
-    if (target.name === 'bbox') writeField('bbox', toBounds(map.getBounds()));
-    else if (target.name === 'lat' || target.name === 'lng') {
-      writeField('lat', at[0]);
-      writeField('lng', at[1]);
-    } else writeField(target.name, at.join(','));
+/** A button that opens a map, whose middle, or whose window, goes into the fields. */
+function helpWithMap(field, kind) {
+  const of = (wanted) => fields.find(({ dataset }) => dataset.kind === wanted);
+  const button = h('button', { type: 'button', class: 'plain small map-button' }, 'Choose on a map');
+  button.addEventListener('click', async () => {
+    const { chooseOnMap } = await import('./place-picker.js');
+    const isPair = kind === 'latitude';
+    const text = isPair ? `${textOf(field)},${textOf(of('longitude'))}` : textOf(field);
+    const chosen = await chooseOnMap({
+      text,
+      isWindow: kind === 'window',
+      findPlaces: (typed) => findPlaces(typed, 'position'),
+      ...form.dataset,
+    });
+    button.focus();
+    if (chosen === null) return;
+    const [lat, lng] = chosen.split(',');
+    write(field, isPair ? lat : chosen);
+    if (isPair) write(of('longitude'), lng);
     update();
   });
+  field.append(button);
 }
 
-function toBounds(bounds) {
-  return [bounds.getSouth(), bounds.getWest(), bounds.getNorth(), bounds.getEast()]
-    .map((one) => one.toFixed(4))
-    .join(',');
+/** "all" stands for every other word of its list. */
+function unchooseOthers({ target }) {
+  if (target.type !== 'checkbox' || !target.checked) return;
+  for (const box of form.querySelectorAll(`[name="${target.name}"]`))
+    if (box !== target && (target.value === 'all' || box.value === 'all')) box.checked = false;
 }
 
-function load(name, attributes) {
-  return new Promise((resolve, reject) => {
-    document.head.append(h(name, { ...attributes, onload: resolve, onerror: reject }));
-  });
+function openIfFilled() {
+  const others = find('try-others');
+  if (others && [...others.querySelectorAll('.field')].some((field) => textOf(field) !== '')) others.open = true;
 }
 
-// Starts when all of the above is defined.
-
-readAddress();
-box.hidden = false;
-keepKey(key);
-update();
+for (const field of fields) {
+  const { kind } = field.dataset;
+  if (['stop', 'place', 'position'].includes(kind)) helpWithNames(field);
+  if (['position', 'place', 'latitude', 'window'].includes(kind)) helpWithMap(field, kind);
+}
+if (location.search) {
+  const given = new URLSearchParams(location.search);
+  for (const field of fields) write(field, given.get(field.dataset.name) ?? '');
+  openIfFilled();
+}
+keepKey(find('try-key'));
+form.addEventListener('change', unchooseOthers);
 form.addEventListener('input', update);
 form.addEventListener('change', update);
+form.addEventListener('reset', () => setTimeout(update));
 form.addEventListener('submit', (event) => {
   event.preventDefault();
-  send();
+  send({ url: addressOf(read()) });
 });
-for (const field of fields.filter(({ dataset }) => dataset.suggest)) {
-  suggest(field, { find: (text) => findPlaces(field, text), onChoose: (found) => choose(field, found.id) });
-}
-find('map')?.addEventListener('toggle', openMap, { once: true });
+find('try-key').addEventListener('input', writeSamples);
+find('try-tool')?.addEventListener('click', () => {
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  const body = JSON.stringify(toolCallOf(operation, placeParameters(read())));
+  send({ url: '/mcp', method: 'POST', headers, body });
+});
+addEventListener('pagehide', () => current.abort());
+if (!find('try-key').value) find('try-key-box').open = true;
+find('try').hidden = false;
+writeSamples();

@@ -25,6 +25,9 @@ export interface DocsOptions {
   testKey: () => Promise<string | null>;
   /** Where to ask for another plan, as a mailto: or https: address; null where there is nobody to ask. */
   plansContact: string | null;
+  /** Template of map tiles; without it a map shows land and water. */
+  tileUrl: string | null;
+  tileAttribution: string;
 }
 
 interface Page {
@@ -43,7 +46,7 @@ export async function docs(app: FastifyInstance, options: DocsOptions): Promise<
   const frame = createFrame(layout, navigationOf([...guides, ...operating], operations));
   const pages = [
     ...[...guides, ...operating].map((guide) => guidePage(guide, options)),
-    ...operations.flatMap((operation) => operationPages(operation, publicUrl)),
+    ...operations.flatMap((operation) => operationPages(operation, options)),
     fieldsPage(operations),
     overview(guides, operations),
   ];
@@ -113,26 +116,24 @@ function contentsOf(sections: Guide['sections']): Html | null {
 <ul>${linked.map(({ anchor, heading }) => html`<li><a href="#${anchor}">${heading}</a></li>`)}</ul></nav>`;
 }
 
-function operationPages(operation: Operation, publicUrl: string): Page[] {
+function operationPages(operation: Operation, options: DocsOptions): Page[] {
   const { path, summary, description, stream } = operation;
-  const body = operationBody(operation, publicUrl);
+  const place = (body: Html, isStream: boolean) => (testKey: string | null) =>
+    fillIn(body, { playground: playground(operation, { ...options, testKey, isStream }) });
   const page: Page = {
     path: `/docs/operations/${operationSlug(path)}`,
     title: summary,
     description: description.split('\n', 1)[0]?.replaceAll('`', '') ?? summary,
-    draw: (testKey) => fillIn(body, { playground: playground(operation, testKey) }),
+    draw: place(operationBody(operation), false),
     head: PLAYGROUND_HEAD,
   };
   if (!stream) return [page];
-  const streamed: Page = {
-    path: `/docs/operations/${operationSlug(streamPath(operation))}`,
-    title: stream.summary,
-    description: `${stream.summary}.`,
-    draw: (testKey) =>
-      fillIn(streamBody(operation, publicUrl), { playground: playground(operation, testKey, { isStream: true }) }),
-    head: PLAYGROUND_HEAD,
-  };
-  return [page, streamed];
+  const streamed = `/docs/operations/${operationSlug(streamPath(operation))}`;
+  const draw = place(streamBody(operation), true);
+  return [
+    page,
+    { path: streamed, title: stream.summary, description: `${stream.summary}.`, draw, head: PLAYGROUND_HEAD },
+  ];
 }
 
 function fieldsPage(operations: readonly Operation[]): Page {

@@ -1,16 +1,12 @@
 import { ERROR_TABLE } from '../../errors/api-error.ts';
 import { ERROR_DOCS } from '../../errors/docs.ts';
-import { toParameters } from '../../http/openapi/schema.ts';
-import { urlOf } from '../../http/paths.ts';
 import { errorsOf, type Operation, streamPath } from '../../operation.ts';
 import { copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
-import { clientSample, sampleOf, toolSample } from '../sample.ts';
 import { type Field, listFields, typeName, type Variant } from './fields.ts';
 import { heading } from './heading.ts';
 import { plainText, renderInline, renderText } from './markdown.ts';
-import type { Parameter } from './playground.ts';
-import { sampleTabs } from './sample-tabs.ts';
+import { headerList, listParameters, type Parameter } from './playground.ts';
 
 /** "/v1/stops/search" → "stops-search" */
 export function operationSlug(path: string): string {
@@ -18,9 +14,8 @@ export function operationSlug(path: string): string {
 }
 
 /** The page of an operation, with a place for the playground, and with a column of text and one of code beside it. */
-export function operationBody(operation: Operation, publicUrl: string): Html {
+export function operationBody(operation: Operation): Html {
   const { path, summary, description, body, example } = operation;
-  const samples = sampleOf(publicUrl, urlOf(path, example.query));
   const fields = listFields(body, example.body);
   return html`<h1>${summary}</h1>
 <p class="method"><span class="status-code">GET</span> <code>${path}</code></p>
@@ -28,16 +23,6 @@ export function operationBody(operation: Operation, publicUrl: string): Html {
 ${{ markup: '<!-- playground -->' }}
 <div class="beside">
 <div class="code-column">
-${heading('request', 'Request')}
-${sampleTabs([
-  { language: 'sh', code: samples.curl },
-  { language: 'js', code: samples.javascript },
-  { language: 'ts', code: clientSample(operation, publicUrl) },
-  { language: 'python', code: samples.python },
-  { language: 'kotlin', code: samples.kotlin },
-  { language: 'swift', code: samples.swift },
-  { language: 'mcp', code: toolSample(operation, publicUrl) },
-])}
 ${heading('example', 'Example of a response')}
 <p class="small">A field’s name leads to its description.</p>
 <div class="tall">${copyableCode(JSON.stringify(example.body, null, 2), 'json', linkedFields(example.body, fields))}</div>
@@ -48,16 +33,16 @@ ${parameterList(operation)}
 ${heading('response', 'Response')}
 <p>A field that is not known is <code>null</code>, unless its description says otherwise; it is not left out. Fields may be added: ignore those that you do not know.</p>
 <dl class="fields">${fields.map(fieldEntry)}</dl>
-<p>Headers say how fresh the response is and what is left of the day: <a href="/docs/polling">Polling and quotas</a>.</p>
+${headerList()}
+<p>How to poll with them: <a href="/docs/polling">Polling and quotas</a>.</p>
 ${errorList(operation)}
 </div>
 </div>`;
 }
 
 /** The page of an operation's stream. */
-export function streamBody(operation: Operation, publicUrl: string): Html {
+export function streamBody(operation: Operation): Html {
   const { example, stream, path } = operation;
-  const request = publicUrl + urlOf(streamPath(operation), example.query);
   const event = `id: W/"Hb2mVx"\nevent: board\ndata: ${JSON.stringify(example.body)}`;
   return html`<h1>${stream?.summary}</h1>
 <p class="method"><span class="status-code">GET</span> <code>${streamPath(operation)}</code></p>
@@ -65,23 +50,21 @@ export function streamBody(operation: Operation, publicUrl: string): Html {
 ${{ markup: '<!-- playground -->' }}
 <div class="beside">
 <div class="code-column">
-${heading('request', 'Request')}
-${copyableCode(`curl -N -H "Authorization: Bearer $TIS_KEY" \\\n  "${request}"`, 'sh')}
 ${heading('example', 'Example of an event')}
 ${copyableCode(event)}
 </div>
 <div>
 <p>How to read it, connect again and count it: <a href="/docs/streams">Streams</a>. The fields of a board are those of <a href="/docs/operations/${operationSlug(path)}"><code>${path}</code></a>.</p>
 ${parameterList(operation)}
+${headerList()}
 ${errorList(operation)}
 </div>
 </div>`;
 }
 
 function parameterList(operation: Operation): Html {
-  const parameters = toParameters(operation) as unknown as Parameter[];
   return html`${heading('parameters', 'Parameters')}
-<dl class="fields">${parameters.map(
+<dl class="fields">${listParameters(operation).map(
     ({
       name,
       required,

@@ -5,12 +5,13 @@ import { type Html, html } from '../html.ts';
 export const LANGUAGES: Readonly<Record<string, string>> = {
   sh: 'curl',
   js: 'JavaScript',
-  ts: 'Client in TypeScript',
   python: 'Python',
   kotlin: 'Kotlin',
   swift: 'Swift',
-  mcp: 'MCP',
 };
+
+/** Languages of samples that only the pages of operations have. */
+const OTHERS: Readonly<Record<string, string>> = { ts: 'Client in TypeScript', mcp: 'MCP' };
 
 export interface LanguageSample {
   language: string;
@@ -23,7 +24,7 @@ export function sampleTabs(samples: readonly LanguageSample[]): Html {
   return html`<fieldset class="tabs"><legend class="visually-hidden">Language of the sample</legend>
 ${samples.map(
   ({ language }, index) =>
-    html`<input type="radio" name="${group}" id="${group}-${language}" value="${language}"${index === 0 && html` checked`}><label for="${group}-${language}">${LANGUAGES[language] ?? language}</label>
+    html`<input type="radio" name="${group}" id="${group}-${language}" value="${language}"${index === 0 && html` checked`}><label for="${group}-${language}">${LANGUAGES[language] ?? OTHERS[language] ?? language}</label>
 `,
 )}${samples.map(({ code, language }) => copyableCode(code, language))}</fieldset>
 `;

@@ -8,11 +8,11 @@ import type { Operation } from '../../operation.ts';
 import type { Responses } from '../../responses/responses.ts';
 import { MODES, type Mode } from '../../transit/mode.ts';
 import { toSydneyWallClock } from '../../transit/time.ts';
+import { sampleOf } from '../assets/sample.js';
 import { codeBlock, copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
 import type { Layout } from '../layout.ts';
 import { sendPage } from '../page-response.ts';
-import { sampleOf } from '../sample.ts';
 
 export interface HomeOptions {
   layout: Layout;

@@ -36,12 +36,20 @@ const KEPT = 'transit-key';
 
 /** The key field, kept in this browser. What the page came with is the sandbox's and wins over one of its kind. */
 export function keepKey(field) {
-  const kept = localStorage.getItem(KEPT);
+  const kept = store((storage) => storage.getItem(KEPT));
   const isNewer = field.value.startsWith('tis_test_') && kept?.startsWith('tis_test_');
   if (kept && !isNewer) field.value = kept;
   field.addEventListener('change', () => {
     field.value = field.value.trim();
-    if (field.value) localStorage.setItem(KEPT, field.value);
-    else localStorage.removeItem(KEPT);
+    store((storage) => (field.value ? storage.setItem(KEPT, field.value) : storage.removeItem(KEPT)));
   });
+}
+
+/** A browser may forbid the storage; then the key lasts for this page. */
+function store(use) {
+  try {
+    return use(localStorage);
+  } catch {
+    return null;
+  }
 }
