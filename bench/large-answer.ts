@@ -3,6 +3,7 @@ import type { AskAuthority } from '#src/efa/ask.ts';
 import { readResponse, type UpstreamRequest } from '#src/efa/request.ts';
 import { readJson } from '#src/efa/response/json-reader.ts';
 import { monitorBoards } from '#src/live/boards/boards.ts';
+import { StopCalls } from '#src/live/boards/stop-calls.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
 import { createTripsOperation } from '#src/trips/operation.ts';
@@ -101,6 +102,7 @@ async function findTrips(bytes: Buffer): Promise<unknown> {
   return tripsOperation.find(query, {
     ask,
     boards: monitorBoards,
+    calls: new StopCalls({ now: () => Date.parse(NOW) }),
     now: () => new Date(NOW),
     run: () => Promise.reject(new Error('not needed')),
   });

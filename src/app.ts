@@ -27,6 +27,7 @@ import { commonHeaders, pageSecurity } from './http/response-headers.ts';
 import { restricted } from './http/restricted.ts';
 import { stopsDownload } from './http/stops-download.ts';
 import type { Boards } from './live/boards/boards.ts';
+import type { StopCalls } from './live/boards/stop-calls.ts';
 import { mcp } from './mcp/mcp.ts';
 import { CheckQueue } from './nearby/check-queue.ts';
 import { learnFromDepartures, Verdicts } from './nearby/verdict.ts';
@@ -78,6 +79,8 @@ export interface AppOptions {
   callsPerSecond?: number;
   /** Boards from timetables and feeds; without them upstream is asked for every board. */
   boards?: Boards;
+  /** Where vehicles stop, with the feeds and what other instances know; without them what upstream says. */
+  calls?: StopCalls;
   deadlines?: Deadlines;
   access: AccessOptions;
   /** The pages for people; without them it is the API alone. */
@@ -146,6 +149,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const responses = createResponses({
     ask,
     ...(options.boards && { boards: options.boards }),
+    ...(options.calls && { calls: options.calls }),
     now,
     deadlineMs: deadlines.requestMs,
     ...(options.callsPerSecond && { callsPerSecond: options.callsPerSecond }),

@@ -4,6 +4,7 @@ import type { LeftOutCounts } from './efa/response/record.ts';
 import { ERROR_TABLE, type ErrorCode } from './errors/api-error.ts';
 import { invalidParameters, type ParameterProblem, pastDate } from './errors/messages.ts';
 import type { BoardOrigin, Boards } from './live/boards/boards.ts';
+import type { StopCalls } from './live/boards/stop-calls.ts';
 import type { Freshness } from './transit/freshness.ts';
 import { findForeign, findMeant, findOtherWay, withoutBrackets } from './transit/parameter.ts';
 import { dayBefore, toSydneyWallClock, type WallClock } from './transit/time.ts';
@@ -39,6 +40,8 @@ export interface FindContext {
   accounts?: ReadonlySet<string>;
   /** Boards, from the feeds or from the departure monitor. */
   boards: Boards;
+  /** Where the vehicles of a board stop afterwards. */
+  calls: StopCalls;
   now: () => Date;
   /** Runs another operation for the same caller. Its cached response is shared, and its new one is kept. */
   run<Schema extends z.ZodObject, Body extends object>(

@@ -116,6 +116,7 @@ const app = await buildApp({
   ask: isSandbox ? withRehearsals(protection.ask, guard) : protection.ask,
   callsPerSecond: limits.rps * asks.length,
   boards: live.boards,
+  calls: live.calls,
   deadlines,
   access: {
     store,

@@ -36,7 +36,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   live: ['efa', 'redis', 'transit', 'errors', 'compression', 'own-memory', 'decaying-count', 'time-limit'],
   stops: ['efa', 'transit', 'errors', 'own-memory', 'event-loop-turn'],
-  departures: ['operation', 'efa', 'transit'],
+  departures: ['operation', 'efa', 'transit', 'errors'],
   nearby: ['operation', 'stops', 'efa', 'transit', 'errors', 'time-limit', 'own-memory'],
   'stop-search': ['operation', 'stops', 'efa', 'transit', 'errors', 'time-limit'],
   'stop-list': ['operation', 'efa', 'stops', 'transit', 'errors', 'event-loop-turn'],

@@ -3,6 +3,7 @@ import { readDepartureMonitor, readJourney, readLeg, readStopEvent, readTrip } f
 import type { JsonObject } from '#src/efa/response/field.ts';
 import { readJson } from '#src/efa/response/json-reader.ts';
 import { monitorBoards } from '#src/live/boards/boards.ts';
+import { StopCalls } from '#src/live/boards/stop-calls.ts';
 import type { FindContext, Finding } from '#src/operation.ts';
 import { createFinishedResponses } from '#src/responses/finished-response.ts';
 import { FRESHNESS_WINDOWS } from '#src/upstream/freshness-window.ts';
@@ -34,6 +35,7 @@ export async function timeStages(
   const context: FindContext = {
     ask: (async () => ({ payload, retrievedAt })) as unknown as Ask,
     boards: monitorBoards,
+    calls: new StopCalls({ now }),
     now: () => retrievedAt,
     run: () => Promise.reject(new Error('not needed')),
   };

@@ -7,6 +7,7 @@ import { readObject } from '../efa/response/field.ts';
 import { readStopPoint } from '../efa/stop-point.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { monitorBoards } from '../live/boards/boards.ts';
+import { StopCalls } from '../live/boards/stop-calls.ts';
 import { Feed } from '../live/feed/feed.ts';
 import { readFeed } from '../live/feed/feed-reader.ts';
 import { FEED_SOURCES, type FeedSourceId, findFeedSource } from '../live/polling/feed-source.ts';
@@ -188,7 +189,9 @@ class Check {
 
   context(id: string) {
     const now = () => new Date(this.options.now());
-    return { ask: this.ask(id), boards: monitorBoards, now, run: () => Promise.reject(new Error('no operation')) };
+    const calls = new StopCalls({ now: () => this.options.now() });
+    const run = () => Promise.reject(new Error('no operation'));
+    return { ask: this.ask(id), boards: monitorBoards, calls, now, run };
   }
 }
 

@@ -10,6 +10,7 @@ import {
   tripIdField,
   vehicleAccessField,
 } from '../transit/additional-fields.ts';
+import { type Call, callSchema, formatRealtime, toCallBody } from '../transit/call.ts';
 import { type Departure, isCancelled, leavesAt, occupancySchema } from '../transit/departure.ts';
 import { colorFields, colorsOf } from '../transit/line-colour.ts';
 import { modeSchema } from '../transit/mode.ts';
@@ -43,6 +44,18 @@ export const departureSchema = z
     ...colorFields,
     vehicle_accessible: vehicleAccessField,
     stop_accessible: stopAccessField,
+    arrives_at: timestampSchema
+      .nullable()
+      .optional()
+      .meta({ description: 'Planned arrival at `to`, UTC; null where the authority has none. Only with `to`' }),
+    arrives_at_realtime: timestampSchema
+      .nullable()
+      .optional()
+      .meta({ description: 'Estimated arrival at `to`, UTC; null without live data. Only with `to`' }),
+    calls: z.array(callSchema).nullable().optional().meta({
+      description:
+        'Where the vehicle stops from here to the end of its run, in order, this stop included; null where the authority does not list it. Only with `include=calls`',
+    }),
   })
   .meta({ id: 'Departure', description: 'One vehicle leaving one stop at one time.' });
 
@@ -63,11 +76,15 @@ export const departuresResponse = z
 
 export type Departures = z.infer<typeof departuresResponse>;
 
-/** The departure as callers see it. `now` is the moment of sending: minutes are counted from it. */
+/**
+ * The departure as callers see it. `now` is the moment of sending: minutes are counted from it. `arrivesAt` is the call at the
+ * stop that the caller goes to.
+ */
 export function toDeparture(
   departure: Departure,
   now: Date,
   { cancelled, include }: AskedFields,
+  { calls = null, arrivesAt }: { calls?: readonly Call[] | null; arrivesAt?: Call | undefined } = {},
 ): z.infer<typeof departureSchema> {
   const { plannedAt, state } = departure;
   const bestKnown = leavesAt(departure);
@@ -91,6 +108,16 @@ export function toDeparture(
       vehicle_accessible: departure.isVehicleAccessible,
       stop_accessible: departure.isStopAccessible,
     }),
+    ...(arrivesAt && arrivalAt(arrivesAt)),
+    ...(include?.includes('calls') && { calls: calls?.map(toCallBody) ?? null }),
+  };
+}
+
+function arrivalAt({ arrival, departure }: Call) {
+  const time = arrival ?? departure;
+  return {
+    arrives_at: time && formatTimestamp(new Date(time.plannedAt)),
+    arrives_at_realtime: formatRealtime(time),
   };
 }
 

@@ -6,6 +6,7 @@ import { alertTexts } from '../transit/additional-fields.ts';
 import { type Departure, isCancelled, leavesAt } from '../transit/departure.ts';
 import { type Mode, nameModes } from '../transit/mode.ts';
 import { formatTimestamp, fromSydneyWallClock } from '../transit/time.ts';
+import { findWithCalls } from './calls.ts';
 import { departuresResponse, nextMinuteAway, toDeparture } from './departure.ts';
 import { type DeparturesQuery, departuresQuery, toDeparturesRequest } from './query.ts';
 
@@ -59,14 +60,22 @@ export const departuresOperation = defineOperation({
       'The departures of one stop as server-sent events: an event `board` with the whole response of `/v1/departures` at the start and whenever it changes, a comment every 15 seconds. `failure` says that there is no response for now, `end` is the last event and says why; both have an error as their data. With `Last-Event-ID`, a board that the reader has is not sent again.\n\nCounts as one request a minute. How many streams may be open, the table of plans at `/docs/limits` says. `EventSource` cannot send a key: read the stream with `fetch`.',
   },
 
-  async find(query, { ask, boards, now }) {
+  async find(query, { ask, boards, calls, now }) {
     const { limit, per_route: perRoute } = query;
     const request = toDeparturesRequest(query, now());
     const isWanted = (departure: Departure) =>
       matches(query, departure) &&
       (request.at !== null || canBeCaught(departure, now())) &&
       leavesAfterLead(departure, query.lead, (request.at && fromSydneyWallClock(request.at)) ?? now());
-    const board = await boards.find({ ask, request, limit, perRoute, isWanted });
+    const asked = { ask, request, limit, perRoute, isWanted };
+    const needsCalls = query.to !== undefined || query.include?.includes('calls');
+    const {
+      board,
+      callsOf,
+      notices: aboutCalls,
+    } = needsCalls
+      ? await findWithCalls(asked, query.to, { boards, calls })
+      : { board: await boards.find(asked), callsOf: () => null, notices: [] };
     const { stopName, freshness } = board;
     const departures = board.departures.filter((one) => !isCancelled(one) || query.cancelled === 'include');
     const notShown = board.departures.length - departures.length;
@@ -76,10 +85,10 @@ export const departuresOperation = defineOperation({
       stop_id: query.stop,
       stop_name: stopName,
       retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
-      departures: departures.map((departure) => toDeparture(departure, sentAt, query)),
+      departures: departures.map((departure) => toDeparture(departure, sentAt, query, callsOf(departure) ?? {})),
       ...alertTexts(departures, query.include),
     };
-    const notices = departures.length > 0 ? [] : whyEmpty(query, board.stopModes, notShown);
+    const notices = [...(departures.length > 0 ? [] : whyEmpty(query, board.stopModes, notShown)), ...aboutCalls];
     const changesAt = nextMinuteAway(departures, sentAt);
     return { body, freshness, leftOut, changesAt, boards: [board.origin], notices };
   },

@@ -44,6 +44,13 @@ export const departuresQuery = z.object({
       2,
     ),
   ),
+  to: optional(
+    describe(
+      stopIdParameter,
+      'Only what stops there afterwards, each with `arrives_at` and `arrives_at_realtime` there. A station stands for its platforms. They are looked for as `routes` are.',
+      '200020',
+    ),
+  ),
   date: optional(dateParameter),
   time: optional(timeParameter),
   cancelled: cancelledParameter('They stand in their place and do not count towards `limit`.'),
@@ -52,6 +59,7 @@ export const departuresQuery = z.object({
     colors: COLORS_ADDED,
     alert_texts: ALERT_TEXTS_ADDED,
     access: '`vehicle_accessible` and `stop_accessible`, of which `wheelchair_accessible` is made.',
+    calls: '`calls` to each departure: where the vehicle stops, from here to the end of its run.',
   }),
 });
 

@@ -5,7 +5,7 @@ import { type Freshness, freshnessOf } from '../transit/freshness.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
 import { fromSydneyWallClock, parseTimestamp } from '../transit/time.ts';
 import { mapAlerts, restrictsWheelchairs, withBooking } from './alerts.ts';
-import type { Ask, AskOptions } from './ask.ts';
+import type { Ask, AskOptions, UpstreamResponse } from './ask.ts';
 import { findKnownStop } from './expected-response.ts';
 import { type DepartureMonitorPayload, readStopEvent, type StopEvent, saysDateInvalid } from './payload.ts';
 import { findMode } from './product-class.ts';
@@ -65,14 +65,28 @@ const CONFIRMED_MS = 3 * MINUTE_MS;
  * without departures.
  */
 export async function readPage(ask: Ask, request: DeparturesRequest, options?: AskOptions): Promise<DeparturePage> {
-  const response = await ask(request, options);
+  return mapPage(request, await ask(request, options));
+}
+
+/** As `readPage`, of a response that is at hand. Each departure that is kept goes to `onDeparture` with its record. */
+export async function mapPage(
+  request: DeparturesRequest,
+  response: UpstreamResponse<DepartureMonitorPayload>,
+  onDeparture?: (departure: Departure, record: unknown) => void,
+): Promise<DeparturePage> {
   const { stopEvents } = response.payload;
   const freshness = freshnessOf(response);
   const { retrievedAt } = freshness;
   const stopName = getStopName(response.payload, request);
   const listed = { stopId: request.stopId.toUpperCase(), stopName, saidAt: retrievedAt, distinct: createDistinct() };
-  const { kept: departures, leftOut } = await mapRecords(stopEvents, readStopEvent, (event) =>
-    mapStopEvent(event, listed),
+  const { kept: departures, leftOut } = await mapRecords(
+    stopEvents,
+    (record) => ({ record, event: readStopEvent(record) }),
+    ({ record, event }) => {
+      const departure = mapStopEvent(need(event, 'malformed'), listed);
+      onDeparture?.(departure, record);
+      return departure;
+    },
   );
   const askedFor = request.at && (fromSydneyWallClock(request.at)?.getTime() ?? Number.POSITIVE_INFINITY);
   const lastPlannedAt = findLastPlanned(stopEvents);

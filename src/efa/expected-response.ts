@@ -139,7 +139,7 @@ function isStop(point: StopPoint, stopId: string): boolean {
   return listIds(point).some((id) => withoutG(id) === withoutG(stopId));
 }
 
-function withoutG(stopId: string): string {
+export function withoutG(stopId: string): string {
   return stopId.replace(/^G/, '');
 }
 

@@ -124,6 +124,11 @@ export function requestKey(request: UpstreamRequest): string {
   return ownText(`${freshnessClassOf(request)}:${endpoint}?${new URLSearchParams(writeQuery(request))}`);
 }
 
+/** False for a response so large that a cache of responses would drop many others for it; its parts are kept elsewhere. */
+export function isKeptWhole(request: UpstreamRequest): boolean {
+  return !(request.kind === 'departureMonitor' && request.withCalls);
+}
+
 function writeQuery(request: UpstreamRequest): EfaQuery {
   return KINDS[request.kind].toQuery(request as never);
 }
@@ -135,6 +140,8 @@ export interface DepartureMonitorRequest {
   at: WallClock | null;
   /** True for a later page of a board for now, whose response has to be as fresh as that of the first page. */
   isForNow?: boolean;
+  /** Also where each vehicle stops afterwards: the response is about ten times as large. */
+  withCalls?: boolean;
 }
 
 /** The parameters of a request to upstream that depend on the request. */
@@ -146,8 +153,13 @@ const POSITION_DECIMALS = 4;
 const STREET_STOP = /^g\d+$/;
 
 /** Without a time upstream lists what has not left yet by its own clock, late vehicles included. */
-function toDepartureMonitorQuery({ stopId, modes, at }: DepartureMonitorRequest): EfaQuery {
-  return { name_dm: stopId.toUpperCase(), ...toDateAndTime(at), ...toExclusion(modes) };
+function toDepartureMonitorQuery({ stopId, modes, at, withCalls }: DepartureMonitorRequest): EfaQuery {
+  return {
+    name_dm: stopId.toUpperCase(),
+    ...toDateAndTime(at),
+    ...toExclusion(modes),
+    ...(withCalls && { depType: 'stopEvents', includeCompleteStopSeq: '1' }),
+  };
 }
 
 /** Stops and platforms within a radius. Longitude goes first in requests, latitude first in responses. */

@@ -2,6 +2,7 @@ import { type Clock, HOUR_MS } from '../clock.ts';
 import type { SharedRedis } from '../redis/shared-redis.ts';
 import { type BoardOrigin, type Boards, createBoards, monitorBoards } from './boards/boards.ts';
 import { Comparison } from './boards/comparison.ts';
+import { StopCalls } from './boards/stop-calls.ts';
 import { StopTimelines, type TimelineStore } from './boards/stop-timelines.ts';
 import { ReadingThread } from './feed/reading-thread.ts';
 import { LiveFeeds } from './live-feeds.ts';
@@ -30,20 +31,22 @@ export function openLive(
     Omit<ConstructorParameters<typeof FeedClient>[0], 'now'>,
 ): {
   boards: Boards;
+  calls: StopCalls;
   report(): LiveReport;
   /** Drops the timelines that were unused for longest, but for that share of all. */
   shrink(keptShare: number): void;
   close(): Promise<void>;
 } {
   const { mode, clock, shared, log, recordPoll, recordBoard } = options;
-  if (mode === 'off') return closedLive;
   const { now } = clock;
+  const store = shared?.store ?? null;
+  if (mode === 'off') return { ...closedLive, calls: new StopCalls({ now, store }) };
   const url = options.feedsUrl ?? options.url.replace(TRIP_PLANNER_PATH, '');
   const client = new FeedClient({ ...options, url, now: () => new Date(now()) });
   const reader = new ReadingThread();
   const sharing = shared ? createRedisFeedSharing(shared.redis, { source: shared.source, now }) : noFeedSharing;
   const feeds = new LiveFeeds({ ...options, client, reader, sharing, ...(recordPoll && { record: recordPoll }) });
-  const timelines = new StopTimelines(shared?.store ?? null);
+  const timelines = new StopTimelines(store);
   const comparison = new Comparison({ feeds, now });
   const boards = createBoards({
     mode,
@@ -62,6 +65,7 @@ export function openLive(
 
   return {
     boards,
+    calls: new StopCalls({ now, store, ...(mode === 'on' && { feeds }) }),
     shrink: (keptShare) => timelines.shrink(keptShare),
     report: () => ({
       mode,

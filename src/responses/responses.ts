@@ -4,6 +4,7 @@ import { isEveryday, type LeftOutCounts } from '../efa/response/record.ts';
 import { upstreamTimeout } from '../errors/messages.ts';
 import { createConcurrencyLimit } from '../event-loop-turn.ts';
 import { type Boards, monitorBoards } from '../live/boards/boards.ts';
+import { StopCalls } from '../live/boards/stop-calls.ts';
 import type { FindContext, Finding, Operation } from '../operation.ts';
 import { ownText } from '../own-memory.ts';
 import { SingleFlight } from '../single-flight.ts';
@@ -47,6 +48,7 @@ export function queryKey({ path }: Operation, query: Query): string {
 export function createResponses(options: {
   ask: Ask;
   boards?: Boards;
+  calls?: StopCalls;
   now: () => Date;
   deadlineMs: number;
   /** How many calls to upstream can be made in a second; unlimited unless given. */
@@ -57,6 +59,7 @@ export function createResponses(options: {
 }): Responses {
   const { ask, boards = monitorBoards, now, deadlineMs, log, countLeftOut } = options;
   const { callsPerSecond = Number.POSITIVE_INFINITY } = options;
+  const { calls = new StopCalls({ now: () => now().getTime() }) } = options;
   const finished = createFinishedResponses({ maxBytes: MAX_BYTES, now: () => now().getTime() });
   /** Equal requests of a priority share one run of the operation, and the calls that it costs. */
   const flights = new SingleFlight<FinishedResponse, Set<string>>((accounts, newcomers) => {
@@ -71,6 +74,7 @@ export function createResponses(options: {
       ask: askFor(waiting, deadline),
       accounts: waiting.accounts,
       boards,
+      calls,
       now,
       run: (other, otherQuery) => {
         const found = limited(async () => {

@@ -12,10 +12,11 @@ import {
   isOnDemand,
 } from '../efa/response/run.ts';
 import { destinationTimes, mapPath, originTimes } from '../efa/stop-point.ts';
+import type { Call } from '../transit/call.ts';
 import type { Mode } from '../transit/mode.ts';
 import { type Position, pathLengthMetres } from '../transit/place.ts';
 import { minutesBetween } from '../transit/time.ts';
-import { type Call, listStopsBetween, mapCalls } from './calls.ts';
+import { listStopsBetween, mapCalls } from './calls.ts';
 import { type KnownPositions, type LegEnd, mapEnds } from './leg-end.ts';
 
 /** A ride or a walk. */

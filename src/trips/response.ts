@@ -10,58 +10,21 @@ import {
   tripIdField,
   vehicleAccessField,
 } from '../transit/additional-fields.ts';
-import { occupancySchema } from '../transit/departure.ts';
+import { callSchema, callStop, toCallBody } from '../transit/call.ts';
 import { colorsOf, legColorFields } from '../transit/line-colour.ts';
 import { legModeSchema } from '../transit/mode.ts';
-import {
-  latitudeOrNull,
-  latitudeSchema,
-  longitudeOrNull,
-  longitudeSchema,
-  type Position,
-  positionSchema,
-} from '../transit/place.ts';
+import { latitudeSchema, longitudeSchema, type Position, positionSchema } from '../transit/place.ts';
 import { formatTimestamp, minutesBetween, timestampSchema } from '../transit/time.ts';
-import type { Call } from './calls.ts';
 import { countChanges, destinationOf, isCancelled, type Journey, originOf } from './journey.ts';
 import type { Leg } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';
 
-const legStop = {
-  stop_id: z.string().meta({
-    description: 'The exact platform, stand or wharf; at another place what was asked for: `lat,lng` or its id',
-    example: '2000337',
-  }),
-  name: z.string().meta({
-    description: 'Stop name without the platform; never null: the identifier where the authority names none',
-    example: 'Central Station',
-  }),
-  platform: z
-    .string()
-    .nullable()
-    .meta({ description: 'Platform, stand or wharf; null if unknown', example: 'Platform 17' }),
-  lat: latitudeSchema,
-  lng: longitudeSchema,
-};
+const legStop = { ...callStop, lat: latitudeSchema, lng: longitudeSchema };
 
 const parentStopIdField = z.string().nullable().optional().meta({
   description: 'The stop to which the platform belongs; null for a place that is no platform. Only with `include=ids`',
   example: '200060',
 });
-
-const callTimeSchema = timestampSchema.nullable();
-const callSchema = z
-  .strictObject({
-    ...legStop,
-    lat: latitudeOrNull,
-    lng: longitudeOrNull,
-    arrives_at: callTimeSchema.meta({ description: 'Planned arrival, UTC; null where the authority has none' }),
-    arrives_at_realtime: callTimeSchema.meta({ description: 'Estimate, UTC; null without live data' }),
-    departs_at: callTimeSchema.meta({ description: 'Planned departure, UTC; null where the authority has none' }),
-    departs_at_realtime: callTimeSchema.meta({ description: 'Estimate, UTC; null without live data' }),
-    occupancy: occupancySchema.nullable().meta({ description: 'How full the vehicle is there; null if unknown' }),
-  })
-  .meta({ id: 'Call', description: 'One stop of a ride.' });
 
 const legSchema = z
   .strictObject({
@@ -214,21 +177,6 @@ function toLegBody({ origin, destination, ...leg }: Leg, { cancelled, include }:
     ...(include?.includes('colors') && (leg.mode === 'walk' ? NO_COLORS : colorsOf(leg.mode, leg.route))),
     ...(include?.includes('access') && { vehicle_accessible: leg.isAccessible }),
     ...(include?.includes('calls') && { calls: leg.listCalls()?.map(toCallBody) ?? null }),
-  };
-}
-
-function toCallBody({ stopId, name, platform, position, arrival, departure, occupancy }: Call) {
-  return {
-    stop_id: stopId,
-    name,
-    platform,
-    lat: position?.[0] ?? null,
-    lng: position?.[1] ?? null,
-    arrives_at: arrival && formatTimestamp(arrival.planned),
-    arrives_at_realtime: arrival?.realtime ? formatTimestamp(arrival.realtime) : null,
-    departs_at: departure && formatTimestamp(departure.planned),
-    departs_at_realtime: departure?.realtime ? formatTimestamp(departure.realtime) : null,
-    occupancy,
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Ask, AskOptions, CallPurpose, Priority, UpstreamResponse } from '../efa/ask.ts';
-import { freshnessClassOf, type PayloadOf, requestKey, type UpstreamRequest } from '../efa/request.ts';
+import { freshnessClassOf, isKeptWhole, type PayloadOf, requestKey, type UpstreamRequest } from '../efa/request.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { SingleFlight } from '../single-flight.ts';
 import { type Deadlines, within } from '../time-limit.ts';
@@ -127,7 +127,7 @@ export function createCachedAsk(layers: {
         work: async () => {
           let shared = Promise.resolve();
           const { payload, retrievedAt } = await call(request, ticket, (arrived) => {
-            shared = cache.keep(key, window, arrived);
+            if (isKeptWhole(request)) shared = cache.keep(key, window, arrived);
           });
           failures.noteSuccess(request.kind, key);
           const freshness = freshnessIn(retrievedAt.getTime(), window, ticket.priority, 'upstream', null);

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { departuresOperation } from '#src/departures/operation.ts';
 import type { Ask } from '#src/efa/ask.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { monitorBoards } from '#src/live/boards/boards.ts';
+import { StopCalls } from '#src/live/boards/stop-calls.ts';
 import { type Departure, isCancelled } from '#src/transit/departure.ts';
 import type { Mode } from '#src/transit/mode.ts';
 import { type MadeUpEvent, planned, respondInTurn, toPayload } from '#test/support/departure-pages.ts';
@@ -111,6 +113,56 @@ describe('a board', () => {
     const board = await readBoard(ask, request, 10, isBus);
     expect(board.departures).toEqual([]);
     expect(ask.requests).toHaveLength(3);
+  });
+
+  describe('with calls', () => {
+    const createFind = (ask: Ask) => {
+      const now = () => new Date('2026-04-15T06:00:10Z');
+      const calls = new StopCalls({ now: () => now().getTime() });
+      const run = () => Promise.reject(new Error('not needed'));
+      return (query: object) =>
+        departuresOperation.find(departuresOperation.query.parse({ stop: '200070', ...query }), {
+          ask,
+          boards: monitorBoards,
+          calls,
+          now,
+          run,
+        });
+    };
+    const withoutCalls = ({ body }: { body: { departures: { calls?: unknown }[] } }) =>
+      body.departures.map(({ calls: _, ...departure }) => departure);
+
+    it('is the board without them where the request with calls fails, or gives another list', async () => {
+      const plain = await createFind(respondInTurn(page(0)))({});
+      for (const first of [failure, { ...page(0), stopEvents: [{ stops: [] }, { stops: [] }] }]) {
+        const ask = respondInTurn(first, page(0), failure);
+        const board = await createFind(ask)({ include: 'calls' });
+        expect(withoutCalls(board)).toEqual(plain.body.departures);
+        expect(board.body.departures.every(({ calls }) => calls === null)).toBe(true);
+        expect(ask.requests.map(({ withCalls = false }) => withCalls)).toEqual([true, false, true]);
+      }
+    });
+
+    it('is asked for in one request, and what it says of each run is kept for later boards', async () => {
+      const events = page(0).stopEvents.map((event) => ({
+        ...(event as object),
+        onwardLocations: [{ id: '200060', name: 'Central', arrivalTimePlanned: planned(59) }],
+      }));
+      const ask = respondInTurn({ ...page(0), stopEvents: events }, page(0));
+      const board = createFind(ask);
+      for (const _ of [1, 2]) {
+        const { body } = await board({ include: 'calls' });
+        expect(body.departures.map(({ calls }) => calls?.map(({ stop_id }) => stop_id))).toEqual(
+          Array(10).fill(['2000252', '200060']),
+        );
+      }
+      expect(ask.requests.map(({ withCalls = false }) => withCalls)).toEqual([true, false]);
+    });
+
+    it('is refused with the reason where `to` cannot be told, never empty', async () => {
+      const ask = respondInTurn(failure, page(0), failure);
+      await expect(createFind(ask)({ to: '200060' })).rejects.toMatchObject({ code: 'UPSTREAM_ERROR' });
+    });
   });
 
   it('ends with a page of fewer than 40 events', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { departuresQuery, toDeparturesRequest } from '#src/departures/query.ts';
-import { requestKey, toRequest, type UpstreamRequest } from '#src/efa/request.ts';
+import { isKeptWhole, requestKey, toRequest, type UpstreamRequest } from '#src/efa/request.ts';
 import { nearbyQuery, toNearbyRequest } from '#src/nearby/query.ts';
 import { stopSearchQuery, toStopSearchRequest } from '#src/stop-search/query.ts';
 import { toTripRequest, tripsQuery } from '#src/trips/query.ts';
@@ -54,6 +54,14 @@ describe('departures', () => {
     ['stop=200060&modes=all&date=&time=', MONITOR('200060')],
   ])('%s', (query, upstream) => {
     expect(departuresUrl(query, NOW)).toBe(sorted(upstream));
+  });
+
+  it('with the calls of each run are asked for in the words of the authority, and not kept with small responses', () => {
+    const request = toDeparturesRequest(departuresQuery.parse({ stop: '200060', modes: 'all' }), new Date(NOW));
+    const withCalls = { ...request, withCalls: true };
+    expect(written(withCalls)).toBe(sorted(`${MONITOR('200060')}&depType=stopEvents&includeCompleteStopSeq=1`));
+    expect([request, withCalls].map(isKeptWhole)).toEqual([true, false]);
+    expect(requestKey(withCalls)).not.toBe(requestKey(request));
   });
 
   it.each(['2026-04-15T14:03:00Z', '2026-04-04T15:30:00Z', '2026-04-04T16:30:00Z', '2026-10-03T16:05:00Z'])(

@@ -27,7 +27,7 @@ export interface TimelineStore {
   set(key: string, value: Buffer, ttlMs: number): void;
 }
 
-const departureSchema = z.object({
+export const departureSchema = z.object({
   key: z.string(),
   runId: z.string().nullable(),
   stopId: z.string(),

@@ -1,4 +1,5 @@
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../clock.ts';
+import type { RunCall } from '../../efa/calls.ts';
 import { type CallState, type Departure, isCancelled, leavesAt, type Occupancy } from '../../transit/departure.ts';
 import type { Mode } from '../../transit/mode.ts';
 import type { Feed } from '../feed/feed.ts';
@@ -209,4 +210,130 @@ function findLeavesAt(call: Departure, update: StopUpdate): number | null {
 
 function isGiven({ at, delaySeconds }: StopTime): boolean {
   return at !== null || delaySeconds !== null;
+}
+
+/** Estimates of the authority are shown as live for this long. */
+const ESTIMATES_KEPT_MS = 3 * MINUTE_MS;
+
+/**
+ * Lays the living feeds over the calls of a run, which are in order and as the authority said at `saidAt`. `asOf` is the oldest
+ * moment of what they say as live; null where nothing is.
+ */
+export function overlayCalls(
+  departure: Departure,
+  calls: readonly RunCall[],
+  { saidAt, feeds, now }: { saidAt: number; feeds: readonly LivingFeed[]; now: number },
+): { calls: RunCall[]; asOf: number | null } {
+  // A vehicle may go on as another run, which is then another trip of the feeds.
+  const parts: { runId: string | null; calls: RunCall[] }[] = [];
+  for (const call of calls) {
+    const last = parts.at(-1);
+    if (last && !call.nextRunId) last.calls.push(call);
+    else parts.push({ runId: call.nextRunId ?? departure.runId, calls: [call] });
+  }
+  const overlaid = parts.map((part) => {
+    for (const { modes, feed } of feeds) {
+      const first = plannedAtCall(part.calls[0] as RunCall);
+      for (const trip of part.runId === null ? [] : feed.findTrips(part.runId)) {
+        if (!modes.includes(departure.mode) || !isOnServiceDay(trip, first, feed.headerAt)) continue;
+        const byTrip = overlayTrip(departure, part.calls, trip, saidAt);
+        if (byTrip) return { calls: byTrip, asOf: feed.headerAt };
+      }
+    }
+    const isKept = now - saidAt <= ESTIMATES_KEPT_MS;
+    return { calls: isKept ? part.calls : part.calls.map((call) => asPassed(call, saidAt)), asOf: saidAt };
+  });
+  const isLive = (call: RunCall) => call.arrival?.realtimeAt || call.departure?.realtimeAt;
+  const moments = overlaid.filter((part) => part.calls.some(isLive)).map(({ asOf }) => asOf);
+  return {
+    calls: overlaid.flatMap((part) => part.calls),
+    asOf: moments.length > 0 ? Math.min(...moments) : null,
+  };
+}
+
+/** The planned time of the departure from a stop, else of the arrival. */
+function plannedAtCall({ departure, arrival }: RunCall): number {
+  return (departure ?? arrival)?.plannedAt ?? 0;
+}
+
+/** Null where the trip says nothing of its stops. */
+function overlayTrip(
+  departure: Departure,
+  calls: readonly RunCall[],
+  trip: TripUpdate,
+  saidAt: number,
+): RunCall[] | null {
+  if (trip.relationship === 'CANCELED' || trip.relationship === 'DELETED') return calls.map(asCancelled);
+  if (!CALLS_ARE_LISTED.includes(trip.relationship) || trip.stopUpdates.length === 0) return null;
+  const listed = calls.map((call): Departure => {
+    return { ...departure, stopId: call.stopId, plannedAt: plannedAtCall(call), state: { kind: 'scheduled' } };
+  });
+  const matches = matchCalls(listed, trip.stopUpdates, new Set());
+  const first = matches.findIndex((match) => match !== null);
+  const last = matches.findLastIndex((match) => match !== null);
+  if (first === -1) return null;
+  let delaySeconds: number | null = null;
+  return calls.map((call, index) => {
+    const update = matches[index]?.update;
+    if (update) {
+      delaySeconds = update.relationship === 'SCHEDULED' ? findDelay(update) : null;
+      return callByUpdate(call, update, { mode: departure.mode, isMoved: matches[index]?.isMoved ?? false });
+    }
+    if (index < first) return asPassed(call, saidAt);
+    if (trip.relationship !== 'SCHEDULED') return index < last ? asCancelled(call) : withoutEstimates(call);
+    // By GTFS-realtime a stop without an update is as late as the last stop before it that has one.
+    return departure.mode === 'train' || delaySeconds === null
+      ? withoutEstimates(call)
+      : withEstimates(call, (time) => time.plannedAt + (delaySeconds ?? 0) * SECOND_MS);
+  });
+}
+
+function callByUpdate(call: RunCall, update: StopUpdate, { mode, isMoved }: { mode: Mode; isMoved: boolean }): RunCall {
+  if (update.relationship === 'SKIPPED') return asCancelled(call);
+  if (update.relationship !== 'SCHEDULED') return withoutEstimates(call);
+  const { stopId } = update;
+  const place = isMoved && stopId !== null ? { stopId, platform: null, ids: [...call.ids, stopId] } : {};
+  const occupancy = update.occupancy === null ? null : (OCCUPANCIES[update.occupancy] ?? null);
+  return {
+    ...call,
+    ...place,
+    arrival: estimate(call.arrival, update.arrival, update.departure, mode),
+    departure: estimate(call.departure, update.departure, update.arrival, mode),
+    occupancy,
+    isCancelled: false,
+  };
+}
+
+/** The first of two times of an update that is given, as `findLeavesAt` reads it. */
+function estimate(time: RunCall['arrival'], own: StopTime, other: StopTime, mode: Mode): RunCall['arrival'] {
+  if (!time) return null;
+  const { delaySeconds, at } = isGiven(own) ? own : other;
+  const delayed = delaySeconds === null ? null : time.plannedAt + delaySeconds * SECOND_MS;
+  const realtimeAt = mode === 'train' ? (delayed ?? at) : (at ?? delayed);
+  const isPossible = realtimeAt !== null && Math.abs(realtimeAt - time.plannedAt) <= MAX_SHIFT_MS;
+  return { ...time, realtimeAt: isPossible ? realtimeAt : null };
+}
+
+function asCancelled(call: RunCall): RunCall {
+  return { ...withoutEstimates(call), isCancelled: true };
+}
+
+/** What the authority said of a stop that the vehicle had left by then stays true. */
+function asPassed(call: RunCall, saidAt: number): RunCall {
+  return withEstimates({ ...call, occupancy: null }, ({ realtimeAt }) =>
+    (realtimeAt ?? saidAt) < saidAt ? realtimeAt : null,
+  );
+}
+
+function withoutEstimates(call: RunCall): RunCall {
+  return withEstimates({ ...call, occupancy: null }, () => null);
+}
+
+function withEstimates(call: RunCall, estimateOf: (time: NonNullable<RunCall['arrival']>) => number | null): RunCall {
+  const { arrival, departure } = call;
+  return {
+    ...call,
+    arrival: arrival && { ...arrival, realtimeAt: estimateOf(arrival) },
+    departure: departure && { ...departure, realtimeAt: estimateOf(departure) },
+  };
 }

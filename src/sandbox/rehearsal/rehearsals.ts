@@ -1,4 +1,5 @@
 import {
+  CALLS_UNTOLD,
   CANCELLED,
   EMPTY,
   FAILING,
@@ -46,6 +47,7 @@ const SCENARIOS: Readonly<Record<string, { means: string; scenario: Scenario }>>
       { seconds: 120, step: UNKNOWN_STOP },
     ],
   },
+  '007': { means: 'not told where vehicles stop', scenario: always(CALLS_UNTOLD) },
   '400': { means: 'beyond the timetable', scenario: always(NO_TIMETABLE) },
   '404': { means: 'unknown stop', scenario: always(UNKNOWN_STOP) },
   '502': { means: 'the authority fails', scenario: always(FAILING) },

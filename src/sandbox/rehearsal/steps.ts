@@ -65,3 +65,12 @@ export const CANCELLED: Step = {
     return { ...response, ...(events && { stopEvents: events }), ...(withoutRides && { journeys: withoutRides }) };
   },
 };
+
+/** What stops there is told as ever, but not where the vehicles stop afterwards. */
+export const CALLS_UNTOLD: Step = {
+  change: (response) => {
+    const { stopEvents } = response as { stopEvents?: object[] };
+    const events = stopEvents?.map((event) => ({ ...event, previousLocations: undefined, onwardLocations: undefined }));
+    return { ...response, ...(events && { stopEvents: events }) };
+  },
+};

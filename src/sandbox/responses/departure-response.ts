@@ -2,8 +2,8 @@ import { alertsFor } from '../alerts/alert.ts';
 import type { Authority } from '../authority.ts';
 import type { PointNode } from '../network/network-index.ts';
 import { type Departure, nextDepartures } from '../timetable/departures.ts';
-import type { CallState } from '../timetable/realtime.ts';
-import { extraTripId, plannedSeconds, runIdentifiers } from '../timetable/run.ts';
+import { type CallState, callState, EXTRA_RUN_DELAY_SECONDS } from '../timetable/realtime.ts';
+import { extraTripId, plannedMinuteSeconds, plannedSeconds, runIdentifiers } from '../timetable/run.ts';
 import { dateInvalid, noServingLines, refusal, stopInvalid, timestamp, VERSION } from './common.ts';
 import { boardLocation, uniqueStop } from './location.ts';
 import { askedSeconds, excludedClasses, isPublished } from './parameters.ts';
@@ -39,7 +39,40 @@ export function departureResponse(authority: Authority, query: URLSearchParams, 
     count: EVENTS_PER_RESPONSE,
   });
   if (departures.length === 0) return { ...refusal(noServingLines), locations };
-  return { version: VERSION, systemMessages: [], locations, stopEvents: departures.map(stopEvent) };
+  // The website's own client sends both.
+  const withCalls = query.get('depType') === 'stopEvents' && query.get('includeCompleteStopSeq') === '1';
+  const stopEvents = departures.map((departure) => ({
+    ...stopEvent(departure),
+    ...(withCalls && stopSequences(departure, withRealtime ? nowSeconds : undefined)),
+  }));
+  return { version: VERSION, systemMessages: [], locations, stopEvents };
+}
+
+/** The calls before and after the departure. */
+function stopSequences(departure: Departure, nowSeconds: number | undefined): object {
+  const calls = departure.run.pattern.points.map((_, call) => sequenceEntry(departure, call, nowSeconds));
+  return { previousLocations: calls.slice(0, departure.call), onwardLocations: calls.slice(departure.call + 1) };
+}
+
+function sequenceEntry({ run, state: stateHere }: Departure, call: number, nowSeconds: number | undefined): object {
+  const state: CallState = nowSeconds === undefined ? { kind: 'timetable' } : callState(run, call, nowSeconds);
+  const planned = run.pattern.points[call] as PointNode;
+  const isExtra = stateHere.kind === 'extra';
+  const estimated = isExtra
+    ? plannedSeconds(run, call) + EXTRA_RUN_DELAY_SECONDS
+    : state.kind === 'live' && stateHere.kind === 'live'
+      ? state.estimatedSeconds
+      : null;
+  const location =
+    state.kind === 'live' && !isExtra
+      ? boardLocation(state.point, { occupancy: state.occupancy, isExtraStop: state.isExtraStop }, planned)
+      : boardLocation(planned, state.kind === 'cancelled' && !isExtra ? { realtimeStatus: 'ARRIVAL_CANCELLED' } : {});
+  const times = (name: string) => ({
+    [`${name}TimePlanned`]: timestamp(plannedMinuteSeconds(run, call)),
+    ...(estimated !== null && { [`${name}TimeEstimated`]: timestamp(estimated) }),
+  });
+  const isLast = call === run.pattern.points.length - 1;
+  return { ...location, ...(call > 0 && times('arrival')), ...(!isLast && times('departure')) };
 }
 
 /** One element of `stopEvents`. */

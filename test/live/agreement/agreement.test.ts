@@ -1,4 +1,7 @@
 import { expect, it } from 'vitest';
+import { nextDepartures } from '#src/sandbox/timetable/departures.ts';
+import { callState } from '#src/sandbox/timetable/realtime.ts';
+import { plannedMinuteSeconds } from '#src/sandbox/timetable/run.ts';
 import { type Body, createSandboxService } from './sandbox-service.ts';
 
 /** 00:00 in Sydney, a Wednesday. */
@@ -68,3 +71,70 @@ it(`a board of timetable and feeds says what the departure monitor says at the s
   expect(service.boardCounts.get('overlay') ?? 0).toBeGreaterThan(PAIRS / 4);
   expect(liveCount).toBeGreaterThan(PAIRS);
 }, 3_600_000);
+
+/** So many departures are looked at for what goes on to the stop: fewer than three pages have. */
+const LOOKED_AT = 80;
+/** More than the longest board looks at. */
+const ALL = 400;
+/** Of a week. */
+const TO_PAIRS = PAIRS < 10_000 ? 24 : 600;
+
+it(`lists with \`to\` exactly the runs that call there afterwards, in the order in which they leave, ${TO_PAIRS} times`, async () => {
+  const service = createSandboxService();
+  const { index, timetableAround } = service.authority;
+  let shown = 0;
+  for (let n = 0; n < TO_PAIRS; n++) {
+    // A week, at all times of the day.
+    const now = MIDNIGHT + ((n * 7 * 24 * 60) / TO_PAIRS) * MINUTE_MS;
+    const nowSeconds = Math.floor(now / MINUTE_MS) * 60;
+    service.advanceTo(nowSeconds * 1000);
+    const stop = n % 2 === 0 ? BUSY[(n / 2) % BUSY.length] : service.stopIds[(n * 37) % service.stopIds.length];
+    const home = index.stopById.get(stop ?? '');
+    const leaving = nextDepartures(timetableAround(nowSeconds), {
+      points: home?.points ?? [],
+      isWanted: () => true,
+      atSeconds: nowSeconds,
+      isForNow: true,
+      nowSeconds,
+      count: ALL,
+    });
+    const one = leaving[(n * 7) % Math.max(1, Math.min(LOOKED_AT, leaving.length))];
+    const further = one?.run.pattern.points.slice(one.call + 1) ?? [];
+    const to = further[(n * 3) % Math.max(1, further.length)]?.home;
+    if (!stop || !to || to === home) continue;
+
+    const expected = leaving.flatMap((departure, place) => {
+      const { run, call, state } = departure;
+      if (state.kind === 'cancelled') return [];
+      const isThere = (other: number) => {
+        const there = callState(run, other, nowSeconds);
+        const isCut = there.kind === 'cancelled' && state.kind !== 'extra';
+        const point = there.kind === 'live' ? there.point : run.pattern.points[other];
+        return other > call && point?.home === to && !isCut;
+      };
+      const arrival = run.pattern.points.findIndex((_, other) => isThere(other));
+      const leaves = 'estimatedSeconds' in state ? state.estimatedSeconds : departure.minuteSeconds;
+      if (arrival === -1 || leaves < nowSeconds - 60) return [];
+      const line = run.pattern.line.route ?? run.pattern.line.number;
+      return [{ place, leaves, row: [line, leaves, plannedMinuteSeconds(run, arrival)].join(' ') }];
+    });
+    const limit = 1 + (n % 12);
+    const { departures } = await service.overlaid({ stop, modes: 'all', to: to.stop.id, limit: String(limit) });
+    const seconds = (time: string | null | undefined) => Date.parse(time ?? '') / 1000;
+    const leaves = departures.map(({ scheduled_at, realtime_at }) => seconds(realtime_at ?? scheduled_at));
+    const rows = departures.map(({ route, arrives_at }, index) =>
+      [route, leaves[index], seconds(arrives_at)].join(' '),
+    );
+    const first = expected.map((one) => one.leaves).sort((a, b) => a - b);
+    const near = expected.filter(({ place }) => place < LOOKED_AT);
+    const isFull = rows.length >= Math.min(limit, near.length);
+    const others = rows.filter((row) => !expected.some((one) => one.row === row));
+    expect({ nowSeconds, stop, to: to.stop.id, limit, others, isFull, leaves }).toMatchObject({
+      others: [],
+      isFull: true,
+      leaves: first.slice(0, rows.length),
+    });
+    shown += rows.length;
+  }
+  expect(shown).toBeGreaterThan(TO_PAIRS / 2);
+}, 600_000);

@@ -3,6 +3,7 @@ import type { Ask, AskAuthority } from '#src/efa/ask.ts';
 import { toRequest } from '#src/efa/request.ts';
 import { type Boards, createBoards, monitorBoards } from '#src/live/boards/boards.ts';
 import { Comparison } from '#src/live/boards/comparison.ts';
+import { StopCalls } from '#src/live/boards/stop-calls.ts';
 import { StopTimelines } from '#src/live/boards/stop-timelines.ts';
 import { Feed } from '#src/live/feed/feed.ts';
 import { readFeed } from '#src/live/feed/feed-reader.ts';
@@ -74,11 +75,14 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
     },
   });
 
+  const calls = new StopCalls({ now: () => moment, feeds });
+
   async function find(from: Boards, query: Record<string, string>): Promise<Body> {
     const run = () => Promise.reject(new Error('boards do not run other operations'));
     const finding = await departuresOperation.find(readQuery(departuresOperation, query), {
       ask,
       boards: from,
+      calls,
       now,
       run,
     });
@@ -92,6 +96,7 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
       moment = next;
       states = readFeeds();
     },
+    authority,
     overlaid: (query: Record<string, string>) => find(boards, query),
     direct: (query: Record<string, string>) => find(monitorBoards, query),
     /** How many boards came from where, and why. */

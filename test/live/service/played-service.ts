@@ -3,6 +3,7 @@ import type { Ask } from '#src/efa/ask.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import { type BoardOrigin, createBoards, monitorBoards } from '#src/live/boards/boards.ts';
 import { Comparison } from '#src/live/boards/comparison.ts';
+import { StopCalls } from '#src/live/boards/stop-calls.ts';
 import { StopTimelines, type TimelineStore } from '#src/live/boards/stop-timelines.ts';
 import { readFeed } from '#src/live/feed/feed-reader.ts';
 import { LiveFeeds } from '#src/live/live-feeds.ts';
@@ -91,6 +92,7 @@ export function createPlayedService(
   };
   const now = () => new Date(clock.now());
   const run = () => Promise.reject(new Error('not needed'));
+  const calls = new StopCalls({ now: clock.now, feeds });
 
   const parse = (query: Record<string, string>) => departuresOperation.query.parse(query);
   return {
@@ -102,10 +104,11 @@ export function createPlayedService(
     requests,
     /** What each board was made of. */
     boardSources,
-    find: (query: Record<string, string>) => departuresOperation.find(parse(query), { ask: counted, boards, now, run }),
+    find: (query: Record<string, string>) =>
+      departuresOperation.find(parse(query), { ask: counted, boards, calls, now, run }),
     /** The same board straight from the departure monitor. */
     monitor: (query: Record<string, string>) =>
-      departuresOperation.find(parse(query), { ask, boards: monitorBoards, now, run }),
+      departuresOperation.find(parse(query), { ask, boards: monitorBoards, calls, now, run }),
     /** Lets so many callers ask for boards that need the feeds that each is worth its polls. */
     async crowd(sources: readonly FeedSourceId[]) {
       for (let window = 0; window < 2; window++) {

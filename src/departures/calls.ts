@@ -1,0 +1,79 @@
+import { isCallAt, type RunCall } from '../efa/calls.ts';
+import { ApiError } from '../errors/api-error.ts';
+import type { FindContext, Notice } from '../operation.ts';
+import type { Departure } from '../transit/departure.ts';
+
+type Asked = Parameters<FindContext['boards']['find']>[0];
+type Board = Awaited<ReturnType<FindContext['boards']['find']>>;
+
+/** One board requests at most this many pages for calls alone. */
+const MAX_PAGES = 3;
+
+/**
+ * Finds a board with the calls of its departures, and with `to` only those that call there afterwards. Without `to` calls never
+ * cost the board: they are null where they are not known. With `to` such departures are left out. Throws when none of them is
+ * known to go there because of that.
+ */
+export async function findWithCalls(
+  asked: Asked,
+  to: string | undefined,
+  { boards, calls }: Pick<FindContext, 'boards' | 'calls'>,
+): Promise<{
+  board: Board;
+  callsOf(departure: Departure): { calls: RunCall[]; arrivesAt?: RunCall } | null;
+  notices: Notice[];
+}> {
+  const opened = await calls.open(asked.request);
+  const ask = opened.asking(asked.ask);
+  const unknown = new Set<string>();
+  let stopName = '';
+  let onlyKnown = false;
+
+  const look = (departure: Departure) => {
+    const found = opened.callsOf(departure, stopName);
+    const arrivesAt = to && found?.calls.slice(1).find((call) => !call.isCancelled && isCallAt(call, to));
+    return found && { ...found, ...(arrivesAt && { arrivesAt }) };
+  };
+  /** A departure of which it is not known yet where it stops stays in its place until it is. */
+  const goesThere = (departure: Departure) => {
+    const isMissing = opened.listMissing([departure]).length > 0;
+    if (isMissing && !onlyKnown) return true;
+    const found = look(departure);
+    if (!found) unknown.add(departure.key);
+    return found?.arrivesAt !== undefined;
+  };
+  const isWanted = (departure: Departure) => asked.isWanted(departure) && (to === undefined || goesThere(departure));
+
+  let board = await boards.find({ ...asked, ask, isWanted });
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
+    const missing = opened.listMissing(board.departures);
+    if (missing.length === 0 || !(await opened.read(asked.ask, missing, { isPatient: to !== undefined }))) break;
+    if (to !== undefined) board = await boards.find({ ...asked, ask, isWanted });
+  }
+  const left = to === undefined ? [] : opened.listMissing(board.departures);
+  if (left.length > 0) {
+    if (opened.error && left.length === board.departures.length) throw opened.error;
+    onlyKnown = true;
+    board = await boards.find({ ...asked, ask, isWanted });
+  }
+  stopName = board.stopName;
+  if (to !== undefined && board.departures.length === 0 && unknown.size > 0) {
+    throw (
+      opened.error ??
+      new ApiError('UPSTREAM_ERROR', 'to: the transport authority does not say where these services stop.')
+    );
+  }
+  const found = new Map(board.departures.map((departure) => [departure, look(departure)]));
+  const moments = [...found.values()].flatMap((one) => one?.asOf ?? []);
+  const retrievedAt = Math.min(board.freshness.retrievedAt, ...moments);
+  return {
+    board: { ...board, freshness: { ...board.freshness, retrievedAt } },
+    callsOf: (departure) => found.get(departure) ?? null,
+    notices: to === undefined ? [] : noticesOf(to, board, unknown.size),
+  };
+}
+
+function noticesOf(to: string, { departures }: Board, unknown: number): Notice[] {
+  if (unknown > 0) return [{ text: `Left out, because the authority does not say where they stop: ${unknown}.` }];
+  return departures.length > 0 ? [] : [{ text: `None of the departures found stops at ${to} afterwards.` }];
+}

@@ -1,0 +1,116 @@
+import type { Call } from '../transit/call.ts';
+import type { Departure } from '../transit/departure.ts';
+import type { Mode } from '../transit/mode.ts';
+import type { Position } from '../transit/place.ts';
+import { withoutG } from './expected-response.ts';
+import { isTimedCall } from './payload.ts';
+import { findTime, isCancelled, type PlannedAndRealtime } from './realtime.ts';
+import { firstElements, type JsonObject, readIdentifier, readObject, readStrings } from './response/field.ts';
+import {
+  destinationTimes,
+  findId,
+  findOccupancy,
+  findPlatform,
+  findPosition,
+  findStopName,
+  listIds,
+  originTimes,
+  readStopPoint,
+  readTimedStopPoint,
+  type TimedStopPoint,
+} from './stop-point.ts';
+
+/** A call of a run. */
+export interface RunCall extends Call {
+  isCancelled: boolean;
+  /** Every identifier of the point and of its stop. */
+  ids: readonly string[];
+  /** The run that the vehicle goes on as from here; absent where it stays the same. */
+  nextRunId?: string;
+}
+
+/** The calls of a run around one of its departures. */
+export interface RunCalls {
+  /** Where the departure is. */
+  position: Position | null;
+  ids: readonly string[];
+  /** The calls before the departure, as far as upstream lists them. */
+  before: RunCall[];
+  /** The calls from the next stop to the end of the run. Null where upstream does not list all of them. */
+  after: RunCall[] | null;
+}
+
+/** More calls than any run has. */
+const MAX_CALLS = 200;
+
+/** Null for a stop without an identifier. `positionOf` says where a stop is that has no position of its own. */
+export function mapCall(
+  point: TimedStopPoint | undefined,
+  { mode, isTracked, positionOf }: { mode: Mode; isTracked: boolean; positionOf?: (stopId: string) => Position | null },
+): Call | null {
+  const stopId = point && findId(point);
+  if (!stopId) return null;
+  const name = findStopName(point) ?? stopId;
+  return {
+    stopId,
+    name,
+    platform: findPlatform(point, mode, name),
+    position: findPosition(point) ?? positionOf?.(stopId) ?? null,
+    arrival: toCallTime(findTime(destinationTimes(point), isTracked)),
+    departure: toCallTime(findTime(originTimes(point), isTracked)),
+    occupancy: findOccupancy(point.properties?.occupancy),
+  };
+}
+
+export function toCallTime(time: PlannedAndRealtime | null): Call['arrival'] {
+  return time && { plannedAt: time.planned.getTime(), realtimeAt: time.realtime?.getTime() ?? null };
+}
+
+/** Reads where the vehicle of a departure stops, from the unread record of the departure. */
+export function mapRunCalls(record: unknown, departure: Departure): RunCalls {
+  const event = readObject(record);
+  const point = readStopPoint(event?.location);
+  const isTripOff = isCancelled('arrival', undefined, readStrings(event?.realtimeStatus));
+  const mapAll = (list: unknown): RunCall[] | null => {
+    const elements = firstElements(list, MAX_CALLS + 1);
+    // Stations that a train passes are listed too, without times.
+    const calls = elements.filter(isTimedCall).map((one) => mapRunCall(readObject(one), departure, isTripOff));
+    const isWhole = elements.length <= MAX_CALLS && calls.every((call) => call !== null);
+    return isWhole && calls.length > 0 ? (calls as RunCall[]) : null;
+  };
+  const after = mapAll(event?.onwardLocations);
+  const isHere = ({ stopId, departure: leaves }: RunCall) =>
+    stopId === departure.stopId && leaves?.plannedAt === departure.plannedAt;
+  const isLater = ({ arrival, departure: leaves }: RunCall) =>
+    ((arrival ?? leaves)?.plannedAt ?? 0) >= departure.plannedAt - MINUTE_CUT_MS;
+  return {
+    position: point ? findPosition(point) : null,
+    ids: point ? listIds(point) : [],
+    before: (mapAll(event?.previousLocations) ?? []).filter((call) => !isHere(call)),
+    after: after?.every(isLater) ? after.filter((call) => !isHere(call)) : null,
+  };
+}
+
+/** Planned times of boards are cut down to the minute. */
+const MINUTE_CUT_MS = 60_000;
+
+function mapRunCall(record: JsonObject | undefined, departure: Departure, isTripOff: boolean): RunCall | null {
+  const point = readTimedStopPoint(record);
+  const call = mapCall(point, { mode: departure.mode, isTracked: departure.state.kind === 'live' });
+  if (!point || !call) return null;
+  const properties = readObject(record?.properties);
+  const nextRunId = readIdentifier(properties?.realtimeTripId ?? properties?.RealtimeTripId)?.trim();
+  const parentId = readIdentifier(record?.parentId);
+  const isOff = isTripOff || isCancelled('arrival', undefined, point.properties?.realtimeStatus);
+  return {
+    ...call,
+    ids: [...listIds(point), ...(parentId === undefined ? [] : [parentId])],
+    isCancelled: isOff,
+    ...(nextRunId && nextRunId !== departure.runId && { nextRunId }),
+  };
+}
+
+/** Whether the call is at the stop: a station is called at where one of its platforms is. A street stop is called "G" and a number. */
+export function isCallAt({ ids }: RunCall, stopId: string): boolean {
+  return ids.some((id) => withoutG(id) === withoutG(stopId));
+}

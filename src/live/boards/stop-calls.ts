@@ -1,0 +1,272 @@
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { z } from 'zod';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../clock.ts';
+import type { Ask, UpstreamResponse } from '../../efa/ask.ts';
+import { mapRunCalls, type RunCall, type RunCalls } from '../../efa/calls.ts';
+import { type DeparturesRequest, mapPage } from '../../efa/departure-page.ts';
+import type { DepartureMonitorPayload } from '../../efa/payload.ts';
+import { requestKey } from '../../efa/request.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import { createBoundedMap, ownBytes } from '../../own-memory.ts';
+import { withTimeLimit } from '../../time-limit.ts';
+import { type Departure, isCancelled, leavesAt, occupancySchema } from '../../transit/departure.ts';
+import { positionSchema } from '../../transit/place.ts';
+import { fromSydneyWallClock, toSydneyWallClock } from '../../transit/time.ts';
+import { type LiveFeeds, listLivingFeeds } from '../live-feeds.ts';
+import { overlayCalls } from '../overlay/overlay.ts';
+import { departureSchema, type TimelineStore } from './stop-timelines.ts';
+
+const timeSchema = z.object({ plannedAt: z.number(), realtimeAt: z.number().nullable() }).nullable();
+const callSchema = z.object({
+  stopId: z.string(),
+  name: z.string(),
+  platform: z.string().nullable(),
+  position: positionSchema.nullable(),
+  arrival: timeSchema,
+  departure: timeSchema,
+  occupancy: occupancySchema.nullable(),
+  isCancelled: z.boolean(),
+  ids: z.array(z.string()),
+  nextRunId: z.string().exactOptional(),
+});
+const runSchema = z.object({
+  /** Absent where the authority did not list the departure that was looked for. */
+  run: z
+    .object({
+      stopName: z.string(),
+      departure: departureSchema,
+      position: positionSchema.nullable(),
+      ids: z.array(z.string()),
+      before: z.array(callSchema),
+      after: z.array(callSchema).nullable(),
+    })
+    .exactOptional(),
+  saidAt: z.number(),
+});
+const recordSchema = z.array(z.tuple([z.string(), runSchema]));
+
+interface KnownRun {
+  run?: RunCalls & { stopName: string; departure: Departure };
+  saidAt: number;
+}
+
+/** Packed, the runs of a stop take 10 to 30 kB. */
+const MAX_STOPS = 500;
+const MAX_RUNS = 200;
+const MAX_PACKED_BYTES = 100_000;
+const MAX_RECORD_BYTES = 4 * 1024 * 1024;
+/** The number grows with each form of a record. */
+const FORM = 1;
+/** As long as a timetable is used without being asked for again. */
+const KEPT_MS = 2 * HOUR_MS;
+/** A run whose calls the authority does not list is asked about again after so long. */
+const UNLISTED_MS = 10 * MINUTE_MS;
+/** With estimates this old, the next page of a board is requested with calls. */
+const ESTIMATES_OLD_MS = MINUTE_MS;
+const SOON_MS = 2 * MINUTE_MS;
+/** A board is shown without calls rather than late. */
+const PATIENCE_MS = 3 * SECOND_MS;
+
+/**
+ * Where the vehicles of stops stop afterwards, as far as requests with calls said it. Such responses are too large for the cache
+ * of responses: what they say of each run is kept here, in the process and, when there is a store, for all instances.
+ */
+export class StopCalls {
+  readonly #now: () => number;
+  readonly #feeds: Pick<LiveFeeds, 'states'> | null;
+  readonly #store: TimelineStore | null;
+  readonly #packed = createBoundedMap<Buffer>('calls of stops', MAX_STOPS);
+
+  constructor({
+    now,
+    feeds = null,
+    store = null,
+  }: {
+    now: () => number;
+    feeds?: Pick<LiveFeeds, 'states'> | null;
+    store?: TimelineStore | null;
+  }) {
+    this.#now = now;
+    this.#feeds = feeds;
+    this.#store = store;
+  }
+
+  /** Opens what is known of the runs of one stop, for one request. */
+  async open(request: DeparturesRequest) {
+    const stopId = request.stopId.toUpperCase();
+    const packed = this.#packed.get(stopId) ?? (await this.#store?.get(keyOf(stopId)));
+    return new OpenedCalls(request, unpack(packed ?? null), {
+      now: this.#now,
+      feeds: () => listLivingFeeds(this.#feeds?.states() ?? new Map(), this.#now()),
+      keep: (runs) => this.#keep(stopId, runs),
+    });
+  }
+
+  #keep(stopId: string, runs: ReadonlyMap<string, KnownRun>): void {
+    const all = new Map([...unpack(this.#packed.get(stopId) ?? null), ...runs]);
+    const used = [...all].filter(([, known]) => isUsable(known, this.#now()));
+    const newest = used.sort(([, one], [, other]) => other.saidAt - one.saidAt);
+    const pack = (count: number) => zstdCompressSync(JSON.stringify(newest.slice(0, count)));
+    let bytes = pack(MAX_RUNS);
+    for (let count = MAX_RUNS / 2; bytes.length > MAX_PACKED_BYTES; count = Math.floor(count / 2)) bytes = pack(count);
+    bytes = ownBytes(bytes);
+    this.#packed.set(stopId, bytes);
+    this.#store?.set(keyOf(stopId), bytes, KEPT_MS);
+  }
+}
+
+/** What one request knows of the runs of a stop. It grows with each page that is requested with calls. */
+class OpenedCalls {
+  readonly #request: DeparturesRequest;
+  readonly #runs: Map<string, KnownRun>;
+  readonly #parts;
+  /** Says why the last request with calls failed. */
+  error: ApiError | null = null;
+
+  constructor(
+    request: DeparturesRequest,
+    runs: Map<string, KnownRun>,
+    parts: {
+      now: () => number;
+      feeds: () => ReturnType<typeof listLivingFeeds>;
+      keep: (runs: ReadonlyMap<string, KnownRun>) => void;
+    },
+  ) {
+    this.#request = request;
+    this.#runs = runs;
+    this.#parts = parts;
+  }
+
+  /**
+   * Returns the function with which a board of the stop requests its pages: with calls where those at hand are old or do not
+   * reach there. A request that fails, or whose response cannot be read, is repeated without. Each page is requested once.
+   */
+  asking(ask: Ask): Ask {
+    const pages = new Map<string, UpstreamResponse<DepartureMonitorPayload>>();
+    const readOnce = async (request: DeparturesRequest, options: Parameters<Ask>[1]) => {
+      const key = requestKey(request);
+      const known = pages.get(key);
+      if (known) return known;
+      const isPlain = this.#reaches(request);
+      const withCalls = isPlain ? null : await this.#ask(ask, request, options).catch((error) => this.#note(error));
+      const response = withCalls ?? (await ask(request, options));
+      pages.set(key, response);
+      return response;
+    };
+    return ((request, options) =>
+      request.kind === 'departureMonitor' ? readOnce(request, options) : ask(request, options)) as Ask;
+  }
+
+  /** Says whether the calls at hand are those of the page, and their estimates not old. */
+  #reaches({ at }: DeparturesRequest): boolean {
+    const from = at && (fromSydneyWallClock(at)?.getTime() ?? Number.POSITIVE_INFINITY);
+    const now = this.#parts.now();
+    return [...this.#runs.values()].some(({ run, saidAt }) =>
+      from === null
+        ? saidAt > now - ESTIMATES_OLD_MS
+        : saidAt > now - KEPT_MS && run && run.departure.plannedAt > from + SOON_MS,
+    );
+  }
+
+  /** Lists the departures of which it is not known where they stop. */
+  listMissing(departures: readonly Departure[]): Departure[] {
+    return departures.filter((departure) => {
+      const known = this.#runs.get(keyOfRun(departure));
+      return !known || !isUsable(known, this.#parts.now());
+    });
+  }
+
+  /** Requests a page with the calls of the first of the missing departures. False when that fails. */
+  async read(ask: Ask, missing: readonly Departure[], { isPatient }: { isPatient: boolean }): Promise<boolean> {
+    const first = Math.min(...missing.map(({ plannedAt }) => plannedAt));
+    const isPresent = this.#request.at === null && first <= this.#parts.now() + SOON_MS;
+    const request = { ...this.#request, at: isPresent ? null : toSydneyWallClock(new Date(first)) };
+    const read = (signal?: AbortSignal) =>
+      this.#ask(ask, request, { purpose: 'readOn', ...(signal && { signal }) }, missing).catch((error) =>
+        this.#note(error),
+      );
+    return (await (isPatient ? read() : withTimeLimit(PATIENCE_MS, read))) !== null;
+  }
+
+  /**
+   * Returns the calls from the stop of the departure to the end of its run, and the oldest moment of what they say as live.
+   * Null where the authority does not list them.
+   */
+  callsOf(departure: Departure, stopName: string): { calls: RunCall[]; asOf: number | null } | null {
+    const { run, saidAt = 0 } = this.#runs.get(keyOfRun(departure)) ?? {};
+    if (!run?.after) return null;
+    const here: RunCall = {
+      stopId: departure.stopId,
+      name: stopName,
+      platform: departure.platform,
+      position: run.position,
+      ids: run.ids,
+      arrival: null,
+      departure: {
+        plannedAt: departure.plannedAt,
+        realtimeAt: departure.state.kind === 'live' ? leavesAt(departure) : null,
+      },
+      occupancy: departure.occupancy,
+      isCancelled: isCancelled(departure),
+    };
+    const moment = { saidAt, feeds: this.#parts.feeds(), now: this.#parts.now() };
+    const { calls, asOf } = overlayCalls(departure, [here, ...run.after], moment);
+    return { calls: [here, ...calls.slice(1)], asOf };
+  }
+
+  /** Throws what is no error of upstream. */
+  #note(error: unknown): null {
+    if (!(error instanceof ApiError)) throw error;
+    this.error = error;
+    return null;
+  }
+
+  /** Keeps what the response says of each run; what is looked for and not listed counts as not known. */
+  async #ask(
+    ask: Ask,
+    request: DeparturesRequest,
+    options: Parameters<Ask>[1],
+    lookedFor: readonly Departure[] = [],
+  ): Promise<UpstreamResponse<DepartureMonitorPayload> | null> {
+    const response = await ask({ ...request, withCalls: true }, options);
+    if (response.payload.stopEvents.length === 0 && lookedFor.length === 0) return response;
+    const news = new Map<string, KnownRun>();
+    const saidAt = response.retrievedAt.getTime();
+    const found: [Departure, ReturnType<typeof mapRunCalls>][] = [];
+    const page = await mapPage(request, response, (departure, record) => {
+      found.push([departure, mapRunCalls(record, departure)]);
+    });
+    for (const departure of lookedFor) {
+      const isFirst = lookedFor.every(({ plannedAt }) => plannedAt >= departure.plannedAt);
+      if (isFirst || departure.plannedAt < page.until) news.set(keyOfRun(departure), { saidAt });
+    }
+    for (const [departure, calls] of found) {
+      news.set(keyOfRun(departure), { run: { stopName: page.stopName, departure, ...calls }, saidAt });
+    }
+    for (const [key, run] of news) this.#runs.set(key, run);
+    this.#parts.keep(news);
+    return page.departures.length > 0 || lookedFor.length > 0 ? response : null;
+  }
+}
+
+function isUsable({ run, saidAt }: KnownRun, now: number): boolean {
+  return saidAt > now - (run?.after ? KEPT_MS : UNLISTED_MS);
+}
+
+function keyOfRun({ runId, plannedAt, key }: Departure): string {
+  return runId === null ? key : `${runId} ${plannedAt}`;
+}
+
+function keyOf(stopId: string): string {
+  return `calls:${FORM}:${stopId}`;
+}
+
+function unpack(bytes: Buffer | null): Map<string, KnownRun> {
+  if (!bytes) return new Map();
+  try {
+    const json = zstdDecompressSync(bytes, { maxOutputLength: MAX_RECORD_BYTES });
+    return new Map(recordSchema.parse(JSON.parse(json.toString())));
+  } catch {
+    return new Map();
+  }
+}
