@@ -109,8 +109,7 @@ export class StopCalls {
     const pack = (count: number) => zstdCompressSync(JSON.stringify(newest.slice(0, count)));
     let bytes = pack(MAX_RUNS);
     for (let count = MAX_RUNS / 2; bytes.length > MAX_PACKED_BYTES; count = Math.floor(count / 2)) bytes = pack(count);
-    bytes = ownBytes(bytes);
-    this.#packed.set(stopId, bytes);
+    this.#packed.set(stopId, ownBytes(bytes));
     this.#store?.set(keyOf(stopId), bytes, KEPT_MS);
   }
 }
