@@ -68,8 +68,8 @@ export interface Operation<Query extends z.ZodObject = z.ZodObject, Body extends
   errors: readonly ErrorCode[];
   /** A request that works, its parameters written as a query whether or not they are part of the path, and its response. */
   example: { query: string; body: Body };
-  /** Set on an operation that can be followed as a stream of events, under its path and `/stream`. */
-  stream?: { id: string; summary: string; description: string };
+  /** Set on an operation that can be followed as a stream of events, under its path and `/stream`; `event` is `board` unless given. */
+  stream?: { id: string; summary: string; description: string; event?: string };
   /** The operation as a tool: its description for a model, and parameters that stand in where the model names none. */
   tool: { description: string; defaults?: Readonly<Record<string, string>> };
   /** As how many requests of the daily limit a request counts; one unless given. */

@@ -1,3 +1,4 @@
+import { createAlertsOperation } from './alerts/operation.ts';
 import { createBoardsOperation } from './boards/operation.ts';
 import { departuresOperation } from './departures/operation.ts';
 import type { UpstreamRequest } from './efa/request.ts';
@@ -35,5 +36,6 @@ export function createOperations(options: {
     createStopListOperation({ stops }),
     createStopOperation({ stops, lines: options.lines }),
     createTripsOperation({ stops }),
+    createAlertsOperation({ stops, lines: options.lines }),
   ];
 }

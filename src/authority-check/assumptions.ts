@@ -175,10 +175,10 @@ export const ASSUMPTIONS = {
   'notices-by-add-info': {
     says: 'add_info lists the current notices.',
     evidence: 'recorded',
-    breaks: 'Nothing yet: no operation uses it.',
-    harm: 'none',
+    breaks: '/v1/alerts responds with an error, or with an empty list.',
+    harm: 'loud',
     check: 'one request',
-    action: 'Nothing to do.',
+    action: REPORT,
   },
 } as const satisfies Record<string, Assumption>;
 

@@ -363,7 +363,7 @@ async function checkFurther(check: Check): Promise<void> {
   );
   const parameters = new URLSearchParams({ outputFormat: 'rapidJSON', filterPublicationStatus: 'current' });
   const { status, body } = await check.send({ id: 'add-info', path: `/add_info?${parameters}` });
-  const isList = status === 200 && readObject(tryJson(body))?.infos !== undefined;
+  const isList = status === 200 && readObject(readObject(tryJson(body))?.infos)?.current !== undefined;
   check.see('notices-by-add-info', isList ? 'HOLDS' : 'DIFFERS', `status ${status}, ${body.length} bytes`);
 }
 

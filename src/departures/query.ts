@@ -1,26 +1,10 @@
 import { z } from 'zod';
 import { askedWallClock } from '../operation.ts';
 import { ALERT_TEXTS_ADDED, COLORS_ADDED, cancelledParameter, includeParameter } from '../transit/additional-fields.ts';
-import { modesParameter } from '../transit/mode.ts';
-import { countUpTo, describe, optional, requiredText, splitList, withDefault } from '../transit/parameter.ts';
+import { modesParameter, routesParameter } from '../transit/mode.ts';
+import { countUpTo, describe, optional, withDefault } from '../transit/parameter.ts';
 import { stopIdParameter } from '../transit/place.ts';
 import { dateParameter, leadParameter, timeParameter } from '../transit/time.ts';
-
-const MAX_ROUTES = 50;
-const routesAllowed = `must be 1 to ${MAX_ROUTES} short route names with commas between`;
-
-/** Route names in upper case, because they are compared without regard to case. */
-const routesParameter = requiredText(routesAllowed)
-  .transform((text) => [...new Set(splitList(text.toUpperCase()))].sort())
-  .refine((routes) => routes.length >= 1 && routes.length <= MAX_ROUTES, routesAllowed)
-  .meta({
-    type: 'array',
-    items: { type: 'string' },
-    minItems: 1,
-    maxItems: MAX_ROUTES,
-    examples: [['333', 'T1']],
-    description: `Only these routes: up to ${MAX_ROUTES} short names with commas between. They are looked for among the next 120 departures of the wanted modes.`,
-  });
 
 export const departuresQuery = z.object({
   stop: describe(stopIdParameter, 'Stop identifier, from the stop search or from nearby.', '200070'),

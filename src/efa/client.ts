@@ -59,7 +59,7 @@ export function createEfaClient(
   return { ask, close: () => http.close() };
 }
 
-const RECORD_KEYS = ['locations', 'stopEvents', 'journeys'];
+const RECORD_KEYS = ['locations', 'stopEvents', 'journeys', 'infos'];
 const KNOWN_KEYS = ['version', 'systemMessages', ...RECORD_KEYS];
 
 /** Reads the body of a response with status 200. Throws `UPSTREAM_ERROR` for what is no response to the request. */

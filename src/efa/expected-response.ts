@@ -5,7 +5,7 @@ import { listIds, readStopPoint, type StopPoint } from './stop-point.ts';
 /** What a response to one kind of request has to hold. */
 export interface ExpectedResponse {
   /** The list of records that answers of this endpoint have. */
-  list: 'stopEvents' | 'journeys' | 'locations';
+  list: 'stopEvents' | 'journeys' | 'locations' | 'infos';
   /** Codes of the system messages that may stand in place of the list: they say why there is none. */
   messages: readonly number[];
   /** True when the endpoint may leave out an empty list without a message. */
@@ -15,7 +15,7 @@ export interface ExpectedResponse {
 }
 
 /** Each of these lists belongs to one endpoint only; `locations` stands in responses of several. */
-const LISTS_OF_ONE_ENDPOINT: readonly ExpectedResponse['list'][] = ['stopEvents', 'journeys'];
+const LISTS_OF_ONE_ENDPOINT: readonly ExpectedResponse['list'][] = ['stopEvents', 'journeys', 'infos'];
 
 /** -4000 to -4199: no connection, day outside the timetable, no departures, and the like. */
 const TIMETABLE_MESSAGES = Array.from({ length: 200 }, (_, index) => -4000 - index);
@@ -50,12 +50,15 @@ export const EXPECTED_TRIP: ExpectedResponse = {
   messages: [...NO_MATCH_MESSAGES, ...TIMETABLE_MESSAGES, -302, -9999],
 };
 
+export const EXPECTED_NOTICES: ExpectedResponse = { list: 'infos', messages: [] };
+
 /** What all responses have in common. */
 interface AnyPayload {
   systemMessages: readonly { code?: number | undefined; text?: string | undefined }[];
   locations?: readonly unknown[];
   stopEvents?: readonly unknown[];
   journeys?: readonly unknown[];
+  infos?: readonly unknown[];
 }
 
 /** Whether the response is one of the expected endpoint; `json` as received, `payload` as read from it. */

@@ -26,6 +26,8 @@ const MAX_STOP_EVENTS = 200;
 const MAX_JOURNEYS = 50;
 /** A journey with more legs is left out: without one of its legs it would be wrong. */
 const MAX_LEGS = 20;
+/** The whole list was said to have 3 MB; one of 104 kB was recorded. */
+const MAX_NOTICES = 5000;
 
 export type DepartureMonitorPayload = ReturnType<typeof readDepartureMonitor>;
 export type LocationsPayload = ReturnType<typeof readLocations>;
@@ -53,6 +55,14 @@ export function readTrip(response: JsonObject) {
   return {
     systemMessages: readList(response.systemMessages, readSystemMessage),
     journeys: firstElements(response.journeys, MAX_JOURNEYS),
+  };
+}
+
+/** The list of notices of the whole network. */
+export function readAddInfo(response: JsonObject) {
+  return {
+    systemMessages: readList(response.systemMessages, readSystemMessage),
+    infos: firstElements(readObject(response.infos)?.current, MAX_NOTICES),
   };
 }
 

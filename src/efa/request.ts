@@ -6,17 +6,18 @@ import {
   EXPECTED_BOARD,
   EXPECTED_NAMES,
   EXPECTED_NEARBY,
+  EXPECTED_NOTICES,
   EXPECTED_TRIP,
   type ExpectedResponse,
   isBoardOf,
   isExpected,
 } from './expected-response.ts';
-import { type DepartureMonitorPayload, readDepartureMonitor, readLocations, readTrip } from './payload.ts';
+import { type DepartureMonitorPayload, readAddInfo, readDepartureMonitor, readLocations, readTrip } from './payload.ts';
 import { toExcludedClasses } from './product-class.ts';
 import { type JsonObject, readObject } from './response/field.ts';
 
 /** The class that decides how long a response is fresh; `upstream/freshness-window.ts` has the durations. */
-export type FreshnessClass = 'departuresNow' | 'departuresAtTime' | 'trips' | 'nearby' | 'search';
+export type FreshnessClass = 'departuresNow' | 'departuresAtTime' | 'trips' | 'nearby' | 'search' | 'notices';
 
 /** Parameters of every request: the response's format and its coordinate system. */
 const RAPID_JSON = { outputFormat: 'rapidJSON', coordOutputFormat: 'EPSG:4326' };
@@ -70,6 +71,15 @@ const KINDS = {
     read: readTrip,
     expected: EXPECTED_TRIP,
     freshness: () => 'trips',
+  },
+  /** Every notice of the network that is published at present. */
+  notices: {
+    endpoint: 'add_info',
+    parameters: { ...RAPID_JSON, filterPublicationStatus: 'current' },
+    toQuery: (_request: object): EfaQuery => ({}),
+    read: readAddInfo,
+    expected: EXPECTED_NOTICES,
+    freshness: () => 'notices',
   },
 } as const satisfies Record<
   string,

@@ -30,13 +30,18 @@ const STEPS: { what: string; replace: (key: string, value: unknown) => unknown }
   },
   {
     what: 'all alerts',
-    replace: (key, value) => (key !== 'alerts' ? value : isTexts(value) ? undefined : []),
+    replace: (key, value) => (key !== 'alerts' || areWhole(value) ? value : isTexts(value) ? undefined : []),
   },
 ];
 
 /** The texts of alerts, by their names; the records have lists of names. */
 function isTexts(alerts: unknown): alerts is Record<string, string> {
   return !Array.isArray(alerts);
+}
+
+/** The alerts that were asked for are the records of the body. */
+function areWhole(alerts: unknown): boolean {
+  return Array.isArray(alerts) && alerts.some((alert) => typeof alert === 'object');
 }
 
 function mapValues(texts: Record<string, string>, map: (text: string) => string): Record<string, string> {

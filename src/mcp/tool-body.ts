@@ -23,7 +23,7 @@ export function toToolBody(body: object): object {
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(
       Object.entries(value).flatMap(([key, field]) => {
-        if (key === 'alerts') return [[key, (field as string[]).map(nameOf)]];
+        if (key === 'alerts' && areTexts(field)) return [[key, field.map(nameOf)]];
         // The points of a path are many, and nothing in them is rewritten.
         if (key === 'path') return [[key, field]];
         const local = MOMENT.test(key) ? [[key + LOCAL, field && toSydneyTimestamp(String(field))]] : [];
@@ -37,16 +37,24 @@ export function toToolBody(body: object): object {
   return names.size === 0 ? rewritten : { ...rewritten, alerts };
 }
 
+/** False for a list of whole alerts, which a body has instead of the texts. */
+function areTexts(alerts: unknown): alerts is string[] {
+  return Array.isArray(alerts) && alerts.every((alert) => typeof alert === 'string');
+}
+
 /** The schema of such a body. `schema` is the schema of the operation's body. */
 export function toToolSchema(schema: JsonSchema): JsonSchema {
   const rewritten = rewriteSchema(schema) as JsonSchema;
   const properties = {
     ...(rewritten.properties as JsonSchema),
-    alerts: {
-      type: 'object',
-      additionalProperties: { type: 'string' },
-      description: 'The texts of all alerts, by the names that records use; absent when there are none',
-    },
+    // A body that lists whole alerts has them under this name itself.
+    ...(!isListOfObjects((schema.properties as Record<string, JsonSchema> | undefined)?.alerts) && {
+      alerts: {
+        type: 'object',
+        additionalProperties: { type: 'string' },
+        description: 'The texts of all alerts, by the names that records use; absent when there are none',
+      },
+    }),
     notes: {
       type: 'array',
       items: { type: 'string' },
@@ -71,7 +79,7 @@ function rewriteSchema(schema: unknown): unknown {
 function rewriteProperties(properties: Record<string, JsonSchema>): JsonSchema {
   return Object.fromEntries(
     Object.entries(properties).flatMap(([name, schema]) => {
-      if (name === 'alerts') {
+      if (name === 'alerts' && !isListOfObjects(schema)) {
         const description = 'Names of alerts; their texts stand once in `alerts` of the whole answer';
         return [[name, { type: 'array', items: { type: 'string' }, description }]];
       }
@@ -79,4 +87,9 @@ function rewriteProperties(properties: Record<string, JsonSchema>): JsonSchema {
       return [[name, rewriteSchema(schema)], ...(MOMENT.test(name) ? [[name + LOCAL, local]] : [])];
     }),
   );
+}
+
+function isListOfObjects(schema: JsonSchema | undefined): boolean {
+  const items = schema?.items as JsonSchema | undefined;
+  return items !== undefined && items.type !== 'string';
 }

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FeedName } from './feeds/feed.ts';
 
-export type EndpointName = 'departure_mon' | 'trip' | 'stop_finder' | 'coord';
+export type EndpointName = 'departure_mon' | 'trip' | 'stop_finder' | 'coord' | 'add_info';
 
 /** A fault of one response. Chosen by the code that starts the sandbox, or by a request that rehearses a failure. */
 export type Fault =

@@ -8,6 +8,7 @@ import { FEEDS, type FeedName, feedResponse, findFeedName } from './feeds/feed.t
 import { readNetwork } from './network/gtfs-network.ts';
 import type { SandboxNetwork } from './network/network.ts';
 import { createRehearsals } from './rehearsal/rehearsals.ts';
+import { addInfoResponse } from './responses/add-info-response.ts';
 import { coordResponse } from './responses/coord-response.ts';
 import { departureResponse } from './responses/departure-response.ts';
 import { stopFinderResponse } from './responses/stop-finder-response.ts';
@@ -39,6 +40,7 @@ const RESPONSES: Record<EndpointName, (authority: Authority, query: URLSearchPar
   trip: tripResponse,
   stop_finder: stopFinderResponse,
   coord: coordResponse,
+  add_info: addInfoResponse,
 };
 
 /** Starts a stand-in for upstream on a free loopback port: the same protocol, with made-up timetables. */

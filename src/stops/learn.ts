@@ -37,6 +37,8 @@ function listPoints(kind: UpstreamRequest['kind'], payload: object): unknown[] {
     const legs = (payload as TripPayload).journeys.flatMap((journey) => firstElements(readObject(journey)?.legs));
     return legs.map(readObject).flatMap((leg) => [leg?.origin, leg?.destination, ...firstElements(leg?.stopSequence)]);
   }
+  // The stops of notices have neither positions nor modes.
+  if (kind === 'notices') return [];
   const { locations, stopEvents = [] } = payload as LocationsPayload & Partial<DepartureMonitorPayload>;
   return [...locations, ...stopEvents.map((event) => readObject(event)?.location)];
 }

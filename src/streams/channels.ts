@@ -59,7 +59,7 @@ export function createChannels(options: {
       const { etag } = response.body;
       if (channel.etag !== etag) {
         channel.etag = etag;
-        const event = boardEvent(response);
+        const event = boardEvent(response, channel.operation);
         for (const subscriber of channel.subscribers) subscriber.changed(etag, event);
       }
       schedule(channel, delayAfter(response));

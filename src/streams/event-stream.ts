@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import { type ApiError, errorBody } from '../errors/api-error.ts';
+import type { Operation } from '../operation.ts';
 import { ownBytes } from '../own-memory.ts';
 import type { FinishedResponse } from '../responses/finished-response.ts';
 
@@ -19,10 +20,10 @@ const COMMENT = Buffer.from(': still here\n\n');
 const boardEvents = new WeakMap<FinishedResponse['body'], Buffer>();
 
 /** The event holds the whole response and is made once for all its readers. Its id is the `ETag`. */
-export function boardEvent({ body }: FinishedResponse): Buffer {
+export function boardEvent({ body }: FinishedResponse, { stream }: Pick<Operation, 'stream'>): Buffer {
   const made = boardEvents.get(body);
   if (made) return made;
-  const event = ownBytes(`id: ${body.etag}\nevent: board\ndata: ${body.bytes}\n\n`);
+  const event = ownBytes(`id: ${body.etag}\nevent: ${stream?.event ?? 'board'}\ndata: ${body.bytes}\n\n`);
   boardEvents.set(body, event);
   return event;
 }

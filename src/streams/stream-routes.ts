@@ -96,7 +96,7 @@ export async function streamRoutes(
       if (request.method === 'HEAD') reply.raw.end();
       else {
         const follow = (subscriber: Subscriber) => channels.follow({ operation, query }, first, subscriber);
-        start(first, request, reply.raw, follow);
+        start(first, operation, request, reply.raw, follow);
       }
     });
   }
@@ -125,6 +125,7 @@ export async function streamRoutes(
   /** Serves one stream that has got its headers: keeps the last ETag sent and counts comments until the next charge. */
   function start(
     first: FinishedResponse,
+    operation: Operation,
     request: FastifyRequest,
     response: ServerResponse,
     follow: (subscriber: Subscriber) => () => void,
@@ -134,7 +135,8 @@ export async function streamRoutes(
     const lastEventId = request.headers['last-event-id'];
     let sent: string | null = first.body.etag;
     let comments = 0;
-    if (!listsEtag(typeof lastEventId === 'string' ? lastEventId : undefined, sent)) stream.send(boardEvent(first));
+    if (!listsEtag(typeof lastEventId === 'string' ? lastEventId : undefined, sent))
+      stream.send(boardEvent(first, operation));
 
     const unfollow = follow({
       ...requesterOf(request),

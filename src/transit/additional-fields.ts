@@ -105,6 +105,6 @@ export function alertTexts(records: readonly { alerts: readonly string[] }[], in
 /** Ten characters: among a million texts, two with the same identifier are unlikely. */
 const ID_LENGTH = 10;
 
-function alertId(text: string): string {
+export function alertId(text: string): string {
   return createHash('sha1').update(text).digest('base64url').slice(0, ID_LENGTH);
 }

@@ -31,6 +31,22 @@ export const modesParameter = requiredText(allowed)
     description: `\`all\`, or some of ${MODES.map((mode) => `\`${mode}\``).join(', ')} with commas between.`,
   });
 
+const MAX_ROUTES = 50;
+const routesAllowed = `must be 1 to ${MAX_ROUTES} short route names with commas between`;
+
+/** Route names in upper case, because they are compared without regard to case. */
+export const routesParameter = requiredText(routesAllowed)
+  .transform((text) => [...new Set(splitList(text.toUpperCase()))].sort())
+  .refine((routes) => routes.length >= 1 && routes.length <= MAX_ROUTES, routesAllowed)
+  .meta({
+    type: 'array',
+    items: { type: 'string' },
+    minItems: 1,
+    maxItems: MAX_ROUTES,
+    examples: [['333', 'T1']],
+    description: `Only these routes: up to ${MAX_ROUTES} short names with commas between. They are looked for among the next 120 departures of the wanted modes.`,
+  });
+
 /** "Train", "Train and metro" */
 export function nameModes(modes: readonly Mode[]): string {
   const words = AND.format(modes);

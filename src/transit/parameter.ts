@@ -150,6 +150,8 @@ const OTHER_NAMES = {
   near: [],
   bbox: ['bounds', 'bounding_box'],
   format: [],
+  severity: [],
+  at: [],
 } as const satisfies Record<string, readonly string[]>;
 
 export const PARAMETER_NAMES: readonly string[] = Object.keys(OTHER_NAMES);

@@ -18,6 +18,7 @@ export const FRESHNESS_WINDOWS: Readonly<Record<FreshnessClass, FreshnessWindow>
   departuresNow: { freshMs: 15 * SECOND_MS, staleMs: 3 * MINUTE_MS },
   departuresAtTime: { freshMs: 60 * SECOND_MS, staleMs: 10 * MINUTE_MS },
   trips: { freshMs: 30 * SECOND_MS, staleMs: 3 * MINUTE_MS },
+  notices: { freshMs: 2 * MINUTE_MS, staleMs: 15 * MINUTE_MS },
   nearby: { freshMs: DAY_MS, staleMs: 7 * DAY_MS },
   search: { freshMs: 24 * HOUR_MS, staleMs: 7 * DAY_MS },
 };

@@ -48,12 +48,20 @@ export function endpointOf(requestUrl: string): string {
   return requestUrl.split('?', 1)[0]?.split('/').at(-1) ?? '';
 }
 
+/** No operation of those above asks for it. */
+const NOTICES = JSON.stringify({
+  version: '10.6.21.17',
+  infos: {
+    current: [{ type: 'stopInfo', priority: 'normal', subtitle: 'Lift', affected: { stops: [{ id: '200020' }] } }],
+  },
+});
 const NO_TRIP = JSON.stringify({ systemMessages: [{ type: 'error', module: 'BROKER', code: -4000, text: '' }] });
 
 /** The good answer to a request, about the stops or the place that it asks for. */
 export function goodAnswerTo(requestUrl: string): string {
   const endpoint = endpointOf(requestUrl);
   const query = new URL(requestUrl, 'http://upstream.test').searchParams;
+  if (endpoint === 'add_info') return NOTICES;
   const isElsewhere = query.has('coord') && !query.get('coord')?.startsWith('151.2108:-33.8613:');
   if (isElsewhere) return JSON.stringify({ ...coordResponse, locations: [] });
   const positions = [query.get('name_origin'), query.get('name_destination')].filter((name) =>

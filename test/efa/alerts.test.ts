@@ -1,5 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { countCutNotices, mapAlerts, mapHints, readInfos } from '#src/efa/alerts.ts';
+import type { Ask } from '#src/efa/ask.ts';
+import { readResponse } from '#src/efa/request.ts';
+import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
+import { StopRegister } from '#src/stops/register.ts';
+import { tableOf } from '#src/stops/table.ts';
+import { buildTestApp, type TestApp } from '#test/support/app.ts';
+import { openStream } from '../streams/reading.ts';
 
 const alertsOf = (...infos: unknown[]) => mapAlerts(readInfos(infos));
 const alertOf = (subtitle: string, content: string) => alertsOf({ priority: 'normal', subtitle, content });
@@ -175,5 +182,247 @@ describe('a notice whose text is in its links', () => {
 
   it('is left out when it is permanent', () => {
     expect(alertsOf({ priority: 'veryLow', infoLinks: [link] })).toEqual([]);
+  });
+});
+
+describe('/v1/alerts', () => {
+  const NOW = '2026-11-20T02:00:00Z';
+  const FROM = '2026-11-18T00:00:00Z';
+  const NO_END = '2500-12-31T13:59:00Z';
+  const T1 = { id: 'nsw:02T1', disassembledName: 'T1', number: 'T1 North Shore', product: { class: 1 } };
+  const BUS = { id: 'nsw:333', disassembledName: '333', product: { class: 5 } };
+  const run = (realtimeTripId: string, start: string, end: string) => ({
+    realtimeTripId,
+    departureTimePlannedJourneyOrigin: start,
+    stopSequence: [{ departureTimePlanned: start }, { arrivalTimePlanned: end }],
+  });
+  const notice = (subtitle: string, more: object = {}, validity: unknown = [{ from: FROM, to: NO_END }]) => ({
+    type: 'lineInfo',
+    priority: 'normal',
+    subtitle,
+    url: 'https://example.test/1',
+    timestamps: { creation: FROM, validity },
+    affected: { lines: [T1] },
+    ...more,
+  });
+  const stops = new StopRegister(() => {
+    const stop = {
+      suburb: '',
+      lat: -33.87,
+      lng: 151.2,
+      modes: ['train' as const],
+      parent_id: null,
+      is_platform: false,
+    };
+    const platform = { ...stop, parent_id: '200070', is_platform: true };
+    return tableOf(
+      [
+        { ...stop, stop_id: '200070', name: 'Town Hall' },
+        { ...platform, stop_id: '2000391', name: 'Platform 1' },
+        { ...platform, stop_id: '2000392', name: 'Platform 2' },
+      ],
+      { dataDate: '2026-08-21', source: 'a test' },
+    );
+  });
+
+  let current: unknown[] = [];
+  let calls = 0;
+  const upstream = (async (request: Parameters<Ask>[0]) => {
+    calls++;
+    const freshUntil = Date.parse(NOW) + 120_000;
+    const freshness = {
+      retrievedAt: Date.parse(NOW),
+      freshUntil,
+      staleUntil: freshUntil,
+      source: 'upstream',
+      shortage: null,
+    };
+    return { payload: readResponse(request, { infos: { current } }), retrievedAt: new Date(NOW), freshness };
+  }) as unknown as Ask;
+
+  /** What is answered when upstream lists these notices; each time by a service that knows nothing yet. */
+  async function answer(notices: unknown[], ...queries: string[]) {
+    current = notices;
+    const app = await buildTestApp({ upstream, now: NOW, stops });
+    try {
+      const responses = [];
+      for (const query of queries) responses.push((await app.inject(`/v1/alerts${query}`)).json());
+      return responses;
+    } finally {
+      await app.close();
+    }
+  }
+  const textsOf = async (notices: unknown[], query = '') => {
+    const [{ alerts }] = await answer(notices, query);
+    return alerts.map(({ text }: { text: string }) => text);
+  };
+
+  it('says of each what it is about, when it holds, and where to read on', async () => {
+    const links = [{ subtitle: 'Late', content: 'Walk.', url: 'https://example.test/2' }];
+    const affected = {
+      stops: [
+        { id: '2000391', type: 'platform', parent: { id: '200070', type: 'stop', name: 'Town Hall' } },
+        { name: '?' },
+      ],
+      lines: [
+        { ...T1, trips: [run(' 1-A.1 ', '2026-11-20T01:30:00Z', '2026-11-20T02:30:00Z')] },
+        T1,
+        BUS,
+        { product: {} },
+      ],
+    };
+    const [{ alerts, total, retrieved_at }] = await answer(
+      [notice('', { type: 'stopInfo', priority: 'high', url: 'javascript:alert(1)', infoLinks: links, affected })],
+      '',
+    );
+    expect([total, retrieved_at]).toEqual([1, NOW]);
+    expect(alerts).toEqual([
+      {
+        id: expect.stringMatching(/^[\w-]{10}$/),
+        kind: 'stop',
+        severity: 'high',
+        title: null,
+        text: 'Late: Walk.',
+        url: 'https://example.test/2',
+        periods: [{ from: FROM, until: null }],
+        stops: [{ stop_id: '2000391', name: 'Platform 1' }],
+        routes: [
+          { route: 'T1', mode: 'train' },
+          { route: '333', mode: 'bus' },
+        ],
+        runs: [{ trip_id: '1-A.1', route: 'T1', starts_at: '2026-11-20T01:30:00Z' }],
+        updated_at: FROM,
+      },
+    ]);
+  });
+
+  it('leaves out what does not hold, and what upstream still lists of runs that are over', async () => {
+    const onRun = (subtitle: string, ...trips: object[]) =>
+      notice(subtitle, { type: 'tripMessage', affected: { lines: [{ ...T1, trips }] } });
+    const old = run('old', '2024-09-12T07:04:00Z', '2024-09-12T08:04:00Z');
+    const present = run('present', '2026-11-20T00:00:00Z', '2026-11-20T01:00:00Z');
+    const notices = [
+      onRun('Of 2024', old),
+      onRun('Of 2024 without calls', { ...old, stopSequence: undefined }),
+      onRun('Of an hour ago', old, present),
+      notice('Runs only', { affected: { lines: [{ ...T1, trips: [old] }] } }),
+      notice('Long ago', { type: 'tripMessage', timestamps: { creation: '2024-09-12T00:00:00Z' } }),
+      notice('Tomorrow', {}, [{ from: '2026-11-21T02:00:00Z', to: NO_END }]),
+      notice('Yesterday and now', {}, [
+        { from: FROM, to: '2026-11-19T00:00:00Z' },
+        { from: '2026-11-20T00:00:00Z', to: '2026-11-20T05:00:00Z' },
+      ]),
+      notice('Yesterday', {}, { from: FROM, to: '2026-11-19T00:00:00Z' }),
+      notice('Undated', { timestamps: null }),
+      notice('Permanent', { priority: 'veryLow' }),
+    ];
+    expect((await textsOf(notices)).sort()).toEqual(['Of an hour ago', 'Undated', 'Yesterday and now']);
+    expect((await textsOf(notices, '?at=2026-11-21T14:00')).sort()).toEqual(['Tomorrow', 'Undated']);
+    const [{ alerts }] = await answer([onRun('Late', old, present)], '');
+    expect(alerts[0].runs.map(({ trip_id }: { trip_id: string }) => trip_id)).toEqual(['present']);
+  });
+
+  it('has the gravest first, of equal ones the latest, and each text once with all that it is about', async () => {
+    const at = (creation: string) => ({ timestamps: { creation, validity: [{ from: FROM }] } });
+    const bus = { affected: { lines: [BUS] } };
+    const notices = [
+      notice('Low', { priority: 'low' }),
+      notice('Old', at('2026-11-18T00:00:00Z')),
+      notice('New', at('2026-11-19T00:00:00Z')),
+      notice('Low', { ...bus, priority: 'low' }),
+      notice('Grave', { priority: 'veryHigh' }),
+      notice('Strange', { ...at('2026-11-17T00:00:00Z'), priority: 'colossal' }),
+    ];
+    const [all, few, grave] = await answer(notices, '', '?limit=2', '?severity=high');
+    expect(all.alerts.map(({ text }: { text: string }) => text)).toEqual(['Grave', 'New', 'Old', 'Strange', 'Low']);
+    expect(all.alerts.at(-1).routes.map(({ route }: { route: string }) => route)).toEqual(['T1', '333']);
+    expect([few.alerts.length, few.total, grave.total]).toEqual([2, 5, 1]);
+  });
+
+  it('finds what concerns a stop, a route and a mode, of one call', async () => {
+    const at = (id: string) => ({ affected: { stops: [{ id }], lines: [T1] } });
+    const notices = [
+      notice('Line', {}),
+      notice('Bus', { affected: { lines: [BUS] } }),
+      notice('Station', at('200070')),
+      notice('Platform 1', at('2000391')),
+      notice('Elsewhere', at('200060')),
+      notice('Everywhere', { type: 'bannerInfo', affected: {} }),
+    ];
+    calls = 0;
+    const queries = [
+      '?stop=200070',
+      '?stop=2000392',
+      '?routes=t1&modes=train',
+      '?modes=bus',
+      '?routes=333&modes=train',
+    ];
+    const found = (await answer(notices, ...queries)).map(({ alerts }) =>
+      alerts.map(({ text }: { text: string }) => text).sort(),
+    );
+    expect(found).toEqual([
+      ['Everywhere', 'Platform 1', 'Station'],
+      ['Everywhere', 'Station'],
+      ['Elsewhere', 'Line', 'Platform 1', 'Station'],
+      ['Bus', 'Everywhere'],
+      [],
+    ]);
+    expect(calls).toBe(1);
+  });
+
+  it('shows the notices beside a bad one, and fails where all of them are bad', async () => {
+    expect(await textsOf([null, 7, 'x', { timestamps: 3, affected: [7] }, notice('Good')])).toEqual(['Good']);
+    expect(await textsOf([])).toEqual([]);
+    expect((await answer([null, 7], ''))[0].error.code).toBe('UPSTREAM_ERROR');
+  });
+
+  describe('of the sandbox', () => {
+    let sandbox: Sandbox;
+    let app: TestApp;
+    beforeAll(async () => {
+      sandbox = await startSandbox({ apiKey: 'k', now: () => new Date(NOW) });
+      app = await buildTestApp({ upstream: sandbox.url, upstreamKey: 'k', now: NOW });
+      await app.listen({ port: 0, host: '127.0.0.1' });
+    });
+    afterAll(async () => {
+      await app.close();
+      await sandbox.close();
+    });
+
+    it('has every alert of boards and journeys under the same identifier, and none of 2024', async () => {
+      const { alerts } = (await app.inject('/v1/alerts?limit=500')).json();
+      const known = new Map(alerts.map(({ id, text }: { id: string; text: string }) => [id, text]));
+      const urls = ['200060', '200070', '200020', '206020'].map(
+        (stop) => `/v1/departures?stop=${stop}&modes=all&limit=50&include=ids`,
+      );
+      const bodies = await Promise.all(
+        [...urls, '/v1/trips?from=200060&to=206020&include=ids'].map((url) => app.inject(url)),
+      );
+      const seen = bodies.flatMap((response) => {
+        const { departures = [], journeys = [] } = response.json();
+        const legs = journeys.flatMap((journey: { legs: object[] }) => journey.legs);
+        return [...departures, ...legs].flatMap(({ alerts: texts = [], alert_ids: ids = [] }) =>
+          texts.map((text: string, index: number) => [ids[index], text]),
+        );
+      });
+      expect(seen.length).toBeGreaterThan(20);
+      expect(seen.filter(([id, text]) => known.get(id) !== text)).toEqual([]);
+      expect(alerts.map(({ kind }: { kind: string }) => kind)).not.toContain('run');
+      const later = (await app.inject('/v1/alerts?at=2026-11-23T12:00')).json();
+      expect(later.alerts[0]).toMatchObject({
+        severity: 'high',
+        kind: 'line',
+        title: 'Trackwork: buses replace trains',
+      });
+    });
+
+    it('is not sent again to who has it, and comes as a stream', async () => {
+      const { headers } = await app.inject('/v1/alerts?routes=T1');
+      const again = { 'if-none-match': String(headers.etag) };
+      expect((await app.inject({ url: '/v1/alerts?routes=T1', headers: again })).statusCode).toBe(304);
+      const stream = await openStream(app, '/v1/alerts/stream?routes=T1');
+      expect(await stream.next('alerts')).toEqual((await app.inject('/v1/alerts?routes=T1')).json());
+      stream.close();
+    });
   });
 });

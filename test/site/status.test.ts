@@ -75,7 +75,7 @@ it('says that all systems are operational only where every operation was request
   const page = async () => (await front.app.inject({ url: '/status', headers: { accept: 'text/html' } })).body;
   await front.app.inject({ url: '/v1/departures?stop=200070', headers });
   expect(await page()).toContain('<h1>All requested operations work</h1>');
-  for (const path of ['boards', 'nearby', 'stops', 'stops/200070', 'stops/search', 'places/search', 'trips'])
+  for (const path of ['boards', 'nearby', 'stops', 'stops/200070', 'stops/search', 'places/search', 'trips', 'alerts'])
     await front.app.inject({ url: `/v1/${path}`, headers });
   expect(await page()).toContain('<h1>All systems operational</h1>');
 });

@@ -14,6 +14,7 @@ const ANSWERS: Record<UpstreamRequest['kind'], unknown> = {
   coord: coordResponse,
   stopFinder: stopFinderResponse,
   trip: tripResponse,
+  notices: { infos: { current: [] } },
 };
 
 /** An authority without a network that always answers well. */

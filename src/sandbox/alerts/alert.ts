@@ -11,7 +11,8 @@ export function alertsFor(pattern: PatternNode, stops: readonly StopNode[]): obj
   ];
 }
 
-function alertShape(notice: Notice, home?: StopNode): object {
+/** One element of `infos`; `home` is the stop that it is about. */
+export function alertShape(notice: Notice, home?: StopNode): object {
   const { id, priority, type, subtitle, content, speech, isInLinksOnly } = notice;
   const texts = { urlText: subtitle, url: `https://transportnsw.info/alerts/details#/${id}`, content, subtitle };
   const otherTexts = { smsText: subtitle, ...(speech !== undefined && { speechText: speech }) };

@@ -3,8 +3,8 @@ import { seedOf, trait } from '../trait.ts';
 
 export interface Notice {
   id: string;
-  priority: 'veryLow' | 'low' | 'normal';
-  type: 'lineInfo' | 'stopInfo' | 'infrastructure';
+  priority: 'veryLow' | 'low' | 'normal' | 'high' | 'veryHigh';
+  type: 'lineInfo' | 'stopInfo' | 'infrastructure' | 'tripMessage';
   subtitle: string;
   content: string;
   /** The plain text of `content`; many notices have none. */

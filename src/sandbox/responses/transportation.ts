@@ -68,7 +68,8 @@ export function footTransportation(productClass: 99 | 100): object {
   };
 }
 
-function lineShape({ line, pattern }: PatternNode, productName: string): object {
+/** The line without its run. */
+export function lineShape({ line, pattern }: PatternNode, productName: string): object {
   return {
     id: `${line.id}: :${pattern.direction === 0 ? 'H' : 'R'}:sj2`,
     name: `${productName} ${line.number}`,

@@ -43,7 +43,7 @@ ${errorList(operation)}
 /** The page of an operation's stream. */
 export function streamBody(operation: Operation): Html {
   const { example, stream, path } = operation;
-  const event = `id: W/"Hb2mVx"\nevent: board\ndata: ${JSON.stringify(example.body)}`;
+  const event = `id: W/"Hb2mVx"\nevent: ${stream?.event ?? 'board'}\ndata: ${JSON.stringify(example.body)}`;
   return html`<h1>${stream?.summary}</h1>
 <p class="method"><span class="status-code">GET</span> <code>${streamPath(operation)}</code></p>
 <div class="lead">${renderText(stream?.description ?? '')}</div>
@@ -54,7 +54,7 @@ ${heading('example', 'Example of an event')}
 ${copyableCode(event)}
 </div>
 <div>
-<p>How to read it, connect again and count it: <a href="/docs/streams">Streams</a>. The fields of a board are those of <a href="/docs/operations/${operationSlug(path)}"><code>${path}</code></a>.</p>
+<p>How to read it, connect again and count it: <a href="/docs/streams">Streams</a>. The fields of its events are those of <a href="/docs/operations/${operationSlug(path)}"><code>${path}</code></a>.</p>
 ${parameterList(operation)}
 ${headerList()}
 ${errorList(operation)}

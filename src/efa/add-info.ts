@@ -1,0 +1,164 @@
+import { DAY_MS, HOUR_MS } from '../clock.ts';
+import { freshnessOf } from '../transit/freshness.ts';
+import { parseTimestamp } from '../transit/time.ts';
+import { mapAlerts, readInfos } from './alerts.ts';
+import type { Ask } from './ask.ts';
+import { findMode } from './product-class.ts';
+import { firstElements, readIdentifier, readList, readName, readObject, readRawText } from './response/field.ts';
+import { mapRecords } from './response/record.ts';
+import { findRouteName, findRunId, readTransportation, readVehicleProperties } from './response/run.ts';
+import { findStopName, listIds, readStopPoint } from './stop-point.ts';
+
+/** How grave a notice is, the gravest first, by upstream's `priority`. */
+const SEVERITY_OF: Readonly<Record<string, (typeof SEVERITIES)[number]>> = {
+  veryHigh: 'very_high',
+  high: 'high',
+  normal: 'normal',
+  low: 'low',
+  veryLow: 'very_low',
+};
+export const SEVERITIES = ['very_high', 'high', 'normal', 'low', 'very_low'] as const;
+
+/** The subject of a notice, that of the fewest riders first, by upstream's `type`. */
+const KIND_OF: Readonly<Record<string, (typeof ALERT_KINDS)[number]>> = {
+  tripMessage: 'run',
+  lineInfo: 'line',
+  routeInfo: 'line',
+  stopInfo: 'stop',
+  stopBlocking: 'stop',
+  infrastructure: 'facility',
+};
+export const ALERT_KINDS = ['run', 'line', 'stop', 'facility', 'general'] as const;
+
+/** Of one notice; a notice of the whole network may name every stop of a line. */
+const MAX_STOPS = 500;
+const MAX_LINES = 200;
+const MAX_RUNS = 200;
+const MAX_CALLS = 200;
+const MAX_PERIODS = 50;
+/** "31.12.2500" says that there is no end. */
+const NO_END = Date.UTC(2100, 0);
+/** A late vehicle is on its way for so long after its planned end. */
+const MOST_LATE_MS = 3 * HOUR_MS;
+/** The longest runs take so long; only for those of which no later time is known. */
+const LONGEST_RUN_MS = 12 * HOUR_MS;
+/** A notice on runs without times is believed for so long. */
+const UNDATED_MS = 2 * DAY_MS;
+
+/** One text of upstream's list of notices, and what it is about. Moments in milliseconds since 1970. */
+export type CurrentAlert = ReturnType<typeof mapNotice>[number];
+
+/** Every notice that upstream lists, dead ones included: each text is an alert of its own, as on boards. */
+export async function readCurrentAlerts(ask: Ask) {
+  const response = await ask({ kind: 'notices' });
+  const { kept, leftOut } = await mapRecords(response.payload.infos, readNotice, mapNotice);
+  return { alerts: kept.flat(), leftOut, freshness: freshnessOf(response) };
+}
+
+/**
+ * Whether the alert holds at that moment. Upstream goes on listing notices on runs of years ago, valid without end: the times
+ * of their runs tell.
+ */
+export function holdsAt(alert: Omit<CurrentAlert, 'stops'>, at: number): boolean {
+  const { kind, periods, runs, isOnWholeLines, updatedAt } = alert;
+  const isValid = ({ from, until }: (typeof periods)[number]) => (from ?? at) <= at && at < (until ?? at + 1);
+  if (periods.length > 0 && !periods.some(isValid)) return false;
+  if (isOnWholeLines && kind !== 'run') return true;
+  if (runs.some(({ endsAt }) => endsAt !== null)) return runs.some((run) => runsAt(run, at));
+  return kind !== 'run' || updatedAt === null || at < updatedAt + UNDATED_MS;
+}
+
+/** False where the run is over by then. */
+export function runsAt({ endsAt }: CurrentAlert['runs'][number], at: number): boolean {
+  return endsAt !== null && at < endsAt + MOST_LATE_MS;
+}
+
+/** Undefined for what is no object. */
+function readNotice(value: unknown) {
+  const notice = readObject(value);
+  const [info] = readInfos(notice);
+  const affected = readObject(notice?.affected);
+  const links = firstElements(notice?.infoLinks, 1).map(readObject);
+  return (
+    notice &&
+    info && {
+      info,
+      type: readRawText(notice.type) ?? '',
+      heading: readName(notice.subtitle) ?? readName(links[0]?.subtitle),
+      url: readUrl(notice.url) ?? readUrl(links[0]?.url),
+      timestamps: readObject(notice.timestamps),
+      stops: readList(affected?.stops, readStopPoint, MAX_STOPS),
+      lines: readList(affected?.lines, readLine, MAX_LINES),
+    }
+  );
+}
+
+function mapNotice({ info, type, heading, url, timestamps, stops, lines }: NonNullable<ReturnType<typeof readNotice>>) {
+  const times = { last: timestamps?.lastModification, first: timestamps?.creation };
+  const alert = {
+    title: heading?.trim() || null,
+    kind: KIND_OF[type] ?? ('general' as const),
+    severity: SEVERITY_OF[info.priority ?? ''] ?? ('normal' as const),
+    url: url ?? null,
+    periods: readList(timestamps?.validity, readPeriod, MAX_PERIODS),
+    /** Of each, every identifier that upstream gives, its own first. */
+    stops: stops.map((stop) => ({ ids: listIds(stop), name: findStopName(stop) })).filter(({ ids }) => ids.length > 0),
+    routes: lines.flatMap(({ route, mode }) => (route && mode ? { route, mode } : [])),
+    runs: lines.flatMap(({ route, runs }) => runs.map((run) => ({ ...run, route }))).slice(0, MAX_RUNS),
+    /** Whether it is about more than the runs that it names. */
+    isOnWholeLines: lines.some(({ runs }) => runs.length === 0) || lines.length === 0,
+    updatedAt: readTime(times.last) ?? readTime(times.first),
+  };
+  return mapAlerts([info]).map((text) => ({ ...alert, text }));
+}
+
+/** Undefined for what is no object. */
+function readLine(value: unknown) {
+  const line = readTransportation(value);
+  const productClass = line?.product?.class ?? line?.product?.iconId;
+  return (
+    line && {
+      route: findRouteName(line),
+      mode: productClass === undefined ? null : findMode(productClass),
+      runs: readList(readObject(value)?.trips, readRun, MAX_RUNS),
+    }
+  );
+}
+
+/** Undefined for what is no object. The calls are looked for in every list, because their name was not recorded. */
+function readRun(value: unknown) {
+  const run = readObject(value);
+  if (!run) return undefined;
+  const calls = Object.values(run)
+    .flatMap((list) => (Array.isArray(list) ? firstElements(list, MAX_CALLS) : []))
+    .map(readObject);
+  const times = calls.flatMap((call) =>
+    [call?.departureTimePlanned, call?.arrivalTimePlanned].flatMap((time) => readTime(time) ?? []),
+  );
+  const startsAt = readTime(run.departureTimePlannedJourneyOrigin) ?? (times.length > 0 ? Math.min(...times) : null);
+  const endsAt = times.length > 0 ? Math.max(...times) : startsAt && startsAt + LONGEST_RUN_MS;
+  const own = readIdentifier(run.realtimeTripId)?.trim();
+  return {
+    tripId: own || findRunId(readVehicleProperties(run), readVehicleProperties(run.properties)),
+    startsAt,
+    endsAt,
+  };
+}
+
+/** Undefined for what is no object. */
+function readPeriod(value: unknown) {
+  const period = readObject(value);
+  if (!period) return undefined;
+  const until = readTime(period.to);
+  return { from: readTime(period.from), until: until !== null && until < NO_END ? until : null };
+}
+
+function readTime(value: unknown): number | null {
+  return parseTimestamp(readRawText(value))?.getTime() ?? null;
+}
+
+/** Undefined for what a browser would not open as a page. */
+function readUrl(value: unknown): string | undefined {
+  const text = readIdentifier(value)?.trim() ?? '';
+  return /^https?:\/\//i.test(text) && URL.canParse(text) ? text : undefined;
+}
