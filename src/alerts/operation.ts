@@ -43,7 +43,7 @@ const alertsQuery = z.object({
       '2026-11-28T10:00+11:00',
     ),
   ),
-  limit: describe(withDefault(countUpTo(500), '50'), 'How many alerts. More is taken as 500.'),
+  limit: describe(withDefault(countUpTo(300), '50'), 'How many alerts. More is taken as 300.'),
 });
 type AlertsQuery = z.infer<typeof alertsQuery>;
 
@@ -66,8 +66,8 @@ const alertSchema = z
     periods: z
       .array(
         z.strictObject({
-          from: orNull.meta({ description: 'Null if it has no beginning' }),
-          until: orNull.meta({ description: 'Null if no end is known' }),
+          from: orNull.meta({ description: 'From when on; null if it has no beginning' }),
+          until: orNull.meta({ description: 'Until when; null if no end is known' }),
         }),
       )
       .meta({ description: 'When it holds; empty if the authority does not say' }),
@@ -107,7 +107,7 @@ const alertsResponse = z
     total: z
       .int()
       .min(0)
-      .meta({ description: 'How many fit the filters; above `limit` not all are listed', example: 1 }),
+      .meta({ description: 'The number of alerts that fit the filters; above `limit` not all are listed', example: 1 }),
   })
   .meta({ id: 'Alerts', description: 'The disruption notices that hold.' });
 

@@ -361,8 +361,8 @@ async function checkFurther(check: Check): Promise<void> {
     verdictOf(arrivals, arrives),
     `${arrivals?.filter(arrives).length ?? 0} of ${arrivals?.length ?? 0} events have a time of arrival`,
   );
-  const parameters = new URLSearchParams({ outputFormat: 'rapidJSON', filterPublicationStatus: 'current' });
-  const { status, body } = await check.send({ id: 'add-info', path: `/add_info?${parameters}` });
+  const notices = new URLSearchParams(toRequest({ kind: 'notices' }).query);
+  const { status, body } = await check.send({ id: 'add-info', path: `/add_info?${notices}` });
   const isList = status === 200 && readObject(readObject(tryJson(body))?.infos)?.current !== undefined;
   check.see('notices-by-add-info', isList ? 'HOLDS' : 'DIFFERS', `status ${status}, ${body.length} bytes`);
 }

@@ -390,7 +390,7 @@ describe('/v1/alerts', () => {
     });
 
     it('has every alert of boards and journeys under the same identifier, and none of 2024', async () => {
-      const { alerts } = (await app.inject('/v1/alerts?limit=500')).json();
+      const { alerts } = (await app.inject('/v1/alerts?limit=300')).json();
       const known = new Map(alerts.map(({ id, text }: { id: string; text: string }) => [id, text]));
       const urls = ['200060', '200070', '200020', '206020'].map(
         (stop) => `/v1/departures?stop=${stop}&modes=all&limit=50&include=ids`,

@@ -62,6 +62,7 @@ export const SEARCHES: readonly [query: string, ...right: string[]][] = [
   ['crowding', '/docs/operations/departures#field-departures-occupancy'],
   [
     'disruptions',
+    '/docs/operations/alerts',
     '/docs/operations/departures#field-departures-alerts',
     '/docs/operations/trips#field-journeys-legs-alerts',
   ],
