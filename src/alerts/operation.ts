@@ -100,7 +100,7 @@ const alertSchema = z
   })
   .meta({ id: 'Alert', description: 'A disruption notice, and what it is about.' });
 
-const alertsResponse = z
+export const alertsResponse = z
   .strictObject({
     retrieved_at: timestampSchema.meta({ description: 'When the authority said all this' }),
     alerts: z.array(alertSchema).meta({ description: 'The gravest first, of equal ones the latest' }),

@@ -66,9 +66,12 @@ interface PlainText {
   lowerCase: string;
 }
 
-/** By content: many departures and legs have the same notices, and reading one takes long. */
+/**
+ * By content: many departures and legs have the same notices, and reading one takes long. The list of all notices, read every
+ * two minutes, has some three million characters.
+ */
 const known = new LRUCache<string, PlainText>({
-  maxSize: 2_000_000,
+  maxSize: 6_000_000,
   sizeCalculation: ({ subtitle, text, lowerCase }, content) =>
     content.length + subtitle.length + text.length + lowerCase.length + 1,
 });

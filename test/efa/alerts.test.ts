@@ -1,4 +1,6 @@
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { alertsResponse } from '#src/alerts/operation.ts';
 import { countCutNotices, mapAlerts, mapHints, readInfos } from '#src/efa/alerts.ts';
 import type { Ask } from '#src/efa/ask.ts';
 import { readResponse } from '#src/efa/request.ts';
@@ -6,6 +8,7 @@ import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { tableOf } from '#src/stops/table.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
+import { mutate, mutations, toText } from '../contract/mutation.ts';
 import { openStream } from '../streams/reading.ts';
 
 const alertsOf = (...infos: unknown[]) => mapAlerts(readInfos(infos));
@@ -374,6 +377,34 @@ describe('/v1/alerts', () => {
     expect(await textsOf([null, 7, 'x', { timestamps: 3, affected: [7] }, notice('Good')])).toEqual(['Good']);
     expect(await textsOf([])).toEqual([]);
     expect((await answer([null, 7], ''))[0].error.code).toBe('UPSTREAM_ERROR');
+  });
+
+  it('keeps to its schema whatever is wrong with the list', async () => {
+    const affected = {
+      stops: [{ id: '2000391', type: 'platform', name: 'Platform 1', parent: { id: '200070', type: 'stop' } }],
+      lines: [{ ...T1, trips: [run('1', '2026-11-20T01:30:00Z', '2026-11-20T02:30:00Z')] }, BUS],
+    };
+    const good = {
+      infos: { current: [notice('Lift', { type: 'infrastructure', affected }), notice('Late', { infoLinks: [{}] })] },
+    };
+    const app = await buildTestApp({ upstream: spoilt, now: NOW, stops });
+    let given: unknown;
+    async function spoilt(...[request]: Parameters<Ask>): Promise<never> {
+      return { payload: readResponse(request, given), retrievedAt: new Date(NOW) } as never;
+    }
+    const seen = new Set<number>();
+    await fc.assert(
+      fc.asyncProperty(mutations, async (changes) => {
+        given = JSON.parse(toText(mutate(good, changes)));
+        const response = await app.inject('/v1/alerts?stop=200070&routes=T1,333');
+        seen.add(response.statusCode);
+        expect([200, 502]).toContain(response.statusCode);
+        if (response.statusCode === 200) alertsResponse.parse(response.json());
+      }),
+      { seed: 20260415, numRuns: 300 },
+    );
+    expect(seen).toContain(200);
+    await app.close();
   });
 
   describe('of the sandbox', () => {

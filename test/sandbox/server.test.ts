@@ -37,7 +37,7 @@ it('without the right key the answer is 401, whatever the endpoint', async () =>
 it('other paths and methods are 404', async () => {
   const sandbox = await sandboxAt(NOW);
   const headers = { authorization: `apikey ${API_KEY}` };
-  expect((await ask(sandbox, 'add_info', {})).status).toBe(404);
+  expect((await ask(sandbox, 'add_infos', {})).status).toBe(404);
   expect((await ask(sandbox, 'toString', {})).status).toBe(404);
   expect((await ask(sandbox, 'trip', {}, { method: 'POST', headers })).status).toBe(404);
 });
