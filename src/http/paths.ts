@@ -98,7 +98,7 @@ export function wantsPage(request: FastifyRequest): boolean {
   return (request.headers.accept ?? '').includes('text/html');
 }
 
-const IN_BRACES = /\{(\w+)\}/g;
+const IN_BRACES = /\{(\w{1,30})\}/g;
 
 /** The parameters that are parts of the path. */
 export function pathParameters(path: string): string[] {

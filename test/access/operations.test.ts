@@ -17,7 +17,10 @@ const VALID_QUERY: Record<string, string> = {
   '/v1/stops/search': 'q=central',
   '/v1/places/search': 'q=central',
   '/v1/stops': 'near=-33.87,151.21',
+  '/v1/stops/:stop_id': '',
   '/v1/stops.ndjson': '',
+  '/v1/alerts': '',
+  '/v1/alerts/stream': '',
   '/v1/trips': 'from=200060&to=200070',
 };
 
@@ -42,8 +45,9 @@ it('every operation of the service is in this suite', () => {
   expect(operations.toSorted()).toEqual(Object.keys(VALID_QUERY).toSorted());
 });
 
-describe.each(operations)('%s', (path) => {
-  const url = `${path}?${VALID_QUERY[path]}`;
+describe.each(operations)('%s', (route) => {
+  const path = route.replace(':stop_id', '200060');
+  const url = `${path}?${VALID_QUERY[route]}`;
   const get = (to: string, authorization?: string) =>
     app.inject({ url: to, headers: authorization === undefined ? {} : { authorization } });
   // A stream that is let in does not end; HEAD is answered with its headers.
@@ -191,8 +195,8 @@ describe.each(operations)('%s', (path) => {
     const headers = { authorization: `Bearer ${key}` };
     await app.inject({ method: 'OPTIONS', url, headers });
     expect((await app.inject({ method: 'POST', url, headers })).statusCode).toBe(405);
-    expect((await get(`${path}/nothing`, `Bearer ${key}`)).statusCode).toBe(404);
-    expect((await get(`${path}/nothing`)).statusCode).toBe(404);
+    expect((await get(`${path}/nothing/here`, `Bearer ${key}`)).statusCode).toBe(404);
+    expect((await get(`${path}/nothing/here`)).statusCode).toBe(404);
     expect(await used(key)).toBe(before);
   });
 

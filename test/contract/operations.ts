@@ -48,6 +48,24 @@ export function endpointOf(requestUrl: string): string {
   return requestUrl.split('?', 1)[0]?.split('/').at(-1) ?? '';
 }
 
+/** Where each vehicle of the board goes on to. */
+const WITH_CALLS = JSON.stringify({
+  ...departureMonitorResponse,
+  stopEvents: departureMonitorResponse.stopEvents.map((event) => ({
+    ...event,
+    onwardLocations: [
+      {
+        id: '200030',
+        isGlobalId: true,
+        name: 'Martin Place Station, Sydney',
+        disassembledName: 'Martin Place Station',
+        type: 'stop',
+        arrivalTimePlanned: '2026-04-15T08:00:00Z',
+      },
+    ],
+  })),
+});
+
 /** No operation of those above asks for it. */
 const NOTICES = JSON.stringify({
   version: '10.6.21.17',
@@ -73,6 +91,6 @@ export function goodAnswerTo(requestUrl: string): string {
     ['202091', query.get('name_origin')],
     ['G2095102', query.get('name_destination')],
   ]);
-  const response = GOOD_ANSWERS.get(endpoint) ?? '';
+  const response = (query.has('includeCompleteStopSeq') ? WITH_CALLS : GOOD_ANSWERS.get(endpoint)) ?? '';
   return response.replaceAll(/"(G?\d+)"/g, (text, id) => JSON.stringify(asked.get(id) ?? JSON.parse(text)));
 }

@@ -103,7 +103,7 @@ const REFUSED: [url: string, ...told: string[]][] = [
   [`${DEPARTURES}&cancelled=include&cancelled=include`, 'cancelled must be given once'],
   [
     `${DEPARTURES}&include=all`,
-    'include must be some of ids, colors, alert_texts, access with commas between',
+    'include must be some of ids, colors, alert_texts, access, calls with commas between',
     'received "all"',
   ],
   [`${NEARBY}&include=id`, 'include must be ids', 'received "id"'],
@@ -236,7 +236,8 @@ const WITHOUT_EFFECT: [url: string, told: string][] = [
   [`${DEPARTURES}&line=T1`, 'line has no effect. Did you mean `routes`?'],
   ['/v1/trips?origin=202020&destination=209573', 'origin has no effect. Did you mean `from`?'],
   ['/v1/trips?origin=202020&destination=209573', 'destination has no effect. Did you mean `to`?'],
-  [`${DEPARTURES}&destination=209573`, 'destination has no effect on /v1/departures, which takes stop'],
+  [`${DEPARTURES}&destination=209573`, 'destination has no effect. Did you mean `to`?'],
+  [`${DEPARTURES}&origin=209573`, 'origin has no effect on /v1/departures, which takes stop'],
   ['/v1/departures?station=200060', 'station has no effect. Did you mean `stop`?'],
   [`${DEPARTURES}&type=train`, 'type has no effect. Did you mean `modes`?'],
   [`${DEPARTURES}&direction=north`, 'direction has no effect. There is no such filter: look at `destination`'],

@@ -173,8 +173,8 @@ function kindOf({ type, pattern, items, examples = [], minimum, maximum }: Param
   const patternOf = (schema: { meta(): Record<string, unknown> | undefined }) => schema.meta()?.pattern;
   const example = String(examples[0]);
   if (type === 'array') {
-    const stop = new RegExp(String(patternOf(stopIdParameter)));
-    return !items?.enum && example.split(',').every((one) => stop.test(one)) ? 'stop' : null;
+    const isStop = (one: string) => stopIdParameter.safeParse(one).success;
+    return !items?.enum && example.split(',').every(isStop) ? 'stop' : null;
   }
   if (type === 'number' && minimum === -90 && maximum === 90) return 'latitude';
   if (type === 'number' && minimum === -180 && maximum === 180) return 'longitude';

@@ -1,3 +1,4 @@
+import { urlOf } from '#src/http/paths.ts';
 /** The parts of an OpenAPI document that the checks use. */
 export interface Document {
   paths: Record<string, { get: { parameters: (Parameter | { $ref: string })[]; responses: Record<string, Response> } }>;
@@ -43,7 +44,7 @@ export const toText = (value: unknown): string => (Array.isArray(value) ? value.
 /** The URL of a path with the document's own examples of what is required, or of all its parameters. */
 export function exampleUrl(document: Document, path: string, which: 'required' | 'all'): string {
   const shown = parametersOf(document, path)
-    .filter((parameter) => parameter.in === 'query' && (parameter.required || which === 'all'))
+    .filter((parameter) => parameter.in !== 'header' && (parameter.required || which === 'all'))
     .map(({ name, schema }): [string, string] => [name, toText(schema.examples?.[0] ?? schema.default)]);
-  return `${path}?${new URLSearchParams(shown)}`;
+  return urlOf(path, new URLSearchParams(shown).toString());
 }

@@ -88,13 +88,19 @@ const httpHeaders = fc
 function requestOf(document: Document): fc.Arbitrary<DocumentedRequest> {
   const ofPath = (path: string) => {
     const parameters = parametersOf(document, path);
-    const listOf = (place: Parameter['in']) =>
-      fc.tuple(...parameters.filter((parameter) => parameter.in === place).map(given)).map((lists) => lists.flat());
+    const listOf = (isListed: (place: Parameter['in']) => boolean) =>
+      fc.tuple(...parameters.filter((parameter) => isListed(parameter.in)).map(given)).map((lists) => lists.flat());
     return fc.record({
       method: METHODS,
       path: fc.constant(path),
-      query: listOf('query'),
-      headers: fc.tuple(listOf('header'), httpHeaders).map((lists) => lists.flat()),
+      // Those of the path are put into their places.
+      query: listOf((place) => place !== 'header'),
+      headers: fc
+        .tuple(
+          listOf((place) => place === 'header'),
+          httpHeaders,
+        )
+        .map((lists) => lists.flat()),
       key: KEYS,
     });
   };

@@ -2,6 +2,7 @@ import { Agent, type IncomingMessage, request as open } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { generateAccountId, generateKey } from '#src/access/keys.ts';
+import { urlOf } from '#src/http/paths.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { startUpstream } from '#test/support/upstream.ts';
 import { goodAnswerTo } from '../operations.ts';
@@ -48,7 +49,7 @@ export async function startDocumentedService(): Promise<DocumentedService> {
     ask({ method, path, query, headers, key }) {
       const sent = Object.fromEntries(headers);
       if (authorization[key]) sent.authorization = authorization[key];
-      return send(method, `${path}?${new URLSearchParams(query)}`, sent);
+      return send(method, urlOf(path, new URLSearchParams(query).toString()), sent);
     },
     async [Symbol.asyncDispose]() {
       agent.destroy();
