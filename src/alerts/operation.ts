@@ -66,8 +66,8 @@ const alertSchema = z
     periods: z
       .array(
         z.strictObject({
-          from: orNull.meta({ description: 'From when on; null if it has no beginning' }),
-          until: orNull.meta({ description: 'Until when; null if no end is known' }),
+          starts_at: orNull.meta({ description: 'From when on; null if it has no beginning' }),
+          ends_at: orNull.meta({ description: 'Until when; null if no end is known' }),
         }),
       )
       .meta({ description: 'When it holds; empty if the authority does not say' }),
@@ -121,7 +121,7 @@ const exampleBody: z.infer<typeof alertsResponse> = {
       title: 'Station Update - Sydney',
       text: 'Station Update - Sydney: The northern entrance of Town Hall Station is closed for upgrades. Use the main entrance & allow extra time.',
       url: 'https://transportnsw.info/alerts/details#/ems-60211',
-      periods: [{ from: '2026-11-16T13:00:00Z', until: null }],
+      periods: [{ starts_at: '2026-11-16T13:00:00Z', ends_at: null }],
       stops: [{ stop_id: '200070', name: 'Town Hall Station, Sydney' }],
       routes: [],
       runs: [],
@@ -287,8 +287,8 @@ function toBody(alert: KeptAlert, at: number): z.infer<typeof alertSchema> {
     text,
     url,
     periods: distinctBy(
-      periods.map(({ from, until }) => ({ from: formatOrNull(from), until: formatOrNull(until) })),
-      ({ from, until }) => `${from} ${until}`,
+      periods.map(({ from, until }) => ({ starts_at: formatOrNull(from), ends_at: formatOrNull(until) })),
+      ({ starts_at: startsAt, ends_at: endsAt }) => `${startsAt} ${endsAt}`,
     ),
     stops: distinctBy(stops, ({ stop_id: stopId }) => stopId),
     routes: distinctBy(alert.routes, ({ route, mode }) => `${route} ${mode}`),

@@ -287,7 +287,7 @@ describe('/v1/alerts', () => {
         title: null,
         text: 'Late: Walk.',
         url: 'https://example.test/2',
-        periods: [{ from: FROM, until: null }],
+        periods: [{ starts_at: FROM, ends_at: null }],
         stops: [{ stop_id: '2000391', name: 'Platform 1' }],
         routes: [
           { route: 'T1', mode: 'train' },

@@ -126,6 +126,14 @@ describe('an assistant', () => {
     );
   });
 
+  it('gets whole alerts where it asks for them, with the time in Sydney', async () => {
+    const { alerts, total } = (await call('listAlerts', { modes: ['train'], limit: 2 })).body;
+    expect([alerts.length, total > 2]).toEqual([2, true]);
+    const [{ text, periods }] = alerts;
+    expect(text).not.toBe('');
+    expect(Date.parse(periods[0].starts_at_local)).toBe(Date.parse(periods[0].starts_at));
+  });
+
   it('gets the time in Sydney beside each moment, null beside null', async () => {
     const { body } = await call('getDepartures', { stop: '200070', limit: 20 });
     expect(body.retrieved_at_local).toMatch(/^2026-11-20T13:00:\d\d\+11:00$/);

@@ -35,6 +35,15 @@ describe('an answer for an assistant', () => {
     expect(without.leftOut).toEqual(['the ends of long alerts', 'all alerts']);
   });
 
+  it('keeps whole alerts, where they are the records, but for the last ones', () => {
+    const alerts = Array.from({ length: 20 }, (_, id) => ({ id, text: 'x'.repeat(100) }));
+    const { text, leftOut } = shorten({ alerts, total: 20 }, 1000);
+    const kept = JSON.parse(text).alerts;
+    expect(kept).toEqual(alerts.slice(0, kept.length));
+    expect(kept.length).toBeGreaterThan(5);
+    expect(leftOut).toEqual([`the last ${20 - kept.length} of 20 alerts`]);
+  });
+
   it('then the last records of its list, the others whole', () => {
     const body = { stop_id: '1', departures: Array.from({ length: 50 }, () => departure([])) };
     const { text, leftOut } = shorten(body, 1000);
