@@ -8,7 +8,7 @@ import { describeMachine, print } from './machine.ts';
 
 /*
  * Plays a day of requests on a simulated clock through the cache, single flight, budget and verdicts of the service.
- * `node bench/economy.ts [modest|scarce|growing|nearby|modest-live|scarce-live|wide-live] [seed] [hours of the day]`
+ * `node bench/economy.ts [modest|scarce|growing|nearby|modest-live|modest-calls|scarce-live|wide-live] [seed] [hours of the day]`
  *
  * The days that end in `live` have timetables and realtime feeds, and boards are put together from both. An hour of
  * growing demand comes before them.
@@ -27,6 +27,8 @@ const SCENARIOS = {
     shares: { departures: 0, trips: 0, nearby: 1 },
   },
   'modest-live': { requests: 30_000, stops: 200, shape: 'weekday', hasFeeds: true },
+  // The same, and one request for departures in ten asks where the vehicles stop.
+  'modest-calls': { requests: 30_000, stops: 200, shape: 'weekday', hasFeeds: true, callsEvery: 10 },
   // A million requests for departures, and a tenth as many others.
   'scarce-live': { requests: 1_111_111, stops: 2_000, shape: 'weekday', hasFeeds: true },
   'wide-live': { requests: 1_111_111, stops: 8_000, shape: 'weekday', hasFeeds: true },
@@ -38,11 +40,11 @@ print(describeMachine());
 for (const [name, scenario] of Object.entries(SCENARIOS)) {
   if (only && only !== name) continue;
   const startedAt = performance.now();
-  const { requests, stops, days = 1, hasFeeds = false }: Scenario = scenario;
+  const { requests, stops, days = 1, hasFeeds = false, callsEvery }: Scenario = scenario;
   const hours = Number(wantedHours ?? 24 * days);
   const demand = createDemand(scenario, Number(seed)).filter(({ at }) => at < hours * HOUR_MS);
   const before = hasFeeds ? createWarmUp(scenario, Number(seed)) : [];
-  const day = await playDay([...before, ...demand], stops, { hasFeeds, onHour });
+  const day = await playDay([...before, ...demand], stops, { hasFeeds, ...(callsEvery && { callsEvery }), onHour });
   const figures = figuresOf(day);
   const fewest = countFewestCalls(demand);
 

@@ -4,6 +4,7 @@ import { departuresOperation } from './departures/operation.ts';
 import type { UpstreamRequest } from './efa/request.ts';
 import { createNearbyOperation } from './nearby/operation.ts';
 import type { Operation } from './operation.ts';
+import { runOperation } from './runs/operation.ts';
 import { createStopListOperation } from './stop-list/operation.ts';
 import { createStopOperation } from './stop-list/stop-operation.ts';
 import { createStopSearchOperation } from './stop-search/operation.ts';
@@ -37,5 +38,6 @@ export function createOperations(options: {
     createStopOperation({ stops, lines: options.lines }),
     createTripsOperation({ stops }),
     createAlertsOperation({ stops, lines: options.lines }),
+    runOperation,
   ];
 }

@@ -43,11 +43,13 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   trips: ['operation', 'stops', 'efa', 'transit', 'errors', 'time-limit'],
   boards: ['operation', 'transit', 'errors'],
   alerts: ['operation', 'efa', 'stops', 'transit'],
+  runs: ['operation', 'efa', 'transit', 'errors'],
   operations: [
     'alerts',
     'boards',
     'departures',
     'nearby',
+    'runs',
     'stop-list',
     'stop-search',
     'stops',

@@ -64,9 +64,13 @@ const silent = { info() {}, warn() {}, error() {} };
 export async function playDay(
   demand: readonly Request[],
   stops: number,
-  options: { hasFeeds?: boolean; onHour?: (hour: number, answered: readonly Answered[]) => void } = {},
+  options: {
+    hasFeeds?: boolean;
+    callsEvery?: number;
+    onHour?: (hour: number, answered: readonly Answered[]) => void;
+  } = {},
 ): Promise<Day> {
-  const { hasFeeds = false, onHour } = options;
+  const { hasFeeds = false, callsEvery, onHour } = options;
   const clock = createSimulatedClock(MIDNIGHT + Math.min(0, demand[0]?.at ?? 0));
   const now = () => new Date(clock.now());
   const timetable = hasFeeds ? createTimetableAuthority(clock, createRandom(1), stops) : null;
@@ -99,7 +103,7 @@ export async function playDay(
     log: silent,
   });
   const liveDepartures =
-    timetable && openLiveDepartures({ ask: askAuthority, authority: timetable, protection, clock });
+    timetable && openLiveDepartures({ ask: askAuthority, authority: timetable, protection, clock, callsEvery });
   const freshMs = liveDepartures ? { ...FRESH_MS, departures: LIVE_FRESH_MS } : FRESH_MS;
   const operations = createOperations({
     nearby: { verdicts, checkQueue },

@@ -33,6 +33,8 @@ export interface Scenario {
   shares?: { departures: number; trips: number; nearby: number };
   /** Whether the authority's realtime feeds are polled. */
   hasFeeds?: boolean;
+  /** One request for departures in so many asks where the vehicles stop; none unless given. */
+  callsEvery?: number;
 }
 
 /** The rest searches. */

@@ -3,6 +3,7 @@ import { departuresOperation } from '#src/departures/operation.ts';
 import type { Ask, Priority } from '#src/efa/ask.ts';
 import { createBoards } from '#src/live/boards/boards.ts';
 import { Comparison } from '#src/live/boards/comparison.ts';
+import { StopCalls } from '#src/live/boards/stop-calls.ts';
 import { StopTimelines } from '#src/live/boards/stop-timelines.ts';
 import { LiveFeeds } from '#src/live/live-feeds.ts';
 import { noFeedSharing } from '#src/live/polling/feed-sharing.ts';
@@ -30,8 +31,11 @@ export function openLiveDepartures(parts: {
   authority: TimetableAuthority;
   protection: Pick<Protection, 'callForFeed' | 'state'>;
   clock: Clock;
+  /** One request in so many asks where the vehicles stop; none unless given. */
+  callsEvery?: number | undefined;
 }): LiveDepartures {
-  const { ask, authority, protection, clock } = parts;
+  const { ask, authority, protection, clock, callsEvery } = parts;
+  let requests = 0;
   const { now } = clock;
   const sources = new Map<string, number>();
   const feeds = new LiveFeeds({
@@ -57,6 +61,7 @@ export function openLiveDepartures(parts: {
   const responses = createResponses({
     ask,
     boards,
+    calls: new StopCalls({ now, feeds }),
     now: () => new Date(now()),
     deadlineMs: DEADLINE_MS,
     log: silent,
@@ -65,7 +70,9 @@ export function openLiveDepartures(parts: {
   return {
     sources,
     async find(stop, priority) {
-      const query = readQuery(departuresOperation, { stop: stopId(stop), modes: 'all' });
+      const withCalls = callsEvery !== undefined && ++requests % callsEvery === 0;
+      const asked = { stop: stopId(stop), modes: 'all', ...(withCalls && { include: 'calls' }) };
+      const query = readQuery(departuresOperation, asked);
       const { freshness, body } = await responses.find(departuresOperation, query, { priority });
       const { departures } = body.content();
       return { freshness, isLive: departures.some(({ is_live }) => is_live), isShort: departures.length < query.limit };

@@ -14,6 +14,7 @@ import { type Call, callSchema, formatRealtime, toCallBody } from '../transit/ca
 import { type Departure, isCancelled, leavesAt, occupancySchema } from '../transit/departure.ts';
 import { colorFields, colorsOf } from '../transit/line-colour.ts';
 import { modeSchema } from '../transit/mode.ts';
+import { runIdField, writeRunId } from '../transit/run-id.ts';
 import { formatTimestamp, timestampSchema } from '../transit/time.ts';
 
 export const departureSchema = z
@@ -40,6 +41,7 @@ export const departureSchema = z
     alerts: z.array(z.string()).meta({ description: 'Disruption notices as plain text; empty when there are none' }),
     cancelled: cancelledField,
     trip_id: tripIdField,
+    run_id: runIdField,
     alert_ids: alertIdsField,
     ...colorFields,
     vehicle_accessible: vehicleAccessField,
@@ -78,13 +80,17 @@ export type Departures = z.infer<typeof departuresResponse>;
 
 /**
  * The departure as callers see it. `now` is the moment of sending: minutes are counted from it. `arrivesAt` is the call at the
- * stop that the caller goes to.
+ * stop that the caller goes to, `stopId` the stop that was asked for.
  */
 export function toDeparture(
   departure: Departure,
   now: Date,
   { cancelled, include }: AskedFields,
-  { calls = null, arrivesAt }: { calls?: readonly Call[] | null; arrivesAt?: Call | undefined } = {},
+  {
+    calls = null,
+    arrivesAt,
+    stopId = departure.stopId,
+  }: { calls?: readonly Call[] | null; arrivesAt?: Call | undefined; stopId?: string } = {},
 ): z.infer<typeof departureSchema> {
   const { plannedAt, state } = departure;
   const bestKnown = leavesAt(departure);
@@ -102,7 +108,7 @@ export function toDeparture(
     occupancy: departure.occupancy,
     ...alertFields(departure.alerts, include),
     ...(cancelled === 'include' && { cancelled: isCancelled(departure) }),
-    ...(include?.includes('ids') && { trip_id: departure.runId }),
+    ...(include?.includes('ids') && { trip_id: departure.runId, run_id: writeRunId({ ...departure, stopId }) }),
     ...(include?.includes('colors') && colorsOf(departure.mode, departure.route)),
     ...(include?.includes('access') && {
       vehicle_accessible: departure.isVehicleAccessible,

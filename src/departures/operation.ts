@@ -85,7 +85,9 @@ export const departuresOperation = defineOperation({
       stop_id: query.stop,
       stop_name: stopName,
       retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
-      departures: departures.map((departure) => toDeparture(departure, sentAt, query, callsOf(departure) ?? {})),
+      departures: departures.map((departure) =>
+        toDeparture(departure, sentAt, query, { ...callsOf(departure), stopId: query.stop }),
+      ),
       ...alertTexts(departures, query.include),
     };
     const notices = [...(departures.length > 0 ? [] : whyEmpty(query, board.stopModes, notShown)), ...aboutCalls];

@@ -39,7 +39,7 @@ export const departuresQuery = z.object({
   time: optional(timeParameter),
   cancelled: cancelledParameter('They stand in their place and do not count towards `limit`.'),
   include: includeParameter({
-    ids: '`trip_id` and `alert_ids` to each departure.',
+    ids: '`trip_id`, `run_id` and `alert_ids` to each departure.',
     colors: COLORS_ADDED,
     alert_texts: ALERT_TEXTS_ADDED,
     access: '`vehicle_accessible` and `stop_accessible`, of which `wheelchair_accessible` is made.',

@@ -15,6 +15,7 @@ import {
   tooManyInShortTime,
   underMaintenance,
   unknownPath,
+  unknownRun,
   unknownStop,
   unsupportedMediaType,
   upstreamFailed,
@@ -39,6 +40,7 @@ export interface ErrorDoc {
 
 const AUTHORIZED = '-H "Authorization: Bearer $TIS_KEY"';
 const BOARD = `${AUTHORIZED} "{base}/v1/departures?stop=200070&modes=all&limit=5"`;
+const BOARD_WITH_IDS = `${AUTHORIZED} "{base}/v1/departures?stop=200070&modes=all&include=ids"`;
 const SEARCH = `${AUTHORIZED} "{base}/v1/stops/search?q=town%20hall"`;
 const JOURNEY = `${AUTHORIZED} "{base}/v1/trips?from=202020&to=209573"`;
 const NO_SAME_REQUEST = 'No. The same request gets the same response.';
@@ -159,6 +161,15 @@ export const ERROR_DOCS: Record<ErrorCode, ErrorDoc> = {
     example: unknownStop('stop', '123456789'),
     retry: 'No.',
     curl: SEARCH,
+  },
+  RUN_NOT_FOUND: {
+    title: 'The run has ended or is not known',
+    cause:
+      'The `run_id` is well formed, and the vehicle has reached the end of its run, or the authority does not list the run any more. A `run_id` is good for the day on which it was given.',
+    fix: ['Take `run_id` from a board or a journey with `include=ids`, and again when the run has ended.'],
+    example: unknownRun(null),
+    retry: 'No.',
+    curl: BOARD_WITH_IDS,
   },
   METHOD_NOT_ALLOWED: {
     title: 'The path takes another method',

@@ -76,6 +76,13 @@ export function unknownStop(parameter: string, stopId: string): ApiError {
   return new ApiError('STOP_NOT_FOUND', `${parameter}: the transport authority knows no stop ${stopId}.`);
 }
 
+/** `endedAt` is known of a run that has ended. */
+export function unknownRun(endedAt: string | null): ApiError {
+  const text =
+    endedAt === null ? 'the transport authority does not list this run any more.' : `this run ended at ${endedAt}.`;
+  return new ApiError('RUN_NOT_FOUND', `run_id: ${text}`);
+}
+
 /** `position` as `lat,lng`; `hint` is a sentence. */
 export function unknownPosition(parameter: string, position: string, hint = ''): ApiError {
   return new ApiError(

@@ -14,6 +14,7 @@ import { callSchema, callStop, toCallBody } from '../transit/call.ts';
 import { colorsOf, legColorFields } from '../transit/line-colour.ts';
 import { legModeSchema } from '../transit/mode.ts';
 import { latitudeSchema, longitudeSchema, type Position, positionSchema } from '../transit/place.ts';
+import { runIdField, writeRunId } from '../transit/run-id.ts';
 import { formatTimestamp, minutesBetween, timestampSchema } from '../transit/time.ts';
 import { countChanges, destinationOf, isCancelled, type Journey, originOf } from './journey.ts';
 import type { Leg } from './leg.ts';
@@ -77,6 +78,7 @@ const legSchema = z
     }),
     cancelled: cancelledField,
     trip_id: tripIdField,
+    run_id: runIdField,
     alert_ids: alertIdsField,
     ...legColorFields,
     on_demand: z
@@ -173,11 +175,17 @@ function toLegBody({ origin, destination, ...leg }: Leg, { cancelled, include }:
     path: leg.path,
     ...alertFields(leg.alerts, include),
     ...(cancelled === 'include' && { cancelled: leg.isCancelled }),
-    ...(include?.includes('ids') && { trip_id: leg.runId, on_demand: leg.isOnDemand }),
+    ...(include?.includes('ids') && { trip_id: leg.runId, run_id: runIdOf(leg, origin), on_demand: leg.isOnDemand }),
     ...(include?.includes('colors') && (leg.mode === 'walk' ? NO_COLORS : colorsOf(leg.mode, leg.route))),
     ...(include?.includes('access') && { vehicle_accessible: leg.isAccessible }),
     ...(include?.includes('calls') && { calls: leg.listCalls()?.map(toCallBody) ?? null }),
   };
+}
+
+/** The run, by its departure from the stop that the platform belongs to. */
+function runIdOf({ mode, runId }: Pick<Leg, 'mode' | 'runId'>, { stopId, parentId, planned }: LegEnd): string | null {
+  if (mode === 'walk') return null;
+  return writeRunId({ runId, mode, stopId: parentId ?? stopId, plannedAt: planned.getTime() });
 }
 
 const NO_COLORS = { color: null, text_color: null };

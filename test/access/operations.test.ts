@@ -2,6 +2,7 @@ import type { LightMyRequestResponse as Response } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
+import { runOperation } from '#src/runs/operation.ts';
 import { goodAnswerTo } from '#test/contract/operations.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { countRequests, issueTestKey } from '../support/access.ts';
@@ -21,11 +22,15 @@ const VALID_QUERY: Record<string, string> = {
   '/v1/stops.ndjson': '',
   '/v1/alerts': '',
   '/v1/alerts/stream': '',
+  '/v1/runs/:run_id': '',
+  '/v1/runs/:run_id/stream': '',
   '/v1/trips': 'from=200060&to=200070',
 };
 
 const NOW = new Date('2026-11-21T10:00:00Z');
 const DAY = '20261121';
+/** A run of another day, which is not found. */
+const RUN = runOperation.example.query.replace('run_id=', '');
 
 const upstream = await startUpstream((request, response) => {
   response.writeHead(200, { 'content-type': 'application/json' }).end(goodAnswerTo(request.url));
@@ -46,7 +51,7 @@ it('every operation of the service is in this suite', () => {
 });
 
 describe.each(operations)('%s', (route) => {
-  const path = route.replace(':stop_id', '200060');
+  const path = route.replace(':stop_id', '200060').replace(':run_id', RUN);
   const url = `${path}?${VALID_QUERY[route]}`;
   const get = (to: string, authorization?: string) =>
     app.inject({ url: to, headers: authorization === undefined ? {} : { authorization } });

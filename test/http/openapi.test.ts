@@ -64,7 +64,7 @@ describe('the OpenAPI description', () => {
 
   it('has every operation of the list and nothing else', () => {
     const streams = OPERATIONS.filter(([, { stream }]) => stream).map(([path]) => `${path}/stream`);
-    expect(streams).toEqual(['/v1/departures/stream', '/v1/alerts/stream']);
+    expect(streams).toEqual(['/v1/departures/stream', '/v1/alerts/stream', '/v1/runs/{run_id}/stream']);
     expect(Object.keys(document.paths).sort()).toEqual([...OPERATIONS.map(([path]) => path), ...streams].sort());
     for (const item of Object.values(document.paths)) expect(Object.keys(item as object)).toEqual(['get']);
   });

@@ -73,7 +73,8 @@ export const SEARCHES: readonly [query: string, ...right: string[]][] = [
   [
     'gtfs',
     '/docs/operations/departures#field-departures-trip_id',
-    '/docs/live-data#which-run-it-is',
+    '/docs/follow#which-run-it-is',
+    '/docs/operations/runs-run_id#field-trip_id',
     '/docs/operations/departures#field-departures-color',
   ],
   ['mock', '/docs/sandbox'],

@@ -10,10 +10,14 @@ import { ApiError } from '../../errors/api-error.ts';
 import { createBoundedMap, ownBytes } from '../../own-memory.ts';
 import { withTimeLimit } from '../../time-limit.ts';
 import { type Departure, isCancelled, leavesAt, occupancySchema } from '../../transit/departure.ts';
+import type { Freshness } from '../../transit/freshness.ts';
 import { positionSchema } from '../../transit/place.ts';
+import type { RunStart } from '../../transit/run-id.ts';
 import { fromSydneyWallClock, toSydneyWallClock } from '../../transit/time.ts';
 import { type LiveFeeds, listLivingFeeds } from '../live-feeds.ts';
 import { overlayCalls } from '../overlay/overlay.ts';
+import { findFeedSource } from '../polling/feed-source.ts';
+import { POLL_TAKES_MS } from '../polling/polling.ts';
 import { departureSchema, type TimelineStore } from './stop-timelines.ts';
 
 const timeSchema = z.object({ plannedAt: z.number(), realtimeAt: z.number().nullable() }).nullable();
@@ -62,8 +66,11 @@ const KEPT_MS = 2 * HOUR_MS;
 /** A run whose calls the authority does not list is asked about again after so long. */
 const UNLISTED_MS = 10 * MINUTE_MS;
 /** With estimates this old, the next page of a board is requested with calls. */
-const ESTIMATES_OLD_MS = MINUTE_MS;
+const ESTIMATES_OLD_MS = 30 * SECOND_MS;
+/** On a board estimates of the authority count as live for as long as a board beside feeds is fresh. */
+const KEPT_ON_BOARDS_MS = 45 * SECOND_MS;
 const SOON_MS = 2 * MINUTE_MS;
+const STALE_MS = 3 * MINUTE_MS;
 /** A board is shown without calls rather than late. */
 const PATIENCE_MS = 3 * SECOND_MS;
 
@@ -73,7 +80,7 @@ const PATIENCE_MS = 3 * SECOND_MS;
  */
 export class StopCalls {
   readonly #now: () => number;
-  readonly #feeds: Pick<LiveFeeds, 'states'> | null;
+  readonly #feeds: Pick<LiveFeeds, 'states' | 'note' | 'nextPollAt'> | null;
   readonly #store: TimelineStore | null;
   readonly #packed = createBoundedMap<Buffer>('calls of stops', MAX_STOPS);
 
@@ -83,7 +90,7 @@ export class StopCalls {
     store = null,
   }: {
     now: () => number;
-    feeds?: Pick<LiveFeeds, 'states'> | null;
+    feeds?: Pick<LiveFeeds, 'states' | 'note' | 'nextPollAt'> | null;
     store?: TimelineStore | null;
   }) {
     this.#now = now;
@@ -100,6 +107,35 @@ export class StopCalls {
       feeds: () => listLivingFeeds(this.#feeds?.states() ?? new Map(), this.#now()),
       keep: (runs) => this.#keep(stopId, runs),
     });
+  }
+
+  /**
+   * Finds a run by one of its departures, with all of its calls and when they may change. Null when the authority does not list it.
+   * Throws the error of the request where nothing is known of the run.
+   */
+  async findRun(ask: Ask, { stopId, runId, mode, plannedAt }: RunStart) {
+    const at = toSydneyWallClock(new Date(plannedAt));
+    const opened = await this.open({ kind: 'departureMonitor', stopId, modes: [mode], at });
+    const isIt = ({ departure }: NonNullable<KnownRun['run']>) =>
+      departure.runId === runId && Math.abs(departure.plannedAt - plannedAt) < MINUTE_MS;
+    let found = opened.viewRun(isIt);
+    const source = found && findFeedSource(found.departure);
+    if (source) this.#feeds?.note(`run ${stopId} ${mode}`, [source]);
+    const isOld = !found || (!found.isByFeed && found.saidAt <= this.#now() - ESTIMATES_OLD_MS);
+    const isRead = isOld && (await opened.readAt(ask, at));
+    if (isRead) found = opened.viewRun(isIt);
+    if (!found && opened.error && opened.error.statusCode >= 500) throw opened.error;
+    if (!found) return null;
+    const nextPollAt = source && found.isByFeed ? (this.#feeds?.nextPollAt([source]) ?? 0) + POLL_TAKES_MS : 0;
+    const freshUntil = Math.max(this.#now() + SECOND_MS, found.isByFeed ? nextPollAt : found.saidAt + ESTIMATES_OLD_MS);
+    const freshness: Freshness = {
+      retrievedAt: found.asOf ?? found.saidAt,
+      freshUntil,
+      staleUntil: freshUntil + STALE_MS,
+      source: isRead ? 'upstream' : 'cache',
+      shortage: opened.error ? (opened.error.isForWantOfCalls ? 'busy' : 'failing') : null,
+    };
+    return { ...found, freshness };
   }
 
   #keep(stopId: string, runs: ReadonlyMap<string, KnownRun>): void {
@@ -187,6 +223,23 @@ class OpenedCalls {
     return (await (isPatient ? read() : withTimeLimit(PATIENCE_MS, read))) !== null;
   }
 
+  /** Requests the page of this time with the calls of its runs. False when that fails. */
+  async readAt(ask: Ask, at: DeparturesRequest['at']): Promise<boolean> {
+    const request = { ...this.#request, at };
+    return (await this.#ask(ask, request, { purpose: 'readOn' }).catch((error) => this.#note(error))) !== null;
+  }
+
+  /** Returns the run with all of its calls, of which the one of its departure is `here`. */
+  viewRun(isIt: (run: NonNullable<KnownRun['run']>) => boolean) {
+    const known = [...this.#runs.values()].findLast(({ run }) => run && isIt(run));
+    if (!known?.run) return null;
+    const { departure, stopName, before, after } = known.run;
+    const all = [...before, callHere(departure, known.run, stopName), ...(after ?? [])];
+    const moment = { saidAt: known.saidAt, keptMs: STALE_MS, feeds: this.#parts.feeds(), now: this.#parts.now() };
+    const overlaid = overlayCalls(departure, all, moment);
+    return { ...overlaid, departure, saidAt: known.saidAt, areListed: after !== null };
+  }
+
   /**
    * Returns the calls from the stop of the departure to the end of its run, and the oldest moment of what they say as live.
    * Null where the authority does not list them.
@@ -194,21 +247,8 @@ class OpenedCalls {
   callsOf(departure: Departure, stopName: string): { calls: RunCall[]; asOf: number | null } | null {
     const { run, saidAt = 0 } = this.#runs.get(keyOfRun(departure)) ?? {};
     if (!run?.after) return null;
-    const here: RunCall = {
-      stopId: departure.stopId,
-      name: stopName,
-      platform: departure.platform,
-      position: run.position,
-      ids: run.ids,
-      arrival: null,
-      departure: {
-        plannedAt: departure.plannedAt,
-        realtimeAt: departure.state.kind === 'live' ? leavesAt(departure) : null,
-      },
-      occupancy: departure.occupancy,
-      isCancelled: isCancelled(departure),
-    };
-    const moment = { saidAt, feeds: this.#parts.feeds(), now: this.#parts.now() };
+    const here = callHere(departure, run, stopName);
+    const moment = { saidAt, keptMs: KEPT_ON_BOARDS_MS, feeds: this.#parts.feeds(), now: this.#parts.now() };
     const { calls, asOf } = overlayCalls(departure, [here, ...run.after], moment);
     return { calls: [here, ...calls.slice(1)], asOf };
   }
@@ -246,6 +286,23 @@ class OpenedCalls {
     this.#parts.keep(news);
     return page.departures.length > 0 || lookedFor.length > 0 ? response : null;
   }
+}
+
+/** The call of the departure itself. Boards do not say when the vehicle arrives there. */
+function callHere(departure: Departure, { position, ids }: RunCalls, stopName: string): RunCall {
+  const { stopId, platform, plannedAt, state, occupancy } = departure;
+  const realtimeAt = state.kind === 'live' ? leavesAt(departure) : null;
+  return {
+    stopId,
+    name: stopName,
+    platform,
+    position,
+    ids,
+    arrival: null,
+    departure: { plannedAt, realtimeAt },
+    occupancy,
+    isCancelled: isCancelled(departure),
+  };
 }
 
 function isUsable({ run, saidAt }: KnownRun, now: number): boolean {

@@ -212,18 +212,16 @@ function isGiven({ at, delaySeconds }: StopTime): boolean {
   return at !== null || delaySeconds !== null;
 }
 
-/** Estimates of the authority are shown as live for this long. */
-const ESTIMATES_KEPT_MS = 3 * MINUTE_MS;
-
 /**
- * Lays the living feeds over the calls of a run, which are in order and as the authority said at `saidAt`. `asOf` is the oldest
- * moment of what they say as live; null where nothing is.
+ * Lays the living feeds over the calls of a run, which are in order and as the authority said at `saidAt`, whose
+ * estimates count as live for `keptMs`. `asOf` is the oldest
+ * moment of what they say as live; null where nothing is. `isByFeed` says that a feed knows the run.
  */
 export function overlayCalls(
   departure: Departure,
   calls: readonly RunCall[],
-  { saidAt, feeds, now }: { saidAt: number; feeds: readonly LivingFeed[]; now: number },
-): { calls: RunCall[]; asOf: number | null } {
+  { saidAt, keptMs, feeds, now }: { saidAt: number; keptMs: number; feeds: readonly LivingFeed[]; now: number },
+): { calls: RunCall[]; asOf: number | null; isByFeed: boolean } {
   // A vehicle may go on as another run, which is then another trip of the feeds.
   const parts: { runId: string | null; calls: RunCall[] }[] = [];
   for (const call of calls) {
@@ -237,17 +235,22 @@ export function overlayCalls(
       for (const trip of part.runId === null ? [] : feed.findTrips(part.runId)) {
         if (!modes.includes(departure.mode) || !isOnServiceDay(trip, first, feed.headerAt)) continue;
         const byTrip = overlayTrip(departure, part.calls, trip, saidAt);
-        if (byTrip) return { calls: byTrip, asOf: feed.headerAt };
+        if (byTrip) return { calls: byTrip, asOf: feed.headerAt, isByFeed: true };
       }
     }
-    const isKept = now - saidAt <= ESTIMATES_KEPT_MS;
-    return { calls: isKept ? part.calls : part.calls.map((call) => asPassed(call, saidAt)), asOf: saidAt };
+    const isKept = now - saidAt <= keptMs;
+    return {
+      calls: isKept ? part.calls : part.calls.map((call) => asPassed(call, saidAt)),
+      asOf: saidAt,
+      isByFeed: false,
+    };
   });
   const isLive = (call: RunCall) => call.arrival?.realtimeAt || call.departure?.realtimeAt;
   const moments = overlaid.filter((part) => part.calls.some(isLive)).map(({ asOf }) => asOf);
   return {
     calls: overlaid.flatMap((part) => part.calls),
     asOf: moments.length > 0 ? Math.min(...moments) : null,
+    isByFeed: overlaid.some((part) => part.isByFeed),
   };
 }
 

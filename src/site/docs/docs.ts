@@ -82,6 +82,7 @@ function navigationOf(guides: readonly Guide[], operations: readonly Operation[]
         'time',
         'stops',
         'live-data',
+        'follow',
         'maps',
         'streams',
         'clients',

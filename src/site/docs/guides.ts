@@ -9,6 +9,7 @@ export const GUIDE_NAMES = [
   'time',
   'stops',
   'live-data',
+  'follow',
   'maps',
   'streams',
   'clients',

@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest';
 import { nextDepartures } from '#src/sandbox/timetable/departures.ts';
 import { callState } from '#src/sandbox/timetable/realtime.ts';
-import { plannedMinuteSeconds } from '#src/sandbox/timetable/run.ts';
+import { plannedMinuteSeconds, realtimeTripId, runAt } from '#src/sandbox/timetable/run.ts';
 import { type Body, createSandboxService } from './sandbox-service.ts';
+
+type Call = NonNullable<Body['departures'][0]['calls']>[0];
 
 /** 00:00 in Sydney, a Wednesday. */
 const MIDNIGHT = Date.parse('2026-11-17T13:00:00Z');
@@ -138,3 +140,51 @@ it(`lists with \`to\` exactly the runs that call there afterwards, in the order 
   }
   expect(shown).toBeGreaterThan(TO_PAIRS / 2);
 }, 600_000);
+
+it('a run that is followed stops where the sandbox says, at the live times, by any instance and beyond midnight', async () => {
+  const service = createSandboxService();
+  const { index, timetableAround } = service.authority;
+  const isoOf = (seconds: number) => new Date(seconds * 1000).toISOString().replace('.000', '');
+  // 23:20 and 08:00 in Sydney.
+  for (const from of [MIDNIGHT - 40 * MINUTE_MS, MIDNIGHT + 8 * 60 * MINUTE_MS]) {
+    service.advanceTo(from);
+    const { departures } = await service.overlaid({ stop: '200060', modes: 'all', limit: '15', include: 'ids,calls' });
+    const followed = departures.filter(({ run_id, is_live }) => run_id && is_live);
+    const runs = new Map(
+      index.patterns.flatMap((pattern) => {
+        const list = timetableAround(from / 1000)(pattern);
+        return Array.from(list.starts, (_, position) => runAt(pattern, list, position)).map((run) => [
+          realtimeTripId(run),
+          run,
+        ]);
+      }),
+    );
+    let shown = 0;
+    for (const minutes of [0, 12, 30]) {
+      const now = from + minutes * MINUTE_MS;
+      service.advanceTo(now);
+      for (const { run_id, trip_id } of followed) {
+        const run = runs.get(trip_id ?? '');
+        if (!run) continue;
+        const times = run.pattern.points.map((_, call) => callState(run, call, now / 1000));
+        const last = times.at(-1);
+        const found = await service.run(run_id ?? '').catch(({ code }) => code);
+        if (last?.kind === 'live' && last.estimatedSeconds * 1000 < now - 12 * MINUTE_MS) {
+          expect(found).toBe('RUN_NOT_FOUND');
+          continue;
+        }
+        if (found === 'RUN_NOT_FOUND') continue;
+        shown++;
+        const planned = times.map((_, call) => isoOf(plannedMinuteSeconds(run, call)));
+        expect(found.calls.map((call: Call) => call.departs_at ?? call.arrives_at)).toEqual(planned);
+        const late = found.calls.filter((call: Call, n: number) => {
+          const [state, realtime] = [times[n], call.departs_at_realtime ?? call.arrives_at_realtime];
+          const isAhead = state?.kind === 'live' && state.estimatedSeconds * 1000 > now + MINUTE_MS;
+          return isAhead && Math.abs(Date.parse(realtime ?? '') / 1000 - state.estimatedSeconds) > 60;
+        });
+        expect({ trip_id, late }).toEqual({ trip_id, late: [] });
+      }
+    }
+    expect(shown).toBeGreaterThan(15);
+  }
+});

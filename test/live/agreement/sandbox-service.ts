@@ -12,6 +12,7 @@ import { UNREAD } from '#src/live/polling/feed-health.ts';
 import type { FeedState } from '#src/live/polling/feed-sharing.ts';
 import { FEED_SOURCES, type FeedSourceId } from '#src/live/polling/feed-source.ts';
 import { readQuery } from '#src/operation.ts';
+import { runOperation } from '#src/runs/operation.ts';
 import { createAuthority } from '#src/sandbox/authority.ts';
 import { FEEDS, feedResponse } from '#src/sandbox/feeds/feed.ts';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
@@ -97,6 +98,13 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
       states = readFeeds();
     },
     authority,
+    /** By an instance that knows nothing of it yet. */
+    async run(runId: string) {
+      const query = readQuery(runOperation, { run_id: runId });
+      const run = () => Promise.reject(new Error('runs do not run other operations'));
+      const fresh = new StopCalls({ now: () => moment, feeds });
+      return (await runOperation.find(query, { ask, boards, calls: fresh, now, run })).body;
+    },
     overlaid: (query: Record<string, string>) => find(boards, query),
     direct: (query: Record<string, string>) => find(monitorBoards, query),
     /** How many boards came from where, and why. */

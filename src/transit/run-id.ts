@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { MINUTE_MS } from '../clock.ts';
+import { MODES, type Mode } from './mode.ts';
+import { requiredText } from './parameter.ts';
+
+/** A departure of a run, by which upstream can be asked for the run again: at any time, by any instance. */
+export interface RunStart {
+  runId: string;
+  stopId: string;
+  mode: Mode;
+  /** Milliseconds since 1970. */
+  plannedAt: number;
+}
+
+export const runIdField = z.string().nullable().optional().meta({
+  description:
+    'By which `/v1/runs/{run_id}` follows the vehicle; null where the run is not known. It holds for this day only. Only with `include=ids`',
+  example: 'MSAyMDAwNzAgMCA3amQ3a3MgMDgtQi43NzUuMTcuNDkyLkIuOC45MDAzNDQ5Mg',
+});
+
+const FORM = '1';
+const MAX_LENGTH = 300;
+/** Form, stop, mode, minute since 1970 to the base 36, and the run, which may have blanks. */
+const WRITTEN = /^1 ([A-Za-z0-9:._-]{1,60}) (\d{1,2}) ([0-9a-z]{1,8}) ([^\p{C}]{1,100})$/u;
+const allowed = 'must be a `run_id` as boards and journeys give it with include=ids';
+
+/** Null for a run that upstream does not name. */
+export function writeRunId({ runId, stopId, mode, plannedAt }: Omit<RunStart, 'runId'> & { runId: string | null }) {
+  if (runId === null) return null;
+  const minute = Math.floor(plannedAt / MINUTE_MS).toString(36);
+  return Buffer.from(`${FORM} ${stopId} ${MODES.indexOf(mode)} ${minute} ${runId}`).toString('base64url');
+}
+
+export const runIdParameter = requiredText('a run_id as boards and journeys give it with include=ids')
+  .transform((text, context): RunStart & { id: string } => {
+    const id = text.trim();
+    const bytes = Buffer.from(id, 'base64url');
+    const isWhole = id.length <= MAX_LENGTH && bytes.toString('base64url') === id;
+    const [, stopId = '', mode = '', minute = '', runId = ''] = (isWhole && WRITTEN.exec(bytes.toString())) || [];
+    const known = MODES[Number(mode)];
+    const plannedAt = Number.parseInt(minute, 36) * MINUTE_MS;
+    if (runId !== '' && known && Math.abs(plannedAt) < 8.64e15) return { id, runId, stopId, mode: known, plannedAt };
+    context.issues.push({ code: 'custom', input: text, message: allowed });
+    return z.NEVER;
+  })
+  .meta({ type: 'string', pattern: '^[A-Za-z0-9_-]+$' });
