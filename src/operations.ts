@@ -1,6 +1,6 @@
 import { createAlertsOperation } from './alerts/operation.ts';
 import { createBoardsOperation } from './boards/operation.ts';
-import { departuresOperation } from './departures/operation.ts';
+import { arrivalsOperation, departuresOperation } from './departures/operation.ts';
 import type { UpstreamRequest } from './efa/request.ts';
 import { createNearbyOperation } from './nearby/operation.ts';
 import type { Operation } from './operation.ts';
@@ -30,6 +30,7 @@ export function createOperations(options: {
   const named = { ...known, names: new NameSearch(stops) };
   return [
     departuresOperation,
+    arrivalsOperation,
     createBoardsOperation({ oneStop: departuresOperation, docsUrl: options.docsUrl }),
     createNearbyOperation({ ...options.nearby, ...known }),
     createStopSearchOperation(named),

@@ -76,6 +76,30 @@ export const departuresResponse = z
   })
   .meta({ id: 'Departures', description: 'Departures of one stop.' });
 
+export const arrivalSchema = departureSchema
+  .omit({ run_id: true, arrives_at: true, arrives_at_realtime: true, calls: true })
+  .extend({
+    origin: z
+      .string()
+      .nullable()
+      .meta({ description: 'The stop at which the run begins; null if unknown', example: 'Central Station' }),
+    scheduled_at: timestampSchema.meta({ description: 'Scheduled arrival, UTC' }),
+    realtime_at: timestampSchema.nullable().meta({ description: 'Estimated arrival, UTC; null without live data' }),
+    minutes_away: z.int().min(0).meta({
+      description: 'Whole minutes until the best-known arrival, counted when the response is sent',
+      example: 4,
+    }),
+  })
+  .meta({ id: 'Arrival', description: 'One vehicle arriving at one stop at one time.' });
+
+export const arrivalsResponse = departuresResponse
+  .omit({ departures: true, alert_texts: true })
+  .extend({
+    arrivals: z.array(arrivalSchema).meta({ description: 'By best-known time; empty when nothing arrives' }),
+    alert_texts: alertTextsField,
+  })
+  .meta({ id: 'Arrivals', description: 'Arrivals at one stop.' });
+
 export type Departures = z.infer<typeof departuresResponse>;
 
 /**
@@ -117,6 +141,13 @@ export function toDeparture(
     ...(arrivesAt && arrivalAt(arrivesAt)),
     ...(include?.includes('calls') && { calls: calls?.map(toCallBody) ?? null }),
   };
+}
+
+/** As `toDeparture`, of a vehicle on a board of arrivals. */
+export function toArrival(arrival: Departure, now: Date, asked: AskedFields): z.infer<typeof arrivalSchema> {
+  // A run is found again by one of its departures.
+  const { route, mode, destination, run_id: _, ...others } = toDeparture(arrival, now, asked);
+  return { route, mode, destination, origin: arrival.origin ?? null, ...others };
 }
 
 function arrivalAt({ arrival, departure }: Call) {

@@ -1,14 +1,14 @@
 import type { z } from 'zod';
 import { MINUTE_MS } from '../clock.ts';
 import { sumLeftOut } from '../efa/response/record.ts';
-import { defineOperation, type Notice } from '../operation.ts';
+import { defineOperation, type FindContext, type Notice } from '../operation.ts';
 import { alertTexts } from '../transit/additional-fields.ts';
 import { type Departure, isCancelled, leavesAt } from '../transit/departure.ts';
 import { type Mode, nameModes } from '../transit/mode.ts';
 import { formatTimestamp, fromSydneyWallClock } from '../transit/time.ts';
 import { findWithCalls } from './calls.ts';
-import { departuresResponse, nextMinuteAway, toDeparture } from './departure.ts';
-import { type DeparturesQuery, departuresQuery, toDeparturesRequest } from './query.ts';
+import { arrivalsResponse, departuresResponse, nextMinuteAway, toArrival, toDeparture } from './departure.ts';
+import { arrivalsQuery, type DeparturesQuery, departuresQuery, toDeparturesRequest } from './query.ts';
 
 /** A vehicle that left longer ago than this cannot be caught any more. */
 const GRACE_MS = MINUTE_MS;
@@ -60,54 +60,106 @@ export const departuresOperation = defineOperation({
       'The departures of one stop as server-sent events: an event `board` with the whole response of `/v1/departures` at the start and whenever it changes, a comment every 15 seconds. `failure` says that there is no response for now, `end` is the last event and says why; both have an error as their data. With `Last-Event-ID`, a board that the reader has is not sent again.\n\nCounts as one request a minute. How many streams may be open, the table of plans at `/docs/limits` says. `EventSource` cannot send a key: read the stream with `fetch`.',
   },
 
-  async find(query, { ask, boards, calls, now }) {
-    const { limit, per_route: perRoute } = query;
-    const request = toDeparturesRequest(query, now());
-    const isWanted = (departure: Departure) =>
-      matches(query, departure) &&
-      (request.at !== null || canBeCaught(departure, now())) &&
-      leavesAfterLead(departure, query.lead, (request.at && fromSydneyWallClock(request.at)) ?? now());
-    const asked = { ask, request, limit, perRoute, isWanted };
-    const needsCalls = query.to !== undefined || query.include?.includes('calls');
-    const {
-      board,
-      callsOf,
-      notices: aboutCalls,
-    } = needsCalls
-      ? await findWithCalls(asked, query.to, { boards, calls })
-      : { board: await boards.find(asked), callsOf: () => null, notices: [] };
-    const { stopName, freshness } = board;
-    const departures = board.departures.filter((one) => !isCancelled(one) || query.cancelled === 'include');
-    const notShown = board.departures.length - departures.length;
-    const leftOut = notShown > 0 ? sumLeftOut([board.leftOut, { cancelled: notShown }]) : board.leftOut;
-    const sentAt = now();
+  async find(query, context) {
+    const { head, shown, callsOf, sentAt, ...found } = await findShown(query, context, { isArrival: false });
     const body = {
-      stop_id: query.stop,
-      stop_name: stopName,
-      retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
-      departures: departures.map((departure) =>
+      ...head,
+      departures: shown.map((departure) =>
         toDeparture(departure, sentAt, query, { ...callsOf(departure), stopId: query.stop }),
       ),
-      ...alertTexts(departures, query.include),
+      ...alertTexts(shown, query.include),
     };
-    const notices = [...(departures.length > 0 ? [] : whyEmpty(query, board.stopModes, notShown)), ...aboutCalls];
-    const changesAt = nextMinuteAway(departures, sentAt);
-    return { body, freshness, leftOut, changesAt, boards: [board.origin], notices };
+    return { body, ...found };
   },
 });
 
-/** `notShown` departures are cancelled. */
-function whyEmpty({ modes }: DeparturesQuery, stopModes: readonly Mode[], notShown: number): Notice[] {
+function exampleArrivals(): z.infer<typeof arrivalsResponse> {
+  const { departures, ...head } = exampleBody;
+  return { ...head, arrivals: departures.map((departure) => ({ ...departure, origin: 'Leppington Station' })) };
+}
+
+/** `GET /v1/arrivals` */
+export const arrivalsOperation = defineOperation({
+  id: 'getArrivals',
+  path: '/v1/arrivals',
+  tag: 'Stops',
+  summary: 'Arrivals at a stop',
+  description:
+    'What arrives at one stop, in the order in which it arrives, with the stop at which each run begins. Buses only unless `modes` says otherwise. Filters come first, `limit` last.\n\nCancelled arrivals are left out, unless `cancelled=include` asks for them. A stop at which nothing arrives is answered with an empty list. Arrivals come from the authority with each request, never from its feeds; where they would be departures, the response is 502.',
+  query: arrivalsQuery,
+  body: arrivalsResponse,
+  errors: ['DATE_OUT_OF_RANGE', 'STOP_NOT_FOUND'],
+  example: { query: 'stop=200070&modes=all&limit=5', body: exampleArrivals() },
+  tool: {
+    description:
+      'What arrives next at one stop, in the order of the times of arrival: route, headsign, origin of the run, platform, planned time, and the live time where the vehicle is tracked. For what leaves use getDepartures. An empty list means that nothing arrives soon that fits the filters.',
+    defaults: { modes: 'all' },
+  },
+
+  async find(query, context) {
+    const { head, shown, callsOf: _, sentAt, ...found } = await findShown(query, context, { isArrival: true });
+    const arrivals = shown.map((arrival) => toArrival(arrival, sentAt, query));
+    return { body: { ...head, arrivals, ...alertTexts(shown, query.include) }, ...found };
+  },
+});
+
+/** Finds what a board shows, and all of the finding but its list. */
+async function findShown(
+  query: DeparturesQuery,
+  { ask, boards, calls, now }: FindContext,
+  { isArrival }: { isArrival: boolean },
+) {
+  const { limit, per_route: perRoute } = query;
+  const request = { ...toDeparturesRequest(query, now()), ...(isArrival && { isArrival }) };
+  const isWanted = (departure: Departure) =>
+    matches(query, departure) &&
+    (request.at !== null || canBeCaught(departure, now())) &&
+    leavesAfterLead(departure, query.lead, (request.at && fromSydneyWallClock(request.at)) ?? now());
+  const asked = { ask, request, limit, perRoute, isWanted };
+  const needsCalls = query.to !== undefined || query.include?.includes('calls');
+  const {
+    board,
+    callsOf,
+    notices: aboutCalls,
+  } = needsCalls
+    ? await findWithCalls(asked, query.to, { boards, calls })
+    : { board: await boards.find(asked), callsOf: () => null, notices: [] };
+  const { stopName, freshness } = board;
+  const shown = board.departures.filter((one) => !isCancelled(one) || query.cancelled === 'include');
+  const notShown = board.departures.length - shown.length;
+  const leftOut = notShown > 0 ? sumLeftOut([board.leftOut, { cancelled: notShown }]) : board.leftOut;
+  const sentAt = now();
+  const head = {
+    stop_id: query.stop,
+    stop_name: stopName,
+    retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
+  };
+  const words = isArrival ? ARRIVING : LEAVING;
+  const notices = [...(shown.length > 0 ? [] : whyEmpty(query, board.stopModes, notShown, words)), ...aboutCalls];
+  const changesAt = nextMinuteAway(shown, sentAt);
+  return { head, shown, callsOf, sentAt, freshness, leftOut, changesAt, boards: [board.origin], notices };
+}
+
+const LEAVING = { all: 'departures', one: 'leaves', many: 'leave' };
+const ARRIVING = { all: 'arrivals', one: 'arrives', many: 'arrive' };
+
+/** `notShown` of the departures or arrivals are cancelled. */
+function whyEmpty(
+  { modes }: DeparturesQuery,
+  stopModes: readonly Mode[],
+  notShown: number,
+  { all, one, many }: typeof LEAVING,
+): Notice[] {
   const notices: Notice[] = [];
   if (notShown > 0) {
-    const text = 'All departures found are cancelled, and left out by default: cancelled=include.';
+    const text = `All ${all} found are cancelled, and left out by default: cancelled=include.`;
     notices.push({ text, defaultOf: 'cancelled' });
   }
   const others = stopModes.filter((mode) => !modes.includes(mode));
-  const theyLeave =
-    others.length === 0 ? 'Others may leave' : `${nameModes(others)} ${others.length === 1 ? 'leaves' : 'leave'}`;
+  const theyStop =
+    others.length === 0 ? `Others may ${many}` : `${nameModes(others)} ${others.length === 1 ? one : many}`;
   if (others.length > 0 || stopModes.length === 0) {
-    const text = `Only buses were asked for, by default. ${theyLeave} here: modes=all.`;
+    const text = `Only buses were asked for, by default. ${theyStop} here: modes=all.`;
     notices.push({ text, defaultOf: 'modes' });
   }
   return notices;

@@ -6,6 +6,8 @@ import { countUpTo, describe, optional, withDefault } from '../transit/parameter
 import { stopIdParameter } from '../transit/place.ts';
 import { dateParameter, leadParameter, timeParameter } from '../transit/time.ts';
 
+const ACCESS_ADDED = '`vehicle_accessible` and `stop_accessible`, of which `wheelchair_accessible` is made.';
+
 export const departuresQuery = z.object({
   stop: describe(stopIdParameter, 'Stop identifier, from the stop search or from nearby.', '200070'),
   limit: describe(
@@ -42,8 +44,25 @@ export const departuresQuery = z.object({
     ids: '`trip_id`, `run_id` and `alert_ids` to each departure.',
     colors: COLORS_ADDED,
     alert_texts: ALERT_TEXTS_ADDED,
-    access: '`vehicle_accessible` and `stop_accessible`, of which `wheelchair_accessible` is made.',
+    access: ACCESS_ADDED,
     calls: '`calls` to each departure: where the vehicle stops, from here to the end of its run.',
+  }),
+});
+
+/** What is asked of departures alone, where one gets on, is not taken. */
+const { lead: _lead, per_route: _perRoute, to: _to, ...ofBoth } = departuresQuery.shape;
+
+export const arrivalsQuery = z.object({
+  ...ofBoth,
+  limit: describe(
+    withDefault(countUpTo(50), '10'),
+    'How many arrivals, counted after the filters. More is taken as 50.',
+  ),
+  include: includeParameter({
+    ids: '`trip_id` and `alert_ids` to each arrival.',
+    colors: COLORS_ADDED,
+    alert_texts: ALERT_TEXTS_ADDED,
+    access: ACCESS_ADDED,
   }),
 });
 

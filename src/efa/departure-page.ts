@@ -15,6 +15,7 @@ import { readObject, readRawText } from './response/field.ts';
 import { LeftOut, type LeftOutCounts, mapRecords, need } from './response/record.ts';
 import {
   findHeadsign,
+  findOrigin,
   findRouteName,
   findRunId,
   findVehicleAccess,
@@ -78,7 +79,9 @@ export async function mapPage(
   const freshness = freshnessOf(response);
   const { retrievedAt } = freshness;
   const stopName = getStopName(response.payload, request);
-  const listed = { stopId: request.stopId.toUpperCase(), stopName, saidAt: retrievedAt, distinct: createDistinct() };
+  const end = endOf(request);
+  const stopId = request.stopId.toUpperCase();
+  const listed = { stopId, stopName, saidAt: retrievedAt, end, distinct: createDistinct() };
   const { kept: departures, leftOut } = await mapRecords(
     stopEvents,
     (record) => ({ record, event: readStopEvent(record) }),
@@ -89,7 +92,7 @@ export async function mapPage(
     },
   );
   const askedFor = request.at && (fromSydneyWallClock(request.at)?.getTime() ?? Number.POSITIVE_INFINITY);
-  const lastPlannedAt = findLastPlanned(stopEvents);
+  const lastPlannedAt = findLastPlanned(stopEvents, end);
   const span = spanOf({ askedFor, retrievedAt, eventCount: stopEvents.length, lastPlannedAt });
   const stopModes = sortModes(listStopModes(response.payload.locations[0]));
   return { stopName, stopModes, modes: request.modes, ...span, lastPlannedAt, departures, leftOut, freshness };
@@ -125,12 +128,14 @@ export function spanOf(response: {
  * Whether a full page holds nothing but what had left when it came, or what leaves before the time asked for: the page is
  * stale or of another time, and says nothing of what leaves now. Upstream lists by the best-known time.
  */
-export function isOfThePast({ stopEvents }: DepartureMonitorPayload, { at }: DeparturesRequest, now: Date): boolean {
+export function isOfThePast({ stopEvents }: DepartureMonitorPayload, request: DeparturesRequest, now: Date): boolean {
+  const { at } = request;
   const from = at === null ? now.getTime() : fromSydneyWallClock(at)?.getTime();
   if (from === undefined || stopEvents.length < EVENTS_PER_PAGE) return false;
   return stopEvents.every((record) => {
     const event = readObject(record);
-    const times = [event?.departureTimePlanned, event?.departureTimeEstimated].flatMap(
+    const end = endOf(request);
+    const times = [event?.[`${end}TimePlanned`], event?.[`${end}TimeEstimated`]].flatMap(
       (time) => parseTimestamp(readRawText(time))?.getTime() ?? [],
     );
     return times.length > 0 && Math.max(...times) < from - MINUTE_MS;
@@ -139,7 +144,7 @@ export function isOfThePast({ stopEvents }: DepartureMonitorPayload, { at }: Dep
 
 function mapStopEvent(event: StopEvent, listed: Parameters<typeof mapDeparture>[1]): Departure {
   const statuses = [...event.realtimeStatus, ...(event.location?.properties?.realtimeStatus ?? [])];
-  const isOff = isCancelled('departure', event.isCancelled, statuses);
+  const isOff = isCancelled(listed.end, event.isCancelled, statuses);
   try {
     return mapDeparture(event, listed, { statuses, isOff });
   } catch (error) {
@@ -154,8 +159,13 @@ function mapDeparture(
     stopId,
     stopName,
     saidAt,
+    end,
     distinct,
-  }: Pick<Departure, 'stopId' | 'saidAt'> & { stopName: string; distinct: (key: string) => string },
+  }: Pick<Departure, 'stopId' | 'saidAt'> & {
+    stopName: string;
+    end: 'arrival' | 'departure';
+    distinct: (key: string) => string;
+  },
   { statuses, isOff }: { statuses: readonly string[]; isOff: boolean },
 ): Departure {
   const { location, transportation } = event;
@@ -164,9 +174,9 @@ function mapDeparture(
   const { planned, realtime } = need(
     findTime(
       {
-        planned: event.departureTimePlanned,
-        baseTimetable: event.departureTimeBaseTimetable,
-        estimated: event.departureTimeEstimated,
+        planned: event[`${end}TimePlanned`],
+        baseTimetable: event[`${end}TimeBaseTimetable`],
+        estimated: event[`${end}TimeEstimated`],
       },
       event.isRealtimeControlled === true && !isOff && !onDemand,
     ),
@@ -186,6 +196,7 @@ function mapDeparture(
     mode,
     route,
     destination,
+    ...(end === 'arrival' && { origin: findOrigin(transportation) }),
     platform: location ? findPlatform(location, mode, stopName) : null,
     plannedAt: planned.getTime(),
     isWheelchairAccessible: isWheelchairAccessible(event, () => event.infos.some(restrictsWheelchairs)),
@@ -201,6 +212,11 @@ function mapDeparture(
 function stateOf(isOff: boolean, realtime: Date | null): CallState {
   if (isOff) return { kind: 'cancelled' };
   return realtime ? { kind: 'live', leavesAt: realtime.getTime() } : { kind: 'scheduled' };
+}
+
+/** The end of the stay at the stop that a board is about. */
+function endOf({ isArrival }: DeparturesRequest): 'arrival' | 'departure' {
+  return isArrival ? 'arrival' : 'departure';
 }
 
 /** Numbers events that only their place in the list tells apart: none may be taken for a repeat of another. */
@@ -228,9 +244,9 @@ function getStopName(payload: DepartureMonitorPayload, { stopId, at }: Departure
   return findStopName(stop) ?? stopId;
 }
 
-function findLastPlanned(stopEvents: readonly unknown[]): number | null {
+function findLastPlanned(stopEvents: readonly unknown[], end: 'arrival' | 'departure'): number | null {
   const planned = stopEvents
-    .map((event) => parseTimestamp(readRawText(readObject(event)?.departureTimePlanned))?.getTime())
+    .map((event) => parseTimestamp(readRawText(readObject(event)?.[`${end}TimePlanned`]))?.getTime())
     .filter((time) => time !== undefined);
   return planned.length > 0 ? Math.max(...planned) : null;
 }

@@ -1,5 +1,5 @@
 import { type DepartureMonitorPayload, findUnknownStopMessage, saysDateInvalid } from './payload.ts';
-import { readObject } from './response/field.ts';
+import { readObject, readRawText } from './response/field.ts';
 import { listIds, readStopPoint, type StopPoint } from './stop-point.ts';
 
 /** What a response to one kind of request has to hold. */
@@ -84,6 +84,16 @@ export function isBoardOf(stopId: string, payload: DepartureMonitorPayload): boo
   const hasBestMatch = locations.some((location) => readStopPoint(location)?.isBest);
   const isSearch = stopEvents.length === 0 && isListOfNames && hasBestMatch;
   return !isSearch && !isBoardOfAnotherStop(payload, stopId);
+}
+
+/** Whether the board has a time of arrival, or nothing at all: were `depArrMacro=arr` ignored, it would list departures. */
+export function listsArrivals({ stopEvents }: DepartureMonitorPayload): boolean {
+  const arrives = (record: unknown) => {
+    const event = readObject(record);
+    const times = [event?.arrivalTimePlanned, event?.arrivalTimeBaseTimetable, event?.arrivalTimeEstimated];
+    return times.some((time) => readRawText(time) !== undefined);
+  };
+  return stopEvents.length === 0 || stopEvents.some(arrives);
 }
 
 function hasDistance(record: object): boolean {

@@ -11,6 +11,7 @@ import {
   type ExpectedResponse,
   isBoardOf,
   isExpected,
+  listsArrivals,
 } from './expected-response.ts';
 import { type DepartureMonitorPayload, readAddInfo, readDepartureMonitor, readLocations, readTrip } from './payload.ts';
 import { toExcludedClasses } from './product-class.ts';
@@ -109,14 +110,16 @@ export function toRequest(request: UpstreamRequest): { endpoint: string; query: 
   return { endpoint, query: { ...parameters, ...writeQuery(request) } };
 }
 
-/** False for the response of another endpoint, and for the board of another stop. */
+/** False for the response of another endpoint, for the board of another stop, and for departures in place of arrivals. */
 export function isResponseTo<Asked extends UpstreamRequest>(
   request: Asked,
   json: object,
   payload: PayloadOf<Asked>,
 ): boolean {
   if (!isExpected(KINDS[request.kind].expected, json, payload)) return false;
-  return request.kind !== 'departureMonitor' || isBoardOf(request.stopId, payload as DepartureMonitorPayload);
+  if (request.kind !== 'departureMonitor') return true;
+  const board = payload as DepartureMonitorPayload;
+  return isBoardOf(request.stopId, board) && (!request.isArrival || listsArrivals(board));
 }
 
 /** `json` is the response as received; what is no object reads as a response without anything. */
@@ -152,6 +155,8 @@ export interface DepartureMonitorRequest {
   isForNow?: boolean;
   /** Also where each vehicle stops afterwards: the response is about ten times as large. */
   withCalls?: boolean;
+  /** What arrives, in place of what departs. */
+  isArrival?: boolean;
 }
 
 /** The parameters of a request to upstream that depend on the request. */
@@ -163,12 +168,13 @@ const POSITION_DECIMALS = 4;
 const STREET_STOP = /^g\d+$/;
 
 /** Without a time upstream lists what has not left yet by its own clock, late vehicles included. */
-function toDepartureMonitorQuery({ stopId, modes, at, withCalls }: DepartureMonitorRequest): EfaQuery {
+function toDepartureMonitorQuery({ stopId, modes, at, withCalls, isArrival }: DepartureMonitorRequest): EfaQuery {
   return {
     name_dm: stopId.toUpperCase(),
     ...toDateAndTime(at),
     ...toExclusion(modes),
     ...(withCalls && { depType: 'stopEvents', includeCompleteStopSeq: '1' }),
+    ...(isArrival && { depArrMacro: 'arr' }),
   };
 }
 

@@ -88,7 +88,7 @@ function readVerdict(written: Buffer | null): Verdict | null {
 export function learnFromDepartures(ask: Ask, verdicts: Verdicts): Ask {
   return async (request, options) => {
     const response = await ask(request, options);
-    if (request.kind === 'departureMonitor' && freshnessOf(response).source === 'upstream') {
+    if (request.kind === 'departureMonitor' && !request.isArrival && freshnessOf(response).source === 'upstream') {
       const payload = response.payload as DepartureMonitorPayload;
       const stopId = stopOfResponse(payload) ?? request.stopId;
       if (payload.stopEvents.length > 0) verdicts.learn(stopId, { isAlive: true, modes: modesSeen(payload) });

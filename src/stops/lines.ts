@@ -110,7 +110,7 @@ export function learnLines(ask: Ask, lines: StopLines, register: StopRegister): 
 
   return async (request, options) => {
     const response = await ask(request, options);
-    if (request.kind === 'departureMonitor' && freshnessOf(response).source === 'upstream') {
+    if (request.kind === 'departureMonitor' && !request.isArrival && freshnessOf(response).source === 'upstream') {
       // What is read here is the response that has just come.
       const page = await readPage((async () => response) as unknown as Ask, request).catch(ignoreApiError);
       // An empty response says nothing: it may be night.

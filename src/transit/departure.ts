@@ -24,7 +24,8 @@ export type CallState =
 
 /**
  * One vehicle leaving one stop at one time: the one form of a departure, from the response of upstream to the body
- * of ours. Plain data, because timelines keep it as JSON. Moments in milliseconds since 1970.
+ * of ours. Plain data, because timelines keep it as JSON. Moments in milliseconds since 1970. A board of arrivals has the
+ * same form: its times and its state are those of the arrival.
  */
 export interface Departure {
   /** By which it is recognised on another page of the same stop. */
@@ -39,6 +40,8 @@ export interface Departure {
   /** Short route name. */
   route: string;
   destination: string;
+  /** Where the run begins, null if unknown; on boards of arrivals only. */
+  origin?: string | null;
   platform: string | null;
   plannedAt: number;
   isWheelchairAccessible: boolean;

@@ -44,7 +44,7 @@ export const routesParameter = requiredText(routesAllowed)
     minItems: 1,
     maxItems: MAX_ROUTES,
     examples: [['333', 'T1']],
-    description: `Only these routes: up to ${MAX_ROUTES} short names with commas between. They are looked for among the next 120 departures of the wanted modes.`,
+    description: `Only these routes: up to ${MAX_ROUTES} short names with commas between. They are looked for among the next 120 vehicles of the wanted modes.`,
   });
 
 /** "Train", "Train and metro" */

@@ -13,6 +13,7 @@ import { startUpstream } from '../support/upstream.ts';
 const VALID_QUERY: Record<string, string> = {
   '/v1/departures': 'stop=200060',
   '/v1/departures/stream': 'stop=200060',
+  '/v1/arrivals': 'stop=200060',
   '/v1/boards': 'stops=200060',
   '/v1/nearby': 'lat=-33.87&lng=151.21',
   '/v1/stops/search': 'q=central',

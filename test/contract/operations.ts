@@ -91,6 +91,8 @@ export function goodAnswerTo(requestUrl: string): string {
     ['202091', query.get('name_origin')],
     ['G2095102', query.get('name_destination')],
   ]);
-  const response = (query.has('includeCompleteStopSeq') ? WITH_CALLS : GOOD_ANSWERS.get(endpoint)) ?? '';
+  const isOfArrivals = endpoint === 'departure_mon' && query.get('depArrMacro') === 'arr';
+  const board = query.has('includeCompleteStopSeq') ? WITH_CALLS : GOOD_ANSWERS.get(endpoint);
+  const response = isOfArrivals ? (board ?? '').replaceAll('"departureTime', '"arrivalTime') : (board ?? '');
   return response.replaceAll(/"(G?\d+)"/g, (text, id) => JSON.stringify(asked.get(id) ?? JSON.parse(text)));
 }

@@ -12,6 +12,7 @@ export interface RandomRequest {
 const PATHS = [
   '/v1/departures',
   '/v1/departures/stream',
+  '/v1/arrivals',
   '/v1/boards',
   '/v1/nearby',
   '/v1/stops/search',

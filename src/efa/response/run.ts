@@ -17,7 +17,8 @@ export function readTransportation(value: unknown) {
       disassembledName: readName(line.disassembledName),
       number: readName(line.number),
       product: readProduct(line.product),
-      destination: readDestination(line.destination),
+      destination: readRunEnd(line.destination),
+      origin: readRunEnd(line.origin),
       iconId: readNumber(line.iconId),
       properties: readVehicleProperties(line.properties),
     }
@@ -55,9 +56,9 @@ export function readProduct(value: unknown) {
   );
 }
 
-function readDestination(value: unknown) {
-  const destination = readObject(value);
-  return destination && { name: readName(destination.name) };
+function readRunEnd(value: unknown) {
+  const end = readObject(value);
+  return end && { name: readName(end.name) };
 }
 
 /**
@@ -148,12 +149,21 @@ export function findLineName(transportation: Transportation): string | null {
  * rest still names the place.
  */
 export function findHeadsign({ destination }: Transportation, statuses: readonly string[]): string | null {
-  const headsign = firstText(destination?.name);
-  const [place, suburb] = splitAtLastComma(headsign ?? '');
-  if (!place || !suburb || isPlatformLabel(suburb)) return headsign;
   const isAltered = statuses.some((status) => status.startsWith('EXTRA'));
+  return withoutSuburb(firstText(destination?.name), isAltered);
+}
+
+/** Where the run begins: upstream gives the full name of its first stop. */
+export function findOrigin({ origin }: Transportation): string | null {
+  return withoutSuburb(firstText(origin?.name), true);
+}
+
+/** `isStop` says that the text is the full name of a stop; a headsign may hold a comma of its own. */
+function withoutSuburb(text: string | null, isStop: boolean): string | null {
+  const [place, suburb] = splitAtLastComma(text ?? '');
+  if (!place || !suburb || isPlatformLabel(suburb)) return text;
   const holdsSuburb = ` ${place.toLowerCase()} `.includes(` ${suburb.toLowerCase()} `);
-  return holdsSuburb || (isAltered && !NO_NAME_ALONE.test(place)) ? place : headsign;
+  return holdsSuburb || (isStop && !NO_NAME_ALONE.test(place)) ? place : text;
 }
 
 /** "Circular Quay, Sydney" → the two parts. A comma without a blank after it is part of a name. */

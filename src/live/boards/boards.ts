@@ -110,7 +110,8 @@ export function createBoards(options: {
         return response;
       };
       const stopRequest = toStopRequest({ ...request, ask }, now());
-      const found = stopRequest ? await findByFeeds(stopRequest) : by('monitor', 'a time that no timetable is kept of');
+      const why = request.request.isArrival ? 'arrivals' : 'a time that no timetable is kept of';
+      const found = stopRequest ? await findByFeeds(stopRequest) : by('monitor', why);
       if ('departures' in found) return { ...found, origin: by('overlay') };
       const askForBoard: Ask = (asked, more) => ask(asked, { ...(mode === 'on' && { purpose: 'board' }), ...more });
       const monitored = await readMonitorBoard({ ...request, ask: askForBoard }).catch(async (error) => {
@@ -123,7 +124,7 @@ export function createBoards(options: {
         return { ...monitored, origin: { ...found, ...by('overlay', 'calls are short'), reason } };
       }
       const { board, pages: read } = monitored;
-      if (request.request.at === null) await pages.keep(stopIdOf(request), read, null);
+      if (request.request.at === null && !request.request.isArrival) await pages.keep(stopIdOf(request), read, null);
       // The first page may just have been requested, to find out which feeds the board needs.
       const freshness = hasAsked ? { ...board.freshness, source: 'upstream' as const } : board.freshness;
       return { ...board, freshness, origin: found };
@@ -138,11 +139,11 @@ function nameRun(origin: BoardOrigin, departure: Departure | undefined): BoardOr
   return { ...origin, reason: `${origin.reason} for ${mode} ${route}, network ${network}, run ${runId}` };
 }
 
-/** Null for a past time and for the hours in which the clocks are changed: the departure monitor serves those. */
+/** Null for arrivals, for a past time and for the hours in which the clocks are changed: the departure monitor serves those. */
 function toStopRequest(request: BoardRequest, now: number): StopRequest | null {
   const { request: upstreamRequest } = request;
   const at = upstreamRequest.at && (fromSydneyWallClock(upstreamRequest.at)?.getTime() ?? Number.NEGATIVE_INFINITY);
-  if (at !== null && at < now) return null;
+  if (upstreamRequest.isArrival || (at !== null && at < now)) return null;
   // A board for a time lists departures planned from then on, one for the present those that have not left.
   const minute = startOfMinute(new Date(now)).getTime();
   const isListed = (departure: Departure) => (at === null ? leavesAt(departure) >= minute : departure.plannedAt >= at);

@@ -12,7 +12,7 @@ import { boardTransportation } from './transportation.ts';
 const EVENTS_PER_RESPONSE = 40;
 
 /**
- * Response of `departure_mon`: the next 40 departures of one stop, or of one platform with `nameKey_dm=$USEPOINT$`.
+ * Response of `departure_mon`: the next 40 departures of one stop, or arrivals with `depArrMacro=arr`, or of one platform with `nameKey_dm=$USEPOINT$`.
  * A request without date and time gets the vehicles that are still to leave, late ones included.
  */
 export function departureResponse(authority: Authority, query: URLSearchParams, nowSeconds: number): object {
@@ -30,6 +30,7 @@ export function departureResponse(authority: Authority, query: URLSearchParams, 
     return { ...refusal(dateInvalid), locations };
   }
   const excluded = excludedClasses(query);
+  const isArrival = query.get('depArrMacro') === 'arr';
   const departures = nextDepartures(timetableAround(atSeconds), {
     points: point !== undefined && query.get('nameKey_dm') === '$USEPOINT$' ? [point] : home.points,
     isWanted: (pattern) => !excluded.has(pattern.line.product.class),
@@ -37,15 +38,29 @@ export function departureResponse(authority: Authority, query: URLSearchParams, 
     isForNow: !query.get('itdDate') && !query.get('itdTime'),
     nowSeconds: withRealtime ? nowSeconds : undefined,
     count: EVENTS_PER_RESPONSE,
+    isArrival,
   });
   if (departures.length === 0) return { ...refusal(noServingLines), locations };
   // The website's own client sends both.
   const withCalls = query.get('depType') === 'stopEvents' && query.get('includeCompleteStopSeq') === '1';
   const stopEvents = departures.map((departure) => ({
-    ...stopEvent(departure),
+    ...(isArrival ? asArrival(stopEvent(departure)) : stopEvent(departure)),
     ...(withCalls && stopSequences(departure, withRealtime ? nowSeconds : undefined)),
   }));
   return { version: VERSION, systemMessages: [], locations, stopEvents };
+}
+
+/** Vehicles arrive and depart at the same time: the names of the times and of what is cancelled are others. */
+function asArrival(event: object): object {
+  const { location } = event as { location: { properties?: { realtimeStatus?: string[] } } };
+  const { properties } = location;
+  const isOff = properties?.realtimeStatus?.includes('DEPARTURE_CANCELLED');
+  return {
+    ...Object.fromEntries(
+      Object.entries(event).map(([name, value]) => [name.replace(/^departureTime/, 'arrivalTime'), value]),
+    ),
+    location: isOff ? { ...location, properties: { ...properties, realtimeStatus: ['ARRIVAL_CANCELLED'] } } : location,
+  };
 }
 
 /** The calls before and after the departure. */

@@ -3,7 +3,7 @@ import { type CallState, callState, EXTRA_RUN_DELAY_SECONDS, isReplaced, LONGEST
 import { plannedMinuteSeconds, plannedSeconds, type Run, runAt } from './run.ts';
 import { firstRunFrom, type Timetable } from './timetable.ts';
 
-/** One event of a departure board. A cancelled run that is replaced by an extra run has two. */
+/** One event of a board of departures or arrivals. A cancelled run that is replaced by an extra run has two. */
 export interface Departure {
   run: Run;
   call: number;
@@ -25,6 +25,8 @@ export interface DepartureRequest {
   /** The present; undefined for a board without realtime. */
   nowSeconds: number | undefined;
   count: number;
+  /** Runs that arrive, in place of those that depart. */
+  isArrival?: boolean;
 }
 
 const HORIZON_SECONDS = 24 * 3600;
@@ -35,7 +37,10 @@ export function nextDepartures(timetable: Timetable, request: DepartureRequest):
   const stops = new Set(request.points.map((point) => point.home));
   const calls = [...stops]
     .flatMap((stop) => stop.points.flatMap((point) => point.calls))
-    .filter(({ pattern, call }) => call < pattern.points.length - 1 && request.isWanted(pattern));
+    .filter(
+      ({ pattern, call }) =>
+        (request.isArrival ? call > 0 : call < pattern.points.length - 1) && request.isWanted(pattern),
+    );
   const departures = calls
     .flatMap(({ pattern, call }) => departuresAt(timetable, pattern, call, request))
     .filter(({ point }) => request.points.includes(point));

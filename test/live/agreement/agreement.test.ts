@@ -188,3 +188,38 @@ it('a run that is followed stops where the sandbox says, at the live times, by a
     expect(shown).toBeGreaterThan(15);
   }
 });
+
+it('lists a run as arriving at the stop at which it ends, when and where its departures say so', async () => {
+  const service = createSandboxService();
+  const { index } = service.authority;
+  let shown = 0;
+  for (let n = 0; n < 12; n++) {
+    service.advanceTo(MIDNIGHT + (5 + n * 1.5) * 60 * MINUTE_MS);
+    const stop = BUSY[n % BUSY.length] ?? '';
+    const { departures } = await service.direct({ stop, modes: 'all', limit: '6', include: 'ids,calls' });
+    for (const { calls, trip_id, route } of departures) {
+      const last = calls?.at(-1);
+      const home = index.pointById.get(last?.stop_id ?? '')?.home;
+      if (!last?.arrives_at || !home || !trip_id || last.cancelled) continue;
+      const [date, time] = new Date(last.arrives_at).toLocaleString('sv', { timeZone: 'Australia/Sydney' }).split(' ');
+      const asked = { date: date?.replaceAll('-', '') ?? '', time: time?.slice(0, 5).replace(':', '') ?? '' };
+      const arrivals = await service.arrivals({
+        stop: home.stop.id,
+        modes: 'all',
+        limit: '50',
+        include: 'ids',
+        ...asked,
+      });
+      expect(arrivals.find((arrival) => arrival.trip_id === trip_id)).toMatchObject({
+        route,
+        scheduled_at: last.arrives_at,
+        realtime_at: last.arrives_at_realtime,
+        platform: last.platform,
+        origin: expect.any(String),
+      });
+      shown++;
+    }
+  }
+  expect(shown).toBeGreaterThan(30);
+  expect([...service.boardCounts]).toEqual([['monitor arrivals', shown]]);
+});

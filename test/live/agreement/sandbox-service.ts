@@ -1,4 +1,4 @@
-import { departuresOperation } from '#src/departures/operation.ts';
+import { arrivalsOperation, departuresOperation } from '#src/departures/operation.ts';
 import type { Ask, AskAuthority } from '#src/efa/ask.ts';
 import { toRequest } from '#src/efa/request.ts';
 import { type Boards, createBoards, monitorBoards } from '#src/live/boards/boards.ts';
@@ -107,6 +107,10 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
     },
     overlaid: (query: Record<string, string>) => find(boards, query),
     direct: (query: Record<string, string>) => find(monitorBoards, query),
+    async arrivals(query: Record<string, string>) {
+      const context = { ask, boards, calls, now, run: () => Promise.reject(new Error('no other operation is run')) };
+      return (await arrivalsOperation.find(readQuery(arrivalsOperation, query), context)).body.arrivals;
+    },
     /** How many boards came from where, and why. */
     boardCounts,
   };
