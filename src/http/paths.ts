@@ -41,7 +41,7 @@ function pathError(request: FastifyRequest, allow: string | null, methodsOf: Rea
   const operations = [...methodsOf.keys()].filter((route) => route.startsWith(API)).map(fromRoute);
   return allow && !isTaken
     ? methodNotAllowed(path, request.method, allow)
-    : unknownPath(path, findNear(path, operations), allow ? [] : operations);
+    : unknownPath(path, findNear(path, operations), allow ? [] : operations.filter((one) => !one.endsWith('/stream')));
 }
 
 /** So much of a path is repeated to the caller. */
