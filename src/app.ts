@@ -60,7 +60,7 @@ type MadeHere =
   | 'restrictions'
   | 'layout'
   | 'wallLinks'
-  | 'findStop'
+  | 'findStops'
   | 'operations'
   | 'responses'
   | 'publicUrl'
@@ -225,18 +225,18 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
       people.addHook('onRequest', limitPages);
       await people.register(pageSecurity, page);
       await people.register(site, page);
-      await people.register(signup, { ...page, restrictions, findStop: createStopFinder(operations, responses) });
+      await people.register(signup, { ...page, restrictions, findStops: createStopFinder(operations, responses) });
     });
   }
   return app;
 }
 
-/** The first hit of the search, asked for as the pages are: after all callers. */
+/** Stops by name for forms, the best match first. Upstream is asked when there are calls to spare, else the list of stops. */
 function createStopFinder(operations: readonly Operation[], responses: Responses) {
   const search = operations.find(({ id }) => id === 'searchStops') as ReturnType<typeof createStopSearchOperation>;
   return async (q: string) => {
-    const found = await responses.find(search, readQuery(search, { q, limit: '1' }), { priority: 'low' });
-    return found.body.content().results[0]?.stop_id ?? null;
+    const found = await responses.find(search, readQuery(search, { q, limit: '6' }), { priority: 'background' });
+    return found.body.content().results;
   };
 }
 

@@ -40,6 +40,7 @@ export const boardLinkForm = z.object({
     .transform((stop) => stop.trim())
     .pipe(z.string().min(1, 'Enter the name or the identifier of a stop.').max(100, 'Enter at most 100 characters.')),
 });
+export const stopNameForm = boardLinkForm.omit({ key: true });
 export const revokeForm = z.object({ token: field, key: field });
 export const rotateForm = z.object({
   token: field,

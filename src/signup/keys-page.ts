@@ -5,7 +5,7 @@ import { PLANS } from '../access/plan.ts';
 import type { Accounts } from '../access/store.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { wantsPage } from '../http/paths.ts';
-import type { Html } from '../site/html.ts';
+import { type Html, html } from '../site/html.ts';
 import type { Layout } from '../site/layout.ts';
 import { localTimeScript } from '../site/local-time.ts';
 import { fixedPage, sendPage } from '../site/page-response.ts';
@@ -94,10 +94,8 @@ async function sendKeys(
   );
   const quotaMails = { isOn: wantsMails, url: links.createQuotaMailsUrl(account.id) };
   const body = keysView({ account, keys, token, usage, quotaMails, notice, now: now() });
-  return sendPage(
-    reply,
-    layout({ title: 'Your keys', description: DESCRIPTION, path: '/keys', head: localTimeScript, body }),
-  );
+  const head = html`${localTimeScript}<script type="module" src="/assets/wall/stop-field.js"></script>`;
+  return sendPage(reply, layout({ title: 'Your keys', description: DESCRIPTION, path: '/keys', head, body }));
 }
 
 async function requestLink(app: FastifyInstance, options: KeysPageOptions): Promise<void> {

@@ -71,7 +71,7 @@ ${
 ${
   revokedAt === null &&
   html`<details><summary>Board on a wall</summary><form class="fields" method="post" action="/keys/board">${hidden}
-<div><label for="stop-${hash}">Stop <span class="hint">Its name or identifier. The link has the board of this stop with this key, without showing the key. Parameters of departures go before its <code>#</code>: <code>?modes=train</code>.</span></label>
+<div class="suggested"><label for="stop-${hash}">Stop <span class="hint">Its name or identifier. The link has the board of this stop with this key, without showing the key. Parameters of departures go before its <code>#</code>: <code>?modes=train</code>.</span></label>
 <input type="text" id="stop-${hash}" name="stop" required maxlength="100" placeholder="Town Hall Station" autocomplete="off"></div>
 <p class="actions"><button>Open the board</button></p></form></details>`
 }

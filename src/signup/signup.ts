@@ -5,7 +5,7 @@ import type { Accounts } from '../access/store.ts';
 import type { WallLinks } from '../site/board/wall-link.ts';
 import type { Layout } from '../site/layout.ts';
 import { failAsUnavailable } from './accounts.ts';
-import { boardLink } from './board-link.ts';
+import { boardLink, type FindStops } from './board-link.ts';
 import { refuseCrossSiteForm } from './form.ts';
 import { createKeyService } from './key-service.ts';
 import { keysPage } from './keys-page.ts';
@@ -25,8 +25,8 @@ export interface SignupOptions {
   accounts: Accounts;
   mailer: Mailer;
   wallLinks: WallLinks;
-  /** The identifier of the stop that a name most likely means; null for none. */
-  findStop(name: string): Promise<string | null>;
+  /** Stops of such a name, the best match first. */
+  findStops: FindStops;
   /** Which mail domains are suspended; none unless given. */
   restrictions?: Restrictions | null | undefined;
   /** Signs the links in mails. */

@@ -93,6 +93,36 @@ it.each(PAGES)(
   },
 );
 
+it('the form for a board on a wall suggests stops as one types, and opens the board, which a phone can show', async () => {
+  for (const url of ['/signup', '/keys/link'])
+    await front.app.inject({ method: 'POST', url, payload: { email: 'mo@example.com', label: 'wall', terms: true } });
+  const { page, context, complaints } = await openWindow(browser, { width: 390, hosts: [new URL(front.url).host] });
+  await page.goto(linkIn((await front.readOutbox()).at(-1) as never));
+  await page.getByRole('button', { name: 'Open your keys' }).click();
+  await page.getByText('Board on a wall').click();
+  await page.getByLabel('Stop').fill('circular');
+  await page
+    .getByRole('option', { name: /^Circular Quay/ })
+    .first()
+    .click();
+  expect(await page.getByLabel('Stop').inputValue()).toBe('200020');
+  await page.getByRole('button', { name: 'Open the board' }).click();
+  await page.locator('#rows tr').first().waitFor();
+  const sizes = await page
+    .locator('th, td, footer p, #alerts li')
+    .evaluateAll((all) =>
+      all.map((one) =>
+        Number.parseFloat(
+          (globalThis as never as { getComputedStyle(one: unknown): { fontSize: string } }).getComputedStyle(one)
+            .fontSize,
+        ),
+      ),
+    );
+  expect(Math.min(...sizes)).toBeGreaterThan(13);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
 it('a board on a wall shows whole rows only', async () => {
   const { page, context } = await openWindow(browser, { hosts: [new URL(front.url).host] });
   await page.setViewportSize({ width: 1280, height: 500 });

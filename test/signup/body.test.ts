@@ -25,6 +25,7 @@ const FORMS = [
   '/keys/new',
   '/keys/revoke',
   '/keys/rotate',
+  '/keys/stops',
   '/keys/board',
   '/keys/quota-mails',
 ];

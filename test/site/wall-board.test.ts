@@ -92,6 +92,13 @@ describe('the board on a wall', () => {
     ]);
   });
 
+  it('suggests stops by name to those who have their keys open, and to nobody else', async () => {
+    const suggest = (token: string) => postForm(front.app, '/keys/stops', { token, stop: 'circular quay' });
+    const { stops } = (await suggest(keysToken)).json();
+    expect(stops[0]).toMatchObject({ stop_id: '200020', name: expect.stringContaining('Circular Quay') });
+    expect((await suggest('nonsense')).statusCode).toBe(400);
+  });
+
   it('opens in the sandbox without a link', async () => {
     const { body } = await front.app.inject({ url: '/board/200060', headers: BROWSER });
     const [, token = ''] = /data-token="([^"]+)"/.exec(body) ?? [];
