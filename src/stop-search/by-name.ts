@@ -1,6 +1,7 @@
 import type { LocationsPayload } from '../efa/payload.ts';
 import type { UpstreamRequest } from '../efa/request.ts';
 import type { LeftOutCounts } from '../efa/response/record.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { upstreamTimeout } from '../errors/messages.ts';
 import type { FindContext, Finding } from '../operation.ts';
 import { freshnessInPlaceOf } from '../stops/freshness.ts';
@@ -18,6 +19,9 @@ const PATIENCE_MS = 3000;
 
 const FROM_REGISTER = {
   text: 'The transport authority could not be asked: these are stops of the list that the service keeps.',
+};
+const NOT_IN_REGISTER = {
+  text: 'The transport authority could not be asked, and the list of stops that the service keeps has no such name.',
 };
 
 /** The stops that are known without asking. */
@@ -37,12 +41,15 @@ export async function findByName<Hit extends object>(
     read,
     idOf,
     toHit,
+    areStops,
   }: {
     known: KnownStops;
     /** What upstream found, the best match first, each once. */
     read: (payload: LocationsPayload) => Promise<{ results: Hit[]; leftOut: LeftOutCounts }>;
     idOf: (hit: Hit) => string;
     toHit: (stop: StopRecord) => Hit;
+    /** Only stops are looked for: where calls are short, that the list of stops has none is a response too. */
+    areStops: boolean;
   },
 ): Promise<Finding<{ query: string; results: Hit[] }>> {
   const { q, limit, near } = query;
@@ -54,9 +61,12 @@ export async function findByName<Hit extends object>(
     response = await within(PATIENCE_MS, asked, () => upstreamTimeout(PATIENCE_MS));
   } catch (error) {
     const freshness = freshnessInPlaceOf(error, stops, now());
-    const found = isRehearsal(request) ? [] : await similar(true);
-    if (found.length > 0) {
-      return { body: { query: q, results: found.map(toHit) }, freshness, notices: [FROM_REGISTER] };
+    const isRehearsed = isRehearsal(request);
+    const found = isRehearsed ? [] : await similar(true);
+    const isForWantOfCalls = error instanceof ApiError && error.isForWantOfCalls === true;
+    if (found.length > 0 || (areStops && isForWantOfCalls && !isRehearsed)) {
+      const notice = found.length > 0 ? FROM_REGISTER : NOT_IN_REGISTER;
+      return { body: { query: q, results: found.map(toHit) }, freshness, notices: [notice] };
     }
     response = await asked;
   }

@@ -42,5 +42,6 @@ export const createStopSearchOperation = (known: KnownStops) =>
         read: (payload) => mapSearchResults(payload, known.stops, query.near),
         idOf: ({ stop_id }) => stop_id,
         toHit: toSearchResult,
+        areStops: true,
       }),
   });

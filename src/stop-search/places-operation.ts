@@ -109,6 +109,7 @@ export const createPlacesOperation = (known: KnownStops) =>
         read: (payload) => mapPlaces(payload, query.near),
         idOf: ({ id }) => id,
         toHit: toPlace,
+        areStops: false,
       }),
   });
 
