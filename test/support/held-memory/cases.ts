@@ -137,7 +137,7 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
         { priority: 'high', subtitle: content, content, urlText: '', speechText: '', infoLinks: [] },
       ] as never);
     }
-    return { countedBytes: 4 * MEGABYTE, table: mapAlerts };
+    return { countedBytes: 12 * MEGABYTE, table: mapAlerts };
   },
   async 'accounts: last turn, recent calls, hold by the breaker'() {
     const load = new AccountLoad(now);
