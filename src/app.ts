@@ -79,7 +79,7 @@ export interface AppOptions {
   callsPerSecond?: number;
   /** Boards from timetables and feeds; without them upstream is asked for every board. */
   boards?: Boards;
-  /** Where vehicles stop, with the feeds and what other instances know; without them what upstream says. */
+  /** Finds where vehicles stop, with the feeds and what other instances know; without it only upstream is asked. */
   calls?: StopCalls;
   deadlines?: Deadlines;
   access: AccessOptions;
@@ -93,7 +93,7 @@ export interface AppOptions {
   streamTimes?: StreamTimes;
   /** The stops that are known without asking; none unless given. */
   stops?: StopRegister;
-  /** Where verdicts and lines of stops are shared with other instances. */
+  /** Shares verdicts and lines of stops with other instances. */
   stopStore?: ConstructorParameters<typeof Verdicts>[1];
   connectionLimits?: ConnectionLimits;
   /** How long a whole request may take to arrive, headers and body. */

@@ -143,7 +143,7 @@ export function toDeparture(
   };
 }
 
-/** As `toDeparture`, of a vehicle on a board of arrivals. */
+/** Maps a vehicle on a board of arrivals like `toDeparture` one on a board of departures. */
 export function toArrival(arrival: Departure, now: Date, asked: AskedFields): z.infer<typeof arrivalSchema> {
   // A run is found again by one of its departures.
   const { route, mode, destination, run_id: _, ...others } = toDeparture(arrival, now, asked);

@@ -49,7 +49,7 @@ export const departuresQuery = z.object({
   }),
 });
 
-/** What is asked of departures alone, where one gets on, is not taken. */
+/** Arrivals take no parameter that is about getting on. */
 const { lead: _lead, per_route: _perRoute, to: _to, ...ofBoth } = departuresQuery.shape;
 
 export const arrivalsQuery = z.object({

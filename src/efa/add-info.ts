@@ -30,7 +30,7 @@ const KIND_OF: Readonly<Record<string, (typeof ALERT_KINDS)[number]>> = {
 };
 export const ALERT_KINDS = ['run', 'line', 'stop', 'facility', 'general'] as const;
 
-/** Of one notice; a notice of the whole network may name every stop of a line. */
+/** Bounds on what one notice names; a notice of the whole network may name every stop of a line. */
 const MAX_STOPS = 500;
 const MAX_LINES = 200;
 const MAX_RUNS = 200;
@@ -101,7 +101,7 @@ function mapNotice({ info, type, heading, url, timestamps, stops, lines }: NonNu
     severity: SEVERITY_OF[info.priority ?? ''] ?? ('normal' as const),
     url: url ?? null,
     periods: readList(timestamps?.validity, readPeriod, MAX_PERIODS),
-    /** Of each, every identifier that upstream gives, its own first. */
+    /** Each has every identifier that upstream gives, its own first. */
     stops: stops.map((stop) => ({ ids: listIds(stop), name: findStopName(stop) })).filter(({ ids }) => ids.length > 0),
     routes: lines.flatMap(({ route, mode }) => (route && mode ? { route, mode } : [])),
     runs: lines.flatMap(({ route, runs }) => runs.map((run) => ({ ...run, route }))).slice(0, MAX_RUNS),

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../clock.ts';
 import type { Call } from '../transit/call.ts';
 import type { Departure } from '../transit/departure.ts';
 import type { Mode } from '../transit/mode.ts';
@@ -31,7 +32,7 @@ export interface RunCall extends Call {
 
 /** The calls of a run around one of its departures. */
 export interface RunCalls {
-  /** Where the departure is. */
+  /** The position of the departure; null if unknown. */
   position: Position | null;
   ids: readonly string[];
   /** The calls before the departure, as far as upstream lists them. */
@@ -82,7 +83,8 @@ export function mapRunCalls(record: unknown, departure: Departure): RunCalls {
   const isHere = ({ stopId, departure: leaves }: RunCall) =>
     stopId === departure.stopId && leaves?.plannedAt === departure.plannedAt;
   const isLater = ({ arrival, departure: leaves }: RunCall) =>
-    ((arrival ?? leaves)?.plannedAt ?? 0) >= departure.plannedAt - MINUTE_CUT_MS;
+    // Planned times of boards are cut down to the minute.
+    ((arrival ?? leaves)?.plannedAt ?? 0) >= departure.plannedAt - MINUTE_MS;
   return {
     position: point ? findPosition(point) : null,
     ids: point ? listIds(point) : [],
@@ -90,9 +92,6 @@ export function mapRunCalls(record: unknown, departure: Departure): RunCalls {
     after: after?.every(isLater) ? after.filter((call) => !isHere(call)) : null,
   };
 }
-
-/** Planned times of boards are cut down to the minute. */
-const MINUTE_CUT_MS = 60_000;
 
 function mapRunCall(record: JsonObject | undefined, departure: Departure, isTripOff: boolean): RunCall | null {
   const point = readTimedStopPoint(record);

@@ -69,7 +69,7 @@ export async function readPage(ask: Ask, request: DeparturesRequest, options?: A
   return mapPage(request, await ask(request, options));
 }
 
-/** As `readPage`, of a response that is at hand. Each departure that is kept goes to `onDeparture` with its record. */
+/** Reads a response that is at hand, and throws as `readPage` does. `onDeparture` gets each departure that is kept, with its record. */
 export async function mapPage(
   request: DeparturesRequest,
   response: UpstreamResponse<DepartureMonitorPayload>,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MINUTE_MS } from '../clock.ts';
 import { readPage } from '../efa/departure-page.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { defineOperation, type FindContext } from '../operation.ts';
@@ -16,7 +17,7 @@ import { freshnessOfList, listedStopSchema, toListedStop } from './listed-stop.t
 /** The platforms of the largest stations lie within so far of their middle. */
 const PLATFORMS_METRES = 1500;
 /** What could not be found out is looked for again after so long. */
-const INCOMPLETE_FRESH_MS = 60_000;
+const INCOMPLETE_FRESH_MS = MINUTE_MS;
 
 const wheelchairField = z.boolean().nullable().meta({
   description: 'Whether a wheelchair can board there, as the authority’s timetable data says; null if unknown',

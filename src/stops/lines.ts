@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { DAY_MS } from '../clock.ts';
-import type { Ask } from '../efa/ask.ts';
-import { type DeparturePage, readPage } from '../efa/departure-page.ts';
+import type { Ask, UpstreamResponse } from '../efa/ask.ts';
+import { type DeparturePage, mapPage } from '../efa/departure-page.ts';
+import type { DepartureMonitorPayload } from '../efa/payload.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { createBoundedMap, ownBytes } from '../own-memory.ts';
 import { freshnessOf } from '../transit/freshness.ts';
@@ -111,8 +112,8 @@ export function learnLines(ask: Ask, lines: StopLines, register: StopRegister): 
   return async (request, options) => {
     const response = await ask(request, options);
     if (request.kind === 'departureMonitor' && !request.isArrival && freshnessOf(response).source === 'upstream') {
-      // What is read here is the response that has just come.
-      const page = await readPage((async () => response) as unknown as Ask, request).catch(ignoreApiError);
+      const board = response as UpstreamResponse<DepartureMonitorPayload>;
+      const page = await mapPage(request, board).catch(ignoreApiError);
       // An empty response says nothing: it may be night.
       if (page && page.departures.length > 0) learnPage(request.stopId.toUpperCase(), page);
     }
