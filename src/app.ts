@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import sensible from '@fastify/sensible';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Rate } from './access/limits/token-buckets.ts';
 import { type AccessOptions, access } from './access/plugin.ts';
+import { createSignedKeys } from './access/signed-keys.ts';
 import type { Config } from './config.ts';
 import type { Ask } from './efa/ask.ts';
 import { toRequest, type UpstreamRequest } from './efa/request.ts';
@@ -26,6 +28,7 @@ import { createRequestId, requestLog } from './http/request-log.ts';
 import { commonHeaders, pageSecurity } from './http/response-headers.ts';
 import { restricted } from './http/restricted.ts';
 import { stopsDownload } from './http/stops-download.ts';
+import { tokenRoute } from './http/tokens.ts';
 import type { Boards } from './live/boards/boards.ts';
 import type { StopCalls } from './live/boards/stop-calls.ts';
 import { mcp } from './mcp/mcp.ts';
@@ -40,7 +43,6 @@ import { createQuotaMails } from './signup/quota-mails.ts';
 import { type SignupOptions, signup } from './signup/signup.ts';
 import { textBoard } from './site/board/text-board.ts';
 import { wallBoard, wallPage } from './site/board/wall-board.ts';
-import { createWallLinks } from './site/board/wall-link.ts';
 import { createErrorPage } from './site/error-page.ts';
 import { createLayout } from './site/layout.ts';
 import { type SiteOptions, site } from './site/site.ts';
@@ -59,7 +61,8 @@ import { type Deadlines, deadlinesFrom } from './time-limit.ts';
 type MadeHere =
   | 'restrictions'
   | 'layout'
-  | 'wallLinks'
+  | 'signedKeys'
+  | 'linkSecrets'
   | 'findStops'
   | 'operations'
   | 'responses'
@@ -85,6 +88,8 @@ export interface AppOptions {
   access: AccessOptions;
   /** The pages for people; without them it is the API alone. */
   pages?: PageOptions;
+  /** Sign links and tokens, the first one new ones; a secret of this process alone unless given. */
+  linkSecrets?: readonly [string, ...string[]];
   now: () => Date;
   /** Waits, by the same clock as `now`. */
   sleep?: (ms: number) => Promise<unknown>;
@@ -159,19 +164,20 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   options.pressure?.register('finished_responses', responses);
 
   const layout = createLayout({ isSandbox, publicUrl });
-  const wallLinks = pages && createWallLinks({ secrets: pages.linkSecrets, kind: isSandbox ? 'test' : 'live' });
-  const board = pages &&
-    wallLinks && { drawPage: (stop: string) => wallPage(stop, { ...pages, isSandbox, wallLinks }) };
+  const { linkSecrets = [randomBytes(32).toString('base64url')] as const } = options;
+  const signedKeys = createSignedKeys({ secrets: linkSecrets, kind: isSandbox ? 'test' : 'live' });
+  const board = pages && { drawPage: (stop: string) => wallPage(stop, { ...pages, isSandbox, signedKeys }) };
   const quotaMails =
     pages &&
     createQuotaMails({
       ...pages,
       mailContext: { publicUrl, docsUrl, isSandbox },
-      createLink: createMagicLinks({ ...pages, secrets: pages.linkSecrets, publicUrl, now }).createQuotaMailsUrl,
+      createLink: createMagicLinks({ ...pages, secrets: linkSecrets, publicUrl, now }).createQuotaMailsUrl,
       log: app.log,
     });
   const callerChecks = {
-    ...(wallLinks && { readLinkedKey: wallLinks.readKey }),
+    signedKeys,
+    ownOrigin: new URL(publicUrl).origin,
     ...(quotaMails && { onCounted: quotaMails.note }),
   };
   const refusals = options.refusalLimits && new HeldRefusals(options.refusalLimits, { now, sleep });
@@ -203,16 +209,18 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     await api.register(access, { now, ...options.access, ...callerChecks });
     await api.register(operationRoutes, { operations, responses, now });
     await api.register(stopsDownload, { stops, now });
+    await api.register(tokenRoute, { signedKeys, now });
     await api.register(streamRoutes, { operations, responses, docsUrl, now, times: options.streamTimes });
     await api.register(mcp, { operations, responses, docsUrl });
     await api.register(textBoard, { responses, docsUrl, isSandbox, now, limitPages, drawPage: board?.drawPage });
     if (board) await api.register(wallBoard, { responses, now });
   });
 
-  if (pages && wallLinks) {
+  if (pages) {
     const page = {
       ...pages,
-      wallLinks,
+      signedKeys,
+      linkSecrets,
       layout,
       operations,
       responses,

@@ -81,11 +81,15 @@ export interface Operation<Query extends z.ZodObject = z.ZodObject, Body extends
 const COMMON_ERRORS = [
   'INVALID_PARAMETER',
   'UNAUTHORIZED',
+  'TOKEN_EXPIRED',
   'SUSPENDED',
+  'ORIGIN_NOT_ALLOWED',
+  'OPERATION_NOT_ALLOWED',
   'METHOD_NOT_ALLOWED',
   'REQUEST_TIMEOUT',
   'TOO_MANY_REQUESTS',
   'DAILY_LIMIT_EXCEEDED',
+  'VISITOR_LIMIT_EXCEEDED',
   'HEADERS_TOO_LARGE',
   'INTERNAL_ERROR',
   'UPSTREAM_ERROR',
@@ -165,7 +169,7 @@ export function withOwnDefaults(defaults: Readonly<Record<string, string>>, rece
   return Object.fromEntries([...missing, ...given]);
 }
 
-function problemsOf({ issues }: z.ZodError, received: Readonly<Record<string, unknown>>): ParameterProblem[] {
+export function problemsOf({ issues }: z.ZodError, received: Readonly<Record<string, unknown>>): ParameterProblem[] {
   return issues.map(({ path: [name], message }) => {
     const parameter = String(name);
     return { parameter, value: received[parameter], allowed: message };

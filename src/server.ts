@@ -126,7 +126,8 @@ const app = await buildApp({
     now: countingNow,
     balance,
   },
-  pages: await pageOptions(config),
+  pages: pageOptions(config),
+  linkSecrets: config.linkSecrets ?? [await keptLinkSecret()],
   stops,
   now,
   logger,
@@ -218,14 +219,8 @@ function upstreamHealth(): UpstreamHealth {
 }
 
 /** What the pages need of the configuration, and no more of it. */
-async function pageOptions({
-  tileUrl,
-  tileAttribution,
-  securityContact,
-  plansContact,
-  ...more
-}: Config): Promise<PageOptions> {
-  const { smtpUrl, mailFrom, mailsPerHour, dataDir, linkSecrets } = more;
+function pageOptions({ tileUrl, tileAttribution, securityContact, plansContact, ...more }: Config): PageOptions {
+  const { smtpUrl, mailFrom, mailsPerHour, dataDir } = more;
   return {
     tileUrl,
     tileAttribution,
@@ -235,11 +230,11 @@ async function pageOptions({
     traffic,
     upstreamHealth,
     live: live.report,
-    testKey,
+    testKey: () => testKey(),
+    publishableKey: () => testKey('pub'),
     accounts: store,
     mailer: createMailer({ smtpUrl, mailFrom, dataDir, log: logger, now }),
     mailLimits: { perHour: mailsPerHour },
-    linkSecrets: linkSecrets ?? [await keptLinkSecret()],
   };
 }
 
@@ -251,9 +246,9 @@ async function keptLinkSecret(): Promise<string> {
 }
 
 /** Null where there is no sandbox, and while the account store is away. */
-async function testKey(): Promise<string | null> {
+async function testKey(kind?: 'pub'): Promise<string | null> {
   if (!isSandbox || !isStoreOurs) return null;
-  return sandboxKey(store, config.dataDir, now()).catch((err: Error) => {
+  return sandboxKey(store, config.dataDir, now(), kind).catch((err: Error) => {
     logger.warn({ reason: err.message }, 'no test key: the account store is away');
     return null;
   });

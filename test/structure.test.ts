@@ -21,7 +21,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   signature: [],
   efa: ['transit', 'errors', 'event-loop-turn', 'time-limit', 'compression', 'own-memory'],
   operation: ['efa', 'live', 'transit', 'errors'],
-  access: ['redis', 'errors', 'own-memory'],
+  access: ['redis', 'transit', 'errors', 'own-memory', 'signature'],
   upstream: [
     'efa',
     'redis',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Grant } from './grant.ts';
 import type { Plan } from './plan.ts';
 
 /** The owner of keys. Requests with all keys of an account share its daily count. */
@@ -25,6 +26,8 @@ export interface KeyRecord {
   revokedAt: string | null;
   /** The last UTC day the key was used on, `YYYYMMDD`. */
   lastUsedOn: string | null;
+  /** What a publishable key may be used for; null for a secret key. */
+  grant: Grant | null;
 }
 
 export const MAX_LIVE_KEYS = 5;

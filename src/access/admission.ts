@@ -1,4 +1,5 @@
 import type { UtcDay } from './day.ts';
+import type { Allowance, Grant } from './grant.ts';
 import type { Plan } from './plan.ts';
 
 /** The account that a request comes from. */
@@ -9,6 +10,8 @@ export interface Caller {
   domain?: string;
   /** Present when the key was replaced and still works. */
   ending?: KeyEnding;
+  /** Of a publishable key. */
+  grant?: Grant | undefined;
 }
 
 /** UTC, ISO 8601 */
@@ -30,4 +33,8 @@ export interface Admission {
   count: number;
   /** Requests of the account counted that day, this one included if it was counted. Without meaning for unlimited plans. */
   used: number;
+  /** The further counts that the request had to fit into, this request included. */
+  allowances?: readonly (Allowance & { used: number })[] | undefined;
+  /** The one of them that the request did not fit into; absent when it was the day of the account. */
+  refusedBy?: Allowance['name'] | undefined;
 }

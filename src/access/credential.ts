@@ -3,6 +3,7 @@ import type { ApiError } from '../errors/api-error.ts';
 import { missingKey, unauthorized } from '../errors/messages.ts';
 import { createBoundedMap } from '../own-memory.ts';
 import { type ApiKey, looksLikeKey, mayHoldKey, parseKey } from './keys.ts';
+import { type SignedKeys, TOKEN_PREFIX } from './signed-keys.ts';
 
 /** Names that people give a key in a query string. */
 const KEY_PARAMETERS = ['key', 'api_key', 'apikey', 'access_token', 'token'];
@@ -10,17 +11,38 @@ const KEY_PARAMETERS = ['key', 'api_key', 'apikey', 'access_token', 'token'];
 const BEARER = 'bearer';
 /** Of the whole header; four times what a key needs. */
 const MAX_LENGTH = 256;
+const MAX_TOKEN_LENGTH = 4096;
 
 /** Clients send the same header again and again. */
 const known = createBoundedMap<ApiKey>('headers with keys', 20_000);
 
-/** The key of a request, whole and well-formed. Throws `UNAUTHORIZED` otherwise. Messages never repeat what was sent. */
-export function readKey({ headers, url, query }: Pick<FastifyRequest, 'headers' | 'url' | 'query'>): ApiKey {
+/** Where `EventSource`, which can send no header, gives a publishable key or a token. */
+export const STREAM_KEY_PARAMETER = 'access_token';
+const STREAM_KEY = /^tis_(?:tok|pub)_/;
+
+/** Takes a publishable key or token out of the query, so that nothing else sees it. Null where there is none that counts. */
+export function takeStreamKey({ headers, query, routeOptions }: FastifyRequest): string | null {
+  const given = query as Record<string, unknown>;
+  const text = given[STREAM_KEY_PARAMETER];
+  if (headers.authorization !== undefined || typeof text !== 'string' || !STREAM_KEY.test(text)) return null;
+  if (!routeOptions.url?.endsWith('/stream')) return null;
+  delete given[STREAM_KEY_PARAMETER];
+  return text;
+}
+
+/**
+ * The key of a request, whole and well-formed, or that behind its token. Throws `UNAUTHORIZED` otherwise. Messages never
+ * repeat what was sent.
+ */
+export function readKey(
+  { headers, url, query }: Pick<FastifyRequest, 'headers' | 'url' | 'query'>,
+  readToken: SignedKeys['readToken'] = () => null,
+): ApiKey {
   const { authorization } = headers;
   const isOnlyKey = authorization === undefined;
   if ((isOnlyKey || mayHoldKey(url)) && hasKeyInQuery(query as Record<string, unknown>, isOnlyKey)) {
     throw unauthorized(
-      'A key in the URL ends up in logs and histories. Move it to the Authorization header, and have it replaced if it was shared.',
+      'A key in the URL ends up in logs and histories. Move it to the Authorization header, and have it replaced if it was shared. Only streams take access_token, with a publishable key or a token.',
       { wasKeySent: true },
     );
   }
@@ -28,7 +50,8 @@ export function readKey({ headers, url, query }: Pick<FastifyRequest, 'headers' 
   const readBefore = known.get(authorization);
   if (readBefore) return readBefore;
 
-  if (authorization.length > MAX_LENGTH) {
+  const isToken = authorization.slice(BEARER.length + 1, BEARER.length + 1 + TOKEN_PREFIX.length) === TOKEN_PREFIX;
+  if (authorization.length > (isToken ? MAX_TOKEN_LENGTH : MAX_LENGTH)) {
     throw unauthorized('The Authorization header is longer than any API key.', { wasKeySent: true });
   }
   const [scheme = ''] = authorization.split(/\s/, 1);
@@ -37,14 +60,22 @@ export function readKey({ headers, url, query }: Pick<FastifyRequest, 'headers' 
     throw unauthorized('The Authorization header is not of the Bearer scheme.', { wasKeySent: false });
   }
   if (!token) throw unauthorized('The Authorization header holds no key.', { wasKeySent: false });
-  const key = parseKey(token);
-  if (!key) {
-    throw unauthorized('This is not a whole API key: it was cut off, mistyped or is not one of ours.', {
-      wasKeySent: true,
-    });
-  }
+  if (isToken) return readToken(token) ?? notWhole('token');
+  const key = parseKey(token) ?? notWhole('API key');
   known.set(authorization, key);
   return key;
+}
+
+/** The same for what `takeStreamKey` has found. */
+export function readStreamKey(text: string, readToken: SignedKeys['readToken'] = () => null): ApiKey {
+  if (text.length > MAX_TOKEN_LENGTH) notWhole('token');
+  return parseKey(text) ?? readToken(text) ?? notWhole('token');
+}
+
+function notWhole(what: string): never {
+  throw unauthorized(`This is not a whole ${what}: it was cut off, mistyped or is not one of ours.`, {
+    wasKeySent: true,
+  });
 }
 
 /** One response for unknown and revoked keys, so that it does not say which of the two a key is. */

@@ -1,10 +1,11 @@
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { type Account, type KeyRecord, MAX_LIVE_KEYS } from './account.ts';
+import type { Grant } from './grant.ts';
 import type { Accounts } from './store.ts';
 
 /*
- * A key: `tis_live_` or `tis_test_`, the account id (8), the secret (27), a checksum (6).
+ * A key: `tis_live_`, `tis_test_` or `tis_pub_`, the account id (8), the secret (27), a checksum (6).
  * The account id says which node of a cluster has the records. The checksum shows that a key was cut off or mistyped,
  * without asking the store. The prefix lets secret scanners find keys.
  */
@@ -14,13 +15,14 @@ const ACCOUNT_LENGTH = 8;
 const SECRET_LENGTH = 27;
 const CHECKSUM_LENGTH = 6;
 
-const KEY = /^tis_(live|test)_([0-9A-Za-z]{8})[0-9A-Za-z]{33}$/;
-const KEY_PREFIX = /tis_(live|test)_/i;
+const KEY = /^tis_(live|test|pub)_([0-9A-Za-z]{8})[0-9A-Za-z]{33}$/;
+/** Tokens are hidden as keys are. */
+const KEY_PREFIX = /tis_(live|test|pub|tok)_/i;
 const MAY_HOLD_KEY = /tis|%/i;
-const KEY_IN_URL = /tis(?:_|%5f)(?:live|test)(?:_|%5f)[^/?&#\s]*/gi;
+const KEY_IN_URL = /tis(?:_|%5f)(?:live|test|pub|tok)(?:_|%5f)[^/?&#\s]*/gi;
 
-/** `test` keys are for the sandbox only. */
-export type KeyKind = 'live' | 'test';
+/** `test` keys are for the sandbox only; `pub` keys are for pages and apps, where everybody can read them. */
+export type KeyKind = 'live' | 'test' | 'pub';
 
 /** What the text of a key says. The text itself is not passed on. */
 export interface ApiKey {
@@ -29,6 +31,8 @@ export interface ApiKey {
   /** SHA-256, hexadecimal; stores know a key by it. */
   hash: string;
   lastFour: string;
+  /** Of a token: what it may be used for. */
+  grant?: Grant;
 }
 
 export function generateKey(kind: KeyKind, accountId: string): string {
@@ -105,14 +109,22 @@ export interface IssuedKey {
 /** Makes and stores a new key; null when the account already has as many valid keys as it may. */
 export async function issueKey(
   register: Pick<Accounts, 'addKey'>,
-  options: { account: Pick<Account, 'id'>; kind: KeyKind; label: string; now: Date; maxLive?: number },
+  options: {
+    account: Pick<Account, 'id'>;
+    kind: KeyKind;
+    label: string;
+    now: Date;
+    maxLive?: number;
+    /** Makes the key a publishable one. */
+    grant?: Grant | null;
+  },
 ): Promise<IssuedKey | null> {
-  const { account, kind, label, now, maxLive = MAX_LIVE_KEYS } = options;
-  const text = generateKey(kind, account.id);
+  const { account, label, now, maxLive = MAX_LIVE_KEYS, grant = null } = options;
+  const text = generateKey(grant ? 'pub' : options.kind, account.id);
   const key = parseKey(text);
   if (!key) throw new Error('a generated key is always well-formed');
   const { accountId, hash, lastFour } = key;
-  const record = { accountId, hash, lastFour, label, createdAt: now.toISOString() };
+  const record = { accountId, hash, lastFour, label, createdAt: now.toISOString(), grant };
   if (!(await register.addKey(record, maxLive))) return null;
   return { text, record: { ...record, revokedAt: null, lastUsedOn: null } };
 }

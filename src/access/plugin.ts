@@ -1,18 +1,20 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { ApiError } from '../errors/api-error.ts';
-import { tooManyFailed, tooManyUnderWay } from '../errors/messages.ts';
+import { tokenExpired, tooManyFailed, tooManyUnderWay, visitorTooFast } from '../errors/messages.ts';
 import type { Admission } from './admission.ts';
 import { type CallBalance, createCallBalance } from './call-balance.ts';
-import { invalidKey, readKey, testKeyOnly } from './credential.ts';
+import { invalidKey, readKey, readStreamKey, takeStreamKey, testKeyOnly } from './credential.ts';
 import { type UtcDay, utcDay } from './day.ts';
+import { allowancesOf, allowsOrigin, eventCounter, findRefusal, type Grant, isExpired, visitorOf } from './grant.ts';
 import type { ApiKey } from './keys.ts';
 import { BurstLimit, type BurstLimits, DEFAULT_BURST_LIMITS, FailureLimit } from './limits/account-limits.ts';
 import { PLANS } from './plan.ts';
-import { ProcessLimits } from './process-limits.ts';
+import { ProcessLimits, VISITOR_RATE } from './process-limits.ts';
 import { Quota } from './quota.ts';
 import { exhausted, keyEndHeaders, rateLimitHeaders, tooFast, tooMany } from './rate-limit.ts';
 import type { Restrictions } from './restrictions.ts';
+import type { SignedKeys } from './signed-keys.ts';
 import type { QuotaStore } from './store.ts';
 
 export interface AccessOptions {
@@ -23,8 +25,10 @@ export interface AccessOptions {
   restrictions?: Restrictions | null;
   /** How many requests an account may make in a short time; by default as its plan says. */
   burstLimits?: BurstLimits;
-  /** The key that a request has in another way than as a Bearer token; null where it has none. */
-  readLinkedKey?: (request: FastifyRequest) => ApiKey | null;
+  /** Reads what stands in for a key; without it neither wall links nor tokens are taken. */
+  signedKeys?: SignedKeys;
+  /** The origin of the service's own pages, which may use secret keys. */
+  ownOrigin?: string;
   /** Is told what requests were charged; by default nobody counts the calls that they cause. */
   balance?: CallBalance;
   /** Is told of every request that was counted. */
@@ -37,6 +41,10 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** How the request was admitted; null where no key is needed, and before the key was checked. */
     admission: Admission | null;
+    /** What the publishable key or token of the request may be used for, and by whom; null for other keys. */
+    granted: { grant: Grant; visitor: string } | null;
+    /** The key that was sent, or that stands behind a wall link or token; null before it was read. */
+    keyInUse: ApiKey | null;
     /** Set on a response that cost no call of upstream. */
     costNoUpstreamCall: boolean;
     /** Set when the caller has shown, by the tag of the response, that it has the response already. */
@@ -65,13 +73,23 @@ declare module 'fastify' {
 export const access = fp(
   async (app: FastifyInstance, options: AccessOptions & { now: () => Date }) => {
     const { balance = createCallBalance({ now: () => options.now().getTime() }) } = options;
-    const { store, acceptsTestKeys, burstLimits = DEFAULT_BURST_LIMITS, onCounted, readLinkedKey, now } = options;
+    const {
+      store,
+      acceptsTestKeys,
+      burstLimits = DEFAULT_BURST_LIMITS,
+      onCounted,
+      signedKeys,
+      ownOrigin,
+      now,
+    } = options;
     const { restrictions = null } = options;
     const quota = new Quota({ store, now, log: app.log });
     const bursts = new BurstLimit(burstLimits, now);
     const failures = new FailureLimit(now);
     const limits = new ProcessLimits({ quota, bursts, failures, restrictions, now });
     app.decorateRequest('admission', null);
+    app.decorateRequest('granted', null);
+    app.decorateRequest('keyInUse', null);
     app.decorateRequest('costNoUpstreamCall', false);
     app.decorateRequest('hasResponse', false);
     app.decorateRequest('isFree', false);
@@ -80,15 +98,55 @@ export const access = fp(
     app.decorateRequest('chargeAgain', chargeAgain);
 
     function keyOf(request: FastifyRequest): ApiKey {
-      const key = readLinkedKey?.(request) ?? readKey(request);
+      if (request.keyInUse) return request.keyInUse;
+      const inQuery = takeStreamKey(request);
+      const key =
+        inQuery === null
+          ? (signedKeys?.readWallLink(request) ?? readKey(request, signedKeys?.readToken))
+          : readStreamKey(inQuery, signedKeys?.readToken);
       if (key.kind === 'test' && !acceptsTestKeys) throw testKeyOnly();
+      request.keyInUse = key;
       return key;
     }
 
-    async function admit(request: FastifyRequest, more?: { count: number; day: UtcDay }): Promise<Admission> {
-      const admission = await quota.admit(keyOf(request), more);
+    async function admit(request: FastifyRequest, more: { count: number; day: UtcDay }): Promise<Admission> {
+      const key = keyOf(request);
+      const { granted } = request;
+      if (granted && isExpired(granted.grant, now())) throw tokenExpired(null);
+      const allowances = granted ? allowancesOf(key, granted.grant, granted.visitor, now()) : undefined;
+      const admission = await quota.admit(key, { ...more, allowances });
       if (!admission) throw invalidKey();
       return admission;
+    }
+
+    /** Admits a request with a publishable key or a token, within what it is for. Returns why it is refused, if it is. */
+    async function admitGranted(request: FastifyRequest, key: ApiKey): Promise<ApiError | undefined> {
+      const caller = await limits.find(key, request);
+      const grant = key.grant ?? caller?.grant;
+      if (!caller || !grant) return invalidKey();
+      const visitor = key.grant?.id ?? visitorOf(key, request.ip);
+      request.granted = { grant, visitor };
+      const { accountId, hash } = key;
+      const day = utcDay(now());
+      const refused = findRefusal(grant, request, now());
+      if (refused) {
+        if (refused.reason !== 'expired') quota.noteEvent(accountId, eventCounter(hash, day, refused.reason));
+        return refused.error;
+      }
+      const allowances = allowancesOf(key, grant, visitor, now());
+      const admission = await limits.admitGranted(key, caller, allowances, visitor);
+      if (admission?.refusedBy === 'visitor') quota.noteEvent(accountId, eventCounter(hash, day, 'visitor'));
+      if (admission?.refusedBy === 'key') quota.noteEvent(accountId, eventCounter(hash, day, 'share'));
+      return noteAdmission(request, admission);
+    }
+
+    /** A secret key in a page of another site can be read by all who open the page: its owner and the page are told. */
+    function noteBrowser(request: FastifyRequest, reply: FastifyReply, { kind, accountId, hash }: ApiKey): void {
+      const { origin } = request.headers;
+      if (kind !== 'live' || origin === undefined || origin === ownOrigin) return;
+      reply.header('x-key-warning', SECRET_KEY_IN_BROWSER);
+      if (request.admission?.kind === 'admitted')
+        quota.noteEvent(accountId, eventCounter(hash, utcDay(now()), 'browser'));
     }
 
     function counted(admission: Admission): void {
@@ -109,8 +167,9 @@ export const access = fp(
     function refusalOf(admission: Admission, needed = 1): ApiError {
       const { plan, accountId } = admission.caller;
       const underWay = balance.underWayOf(accountId);
-      if (underWay > 0) return tooManyUnderWay(PLANS[plan].title, PLANS[plan].dailyLimit ?? 0, underWay);
-      return needed > 1 ? tooMany(admission, needed, now()) : exhausted(admission, now());
+      if (underWay > 0 && !admission.refusedBy)
+        return tooManyUnderWay(PLANS[plan].title, PLANS[plan].dailyLimit ?? 0, underWay);
+      return needed > 1 && !admission.refusedBy ? tooMany(admission, needed, now()) : exhausted(admission, now());
     }
 
     async function chargeMore(this: FastifyRequest, count: number): Promise<void> {
@@ -118,8 +177,9 @@ export const access = fp(
       if (!first || count === 0) return;
       const more = await admit(this, { count, day: first.day });
       if (more.kind === 'exhausted') {
-        this.admission = await giveBack({ ...first, used: more.used });
-        throw refusalOf(this.admission, first.count + count);
+        const { used, refusedBy, allowances } = more;
+        this.admission = await giveBack({ ...first, used });
+        throw refusalOf({ ...this.admission, refusedBy, allowances }, first.count + count);
       }
       counted(more);
       this.admission = { ...more, count: first.count + count };
@@ -147,15 +207,19 @@ export const access = fp(
       if (!admission) return invalidKey();
       request.admission = admission;
       if (admission.kind === 'exhausted') return refusalOf(admission);
-      if (admission.kind === 'throttled') return throttled(admission);
+      if (admission.kind === 'throttled') return throttled(admission, request);
       counted(admission);
       return undefined;
     }
 
-    function throttled(admission: Admission): ApiError {
+    function throttled(admission: Admission, { granted }: FastifyRequest): ApiError {
       const { caller } = admission;
       const refusal = restrictions?.ofCaller(caller);
       if (refusal) return refusal;
+      if (admission.refusedBy === 'visitor') {
+        const wait = limits.visitorWaitSeconds(granted?.visitor ?? '');
+        return visitorTooFast(VISITOR_RATE.perSecond, VISITOR_RATE.burst, wait);
+      }
       if (!failures.isReached(caller)) return tooFast(admission, bursts);
       const { title, failuresAMinute } = PLANS[caller.plan];
       return tooManyFailed(title, failuresAMinute, failures.waitSeconds(caller));
@@ -188,6 +252,7 @@ export const access = fp(
     // Before the body is read: nobody without a key makes the service read one.
     app.addHook('preParsing', (request, _reply, _payload, done) => {
       const key = keyOf(request);
+      if (key.grant || key.kind === 'pub') return void admitGranted(request, key).then(done, done);
       const atOnce = limits.admitAtOnce(key);
       if (atOnce) return done(noteAdmission(request, atOnce));
       limits.admit(key, request).then((admission) => done(noteAdmission(request, admission)), done);
@@ -195,11 +260,13 @@ export const access = fp(
 
     app.addHook('onSend', (request, reply, _payload, done) => {
       const { admission } = request;
+      if (request.granted) nameOrigin(request, reply, request.granted.grant);
+      else if (request.keyInUse) noteBrowser(request, reply, request.keyInUse);
       if (!admission) return done();
       const finish = (settled: Admission) => {
         request.admission = settled;
         const { plan, ending } = settled.caller;
-        if (PLANS[plan].dailyLimit !== null) reply.headers(rateLimitHeaders(settled, now()));
+        if (PLANS[plan].dailyLimit !== null || settled.allowances) reply.headers(rateLimitHeaders(settled, now()));
         if (ending) reply.headers(keyEndHeaders(settled));
         done();
       };
@@ -207,16 +274,29 @@ export const access = fp(
       const free = countFree(request, reply, admission);
       if (free < admission.count) balance.noteUnderWay(admission.caller.accountId, free - admission.count);
       if (free === 0) return finish(chargeOwed(admission));
-      giveBack({ ...admission, count: free }).then(
-        (settled) => finish(chargeOwed(free === admission.count ? settled : { ...admission, used: settled.used })),
-        done,
-      );
+      giveBack({ ...admission, count: free }).then((settled) => {
+        const { used, allowances } = settled;
+        finish(
+          chargeOwed(free === admission.count ? settled : { ...admission, used, ...(allowances && { allowances }) }),
+        );
+      }, done);
     });
 
     app.addHook('onClose', () => quota.close());
   },
   { name: 'access', dependencies: ['error-handler', 'paths'] },
 );
+
+const SECRET_KEY_IN_BROWSER =
+  'This secret key was sent from a web page, where everybody can read it. Use a publishable key there: make one at /keys.';
+
+/** Scripts of the origin that the key is for may read the response. A cache must not give it to a page of another one. */
+function nameOrigin({ headers: { origin } }: FastifyRequest, reply: FastifyReply, { origins }: Grant): void {
+  if (!origins) return;
+  const vary = reply.getHeader('vary');
+  reply.header('vary', vary ? `${vary}, Origin` : 'Origin');
+  if (origin !== undefined && allowsOrigin(origins, origin)) reply.header('access-control-allow-origin', origin);
+}
 
 /** Responses that the caller has shown to have already and that cost no call, and what its route says is free. */
 function isFree(request: FastifyRequest, { statusCode }: FastifyReply): boolean {

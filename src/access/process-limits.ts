@@ -1,10 +1,16 @@
 import { tooManyUnknownKeys } from '../errors/messages.ts';
 import type { Admission } from './admission.ts';
+import type { Allowance } from './grant.ts';
 import type { ApiKey } from './keys.ts';
+import type { KnownCaller } from './known-keys.ts';
 import type { BurstLimit, FailureLimit } from './limits/account-limits.ts';
 import { LookUpLimit } from './limits/look-up-limit.ts';
+import { createTokenBuckets, type TokenBuckets } from './limits/token-buckets.ts';
 import type { Quota } from './quota.ts';
 import type { Restrictions } from './restrictions.ts';
+
+/** Of one visitor of a page, in each process: a map that is opened asks for a dozen things at once. */
+export const VISITOR_RATE = { perSecond: 5, burst: 30 };
 
 /**
  * Admits requests within the limits that hold in this process: `throttled` when the account has made too many requests in
@@ -17,7 +23,8 @@ export class ProcessLimits {
   readonly #restrictions: Restrictions | null;
   readonly #lookUps: LookUpLimit;
   /** By hash. Equal keys are looked up once at a time. */
-  readonly #underWay = new Map<string, Promise<Admission | null>>();
+  readonly #underWay = new Map<string, Promise<unknown>>();
+  readonly #visits: TokenBuckets;
 
   constructor(options: {
     quota: Quota;
@@ -31,6 +38,7 @@ export class ProcessLimits {
     this.#failures = options.failures;
     this.#restrictions = options.restrictions;
     this.#lookUps = new LookUpLimit(options.now);
+    this.#visits = createTokenBuckets(VISITOR_RATE, options.now);
   }
 
   /**
@@ -56,9 +64,42 @@ export class ProcessLimits {
     return this.admitAtOnce(key) ?? this.#quota.admit(key);
   }
 
+  /**
+   * The account of a publishable key, or of a token. Null: there is no such key, or it was revoked. Throws as `admit` does.
+   */
+  async find(key: ApiKey, request: { ip: string }): Promise<KnownCaller | null> {
+    if (this.#quota.callerOf(key) || this.#quota.isUnknown(key)) return this.#quota.find(key);
+    const other = this.#underWay.get(key.hash);
+    if (!other) return this.#lookUp(key, request.ip, () => this.#quota.find(key));
+    await other;
+    return this.#quota.find(key);
+  }
+
+  /**
+   * Admits a request with a publishable key or a token. One visitor who goes too fast, or has used up the hour, takes nothing
+   * of what the account may do in a short time.
+   */
+  async admitGranted(
+    key: ApiKey,
+    caller: KnownCaller,
+    allowances: Allowance[],
+    visitor: string,
+  ): Promise<Admission | null> {
+    if (this.#restrictions?.ofCaller(caller)) return this.#quota.throttled(caller);
+    const refused = this.#quota.recallRefusal(caller, allowances);
+    if (refused) return refused;
+    if (!this.#visits.take(visitor)) return { ...this.#quota.throttled(caller), refusedBy: 'visitor' };
+    if (!this.#bursts.take(caller) || this.#failures.isReached(caller)) return this.#quota.throttled(caller);
+    return this.#quota.admit(key, { allowances });
+  }
+
+  visitorWaitSeconds(visitor: string): number {
+    return this.#visits.waitSeconds(visitor);
+  }
+
   /** The plan is known only with the response of the store, which has then counted the request. */
   async #admitFirst(key: ApiKey, ip: string): Promise<Admission | null> {
-    const admission = await this.#lookUp(key, ip);
+    const admission = await this.#lookUp(key, ip, () => this.#quota.admit(key));
     if (!admission) return null;
     const isSuspended = Boolean(this.#restrictions?.ofCaller(admission.caller));
     if (!isSuspended && this.#bursts.take(admission.caller)) return admission;
@@ -66,15 +107,15 @@ export class ProcessLimits {
     return this.#quota.throttled(admission.caller);
   }
 
-  async #lookUp(key: ApiKey, ip: string): Promise<Admission | null> {
+  async #lookUp<Found>(key: ApiKey, ip: string, ask: () => Promise<Found | null>): Promise<Found | null> {
     const putBack = this.#lookUps.take(ip);
     if (!putBack) throw tooManyUnknownKeys(this.#lookUps.waitSeconds(ip));
-    const lookedUp = this.#quota.admit(key);
+    const lookedUp = ask();
     this.#underWay.set(key.hash, lookedUp);
     try {
-      const admission = await lookedUp;
-      if (admission) putBack();
-      return admission;
+      const found = await lookedUp;
+      if (found) putBack();
+      return found;
     } catch (error) {
       putBack();
       throw error;

@@ -3,11 +3,21 @@ import { ApiError } from '../errors/api-error.ts';
 import { UnavailableError } from '../redis/unavailable-error.ts';
 import type { Admission, Caller } from './admission.ts';
 import { type UtcDay, utcDay } from './day.ts';
+import type { Allowance } from './grant.ts';
 import type { ApiKey } from './keys.ts';
 import { type KnownCaller, KnownKeys } from './known-keys.ts';
 import { noteUsed, PendingCounts, type Sender } from './pending-counts.ts';
 import { PLANS } from './plan.ts';
 import type { AdmissionReply, QuotaStore } from './store.ts';
+
+const EVENTS_EVERY_MS = 2000;
+
+/** As how many requests one counts, and where. */
+interface Counted {
+  count: number;
+  day: UtcDay;
+  allowances: readonly Allowance[] | undefined;
+}
 
 /**
  * Admits requests and counts them. Where there is a limit, the store counts before the request is admitted, so the limit
@@ -19,6 +29,9 @@ export class Quota {
   readonly #log: Pick<FastifyBaseLogger, 'warn'>;
   readonly #known: KnownKeys;
   readonly #pending: PendingCounts;
+  /** By account and counter: at most a few for each publishable key that is in use. */
+  readonly #events = new Map<string, { accountId: string; counter: string; count: number }>();
+  #eventTimer: NodeJS.Timeout | null = null;
 
   constructor({ store, now, log }: { store: QuotaStore; now: () => Date; log: Pick<FastifyBaseLogger, 'warn'> }) {
     this.#store = store;
@@ -34,20 +47,62 @@ export class Quota {
    */
   async admit(
     key: ApiKey,
-    { count = 1, day = utcDay(this.#now()) }: { count?: number; day?: UtcDay } = {},
+    { count = 1, day = utcDay(this.#now()), allowances }: Partial<Counted> = {},
   ): Promise<Admission | null> {
     if (this.isUnknown(key)) return null;
     const caller = this.callerOf(key);
-    const recalled = caller && this.recall(caller, count, day);
+    const recalled = allowances?.length ? null : caller && this.recall(caller, count, day);
     if (recalled) return recalled;
-    if (!this.#store.presence.isAway(key.accountId)) return this.#admitByStore(key, day, count);
-    return this.#store.isRemote ? this.#admitWhileAway(key, day, count) : this.#admitUncounted(key, day, count);
+    const counted = { count, day, allowances };
+    if (!this.#store.presence.isAway(key.accountId)) return this.#admitByStore(key, counted);
+    return this.#store.isRemote ? this.#admitWhileAway(key, counted) : this.#admitUncounted(key, counted);
+  }
+
+  /**
+   * The account of a key, which is read unless the store has confirmed the key a moment ago. Null: there is no such key, or it
+   * was revoked. Throws `SERVICE_UNAVAILABLE` when that cannot be known now.
+   */
+  async find(key: ApiKey): Promise<KnownCaller | null> {
+    if (this.isUnknown(key)) return null;
+    const caller = this.callerOf(key);
+    if (caller && this.#known.isVerified(caller)) return caller;
+    const { accountId, hash: keyHash } = key;
+    const { presence } = this.#store;
+    const day = utcDay(this.#now());
+    try {
+      if (presence.isAway(accountId) && this.#store.isRemote) return caller ?? refuse();
+      const reading = await presence.watch(accountId, this.#store.readKey({ accountId, keyHash, day }));
+      return this.#known.learnReading(key, day, reading) ? this.callerOf(key) : null;
+    } catch (error) {
+      if (!(error instanceof UnavailableError)) throw error;
+      return caller ?? refuse();
+    }
+  }
+
+  /** The refusal of a request that an allowance, or the day, was too small for a moment ago; null when the store must be asked. */
+  recallRefusal(caller: KnownCaller, allowances: readonly Allowance[]): Admission | null {
+    return this.#known.recallRefusal(caller, utcDay(this.#now()), 1, allowances);
+  }
+
+  /** Counts what happened to a key, under that name of a counter. Told to the store every few seconds, because refusals are free and can be many. */
+  noteEvent(accountId: string, counter: string): void {
+    const event = this.#events.get(accountId + counter) ?? { accountId, counter, count: 0 };
+    event.count++;
+    this.#events.set(accountId + counter, event);
+    this.#eventTimer ??= setTimeout(() => this.#sendEvents(), EVENTS_EVERY_MS).unref();
+  }
+
+  #sendEvents(): void {
+    this.#eventTimer = null;
+    for (const { accountId, counter, count } of this.#events.values()) this.#pending.add(accountId, counter, count);
+    this.#events.clear();
+    this.#pending.schedule();
   }
 
   /** The same for a known caller, where the store need not be asked; else null. */
   recall(caller: KnownCaller, count = 1, day = utcDay(this.#now())): Admission | null {
     const recalled = this.#store.isRemote ? this.#known.recall(caller, day, count) : null;
-    if (recalled?.kind === 'admitted') this.#countLater(caller.accountId, day, count);
+    if (recalled?.kind === 'admitted') this.#countLater(recalled);
     return recalled;
   }
 
@@ -73,7 +128,7 @@ export class Quota {
    */
   async giveBack(admission: Admission): Promise<Admission> {
     const { accountId, plan } = admission.caller;
-    this.#countLater(accountId, admission.day, -admission.count);
+    this.#countLater(admission, -admission.count);
     const givenBack = this.#known.giveBack(admission);
     if (PLANS[plan].dailyLimit !== null) await this.#pending.settle(accountId);
     return givenBack;
@@ -81,34 +136,44 @@ export class Quota {
 
   /** Counts so many requests more, whatever is left of the day. */
   charge(admission: Admission, count: number): Admission {
-    this.#countLater(admission.caller.accountId, admission.day, count);
+    this.#countLater(admission, count);
     return { ...admission, used: admission.used + count };
   }
 
   /** Sends the store the counts that it does not know yet. */
   async close(): Promise<void> {
+    if (this.#eventTimer) clearTimeout(this.#eventTimer);
+    this.#sendEvents();
     const accounts = await this.#pending.close();
     if (accounts > 0)
       this.#log.warn({ accounts }, 'stopped while the account store was away: some requests are not counted');
   }
 
   /** Before the store is asked about an account, it learns all that was counted here without it. */
-  async #admitByStore(key: ApiKey, day: UtcDay, count: number): Promise<Admission | null> {
+  async #admitByStore(key: ApiKey, counted: Counted): Promise<Admission | null> {
     const { accountId, hash: keyHash } = key;
+    const { day, count, allowances } = counted;
     const pending = this.#pending;
-    if (pending.has(accountId) && !(await pending.settle(accountId))) return this.#admitUncounted(key, day, count);
+    if (pending.has(accountId) && !(await pending.settle(accountId))) return this.#admitUncounted(key, counted);
     const sender = pending.senderOf(accountId, day);
-    const reply = this.#store.admit({ accountId, keyHash, day, count, sender: sender.name });
+    const reply = this.#store.admit({
+      accountId,
+      keyHash,
+      day,
+      count,
+      sender: sender.name,
+      ...(allowances && { allowances }),
+    });
     try {
       const response = await this.#store.presence.watch(accountId, reply);
       if (response.kind === 'admitted') noteUsed(sender, response.usedBySender);
       // The store does not know yet of counts that are being given back.
-      return this.#known.learn(key, day, count, response, !pending.has(accountId));
+      return this.#known.learn(key, counted, response, !pending.has(accountId));
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
       // Nothing was done: what cannot be written may still be read.
-      if (error.reason === 'refused' || !this.#store.isRemote) return this.#admitUncounted(key, day, count);
-      return this.#admitWithoutReply(key, { day, count, sender }, reply);
+      if (error.reason === 'refused' || !this.#store.isRemote) return this.#admitUncounted(key, counted);
+      return this.#admitWithoutReply(key, { ...counted, sender }, reply);
     }
   }
 
@@ -116,8 +181,9 @@ export class Quota {
    * The store takes no writes: its keys and counts are read, and the request is counted here until it does. A file can be
    * read while it counts as away.
    */
-  async #admitUncounted(key: ApiKey, day: UtcDay, count: number): Promise<Admission | null> {
+  async #admitUncounted(key: ApiKey, counted: Counted): Promise<Admission | null> {
     const { accountId, hash: keyHash } = key;
+    const { day } = counted;
     const { presence, isRemote } = this.#store;
     const caller = this.callerOf(key);
     const canRead = !isRemote || !presence.isAway(accountId);
@@ -129,41 +195,50 @@ export class Quota {
         if (!(error instanceof UnavailableError)) throw error;
       }
     }
-    return this.#admitWhileAway(key, day, count);
+    return this.#admitWhileAway(key, counted);
   }
 
-  #admitWhileAway(key: ApiKey, day: UtcDay, count: number): Admission {
-    const admission = this.#known.admitWhileAway(key, day, count) ?? refuse();
-    if (admission.kind === 'admitted') this.#countLater(key.accountId, day, count);
+  #admitWhileAway(key: ApiKey, { day, count, allowances }: Counted): Admission {
+    const admission = this.#known.admitWhileAway(key, day, count, allowances) ?? refuse();
+    if (admission.kind === 'admitted') this.#countLater(admission);
     return admission;
   }
 
-  /** The store may have counted the request although its response does not come: it must count once in the end. */
+  /**
+   * The store may have counted the request although its response does not come: it must count once in the end. Allowances are
+   * taken as counted then: one may be a request off.
+   */
   #admitWithoutReply(
     key: ApiKey,
-    { day, count, sender }: { day: UtcDay; count: number; sender: Sender },
+    { day, count, allowances, sender }: Counted & { sender: Sender },
     reply: Promise<AdmissionReply>,
   ): Admission {
     const { accountId } = key;
-    const admission = this.#known.admitWhileAway(key, day, count);
+    const admission = this.#known.admitWhileAway(key, day, count, allowances);
+    const countLater = (wanted: number) => {
+      this.#pending.add(accountId, day, wanted);
+      for (const { counter } of allowances ?? []) this.#pending.add(accountId, counter, wanted);
+      this.#pending.schedule();
+    };
     const isServed = admission?.kind === 'admitted';
     reply.then(
       (response) => {
         if (response.kind === 'admitted') noteUsed(sender, response.usedBySender);
-        this.#countLater(accountId, day, count * (Number(isServed) - Number(response.kind === 'admitted')));
+        countLater(count * (Number(isServed) - Number(response.kind === 'admitted')));
       },
       (error: UnavailableError) => {
         if (error.reason === 'no-response') this.#pending.addInDoubt(accountId, day, isServed, count);
-        else this.#countLater(accountId, day, count * Number(isServed));
+        else countLater(count * Number(isServed));
         this.#pending.schedule();
       },
     );
     return admission ?? refuse();
   }
 
-  #countLater(accountId: string, day: UtcDay, count: number): void {
+  #countLater({ caller, day, allowances, count: own }: Admission, count = own): void {
     if (count === 0) return;
-    this.#pending.add(accountId, day, count);
+    this.#pending.add(caller.accountId, day, count);
+    for (const { counter } of allowances ?? []) this.#pending.add(caller.accountId, counter, count);
     this.#pending.schedule();
   }
 }

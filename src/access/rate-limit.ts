@@ -1,5 +1,12 @@
 import type { ApiError } from '../errors/api-error.ts';
-import { dailyLimitExceeded, tooFewLeft, tooManyInShortTime } from '../errors/messages.ts';
+import {
+  dailyLimitExceeded,
+  shareExceeded,
+  tokenExpired,
+  tooFewLeft,
+  tooManyInShortTime,
+  visitorLimitExceeded,
+} from '../errors/messages.ts';
 import type { Admission } from './admission.ts';
 import { endOfDay, secondsUntil } from './day.ts';
 import type { BurstLimit } from './limits/account-limits.ts';
@@ -9,18 +16,26 @@ const DAY_SECONDS = 86_400;
 
 /**
  * What is left of the day, in every response to a valid key: the RateLimit fields of draft-ietf-httpapi-ratelimit-headers,
- * and the older names that most clients read. `X-RateLimit-Reset` is in Unix seconds. Unlimited plans have none of them.
+ * and the older names that most clients read. `X-RateLimit-Reset` is in Unix seconds. Unlimited plans have none of them. The
+ * limits of a publishable key, its visitor or a token are further members of the RateLimit fields.
  */
-export function rateLimitHeaders({ caller, day, used }: Admission, now: Date): Record<string, string> {
+export function rateLimitHeaders({ caller, day, used, allowances }: Admission, now: Date): Record<string, string> {
   const limit = PLANS[caller.plan].dailyLimit;
-  if (limit === null) return {};
-  const remaining = Math.max(0, limit - used);
   const reset = endOfDay(day);
+  const daily = limit === null ? [] : [{ name: 'daily', limit, used, windowSeconds: DAY_SECONDS, resetAt: reset }];
+  const counts = [...daily, ...(allowances ?? [])];
+  if (counts.length === 0) return {};
+  const list = (write: (count: (typeof counts)[number]) => string) =>
+    counts.map((count) => `"${count.name}";${write(count)}`).join(', ');
+  const headers = {
+    'ratelimit-policy': list((count) => `q=${count.limit};w=${count.windowSeconds}`),
+    ratelimit: list((count) => `r=${Math.max(0, count.limit - count.used)};t=${secondsUntil(count.resetAt, now)}`),
+  };
+  if (limit === null) return headers;
   return {
-    'ratelimit-policy': `"daily";q=${limit};w=${DAY_SECONDS}`,
-    ratelimit: `"daily";r=${remaining};t=${secondsUntil(reset, now)}`,
+    ...headers,
     'x-ratelimit-limit': String(limit),
-    'x-ratelimit-remaining': String(remaining),
+    'x-ratelimit-remaining': String(Math.max(0, limit - used)),
     'x-ratelimit-reset': String(reset.getTime() / 1000),
   };
 }
@@ -37,8 +52,14 @@ export function keyEndHeaders({ caller: { ending } }: Admission): Record<string,
   };
 }
 
-/** The account has used up its day. */
-export function exhausted({ caller, day }: Admission, now: Date): ApiError {
+/** The account has used up its day, or the key, the visitor or the token what is theirs. */
+export function exhausted({ caller, day, allowances, refusedBy }: Admission, now: Date): ApiError {
+  const spent = allowances?.find(({ name }) => name === refusedBy);
+  if (spent) {
+    if (spent.name === 'token') return tokenExpired(spent.limit);
+    const terms = { limit: spent.limit, reset: spent.resetAt, waitSeconds: secondsUntil(spent.resetAt, now) };
+    return spent.name === 'visitor' ? visitorLimitExceeded(terms) : shareExceeded(terms);
+  }
   const { title, dailyLimit } = PLANS[caller.plan];
   const reset = endOfDay(day);
   return dailyLimitExceeded({ plan: title, limit: dailyLimit ?? 0, reset, waitSeconds: secondsUntil(reset, now) });

@@ -1,22 +1,33 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { MAX_LIVE_KEYS } from './account.ts';
+import { LOCAL } from './grant.ts';
 import { issueKey, parseKey } from './keys.ts';
 import { type Accounts, SANDBOX_EMAIL } from './store.ts';
 
-const FILE = 'sandbox-key';
+const FILES = { test: 'sandbox-key', pub: 'sandbox-publishable-key' };
+/** Of pages opened from a file, and on a developer's own machine. */
+const GRANT = { origins: LOCAL.map((host) => `http://${host}:*`), apps: true, perDay: 25_000, perVisitorHour: 5000 };
+/** Several data directories may share the account. */
+const MAX_KEYS = 2 * MAX_LIVE_KEYS;
 
 type SandboxRegister = Pick<Accounts, 'openAccount' | 'addKey' | 'listKeys' | 'revokeKey'>;
 
 /**
- * The test key of the sandbox, the same on every start with the same data directory. It is the only key that is stored
- * as text, because it gives access to made-up data only.
+ * The test key of the sandbox, or its publishable key, the same on every start with the same data directory. They are the only
+ * keys that are stored as text, because they give access to made-up data only.
  */
-export async function sandboxKey(register: SandboxRegister, dataDir: string, now: Date): Promise<string> {
-  const path = join(dataDir, FILE);
+export async function sandboxKey(
+  register: SandboxRegister,
+  dataDir: string,
+  now: Date,
+  kind: keyof typeof FILES = 'test',
+): Promise<string> {
+  const path = join(dataDir, FILES[kind]);
   const kept = (await readFile(path, 'utf8').catch(() => '')).trim();
   if (await isValid(register, kept)) return kept;
 
-  const text = await issueTestKey(register, now);
+  const text = await issue(register, now, kind);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   await writeFile(`${path}.new`, `${text}\n`, { mode: 0o600 });
   await rename(`${path}.new`, path);
@@ -31,12 +42,13 @@ async function isValid(register: SandboxRegister, text: string): Promise<boolean
 }
 
 /** Each data directory has a key of its own. When an account has as many as it may, the oldest key is revoked. */
-async function issueTestKey(register: SandboxRegister, now: Date): Promise<string> {
+async function issue(register: SandboxRegister, now: Date, kind: keyof typeof FILES): Promise<string> {
   const account = await register.openAccount({ email: SANDBOX_EMAIL, plan: 'developer', createdAt: now.toISOString() });
-  const wanted = { account, kind: 'test', label: 'sandbox', now } as const;
+  const grant = kind === 'pub' ? GRANT : null;
+  const wanted = { account, kind: 'test', label: 'sandbox', now, maxLive: MAX_KEYS, grant } as const;
   const issued = await issueKey(register, wanted);
   if (issued) return issued.text;
   const oldest = (await register.listKeys(account.id)).find(({ revokedAt }) => revokedAt === null);
   if (oldest) await register.revokeKey(account.id, oldest.hash, now);
-  return issueTestKey(register, now);
+  return issue(register, now, kind);
 }

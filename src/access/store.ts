@@ -2,6 +2,7 @@ import type { Presence, StoreState } from '../redis/presence.ts';
 import type { Account, KeyRecord } from './account.ts';
 import type { KeyEnding } from './admission.ts';
 import type { UtcDay } from './day.ts';
+import type { Allowance, Grant } from './grant.ts';
 import type { Plan } from './plan.ts';
 
 /** Asks to admit requests with this key on that day, all of them or none, and to count them. */
@@ -13,25 +14,36 @@ export interface AdmissionRequest {
   count?: number;
   /** The process that asks, by a name that is used for this account and day only. */
   sender: string;
+  /** Further counters of the account that all have to stay within their limits; none unless given. */
+  allowances?: readonly Pick<Allowance, 'counter' | 'limit'>[];
 }
 
 /**
  * `used` is the account's count of that day, these requests included when they were admitted. `usedBySender` is how many of
- * them were admitted for the sender.
+ * them were admitted for the sender. `usedOfAllowances` are the counts of the allowances, in their order.
  */
 export type AdmissionReply =
   | { kind: 'unknown' }
-  | { kind: 'admitted'; plan: string; email?: string; used: number; usedBySender: number; ending?: KeyEnding }
-  | { kind: 'exhausted'; plan: string; email?: string; used: number };
+  | {
+      kind: 'admitted';
+      plan: string;
+      email?: string;
+      used: number;
+      usedBySender: number;
+      ending?: KeyEnding;
+      usedOfAllowances?: number[];
+    }
+  | { kind: 'exhausted'; plan: string; email?: string; used: number; usedOfAllowances?: number[] };
 
 /** The store's record of a key and of its account's day, read without counting anything. */
 export type KeyReading =
   | { kind: 'unknown' }
-  | { kind: 'known'; plan: string; email?: string; used: number; ending?: KeyEnding };
+  | { kind: 'known'; plan: string; email?: string; used: number; ending?: KeyEnding; grant?: Grant | null };
 
 /** A correction of an account's count: requests that were admitted without the store, less those given back. */
 export interface CountUpdate {
   accountId: string;
+  /** Or the name of another counter, which begins with a day: see `Allowance`. */
   day: UtcDay;
   count: number;
   /**
@@ -74,7 +86,7 @@ export interface QuotaStore {
 type NewAccount = Omit<Account, 'id'> & Partial<Pick<Account, 'id'>> & { wantsQuotaMails?: boolean };
 
 /** `revokedAt` is null unless given: a key that is restored from a backup may be revoked. */
-type NewKey = Omit<KeyRecord, 'revokedAt' | 'lastUsedOn'> & Partial<Pick<KeyRecord, 'revokedAt'>>;
+type NewKey = Omit<KeyRecord, 'revokedAt' | 'lastUsedOn' | 'grant'> & Partial<Pick<KeyRecord, 'revokedAt' | 'grant'>>;
 
 /** For issuing keys and looking after accounts. What is acknowledged is durable. */
 export interface Accounts {

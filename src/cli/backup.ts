@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { KeyRecord } from '../access/account.ts';
 import { utcDayFrom } from '../access/day.ts';
+import { grantSchema } from '../access/grant.ts';
 import { PLANS, type Plan } from '../access/plan.ts';
 import { MAINTENANCE } from '../access/restrictions.ts';
 import { type Accounts, DAYS_KEPT, type OperatorRecords } from '../access/store.ts';
@@ -33,6 +34,8 @@ const backupSchema = z.strictObject({
           label: z.string(),
           created_at: timestamp,
           revoked_at: timestamp.nullable(),
+          /** Only of publishable keys. */
+          grant: grantSchema.optional(),
         }),
       ),
     }),
@@ -143,13 +146,21 @@ function keptDays(now: Date): string[] {
 async function importKeys(store: Accounts, { id: accountId, keys }: SavedAccount): Promise<number> {
   const present = new Set((await store.listKeys(accountId)).map(({ hash }) => hash));
   const missing = keys.filter(({ hash }) => !present.has(hash));
-  for (const { hash, last_four: lastFour, label, created_at: createdAt, revoked_at: revokedAt } of missing) {
+  for (const {
+    hash,
+    last_four: lastFour,
+    label,
+    created_at: createdAt,
+    revoked_at: revokedAt,
+    grant = null,
+  } of missing) {
     // However many an account has: the limit is for new keys.
-    await store.addKey({ accountId, hash, lastFour, label, createdAt, revokedAt }, Number.MAX_SAFE_INTEGER);
+    await store.addKey({ accountId, hash, lastFour, label, createdAt, revokedAt, grant }, Number.MAX_SAFE_INTEGER);
   }
   return missing.length;
 }
 
-function saveKey({ hash, lastFour, label, createdAt, revokedAt }: KeyRecord): SavedAccount['keys'][number] {
-  return { hash, last_four: lastFour, label, created_at: createdAt, revoked_at: revokedAt };
+function saveKey({ hash, lastFour, label, createdAt, revokedAt, grant }: KeyRecord): SavedAccount['keys'][number] {
+  const own = { hash, last_four: lastFour, label, created_at: createdAt, revoked_at: revokedAt };
+  return grant ? { ...own, grant } : own;
 }

@@ -2,18 +2,22 @@ import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
 import { type Account, type KeyRecord, MAX_LIVE_KEYS, normaliseEmail } from '../access/account.ts';
 import { utcDayFrom } from '../access/day.ts';
+import { type Grant, makeGrant } from '../access/grant.ts';
 import { type ApiKey, findKeys, issueKey, keyId, parseKey } from '../access/keys.ts';
 import { isPlan, PLANS, type Plan } from '../access/plan.ts';
 import { type Accounts, AUDIT_KEPT, DAYS_KEPT, STORE_KINDS } from '../access/store.ts';
 import { type Backup, exportAccounts, importAccounts, readBackup } from './backup.ts';
 import { BACKUP_COMMANDS } from './backup-files.ts';
-import { type Command, getAccount, getWholeNumber, type Row, UsageError } from './command.ts';
+import { type Command, type CommandInput, getAccount, getWholeNumber, type Row, UsageError } from './command.ts';
 import { MAILING_COMMANDS } from './mailing.ts';
 import { RESTRICTION_COMMANDS } from './restriction-commands.ts';
 
 export const USAGE = `npm run keys -- COMMAND
 
   issue --email ADDRESS [--plan PLAN] [--label TEXT]   create a key; it is shown only this once
+    --publishable --origin ORIGIN …                    … that everybody may read: for pages of these web origins
+    [--apps] [--operation PATH …]                      … also for requests without an origin; for these operations only
+    [--per-day N] [--per-visitor N]                    … its requests a day, and those of one visitor an hour
   list                                                 list all accounts
   search TEXT                                          list accounts with that part of an address
   show ACCOUNT                                         show an account and its keys
@@ -54,7 +58,8 @@ export const COMMANDS: Record<string, Command> = {
       throw new UsageError(`${email} is on the plan ${account.plan}. Change it first: set-plan ${email} ${plan}`);
     }
     const kind = (await accounts.readKind()) === 'sandbox' ? 'test' : 'live';
-    const issued = await issueKey(accounts, { account, kind, label: options.label ?? '', now });
+    const grant = readGrantOptions(options, account.plan);
+    const issued = await issueKey(accounts, { account, kind, label: options.label ?? '', now, grant });
     if (!issued) throw new UsageError(`${email} has ${MAX_LIVE_KEYS} valid keys already. Revoke one first.`);
     return {
       json: { key: issued.text, ...keyJson(issued.record), account: accountJson(account) },
@@ -201,6 +206,29 @@ export const COMMANDS: Record<string, Command> = {
   },
 };
 
+/** What a publishable key is to be used for; null for a secret key. */
+function readGrantOptions(options: CommandInput['options'], plan: Plan): Grant | null {
+  const { origin = [], apps = false, operation = [], 'per-day': perDay = '', 'per-visitor': perVisitor = '' } = options;
+  const isLimited = origin.length > 0 || apps || operation.length > 0 || perDay !== '' || perVisitor !== '';
+  if (!options.publishable) {
+    if (isLimited)
+      throw new UsageError('--origin, --apps, --operation, --per-day and --per-visitor need --publishable.');
+    return null;
+  }
+  const wanted = { origins: origin, apps, operations: operation, perDay, perVisitorHour: perVisitor };
+  const { grant, problems } = makeGrant(wanted, plan);
+  if (grant) return grant;
+  const names = {
+    origins: 'origin',
+    apps: 'apps',
+    operations: 'operation',
+    perDay: 'per-day',
+    perVisitorHour: 'per-visitor',
+  };
+  const lines = Object.entries(problems).map(([name, text]) => `--${names[name as keyof typeof names]}: ${text}`);
+  throw new UsageError(lines.join('\n'));
+}
+
 const REFUSED = 'Refused everywhere within 10 s.';
 
 /** The text of a file; of stdin where none, or `-`, is named. */
@@ -285,8 +313,13 @@ function accountRow({ id, email, plan, createdAt }: Account): Row {
 }
 
 function keyJson(key: KeyRecord) {
-  const { label, lastFour, createdAt, revokedAt } = key;
-  return { id: keyId(key), label, last_four: lastFour, created_at: createdAt, revoked_at: revokedAt };
+  const { label, lastFour, createdAt, revokedAt, grant } = key;
+  const own = { id: keyId(key), label, last_four: lastFour, created_at: createdAt, revoked_at: revokedAt };
+  return grant ? { ...own, publishable: grantJson(grant) } : own;
+}
+
+function grantJson({ origins, apps, operations, perDay, perVisitorHour }: Grant) {
+  return { origins, apps, operations: operations ?? 'all', per_day: perDay, per_visitor_hour: perVisitorHour };
 }
 
 function keyRow(key: KeyRecord, now: Date): Row {
@@ -296,6 +329,7 @@ function keyRow(key: KeyRecord, now: Date): Row {
     label: key.label,
     issued: key.createdAt.slice(0, 10),
     state: keyState(key, now),
+    for: key.grant ? [...(key.grant.origins ?? []), ...(key.grant.apps ? ['apps'] : [])].join(' ') : 'secret',
   };
 }
 

@@ -9,9 +9,12 @@ import {
   methodNotAllowed,
   missingKey,
   noJourneys,
+  operationNotAllowed,
+  originNotAllowed,
   pastDate,
   serviceUnavailable,
   suspended,
+  tokenExpired,
   tooManyInShortTime,
   underMaintenance,
   unknownPath,
@@ -21,6 +24,7 @@ import {
   upstreamFailed,
   upstreamRefused,
   upstreamTimeout,
+  visitorLimitExceeded,
 } from './messages.ts';
 
 /** The documentation of an error. */
@@ -116,6 +120,49 @@ export const ERROR_DOCS: Record<ErrorCode, ErrorDoc> = {
     ],
     example: missingKey(),
     retry: 'No. Put the right key in first.',
+    curl: BOARD,
+  },
+  TOKEN_EXPIRED: {
+    title: 'The token has expired or is used up',
+    cause: 'A token of POST /v1/tokens is valid for some minutes, and for as many requests as its backend has said.',
+    fix: ['Let your app get a new token from your backend, and send the request again with it.'],
+    example: tokenExpired(null),
+    retry: 'No. The same token gets the same response.',
+    curl: BOARD,
+  },
+  ORIGIN_NOT_ALLOWED: {
+    title: 'The publishable key is for pages of other origins',
+    cause:
+      'A publishable key works on the web origins that its owner has listed. This request names another one in Origin, or in Referer where there is no Origin; or it names none, as apps and pages opened from a file do, and the key is not for those.',
+    fix: [
+      'Make a key for this origin at /keys: https://www.example.org, https://*.example.org or http://localhost:* as it stands in the address bar.',
+      'For apps, scripts and files allow requests without an origin, or use a token.',
+      'A page with Referrer-Policy: no-referrer still sends Origin with fetch to another site.',
+    ],
+    example: originNotAllowed('https://other.example'),
+    retry: NO_SAME_REQUEST,
+    curl: BOARD,
+  },
+  OPERATION_NOT_ALLOWED: {
+    title: 'The key or token is not for this operation',
+    cause:
+      'A publishable key and a token are for the operations, and a token for the stops, that were chosen for them. Neither opens the keys page, makes tokens or works on /mcp.',
+    fix: ['Ask for one of the operations that the message names, or make a key or token for this one.'],
+    example: operationNotAllowed('/v1/trips', ['/v1/departures', '/v1/stops/search']),
+    retry: NO_SAME_REQUEST,
+    curl: BOARD,
+  },
+  VISITOR_LIMIT_EXCEEDED: {
+    title: 'One visitor has made too many requests',
+    cause:
+      'With a publishable key each visitor, which is a network address, has a limit an hour, five requests a second after thirty at once, and three open streams. Refused requests are not counted.',
+    fix: [
+      'Wait as Retry-After says.',
+      'Keep responses as long as max-age says, and do not ask for hidden pages.',
+      'If many visitors share one address, as in a school, make a key with a higher limit for each visitor.',
+    ],
+    example: visitorLimitExceeded({ limit: 120, reset: new Date('2026-11-21T04:00:00Z'), waitSeconds: 1260 }),
+    retry: WAIT_AND_DOUBLE,
     curl: BOARD,
   },
   SUSPENDED: {

@@ -255,6 +255,77 @@ export function tooFewLeft(options: {
   );
 }
 
+/* Errors of publishable keys and of tokens. */
+
+/** `origin` as the request names it; null where it names none. */
+export function originNotAllowed(origin: string | null): ApiError {
+  const from = origin === null ? 'This request names no web origin' : `This request comes from ${quote(origin)}`;
+  return new ApiError(
+    'ORIGIN_NOT_ALLOWED',
+    `${from}, and its publishable key is for other origins. The owner of the key lists them at /keys.`,
+  );
+}
+
+/** `allowed` are paths; undefined where the key is for all operations of the API. */
+export function operationNotAllowed(path: string, allowed: readonly string[] | undefined): ApiError {
+  const list = allowed ? LIST.format(allowed) : 'the operations of the API';
+  return new ApiError('OPERATION_NOT_ALLOWED', `This key or token is not for ${path}: it is for ${list}.`);
+}
+
+export function stopNotAllowed(allowed: readonly string[]): ApiError {
+  return new ApiError(
+    'OPERATION_NOT_ALLOWED',
+    `This token is for requests that name stops, and for no other stops than ${LIST.format(allowed)}.`,
+  );
+}
+
+/** `requests` is how many the token was for, where they are used up; null where its time is over. */
+export function tokenExpired(requests: number | null): ApiError {
+  const why = requests === null ? 'This token has expired.' : `The ${requests} requests of this token are used up.`;
+  return new ApiError('TOKEN_EXPIRED', `${why} Get a new one from your backend, which gets it from POST /v1/tokens.`, {
+    headers: { 'www-authenticate': 'Bearer realm="transit", error="invalid_token"' },
+  });
+}
+
+interface SpentTerms {
+  limit: number;
+  reset: Date;
+  waitSeconds: number;
+}
+
+export function visitorLimitExceeded({ limit, reset, waitSeconds }: SpentTerms): ApiError {
+  return new ApiError(
+    'VISITOR_LIMIT_EXCEEDED',
+    `With this key each visitor has ${limit.toLocaleString('en')} requests an hour, and yours are used up until ${timeOf(reset)}.`,
+    retryAfter(waitSeconds),
+  );
+}
+
+export function visitorTooFast(perSecond: number, burst: number, waitSeconds: number): ApiError {
+  return new ApiError(
+    'VISITOR_LIMIT_EXCEEDED',
+    `With this key each visitor has ${perSecond} requests a second, after ${burst} at once. Try again in ${describeWait(waitSeconds)}.`,
+    retryAfter(waitSeconds),
+  );
+}
+
+export function tooManyVisitorStreams(limit: number): ApiError {
+  return new ApiError(
+    'VISITOR_LIMIT_EXCEEDED',
+    `With this key or token ${limit === 1 ? 'one stream' : `${limit} streams`} may be open at once. Close one first.`,
+    retryAfter(10),
+  );
+}
+
+/** The key has used up its share of the account's day. */
+export function shareExceeded({ limit, reset, waitSeconds }: SpentTerms): ApiError {
+  return new ApiError(
+    'DAILY_LIMIT_EXCEEDED',
+    `This key may make ${limit.toLocaleString('en')} requests a day, and today's are used up. ${describeReset(reset)}`,
+    retryAfter(waitSeconds),
+  );
+}
+
 /** `reason` is a sentence that says which limit was reached. */
 export function tooManyMails(reason: string, waitSeconds: number): ApiError {
   const message = `${reason} Try again in ${describeWait(waitSeconds)}. Check the spam folder.`;
@@ -329,7 +400,11 @@ export function tooManyStreams(plan: string, limit: number): ApiError {
 }
 
 function describeReset(reset: Date): string {
-  return `Counting starts again at 00:00 UTC, ${reset.toISOString().slice(0, 19)}Z.`;
+  return `Counting starts again at 00:00 UTC, ${timeOf(reset)}.`;
+}
+
+function timeOf(moment: Date): string {
+  return `${moment.toISOString().slice(0, 19)}Z`;
 }
 
 function describeWait(seconds: number): string {

@@ -15,6 +15,7 @@ const EXPOSED = [
   'X-Data-Source',
   'X-Ignored-Parameters',
   'X-Notice',
+  'X-Key-Warning',
   'WWW-Authenticate',
   'Allow',
   'Age',

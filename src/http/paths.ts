@@ -5,6 +5,13 @@ import type { ApiError } from '../errors/api-error.ts';
 import { methodNotAllowed, unknownPath } from '../errors/messages.ts';
 import { findMeant } from '../transit/parameter.ts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The path of the operation as it is documented: "/v1/stops/{stop_id}"; empty where nothing is. */
+    readonly operationPath: string;
+  }
+}
+
 /** `OPTIONS *` asks about the whole server. */
 const WHOLE_SERVER = '*';
 /** More than any route has. */
@@ -18,6 +25,11 @@ export const paths = fp(
   async (app: FastifyInstance) => {
     const methodsOf = new Map<string, string[]>([[WHOLE_SERVER, ['GET', 'HEAD']]]);
 
+    app.decorateRequest('operationPath', {
+      getter() {
+        return fromRoute(this.routeOptions.url ?? '');
+      },
+    });
     app.addHook('onRoute', ({ url, method }) => {
       methodsOf.set(url, [...(methodsOf.get(url) ?? []), ...[method].flat()]);
     });

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
+import type { SignedKeys } from '../access/signed-keys.ts';
 import type { Accounts } from '../access/store.ts';
 import { ApiError } from '../errors/api-error.ts';
-import type { WallLinks } from '../site/board/wall-link.ts';
 import { boardLinkForm, invalidForm, readForm, stopNameForm } from './form.ts';
 import type { MagicLinks } from './magic-link.ts';
 
@@ -18,11 +18,11 @@ export async function boardLink(
   options: {
     accounts: Accounts;
     links: MagicLinks;
-    wallLinks: WallLinks;
+    signedKeys: SignedKeys;
     findStops: FindStops;
   },
 ): Promise<void> {
-  const { accounts, links, wallLinks, findStops } = options;
+  const { accounts, links, signedKeys, findStops } = options;
 
   app.post('/keys/stops', async (request) => {
     const { fields, errors } = readForm(stopNameForm, request.body);
@@ -40,6 +40,6 @@ export async function boardLink(
     if (!key) throw new ApiError('INVALID_PARAMETER', 'The link has expired, or the key is revoked or replaced.');
     const stopId = STOP_ID.test(fields.stop) ? fields.stop.toUpperCase() : (await findStops(fields.stop))[0]?.stop_id;
     if (stopId === undefined) throw invalidForm({ stop: 'No stop of that name was found.' });
-    return reply.redirect(`/board/${stopId}#${wallLinks.createToken(stopId, key)}`, 303);
+    return reply.redirect(`/board/${stopId}#${signedKeys.createWallLink(stopId, key)}`, 303);
   });
 }

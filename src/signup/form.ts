@@ -32,6 +32,18 @@ export const signupForm = z.object({ email: emailField, label: labelField, terms
 export const linkForm = z.object({ email: emailField });
 export const openKeysForm = z.object({ token: field });
 export const newKeyForm = z.object({ token: field, label: labelField });
+const isChecked = z
+  .union([z.string(), z.boolean()])
+  .default('')
+  .catch('')
+  .transform((value) => value === 'on' || value === 'true' || value === true);
+export const newPublishableKeyForm = newKeyForm.extend({
+  origins: field.transform((text) => text.split(/[\s,]+/)),
+  apps: isChecked,
+  operations: z.union([z.array(z.string()), z.string().transform((text) => text.split(','))]).catch([]),
+  perDay: field,
+  perVisitorHour: field,
+});
 export const quotaMailsForm = z.object({ token: field, mails: field });
 export const boardLinkForm = z.object({
   token: field,

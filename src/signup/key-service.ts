@@ -1,5 +1,6 @@
 import { type Account, type KeyRecord, MAX_LIVE_KEYS } from '../access/account.ts';
 import { endOfDay, utcDayFrom } from '../access/day.ts';
+import type { Grant } from '../access/grant.ts';
 import { type IssuedKey, issueKey, type KeyKind } from '../access/keys.ts';
 import type { Accounts } from '../access/store.ts';
 import { ApiError } from '../errors/api-error.ts';
@@ -20,8 +21,8 @@ export interface KeyService {
   signUp(email: string, label: string): Promise<void>;
   /** Mails a magic link to the keys of the address, or that the address has no keys. */
   sendLink(email: string): Promise<void>;
-  /** Mails one key more. False when the account has as many valid keys as it may. */
-  add(account: Account, label: string): Promise<boolean>;
+  /** Mails one key more, a publishable one where it has a grant. False when the account has as many valid keys as it may. */
+  add(account: Account, label: string, grant?: Grant): Promise<boolean>;
   /**
    * Mails a new key in place of `old`, which stays valid until `overlapEnd`. False, and nothing is changed, when the account
    * has more valid keys than it may, as it does while another one is being replaced.
@@ -54,12 +55,15 @@ export function createKeyService(options: KeyServiceOptions): KeyService {
     account: Account,
     label: string,
     maxLive: number,
-    replaced?: ReplacedKey,
+    { replaced, grant = null }: { replaced?: ReplacedKey; grant?: Grant | null } = {},
   ): Promise<IssuedKey | null> {
-    const issued = await issueKey(accounts, { account, kind: keyKind, label, now: now(), maxLive });
+    const issued = await issueKey(accounts, { account, kind: keyKind, label, now: now(), maxLive, grant });
     if (!issued) return null;
     try {
-      await mail(account.email, newKeyMail(mailContext, { key: issued.text, plan: account.plan, replaced }));
+      await mail(
+        account.email,
+        newKeyMail(mailContext, { key: issued.text, plan: account.plan, replaced, isPublishable: grant !== null }),
+      );
     } catch (error) {
       // The text of the key is lost, so the key would only take up one of the account's five places.
       await accounts.revokeKey(account.id, issued.record.hash, now());
@@ -90,12 +94,14 @@ export function createKeyService(options: KeyServiceOptions): KeyService {
       const account = await accounts.findAccountByEmail(email);
       await mail(email, account ? magicLinkMail(await createLink(account.id)) : unknownAddressMail(mailContext));
     },
-    add: async (account, label) => (await issueAndMail(account, label, MAX_LIVE_KEYS)) !== null,
+    add: async (account, label, grant) =>
+      (await issueAndMail(account, label, MAX_LIVE_KEYS, grant ? { grant } : {})) !== null,
     async rotate(account, old, overlapDays) {
       const revokedAt = overlapEnd(now(), overlapDays);
       const worksUntil = overlapDays === 0 ? null : revokedAt;
       // The old key still counts while the new one is issued: one key more than usual is allowed for that moment.
-      const issued = await issueAndMail(account, old.label, MAX_LIVE_KEYS + 1, { lastFour: old.lastFour, worksUntil });
+      const replaced = { lastFour: old.lastFour, worksUntil };
+      const issued = await issueAndMail(account, old.label, MAX_LIVE_KEYS + 1, { replaced, grant: old.grant });
       if (issued) await accounts.revokeKey(account.id, old.hash, revokedAt, now());
       return issued !== null;
     },

@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify';
 import { type Account, type KeyRecord, MAX_LIVE_KEYS } from '../access/account.ts';
 import { utcDayFrom } from '../access/day.ts';
+import { eventCounter, keyCounter, LISTED_EVENTS, makeGrant } from '../access/grant.ts';
 import { PLANS } from '../access/plan.ts';
 import type { Accounts } from '../access/store.ts';
 import { ApiError } from '../errors/api-error.ts';
@@ -14,13 +15,22 @@ import {
   invalidForm,
   linkForm,
   newKeyForm,
+  newPublishableKeyForm,
   openKeysForm,
   readForm,
   revokeForm,
   rotateForm,
 } from './form.ts';
 import type { KeyService } from './key-service.ts';
-import { dashed, keysView, linkRequestView, openKeysView, uselessLinkNotice } from './keys-view.ts';
+import {
+  dashed,
+  type KeyCounts,
+  keysView,
+  linkRequestView,
+  openKeysView,
+  type RefusedGrant,
+  uselessLinkNotice,
+} from './keys-view.ts';
 import type { MagicLinks } from './magic-link.ts';
 import type { SentTexts } from './sent-pages.ts';
 import type { Throttle } from './throttle.ts';
@@ -39,6 +49,8 @@ export interface KeysPageOptions {
 
 const DESCRIPTION = 'See, replace and revoke your API keys, by a link in a mail.';
 const CHART_DAYS = 30;
+/** The counts of single keys are of so many days. */
+const EVENT_DAYS = 7;
 
 /** `/keys`: the owner of an account sees and changes its keys through a magic link. No password, no cookie. */
 export async function keysPage(app: FastifyInstance, options: KeysPageOptions): Promise<void> {
@@ -78,7 +90,7 @@ async function sendKeys(
   reply: FastifyReply,
   { layout, accounts, links, now }: KeysPageOptions,
   visit: Visit,
-  notice?: string,
+  { notice, refused }: { notice?: string; refused?: RefusedGrant } = {},
 ): Promise<FastifyReply> {
   const { account } = visit;
   const days = Array.from({ length: CHART_DAYS }, (_, index) => utcDayFrom(now(), index - CHART_DAYS + 1));
@@ -93,9 +105,28 @@ async function sendKeys(
     PLANS[account.plan].dailyLimit,
   );
   const quotaMails = { isOn: wantsMails, url: links.createQuotaMailsUrl(account.id) };
-  const body = keysView({ account, keys, token, usage, quotaMails, notice, now: now() });
+  const events = await readEvents(accounts, keys, days.slice(-EVENT_DAYS));
+  const body = keysView({ account, keys, events, token, usage, quotaMails, notice, refused, now: now() });
   const head = html`${localTimeScript}<script type="module" src="/assets/wall/stop-field.js"></script>`;
   return sendPage(reply, layout({ title: 'Your keys', description: DESCRIPTION, path: '/keys', head, body }));
+}
+
+/** The counts of each key over the days, by its hash: its requests, and what else happened to it. */
+async function readEvents(accounts: Accounts, keys: readonly KeyRecord[], days: readonly string[]) {
+  const read = async (accountId: string, counters: string[]) =>
+    (await accounts.readUsage(accountId, counters)).reduce((sum, count) => sum + count, 0);
+  const ofKey = async ({ accountId, hash }: KeyRecord): Promise<[string, KeyCounts]> => {
+    const counts = LISTED_EVENTS.map(async (event) => {
+      const counters = days.map((day) => eventCounter(hash, day, event));
+      return [event, await read(accountId, counters)] as const;
+    });
+    const requests = await read(
+      accountId,
+      days.map((day) => keyCounter(hash, day)),
+    );
+    return [hash, { requests, ...Object.fromEntries(await Promise.all(counts)) } as KeyCounts];
+  };
+  return new Map(await Promise.all(keys.map(ofKey)));
 }
 
 async function requestLink(app: FastifyInstance, options: KeysPageOptions): Promise<void> {
@@ -122,10 +153,23 @@ async function changeKeys(app: FastifyInstance, options: KeysPageOptions): Promi
     const visit = await getVisit(fields.token);
     accountThrottle.consume(request.ip, visit.account.email);
     const isAdded = await keyService.add(visit.account, fields.label);
-    if (!isAdded) {
-      throw new ApiError('INVALID_PARAMETER', `The account has ${MAX_LIVE_KEYS} keys already. Revoke one first.`);
+    if (!isAdded) throw tooManyKeys();
+    return sendKeys(reply, options, visit, { notice: 'The new key is in your inbox, and nowhere else.' });
+  });
+
+  app.post('/keys/publishable', async (request, reply) => {
+    const { fields, errors } = readForm(newPublishableKeyForm, request.body);
+    if (errors) throw invalidForm(errors);
+    const visit = await getVisit(fields.token);
+    const { grant, problems } = makeGrant(fields, visit.account.plan);
+    if (!grant) {
+      if (!wantsPage(request)) throw invalidForm(problems);
+      return sendKeys(reply.code(400), options, visit, { refused: { fields, problems } });
     }
-    return sendKeys(reply, options, visit, 'The new key is in your inbox, and nowhere else.');
+    accountThrottle.consume(request.ip, visit.account.email);
+    const isAdded = await keyService.add(visit.account, fields.label, grant);
+    if (!isAdded) throw tooManyKeys();
+    return sendKeys(reply, options, visit, { notice: 'The publishable key is in your inbox.' });
   });
 
   app.post('/keys/revoke', async (request, reply) => {
@@ -137,7 +181,7 @@ async function changeKeys(app: FastifyInstance, options: KeysPageOptions): Promi
     await keyService.revoke(account, key);
     const isMailed = wasRevoked || (await mailRevocation(request.log, keyService, account, key));
     const mail = isMailed ? 'A mail confirms it.' : 'The confirmation mail could not be sent.';
-    return sendKeys(reply, options, visit, `The key is revoked and no longer works. ${mail}`);
+    return sendKeys(reply, options, visit, { notice: `The key is revoked and no longer works. ${mail}` });
   });
 
   app.post('/keys/rotate', async (request, reply) => {
@@ -154,7 +198,9 @@ async function changeKeys(app: FastifyInstance, options: KeysPageOptions): Promi
         `Nothing was changed: the account has more than ${MAX_LIVE_KEYS} keys, or another one is being replaced at this moment. Try again in a minute, or revoke one.`,
       );
     }
-    return sendKeys(reply, options, visit, 'A new key is in your inbox. Put it into your app before the old one ends.');
+    return sendKeys(reply, options, visit, {
+      notice: 'A new key is in your inbox. Put it into your app before the old one ends.',
+    });
   });
 
   async function getVisit(token: string): Promise<Visit> {
@@ -173,6 +219,10 @@ async function changeKeys(app: FastifyInstance, options: KeysPageOptions): Promi
     if (!key) throw new ApiError('INVALID_PARAMETER', 'The account has no such key.');
     return { visit, key };
   }
+}
+
+function tooManyKeys(): ApiError {
+  return new ApiError('INVALID_PARAMETER', `The account has ${MAX_LIVE_KEYS} keys already. Revoke one first.`);
 }
 
 /** Whether the mail was sent. The key is revoked by now: a mail that fails must not make it look valid. */

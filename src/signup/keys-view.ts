@@ -1,4 +1,5 @@
 import { type Account, type KeyRecord, MAX_LIVE_KEYS } from '../access/account.ts';
+import { type Grant, type GrantProblems, type KeyEvent, OPERATION_PATHS, type WantedGrant } from '../access/grant.ts';
 import { PLANS } from '../access/plan.ts';
 import { type Html, html } from '../site/html.ts';
 import { localTime, zoneName } from '../site/local-time.ts';
@@ -17,17 +18,29 @@ const SYDNEY_MINUTE = new Intl.DateTimeFormat('en-AU', {
 });
 const OVERLAP_DAYS = [0, 1, 2, 3, 4, 5, 6, 7];
 
+/** The requests with a publishable key in the last seven days, and what else happened to a key. */
+export type KeyCounts = Record<'requests' | KeyEvent, number>;
+
+/** The form for a publishable key as it was sent, with what is wrong with it. */
+export interface RefusedGrant {
+  fields: WantedGrant & { label: string };
+  problems: GrantProblems;
+}
+
 /** The keys of one account. `notice` confirms the last action. */
 export function keysView(view: {
   account: Account;
   keys: KeyRecord[];
+  /** By the hash of the key. */
+  events: ReadonlyMap<string, KeyCounts>;
   token: string;
   usage: Html;
   quotaMails: { isOn: boolean; url: string };
   notice: string | undefined;
+  refused: RefusedGrant | undefined;
   now: Date;
 }): Html {
-  const { account, keys, token, usage, quotaMails, notice, now } = view;
+  const { account, keys, events, token, usage, quotaMails, notice, refused, now } = view;
   const { title, dailyLimit } = PLANS[account.plan];
   const isLive = ({ revokedAt }: KeyRecord) => revokedAt === null || new Date(revokedAt) > now;
   const live = keys.filter(isLive).toReversed();
@@ -40,9 +53,9 @@ ${notice && html`<p class="notice" role="status">${notice}</p>`}
 <h2>${counted} of ${MAX_LIVE_KEYS} in use</h2>
 ${live.length === 0 && html`<p>None of your keys works at present.</p>`}
 <div class="stack">
-${live.map((key) => keyCard(key, token, now))}
+${live.map((key) => keyCard(key, events.get(key.hash), token, now))}
 </div>
-${counted < MAX_LIVE_KEYS && newKeyCard(token)}
+${counted < MAX_LIVE_KEYS && html`${newKeyCard(token)}${publishableKeyCard(token, account, refused)}`}
 <h2>Usage</h2>
 <div class="card">${usage}
 ${dailyLimit !== null && html`<p>Mails at 80 % and at 100 % of the limit are <strong>${quotaMails.isOn ? 'on' : 'off'}</strong>. <a href="${quotaMails.url}">Switch them ${quotaMails.isOn ? 'off' : 'on'}</a></p>`}</div>
@@ -54,12 +67,14 @@ ${
 }`;
 }
 
-function keyCard(key: KeyRecord, token: string, now: Date): Html {
-  const { hash, lastFour, label, createdAt, lastUsedOn, revokedAt } = key;
+function keyCard(key: KeyRecord, counts: KeyCounts | undefined, token: string, now: Date): Html {
+  const { hash, lastFour, label, createdAt, lastUsedOn, revokedAt, grant } = key;
   const hidden = html`<input type="hidden" name="token" value="${token}"><input type="hidden" name="key" value="${hash}">`;
   return html`<section class="card" aria-label="Key ending in ${lastFour}">
-<h3><code>…${lastFour}</code> ${label}</h3>
+<h3><code>…${lastFour}</code> ${label}${grant && html` <span class="quiet">publishable</span>`}</h3>
 <p class="quiet">Created ${dateOf(createdAt)} · ${lastUsedOn ? `last used ${dashed(lastUsedOn)} (UTC)` : 'not used yet'}${revokedAt && html` · replaced; works until ${localTime(new Date(revokedAt), 'date-time')} ${zoneName} (${revokedAt.slice(0, 10)} 00:00 UTC)`}</p>
+${grant && grantFacts(grant, counts)}
+${counts && counts.browser > 0 && html`<p class="notice bad">This secret key was sent from a web page ${counts.browser.toLocaleString('en')} times in the last seven days. Everybody can read it there: use a publishable key instead, and replace this one.</p>`}
 <div class="actions">
 ${
   revokedAt === null &&
@@ -70,6 +85,7 @@ ${
 }
 ${
   revokedAt === null &&
+  !grant &&
   html`<details><summary>Board on a wall</summary><form class="fields" method="post" action="/keys/board">${hidden}
 <div class="suggested"><label for="stop-${hash}">Stop <span class="hint">Its name or identifier. The link has the board of this stop with this key, without showing the key. Parameters of departures go before its <code>#</code>: <code>?modes=train</code>.</span></label>
 <input type="text" id="stop-${hash}" name="stop" required maxlength="100" placeholder="Town Hall Station" autocomplete="off"></div>
@@ -81,12 +97,66 @@ ${
 `;
 }
 
+const REFUSALS: Readonly<Record<Exclude<KeyEvent, 'browser'>, string>> = {
+  origin: 'wrong origin',
+  operation: 'operation not chosen',
+  visitor: 'visitor’s limit',
+  share: 'share of the day',
+};
+
+function grantFacts(
+  { origins = [], apps, operations, perDay = 0, perVisitorHour = 0 }: Grant,
+  counts?: KeyCounts,
+): Html {
+  const refused = (Object.keys(REFUSALS) as (keyof typeof REFUSALS)[]).filter((event) => (counts?.[event] ?? 0) > 0);
+  return html`<ul>
+<li>For ${origins.map((origin, index) => html`${index > 0 && ', '}<code>${origin}</code>`)}${apps && `${origins.length > 0 ? ', and for ' : ''}requests without an origin (apps, files)`}</li>
+<li>For ${operations ? operations.map((path, index) => html`${index > 0 && ', '}<code>${path}</code>`) : 'all operations'}</li>
+<li>${perDay.toLocaleString('en')} requests a day, ${perVisitorHour.toLocaleString('en')} an hour for each visitor</li>
+<li>Last seven days: ${(counts?.requests ?? 0).toLocaleString('en')} ${counts?.requests === 1 ? 'request' : 'requests'}, refused: ${refused.length === 0 ? 'none' : refused.map((event) => `${REFUSALS[event]} ${counts?.[event].toLocaleString('en')}`).join(', ')}</li>
+</ul>`;
+}
+
 function newKeyCard(token: string): Html {
   return html`<h2>Another key</h2>
 <form class="fields card" method="post" action="/keys/new"><input type="hidden" name="token" value="${token}">
 <div><label for="label">Label <span class="hint">Optional.</span></label>
 <input type="text" id="label" name="label" maxlength="40" autocomplete="off"></div>
 <p class="actions"><button>Add a key by mail</button></p>
+</form>`;
+}
+
+function publishableKeyCard(
+  token: string,
+  { plan }: Account,
+  { fields, problems = {} }: Partial<RefusedGrant> = {},
+): Html {
+  const { title, dailyLimit } = PLANS[plan];
+  const isInvalid = (name: keyof GrantProblems) =>
+    problems[name] && html` aria-invalid="true" aria-describedby="pub-${name}-error" autofocus`;
+  const problem = (name: keyof GrantProblems) =>
+    problems[name] && html`<p class="field-error" id="pub-${name}-error" role="alert">${problems[name]}</p>`;
+  const isLimitWrong = problems.perDay || problems.perVisitorHour || problems.operations;
+  return html`<h2>A key for a page or an app</h2>
+<form class="fields card" method="post" action="/keys/publishable"><input type="hidden" name="token" value="${token}">
+<p>A publishable key may be read by everybody: it works on the pages that you list, within limits. <a href="/docs/browsers">What that protects from</a></p>
+<div><label for="pub-label">Label <span class="hint">Optional.</span></label>
+<input type="text" id="pub-label" name="label" maxlength="40" autocomplete="off" value="${fields?.label ?? ''}"></div>
+<div><label for="pub-origins">Origins <span class="hint">One a line: <code>https://www.example.org</code>, <code>https://*.example.org</code>, <code>http://localhost:*</code></span></label>
+<textarea id="pub-origins" name="origins" rows="3" spellcheck="false"${isInvalid('origins')}>${fields?.origins.join('\n') ?? ''}</textarea>
+${problem('origins')}</div>
+<label class="check" for="pub-apps"><input type="checkbox" id="pub-apps" name="apps"${fields?.apps && html` checked`}> <span>Also without an origin: apps, scripts, pages opened from a file</span></label>
+<details${(isLimitWrong || fields?.operations.length) && html` open`}><summary>Limits</summary>
+<div><label for="pub-day">Requests a day <span class="hint">Its share of your ${title} plan; half unless given.</span></label>
+<input type="number" id="pub-day" name="perDay" min="1" max="${dailyLimit}" inputmode="numeric" value="${fields?.perDay ?? ''}"${isInvalid('perDay')}>
+${problem('perDay')}</div>
+<div><label for="pub-visitor">Requests an hour of each visitor <span class="hint">120 unless given.</span></label>
+<input type="number" id="pub-visitor" name="perVisitorHour" min="1" inputmode="numeric" value="${fields?.perVisitorHour ?? ''}"${isInvalid('perVisitorHour')}>
+${problem('perVisitorHour')}</div>
+<fieldset><legend>Operations <span class="hint">All unless chosen.</span></legend>
+${OPERATION_PATHS.map((path, index) => html`<label class="check" for="pub-op-${index}"><input type="checkbox" id="pub-op-${index}" name="operations" value="${path}"${fields?.operations.includes(path) && html` checked`}> <code>${path}</code></label>`)}
+${problem('operations')}</fieldset></details>
+<p class="actions"><button>Add a publishable key by mail</button></p>
 </form>`;
 }
 

@@ -1,8 +1,8 @@
 import formbody from '@fastify/formbody';
 import type { FastifyInstance } from 'fastify';
 import type { Restrictions } from '../access/restrictions.ts';
+import type { SignedKeys } from '../access/signed-keys.ts';
 import type { Accounts } from '../access/store.ts';
-import type { WallLinks } from '../site/board/wall-link.ts';
 import type { Layout } from '../site/layout.ts';
 import { failAsUnavailable } from './accounts.ts';
 import { boardLink, type FindStops } from './board-link.ts';
@@ -24,7 +24,7 @@ export interface SignupOptions {
   isSandbox: boolean;
   accounts: Accounts;
   mailer: Mailer;
-  wallLinks: WallLinks;
+  signedKeys: SignedKeys;
   /** Stops of such a name, the best match first. */
   findStops: FindStops;
   /** Which mail domains are suspended; none unless given. */

@@ -21,6 +21,8 @@ export interface SiteOptions {
   isSandbox: boolean;
   /** The sandbox's key for everybody; null where there is none. */
   testKey: () => Promise<string | null>;
+  /** The sandbox's key for pages; null where there is none. */
+  publishableKey: () => Promise<string | null>;
   tileUrl: string | null;
   tileAttribution: string;
   networkMap: object | null;

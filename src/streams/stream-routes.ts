@@ -1,9 +1,10 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { VISITOR_STREAMS } from '../access/grant.ts';
 import { PLANS } from '../access/plan.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { toApiError } from '../errors/handler.ts';
-import { serviceUnavailable, tooManyStreams } from '../errors/messages.ts';
+import { serviceUnavailable, tooManyStreams, tooManyVisitorStreams } from '../errors/messages.ts';
 import { listsEtag } from '../http/freshness-headers.ts';
 import { nameIgnored, requesterOf } from '../http/operation-routes.ts';
 import { receivedBy, toRoute } from '../http/paths.ts';
@@ -27,6 +28,8 @@ export interface StreamTimes {
 const TIMES: StreamTimes = { minMs: 1000, retryMs: 5000, commentMs: 15_000, commentsPerCharge: 4 };
 
 const HEADERS = {
+  // A token may be in the address of a stream.
+  'referrer-policy': 'no-referrer',
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'private, no-store, no-transform',
   // Without this header nginx would collect events before it passes them on.
@@ -50,7 +53,7 @@ export async function streamRoutes(
   const { operations, responses, docsUrl, now, times = TIMES } = options;
   const channels = createChannels({ responses, now, times });
   const streams = new Set<EventStream>();
-  /** How many streams each account has open on this instance. */
+  /** How many streams each account, and each visitor or token of it, has open on this instance. */
   const openCounts = new Map<string, number>();
   let isClosing = false;
 
@@ -102,23 +105,28 @@ export async function streamRoutes(
   }
 
   /**
-   * Counts one more open stream of the account until the returned function is called. Throws `TOO_MANY_REQUESTS` beyond
-   * what the plan allows; that request is free.
+   * Counts one more open stream of the account, and of the visitor or token, until the returned function is called. Throws
+   * beyond what the plan, or the key or token, allows; that request is free.
    */
   function enter(request: FastifyRequest): () => void {
     if (!request.admission) throw new Error('streams are registered behind the key check');
     const { accountId, plan } = request.admission.caller;
+    const { granted } = request;
     const { title, streams: most } = PLANS[plan];
-    const open = openCounts.get(accountId) ?? 0;
-    if (open >= most) {
-      request.isFree = true;
-      throw tooManyStreams(title, most);
-    }
-    openCounts.set(accountId, open + 1);
+    const mostOfVisitor = granted?.grant.streams ?? VISITOR_STREAMS;
+    const counted = granted ? [accountId, `${accountId} ${granted.visitor}`] : [accountId];
+    const openOf = (name: string) => openCounts.get(name) ?? 0;
+    request.isFree = true;
+    if (openOf(accountId) >= most) throw tooManyStreams(title, most);
+    if (granted && openOf(`${accountId} ${granted.visitor}`) >= mostOfVisitor)
+      throw tooManyVisitorStreams(mostOfVisitor);
+    request.isFree = false;
+    for (const name of counted) openCounts.set(name, openOf(name) + 1);
     return () => {
-      const left = (openCounts.get(accountId) ?? 0) - 1;
-      if (left > 0) openCounts.set(accountId, left);
-      else openCounts.delete(accountId);
+      for (const name of counted) {
+        if (openOf(name) > 1) openCounts.set(name, openOf(name) - 1);
+        else openCounts.delete(name);
+      }
     };
   }
 

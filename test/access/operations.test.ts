@@ -26,6 +26,7 @@ const VALID_QUERY: Record<string, string> = {
   '/v1/runs/:run_id': '',
   '/v1/runs/:run_id/stream': '',
   '/v1/trips': 'from=200060&to=200070',
+  '/v1/tokens': '',
 };
 
 const NOW = new Date('2026-11-21T10:00:00Z');
@@ -54,10 +55,11 @@ it('every operation of the service is in this suite', () => {
 describe.each(operations)('%s', (route) => {
   const path = route.replace(':stop_id', '200060').replace(':run_id', RUN);
   const url = `${path}?${VALID_QUERY[route]}`;
+  const takes = path === '/v1/tokens' ? 'POST' : 'GET';
   const get = (to: string, authorization?: string) =>
-    app.inject({ url: to, headers: authorization === undefined ? {} : { authorization } });
+    app.inject({ method: takes, url: to, headers: authorization === undefined ? {} : { authorization } });
   // A stream that is let in does not end; HEAD is answered with its headers.
-  const method = path.endsWith('/stream') ? 'HEAD' : 'GET';
+  const method = path.endsWith('/stream') ? 'HEAD' : takes;
   const getAdmitted = (to: string, authorization: string) =>
     app.inject({ method, url: to, headers: { authorization } });
   let key: string;
@@ -153,7 +155,8 @@ describe.each(operations)('%s', (route) => {
     });
   });
 
-  it.skipIf(path.endsWith('.ndjson'))(
+  // Two have no query.
+  it.skipIf(path.endsWith('.ndjson') || takes === 'POST')(
     'refuses a bad question of a valid key, counts it, and says what is left',
     async () => {
       const before = await used(key);
@@ -188,7 +191,7 @@ describe.each(operations)('%s', (route) => {
     expect(upstream.requests.length).toBe(before);
   });
 
-  it('counts HEAD like GET', async () => {
+  it.skipIf(takes === 'POST')('counts HEAD like GET', async () => {
     const before = await used(key);
     const answer = await app.inject({ method: 'HEAD', url, headers: { authorization: `Bearer ${key}` } });
     expect(answer.headers.ratelimit).toBe(`"daily";r=${999 - before};t=50400`);
@@ -200,7 +203,7 @@ describe.each(operations)('%s', (route) => {
     const before = await used(key);
     const headers = { authorization: `Bearer ${key}` };
     await app.inject({ method: 'OPTIONS', url, headers });
-    expect((await app.inject({ method: 'POST', url, headers })).statusCode).toBe(405);
+    expect((await app.inject({ method: 'PUT', url, headers })).statusCode).toBe(405);
     expect((await get(`${path}/nothing/here`, `Bearer ${key}`)).statusCode).toBe(404);
     expect((await get(`${path}/nothing/here`)).statusCode).toBe(404);
     expect(await used(key)).toBe(before);

@@ -50,9 +50,9 @@ it('is made anew when the store does not know it any more', async () => {
 it('finds room in a store that several data directories share', async () => {
   const store = openEmbeddedStore(':memory:');
   const keys = [];
-  for (let n = 0; n < 7; n++) keys.push(await sandboxKey(store, join(dataDir, `${n}`), NOW));
-  expect(new Set(keys).size).toBe(7);
-  expect(await sandboxKey(store, join(dataDir, '6'), NOW)).toBe(keys[6]);
+  for (let n = 0; n < 12; n++) keys.push(await sandboxKey(store, join(dataDir, `${n}`), NOW));
+  expect(new Set(keys).size).toBe(12);
+  expect(await sandboxKey(store, join(dataDir, '11'), NOW)).toBe(keys[11]);
   await store.close();
 });
 

@@ -1,5 +1,9 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
 import { copyFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,6 +11,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
 import type { Departures } from '#src/departures/departure.ts';
+import { issueTestKey } from '../support/access.ts';
 import { findChromium, launchChromium, openWindow } from '../support/chromium.ts';
 import { ensureProgram } from '../support/debian.ts';
 import { type Front, startFront } from '../support/front.ts';
@@ -16,16 +21,25 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 300_000 });
 let browser: Browser;
 let front: Front;
 let folder: string;
+/** Serves the web page on an origin of its own. */
+let site: { url: string; close(): unknown };
 
 beforeAll(async () => {
   browser = await launchChromium();
   front = await startFront({ now: '2026-11-20T02:00:20Z' });
   folder = await mkdtemp(join(tmpdir(), 'transit-examples-'));
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'text/html; charset=utf-8');
+    createReadStream('examples/web-page/index.html').pipe(response);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  site = { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
 });
 
 afterAll(async () => {
   await browser?.close();
   await front?.[Symbol.asyncDispose]();
+  site?.close();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -46,7 +60,7 @@ function runPython(...args: string[]): Promise<{ code: number; stdout: string; s
 }
 
 it('the web page shows stops on a map and their boards beside it', async () => {
-  const hosts = [new URL(front.url).host, 'unpkg.com', 'tile.openstreetmap.org'];
+  const hosts = [new URL(front.url).host, new URL(site.url).host, 'unpkg.com', 'tile.openstreetmap.org'];
   const { page, context, complaints } = await openWindow(browser, { hosts });
   await context.route('https://unpkg.com/leaflet@1.9.4/**', (route) =>
     route.fulfill({
@@ -56,9 +70,10 @@ it('the web page shows stops on a map and their boards beside it', async () => {
   await context.route('https://tile.openstreetmap.org/**', (route) =>
     route.fulfill({ path: 'src/site/assets/icon-32.png' }),
   );
-  await page.goto(pathToFileURL(resolve('examples/web-page/index.html')).href);
+  // Another origin than that of the service, and one that the key is for.
+  await page.goto(`${site.url}/index.html`);
   await page.getByLabel('Address').fill(front.url);
-  await page.getByLabel('Key').fill(front.testKey);
+  await page.getByLabel('Publishable key').fill(front.publishableKey);
   await page.getByRole('button', { name: 'Show stops' }).click();
   const markers = page.locator('.leaflet-marker-icon');
   await markers.first().waitFor();
@@ -68,6 +83,25 @@ it('the web page shows stops on a map and their boards beside it', async () => {
     await expect.poll(() => page.locator('#boards h2').count()).toBe(count);
   }
   expect(await page.locator('#boards tr').count()).toBeGreaterThan(6);
+  const grant = { origins: ['https://www.example.org'], perDay: 100, perVisitorHour: 100 };
+  await page.getByLabel('Publishable key').fill(await issueTestKey(front.store, { grant }));
+  await page.getByRole('button', { name: 'Show stops' }).click();
+  await page.getByText('its publishable key is for other origins').waitFor();
+  expect(complaints.filter((text) => !text.includes('status of 403'))).toEqual([]);
+  await context.close();
+});
+
+it('the page of the guide shows its board when it is saved and opened, with the key that the sandbox has put into it', async () => {
+  const guide = (await front.app.inject('/docs/browsers')).body;
+  const [, escaped = ''] =
+    /<code[^>]*>(&#60;!doctype html&#62;[\s\S]*?)<\/code>/.exec(guide.replaceAll(/<\/?span[^>]*>/g, '')) ?? [];
+  const code = escaped.replaceAll(/&#(\d+);/g, (_, number) => String.fromCharCode(Number(number)));
+  expect(code).toContain(front.publishableKey);
+  await writeFile(join(folder, 'board.html'), code);
+  const { page, context, complaints } = await openWindow(browser, { hosts: [new URL(front.url).host] });
+  await page.goto(pathToFileURL(join(folder, 'board.html')).href);
+  await page.getByRole('heading', { name: 'Town Hall Station' }).waitFor();
+  await page.locator('li').nth(5).waitFor();
   expect(complaints).toEqual([]);
   await context.close();
 });

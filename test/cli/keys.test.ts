@@ -41,6 +41,41 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', { timeout
   const run = (...args: string[]) => runKeys(args, { DATA_DIR: dataDir, REDIS_URL: redisUrl });
   const json = async (...args: string[]) => JSON.parse((await run(...args, '--json')).stdout);
 
+  it('issues a publishable key with what it is for, and a backup keeps that', async () => {
+    const wanted = [
+      '--publishable',
+      '--origin',
+      'https://www.example.org',
+      '--origin',
+      'https://*.example.net',
+      '--apps',
+    ];
+    const limits = ['--operation', '/v1/departures', '--per-day', '40', '--per-visitor', '20'];
+    const issued = await json('issue', '--email', 'map@example.com', ...wanted, ...limits);
+    expect(issued.key).toMatch(/^tis_pub_/);
+    const publishable = {
+      origins: ['https://www.example.org', 'https://*.example.net'],
+      apps: true,
+      operations: ['/v1/departures'],
+      per_day: 40,
+      per_visitor_hour: 20,
+    };
+    expect(issued.publishable).toEqual(publishable);
+    expect((await json('show', 'map@example.com')).keys).toMatchObject([{ publishable }]);
+    expect((await app.ask(issued.key)).json().error.code).toBe('OPERATION_NOT_ALLOWED');
+    const backup = await json('export');
+    const saved = backup.accounts.find(({ email }: { email: string }) => email === 'map@example.com');
+    expect(saved.keys[0].grant).toMatchObject({ perDay: 40 });
+    for (const [args, message] of [
+      [['--publishable'], '--origin: Name at least one origin'],
+      [['--publishable', '--origin', 'example.org'], '--origin: "example.org" is not an origin'],
+      [['--origin', 'https://example.org'], 'need --publishable'],
+    ] as const) {
+      const { code, stderr } = await run('issue', '--email', 'map@example.com', ...args);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+    }
+  });
+
   it('issues a key that works at once, and shows it only once', async () => {
     const issued = await json('issue', '--email', ' Ada@Example.com', '--plan', 'developer', '--label', 'phone');
     expect(issued).toMatchObject({ account: { email: 'ada@example.com', plan: 'developer' }, label: 'phone' });

@@ -48,7 +48,7 @@ const MADE_UP = {
 const TYPES = `
 import type { components, paths } from './transit.ts';
 
-type Query<Path extends keyof paths> = paths[Path]['get']['parameters']['query'];
+type Query<Path extends Exclude<keyof paths, '/v1/tokens'>> = paths[Path]['get']['parameters']['query'];
 type Schemas = components['schemas'];
 
 export const board: Query<'/v1/departures'> = { stop: '200070', limit: 1000, modes: ['all'], routes: ['T1'] };

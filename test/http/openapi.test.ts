@@ -65,8 +65,10 @@ describe('the OpenAPI description', () => {
   it('has every operation of the list and nothing else', () => {
     const streams = OPERATIONS.filter(([, { stream }]) => stream).map(([path]) => `${path}/stream`);
     expect(streams).toEqual(['/v1/departures/stream', '/v1/alerts/stream', '/v1/runs/{run_id}/stream']);
-    expect(Object.keys(document.paths).sort()).toEqual([...OPERATIONS.map(([path]) => path), ...streams].sort());
-    for (const item of Object.values(document.paths)) expect(Object.keys(item as object)).toEqual(['get']);
+    const paths = [...OPERATIONS.map(([path]) => path), ...streams, '/v1/tokens'];
+    expect(Object.keys(document.paths).sort()).toEqual(paths.sort());
+    for (const [path, item] of Object.entries(document.paths))
+      expect(Object.keys(item as object)).toEqual([path === '/v1/tokens' ? 'post' : 'get']);
   });
 
   it.each(OPERATIONS)('%s: parameters with their limits, defaults and what is required', (path, operation) => {
@@ -140,13 +142,13 @@ describe('the OpenAPI description', () => {
     const store = openEmbeddedStore(':memory:');
     const service = await buildTestApp({ upstream: upstream.url, now: NOW, store });
     const key = await issueTestKey(store, { plan: 'free' });
-    // A key that was replaced, a parameter that is ignored, a list that is empty: some headers are for those alone.
+    // A key that was replaced and is sent from a page, a parameter that is ignored, a list that is empty: some headers are for those alone.
     const { accountId = '', hash = '' } = parseKey(key) ?? {};
     await store.revokeKey(accountId, hash, new Date(Date.parse(NOW) + 7 * 86_400_000), new Date(NOW));
     const ask = (etag: string) =>
       service.inject({
         url: '/v1/departures?stop=200020&unknown=1',
-        headers: { authorization: `Bearer ${key}`, 'if-none-match': etag },
+        headers: { authorization: `Bearer ${key}`, 'if-none-match': etag, origin: 'https://www.example.org' },
       });
     const first = await ask('"other"');
     for (const response of [first, await ask(String(first.headers.etag))]) {
@@ -231,7 +233,11 @@ describe('the OpenAPI description', () => {
       /^id: .*\nevent: board\ndata: \{.*\n\n$/,
     );
     const { examples } = stream.responses[429].content['application/json'];
-    expect(Object.keys(examples).sort()).toEqual(['DAILY_LIMIT_EXCEEDED', 'TOO_MANY_REQUESTS']);
+    expect(Object.keys(examples).sort()).toEqual([
+      'DAILY_LIMIT_EXCEEDED',
+      'TOO_MANY_REQUESTS',
+      'VISITOR_LIMIT_EXCEEDED',
+    ]);
   });
 
   it.each(OPERATIONS)('%s: the example is a body that the schema allows', (path, operation) => {

@@ -326,3 +326,80 @@ it('mails the owner after a revocation, once', async () => {
     expect(text).not.toMatch(/phone|token=|tis_/);
   }
 });
+
+describe('a publishable key', () => {
+  const wanted = { origins: 'https://www.example.org\nhttps://*.example.net', perDay: '300', perVisitorHour: '50' };
+  const askFrom = (key: string, origin: string) =>
+    front.app.inject({ url: '/v1/stops/search?q=central', headers: { authorization: `Bearer ${key}`, origin } });
+
+  it('is made with its origins, operations and limits, comes by mail, and shows its requests and refusals', async () => {
+    await signUp('jo@example.com');
+    const { token } = await openKeys();
+    const operations = ['/v1/stops/search', '/v1/departures'];
+    const response = await front.app.inject({
+      method: 'POST',
+      url: '/keys/publishable',
+      headers: BROWSER,
+      payload: { token, label: 'map', operations, ...wanted },
+    });
+    expect(response.statusCode).toBe(200);
+    const mail = (await front.readOutbox()).at(-1);
+    expect(mail?.subject).toBe('Your publishable key');
+    const key = keyIn(mail as never);
+    expect(key).toMatch(/^tis_pub_/);
+    expect((await askFrom(key, 'https://www.example.org')).statusCode).toBe(200);
+    expect((await askFrom(key, 'https://evil.example')).statusCode).toBe(403);
+    const shown = async () => (await openKeys()).page.body.replaceAll(/<[^>]*>/g, '');
+    await expect
+      .poll(shown, { timeout: 15_000, interval: 500 })
+      .toContain('Last seven days: 1 request, refused: wrong origin 1');
+    const text = await shown();
+    expect(text).toContain('For https://www.example.org, https://*.example.net');
+    expect(text).toContain('For /v1/stops/search, /v1/departures');
+    expect(text).toContain('300 requests a day, 50 an hour for each visitor');
+  });
+
+  it('keeps what it is for when it is replaced, and makes no board for a wall', async () => {
+    await signUp('jo@example.com');
+    const { token } = await openKeys();
+    await post('/keys/publishable', { token, ...wanted }, BROWSER);
+    const { page, token: later, hashes } = await openKeys();
+    expect(page.body.match(/Board on a wall/g)).toHaveLength(1);
+    await post('/keys/rotate', { token: later, key: hashes[0] ?? '', overlap: '0' }, BROWSER);
+    const key = keyIn((await front.readOutbox()).at(-1) as never);
+    expect(key).toMatch(/^tis_pub_/);
+    expect((await askFrom(key, 'https://a.example.net')).statusCode).toBe(200);
+    expect((await askFrom(key, 'https://evil.example')).statusCode).toBe(403);
+    expect((await post('/keys/board', { token: later, key: hashes[0] ?? '', stop: '200070' })).statusCode).toBe(400);
+  });
+
+  it('keeps what was entered when something of it is wrong', async () => {
+    await signUp('jo@example.com');
+    const { token } = await openKeys();
+    const fields = { token, ...wanted, label: 'my "map"', apps: 'on', operations: '/v1/trips', perDay: '5000' };
+    const { statusCode, body } = await post('/keys/publishable', fields, BROWSER);
+    expect(statusCode).toBe(400);
+    expect(body).toContain('Enter a whole number from 1 to 1,000.');
+    expect(body).toContain('value="my &#34;map&#34;"');
+    expect(body).toContain('>https://www.example.org\nhttps://*.example.net</textarea>');
+    expect(body).toMatch(/name="apps" checked/);
+    expect(body).toMatch(/value="\/v1\/trips" checked/);
+    const again =
+      /action="\/keys\/publishable"><input type="hidden" name="token" value="([^"]+)"/.exec(body)?.[1] ?? '';
+    expect((await post('/keys/publishable', { ...fields, token: again, perDay: '300' }, BROWSER)).statusCode).toBe(200);
+  });
+
+  it.each([
+    [{ origins: '' }, 'origins: Name at least one origin'],
+    [{ origins: 'www.example.org' }, 'origins: "www.example.org" is not an origin'],
+    [{ perDay: '1001' }, 'perDay: Enter a whole number from 1 to 1,000.'],
+    [{ perVisitorHour: '0' }, 'perVisitorHour: Enter a whole number from 1 to 300.'],
+    [{ operations: '/v1/everything' }, 'operations: "/v1/everything" is not one of'],
+  ])('is not made with %o', async (wrong, message) => {
+    await signUp('jo@example.com');
+    const { token } = await openKeys();
+    const response = await post('/keys/publishable', { token, ...wanted, ...wrong });
+    expect(response.statusCode).toBe(400);
+    expect(response.json().error.message).toContain(message);
+  });
+});

@@ -8,7 +8,7 @@ export const SEARCHES: readonly [query: string, ...right: string[]][] = [
   ['realtime', '/docs/live-data', '/docs/operations/departures#field-departures-realtime_at'],
   ['apikey', '/docs/quickstart#1-get-a-key', '/docs/errors/UNAUTHORIZED'],
   ['api key', '/docs/quickstart#1-get-a-key', '/docs/errors/UNAUTHORIZED'],
-  ['token', '/docs/quickstart#1-get-a-key', '/docs/errors/UNAUTHORIZED'],
+  ['token', '/docs/browsers#tokens', '/docs/quickstart#1-get-a-key', '/docs/errors/UNAUTHORIZED'],
   ['authentication', '/docs/quickstart#1-get-a-key', '/docs/errors/UNAUTHORIZED'],
   ['price', '/docs/limits'],
   ['pricing plans', '/docs/limits'],

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, InjectOptions } from 'fastify';
+import type { Grant } from '#src/access/grant.ts';
 import { issueKey, type KeyKind, parseKey } from '#src/access/keys.ts';
 import type { Plan } from '#src/access/plan.ts';
 import type { AccountStore, Accounts } from '#src/access/store.ts';
@@ -18,12 +19,12 @@ let accounts = 0;
 /** A key of a new account, or of the one with that address. */
 export async function issueTestKey(
   register: Accounts,
-  options: { plan?: Plan; email?: string; kind?: KeyKind; now?: Date } = {},
+  options: { plan?: Plan; email?: string; kind?: KeyKind; now?: Date; grant?: Grant } = {},
 ): Promise<string> {
   const { plan = 'free', email = `somebody-${process.pid}-${++accounts}@example.com`, kind = 'live' } = options;
   const now = options.now ?? new Date();
   const account = await register.openAccount({ email, plan, createdAt: now.toISOString() });
-  const issued = await issueKey(register, { account, kind, label: '', now });
+  const issued = await issueKey(register, { account, kind, label: '', now, grant: options.grant ?? null });
   if (!issued) throw new Error('the account has all the keys it may have');
   return issued.text;
 }

@@ -27,6 +27,7 @@ export interface TestAppOptions
     Pick<
       AppOptions,
       | 'pages'
+      | 'linkSecrets'
       | 'streamTimes'
       | 'connectionLimits'
       | 'arrivalMs'
@@ -104,6 +105,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     sleep: options.sleep ?? (() => new Promise(() => {})),
     logger: pino({ level: 'trace' }, { write: keepLine }),
     ...(pages && { pages }),
+    ...(options.linkSecrets && { linkSecrets: options.linkSecrets }),
     ...(options.isStoreReachable && { isStoreReachable: options.isStoreReachable }),
     ...(options.instruments && { instruments: options.instruments }),
     ...(options.stops && { stops: options.stops }),

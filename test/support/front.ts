@@ -34,6 +34,8 @@ export interface Front extends AsyncDisposable {
   url: string;
   store: AccountStore;
   testKey: string;
+  /** The sandbox's key for pages. */
+  publishableKey: string;
   clock: { now: Date };
   /** The files of the outbox as they are, oldest first. */
   readOutboxFiles(): Promise<string[]>;
@@ -65,18 +67,21 @@ export async function startFront(
   const client = createEfaClient({ url: options.upstreamUrl ?? sandbox?.url ?? '', apiKey: 'k', timeoutMs: 5000, now });
   const store = openEmbeddedStore(':memory:');
   const testKey = await sandboxKey(store, dataDir, now());
+  const publishableKey = await sandboxKey(store, dataDir, now(), 'pub');
   const app = await buildTestApp({
     publicUrl: url,
     upstream: watchUpstream(client.ask, traffic, createInstruments()),
     store,
     acceptsTestKeys: options.isSandbox ?? true,
     sendsKey: false,
+    linkSecrets: [LINK_SECRET],
     ...(options.stops && { stops: options.stops }),
     ...(options.pageRate && { pageRate: options.pageRate }),
     pages: {
       traffic,
       upstreamHealth: options.upstreamHealth,
       testKey: async () => testKey,
+      publishableKey: async () => publishableKey,
       accounts: store,
       mailer: createMailer({
         smtpUrl: options.smtpUrl ?? null,
@@ -86,7 +91,6 @@ export async function startFront(
         log: { warn: () => {} },
         now: () => new Date(),
       }),
-      linkSecrets: [LINK_SECRET],
       mailLimits: options.mailLimits,
       securityContact: 'mailto:security@example.test',
       plansContact: 'mailto:plans@example.test',
@@ -109,6 +113,7 @@ export async function startFront(
     url,
     store,
     testKey,
+    publishableKey,
     clock,
     readOutboxFiles,
     async readOutbox() {
@@ -140,7 +145,7 @@ export function postForm(
 
 /** The key that a mail gives out; throws when there is none. */
 export function keyIn({ text = '' }: Email): string {
-  const [key] = /\btis_(?:live|test)_\w{41}\b/.exec(text) ?? [];
+  const [key] = /\btis_(?:live|test|pub)_\w{41}\b/.exec(text) ?? [];
   if (!key) throw new Error(`no key in: ${text}`);
   return key;
 }

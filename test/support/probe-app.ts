@@ -7,6 +7,7 @@ import Fastify, {
 import { type BurstLimits, NO_BURST_LIMITS } from '#src/access/limits/account-limits.ts';
 import { access } from '#src/access/plugin.ts';
 import { Restrictions } from '#src/access/restrictions.ts';
+import type { SignedKeys } from '#src/access/signed-keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { errorHandler } from '#src/errors/handler.ts';
@@ -31,8 +32,9 @@ export async function buildProbeApp(options: {
   /** None unless given. */
   burstLimits?: BurstLimits;
   logger?: FastifyBaseLogger;
+  signedKeys?: SignedKeys;
 }): Promise<ProbeApp> {
-  const { store, acceptsTestKeys = false, burstLimits = NO_BURST_LIMITS, logger } = options;
+  const { store, acceptsTestKeys = false, burstLimits = NO_BURST_LIMITS, logger, signedKeys } = options;
   const clock = { now: new Date(options.now ?? Date.now()) };
   const now = options.now ? () => clock.now : () => new Date();
   const logController = new LogController({ disableRequestLogging: true });
@@ -43,7 +45,14 @@ export async function buildProbeApp(options: {
   await app.register(paths);
   await app.register(restricted, { restrictions });
   await app.register(async (api) => {
-    await api.register(access, { store, acceptsTestKeys, restrictions, burstLimits, now });
+    await api.register(access, {
+      store,
+      acceptsTestKeys,
+      restrictions,
+      burstLimits,
+      now,
+      ...(signedKeys && { signedKeys }),
+    });
     await api.register(probeRoutes, { meanwhile: () => probe.meanwhile() });
   });
   const probe: ProbeApp = Object.assign(app, {

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Account, KeyRecord } from '../account.ts';
+import { readGrant } from '../grant.ts';
 import { generateAccountId } from '../keys.ts';
 import { planFrom } from '../plan.ts';
 import { type Accounts, SANDBOX_EMAIL, type StoreKind } from '../store.ts';
@@ -53,10 +54,15 @@ export function createEmbeddedAccounts(database: DatabaseSync, lock: FileLock, d
         });
         return isDeleted;
       }),
-    addKey: ({ hash, accountId, lastFour, label, createdAt, revokedAt = null }, maxLive) =>
+    addKey: ({ hash, accountId, lastFour, label, createdAt, revokedAt = null, grant }, maxLive) =>
       durably(() => {
-        const key = { hash, accountId, lastFour, label, createdAt, revokedAt, maxLive };
-        return statements.addKey.run(key).changes === 1;
+        let isAdded = false;
+        inTransaction(database, () => {
+          const key = { hash, accountId, lastFour, label, createdAt, revokedAt, maxLive };
+          isAdded = statements.addKey.run(key).changes === 1;
+          if (isAdded && grant) statements.addGrant.run(hash, JSON.stringify(grant));
+        });
+        return isAdded;
       }),
     listKeys: (accountId) => runPatiently(() => statements.listKeys.all(accountId).map(toKeyRecord)),
     revokeKey: (accountId, keyHash, at, decidedAt = at) =>
@@ -100,7 +106,11 @@ function prepareStatements(database: DatabaseSync) {
        SELECT :hash, :accountId, :lastFour, :label, :createdAt, :revokedAt, :revokedAt
        WHERE (SELECT count(*) FROM api_key WHERE account_id = :accountId AND revoked_at IS NULL) < :maxLive`,
     ),
-    listKeys: database.prepare('SELECT * FROM api_key WHERE account_id = ? ORDER BY created_at, hash'),
+    addGrant: database.prepare('INSERT INTO key_grant (hash, value) VALUES (?, ?)'),
+    listKeys: database.prepare(
+      `SELECT api_key.*, key_grant.value AS grant_value FROM api_key LEFT JOIN key_grant ON key_grant.hash = api_key.hash
+       WHERE account_id = ? ORDER BY created_at, api_key.hash`,
+    ),
     revokeKey: database.prepare(
       `UPDATE api_key SET revoked_at = min(coalesce(revoked_at, :at), :at),
        revocation_decided_at = coalesce(revocation_decided_at, :decidedAt)
@@ -137,6 +147,7 @@ function toAccountOrNull(row: Row | undefined): Account | null {
 
 function toKeyRecord(row: Row): KeyRecord {
   const { hash, account_id: accountId, last_four: lastFour, label, created_at: createdAt } = row;
-  const { revoked_at: revokedAt, last_used_on: lastUsedOn } = row;
-  return { hash, accountId, lastFour, label, createdAt, revokedAt, lastUsedOn } as KeyRecord;
+  const { revoked_at: revokedAt, last_used_on: lastUsedOn, grant_value: stored } = row;
+  const grant = readGrant(stored as string | null);
+  return { hash, accountId, lastFour, label, createdAt, revokedAt, lastUsedOn, grant } as KeyRecord;
 }

@@ -41,7 +41,11 @@ const SCHEMA_STEPS = [
   'ALTER TABLE account ADD COLUMN link_used_at INTEGER NOT NULL DEFAULT 0;',
 ];
 /** Versions of the service that do not know these tables do not miss them, so they do not count as a step. */
-const OPERATOR_TABLES = `
+const FURTHER_TABLES = `
+  CREATE TABLE IF NOT EXISTS key_grant (
+    hash TEXT PRIMARY KEY REFERENCES api_key ON DELETE CASCADE,
+    value TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS restriction (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS audit (number INTEGER PRIMARY KEY AUTOINCREMENT, entry TEXT NOT NULL) STRICT;
   CREATE TABLE IF NOT EXISTS deleted_account (id TEXT PRIMARY KEY, deleted_at TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -116,7 +120,7 @@ function applySchema(database: DatabaseSync): void {
     throw new Error(`it was written by a newer version of this service (schema ${version}, not ${SCHEMA_VERSION})`);
   }
   for (const step of SCHEMA_STEPS.slice(version)) database.exec(step);
-  database.exec(OPERATOR_TABLES);
+  database.exec(FURTHER_TABLES);
   if (version < SCHEMA_VERSION) database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
   database.exec('COMMIT');
 }

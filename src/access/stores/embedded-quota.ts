@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { createPresence, type PresenceLog, type StoreState } from '../../redis/presence.ts';
 import { UnavailableError } from '../../redis/unavailable-error.ts';
 import { type UtcDay, utcDayFrom } from '../day.ts';
+import { readGrant } from '../grant.ts';
 import { PLANS, planFrom } from '../plan.ts';
 import { type AdmissionReply, type AdmissionRequest, DAYS_KEPT, type KeyReading, type QuotaStore } from '../store.ts';
 import { createGroupCommit, type FileLock } from './embedded-database.ts';
@@ -17,7 +18,7 @@ type KeyInUse = [
 /** Counts requests in the embedded database. */
 export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log: PresenceLog): QuotaStore {
   const statements = prepareStatements(database);
-  for (const read of [statements.findKey, statements.readUsage]) read.setReturnArrays(true);
+  for (const read of [statements.findKey, statements.findGrant, statements.readUsage]) read.setReturnArrays(true);
   const writeInGroup = createGroupCommit(database, lock);
   const presence = createPresence({
     storeName: 'the account database',
@@ -28,7 +29,8 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
   let tidiedOn: UtcDay = '';
 
   /** Reads outside of the group: a key that is not known is refused also while another process holds the file. */
-  async function admit({ accountId, keyHash, day, count = 1 }: AdmissionRequest): Promise<AdmissionReply> {
+  async function admit(request: AdmissionRequest): Promise<AdmissionReply> {
+    const { accountId, keyHash, day, count = 1, allowances = [] } = request;
     const key = await lock.run(() => readRow<KeyInUse>(statements.findKey, keyHash, accountId, day));
     if (!key) return { kind: 'unknown' };
     const [plan, email, lastUsedOn, endsAt, decidedAt] = key;
@@ -39,9 +41,20 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
       tidy(day);
       // The transaction of the group holds the file, so no other process can count between reading and writing.
       const [used] = readRow<[number]>(statements.readUsage, day, accountId) ?? [0];
-      if (limit !== null && used + count > limit) return { kind: 'exhausted', plan, email, used };
-      statements.count.run(day, accountId, count);
-      return { kind: 'admitted', plan, email, used: used + count, usedBySender: 0, ...(ending && { ending }) };
+      const taken = allowances.map(
+        ({ counter }) => readRow<[number]>(statements.readUsage, counter, accountId)?.[0] ?? 0,
+      );
+      const fits = allowances.every((allowance, index) => (taken[index] ?? 0) + count <= allowance.limit);
+      const further = (counted: number) =>
+        allowances.length > 0 ? { usedOfAllowances: taken.map((before) => before + counted) } : null;
+      if (!fits || (limit !== null && used + count > limit)) {
+        return { kind: 'exhausted', plan, email, used, ...further(0) };
+      }
+      for (const counter of [day, ...allowances.map((allowance) => allowance.counter)]) {
+        statements.count.run(counter, accountId, count);
+      }
+      const ends = ending && { ending };
+      return { kind: 'admitted', plan, email, used: used + count, usedBySender: 0, ...ends, ...further(count) };
     });
   }
 
@@ -50,9 +63,10 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
       const key = readRow<KeyInUse>(statements.findKey, keyHash, accountId, day);
       if (!key) return { kind: 'unknown' };
       const [plan, email, , endsAt, decidedAt] = key;
+      const [grant] = readRow<[string]>(statements.findGrant, keyHash) ?? [];
       const [used] = readRow<[number]>(statements.readUsage, day, accountId) ?? [0];
       const ending = endsAt === null ? null : { endsAt, decidedAt: decidedAt ?? endsAt };
-      return { kind: 'known', plan, email, used, ...(ending && { ending }) };
+      return { kind: 'known', plan, email, used, grant: readGrant(grant), ...(ending && { ending }) };
     });
   }
 
@@ -72,6 +86,7 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
     tidiedOn = day;
     const noon = new Date(`${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}T12:00:00Z`);
     statements.deleteDaysBefore.run(utcDayFrom(noon, 1 - DAYS_KEPT));
+    statements.deleteHoursBefore.run(day);
   }
 
   return {
@@ -97,6 +112,7 @@ function prepareStatements(database: DatabaseSync) {
        WHERE api_key.hash = ? AND api_key.account_id = ?
        AND (api_key.revoked_at IS NULL OR replace(substr(api_key.revoked_at, 1, 10), '-', '') > ?)`,
     ),
+    findGrant: database.prepare('SELECT value FROM key_grant WHERE hash = ?'),
     touchKey: database.prepare('UPDATE api_key SET last_used_on = :day WHERE hash = :keyHash'),
     // The caller reads the count first: a statement with RETURNING takes longer than reading and writing.
     count: database.prepare(
@@ -113,6 +129,8 @@ function prepareStatements(database: DatabaseSync) {
        ON CONFLICT DO UPDATE SET used = used + 1`,
     ),
     deleteDaysBefore: database.prepare('DELETE FROM usage WHERE day < ?'),
+    // Counters with three parts: those of an hour, and of tokens.
+    deleteHoursBefore: database.prepare("DELETE FROM usage WHERE day < ? AND day LIKE '%:%:%'"),
   };
 }
 

@@ -3,6 +3,7 @@ import { connectRedis, type RedisConnection } from '../../redis/connection.ts';
 import { defineScript } from '../../redis/script.ts';
 import type { Account, KeyRecord } from '../account.ts';
 import { utcDayFrom } from '../day.ts';
+import { eventCounter, keyCounter, LISTED_EVENTS, readGrant } from '../grant.ts';
 import { generateAccountId } from '../keys.ts';
 import { planFrom } from '../plan.ts';
 import {
@@ -181,9 +182,15 @@ export function openRedisAccounts(urls: readonly string[]): Accounts & OperatorR
     },
     setPlan: async (accountId, plan) => (await durably(setPlan(redis, [accountKey(accountId)], [plan]))) === 1,
     deleteAccount: (accountId, now) => deleteAccount(redis, accountId, now),
-    async addKey({ accountId, hash, revokedAt, ...record }, maxLive) {
+    async addKey({ accountId, hash, revokedAt, grant, ...record }, maxLive) {
       const revocation = revokedAt && { revokedAt, revocationDecidedAt: revokedAt };
-      const values: [string, string, number] = [hash, JSON.stringify({ ...record, ...revocation }), maxLive];
+      // As a text, because Lua writes an empty list as an object.
+      const written = grant && { grant: JSON.stringify(grant) };
+      const values: [string, string, number] = [
+        hash,
+        JSON.stringify({ ...record, ...revocation, ...written }),
+        maxLive,
+      ];
       return (await durably(addKey(redis, [accountKey(accountId), keysKey(accountId)], values))) === 1;
     },
     async listKeys(accountId) {
@@ -225,7 +232,11 @@ async function readAccount(redis: RedisConnection, id: string): Promise<Account 
 async function deleteAccount(redis: RedisConnection, accountId: string, now: Date): Promise<boolean> {
   const account = await readAccount(redis, accountId);
   const days = Array.from({ length: DAYS_KEPT + 2 }, (_, index) => utcDayFrom(now, 1 - index));
-  const counts = days.flatMap((day) => [counterKey(accountId, day), sendersKey(accountId, day)]);
+  const hashes = await redis.hkeys(keysKey(accountId));
+  const ofKeys = (day: string) =>
+    hashes.flatMap((hash) => [keyCounter(hash, day), ...LISTED_EVENTS.map((event) => eventCounter(hash, day, event))]);
+  const counters = days.flatMap((day) => [day, ...ofKeys(day)]);
+  const counts = counters.flatMap((counter) => [counterKey(accountId, counter), sendersKey(accountId, counter)]);
   // First, so that no backup brings back an account whose deletion breaks off.
   if (account) await rememberDeleted(redis, accountId, now.toISOString());
   const deleted = await redis.del(accountKey(accountId), keysKey(accountId), ...counts);
@@ -235,8 +246,8 @@ async function deleteAccount(redis: RedisConnection, accountId: string, now: Dat
 }
 
 function toKeyRecord(accountId: string, hash: string, record: string): KeyRecord {
-  const { revocationDecidedAt: _, ...fields } = JSON.parse(record);
-  return { accountId, hash, revokedAt: null, lastUsedOn: null, ...fields };
+  const { revocationDecidedAt: _, grant, ...fields } = JSON.parse(record);
+  return { accountId, hash, revokedAt: null, lastUsedOn: null, ...fields, grant: readGrant(grant) };
 }
 
 /** Until the append-only file on disk holds what was written. Redis can tell from 7.2 on; older ones refuse WAITAOF. */

@@ -2,6 +2,7 @@ import { MINUTE_MS } from '../../clock.ts';
 import { defineScript } from '../../redis/script.ts';
 import type { SharedRedis } from '../../redis/shared-redis.ts';
 import { UnavailableError } from '../../redis/unavailable-error.ts';
+import { readGrant } from '../grant.ts';
 import { PLANS, planFrom } from '../plan.ts';
 import { DAYS_KEPT, type QuotaStore } from '../store.ts';
 
@@ -11,7 +12,10 @@ import { DAYS_KEPT, type QuotaStore } from '../store.ts';
  */
 const KEEP = `
 local function keep(key)
-  if redis.call('TTL', key) < 0 then redis.call('EXPIRE', key, ${DAYS_KEPT * 86_400}) end
+  if redis.call('TTL', key) >= 0 then return end
+  -- Those of an hour, and of tokens, which live for an hour at most.
+  local isShort = string.find(key, ':%d%d%d%d%d%d%d%d:[^:]+:')
+  redis.call('EXPIRE', key, isShort and ${2 * 3600} or ${DAYS_KEPT * 86_400})
 end`;
 
 /** The requests a day of the plan, in Lua; -1 is unlimited. A plan that this version does not know counts as the smallest. */
@@ -19,12 +23,22 @@ const LIMIT_OF_PLAN = `(({${Object.entries(PLANS).map(([plan, { dailyLimit }]) =
 
 /**
  * Finds the key and the plan, compares the count with the limit and counts `count` requests, all or none. A revoked key
- * is answered as an unknown one. What is the same for all requests is in the text, which Redis keeps.
+ * is answered as an unknown one. Further counters have limits of their own, and their counts end the reply. What is the same
+ * for all requests is in the text, which Redis keeps.
  */
 const admitRequest = defineScript<
-  [account: string, keys: string, counter: string, senders: string],
-  [keyHash: string, sender: string, count: number],
-  [kind: string, plan: string, email: string, used: number, usedBySender: number, endsAt?: string, decidedAt?: string]
+  [account: string, keys: string, counter: string, senders: string, ...allowances: string[]],
+  [keyHash: string, sender: string, count: number, ...limits: number[]],
+  [
+    kind: string,
+    plan: string,
+    email: string,
+    used: number,
+    usedBySender: number,
+    endsAt: string,
+    decidedAt: string,
+    ...usedOfAllowances: number[],
+  ]
 >(
   'admitRequest',
   `${KEEP}
@@ -42,14 +56,25 @@ end
 
 local limit = ${LIMIT_OF_PLAN}
 local used = tonumber(redis.call('GET', counter) or '0')
-if limit >= 0 and used + count > limit then return {'exhausted', plan, email or '', used} end
+local fits = limit < 0 or used + count <= limit
+local reply = {'exhausted', plan, email or '', used, 0, key.revokedAt or '', key.revocationDecidedAt or key.revokedAt or ''}
+for index = 5, #KEYS do
+  local taken = tonumber(redis.call('GET', KEYS[index]) or '0')
+  fits = fits and taken + count <= tonumber(ARGV[index - 1])
+  reply[index + 3] = taken
+end
+if not fits then return reply end
 -- First, because it is an error when the sender is closed.
 local usedBySender = redis.call('HINCRBY', senders, sender, count)
 used = redis.call('INCRBY', counter, count)
 keep(counter)
 keep(senders)
-if key.revokedAt then return {'admitted', plan, email or '', used, usedBySender, key.revokedAt, key.revocationDecidedAt or key.revokedAt} end
-return {'admitted', plan, email or '', used, usedBySender}`,
+for index = 5, #KEYS do
+  reply[index + 3] = redis.call('INCRBY', KEYS[index], count)
+  keep(KEYS[index])
+end
+reply[1], reply[4], reply[5] = 'admitted', used, usedBySender
+return reply`,
   { whenFull: true },
 );
 
@@ -57,7 +82,7 @@ return {'admitted', plan, email or '', used, usedBySender}`,
 const readKey = defineScript<
   [account: string, keys: string, counter: string],
   [keyHash: string],
-  [kind: string, plan: string, email: string, used: number, endsAt?: string, decidedAt?: string]
+  [kind: string, plan: string, email: string, used: number, endsAt: string, decidedAt: string, grant: string]
 >(
   'readKey',
   `
@@ -68,8 +93,7 @@ if not record or not plan then return {'unknown'} end
 local key, day = cjson.decode(record), string.sub(counter, -8)
 if key.revokedAt and (string.gsub(string.sub(key.revokedAt, 1, 10), '-', '')) <= day then return {'unknown'} end
 local used = tonumber(redis.call('GET', counter) or '0')
-if key.revokedAt then return {'known', plan, email or '', used, key.revokedAt, key.revocationDecidedAt or key.revokedAt} end
-return {'known', plan, email or '', used}`,
+return {'known', plan, email or '', used, key.revokedAt or '', key.revocationDecidedAt or key.revokedAt or '', key.grant or ''}`,
 );
 
 /** Applies an update once, however often it arrives. Returns `usedBySender`. */
@@ -114,26 +138,35 @@ export function createRedisQuota({ presence, send, ask, probeKeys, instances }: 
     // An account id and a key with that id as its hash tag are on the same node.
     presence,
     instances,
-    async admit({ accountId, keyHash, day, sender, count = 1 }) {
-      const [kind, plan, email, used, usedBySender, endsAt, decidedAt] = await send((connection) =>
+    async admit({ accountId, keyHash, day, sender, count = 1, allowances = [] }) {
+      const counters = allowances.map(({ counter }) => counterKey(accountId, counter));
+      const limits = allowances.map(({ limit }) => limit);
+      const [kind, plan, email, used, usedBySender, endsAt, decidedAt, ...usedOfAllowances] = await send((connection) =>
         admitRequest(
           connection,
-          [accountKey(accountId), keysKey(accountId), counterKey(accountId, day), sendersKey(accountId, day)],
-          [keyHash, sender, count],
+          [
+            accountKey(accountId),
+            keysKey(accountId),
+            counterKey(accountId, day),
+            sendersKey(accountId, day),
+            ...counters,
+          ],
+          [keyHash, sender, count, ...limits],
         ),
       );
       if (kind === 'unknown') return { kind };
-      if (kind === 'exhausted') return { kind, plan, email, used };
+      const further = allowances.length > 0 ? { usedOfAllowances } : null;
+      if (kind === 'exhausted') return { kind, plan, email, used, ...further };
       const ending = endsAt && decidedAt ? { endsAt, decidedAt } : null;
-      return { kind: 'admitted', plan, email, used, usedBySender, ...(ending && { ending }) };
+      return { kind: 'admitted', plan, email, used, usedBySender, ...(ending && { ending }), ...further };
     },
     async readKey({ accountId, keyHash, day }) {
-      const [kind, plan, email, used, endsAt, decidedAt] = await send((connection) =>
+      const [kind, plan, email, used, endsAt, decidedAt, grant] = await send((connection) =>
         readKey(connection, [accountKey(accountId), keysKey(accountId), counterKey(accountId, day)], [keyHash]),
       );
       if (kind === 'unknown') return { kind };
       const ending = endsAt && decidedAt ? { endsAt, decidedAt } : null;
-      return { kind: 'known', plan, email, used, ...(ending && { ending }) };
+      return { kind: 'known', plan, email, used, grant: readGrant(grant), ...(ending && { ending }) };
     },
     async check() {
       // A plain command: a script of ours may write where others may not.

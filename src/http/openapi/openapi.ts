@@ -1,8 +1,18 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
+import { STREAM_KEY_PARAMETER } from '../../access/credential.ts';
+import { TOKENS_PATH } from '../../access/grant.ts';
 import { type Operation, streamPath } from '../../operation.ts';
 import { prepare } from '../prepared.ts';
-import { ERROR_SCHEMA, HEADER_COMPONENTS, PARAMETER_COMPONENTS, responsesOf, streamResponsesOf } from './responses.ts';
+import { TOKEN_EXAMPLE, TOKEN_REQUEST_EXAMPLE, tokenRequestSchema, tokenSchema } from '../tokens.ts';
+import {
+  ERROR_SCHEMA,
+  HEADER_COMPONENTS,
+  PARAMETER_COMPONENTS,
+  responsesOf,
+  streamResponsesOf,
+  tokenResponses,
+} from './responses.ts';
 import { toComponents, toParameters } from './schema.ts';
 
 /** The parts of the document beside the operations. */
@@ -38,16 +48,24 @@ function describe(operations: readonly Operation[], about: About) {
     return [path, { get: { operationId: id, tags: [tag], summary, description, parameters, responses } }];
   });
   const streams = operations.flatMap((operation) => describeStream(operation, docsUrl));
+  const token = toComponents(tokenSchema, TOKEN_EXAMPLE);
+  const tokenRequest = toComponents(tokenRequestSchema, TOKEN_REQUEST_EXAMPLE, 'input');
   const schemas = Object.assign(
     // A generated type called `Error` would hide the global one.
     { ErrorResponse: ERROR_SCHEMA },
     ...described.map(({ body }) => body.needed),
     ...described.map(({ body }) => body.own),
+    token.own,
+    tokenRequest.own,
   );
   return {
     openapi: '3.1.1',
     ...service,
-    paths: Object.fromEntries([...paths, ...streams]),
+    paths: Object.fromEntries([
+      ...paths,
+      ...streams,
+      [TOKENS_PATH, { post: describeTokens(tokenRequest.ref, token.ref, docsUrl) }],
+    ]),
     components: { ...components, parameters: PARAMETER_COMPONENTS, headers: HEADER_COMPONENTS, schemas },
   };
 }
@@ -67,9 +85,24 @@ function describeStream(operation: Operation, docsUrl: string) {
   const { id, summary, description } = stream;
   const parameters = [...toParameters(operation), LAST_EVENT_ID];
   const responses = streamResponsesOf(operation, docsUrl);
-  return [
-    [streamPath(operation), { get: { operationId: id, tags: [tag], summary, description, parameters, responses } }],
-  ];
+  const security = [{ apiKey: [] }, { streamKey: [] }];
+  const get = { operationId: id, tags: [tag], summary, description, security, parameters, responses };
+  return [[streamPath(operation), { get }]];
+}
+
+/** The one operation that is no GET: it needs no upstream and has a body. */
+function describeTokens(schema: object, response: Record<string, unknown>, docsUrl: string) {
+  return {
+    operationId: 'createToken',
+    tags: ['Keys'],
+    summary: 'A token for an app',
+    description:
+      'For backends: a token that stands in for your secret key for some minutes, to hand to an app or page. `{}` is enough. It ends with its time, or with the key within seconds. Counts as one request.',
+    requestBody: {
+      content: { 'application/json': { schema, example: TOKEN_REQUEST_EXAMPLE } },
+    },
+    responses: tokenResponses(response, TOKEN_EXAMPLE, docsUrl),
+  };
 }
 
 function describeService({ publicUrl, docsUrl, notes }: About) {
@@ -93,6 +126,7 @@ function describeService({ publicUrl, docsUrl, notes }: About) {
     tags: [
       { name: 'Stops', description: 'Departures, and stops by place or name' },
       { name: 'Journeys', description: 'From one stop to another across all modes' },
+      { name: 'Keys', description: 'Tokens for apps' },
     ],
     security: [{ apiKey: [] }],
     components: {
@@ -100,7 +134,14 @@ function describeService({ publicUrl, docsUrl, notes }: About) {
         apiKey: {
           type: 'http',
           scheme: 'bearer',
-          description: 'Your API key: `tis_live_…`, or the sandbox’s `tis_test_…`.',
+          description:
+            'Your API key, `tis_live_…` or the sandbox’s `tis_test_…`; in pages and apps a publishable key, `tis_pub_…`, or a token, `tis_tok_…`.',
+        },
+        streamKey: {
+          type: 'apiKey',
+          in: 'query',
+          name: STREAM_KEY_PARAMETER,
+          description: 'For `EventSource`, which sends no header: a publishable key or a token. On streams only.',
         },
       },
     },

@@ -12,7 +12,7 @@ export const HEADER_COMPONENTS = {
     'a3f1c0de5a7b4c1d',
   ),
   'RateLimit-Policy': header(
-    'The plan’s daily limit (`q`) in a window of so many seconds (`w`).',
+    'The plan’s daily limit (`q`) in a window of so many seconds (`w`); with a publishable key or a token also those of the key, the visitor and the token.',
     'string',
     '"daily";q=1000;w=86400',
   ),
@@ -60,6 +60,11 @@ export const HEADER_COMPONENTS = {
     'string',
     'Only buses were asked for, by default. Train and metro leave here: modes=all.',
   ),
+  'X-Key-Warning': header(
+    'Only where a secret key was sent from a page of another site: everybody can read it there.',
+    'string',
+    'This secret key was sent from a web page, where everybody can read it.',
+  ),
   'Retry-After': header('Seconds to wait before the next try.', 'integer', 30),
   Allow: header('The methods that the path takes.', 'string', 'GET, HEAD, OPTIONS'),
   'WWW-Authenticate': header('How to send a key.', 'string', 'Bearer realm="transit"'),
@@ -105,6 +110,14 @@ export function streamResponsesOf(operation: Operation, docsUrl: string): Record
   return responses(stream?.summary ?? '', content, [], codes, docsUrl);
 }
 
+/** The responses of `POST /v1/tokens`. */
+export function tokenResponses(body: Json, example: object, docsUrl: string): Record<string, Json> {
+  const codes = [...errorsOf({ errors: ['BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] })].filter(
+    (code) => !code.startsWith('UPSTREAM'),
+  );
+  return responses('A token', { 'application/json': { schema: body, example } }, [], codes, docsUrl);
+}
+
 function responses(
   description: string,
   content: Json,
@@ -119,7 +132,15 @@ function responses(
   });
   const ok = {
     description,
-    headers: headers('X-Request-Id', 'X-Ignored-Parameters', 'X-Notice', ...known, ...LIMITS, ...KEY_END),
+    headers: headers(
+      'X-Request-Id',
+      'X-Ignored-Parameters',
+      'X-Notice',
+      ...known,
+      ...LIMITS,
+      ...KEY_END,
+      'X-Key-Warning',
+    ),
     content,
   };
   return { 200: ok, ...Object.fromEntries(errors) };
@@ -128,7 +149,15 @@ function responses(
 const UNCHANGED = {
   description:
     'Nothing but the moment of retrieval has changed since the response whose `ETag` was sent in `If-None-Match`. How fresh that response is now, say the headers of this one. It is not counted when it cost no call of the authority; a 304 to `If-None-Match: *` is counted always.',
-  headers: headers('X-Request-Id', 'X-Ignored-Parameters', 'X-Notice', ...FRESHNESS, ...LIMITS, ...KEY_END),
+  headers: headers(
+    'X-Request-Id',
+    'X-Ignored-Parameters',
+    'X-Notice',
+    ...FRESHNESS,
+    ...LIMITS,
+    ...KEY_END,
+    'X-Key-Warning',
+  ),
 };
 
 /** The headers of errors of a status beside the request id; others, which come after the key check, carry `RateLimit`. */

@@ -20,15 +20,16 @@ export function toParameters({ path, query }: Pick<Operation, 'path' | 'query'>)
 }
 
 /**
- * The body of a response as a reference, its own schema and those it needs, by name. The example stands in the schema,
+ * The body of a response, or of a request (`input`), as a reference, its own schema and those it needs, by name. The example stands in the schema,
  * because converters take it from there.
  */
 export function toComponents(
   body: z.ZodType,
   example: object,
+  io: 'input' | 'output' = 'output',
 ): { ref: JsonSchema; own: Record<string, JsonSchema>; needed: Record<string, JsonSchema> } {
   const name = body.meta()?.id ?? '';
-  const { $defs = {}, ...root } = toJsonSchema(body);
+  const { $defs = {}, ...root } = toJsonSchema(body, io);
   // A schema that refers to itself by its name stands among the definitions.
   const own = { [name]: { ...($defs[name] ?? root), examples: [example] } };
   return {
@@ -39,8 +40,11 @@ export function toComponents(
 }
 
 /** The body of a response as JSON Schema; the schemas that it refers to by name stand in `$defs`. */
-export function toJsonSchema(body: z.ZodType): JsonSchema & { $defs?: Record<string, JsonSchema> } {
-  const { $schema: _, ...schema } = z.toJSONSchema(body, { io: 'output', override: cleanse }) as JsonSchema;
+export function toJsonSchema(
+  body: z.ZodType,
+  io: 'input' | 'output' = 'output',
+): JsonSchema & { $defs?: Record<string, JsonSchema> } {
+  const { $schema: _, ...schema } = z.toJSONSchema(body, { io, override: cleanse }) as JsonSchema;
   return schema;
 }
 

@@ -24,8 +24,14 @@ export interface ReplacedKey {
 
 export function newKeyMail(
   { publicUrl, docsUrl, isSandbox }: MailContext,
-  { key, plan, replaced }: { key: string; plan: Plan; replaced?: ReplacedKey | undefined },
+  {
+    key,
+    plan,
+    replaced,
+    isPublishable = false,
+  }: { key: string; plan: Plan; replaced?: ReplacedKey | undefined; isPublishable?: boolean },
 ): MailMessage {
+  if (isPublishable) return publishableKeyMail(publicUrl, docsUrl, key, replaced);
   const curl = `curl -H "Authorization: Bearer ${key}" "${publicUrl}/v1/departures?stop=200070&modes=all&limit=5"`;
   const limit = `${planLimit(plan)}. All keys of this address share it. The count starts again at 00:00 UTC.`;
   const replacement = replaced && replacementText(replaced);
@@ -59,6 +65,29 @@ ${replacement && html`<p>${replacement}</p>`}
 ${sandbox && html`<p><strong>${sandbox}</strong></p>`}
 <p><a href="${docsUrl}">Documentation</a> · <a href="${docsUrl}/errors">Errors and how to fix them</a>. The <code>RateLimit</code> header of a response says how many requests are left today.</p>
 <p>Keep the key secret. If it is lost or someone else has it, <a href="${publicUrl}/keys">revoke it</a>.</p>
+<p>${unasked}</p>`),
+  };
+}
+
+/** Everybody can read the key, so that nothing has to be kept secret; what it is for stands on the page of the keys. */
+function publishableKeyMail(
+  publicUrl: string,
+  docsUrl: string,
+  key: string,
+  replaced: ReplacedKey | undefined,
+): MailMessage {
+  const intro =
+    'This is your publishable key for the Transit Information Service. It may stand in a web page or an app:';
+  const replacement = replaced && replacementText(replaced);
+  const use = `It works on the origins, and within the limits, that were chosen for it. How to use it: ${docsUrl}/browsers`;
+  const unasked = `If you did not request it, someone else has used a link to your keys. Revoke it: ${publicUrl}/keys`;
+  return {
+    subject: replaced ? 'Your new publishable key' : 'Your publishable key',
+    text: paragraphs(intro, `    ${key}`, replacement, use, unasked, SIGNATURE),
+    html: document(html`<p>${intro}</p>
+<p style="padding:12px 16px;background:#f1efe9;border-radius:8px"><code>${key}</code></p>
+${replacement && html`<p>${replacement}</p>`}
+<p>It works on the origins, and within the limits, that were chosen for it. <a href="${docsUrl}/browsers">How to use it</a>.</p>
 <p>${unasked}</p>`),
   };
 }

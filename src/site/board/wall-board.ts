@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { parseKey } from '../../access/keys.ts';
+import { type SignedKeys, WALL_DATA_PATH } from '../../access/signed-keys.ts';
 import { departuresOperation } from '../../departures/operation.ts';
 import { nameIgnored, requesterOf } from '../../http/operation-routes.ts';
 import { sendResponse } from '../../http/send-response.ts';
 import { readQuery, withOwnDefaults } from '../../operation.ts';
 import { queryKey, type Responses } from '../../responses/responses.ts';
 import { html } from '../html.ts';
-import { WALL_DATA_PATH, type WallLinks } from './wall-link.ts';
 
 const DEFAULTS = { modes: 'all', limit: '30' };
 
@@ -34,10 +34,10 @@ export async function wallBoard(
  */
 export async function wallPage(
   stop: string,
-  options: { isSandbox: boolean; testKey: () => Promise<string | null>; wallLinks: WallLinks },
+  options: { isSandbox: boolean; testKey: () => Promise<string | null>; signedKeys: SignedKeys },
 ): Promise<string> {
   const key = parseKey((await options.testKey()) ?? '');
-  const token = key && options.wallLinks.createToken(stop, key);
+  const token = key && options.signedKeys.createWallLink(stop, key);
   return html`<!doctype html>
 <html lang="en">
 <head>

@@ -23,6 +23,8 @@ export interface DocsOptions {
   operations: readonly Operation[];
   /** The sandbox's key for everybody; null where there is none. */
   testKey: () => Promise<string | null>;
+  /** The sandbox's key for pages; null where there is none. */
+  publishableKey: () => Promise<string | null>;
   /** Where to ask for another plan, as a mailto: or https: address; null where there is nobody to ask. */
   plansContact: string | null;
   /** Template of map tiles; without it a map shows land and water. */
@@ -40,7 +42,7 @@ interface Page {
 
 /** `GET /docs` and the pages under it: guides, a page for each operation, errors, and the search over all of them. */
 export async function docs(app: FastifyInstance, options: DocsOptions): Promise<void> {
-  const { layout, operations, publicUrl, testKey } = options;
+  const { layout, operations, publicUrl, testKey, publishableKey } = options;
   const guides = readGuides(publicUrl);
   const operating = readOperatingPages(publicUrl);
   const frame = createFrame(layout, navigationOf([...guides, ...operating], operations));
@@ -53,7 +55,10 @@ export async function docs(app: FastifyInstance, options: DocsOptions): Promise<
   for (const { path, title, description, draw, head } of pages) {
     app.get(
       path,
-      fixedPage((key) => frame({ path, title, description, head, body: draw(key) }), testKey),
+      fixedPage(
+        (key) => frame({ path, title, description, head, body: draw(key) }),
+        path === BROWSERS_PATH ? publishableKey : testKey,
+      ),
     );
   }
   const index = JSON.stringify(buildSearchIndex(guides, operating, operations));
@@ -85,6 +90,7 @@ function navigationOf(guides: readonly Guide[], operations: readonly Operation[]
         'follow',
         'maps',
         'streams',
+        'browsers',
         'clients',
         'assistants',
         'integrations',
@@ -104,9 +110,13 @@ function guidePage({ name, title, summary, body, sections }: Guide, { plansConta
   const contents = contentsOf(sections);
   const head =
     name === 'changelog' && html`<link rel="alternate" type="application/atom+xml" href="/docs/changelog.atom">`;
-  const draw = (testKey: string | null) =>
-    html`<div class="guide"><div class="prose">${fillIn(body, { ...places, 'test key': keyNotice(testKey) })}</div>${contents}</div>`;
-  return { path: `/docs/${name}`, title, description: summary, draw, ...(head && { head }) };
+  const path = `/docs/${name}`;
+  const draw = (key: string | null) => {
+    const filled =
+      path === BROWSERS_PATH ? withPublishableKey(body, key) : fillIn(body, { ...places, 'test key': keyNotice(key) });
+    return html`<div class="guide"><div class="prose">${filled}</div>${contents}</div>`;
+  };
+  return { path, title, description: summary, draw, ...(head && { head }) };
 }
 
 /** The headings of a long guide, beside it where there is room. */
@@ -171,6 +181,13 @@ ${heading('guides', 'Guides')}
     description: 'Quickstart, guides and every operation of the Transit Information Service.',
     draw: () => body,
   };
+}
+
+/** The guide whose page works as it stands, with the key that the sandbox has for pages. */
+const BROWSERS_PATH = '/docs/browsers';
+
+function withPublishableKey({ markup }: Html, key: string | null): Html {
+  return { markup: key ? markup.replace('tis_pub_…', key) : markup };
 }
 
 /** The sandbox's key, ready for the shell; nothing where there is none. */

@@ -12,6 +12,7 @@ export const GUIDE_NAMES = [
   'follow',
   'maps',
   'streams',
+  'browsers',
   'clients',
   'assistants',
   'integrations',

@@ -1,5 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { Document } from './document.ts';
+import { type Document, operationOf } from './document.ts';
 import type { DocumentedRequest } from './request.ts';
 
 export interface ReceivedResponse {
@@ -31,10 +31,11 @@ export function createCheck(document: Document): Check {
   }
 
   return ({ path, method, key }, { status, headers, body }) => {
+    const operation = operationOf(document, path);
     if (status >= 500) return `a ${status}`;
     if (key !== 'valid' && status < 400) return `a ${status} without a valid key`;
-    if (key === 'none' && method === 'GET' && status !== 401) return `a ${status} without a key`;
-    const documented = document.paths[path]?.get.responses[status];
+    if (key === 'none' && method === operation.method && status !== 401) return `a ${status} without a key`;
+    const documented = operation.described?.responses[status];
     if (!documented) return `the status ${status} is not documented`;
     if (!headers['x-request-id']) return 'no X-Request-Id';
     const undocumented = Object.keys(headers).find((name) => name.startsWith('x-rate') && !hasHeader(documented, name));

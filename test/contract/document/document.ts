@@ -1,8 +1,13 @@
 import { urlOf } from '#src/http/paths.ts';
 /** The parts of an OpenAPI document that the checks use. */
 export interface Document {
-  paths: Record<string, { get: { parameters: (Parameter | { $ref: string })[]; responses: Record<string, Response> } }>;
+  paths: Record<string, { get?: Described; post?: Described }>;
   components: { parameters: Record<string, Parameter> };
+}
+
+interface Described {
+  parameters?: (Parameter | { $ref: string })[];
+  responses: Record<string, Response>;
 }
 
 export interface Parameter {
@@ -30,8 +35,14 @@ interface Response {
   content?: Record<string, { schema: object }>;
 }
 
+/** Each path has one operation. */
+export function operationOf(document: Document, path: string): { method: string; described?: Described | undefined } {
+  const { get, post } = document.paths[path] ?? {};
+  return get ? { method: 'GET', described: get } : { method: 'POST', described: post };
+}
+
 export function parametersOf(document: Document, path: string): Parameter[] {
-  return (document.paths[path]?.get.parameters ?? []).map((parameter) =>
+  return (operationOf(document, path).described?.parameters ?? []).map((parameter) =>
     '$ref' in parameter
       ? (document.components.parameters[parameter.$ref.split('/').at(-1) ?? ''] as Parameter)
       : parameter,

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type Document, type Parameter, parametersOf, type Schema, toText } from './document.ts';
+import { type Document, operationOf, type Parameter, parametersOf, type Schema, toText } from './document.ts';
 
 export interface DocumentedRequest {
   method: string;
@@ -10,10 +10,13 @@ export interface DocumentedRequest {
   key: 'valid' | 'none' | 'unknown' | 'malformed' | 'other scheme';
 }
 
-const METHODS = fc.oneof(
-  { weight: 30, arbitrary: fc.constant('GET') },
-  { weight: 1, arbitrary: fc.constantFrom('POST', 'PUT', 'PATCH', 'DELETE') },
-);
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+/** Mostly the one that the path takes. */
+const methodsOf = (taken: string) =>
+  fc.oneof(
+    { weight: 30, arbitrary: fc.constant(taken) },
+    { weight: 1, arbitrary: fc.constantFrom(...METHODS.filter((method) => method !== taken)) },
+  );
 const KEYS = fc.oneof(
   { weight: 4, arbitrary: fc.constant('valid' as const) },
   { weight: 1, arbitrary: fc.constantFrom('none', 'unknown', 'malformed', 'other scheme') },
@@ -91,7 +94,7 @@ function requestOf(document: Document): fc.Arbitrary<DocumentedRequest> {
     const listOf = (isListed: (place: Parameter['in']) => boolean) =>
       fc.tuple(...parameters.filter((parameter) => isListed(parameter.in)).map(given)).map((lists) => lists.flat());
     return fc.record({
-      method: METHODS,
+      method: methodsOf(operationOf(document, path).method),
       path: fc.constant(path),
       // Those of the path are put into their places.
       query: listOf((place) => place !== 'header'),

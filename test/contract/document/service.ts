@@ -14,7 +14,7 @@ import type { DocumentedRequest } from './request.ts';
 export interface DocumentedService extends AsyncDisposable {
   document: Document;
   ask(request: DocumentedRequest): Promise<ReceivedResponse>;
-  askExample(url: string): Promise<ReceivedResponse>;
+  askExample(method: string, url: string): Promise<ReceivedResponse>;
 }
 
 /** The whole service, listening, in front of an authority that answers well, with the document that it shows. */
@@ -45,7 +45,7 @@ export async function startDocumentedService(): Promise<DocumentedService> {
 
   return {
     document: (await app.inject('/openapi.json')).json(),
-    askExample: (url) => send('GET', url, { authorization: authorization.valid ?? '' }),
+    askExample: (method, url) => send(method, url, { authorization: authorization.valid ?? '' }),
     ask({ method, path, query, headers, key }) {
       const sent = Object.fromEntries(headers);
       if (authorization[key]) sent.authorization = authorization[key];

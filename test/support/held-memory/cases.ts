@@ -167,8 +167,13 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
     const local = new KnownKeys({ now: () => new Date(NOW), instances: () => 1, log: { warn() {} } });
     for (let n = 0; n < 60_000; n++) {
       const email = `a@${'y'.repeat(60)}.${'z'.repeat(60)}.${String(n).padStart(60, 'd')}.${'e'.repeat(50)}.example`;
-      local.learn(keyOf(n), '2026-04-15', 1, { kind: 'exhausted', plan: 'free', email, used: 1000 }, true);
-      local.learn(keyOf(-n), '2026-04-15', 1, { kind: 'unknown' }, true);
+      local.learn(
+        keyOf(n),
+        { day: '2026-04-15', count: 1, allowances: undefined },
+        { kind: 'exhausted', plan: 'free', email, used: 1000 },
+        true,
+      );
+      local.learn(keyOf(-n), { day: '2026-04-15', count: 1, allowances: undefined }, { kind: 'unknown' }, true);
     }
     return { countedBytes: 48 * MEGABYTE, table: local };
   },

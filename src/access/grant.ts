@@ -1,0 +1,261 @@
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { HOUR_MS } from '../clock.ts';
+import type { ApiError } from '../errors/api-error.ts';
+import { operationNotAllowed, originNotAllowed, stopNotAllowed, tokenExpired } from '../errors/messages.ts';
+import { hashOf } from '../own-memory.ts';
+import { quote } from '../transit/parameter.ts';
+import { endOfDay, utcDay } from './day.ts';
+import { clientNetwork } from './limits/client-network.ts';
+import { PLANS, type Plan } from './plan.ts';
+
+/**
+ * What a publishable key or a token may be used for; whatever is absent is not limited. That of a key is stored with the key
+ * and never changes, that of a token is signed into the token.
+ */
+export interface Grant {
+  /** The web origins whose pages may use the key, as `readOrigin` writes them. */
+  origins?: string[] | undefined;
+  /** Whether requests without an origin are taken too: those of apps, scripts and pages opened from a file. */
+  apps?: boolean | undefined;
+  /** Paths of operations, as they are documented; their streams are included. */
+  operations?: string[] | undefined;
+  /** Only requests that name stops, and none but these. */
+  stops?: string[] | undefined;
+  /** Requests of a UTC day with this key: its share of the day of its account. */
+  perDay?: number | undefined;
+  /** Requests of one client network in an hour. */
+  perVisitorHour?: number | undefined;
+  /** Requests with this token, as long as it is valid. */
+  requests?: number | undefined;
+  /** Open streams at once on each instance: of each visitor, or of all who have the token. */
+  streams?: number | undefined;
+  /** Unix seconds. */
+  expiresAt?: number | undefined;
+  /** Tells tokens of the same grant apart. */
+  id?: string | undefined;
+}
+
+export const grantSchema: z.ZodType<Grant> = z.object({
+  origins: z.array(z.string()).optional(),
+  apps: z.boolean().optional(),
+  operations: z.array(z.string()).optional(),
+  stops: z.array(z.string()).optional(),
+  perDay: z.int().min(1).optional(),
+  perVisitorHour: z.int().min(1).optional(),
+  requests: z.int().min(1).optional(),
+  streams: z.int().min(0).optional(),
+  expiresAt: z.int().optional(),
+  id: z.string().optional(),
+});
+
+/** As it was stored; null for a secret key. */
+export function readGrant(stored: string | null | undefined): Grant | null {
+  return stored ? grantSchema.parse(JSON.parse(stored)) : null;
+}
+
+/** Streams at once of a visitor of a page, on each instance, unless the grant says more. */
+export const VISITOR_STREAMS = 3;
+
+/** A count that a request has to fit into beside the day of its account. */
+export interface Allowance {
+  name: 'key' | 'visitor' | 'token';
+  /** The counter of the account in the store. It begins with a UTC day; one with a third part is kept for two hours. */
+  counter: string;
+  limit: number;
+  windowSeconds: number;
+  resetAt: Date;
+}
+
+/**
+ * What is counted of each key and day beside its requests: refusals of a publishable key by their reason, and `browser`, how
+ * often a secret key came from a page of another site.
+ */
+export const LISTED_EVENTS = ['origin', 'operation', 'visitor', 'share', 'browser'] as const;
+export type KeyEvent = (typeof LISTED_EVENTS)[number];
+
+/** Counts the requests with a key on a day. */
+export function keyCounter(hash: string, day: string): string {
+  return `${day}:${hash.slice(0, 8)}`;
+}
+
+export function eventCounter(hash: string, day: string, event: KeyEvent): string {
+  return `${keyCounter(hash, day)}.${event}`;
+}
+
+/** A short name of the client's network, which cannot be told from it without trying all networks. */
+export function visitorOf(key: { hash: string }, ip: string): string {
+  return hashOf(`${key.hash} ${clientNetwork(ip)}`).slice(0, 12);
+}
+
+export function allowancesOf({ hash }: { hash: string }, grant: Grant, visitor: string, now: Date): Allowance[] {
+  const day = utcDay(now);
+  const allowances: Allowance[] = [];
+  if (grant.perDay !== undefined) {
+    const counter = keyCounter(hash, day);
+    allowances.push({ name: 'key', counter, limit: grant.perDay, windowSeconds: 86_400, resetAt: endOfDay(day) });
+  }
+  if (grant.perVisitorHour !== undefined) {
+    const hour = now.getUTCHours();
+    const counter = `${keyCounter(hash, day)}:${hour}:${visitor}`;
+    const resetAt = new Date((Math.floor(now.getTime() / HOUR_MS) + 1) * HOUR_MS);
+    allowances.push({ name: 'visitor', counter, limit: grant.perVisitorHour, windowSeconds: 3600, resetAt });
+  }
+  if (grant.requests !== undefined && grant.expiresAt !== undefined) {
+    const resetAt = new Date(grant.expiresAt * 1000);
+    const counter = `${keyCounter(hash, utcDay(resetAt))}:token:${grant.id}`;
+    const windowSeconds = Math.max(1, Math.ceil((resetAt.getTime() - now.getTime()) / 1000));
+    allowances.push({ name: 'token', counter, limit: grant.requests, windowSeconds, resetAt });
+  }
+  return allowances;
+}
+
+/** The web origin that a request comes from: `null` as browsers send it, undefined when it names none. */
+function originOf({ origin, referer }: FastifyRequest['headers']): string | undefined {
+  if (origin !== undefined) return origin;
+  return referer !== undefined && URL.canParse(referer) ? new URL(referer).origin : undefined;
+}
+
+/** Why the grant does not cover a request; null when it does. */
+export function findRefusal(
+  grant: Grant,
+  { headers, operationPath, query, params }: FastifyRequest,
+  now: Date,
+): { reason: 'origin' | 'operation' | 'expired'; error: ApiError } | null {
+  if (isExpired(grant, now)) return { reason: 'expired', error: tokenExpired(null) };
+  if (grant.origins) {
+    const origin = originOf(headers);
+    const isApp = origin === undefined || origin === 'null';
+    if (isApp ? !grant.apps : !allowsOrigin(grant.origins, origin)) {
+      return { reason: 'origin', error: originNotAllowed(isApp ? null : origin) };
+    }
+  }
+  const path = operationPath.replace(/\/stream$/, '');
+  const isOpen = path.startsWith('/v1/') && path !== TOKENS_PATH;
+  if (!isOpen || (grant.operations && !grant.operations.includes(path))) {
+    return { reason: 'operation', error: operationNotAllowed(path, grant.operations) };
+  }
+  if (grant.stops) {
+    const named = namedStops({ ...(query as object), ...(params as object) });
+    const foreign = named.find((stop) => !grant.stops?.includes(stop));
+    if (named.length === 0 || foreign !== undefined) {
+      return { reason: 'operation', error: stopNotAllowed(grant.stops) };
+    }
+  }
+  return null;
+}
+
+export function isExpired({ expiresAt }: Grant, now: Date): boolean {
+  return expiresAt !== undefined && now.getTime() >= expiresAt * 1000;
+}
+
+export const TOKENS_PATH = '/v1/tokens';
+
+/** The stops that a request is about. `stops=200070@7,200020` names two. */
+function namedStops({ stop, stops, stop_id: inPath }: Record<string, unknown>): string[] {
+  const texts = [stop, stops, inPath].flat().filter((value) => value !== undefined);
+  return texts.flatMap((text) =>
+    String(text)
+      .split(',')
+      .map((one) => one.split('@', 1)[0]?.trim().toUpperCase() ?? ''),
+  );
+}
+
+const ORIGIN = /^(https?):\/\/(\*\.)?([a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:]+\])(:(?:\d{1,5}|\*))?$/;
+/** Hosts of the developer's own machine. */
+export const LOCAL = ['localhost', '127.0.0.1', '[::1]'];
+
+/**
+ * An origin as it is stored: `https://www.example.org`, `https://*.example.org` for every subdomain, or
+ * `http://localhost:*` for every port of the developer's own machine. Null for other texts.
+ */
+export function readOrigin(text: string): string | null {
+  const origin = text.trim().toLowerCase().replace(/\/$/, '');
+  const [, scheme, anySubdomain, host = '', port = ''] = ORIGIN.exec(origin) ?? [];
+  if (!scheme) return null;
+  if (anySubdomain && !/[a-z0-9-]\.[a-z-]/.test(host)) return null;
+  if (port === ':*') return LOCAL.includes(host) && !anySubdomain ? origin : null;
+  const written = origin.replace('*.', '');
+  if (!URL.canParse(written)) return null;
+  // Browsers leave the usual port away.
+  return new URL(written).origin.replace('://', anySubdomain ? '://*.' : '://');
+}
+
+/** Whether an origin that a request names is one of those. */
+export function allowsOrigin(allowed: readonly string[], named: string): boolean {
+  // No other text is an origin: what a program sends may be anything.
+  if (!URL.canParse(named) || new URL(named).origin !== named) return false;
+  return allowed.some((one) => {
+    if (one.endsWith(':*')) return named === one.slice(0, -2) || named.startsWith(one.slice(0, -1));
+    const [scheme = '', suffix] = one.split('*', 2);
+    return suffix === undefined ? named === one : named.startsWith(scheme) && named.endsWith(suffix);
+  });
+}
+
+/** The operations that a key or a token may be for, by their paths; their streams are included. */
+export const OPERATION_PATHS = [
+  '/v1/departures',
+  '/v1/arrivals',
+  '/v1/boards',
+  '/v1/nearby',
+  '/v1/stops/search',
+  '/v1/places/search',
+  '/v1/stops',
+  '/v1/stops/{stop_id}',
+  '/v1/trips',
+  '/v1/alerts',
+  '/v1/runs/{run_id}',
+] as const;
+
+const MAX_ORIGINS = 20;
+const VISITOR_HOUR = 120;
+const UNLIMITED_DAY = 10_000;
+const MOST_A_DAY = 10_000_000;
+
+/** What an owner chooses for a publishable key, as texts; whatever is empty has a default that fits the plan. */
+export interface WantedGrant {
+  origins: readonly string[];
+  apps: boolean;
+  operations: readonly string[];
+  perDay: string;
+  perVisitorHour: string;
+}
+
+/** What is wrong with a choice, by the name of the field. */
+export type GrantProblems = Partial<Record<keyof WantedGrant, string>>;
+
+/** The grant of a new publishable key, or what is wrong with the choice, by the name of the field. */
+export function makeGrant(
+  wanted: WantedGrant,
+  plan: Plan,
+): { grant: Grant; problems: null } | { grant: null; problems: GrantProblems } {
+  const problems: GrantProblems = {};
+  const given = wanted.origins.map((text) => text.trim()).filter((text) => text !== '');
+  const origins = given.flatMap((text) => readOrigin(text) ?? []);
+  const wrong = given.find((text) => readOrigin(text) === null);
+  if (wrong !== undefined) {
+    problems.origins = `${quote(wrong)} is not an origin. Write https://www.example.org, https://*.example.org or http://localhost:*, without a path.`;
+  } else if (origins.length > MAX_ORIGINS) problems.origins = `At most ${MAX_ORIGINS} origins.`;
+  else if (origins.length === 0 && !wanted.apps) {
+    problems.origins =
+      'Name at least one origin, such as https://www.example.org, or allow requests without an origin.';
+  }
+  const unknown = wanted.operations.find((path) => !OPERATION_PATHS.some((one) => one === path));
+  if (unknown !== undefined) {
+    problems.operations = `${quote(unknown)} is not one of ${OPERATION_PATHS.join(', ')}.`;
+  }
+  const { dailyLimit } = PLANS[plan];
+  const readCount = (name: 'perDay' | 'perVisitorHour', text: string, otherwise: number, most: number) => {
+    if (text.trim() === '') return Math.min(otherwise, most);
+    const count = /^\d{1,9}$/.test(text.trim()) ? Number(text) : 0;
+    if (count < 1 || count > most) problems[name] = `Enter a whole number from 1 to ${most.toLocaleString('en')}.`;
+    return count;
+  };
+  const share = dailyLimit === null ? UNLIMITED_DAY : Math.ceil(dailyLimit / 2);
+  const perDay = readCount('perDay', wanted.perDay, share, dailyLimit ?? MOST_A_DAY);
+  const perVisitorHour = readCount('perVisitorHour', wanted.perVisitorHour, VISITOR_HOUR, perDay);
+  if (Object.keys(problems).length > 0) return { grant: null, problems };
+  const operations = wanted.operations.length > 0 ? { operations: [...new Set(wanted.operations)] } : {};
+  const grant = { origins: [...new Set(origins)], apps: wanted.apps, ...operations, perDay, perVisitorHour };
+  return { grant, problems: null };
+}

@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { OPERATION_PATHS, TOKENS_PATH } from '../access/grant.ts';
+import type { SignedKeys } from '../access/signed-keys.ts';
+import { invalidParameters, operationNotAllowed } from '../errors/messages.ts';
+import { problemsOf } from '../operation.ts';
+
+const DEFAULT_MINUTES = 15;
+const MAX_LISTED = 20;
+const STOP_ID = /^[Gg]?\d{1,12}$/;
+
+const wholeNumber = (least: number, most: number) =>
+  z
+    .int(`must be a whole number from ${least} to ${most}`)
+    .min(least, `must be a whole number from ${least} to ${most}`)
+    .max(most, `must be a whole number from ${least} to ${most}`);
+
+const OPERATIONS_ALLOWED = `must be a list of paths of operations, such as ["/v1/departures"]. There are ${OPERATION_PATHS.join(', ')}`;
+const STOPS_ALLOWED = `must be a list of up to ${MAX_LISTED} stop identifiers, such as ["200070"]`;
+/** The body of a request for a token. */
+export const tokenRequestSchema = z
+  .strictObject({
+    minutes: wholeNumber(1, 60).default(DEFAULT_MINUTES).describe('How long the token is valid.'),
+    operations: z
+      .array(z.enum(OPERATION_PATHS, OPERATIONS_ALLOWED), OPERATIONS_ALLOWED)
+      .min(1, OPERATIONS_ALLOWED)
+      .optional()
+      .describe('Paths of the operations that it is for, their streams included. All unless given.'),
+    stops: z
+      .array(z.string(STOPS_ALLOWED).regex(STOP_ID, STOPS_ALLOWED).toUpperCase(), STOPS_ALLOWED)
+      .min(1, STOPS_ALLOWED)
+      .max(MAX_LISTED, STOPS_ALLOWED)
+      .optional()
+      .describe('Only for requests that name stops, and no others than these. All unless given.'),
+    requests: wholeNumber(1, 100_000)
+      .optional()
+      .describe(
+        'How many requests it is for; a stream counts one a minute. Unless given, as many as your account has.',
+      ),
+    streams: wholeNumber(0, 100).default(1).describe('How many streams may be open at once, on each instance.'),
+  })
+  .meta({ id: 'TokenRequest', description: 'What the token is for.' });
+
+export const tokenSchema = z
+  .object({
+    token: z
+      .string()
+      .describe('Stands in for your key: as a Bearer token, and on streams as `access_token` in the query.'),
+    expires_at: z.string().describe('UTC, ISO 8601.'),
+  })
+  .meta({ id: 'Token', description: 'A token that stands in for a key for some minutes.' });
+
+export const TOKEN_REQUEST_EXAMPLE = { minutes: 15, operations: ['/v1/departures'] };
+
+export const TOKEN_EXAMPLE = {
+  token: 'tis_tok_eyJvcGVyYXRpb25zIjpbIi92MS9kZXBhcnR1cmVzIl19.aB3dE5fG.9f86d081….Zk3vJk1yG1mJ3bq0',
+  expires_at: '2026-11-21T03:15:00Z',
+};
+
+/**
+ * `POST /v1/tokens`: a backend gets a token with its secret key and hands it to its app. Nothing is stored: the token is
+ * signed, and ends with its time or with the key.
+ */
+export async function tokenRoute(
+  app: FastifyInstance,
+  { signedKeys, now }: { signedKeys: SignedKeys; now: () => Date },
+): Promise<void> {
+  app.post(TOKENS_PATH, async (request, reply) => {
+    const key = request.keyInUse;
+    if (!key || request.granted) throw operationNotAllowed(TOKENS_PATH, undefined);
+    const body = request.body ?? {};
+    const read = tokenRequestSchema.safeParse(body);
+    if (!read.success) throw invalidParameters(problemsOfBody(read.error, body, Object.keys(tokenRequestSchema.shape)));
+    const { minutes, ...grant } = read.data;
+    const expiresAt = Math.floor(now().getTime() / 1000) + minutes * 60;
+    const token = signedKeys.createToken({ ...grant, expiresAt, id: randomBytes(6).toString('base64url') }, key);
+    const expires_at = `${new Date(expiresAt * 1000).toISOString().slice(0, 19)}Z`;
+    return reply.header('cache-control', 'no-store').send({ token, expires_at });
+  });
+}
+
+/** A name that is not known is an error: a limit that was mistyped would be no limit. */
+function problemsOfBody(error: z.ZodError, body: unknown, known: readonly string[]) {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    return [{ parameter: 'The body', allowed: 'must be a JSON object, such as {}' }];
+  }
+  const unknown = Object.keys(body).filter((name) => !known.includes(name));
+  return [
+    ...problemsOf(error, body as Record<string, unknown>).filter(({ parameter }) => known.includes(parameter)),
+    ...unknown
+      .slice(0, 5)
+      .map((name) => ({ parameter: name.slice(0, 50), allowed: `is not one of ${known.join(', ')}` })),
+  ];
+}

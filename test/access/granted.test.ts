@@ -1,0 +1,400 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventCounter, type Grant, keyCounter, OPERATION_PATHS, readOrigin } from '#src/access/grant.ts';
+import { parseKey } from '#src/access/keys.ts';
+import { DEFAULT_BURST_LIMITS } from '#src/access/limits/account-limits.ts';
+import { createSignedKeys } from '#src/access/signed-keys.ts';
+import type { AccountStore } from '#src/access/store.ts';
+import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
+import { tokenSchema } from '#src/http/tokens.ts';
+import { createOperations } from '#src/operations.ts';
+import { StopRegister } from '#src/stops/register.ts';
+import { noStops } from '#src/stops/table.ts';
+import { issueTestKey } from '../support/access.ts';
+import { type Front, startFront } from '../support/front.ts';
+import { buildProbeApp, type ProbeApp } from '../support/probe-app.ts';
+import { openTestStore, startRedis, type TestRedis } from '../support/redis.ts';
+
+const NOW = '2026-11-21T10:20:00Z';
+const DAY = '20261121';
+const PAGE = 'https://www.example.org';
+const signedKeys = createSignedKeys({ secrets: ['a secret of the tests, long enough for it'], kind: 'live' });
+
+let redis: TestRedis;
+const logged: string[] = [];
+beforeAll(async () => {
+  redis = await startRedis();
+}, 30_000);
+afterAll(async () => redis.stop());
+
+const keyOf = (text: string) => parseKey(text) as NonNullable<ReturnType<typeof parseKey>>;
+
+describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
+  let stores: AccountStore[];
+  let apps: ProbeApp[];
+
+  beforeAll(async () => {
+    const file = openEmbeddedStore(':memory:');
+    stores = where === 'Redis' ? [await openTestStore([redis.url]), await openTestStore([redis.url])] : [file];
+    const logger = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) });
+    const build = (store: AccountStore) => buildProbeApp({ store, now: NOW, signedKeys, logger });
+    apps = await Promise.all((where === 'Redis' ? stores : [file, file]).map(build));
+  });
+  afterAll(async () => {
+    for (const app of apps) await app.close();
+    for (const store of stores) await store.close();
+  });
+
+  const store = () => stores[0] as AccountStore;
+  const issue = (grant: Grant, plan: 'free' | 'pro' = 'free') =>
+    issueTestKey(store(), { plan, grant: { origins: [PAGE], perDay: 500, perVisitorHour: 100, ...grant } });
+
+  let turn = 0;
+  /** Instances take turns. An empty origin is none. */
+  function ask(key: string, { url = '/v1/probe', ip = '203.0.113.7', ...headers }: Record<string, string> = {}) {
+    const app = apps[turn++ % apps.length] as ProbeApp;
+    const authorization = `Bearer ${key}`;
+    const { origin = PAGE, ...others } = headers;
+    const sent = { authorization, ...others, ...(origin !== '' && { origin }) };
+    return app.inject({ url, remoteAddress: ip, headers: sent });
+  }
+  const statusOf = async (...asked: Parameters<typeof ask>) => (await ask(...asked)).statusCode;
+  const codeOf = async (...asked: Parameters<typeof ask>) => (await ask(...asked)).json().error?.code;
+  const usageOf = async (key: string, counter = DAY) => (await store().readUsage(keyOf(key).accountId, [counter]))[0];
+
+  describe('a publishable key', () => {
+    it('is taken from the pages of its origins only', async () => {
+      const key = await issue({ origins: [PAGE, 'https://*.example.net', 'http://localhost:*'] });
+      const without = { origin: '' };
+      const allowed = [
+        { origin: PAGE },
+        { origin: 'https://a.b.example.net' },
+        { origin: 'http://localhost:5173' },
+        { ...without, referer: `${PAGE}/map?x=1` },
+      ];
+      for (const headers of allowed) expect(await codeOf(key, headers), JSON.stringify(headers)).toBeUndefined();
+      const refused = [
+        { origin: 'https://example.org' },
+        { origin: 'https://www.example.org.evil.example' },
+        { origin: 'https://evil.example/.example.net' },
+        { origin: 'https://example.net' },
+        { origin: 'https://evilexample.net' },
+        { origin: 'http://www.example.org' },
+        { origin: 'https://www.example.org:8443' },
+        { origin: 'http://localhost.evil.example:1' },
+        { origin: 'https://evil.example', referer: `${PAGE}/` },
+        { origin: 'null' },
+        { ...without, referer: 'https://evil.example/https://www.example.org' },
+        without,
+      ];
+      for (const headers of refused) {
+        const response = await ask(key, headers);
+        expect(response.statusCode, JSON.stringify(headers)).toBe(403);
+        expect(response.json().error.code).toBe('ORIGIN_NOT_ALLOWED');
+      }
+      expect(await usageOf(key)).toBe(allowed.length);
+    });
+
+    it('names the origin to browsers, and no cache may give the response to another page', async () => {
+      const { headers } = await ask(await issue({}));
+      expect(headers['access-control-allow-origin']).toBe(PAGE);
+      expect(headers.vary).toBe('Origin');
+    });
+
+    it('is taken from apps where its owner allows them, and still not from other pages', async () => {
+      const key = await issue({ apps: true });
+      expect(await statusOf(key, { origin: '' })).toBe(200);
+      expect(await statusOf(key, { origin: 'null' })).toBe(200);
+      expect(await statusOf(key, { origin: 'https://evil.example' })).toBe(403);
+    });
+
+    it('is for the operations that its owner has chosen', async () => {
+      const key = await issue({ operations: ['/v1/probe'] });
+      expect(await codeOf(key)).toBeUndefined();
+      expect(await codeOf(key, { url: '/v1/probe/five' })).toBe('OPERATION_NOT_ALLOWED');
+    });
+
+    it('has its share of the day exactly, failed requests given back, however many instances there are', async () => {
+      const key = await issue({ perDay: 40, perVisitorHour: 1000 });
+      const visitors = Array.from({ length: 60 }, (_, index) => `198.51.100.${index}`);
+      for (const ip of visitors.slice(0, 10)) expect(await statusOf(key, { ip, url: '/v1/probe/failing' })).toBe(504);
+      const statuses = await Promise.all(visitors.map((ip) => statusOf(key, { ip })));
+      expect(statuses.filter((status) => status === 200)).toHaveLength(40);
+      expect(statuses.filter((status) => status === 429)).toHaveLength(20);
+      const refused = await ask(key, { ip: '198.51.100.200' });
+      expect(refused.json().error).toMatchObject({ code: 'DAILY_LIMIT_EXCEEDED' });
+      expect(refused.json().error.message).toContain('This key may make 40 requests a day');
+      expect(await usageOf(key)).toBe(40);
+      expect(await usageOf(key, keyCounter(keyOf(key).hash, DAY))).toBe(40);
+    });
+
+    it('keeps one visitor from using up the others’ share, exactly on all instances, until the next hour', async () => {
+      const key = await issue({ perVisitorHour: 10 });
+      const statuses = await Promise.all(Array.from({ length: 15 }, () => statusOf(key)));
+      expect(statuses.filter((status) => status === 200)).toHaveLength(10);
+      const refused = await ask(key);
+      expect(refused.json().error.code).toBe('VISITOR_LIMIT_EXCEEDED');
+      expect(refused.headers['retry-after']).toBe('2400');
+      expect(await statusOf(key, { ip: '203.0.113.8' })).toBe(200);
+      expect(await usageOf(key)).toBe(11);
+      for (const app of apps) app.clock.now = new Date('2026-11-21T11:00:00Z');
+      expect(await statusOf(key)).toBe(200);
+      for (const app of apps) app.clock.now = new Date(NOW);
+    });
+
+    it('tells what is left of the day, of its share and of the visitor’s hour', async () => {
+      const { headers } = await ask(await issue({}));
+      expect(headers['ratelimit-policy']).toBe('"daily";q=1000;w=86400, "key";q=500;w=86400, "visitor";q=100;w=3600');
+      expect(headers.ratelimit).toBe('"daily";r=999;t=49200, "key";r=499;t=49200, "visitor";r=99;t=2400');
+      expect(headers['x-ratelimit-remaining']).toBe('999');
+    });
+
+    it('counts a request for several stops as several of the visitor’s, all or none', async () => {
+      const key = await issue({ perVisitorHour: 7 });
+      expect(await statusOf(key, { url: '/v1/probe/five' })).toBe(200);
+      expect(await codeOf(key, { url: '/v1/probe/five' })).toBe('VISITOR_LIMIT_EXCEEDED');
+      expect(await usageOf(key)).toBe(5);
+      expect(await statusOf(key)).toBe(200);
+    });
+
+    it('keeps an unlimited account within the limits of the key', async () => {
+      const key = await issue({ perDay: 3 }, 'pro');
+      const statuses = [];
+      for (let n = 0; n < 5; n++) statuses.push(await statusOf(key));
+      expect(statuses).toEqual([200, 200, 200, 429, 429]);
+    });
+
+    it('ends at once when it is revoked', async () => {
+      const key = await issue({});
+      expect([await statusOf(key), await statusOf(key)]).toEqual([200, 200]);
+      await store().revokeKey(keyOf(key).accountId, keyOf(key).hash, new Date(NOW));
+      expect([await statusOf(key), await statusOf(key)]).toEqual([401, 401]);
+    });
+
+    it('tells its owner how often it was refused, and why', async () => {
+      const key = await issue({ perVisitorHour: 1, operations: ['/v1/probe'] });
+      const { accountId, hash } = keyOf(key);
+      await ask(key);
+      await ask(key);
+      await ask(key, { origin: 'https://evil.example' });
+      await ask(key, { url: '/v1/probe/five' });
+      const counters = (['origin', 'operation', 'visitor'] as const).map((event) => eventCounter(hash, DAY, event));
+      await expect.poll(() => store().readUsage(accountId, counters), { timeout: 10_000 }).toEqual([1, 1, 1]);
+      await store().deleteAccount(accountId, new Date(NOW));
+      expect(await store().readUsage(accountId, [...counters, keyCounter(hash, DAY)])).toEqual([0, 0, 0, 0]);
+    });
+  });
+
+  describe('a token', () => {
+    const expiresAt = Date.parse(NOW) / 1000 + 900;
+    async function tokenOf(grant: Grant = {}, plan: 'free' | 'pro' = 'free') {
+      const key = await issueTestKey(store(), { plan });
+      return { key, token: signedKeys.createToken({ expiresAt, id: 'one', ...grant }, keyOf(key)) };
+    }
+
+    it('stands in for its key and counts for its account', async () => {
+      const { key, token } = await tokenOf();
+      expect(await statusOf(token)).toBe(200);
+      expect((await ask(token)).headers['access-control-allow-origin']).not.toBe(PAGE);
+      expect(await usageOf(key)).toBe(2);
+    });
+
+    it('ends with its time', async () => {
+      const { token } = await tokenOf({ expiresAt: Date.parse(NOW) / 1000 });
+      expect(await codeOf(token)).toBe('TOKEN_EXPIRED');
+    });
+
+    it.each(['free', 'pro'] as const)('ends with its key, on the %s plan', async (plan) => {
+      const { key, token } = await tokenOf({}, plan);
+      expect([await statusOf(token), await statusOf(token)]).toEqual([200, 200]);
+      await store().revokeKey(keyOf(key).accountId, keyOf(key).hash, new Date(NOW));
+      for (const app of apps) app.clock.now = new Date('2026-11-21T10:20:10Z');
+      expect([await statusOf(token), await statusOf(token)]).toEqual([401, 401]);
+      for (const app of apps) app.clock.now = new Date(NOW);
+    });
+
+    it('is for so many requests, exactly, however many instances there are', async () => {
+      const { key, token } = await tokenOf({ requests: 7 }, 'pro');
+      await ask(token, { url: '/v1/probe/failing' });
+      const statuses = await Promise.all(Array.from({ length: 12 }, () => statusOf(token)));
+      expect(statuses.filter((status) => status === 200)).toHaveLength(7);
+      expect(await codeOf(token)).toBe('TOKEN_EXPIRED');
+      expect(await statusOf(key)).toBe(200);
+    });
+
+    it('is for the stops that it names', async () => {
+      const { token } = await tokenOf({ stops: ['200070', '200020'] });
+      for (const query of ['stop=200070', 'stops=200070,200020@5'])
+        expect(await codeOf(token, { url: `/v1/probe?${query}` })).toBeUndefined();
+      for (const query of ['', 'stop=200060', 'stops=200070,200060', 'stop=200070&stop=200060', 'stop=200070&stops=1'])
+        expect(await codeOf(token, { url: `/v1/probe?${query}` }), query).toBe('OPERATION_NOT_ALLOWED');
+    });
+
+    it('is refused when a letter of it is changed, or another key or grant is put into it', async () => {
+      const [one, other] = [await tokenOf(), await tokenOf({ operations: ['/v1/probe'] })];
+      const [head = '', account = '', hash = '', signature = ''] = one.token.split('.');
+      const [otherHead, otherAccount, otherHash] = other.token.split('.');
+      const forged = [
+        ...[0, 9, 20, 60, 100, one.token.length - 1].map(
+          (at) => `${one.token.slice(0, at)}${one.token[at] === 'A' ? 'B' : 'A'}${one.token.slice(at + 1)}`,
+        ),
+        [otherHead, account, hash, signature].join('.'),
+        [head, otherAccount, otherHash, signature].join('.'),
+        [head, account, hash].join('.'),
+        one.token.replace('tis_tok_', 'tis_live_'),
+        `${head}.${signedKeys.createWallLink('200070', keyOf(one.key))}`,
+        `tis_tok_${'x'.repeat(5000)}.a.b.c`,
+      ];
+      for (const token of forged) expect(await codeOf(token), token).toBe('UNAUTHORIZED');
+    });
+
+    it('is not a link to a board on a wall, nor the other way round', async () => {
+      const { key, token } = await tokenOf();
+      const link = signedKeys.createWallLink('200070', keyOf(key));
+      expect(await codeOf(link)).toBe('UNAUTHORIZED');
+      const screen = { url: '/v1/probe', headers: { authorization: `Screen ${token}` } };
+      expect((await (apps[0] as ProbeApp).inject(screen)).statusCode).toBe(401);
+    });
+  });
+
+  it('tells a page that sends a secret key, and the owner of the key', async () => {
+    const key = await issueTestKey(store(), {});
+    expect((await ask(key)).headers['x-key-warning']).toContain('Use a publishable key');
+    expect((await ask(key, { origin: '' })).headers['x-key-warning']).toBeUndefined();
+    const { accountId, hash } = keyOf(key);
+    const counter = eventCounter(hash, DAY, 'browser');
+    await expect.poll(() => store().readUsage(accountId, [counter]), { timeout: 10_000 }).toEqual([1]);
+  });
+
+  it('logs neither publishable keys nor tokens', () => {
+    expect(logged.length).toBeGreaterThan(100);
+    expect(logged.join('')).not.toMatch(/tis_(live|pub|tok)_\w/);
+  });
+});
+
+describe('POST /v1/tokens', () => {
+  let front: Front;
+  beforeAll(async () => {
+    front = await startFront({ now: '2026-11-20T02:00:20Z' });
+  });
+  afterAll(() => front[Symbol.asyncDispose]());
+
+  const post = (payload?: object | string, key = front.testKey) =>
+    front.app.inject({
+      method: 'POST',
+      url: '/v1/tokens',
+      headers: { authorization: `Bearer ${key}`, ...(payload !== undefined && { 'content-type': 'application/json' }) },
+      ...(payload !== undefined && { payload }),
+    });
+  const get = (url: string, token?: string) =>
+    front.app.inject({ url, ...(token && { headers: { authorization: `Bearer ${token}` } }) });
+
+  it('gives a token for fifteen minutes, where the body is empty or missing too', async () => {
+    for (const body of [{}, undefined]) {
+      const response = await post(body);
+      expect(response.statusCode).toBe(200);
+      expect(response.headers['cache-control']).toBe('no-store');
+      const { token, expires_at } = tokenSchema.parse(response.json());
+      expect(expires_at).toBe('2026-11-20T02:15:20Z');
+      expect((await get('/v1/stops/search?q=central', token)).statusCode).toBe(200);
+    }
+  });
+
+  it.each([
+    [{ minutes: 61 }, 'minutes must be a whole number from 1 to 60, received 61.'],
+    [{ operations: ['/v1/departure'] }, 'operations must be a list of paths of operations'],
+    [{ stops: ['central'] }, 'stops must be a list of up to 20 stop identifiers'],
+    [{ request: 5 }, 'request is not one of minutes, operations, stops, requests, streams.'],
+    [[], 'The body must be a JSON object, such as {}.'],
+  ])('says what is wrong with %j', async (body, message) => {
+    const response = await post(body);
+    expect(response.statusCode).toBe(400);
+    expect(response.json().error.message).toContain(message);
+  });
+
+  it('makes no token from a token or a publishable key, and neither opens other paths than operations', async () => {
+    const { token } = (await post({})).json();
+    for (const key of [token, front.publishableKey]) {
+      expect((await post({}, key)).json().error.code).toBe('OPERATION_NOT_ALLOWED');
+      const headers = { authorization: `Bearer ${key}` };
+      const message = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+      expect((await front.app.inject({ method: 'POST', url: '/mcp', headers, payload: message })).statusCode).toBe(403);
+      expect((await get('/board/200070', key)).statusCode).toBe(403);
+    }
+  });
+
+  it('opens streams by their address, and nothing else', async () => {
+    const { token } = (await post({ streams: 1, operations: ['/v1/departures'] })).json();
+    const query = `stop=200070&modes=all&access_token=${encodeURIComponent(token)}`;
+    const stream = await fetch(`${front.url}/v1/departures/stream?${query}`);
+    expect([stream.status, stream.headers.get('x-ignored-parameters')]).toEqual([200, null]);
+    expect([stream.headers.get('cache-control'), stream.headers.get('referrer-policy')]).toEqual([
+      'private, no-store, no-transform',
+      'no-referrer',
+    ]);
+    const second = await fetch(`${front.url}/v1/departures/stream?${query}`);
+    expect([second.status, await second.text()]).toEqual([429, expect.stringContaining('VISITOR_LIMIT_EXCEEDED')]);
+    await stream.body?.cancel();
+    expect((await get(`/v1/departures?${query}`)).statusCode).toBe(401);
+    expect((await get(`/v1/departures/stream?stop=200070&access_token=${front.testKey}`)).statusCode).toBe(401);
+    expect((await get('/v1/alerts/stream', token)).json().error.code).toBe('OPERATION_NOT_ALLOWED');
+  });
+
+  it('is for the operations of the API', () => {
+    const operations = createOperations({ nearby: {}, stops: new StopRegister(noStops), docsUrl: '' } as never);
+    expect([...OPERATION_PATHS].sort()).toEqual(operations.map(({ path }) => path).sort());
+  });
+});
+
+it('lets one visitor who goes too fast take nothing of what the account may do in a short time', async () => {
+  const store = openEmbeddedStore(':memory:');
+  const app = await buildProbeApp({ store, now: NOW, signedKeys, burstLimits: DEFAULT_BURST_LIMITS });
+  const secret = await issueTestKey(store, { email: 'fast@example.com' });
+  const grant = { origins: [PAGE], perDay: 900, perVisitorHour: 800 };
+  const key = await issueTestKey(store, { email: 'fast@example.com', grant });
+  const headers = { authorization: `Bearer ${key}`, origin: PAGE };
+  const statuses = [];
+  for (let n = 0; n < 200; n++) statuses.push((await app.inject({ url: '/v1/probe', headers })).statusCode);
+  expect(statuses.filter((status) => status === 200)).toHaveLength(30);
+  expect((await app.inject({ url: '/v1/probe', headers })).json().error.code).toBe('VISITOR_LIMIT_EXCEEDED');
+  // Of the 60 that a free account may make at once.
+  for (let n = 0; n < 30; n++) expect((await app.ask(secret)).statusCode).toBe(200);
+  await app.close();
+  await store.close();
+});
+
+it('holds each instance to its part of a key’s limits while Redis is away', async () => {
+  const own = await startRedis();
+  const store = await openTestStore([own.url]);
+  const app = await buildProbeApp({ store, now: NOW, signedKeys });
+  const grant = { origins: [PAGE], perDay: 100, perVisitorHour: 8 };
+  const key = await issueTestKey(store, { plan: 'pro', grant });
+  const ask = () => app.inject({ url: '/v1/probe', headers: { authorization: `Bearer ${key}`, origin: PAGE } });
+  expect((await ask()).statusCode).toBe(200);
+  await own.kill();
+  const statuses = [];
+  for (let n = 0; n < 12; n++) statuses.push((await ask()).statusCode);
+  expect(statuses.filter((status) => status === 200)).toHaveLength(7);
+  await app.close();
+  await store.close();
+  await own.stop();
+}, 30_000);
+
+it.each([
+  ['https://www.example.org', 'https://www.example.org'],
+  [' HTTPS://WWW.Example.ORG/ ', 'https://www.example.org'],
+  ['https://www.example.org:443', 'https://www.example.org'],
+  ['https://*.example.org', 'https://*.example.org'],
+  ['http://localhost:*', 'http://localhost:*'],
+  ['https://*.org', null],
+  ['https://*', null],
+  ['*', null],
+  ['null', null],
+  ['https://www.example.org/map', null],
+  ['https://user@example.org', null],
+  ['https://example.org:*', null],
+  ['ftp://example.org', null],
+  ['https://*.*.example.org', null],
+])('reads the origin %s', (text, origin) => {
+  expect(readOrigin(text)).toBe(origin);
+});
