@@ -1,6 +1,13 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseKey } from '#src/access/keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
@@ -400,5 +407,53 @@ describe('/mcp over HTTP', () => {
       expect(response.body).toMatch(/"error"/);
     }
     expect(await used()).toBe(0);
+  });
+});
+
+describe('programs of others, with the settings of the guide', () => {
+  let home: string;
+  let guide: string;
+  let settings: { mcpServers: { transit: { args?: string[]; env?: Record<string, string> } } }[];
+
+  beforeEach(async () => {
+    home = await mkdtemp(join(tmpdir(), 'transit-clients-'));
+    guide = await readFile('docs/guide/assistants.md', 'utf8');
+    const filledIn = guide.replaceAll('https://YOUR_ADDRESS/mcp', url.href).replaceAll('YOUR_KEY', key);
+    settings = [...filledIn.matchAll(/```json\n(\{\s+"mcpServers".*?)```/gs)].map(([, json]) => JSON.parse(json ?? ''));
+  });
+  afterEach(() => rm(home, { recursive: true, force: true }));
+
+  it('mcporter lists the tools and calls them', async () => {
+    await mkdir(join(home, '.cursor'));
+    await writeFile(join(home, '.cursor/mcp.json'), JSON.stringify(settings[0]));
+    const commands = [...guide.matchAll(/`npx mcporter (.*?)`/g)].map(([, words = '']) => words.split(' '));
+    const [listed, found] = await Promise.all(
+      commands.map(async (words) => {
+        const options = { cwd: home, env: { PATH: process.env.PATH, HOME: home } };
+        const program = fileURLToPath(import.meta.resolve('mcporter/cli'));
+        return (await promisify(execFile)(process.execPath, [program, ...words], options)).stdout;
+      }),
+    );
+    for (const { name } of (await client.listTools()).tools) expect(listed).toContain(`function ${name}(`);
+    expect(JSON.parse(found ?? '').results[0].stop_id).toBe('200060');
+    expect(await used()).toBe(1);
+  });
+
+  it('mcp-remote hands the tools on to an assistant that only runs programs', async () => {
+    const { args: [, , ...words] = [], env } = settings[1]?.mcpServers.transit ?? {};
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [fileURLToPath(import.meta.resolve('mcp-remote/dist/proxy.js')), ...words],
+      env: { PATH: process.env.PATH ?? '', HOME: home, ...env },
+      stderr: 'ignore',
+    });
+    const assistant = new Client({ name: 'runs-programs', version: '1' });
+    await assistant.connect(transport);
+    const { tools } = await assistant.listTools();
+    expect(tools).toEqual((await client.listTools()).tools);
+    const { structuredContent } = await assistant.callTool({ name: 'searchStops', arguments: { q: 'central' } });
+    expect(JSON.stringify(structuredContent)).toContain('Central Station');
+    await assistant.close();
+    expect(await used()).toBe(1);
   });
 });

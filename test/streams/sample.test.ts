@@ -1,28 +1,34 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { EventSource } from 'eventsource';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { type Departures, departuresResponse } from '#src/departures/departure.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
 import { countRequests, issueTestKey } from '#test/support/access.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 
-type FollowBoard = (options: {
+interface Options {
   url: string;
   key: string;
   onBoard: (board: Departures) => void;
-  signal: AbortSignal;
-  retryMs?: number;
-}) => Promise<void>;
+}
+type FollowBoard = (options: Options & { signal: AbortSignal; retryMs?: number }) => Promise<void>;
+type OpenBoard = (options: Options) => EventSource;
 
 const NOW = '2026-11-20T02:00:20Z';
 const QUERY = 'stop=200070&modes=all';
 const PATIENCE = { timeout: 5000 };
 const TIMES = { minMs: 10, retryMs: 10, commentMs: 20, commentsPerCharge: 1 };
 
-/** The first sample of docs/guide/streams.md, run as it stands there. */
-const sample = /```js\n(.*?)```/s.exec(readFileSync('docs/guide/streams.md', 'utf8'))?.[1] ?? '';
-const module = `data:text/javascript;base64,${Buffer.from(sample).toString('base64')}`;
-const { followBoard } = (await import(module)) as { followBoard: FollowBoard };
+/** The samples of docs/guide/streams.md that export something, run as they stand there. */
+const samples = [...readFileSync('docs/guide/streams.md', 'utf8').matchAll(/```js\n(.*?)```/gs)]
+  .map(([, sample = '']) => sample.replace(`'eventsource'`, JSON.stringify(import.meta.resolve('eventsource'))))
+  .filter((sample) => sample.includes('export '))
+  .map((sample) => import(`data:text/javascript;base64,${Buffer.from(sample).toString('base64')}`));
+const { followBoard, openBoard } = Object.assign({}, ...(await Promise.all(samples))) as {
+  followBoard: FollowBoard;
+  openBoard: OpenBoard;
+};
 
 const store = openEmbeddedStore(':memory:');
 let sandbox: Sandbox;
@@ -33,6 +39,7 @@ beforeAll(async () => {
   sandbox = await startSandbox({ apiKey: 'test-key', now: () => new Date(NOW) });
   await start(0);
 });
+afterEach(() => vi.restoreAllMocks());
 afterAll(async () => {
   await app.close();
   await sandbox.close();
@@ -70,5 +77,45 @@ describe('the sample reader of the documentation', () => {
     const key = await issueTestKey(store);
     await countRequests(store, key, 997, '20261120');
     await expect(followBoard({ ...options, key })).rejects.toMatchObject({ code: 'DAILY_LIMIT_EXCEEDED' });
+  });
+});
+
+describe('the package eventsource, opened as in the documentation', () => {
+  it('connects again as the service says, and is not sent the board that it has', { timeout: 20_000 }, async () => {
+    const { fetch, setTimeout } = globalThis;
+    const requests = vi.spyOn(globalThis, 'fetch').mockImplementation((input, init) => fetch(input, init));
+    const waits: number[] = [];
+    vi.spyOn(globalThis, 'setTimeout').mockImplementation(((run: () => void, ms = 0, ...given: []) => {
+      if (ms === 5000) waits.push(ms);
+      return setTimeout(run, ms === 5000 ? 20 : ms, ...given);
+    }) as typeof setTimeout);
+    const boards: Departures[] = [];
+    const ids: string[] = [];
+    let opened = 0;
+    const key = await issueTestKey(store, { plan: 'pro' });
+    const events = openBoard({ url, key, onBoard: (board) => boards.push(board) });
+    events.addEventListener('board', ({ lastEventId }) => ids.push(lastEventId));
+    events.addEventListener('open', () => opened++);
+    await expect.poll(() => boards.length, PATIENCE).toBe(1);
+    const { port } = app.server.address() as { port: number };
+    await app.close();
+    await start(port);
+    await expect.poll(() => opened, PATIENCE).toBe(2);
+    const again = new Headers(requests.mock.lastCall?.[1]?.headers);
+    expect(again.get('last-event-id')).toBe(ids[0]);
+    expect(again.get('authorization')).toBe(`Bearer ${key}`);
+    expect(waits).not.toEqual([]);
+    app.clock.now = new Date(Date.parse(NOW) + 60_000);
+    await expect.poll(() => boards.length, PATIENCE).toBeGreaterThan(1);
+    expect(ids[1]).not.toBe(ids[0]);
+    for (const board of boards) departuresResponse.parse(board);
+    events.close();
+  });
+
+  it('gives up when the service refuses it', async () => {
+    const events = openBoard({ url, key: 'nonsense', onBoard: () => {} });
+    const refusal = await new Promise((resolve) => events.addEventListener('error', resolve));
+    expect(refusal).toMatchObject({ code: 401 });
+    expect(events.readyState).toBe(events.CLOSED);
   });
 });
