@@ -111,20 +111,16 @@ async function sendKeys(
   return sendPage(reply, layout({ title: 'Your keys', description: DESCRIPTION, path: '/keys', head, body }));
 }
 
-/** The counts of each key over the days, by its hash: its requests, and what else happened to it. */
+/** The counts of each key on each day, by its hash: its requests, and what else happened to it. */
 async function readEvents(accounts: Accounts, keys: readonly KeyRecord[], days: readonly string[]) {
-  const read = async (accountId: string, counters: string[]) =>
-    (await accounts.readUsage(accountId, counters)).reduce((sum, count) => sum + count, 0);
-  const ofKey = async ({ accountId, hash }: KeyRecord): Promise<[string, KeyCounts]> => {
-    const counts = LISTED_EVENTS.map(async (event) => {
-      const counters = days.map((day) => eventCounter(hash, day, event));
-      return [event, await read(accountId, counters)] as const;
-    });
-    const requests = await read(
-      accountId,
-      days.map((day) => keyCounter(hash, day)),
+  const names = ['requests', ...LISTED_EVENTS] as const;
+  const ofKey = async ({ accountId, hash }: KeyRecord): Promise<[string, KeyCounts[]]> => {
+    const counters = days.flatMap((day) =>
+      names.map((name) => (name === 'requests' ? keyCounter(hash, day) : eventCounter(hash, day, name))),
     );
-    return [hash, { requests, ...Object.fromEntries(await Promise.all(counts)) } as KeyCounts];
+    const counts = await accounts.readUsage(accountId, counters);
+    const ofDay = (day: number) => names.map((name, index) => [name, counts[day * names.length + index] ?? 0]);
+    return [hash, days.map((day, index) => ({ day: dashed(day), ...Object.fromEntries(ofDay(index)) }))];
   };
   return new Map(await Promise.all(keys.map(ofKey)));
 }

@@ -18,8 +18,8 @@ const SYDNEY_MINUTE = new Intl.DateTimeFormat('en-AU', {
 });
 const OVERLAP_DAYS = [0, 1, 2, 3, 4, 5, 6, 7];
 
-/** The requests with a publishable key in the last seven days, and what else happened to a key. */
-export type KeyCounts = Record<'requests' | KeyEvent, number>;
+/** The requests with a publishable key on a day, and what else happened to a key. */
+export type KeyCounts = { day: string } & Record<'requests' | KeyEvent, number>;
 
 /** The form for a publishable key as it was sent, with what is wrong with it. */
 export interface RefusedGrant {
@@ -32,7 +32,7 @@ export function keysView(view: {
   account: Account;
   keys: KeyRecord[];
   /** By the hash of the key. */
-  events: ReadonlyMap<string, KeyCounts>;
+  events: ReadonlyMap<string, readonly KeyCounts[]>;
   token: string;
   usage: Html;
   quotaMails: { isOn: boolean; url: string };
@@ -67,14 +67,15 @@ ${
 }`;
 }
 
-function keyCard(key: KeyRecord, counts: KeyCounts | undefined, token: string, now: Date): Html {
+function keyCard(key: KeyRecord, counts: readonly KeyCounts[] = [], token: string, now: Date): Html {
   const { hash, lastFour, label, createdAt, lastUsedOn, revokedAt, grant } = key;
   const hidden = html`<input type="hidden" name="token" value="${token}"><input type="hidden" name="key" value="${hash}">`;
+  const fromPages = totalOf(counts, 'browser');
   return html`<section class="card" aria-label="Key ending in ${lastFour}">
 <h3><code>…${lastFour}</code> ${label}${grant && html` <span class="quiet">publishable</span>`}</h3>
 <p class="quiet">Created ${dateOf(createdAt)} · ${lastUsedOn ? `last used ${dashed(lastUsedOn)} (UTC)` : 'not used yet'}${revokedAt && html` · replaced; works until ${localTime(new Date(revokedAt), 'date-time')} ${zoneName} (${revokedAt.slice(0, 10)} 00:00 UTC)`}</p>
 ${grant && grantFacts(grant, counts)}
-${counts && counts.browser > 0 && html`<p class="notice bad">This secret key was sent from a web page ${counts.browser.toLocaleString('en')} times in the last seven days. Everybody can read it there: use a publishable key instead, and replace this one.</p>`}
+${fromPages > 0 && html`<p class="notice bad">This secret key was sent from a web page ${fromPages.toLocaleString('en')} times in the last seven days. Everybody can read it there: use a publishable key instead, and replace this one.</p>`}
 <div class="actions">
 ${
   revokedAt === null &&
@@ -106,15 +107,28 @@ const REFUSALS: Readonly<Record<Exclude<KeyEvent, 'browser'>, string>> = {
 
 function grantFacts(
   { origins = [], apps, operations, perDay = 0, perVisitorHour = 0 }: Grant,
-  counts?: KeyCounts,
+  counts: readonly KeyCounts[],
 ): Html {
-  const refused = (Object.keys(REFUSALS) as (keyof typeof REFUSALS)[]).filter((event) => (counts?.[event] ?? 0) > 0);
+  const refused = (Object.keys(REFUSALS) as (keyof typeof REFUSALS)[]).filter((event) => totalOf(counts, event) > 0);
+  const requests = totalOf(counts, 'requests');
   return html`<ul>
 <li>For ${origins.map((origin, index) => html`${index > 0 && ', '}<code>${origin}</code>`)}${apps && `${origins.length > 0 ? ', and for ' : ''}requests without an origin (apps, files)`}</li>
 <li>For ${operations ? operations.map((path, index) => html`${index > 0 && ', '}<code>${path}</code>`) : 'all operations'}</li>
 <li>${perDay.toLocaleString('en')} requests a day, ${perVisitorHour.toLocaleString('en')} an hour for each visitor</li>
-<li>Last seven days: ${(counts?.requests ?? 0).toLocaleString('en')} ${counts?.requests === 1 ? 'request' : 'requests'}, refused: ${refused.length === 0 ? 'none' : refused.map((event) => `${REFUSALS[event]} ${counts?.[event].toLocaleString('en')}`).join(', ')}</li>
-</ul>`;
+<li>Last seven days: ${requests.toLocaleString('en')} ${requests === 1 ? 'request' : 'requests'}, refused: ${refused.length === 0 ? 'none' : refused.map((event) => `${REFUSALS[event]} ${totalOf(counts, event).toLocaleString('en')}`).join(', ')}</li>
+</ul>
+<details><summary>By day</summary><div class="scroll" tabindex="0" role="region" aria-label="Table"><table>
+<thead><tr><th scope="col">Day (UTC)</th><th scope="col" class="number">Requests</th>${refused.map((event) => html`<th scope="col" class="number">Refused: ${REFUSALS[event]}</th>`)}</tr></thead>
+<tbody>${counts.toReversed().map(
+    (
+      one,
+    ) => html`<tr><th scope="row">${one.day}</th><td class="number">${one.requests.toLocaleString('en')}</td>${refused.map((event) => html`<td class="number">${one[event].toLocaleString('en')}</td>`)}</tr>
+`,
+  )}</tbody></table></div></details>`;
+}
+
+function totalOf(counts: readonly KeyCounts[], name: 'requests' | KeyEvent): number {
+  return counts.reduce((sum, one) => sum + one[name], 0);
 }
 
 function newKeyCard(token: string): Html {

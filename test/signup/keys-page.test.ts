@@ -354,6 +354,7 @@ describe('a publishable key', () => {
       .poll(shown, { timeout: 15_000, interval: 500 })
       .toContain('Last seven days: 1 request, refused: wrong origin 1');
     const text = await shown();
+    expect(text).toMatch(/Day \(UTC\)RequestsRefused: wrong origin\s+2026-11-2011\s+2026-11-1900/);
     expect(text).toContain('For https://www.example.org, https://*.example.net');
     expect(text).toContain('For /v1/stops/search, /v1/departures');
     expect(text).toContain('300 requests a day, 50 an hour for each visitor');

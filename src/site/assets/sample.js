@@ -15,7 +15,10 @@ const KEY = {
  */
 export function sampleOf(publicUrl, path, key = null) {
   const url = publicUrl + path;
-  const ofJs = key === null ? `// In a browser write the key itself.\nconst key = ${KEY.js};` : `const key = '${key}';`;
+  const ofJs =
+    key === null
+      ? `// A page has a publishable key here, which everybody may read.\nconst key = ${KEY.js};`
+      : `const key = '${key}';`;
   const written = (/** @type {keyof typeof KEY} */ language) => (key === null ? KEY[language] : `"${key}"`);
   return {
     curl: `curl -H "Authorization: Bearer ${key ?? '$TIS_KEY'}" \\\n  "${url}"`,
