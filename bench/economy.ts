@@ -8,7 +8,7 @@ import { describeMachine, print } from './machine.ts';
 
 /*
  * Plays a day of requests on a simulated clock through the cache, single flight, budget and verdicts of the service.
- * `node bench/economy.ts [modest|scarce|growing|nearby|modest-live|modest-calls|scarce-live|wide-live] [seed] [hours of the day]`
+ * `node bench/economy.ts [modest|scarce|growing|nearby|modest-live|modest-calls|modest-map|scarce-live|wide-live] [seed] [hours of the day]`
  *
  * The days that end in `live` have timetables and realtime feeds, and boards are put together from both. An hour of
  * growing demand comes before them.
@@ -29,6 +29,8 @@ const SCENARIOS = {
   'modest-live': { requests: 30_000, stops: 200, shape: 'weekday', hasFeeds: true },
   // The same, and one request for departures in ten asks where the vehicles stop.
   'modest-calls': { requests: 30_000, stops: 200, shape: 'weekday', hasFeeds: true, callsEvery: 10 },
+  // The same as modest-live, and somebody looks at the vehicles of a map of Sydney all day.
+  'modest-map': { requests: 30_000, stops: 200, shape: 'weekday', hasFeeds: true, hasMap: true },
   // A million requests for departures, and a tenth as many others.
   'scarce-live': { requests: 1_111_111, stops: 2_000, shape: 'weekday', hasFeeds: true },
   'wide-live': { requests: 1_111_111, stops: 8_000, shape: 'weekday', hasFeeds: true },
@@ -40,11 +42,16 @@ print(describeMachine());
 for (const [name, scenario] of Object.entries(SCENARIOS)) {
   if (only && only !== name) continue;
   const startedAt = performance.now();
-  const { requests, stops, days = 1, hasFeeds = false, callsEvery }: Scenario = scenario;
+  const { requests, stops, days = 1, hasFeeds = false, callsEvery, hasMap = false }: Scenario = scenario;
   const hours = Number(wantedHours ?? 24 * days);
   const demand = createDemand(scenario, Number(seed)).filter(({ at }) => at < hours * HOUR_MS);
   const before = hasFeeds ? createWarmUp(scenario, Number(seed)) : [];
-  const day = await playDay([...before, ...demand], stops, { hasFeeds, ...(callsEvery && { callsEvery }), onHour });
+  const day = await playDay([...before, ...demand], stops, {
+    hasFeeds,
+    hasMap,
+    ...(callsEvery && { callsEvery }),
+    onHour,
+  });
   const figures = figuresOf(day);
   const fewest = countFewestCalls(demand);
 
@@ -82,6 +89,9 @@ for (const [name, scenario] of Object.entries(SCENARIOS)) {
       const today = await playDay(demand, stops);
       print(`calls of the same day without feeds: ${today.calls.length}`);
       hold('not more calls than without feeds', day.calls.length <= today.calls.length);
+    }
+    if (hasMap) {
+      hold('every look at the map has positions', day.looks.length > 0 && !day.looks.includes(null));
     }
     if (name !== 'wide-live') hold('nothing live is older than 45 seconds', live.oldestLiveMs <= 45_000);
     continue;

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAuthority } from '#src/sandbox/authority.ts';
-import { FEEDS, type FeedName, feedResponse, findFeedName } from '#src/sandbox/feeds/feed.ts';
+import { findFeedName, responseOf } from '#src/sandbox/feeds/feed.ts';
 import { departureResponse } from '#src/sandbox/responses/departure-response.ts';
 import { startServerProcess } from '#test/support/process.ts';
 import { startUpstream } from '#test/support/upstream.ts';
@@ -147,14 +147,14 @@ function readGroup(name: string): number {
 function startAuthority() {
   const sandbox = createAuthority(createTimetabledNetwork(Number(stops)));
   const trip = makeTrip(TRIP_BYTES);
-  const feeds = new Map<FeedName, { until: number; bytes: Uint8Array }>();
+  const feeds = new Map<string, { until: number; bytes: Uint8Array }>();
   return startUpstream(({ url }, response) => {
     const { pathname, searchParams } = new URL(url, 'http://authority');
     const seconds = Math.floor(Date.now() / 1000);
     const feed = findFeedName(pathname);
     if (feed) {
       const known = feeds.get(feed);
-      const bytes = known && seconds < known.until ? known.bytes : feedResponse(sandbox, FEEDS[feed], seconds);
+      const bytes = known && seconds < known.until ? known.bytes : responseOf(sandbox, feed, seconds);
       if (bytes !== known?.bytes) feeds.set(feed, { until: seconds + FEED_SECONDS, bytes });
       response.end(bytes);
     } else if (pathname.endsWith('/departure_mon')) {

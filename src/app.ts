@@ -31,6 +31,7 @@ import { stopsDownload } from './http/stops-download.ts';
 import { tokenRoute } from './http/tokens.ts';
 import type { Boards } from './live/boards/boards.ts';
 import type { StopCalls } from './live/boards/stop-calls.ts';
+import { Vehicles } from './live/vehicles.ts';
 import { mcp } from './mcp/mcp.ts';
 import { CheckQueue } from './nearby/check-queue.ts';
 import { learnFromDepartures, Verdicts } from './nearby/verdict.ts';
@@ -84,6 +85,8 @@ export interface AppOptions {
   boards?: Boards;
   /** Finds where vehicles stop, with the feeds and what other instances know; without it only upstream is asked. */
   calls?: StopCalls;
+  /** Finds vehicles; without it no position is known. */
+  vehicles?: Vehicles;
   deadlines?: Deadlines;
   access: AccessOptions;
   /** The pages for people; without them it is the API alone. */
@@ -128,6 +131,7 @@ const waitIdly = (ms: number) => wait(ms, undefined, { ref: false });
 /** The service, in order: what every request meets, the operations behind the key check, the pages. Not listening yet. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { pages, now, sleep = waitIdly, deadlines = DEFAULT_DEADLINES } = options;
+  const { vehicles = new Vehicles({ now: () => now().getTime() }) } = options;
   const { instruments = null, isStoreReachable = async () => true } = options;
   const { docsUrl, publicUrl, trustProxy } = options.config;
   const limits = options.connectionLimits ?? defaultConnectionLimits({}, Number.POSITIVE_INFINITY);
@@ -139,7 +143,11 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   // Every departures response that comes from upstream tells nearby that its stop is alive.
   const { stops = new StopRegister(noStops) } = options;
   const lines = new StopLines(() => now().getTime(), options.stopStore);
-  const ask = learnLines(learnStops(learnFromDepartures(options.ask, verdicts), stops), lines, stops);
+  const ask = learnLines(learnStops(learnFromDepartures(options.ask, verdicts), stops), {
+    lines,
+    register: stops,
+    vehicles,
+  });
   const { balance } = options.access;
   const isCharged = (accounts: ReadonlySet<string>) => [...accounts].some((name) => (balance?.owedBy(name) ?? 0) > 0);
   const checkQueue = new CheckQueue({ ask, verdicts, isCharged, now, sleep, log: app.log });
@@ -148,6 +156,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     nearby: { verdicts, checkQueue },
     stops,
     lines,
+    vehicles,
     ...(isSandbox && { isRehearsal }),
     docsUrl,
   });

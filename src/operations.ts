@@ -2,6 +2,7 @@ import { createAlertsOperation } from './alerts/operation.ts';
 import { createBoardsOperation } from './boards/operation.ts';
 import { arrivalsOperation, departuresOperation } from './departures/operation.ts';
 import type { UpstreamRequest } from './efa/request.ts';
+import type { Vehicles } from './live/vehicles.ts';
 import { createNearbyOperation } from './nearby/operation.ts';
 import type { Operation } from './operation.ts';
 import { runOperation } from './runs/operation.ts';
@@ -13,6 +14,7 @@ import type { StopLines } from './stops/lines.ts';
 import { NameSearch } from './stops/name-search.ts';
 import type { StopRegister } from './stops/register.ts';
 import { createTripsOperation } from './trips/operation.ts';
+import { createVehiclesOperation } from './vehicles/operation.ts';
 
 /**
  * The operations of the API. Routes, OpenAPI, the home page, the status report and the hint of a 404 are made from this
@@ -22,6 +24,7 @@ export function createOperations(options: {
   nearby: Omit<Parameters<typeof createNearbyOperation>[0], 'stops' | 'isRehearsal'>;
   stops: StopRegister;
   lines: StopLines;
+  vehicles: Vehicles;
   isRehearsal?: (request: UpstreamRequest) => boolean;
   docsUrl: string;
 }): readonly Operation[] {
@@ -40,5 +43,6 @@ export function createOperations(options: {
     createTripsOperation({ stops }),
     createAlertsOperation({ stops, lines: options.lines }),
     runOperation,
+    createVehiclesOperation({ vehicles: options.vehicles, stops }),
   ];
 }

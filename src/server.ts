@@ -117,6 +117,7 @@ const app = await buildApp({
   callsPerSecond: limits.rps * asks.length,
   boards: live.boards,
   calls: live.calls,
+  vehicles: live.vehicles,
   deadlines,
   access: {
     store,

@@ -44,6 +44,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   boards: ['operation', 'transit', 'errors'],
   alerts: ['operation', 'efa', 'stops', 'transit'],
   runs: ['operation', 'efa', 'transit', 'errors'],
+  vehicles: ['operation', 'live', 'stops', 'transit', 'errors', 'own-memory'],
   operations: [
     'alerts',
     'boards',
@@ -54,6 +55,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'stop-search',
     'stops',
     'trips',
+    'vehicles',
+    'live',
     'operation',
     'efa',
   ],

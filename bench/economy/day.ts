@@ -2,6 +2,7 @@ import { PLANS } from '#src/access/plan.ts';
 import { DAY_MS, sleep } from '#src/clock.ts';
 import type { Ask, AskAuthority } from '#src/efa/ask.ts';
 import { ApiError } from '#src/errors/api-error.ts';
+import { Vehicles } from '#src/live/vehicles.ts';
 import { CheckQueue } from '#src/nearby/check-queue.ts';
 import { learnFromDepartures, Verdicts } from '#src/nearby/verdict.ts';
 import { type Operation, readQuery } from '#src/operation.ts';
@@ -44,6 +45,10 @@ export interface Day {
   callsOfKind: ReadonlyMap<string, number>[];
   /** How many of them polled a feed. */
   polls: number;
+  /** How many of these polled positions of vehicles. */
+  positionPolls: number;
+  /** How many vehicles each look at the map found, null where positions could not be had; none on days without a map. */
+  looks: (number | null)[];
   /** How many boards came from where; empty on days without feeds. */
   boardSources: ReadonlyMap<string, number>;
   /** Moments at which a background check was refused because calls were scarce. */
@@ -67,10 +72,11 @@ export async function playDay(
   options: {
     hasFeeds?: boolean;
     callsEvery?: number;
+    hasMap?: boolean;
     onHour?: (hour: number, answered: readonly Answered[]) => void;
   } = {},
 ): Promise<Day> {
-  const { hasFeeds = false, callsEvery, onHour } = options;
+  const { hasFeeds = false, callsEvery, hasMap = false, onHour } = options;
   const clock = createSimulatedClock(MIDNIGHT + Math.min(0, demand[0]?.at ?? 0));
   const now = () => new Date(clock.now());
   const timetable = hasFeeds ? createTimetableAuthority(clock, createRandom(1), stops) : null;
@@ -103,12 +109,13 @@ export async function playDay(
     log: silent,
   });
   const liveDepartures =
-    timetable && openLiveDepartures({ ask: askAuthority, authority: timetable, protection, clock, callsEvery });
+    timetable && openLiveDepartures({ ask: askAuthority, authority: timetable, protection, clock, callsEvery, hasMap });
   const freshMs = liveDepartures ? { ...FRESH_MS, departures: LIVE_FRESH_MS } : FRESH_MS;
   const operations = createOperations({
     nearby: { verdicts, checkQueue },
     stops: new StopRegister(readBuiltIn),
     lines: new StopLines(() => now().getTime()),
+    vehicles: new Vehicles({ now: clock.now }),
     docsUrl: 'https://example.test/docs',
   });
   const operationOf = {
@@ -190,6 +197,8 @@ export async function playDay(
     calls: ofDay(authority.calls),
     callsOfKind,
     polls: ofDay(timetable?.polls ?? []).length,
+    positionPolls: ofDay(timetable?.positionPolls ?? []).length,
+    looks: liveDepartures?.looks ?? [],
     boardSources: liveDepartures?.sources ?? new Map(),
     checksGivenUp,
     counts: protection.counts,

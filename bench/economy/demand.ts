@@ -35,6 +35,8 @@ export interface Scenario {
   hasFeeds?: boolean;
   /** One request for departures in so many asks where the vehicles stop; none unless given. */
   callsEvery?: number;
+  /** Whether somebody looks at the vehicles of a map of Sydney all day, besides the requests. */
+  hasMap?: boolean;
 }
 
 /** The rest searches. */

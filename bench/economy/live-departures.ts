@@ -7,9 +7,13 @@ import { StopCalls } from '#src/live/boards/stop-calls.ts';
 import { StopTimelines } from '#src/live/boards/stop-timelines.ts';
 import { LiveFeeds } from '#src/live/live-feeds.ts';
 import { noFeedSharing } from '#src/live/polling/feed-sharing.ts';
+import { isPositions } from '#src/live/polling/feed-source.ts';
+import { Vehicles } from '#src/live/vehicles.ts';
 import { readQuery } from '#src/operation.ts';
 import { createResponses } from '#src/responses/responses.ts';
 import type { Freshness } from '#src/transit/freshness.ts';
+import { MODES } from '#src/transit/mode.ts';
+import { isWithin } from '#src/transit/place.ts';
 import type { Protection } from '#src/upstream/protection.ts';
 import { stopId } from './network.ts';
 import type { TimetableAuthority } from './timetable-authority.ts';
@@ -19,11 +23,16 @@ export interface LiveDepartures {
   find(stop: number, priority: Priority): Promise<{ freshness: Freshness; isLive: boolean; isShort: boolean }>;
   /** How many boards came from where, and why. */
   sources: Map<string, number>;
+  /** How many vehicles each look at the map found; null where positions could not be had. */
+  looks: (number | null)[];
   close(): Promise<void>;
 }
 
 /** Longer than the simulation takes: it is real time that runs out. */
 const DEADLINE_MS = 2 ** 31 - 1;
+/** As often as a page asks for the vehicles of its map. */
+const LOOK_EVERY_MS = 15_000;
+const MAP = { south: -34.1, west: 150.9, north: -33.7, east: 151.3 };
 const silent = { info() {}, warn() {}, error() {}, debug() {} };
 
 export function openLiveDepartures(parts: {
@@ -33,13 +42,18 @@ export function openLiveDepartures(parts: {
   clock: Clock;
   /** One request in so many asks where the vehicles stop; none unless given. */
   callsEvery?: number | undefined;
+  /** Whether somebody looks at the vehicles of a map all the time. */
+  hasMap?: boolean;
 }): LiveDepartures {
-  const { ask, authority, protection, clock, callsEvery } = parts;
+  const { ask, authority, protection, clock, callsEvery, hasMap = false } = parts;
   let requests = 0;
   const { now } = clock;
   const sources = new Map<string, number>();
   const feeds = new LiveFeeds({
-    client: { fetch: (source) => protection.callForFeed(() => authority.fetchFeed(source)) },
+    client: {
+      fetch: (source) =>
+        protection.callForFeed(() => authority.fetchFeed(source), isPositions(source) ? 'positions' : 'feed'),
+    },
     reader: { read: authority.readFeed },
     sharing: noFeedSharing,
     stretch: () => protection.state().stretch,
@@ -58,6 +72,16 @@ export function openLiveDepartures(parts: {
       sources.set(name, (sources.get(name) ?? 0) + 1);
     },
   });
+  const vehicles = new Vehicles({ now, feeds });
+  const looks: (number | null)[] = [];
+  let stopLooking = hasMap ? clock.after(LOOK_EVERY_MS, look) : () => {};
+
+  function look(): void {
+    const found = vehicles.find(MODES, { bounds: MAP, isAt: (lat, lng) => isWithin(MAP, lat, lng) });
+    void found.then(({ vehicles: shown, freshness }) => looks.push(freshness && shown.length));
+    stopLooking = clock.after(LOOK_EVERY_MS, look);
+  }
+
   const responses = createResponses({
     ask,
     boards,
@@ -69,6 +93,7 @@ export function openLiveDepartures(parts: {
 
   return {
     sources,
+    looks,
     async find(stop, priority) {
       const withCalls = callsEvery !== undefined && ++requests % callsEvery === 0;
       const asked = { stop: stopId(stop), modes: 'all', ...(withCalls && { include: 'calls' }) };
@@ -77,6 +102,9 @@ export function openLiveDepartures(parts: {
       const { departures } = body.content();
       return { freshness, isLive: departures.some(({ is_live }) => is_live), isShort: departures.length < query.limit };
     },
-    close: () => feeds.close(),
+    close() {
+      stopLooking();
+      return feeds.close();
+    },
   };
 }

@@ -3,9 +3,9 @@ import type { AskAuthority } from '#src/efa/ask.ts';
 import { toRequest } from '#src/efa/request.ts';
 import { readFeed } from '#src/live/feed/feed-reader.ts';
 import { HEADER } from '#src/live/feed/packed-feed.ts';
-import type { FeedSourceId } from '#src/live/polling/feed-source.ts';
+import { type FeedId, isPositions, sourceOf } from '#src/live/polling/feed-source.ts';
 import { createAuthority as createSandboxAuthority } from '#src/sandbox/authority.ts';
-import { FEEDS, feedResponse } from '#src/sandbox/feeds/feed.ts';
+import { FEEDS, responseOf } from '#src/sandbox/feeds/feed.ts';
 import { departureResponse } from '#src/sandbox/responses/departure-response.ts';
 import { receivedResponse } from '#test/support/received-answer.ts';
 import { recordsFor } from './network.ts';
@@ -15,11 +15,13 @@ import { createTimetabledNetwork } from './timetabled-network.ts';
 export interface TimetableAuthority {
   ask: AskAuthority;
   /** Stands for the bytes of a feed; `readFeed` makes the packed form of it. */
-  fetchFeed(source: FeedSourceId): Promise<Buffer>;
+  fetchFeed(source: FeedId): Promise<Buffer>;
   readFeed(bytes: Uint8Array): Promise<ArrayBuffer>;
   /** Moments of the calls, polls included. */
   calls: number[];
   polls: number[];
+  /** Of these the moments of polls of positions. */
+  positionPolls: number[];
 }
 
 const MINUTE_SECONDS = 60;
@@ -29,9 +31,10 @@ const CONTENT_SECONDS = 2 * MINUTE_SECONDS;
 /** The sandbox's authority over a network of so many stops, disturbances included. Trips and places are empty. */
 export function createTimetableAuthority(clock: Clock, random: () => number, stops: number): TimetableAuthority {
   const sandbox = createSandboxAuthority(createTimetabledNetwork(stops));
-  const contents = new Map<FeedSourceId, { madeAt: number; packed: ArrayBuffer }>();
+  const contents = new Map<FeedId, { madeAt: number; packed: ArrayBuffer }>();
   const calls: number[] = [];
   const polls: number[] = [];
+  const positionPolls: number[] = [];
   const seconds = () => Math.floor(clock.now() / 1000);
 
   const ask: AskAuthority = async (request) => {
@@ -46,11 +49,11 @@ export function createTimetableAuthority(clock: Clock, random: () => number, sto
     return receivedResponse(request, response, retrievedAt);
   };
 
-  function packedFeed(source: FeedSourceId): ArrayBuffer {
+  function packedFeed(source: FeedId): ArrayBuffer {
     const madeAt = seconds() - (seconds() % CONTENT_SECONDS);
     const known = contents.get(source);
     if (known?.madeAt === madeAt) return known.packed;
-    const packed = readFeed(feedResponse(sandbox, FEEDS[source], madeAt));
+    const packed = readFeed(responseOf(sandbox, source, madeAt));
     contents.set(source, { madeAt, packed });
     return packed;
   }
@@ -59,16 +62,18 @@ export function createTimetableAuthority(clock: Clock, random: () => number, sto
     ask,
     calls,
     polls,
+    positionPolls,
     async fetchFeed(source) {
       calls.push(clock.now());
       polls.push(clock.now());
+      if (isPositions(source)) positionPolls.push(clock.now());
       await sleep(clock, 150 + 450 * random());
       return Buffer.from(source);
     },
     async readFeed(bytes) {
-      const source = Buffer.from(bytes).toString() as FeedSourceId;
+      const source = Buffer.from(bytes).toString() as FeedId;
       const packed = packedFeed(source).slice(0);
-      const { everySeconds } = FEEDS[source];
+      const { everySeconds } = FEEDS[sourceOf(source)];
       new Int32Array(packed, 0, Object.keys(HEADER).length)[HEADER.headerSeconds] =
         seconds() - (seconds() % everySeconds);
       return packed;

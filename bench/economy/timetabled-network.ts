@@ -125,5 +125,5 @@ function toStop(stop: number, points: readonly SandboxPoint[]): SandboxStop {
 }
 
 function positionOf(stop: number) {
-  return { lat: -30 - stop / 1000, lng: 150 };
+  return { lat: -33.7 - stop / 25_000, lng: 151 };
 }

@@ -1,13 +1,17 @@
+import { type Clock, sleep } from '../clock.ts';
+import type { Feed, VehiclePosition } from './feed/feed.ts';
 import type { LivingFeed } from './overlay/overlay.ts';
 import { FeedDemandCounter } from './polling/feed-demand.ts';
 import { type FeedProblem, findFeedProblem, MatchRate, UNREAD } from './polling/feed-health.ts';
 import type { FeedState } from './polling/feed-sharing.ts';
-import { FEED_SOURCES, type FeedSourceId } from './polling/feed-source.ts';
+import { FEED_SOURCES, type FeedId, type FeedSourceId, isPositions, positionsOf } from './polling/feed-source.ts';
 import { createFeedPoller } from './polling/poller.ts';
 import { MAX_SHOWN_AGE_MS, nextPollAt, POLL_TAKES_MS, stretchOf } from './polling/polling.ts';
 
 /** While a feed is in use it is polled so often at least, unless calls are very short. */
 const IN_USE_MS = 30_000;
+/** A first poll takes a second or two on the instance that polls, and some more on the others. */
+const FIRST_POLL_MS = 6000;
 const UNKNOWN_FEED: FeedState = { feed: null, health: UNREAD, intervalMs: 0, polledAt: 0 };
 
 /** The feeds as the rest of the service sees them. Moments in milliseconds since 1970. */
@@ -15,11 +19,13 @@ export class LiveFeeds {
   readonly #demand: FeedDemandCounter;
   readonly #poller: ReturnType<typeof createFeedPoller>;
   readonly #matchRates = new Map<FeedSourceId, MatchRate>();
+  readonly #clock: Clock;
   readonly #now: () => number;
   /** Returns 1 while there are calls enough, and more the shorter they are. */
   readonly stretch: () => number;
 
   constructor(options: Omit<Parameters<typeof createFeedPoller>[0], 'demand'> & Pick<LiveFeeds, 'stretch'>) {
+    this.#clock = options.clock;
     this.#now = options.clock.now;
     this.stretch = options.stretch;
     this.#demand = new FeedDemandCounter(this.#now);
@@ -31,17 +37,42 @@ export class LiveFeeds {
     this.#demand.note(key, sources);
   }
 
+  /** The feeds of trip updates. */
   states(): ReadonlyMap<FeedSourceId, FeedState> {
-    return new Map(
-      [...this.#poller.feeds].map(([source, state]) => [
-        source,
-        { ...state, isCollapsed: this.#matchRates.get(source)?.isCollapsed ?? false },
-      ]),
-    );
+    return new Map(this.#list().flatMap(([source, state]) => (isPositions(source) ? [] : [[source, state] as const])));
   }
 
-  /** Returns when the next poll of one of the feeds is due if boards go on being requested: what they say may then change. */
-  nextPollAt(sources: readonly FeedSourceId[]): number {
+  #list(): [FeedId, FeedState][] {
+    return [...this.#poller.feeds].map(([source, state]) => [
+      source,
+      { ...state, isCollapsed: (!isPositions(source) && this.#matchRates.get(source)?.isCollapsed) ?? false },
+    ]);
+  }
+
+  /**
+   * Counts a request for vehicles of these feeds, and finds them. A feed that has not been polled lately is waited for,
+   * for some seconds. `headerAt` is null of a feed that is not believed.
+   */
+  async findVehicles(
+    sources: readonly FeedSourceId[],
+    wanted: Parameters<Feed['findVehicles']>[0],
+  ): Promise<{ source: FeedSourceId; vehicles: VehiclePosition[]; headerAt: number | null }[]> {
+    const ids = sources.map(positionsOf);
+    this.#demand.watch(ids);
+    const until = this.#now() + FIRST_POLL_MS;
+    const isLate = () => this.nextPollAt(ids) + POLL_TAKES_MS <= this.#now();
+    while (this.#now() < until && isLate()) {
+      await Promise.race([this.#poller.nextChange(), sleep(this.#clock, until - this.#now())]);
+    }
+    return sources.map((source) => {
+      const state = this.#poller.feeds.get(positionsOf(source)) ?? UNKNOWN_FEED;
+      const feed = findProblem(state, this.#now()) === null ? state.feed : null;
+      return { source, vehicles: feed?.findVehicles(wanted) ?? [], headerAt: feed?.headerAt ?? null };
+    });
+  }
+
+  /** Returns when the next poll of one of the feeds is due if they go on being requested: what they say may then change. */
+  nextPollAt(sources: readonly FeedId[]): number {
     const dueAt = sources.map((source) => {
       const state = this.#poller.feeds.get(source);
       return state ? nextPollAt(source, { ...state, askedAt: this.#now() }) : 0;
@@ -58,7 +89,7 @@ export class LiveFeeds {
 
   /** Lists the feeds for the status and the metrics. A problem is null when the feed is believed, the rest before the first good poll. */
   list() {
-    return [...this.states()].map(([source, state]) => ({
+    return this.#list().map(([source, state]) => ({
       source,
       problem: findProblem(state, this.#now()),
       headerAt: state.health.accepted?.headerAt ?? null,
@@ -89,7 +120,7 @@ export function listLivingFeeds(states: ReadonlyMap<FeedSourceId, FeedState>, no
  */
 export function findGap(
   needed: Iterable<FeedSourceId>,
-  states: ReadonlyMap<FeedSourceId, FeedState>,
+  states: Pick<ReadonlyMap<FeedSourceId, FeedState>, 'get'>,
   now: number,
 ): { source: FeedSourceId; problem: FeedProblem } | null {
   for (const source of needed) {

@@ -1,6 +1,7 @@
 import type { Mode } from '../transit/mode.ts';
 import type { ModeAgreement } from './boards/comparison.ts';
 import type { LiveFeeds } from './live-feeds.ts';
+import { isPositions } from './polling/feed-source.ts';
 
 /**
  * `off`: no feed is polled. `shadow`: feeds are polled and compared with the departure monitor. `on`: boards are made of
@@ -30,7 +31,7 @@ export function liveFeedsJson({ mode, isPolling, feeds, agreement }: LiveReport,
         {
           problem,
           age_seconds: headerAt === null ? null : Math.max(0, Math.round((now.getTime() - headerAt) / 1000)),
-          trips: tripCount,
+          [isPositions(source) ? 'vehicles' : 'trips']: tripCount,
         },
       ]),
     ),

@@ -9,8 +9,9 @@ import { LiveFeeds } from './live-feeds.ts';
 import type { LiveMode, LiveReport } from './live-report.ts';
 import { FeedClient } from './polling/feed-client.ts';
 import { createRedisFeedSharing, noFeedSharing } from './polling/feed-sharing.ts';
-import type { FeedSourceId } from './polling/feed-source.ts';
+import type { FeedId } from './polling/feed-source.ts';
 import type { PollOutcome } from './polling/poller.ts';
+import { Vehicles } from './vehicles.ts';
 
 const TRIP_PLANNER_PATH = /\/v1\/tp$/;
 const LOG_AGREEMENT_EVERY_MS = HOUR_MS;
@@ -25,13 +26,14 @@ export function openLive(
     clock: Clock;
     /** What instances share; null for an instance by itself. */
     shared: { redis: SharedRedis; source: string; store: TimelineStore } | null;
-    recordPoll?: (source: FeedSourceId, outcome: PollOutcome) => void;
+    recordPoll?: (source: FeedId, outcome: PollOutcome) => void;
     recordBoard?: (origin: BoardOrigin) => void;
   } & Pick<ConstructorParameters<typeof LiveFeeds>[0], 'stretch' | 'pollStretch' | 'log'> &
     Omit<ConstructorParameters<typeof FeedClient>[0], 'now'>,
 ): {
   boards: Boards;
   calls: StopCalls;
+  vehicles: Vehicles;
   report(): LiveReport;
   /** Drops the timelines that were unused for longest, but for that share of all. */
   shrink(keptShare: number): void;
@@ -40,7 +42,7 @@ export function openLive(
   const { mode, clock, shared, log, recordPoll, recordBoard } = options;
   const { now } = clock;
   const store = shared?.store ?? null;
-  if (mode === 'off') return { ...closedLive, calls: new StopCalls({ now, store }) };
+  if (mode === 'off') return { ...closedLive, calls: new StopCalls({ now, store }), vehicles: new Vehicles({ now }) };
   const url = options.feedsUrl ?? options.url.replace(TRIP_PLANNER_PATH, '');
   const client = new FeedClient({ ...options, url, now: () => new Date(now()) });
   const reader = new ReadingThread();
@@ -66,6 +68,7 @@ export function openLive(
   return {
     boards,
     calls: new StopCalls({ now, store, ...(mode === 'on' && { feeds }) }),
+    vehicles: new Vehicles({ now, feeds }),
     shrink: (keptShare) => timelines.shrink(keptShare),
     report: () => ({
       mode,

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FeedName } from './feeds/feed.ts';
+import type { FeedName, PositionsName } from './feeds/feed.ts';
 
 export type EndpointName = 'departure_mon' | 'trip' | 'stop_finder' | 'coord' | 'add_info';
 
@@ -34,7 +34,7 @@ export type Fault =
  * 1.
  */
 export type FaultChooser = (request: {
-  endpoint: EndpointName | FeedName;
+  endpoint: EndpointName | FeedName | PositionsName;
   query: URLSearchParams;
   count: number;
 }) => Fault | undefined;

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { type Authority, createAuthority } from './authority.ts';
 import { type EndpointName, type Fault, type FaultChooser, type Payload, sendResponse } from './fault.ts';
-import { FEEDS, type FeedName, feedResponse, findFeedName } from './feeds/feed.ts';
+import { type FeedName, findFeedName, type PositionsName, responseOf } from './feeds/feed.ts';
 import { readNetwork } from './network/gtfs-network.ts';
 import type { SandboxNetwork } from './network/network.ts';
 import { createRehearsals } from './rehearsal/rehearsals.ts';
@@ -46,7 +46,7 @@ const RESPONSES: Record<EndpointName, (authority: Authority, query: URLSearchPar
 /** Starts a stand-in for upstream on a free loopback port: the same protocol, with made-up timetables. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const authority = createAuthority(options.network ?? readNetwork());
-  const counts = new Map<EndpointName | FeedName, number>();
+  const counts = new Map<EndpointName | FeedName | PositionsName, number>();
   const findStep = createRehearsals(options.now);
   const closing = new AbortController();
 
@@ -89,7 +89,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
 }
 
-function endpointOf(request: IncomingMessage, pathname: string): EndpointName | FeedName | undefined {
+function endpointOf(request: IncomingMessage, pathname: string): EndpointName | FeedName | PositionsName | undefined {
   if (request.method !== 'GET') return undefined;
   const name = pathname.startsWith(`${BASE_PATH}/`) ? pathname.slice(BASE_PATH.length + 1) : '';
   return isPlanner(name) ? name : findFeedName(pathname);
@@ -101,7 +101,7 @@ function isPlanner(name: string): name is EndpointName {
 
 function payloadOf(
   authority: Authority,
-  endpoint: EndpointName | FeedName,
+  endpoint: EndpointName | FeedName | PositionsName,
   { query, step }: ReturnType<ReturnType<typeof createRehearsals>>,
   clock: Date,
   fault: Fault | undefined,
@@ -109,7 +109,7 @@ function payloadOf(
   const now = fault?.kind === 'frozen' ? fault.at : clock;
   if (!isPlanner(endpoint)) {
     const isHalved = fault?.kind === 'halved';
-    const body = feedResponse(authority, FEEDS[endpoint], Math.floor(now.getTime() / 1000), { isHalved });
+    const body = responseOf(authority, endpoint, Math.floor(now.getTime() / 1000), { isHalved });
     return { status: 200, headers: { 'content-type': 'application/x-google-protobuf' }, body };
   }
   if (query.get('outputFormat') !== 'rapidJSON' || query.get('coordOutputFormat') !== 'EPSG:4326') {

@@ -3,8 +3,9 @@ import { nextTurn } from '../event-loop-turn.ts';
 import { defineOperation } from '../operation.ts';
 import type { StopRegister } from '../stops/register.ts';
 import type { StopRecord } from '../stops/table.ts';
+import { featureSchemaOf, toFeatureCollection } from '../transit/geojson.ts';
 import { MODES, type Mode } from '../transit/mode.ts';
-import { latitudeSchema, longitudeSchema, outsideNotice } from '../transit/place.ts';
+import { isWithin, middleOf, outsideNotice } from '../transit/place.ts';
 import { freshnessOfList, listedStopSchema, toListedStop } from './listed-stop.ts';
 import { type StopListQuery, stopListQuery } from './query.ts';
 
@@ -13,21 +14,11 @@ const STOPS_PER_TURN = 500;
 /** Of a window with more stops than are listed, those that show on a map of a whole city. */
 const GREATER_FIRST: readonly Mode[] = ['train', 'metro', 'lightrail', 'ferry', 'coach', 'bus', 'schoolbus'];
 
-const featureSchema = z
-  .strictObject({
-    type: z.literal('Feature').meta({ description: 'As GeoJSON has it' }),
-    id: z.string().meta({ description: 'Stop identifier', example: '200060' }),
-    geometry: z
-      .strictObject({
-        type: z.literal('Point').meta({ description: 'As GeoJSON has it' }),
-        coordinates: z
-          .tuple([longitudeSchema, latitudeSchema])
-          .meta({ description: 'Longitude and latitude in degrees' }),
-      })
-      .meta({ description: 'The position of the stop' }),
-    properties: listedStopSchema.omit({ lat: true, lng: true }).meta({ description: 'The other fields of the stop' }),
-  })
-  .meta({ id: 'StopFeature', description: 'A stop as GeoJSON.' });
+const featureSchema = featureSchemaOf(
+  listedStopSchema.omit({ lat: true, lng: true }).meta({ description: 'The other fields of the stop' }),
+  z.string().meta({ description: 'Stop identifier', example: '200060' }),
+  'stop',
+).meta({ id: 'StopFeature', description: 'A stop as GeoJSON.' });
 
 const stopListResponse = z
   .strictObject({
@@ -78,8 +69,9 @@ export const createStopListOperation = ({ stops }: { stops: StopRegister }) =>
     async find(query, { now }) {
       const found = await findStops(query, stops);
       const listed = found.slice(0, query.limit).map(toListedStop);
-      const content = query.format === 'geojson' ? toGeoJson(listed) : { stops: listed };
-      const [lat, lng] = query.near ?? middleOf(query);
+      const content =
+        query.format === 'geojson' ? toFeatureCollection(listed, (stop) => stop.stop_id) : { stops: listed };
+      const [lat, lng] = query.near ?? (query.bbox ? middleOf(query.bbox) : [0, 0]);
       const outside = found.length === 0 ? outsideNotice(lat, lng) : null;
       return {
         body: { ...content, total: found.length },
@@ -109,26 +101,8 @@ function inWindow({ south, west, north, east }: NonNullable<StopListQuery['bbox'
   return register.inBox(south, west, north, east);
 }
 
-function isWithin({ south, west, north, east }: NonNullable<StopListQuery['bbox']>, lat: number, lng: number): boolean {
-  return lat >= south && lat <= north && lng >= west && lng <= east;
-}
-
 /** Stops of which no mode is known come last. */
 function rankOf({ modes }: StopRecord): number {
   const rank = GREATER_FIRST.findIndex((mode) => modes.includes(mode));
   return rank === -1 ? GREATER_FIRST.length : rank;
-}
-
-function middleOf({ bbox }: StopListQuery): [number, number] {
-  return bbox ? [(bbox.south + bbox.north) / 2, (bbox.west + bbox.east) / 2] : [0, 0];
-}
-
-function toGeoJson(stops: readonly z.infer<typeof listedStopSchema>[]) {
-  const features = stops.map(({ lat, lng, ...properties }) => ({
-    type: 'Feature' as const,
-    id: properties.stop_id,
-    geometry: { type: 'Point' as const, coordinates: [lng, lat] as [number, number] },
-    properties,
-  }));
-  return { type: 'FeatureCollection' as const, features };
 }

@@ -5,6 +5,7 @@ import { type DeparturePage, mapPage } from '../efa/departure-page.ts';
 import type { DepartureMonitorPayload } from '../efa/payload.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { createBoundedMap, ownBytes } from '../own-memory.ts';
+import type { Departure } from '../transit/departure.ts';
 import { freshnessOf } from '../transit/freshness.ts';
 import { MODES, type Mode, modeSchema } from '../transit/mode.ts';
 import type { StopRegister } from './register.ts';
@@ -100,8 +101,15 @@ export class StopLines {
   }
 }
 
-/** `ask` that remembers the lines in every departures response of upstream. */
-export function learnLines(ask: Ask, lines: StopLines, register: StopRegister): Ask {
+/** `ask` that remembers the lines and the runs in every departures response of upstream. */
+export function learnLines(
+  ask: Ask,
+  {
+    lines,
+    register,
+    vehicles,
+  }: { lines: StopLines; register: StopRegister; vehicles?: { learn(departures: readonly Departure[]): void } },
+): Ask {
   function learnPage(stopId: string, { modes, departures }: DeparturePage): void {
     // Of a platform, upstream may list all that leaves its station.
     const isPlatform = register.get(stopId)?.is_platform;
@@ -116,6 +124,7 @@ export function learnLines(ask: Ask, lines: StopLines, register: StopRegister): 
       const page = await mapPage(request, board).catch(ignoreApiError);
       // An empty response says nothing: it may be night.
       if (page && page.departures.length > 0) learnPage(request.stopId.toUpperCase(), page);
+      if (page) vehicles?.learn(page.departures);
     }
     return response;
   };

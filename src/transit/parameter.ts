@@ -152,6 +152,7 @@ const OTHER_NAMES = {
   format: [],
   severity: [],
   at: [],
+  run: [],
 } as const satisfies Record<string, readonly string[]>;
 
 export const PARAMETER_NAMES: readonly string[] = Object.keys(OTHER_NAMES);

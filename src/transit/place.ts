@@ -42,7 +42,7 @@ export const stopIdParameter = requiredText(
 export const AUSTRALIA = { west: 110, east: 160, south: -45, north: -9 };
 
 /** New South Wales with the ACT, roughly, in degrees. */
-const COVERED = { west: 140.9, east: 153.7, south: -37.6, north: -28.1 };
+const COVERED: Bounds = { west: 140.9, east: 153.7, south: -37.6, north: -28.1 };
 
 /** What to say of a position outside of the area that is covered; null of one within. */
 export function outsideNotice(lat: number, lng: number): string | null {
@@ -51,8 +51,8 @@ export function outsideNotice(lat: number, lng: number): string | null {
   return `${lat},${lng} lies outside the area covered: New South Wales and the ACT.${hint}`;
 }
 
-function isCovered(lat: number, lng: number): boolean {
-  return lat >= COVERED.south && lat <= COVERED.north && lng >= COVERED.west && lng <= COVERED.east;
+export function isCovered(lat: number, lng: number): boolean {
+  return isWithin(COVERED, lat, lng);
 }
 
 /** What to say of a swapped pair. */
@@ -61,6 +61,47 @@ export const SWAPPED = 'seem to be swapped: in Sydney lat is about -33.87 and ln
 /** Only where the swapped point is in Australia: "lat=-91&lng=0" is a wrong number and no swapped pair. */
 export function areSwapped(lat: number, lng: number): boolean {
   return lat >= AUSTRALIA.west && lat <= AUSTRALIA.east && lng >= AUSTRALIA.south && lng <= AUSTRALIA.north;
+}
+
+/** A part of a map, in degrees. */
+export interface Bounds {
+  south: number;
+  west: number;
+  north: number;
+  east: number;
+}
+
+const boundsAllowed =
+  'must be south,west,north,east as decimal numbers of degrees, south below north and west below east';
+
+/** `otherWay` says what to do for a window that is wider than so many degrees. */
+export const boundsParameter = (maxDegrees: number, otherWay: string) =>
+  requiredText('a window as south,west,north,east')
+    .transform((text, context): Bounds => {
+      const parts = text.split(',').map((part) => part.trim());
+      const numbers = parts.every((part) => DECIMAL.test(part)) ? parts.map(Number) : [];
+      const [south = Number.NaN, west = Number.NaN, north = Number.NaN, east = Number.NaN] = numbers;
+      const refuse = (message: string): never => {
+        context.issues.push({ code: 'custom', input: text, message });
+        return z.NEVER;
+      };
+      if (numbers.length !== 4) return refuse(boundsAllowed);
+      if (areSwapped(south, west)) return refuse(`must be south,west,north,east, and lat and lng ${SWAPPED}`);
+      const isWindow = south >= -90 && north <= 90 && west >= -180 && east <= 180 && south < north && west < east;
+      if (!isWindow) return refuse(boundsAllowed);
+      if (north - south > maxDegrees || east - west > maxDegrees) {
+        return refuse(`must span at most ${maxDegrees} degrees each way${otherWay}`);
+      }
+      return { south, west, north, east };
+    })
+    .meta({ type: 'string', pattern: `^\\s*${Array(4).fill(DECIMAL.source.slice(1, -1)).join('\\s*,\\s*')}\\s*$` });
+
+export function isWithin({ south, west, north, east }: Bounds, lat: number, lng: number): boolean {
+  return lat >= south && lat <= north && lng >= west && lng <= east;
+}
+
+export function middleOf({ south, west, north, east }: Bounds): Position {
+  return [(south + north) / 2, (west + east) / 2];
 }
 
 const EARTH_RADIUS_METRES = 6_371_009;

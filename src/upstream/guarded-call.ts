@@ -196,8 +196,11 @@ export function createFeedCall(options: {
   log: Log;
 }) {
   const { budget, counts, clock, log } = options;
-  return async <Result>(call: (key: number) => Promise<Result>): Promise<Result> => {
-    const key = await budget.take({ priority: 'high', purpose: 'feed', accounts: [] });
+  return async <Result>(
+    call: (key: number) => Promise<Result>,
+    purpose: 'feed' | 'positions' = 'feed',
+  ): Promise<Result> => {
+    const key = await budget.take({ priority: purpose === 'feed' ? 'high' : 'background', purpose, accounts: [] });
     const startedAt = clock.now();
     counts.calls++;
     try {

@@ -25,6 +25,8 @@ const VALID_QUERY: Record<string, string> = {
   '/v1/alerts/stream': '',
   '/v1/runs/:run_id': '',
   '/v1/runs/:run_id/stream': '',
+  '/v1/vehicles': 'bbox=-33.88,151.2,-33.86,151.22',
+  '/v1/vehicles/stream': 'bbox=-33.88,151.2,-33.86,151.22',
   '/v1/trips': 'from=200060&to=200070',
   '/v1/tokens': '',
 };

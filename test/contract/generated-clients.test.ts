@@ -7,6 +7,7 @@ import { createClient } from '@hey-api/openapi-ts';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
+import { Vehicles } from '#src/live/vehicles.ts';
 import { Verdicts } from '#src/nearby/verdict.ts';
 import type { Operation } from '#src/operation.ts';
 import { createOperations } from '#src/operations.ts';
@@ -41,6 +42,7 @@ const MADE_UP = {
   nearby: { verdicts: new Verdicts(() => new Date()), checkQueue: { add() {} } },
   stops: new StopRegister(noStops),
   lines: new StopLines(() => Date.now()),
+  vehicles: new Vehicles({ now: Date.now }),
   docsUrl: 'https://example.test/docs',
 };
 

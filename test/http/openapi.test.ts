@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseKey } from '#src/access/keys.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { ERROR_TABLE } from '#src/errors/api-error.ts';
+import { Vehicles } from '#src/live/vehicles.ts';
 import { Verdicts } from '#src/nearby/verdict.ts';
 import { errorsOf, readQuery } from '#src/operation.ts';
 import { createOperations } from '#src/operations.ts';
@@ -18,7 +19,8 @@ import { json, startUpstream } from '#test/support/upstream.ts';
 const nearby = { verdicts: new Verdicts(() => new Date()), checkQueue: { add() {} } };
 const stops = new StopRegister(noStops);
 const lines = new StopLines(() => Date.now());
-const OPERATIONS = createOperations({ nearby, stops, lines, docsUrl: 'https://example.test/docs' }).map(
+const vehicles = new Vehicles({ now: Date.now });
+const OPERATIONS = createOperations({ nearby, stops, lines, vehicles, docsUrl: 'https://example.test/docs' }).map(
   (operation) => [operation.path, operation] as const,
 );
 
@@ -64,7 +66,12 @@ describe('the OpenAPI description', () => {
 
   it('has every operation of the list and nothing else', () => {
     const streams = OPERATIONS.filter(([, { stream }]) => stream).map(([path]) => `${path}/stream`);
-    expect(streams).toEqual(['/v1/departures/stream', '/v1/alerts/stream', '/v1/runs/{run_id}/stream']);
+    expect(streams).toEqual([
+      '/v1/departures/stream',
+      '/v1/alerts/stream',
+      '/v1/runs/{run_id}/stream',
+      '/v1/vehicles/stream',
+    ]);
     const paths = [...OPERATIONS.map(([path]) => path), ...streams, '/v1/tokens'];
     expect(Object.keys(document.paths).sort()).toEqual(paths.sort());
     for (const [path, item] of Object.entries(document.paths))

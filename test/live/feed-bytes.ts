@@ -7,7 +7,8 @@ const { FeedMessage } = bindings.transit_realtime;
 /** A feed as a test writes it down: numbers as in GTFS-realtime, times in seconds since 1970. */
 export interface FeedSpec {
   timestamp: number;
-  trips: TripSpec[];
+  trips?: TripSpec[];
+  vehicles?: bindings.transit_realtime.IVehiclePosition[];
 }
 
 export interface TripSpec {
@@ -36,8 +37,8 @@ interface TimeSpec {
 }
 
 /** Encodes with the reference bindings. They know the standard's field 6 only, so the authority's is added raw. */
-export function encodeFeed({ timestamp, trips }: FeedSpec): Buffer {
-  const entity = trips.map(({ stops = [], ...trip }, index) => ({
+export function encodeFeed({ timestamp, trips = [], vehicles = [] }: FeedSpec): Buffer {
+  const ofTrips = trips.map(({ stops = [], ...trip }, index) => ({
     id: String(index),
     tripUpdate: {
       trip,
@@ -48,6 +49,7 @@ export function encodeFeed({ timestamp, trips }: FeedSpec): Buffer {
       })),
     },
   }));
+  const entity = [...ofTrips, ...vehicles.map((vehicle, index) => ({ id: `v${index}`, vehicle }))];
   const header = { gtfsRealtimeVersion: '2.0', timestamp };
   return Buffer.from(FeedMessage.encode({ header, entity }).finish());
 }

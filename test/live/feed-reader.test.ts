@@ -45,7 +45,7 @@ const tripSpec: fc.Arbitrary<TripSpec> = fc.record(
   },
   { requiredKeys: ['tripId'] },
 );
-const feedSpec: fc.Arbitrary<FeedSpec> = fc.record({
+const feedSpec: fc.Arbitrary<Required<Pick<FeedSpec, 'timestamp' | 'trips'>>> = fc.record({
   timestamp: fc.integer({ min: 1, max: 2 ** 31 - 1 }),
   trips: fc.uniqueArray(tripSpec, { maxLength: 8, selector: ({ tripId }) => tripId }),
 });
@@ -167,3 +167,111 @@ function expectedOf({ trip, stopTimeUpdate }: bindings.transit_realtime.ITripUpd
     })),
   };
 }
+
+describe('reading positions of vehicles', () => {
+  const degrees = (most: number) =>
+    fc.float({ min: -most, max: most, noNaN: true }).filter((one) => Math.abs(one) > 1e-6);
+  const vehicleSpec: fc.Arbitrary<bindings.transit_realtime.IVehiclePosition> = fc.record(
+    {
+      trip: fc.record(
+        { tripId: identifier, routeId: identifier, startDate: fc.constant('20260114') },
+        { requiredKeys: ['tripId'] },
+      ),
+      position: fc.record(
+        { latitude: degrees(90), longitude: degrees(180), bearing: fc.integer({ min: 0, max: 359 }) },
+        { requiredKeys: ['latitude', 'longitude'] },
+      ),
+      timestamp: fc.integer({ min: 1, max: 2 ** 31 - 1 }),
+      stopId: identifier,
+      vehicle: fc.record({ id: identifier, label: identifier }, { requiredKeys: ['id'] }),
+      occupancyStatus: fc.nat(6),
+    },
+    { requiredKeys: ['trip', 'position', 'timestamp', 'vehicle'] },
+  );
+  const vehiclesSpec = fc.uniqueArray(vehicleSpec, { maxLength: 8, selector: ({ vehicle }) => vehicle?.id });
+  const everywhere = { isAt: () => true };
+  const bus = (id: string, more: object = {}) => ({
+    trip: { tripId: `run ${id}` },
+    position: { latitude: -33.87, longitude: 151.2 },
+    timestamp: TIMESTAMP - 10,
+    vehicle: { id },
+    ...more,
+  });
+  const vehiclesOf = (...vehicles: bindings.transit_realtime.IVehiclePosition[]) =>
+    feedOf({ timestamp: TIMESTAMP, vehicles }).findVehicles(everywhere);
+  /** Upstream's field 1007. */
+  const own = (...message: Buffer[]) => new Uint8Array(field(1007, 2, ...message));
+
+  it('gives what the reference bindings give, of every generated feed, and finds each by its place and by its trip', () => {
+    fc.assert(
+      fc.property(vehiclesSpec, (vehicles) => {
+        const bytes = encodeFeed({ timestamp: TIMESTAMP, vehicles });
+        const feed = new Feed(readFeed(bytes));
+        const found = feed.findVehicles(everywhere);
+        expect(feed.vehicleCount).toBe(vehicles.length);
+        for (const { vehicle: expected } of FeedMessage.decode(bytes).entity) {
+          const one = found.find(({ vehicleId }) => vehicleId === expected?.vehicle?.id);
+          expect(one).toEqual({
+            tripId: expected?.trip?.tripId,
+            routeId: expected?.trip?.routeId || null,
+            vehicleId: expected?.vehicle?.id,
+            label: expected?.vehicle?.label || null,
+            stopId: expected?.stopId || null,
+            lat: Math.round((expected?.position?.latitude ?? 0) * 1e6) / 1e6,
+            lng: Math.round((expected?.position?.longitude ?? 0) * 1e6) / 1e6,
+            bearing: Object.hasOwn(expected?.position ?? {}, 'bearing') ? expected?.position?.bearing : null,
+            reportedAt: Number(expected?.timestamp) * 1000,
+            occupancy: Object.hasOwn(expected ?? {}, 'occupancyStatus') ? expected?.occupancyStatus : null,
+            isAccessible: null,
+            carriages: null,
+          });
+          expect(feed.findVehicles({ tripId: one?.tripId ?? '' })).toContainEqual(one);
+          expect(feed.findVehicles({ isAt: (lat, lng) => lat === one?.lat && lng === one?.lng })).toContainEqual(one);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('reads what only upstream says: carriages in their order, and wheelchairs', () => {
+    const carriage = (position: number, ...more: Buffer[]) => own(field(2, 0, position), ...more);
+    const [train] = vehiclesOf(
+      bus('train', { $unknowns: [carriage(3), carriage(1, field(3, 0, 2)), carriage(2, field(3, 0, 0))] }),
+    );
+    expect(train?.carriages).toEqual([2, 0, null]);
+    const accessible = (wheelchair: number) =>
+      vehiclesOf(bus('1', { vehicle: { id: '1', $unknowns: [own(field(2, 0, wheelchair))] } }))[0]?.isAccessible;
+    expect([0, 1, 2, 3].map(accessible)).toEqual([null, true, false, null]);
+    const byStandard = (wheelchairAccessible: number) =>
+      vehiclesOf(bus('1', { vehicle: { id: '1', wheelchairAccessible } }))[0]?.isAccessible;
+    expect([0, 1, 2, 3].map(byStandard)).toEqual([null, null, true, false]);
+  });
+
+  it('keeps sixteen carriages of a hundred', () => {
+    const many = Array.from({ length: 100 }, (_, index) => own(field(2, 0, index + 1), field(3, 0, index % 4)));
+    const [train] = vehiclesOf(bus('train', { $unknowns: many }));
+    expect(train?.carriages).toEqual(Array.from({ length: 16 }, (_, index) => index % 4));
+  });
+
+  it.each<[string, object]>([
+    ['without a trip', { trip: {} }],
+    ['without a position', { position: null }],
+    ['beyond the pole', { position: { latitude: 91, longitude: 151 } }],
+    ['at 0, 0', { position: { latitude: 0, longitude: 0 } }],
+    ['nowhere', { position: { latitude: Number.NaN, longitude: Number.POSITIVE_INFINITY } }],
+    ['without a time', { timestamp: null }],
+    ['still on its trip before', { vehicle: { id: 'x', $unknowns: [own(field(4, 0, 1))] } }],
+  ])('leaves out a vehicle %s, and that alone', (_, wrong) => {
+    expect(vehiclesOf(bus('1'), bus('x', wrong), bus('2')).map(({ vehicleId }) => vehicleId)).toEqual(['1', '2']);
+  });
+
+  it('keeps the latest of several reports of a vehicle', () => {
+    const latest = bus('1', { timestamp: TIMESTAMP - 5, trip: { tripId: 'now' } });
+    for (const reports of [
+      [bus('1'), latest],
+      [latest, bus('1')],
+    ]) {
+      expect(vehiclesOf(...reports).map(({ tripId }) => tripId)).toEqual(['now']);
+    }
+  });
+});

@@ -13,6 +13,7 @@ import { parseKey } from '#src/access/keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { departuresResponse } from '#src/departures/departure.ts';
+import { Vehicles } from '#src/live/vehicles.ts';
 import { chooseStop } from '#src/mcp/stop-names.ts';
 import { toToolBody } from '#src/mcp/tool-body.ts';
 import { Verdicts } from '#src/nearby/verdict.ts';
@@ -156,6 +157,7 @@ describe('an assistant', () => {
       nearby: { verdicts: new Verdicts(() => new Date()), checkQueue: { add() {} } },
       stops: new StopRegister(noStops),
       lines: new StopLines(() => Date.now()),
+      vehicles: new Vehicles({ now: Date.now }),
       docsUrl,
     });
     expect(tools.map(({ name }) => name)).toEqual(operations.map(({ id }) => id));

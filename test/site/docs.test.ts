@@ -5,6 +5,7 @@ import { PLANS } from '#src/access/plan.ts';
 import { ERROR_TABLE } from '#src/errors/api-error.ts';
 import { ERROR_DOCS } from '#src/errors/docs.ts';
 import { urlOf } from '#src/http/paths.ts';
+import { Vehicles } from '#src/live/vehicles.ts';
 import { Verdicts } from '#src/nearby/verdict.ts';
 import { errorsOf } from '#src/operation.ts';
 import { createOperations } from '#src/operations.ts';
@@ -33,7 +34,8 @@ let searchIndex: object | null = null;
 const nearby = { verdicts: new Verdicts(() => new Date()), checkQueue: { add() {} } };
 const stops = new StopRegister(noStops);
 const lines = new StopLines(() => Date.now());
-const OPERATIONS = createOperations({ nearby, stops, lines, docsUrl: 'https://example.test/docs' }).map(
+const vehicles = new Vehicles({ now: Date.now });
+const OPERATIONS = createOperations({ nearby, stops, lines, vehicles, docsUrl: 'https://example.test/docs' }).map(
   (operation) => [operation.path, operation] as const,
 );
 const open = async (url: string) => (await front.app.inject({ url, headers: { accept: 'text/html' } })).body;

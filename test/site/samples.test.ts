@@ -91,7 +91,7 @@ describe('on the pages', () => {
     expect(codes('python')).toHaveLength(operations.length);
     expect(codes('sh')).toHaveLength(operations.length + 2);
     const runJavaScript = async (code: string) =>
-      expect(await runner.run(process.execPath, ['--input-type=module', '-'], code)).toMatch(/^\{\n/);
+      expect(await runner.run(process.execPath, ['--input-type=module', '-'], code)).toMatch(/^\{\s/);
     const inTurn = async (samples: string[], runOne: (code: string) => Promise<void>) => {
       for (const code of samples) await runOne(code);
     };
@@ -124,7 +124,7 @@ describe('on the pages', () => {
           new RegExp(`${front.url}${path.replace(/\{\w+\}/, '[^{/]+')}[?"']`),
         );
       await runCommand(code('sh').replaceAll('\\\n', ' '));
-      expect(await runner.run(process.execPath, ['--input-type=module', '-'], code('js'))).toMatch(/^\{\n/);
+      expect(await runner.run(process.execPath, ['--input-type=module', '-'], code('js'))).toMatch(/^\{\s/);
       await expectPython(code('python'));
       await expectAsks(code('kotlin'));
       await expectAsks(code('swift'));

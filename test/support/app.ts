@@ -38,6 +38,7 @@ export interface TestAppOptions
       | 'instruments'
       | 'stops'
       | 'stopStore'
+      | 'vehicles'
     >
   > {
   /** The authority: as a function, or by its address. */
@@ -110,6 +111,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     ...(options.instruments && { instruments: options.instruments }),
     ...(options.stops && { stops: options.stops }),
     ...(options.stopStore && { stopStore: options.stopStore }),
+    ...(options.vehicles && { vehicles: options.vehicles }),
     ...(options.refusalLimits && { refusalLimits: options.refusalLimits }),
     pageRate: options.pageRate ?? UNLIMITED,
     ...(options.pressure && { pressure: options.pressure }),

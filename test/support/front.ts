@@ -9,6 +9,7 @@ import type { AccountStore } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import { findMode } from '#src/efa/product-class.ts';
+import type { Vehicles } from '#src/live/vehicles.ts';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
 import { networkMap } from '#src/sandbox/network/network-map.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
@@ -54,6 +55,7 @@ export async function startFront(
     upstreamHealth?: () => UpstreamHealth;
     isSandbox?: boolean;
     stops?: StopRegister;
+    vehicles?: Vehicles;
     /** Unlimited unless given. */
     pageRate?: Rate;
   } = {},
@@ -76,6 +78,7 @@ export async function startFront(
     sendsKey: false,
     linkSecrets: [LINK_SECRET],
     ...(options.stops && { stops: options.stops }),
+    ...(options.vehicles && { vehicles: options.vehicles }),
     ...(options.pageRate && { pageRate: options.pageRate }),
     pages: {
       traffic,

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { Vehicles } from '#src/live/vehicles.ts';
 import { Verdicts } from '#src/nearby/verdict.ts';
 import { createOperations } from '#src/operations.ts';
 import { StopLines } from '#src/stops/lines.ts';
@@ -13,6 +14,7 @@ it('every parameter of every operation is in the list, and no other', () => {
     nearby,
     stops,
     lines: new StopLines(() => Date.now()),
+    vehicles: new Vehicles({ now: Date.now }),
     docsUrl: 'https://example.test/docs',
   });
   // A part of a path cannot be forgotten or misspelt.

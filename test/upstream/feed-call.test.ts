@@ -35,6 +35,20 @@ describe('the poll of a feed', () => {
     expect((await ask()).error).toBeInstanceOf(BudgetExhaustedError);
   });
 
+  it('of positions is refused before anything that a caller waits for', async () => {
+    const { protection, clock, ask } = createProtected({ limits: { rps: 1000, dailyBudget: 4800 } });
+    const pollPositions = async () => {
+      const poll = settle(protection.callForFeed(async () => 'made', 'positions'));
+      await clock.advance(1);
+      return poll.outcome.value === 'made';
+    };
+    let asked = 0;
+    for (; await pollPositions(); asked++) await ask(`${200_000 + asked}`, 'low');
+    expect(asked).toBeGreaterThan(10);
+    expect((await ask('board', 'low')).error).toBeUndefined();
+    expect(protection.state().shortage).toBeNull();
+  });
+
   it('is refused when the day has no calls left, after all questions', async () => {
     const { protection, clock, ask } = createProtected({ limits: { rps: 1000, dailyBudget: 480 } });
     let asked = 0;

@@ -1,8 +1,20 @@
-import { FeedPacker, NONE, STOP, STOP_WORDS, TRIP, TRIP_WORDS } from './packed-feed.ts';
+import {
+  FeedPacker,
+  MAX_CARRIAGES,
+  NONE,
+  STOP,
+  STOP_WORDS,
+  TRIP,
+  TRIP_WORDS,
+  VEHICLE,
+  VEHICLE_WORDS,
+} from './packed-feed.ts';
 import {
   type Cursor,
+  floatTag,
   lengthTag,
   MalformedMessage,
+  readFloat,
   readLength,
   readTag,
   readText,
@@ -18,14 +30,30 @@ import {
 
 const FEED = { header: lengthTag(1), entity: lengthTag(2) };
 const FEED_HEADER = { incrementality: varintTag(2), timestamp: varintTag(3) };
-const ENTITY = { isDeleted: varintTag(2), tripUpdate: lengthTag(3) };
+const ENTITY = { isDeleted: varintTag(2), tripUpdate: lengthTag(3), vehicle: lengthTag(4) };
 const TRIP_UPDATE = { trip: lengthTag(1), stopTimeUpdate: lengthTag(2) };
 const TRIP_DESCRIPTOR = {
   tripId: lengthTag(1),
   startTime: lengthTag(2),
   startDate: lengthTag(3),
   relationship: varintTag(4),
+  routeId: lengthTag(5),
 };
+/** The number of all of upstream's own fields. */
+const OWN = 1007;
+const VEHICLE_POSITION = {
+  trip: lengthTag(1),
+  position: lengthTag(2),
+  reportedAt: varintTag(5),
+  stopId: lengthTag(7),
+  vehicle: lengthTag(8),
+  occupancy: varintTag(9),
+  carriage: lengthTag(OWN),
+};
+const POSITION = { lat: floatTag(1), lng: floatTag(2), bearing: floatTag(3) };
+const VEHICLE_DESCRIPTOR = { id: lengthTag(1), label: lengthTag(2), wheelchair: varintTag(4), own: lengthTag(OWN) };
+const OWN_DESCRIPTOR = { wheelchair: varintTag(2), isOnEarlierTrip: varintTag(4) };
+const CARRIAGE = { position: varintTag(2), occupancy: varintTag(3) };
 const STOP_TIME_UPDATE = {
   sequence: varintTag(1),
   arrival: lengthTag(2),
@@ -49,6 +77,8 @@ const MAX_IDENTIFIERS = 100_000;
 const MAX_TEXT_LENGTH = 100;
 const MAX_DELAY_SECONDS = 24 * 3600;
 const MAX_SEQUENCE = 100_000;
+/** In the standard's numbers 2 is accessible and 3 is not, in upstream's own 1 is and 2 is not. */
+const WHEELCHAIR = { yes: 2, no: 3 };
 const START_TIME = /^(\d{1,3}):([0-5]\d):([0-5]\d)$/;
 
 /** The bytes are not a feed, or not one that can be used. The message says why. */
@@ -56,12 +86,15 @@ export class UndecodableFeed extends Error {
   override readonly name = 'UndecodableFeed';
 }
 
-/** The state of one reading. The two rows are used again for every trip and every stop update. */
+/** The state of one reading. The rows are used again for every trip, stop update and vehicle. */
 interface Reading {
   cursor: Cursor;
   packer: FeedPacker;
   trip: Int32Array;
   stop: Int32Array;
+  vehicle: Int32Array;
+  isOnEarlierTrip: boolean;
+  carriages: { position: number; occupancy: number }[];
   headerSeconds: number;
   isDifferential: boolean;
   entities: number;
@@ -69,8 +102,8 @@ interface Reading {
 }
 
 /**
- * Reads the trip updates of a feed into its packed form. Throws `UndecodableFeed` and nothing else. An entity that
- * cannot be read or is beyond the bounds of a trip costs itself and is counted.
+ * Reads the trip updates and the positions of vehicles of a feed into its packed form. Throws `UndecodableFeed` and nothing else. An entity that
+ * cannot be read or is beyond the bounds of a trip costs itself and is counted. Vehicles that are on no trip are left out.
  */
 export function readFeed(bytes: Buffer): ArrayBuffer {
   if (bytes.length > MAX_FEED_BYTES) throw new UndecodableFeed(`more than ${MAX_FEED_BYTES} bytes`);
@@ -79,6 +112,9 @@ export function readFeed(bytes: Buffer): ArrayBuffer {
     packer: new FeedPacker(),
     trip: new Int32Array(TRIP_WORDS),
     stop: new Int32Array(STOP_WORDS),
+    vehicle: new Int32Array(VEHICLE_WORDS),
+    isOnEarlierTrip: false,
+    carriages: [],
     headerSeconds: 0,
     isDifferential: false,
     entities: 0,
@@ -121,6 +157,7 @@ function readEntity(reading: Reading, end: number): void {
   const firstUpdate = packer.mark();
   let isDeleted = false;
   let hasTripUpdate = false;
+  let hasVehicle = false;
   reading.trip.fill(NONE);
   try {
     while (cursor.at < end) {
@@ -128,9 +165,13 @@ function readEntity(reading: Reading, end: number): void {
       if (tag === ENTITY.tripUpdate) {
         hasTripUpdate = true;
         readTripUpdate(reading, readLength(cursor, end));
+      } else if (tag === ENTITY.vehicle) {
+        hasVehicle = true;
+        readVehicle(reading, readLength(cursor, end));
       } else if (tag === ENTITY.isDeleted) isDeleted = readVarint(cursor, end) !== 0;
       else skipField(cursor, tag, end);
     }
+    if (hasVehicle && !isDeleted) addVehicle(reading);
     if (hasTripUpdate && !isDeleted) {
       if (reading.trip[TRIP.tripId] === NONE) throw new MalformedMessage('a trip without an identifier');
       if (packer.addTrip(reading.trip, firstUpdate)) return;
@@ -149,18 +190,21 @@ function readTripUpdate(reading: Reading, end: number): void {
   while (cursor.at < end) {
     const tag = readTag(cursor, end);
     if (tag === TRIP_UPDATE.stopTimeUpdate) readStopTimeUpdate(reading, readLength(cursor, end));
-    else if (tag === TRIP_UPDATE.trip) readTripDescriptor(reading, readLength(cursor, end));
+    else if (tag === TRIP_UPDATE.trip) readTripDescriptor(reading, reading.trip, readLength(cursor, end));
     else skipField(cursor, tag, end);
   }
 }
 
-function readTripDescriptor({ cursor, packer, trip }: Reading, end: number): void {
+/** `row` is that of a trip or of a vehicle. */
+function readTripDescriptor({ cursor, packer, vehicle }: Reading, row: Int32Array, end: number): void {
   while (cursor.at < end) {
     const tag = readTag(cursor, end);
-    if (tag === TRIP_DESCRIPTOR.tripId) trip[TRIP.tripId] = readIdentifier(cursor, packer, end);
-    else if (tag === TRIP_DESCRIPTOR.startDate) trip[TRIP.startDate] = toDate(readText(cursor, end));
-    else if (tag === TRIP_DESCRIPTOR.startTime) trip[TRIP.startTimeSeconds] = toSecondsOfDay(readText(cursor, end));
-    else if (tag === TRIP_DESCRIPTOR.relationship) trip[TRIP.relationship] = readEnum(cursor, end);
+    if (tag === TRIP_DESCRIPTOR.tripId) row[TRIP.tripId] = readIdentifier(cursor, packer, end);
+    else if (tag === TRIP_DESCRIPTOR.startDate) row[TRIP.startDate] = toDate(readText(cursor, end));
+    else if (tag === TRIP_DESCRIPTOR.startTime) row[TRIP.startTimeSeconds] = toSecondsOfDay(readText(cursor, end));
+    else if (tag === TRIP_DESCRIPTOR.relationship) row[TRIP.relationship] = readEnum(cursor, end);
+    else if (tag === TRIP_DESCRIPTOR.routeId && row === vehicle)
+      row[VEHICLE.routeId] = readIdentifier(cursor, packer, end);
     else skipField(cursor, tag, end);
   }
 }
@@ -190,6 +234,100 @@ function readStopTime(cursor: Cursor, stop: Int32Array, delay: number, end: numb
     else if (tag === STOP_TIME_EVENT.time) stop[delay + 1] = toSeconds(readVarint(cursor, end)) || NONE;
     else skipField(cursor, tag, end);
   }
+}
+
+function readVehicle(reading: Reading, end: number): void {
+  const { cursor, packer, vehicle, carriages } = reading;
+  vehicle.fill(NONE);
+  reading.isOnEarlierTrip = false;
+  carriages.length = 0;
+  while (cursor.at < end) {
+    const tag = readTag(cursor, end);
+    if (tag === VEHICLE_POSITION.trip) readTripDescriptor(reading, vehicle, readLength(cursor, end));
+    else if (tag === VEHICLE_POSITION.position) readPosition(cursor, vehicle, readLength(cursor, end));
+    else if (tag === VEHICLE_POSITION.reportedAt)
+      vehicle[VEHICLE.reportedSeconds] = toSeconds(readVarint(cursor, end)) || NONE;
+    else if (tag === VEHICLE_POSITION.stopId) vehicle[VEHICLE.stopId] = readIdentifier(cursor, packer, end);
+    else if (tag === VEHICLE_POSITION.vehicle) readVehicleDescriptor(reading, readLength(cursor, end));
+    else if (tag === VEHICLE_POSITION.occupancy) vehicle[VEHICLE.occupancy] = readEnum(cursor, end);
+    else if (tag === VEHICLE_POSITION.carriage) readCarriage(reading, readLength(cursor, end));
+    else skipField(cursor, tag, end);
+  }
+}
+
+function readPosition(cursor: Cursor, vehicle: Int32Array, end: number): void {
+  while (cursor.at < end) {
+    const tag = readTag(cursor, end);
+    if (tag === POSITION.lat) vehicle[VEHICLE.lat] = toMillionths(readFloat(cursor, end), 90);
+    else if (tag === POSITION.lng) vehicle[VEHICLE.lng] = toMillionths(readFloat(cursor, end), 180);
+    else if (tag === POSITION.bearing) vehicle[VEHICLE.bearing] = toBearing(readFloat(cursor, end));
+    else skipField(cursor, tag, end);
+  }
+}
+
+function readVehicleDescriptor(reading: Reading, end: number): void {
+  const { cursor, packer, vehicle } = reading;
+  while (cursor.at < end) {
+    const tag = readTag(cursor, end);
+    if (tag === VEHICLE_DESCRIPTOR.id) vehicle[VEHICLE.vehicleId] = readIdentifier(cursor, packer, end);
+    else if (tag === VEHICLE_DESCRIPTOR.label) vehicle[VEHICLE.label] = readIdentifier(cursor, packer, end);
+    else if (tag === VEHICLE_DESCRIPTOR.wheelchair) vehicle[VEHICLE.wheelchair] = readEnum(cursor, end);
+    else if (tag === VEHICLE_DESCRIPTOR.own) readOwnDescriptor(reading, readLength(cursor, end));
+    else skipField(cursor, tag, end);
+  }
+}
+
+function readOwnDescriptor(reading: Reading, end: number): void {
+  const { cursor, vehicle } = reading;
+  while (cursor.at < end) {
+    const tag = readTag(cursor, end);
+    if (tag === OWN_DESCRIPTOR.wheelchair) {
+      const given = readEnum(cursor, end);
+      if (given === 1 || given === 2) vehicle[VEHICLE.wheelchair] = given === 1 ? WHEELCHAIR.yes : WHEELCHAIR.no;
+    } else if (tag === OWN_DESCRIPTOR.isOnEarlierTrip) reading.isOnEarlierTrip = readVarint(cursor, end) !== 0;
+    else skipField(cursor, tag, end);
+  }
+}
+
+function readCarriage({ cursor, carriages }: Reading, end: number): void {
+  const carriage = { position: carriages.length, occupancy: NONE };
+  while (cursor.at < end) {
+    const tag = readTag(cursor, end);
+    if (tag === CARRIAGE.position) carriage.position = readVarint(cursor, end);
+    else if (tag === CARRIAGE.occupancy) carriage.occupancy = readEnum(cursor, end);
+    else skipField(cursor, tag, end);
+  }
+  if (carriages.length < MAX_CARRIAGES) carriages.push(carriage);
+}
+
+/** A vehicle without a trip, or on its way to one, carries nobody; one without place or time cannot be shown. */
+function addVehicle(reading: Reading): void {
+  const { vehicle, carriages, packer } = reading;
+  const needed = [VEHICLE.tripId, VEHICLE.lat, VEHICLE.lng, VEHICLE.reportedSeconds];
+  if (reading.isOnEarlierTrip || needed.some((position) => vehicle[position] === NONE)) return;
+  if (vehicle[VEHICLE.vehicleId] === NONE) vehicle[VEHICLE.vehicleId] = vehicle[VEHICLE.tripId] ?? NONE;
+  const wheelchair = vehicle[VEHICLE.wheelchair];
+  vehicle[VEHICLE.wheelchair] = wheelchair === WHEELCHAIR.yes ? 1 : wheelchair === WHEELCHAIR.no ? 0 : NONE;
+  if (carriages.length > 0) {
+    vehicle[VEHICLE.carriages] = carriages.length;
+    vehicle.fill(0, VEHICLE.occupancies);
+    carriages.sort((one, other) => one.position - other.position);
+    carriages.forEach(({ occupancy }, index) => {
+      const bits = occupancy >= 0 && occupancy < 15 ? occupancy + 1 : 0;
+      const at = VEHICLE.occupancies + (index >> 3);
+      vehicle[at] = (vehicle[at] ?? 0) | (bits << (4 * (index & 7)));
+    });
+  }
+  packer.addVehicle(vehicle);
+}
+
+/** `NONE` for what is no latitude or longitude; both are 0 where a vehicle does not know its place. */
+function toMillionths(degrees: number, most: number): number {
+  return Math.abs(degrees) <= most && degrees !== 0 ? Math.round(degrees * 1e6) : NONE;
+}
+
+function toBearing(degrees: number): number {
+  return degrees >= 0 && degrees <= 360 ? Math.round(degrees) % 360 : NONE;
 }
 
 /** Some of upstream's identifiers end in blanks. One with a line feed is no identifier. */

@@ -4,6 +4,7 @@ import {
   HEADER,
   HEADER_WORDS,
   MAGIC,
+  MAX_CARRIAGES,
   MAX_TRIPS_PER_ID,
   MAX_UNTIMETABLED_PER_STOP,
   MAX_UPDATES_PER_TRIP,
@@ -12,6 +13,8 @@ import {
   STOP_WORDS,
   TRIP,
   TRIP_WORDS,
+  VEHICLE,
+  VEHICLE_WORDS,
 } from './packed-feed.ts';
 import {
   type StopTime,
@@ -26,6 +29,28 @@ export class NotAPackedFeed extends Error {
   override readonly name = 'NotAPackedFeed';
 }
 
+/** The report of one vehicle on a trip. Null where the feed does not say. */
+export interface VehiclePosition {
+  tripId: string;
+  routeId: string | null;
+  vehicleId: string;
+  /** Of trains, "12:15 Bondi Junction Station to Cronulla Station". */
+  label: string | null;
+  /** Of trains the name of a signal or a track. */
+  stopId: string | null;
+  lat: number;
+  lng: number;
+  /** In degrees, clockwise from north. */
+  bearing: number | null;
+  /** Milliseconds since 1970. */
+  reportedAt: number;
+  /** The number of GTFS-realtime. */
+  occupancy: number | null;
+  isAccessible: boolean | null;
+  /** How full each carriage is, the first one first, in numbers as above; null where the feed lists no carriages. */
+  carriages: (number | null)[] | null;
+}
+
 /** Trips that have been looked up stay objects; the feed of buses has 160,000 stop updates in all. */
 const MAX_OPENED_UPDATES = 200_000;
 
@@ -34,11 +59,13 @@ export class Feed {
   /** The moment the feed speaks of, from its header: milliseconds since 1970. */
   readonly headerAt: number;
   readonly tripCount: number;
+  readonly vehicleCount: number;
   /** How many entities could not be read or were beyond the bounds. */
   readonly unreadable: number;
   readonly #trips: Int32Array;
   readonly #stops: Int32Array;
   readonly #calls: Int32Array;
+  readonly #vehicles: Int32Array;
   readonly #textEnds: Int32Array;
   readonly #text: Buffer;
   readonly #opened = new Map<number, TripUpdate>();
@@ -53,21 +80,23 @@ export class Feed {
       word(HEADER.trips) * TRIP_WORDS,
       word(HEADER.stopUpdates) * STOP_WORDS,
       word(HEADER.calls) * CALL_WORDS,
+      word(HEADER.vehicles) * VEHICLE_WORDS,
       word(HEADER.texts),
     ];
     const words = lengths.reduce((sum, length) => sum + length, HEADER_WORDS);
     const isWhole = lengths.every((length) => length >= 0) && words * 4 + word(HEADER.textBytes) === packed.byteLength;
     if (word(HEADER.magic) !== MAGIC || !isWhole) throw new NotAPackedFeed('sizes do not add up');
     let at = HEADER_WORDS * 4;
-    [this.#trips, this.#stops, this.#calls, this.#textEnds] = lengths.map((length) => {
+    [this.#trips, this.#stops, this.#calls, this.#vehicles, this.#textEnds] = lengths.map((length) => {
       const section = new Int32Array(packed, at, length);
       at += section.byteLength;
       return section;
-    }) as [Int32Array, Int32Array, Int32Array, Int32Array];
+    }) as [Int32Array, Int32Array, Int32Array, Int32Array, Int32Array];
     this.#text = Buffer.from(packed, at);
     this.headerAt = (word(HEADER.headerSeconds) >>> 0) * 1000;
     this.unreadable = word(HEADER.unreadable);
     this.tripCount = this.#trips.length / TRIP_WORDS;
+    this.vehicleCount = this.#vehicles.length / VEHICLE_WORDS;
   }
 
   /** Finds the trips with the identifier, which can come once for each of two service days. */
@@ -80,6 +109,48 @@ export class Feed {
   findUntimetabledTrips(stopId: string): readonly TripUpdate[] {
     const rows = findRows(this.#calls, CALL_WORDS, CALL.stopId, this.#findText(stopId), MAX_UNTIMETABLED_PER_STOP);
     return rows.map((call) => this.#open(this.#calls[call * CALL_WORDS + CALL.trip] ?? NONE));
+  }
+
+  /** Lists the vehicles at the wanted positions, or those on a trip. */
+  findVehicles(wanted: { isAt: (lat: number, lng: number) => boolean } | { tripId: string }): VehiclePosition[] {
+    const vehicles = this.#vehicles;
+    const trip = 'tripId' in wanted ? this.#findText(wanted.tripId) : NONE;
+    const found: VehiclePosition[] = [];
+    for (let row = 0; row < vehicles.length; row += VEHICLE_WORDS) {
+      const lat = (vehicles[row + VEHICLE.lat] ?? 0) / 1e6;
+      const lng = (vehicles[row + VEHICLE.lng] ?? 0) / 1e6;
+      const isWanted = 'isAt' in wanted ? wanted.isAt(lat, lng) : vehicles[row + VEHICLE.tripId] === trip;
+      if (isWanted) found.push(this.#readVehicle(row, lat, lng));
+    }
+    return found;
+  }
+
+  #readVehicle(row: number, lat: number, lng: number): VehiclePosition {
+    const vehicles = this.#vehicles;
+    const text = (position: number) => this.#textOf(vehicles[row + position] ?? NONE);
+    const wheelchair = given(vehicles, row + VEHICLE.wheelchair);
+    const carriages = given(vehicles, row + VEHICLE.carriages);
+    const occupancyOf = (index: number) => {
+      const bits = ((vehicles[row + VEHICLE.occupancies + (index >> 3)] ?? 0) >>> (4 * (index & 7))) & 15;
+      return bits === 0 ? null : bits - 1;
+    };
+    return {
+      tripId: text(VEHICLE.tripId) ?? '',
+      routeId: text(VEHICLE.routeId),
+      vehicleId: text(VEHICLE.vehicleId) ?? '',
+      label: text(VEHICLE.label),
+      stopId: text(VEHICLE.stopId),
+      lat,
+      lng,
+      bearing: given(vehicles, row + VEHICLE.bearing),
+      reportedAt: ((vehicles[row + VEHICLE.reportedSeconds] ?? 0) >>> 0) * 1000,
+      occupancy: given(vehicles, row + VEHICLE.occupancy),
+      isAccessible: wheelchair === null ? null : wheelchair === 1,
+      carriages:
+        carriages === null
+          ? null
+          : Array.from({ length: Math.min(carriages, MAX_CARRIAGES) }, (_, index) => occupancyOf(index)),
+    };
   }
 
   #open(trip: number): TripUpdate {

@@ -4,7 +4,7 @@ import { isUntimetabled } from './trip-update.ts';
  * The form in which a feed goes from the reading thread to the main one and from one instance to the others: one
  * buffer of 32-bit integers (little-endian, as on every machine the service runs on) and, behind them, the texts.
  *
- *   header | trips | stop updates | calls of untimetabled trips | where each text ends | texts, UTF-8
+ *   header | trips | stop updates | calls of untimetabled trips | vehicles | where each text ends | texts, UTF-8
  *
  * Texts are sorted by their bytes and numbered in that order, trips by the number of their identifier, calls by that of their stop. So
  * the main thread looks things up where they lie: opening a feed costs it the same however large or wild the feed is,
@@ -13,7 +13,7 @@ import { isUntimetabled } from './trip-update.ts';
  */
 
 /** Changes with the form: instances of different versions then do not read each other's feeds. */
-export const MAGIC = 0x46454532;
+export const MAGIC = 0x46454533;
 
 /** Positions in the header; `textBytes` and what comes before it are sizes of the sections, in their order. */
 export const HEADER = {
@@ -23,10 +23,11 @@ export const HEADER = {
   trips: 3,
   stopUpdates: 4,
   calls: 5,
-  texts: 6,
-  textBytes: 7,
+  vehicles: 6,
+  texts: 7,
+  textBytes: 8,
 } as const;
-export const HEADER_WORDS = 8;
+export const HEADER_WORDS = 9;
 
 /** Positions in a trip. `firstUpdate` counts stop updates. */
 export const TRIP = {
@@ -55,6 +56,32 @@ export const STOP_WORDS = 8;
 /** Positions in a call of a trip that does not follow the timetable: one for each trip and stop. */
 export const CALL = { stopId: 0, trip: 1 } as const;
 export const CALL_WORDS = 2;
+
+/**
+ * Positions in a vehicle, of which those of its trip are the same as in a trip. Latitude and longitude are in millionths of a
+ * degree. Each four bits of `occupancies` are those of a carriage plus one, the first carriage lowest; 0 is unknown.
+ */
+export const VEHICLE = {
+  tripId: 0,
+  startDate: 1,
+  startTimeSeconds: 2,
+  relationship: 3,
+  routeId: 4,
+  vehicleId: 5,
+  label: 6,
+  stopId: 7,
+  lat: 8,
+  lng: 9,
+  bearing: 10,
+  reportedSeconds: 11,
+  occupancy: 12,
+  wheelchair: 13,
+  carriages: 14,
+  occupancies: 15,
+} as const;
+export const VEHICLE_WORDS = 17;
+const VEHICLE_TEXTS = [VEHICLE.tripId, VEHICLE.routeId, VEHICLE.vehicleId, VEHICLE.label, VEHICLE.stopId];
+export const MAX_CARRIAGES = 16;
 
 /** Stands for a value that the feed does not give. */
 export const NONE = -(2 ** 31);
@@ -93,6 +120,9 @@ export class FeedPacker {
   readonly #stops = new IntegerList(1024 * STOP_WORDS);
   readonly #texts = new Map<string, number>();
   readonly #tripsPerId = new Map<number, number>();
+  readonly #vehicles = new IntegerList(64 * VEHICLE_WORDS);
+  /** Where each vehicle begins, by its own identifier. */
+  readonly #vehicleAt = new Map<number, number>();
 
   mark(): number {
     return this.#stops.length / STOP_WORDS;
@@ -123,6 +153,19 @@ export class FeedPacker {
     return true;
   }
 
+  /** `vehicle` has `VEHICLE_WORDS` words. Of several reports of one vehicle the latest is kept. */
+  addVehicle(vehicle: Int32Array): void {
+    const { words, length } = this.#vehicles;
+    const id = vehicle[VEHICLE.vehicleId] ?? NONE;
+    const at = this.#vehicleAt.get(id);
+    if (at === undefined) {
+      this.#vehicleAt.set(id, length);
+      this.#vehicles.append(vehicle);
+    } else if ((words[at + VEHICLE.reportedSeconds] ?? 0) >>> 0 < (vehicle[VEHICLE.reportedSeconds] ?? 0) >>> 0) {
+      words.set(vehicle, at);
+    }
+  }
+
   /** Returns the number that stands for a text; the same text has the same number. */
   internText(text: string): number {
     const known = this.#texts.get(text);
@@ -139,6 +182,8 @@ export class FeedPacker {
       numbers[interned] = number;
     });
     const stops = renumbered(this.#stops, STOP_WORDS, STOP.stopId, numbers);
+    let vehicles = this.#vehicles.words.subarray(0, this.#vehicles.length);
+    for (const column of VEHICLE_TEXTS) vehicles = renumbered(this.#vehicles, VEHICLE_WORDS, column, numbers);
     const trips = sortRows(renumbered(this.#trips, TRIP_WORDS, TRIP.tripId, numbers), TRIP_WORDS, TRIP.tripId);
     const calls = sortRows(listCalls(trips, stops), CALL_WORDS, CALL.stopId);
     const textBytes = Buffer.concat(texts.map(({ bytes }) => bytes));
@@ -152,9 +197,10 @@ export class FeedPacker {
     header[HEADER.trips] = trips.length / TRIP_WORDS;
     header[HEADER.stopUpdates] = stops.length / STOP_WORDS;
     header[HEADER.calls] = calls.length / CALL_WORDS;
+    header[HEADER.vehicles] = vehicles.length / VEHICLE_WORDS;
     header[HEADER.texts] = textEnds.length;
     header[HEADER.textBytes] = textBytes.length;
-    return join([header, trips, stops, calls, textEnds, textBytes]);
+    return join([header, trips, stops, calls, vehicles, textEnds, textBytes]);
   }
 }
 

@@ -35,6 +35,11 @@ export function lengthTag(field: number): number {
   return field * 8 + LENGTH_DELIMITED;
 }
 
+/** The tag of a field whose value is a float. */
+export function floatTag(field: number): number {
+  return field * 8 + FIXED32;
+}
+
 /** A field's number and wire type, comparable with `varintTag` and `lengthTag`. */
 export function readTag(cursor: Cursor, end: number): number {
   const tag = readVarint(cursor, end);
@@ -71,6 +76,12 @@ export function readLength(cursor: Cursor, end: number): number {
   const length = readVarint(cursor, end);
   if (length < 0 || length > end - cursor.at) throw malformed;
   return cursor.at + length;
+}
+
+export function readFloat(cursor: Cursor, end: number): number {
+  const { at } = cursor;
+  skipBytes(cursor, 4, end);
+  return cursor.bytes.readFloatLE(at);
 }
 
 /** UTF-8; bytes that are not UTF-8 become U+FFFD. */

@@ -5,7 +5,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { withTimeLimit } from '../../time-limit.ts';
 import { MAX_FEED_BYTES } from '../feed/feed-reader.ts';
 import type { PollFailure } from './feed-health.ts';
-import { FEED_SOURCES, type FeedSourceId } from './feed-source.ts';
+import { type FeedId, isPositions, pathOf } from './feed-source.ts';
 
 /** A poll that brought no feed. The message has no key in it. */
 export class FailedPoll extends Error {
@@ -31,7 +31,7 @@ export class FeedClient {
     url: string;
     apiKeys: readonly string[];
     /** Takes a call from the budget; `key` is the position in `apiKeys`. */
-    callForFeed: <Result>(call: (key: number) => Promise<Result>) => Promise<Result>;
+    callForFeed: <Result>(call: (key: number) => Promise<Result>, purpose: 'feed' | 'positions') => Promise<Result>;
     /** For a whole poll, body included. */
     timeoutMs: number;
     proxyUrl?: string | null;
@@ -51,13 +51,15 @@ export class FeedClient {
   }
 
   /** Returns the bytes of the feed. Throws `FailedPoll` and nothing else. */
-  async fetch(source: FeedSourceId): Promise<Buffer> {
+  async fetch(source: FeedId): Promise<Buffer> {
     const { apiKeys, callForFeed, timeoutMs } = this.#options;
     try {
-      return await callForFeed((key) =>
-        withTimeLimit(timeoutMs, (signal) =>
-          this.#http.get(FEED_SOURCES[source].path, { apiKey: apiKeys[key] ?? '', signal }, refusePages),
-        ),
+      return await callForFeed(
+        (key) =>
+          withTimeLimit(timeoutMs, (signal) =>
+            this.#http.get(pathOf(source), { apiKey: apiKeys[key] ?? '', signal }, refusePages),
+          ),
+        isPositions(source) ? 'positions' : 'feed',
       );
     } catch (error) {
       throw toFailedPoll(error, timeoutMs);

@@ -1,7 +1,7 @@
 import { HOUR_MS, MINUTE_MS } from '../../clock.ts';
 import { DecayingCount, TwoGenerations } from '../../decaying-count.ts';
 import { textNumber } from '../../own-memory.ts';
-import type { FeedSourceId } from './feed-source.ts';
+import type { FeedSourceId, PositionsId } from './feed-source.ts';
 
 /** Boards that need the same feeds. */
 export interface FeedDemand {
@@ -15,7 +15,12 @@ export interface InstanceDemand {
   demand: readonly FeedDemand[];
   /** When a board that needs the feed was last requested. */
   askedAt: Partial<Record<FeedSourceId, number>>;
+  /** The same of the positions of vehicles. */
+  watchedAt: Partial<Record<PositionsId, number>>;
 }
+
+/** Positions are polled for so long after each request for them: streams repeat theirs sooner. */
+export const WATCHED_MS = MINUTE_MS;
 
 /** A response of the departure monitor is fresh for so long. */
 const WINDOW_MS = 15_000;
@@ -35,6 +40,7 @@ export class FeedDemandCounter {
   readonly #windows: TwoGenerations;
   readonly #saved = new Map<string, { sources: readonly FeedSourceId[]; calls: DecayingCount }>();
   readonly #askedAt: InstanceDemand['askedAt'] = {};
+  readonly #watchedAt: InstanceDemand['watchedAt'] = {};
 
   constructor(now: () => number) {
     this.#now = now;
@@ -57,11 +63,16 @@ export class FeedDemandCounter {
     this.#saved.set(sorted.join(), saved);
   }
 
+  /** Counts a request for the positions of vehicles. */
+  watch(sources: readonly PositionsId[]): void {
+    for (const source of sources) this.#watchedAt[source] = this.#now();
+  }
+
   read(): InstanceDemand {
     const demand = [...this.#saved.values()].map(({ sources, calls }) => ({
       sources,
       savedAnHour: calls.read(this.#now()) * RATE_AN_HOUR,
     }));
-    return { demand, askedAt: this.#askedAt };
+    return { demand, askedAt: this.#askedAt, watchedAt: this.#watchedAt };
   }
 }

@@ -10,7 +10,14 @@ import { askOr, type SharedRedis } from '../../redis/shared-redis.ts';
 import type { Feed } from '../feed/feed.ts';
 import type { InstanceDemand } from './feed-demand.ts';
 import { feedHealthSchema } from './feed-health.ts';
-import { FEED_SOURCES, type FeedSourceId } from './feed-source.ts';
+import {
+  FEED_SOURCES,
+  type FeedId,
+  type FeedSourceId,
+  isFeedId,
+  isPositions,
+  type PositionsId,
+} from './feed-source.ts';
 
 /** The instance that polls renews its lease every three seconds; when it is killed, another polls after this. */
 const LEASE_MS = 10_000;
@@ -19,8 +26,8 @@ const MAX_PACKED_BYTES = 64 * 1024 * 1024;
 const MAX_COMPRESSED_BYTES = 16 * 1024 * 1024;
 const MAX_TEXT_LENGTH = 100_000;
 
-const isKnownFeed = (name: string): name is FeedSourceId => Object.hasOwn(FEED_SOURCES, name);
-const feedId = z.custom<FeedSourceId>((name) => typeof name === 'string' && isKnownFeed(name));
+const feedId = z.custom<FeedSourceId>((name) => isFeedId(name) && !isPositions(name));
+const isPositionsId = (name: string): name is PositionsId => isFeedId(name) && isPositions(name);
 const stateSchema = z.object({
   health: feedHealthSchema,
   /** The time between two polls at present. */
@@ -31,6 +38,11 @@ const toldSchema: z.ZodType<InstanceDemand & { at: number }> = z.object({
   at: z.number(),
   demand: z.array(z.object({ sources: z.array(feedId), savedAnHour: z.number() })).max(1000),
   askedAt: z.partialRecord(z.enum(Object.keys(FEED_SOURCES) as [FeedSourceId]), z.number()),
+  // Instances of an earlier version do not tell it.
+  watchedAt: z
+    .record(z.string(), z.number())
+    .default({})
+    .transform((at) => Object.fromEntries(Object.entries(at).filter(([name]) => isPositionsId(name)))),
 });
 
 /** How a feed stands, as the polling instance tells the others. Moments in milliseconds since 1970. */
@@ -51,12 +63,12 @@ export interface FeedSharing {
   /** Reads the demand of all other instances. */
   readDemand(): Promise<InstanceDemand[]>;
   /** `packed` is null when the feed is the one that was published before. */
-  publish(source: FeedSourceId, state: PolledState, packed: ArrayBuffer | null): Promise<void>;
+  publish(source: FeedId, state: PolledState, packed: ArrayBuffer | null): Promise<void>;
   /** Tells that the feed is not polled any more. */
-  withdraw(source: FeedSourceId): Promise<void>;
+  withdraw(source: FeedId): Promise<void>;
   /** Null while the store is away. */
-  readStates(): Promise<Map<FeedSourceId, PolledState> | null>;
-  readFeed(source: FeedSourceId): Promise<ArrayBuffer | null>;
+  readStates(): Promise<Map<FeedId, PolledState> | null>;
+  readFeed(source: FeedId): Promise<ArrayBuffer | null>;
   /** Lets another instance poll at once. */
   close(): Promise<void>;
 }
@@ -84,7 +96,7 @@ export function createRedisFeedSharing(
   const instance = randomUUID();
   const prefix = `tis:${source}:live`;
   const names = { lease: `${prefix}:lease`, demand: `${prefix}:demand`, states: `${prefix}:states` };
-  const nameOfFeed = (feed: FeedSourceId) => `${prefix}:feed:${feed}`;
+  const nameOfFeed = (feed: FeedId) => `${prefix}:feed:${feed}`;
 
   const ask = <Result, Otherwise>(
     name: string,
@@ -130,8 +142,8 @@ export function createRedisFeedSharing(
       // A newer version may poll feeds that this one does not know.
       return new Map(
         Object.entries(states).flatMap(([feed, text]) => {
-          const state = isKnownFeed(feed) ? readAs(stateSchema, text) : null;
-          return state && isKnownFeed(feed) ? [[feed, state] as const] : [];
+          const state = readAs(stateSchema, text);
+          return state && isFeedId(feed) ? [[feed, state] as const] : [];
         }),
       );
     },

@@ -1,5 +1,11 @@
 import { SECOND_MS } from '../../clock.ts';
 import type { Mode } from '../../transit/mode.ts';
+import type { Bounds } from '../../transit/place.ts';
+
+/** Wide enough for any line that may be built. */
+const SYDNEY: Bounds = { south: -34.5, west: 150.3, north: -33.3, east: 151.6 };
+const NEWCASTLE: Bounds = { south: -33.2, west: 151.3, north: -32.6, east: 152.1 };
+const EVERYWHERE: Bounds = { south: -90, west: -180, north: 90, east: 180 };
 
 /** The contents of a feed, its path, and its interval of polling by day. */
 interface FeedSource {
@@ -9,6 +15,8 @@ interface FeedSource {
   networks: readonly number[];
   /** Short route names; absent where the network has no other feed. */
   routes?: readonly string[];
+  /** Vehicles outside of this area are of other feeds. */
+  area: Bounds;
   /** The mode has other networks, and a departure that does not say its own may be of any of them. */
   needsNetwork?: true;
   intervalMs: number;
@@ -23,20 +31,29 @@ export const FEED_SOURCES = {
     path: '/v2/gtfs/realtime/sydneytrains',
     modes: ['train'],
     networks: [1, 2, 19],
+    area: EVERYWHERE,
     intervalMs: 15 * SECOND_MS,
   },
   nswtrains: {
     path: '/v1/gtfs/realtime/nswtrains',
     modes: ['train', 'coach'],
     networks: [3, 7],
+    area: EVERYWHERE,
     intervalMs: 60 * SECOND_MS,
   },
-  metro: { path: '/v2/gtfs/realtime/metro', modes: ['metro'], networks: [24], intervalMs: 30 * SECOND_MS },
+  metro: {
+    path: '/v2/gtfs/realtime/metro',
+    modes: ['metro'],
+    networks: [24],
+    area: SYDNEY,
+    intervalMs: 30 * SECOND_MS,
+  },
   innerwest: {
     path: '/v2/gtfs/realtime/lightrail/innerwest',
     modes: ['lightrail'],
     networks: [13],
     routes: ['L1'],
+    area: SYDNEY,
     intervalMs: 30 * SECOND_MS,
   },
   cbdandsoutheast: {
@@ -44,6 +61,7 @@ export const FEED_SOURCES = {
     modes: ['lightrail'],
     networks: [13],
     routes: ['L2', 'L3'],
+    area: SYDNEY,
     intervalMs: 30 * SECOND_MS,
   },
   parramatta: {
@@ -51,6 +69,7 @@ export const FEED_SOURCES = {
     modes: ['lightrail'],
     networks: [13],
     routes: ['L4'],
+    area: SYDNEY,
     intervalMs: 60 * SECOND_MS,
   },
   newcastle: {
@@ -58,18 +77,21 @@ export const FEED_SOURCES = {
     modes: ['lightrail'],
     networks: [21],
     needsNetwork: true,
+    area: NEWCASTLE,
     intervalMs: 120 * SECOND_MS,
   },
   buses: {
     path: '/v1/gtfs/realtime/buses',
     modes: ['bus', 'schoolbus'],
     networks: [4, 5, 6, 8, 9, 15, 16],
+    area: EVERYWHERE,
     intervalMs: 20 * SECOND_MS,
   },
   sydneyferries: {
     path: '/v1/gtfs/realtime/ferries/sydneyferries',
     modes: ['ferry'],
     networks: [10],
+    area: SYDNEY,
     intervalMs: 30 * SECOND_MS,
   },
   MFF: {
@@ -77,11 +99,36 @@ export const FEED_SOURCES = {
     modes: ['ferry'],
     networks: [12],
     routes: ['MFF'],
+    area: SYDNEY,
     intervalMs: 120 * SECOND_MS,
   },
 } as const satisfies Record<string, FeedSource>;
 
+/** A feed of trip updates. */
 export type FeedSourceId = keyof typeof FEED_SOURCES;
+/** The feed of the positions of its vehicles. */
+export type PositionsId = `${FeedSourceId}-positions`;
+export type FeedId = FeedSourceId | PositionsId;
+
+const POSITIONS = '-positions';
+
+export const positionsOf = (source: FeedSourceId): PositionsId => `${source}${POSITIONS}`;
+
+export const isPositions = (id: FeedId): id is PositionsId => id.endsWith(POSITIONS);
+
+/** The feed of trip updates that belongs to a feed of positions. */
+export function sourceOf(id: FeedId): FeedSourceId {
+  return (isPositions(id) ? id.slice(0, -POSITIONS.length) : id) as FeedSourceId;
+}
+
+export function isFeedId(name: unknown): name is FeedId {
+  return typeof name === 'string' && Object.hasOwn(FEED_SOURCES, sourceOf(name as FeedId));
+}
+
+export function pathOf(id: FeedId): string {
+  const { path } = FEED_SOURCES[sourceOf(id)];
+  return isPositions(id) ? path.replace('/realtime/', '/vehiclepos/') : path;
+}
 
 const FEED_SOURCE_IDS = Object.keys(FEED_SOURCES) as FeedSourceId[];
 

@@ -4,10 +4,10 @@ import { Feed, NotAPackedFeed } from '../feed/feed.ts';
 import { UndecodableFeed } from '../feed/feed-reader.ts';
 import type { ReadingThread } from '../feed/reading-thread.ts';
 import { FailedPoll, type FeedClient } from './feed-client.ts';
-import type { InstanceDemand } from './feed-demand.ts';
+import { type InstanceDemand, WATCHED_MS } from './feed-demand.ts';
 import { type FeedProblem, judgePoll, type PollFailure, UNREAD } from './feed-health.ts';
 import type { FeedSharing, FeedState } from './feed-sharing.ts';
-import type { FeedSourceId } from './feed-source.ts';
+import { type FeedId, type FeedSourceId, isPositions, type PositionsId } from './feed-source.ts';
 import { chooseFeeds, nextPollAt, pollIntervalMs } from './polling.ts';
 
 /** The outcome of a poll. */
@@ -16,6 +16,8 @@ export type PollOutcome = 'accepted' | 'unchanged' | FeedProblem;
 const TURN_MS = 1000;
 const LEAD_EVERY_MS = 3000;
 const CHOOSE_EVERY_MS = 10_000;
+/** Whoever opens a map on another instance waits for it. */
+const HEAR_EVERY_MS = 2000;
 /** An instance whose callers have requested no board for so long does not read what the other one polls. */
 const FOLLOW_MS = 5 * MINUTE_MS;
 
@@ -33,16 +35,19 @@ export function createFeedPoller(options: {
   pollStretch: () => number;
   clock: Clock;
   log: Record<'info' | 'warn', (fields: object, message: string) => void>;
-  record?: (source: FeedSourceId, outcome: PollOutcome) => void;
+  record?: (source: FeedId, outcome: PollOutcome) => void;
 }) {
   const { client, reader, sharing, demand, pollStretch, clock, log, record } = options;
   const { now } = clock;
-  const feeds = new Map<FeedSourceId, FeedState>();
-  const underWay = new Set<FeedSourceId>();
+  const feeds = new Map<FeedId, FeedState>();
+  const underWay = new Set<FeedId>();
   /** When each task of a turn was last done. */
   const doneAt = new Map<string, number>();
-  let chosen = new Set<FeedSourceId>();
-  let askedAt: InstanceDemand['askedAt'] = {};
+  let chosen = new Set<FeedId>();
+  let others: readonly InstanceDemand[] = [];
+  /** When each of the chosen feeds was last needed by anybody. */
+  let askedAt: Partial<Record<FeedId, number>> = {};
+  let change = Promise.withResolvers<void>();
   let isLeader = false;
   let isClosed = false;
   let cancel = clock.after(TURN_MS, begin);
@@ -59,9 +64,12 @@ export function createFeedPoller(options: {
 
   async function turn(): Promise<void> {
     if (isDue('lead', LEAD_EVERY_MS)) await elect();
-    if (isDue('tell', ANNOUNCE_EVERY_MS)) await sharing.tellDemand(demand());
+    const isMissing = listWatched([demand()]).some((source) => !feeds.has(source));
+    if (isDue('tell', isMissing ? TURN_MS : ANNOUNCE_EVERY_MS)) await sharing.tellDemand(demand());
     if (!isLeader) return follow();
+    if (isDue('hear', HEAR_EVERY_MS)) others = await sharing.readDemand();
     if (isDue('choose', CHOOSE_EVERY_MS)) await choose();
+    for (const source of listWatched([demand(), ...others])) chosen.add(source);
     for (const source of chosen) if (!underWay.has(source) && isPollDue(source)) poll(source).catch(warn);
   }
 
@@ -81,11 +89,12 @@ export function createFeedPoller(options: {
   }
 
   async function choose(): Promise<void> {
-    const all = [demand(), ...(await sharing.readDemand())];
-    const latest = (source: FeedSourceId) => Math.max(0, ...all.map((one) => one.askedAt[source] ?? 0));
+    const all = [demand(), ...others];
+    const latest = (source: FeedId) => Math.max(0, ...all.map((one) => neededAt(one, source)));
     const before = new Set(feeds.keys());
+    const running = new Set([...before].filter((source): source is FeedSourceId => !isPositions(source)));
     const wanted = all.flatMap((one) => one.demand);
-    chosen = chooseFeeds(wanted, before, pollStretch());
+    chosen = new Set([...chooseFeeds(wanted, running, pollStretch()), ...listWatched(all)]);
     askedAt = Object.fromEntries([...chosen].map((source) => [source, latest(source)]));
     for (const source of before) {
       if (chosen.has(source)) continue;
@@ -94,28 +103,41 @@ export function createFeedPoller(options: {
     }
   }
 
-  function isPollDue(source: FeedSourceId): boolean {
+  /** Lists the feeds of positions that somebody has looked at lately. */
+  function listWatched(all: readonly InstanceDemand[]): PositionsId[] {
+    const watched = all.flatMap((one) => Object.entries(one.watchedAt) as [PositionsId, number][]);
+    return watched.filter(([, at]) => at > now() - WATCHED_MS).map(([source]) => source);
+  }
+
+  function keep(source: FeedId, state: FeedState): void {
+    feeds.set(source, state);
+    change.resolve();
+    change = Promise.withResolvers();
+  }
+
+  function isPollDue(source: FeedId): boolean {
     const polled = feeds.get(source);
     if (!polled) return true;
-    const lastAsked = Math.max(askedAt[source] ?? 0, demand().askedAt[source] ?? 0);
+    const lastAsked = Math.max(askedAt[source] ?? 0, neededAt(demand(), source));
     return now() >= nextPollAt(source, { ...polled, askedAt: lastAsked });
   }
 
-  async function poll(source: FeedSourceId): Promise<void> {
+  async function poll(source: FeedId): Promise<void> {
     underWay.add(source);
     const polledAt = now();
     const read = await readOnce(source).finally(() => underWay.delete(source));
     const before = feeds.get(source);
-    const { health, isAccepted } = judgePoll(before?.health ?? UNREAD, read.poll, now());
+    const measured = typeof read.poll === 'string' ? read.poll : measureOf(source, read.poll);
+    const { health, isAccepted } = judgePoll(before?.health ?? UNREAD, measured, now());
     const state = { health, polledAt, intervalMs: pollIntervalMs(source, pollStretch()) };
     const feed = isAccepted && typeof read.poll !== 'string' ? read.poll : (before?.feed ?? null);
     record?.(source, health.refusal ?? (isAccepted ? 'accepted' : 'unchanged'));
     if (isClosed || !chosen.has(source)) return;
-    feeds.set(source, { ...state, feed });
+    keep(source, { ...state, feed });
     await sharing.publish(source, state, isAccepted ? read.packed : null);
   }
 
-  async function readOnce(source: FeedSourceId): Promise<{ poll: Feed | PollFailure; packed: ArrayBuffer | null }> {
+  async function readOnce(source: FeedId): Promise<{ poll: Feed | PollFailure; packed: ArrayBuffer | null }> {
     try {
       const packed = await reader.read(await client.fetch(source));
       return { poll: new Feed(packed), packed };
@@ -130,7 +152,7 @@ export function createFeedPoller(options: {
   }
 
   async function follow(): Promise<void> {
-    const lastAsked = Math.max(0, ...Object.values(demand().askedAt));
+    const lastAsked = Math.max(0, ...Object.values({ ...demand().askedAt, ...demand().watchedAt }));
     if (now() - lastAsked > FOLLOW_MS) feeds.clear();
     else await takeOver();
   }
@@ -139,18 +161,21 @@ export function createFeedPoller(options: {
   async function takeOver(): Promise<void> {
     const states = await sharing.readStates();
     if (!states) return;
-    for (const source of feeds.keys()) if (!states.has(source)) feeds.delete(source);
+    const watched = listWatched([demand()]);
+    const isNeeded = (source: FeedId) => !isPositions(source) || watched.includes(source);
+    for (const source of feeds.keys()) if (!states.has(source) || !isNeeded(source)) feeds.delete(source);
     for (const [source, state] of states) {
+      if (!isNeeded(source)) continue;
       const headerAt = state.health.accepted?.headerAt;
       const own = feeds.get(source)?.feed ?? null;
       const feed = headerAt === undefined || own?.headerAt === headerAt ? own : await readPublished(source);
       // The feed is published before its state, and may be newer than the state that was read.
-      if (headerAt === undefined || feed?.headerAt === headerAt) feeds.set(source, { ...state, feed });
+      if (headerAt === undefined || feed?.headerAt === headerAt) keep(source, { ...state, feed });
     }
     chosen = new Set(feeds.keys());
   }
 
-  async function readPublished(source: FeedSourceId): Promise<Feed | null> {
+  async function readPublished(source: FeedId): Promise<Feed | null> {
     const packed = await sharing.readFeed(source);
     try {
       return packed && new Feed(packed);
@@ -162,7 +187,9 @@ export function createFeedPoller(options: {
 
   return {
     /** The feeds that are polled, by this instance or by another. */
-    feeds: feeds as ReadonlyMap<FeedSourceId, FeedState>,
+    feeds: feeds as ReadonlyMap<FeedId, FeedState>,
+    /** Resolves when a feed has been polled or read the next time. */
+    nextChange: () => change.promise,
     isLeader: () => isLeader,
     async close() {
       isClosed = true;
@@ -170,6 +197,15 @@ export function createFeedPoller(options: {
       await sharing.close();
     },
   };
+}
+
+function neededAt(demand: InstanceDemand, source: FeedId): number {
+  return (isPositions(source) ? demand.watchedAt[source] : demand.askedAt[source]) ?? 0;
+}
+
+/** Feeds are judged by how many trips they have, those of positions by how many vehicles. */
+function measureOf(source: FeedId, { headerAt, tripCount, vehicleCount }: Feed) {
+  return { headerAt, tripCount: isPositions(source) ? vehicleCount : tripCount };
 }
 
 function failureOf(error: unknown): PollFailure | null {

@@ -2,7 +2,7 @@ import { DateTime } from 'luxon';
 import { HOUR_MS, MINUTE_MS } from '../../clock.ts';
 import type { FeedDemand } from './feed-demand.ts';
 import type { PolledState } from './feed-sharing.ts';
-import { FEED_SOURCES, type FeedSourceId } from './feed-source.ts';
+import { FEED_SOURCES, type FeedId, type FeedSourceId, sourceOf } from './feed-source.ts';
 
 const NIGHT_ENDS_AT = 5;
 const NIGHT_FACTOR = 4;
@@ -26,14 +26,14 @@ const WORTH_KEEPING = 0.75;
 const LONGEST_STRETCHED_MS = 2 * MINUTE_MS;
 
 /** The time between two polls; `stretch` is 1 unless calls are so short that pages of timetables need those of polls. */
-export function pollIntervalMs(source: FeedSourceId, stretch = 1): number {
-  const { intervalMs } = FEED_SOURCES[source];
+export function pollIntervalMs(source: FeedId, stretch = 1): number {
+  const { intervalMs } = FEED_SOURCES[sourceOf(source)];
   return Math.min(intervalMs * stretch, Math.max(intervalMs, LONGEST_STRETCHED_MS));
 }
 
 /** By how much the interval is stretched. */
-export function stretchOf(source: FeedSourceId, intervalMs: number): number {
-  return intervalMs / FEED_SOURCES[source].intervalMs;
+export function stretchOf(source: FeedId, intervalMs: number): number {
+  return intervalMs / FEED_SOURCES[sourceOf(source)].intervalMs;
 }
 
 /**
@@ -42,7 +42,7 @@ export function stretchOf(source: FeedSourceId, intervalMs: number): number {
  * polled again soon; a feed that fails again and again is polled less and less, down to every two minutes.
  */
 export function nextPollAt(
-  source: FeedSourceId,
+  source: FeedId,
   last: Pick<PolledState, 'polledAt' | 'intervalMs'> & {
     askedAt: number;
     health: Pick<PolledState['health'], 'accepted' | 'refusedInARow'>;

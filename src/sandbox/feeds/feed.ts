@@ -5,6 +5,7 @@ import type { PatternNode } from '../network/network-index.ts';
 import { LONGEST_DELAY_SECONDS } from '../timetable/realtime.ts';
 import { type Run, runAt } from '../timetable/run.ts';
 import { firstRunFrom, type Timetable } from '../timetable/timetable.ts';
+import { positionOfRun } from './run-position.ts';
 import { LONGEST_LISTED_SECONDS, updatesOfRun } from './run-updates.ts';
 
 /** One of upstream's realtime feeds. */
@@ -37,9 +38,24 @@ export const FEEDS = {
 } as const satisfies Record<string, Feed>;
 
 export type FeedName = keyof typeof FEEDS;
+/** The feed of the positions of the vehicles, whose path differs in one word. */
+export type PositionsName = `${FeedName}-positions`;
 
-export function findFeedName(path: string): FeedName | undefined {
-  return (Object.keys(FEEDS) as FeedName[]).find((name) => FEEDS[name].path === path);
+export function findFeedName(path: string): FeedName | PositionsName | undefined {
+  const ofTrips = path.replace('/vehiclepos/', '/realtime/');
+  const name = (Object.keys(FEEDS) as FeedName[]).find((one) => FEEDS[one].path === ofTrips);
+  return name && ofTrips !== path ? `${name}-positions` : name;
+}
+
+/** The feed under a name as `findFeedName` finds it. */
+export function responseOf(
+  authority: Authority,
+  name: FeedName | PositionsName,
+  epochSeconds: number,
+  options?: { isHalved?: boolean },
+): Buffer {
+  const feed = FEEDS[name.replace('-positions', '') as FeedName];
+  return (name in FEEDS ? feedResponse : positionsResponse)(authority, feed, epochSeconds, options);
 }
 
 function carries({ networks, routes }: Feed, { product, route }: SandboxLine): boolean {
@@ -66,15 +82,41 @@ export function feedResponse(
     .flatMap((pattern) => runsUnderWay(timetable, pattern, nowSeconds))
     .flatMap((run) => updatesOfRun(run, nowSeconds))
     .map((update) => ({ id: update.trip.tripId ?? '', tripUpdate: { ...update, timestamp } }));
+  return encode(timestamp, entity, isHalved);
+}
+
+/** The positions of the vehicles of a feed, which move with its timestamp. */
+function positionsResponse(
+  { index, timetableAround }: Authority,
+  feed: Feed,
+  epochSeconds: number,
+  { isHalved = false } = {},
+): Buffer {
+  const timestamp = epochSeconds - (epochSeconds % feed.everySeconds);
+  const timetable = timetableAround(timestamp - (timestamp % 60));
+  const entity = index.patterns
+    .filter(({ line }) => line.monitored && carries(feed, line))
+    .flatMap((pattern) => runsUnderWay(timetable, pattern, timestamp, 0))
+    .flatMap((run) => positionOfRun(run, timestamp) ?? [])
+    .map((vehicle, at) => ({ id: String(at + 1), vehicle }));
+  return encode(timestamp, entity, isHalved);
+}
+
+function encode(timestamp: number, entity: bindings.transit_realtime.IFeedEntity[], isHalved: boolean): Buffer {
   const header = { gtfsRealtimeVersion: '2.0', incrementality: FeedHeader.Incrementality.FULL_DATASET, timestamp };
   const message = { header, entity: isHalved ? entity.slice(0, entity.length >> 1) : entity };
   return Buffer.from(FeedMessage.encode(message).finish());
 }
 
 /** Runs that may not have ended, up to those that start within the horizon. */
-function runsUnderWay(timetable: Timetable, pattern: PatternNode, nowSeconds: number): Run[] {
+function runsUnderWay(
+  timetable: Timetable,
+  pattern: PatternNode,
+  nowSeconds: number,
+  horizonSeconds = LONGEST_LISTED_SECONDS,
+): Run[] {
   const list = timetable(pattern);
   const first = firstRunFrom(list, nowSeconds - (pattern.offsetSeconds.at(-1) ?? 0) - LONGEST_DELAY_SECONDS);
-  const end = firstRunFrom(list, nowSeconds + LONGEST_LISTED_SECONDS + 1);
+  const end = firstRunFrom(list, nowSeconds + horizonSeconds + 1);
   return Array.from({ length: Math.max(0, end - first) }, (_, i) => runAt(pattern, list, first + i));
 }

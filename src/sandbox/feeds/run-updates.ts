@@ -113,9 +113,26 @@ function extraStops(run: Run, nowSeconds: number): StopUpdate[] {
   });
 }
 
+/** What trains of a line are called in the identifiers of feeds. */
+const TRAIN_ROUTES: Readonly<Record<string, string>> = {
+  T1: 'NSN',
+  T2: 'IWL',
+  T4: 'ESI',
+  T5: 'CMB',
+  T8: 'APS',
+  T9: 'NTH',
+};
+
+/** "ESI_1a", "9-F1-sj2-1", "2501_333" */
+function routeIdOf({ pattern }: Run): string {
+  const { route, product } = pattern.line;
+  if (product.class === TRAIN) return `${TRAIN_ROUTES[route ?? ''] ?? route}_1a`;
+  return product.class === FERRY ? `9-${route}-sj2-1` : `${2500 + product.id}_${route}`;
+}
+
 /** Trains have no service day and no start time. */
-function tripOf(run: Run) {
-  const routeId = run.pattern.line.id.replace(':', '_');
+export function tripOf(run: Run) {
+  const routeId = routeIdOf(run);
   if (classOf(run) === TRAIN) return { routeId };
   const startDate = new Date(run.day * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '');
   const clock = [Math.floor(run.minute / 60), run.minute % 60, 0];
@@ -148,6 +165,6 @@ function callsOf(run: Run): number[] {
   return run.pattern.points.map((_, call) => call);
 }
 
-function classOf({ pattern }: Run): number {
+export function classOf({ pattern }: Run): number {
   return pattern.line.product.class;
 }

@@ -54,7 +54,9 @@ const FLOORS = {
   low: { refresh: 0.4, askRare: 0.38, askPopular: 0.36, readOn: 0.34, board: 0.14, timetable: 0.04, feed: 0 },
   normal: { refresh: 0.32, askRare: 0.3, askPopular: 0.28, readOn: 0.26, board: 0.12, timetable: 0.02, feed: 0 },
   high: { refresh: 0.2, askRare: 0.18, askPopular: 0.165, readOn: 0.15, board: 0.1, timetable: 0, feed: 0 },
-} as const satisfies Record<Priority, Record<CallPurpose, number>>;
+} as const satisfies Record<Priority, Record<Exclude<CallPurpose, 'positions'>, number>>;
+/** A moving map gives way before any response that a caller waits for. */
+const POSITIONS_FLOOR = 0.5;
 
 /**
  * How many reserves may be used in advance. In the morning the pages of all stops are requested within few hours, more
@@ -76,7 +78,7 @@ const HEAVY_SHARE = 0.1;
 
 /** Of tickets with the same priority and purpose, those of the account with most recent calls are refused first. */
 export function reserveLimitsOf(ticket: Ticket, load: AccountLoad): ReserveLimits {
-  const floors: Record<CallPurpose, number> = FLOORS[ticket.priority];
+  const floors: Record<CallPurpose, number> = { ...FLOORS[ticket.priority], positions: POSITIONS_FLOOR };
   const share = load.shareOfTicket(ticket);
   const isHeavy = share > HEAVY_SHARE && ticket.priority !== 'high';
   const floor = isHeavy ? Math.max(floors[ticket.purpose], floors.readOn) : floors[ticket.purpose];

@@ -8,9 +8,9 @@ import { StopTimelines, type TimelineStore } from '#src/live/boards/stop-timelin
 import { readFeed } from '#src/live/feed/feed-reader.ts';
 import { LiveFeeds } from '#src/live/live-feeds.ts';
 import { type FeedSharing, noFeedSharing } from '#src/live/polling/feed-sharing.ts';
-import type { FeedSourceId } from '#src/live/polling/feed-source.ts';
+import type { FeedId, FeedSourceId } from '#src/live/polling/feed-source.ts';
 import { createAuthority } from '#src/sandbox/authority.ts';
-import { FEEDS, feedResponse } from '#src/sandbox/feeds/feed.ts';
+import { responseOf } from '#src/sandbox/feeds/feed.ts';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
 import { startSandbox } from '#src/sandbox/server.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
@@ -41,10 +41,10 @@ export async function startPlayedSandbox(start: string) {
     clock,
     ask: client.ask,
     /** What the authority answers to a poll: a new feed each minute, which is enough, because boards change with it. */
-    feed(source: FeedSourceId): Buffer {
+    feed(source: FeedId): Buffer {
       const minute = Math.floor(clock.now() / 60_000);
       const key = `${source} ${minute}`;
-      const bytes = kept.get(key) ?? feedResponse(sandboxAuthority, FEEDS[source], minute * 60);
+      const bytes = kept.get(key) ?? responseOf(sandboxAuthority, source, minute * 60);
       kept.set(key, bytes);
       return bytes;
     },
@@ -69,7 +69,7 @@ export function createPlayedService(
   } = {},
 ) {
   const { mode = 'on', store = null, sharing = noFeedSharing, stretch = 1, pollStretch = 1 } = options;
-  const upstream = { ask: ask as Ask, fetch: async (source: FeedSourceId) => feed(source) };
+  const upstream = { ask: ask as Ask, fetch: async (source: FeedId) => feed(source) };
   const requests: object[] = [];
   const boardSources: string[] = [];
   const feeds = new LiveFeeds({

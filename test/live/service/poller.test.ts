@@ -3,8 +3,9 @@ import { readFeed, UndecodableFeed } from '#src/live/feed/feed-reader.ts';
 import { findGap } from '#src/live/live-feeds.ts';
 import { FailedPoll } from '#src/live/polling/feed-client.ts';
 import type { InstanceDemand } from '#src/live/polling/feed-demand.ts';
+import { findFeedProblem } from '#src/live/polling/feed-health.ts';
 import type { FeedSharing, PolledState } from '#src/live/polling/feed-sharing.ts';
-import type { FeedSourceId } from '#src/live/polling/feed-source.ts';
+import type { FeedId, FeedSourceId } from '#src/live/polling/feed-source.ts';
 import { createFeedPoller } from '#src/live/polling/poller.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
 import { createSimulatedClock, type SimulatedClock } from '#test/support/simulated-clock.ts';
@@ -18,8 +19,8 @@ const soundAt = (now: number, trips = TRIPS) => encodeFeed({ timestamp: Math.flo
 /** What instances share, in the memory of the test. */
 function createMadeUpStore(clock: SimulatedClock) {
   const demands = new Map<number, InstanceDemand>();
-  const states = new Map<FeedSourceId, PolledState>();
-  const packed = new Map<FeedSourceId, ArrayBuffer>();
+  const states = new Map<FeedId, PolledState>();
+  const packed = new Map<FeedId, ArrayBuffer>();
   let lease = { holder: 0, until: 0 };
   let instances = 0;
   return (): FeedSharing => {
@@ -50,6 +51,8 @@ interface Instance {
   poller: ReturnType<typeof createFeedPoller>;
   /** Boards of trains that are asked for in an hour, beyond what one answer serves. */
   ask(savedAnHour: number): void;
+  /** Somebody looks at the positions of trains. */
+  watch(): void;
   /** As `kill -9` does: nothing runs any more, and nobody is told. */
   kill(): void;
 }
@@ -57,11 +60,11 @@ interface Instance {
 function createInstances(count: number, { pollStretch = 1 } = {}) {
   const clock = createSimulatedClock(NOON);
   const share = createMadeUpStore(clock);
-  const polls: { instance: number; source: FeedSourceId; at: number }[] = [];
+  const polls: { instance: number; source: FeedId; at: number }[] = [];
   const authority = { response: (): Buffer => soundAt(clock.now()) };
   const log = createTestLog();
   const instances = Array.from({ length: count }, (_, instance): Instance => {
-    let demand: InstanceDemand = { demand: [], askedAt: {} };
+    let demand: InstanceDemand = { demand: [], askedAt: {}, watchedAt: {} };
     let isKilled = false;
     const poller = createFeedPoller({
       client: {
@@ -81,7 +84,10 @@ function createInstances(count: number, { pollStretch = 1 } = {}) {
       poller,
       ask(savedAnHour) {
         const sources: FeedSourceId[] = ['sydneytrains'];
-        demand = { demand: [{ sources, savedAnHour }], askedAt: { sydneytrains: clock.now() } };
+        demand = { demand: [{ sources, savedAnHour }], askedAt: { sydneytrains: clock.now() }, watchedAt: {} };
+      },
+      watch() {
+        demand = { ...demand, watchedAt: { 'sydneytrains-positions': clock.now() } };
       },
       kill() {
         isKilled = true;
@@ -206,5 +212,78 @@ describe.each([2, 4])('%i instances', (count) => {
     }
     expect(others.filter(({ poller }) => poller.isLeader())).toHaveLength(1);
     expect((polls[0]?.at ?? Number.POSITIVE_INFINITY) - killedAt).toBeLessThanOrEqual(15_000);
+  });
+});
+
+describe('positions of vehicles', () => {
+  const POSITIONS = 'sydneytrains-positions';
+  const vehiclesAt = (now: number, count = 30) =>
+    encodeFeed({
+      timestamp: Math.floor(now / 1000) - 5,
+      vehicles: Array.from({ length: count }, (_, id) => ({
+        trip: { tripId: `run ${id}` },
+        position: { latitude: -33.8, longitude: 151.2 },
+        timestamp: Math.floor(now / 1000) - 5,
+        vehicle: { id: `${id}` },
+      })),
+    });
+
+  it('are polled at once when somebody looks at them, and no more a minute after the last look', async () => {
+    const { clock, polls, authority, first } = createInstances(1);
+    authority.response = () => vehiclesAt(clock.now());
+    await clock.advance(30_000);
+    expect(polls).toEqual([]);
+    first.watch();
+    await clock.advance(1000);
+    expect(polls.map(({ source }) => source)).toEqual([POSITIONS]);
+    expect(first.poller.feeds.get(POSITIONS)?.feed?.vehicleCount).toBe(30);
+    await clock.advance(75_000);
+    expect(first.poller.feeds.size).toBe(0);
+    expect(polls.length).toBeLessThanOrEqual(5);
+    polls.length = 0;
+    await clock.advance(600_000);
+    expect(polls).toEqual([]);
+  });
+
+  it('are polled by one instance for all, and read by those alone whose callers look at them', async () => {
+    const { clock, polls, authority, instances } = createInstances(3);
+    authority.response = () => vehiclesAt(clock.now());
+    await clock.advance(10_000);
+    const [watcher, idle] = instances.filter(({ poller }) => !poller.isLeader());
+    watcher?.watch();
+    await clock.advance(6000);
+    expect(watcher?.poller.feeds.get(POSITIONS)?.feed?.vehicleCount).toBe(30);
+    expect(idle?.poller.feeds.size).toBe(0);
+    expect(polls.map(({ instance }) => instances[instance]?.poller.isLeader())).toEqual([true]);
+    await clock.advance(75_000);
+    expect(instances.map(({ poller }) => poller.feeds.size)).toEqual([0, 0, 0]);
+  });
+
+  it('do not make the feeds of trip updates worth their polls', async () => {
+    const { clock, polls, first } = createInstances(1);
+    first.ask(100);
+    first.watch();
+    await clock.advance(30_000);
+    expect(new Set(polls.map(({ source }) => source))).toEqual(new Set([POSITIONS]));
+  });
+
+  it.each<[string, (now: number) => Buffer, string]>([
+    ['freeze', () => vehiclesAt(Date.parse(NOON) + 60_000), 'a frozen header'],
+    ['halve', (now) => vehiclesAt(now, 10), 'halved'],
+    ['are those of trips', (now) => soundAt(now), 'halved'],
+  ])('that %s are not believed', async (_, response, problem) => {
+    const { clock, authority, first } = createInstances(1);
+    authority.response = () => vehiclesAt(clock.now());
+    const play = async (seconds: number) => {
+      for (let second = 0; second < seconds; second += 10) {
+        first.watch();
+        await clock.advance(10_000);
+      }
+    };
+    await play(60);
+    authority.response = () => response(clock.now());
+    await play(180);
+    const state = first.poller.feeds.get(POSITIONS);
+    expect(state && findFeedProblem(state.health, state.intervalMs, clock.now())).toBe(problem);
   });
 });

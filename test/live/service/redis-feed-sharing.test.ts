@@ -67,7 +67,11 @@ describe('instances with one Redis', () => {
   it('tell each other their demand, and forget that of the dead', async () => {
     const clock = { now: 1_000_000 };
     const [first, second] = [0, 1].map(() => createRedisFeedSharing(room, { source: 'test', now: () => clock.now }));
-    const told = { demand: [{ sources: ['buses' as const], savedAnHour: 7 }], askedAt: { buses: 5 } };
+    const told = {
+      demand: [{ sources: ['buses' as const], savedAnHour: 7 }],
+      askedAt: { buses: 5 },
+      watchedAt: { 'metro-positions': 6 },
+    };
     await first?.tellDemand(told);
     expect(await second?.readDemand()).toMatchObject([told]);
     expect(await first?.readDemand()).toEqual([]);

@@ -1,8 +1,19 @@
 import { expect, it } from 'vitest';
 import { FEED_SOURCES, findFeedSource } from '#src/live/polling/feed-source.ts';
-import { FEEDS } from '#src/sandbox/feeds/feed.ts';
+import { FEEDS, type FeedName } from '#src/sandbox/feeds/feed.ts';
 import type { StopEvent } from '../asking.ts';
-import { boardAt, STOP, type StopUpdate, secondsOf, TRIP, type TripUpdate, tripIdOf, tripsAt } from './played-day.ts';
+import {
+  boardAt,
+  FEED_NAMES,
+  feedAt,
+  STOP,
+  type StopUpdate,
+  secondsOf,
+  TRIP,
+  type TripUpdate,
+  tripIdOf,
+  tripsAt,
+} from './played-day.ts';
 
 /** Midnight in Sydney, a Wednesday. */
 const MIDNIGHT = Date.parse('2026-11-17T13:00:00Z') / 1000;
@@ -129,4 +140,23 @@ it('each disturbance occurs in the played day, on the boards and in the feeds', 
     'timetable only bus, NO_DATA',
     'timetable only train, without updates',
   ]);
+});
+
+it('vehicles are on trips that run, one for each, and move from one feed to the next; two in a hundred fall silent', () => {
+  const now = Date.parse('2026-11-17T21:00:00Z') / 1000;
+  const positionsAt = (name: FeedName, seconds: number) =>
+    feedAt(`${name}-positions`, seconds).entity.map(({ vehicle }) => vehicle);
+  const all = FEED_NAMES.flatMap((name) => {
+    const running = new Set(feedAt(name, now).entity.map(({ tripUpdate }) => tripUpdate?.trip.tripId));
+    const [before, later] = [positionsAt(name, now), positionsAt(name, now + 20)];
+    expect(before.filter((one) => !running.has(one?.trip?.tripId))).toEqual([]);
+    return before.map((one) => ({ one, next: later.find((other) => other?.trip?.tripId === one?.trip?.tripId) }));
+  });
+  expect(all.length).toBeGreaterThan(300);
+  expect(new Set(all.map(({ one }) => one?.trip?.tripId)).size).toBe(all.length);
+  const moved = all.filter(({ one, next }) => next && next.position?.latitude !== one?.position?.latitude);
+  expect(moved.length).toBeGreaterThan(all.length * 0.9);
+  const silent = all.filter(({ one }) => now - Number(one?.timestamp) > 60);
+  expect(silent.length).toBeGreaterThan(0);
+  expect(silent.length).toBeLessThan(all.length * 0.05);
 });

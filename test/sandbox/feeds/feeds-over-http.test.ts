@@ -95,3 +95,10 @@ it.each<[string, Fault, number]>([
   expect(status).toBe(expected);
   expect(() => readFeed(body)).toThrow(UndecodableFeed);
 });
+
+it('positions of vehicles are served under a path of their own', async () => {
+  const { status, body } = await poll('/v2/gtfs/vehiclepos/sydneytrains');
+  expect(status).toBe(200);
+  expect(FeedMessage.decode(body).entity.filter(({ tripUpdate }) => tripUpdate)).toEqual([]);
+  expect((await poll('/v1/gtfs/vehiclepos/sydneytrains')).status).toBe(404);
+});

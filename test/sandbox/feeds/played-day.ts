@@ -1,6 +1,6 @@
 import bindings from 'gtfs-realtime-bindings';
 import { createAuthority } from '#src/sandbox/authority.ts';
-import { FEEDS, type FeedName, feedResponse } from '#src/sandbox/feeds/feed.ts';
+import { FEEDS, type FeedName, type PositionsName, responseOf } from '#src/sandbox/feeds/feed.ts';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
 import { departureResponse } from '#src/sandbox/responses/departure-response.ts';
 import type { BoardResponse, StopEvent } from '../asking.ts';
@@ -26,8 +26,8 @@ export function boardAt(stopId: string, nowSeconds: number): StopEvent[] {
 }
 
 /** A feed as the reference bindings read it. */
-export function feedAt(name: FeedName, nowSeconds: number) {
-  return FeedMessage.decode(feedResponse(authority, FEEDS[name], nowSeconds));
+export function feedAt(name: FeedName | PositionsName, nowSeconds: number) {
+  return FeedMessage.decode(responseOf(authority, name, nowSeconds));
 }
 
 /** Every trip of every feed, by its identifier. */

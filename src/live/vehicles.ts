@@ -1,0 +1,236 @@
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.ts';
+import { createBoundedMap, ownText } from '../own-memory.ts';
+import type { Departure, Occupancy } from '../transit/departure.ts';
+import type { Freshness } from '../transit/freshness.ts';
+import { type Mode, sortModes } from '../transit/mode.ts';
+import { type Bounds, isCovered } from '../transit/place.ts';
+import type { RunStart } from '../transit/run-id.ts';
+import type { VehiclePosition } from './feed/feed.ts';
+import type { StopUpdate } from './feed/trip-update.ts';
+import { type LiveFeeds, listLivingFeeds } from './live-feeds.ts';
+import { findPlannedAt } from './overlay/join.ts';
+import { FEED_SOURCES, type FeedSourceId, listFeedSources, positionsOf } from './polling/feed-source.ts';
+import { POLL_TAKES_MS } from './polling/polling.ts';
+
+/** A vehicle on its way. Null is what nobody says. */
+export interface Vehicle extends Pick<VehiclePosition, 'tripId' | 'lat' | 'lng' | 'bearing' | 'reportedAt'> {
+  /** Unique among all vehicles. */
+  key: string;
+  mode: Mode;
+  route: string | null;
+  headsign: string | null;
+  /** A departure of its run. */
+  start: RunStart | null;
+  /** Where it stops next. */
+  nextCall: {
+    stopId: string;
+    arrivesAt: number | null;
+    /** The feed of trip updates says it; else it is what the vehicle reports, of trains a signal. */
+    isByFeed: boolean;
+  } | null;
+  occupancy: Occupancy | null;
+  carriages: (Occupancy | null)[] | null;
+  isAccessible: boolean | null;
+}
+
+/** Vehicles that have not reported for longer have ended their run, or lost their radio. */
+export const MAX_REPORT_AGE_MS = 5 * MINUTE_MS;
+/** Two machines' clocks differ by less. */
+const MAX_AHEAD_MS = 30 * SECOND_MS;
+/** No response is fresh for longer, so that whoever follows it goes on counting as a request for positions. */
+const FRESH_MS = 30 * SECOND_MS;
+const STALE_MS = MINUTE_MS;
+/** Three times the runs that are under way at the peak. */
+const MAX_RUNS = 15_000;
+/** The same identifier runs again on the next service day. */
+const SAME_DAY_MS = 12 * HOUR_MS;
+/** By their numbers in GTFS-realtime, empty and full included. */
+const OCCUPANCY_STATUS: readonly Occupancy[] = [
+  'MANY_SEATS',
+  'MANY_SEATS',
+  'FEW_SEATS',
+  'STANDING_ONLY',
+  'STANDING_ONLY',
+  'STANDING_ONLY',
+];
+/** The lines of trains, as identifiers and as passengers name them. */
+const TRAIN_LINES: Readonly<Record<string, string>> = {
+  APS: 'T8',
+  BMT: 'BMT',
+  CCN: 'CCN',
+  CMB: 'T5',
+  ESI: 'T4',
+  HUN: 'HUN',
+  IWL: 'T2',
+  NSN: 'T1',
+  NTH: 'T9',
+  OLY: 'T7',
+  SCO: 'SCO',
+  SHL: 'SHL',
+  T3: 'T3',
+  T6: 'T6',
+  WST: 'T1',
+};
+/** Trains that take no passengers. */
+const EMPTY_TRAIN = /^RTTA_/;
+
+/**
+ * Finds vehicles in the feeds of their positions, and what the boards of this instance and the feeds of trip updates that
+ * happen to be polled say of their runs.
+ */
+export class Vehicles {
+  readonly #now: () => number;
+  readonly #feeds: LiveFeeds | null;
+  readonly #runs = createBoundedMap<
+    Pick<Departure, 'mode' | 'route' | 'destination' | 'isVehicleAccessible'> & RunStart
+  >('runs of vehicles', MAX_RUNS);
+
+  /** Without feeds there are no positions. */
+  constructor({ now, feeds = null }: { now: () => number; feeds?: LiveFeeds | null }) {
+    this.#now = now;
+    this.#feeds = feeds;
+  }
+
+  get areKnown(): boolean {
+    return this.#feeds !== null;
+  }
+
+  /** Remembers the runs of the departures of a board. */
+  learn(departures: readonly Departure[]): void {
+    for (const { runId, stopId, mode, route, destination, plannedAt, isVehicleAccessible } of departures) {
+      if (runId === null) continue;
+      const known = this.#runs.peek(runId);
+      if (known && Math.abs(known.plannedAt - plannedAt) < SAME_DAY_MS) continue;
+      const texts = { route: ownText(route), destination: ownText(destination), stopId: ownText(stopId) };
+      const id = ownText(runId);
+      this.#runs.set(id, { ...texts, runId: id, mode, plannedAt, isVehicleAccessible });
+    }
+  }
+
+  /**
+   * Lists the vehicles of these modes at the wanted positions or on a trip. `missing` are modes of which a feed cannot be
+   * believed; freshness is null when that is all of them.
+   */
+  async find(
+    modes: readonly Mode[],
+    wanted: { bounds: Bounds; isAt: (lat: number, lng: number) => boolean } | { tripId: string },
+  ): Promise<{ vehicles: Vehicle[]; missing: Mode[]; freshness: Freshness | null }> {
+    const feeds = this.#feeds;
+    if (!feeds) return { vehicles: [], missing: [], freshness: null };
+    const sources = listFeedSources(modes).filter(
+      (id) => !('bounds' in wanted) || meets(wanted.bounds, FEED_SOURCES[id].area),
+    );
+    const found = await feeds.findVehicles(
+      sources,
+      'tripId' in wanted ? wanted : { isAt: (lat, lng) => wanted.isAt(lat, lng) && isCovered(lat, lng) },
+    );
+    const now = this.#now();
+    const vehicles = found.flatMap(({ source, vehicles: ofSource }) => {
+      const shown = ofSource.filter(
+        ({ reportedAt, lat, lng, routeId }) =>
+          reportedAt > now - MAX_REPORT_AGE_MS &&
+          reportedAt <= now + MAX_AHEAD_MS &&
+          isCovered(lat, lng) &&
+          !EMPTY_TRAIN.test(routeId ?? ''),
+      );
+      return shown.map((vehicle) => this.#describe(source, vehicle, feeds));
+    });
+    const headers = found.flatMap(({ headerAt }) => headerAt ?? []);
+    const freshUntil = Math.min(
+      now + FRESH_MS,
+      Math.max(now + SECOND_MS, feeds.nextPollAt(sources.map(positionsOf)) + POLL_TAKES_MS),
+    );
+    const isNothingRead = sources.length > 0 && headers.length === 0;
+    return {
+      vehicles: vehicles.filter(({ mode }) => modes.includes(mode)),
+      missing: sortModes(
+        found.filter(({ headerAt }) => headerAt === null).map(({ source }) => FEED_SOURCES[source].modes[0]),
+      ),
+      freshness: isNothingRead
+        ? null
+        : {
+            retrievedAt: Math.min(now, ...headers),
+            freshUntil,
+            staleUntil: freshUntil + STALE_MS,
+            source: 'cache',
+            shortage: null,
+          },
+    };
+  }
+
+  #describe(source: FeedSourceId, position: VehiclePosition, feeds: LiveFeeds): Vehicle {
+    const { vehicleId, tripId, routeId, label, stopId, lat, lng, bearing, reportedAt } = position;
+    const now = this.#now();
+    const kept = this.#runs.get(tripId);
+    const run = kept && Math.abs(kept.plannedAt - reportedAt) < SAME_DAY_MS ? kept : null;
+    const [mode] = FEED_SOURCES[source].modes;
+    const updates = findStopUpdates(feeds, source, tripId, now);
+    const next = updates?.find((update) => isAhead(update, now)) ?? null;
+    return {
+      key: `${source} ${vehicleId}`,
+      tripId,
+      mode: run?.mode ?? mode,
+      route: run?.route ?? readRoute(mode, routeId),
+      headsign: run?.destination ?? readHeadsign(label),
+      start: run ?? startOf(updates ?? [], next, { runId: tripId, mode }),
+      nextCall: next?.stopId
+        ? { stopId: next.stopId, arrivesAt: next.arrival.at ?? next.departure.at, isByFeed: true }
+        : stopId === null
+          ? null
+          : { stopId, arrivesAt: null, isByFeed: false },
+      lat,
+      lng,
+      bearing,
+      reportedAt,
+      occupancy: toOccupancy(position.occupancy),
+      carriages: position.carriages?.map(toOccupancy) ?? null,
+      isAccessible: position.isAccessible ?? run?.isVehicleAccessible ?? null,
+    };
+  }
+}
+
+function meets(one: Bounds, other: Bounds): boolean {
+  return one.south <= other.north && one.north >= other.south && one.west <= other.east && one.east >= other.west;
+}
+
+/** Null where the feed of trip updates is not polled, not believed, or does not have the trip. */
+function findStopUpdates(feeds: LiveFeeds, source: FeedSourceId, tripId: string, now: number) {
+  const state = feeds.states().get(source);
+  const [living] = state ? listLivingFeeds(new Map([[source, state]]), now) : [];
+  const [trip] = living?.feed.findTrips(tripId) ?? [];
+  return trip?.stopUpdates ?? null;
+}
+
+/** Trains lose the stops that they have passed, or their delays there. */
+function isAhead({ relationship, arrival, departure }: StopUpdate, now: number): boolean {
+  if (relationship === 'SKIPPED') return false;
+  const at = departure.at ?? arrival.at;
+  return at === null ? (departure.delaySeconds ?? arrival.delaySeconds) !== null : at >= now;
+}
+
+/** The next departure, where the feed gives its planned time. Nothing departs from the last stop. */
+function startOf(
+  updates: readonly StopUpdate[],
+  next: StopUpdate | null,
+  { runId, mode }: Pick<RunStart, 'runId' | 'mode'>,
+): RunStart | null {
+  const plannedAt = next && next !== updates.at(-1) ? findPlannedAt(next) : null;
+  return next?.stopId && plannedAt !== null ? { runId, mode, stopId: next.stopId, plannedAt } : null;
+}
+
+/** "T4" of "ESI_1a", "F1" of "9-F1-sj2-1", "333" of "2501_333" */
+function readRoute(mode: Mode, routeId: string | null): string | null {
+  const [first = '', second] = routeId?.split(mode === 'ferry' ? '-' : '_') ?? [];
+  if (!second) return null;
+  return mode === 'train' ? (TRAIN_LINES[first] ?? null) : second;
+}
+
+/** "Cronulla" of "12:15 Bondi Junction Station to Cronulla Station" */
+function readHeadsign(label: string | null): string | null {
+  const to = label?.lastIndexOf(' to ') ?? -1;
+  return label && to > 0 ? label.slice(to + 4).replace(/ Station$/, '') : null;
+}
+
+function toOccupancy(status: number | null): Occupancy | null {
+  return status === null ? null : (OCCUPANCY_STATUS[status] ?? null);
+}

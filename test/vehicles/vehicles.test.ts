@@ -1,0 +1,271 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Ask } from '#src/efa/ask.ts';
+import { readFeed } from '#src/live/feed/feed-reader.ts';
+import { LiveFeeds } from '#src/live/live-feeds.ts';
+import { FailedPoll } from '#src/live/polling/feed-client.ts';
+import { noFeedSharing } from '#src/live/polling/feed-sharing.ts';
+import type { FeedId } from '#src/live/polling/feed-source.ts';
+import { Vehicles } from '#src/live/vehicles.ts';
+import { distanceMetres } from '#src/transit/place.ts';
+import { encodeFeed } from '#test/live/feed-bytes.ts';
+import { type PlayedSandbox, startPlayedSandbox } from '#test/live/service/played-service.ts';
+import { buildTestApp, type TestApp } from '#test/support/app.ts';
+import { createTestLog } from '#test/support/made-up-upstream.ts';
+
+/** 11:00 in Sydney. */
+const NOON = '2026-11-18T00:00:00Z';
+const CITY = 'bbox=-33.93,151.15,-33.8,151.3';
+
+interface Body {
+  retrieved_at: string;
+  vehicles: {
+    vehicle_id: string;
+    lat: number;
+    lng: number;
+    bearing: number | null;
+    reported_at: string;
+    mode: string;
+    route: string | null;
+    destination: string | null;
+    trip_id: string;
+    run_id: string | null;
+    next_call: { stop_id: string; name: string | null; arrives_at_realtime: string | null } | null;
+    occupancy: string | null;
+    carriages: { position: number; occupancy: string | null }[] | null;
+    wheelchair_accessible: boolean | null;
+  }[];
+  total: number;
+}
+
+let sandbox: PlayedSandbox;
+let app: TestApp;
+let feeds: LiveFeeds;
+/** Polls so far, and what stands in for the sandbox's response. */
+let polls: FeedId[] = [];
+let fetchFeed: (source: FeedId) => Buffer;
+
+beforeAll(async () => {
+  sandbox = await startPlayedSandbox(NOON);
+  const { clock } = sandbox;
+  fetchFeed = sandbox.feed;
+  feeds = new LiveFeeds({
+    client: {
+      async fetch(source) {
+        polls.push(source);
+        return fetchFeed(source);
+      },
+    },
+    reader: { read: async (bytes) => readFeed(bytes as Buffer) },
+    sharing: noFeedSharing,
+    stretch: () => 1,
+    pollStretch: () => 1,
+    clock,
+    log: createTestLog(),
+  });
+  const now = () => new Date(clock.now());
+  const vehicles = new Vehicles({ now: clock.now, feeds });
+  app = await buildTestApp({ upstream: sandbox.ask as Ask, now, vehicles });
+}, 30_000);
+afterAll(async () => {
+  await app.close();
+  await feeds.close();
+  await sandbox.close();
+});
+
+/** The first poll comes within a second, while the request waits. */
+async function get(query: string) {
+  const response = app.inject(`/v1/vehicles?${query}`);
+  for (let second = 0; second < 2; second++) await sandbox.clock.advance(1000);
+  const { statusCode, headers, body } = await response;
+  return { status: statusCode, headers, body: JSON.parse(body) as Body };
+}
+
+/** Until nobody counts as looking any more. */
+const leave = () => sandbox.clock.advance(90_000);
+
+describe('GET /v1/vehicles', () => {
+  it('lists the vehicles of a window, the modes and the routes, each with its own time', async () => {
+    const { status, headers, body } = await get(CITY);
+    expect(status).toBe(200);
+    expect(body.total).toBeGreaterThan(50);
+    expect(new Set(body.vehicles.map(({ mode }) => mode))).toEqual(
+      new Set(['train', 'metro', 'lightrail', 'bus', 'ferry']),
+    );
+    for (const { lat, lng, reported_at: reportedAt } of body.vehicles) {
+      expect([lat >= -33.93, lat <= -33.8, lng >= 151.15, lng <= 151.3]).toEqual([true, true, true, true]);
+      expect(sandbox.clock.now() - Date.parse(reportedAt)).toBeLessThanOrEqual(300_000);
+    }
+    expect(new Set(body.vehicles.map(({ vehicle_id: id }) => id)).size).toBe(body.vehicles.length);
+    expect(headers).toMatchObject({ etag: expect.any(String), age: expect.any(String) });
+    expect(headers['cache-status']).toMatch(/^transit; hit; ttl=/);
+
+    const ferries = (await get(`${CITY}&modes=ferry`)).body.vehicles;
+    expect(ferries.length).toBeGreaterThan(0);
+    expect(ferries).toEqual(body.vehicles.filter(({ mode }) => mode === 'ferry'));
+    const line = (await get(`${CITY}&routes=t4,333`)).body.vehicles;
+    expect(new Set(line.map(({ route }) => route))).toEqual(new Set(['T4', '333']));
+    expect((await get(`${CITY}&limit=2`)).body).toMatchObject({ total: body.total, vehicles: { length: 2 } });
+  });
+
+  it('says how full a vehicle and its carriages are, and where it heads, as far as the feeds do', async () => {
+    const { vehicles } = (await get(CITY)).body;
+    const trains = vehicles.filter(({ mode }) => mode === 'train');
+    expect(trains.every(({ bearing, carriages }) => bearing === null && carriages?.length === 8)).toBe(true);
+    expect(trains.filter(({ occupancy }) => occupancy !== null).length).toBeGreaterThan(0);
+    expect(trains.every(({ route }) => /^(T\d|CCN)$/.test(route ?? ''))).toBe(true);
+    expect(trains.every(({ destination }) => destination !== null && !destination.endsWith('Station'))).toBe(true);
+    const buses = vehicles.filter(({ mode }) => mode === 'bus');
+    expect(buses.every(({ bearing }) => bearing !== null && bearing >= 0 && bearing < 360)).toBe(true);
+    expect(buses.some(({ wheelchair_accessible: isAccessible }) => isAccessible === true)).toBe(true);
+  });
+
+  it('lists the nearest first around a position, and those of GeoJSON with longitude first', async () => {
+    const { body } = await get('lat=-33.8731&lng=151.2069&radius=2000');
+    const away = body.vehicles.map(({ lat, lng }) => distanceMetres([-33.8731, 151.2069], [lat, lng]));
+    expect(away.length).toBeGreaterThan(3);
+    expect(away).toEqual(away.toSorted((one, other) => one - other));
+    const features = (await get('lat=-33.8731&lng=151.2069&radius=2000&format=geojson')).body;
+    const expected = body.vehicles.map(({ lat, lng, ...properties }) => ({
+      type: 'Feature',
+      id: properties.vehicle_id,
+      geometry: { type: 'Point', coordinates: [lng, lat] },
+      properties,
+    }));
+    expect(features).toEqual({
+      retrieved_at: body.retrieved_at,
+      type: 'FeatureCollection',
+      features: expected,
+      total: body.total,
+    });
+  });
+
+  it('joins boards: a vehicle whose departure was seen has its run, its headsign, and is found by it', async () => {
+    const board = await app.inject('/v1/departures?stop=200070&modes=train&include=ids&limit=20');
+    const departures: { trip_id: string; route: string; destination: string }[] = board.json().departures;
+    const { vehicles } = (await get('bbox=-34.1,150.9,-33.7,151.3&modes=train&limit=1000')).body;
+    const joined = vehicles.flatMap((vehicle) => {
+      const departure = departures.find((one) => one.trip_id === vehicle.trip_id);
+      return departure ? [{ vehicle, departure }] : [];
+    });
+    expect(joined.length).toBeGreaterThan(2);
+    for (const { vehicle, departure } of joined) {
+      const { route, destination } = departure;
+      expect(vehicle).toMatchObject({ route, destination, run_id: expect.any(String) });
+    }
+    const [{ vehicle } = { vehicle: undefined }] = joined;
+    expect((await get(`run=${vehicle?.run_id}`)).body.vehicles).toEqual([vehicle]);
+    expect((await app.inject(`/v1/runs/${vehicle?.run_id}`)).json()).toMatchObject({ trip_id: vehicle?.trip_id });
+  });
+
+  it('says where a vehicle stops next, and follows it by its run, where the feed of trip updates is polled', async () => {
+    for (let window = 0; window < 2; window++) {
+      for (let stop = 0; stop < 1000; stop++) feeds.note(`stop ${stop}`, ['buses']);
+      await sandbox.clock.advance(15_000);
+    }
+    const { vehicles } = (await get(`${CITY}&modes=bus&limit=1000`)).body;
+    const timed = vehicles.filter(({ next_call: next }) => next?.arrives_at_realtime);
+    expect(timed.length).toBeGreaterThan(vehicles.length / 2);
+    for (const { next_call: next } of timed) {
+      expect(Date.parse(next?.arrives_at_realtime ?? '')).toBeGreaterThanOrEqual(sandbox.clock.now() - 60_000);
+    }
+    const followed = timed.filter(({ run_id: id }) => id !== null);
+    expect(followed.length).toBeGreaterThan(timed.length / 2);
+    for (const { run_id: id, trip_id: tripId } of followed.slice(0, 3)) {
+      expect((await app.inject(`/v1/runs/${id}`)).json()).toMatchObject({ trip_id: tripId, mode: 'bus' });
+    }
+  });
+
+  it.each([
+    ['', /bbox.*or lat and lng, or run is required/],
+    ['lat=-33.87', /bbox.*or lat and lng, or run is required/],
+    ['lat=151.2&lng=-33.87', /seem to be swapped/],
+    ['bbox=-34.5,150.9,-33.7,151.3', /must span at most 0.5 degrees each way/],
+    ['bbox=1,2,3', /must be south,west,north,east/],
+    ['run=none', /must be a `run_id`/],
+  ])('refuses %s', async (query, message) => {
+    const response = await app.inject(`/v1/vehicles?${query}`);
+    expect(response.statusCode).toBe(400);
+    expect(response.json().error.message).toMatch(message);
+  });
+});
+
+describe('the polls', () => {
+  it('are of the modes and the area that somebody looks at, go on while somebody does, and then end', async () => {
+    // Until no board needs a feed either.
+    await sandbox.clock.advance(3_600_000);
+    polls = [];
+    await get(`${CITY}&modes=lightrail`);
+    const LIGHT_RAIL = ['innerwest', 'cbdandsoutheast', 'parramatta'].map((one) => `${one}-positions`);
+    expect(polls.toSorted()).toEqual(LIGHT_RAIL.toSorted());
+    for (let quarter = 0; quarter < 8; quarter++) {
+      await sandbox.clock.advance(13_000);
+      await get(`${CITY}&modes=lightrail`);
+    }
+    expect(polls.length).toBeGreaterThan(9);
+    await leave();
+    polls = [];
+    await sandbox.clock.advance(600_000);
+    expect(polls).toEqual([]);
+    expect(feeds.list()).toEqual([]);
+  });
+});
+
+describe('what a hostile or broken feed says', () => {
+  const bus = (id: string, position: object, more: object = {}) => ({
+    trip: { tripId: `run ${id}` },
+    position: position as { latitude: number; longitude: number },
+    timestamp: sandbox.clock.now() / 1000 - 10,
+    vehicle: { id },
+    ...more,
+  });
+  const serve = (...vehicles: ReturnType<typeof bus>[]) => {
+    fetchFeed = () => encodeFeed({ timestamp: Math.floor(sandbox.clock.now() / 1000), vehicles });
+  };
+  const HERE = { latitude: -33.87, longitude: 151.2 };
+  const shown = (body: Body) => body.vehicles.map(({ trip_id: id }) => id);
+  const EMPTY_WINDOW = 'bbox=-33.9,151.1,-33.8,151.3&modes=bus';
+
+  it('is shown only of vehicles in New South Wales that reported in the last five minutes', async () => {
+    await leave();
+    const now = sandbox.clock.now() / 1000;
+    serve(
+      bus('here', HERE),
+      bus('old', HERE, { timestamp: now - 72 * 60 }),
+      bus('of tomorrow', HERE, { timestamp: now + 86_400 }),
+      bus('abroad', { latitude: 51.5, longitude: -0.1 }),
+      bus('empty train', HERE, { trip: { tripId: 'run', routeId: 'RTTA_DEF' } }),
+    );
+    expect(shown((await get(EMPTY_WINDOW)).body)).toEqual(['run here']);
+    const run = Buffer.from('1 200060 3 0 run abroad').toString('base64url');
+    expect(shown((await get(`run=${run}`)).body)).toEqual([]);
+    // The response ends with the report, even when no poll brings another one.
+    fetchFeed = () => {
+      throw new FailedPoll('not 200', 'not 200');
+    };
+    await sandbox.clock.advance(40_000);
+  });
+
+  it('leaves the other feeds as they are, and is named; when no feed can be had it is a 503', async () => {
+    await leave();
+    fetchFeed = (source) => {
+      if (source === 'buses-positions') throw new FailedPoll('not 200', 'the authority answered 404');
+      return sandbox.feed(source);
+    };
+    const { status, headers, body } = await get(CITY);
+    expect([status, headers['x-notice']]).toEqual([200, 'Not all positions can be had at present: of bus.']);
+    expect(body.vehicles.some(({ mode }) => mode === 'train')).toBe(true);
+    expect(body.vehicles.some(({ mode }) => mode === 'bus')).toBe(false);
+    const none = await get(EMPTY_WINDOW);
+    expect(none.status).toBe(503);
+    expect(none.body).toMatchObject({ error: { code: 'UPSTREAM_UNAVAILABLE' } });
+    expect(none.headers['retry-after']).toBe('15');
+  });
+
+  it('is nothing at all where the service reads no feeds, which a notice says', async () => {
+    const without = await buildTestApp({ upstream: sandbox.ask as Ask, now: NOON });
+    const response = await without.inject(`/v1/vehicles?${CITY}`);
+    await without.close();
+    expect(response.headers['x-notice']).toBe('This service reads no positions of vehicles.');
+    expect(response.json()).toMatchObject({ vehicles: [], total: 0 });
+  });
+});
