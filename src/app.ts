@@ -70,6 +70,7 @@ type MadeHere =
   | 'publicUrl'
   | 'docsUrl'
   | 'isSandbox'
+  | 'hasVehicles'
   | 'now';
 
 /** What the pages need beside the API. */
@@ -236,6 +237,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
       publicUrl,
       docsUrl,
       isSandbox,
+      hasVehicles: vehicles.areKnown,
       now,
     };
     await app.register(async (people) => {

@@ -26,6 +26,7 @@ export interface SiteOptions {
   tileUrl: string | null;
   tileAttribution: string;
   networkMap: object | null;
+  hasVehicles: boolean;
   securityContact: string;
   /** The mailto: or https: address to ask for another plan; null when there is none. */
   plansContact: string | null;

@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import type { Vehicle, Vehicles } from '#src/live/vehicles.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { type StopRecord, tableOf } from '#src/stops/table.ts';
 import { tripsResponse } from '#src/trips/response.ts';
@@ -43,6 +44,18 @@ const stopAt = (stop_id: string, name: string, lng: number): StopRecord => ({
   is_platform: false,
 });
 
+const NOW = Date.parse('2026-11-20T02:00:20Z');
+/** What reports on the map; none unless a test says so. */
+let reporting: Vehicle[] = [];
+const vehicles: Pick<Vehicles, 'areKnown' | 'learn' | 'find'> = {
+  areKnown: true,
+  learn() {},
+  async find() {
+    const freshness = { retrievedAt: NOW, freshUntil: NOW, staleUntil: NOW, source: 'cache', shortage: null } as const;
+    return { vehicles: reporting, missing: [], freshness };
+  },
+};
+
 let browser: Browser;
 let front: Front;
 
@@ -50,7 +63,7 @@ beforeAll(async () => {
   browser = await launchChromium();
   const known = [stopAt('1', 'Fairy Bower', 151.285), stopAt('2', 'Cremorne', 151.18)];
   const stops = new StopRegister(() => tableOf(known, { dataDate: '2026-08-21', source: 'a test' }));
-  front = await startFront({ now: '2026-11-20T02:00:20Z', stops });
+  front = await startFront({ now: '2026-11-20T02:00:20Z', stops, vehicles: vehicles as Vehicles });
 });
 
 afterAll(async () => {
@@ -249,6 +262,51 @@ it('a link opens the same view again, without the key; the JSON and the curl are
   expect(await page.locator('#curl').textContent()).toContain(`"${front.url}/v1/departures?stop=200070&modes=train`);
   expect(JSON.parse((await page.locator('#json').textContent()) ?? '').stop_id).toBe('200070');
   await context.close();
+});
+
+it('shows vehicles gliding to where they have reported to be, with the age of the reports', async () => {
+  const { page, context, complaints } = await openWindow(browser, { hosts: [new URL(front.url).host] });
+  const train = {
+    key: 'a train',
+    mode: 'train',
+    route: 'T4',
+    headsign: 'Bondi Junction',
+    tripId: 'one',
+    bearing: null,
+  };
+  const unknown = { start: null, nextCall: null, occupancy: null, carriages: null, isAccessible: null };
+  const report = (lng: number, secondsAgo: number): Vehicle[] => [
+    { ...train, ...unknown, mode: 'train', lat: -33.87, lng, reportedAt: NOW - secondsAgo * 1000 },
+  ];
+  reporting = report(151.2, 40);
+  await page.emulateMedia({ reducedMotion: 'no-preference' });
+  await page.clock.install({ time: NOW });
+  await page.goto(`${front.url}/explore#around=-33.8731,151.2069&at=-33.8731,151.2069,15`);
+  const badge = page.locator('.vehicle-marker');
+  await badge.waitFor();
+  expect(await badge.textContent()).toBe('T4');
+  const note = page.locator('#vehicles-note');
+  expect(await note.textContent()).toMatch(/^1 vehicle, reported 4\d s ago\.$/);
+
+  await page.clock.pauseAt(NOW + 120_000);
+  reporting = report(151.21, 5);
+  const left = async () => (await badge.boundingBox())?.x ?? Number.NaN;
+  await page.locator('#modes input[value=ferry]').uncheck();
+  await expect.poll(() => note.textContent()).toBe('1 vehicle, reported 5 s ago.');
+  const start = await left();
+  await page.clock.runFor(7500);
+  const middle = await left();
+  await page.clock.runFor(7600);
+  const end = await left();
+  expect(end - start).toBeGreaterThan(100);
+  expect(Math.abs(middle - (start + end) / 2)).toBeLessThan(3);
+
+  await page.getByLabel('Vehicles on the map').uncheck();
+  await expect.poll(() => badge.count()).toBe(0);
+  expect(page.url()).toContain('vehicles=off');
+  expect(complaints).toEqual([]);
+  await context.close();
+  reporting = [];
 });
 
 it('takes a date and a time to arrive by', async () => {

@@ -13,6 +13,8 @@ export interface ExploreOptions {
   tileAttribution: string;
   /** Lines and stops to draw without tiles, `{ lines, stops }`; only the sandbox knows its whole network. */
   networkMap: object | null;
+  /** Whether the service knows where vehicles are. */
+  hasVehicles: boolean;
 }
 
 /** `GET /explore`: the operations on a map, asked by the browser as any front end would. */
@@ -23,7 +25,7 @@ export async function explore(app: FastifyInstance, options: ExploreOptions): Pr
   const page = (testKey: string | null) =>
     options.layout({
       title: 'Explorer',
-      description: 'Stops, live boards and journeys on a map.',
+      description: 'Stops, live boards, journeys and vehicles on a map.',
       path: '/explore',
       isWide: true,
       head: html`<link rel="stylesheet" href="/assets/leaflet/leaflet.css">
@@ -37,7 +39,7 @@ export async function explore(app: FastifyInstance, options: ExploreOptions): Pr
   app.get('/explore', fixedPage(page, options.testKey));
 }
 
-function exploreBody({ tileUrl, tileAttribution }: ExploreOptions, testKey: string | null): Html {
+function exploreBody({ tileUrl, tileAttribution, hasVehicles }: ExploreOptions, testKey: string | null): Html {
   return html`<div class="explorer">
 <div class="panel stack" id="panel" data-height="half">
 <button type="button" class="plain" id="sheet-handle">Show more</button>
@@ -50,6 +52,7 @@ function exploreBody({ tileUrl, tileAttribution }: ExploreOptions, testKey: stri
 <p class="row"><button type="button" class="plain" id="around">Stops in the middle of the map</button> <button type="button" class="plain" id="here">Stops near me</button></p>
 <p class="hint">Or click on the map.</p>
 ${filterFields()}
+${hasVehicles && VEHICLES}
 <section aria-labelledby="trip-title" class="trip">
 <h2 id="trip-title">Journey</h2>
 ${END_FIELDS}
@@ -76,6 +79,8 @@ ${END_FIELDS}
 </div>
 <ul class="legend" aria-label="Colours of the map">${[...MODES, 'walk'].map((mode) => html`<li><span class="route ${mode}">${mode}</span></li>`)}</ul>`;
 }
+
+const VEHICLES = html`<p><label class="check"><input type="checkbox" id="vehicles" checked> <span>Vehicles on the map</span></label> <span class="hint" id="vehicles-note"></span></p>`;
 
 const END_FIELDS = [
   ['from', 'From'],

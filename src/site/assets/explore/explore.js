@@ -1,4 +1,4 @@
-// The explorer: key, stops, board, journeys. Each view is a function that asks and shows; the address keeps the view.
+// The explorer: key, stops, board, journeys, vehicles. Each view is a function that asks and shows; the address keeps the view.
 import { ageText, everyWhileVisible } from '../age.js';
 import { ask, keepKey } from './api.js';
 import { endsOfJourney, forgetEnd, readFilters, setEnd, swapEnds, whenOf, writeFilters } from './form.js';
@@ -10,6 +10,9 @@ import { showBoard, showError, showJourneys, showStops } from './view.js';
 
 const REFRESH_MS = 15_000;
 const MOVE_PAUSE_MS = 300;
+/** The widest windows that the service takes, in degrees. */
+const WIDEST_OF_STOPS = 0.25;
+const WIDEST_OF_VEHICLES = 0.5;
 const find = (id) => document.getElementById(id);
 let view = null;
 let latest = 0;
@@ -17,6 +20,10 @@ let shownResponse = null;
 let stopRefreshing = () => {};
 let movePause = 0;
 let windowShown = '';
+let latestVehicles = 0;
+/** What the vehicles on the map were asked by; null for none. */
+let vehiclesShown = null;
+let vehiclesNote = null;
 
 keepKey(find('key'));
 export const map = createMap(find('map'), {
@@ -26,7 +33,10 @@ export const map = createMap(find('map'), {
     if (!view) return;
     saveLink();
     clearTimeout(movePause);
-    movePause = setTimeout(addStopsInWindow, MOVE_PAUSE_MS);
+    movePause = setTimeout(() => {
+      addStopsInWindow();
+      showVehicles();
+    }, MOVE_PAUSE_MS);
   },
   coveredHeight,
 });
@@ -120,7 +130,7 @@ function listStops(stops, options) {
 
 /** The stops of what the map shows, beside those listed. A search and a journey have the map for themselves. */
 async function addStopsInWindow() {
-  const bbox = map.window();
+  const bbox = map.window(WIDEST_OF_STOPS);
   const asked = `${bbox} ${readFilters().modes}`;
   if (!(view?.around || view?.board) || bbox === null || asked === windowShown) return;
   windowShown = asked;
@@ -128,6 +138,31 @@ async function addStopsInWindow() {
   const response = await askWithKey('stops', { bbox, modes: readFilters().modes }).catch(() => null);
   if (response && turn === latest) map.addStops(response.body.stops);
   else windowShown = '';
+}
+
+/** The vehicles of what the map shows. In the same window they are asked for anew only to refresh them. */
+async function showVehicles({ isRefresh = false } = {}) {
+  const box = find('vehicles');
+  if (!box || !find('key').value) return;
+  const bbox = box.checked ? map.window(WIDEST_OF_VEHICLES) : null;
+  const asked = bbox && `${bbox} ${readFilters().modes}`;
+  if (asked === vehiclesShown && !(isRefresh && asked)) return;
+  vehiclesShown = asked;
+  latestVehicles += 1;
+  const turn = latestVehicles;
+  const query = { bbox, modes: readFilters().modes };
+  const response = bbox && (await askWithKey('vehicles', query).catch((error) => ({ notice: error.message })));
+  if (turn !== latestVehicles) return;
+  vehiclesNote = response?.notice ?? (box.checked && !bbox ? 'Zoom in to see vehicles.' : null);
+  if (!bbox) map.vehicles.set([]);
+  else if (response.body) map.vehicles.set(response.body.vehicles, reportAgeBy(response));
+  tellAge();
+}
+
+/** By the service's clock: this browser's may be wrong. */
+function reportAgeBy({ at, ageSeconds, body }) {
+  const startedAt = Date.parse(body.retrieved_at) + ageSeconds * 1000 - at;
+  return ({ reported_at }) => (startedAt + performance.now() - Date.parse(reported_at)) / 1000;
 }
 
 /** With both ends known the journey is one press of the button away. */
@@ -193,6 +228,8 @@ function clearStops() {
 }
 
 function tellAge() {
+  const note = find('vehicles-note');
+  if (note) note.textContent = vehiclesNote ?? (vehiclesShown ? map.vehicles.describe() : '');
   const place = document.querySelector('[data-age]');
   if (!place || !shownResponse) return;
   const seconds = shownResponse.ageSeconds + (performance.now() - shownResponse.at) / 1000;
@@ -252,7 +289,13 @@ find('filters').addEventListener('change', () => {
   if (!view) return;
   saveLink();
   show();
+  showVehicles();
 });
+find('vehicles')?.addEventListener('change', () => {
+  if (view) saveLink();
+  showVehicles();
+});
+everyWhileVisible(REFRESH_MS, () => showVehicles({ isRefresh: true }));
 find('copy-link').addEventListener('click', async ({ target }) => {
   await navigator.clipboard.writeText(location.href).catch(() => {});
   target.textContent = 'Link copied';
@@ -275,6 +318,7 @@ async function start() {
   // A board does not say where its stop is, so the stops around are asked for too.
   if (link.view?.board) await listAround([lat, lng]);
   await open(link.view ?? { around: [lat, lng] });
+  showVehicles();
   const permission = link.view ? null : await navigator.permissions?.query({ name: 'geolocation' }).catch(() => null);
   if (permission?.state === 'granted') goToReader({ isQuiet: true });
 }

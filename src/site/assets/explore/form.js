@@ -13,14 +13,16 @@ export function readFilters() {
     date: find('date').value.replaceAll('-', ''),
     time: find('time').value.replace(':', ''),
     arriveBy: find('arrive-by').checked,
+    hasVehicles: find('vehicles')?.checked ?? true,
   };
 }
 
-export function writeFilters({ modes, date, time, arriveBy }) {
+export function writeFilters({ modes, date, time, arriveBy, hasVehicles }) {
   if (modes) for (const box of boxes()) box.checked = modes.includes(box.value);
   find('date').value = date.replace(/^(\d{4})(\d\d)(\d\d)$/, '$1-$2-$3');
   find('time').value = time.replace(/^(\d\d)(\d\d)$/, '$1:$2');
   find('arrive-by').checked = arriveBy;
+  if (find('vehicles')) find('vehicles').checked = hasVehicles;
   if (date || time || arriveBy) find('when').open = true;
 }
 

@@ -20,6 +20,7 @@ export function readLink() {
       date: given.get('date') ?? '',
       time: given.get('time') ?? '',
       arriveBy: given.get('arrive_by') === 'true',
+      hasVehicles: given.get('vehicles') !== 'off',
     },
   };
 }
@@ -41,6 +42,7 @@ export function writeLink({ view, at, filters }) {
     date: filters.date,
     time: filters.time,
     arrive_by: filters.arriveBy ? 'true' : '',
+    vehicles: filters.hasVehicles ? '' : 'off',
     at: `${at.lat.toFixed(5)},${at.lng.toFixed(5)},${at.zoom}`,
   };
   const given = Object.entries(fields).filter(([, text]) => text);

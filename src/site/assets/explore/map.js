@@ -2,6 +2,8 @@
 // `lat, lng` are drawn as they come.
 import { drawBase } from './base-map.js';
 import { findRoomForNames, groupByCell } from './clusters.js';
+import { createMarker, LETTERS, textNode } from './marker.js';
+import { createVehicleLayer } from './vehicles.js';
 
 const L = globalThis.L;
 
@@ -11,9 +13,6 @@ const NO_CLUSTERS_FROM_ZOOM = 17;
 /** Not animated: across several zoom steps the markers would blow up for a moment. */
 const STILL = { animate: false };
 const MARGIN = 40;
-/** In degrees; the service takes up to half a degree. */
-const MAX_WINDOW = 0.45;
-const LETTERS = { train: 'T', metro: 'M', lightrail: 'L', bus: 'B', coach: 'C', ferry: 'F', schoolbus: 'S' };
 
 /**
  * @param {HTMLElement} element
@@ -29,6 +28,7 @@ export function createMap(element, { onClick, onChoose, onMove, coveredHeight })
   const stops = L.layerGroup().addTo(map);
   const legs = L.layerGroup().addTo(map);
   const ends = L.layerGroup().addTo(map);
+  const vehicles = createVehicleLayer(map, isCalm);
   let listed = [];
   let inWindow = [];
   let chosenId = null;
@@ -77,7 +77,7 @@ export function createMap(element, { onClick, onChoose, onMove, coveredHeight })
     const badge = textNode(LETTERS[mode] ?? '•', `stop-marker ${mode ?? ''}`);
     if (isNamed) badge.dataset.name = shortName(stop);
     badge.classList.toggle('chosen', stop.stop_id === chosenId);
-    return marker(stop, badge)
+    return createMarker(stop, badge)
       .bindTooltip(textNode([stop.name, ...(stop.modes ?? [])].join(' · ')))
       .on('click', (event) => {
         L.DomEvent.stopPropagation(event);
@@ -87,7 +87,7 @@ export function createMap(element, { onClick, onChoose, onMove, coveredHeight })
 
   function clusterMarker(items) {
     const bounds = L.latLngBounds(items.map(({ lat, lng }) => [lat, lng]));
-    return marker(bounds.getCenter(), textNode(String(items.length), 'stop-cluster')).on('click', (event) => {
+    return createMarker(bounds.getCenter(), textNode(String(items.length), 'stop-cluster')).on('click', (event) => {
       L.DomEvent.stopPropagation(event);
       map.fitBounds(bounds, { ...freePart(), maxZoom: Math.max(NO_CLUSTERS_FROM_ZOOM, map.getZoom() + 1) });
     });
@@ -96,6 +96,7 @@ export function createMap(element, { onClick, onChoose, onMove, coveredHeight })
   return {
     view: () => ({ ...middle(), zoom: map.getZoom() }),
     show,
+    vehicles,
     stopLayers: () => ends.getLayers(),
     legLayers: () => legs.getLayers(),
 
@@ -108,13 +109,12 @@ export function createMap(element, { onClick, onChoose, onMove, coveredHeight })
       drawStops();
     },
 
-    /** What the map shows as `south,west,north,east`, widened so that a short way is within; null when it is too wide. */
-    window() {
+    /** What the map shows as `south,west,north,east`, widened so that a short way is within; null when it is wider than so many degrees. */
+    window(widest) {
       const bounds = map.getBounds();
-      if (bounds.getNorth() - bounds.getSouth() > MAX_WINDOW || bounds.getEast() - bounds.getWest() > MAX_WINDOW)
-        return null;
       const [south, west] = [bounds.getSouth(), bounds.getWest()].map((degrees) => Math.floor(degrees * 100) / 100);
       const [north, east] = [bounds.getNorth(), bounds.getEast()].map((degrees) => Math.ceil(degrees * 100) / 100);
+      if (north - south > widest || east - west > widest) return null;
       return [south, west, north, east].map((degrees) => degrees.toFixed(2)).join(',');
     },
 
@@ -158,12 +158,6 @@ export function createMap(element, { onClick, onChoose, onMove, coveredHeight })
   };
 }
 
-function marker({ lat, lng }, element) {
-  // The list beside the map is there for the keyboard; fifty markers would be fifty stops of the Tab key.
-  const icon = L.divIcon({ className: 'marker', html: element, iconSize: [24, 24] });
-  return L.marker([lat, lng], { icon, keyboard: false });
-}
-
 function endOf({ lat, lng, name, platform }) {
   const circle = L.circleMarker([lat, lng], { radius: 6, weight: 2, className: 'leg-end', fillOpacity: 1 });
   return circle.bindTooltip(textNode([name, platform].filter(Boolean).join(', ')));
@@ -172,12 +166,4 @@ function endOf({ lat, lng, name, platform }) {
 /** Without the suburb. */
 function shortName({ name }) {
   return name.split(',', 1)[0];
-}
-
-/** Leaflet takes strings for markup. */
-function textNode(text, className = '') {
-  const span = document.createElement('span');
-  span.className = className;
-  span.textContent = text;
-  return span;
 }

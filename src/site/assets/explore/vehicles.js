@@ -1,0 +1,106 @@
+// The vehicles on the map. Each glides from where it is drawn to where it has reported to be, and says how old its report is.
+import { ageText } from '../age.js';
+import { createMarker, LETTERS, textNode } from './marker.js';
+
+const L = globalThis.L;
+const FRAME_MS = 100;
+/** Until the next response comes. */
+const GLIDE_MS = 15_000;
+/** In degrees; what has moved farther is drawn at its new place at once. */
+const TOO_FAR = 0.02;
+/** The service leaves out older reports; without new responses the page does. */
+const MAX_AGE_SECONDS = 300;
+const PALE_AFTER_SECONDS = 90;
+
+/** `isCalm`: vehicles jump instead of gliding. */
+export function createVehicleLayer(map, isCalm) {
+  const layer = L.layerGroup().addTo(map);
+  const drawn = new Map();
+
+  function set(vehicles, ageOf) {
+    const gone = new Set(drawn.keys());
+    for (const vehicle of vehicles) {
+      gone.delete(vehicle.vehicle_id);
+      const one = drawn.get(vehicle.vehicle_id) ?? draw(vehicle);
+      if (one.vehicle.reported_at !== vehicle.reported_at) {
+        glide(one, vehicle);
+        one.marker.getElement().replaceChildren(badgeOf(vehicle));
+      }
+      Object.assign(one, { vehicle, ageOf });
+    }
+    for (const id of gone) remove(id);
+    moveAll();
+  }
+
+  function draw(vehicle) {
+    const marker = createMarker(vehicle, badgeOf(vehicle));
+    const one = { vehicle, marker, from: vehicle, to: vehicle, startedAt: 0 };
+    drawn.set(vehicle.vehicle_id, one);
+    marker.bindTooltip(() => textNode(describe(one)));
+    // A click on a vehicle does not look for stops around it.
+    layer.addLayer(marker.on('click', L.DomEvent.stopPropagation));
+    return one;
+  }
+
+  function glide(one, to) {
+    const { lat, lng } = one.marker.getLatLng();
+    const isFar = Math.max(Math.abs(to.lat - lat), Math.abs(to.lng - lng)) > TOO_FAR;
+    Object.assign(one, { from: isFar || isCalm ? to : { lat, lng }, to, startedAt: performance.now() });
+  }
+
+  function moveAll() {
+    for (const [id, { vehicle, marker, from, to, startedAt, ageOf }] of drawn) {
+      const age = ageOf(vehicle);
+      if (age > MAX_AGE_SECONDS) {
+        remove(id);
+        continue;
+      }
+      const share = Math.min(1, (performance.now() - startedAt) / GLIDE_MS);
+      const between = (name) => from[name] + share * (to[name] - from[name]);
+      if (!marker.getLatLng().equals([to.lat, to.lng])) marker.setLatLng([between('lat'), between('lng')]);
+      marker.getElement()?.classList.toggle('pale', age > PALE_AFTER_SECONDS);
+    }
+  }
+
+  function remove(id) {
+    layer.removeLayer(drawn.get(id).marker);
+    drawn.delete(id);
+  }
+
+  setInterval(() => document.hidden || moveAll(), FRAME_MS);
+
+  return {
+    /** `ageOf(vehicle)` is how many seconds ago it reported. */
+    set,
+    /** How many there are, and how old their reports are. */
+    describe() {
+      const ages = [...drawn.values()].map(({ vehicle, ageOf }) => ageOf(vehicle));
+      if (ages.length === 0) return 'No vehicle reports here.';
+      const [latest, oldest] = [Math.min(...ages), Math.max(...ages)].map(ageText);
+      const count = ages.length === 1 ? '1 vehicle' : `${ages.length} vehicles`;
+      return `${count}, reported ${latest === oldest ? latest : `${latest} to ${oldest}`} ago.`;
+    },
+  };
+}
+
+function badgeOf({ mode, route, bearing }) {
+  const badge = textNode(route ?? LETTERS[mode] ?? '•', `vehicle-marker ${mode}`);
+  if (route) badge.dataset.line = route;
+  if (bearing !== null) {
+    const arrow = textNode('', 'heading');
+    arrow.style.setProperty('--bearing', `${bearing}deg`);
+    badge.append(arrow);
+  }
+  return badge;
+}
+
+function describe({ vehicle, ageOf }) {
+  const { mode, route, destination, next_call: next, occupancy } = vehicle;
+  const parts = [
+    [route ?? mode, destination && `to ${destination}`].filter(Boolean).join(' '),
+    next?.name && `next ${next.name}`,
+    occupancy?.toLowerCase().replaceAll('_', ' '),
+    `reported ${ageText(ageOf(vehicle))} ago`,
+  ];
+  return parts.filter(Boolean).join(' · ');
+}
