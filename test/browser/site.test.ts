@@ -100,12 +100,12 @@ it('the form for a board on a wall suggests stops as one types, and opens the bo
   await page.goto(linkIn((await front.readOutbox()).at(-1) as never));
   await page.getByRole('button', { name: 'Open your keys' }).click();
   await page.getByText('Board on a wall').click();
-  await page.getByLabel('Stop').fill('circular');
+  await page.getByRole('combobox', { name: 'Stop' }).fill('circular');
   await page
     .getByRole('option', { name: /^Circular Quay/ })
     .first()
     .click();
-  expect(await page.getByLabel('Stop').inputValue()).toBe('200020');
+  expect(await page.getByRole('combobox', { name: 'Stop' }).inputValue()).toBe('200020');
   await page.getByRole('button', { name: 'Open the board' }).click();
   await page.locator('#rows tr').first().waitFor();
   const sizes = await page
