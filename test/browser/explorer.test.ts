@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import type { Departures } from '#src/departures/departure.ts';
 import type { Vehicle, Vehicles } from '#src/live/vehicles.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { type StopRecord, tableOf } from '#src/stops/table.ts';
@@ -32,6 +33,13 @@ const READ_MAP = `import(new URL('/assets/explore/explore.js', location.href).hr
     width: leaflet.getSize().x,
   };
 })`;
+
+/** Runs in the page: whether the heading of the result is in sight, and nothing of it is cut off at the side. */
+const SEEN_IN_PANEL = `(() => {
+  const panel = document.getElementById('panel');
+  const { top, bottom } = document.querySelector('#result h2').getBoundingClientRect();
+  return top >= panel.getBoundingClientRect().top && bottom < innerHeight && panel.scrollWidth <= panel.clientWidth;
+})()`;
 
 const stopAt = (stop_id: string, name: string, lng: number): StopRecord => ({
   stop_id,
@@ -134,6 +142,58 @@ it('draws a journey whose lines begin and end at its stops, by keyboard alone', 
   expect(manly.x).toBeGreaterThan(airport.x);
   expect(manly.y).toBeLessThan(airport.y);
   expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it('follows a vehicle from its board: its stops in order, where it is, and its line, by keyboard and on a phone', async () => {
+  const hosts = [new URL(front.url).host];
+  const { page, context, complaints } = await openWindow(browser, { width: 390, height: 844, hosts });
+  const board = page.waitForResponse(/\/v1\/departures/);
+  await page.goto(`${front.url}/explore#board=200060&modes=train`);
+  const { departures } = await (await board).json();
+  const isOnItsWay = ({ is_live, run_id }: Departures['departures'][number]) => is_live && run_id;
+  const chosen = departures.findIndex(isOnItsWay);
+  const button = page.locator('.follow').nth(chosen);
+  await tabTo(page, (await button.getAttribute('aria-label')) ?? '');
+  const answered = page.waitForResponse(/\/v1\/runs\//);
+  await page.keyboard.press('Enter');
+  const run = await (await answered).json();
+  const items = page.locator('.calls > li');
+  await items.first().waitFor();
+  const texts = await items.allTextContents();
+  expect(texts).toHaveLength(run.calls.length);
+  for (const [index, { name }] of run.calls.entries()) expect(texts[index]).toContain(name);
+  // Its place among the stops, in words, and of the stop whose board it was on.
+  expect(await page.locator('#result').textContent()).toContain(`Now ${run.position}`);
+  const here = page.locator('.calls li:has([aria-current]), .calls li[aria-current]');
+  expect(await here.textContent()).toContain(
+    run.calls.find(({ stop_id }: { stop_id: string }) => stop_id === run.last_stop_id).name,
+  );
+  expect(await page.locator('.calls li:has(.yours)').textContent()).toContain('Central Station');
+  // On the map: a circle for each stop, a line in the colour of the route, the vehicle on it.
+  const drawn = (await page.evaluate(READ_MAP)) as DrawnJourney;
+  expect(drawn.lines).toHaveLength(1);
+  expect(await page.locator('path.leg-end').count()).toBe(run.calls.length);
+  expect(await page.locator('.stop-marker.vehicle').count()).toBe(1);
+  for (const { x } of drawn.lines[0]?.ends ?? []) expect(x).toBeGreaterThan(0);
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+  expect(await page.evaluate(SEEN_IN_PANEL)).toBe(true);
+  const link = page.url();
+  await tabTo(page, 'Back to the board');
+  await page.keyboard.press('Enter');
+  await page.locator('.follow').first().waitFor();
+  await page.goto('about:blank');
+  await page.goto(link);
+  await page.locator('.calls li:has(.yours)').waitFor();
+  expect(complaints).toEqual([]);
+  // A run that has ended says so, and leads back.
+  await page.goto('about:blank');
+  await page.goto(
+    link.replace(/run=[^,&]+/, `run=${Buffer.from('1 200060 0 2020-01-01T00:00:00Z no run').toString('base64url')}`),
+  );
+  await page.getByRole('link', { name: 'INVALID_PARAMETER' }).waitFor();
+  await page.getByRole('button', { name: 'Back to the board' }).click();
+  await page.locator('.follow').first().waitFor();
   await context.close();
 });
 

@@ -6,7 +6,7 @@ import { readLink, writeLink } from './link.js';
 import { createMap, SYDNEY } from './map.js';
 import { bringIntoView, coveredHeight } from './sheet.js';
 import { suggest } from './suggest.js';
-import { showBoard, showError, showJourneys, showStops } from './view.js';
+import { backToBoard, lastCallOf, showBoard, showError, showJourneys, showRun, showStops } from './view.js';
 
 const REFRESH_MS = 15_000;
 const MOVE_PAUSE_MS = 300;
@@ -41,7 +41,7 @@ export const map = createMap(find('map'), {
   coveredHeight,
 });
 
-const ACTIONS = { around: listAround, search: listFound, board: followBoard, journey: planJourney };
+const ACTIONS = { around: listAround, search: listFound, board: followBoard, journey: planJourney, run: followRun };
 
 function open(next) {
   view = next;
@@ -49,9 +49,9 @@ function open(next) {
   return show();
 }
 
-function show() {
+function show(options) {
   const [[kind, value]] = Object.entries(view);
-  return ACTIONS[kind](value);
+  return ACTIONS[kind](value, options);
 }
 
 function saveLink() {
@@ -84,22 +84,46 @@ function followBoard(stopId, { isRefresh = false } = {}) {
       stop: stopId,
       modes: filters.modes,
       limit: 20,
+      include: 'ids',
       ...whenOf(filters),
     });
     return answered(response, (board) => {
       const stop = { stop_id: stopId, name: board.stop_name };
       const toEnd = (end) => () => chooseEnd(end, stop);
-      showBoard(find('result'), board, { from: toEnd('from'), to: toEnd('to') });
+      showBoard(find('result'), board, {
+        from: toEnd('from'),
+        to: toEnd('to'),
+        follow: ({ run_id, scheduled_at }) => open({ run: [run_id, stopId, scheduled_at] }),
+      });
       map.choose(stopId);
       if (!isRefresh) bringIntoView(find('result').querySelector('h2'));
-      if (!filters.date && !filters.time) keepRefreshing(stopId);
+      if (!filters.date && !filters.time) keepRefreshing();
     });
   });
 }
 
-function keepRefreshing(stopId) {
+/** A vehicle on its way; `stopId` and `leavesAt` are those of the departure that it was chosen by. */
+function followRun([runId, stopId, leavesAt], { isRefresh = false } = {}) {
+  return attempt(isRefresh ? null : 'Looking for the vehicle…', async () => {
+    const response = await askWithKey(`runs/${encodeURIComponent(runId)}`, {});
+    return answered(response, (run) => {
+      showRun(find('result'), run, leavesAt, {
+        ...(stopId && { board: () => open({ board: stopId }) }),
+        ...(run.next_run_id && { next: () => open({ run: [run.next_run_id, stopId, ''] }) }),
+      });
+      if (!isRefresh) clearStops();
+      const now = Date.parse(run.retrieved_at) + response.ageSeconds * 1000;
+      map.drawRun(run, { last: lastCallOf(run), now, isFitted: !isRefresh });
+      if (!isRefresh) bringIntoView(find('result').querySelector('h2'));
+      if (run.status !== 'ended') keepRefreshing();
+    });
+  });
+}
+
+/** The board or the run that is shown, again and again. */
+function keepRefreshing() {
   stopRefreshing();
-  stopRefreshing = everyWhileVisible(REFRESH_MS, () => followBoard(stopId, { isRefresh: true }));
+  stopRefreshing = everyWhileVisible(REFRESH_MS, () => show({ isRefresh: true }));
 }
 
 function planJourney([from, to]) {
@@ -202,14 +226,19 @@ async function attempt(text, request) {
     const showResponse = await request();
     if (turn !== latest) return;
     say('');
+    const inUse = document.activeElement?.dataset.run;
     clearResult();
     showResponse();
+    // A board comes anew under the hands of whoever goes through it by keyboard.
+    if (inUse) find('result').querySelector(`[data-run="${inUse}"]`)?.focus({ preventScroll: true });
   } catch (error) {
     if (turn !== latest) return;
     clearResult();
     if (!view?.board) clearStops();
     showError(find('message'), error);
-    if (view?.board && !(error.status < 500)) keepRefreshing(view.board);
+    const boardOf = view?.run?.[1];
+    if (boardOf) find('result').append(backToBoard(() => open({ board: boardOf })));
+    if ((view?.board || view?.run) && !(error.status < 500)) keepRefreshing();
   }
 }
 

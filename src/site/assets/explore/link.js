@@ -1,9 +1,10 @@
 // The view in the address of the page, behind the #, which no server is told. The key is never part of it.
 
-const VIEWS = ['around', 'search', 'board', 'journey'];
+const VIEWS = ['around', 'search', 'board', 'journey', 'run'];
 
 /**
- * `view` is one of `{ around: [lat, lng] }`, `{ search: text }`, `{ board: stopId }`, `{ journey: [from, to] }`.
+ * `view` is one of `{ around: [lat, lng] }`, `{ search: text }`, `{ board: stopId }`, `{ journey: [from, to] }`,
+ * `{ run: [runId, stopId, plannedDeparture] }`.
  * @returns {{ view: object | null, at: object | null, filters: object }}
  */
 export function readLink() {
@@ -11,7 +12,14 @@ export function readLink() {
   const [lat, lng, zoom] = (given.get('at') ?? '').split(',').map(Number);
   const kind = VIEWS.find((name) => given.get(name));
   const value = kind && given.get(kind);
-  const parts = kind === 'around' ? value.split(',').map(Number) : kind === 'journey' ? readEnds(value) : value;
+  const parts =
+    kind === 'around'
+      ? value.split(',').map(Number)
+      : kind === 'journey'
+        ? readEnds(value)
+        : kind === 'run'
+          ? value.split(',')
+          : value;
   return {
     view: kind && (kind !== 'around' || parts.every(Number.isFinite)) ? { [kind]: parts } : null,
     at: [lat, lng, zoom].every(Number.isFinite) && given.get('at') ? { lat, lng, zoom } : null,

@@ -151,11 +151,40 @@ export function createMap(element, { onClick, onChoose, onMove, coveredHeight })
       map.fitBounds(L.latLngBounds(points), freePart());
     },
 
+    /** The stops of a run with a line through them, and the vehicle where it is by its times. */
+    drawRun({ calls, mode, route, destination, position }, { last, now, isFitted }) {
+      this.clearJourney();
+      const made = (calls ?? []).filter(({ lat, lng, cancelled }) => lat !== null && lng !== null && !cancelled);
+      if (made.length === 0) return;
+      const points = made.map(({ lat, lng }) => [lat, lng]);
+      const line = L.polyline(points, { weight: 5, className: `leg ${mode}` }).bindTooltip(textNode(route));
+      legs.addLayer(line);
+      line.getElement().dataset.line = route;
+      for (const call of made) ends.addLayer(endOf(call));
+      if (position !== null && made.includes(last)) {
+        const badge = textNode(LETTERS[mode], `stop-marker vehicle ${mode}`);
+        badge.dataset.line = route;
+        const at = positionBetween(last, made[made.indexOf(last) + 1], now);
+        ends.addLayer(createMarker(at, badge).bindTooltip(textNode(`${route} to ${destination}: ${position}`)));
+      }
+      if (isFitted) map.fitBounds(L.latLngBounds(points), { ...freePart(), maxZoom: 15 });
+    },
+
     clearJourney() {
       legs.clearLayers();
       ends.clearLayers();
     },
   };
+}
+
+/** On the straight line to the next stop, as far as the time between the two has passed. */
+function positionBetween(last, next, now) {
+  const timeOf = (...times) => Date.parse(times.find((time) => time !== null && time !== undefined));
+  if (!next) return last;
+  const left = timeOf(last.departs_at_realtime, last.departs_at, last.arrives_at_realtime, last.arrives_at);
+  const reached = timeOf(next.arrives_at_realtime, next.arrives_at, next.departs_at_realtime, next.departs_at);
+  const part = Math.min(1, Math.max(0, (now - left) / (reached - left))) || 0;
+  return { lat: last.lat + part * (next.lat - last.lat), lng: last.lng + part * (next.lng - last.lng) };
 }
 
 function endOf({ lat, lng, name, platform }) {

@@ -46,7 +46,7 @@ export function showBoard(place, board, actions) {
       'tr',
       {},
       h('td', {}, lineBadge(departure)),
-      h('td', {}, departure.destination, h('span', { class: 'hint' }, departure.platform ?? '')),
+      h('td', {}, destinationOf(departure, actions.follow), h('span', { class: 'hint' }, departure.platform ?? '')),
       h(
         'td',
         { class: 'number' },
@@ -72,6 +72,83 @@ export function showBoard(place, board, actions) {
     rows.length > 0 ? table : h('p', {}, 'Nothing leaves.'),
     alertList(board.departures.flatMap(({ alerts }) => alerts)),
   );
+}
+
+/** The destination, which leads to the vehicle where its run is known. */
+function destinationOf(departure, follow) {
+  const { route, destination, run_id } = departure;
+  if (!run_id) return destination;
+  const label = `Follow ${route} to ${destination}, ${clock(departure.realtime_at ?? departure.scheduled_at)}`;
+  const attributes = { type: 'button', class: 'follow', 'data-run': run_id, 'aria-label': label };
+  return h('button', { ...attributes, onclick: () => follow(departure) }, destination);
+}
+
+/** The stop where the vehicle is or that it left last; some lines come to a stop twice. */
+export function lastCallOf({ calls, last_stop_id, next_stop_id }) {
+  const made = (calls ?? []).filter(({ cancelled }) => !cancelled);
+  const isLast = ({ stop_id }, index) =>
+    stop_id === last_stop_id && (made[index + 1]?.stop_id ?? null) === next_stop_id;
+  return made.find(isLast) ?? null;
+}
+
+const STATUS = {
+  not_started: 'Has not set out yet',
+  ended: 'Has arrived',
+  cancelled: 'Does not run',
+  unknown: 'The authority does not say where it stops',
+};
+
+/** A vehicle on its way. `leavesAt` is the planned departure at the reader’s stop. */
+export function showRun(place, run, leavesAt, actions) {
+  const calls = run.calls ?? [];
+  const last = calls.indexOf(lastCallOf(run));
+  const isAt = run.status === 'at_stop';
+  const items = calls.map((call, index) =>
+    h(
+      'li',
+      {
+        class: ['call', run.mode, index < last || (index === last && !isAt) ? 'passed' : ''].join(' ').trim(),
+        'data-line': run.route,
+        ...(isAt && index === last && { 'aria-current': 'step' }),
+        ...(call.cancelled && { 'data-cancelled': '' }),
+      },
+      callOf(call),
+      leavesAt && call.departs_at === leavesAt ? h('span', { class: 'yours' }, 'your stop') : null,
+      index === last && !isAt && run.next_stop_id
+        ? h('p', { class: 'vehicle', 'aria-current': 'step' }, 'The vehicle is here')
+        : null,
+    ),
+  );
+  const where = run.position === null ? STATUS[run.status] : `Now ${run.position}`;
+  place.replaceChildren(
+    h('h2', { tabindex: '-1' }, lineBadge(run), ` to ${run.destination}`),
+    h('p', {}, h('strong', {}, where), run.is_live ? '' : ', by the timetable'),
+    h('p', { class: 'hint' }, `As of ${clock(run.retrieved_at, true)} in Sydney`, h('span', { 'data-age': '' })),
+    h(
+      'p',
+      { class: 'row' },
+      actions.board
+        ? h('button', { type: 'button', class: 'plain', onclick: actions.board }, 'Back to the board')
+        : null,
+      actions.next
+        ? h('button', { type: 'button', class: 'plain', onclick: actions.next }, 'Where it goes on to')
+        : null,
+    ),
+    items.length > 0 ? h('ol', { class: 'calls', 'aria-label': 'Stops in order' }, ...items) : '',
+    alertList(run.alerts),
+  );
+}
+
+export function backToBoard(open) {
+  return h('button', { type: 'button', class: 'plain', onclick: open }, 'Back to the board');
+}
+
+function callOf(call) {
+  if (call.cancelled) return h('div', {}, h('s', {}, call.name), h('span', { class: 'hint' }, 'does not stop here'));
+  const isEnd = call.departs_at === null;
+  const planned = isEnd ? call.arrives_at : call.departs_at;
+  if (planned === null) return h('div', {}, call.name);
+  return endOf(planned, isEnd ? call.arrives_at_realtime : call.departs_at_realtime, call);
 }
 
 export function showJourneys(place, plan, onChoose) {
