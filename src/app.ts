@@ -264,6 +264,9 @@ function isRehearsal(request: UpstreamRequest): boolean {
   return findRehearsalCode(endpoint, new URLSearchParams(query)) !== null;
 }
 
+/** More than Node takes in a request line, so that an operation is what refuses a long parameter. */
+const MAX_PARAMETER_LENGTH = 64 * 1024;
+
 function createFastify({ config, logger, arrivalMs = ARRIVAL_MS }: AppOptions) {
   const { trustProxy, docsUrl } = config;
   const app = Fastify({
@@ -271,7 +274,7 @@ function createFastify({ config, logger, arrivalMs = ARRIVAL_MS }: AppOptions) {
     trustProxy: trustProxy !== false && proxyTest(trustProxy),
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: createRequestId,
-    routerOptions: { ignoreTrailingSlash: true },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PARAMETER_LENGTH },
     return503OnClosing: false,
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: arrivalMs,

@@ -4,7 +4,7 @@ import { arrivalsOperation, departuresOperation } from './departures/operation.t
 import type { UpstreamRequest } from './efa/request.ts';
 import type { Vehicles } from './live/vehicles.ts';
 import { createNearbyOperation } from './nearby/operation.ts';
-import type { Operation } from './operation.ts';
+import { type Operation, readQuery } from './operation.ts';
 import { runOperation } from './runs/operation.ts';
 import { createStopListOperation } from './stop-list/operation.ts';
 import { createStopOperation } from './stop-list/stop-operation.ts';
@@ -13,6 +13,7 @@ import { createPlacesOperation } from './stop-search/places-operation.ts';
 import type { StopLines } from './stops/lines.ts';
 import { NameSearch } from './stops/name-search.ts';
 import type { StopRegister } from './stops/register.ts';
+import { createFollowOperation } from './trips/follow.ts';
 import { createTripsOperation } from './trips/operation.ts';
 import { createVehiclesOperation } from './vehicles/operation.ts';
 
@@ -31,6 +32,7 @@ export function createOperations(options: {
   const { stops, isRehearsal } = options;
   const known = { stops, ...(isRehearsal && { isRehearsal }) };
   const named = { ...known, names: new NameSearch(stops) };
+  const alerts = createAlertsOperation({ stops, lines: options.lines });
   return [
     departuresOperation,
     arrivalsOperation,
@@ -41,7 +43,14 @@ export function createOperations(options: {
     createStopListOperation({ stops }),
     createStopOperation({ stops, lines: options.lines }),
     createTripsOperation({ stops }),
-    createAlertsOperation({ stops, lines: options.lines }),
+    createFollowOperation({
+      stops,
+      async listAlerts({ run }) {
+        const { body } = await run(alerts, readQuery(alerts, { limit: '300' }));
+        return body.alerts;
+      },
+    }),
+    alerts,
     runOperation,
     createVehiclesOperation({ vehicles: options.vehicles, stops }),
   ];

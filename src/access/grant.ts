@@ -203,8 +203,10 @@ export const OPERATION_PATHS = [
   '/v1/stops',
   '/v1/stops/{stop_id}',
   '/v1/trips',
+  '/v1/trips/{journey_id}',
   '/v1/alerts',
   '/v1/runs/{run_id}',
+  '/v1/vehicles',
 ] as const;
 
 const MAX_ORIGINS = 20;

@@ -14,6 +14,7 @@ export const ERROR_TABLE = {
   NO_JOURNEYS_FOUND: { status: 404 },
   STOP_NOT_FOUND: { status: 404 },
   RUN_NOT_FOUND: { status: 404 },
+  JOURNEY_NOT_FOUND: { status: 404 },
   METHOD_NOT_ALLOWED: { status: 405 },
   REQUEST_TIMEOUT: { status: 408 },
   BODY_TOO_LARGE: { status: 413 },

@@ -6,6 +6,7 @@ import {
   headersTooLarge,
   internalError,
   invalidParameters,
+  journeyOver,
   methodNotAllowed,
   missingKey,
   noJourneys,
@@ -217,6 +218,14 @@ export const ERROR_DOCS: Record<ErrorCode, ErrorDoc> = {
     example: unknownRun(null),
     retry: 'No.',
     curl: BOARD_WITH_IDS,
+  },
+  JOURNEY_NOT_FOUND: {
+    title: 'The journey is over',
+    cause: 'The `journey_id` is well formed, and the journey has reached its destination some minutes ago.',
+    fix: ['Plan again with `/v1/trips` and `include=ids`.'],
+    example: journeyOver('2026-11-20T03:02:00Z'),
+    retry: 'No.',
+    curl: JOURNEY,
   },
   METHOD_NOT_ALLOWED: {
     title: 'The path takes another method',

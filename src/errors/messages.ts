@@ -83,6 +83,10 @@ export function unknownRun(endedAt: string | null): ApiError {
   return new ApiError('RUN_NOT_FOUND', `run_id: ${text}`);
 }
 
+export function journeyOver(endedAt: string): ApiError {
+  return new ApiError('JOURNEY_NOT_FOUND', `journey_id: this journey ended at ${endedAt}.`);
+}
+
 /** `position` as `lat,lng`; `hint` is a sentence. */
 export function unknownPosition(parameter: string, position: string, hint = ''): ApiError {
   return new ApiError(

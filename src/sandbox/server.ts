@@ -118,7 +118,7 @@ function payloadOf(
   }
   const nowSeconds = Math.floor(now.getTime() / 60_000) * 60;
   const plain = RESPONSES[endpoint](authority, query, nowSeconds);
-  return json(200, step.change?.(plain, endpoint) ?? plain);
+  return json(200, step.change?.(plain, endpoint, query) ?? plain);
 }
 
 /** The faults that leave the body whole. */

@@ -14,7 +14,7 @@ import { toJourneyBody, tripsResponse, withPaths } from './response.ts';
 import { keepFitting, selectJourneys } from './selection.ts';
 
 /** The response that the documentation shows. */
-const exampleBody: z.infer<typeof tripsResponse> = {
+export const exampleBody: z.infer<typeof tripsResponse> = {
   origin: { stop_id: '202020', name: 'Domestic Airport Station' },
   destination: { stop_id: '209573', name: 'Manly Wharf' },
   retrieved_at: '2026-11-20T02:00:20Z',

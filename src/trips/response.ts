@@ -17,6 +17,7 @@ import { latitudeSchema, longitudeSchema, type Position, positionSchema } from '
 import { runIdField, writeRunId } from '../transit/run-id.ts';
 import { formatTimestamp, minutesBetween, timestampSchema } from '../transit/time.ts';
 import { countChanges, destinationOf, isCancelled, type Journey, originOf } from './journey.ts';
+import { type JourneyRequest, writeJourneyId } from './journey-id.ts';
 import type { Leg } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';
 
@@ -27,7 +28,7 @@ const parentStopIdField = z.string().nullable().optional().meta({
   example: '200060',
 });
 
-const legSchema = z
+export const legSchema = z
   .strictObject({
     mode: legModeSchema,
     route: z.string().nullable().meta({ description: 'Short route name; null on a walk', example: 'F1' }),
@@ -93,8 +94,12 @@ const legSchema = z
   })
   .meta({ id: 'Leg', description: 'One ride or one walk of a journey.' });
 
-const journeySchema = z
+export const journeySchema = z
   .strictObject({
+    journey_id: z.string().nullable().optional().meta({
+      description:
+        'By which `/v1/trips/{journey_id}` follows the journey, also after a restart; null for a way on foot, a ride that must be booked and a journey of very many legs. Only with `include=ids`',
+    }),
     departs_at: timestampSchema.meta({ description: 'Planned start, UTC' }),
     arrives_at: timestampSchema.meta({ description: 'Planned end, UTC' }),
     departs_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
@@ -132,10 +137,11 @@ export type JourneyBody = z.infer<typeof journeySchema>;
 export type LegBody = z.infer<typeof legSchema>;
 
 /** The journey as callers see it. */
-export function toJourneyBody(journey: Journey, asked: AskedFields): JourneyBody {
+export function toJourneyBody(journey: Journey, asked: AskedFields & JourneyRequest): JourneyBody {
   const origin = originOf(journey);
   const destination = destinationOf(journey);
   return {
+    ...(asked.include?.includes('ids') && { journey_id: writeJourneyId(journey, asked) }),
     departs_at: formatTimestamp(origin.planned),
     arrives_at: formatTimestamp(destination.planned),
     departs_at_realtime: origin.realtime && formatTimestamp(origin.realtime),

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { runOperation } from '#src/runs/operation.ts';
+import { createFollowOperation } from '#src/trips/follow.ts';
 import { goodAnswerTo } from '#test/contract/operations.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { countRequests, issueTestKey } from '../support/access.ts';
@@ -28,19 +29,35 @@ const VALID_QUERY: Record<string, string> = {
   '/v1/vehicles': 'bbox=-33.88,151.2,-33.86,151.22',
   '/v1/vehicles/stream': 'bbox=-33.88,151.2,-33.86,151.22',
   '/v1/trips': 'from=200060&to=200070',
+  '/v1/trips/:journey_id': '',
+  '/v1/trips/:journey_id/stream': '',
   '/v1/tokens': '',
 };
 
 const NOW = new Date('2026-11-21T10:00:00Z');
 const DAY = '20261121';
+/** A journey that is over. */
+const JOURNEY = createFollowOperation({
+  stops: { get: () => null },
+  listAlerts: async () => [],
+}).example.query.replace('journey_id=', '');
 /** A run of another day, which is not found. */
 const RUN = runOperation.example.query.replace('run_id=', '');
+
+/** Keys that are not valid are looked up at a limited rate: each operation has a minute of its own. */
+let minutes = 0;
+const secondsLeft = () => 50_400 - minutes * 60;
 
 const upstream = await startUpstream((request, response) => {
   response.writeHead(200, { 'content-type': 'application/json' }).end(goodAnswerTo(request.url));
 });
 const store = openEmbeddedStore(':memory:');
-const app = await buildTestApp({ upstream: upstream.url, store, now: () => NOW, sendsKey: false });
+const app = await buildTestApp({
+  upstream: upstream.url,
+  store,
+  now: () => new Date(NOW.getTime() + minutes * 60_000),
+  sendsKey: false,
+});
 const operations = (await listRoutes(app)).filter((url) => /^\/v1(\/|$)/.test(url));
 
 afterAll(async () => {
@@ -55,7 +72,7 @@ it('every operation of the service is in this suite', () => {
 });
 
 describe.each(operations)('%s', (route) => {
-  const path = route.replace(':stop_id', '200060').replace(':run_id', RUN);
+  const path = route.replace(':stop_id', '200060').replace(':run_id', RUN).replace(':journey_id', JOURNEY);
   const url = `${path}?${VALID_QUERY[route]}`;
   const takes = path === '/v1/tokens' ? 'POST' : 'GET';
   const get = (to: string, authorization?: string) =>
@@ -69,6 +86,7 @@ describe.each(operations)('%s', (route) => {
   let revoked: string;
 
   beforeAll(async () => {
+    minutes++;
     key = await issueTestKey(store);
     spent = await issueTestKey(store);
     revoked = await issueTestKey(store);
@@ -150,7 +168,7 @@ describe.each(operations)('%s', (route) => {
     expect(await used(key)).toBe(before + 1);
     expect(answer.headers).toMatchObject({
       'ratelimit-policy': '"daily";q=1000;w=86400',
-      ratelimit: `"daily";r=${999 - before};t=50400`,
+      ratelimit: `"daily";r=${999 - before};t=${secondsLeft()}`,
       'x-ratelimit-limit': '1000',
       'x-ratelimit-remaining': `${999 - before}`,
       'x-ratelimit-reset': `${Date.parse('2026-11-22T00:00:00Z') / 1000}`,
@@ -165,7 +183,7 @@ describe.each(operations)('%s', (route) => {
       const answer = await get(`${path}?limit=none`, `Bearer ${key}`);
       expect(answer.statusCode).toBe(400);
       expect(answer.json().error.code).toBe('INVALID_PARAMETER');
-      expect(answer.headers.ratelimit).toBe(`"daily";r=${999 - before};t=50400`);
+      expect(answer.headers.ratelimit).toBe(`"daily";r=${999 - before};t=${secondsLeft()}`);
       expect(await used(key)).toBe(before + 1);
     },
   );
@@ -183,9 +201,9 @@ describe.each(operations)('%s', (route) => {
         },
       });
       expect(answer.headers).toMatchObject({
-        'retry-after': '50400',
+        'retry-after': String(secondsLeft()),
         'ratelimit-policy': '"daily";q=1000;w=86400',
-        ratelimit: '"daily";r=0;t=50400',
+        ratelimit: `"daily";r=0;t=${secondsLeft()}`,
         'x-ratelimit-remaining': '0',
       });
     }
@@ -196,7 +214,7 @@ describe.each(operations)('%s', (route) => {
   it.skipIf(takes === 'POST')('counts HEAD like GET', async () => {
     const before = await used(key);
     const answer = await app.inject({ method: 'HEAD', url, headers: { authorization: `Bearer ${key}` } });
-    expect(answer.headers.ratelimit).toBe(`"daily";r=${999 - before};t=50400`);
+    expect(answer.headers.ratelimit).toBe(`"daily";r=${999 - before};t=${secondsLeft()}`);
     expect((await app.inject({ method: 'HEAD', url })).statusCode).toBe(401);
     expect(await used(key)).toBe(before + 1);
   });

@@ -68,6 +68,7 @@ describe('the OpenAPI description', () => {
     const streams = OPERATIONS.filter(([, { stream }]) => stream).map(([path]) => `${path}/stream`);
     expect(streams).toEqual([
       '/v1/departures/stream',
+      '/v1/trips/{journey_id}/stream',
       '/v1/alerts/stream',
       '/v1/runs/{run_id}/stream',
       '/v1/vehicles/stream',

@@ -9,6 +9,7 @@ import { ERROR_TABLE } from '#src/errors/api-error.ts';
 import { runOperation } from '#src/runs/operation.ts';
 import { callSampleOf, sampleOf } from '#src/site/assets/sample.js';
 import { operationSlug } from '#src/site/docs/operation-page.ts';
+import { createFollowOperation } from '#src/trips/follow.ts';
 import { type Front, startFront } from '../support/front.ts';
 import { createRunner, listCommands, listDocumentSamples, listPageSamples, type Runner } from '../support/samples.ts';
 
@@ -37,7 +38,7 @@ const NOT_RUN = [
 let front: Front;
 let folder: string;
 let runner: Runner;
-/** The same sample, of a run that is on its way now. */
+/** The same sample, of a run and of a journey that are on their way now. */
 let ofToday: (code: string) => string;
 
 beforeAll(async () => {
@@ -49,7 +50,13 @@ beforeAll(async () => {
   const headers = { authorization: `Bearer ${front.testKey}` };
   const board = await front.app.inject({ url: '/v1/departures?stop=200060&modes=all&limit=50&include=ids', headers });
   const [{ run_id: runId }] = board.json().departures.filter((one: { run_id: string | null }) => one.run_id);
-  ofToday = (code) => code.replaceAll(runOperation.example.query.replace('run_id=', ''), runId);
+  const trips = await front.app.inject({ url: '/v1/trips?from=202020&to=209573&include=ids', headers });
+  const [{ journey_id: journeyId }] = trips.json().journeys;
+  const journey = createFollowOperation({ stops: { get: () => null }, listAlerts: async () => [] });
+  ofToday = (code) =>
+    code
+      .replaceAll(runOperation.example.query.replace('run_id=', ''), runId)
+      .replaceAll(journey.example.query.replace('journey_id=', ''), journeyId);
   runner = createRunner(folder, { TIS_KEY: front.testKey, TIS_URL: front.url, DATA_DIR: join(folder, 'data') });
 });
 

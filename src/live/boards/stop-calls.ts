@@ -14,7 +14,7 @@ import type { Freshness } from '../../transit/freshness.ts';
 import { positionSchema } from '../../transit/place.ts';
 import type { RunStart } from '../../transit/run-id.ts';
 import { fromSydneyWallClock, toSydneyWallClock } from '../../transit/time.ts';
-import { type LiveFeeds, listLivingFeeds } from '../live-feeds.ts';
+import { findGap, type LiveFeeds, listLivingFeeds } from '../live-feeds.ts';
 import { overlayCalls } from '../overlay/overlay.ts';
 import { findFeedSource } from '../polling/feed-source.ts';
 import { POLL_TAKES_MS } from '../polling/polling.ts';
@@ -136,6 +136,36 @@ export class StopCalls {
       shortage: opened.error ? (opened.error.isForWantOfCalls ? 'busy' : 'failing') : null,
     };
     return { ...found, freshness };
+  }
+
+  /**
+   * Finds the times of a ride in the feeds, without a request. Null unless a living feed tells when the vehicle reaches the
+   * destination, and still calls where it was planned to; of a cancelled ride it is told that it is cancelled.
+   */
+  viewRide(ride: Departure, ends: readonly [RunCall, RunCall]) {
+    const source = ride.runId === null ? null : findFeedSource(ride);
+    if (!source || !this.#feeds) return null;
+    this.#feeds.note(`run ${ride.stopId} ${ride.mode}`, [source]);
+    const [states, now] = [this.#feeds.states(), this.#now()];
+    if (findGap([source], states, now)) return null;
+    const feeds = listLivingFeeds(states, now);
+    const { calls, asOf, isByFeed } = overlayCalls(ride, ends, { saidAt: 0, keptMs: 0, feeds, now });
+    const [origin, destination] = calls as [RunCall, RunCall];
+    const leavesAt = origin.departure?.realtimeAt ?? null;
+    const arrivesAt = destination.arrival?.realtimeAt ?? null;
+    const isOff = calls.some(({ isCancelled: isLeftOut }) => isLeftOut);
+    const isAsPlanned = calls.every(({ stopId }, index) => stopId === ends[index]?.stopId);
+    const isTimed = arrivesAt !== null && (leavesAt !== null || ride.plannedAt <= now);
+    if (!isByFeed || (!isOff && !(isAsPlanned && isTimed))) return null;
+    const freshUntil = Math.max(now + SECOND_MS, this.#feeds.nextPollAt([source]) + POLL_TAKES_MS);
+    const freshness: Freshness = {
+      retrievedAt: asOf ?? now,
+      freshUntil,
+      staleUntil: freshUntil + STALE_MS,
+      source: 'cache',
+      shortage: null,
+    };
+    return { leavesAt, arrivesAt, isOff, occupancy: origin.occupancy, freshness };
   }
 
   #keep(stopId: string, runs: ReadonlyMap<string, KnownRun>): void {

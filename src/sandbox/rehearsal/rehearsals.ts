@@ -1,6 +1,7 @@
 import {
   CALLS_UNTOLD,
   CANCELLED,
+  CHANGE_MISSED,
   EMPTY,
   FAILING,
   NO_TIMETABLE,
@@ -48,6 +49,13 @@ const SCENARIOS: Readonly<Record<string, { means: string; scenario: Scenario }>>
     ],
   },
   '007': { means: 'not told where vehicles stop', scenario: always(CALLS_UNTOLD) },
+  '008': {
+    means: 'a change is missed once a journey is followed',
+    scenario: [
+      { seconds: 20, step: PLAIN },
+      { seconds: 1200, step: CHANGE_MISSED },
+    ],
+  },
   '400': { means: 'beyond the timetable', scenario: always(NO_TIMETABLE) },
   '404': { means: 'unknown stop', scenario: always(UNKNOWN_STOP) },
   '502': { means: 'the authority fails', scenario: always(FAILING) },

@@ -5,7 +5,7 @@ import { dateInvalid, noConnection, noMatches, noServingLines, refusal, VERSION 
 export interface Step {
   fault?: Fault;
   /** Makes another response out of the plain one. */
-  change?: (response: object, endpoint: EndpointName) => object;
+  change?: (response: object, endpoint: EndpointName, query: URLSearchParams) => object;
 }
 
 export const PLAIN: Step = {};
@@ -74,3 +74,42 @@ export const CALLS_UNTOLD: Step = {
     return { ...response, ...(events && { stopEvents: events }) };
   },
 };
+
+const LATE_MS = 30 * 60_000;
+
+/**
+ * Where a journey is looked at again, its first ride arrives half an hour late, so that the change after it is missed. A request
+ * for now, by which journeys are planned, is answered as ever.
+ */
+export const CHANGE_MISSED: Step = {
+  change: (response, endpoint, query) => {
+    const { journeys } = response as { journeys?: { legs: TimedLeg[] }[] };
+    if (endpoint !== 'trip' || !query.has('itdDate') || !journeys) return response;
+    return {
+      ...response,
+      journeys: journeys.map(({ legs, ...journey }) => {
+        const first = legs.findIndex(isRide);
+        return { ...journey, legs: legs.map((leg, index) => (index === first ? arrivingLate(leg) : leg)) };
+      }),
+    };
+  },
+};
+
+interface TimedLeg {
+  transportation: { product: { class: number } };
+  destination: { arrivalTimePlanned: string };
+}
+
+function isRide({ transportation }: TimedLeg): boolean {
+  return !WALK_CLASSES.includes(transportation.product.class);
+}
+
+function arrivingLate(leg: TimedLeg): object {
+  const late = new Date(Date.parse(leg.destination.arrivalTimePlanned) + LATE_MS).toISOString().replace('.000', '');
+  return {
+    ...leg,
+    isRealtimeControlled: true,
+    realtimeStatus: ['MONITORED'],
+    destination: { ...leg.destination, arrivalTimeEstimated: late },
+  };
+}

@@ -223,3 +223,88 @@ it('lists a run as arriving at the stop at which it ends, when and where its dep
   expect(shown).toBeGreaterThan(30);
   expect([...service.boardCounts]).toEqual([['monitor arrivals', shown]]);
 });
+
+it('tells of followed journeys what the vehicles do, missed changes included, without a call where the feeds know every ride', async () => {
+  const service = createSandboxService();
+  const { index, timetableAround } = service.authority;
+  const PAIRS = [
+    ['202020', '209573'],
+    ['214710', '200020'],
+    ['200070', '202210'],
+    ['215020', '209573'],
+    ['200060', '206710'],
+    ['209573', '215020'],
+  ];
+  const counts = { shown: 0, withoutCall: 0, missed: 0, judged: 0, lost: 0 };
+  for (const hours of [-0.7, 7.5, 8.2, 17]) {
+    const from = MIDNIGHT + Math.round(hours * 60) * MINUTE_MS;
+    service.advanceTo(from);
+    const planned = await Promise.all(
+      PAIRS.map(([start = '', to = '']) =>
+        service.trips({ from: start, to, include: 'ids', path: 'none' }).catch(() => []),
+      ),
+    );
+    const journeys = planned.flat().filter((journey) => journey.journey_id);
+    const runs = new Map(
+      index.patterns.flatMap((pattern) => {
+        const list = timetableAround(from / 1000)(pattern);
+        return Array.from(list.starts, (_, position) => runAt(pattern, list, position)).map((run) => [
+          realtimeTripId(run),
+          run,
+        ]);
+      }),
+    );
+    for (const minutes of [0, 5, 17, 33, 52]) {
+      const now = from + minutes * MINUTE_MS;
+      service.advanceTo(now);
+      for (const { journey_id: id, legs, arrives_at } of journeys) {
+        const found = await service.follow(id ?? '').catch(({ code }) => code);
+        if (found === 'JOURNEY_NOT_FOUND') {
+          expect(Date.parse(arrives_at)).toBeLessThan(now);
+          continue;
+        }
+        counts.shown++;
+        if (found.callCount === 0) counts.withoutCall++;
+        expect(found.callCount).toBeLessThanOrEqual(2);
+        const rides = found.journey.legs.filter(({ mode }: { mode: string }) => mode !== 'walk');
+        expect(rides.map(({ trip_id }: { trip_id: string }) => trip_id)).toEqual(
+          legs.filter(({ mode }) => mode !== 'walk').map(({ trip_id }) => trip_id),
+        );
+        // What the sandbox knows of each ride: when it leaves here and arrives there.
+        const truths = rides.map((ride: (typeof legs)[0]) => {
+          const run = runs.get(ride.trip_id ?? '');
+          const secondsAt = (stopId: string) => {
+            const call = run ? run.pattern.points.findIndex((point) => point.point.id === stopId) : -1;
+            const state = run && call >= 0 ? callState(run, call, now / 1000) : null;
+            return state?.kind === 'live' ? state.estimatedSeconds : null;
+          };
+          return { leaves: secondsAt(ride.origin.stop_id), arrives: secondsAt(ride.destination.stop_id) };
+        });
+        const wrong = rides.filter((ride: (typeof legs)[0] & { found: boolean }, n: number) => {
+          if (!ride.found) counts.lost++;
+          const [told, truth] = [ride.destination.arrives_at_realtime, truths[n]?.arrives];
+          return told && truth && truth * 1000 > now && Math.abs(Date.parse(told) / 1000 - truth) > 60;
+        });
+        expect(wrong).toEqual([]);
+        for (const [n, change] of found.changes.entries()) {
+          const [before, next] = [truths[n], truths[n + 1]];
+          const walkSeconds = found.journey.legs
+            .slice(change.leg + 1, change.next_leg)
+            .reduce((sum: number, { duration_minutes: one }: { duration_minutes: number }) => sum + one * 60, 0);
+          expect(change.status === 'missed').toBe(change.spare_seconds < 0 || found.status === 'cancelled');
+          if (change.status === 'missed') counts.missed++;
+          if (!before?.arrives || !next?.leaves || next.leaves * 1000 < now) continue;
+          counts.judged++;
+          // Walks are told in whole minutes here, and feeds tell times of the minute.
+          expect(Math.abs(next.leaves - before.arrives - walkSeconds - change.spare_seconds)).toBeLessThanOrEqual(150);
+        }
+        const isBroken = ['missed', 'cancelled'].includes(found.status);
+        expect(found.next_journeys !== null).toBe(isBroken);
+      }
+    }
+  }
+  expect(counts.shown).toBeGreaterThan(100);
+  expect(counts.withoutCall).toBeGreaterThan(10);
+  expect(counts.judged).toBeGreaterThan(20);
+  expect(counts.missed).toBeGreaterThan(0);
+}, 600_000);

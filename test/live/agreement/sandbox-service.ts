@@ -17,6 +17,11 @@ import { createAuthority } from '#src/sandbox/authority.ts';
 import { FEEDS, feedResponse } from '#src/sandbox/feeds/feed.ts';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
 import { departureResponse } from '#src/sandbox/responses/departure-response.ts';
+import { tripResponse } from '#src/sandbox/responses/trip-response.ts';
+import { StopRegister } from '#src/stops/register.ts';
+import { noStops } from '#src/stops/table.ts';
+import { createFollowOperation } from '#src/trips/follow.ts';
+import { createTripsOperation } from '#src/trips/operation.ts';
 import { receivedResponse } from '#test/support/received-answer.ts';
 
 const MINUTE_MS = 60_000;
@@ -33,11 +38,17 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
   let moment = 0;
   let states = new Map<FeedSourceId, FeedState>();
   const boardCounts = new Map<string, number>();
+  let callCount = 0;
+  const stops = new StopRegister(noStops);
+  const tripsOperation = createTripsOperation({ stops });
+  const followOperation = createFollowOperation({ stops, listAlerts: async () => [] });
   const now = () => new Date(moment);
 
   const ask = layer(async (request) => {
     const seconds = Math.floor(moment / MINUTE_MS) * 60;
-    const response = departureResponse(authority, new URLSearchParams(toRequest(request).query), seconds);
+    const respond = request.kind === 'trip' ? tripResponse : departureResponse;
+    callCount++;
+    const response = respond(authority, new URLSearchParams(toRequest(request).query), seconds);
     return receivedResponse(request, JSON.parse(JSON.stringify(response)), now());
   });
 
@@ -104,6 +115,19 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
       const run = () => Promise.reject(new Error('runs do not run other operations'));
       const fresh = new StopCalls({ now: () => moment, feeds });
       return (await runOperation.find(query, { ask, boards, calls: fresh, now, run })).body;
+    },
+    async trips(query: Record<string, string>) {
+      const context = { ask, boards, calls, now, run: () => Promise.reject(new Error('no other operation is run')) };
+      return (await tripsOperation.find(readQuery(tripsOperation, query), context)).body.journeys;
+    },
+    /** By an instance that knows nothing of it, and how many calls it took. */
+    async follow(journeyId: string, more: Record<string, string> = {}) {
+      const query = readQuery(followOperation, { journey_id: journeyId, ...more });
+      const run = () => Promise.reject(new Error('no other operation is run'));
+      const fresh = new StopCalls({ now: () => moment, feeds });
+      const before = callCount;
+      const { body } = await followOperation.find(query, { ask, boards, calls: fresh, now, run });
+      return { ...body, callCount: callCount - before };
     },
     overlaid: (query: Record<string, string>) => find(boards, query),
     direct: (query: Record<string, string>) => find(monitorBoards, query),

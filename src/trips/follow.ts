@@ -1,0 +1,489 @@
+import { z } from 'zod';
+import { MINUTE_MS, SECOND_MS } from '../clock.ts';
+import { isCallAt, type RunCall } from '../efa/calls.ts';
+import { bestKnown } from '../efa/realtime.ts';
+import { LeftOut } from '../efa/response/record.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { journeyOver } from '../errors/messages.ts';
+import { defineOperation, type FindContext, type Notice } from '../operation.ts';
+import type { StopRegister } from '../stops/register.ts';
+import { COLORS_ADDED, includeParameter } from '../transit/additional-fields.ts';
+import type { Call } from '../transit/call.ts';
+import { type Departure, occupancySchema } from '../transit/departure.ts';
+import { type Freshness, freshnessOf, oldestOf } from '../transit/freshness.ts';
+import type { Mode } from '../transit/mode.ts';
+import { describe } from '../transit/parameter.ts';
+import type { Place } from '../transit/place.ts';
+import { formatTimestamp, timestampSchema, toSydneyWallClock } from '../transit/time.ts';
+import { destinationOf, isCancelled, originOf } from './journey.ts';
+import { journeyIdParameter, type PlannedJourney, readJourneyId } from './journey-id.ts';
+import type { Leg } from './leg.ts';
+import type { LegEnd } from './leg-end.ts';
+import { mapJourneys } from './map.ts';
+import { exampleBody as exampleTrips } from './operation.ts';
+import { journeySchema, legSchema, toJourneyBody, withPaths } from './response.ts';
+import { keepFitting, selectJourneys } from './selection.ts';
+import { joinLegs, timeWalks } from './walks.ts';
+
+/** A journey is shown so long after its end, for riders who look once more. */
+const ENDED_MS = 10 * MINUTE_MS;
+/** A journey that should have ended so long ago is not looked for any more. */
+const LATEST_MS = 180 * MINUTE_MS;
+/** With fewer seconds to spare a change is at risk: the live times are those of whole minutes. */
+const AT_RISK_SECONDS = 120;
+/** The live times of a journey that begins later than this change slowly. */
+const FAR_MS = 30 * MINUTE_MS;
+const FAR_FRESH_MS = 5 * MINUTE_MS;
+const MOST_NEXT = 3;
+
+const CHANGE_STATUSES = ['possible', 'at_risk', 'missed'] as const;
+const STATUSES = [...CHANGE_STATUSES, 'cancelled', 'ended'] as const;
+
+const followedLegSchema = legSchema
+  .omit({ polyline: true, vehicle_accessible: true })
+  .extend({
+    found: z.boolean().meta({
+      description:
+        'Whether the run is still listed by the authority or its feeds; false: its times are those that were planned. True on a walk',
+    }),
+    occupancy: occupancySchema
+      .nullable()
+      .meta({ description: 'How full the vehicle is at the start of the ride; null if unknown' }),
+  })
+  .meta({ id: 'FollowedLeg', description: 'One ride or one walk of a journey that is followed.' });
+
+const changeSchema = z
+  .strictObject({
+    leg: z.int().min(0).meta({ description: 'The ride that one leaves: its number in `legs`, from 0', example: 0 }),
+    next_leg: z.int().min(0).meta({ description: 'The ride that one takes next: its number in `legs`', example: 2 }),
+    stop_id: z.string().meta({ description: 'Where one leaves the first ride', example: '2000351' }),
+    name: z.string().meta({ description: 'Name of that stop', example: 'Circular Quay' }),
+    status: z.enum(CHANGE_STATUSES).meta({
+      description:
+        'By the best-known times, with the walk: `missed` also where one of the rides is cancelled, `at_risk` with less than two minutes to spare',
+    }),
+    spare_minutes: z.int().meta({ description: 'Whole minutes to spare; negative where they are wanting', example: 7 }),
+    spare_seconds: z.int().meta({ description: 'The same as a number of seconds', example: 474 }),
+  })
+  .meta({ id: 'Change', description: 'A change from one ride to the next, judged.' });
+
+const followedResponse = z
+  .strictObject({
+    journey_id: z.string().meta({ description: 'As asked for' }),
+    retrieved_at: timestampSchema.meta({
+      description: 'When the authority said what is shown as live, UTC; of several moments the oldest',
+    }),
+    status: z.enum(STATUSES).meta({
+      description: 'That of its worst change; `cancelled` where a ride does not run, `ended` after the arrival',
+    }),
+    journey: journeySchema
+      .omit({ journey_id: true })
+      .extend({
+        legs: z
+          .array(followedLegSchema)
+          .min(1)
+          .meta({ description: 'In order; each begins where the one before ended' }),
+      })
+      .meta({
+        id: 'FollowedJourney',
+        description: 'The journey with its times of now. `path` of legs is empty.',
+      }),
+    changes: z.array(changeSchema).meta({ description: 'The changes between rides, in order' }),
+    next_journeys: z.array(journeySchema).nullable().meta({
+      description:
+        'Where a change is missed or a ride cancelled: how to go on from there, as the authority plans it now, each with its `journey_id`; empty where it finds nothing, null while the journey can be made',
+    }),
+  })
+  .meta({ id: 'JourneyNow', description: 'A journey as it is now.' });
+
+type FollowedBody = z.infer<typeof followedResponse>;
+
+/** The journey of the example of `/v1/trips`. */
+const EXAMPLE_ID =
+  'AkEAgJgp02nVOW0nxae3eSxOCA4QTpxr5xNom5XRjKLDhv0l_irfNtPXbV52eRnYdMJ6qytgJRRAUw5lH-0vMJGFEbOHE5eES0m8z1Anbu-W8_52N-6STExS_FSxep21d2I6AMVVa3W2NohneGgkScHVGXUQsd5A-d_teNPdz9obetu3z1ikFGA9GAZismdtEJ79jNqbAVmmj3GvT9eAuEQXSwRpzMxLGMdUPbUXszOByGBSR4SI8_lxsjHnep1LEYYR4fCAZwVJDxrWOQ0TddLXOunk4uXFFfE_k8uTjK_oV60jPY4XfTrZ7kyctrM-HcZtep_gVtW5VMHGlfLgdl_YVOfiGdYIIxthm3QurJ4eqrBuOv4DAp2oSRQ7Va_XAQ';
+
+function exampleNow(): FollowedBody {
+  const [journey] = exampleTrips.journeys as [(typeof exampleTrips.journeys)[0]];
+  const legs = journey.legs.map((leg) => ({
+    ...leg,
+    path: [],
+    alert_ids: [],
+    cancelled: false,
+    trip_id: null,
+    run_id: null,
+    on_demand: false,
+    found: true,
+    occupancy: null,
+  }));
+  const change = { leg: 0, next_leg: 2, stop_id: '2000351', name: 'Circular Quay', status: 'possible' as const };
+  return {
+    journey_id: EXAMPLE_ID,
+    retrieved_at: exampleTrips.retrieved_at,
+    status: 'possible',
+    journey: { ...journey, cancelled: false, legs },
+    changes: [{ ...change, spare_minutes: 7, spare_seconds: 474 }],
+    next_journeys: null,
+  };
+}
+
+/** What alerts are about. */
+type Alerts = readonly {
+  text: string;
+  stops: readonly { stop_id: string }[];
+  routes: readonly { route: string; mode: Mode }[];
+  runs: readonly { trip_id: string }[];
+}[];
+type Seen = NonNullable<ReturnType<FindContext['calls']['viewRide']>>;
+
+/** `GET /v1/trips/{journey_id}`. `listAlerts` lists the notices of the whole network. */
+export const createFollowOperation = (parts: {
+  stops: Pick<StopRegister, 'get'>;
+  listAlerts: (context: FindContext) => Promise<Alerts>;
+}) =>
+  defineOperation({
+    id: 'getJourney',
+    path: '/v1/trips/{journey_id}',
+    tag: 'Journeys',
+    summary: 'A journey as it is now',
+    description:
+      'One journey of `/v1/trips`, as it is now: live times and platforms of its legs, cancelled rides, and for each change whether it will be made, with the time to spare. Where a change is missed or a ride cancelled, `next_journeys` tells how to go on from there. A ride that is not listed any more stays, with `found` false.\n\n`journey_id` is that of a journey with `include=ids`. It is the journey itself, written small: it works on any instance, until ten minutes after the arrival. Then the response is 404 `JOURNEY_NOT_FOUND`.',
+    query: z.object({
+      journey_id: describe(journeyIdParameter, 'The journey, as `/v1/trips` gives it with `include=ids`.', EXAMPLE_ID),
+      include: includeParameter({
+        calls:
+          '`calls` to each leg: where the vehicle stops, in order and with both ends; those that it leaves out are `cancelled`, where that is known.',
+        colors: COLORS_ADDED,
+      }),
+    }),
+    body: followedResponse,
+    errors: ['JOURNEY_NOT_FOUND'],
+    example: { query: `journey_id=${EXAMPLE_ID}`, body: exampleNow() },
+    tool: {
+      description:
+        'Follows a planned journey: its live times, whether each change will be made and with how many minutes to spare, and how to go on where one is missed. `journey_id` is that of a journey of planTrips, called with `include` `ids`.',
+    },
+    stream: {
+      id: 'streamJourney',
+      event: 'journey',
+      summary: 'A journey, as it changes',
+      description:
+        'The journey as server-sent events: an event `journey` with the whole response of `/v1/trips/{journey_id}` at the start and whenever it changes. All else is as with the stream of departures. Counts as one request a minute. The last event is `end`, with `JOURNEY_NOT_FOUND` ten minutes after the arrival.',
+    },
+
+    async find({ journey_id: id, include }, context) {
+      const { calls, now } = context;
+      const planned = readJourneyId(id) as PlannedJourney;
+      const start = originOf(planned).planned;
+      const latest = destinationOf(planned).planned.getTime() + LATEST_MS;
+      if (latest < now().getTime()) throw journeyOver(formatTimestamp(destinationOf(planned).planned));
+
+      const seen = planned.legs.map((leg) => (leg.mode === 'walk' ? null : calls.viewRide(...toRide(leg, leg.mode))));
+      const isSeen = planned.legs.every(({ mode }, index) => mode === 'walk' || seen[index]?.isOff === false);
+      const again = isSeen ? null : await plan(planned, context, parts, { ...planned, at: start, isWhole: true });
+      const rides = planned.legs.map((leg, index) =>
+        leg.mode === 'walk'
+          ? null
+          : findRide(leg, again?.journeys.flatMap((one) => one.legs) ?? [], seen[index] ?? null),
+      );
+      const told = rides.some((ride) => ride && !ride.isTold) ? await listOrNull(parts.listAlerts(context)) : [];
+      const withCalls = include?.includes('calls')
+        ? await Promise.all(rides.map((ride) => ride && listCalls(ride, context)))
+        : [];
+      const legs = timeWalks(
+        anchorWalks(
+          planned.legs.map((leg, index) => {
+            const ride = rides[index];
+            if (!ride) return leg;
+            const alerts = ride.isTold ? ride.leg.alerts : alertsOf(ride.leg, told ?? []);
+            return { ...ride.leg, alerts, listCalls: () => withCalls[index] ?? null };
+          }),
+        ),
+      );
+      const endsAt = bestKnown((legs.at(-1) as Leg).destination).getTime();
+      const sentAt = now();
+      if (endsAt < sentAt.getTime() - ENDED_MS) throw journeyOver(formatTimestamp(new Date(endsAt)));
+
+      const changes = judgeChanges(legs);
+      const next = await findNext(planned, legs, changes, context, parts);
+      const freshness = freshnessOfAll({
+        seen,
+        again,
+        next,
+        isFar: start.getTime() > sentAt.getTime() + FAR_MS,
+        sentAt,
+      });
+      const asked = { ...planned, cancelled: 'include', include: ['ids', ...(include ?? [])] } as const;
+      const { journey_id: _, ...journey } = withPaths(toJourneyBody({ legs }, asked), 'none');
+      // Where platforms change, a walk may have come in between; the rides keep their order.
+      const left = rides.filter((ride) => ride !== null);
+      const body: FollowedBody = {
+        journey_id: id,
+        retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
+        status: statusOf(legs, changes, endsAt < sentAt.getTime()),
+        journey: {
+          ...journey,
+          legs: journey.legs.map((leg) => {
+            const ride = leg.mode === 'walk' ? undefined : left.shift();
+            return { ...leg, found: ride?.isFound ?? true, occupancy: ride?.occupancy ?? null };
+          }),
+        },
+        changes,
+        next_journeys:
+          next?.journeys.map((one) => {
+            const asNext = { ...planned, from: next.from, cancelled: 'exclude', include: asked.include } as const;
+            return withPaths(toJourneyBody(one, asNext), 'none');
+          }) ?? null,
+      };
+      const isLost = rides.some((ride) => ride && !ride.isFound);
+      const notices = [
+        ...(isLost ? [LOST] : []),
+        ...(told === null ? [UNTOLD] : []),
+        ...(next?.hasFailed ? [NO_NEXT] : []),
+      ];
+      return { body, freshness, notices, changesAt: endsAt < sentAt.getTime() ? endsAt + ENDED_MS : endsAt };
+    },
+  });
+
+const LOST: Notice = {
+  text: 'Rides with found=false are not listed any more: their times are those that were planned.',
+};
+const UNTOLD: Notice = { text: 'The alerts cannot be told for now.' };
+const NO_NEXT: Notice = { text: 'The next journeys cannot be found for now.' };
+
+/** The journeys that the authority plans; none where it says why there are none. */
+async function plan(
+  { modes, wheelchair }: PlannedJourney,
+  { ask }: Pick<FindContext, 'ask'>,
+  { stops }: { stops: Pick<StopRegister, 'get'> },
+  { from, to, at, isWhole }: { from: Place; to: Place; at: Date | null; isWhole: boolean },
+) {
+  const request = {
+    kind: 'trip',
+    from,
+    to,
+    at: at && toSydneyWallClock(at),
+    isArrival: false,
+    modes,
+    isAccessible: wheelchair,
+  } as const;
+  const response = await ask(request);
+  const cancelled = isWhole ? 'include' : 'exclude';
+  const journeys = await mapJourneys(response.payload, { ...request, cancelled }, stops).then(
+    (mapped) => mapped.journeys,
+    (error) => {
+      if (error instanceof ApiError && error.statusCode < 500) return [];
+      throw error;
+    },
+  );
+  return { journeys, at: request.at, freshness: freshnessOf(response) };
+}
+
+/** The ride as feeds are asked for it: its departure, and its two ends as calls. */
+function toRide(leg: Leg, mode: Mode): [Departure, [RunCall, RunCall]] {
+  const { runId, origin, destination } = leg;
+  const plannedAt = origin.planned.getTime();
+  const ride: Departure = {
+    key: id(leg),
+    runId,
+    stopId: origin.stopId,
+    network: null,
+    mode,
+    route: leg.route ?? '',
+    destination: leg.direction ?? '',
+    platform: origin.platform,
+    plannedAt,
+    isWheelchairAccessible: false,
+    isVehicleAccessible: null,
+    isStopAccessible: null,
+    occupancy: null,
+    alerts: [],
+    saidAt: 0,
+    state: { kind: 'scheduled' },
+  };
+  const callAt = ({ stopId, name, platform, position, ids }: LegEnd) => {
+    return { stopId, name, platform, position, ids, occupancy: null, isCancelled: false };
+  };
+  const arrival = { plannedAt: destination.planned.getTime(), realtimeAt: null };
+  return [
+    ride,
+    [
+      { ...callAt(origin), arrival: null, departure: { plannedAt, realtimeAt: null } },
+      { ...callAt(destination), arrival, departure: null },
+    ],
+  ];
+}
+
+function id({ runId, route, mode }: Leg): string {
+  return runId ?? `${mode} ${route}`;
+}
+
+/**
+ * The ride as the authority has planned it again, with the times of the feeds where they know it. Another run of the same line
+ * counts where it replaces the ride: from stop to stop at the same planned time.
+ */
+function findRide(planned: Leg, legs: readonly Leg[], seen: Seen | null) {
+  const same = legs.filter(
+    (leg) =>
+      leg.mode === planned.mode &&
+      leg.route === planned.route &&
+      isSameEnd(leg.origin, planned.origin) &&
+      isSameEnd(leg.destination, planned.destination),
+  );
+  const found = same.find((leg) => id(leg) === id(planned)) ?? same[0];
+  const leg = found ?? planned;
+  const byFeed = seen && (!found || id(found) === id(planned)) ? seen : null;
+  const occupancy = byFeed?.occupancy ?? found?.listCalls()?.[0]?.occupancy ?? null;
+  return {
+    leg: byFeed ? withTimes(leg, byFeed) : leg,
+    isFound: found !== undefined || seen !== null,
+    isTold: found !== undefined,
+    occupancy,
+  };
+}
+
+function isSameEnd(one: LegEnd, other: LegEnd): boolean {
+  const isSameStop = one.stopId === other.stopId || (one.parentId !== null && one.parentId === other.parentId);
+  return isSameStop && Math.abs(one.planned.getTime() - other.planned.getTime()) < MINUTE_MS;
+}
+
+function withTimes(leg: Leg, { leavesAt, arrivesAt, isOff }: Seen): Leg {
+  const timed = (end: LegEnd, moment: number | null): LegEnd => {
+    return { ...end, realtime: isOff ? null : moment === null ? end.realtime : new Date(moment) };
+  };
+  const [origin, destination] = [timed(leg.origin, leavesAt), timed(leg.destination, arrivesAt)];
+  const seconds = (bestKnown(destination).getTime() - bestKnown(origin).getTime()) / SECOND_MS;
+  return { ...leg, origin, destination, durationSeconds: Math.max(0, seconds), isLive: !isOff, isCancelled: isOff };
+}
+
+/** The walks begin and end where the rides now do. */
+function anchorWalks(legs: readonly Leg[]): readonly Leg[] {
+  try {
+    return joinLegs(legs);
+  } catch (error) {
+    if (error instanceof LeftOut) return legs;
+    throw error;
+  }
+}
+
+/** Null where the list is not to be had. */
+async function listOrNull(list: Promise<Alerts>): Promise<Alerts | null> {
+  try {
+    return await list;
+  } catch (error) {
+    if (error instanceof ApiError) return null;
+    throw error;
+  }
+}
+
+/** The notices that name the run; of those that name none, those that name its line, else one of its two stops. */
+function alertsOf({ runId, route, mode, origin, destination }: Leg, alerts: Alerts): string[] {
+  const ends = [origin, destination].flatMap(({ stopId, parentId }) => [stopId, parentId]);
+  const isOfLeg = ({ runs, routes, stops }: Alerts[number]) => {
+    if (runs.length > 0) return runs.some((run) => run.trip_id === runId);
+    if (routes.length > 0) return routes.some((line) => line.route === route && line.mode === mode);
+    return stops.some((stop) => ends.includes(stop.stop_id));
+  };
+  return alerts.filter(isOfLeg).map(({ text }) => text);
+}
+
+/** The calls of the ride, from the authority's plan, else those of its run; null where they are not listed. */
+async function listCalls(
+  { leg, isTold }: { leg: Leg; isTold: boolean },
+  { ask, calls }: Pick<FindContext, 'ask' | 'calls'>,
+): Promise<Call[] | null> {
+  const { mode, runId, origin, destination } = leg;
+  if (isTold || mode === 'walk' || runId === null) return leg.listCalls();
+  const run = { runId, mode, stopId: origin.parentId ?? origin.stopId, plannedAt: origin.planned.getTime() };
+  const found = await calls.findRun(ask, run).catch((error) => {
+    if (error instanceof ApiError) return null;
+    throw error;
+  });
+  if (!found?.areListed) return null;
+  const isAt = (call: RunCall, { stopId, parentId }: LegEnd) =>
+    isCallAt(call, stopId) || (parentId !== null && isCallAt(call, parentId));
+  const first = found.calls.findIndex((call) => isAt(call, origin));
+  const last = found.calls.findIndex((call, index) => index > first && isAt(call, destination));
+  return first < 0 || last < 0 ? null : found.calls.slice(first, last + 1);
+}
+
+/** Each ride with the next one, by the best-known times, the walk between them included. */
+function judgeChanges(legs: readonly Leg[]): FollowedBody['changes'] {
+  const rides = [...legs.entries()].filter(([, { mode }]) => mode !== 'walk');
+  return rides.slice(1).map(([next, ride], place) => {
+    const [index, before] = rides[place] as [number, Leg];
+    const walkSeconds = legs.slice(index + 1, next).reduce((sum, { durationSeconds }) => sum + durationSeconds, 0);
+    const between = bestKnown(ride.origin).getTime() - bestKnown(before.destination).getTime();
+    const spare = Math.floor(between / SECOND_MS - walkSeconds);
+    const isMissed = spare < 0 || before.isCancelled || ride.isCancelled;
+    return {
+      leg: index,
+      next_leg: next,
+      stop_id: before.destination.stopId,
+      name: before.destination.name,
+      status: isMissed ? 'missed' : spare < AT_RISK_SECONDS ? 'at_risk' : 'possible',
+      spare_minutes: Math.floor(spare / 60),
+      spare_seconds: spare,
+    };
+  });
+}
+
+function statusOf(legs: readonly Leg[], changes: FollowedBody['changes'], isOver: boolean): FollowedBody['status'] {
+  if (isCancelled({ legs })) return 'cancelled';
+  if (changes.some(({ status }) => status === 'missed')) return 'missed';
+  if (isOver) return 'ended';
+  return changes.some(({ status }) => status === 'at_risk') ? 'at_risk' : 'possible';
+}
+
+/** How to go on from where the first ride that cannot be taken would have begun; null while the journey can be made. */
+async function findNext(
+  planned: PlannedJourney,
+  legs: readonly Leg[],
+  changes: FollowedBody['changes'],
+  context: FindContext,
+  parts: { stops: Pick<StopRegister, 'get'> },
+) {
+  const missed = changes.find(({ status }) => status === 'missed');
+  const firstRide = legs.find(({ mode }) => mode !== 'walk');
+  if (!missed && !firstRide?.isCancelled) return null;
+  const before = missed && !firstRide?.isCancelled ? (legs[missed.leg] as Leg).destination : null;
+  const from = before ? (before.parentId ?? before.stopId) : planned.from;
+  const moment = before ? bestKnown(before) : originOf(planned).planned;
+  const { now } = context;
+  const at = moment > now() ? moment : null;
+  try {
+    const { journeys, freshness, ...request } = await plan(planned, context, parts, {
+      from,
+      to: planned.to,
+      at,
+      isWhole: false,
+    });
+    const fitting = keepFitting(journeys, planned).journeys;
+    const chosen = selectJourneys(fitting, { limit: MOST_NEXT, isArrival: false, at: request.at, now: now() });
+    return { from, journeys: chosen.journeys, freshness, hasFailed: false };
+  } catch (error) {
+    if (error instanceof ApiError) return { from, journeys: [], freshness: null, hasFailed: true };
+    throw error;
+  }
+}
+
+/** As old as the oldest part. What is planned again long before the journey begins stays fresh for longer. */
+function freshnessOfAll({
+  seen,
+  again,
+  next,
+  isFar,
+  sentAt,
+}: {
+  seen: readonly (Seen | null)[];
+  again: { freshness: Freshness } | null;
+  next: { freshness: Freshness | null } | null;
+  isFar: boolean;
+  sentAt: Date;
+}): Freshness {
+  const all = [...seen, again, next].flatMap((part) => part?.freshness ?? []);
+  const [first, ...others] = all as [Freshness, ...Freshness[]];
+  const freshness = oldestOf(first, ...others);
+  if (!isFar || freshness.shortage !== null) return freshness;
+  const freshUntil = Math.max(freshness.freshUntil, sentAt.getTime() + FAR_FRESH_MS);
+  return { ...freshness, freshUntil, staleUntil: Math.max(freshness.staleUntil, freshUntil) };
+}

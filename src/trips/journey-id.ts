@@ -1,0 +1,176 @@
+import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
+import { z } from 'zod';
+import { SECOND_MS } from '../clock.ts';
+import { MODES, type Mode } from '../transit/mode.ts';
+import { requiredText } from '../transit/parameter.ts';
+import { formatPlace, type Place, placeParameter } from '../transit/place.ts';
+import { isOnDemand, type Journey, originOf } from './journey.ts';
+import type { Leg } from './leg.ts';
+import type { LegEnd } from './leg-end.ts';
+
+/** How a journey was asked for. */
+export interface JourneyRequest {
+  from: Place;
+  to: Place;
+  modes: Mode[];
+  wheelchair: boolean;
+}
+
+/** A journey as it was planned, without live times, and how it was asked for. */
+export type PlannedJourney = Journey & JourneyRequest;
+
+const FORM = 1;
+/** Three rides take about 500 characters. */
+const MAX_ID_LENGTH = 1500;
+const MAX_BYTES = 6000;
+/** Brotli gives every machine the same bytes, which deflate does not. */
+const PACKING = { params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 16 } };
+const MAX_LEGS = 20;
+const DAY_SECONDS = 86_400;
+const WALK = -1;
+
+const textSchema = z.string().regex(/^[^\p{C}]{1,150}$/u);
+const textOrNull = textSchema.nullable();
+const durationSchema = z.int().min(0).max(DAY_SECONDS);
+/** Seconds since the start of the journey. */
+const offsetSchema = z
+  .int()
+  .min(-DAY_SECONDS)
+  .max(5 * DAY_SECONDS);
+const placeSchema = z.tuple([
+  textSchema,
+  textOrNull,
+  textSchema,
+  textOrNull,
+  z.number().min(-90).max(90),
+  z.number().min(-180).max(180),
+]);
+const walkSchema = z.tuple([z.literal(WALK), durationSchema, offsetSchema, offsetSchema, z.int().min(0).nullable()]);
+const rideSchema = z.tuple([
+  z
+    .int()
+    .min(0)
+    .max(MODES.length - 1),
+  durationSchema,
+  offsetSchema,
+  offsetSchema,
+  z.int().min(0).max(500),
+  textOrNull,
+  textSchema,
+  textOrNull,
+  textOrNull,
+]);
+/** Form, from, to, modes as bits, whether for a wheelchair, start in seconds since 1970, the places between which the legs lead, the legs. */
+const writtenSchema = z
+  .tuple([
+    z.literal(FORM),
+    z.string(),
+    z.string(),
+    z
+      .int()
+      .min(1)
+      .max(2 ** MODES.length - 1),
+    z.int().min(0).max(1),
+    z.int().min(1_500_000_000).max(4_000_000_000),
+    z.array(placeSchema),
+    z
+      .array(z.union([walkSchema, rideSchema]))
+      .min(1)
+      .max(MAX_LEGS),
+  ])
+  .refine(([, , , , , , places, legs]) => places.length === legs.length + 1 && legs.some(([mode]) => mode !== WALK));
+type Written = z.infer<typeof writtenSchema>;
+
+/**
+ * The journey itself, written small: no instance has to remember it. The identifier is not signed, because whoever makes one
+ * up can ask for nothing that `/v1/trips` would not answer. Null for a way on foot, and for what must be booked.
+ */
+export function writeJourneyId(journey: Journey, { from, to, modes, wheelchair }: JourneyRequest): string | null {
+  const { legs } = journey;
+  if (isOnDemand(journey) || legs.every(({ mode }) => mode === 'walk')) return null;
+  const start = Math.floor(originOf(journey).planned.getTime() / SECOND_MS);
+  const offsetOf = ({ planned }: LegEnd) => Math.floor(planned.getTime() / SECOND_MS) - start;
+  const written: Written = [
+    FORM,
+    formatPlace(from),
+    formatPlace(to),
+    modes.reduce((bits, mode) => bits | (1 << MODES.indexOf(mode)), 0),
+    wheelchair ? 1 : 0,
+    start,
+    [...legs.map(({ origin }) => origin), (legs.at(-1) as Leg).destination].map(
+      ({ stopId, parentId, name, platform, position: [lat, lng] }) => [stopId, parentId, name, platform, lat, lng],
+    ),
+    legs.map(({ mode, durationSeconds, origin, destination, ...leg }) => {
+      const seconds = Math.round(durationSeconds);
+      const times = [offsetOf(origin), offsetOf(destination)] as const;
+      if (mode === 'walk') return [WALK, seconds, ...times, leg.distanceMetres];
+      const { stops, runId, route, lineName, direction } = leg;
+      return [MODES.indexOf(mode), seconds, ...times, stops, runId, route ?? mode, lineName, direction];
+    }),
+  ];
+  if (!writtenSchema.safeParse(written).success) return null;
+  const id = brotliCompressSync(JSON.stringify(written), PACKING).toString('base64url');
+  return id.length <= MAX_ID_LENGTH ? id : null;
+}
+
+/** Null for what is no identifier. */
+export function readJourneyId(id: string): PlannedJourney | null {
+  try {
+    const bytes = Buffer.from(id.slice(0, MAX_ID_LENGTH), 'base64url');
+    if (bytes.toString('base64url') !== id) return null;
+    const json = brotliDecompressSync(bytes, { maxOutputLength: MAX_BYTES }).toString();
+    const [, from, to, modes, wheelchair, start, places, legs] = writtenSchema.parse(JSON.parse(json));
+    const endAt = (place: number, offset: number): LegEnd => {
+      const [stopId, parentId, name, platform, lat, lng] = places[place] as (typeof places)[0];
+      const ids = parentId === null ? [stopId] : [stopId, parentId];
+      const planned = new Date((start + offset) * SECOND_MS);
+      const end = { stopId, ids, name, platform, parentId, planned, realtime: null };
+      return { ...end, position: [lat, lng], isAccessible: null, parent: null };
+    };
+    return {
+      from: placeParameter.parse(from),
+      to: placeParameter.parse(to),
+      modes: MODES.filter((_, index) => modes & (1 << index)),
+      wheelchair: wheelchair === 1,
+      legs: legs.map((leg, index) => toLeg(leg, endAt(index, leg[2]), endAt(index + 1, leg[3]))),
+    };
+  } catch {
+    return null;
+  }
+}
+
+function toLeg(written: Written[7][number], origin: LegEnd, destination: LegEnd): Leg {
+  const [mode, durationSeconds] = written;
+  const leg = {
+    origin,
+    destination,
+    durationSeconds,
+    isLive: false,
+    isCancelled: false,
+    isOnDemand: false,
+    path: [],
+    alerts: [],
+    isAccessible: null,
+    walkEstimate: null,
+    walkAfter: null,
+    walkBeforeSeconds: null,
+  };
+  if (written.length === 5) {
+    const nothing = { runId: null, route: null, lineName: null, direction: null };
+    return { ...leg, ...nothing, mode: 'walk', distanceMetres: written[4], stops: 0, listCalls: () => [] };
+  }
+  const [, , , , stops, runId, route, lineName, direction] = written;
+  const ride = { runId, route, lineName, direction, distanceMetres: null, stops, listCalls: () => null };
+  return { ...leg, ...ride, mode: MODES[mode] as Mode };
+}
+
+const allowed = 'must be a journey_id as /v1/trips gives it with include=ids';
+
+export const journeyIdParameter = requiredText(allowed)
+  .transform((text, context) => {
+    const id = text.trim();
+    if (readJourneyId(id)) return id;
+    context.issues.push({ code: 'custom', input: text, message: allowed });
+    return z.NEVER;
+  })
+  .meta({ type: 'string', pattern: '^[A-Za-z0-9_-]+$' });
