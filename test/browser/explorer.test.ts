@@ -254,7 +254,7 @@ it('suggests stops and places as one types, by keyboard too, and plans a journey
   await context.close();
 });
 
-it('shows the alerts of a journey', async () => {
+it('shows the alerts of a journey, of a board and of the stops in sight, the same ones by their ids', async () => {
   const { page, context } = await open('/explore');
   for (const [name, end] of [
     ['Domestic Airport', 'From'],
@@ -268,11 +268,33 @@ it('shows the alerts of a journey', async () => {
   }
   const answered = page.waitForResponse(/\/v1\/trips/);
   await page.getByRole('button', { name: 'Plan' }).click();
-  const { journeys } = tripsResponse.parse(await (await answered).json());
-  const alerts = journeys[0]?.legs.flatMap((leg) => leg.alerts) ?? [];
-  expect(alerts.length).toBeGreaterThan(0);
-  await page.locator('.journey[open]').waitFor();
-  for (const alert of new Set(alerts)) await page.locator('.journey[open] .alerts').getByText(alert).waitFor();
+  const plan = tripsResponse.parse(await (await answered).json());
+  const ids = plan.journeys[0]?.legs.flatMap((leg) => leg.alert_ids ?? []) ?? [];
+  expect(ids.length).toBeGreaterThan(0);
+  for (const id of ids)
+    expect(await page.locator(`.journey[open] [data-alert="${id}"]`).textContent()).toContain(plan.alert_texts?.[id]);
+
+  await page.goto('about:blank');
+  const boardAnswered = page.waitForResponse(/\/v1\/departures/);
+  await page.goto(`${front.url}/explore#board=200070&at=-33.8731,151.2069,15`);
+  const { departures }: Departures = await (await boardAnswered).json();
+  const { alerts } = (
+    await front.app.inject({ url: '/v1/alerts?limit=300', headers: { authorization: `Bearer ${front.testKey}` } })
+  ).json();
+  const marked = departures.find(({ alert_ids }) => alert_ids?.length);
+  await page.locator('.alert-mark').first().focus();
+  await page.keyboard.press('Enter');
+  expect(await page.evaluate('document.activeElement.dataset.alert')).toBe(marked?.alert_ids?.[0]);
+  const known = alerts.find(
+    ({ id, url }: { id: string; url: string | null }) =>
+      url && departures.some(({ alert_ids }) => alert_ids?.includes(id)),
+  );
+  await page.locator(`#result [data-alert="${known.id}"] a[href="${known.url}"]`).waitFor();
+  await page.locator('#notices summary').click();
+  const ofStop = alerts.find(({ stops }: { stops: { stop_id: string }[] }) =>
+    stops.some(({ stop_id }) => stop_id === '200070'),
+  );
+  await page.locator(`#notices [data-alert="${ofStop.id}"]`).waitFor();
   await context.close();
 });
 

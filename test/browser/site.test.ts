@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { gzipSync } from 'node:zlib';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import type { Departures } from '#src/departures/departure.ts';
 import { launchChromium, openWindow, type Watched } from '../support/chromium.ts';
 import { type Front, linkIn, startFront } from '../support/front.ts';
 
@@ -134,6 +135,20 @@ it('a board on a wall shows whole rows only', async () => {
   const rows = await bottomsOf('#rows tr:visible');
   expect(rows.length).toBeGreaterThan(1);
   expect(rows.filter((bottom) => bottom > end)).toEqual([]);
+  await context.close();
+});
+
+it('a board on a wall numbers its alerts, and marks their departures', async () => {
+  const { page, context } = await openWindow(browser, { hosts: [new URL(front.url).host] });
+  const answered = page.waitForResponse(/\/departures$/);
+  await page.goto(`${front.url}/board/200070`);
+  const { departures, alert_texts: texts }: Departures = await (await answered).json();
+  await page.locator('#rows tr').first().waitFor();
+  const shown = await page.locator('#alerts li').allTextContents();
+  expect(shown).toEqual(Object.values(texts ?? {}).slice(0, 2));
+  const [first] = Object.keys(texts ?? {});
+  const marked = departures.filter(({ alert_ids }) => alert_ids?.includes(first ?? ''));
+  expect(await page.locator('#rows .mark').getByText('1', { exact: true }).count()).toBe(marked.length);
   await context.close();
 });
 

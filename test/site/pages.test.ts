@@ -178,6 +178,14 @@ describe('home', () => {
     expect((await open('/')).body).toContain('src="/assets/live-board.js"');
   });
 
+  it('names the alerts of its board, and leads to each from its departures', async () => {
+    const { body } = await open('/');
+    const named = [...body.matchAll(/<li id="alert-([^"]+)">/g)].map(([, id]) => id);
+    expect(named.length).toBeGreaterThan(0);
+    const links = new Set([...body.matchAll(/href="#alert-([^"]+)"/g)].map(([, id]) => id));
+    expect(links).toEqual(new Set(named));
+  });
+
   it('shows routes in the colours of their lines', async () => {
     const { body } = await open('/');
     expect(body).toMatch(/<span class="route train" data-line="T\d">/);

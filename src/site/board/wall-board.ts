@@ -8,7 +8,7 @@ import { readQuery, withOwnDefaults } from '../../operation.ts';
 import { queryKey, type Responses } from '../../responses/responses.ts';
 import { html } from '../html.ts';
 
-const DEFAULTS = { modes: 'all', limit: '30' };
+const DEFAULTS = { modes: 'all', limit: '30', include: 'alert_texts' };
 
 /** `GET /board/:stop/departures`: the board of the page on the wall, by the link's key: the same rules, count and errors. */
 export async function wallBoard(
@@ -56,7 +56,7 @@ export async function wallPage(
 <main>
 <p id="notice" role="status" hidden></p>
 <div class="rows"><table><thead><tr><th scope="col">Route</th><th scope="col">Destination</th><th scope="col">Platform</th><th scope="col" class="number">Leaves</th></tr></thead><tbody id="rows"></tbody></table></div>
-<ul id="alerts" aria-label="Alerts"></ul>
+<ol id="alerts" aria-label="Alerts"></ol>
 <noscript><p>This board needs JavaScript. In a terminal: <code>curl -H "Authorization: Bearer $TIS_KEY"</code> and this address.</p></noscript>
 </main>
 <footer><p id="age"></p><p><span class="live">Green</span>: tracked, else by the timetable</p><p>${options.isSandbox && html`<strong>Sandbox: times are made up.</strong> `}Data: Transport for NSW, CC BY 4.0</p></footer>

@@ -60,6 +60,7 @@ ${END_FIELDS}
 </section>
 <p id="message" role="status" aria-live="polite" tabindex="-1"></p>
 <section id="result" aria-label="Response"></section>
+<details id="notices" hidden><summary></summary><div></div></details>
 <details id="raw" hidden><summary>JSON and curl</summary>
 <div class="copyable"><pre tabindex="0"><code id="curl"></code></pre></div>
 <div class="copyable"><pre tabindex="0"><code id="json"></code></pre></div>

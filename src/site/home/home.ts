@@ -129,12 +129,20 @@ function planRow({ title, dailyLimit, purpose }: (typeof PLANS)[keyof typeof PLA
 /** Town Hall: every few minutes something leaves, by train, light rail and bus. */
 const HOME_STOP = '200070';
 const ROWS = 8;
+const MOST_ALERTS = 2;
+const MAX_ALERT_LENGTH = 160;
 /** The page waits no longer for its board. */
 const PATIENCE_MS = 1500;
 
 /** Finds the departures of one well-known stop; null when they are not known soon enough. Never throws. */
 async function findHomeBoard(responses: Pick<Responses, 'find'>): Promise<Departures | null> {
-  const query: DeparturesQuery = { stop: HOME_STOP, modes: [...MODES], limit: ROWS, cancelled: 'exclude' };
+  const query: DeparturesQuery = {
+    stop: HOME_STOP,
+    modes: [...MODES],
+    limit: ROWS,
+    cancelled: 'exclude',
+    include: ['alert_texts'],
+  };
   const board = responses
     .find(departuresOperation, query, { priority: 'background' })
     .then(({ body }) => body.content())
@@ -151,17 +159,33 @@ function boardTable(board: Departures | null, { isSandbox, now }: { isSandbox: b
   if (!board) {
     return html`<div class="card" id="live-board"><p>The departures of Town Hall are not known yet, because Transport for NSW has not responded. <a href="/status">Status</a></p></div>`;
   }
+  const { alert_texts: texts = {} } = board;
+  const shownIds = Object.keys(texts).slice(0, MOST_ALERTS);
   const ageSeconds = Math.max(0, Math.round((now.getTime() - Date.parse(board.retrieved_at)) / 1000));
   return html`<div class="card board" id="live-board"><table>
 <caption>${board.stop_name} <span>${isSandbox ? 'Made up by the sandbox, minute by minute' : 'Live, from this service'}. As of <time datetime="${board.retrieved_at}">${sydneyClock(board.retrieved_at)}</time> in Sydney, <span class="age" data-age-seconds="${ageSeconds}">${ageSeconds} s ago</span>.</span></caption>
 <thead class="visually-hidden"><tr><th scope="col">Route</th><th scope="col">Destination and platform</th><th scope="col">Leaves</th></tr></thead>
 <tbody>${board.departures.map(
-    ({ route, mode, destination, platform, minutes_away, is_live }) => html`<tr>
+    ({ route, mode, destination, platform, minutes_away, is_live, alert_ids }) => html`<tr>
 <td>${lineBadge({ route, mode })}</td>
-<td>${destination}<span class="hint">${platform ?? ''}</span></td>
+<td>${destination}${alertLinks(alert_ids, shownIds)}<span class="hint">${platform ?? ''}</span></td>
 <td class="number">${is_live ? html`<span class="live">${leaves(minutes_away)}</span>` : leaves(minutes_away)}</td></tr>
 `,
-  )}</tbody></table></div>`;
+  )}</tbody></table>
+${shownIds.length > 0 && html`<ol class="board-alerts" aria-label="Alerts">${shownIds.map((id) => html`<li id="alert-${id}">${cut(texts[id] ?? '')}</li>`)}</ol>`}</div>`;
+}
+
+/** The numbers of the alerts of one departure in the list below. */
+function alertLinks(ids: readonly string[] = [], shownIds: readonly string[]): Html[] {
+  return shownIds.flatMap((id, index) =>
+    ids.includes(id)
+      ? [html` <a class="alert-link" href="#alert-${id}" aria-label="Alert ${index + 1}">${index + 1}</a>`]
+      : [],
+  );
+}
+
+function cut(text: string): string {
+  return text.length > MAX_ALERT_LENGTH ? `${text.slice(0, MAX_ALERT_LENGTH)}…` : text;
 }
 
 function leaves(minutes: number): string {

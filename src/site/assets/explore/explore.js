@@ -6,9 +6,21 @@ import { readLink, writeLink } from './link.js';
 import { createMap, SYDNEY } from './map.js';
 import { bringIntoView, coveredHeight } from './sheet.js';
 import { suggest } from './suggest.js';
-import { backToBoard, lastCallOf, showBoard, showError, showJourneys, showRun, showStops } from './view.js';
+import {
+  backToBoard,
+  lastCallOf,
+  showBoard,
+  showError,
+  showJourneys,
+  showNotices,
+  showRun,
+  showStops,
+  tellMore,
+} from './view.js';
 
 const REFRESH_MS = 15_000;
+/** The service has a new list of alerts no sooner. */
+const NOTICES_MS = 120_000;
 const MOVE_PAUSE_MS = 300;
 /** The widest windows that the service takes, in degrees. */
 const WIDEST_OF_STOPS = 0.25;
@@ -20,6 +32,8 @@ let shownResponse = null;
 let stopRefreshing = () => {};
 let movePause = 0;
 let windowShown = '';
+/** The alerts of the whole network by their ids. */
+let notices = new Map();
 let latestVehicles = 0;
 /** What the vehicles on the map were asked by; null for none. */
 let vehiclesShown = null;
@@ -29,12 +43,14 @@ keepKey(find('key'));
 export const map = createMap(find('map'), {
   onClick: (lat, lng) => open({ around: [lat, lng] }),
   onChoose: (stop) => open({ board: stop.stop_id }),
+  onFollow: (runId) => open({ run: [runId, '', ''] }),
   onMove: () => {
     if (!view) return;
     saveLink();
     clearTimeout(movePause);
     movePause = setTimeout(() => {
       addStopsInWindow();
+      listNotices();
       showVehicles();
     }, MOVE_PAUSE_MS);
   },
@@ -84,7 +100,7 @@ function followBoard(stopId, { isRefresh = false } = {}) {
       stop: stopId,
       modes: filters.modes,
       limit: 20,
-      include: 'ids',
+      include: 'ids,alert_texts',
       ...whenOf(filters),
     });
     return answered(response, (board) => {
@@ -93,6 +109,7 @@ function followBoard(stopId, { isRefresh = false } = {}) {
       showBoard(find('result'), board, {
         from: toEnd('from'),
         to: toEnd('to'),
+        alert: (id) => bringIntoView(find('result').querySelector(`[data-alert="${id}"]`)),
         follow: ({ run_id, scheduled_at }) => open({ run: [run_id, stopId, scheduled_at] }),
       });
       map.choose(stopId);
@@ -129,7 +146,13 @@ function keepRefreshing() {
 function planJourney([from, to]) {
   return attempt('Planning…', async () => {
     const filters = readFilters();
-    const query = { from, to, ...whenOf(filters), ...(filters.arriveBy && { arrive_by: 'true' }) };
+    const query = {
+      from,
+      to,
+      include: 'alert_texts',
+      ...whenOf(filters),
+      ...(filters.arriveBy && { arrive_by: 'true' }),
+    };
     return answered(await askWithKey('trips', query), (plan) => {
       setEnd('from', plan.origin);
       setEnd('to', plan.destination);
@@ -160,8 +183,10 @@ async function addStopsInWindow() {
   windowShown = asked;
   const turn = latest;
   const response = await askWithKey('stops', { bbox, modes: readFilters().modes }).catch(() => null);
-  if (response && turn === latest) map.addStops(response.body.stops);
-  else windowShown = '';
+  if (response && turn === latest) {
+    map.addStops(response.body.stops);
+    listNotices();
+  } else windowShown = '';
 }
 
 /** The vehicles of what the map shows. In the same window they are asked for anew only to refresh them. */
@@ -189,6 +214,21 @@ function reportAgeBy({ at, ageSeconds, body }) {
   return ({ reported_at }) => (startedAt + performance.now() - Date.parse(reported_at)) / 1000;
 }
 
+/** Without them alerts are texts only. */
+async function readNotices() {
+  const response = find('key').value && (await askWithKey('alerts', { limit: 300 }).catch(() => null));
+  if (response) notices = new Map(response.body.alerts.map((notice) => [notice.id, notice]));
+  tellMore(find('result'), notices);
+  listNotices();
+}
+
+function listNotices() {
+  const inSight = new Set(map.stopsInSight().map(({ stop_id }) => stop_id));
+  const isOfThese = ({ stops }) => stops.some(({ stop_id }) => inSight.has(stop_id));
+  showNotices(find('notices'), [...notices.values()].filter(isOfThese));
+  tellMore(find('notices'), notices);
+}
+
 /** With both ends known the journey is one press of the button away. */
 function chooseEnd(end, stop) {
   setEnd(end, stop);
@@ -208,6 +248,7 @@ function answered(response, showBody) {
   return () => {
     shownResponse = response;
     showBody(response.body);
+    tellMore(find('result'), notices);
     if (response.notice) say(response.notice);
     find('raw').hidden = false;
     find('curl').textContent = `curl -H "Authorization: Bearer $TIS_KEY" \\\n  "${location.origin}${response.path}"`;
@@ -325,6 +366,7 @@ find('vehicles')?.addEventListener('change', () => {
   showVehicles();
 });
 everyWhileVisible(REFRESH_MS, () => showVehicles({ isRefresh: true }));
+everyWhileVisible(NOTICES_MS, readNotices);
 find('copy-link').addEventListener('click', async ({ target }) => {
   await navigator.clipboard.writeText(location.href).catch(() => {});
   target.textContent = 'Link copied';
@@ -344,9 +386,11 @@ async function start() {
     return;
   }
   const { lat, lng } = link.at ?? SYDNEY;
+  readNotices();
   // A board does not say where its stop is, so the stops around are asked for too.
   if (link.view?.board) await listAround([lat, lng]);
   await open(link.view ?? { around: [lat, lng] });
+  listNotices();
   showVehicles();
   const permission = link.view ? null : await navigator.permissions?.query({ name: 'geolocation' }).catch(() => null);
   if (permission?.state === 'granted') goToReader({ isQuiet: true });

@@ -16,10 +16,10 @@ const MARGIN = 40;
 
 /**
  * @param {HTMLElement} element
- * @param {{ onClick: (lat: number, lng: number) => void, onChoose: (stop: object) => void, onMove: () => void, coveredHeight: () => number }} options
+ * @param {{ onClick: (lat: number, lng: number) => void, onChoose: (stop: object) => void, onFollow: (runId: string) => void, onMove: () => void, coveredHeight: () => number }} options
  *   `coveredHeight` is how much of the map lies under the sheet, in pixels
  */
-export function createMap(element, { onClick, onChoose, onMove, coveredHeight }) {
+export function createMap(element, { onClick, onChoose, onFollow, onMove, coveredHeight }) {
   const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
   const map = L.map(element, { zoomAnimation: !isCalm, fadeAnimation: !isCalm, minZoom: 5, maxZoom: 19 });
   map.setView(SYDNEY, SYDNEY.zoom);
@@ -28,7 +28,7 @@ export function createMap(element, { onClick, onChoose, onMove, coveredHeight })
   const stops = L.layerGroup().addTo(map);
   const legs = L.layerGroup().addTo(map);
   const ends = L.layerGroup().addTo(map);
-  const vehicles = createVehicleLayer(map, isCalm);
+  const vehicles = createVehicleLayer(map, isCalm, onFollow);
   let listed = [];
   let inWindow = [];
   let chosenId = null;
@@ -124,6 +124,8 @@ export function createMap(element, { onClick, onChoose, onMove, coveredHeight })
       inWindow = list.filter(({ stop_id }) => !known.has(stop_id));
       drawStops();
     },
+
+    stopsInSight: () => [...listed, ...inWindow].filter((stop) => map.getBounds().contains([stop.lat, stop.lng])),
 
     /** Marks a stop, and shows where it is. */
     choose(stopId) {

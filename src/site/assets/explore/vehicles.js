@@ -13,7 +13,7 @@ const MAX_AGE_SECONDS = 300;
 const PALE_AFTER_SECONDS = 90;
 
 /** `isCalm`: vehicles jump instead of gliding. */
-export function createVehicleLayer(map, isCalm) {
+export function createVehicleLayer(map, isCalm, onFollow) {
   const layer = L.layerGroup().addTo(map);
   const drawn = new Map();
 
@@ -37,8 +37,12 @@ export function createVehicleLayer(map, isCalm) {
     const one = { vehicle, marker, from: vehicle, to: vehicle, startedAt: 0 };
     drawn.set(vehicle.vehicle_id, one);
     marker.bindTooltip(() => textNode(describe(one)));
-    // A click on a vehicle does not look for stops around it.
-    layer.addLayer(marker.on('click', L.DomEvent.stopPropagation));
+    const follow = (event) => {
+      // A click on a vehicle does not look for stops around it.
+      L.DomEvent.stopPropagation(event);
+      if (one.vehicle.run_id) onFollow(one.vehicle.run_id);
+    };
+    layer.addLayer(marker.on('click', follow));
     return one;
   }
 

@@ -46,7 +46,13 @@ export function showBoard(place, board, actions) {
       'tr',
       {},
       h('td', {}, lineBadge(departure)),
-      h('td', {}, destinationOf(departure, actions.follow), h('span', { class: 'hint' }, departure.platform ?? '')),
+      h(
+        'td',
+        {},
+        destinationOf(departure, actions.follow),
+        alertMark(departure, actions.alert),
+        h('span', { class: 'hint' }, departure.platform ?? ''),
+      ),
       h(
         'td',
         { class: 'number' },
@@ -70,7 +76,7 @@ export function showBoard(place, board, actions) {
       h('a', { href: `/board/${encodeURIComponent(board.stop_id)}` }, 'Board for a wall'),
     ),
     rows.length > 0 ? table : h('p', {}, 'Nothing leaves.'),
-    alertList(board.departures.flatMap(({ alerts }) => alerts)),
+    alertList(alertsById(board.departures, board)),
   );
 }
 
@@ -135,7 +141,7 @@ export function showRun(place, run, leavesAt, actions) {
         : null,
     ),
     items.length > 0 ? h('ol', { class: 'calls', 'aria-label': 'Stops in order' }, ...items) : '',
-    alertList(run.alerts),
+    alertList(new Map(run.alerts.map((text) => [text, text]))),
   );
 }
 
@@ -158,7 +164,7 @@ export function showJourneys(place, plan, onChoose) {
       { class: 'journey card' },
       h('summary', {}, ...summaryOf(journey)),
       h('ol', { class: 'legs' }, ...journey.legs.map(legOf)),
-      alertList(journey.legs.flatMap(({ alerts }) => alerts)),
+      alertList(alertsById(journey.legs, plan)),
     );
     card.open = index === 0;
     card.addEventListener('toggle', () => {
@@ -217,13 +223,61 @@ function endOf(planned, realtime, { name, platform }) {
   );
 }
 
-function alertList(alerts) {
-  if (alerts.length === 0) return '';
+/** The texts of the alerts of all records by their ids, which are the same in every response. */
+function alertsById(records, { alert_texts = {} }) {
+  return new Map(records.flatMap(({ alert_ids = [] }) => alert_ids).map((id) => [id, alert_texts[id]]));
+}
+
+/** Leads from a departure to its alerts below. */
+function alertMark({ route, destination, alert_ids = [] }, show) {
+  if (alert_ids.length === 0) return null;
+  const text = alert_ids.length === 1 ? 'Alert' : `${alert_ids.length} alerts`;
   return h(
-    'ul',
-    { class: 'alerts', 'aria-label': 'Alerts' },
-    ...[...new Set(alerts)].map((alert) => h('li', {}, alert)),
+    'button',
+    {
+      type: 'button',
+      class: 'alert-mark',
+      'aria-label': `${text} of ${route} to ${destination}`,
+      onclick: () => show(alert_ids[0]),
+    },
+    text,
   );
+}
+
+function alertList(alerts) {
+  if (alerts.size === 0) return '';
+  const items = [...alerts].map(([id, text]) => h('li', { 'data-alert': id, tabindex: '-1' }, text));
+  return h('ul', { class: 'alerts', 'aria-label': 'Alerts' }, ...items);
+}
+
+/** Adds to alerts what the authority’s list of notices says beyond their texts. A run has no ids of its alerts, but the same texts. */
+export function tellMore(place, notices) {
+  const byText = new Map([...notices.values()].map((notice) => [notice.text, notice]));
+  for (const item of place.querySelectorAll('[data-alert]:not([data-told])')) {
+    const notice = notices.get(item.dataset.alert) ?? byText.get(item.dataset.alert);
+    if (!notice) continue;
+    item.dataset.told = '';
+    item.append(...moreOf(notice));
+  }
+}
+
+function moreOf({ url, title, periods }) {
+  const ends = periods.map(({ ends_at }) => ends_at);
+  const isOpen = ends.length === 0 || ends.includes(null);
+  const label = `More about ${title ?? 'this'}`;
+  return [
+    isOpen ? '' : ` Until ${day(ends.sort().at(-1))}.`,
+    url === null ? '' : ' ',
+    url === null ? '' : h('a', { href: url, rel: 'noreferrer', 'aria-label': label }, 'More'),
+  ];
+}
+
+/** The alerts of the stops that the map shows. */
+export function showNotices(place, notices) {
+  place.hidden = notices.length === 0;
+  place.querySelector('summary').textContent =
+    notices.length === 1 ? '1 alert of stops in sight' : `${notices.length} alerts of stops in sight`;
+  place.querySelector('div').replaceChildren(alertList(new Map(notices.map(({ id, text }) => [id, text]))));
 }
 
 function lineBadge({ mode, route }) {
@@ -231,6 +285,15 @@ function lineBadge({ mode, route }) {
 }
 
 const leaves = (minutes) => (minutes === 0 ? 'now' : `${minutes} min`);
+
+function day(timestamp) {
+  return new Date(timestamp).toLocaleDateString('en-AU', {
+    timeZone: 'Australia/Sydney',
+    weekday: 'short',
+    day: 'numeric',
+    month: 'long',
+  });
+}
 
 /** Answers are in UTC; people are in Sydney. */
 function clock(timestamp, withSeconds = false) {

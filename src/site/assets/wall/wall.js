@@ -7,6 +7,7 @@ const LONGEST_PAUSE_S = 300;
 const LATE_S = 60;
 /** Older boards are not shown at all: most of what is on them has left. */
 const TOO_OLD_S = 900;
+const MOST_ALERTS = 2;
 
 const find = (id) => document.getElementById(id);
 const { stop, token: ownToken } = document.body.dataset;
@@ -83,14 +84,24 @@ function drawRows(departures, serverNow) {
       milliseconds: Date.parse(departure.realtime_at ?? departure.scheduled_at) - serverNow,
     }))
     .filter(({ milliseconds }) => milliseconds > -30_000);
-  find('rows').replaceChildren(...left.map(({ departure, milliseconds }) => rowOf(departure, milliseconds)));
-  const texts = shown.board.alert_texts;
-  const alerts = new Set(
-    left.flatMap(({ departure }) => (texts ? departure.alert_ids.map((id) => texts[id]) : departure.alerts)),
+  const alerts = new Map(left.flatMap(({ departure }) => alertsOf(departure)));
+  const shownIds = [...alerts.keys()].slice(0, MOST_ALERTS);
+  find('alerts').replaceChildren(...shownIds.map((id) => element('li', '', alerts.get(id))));
+  find('rows').replaceChildren(
+    ...left.map(({ departure, milliseconds }) => {
+      const ids = alertsOf(departure).map(([id]) => id);
+      const numbers = shownIds.flatMap((id, index) => (ids.includes(id) ? [index + 1] : []));
+      return rowOf(departure, milliseconds, numbers);
+    }),
   );
-  find('alerts').replaceChildren(...[...alerts].slice(0, 2).map((alert) => element('li', '', alert)));
   hideCutRows();
   return left.length;
+}
+
+/** Ids and texts. A link may ask for boards that have only one of them. */
+function alertsOf({ alerts, alert_ids }) {
+  const texts = shown.board.alert_texts;
+  return texts ? alert_ids.map((id) => [id, texts[id]]) : alerts.map((text) => [text, text]);
 }
 
 /** Half a row at the bottom cannot be read. */
@@ -101,16 +112,23 @@ function hideCutRows() {
   }
 }
 
-function rowOf(departure, milliseconds) {
+/** `numbers` are those of its alerts below. */
+function rowOf(departure, milliseconds, numbers) {
   const { route, mode, destination, platform, is_live } = departure;
   const badge = element('span', `route ${mode}`, route);
   badge.dataset.line = route;
   const row = element('tr', '');
   const routeCell = element('td', '');
   routeCell.append(badge);
+  const destinationCell = element('td', 'destination', destination);
+  for (const number of numbers) {
+    const mark = element('span', 'mark', String(number));
+    mark.title = `Alert ${number}`;
+    destinationCell.append(' ', mark);
+  }
   row.append(
     routeCell,
-    element('td', 'destination', destination),
+    destinationCell,
     element('td', '', platform ?? ''),
     element('td', `number${is_live ? ' live' : ''}`, leavesText(departure, milliseconds)),
   );
