@@ -14,7 +14,7 @@ import { type Freshness, freshnessOf, oldestOf } from '../transit/freshness.ts';
 import type { Mode } from '../transit/mode.ts';
 import { describe } from '../transit/parameter.ts';
 import type { Place } from '../transit/place.ts';
-import { formatTimestamp, timestampSchema, toSydneyWallClock } from '../transit/time.ts';
+import { formatTimestamp, startOfMinute, timestampSchema, toSydneyWallClock } from '../transit/time.ts';
 import { destinationOf, isCancelled, originOf } from './journey.ts';
 import { journeyIdParameter, type PlannedJourney, readJourneyId } from './journey-id.ts';
 import type { Leg } from './leg.ts';
@@ -31,9 +31,11 @@ const ENDED_MS = 10 * MINUTE_MS;
 const LATEST_MS = 180 * MINUTE_MS;
 /** With fewer seconds to spare a change is at risk: the live times are those of whole minutes. */
 const AT_RISK_SECONDS = 120;
-/** The live times of a journey that begins later than this change slowly. */
+/** Live times of what begins later than this change slowly. */
 const FAR_MS = 30 * MINUTE_MS;
 const FAR_FRESH_MS = 5 * MINUTE_MS;
+/** The feeds know every ride that is under way or begins soon: the authority is asked about the others once in a charged minute. */
+const CALM_FRESH_MS = MINUTE_MS;
 const MOST_NEXT = 3;
 
 const CHANGE_STATUSES = ['possible', 'at_risk', 'missed'] as const;
@@ -136,7 +138,7 @@ type Alerts = readonly {
 type Seen = NonNullable<ReturnType<FindContext['calls']['viewRide']>>;
 
 /** `GET /v1/trips/{journey_id}`. `listAlerts` lists the notices of the whole network. */
-export const createFollowOperation = (parts: {
+export const createFollowOperation = (options: {
   stops: Pick<StopRegister, 'get'>;
   listAlerts: (context: FindContext) => Promise<Alerts>;
 }) =>
@@ -179,13 +181,13 @@ export const createFollowOperation = (parts: {
 
       const seen = planned.legs.map((leg) => (leg.mode === 'walk' ? null : calls.viewRide(...toRide(leg, leg.mode))));
       const isSeen = planned.legs.every(({ mode }, index) => mode === 'walk' || seen[index]?.isOff === false);
-      const again = isSeen ? null : await plan(planned, context, parts, { ...planned, at: start, isWhole: true });
+      const again = isSeen ? null : await plan(planned, context, options, { ...planned, at: start, isWhole: true });
       const rides = planned.legs.map((leg, index) =>
         leg.mode === 'walk'
           ? null
           : findRide(leg, again?.journeys.flatMap((one) => one.legs) ?? [], seen[index] ?? null),
       );
-      const told = rides.some((ride) => ride && !ride.isTold) ? await listOrNull(parts.listAlerts(context)) : [];
+      const told = rides.some((ride) => ride && !ride.isTold) ? await listOrNull(options.listAlerts(context)) : [];
       const withCalls = include?.includes('calls')
         ? await Promise.all(rides.map((ride) => ride && listCalls(ride, context)))
         : [];
@@ -204,14 +206,16 @@ export const createFollowOperation = (parts: {
       if (endsAt < sentAt.getTime() - ENDED_MS) throw journeyOver(formatTimestamp(new Date(endsAt)));
 
       const changes = judgeChanges(legs);
-      const next = await findNext(planned, legs, changes, context, parts);
-      const freshness = freshnessOfAll({
-        seen,
-        again,
-        next,
-        isFar: start.getTime() > sentAt.getTime() + FAR_MS,
-        sentAt,
+      const next = await findNext(planned, legs, changes, context, options);
+      const far = sentAt.getTime() + FAR_MS;
+      const isCalm = planned.legs.every(({ mode, origin, destination }, index) => {
+        const isQuiet =
+          origin.planned.getTime() > far || bestKnown(rides[index]?.leg.destination ?? destination) < sentAt;
+        return mode === 'walk' || seen[index]?.isOff === false || isQuiet;
       });
+      const leastMs = start.getTime() > far ? FAR_FRESH_MS : isCalm ? CALM_FRESH_MS : 0;
+      const parts = [...seen, again, next].flatMap((part) => part?.freshness ?? []);
+      const freshness = freshFor(again ? sentAt.getTime() + leastMs : 0, oldestOf(...(parts as [Freshness])));
       const asked = { ...planned, cancelled: 'include', include: ['ids', ...(include ?? [])] } as const;
       const { journey_id: _, ...journey } = withPaths(toJourneyBody({ legs }, asked), 'none');
       // Where platforms change, a walk may have come in between; the rides keep their order.
@@ -278,10 +282,13 @@ async function plan(
   return { journeys, at: request.at, freshness: freshnessOf(response) };
 }
 
-/** The ride as feeds are asked for it: its departure, and its two ends as calls. */
+/** The ride as feeds are asked for it: its departure, and its two ends as calls. Delays of feeds count from the planned minute. */
 function toRide(leg: Leg, mode: Mode): [Departure, [RunCall, RunCall]] {
   const { runId, origin, destination } = leg;
-  const plannedAt = origin.planned.getTime();
+  const [plannedAt, arrivesAt] = [origin, destination].map(({ planned }) => startOfMinute(planned).getTime()) as [
+    number,
+    number,
+  ];
   const ride: Departure = {
     key: id(leg),
     runId,
@@ -303,7 +310,7 @@ function toRide(leg: Leg, mode: Mode): [Departure, [RunCall, RunCall]] {
   const callAt = ({ stopId, name, platform, position, ids }: LegEnd) => {
     return { stopId, name, platform, position, ids, occupancy: null, isCancelled: false };
   };
-  const arrival = { plannedAt: destination.planned.getTime(), realtimeAt: null };
+  const arrival = { plannedAt: arrivesAt, realtimeAt: null };
   return [
     ride,
     [
@@ -440,7 +447,7 @@ async function findNext(
   legs: readonly Leg[],
   changes: FollowedBody['changes'],
   context: FindContext,
-  parts: { stops: Pick<StopRegister, 'get'> },
+  options: { stops: Pick<StopRegister, 'get'> },
 ) {
   const missed = changes.find(({ status }) => status === 'missed');
   const firstRide = legs.find(({ mode }) => mode !== 'walk');
@@ -451,7 +458,7 @@ async function findNext(
   const { now } = context;
   const at = moment > now() ? moment : null;
   try {
-    const { journeys, freshness, ...request } = await plan(planned, context, parts, {
+    const { journeys, freshness, ...request } = await plan(planned, context, options, {
       from,
       to: planned.to,
       at,
@@ -466,24 +473,8 @@ async function findNext(
   }
 }
 
-/** As old as the oldest part. What is planned again long before the journey begins stays fresh for longer. */
-function freshnessOfAll({
-  seen,
-  again,
-  next,
-  isFar,
-  sentAt,
-}: {
-  seen: readonly (Seen | null)[];
-  again: { freshness: Freshness } | null;
-  next: { freshness: Freshness | null } | null;
-  isFar: boolean;
-  sentAt: Date;
-}): Freshness {
-  const all = [...seen, again, next].flatMap((part) => part?.freshness ?? []);
-  const [first, ...others] = all as [Freshness, ...Freshness[]];
-  const freshness = oldestOf(first, ...others);
-  if (!isFar || freshness.shortage !== null) return freshness;
-  const freshUntil = Math.max(freshness.freshUntil, sentAt.getTime() + FAR_FRESH_MS);
-  return { ...freshness, freshUntil, staleUntil: Math.max(freshness.staleUntil, freshUntil) };
+/** The freshness, until that moment at least, unless it is one of a shortage. */
+function freshFor(until: number, freshness: Freshness): Freshness {
+  if (freshness.shortage !== null || until <= freshness.freshUntil) return freshness;
+  return { ...freshness, freshUntil: until, staleUntil: Math.max(freshness.staleUntil, until) };
 }

@@ -147,6 +147,24 @@ describe('the sandbox answers as the table says', () => {
   });
 });
 
+it('a journey that is followed misses its change, and is told how to go on', async () => {
+  const planned = await patient.inject('/v1/trips?from=99000008&to=99004007&include=ids');
+  const { journey_id: id, changes } = planned.json().journeys.find((one: { changes: number }) => one.changes > 0);
+  const follow = async (journey: string) => (await patient.inject(`/v1/trips/${journey}`)).json();
+  const before = await follow(id);
+  expect([changes, before.next_journeys]).toEqual([1, null]);
+  expect(['possible', 'at_risk']).toContain(before.status);
+  await clock.advanceTo(clock.now() + 60_000);
+  const after = await follow(id);
+  expect([after.status, after.changes[0].status]).toEqual(['missed', 'missed']);
+  expect(after.changes[0].spare_seconds).toBeLessThan(0);
+  const [next] = after.next_journeys;
+  expect(['possible', 'at_risk']).toContain((await follow(next.journey_id)).status);
+  // Who plans now is planned for as ever.
+  const again = await patient.inject('/v1/trips?from=99000008&to=99004007&include=ids');
+  expect(again.json().journeys.length).toBe(planned.json().journeys.length);
+});
+
 it('a rehearsed failure touches no other question, and no other rehearsal', async () => {
   const statusOf = async (url: string) => (await patient.inject(url)).statusCode;
   for (let time = 1700; time < 1710; time++) {

@@ -6,6 +6,7 @@ import { createFollowOperation } from '#src/trips/follow.ts';
 import { readJourneyId } from '#src/trips/journey-id.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { startUpstream, type TestUpstream } from '#test/support/upstream.ts';
+import { openStream } from '../streams/reading.ts';
 
 /** Town Hall 06:30 to Central 06:33, a walk of two minutes, from there 06:40 to Seven Hills 07:15. */
 const PAIR = JSON.parse(readFileSync('test/fixtures/trips/identifiers-of-runs-and-stops-on-request.json', 'utf8')) as {
@@ -184,6 +185,14 @@ describe('a journey that is followed', () => {
       else expect(response.json().status).toBe('ended');
     }
   });
+});
+
+it('a stream of a journey begins with the journey as it is', async () => {
+  answerWith(lateBy(20));
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const stream = await openStream(app, `/v1/trips/${journeyId}/stream`);
+  expect(await stream.next('journey')).toEqual((await app.inject(`/v1/trips/${journeyId}`)).json());
+  stream.close();
 });
 
 describe('an identifier', () => {

@@ -23,7 +23,8 @@ import {
 /** The steps follow each other from the first request on, and begin again with the first request after the last. */
 type Scenario = readonly { seconds: number; step: Step }[];
 
-const SCENARIOS: Readonly<Record<string, { means: string; scenario: Scenario }>> = {
+/** `plain` is another stop than those of `PLACES`. */
+const SCENARIOS: Readonly<Record<string, { means: string; scenario: Scenario; plain?: string }>> = {
   '001': { means: 'slow', scenario: always(SLOW) },
   '002': {
     means: 'stale after a while',
@@ -51,6 +52,8 @@ const SCENARIOS: Readonly<Record<string, { means: string; scenario: Scenario }>>
   '007': { means: 'not told where vehicles stop', scenario: always(CALLS_UNTOLD) },
   '008': {
     means: 'a change is missed once a journey is followed',
+    // Gungahlin Place, from where one changes on the way to most others.
+    plain: '99004005',
     scenario: [
       { seconds: 20, step: PLAIN },
       { seconds: 1200, step: CHANGE_MISSED },
@@ -118,10 +121,10 @@ export function createRehearsals(now: () => Date) {
 
   return (endpoint: string, query: URLSearchParams): { step: Step; query: URLSearchParams } => {
     const place = PLACES[endpoint];
-    const scenario = SCENARIOS[findRehearsalCode(endpoint, query) ?? '']?.scenario;
-    if (!place || !scenario) return { step: PLAIN, query };
+    const rehearsed = SCENARIOS[findRehearsalCode(endpoint, query) ?? ''];
+    if (!place || !rehearsed) return { step: PLAIN, query };
     const plain = new URLSearchParams(query);
-    if (place.plain !== undefined) plain.set(place.parameter, place.plain);
-    return { step: dueStep(`${endpoint} ${query}`, scenario), query: plain };
+    if (place.plain !== undefined) plain.set(place.parameter, rehearsed.plain ?? place.plain);
+    return { step: dueStep(`${endpoint} ${query}`, rehearsed.scenario), query: plain };
   };
 }

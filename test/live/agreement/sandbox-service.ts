@@ -27,6 +27,12 @@ import { receivedResponse } from '#test/support/received-answer.ts';
 const MINUTE_MS = 60_000;
 const SOURCES = Object.keys(FEED_SOURCES) as FeedSourceId[];
 
+/** Notices of the network, one of a line and one of a single run that nobody takes. */
+const ALERTS = [
+  { text: 'Of the line', stops: [], routes: [{ route: 'T1', mode: 'train' as const }], runs: [] },
+  { text: 'Of a run', stops: [{ stop_id: '200060' }], routes: [], runs: [{ trip_id: 'none' }] },
+];
+
 export type Body = Awaited<ReturnType<typeof departuresOperation.find>>['body'];
 
 /**
@@ -41,7 +47,7 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
   let callCount = 0;
   const stops = new StopRegister(noStops);
   const tripsOperation = createTripsOperation({ stops });
-  const followOperation = createFollowOperation({ stops, listAlerts: async () => [] });
+  const followOperation = createFollowOperation({ stops, listAlerts: async () => ALERTS });
   const now = () => new Date(moment);
 
   const ask = layer(async (request) => {
