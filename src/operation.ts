@@ -23,6 +23,13 @@ export interface Finding<Body extends object = object> {
   boards?: readonly BoardOrigin[];
   /** Why a list is empty, where the caller may not expect it. */
   notices?: readonly Notice[];
+  /** Cursors of what comes before and after. */
+  pages?: Pages;
+}
+
+export interface Pages {
+  prev?: string | undefined;
+  next?: string | undefined;
 }
 
 /** A sentence for a caller, in plain ASCII because it is sent as a header. */
@@ -102,6 +109,12 @@ const COMMON_ERRORS = [
 /** Every error that the operation can answer with, by status. */
 export function errorsOf({ errors }: Pick<Operation, 'errors'>): ErrorCode[] {
   return [...COMMON_ERRORS, ...errors].sort((one, other) => ERROR_TABLE[one].status - ERROR_TABLE[other].status);
+}
+
+/** The operation without pages, as streams and tools have it: a stream begins now, and a tool gets no `Link` header. */
+export function withoutCursor(operation: Operation): Operation {
+  const { query } = operation;
+  return 'cursor' in query.shape ? { ...operation, query: query.omit({ cursor: true }) } : operation;
 }
 
 /** Where an operation is followed. */

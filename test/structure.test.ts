@@ -21,6 +21,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   signature: [],
   efa: ['transit', 'errors', 'event-loop-turn', 'time-limit', 'compression', 'own-memory'],
   operation: ['efa', 'live', 'transit', 'errors'],
+  cursor: ['transit', 'errors'],
   access: ['redis', 'transit', 'errors', 'own-memory', 'signature'],
   upstream: [
     'efa',
@@ -36,7 +37,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   live: ['efa', 'redis', 'transit', 'errors', 'compression', 'own-memory', 'decaying-count', 'time-limit'],
   stops: ['efa', 'transit', 'errors', 'own-memory', 'event-loop-turn'],
-  departures: ['operation', 'efa', 'transit', 'errors'],
+  departures: ['operation', 'cursor', 'live', 'efa', 'transit', 'errors'],
   nearby: ['operation', 'stops', 'efa', 'transit', 'errors', 'time-limit', 'own-memory'],
   'stop-search': ['operation', 'stops', 'efa', 'transit', 'errors', 'time-limit'],
   'stop-list': ['operation', 'efa', 'stops', 'transit', 'errors', 'event-loop-turn'],

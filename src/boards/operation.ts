@@ -45,9 +45,12 @@ function readEntry(entry: string): { stop: string; lead?: number } {
   return lead === undefined ? { stop } : { stop, lead: Number(lead) };
 }
 
-/** `stops` in place of `stop`; all other parameters as they are for one stop, for each of the stops. */
+/**
+ * `stops` in place of `stop`; all other parameters as they are for one stop, for each of the stops. There is no cursor, because
+ * each stop would need its own.
+ */
 function boardsQuery(oneStop: z.ZodObject) {
-  const { stop: _, ...others } = oneStop.shape;
+  const { stop: _stop, cursor: _cursor, ...others } = oneStop.shape;
   return z.object({ stops: stopsParameter, ...others });
 }
 

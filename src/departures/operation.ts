@@ -1,13 +1,16 @@
 import type { z } from 'zod';
 import { MINUTE_MS } from '../clock.ts';
+import { bindingOf, checkedCursor } from '../cursor.ts';
 import { sumLeftOut } from '../efa/response/record.ts';
+import type { BoardRequest } from '../live/boards/pager.ts';
 import { defineOperation, type FindContext, type Notice } from '../operation.ts';
 import { alertTexts } from '../transit/additional-fields.ts';
-import { type Departure, isCancelled, leavesAt } from '../transit/departure.ts';
+import { compareDepartures, type Departure, isCancelled, leavesAt } from '../transit/departure.ts';
 import { type Mode, nameModes } from '../transit/mode.ts';
 import { formatTimestamp, fromSydneyWallClock } from '../transit/time.ts';
 import { findWithCalls } from './calls.ts';
 import { arrivalsResponse, departuresResponse, nextMinuteAway, toArrival, toDeparture } from './departure.ts';
+import { pagesOfBoard, toPageRequest } from './pages.ts';
 import { arrivalsQuery, type DeparturesQuery, departuresQuery, toDeparturesRequest } from './query.ts';
 
 /** A vehicle that left longer ago than this cannot be caught any more. */
@@ -111,11 +114,15 @@ async function findShown(
 ) {
   const { limit, per_route: perRoute } = query;
   const request = { ...toDeparturesRequest(query, now()), ...(isArrival && { isArrival }) };
+  const base = (request.at && fromSydneyWallClock(request.at)) ?? now();
+  const binding = bindingOf(isArrival ? 'arrivals' : 'departures', query.stop);
+  const cursor = checkedCursor(query.cursor, binding, base.getTime());
   const isWanted = (departure: Departure) =>
     matches(query, departure) &&
-    (request.at !== null || canBeCaught(departure, now())) &&
-    leavesAfterLead(departure, query.lead, (request.at && fromSydneyWallClock(request.at)) ?? now());
-  const asked = { ask, request, limit, perRoute, isWanted };
+    (request.at !== null || cursor?.direction === 'prev' || canBeCaught(departure, now())) &&
+    leavesAfterLead(departure, query.lead, base);
+  const first: BoardRequest = { ask, request, limit, perRoute, isWanted };
+  const asked = cursor ? toPageRequest(first, cursor, now()) : first;
   const needsCalls = query.to !== undefined || query.include?.includes('calls');
   const {
     board,
@@ -125,7 +132,14 @@ async function findShown(
     ? await findWithCalls(asked, query.to, { boards, calls })
     : { board: await boards.find(asked), callsOf: () => null, notices: [] };
   const { stopName, freshness } = board;
-  const shown = board.departures.filter((one) => !isCancelled(one) || query.cancelled === 'include');
+  const pages = pagesOfBoard(board, cursor, {
+    binding,
+    base: base.getTime(),
+    perRoute,
+    hasPrev: query.lead === undefined,
+  });
+  const listed = cursor ? board.departures.sort(compareDepartures) : board.departures;
+  const shown = listed.filter((one) => !isCancelled(one) || query.cancelled === 'include');
   const notShown = board.departures.length - shown.length;
   const leftOut = notShown > 0 ? sumLeftOut([board.leftOut, { cancelled: notShown }]) : board.leftOut;
   const sentAt = now();
@@ -137,7 +151,7 @@ async function findShown(
   const words = isArrival ? ARRIVING : LEAVING;
   const notices = [...(shown.length > 0 ? [] : whyEmpty(query, board.stopModes, notShown, words)), ...aboutCalls];
   const changesAt = nextMinuteAway(shown, sentAt);
-  return { head, shown, callsOf, sentAt, freshness, leftOut, changesAt, boards: [board.origin], notices };
+  return { head, shown, callsOf, sentAt, freshness, leftOut, changesAt, boards: [board.origin], notices, pages };
 }
 
 const LEAVING = { all: 'departures', one: 'leaves', many: 'leave' };

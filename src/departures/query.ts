@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cursorParameter } from '../cursor.ts';
 import { askedWallClock } from '../operation.ts';
 import { ALERT_TEXTS_ADDED, COLORS_ADDED, cancelledParameter, includeParameter } from '../transit/additional-fields.ts';
 import { modesParameter, routesParameter } from '../transit/mode.ts';
@@ -47,6 +48,7 @@ export const departuresQuery = z.object({
     access: ACCESS_ADDED,
     calls: '`calls` to each departure: where the vehicle stops, from here to the end of its run.',
   }),
+  cursor: cursorParameter,
 });
 
 /** Arrivals take no parameter that is about getting on. */

@@ -1,18 +1,12 @@
 import helmet from '@fastify/helmet';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
+import { SERVICE_LINKS } from '../responses/link-header.ts';
 import { CROSS_ORIGIN_HEADERS } from './cors.ts';
 
 /** The policy of pages that are sent outside of `pageSecurity`: everything comes from this server. */
 export const PAGE_POLICY =
   "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
-
-const LINK = [
-  '</openapi.json>; rel="service-desc"; type="application/json"',
-  '</docs>; rel="service-doc"; type="text/html"',
-  '</status>; rel="status"',
-  '<https://creativecommons.org/licenses/by/4.0/>; rel="license"',
-].join(', ');
 
 /**
  * On every response: its request id, that scripts of every origin may read it, where the description, the documentation,
@@ -23,7 +17,7 @@ export const commonHeaders = fp(
   async (app: FastifyInstance, { isSandbox }: { isSandbox: boolean }) => {
     const headers = {
       ...CROSS_ORIGIN_HEADERS,
-      link: LINK,
+      link: SERVICE_LINKS,
       'x-content-type-options': 'nosniff',
       ...(isSandbox && { 'x-data-source': 'sandbox' }),
     };

@@ -19,6 +19,7 @@ export function sendResponse(
   if (response.failedParts > 0) request.failedParts = response.failedParts;
   request.hasResponse = listsEtag(condition, body.etag);
   reply.headers(responseHeaders(response, now().getTime()));
+  if (response.link) reply.header('link', response.link);
   const notice = noticeTo(request.query as object, response.notices);
   if (notice) reply.header('x-notice', notice);
   if (request.hasResponse || matchesAny(condition)) return reply.code(304).send();

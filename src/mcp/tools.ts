@@ -7,7 +7,7 @@ import {
   McpServer,
 } from '@modelcontextprotocol/server';
 import { toJsonSchema, toParameters } from '../http/openapi/schema.ts';
-import { type Operation, withOwnDefaults } from '../operation.ts';
+import { type Operation, withOwnDefaults, withoutCursor } from '../operation.ts';
 import { toDefault } from '../transit/parameter.ts';
 import { takesName } from './stop-names.ts';
 import { toToolSchema } from './tool-body.ts';
@@ -61,7 +61,8 @@ export function createToolServer(tools: readonly ReturnType<typeof describeTool>
 const OPTIONS = { instructions: INSTRUCTIONS, capabilities: { tools: { listChanged: false } } };
 
 /** The operation as an assistant sees it. */
-export function describeTool(operation: Operation) {
+export function describeTool(described: Operation) {
+  const operation = withoutCursor(described);
   const { summary, tool, body } = operation;
   const config = {
     title: summary,

@@ -8,7 +8,7 @@ import { isHigher, type Priority } from '../efa/ask.ts';
 import { nextTurn } from '../event-loop-turn.ts';
 import type { BoardOrigin } from '../live/boards/boards.ts';
 import type { Finding, Notice } from '../operation.ts';
-import { ownBytes, shrinkCache } from '../own-memory.ts';
+import { ownBytes, ownText, shrinkCache } from '../own-memory.ts';
 import type { Freshness } from '../transit/freshness.ts';
 
 /** A response to a whole request, finished but for its headers. Moments are in milliseconds since 1970. */
@@ -33,6 +33,8 @@ export interface FinishedResponse<Body extends object = object> {
   priority: Priority | null;
   boards?: readonly BoardOrigin[];
   notices?: readonly Notice[];
+  /** The `Link` header, where it is not the one of every response. */
+  link?: string;
 }
 
 /** A stale response is served from the cache this long before a fresh one is looked for. */
@@ -59,7 +61,7 @@ export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; n
       return response.priority !== null && isHigher(priority, response.priority) ? null : response;
     },
     /** Finishes the response and keeps it. */
-    async keep(key: string, priority: Priority, finding: Finding): Promise<FinishedResponse> {
+    async keep(key: string, priority: Priority, finding: Finding, link?: string): Promise<FinishedResponse> {
       const {
         body: content,
         freshness,
@@ -81,6 +83,7 @@ export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; n
         priority: freshness.shortage === 'busy' || freshness.isStretched ? priority : null,
         ...(boards && { boards }),
         ...(notices.length > 0 && { notices }),
+        ...(link !== undefined && { link: ownText(link) }),
       };
       responses.set(key, response);
       return { ...response, freshness };
@@ -99,9 +102,9 @@ export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; n
   };
 }
 
-function sizeOf({ body: { bytes, encoded } }: FinishedResponse, key: string): number {
+function sizeOf({ body: { bytes, encoded }, link = '' }: FinishedResponse, key: string): number {
   const forms = [...encoded.values()].filter((form) => Buffer.isBuffer(form));
-  const fixed = 2 * key.length + OVERHEAD_BYTES + bytes.length;
+  const fixed = 2 * (key.length + link.length) + OVERHEAD_BYTES + bytes.length;
   return forms.reduce((sum, { length }) => sum + length, fixed);
 }
 

@@ -10,6 +10,7 @@ import { ownText } from '../own-memory.ts';
 import { SingleFlight } from '../single-flight.ts';
 import { untilAborted, withTimeLimit } from '../time-limit.ts';
 import { createFinishedResponses, type FinishedResponse } from './finished-response.ts';
+import { linkHeader } from './link-header.ts';
 
 type Query = Readonly<Record<string, unknown>>;
 
@@ -89,7 +90,8 @@ export function createResponses(options: {
       operation.find(query, contextUntil(deadline)),
     );
     if (leftOut) reportLeftOut(operation.path, leftOut);
-    return finished.keep(key, waiting.priority, finding);
+    const link = finding.pages && linkHeader(operation, query, finding.pages);
+    return finished.keep(key, waiting.priority, finding, link);
   }
 
   function askFor({ priority, accounts }: Waiting, deadline: AbortSignal): Ask {

@@ -9,7 +9,7 @@ import { listsEtag } from '../http/freshness-headers.ts';
 import { nameIgnored, requesterOf } from '../http/operation-routes.ts';
 import { receivedBy, toRoute } from '../http/paths.ts';
 import { noteBoards } from '../http/request-log.ts';
-import { noticeTo, type Operation, readQuery, streamPath } from '../operation.ts';
+import { noticeTo, type Operation, readQuery, streamPath, withoutCursor } from '../operation.ts';
 import type { FinishedResponse } from '../responses/finished-response.ts';
 import type { Responses } from '../responses/responses.ts';
 import { createChannels, type Subscriber } from './channels.ts';
@@ -81,7 +81,7 @@ export async function streamRoutes(
     });
   }
 
-  for (const operation of operations.filter((one) => one.stream)) {
+  for (const operation of operations.filter((one) => one.stream).map(withoutCursor)) {
     app.get(toRoute(streamPath(operation)), async (request, reply) => {
       if (isClosing) throw stopping();
       const received = receivedBy(request);

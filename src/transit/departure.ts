@@ -65,6 +65,11 @@ export function isCancelled({ state }: Departure): boolean {
   return state.kind === 'cancelled';
 }
 
+/** By planned time, then by the key, which tells departures of the same minute apart. */
+export function comparePlanned(one: Departure, other: Departure): number {
+  return one.plannedAt - other.plannedAt || (one.key < other.key ? -1 : 1);
+}
+
 /** By best-known time, then planned time, then route. */
 export function compareDepartures(one: Departure, other: Departure): number {
   return (

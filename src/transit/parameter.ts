@@ -146,6 +146,7 @@ const OTHER_NAMES = {
   path: [],
   cancelled: [],
   include: [],
+  cursor: ['page_token', 'next_cursor', 'continuation'],
   stops: [],
   near: [],
   bbox: ['bounds', 'bounding_box'],
@@ -185,7 +186,8 @@ export function findForeign(name: string): string | null {
 
 const MOMENT =
   'Give the day as `date` (YYYYMMDD) and the time as `time` (HHmm), both in Sydney local time, or both as ISO 8601 in `time`';
-const NO_PAGES = 'There are no pages: raise `limit`, or give `date` and `time` of the last record to go on from there.';
+const NO_PAGES =
+  'Boards go on with `cursor`, which the `Link` header of each response has; other lists have no pages: raise `limit`.';
 const POSITION = 'A position is `lat` and `lng` on /v1/nearby, and `lat,lng` in `from`, `to` and `near`.';
 const KEY_IN_HEADER = 'The key belongs in the header `Authorization: Bearer YOUR_KEY`, never in a URL.';
 
@@ -199,7 +201,6 @@ const OTHER_WAYS: Readonly<Record<string, string>> = {
   arrival_time: `${MOMENT}; journeys take \`arrive_by=true\` beside them.`,
   page: NO_PAGES,
   offset: NO_PAGES,
-  cursor: NO_PAGES,
   platform: 'There is no such filter: look at `platform` of each record.',
   direction: 'There is no such filter: look at `destination` of each record.',
   via: 'There is no way to name a place in between: ask for the two parts.',

@@ -81,6 +81,28 @@ export function fromSydneyWallClock({ date, time }: WallClock): Date | null {
   return isUnique ? local.toJSDate() : null;
 }
 
+/**
+ * The latest local time from which upstream lists everything planned from the instant on. In the hour that comes twice a time
+ * means the pass with the present offset to upstream, so that the other pass is reached from its edge only.
+ */
+export function wallClockFrom(instant: Date, now: Date): WallClock {
+  const [local, present] = [instant, now].map((one) => DateTime.fromJSDate(one, { zone: SYDNEY })) as [
+    DateTime,
+    DateTime,
+  ];
+  if (local.getPossibleOffsets().length === 1 || local.offset === present.offset) return toSydneyWallClock(instant);
+  // The offset is the larger one in the first pass.
+  if (local.offset > present.offset) return toSydneyWallClock(local.startOf('hour').minus({ minutes: 1 }).toJSDate());
+  return { date: local.toFormat('yyyyMMdd'), time: local.toFormat("HH'59'") };
+}
+
+/** The first instant from the given one on that its local time names alone. */
+export function afterDoubleHour(instant: Date): Date {
+  let local = DateTime.fromJSDate(instant, { zone: SYDNEY });
+  while (local.getPossibleOffsets().length > 1) local = local.startOf('hour').plus({ hours: 1 });
+  return local.toJSDate();
+}
+
 /** 08:00 of the first Monday to Friday after today, in Sydney. */
 export function nextWeekdayMorning(now: Date): WallClock {
   let day = DateTime.fromJSDate(now, { zone: SYDNEY }).plus({ days: 1 });

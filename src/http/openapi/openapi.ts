@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { STREAM_KEY_PARAMETER } from '../../access/credential.ts';
 import { TOKENS_PATH } from '../../access/grant.ts';
-import { type Operation, streamPath } from '../../operation.ts';
+import { type Operation, streamPath, withoutCursor } from '../../operation.ts';
 import { prepare } from '../prepared.ts';
 import { TOKEN_EXAMPLE, TOKEN_REQUEST_EXAMPLE, tokenRequestSchema, tokenSchema } from '../tokens.ts';
 import {
@@ -78,12 +78,12 @@ const LAST_EVENT_ID = {
   schema: { type: 'string' },
 };
 
-/** The path under which the operation is followed, if it can be. */
+/** The path under which the operation is if it can be. */
 function describeStream(operation: Operation, docsUrl: string) {
   const { tag, stream } = operation;
   if (!stream) return [];
   const { id, summary, description } = stream;
-  const parameters = [...toParameters(operation), LAST_EVENT_ID];
+  const parameters = [...toParameters(withoutCursor(operation)), LAST_EVENT_ID];
   const responses = streamResponsesOf(operation, docsUrl);
   const security = [{ apiKey: [] }, { streamKey: [] }];
   const get = { operationId: id, tags: [tag], summary, description, security, parameters, responses };

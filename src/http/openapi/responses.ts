@@ -65,6 +65,11 @@ export const HEADER_COMPONENTS = {
     'string',
     'This secret key was sent from a web page, where everybody can read it.',
   ),
+  Link: header(
+    'On every response, description, documentation, status and licence. On departures and arrivals also what comes before (`rel="prev"`) and after (`rel="next"`): relative URLs with the other parameters and a `cursor`, absent where the list ends.',
+    'string',
+    '</docs>; rel="service-doc"; type="text/html", </v1/departures?stop=200070&cursor=1n.xYkUFA.tisn60.tisn60.tisn60...>; rel="next"',
+  ),
   'Retry-After': header('Seconds to wait before the next try.', 'integer', 30),
   Allow: header('The methods that the path takes.', 'string', 'GET, HEAD, OPTIONS'),
   'WWW-Authenticate': header('How to send a key.', 'string', 'Bearer realm="transit"'),
@@ -134,6 +139,7 @@ function responses(
     description,
     headers: headers(
       'X-Request-Id',
+      'Link',
       'X-Ignored-Parameters',
       'X-Notice',
       ...known,
@@ -151,6 +157,7 @@ const UNCHANGED = {
     'Nothing but the moment of retrieval has changed since the response whose `ETag` was sent in `If-None-Match`. How fresh that response is now, say the headers of this one. It is not counted when it cost no call of the authority; a 304 to `If-None-Match: *` is counted always.',
   headers: headers(
     'X-Request-Id',
+    'Link',
     'X-Ignored-Parameters',
     'X-Notice',
     ...FRESHNESS,

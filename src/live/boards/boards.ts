@@ -9,7 +9,7 @@ import { type FeedSourceId, findFeedSource, listFeedSources } from '../polling/f
 import type { Timeline } from '../timeline/timeline.ts';
 import type { Comparison } from './comparison.ts';
 import { readFeedsBoard, readPlannedBoard } from './feeds-board.ts';
-import { type Board, type BoardRequest, readMonitorBoard } from './pager.ts';
+import { type Board, type BoardRequest, readBoardBefore, readMonitorBoard } from './pager.ts';
 import type { StopTimelines } from './stop-timelines.ts';
 import { type StopRequest, TimetablePages } from './timetable-pages.ts';
 
@@ -32,7 +32,8 @@ export interface Boards {
 /** Every board comes from the departure monitor. */
 export const monitorBoards: Boards = {
   async find(request) {
-    const { board } = await readMonitorBoard(request);
+    const { page } = request;
+    const board = page?.before ? await readBoardBefore(request, page) : (await readMonitorBoard(request)).board;
     return { ...board, origin: { source: 'monitor', reason: 'feeds are off' } };
   },
 };
@@ -103,6 +104,9 @@ export function createBoards(options: {
 
   return {
     async find(request) {
+      const { page } = request;
+      if (page?.before)
+        return { ...(await readBoardBefore(request, page)), origin: by('monitor', 'earlier departures') };
       let hasAsked = false;
       const ask: Ask = async (...asked) => {
         const response = await request.ask(...asked);

@@ -71,10 +71,16 @@ export async function readFeedsBoard(
 
   const pagesLeft = isRead ? MAX_PAGES - 1 : MAX_PAGES;
   const source: BoardSource = { pagesLeft, look, takeOver: () => timelines.takeOver(stop) };
-  const departures = await readBoard(source, request);
-  if (!departures) return null;
-  const freshness = boardFreshness(departures, { feeds, needed, timeline: stop.timeline, now: now(), hasAsked });
-  return { stopName: stop.stopName, stopModes: listStopModes(stop.timeline), freshness, departures, leftOut: {} };
+  const selection = await readBoard(source, request);
+  if (!selection) return null;
+  const freshness = boardFreshness(selection.departures, {
+    feeds,
+    needed,
+    timeline: stop.timeline,
+    now: now(),
+    hasAsked,
+  });
+  return { stopName: stop.stopName, stopModes: listStopModes(stop.timeline), freshness, leftOut: {}, ...selection };
 }
 
 /** Reads the board of the present from the stop's timeline alone, with nothing live. Null when the timeline lacks the next departures. */
@@ -100,10 +106,10 @@ export async function readPlannedBoard(
       };
     },
   };
-  const departures = await readBoard(source, request);
-  if (!departures || !isWhole) return null;
+  const selection = await readBoard(source, request);
+  if (!selection || !isWhole) return null;
   const freshness = plannedFreshness(stop.timeline, now(), maxAgeMs);
-  return { stopName: stop.stopName, stopModes: listStopModes(stop.timeline), freshness, departures, leftOut: {} };
+  return { stopName: stop.stopName, stopModes: listStopModes(stop.timeline), freshness, leftOut: {}, ...selection };
 }
 
 /**
@@ -115,7 +121,7 @@ function viewStop(
   request: StopRequest,
   { living, now, maxAgeMs }: { living: readonly LivingFeed[]; now: number; maxAgeMs: number },
 ) {
-  const { at, limit, perRoute, isWanted } = request;
+  const { at, limit, isWanted } = request;
   const span = readTimeline(stop.timeline, request, { now, maxAgeMs });
   const listed = span.departures.filter(({ plannedAt }) => plannedAt >= (at ?? now) - MAX_LATE_MS);
   const timetable = {
@@ -128,12 +134,13 @@ function viewStop(
   const departures = calls.filter((call) => call.state.kind !== 'departed' && isWanted(call));
   const running = departures.filter((departure) => !isCancelled(departure));
   const last =
-    nextOfEachRoute(running, perRoute)
+    nextOfEachRoute(running, request)
       .map(leavesAt)
       .sort((one, other) => one - other)[limit - 1] ?? span.until;
   return {
     departures,
     until: span.isEnd ? Number.POSITIVE_INFINITY : span.until,
+    knownUntil: span.isEnd ? Math.max(span.until, ...listed.map(({ plannedAt }) => plannedAt + 1)) : span.until,
     span,
     calls,
     changes: overlay.changes.filter((change) => change.at <= last),

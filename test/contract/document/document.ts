@@ -56,6 +56,8 @@ export const toText = (value: unknown): string => (Array.isArray(value) ? value.
 export function exampleUrl(document: Document, path: string, which: 'required' | 'all'): string {
   const shown = parametersOf(document, path)
     .filter((parameter) => parameter.in !== 'header' && (parameter.required || which === 'all'))
+    // A cursor is of one list, and soon too old.
+    .filter(({ name }) => name !== 'cursor')
     .map(({ name, schema }): [string, string] => [name, toText(schema.examples?.[0] ?? schema.default)]);
   return urlOf(path, new URLSearchParams(shown).toString());
 }

@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+import { DAY_MS, SECOND_MS } from './clock.ts';
+import { invalidParameters } from './errors/messages.ts';
+import { describe, optional, requiredText } from './transit/parameter.ts';
+
+/**
+ * Where a list was cut in two. What is planned from `at` on comes after the cut, except what was shown before it (`shown`);
+ * of what is planned earlier only that comes after it which was not (`late`). All by planned times, which do not change while
+ * somebody reads on. Moments in milliseconds since 1970.
+ */
+export interface Cut {
+  at: number;
+  shown: ReadonlySet<string>;
+  /** Nothing of `shown` is planned later. */
+  shownUntil: number;
+  late: ReadonlySet<string>;
+  /** Nothing of `late` is planned earlier. */
+  lateFrom: number;
+}
+
+/** A page of a list that goes on from a cut: what comes after it, or before it. */
+export interface Cursor extends Cut {
+  direction: 'next' | 'prev';
+  /** The list that was cut, by `bindingOf`. */
+  binding: string;
+  /** How many of each route, by its mark, are shown already; on lists with `per_route`. */
+  counts: ReadonlyMap<string, number>;
+}
+
+/** A list can be followed so far ahead of the moment asked for, and so far back. */
+const AHEAD_MS = 2 * DAY_MS;
+const BACK_MS = DAY_MS;
+/** More marks than this are not written: the header would be too long. */
+const MAX_MARKS = 150;
+const MARK_LENGTH = 6;
+const COUNT_LENGTH = 2;
+const MAX_LENGTH = 3000;
+/** Form and direction, binding, moments in seconds to the base 36, marks, counts. */
+const WRITTEN =
+  /^1([np])\.([\w-]{6})\.([0-9a-z]{1,7})\.([0-9a-z]{1,7})\.([0-9a-z]{1,7})\.([\w-]{0,900})\.([\w-]{0,900})\.([\w-]{0,1200})$/;
+
+/** A short name for what a cursor has to recognise. */
+export function markOf(text: string): string {
+  return createHash('sha1').update(text).digest('base64url').slice(0, MARK_LENGTH);
+}
+
+/** The list of an operation that a cursor goes on in: its path, and the stop or stops. */
+export function bindingOf(path: string, ...stops: readonly string[]): string {
+  return markOf([path, ...stops].join(' ').toUpperCase());
+}
+
+export function isAfterCut({ at, shown, late }: Cut, plannedAt: number, mark: string): boolean {
+  return plannedAt >= at ? !shown.has(mark) : late.has(mark);
+}
+
+export const NO_MARKS: ReadonlySet<string> = new Set();
+
+/** Undefined beyond how far the list can be followed from `base`, and where it would take too many marks. */
+export function writeCursor(cursor: Cursor, base: number): string | undefined {
+  const { at, shown, late, counts } = cursor;
+  if (!isWithin(cursor, base) || shown.size + late.size + counts.size > MAX_MARKS) return undefined;
+  const moments = [at, shown.size > 0 ? cursor.shownUntil : at, late.size > 0 ? cursor.lateFrom : at];
+  return [
+    `1${cursor.direction[0]}`,
+    cursor.binding,
+    ...moments.map((moment) => Math.floor(moment / SECOND_MS).toString(36)),
+    [...shown].join(''),
+    [...late].join(''),
+    [...counts].map(([mark, count]) => mark + count.toString(36).padStart(COUNT_LENGTH, '0')).join(''),
+  ].join('.');
+}
+
+function isWithin({ at }: Cut, base: number): boolean {
+  return at >= base - BACK_MS && at <= base + AHEAD_MS;
+}
+
+const allowed = 'must be taken unchanged from a `Link` header of this operation';
+
+function readCursor(text: string): Cursor | null {
+  const [, direction, binding = '', ...rest] = (text.length <= MAX_LENGTH && WRITTEN.exec(text)) || [];
+  const [at, shownUntil, lateFrom] = rest.slice(0, 3).map((moment) => Number.parseInt(moment, 36) * SECOND_MS) as [
+    number,
+    number,
+    number,
+  ];
+  const [shown = '', late = '', counts = ''] = rest.slice(3);
+  const countedLength = MARK_LENGTH + COUNT_LENGTH;
+  if (!direction || shown.length % MARK_LENGTH || late.length % MARK_LENGTH || counts.length % countedLength)
+    return null;
+  if (shownUntil < at || shownUntil > at + DAY_MS || lateFrom > at || lateFrom < at - DAY_MS) return null;
+  const counted = cut(counts, countedLength).map(
+    (one) => [one.slice(0, MARK_LENGTH), Number.parseInt(one.slice(MARK_LENGTH), 36)] as const,
+  );
+  if (counted.some(([, count]) => !(count > 0))) return null;
+  return {
+    direction: direction === 'n' ? 'next' : 'prev',
+    binding,
+    at,
+    shown: new Set(cut(shown, MARK_LENGTH)),
+    shownUntil,
+    late: new Set(cut(late, MARK_LENGTH)),
+    lateFrom,
+    counts: new Map(counted),
+  };
+}
+
+function cut(text: string, length: number): string[] {
+  return Array.from({ length: text.length / length }, (_, index) => text.slice(index * length, (index + 1) * length));
+}
+
+/** The text, which `checkedCursor` reads. */
+export const cursorParameter = optional(
+  describe(
+    requiredText(allowed)
+      .refine((text) => readCursor(text) !== null, allowed)
+      .meta({ type: 'string', pattern: '^1[np](\\.[\\w-]*){7}$', maxLength: MAX_LENGTH }),
+    'Goes on in the list, with the other parameters unchanged: take it, or the whole URL, from `rel="next"` or `rel="prev"` of the `Link` header. It is of no use for another stop or operation.',
+    '1n.xYkUFA.tisn60.tisn60.tisn60...',
+  ),
+);
+
+/** Throws `INVALID_PARAMETER` for the cursor of another list, and for one that is too far from `base`, the moment asked for. */
+export function checkedCursor(text: string | undefined, binding: string, base: number): Cursor | null {
+  const cursor = text === undefined ? null : readCursor(text);
+  if (!cursor) return null;
+  if (cursor.binding !== binding) throw wrongCursor(text, 'must be of this operation and this stop');
+  if (!isWithin(cursor, base))
+    throw wrongCursor(text, 'is too old, or too far from the time asked for: begin again without it');
+  return cursor;
+}
+
+function wrongCursor(value: string | undefined, problem: string) {
+  return invalidParameters([{ parameter: 'cursor', value, allowed: problem }]);
+}

@@ -1,0 +1,260 @@
+import fc from 'fast-check';
+import { describe, expect, it, vi } from 'vitest';
+import type { Departures } from '#src/departures/departure.ts';
+import { createPlayedService, type PlayedSandbox, startPlayedSandbox } from '#test/live/service/played-service.ts';
+import { buildTestApp } from '#test/support/app.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const STOPS = ['200060', '200070', '209573', '202020', '2000216'];
+const MINUTE = 60_000;
+
+type Query = Record<string, string>;
+type Shown = Departures['departures'][number];
+interface Page {
+  shown: Shown[];
+  prev: string | undefined;
+  next: string | undefined;
+}
+type Find = (query: Query) => Promise<Page>;
+
+type Service = ReturnType<typeof createPlayedService>;
+const finder =
+  (find: Service['find']): Find =>
+  async (query) => {
+    const { body, pages } = await find({ modes: 'all', cancelled: 'include', include: 'ids', ...query });
+    return { shown: (body as Departures).departures, prev: pages?.prev, next: pages?.next };
+  };
+
+/** Of a departure what never changes. */
+const nameOf = ({ run_id, scheduled_at, route, destination }: Shown) =>
+  `${scheduled_at} ${route} ${destination} ${run_id?.slice(-24)}`;
+const names = (pages: readonly Page[]) => pages.flatMap(({ shown }) => shown.map(nameOf));
+const sydney = (at: number) => {
+  const text = new Date(at).toLocaleString('sv-SE', { timeZone: 'Australia/Sydney' });
+  return { date: text.slice(0, 10).replaceAll('-', ''), time: text.slice(11, 16).replace(':', '') };
+};
+
+/** Reads on until a page reaches beyond the moment, while time goes on. */
+async function walk(
+  { clock }: PlayedSandbox,
+  find: Find,
+  { query, direction, to, stepMs = 0 }: { query: Query; direction: 'prev' | 'next'; to: number; stepMs?: number },
+): Promise<Page[]> {
+  const pages = [await find(query)];
+  for (;;) {
+    const page = pages.at(-1);
+    const cursor = page?.[direction];
+    const isThere = page && plannedTimes([page]).some((at) => (direction === 'next' ? at > to : at < to));
+    if (!cursor || isThere) return pages;
+    await clock.advance(stepMs);
+    pages.push(await find({ ...query, cursor }));
+  }
+}
+
+/** What is planned from a moment up to another one, by boards for many moments. */
+async function planned(
+  find: Find,
+  { stop = '', modes = 'all' }: Query,
+  from: number,
+  until: number,
+): Promise<string[]> {
+  const found = new Set<string>();
+  for (let at = from - MINUTE; at < until; at += 3 * MINUTE) {
+    for (const one of (await find({ stop, modes, limit: '50', ...sydney(at) })).shown) {
+      const moment = Date.parse(one.scheduled_at);
+      if (moment >= from && moment < until) found.add(nameOf(one));
+    }
+  }
+  return [...found].sort();
+}
+
+const plannedTimes = (pages: readonly Page[]) =>
+  pages.flatMap(({ shown }) => shown.map(({ scheduled_at }) => Date.parse(scheduled_at)));
+
+const namesBetween = (pages: readonly Page[], from: number, until: number) =>
+  pages
+    .flatMap(({ shown }) => shown)
+    .filter(({ scheduled_at }) => Date.parse(scheduled_at) >= from && Date.parse(scheduled_at) < until)
+    .map(nameOf)
+    .sort();
+
+async function atMoment(start: string, test: (sandbox: PlayedSandbox, service: Service) => Promise<void>) {
+  const sandbox = await startPlayedSandbox(start);
+  try {
+    await test(sandbox, createPlayedService(sandbox));
+  } finally {
+    await sandbox.close();
+  }
+}
+
+/** Of a busy stop the boards of a few minutes are long; the others are looked at for longer. */
+const SPAN = 24 * MINUTE;
+const lists = fc.record({
+  stop: fc.constantFrom(...STOPS),
+  limit: fc.constantFrom('3', '10', '40'),
+  modes: fc.constantFrom('all', 'train', 'bus,ferry'),
+});
+const samples = (count: number) => fc.sample(lists, { seed: 20261123, numRuns: count });
+
+describe('a board that goes on', () => {
+  it.each([
+    ['on a morning', '2026-11-19T21:00:20Z', 4],
+    ['past midnight', '2026-11-20T12:50:20Z', 2],
+    ['in the night in which an hour comes twice', '2026-04-04T14:50:20Z', 2],
+    ['in the night in which an hour is missing', '2026-10-03T15:50:20Z', 2],
+  ])('shows each departure once and misses none, later and earlier, %s', async (_when, start, count) => {
+    await atMoment(start, async (sandbox, service) => {
+      const find = finder(service.monitor);
+      const base = Math.floor(sandbox.clock.now() / MINUTE) * MINUTE;
+      for (const one of samples(count)) {
+        const query = { ...one, ...sydney(base) };
+        const later = await walk(sandbox, find, { query, direction: 'next', to: base + SPAN });
+        const earlier = await walk(sandbox, find, { query, direction: 'prev', to: base - SPAN });
+        const all = names([...later, ...earlier.slice(1)]);
+        expect(new Set(all).size, JSON.stringify(query)).toBe(all.length);
+        const [from, until] = [base - SPAN, base + SPAN];
+        expect(namesBetween([...later, ...earlier.slice(1)], from, until), JSON.stringify(query)).toEqual(
+          await planned(find, query, from, until),
+        );
+      }
+    });
+  });
+
+  it.each(['departure monitor', 'feeds'] as const)(
+    'repeats and misses nothing while vehicles are delayed between two requests, from the %s',
+    async (source) => {
+      await atMoment('2026-11-19T21:00:20Z', async (sandbox, service) => {
+        if (source === 'feeds') {
+          await service.crowd(['sydneytrains', 'buses', 'metro']);
+          for (const { stop } of samples(4)) await service.find({ stop, modes: 'all', limit: '50' });
+        }
+        const find = finder(source === 'feeds' ? service.find : service.monitor);
+        for (const query of samples(4)) {
+          const base = sandbox.clock.now();
+          const reference = await planned(finder(service.monitor), query, base, base + SPAN);
+          const pages = await walk(sandbox, find, { query, direction: 'next', to: base + SPAN, stepMs: 40_000 });
+          const all = names(pages);
+          expect(new Set(all).size, JSON.stringify(query)).toBe(all.length);
+          const missing = reference.filter((name) => !all.includes(name));
+          // A vehicle that has left by the time of its page is not on it.
+          const left = missing.filter((name) => Date.parse(name.slice(0, 20)) < sandbox.clock.now());
+          expect(missing, JSON.stringify(query)).toEqual(left);
+        }
+        if (source === 'feeds') expect(service.boardSources.join()).toContain('overlay');
+      });
+    },
+  );
+
+  it('shows all that was shown when one turns back, late or gone meanwhile, and nothing of the page that one turns from', async () => {
+    await atMoment('2026-11-19T21:00:20Z', async (sandbox, service) => {
+      const find = finder(service.monitor);
+      for (const query of samples(6)) {
+        const start = sandbox.clock.now();
+        const walked = { query, direction: 'next', to: start + SPAN, stepMs: 10_000 } as const;
+        const [first, second, third] = await walk(sandbox, find, walked);
+        if (!first || !second || !third?.prev) continue;
+        const back = await walk(sandbox, find, {
+          query: { ...query, cursor: third.prev },
+          direction: 'prev',
+          to: Math.min(...plannedTimes([first, second])),
+        });
+        const all = names(back);
+        expect(new Set(all).size).toBe(all.length);
+        expect(all).toEqual(expect.arrayContaining(names([first, second])));
+        expect(all.filter((name) => names([third]).includes(name))).toEqual([]);
+      }
+    });
+  });
+
+  it('goes on with what can still be caught', async () => {
+    await atMoment('2026-11-19T21:00:20Z', async (sandbox, service) => {
+      const find = finder(service.monitor);
+      const query = { stop: '200070', limit: '3' };
+      const [, ...pages] = await walk(sandbox, find, {
+        query,
+        direction: 'next',
+        to: sandbox.clock.now() + 5 * MINUTE,
+      });
+      expect(pages.length).toBeGreaterThan(3);
+      // As on the first page, a minute of grace.
+      const left = sandbox.clock.now() - MINUTE;
+      for (const { realtime_at, scheduled_at } of pages.flatMap(({ shown }) => shown))
+        expect(Date.parse(realtime_at ?? scheduled_at)).toBeGreaterThanOrEqual(left);
+    });
+  });
+
+  it('goes on with what calls at `to` only', async () => {
+    await atMoment('2026-11-19T21:00:20Z', async (sandbox, service) => {
+      const find = finder(service.monitor);
+      const query = { stop: '200060', to: '200070', limit: '3' };
+      const pages = await walk(sandbox, find, { query, direction: 'next', to: sandbox.clock.now() + SPAN });
+      expect(pages.length).toBeGreaterThan(3);
+      expect(new Set(names(pages)).size).toBe(names(pages).length);
+      const whole = await find({ ...query, limit: '20' });
+      expect(names(pages)).toEqual(expect.arrayContaining(names([whole]).slice(0, 9)));
+    });
+  });
+
+  it('lists with `per_route` the next few of each route over all pages', async () => {
+    await atMoment('2026-11-19T21:00:20Z', async (sandbox, service) => {
+      const find = finder(service.monitor);
+      const query = { stop: '200070', limit: '5', per_route: '2' };
+      const pages = await walk(sandbox, find, { query, direction: 'next', to: sandbox.clock.now() + 2 * SPAN });
+      const counts = Map.groupBy(
+        pages.flatMap(({ shown }) => shown).filter(({ cancelled }) => !cancelled),
+        ({ mode, route, destination }) => `${mode} ${route} ${destination}`,
+      );
+      expect(pages.length).toBeGreaterThan(3);
+      expect(Math.max(...[...counts.values()].map(({ length }) => length))).toBe(2);
+      expect(new Set(names(pages)).size).toBe(names(pages).length);
+    });
+  });
+});
+
+describe('over HTTP', () => {
+  const nextOf = (link: unknown) => /<([^>]*)>; rel="next"/.exec(String(link))?.[1] ?? '';
+
+  it.each(['departures', 'arrivals'])('the URL of `rel="next"` works as it is, for %s', async (path) => {
+    await atMoment('2026-11-19T21:00:20Z', async ({ ask }) => {
+      const app = await buildTestApp({ upstream: ask, now: '2026-11-19T21:00:20Z' });
+      const parameters = new URLSearchParams({ stop: '200070', limit: '4', modes: 'all', include: 'ids' });
+      const first = await app.inject(`/v1/${path}?${parameters}`);
+      const { link, etag } = first.headers;
+      expect(link).toContain('rel="license"');
+      expect(nextOf(link)).toMatch(new RegExp(`^/v1/${path}\\?stop=200070&limit=4&modes=all&include=ids&cursor=1n\\.`));
+      const again = await app.inject({ url: `/v1/${path}?${parameters}`, headers: { 'if-none-match': String(etag) } });
+      expect([again.statusCode, again.headers.link]).toEqual([304, link]);
+      const second = await app.inject(nextOf(link));
+      expect(second.statusCode).toBe(200);
+      const shown = [first, second].flatMap((response) => response.json()[path].map((one: Shown) => nameOf(one)));
+      expect(shown.length).toBeGreaterThanOrEqual(8);
+      expect(new Set(shown).size).toBe(shown.length);
+      // The list of another stop, or of another operation, and a cursor that is no longer near.
+      const cursor = new URL(nextOf(link), 'http://localhost').searchParams.get('cursor') ?? '';
+      const other = path === 'departures' ? 'arrivals' : 'departures';
+      for (const wrong of [
+        `/v1/${path}?stop=200060&cursor=${cursor}`,
+        `/v1/${other}?stop=200070&cursor=${cursor}`,
+        `/v1/${path}?stop=200070&date=20261130&time=0800&cursor=${cursor}`,
+        ...[
+          'abc',
+          `${cursor}x`,
+          `2${cursor.slice(1)}`,
+          cursor.replaceAll('.', '.zzzzzzz'),
+          `${cursor}${'A'.repeat(4000)}`,
+        ].map((text) => `/v1/${path}?stop=200070&cursor=${text}`),
+      ]) {
+        const { statusCode, body } = await app.inject(wrong);
+        expect([statusCode, JSON.parse(body).error?.message], wrong).toEqual([
+          400,
+          expect.stringMatching(/^cursor (must be|is too old)/),
+        ]);
+      }
+      expect((await app.inject(`/v1/boards?stops=200070&cursor=${cursor}`)).json().error.message).toContain(
+        'cursor has no effect',
+      );
+      await app.close();
+    });
+  });
+});
