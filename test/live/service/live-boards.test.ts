@@ -69,6 +69,17 @@ describe('a board with living feeds', () => {
     expect(timesOf(body)).toEqual(timesOf((await service.monitor(TRAINS)).body));
   });
 
+  it.each(['1', '2'])('has the next %s of each route and headsign that the departure monitor has', async (perRoute) => {
+    const query = { ...TRAINS, limit: '12', per_route: perRoute };
+    const service = await startService(query);
+    const { body } = await service.find(query);
+    expect(service.boardSources).toEqual(['overlay']);
+    const routes = body.departures.map(({ route, destination }) => `${route} ${destination}`);
+    const counts = [...Map.groupBy(routes, (name) => name).values()].map(({ length }) => length);
+    expect([routes.length, Math.max(...counts)]).toEqual([12, Number(perRoute)]);
+    expect(timesOf(body)).toEqual(timesOf((await service.monitor(query)).body));
+  });
+
   it('of a stop that nothing was known of costs one call, which comes before those of other questions', async () => {
     const service = await startService();
     const purposes: unknown[] = [];
