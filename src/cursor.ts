@@ -4,7 +4,7 @@ import { invalidParameters } from './errors/messages.ts';
 import { describe, optional, requiredText } from './transit/parameter.ts';
 
 /**
- * Where a list was cut in two. What is planned from `at` on comes after the cut, except what was shown before it (`shown`);
+ * A cut of a list in two. Whatever is planned from `at` on comes after the cut, except what was shown before it (`shown`);
  * of what is planned earlier only that comes after it which was not (`late`). All by planned times, which do not change while
  * somebody reads on. Moments in milliseconds since 1970.
  */

@@ -30,7 +30,7 @@ export interface LiveDepartures {
 
 /** Longer than the simulation takes: it is real time that runs out. */
 const DEADLINE_MS = 2 ** 31 - 1;
-/** As often as a page asks for the vehicles of its map. */
+/** A page asks for the vehicles of its map so often. */
 const LOOK_EVERY_MS = 15_000;
 const MAP = { south: -34.1, west: 150.9, north: -33.7, east: 151.3 };
 const silent = { info() {}, warn() {}, error() {}, debug() {} };

@@ -20,7 +20,7 @@ export interface TimetableAuthority {
   /** Moments of the calls, polls included. */
   calls: number[];
   polls: number[];
-  /** Of these the moments of polls of positions. */
+  /** The moments of those among them that poll positions. */
   positionPolls: number[];
 }
 

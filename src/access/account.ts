@@ -26,7 +26,7 @@ export interface KeyRecord {
   revokedAt: string | null;
   /** The last UTC day the key was used on, `YYYYMMDD`. */
   lastUsedOn: string | null;
-  /** What a publishable key may be used for; null for a secret key. */
+  /** The uses that a publishable key is for; null for a secret key. */
   grant: Grant | null;
 }
 

@@ -10,7 +10,7 @@ export interface Caller {
   domain?: string;
   /** Present when the key was replaced and still works. */
   ending?: KeyEnding;
-  /** Of a publishable key. */
+  /** Present on a publishable key. */
   grant?: Grant | undefined;
 }
 

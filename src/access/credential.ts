@@ -16,7 +16,7 @@ const MAX_TOKEN_LENGTH = 4096;
 /** Clients send the same header again and again. */
 const known = createBoundedMap<ApiKey>('headers with keys', 20_000);
 
-/** Where `EventSource`, which can send no header, gives a publishable key or a token. */
+/** `EventSource` can send no header: it gives a publishable key or a token here. */
 export const STREAM_KEY_PARAMETER = 'access_token';
 const STREAM_KEY = /^tis_(?:tok|pub)_/;
 

@@ -10,7 +10,7 @@ import { clientNetwork } from './limits/client-network.ts';
 import { PLANS, type Plan } from './plan.ts';
 
 /**
- * What a publishable key or a token may be used for; whatever is absent is not limited. That of a key is stored with the key
+ * The uses of a publishable key or a token; whatever is absent is not limited. That of a key is stored with the key
  * and never changes, that of a token is signed into the token.
  */
 export interface Grant {
@@ -49,7 +49,7 @@ export const grantSchema: z.ZodType<Grant> = z.object({
   id: z.string().optional(),
 });
 
-/** As it was stored; null for a secret key. */
+/** Reads a grant as it was stored; null for a secret key. */
 export function readGrant(stored: string | null | undefined): Grant | null {
   return stored ? grantSchema.parse(JSON.parse(stored)) : null;
 }
@@ -68,7 +68,7 @@ export interface Allowance {
 }
 
 /**
- * What is counted of each key and day beside its requests: refusals of a publishable key by their reason, and `browser`, how
+ * Events that are counted of each key and day beside its requests: refusals of a publishable key by their reason, and `browser`, how
  * often a secret key came from a page of another site.
  */
 export const LISTED_EVENTS = ['origin', 'operation', 'visitor', 'share', 'browser'] as const;
@@ -214,7 +214,7 @@ const VISITOR_HOUR = 120;
 const UNLIMITED_DAY = 10_000;
 const MOST_A_DAY = 10_000_000;
 
-/** What an owner chooses for a publishable key, as texts; whatever is empty has a default that fits the plan. */
+/** The choices of an owner for a publishable key, as texts; whatever is empty has a default that fits the plan. */
 export interface WantedGrant {
   origins: readonly string[];
   apps: boolean;
@@ -223,7 +223,7 @@ export interface WantedGrant {
   perVisitorHour: string;
 }
 
-/** What is wrong with a choice, by the name of the field. */
+/** The problems of a choice, by the name of the field. */
 export type GrantProblems = Partial<Record<keyof WantedGrant, string>>;
 
 /** The grant of a new publishable key, or what is wrong with the choice, by the name of the field. */

@@ -31,7 +31,7 @@ export interface ApiKey {
   /** SHA-256, hexadecimal; stores know a key by it. */
   hash: string;
   lastFour: string;
-  /** Of a token: what it may be used for. */
+  /** Set on a token: the uses that it is for. */
   grant?: Grant;
 }
 

@@ -41,7 +41,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** How the request was admitted; null where no key is needed, and before the key was checked. */
     admission: Admission | null;
-    /** What the publishable key or token of the request may be used for, and by whom; null for other keys. */
+    /** The uses of the request's publishable key or token, and by whom; null for other keys. */
     granted: { grant: Grant; visitor: string } | null;
     /** The key that was sent, or that stands behind a wall link or token; null before it was read. */
     keyInUse: ApiKey | null;

@@ -9,7 +9,7 @@ import { createTokenBuckets, type TokenBuckets } from './limits/token-buckets.ts
 import type { Quota } from './quota.ts';
 import type { Restrictions } from './restrictions.ts';
 
-/** Of one visitor of a page, in each process: a map that is opened asks for a dozen things at once. */
+/** The rate of one visitor of a page, in each process: a map that is opened asks for a dozen things at once. */
 export const VISITOR_RATE = { perSecond: 5, burst: 30 };
 
 /**

@@ -12,7 +12,7 @@ import type { AdmissionReply, QuotaStore } from './store.ts';
 
 const EVENTS_EVERY_MS = 2000;
 
-/** As how many requests one counts, and where. */
+/** How many requests one counts as, and where. */
 interface Counted {
   count: number;
   day: UtcDay;

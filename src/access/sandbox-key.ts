@@ -6,7 +6,7 @@ import { issueKey, parseKey } from './keys.ts';
 import { type Accounts, SANDBOX_EMAIL } from './store.ts';
 
 const FILES = { test: 'sandbox-key', pub: 'sandbox-publishable-key' };
-/** Of pages opened from a file, and on a developer's own machine. */
+/** For pages opened from a file, and on a developer's own machine. */
 const GRANT = { origins: LOCAL.map((host) => `http://${host}:*`), apps: true, perDay: 25_000, perVisitorHour: 5000 };
 /** Several data directories may share the account. */
 const MAX_KEYS = 2 * MAX_LIVE_KEYS;

@@ -62,7 +62,7 @@ export function createSignedKeys({
       if (!text.startsWith(TOKEN_PREFIX) || end < 0) return null;
       const written = text.slice(TOKEN_PREFIX.length, end);
       const key = readSigned(`token ${written}`, text.slice(end + 1));
-      // What was signed here is always JSON; a newer version may have written more into it.
+      // A text that was signed here is always JSON; a newer version may have written more into it.
       return key && { ...key, grant: grantSchema.parse(JSON.parse(Buffer.from(written, 'base64url').toString())) };
     },
   };

@@ -206,7 +206,7 @@ export const COMMANDS: Record<string, Command> = {
   },
 };
 
-/** What a publishable key is to be used for; null for a secret key. */
+/** The uses of a new publishable key; null for a secret key. */
 function readGrantOptions(options: CommandInput['options'], plan: Plan): Grant | null {
   const { origin = [], apps = false, operation = [], 'per-day': perDay = '', 'per-visitor': perVisitor = '' } = options;
   const isLimited = origin.length > 0 || apps || operation.length > 0 || perDay !== '' || perVisitor !== '';

@@ -29,7 +29,7 @@ export function toPageRequest(asked: BoardRequest, cursor: Cursor, now: Date): B
     page: {
       now,
       countShown: (departure) => counts.get(markOf(routeOf(departure))) ?? 0,
-      // What was shown although it is planned after the cut lies before it.
+      // Departures that were shown although they are planned after the cut lie before it.
       ...(!isNext && { before: cursor.shown.size > 0 ? cursor.shownUntil + 1 : cursor.at }),
     },
   };

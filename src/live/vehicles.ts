@@ -21,7 +21,7 @@ export interface Vehicle extends Pick<VehiclePosition, 'tripId' | 'lat' | 'lng' 
   headsign: string | null;
   /** A departure of its run. */
   start: RunStart | null;
-  /** Where it stops next. */
+  /** The stop at which it stops next. */
   nextCall: {
     stopId: string;
     arrivesAt: number | null;

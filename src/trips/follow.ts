@@ -128,7 +128,7 @@ function exampleNow(): FollowedBody {
   };
 }
 
-/** What alerts are about. */
+/** The alerts, with all that they are about. */
 type Alerts = readonly {
   text: string;
   stops: readonly { stop_id: string }[];
@@ -218,7 +218,7 @@ export const createFollowOperation = (options: {
       const freshness = freshFor(again ? sentAt.getTime() + leastMs : 0, oldestOf(...(parts as [Freshness])));
       const asked = { ...planned, cancelled: 'include', include: ['ids', ...(include ?? [])] } as const;
       const { journey_id: _, ...journey } = withPaths(toJourneyBody({ legs }, asked), 'none');
-      // Where platforms change, a walk may have come in between; the rides keep their order.
+      // A walk may have come in between when platforms change; the rides keep their order.
       const left = rides.filter((ride) => ride !== null);
       const body: FollowedBody = {
         journey_id: id,

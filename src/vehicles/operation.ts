@@ -30,7 +30,7 @@ import { formatTimestamp, timestampSchema } from '../transit/time.ts';
 const MAX_DEGREES = 0.5;
 const METRES_PER_DEGREE = 111_195;
 const EVERYWHERE = { south: -90, west: -180, north: 90, east: 180 };
-/** As often as feeds are polled. */
+/** Feeds are polled so often. */
 const RETRY_SECONDS = 15;
 const ID_LENGTH = 10;
 
@@ -238,7 +238,7 @@ function metresFrom(near: Position, { lat, lng }: Vehicle): number {
   return distanceMetres(near, [lat, lng]);
 }
 
-/** Of a service that reads no positions the empty list is right; throws where positions are read and none came. */
+/** The empty list is right where a service reads no positions; throws where positions are read and none came. */
 function unread(areKnown: boolean, now: number): Freshness {
   if (areKnown) {
     throw new ApiError('UPSTREAM_UNAVAILABLE', 'The positions of vehicles cannot be had at present. Try again later.', {

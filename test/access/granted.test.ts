@@ -23,8 +23,9 @@ const signedKeys = createSignedKeys({ secrets: ['a secret of the tests, long eno
 let redis: TestRedis;
 const logged: string[] = [];
 beforeAll(async () => {
+  // On a machine without Redis it is installed first.
   redis = await startRedis();
-}, 30_000);
+}, 300_000);
 afterAll(async () => redis.stop());
 
 const keyOf = (text: string) => parseKey(text) as NonNullable<ReturnType<typeof parseKey>>;
@@ -357,7 +358,7 @@ it('lets one visitor who goes too fast take nothing of what the account may do i
   for (let n = 0; n < 200; n++) statuses.push((await app.inject({ url: '/v1/probe', headers })).statusCode);
   expect(statuses.filter((status) => status === 200)).toHaveLength(30);
   expect((await app.inject({ url: '/v1/probe', headers })).json().error.code).toBe('VISITOR_LIMIT_EXCEEDED');
-  // Of the 60 that a free account may make at once.
+  // A free account may make 60 at once.
   for (let n = 0; n < 30; n++) expect((await app.ask(secret)).statusCode).toBe(200);
   await app.close();
   await store.close();

@@ -25,7 +25,7 @@ beforeAll(async () => {
   proxy = await startDelayingProxy(redis.port, 0);
   far = await openTestStore([`redis://127.0.0.1:${proxy.port}`]);
   farApp = await buildProbeApp({ store: far });
-}, 30_000);
+}, 300_000);
 afterAll(async () => {
   await farApp.close();
   await nearApp.close();

@@ -16,7 +16,7 @@ beforeAll(async () => {
   redis = await startRedis();
   store = await openTestStore([redis.url]);
   app = await buildProbeApp({ store });
-}, 30_000);
+}, 300_000);
 afterAll(async () => {
   await app.close();
   await store.close();

@@ -22,7 +22,7 @@ beforeAll(async () => {
   await allAnnounced();
   await allAnnounced();
   register = openAccounts({ redisUrls: [redis.url], dataDir: '' });
-}, 60_000);
+}, 300_000);
 afterAll(async () => {
   for (const child of processes) child.kill();
   await register.close();

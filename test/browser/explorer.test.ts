@@ -53,7 +53,7 @@ const stopAt = (stop_id: string, name: string, lng: number): StopRecord => ({
 });
 
 const NOW = Date.parse('2026-11-20T02:00:20Z');
-/** What reports on the map; none unless a test says so. */
+/** The vehicles that report; none unless a test says so. */
 let reporting: Vehicle[] = [];
 const vehicles: Pick<Vehicles, 'areKnown' | 'learn' | 'find'> = {
   areKnown: true,

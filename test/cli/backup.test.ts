@@ -12,7 +12,7 @@ let redis: TestRedis;
 
 beforeAll(async () => {
   redis = await startRedis('--databases', '64');
-}, 30_000);
+}, 300_000);
 afterAll(async () => {
   await redis.stop();
   rmSync(directory, { recursive: true });

@@ -30,7 +30,7 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', { timeout
     store = await openTestStore([redisUrl].filter(Boolean), dataDir);
     // The commands go by the real clock.
     app = await buildProbeApp({ store, now: new Date().toISOString() });
-  }, 30_000);
+  }, 300_000);
   afterAll(async () => {
     await app.close();
     await store.close();

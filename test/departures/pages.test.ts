@@ -26,7 +26,7 @@ const finder =
     return { shown: (body as Departures).departures, prev: pages?.prev, next: pages?.next };
   };
 
-/** Of a departure what never changes. */
+/** The part of a departure that never changes. */
 const nameOf = ({ run_id, scheduled_at, route, destination }: Shown) =>
   `${scheduled_at} ${route} ${destination} ${run_id?.slice(-24)}`;
 const names = (pages: readonly Page[]) => pages.flatMap(({ shown }) => shown.map(nameOf));
@@ -52,7 +52,7 @@ async function walk(
   }
 }
 
-/** What is planned from a moment up to another one, by boards for many moments. */
+/** Lists all that is planned from a moment up to another one, by boards for many moments. */
 async function planned(
   find: Find,
   { stop = '', modes = 'all' }: Query,
@@ -88,7 +88,7 @@ async function atMoment(start: string, test: (sandbox: PlayedSandbox, service: S
   }
 }
 
-/** Of a busy stop the boards of a few minutes are long; the others are looked at for longer. */
+/** Boards of a busy stop are long, so this is short. */
 const SPAN = 24 * MINUTE;
 const lists = fc.record({
   stop: fc.constantFrom(...STOPS),
@@ -177,7 +177,7 @@ describe('a board that goes on', () => {
         to: sandbox.clock.now() + 5 * MINUTE,
       });
       expect(pages.length).toBeGreaterThan(3);
-      // As on the first page, a minute of grace.
+      // There is a minute of grace, as on the first page.
       const left = sandbox.clock.now() - MINUTE;
       for (const { realtime_at, scheduled_at } of pages.flatMap(({ shown }) => shown))
         expect(Date.parse(realtime_at ?? scheduled_at)).toBeGreaterThanOrEqual(left);

@@ -21,7 +21,7 @@ beforeAll(async () => {
   redis = await startRedis();
   admin = new Redis(redis.url);
   room = await openRedis([redis.url], silent);
-}, 30_000);
+}, 300_000);
 beforeEach(() => admin.flushall());
 afterAll(async () => {
   room.close();

@@ -17,7 +17,7 @@ let near: AccountStore;
 beforeAll(async () => {
   redis = await startRedis();
   near = await openTestStore([redis.url]);
-}, 30_000);
+}, 300_000);
 afterAll(async () => {
   await near.close();
   await redis.stop();

@@ -6,7 +6,7 @@ const log = { info() {}, warn() {} };
 let redis: TestRedis;
 beforeAll(async () => {
   redis = await startRedis();
-}, 30_000);
+}, 300_000);
 afterAll(() => redis.stop());
 
 it('a new instance counts those that are there, and none that has left', async () => {

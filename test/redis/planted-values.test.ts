@@ -41,7 +41,7 @@ beforeAll(async () => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(departureMonitorFor(request.url ?? '', '2026-04-15T06:10:00Z'));
   });
-}, 30_000);
+}, 300_000);
 beforeEach(async () => {
   await admin.flushall();
   source = `test-${++sourceCount}`;

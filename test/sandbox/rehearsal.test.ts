@@ -160,7 +160,7 @@ it('a journey that is followed misses its change, and is told how to go on', asy
   expect(after.changes[0].spare_seconds).toBeLessThan(0);
   const [next] = after.next_journeys;
   expect(['possible', 'at_risk']).toContain((await follow(next.journey_id)).status);
-  // Who plans now is planned for as ever.
+  // A request that plans now is planned for as ever.
   const again = await patient.inject('/v1/trips?from=99000008&to=99004007&include=ids');
   expect(again.json().journeys.length).toBe(planned.json().journeys.length);
 });

@@ -1,5 +1,5 @@
 /*
- * What our samples ask of curl, for machines without it: headers (-H), a body (-d), a stream (-N) and a URL. Any other
+ * The part of curl that our samples use, for machines without it: headers (-H), a body (-d, also with -X POST), a stream (-N) and a URL. Any other
  * option is an error, so that a sample cannot pass because of something that is missing here.
  */
 const headers: [string, string][] = [];
@@ -13,6 +13,7 @@ while (words.length > 0) {
     const [name = '', value = ''] = (words.shift() ?? '').split(/: (.*)/s, 2);
     headers.push([name, value]);
   } else if (word === '-d') body = words.shift();
+  else if (word === '-X' && words[0] === 'POST') words.shift();
   else if (word.startsWith('-') && word !== '-N') throw new Error(`curl.ts does not know ${word}`);
   else url = word;
 }

@@ -15,7 +15,7 @@ let closers: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
   redis = await startRedis();
-}, 30_000);
+}, 300_000);
 afterAll(() => redis.stop());
 beforeEach(() => {
   clock = new Date('2026-11-20T02:00:20Z');

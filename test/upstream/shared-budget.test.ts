@@ -24,7 +24,7 @@ beforeAll(async () => {
   server = await startRedis();
   admin = new Redis(server.url);
   connections = [await openRedis([server.url], silent), await openRedis([server.url], silent)];
-}, 30_000);
+}, 300_000);
 beforeEach(async () => {
   await admin.flushall();
   clock = createSimulatedClock(EVENING);

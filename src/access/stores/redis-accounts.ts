@@ -184,7 +184,7 @@ export function openRedisAccounts(urls: readonly string[]): Accounts & OperatorR
     deleteAccount: (accountId, now) => deleteAccount(redis, accountId, now),
     async addKey({ accountId, hash, revokedAt, grant, ...record }, maxLive) {
       const revocation = revokedAt && { revokedAt, revocationDecidedAt: revokedAt };
-      // As a text, because Lua writes an empty list as an object.
+      // It is sent as a text, because Lua writes an empty list as an object.
       const written = grant && { grant: JSON.stringify(grant) };
       const values: [string, string, number] = [
         hash,

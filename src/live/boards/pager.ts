@@ -27,7 +27,7 @@ export interface BoardRequest {
   };
 }
 
-/** What `limit` leaves of a board, and what it leaves out. */
+/** The part of a board that `limit` leaves, and the part that it leaves out. */
 interface Selection {
   departures: Departure[];
   /** Departures that the board would show next. */
@@ -138,7 +138,7 @@ export function nextOfEachRoute(departures: Departure[], choice: Choice): Depart
   });
 }
 
-/** What `per_route` counts by. */
+/** The name by which `per_route` counts. */
 export function routeOf({ mode, route, destination }: Departure): string {
   return `${mode} ${route} ${destination}`;
 }

@@ -34,9 +34,9 @@ export interface VehiclePosition {
   tripId: string;
   routeId: string | null;
   vehicleId: string;
-  /** Of trains, "12:15 Bondi Junction Station to Cronulla Station". */
+  /** On trains "12:15 Bondi Junction Station to Cronulla Station". */
   label: string | null;
-  /** Of trains the name of a signal or a track. */
+  /** On trains it is the name of a signal or a track. */
   stopId: string | null;
   lat: number;
   lng: number;

@@ -121,7 +121,7 @@ export class FeedPacker {
   readonly #texts = new Map<string, number>();
   readonly #tripsPerId = new Map<number, number>();
   readonly #vehicles = new IntegerList(64 * VEHICLE_WORDS);
-  /** Where each vehicle begins, by its own identifier. */
+  /** The place at which each vehicle begins, by its own identifier. */
   readonly #vehicleAt = new Map<number, number>();
 
   mark(): number {

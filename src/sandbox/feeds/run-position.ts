@@ -36,7 +36,7 @@ const OCCUPANCY_STATUS: Record<Occupancy, number> = {
   STANDING_ONLY: OccupancyStatus.STANDING_ROOM_ONLY,
 };
 
-/** What a feed says of the vehicle of a run; null while it is not on its way, or not tracked. */
+/** A feed's report of the vehicle of a run; null while it is not on its way, or not tracked. */
 export function positionOfRun(run: Run, nowSeconds: number): bindings.transit_realtime.IVehiclePosition | null {
   const isCancelled = cancellationOf(run) === 'trip';
   if (!isReported(run, nowSeconds) || !isTracked(run, nowSeconds) || (isCancelled && !isReplaced(run))) return null;

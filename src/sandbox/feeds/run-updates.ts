@@ -113,7 +113,7 @@ function extraStops(run: Run, nowSeconds: number): StopUpdate[] {
   });
 }
 
-/** What trains of a line are called in the identifiers of feeds. */
+/** The names of lines of trains in the identifiers of feeds. */
 const TRAIN_ROUTES: Readonly<Record<string, string>> = {
   T1: 'NSN',
   T2: 'IWL',

@@ -78,7 +78,7 @@ export const CALLS_UNTOLD: Step = {
 const LATE_MS = 30 * 60_000;
 
 /**
- * Where a journey is looked at again, its first ride arrives half an hour late, so that the change after it is missed. A request
+ * When a journey is looked at again, its first ride arrives half an hour late, so that the change after it is missed. A request
  * for now, by which journeys are planned, is answered as ever.
  */
 export const CHANGE_MISSED: Step = {

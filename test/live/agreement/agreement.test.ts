@@ -278,7 +278,7 @@ it('tells of followed journeys what the vehicles do, missed changes included, wi
         expect(rides.map(({ trip_id }: { trip_id: string }) => trip_id)).toEqual(
           legs.filter(({ mode }) => mode !== 'walk').map(({ trip_id }) => trip_id),
         );
-        // What the sandbox knows of each ride: when it leaves here and arrives there.
+        // The sandbox knows of each ride when it leaves here and arrives there.
         const truths = rides.map((ride: (typeof legs)[0]) => {
           const run = runs.get(ride.trip_id ?? '');
           const secondsAt = (stopId: string) => {

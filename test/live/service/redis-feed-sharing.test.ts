@@ -22,7 +22,7 @@ beforeAll(async () => {
   admin = new Redis(redis.url);
   admin.on('error', () => {});
   room = await openRedis([redis.url], { info() {}, warn() {} });
-}, 30_000);
+}, 300_000);
 beforeEach(() => admin.flushall());
 afterAll(async () => {
   room.close();

@@ -35,7 +35,7 @@ let windowShown = '';
 /** The alerts of the whole network by their ids. */
 let notices = new Map();
 let latestVehicles = 0;
-/** What the vehicles on the map were asked by; null for none. */
+/** The URL by which the vehicles on the map were requested; null for none. */
 let vehiclesShown = null;
 let vehiclesNote = null;
 

@@ -109,7 +109,7 @@ export function createMap(element, { onClick, onChoose, onFollow, onMove, covere
       drawStops();
     },
 
-    /** What the map shows as `south,west,north,east`, widened so that a short way is within; null when it is wider than so many degrees. */
+    /** The window of the map as `south,west,north,east`, widened so that a short way is within; null when it is wider than so many degrees. */
     window(widest) {
       const bounds = map.getBounds();
       const [south, west] = [bounds.getSouth(), bounds.getWest()].map((degrees) => Math.floor(degrees * 100) / 100);

@@ -1,4 +1,4 @@
-// What all markers of the map are made of.
+// All markers of the map are made of these.
 
 const L = globalThis.L;
 
