@@ -144,10 +144,12 @@ it('a board on a wall numbers its alerts, and marks their departures', async () 
   await page.goto(`${front.url}/board/200070`);
   const { departures, alert_texts: texts }: Departures = await (await answered).json();
   await page.locator('#rows tr').first().waitFor();
+  // The response has departures of the last minute, which the wall no longer shows.
+  const left = departures.slice(departures.length - (await page.locator('#rows tr').count()));
+  const ids = [...new Set(left.flatMap(({ alert_ids }) => alert_ids ?? []))];
   const shown = await page.locator('#alerts li').allTextContents();
-  expect(shown).toEqual(Object.values(texts ?? {}).slice(0, 2));
-  const [first] = Object.keys(texts ?? {});
-  const marked = departures.filter(({ alert_ids }) => alert_ids?.includes(first ?? ''));
+  expect(shown).toEqual(ids.slice(0, 2).map((id) => texts?.[id]));
+  const marked = left.filter(({ alert_ids }) => alert_ids?.includes(ids[0] ?? ''));
   expect(await page.locator('#rows .mark').getByText('1', { exact: true }).count()).toBe(marked.length);
   await context.close();
 });
