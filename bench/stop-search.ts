@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import uFuzzy from '@leeoniya/ufuzzy';
 import Fuse from 'fuse.js';
 import MiniSearch from 'minisearch';
-import { readBuiltIn } from '#src/stops/built-in.ts';
+import { readBuiltIn } from '#src/stops/file.ts';
 import { NameSearch } from '#src/stops/name-search.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { wordsOf } from '#src/stops/words.ts';

@@ -1,4 +1,4 @@
-import { readBuiltIn } from '#src/stops/built-in.ts';
+import { readBuiltIn } from '#src/stops/file.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { describeMachine, print } from './machine.ts';
 

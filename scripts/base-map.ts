@@ -7,7 +7,7 @@
  *   node scripts/base-map.ts package/land-10m.json > src/site/assets/base-map.json
  */
 import { readFileSync } from 'node:fs';
-import { readBuiltIn } from '../src/stops/built-in.ts';
+import { readBuiltIn } from '../src/stops/file.ts';
 
 type Point = readonly [lng: number, lat: number];
 

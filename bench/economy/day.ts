@@ -8,7 +8,7 @@ import { learnFromDepartures, Verdicts } from '#src/nearby/verdict.ts';
 import { type Operation, readQuery } from '#src/operation.ts';
 import { createOperations } from '#src/operations.ts';
 import { createResponses } from '#src/responses/responses.ts';
-import { readBuiltIn } from '#src/stops/built-in.ts';
+import { readBuiltIn } from '#src/stops/file.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import type { Freshness } from '#src/transit/freshness.ts';
 import type { Place } from '#src/transit/place.ts';

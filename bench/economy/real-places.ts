@@ -1,4 +1,4 @@
-import { readBuiltIn } from '#src/stops/built-in.ts';
+import { readBuiltIn } from '#src/stops/file.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import type { StopRecord } from '#src/stops/table.ts';
 import type { Mode } from '#src/transit/mode.ts';

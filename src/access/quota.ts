@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { ApiError } from '../errors/api-error.ts';
-import { UnavailableError } from '../redis/unavailable-error.ts';
+import { UnavailableError } from '../redis/connection.ts';
 import type { Admission, Caller } from './admission.ts';
 import { type UtcDay, utcDay } from './day.ts';
 import type { Allowance } from './grant.ts';

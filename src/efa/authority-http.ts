@@ -4,8 +4,8 @@ import type { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { type Dispatcher, Pool, ProxyAgent } from 'undici';
-import { pipeThrough } from '../compression.ts';
 import type { createConcurrencyLimit } from '../event-loop-turn.ts';
+import { pipeThrough } from '../own-memory.ts';
 import { untilAborted } from '../time-limit.ts';
 import { nonsense, unexpectedStatus } from './failure.ts';
 

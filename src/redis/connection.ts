@@ -30,6 +30,20 @@ const PATIENT = {
 
 export type RedisConnection = Redis | Cluster;
 
+/**
+ * Why a store did not do what it was asked to: the command could not be sent, the store replied with an error, or no
+ * reply came. Only the last one leaves in doubt whether the command was carried out.
+ */
+export class UnavailableError extends Error {
+  override readonly name = 'UnavailableError';
+  readonly reason: 'not-sent' | 'refused' | 'no-response';
+
+  constructor(message: string, reason: UnavailableError['reason'], cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.reason = reason;
+  }
+}
+
 /** Sends a command about a key. */
 export type AskRedis = <T>(key: string, command: (connection: RedisConnection) => Promise<T>) => Promise<T>;
 
@@ -173,5 +187,27 @@ async function readNode(node: Redis, timeoutMs: number): Promise<RedisMemory | n
     usedBytes: number('used_memory'),
     maxBytes: number('maxmemory'),
     evictedKeys: number('evicted_keys'),
+  };
+}
+
+/** Redis runs these also when its memory is full. */
+const WHEN_FULL = '#!lua flags=allow-oom\n';
+
+/**
+ * The one way to register a Lua script. All keys of a script share one hash tag, so that it works on a cluster too.
+ * ioredis sends the text once for each connection and again when Redis has lost it (NOSCRIPT). `whenFull` is for accounts,
+ * counts and the budget: they are small, and a memory that caches have filled must not stop them.
+ */
+export function defineScript<
+  Keys extends readonly string[],
+  Arguments extends readonly (string | number | Buffer)[],
+  Reply,
+>(name: string, lua: string, { whenFull = false } = {}) {
+  const registered = new WeakSet<RedisConnection>();
+  return (connection: RedisConnection, keys: Keys, values: Arguments): Promise<Reply> => {
+    if (!registered.has(connection)) connection.defineCommand(name, { lua: (whenFull ? WHEN_FULL : '') + lua });
+    registered.add(connection);
+    const command = Reflect.get(connection, name) as (...values: unknown[]) => Promise<Reply>;
+    return command.call(connection, keys.length, ...keys, ...values);
   };
 }

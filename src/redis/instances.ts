@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { AskRedis } from './connection.ts';
+import { type AskRedis, defineScript, UnavailableError } from './connection.ts';
 import type { PresenceLog } from './presence.ts';
-import { defineScript } from './script.ts';
-import { UnavailableError } from './unavailable-error.ts';
 
 /** Each instance tells this often that it is there, what feeds it needs, and its traffic; after three misses it is gone. */
 export const ANNOUNCE_EVERY_MS = 5000;

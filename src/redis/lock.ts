@@ -1,4 +1,4 @@
-import { defineScript } from './script.ts';
+import { defineScript } from './connection.ts';
 
 /*
  * Locks that expire: of the instance that calls upstream for a request, and of the one that polls feeds. The holder is

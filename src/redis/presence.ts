@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MINUTE_MS } from '../clock.ts';
+import { UnavailableError } from './connection.ts';
 import { createSilenceDetector, Distances, MAX_ROUND_TRIP_MS } from './silence-detector.ts';
-import { UnavailableError } from './unavailable-error.ts';
 
 const PROBE_EVERY_MS = 100;
 const LOG_REFUSALS_EVERY_MS = MINUTE_MS;

@@ -8,13 +8,13 @@ import {
   type RedisConnection,
   type RedisMemory,
   readMemory,
+  UnavailableError,
   whenReady,
   writeTogether,
 } from './connection.ts';
 import { ANNOUNCE_EVERY_MS, joinInstances } from './instances.ts';
 import { createPresence, type Presence, type PresenceLog } from './presence.ts';
 import { MAX_PATIENCE_MS } from './silence-detector.ts';
-import { UnavailableError } from './unavailable-error.ts';
 
 /** Enough for a Redis at the other end of the world, TLS included. */
 const READY_WITHIN_MS = 2000;

@@ -1,4 +1,4 @@
-import { UnavailableError } from './unavailable-error.ts';
+import { UnavailableError } from './connection.ts';
 
 /** Added to twice the round trip: for pauses of Redis and of the network. */
 const MARGIN_MS = 200;

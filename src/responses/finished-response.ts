@@ -3,12 +3,11 @@ import type { Transform } from 'node:stream';
 import { createBrotliCompress, createGzip, createZstdCompress, constants as zlib } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { MINUTE_MS } from '../clock.ts';
-import { pipeThrough } from '../compression.ts';
 import { isHigher, type Priority } from '../efa/ask.ts';
 import { nextTurn } from '../event-loop-turn.ts';
 import type { BoardOrigin } from '../live/boards/boards.ts';
 import type { Finding, Notice } from '../operation.ts';
-import { ownBytes, ownText, shrinkCache } from '../own-memory.ts';
+import { ownBytes, ownText, pipeThrough, shrinkCache } from '../own-memory.ts';
 import type { Freshness } from '../transit/freshness.ts';
 
 /** A response to a whole request, finished but for its headers. Moments are in milliseconds since 1970. */

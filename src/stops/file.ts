@@ -3,7 +3,6 @@ import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, MINUTE_MS } from '../clock.ts';
 import { distanceMetres } from '../transit/place.ts';
-import { readBuiltIn } from './built-in.ts';
 import type { GtfsStops } from './gtfs.ts';
 import type { StopRegister } from './register.ts';
 import { readTable, type StopRecord, type StopTable, writeTable } from './table.ts';
@@ -17,6 +16,13 @@ const FAR_METRES = 2000;
 const MOST_FAR = 0.02;
 
 type Log = Record<'info' | 'warn', (fields: object, message: string) => void>;
+
+const BUILT_IN = new URL('./stops-nsw.tsv.gz', import.meta.url);
+
+/** The stops of New South Wales that are part of the service; README.md says where they are from. */
+export function readBuiltIn(): StopTable {
+  return readTable(readFileSync(BUILT_IN));
+}
 
 /** The list that `npm run stops -- update` writes. */
 export function stopsFile(dataDir: string): string {

@@ -1,12 +1,11 @@
 import { createZstdCompress, createZstdDecompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { MINUTE_MS } from '../clock.ts';
-import { pipeThrough } from '../compression.ts';
 import type { ReceivedResponse } from '../efa/ask.ts';
 import { isResponseTo, readResponse, type UpstreamRequest } from '../efa/request.ts';
 import { RESPONSE_LIMITS, readJson } from '../efa/response/json-reader.ts';
 import { nextTurn } from '../event-loop-turn.ts';
-import { ownBytes, shrinkCache } from '../own-memory.ts';
+import { ownBytes, pipeThrough, shrinkCache } from '../own-memory.ts';
 import { type FreshnessWindow, staleUntil } from './freshness-window.ts';
 import type { SharedStore } from './shared-store.ts';
 

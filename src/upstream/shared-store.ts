@@ -1,9 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { crc32 } from 'node:zlib';
 import { DAY_MS } from '../clock.ts';
-import { getBounded, type RedisConnection } from '../redis/connection.ts';
+import { defineScript, getBounded, type RedisConnection } from '../redis/connection.ts';
 import { holdLock, releaseLock } from '../redis/lock.ts';
-import { defineScript } from '../redis/script.ts';
 import { askOr, type SharedRedis } from '../redis/shared-redis.ts';
 
 /**

@@ -1,5 +1,4 @@
-import type { RedisConnection } from '../../redis/connection.ts';
-import { defineScript } from '../../redis/script.ts';
+import { defineScript, type RedisConnection } from '../../redis/connection.ts';
 import { AUDIT_KEPT, type OperatorRecords } from '../store.ts';
 
 /** A hash: the restrictions by name, and `version`, which rises with each change. */

@@ -1,7 +1,6 @@
 import { MINUTE_MS } from '../../clock.ts';
-import { defineScript } from '../../redis/script.ts';
+import { defineScript, UnavailableError } from '../../redis/connection.ts';
 import type { SharedRedis } from '../../redis/shared-redis.ts';
-import { UnavailableError } from '../../redis/unavailable-error.ts';
 import { readGrant } from '../grant.ts';
 import { PLANS, planFrom } from '../plan.ts';
 import { DAYS_KEPT, type QuotaStore } from '../store.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createZstdCompress, createZstdDecompress } from 'node:zlib';
 import { z } from 'zod';
 import { MINUTE_MS } from '../../clock.ts';
-import { pipeThrough } from '../../compression.ts';
+import { pipeThrough } from '../../own-memory.ts';
 import { getBounded, type RedisConnection } from '../../redis/connection.ts';
 import { INSTANCE_GONE_MS } from '../../redis/instances.ts';
 import { holdLock, releaseLock } from '../../redis/lock.ts';

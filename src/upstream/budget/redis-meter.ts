@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
-import { defineScript } from '../../redis/script.ts';
+import { defineScript, UnavailableError } from '../../redis/connection.ts';
 import type { SharedRedis } from '../../redis/shared-redis.ts';
-import { UnavailableError } from '../../redis/unavailable-error.ts';
 import { type Limits, type Meter, ProcessMeter, RATE_WINDOW_MS, type TakeResult } from './meter.ts';
 import { dayOf, type ReserveLimits, spendLimit, waitForCall } from './pace.ts';
 

@@ -1,5 +1,5 @@
 import type { AccountStore, AdmissionReply, AdmissionRequest, CountUpdate } from '#src/access/store.ts';
-import type { UnavailableError } from '#src/redis/unavailable-error.ts';
+import type { UnavailableError } from '#src/redis/connection.ts';
 
 /** What one instance knows of an account's count in Redis, as far as the instance has added to it. */
 export interface AccountLedger {

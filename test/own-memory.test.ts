@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createGunzip, createGzip, createZstdCompress, createZstdDecompress, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { pipeThrough } from '#src/compression.ts';
+import { pipeThrough } from '#src/own-memory.ts';
 
 const BYTES = Buffer.from(JSON.stringify(Array.from({ length: 100_000 }, (_, index) => index * 7919)));
 

@@ -1,9 +1,0 @@
-import { readFileSync } from 'node:fs';
-import { readTable, type StopTable } from './table.ts';
-
-const FILE = new URL('./stops-nsw.tsv.gz', import.meta.url);
-
-/** The stops of New South Wales that are part of the service; README.md says where they are from. */
-export function readBuiltIn(): StopTable {
-  return readTable(readFileSync(FILE));
-}
