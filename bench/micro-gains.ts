@@ -1,12 +1,12 @@
 import { pino } from 'pino';
 import { Counter, Histogram } from 'prom-client';
-import { openLog } from '#src/server/log.ts';
+import { openLog } from '#src/log.ts';
 import { createInstruments } from '#src/telemetry/instruments.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
  * What a hit gains by the two parts that are there for speed alone, `telemetry/fast-metrics.ts` and the buffer of
- * `server/log.ts`: nanoseconds beside what would stand in their place. The fastest of many short slices counts, because
+ * `log.ts`: nanoseconds beside what would stand in their place. The fastest of many short slices counts, because
  * what else the machine does can only add to it.
  * `node bench/micro-gains.ts`
  */

@@ -7,7 +7,7 @@ async function run(script: string): Promise<string[]> {
 }
 
 async function runForLines(script: string): Promise<string[]> {
-  const imported = `import { openLog } from '#src/server/log.ts'; const log = openLog('info'); ${script}`;
+  const imported = `import { openLog } from '#src/log.ts'; const log = openLog('info'); ${script}`;
   const { stdout } = spawn(process.execPath, ['--input-type=module', '--eval', imported], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });

@@ -12,6 +12,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'errors/handler': ['http'],
   'time-limit': [],
   clock: ['time-limit'],
+  log: [],
   'single-flight': [],
   redis: ['time-limit'],
   'event-loop-turn': [],
@@ -110,10 +111,10 @@ const PACKAGE_HOMES: Record<string, RegExp> = {
 const files = globSync('src/**/*.ts').sort();
 const read = (file: string) => readFileSync(file, 'utf8');
 const roomOf = (file: string) => file.split('/')[1]?.replace(/\.ts$/, '') ?? '';
-/** Every room may know the units of time and the clock, but for the sandbox, which imports nothing from the others. */
+/** Every room may know the clock and the form of the log, but for the sandbox, which imports nothing from the others. */
 const mayImport = (file: string) => {
   const rooms = MAY_IMPORT[file.slice('src/'.length, -'.ts'.length)] ?? MAY_IMPORT[roomOf(file)] ?? [];
-  return roomOf(file) === 'sandbox' ? rooms : [...rooms, 'clock'];
+  return roomOf(file) === 'sandbox' ? rooms : [...rooms, 'clock', 'log'];
 };
 const importsOf = (file: string) =>
   [...read(file).matchAll(/^(?:import|export)\b[^;]*?from '([^']+)'|^import '([^']+)'/gm)].map(

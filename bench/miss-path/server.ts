@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { buildApp } from '#src/app.ts';
 import { createEfaClient } from '#src/efa/client.ts';
-import { openLog } from '#src/server/log.ts';
+import { openLog } from '#src/log.ts';
 import { createInstruments } from '#src/telemetry/instruments.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { openTestAccess } from '#test/support/access.ts';

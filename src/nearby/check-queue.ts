@@ -1,5 +1,6 @@
 import type { Ask } from '../efa/ask.ts';
 import { ApiError } from '../errors/api-error.ts';
+import type { Log } from '../log.ts';
 import { checkStop, type Verdicts } from './verdict.ts';
 
 const MAX_STOPS = 1000;
@@ -26,7 +27,7 @@ export class CheckQueue {
     isCharged?: (accounts: ReadonlySet<string>) => boolean;
     now: () => Date;
     sleep: (ms: number) => Promise<unknown>;
-    log: { error(fields: object, message: string): void };
+    log: Log<'error'>;
   }) {
     this.#options = options;
   }

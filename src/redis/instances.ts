@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { Log } from '../log.ts';
 import { type AskRedis, defineScript, UnavailableError } from './connection.ts';
-import type { PresenceLog } from './presence.ts';
 
 /** Each instance tells this often that it is there, what feeds it needs, and its traffic; after three misses it is gone. */
 export const ANNOUNCE_EVERY_MS = 5000;
@@ -30,7 +30,7 @@ return {redis.call('ZCARD', instances), now}`,
 /** Announces this instance now and from time to time. Resolves when the others are counted, or Redis is away. While it is away, the count stays as it was. */
 export async function joinInstances(
   ask: AskRedis,
-  { now, log, announceEveryMs }: { now: () => number; log: Pick<PresenceLog, 'warn'>; announceEveryMs: number },
+  { now, log, announceEveryMs }: { now: () => number; log: Log<'warn'>; announceEveryMs: number },
 ) {
   const instance = randomUUID();
   let latest = 1;

@@ -1,15 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MINUTE_MS } from '../clock.ts';
+import type { Log } from '../log.ts';
 import { UnavailableError } from './connection.ts';
 import { createSilenceDetector, Distances, MAX_ROUND_TRIP_MS } from './silence-detector.ts';
 
 const PROBE_EVERY_MS = 100;
 const LOG_REFUSALS_EVERY_MS = MINUTE_MS;
-
-export interface PresenceLog {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-}
 
 /** `readable`: the store answers and refuses to write, because it is full, a replica, or cannot reach its disk. */
 export type StoreState = 'writable' | 'readable' | 'away';
@@ -37,7 +33,7 @@ export function createPresence(options: {
   nodeOf: (key: string) => string;
   /** Resolves when the node of the key has answered. */
   probe: (key: string) => Promise<unknown>;
-  log: PresenceLog;
+  log: Log;
   /** For how long silence is normal, beside the distance. */
   marginMs?: number;
 }): Presence {

@@ -1,4 +1,5 @@
 import { ReplyError } from 'ioredis';
+import type { Log } from '../log.ts';
 import {
   type AskRedis,
   connectRedis,
@@ -13,7 +14,7 @@ import {
   writeTogether,
 } from './connection.ts';
 import { ANNOUNCE_EVERY_MS, joinInstances } from './instances.ts';
-import { createPresence, type Presence, type PresenceLog } from './presence.ts';
+import { createPresence, type Presence } from './presence.ts';
 import { MAX_PATIENCE_MS } from './silence-detector.ts';
 
 /** Enough for a Redis at the other end of the world, TLS included. */
@@ -41,7 +42,7 @@ export interface SharedRedis {
 /** Opens also while Redis is away. */
 export async function openRedis(
   urls: readonly string[],
-  log: PresenceLog,
+  log: Log,
   { storeName = 'Redis', now = Date.now, announceEveryMs = ANNOUNCE_EVERY_MS } = {},
 ): Promise<SharedRedis> {
   const connection = connectRedis(urls, 'fail-fast');

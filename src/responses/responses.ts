@@ -5,6 +5,7 @@ import { upstreamTimeout } from '../errors/messages.ts';
 import { createConcurrencyLimit } from '../event-loop-turn.ts';
 import { type Boards, monitorBoards } from '../live/boards/boards.ts';
 import { StopCalls } from '../live/boards/stop-calls.ts';
+import type { Log } from '../log.ts';
 import type { FindContext, Finding, Operation } from '../operation.ts';
 import { ownText } from '../own-memory.ts';
 import { SingleFlight } from '../single-flight.ts';
@@ -54,7 +55,7 @@ export function createResponses(options: {
   deadlineMs: number;
   /** How many calls to upstream can be made in a second; unlimited unless given. */
   callsPerSecond?: number;
-  log: Record<'warn' | 'debug', (fields: object, message: string) => void>;
+  log: Log<'warn' | 'debug'>;
   /** Counts the records that an operation left out, by reason. */
   countLeftOut?: (path: string, leftOut: LeftOutCounts) => void;
 }): Responses {

@@ -1,12 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import closeWithGrace from 'close-with-grace';
-
-interface ExitLog {
-  info(fields: object | string, message?: string): void;
-  error(fields: object | string, message?: string): void;
-  fatal(fields: object, message: string): void;
-}
+import type { Logger } from 'pino';
 
 /** The result of `run`. An error of the expected kind is told in words, without a stack, and the process exits. */
 export function orExit<Result>(
@@ -43,7 +38,7 @@ export function cannotListen({ code, message }: NodeJS.ErrnoException, variable:
  * dropped.
  */
 export function closeOnSignal(
-  { delay, logger }: { delay: number; logger: ExitLog },
+  { delay, logger }: { delay: number; logger: Logger },
   closeAll: () => Promise<void>,
 ): void {
   let isClosing = false;

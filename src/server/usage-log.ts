@@ -1,6 +1,7 @@
 import type { CallBalance } from '../access/call-balance.ts';
 import { type Clock, HOUR_MS, MINUTE_MS } from '../clock.ts';
 import type { Shortage } from '../efa/ask.ts';
+import type { Log } from '../log.ts';
 
 const LOOK_EVERY_MS = MINUTE_MS;
 const LOG_EVERY_MS = HOUR_MS;
@@ -12,7 +13,7 @@ const LOG_EVERY_MS = HOUR_MS;
 export function logHeaviestAccount(options: {
   balance: Pick<CallBalance, 'heaviest'>;
   shortage: () => Shortage | null;
-  log: { info(fields: object, message: string): void };
+  log: Log<'info'>;
   clock: Clock;
 }): void {
   const { balance, shortage, log, clock } = options;

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, MINUTE_MS } from '../clock.ts';
+import type { Log } from '../log.ts';
 import { distanceMetres } from '../transit/place.ts';
 import type { GtfsStops } from './gtfs.ts';
 import type { StopRegister } from './register.ts';
@@ -14,8 +15,6 @@ const MOST_BROKEN = 0.1;
 /** Few stops move at all, and none that far. */
 const FAR_METRES = 2000;
 const MOST_FAR = 0.02;
-
-type Log = Record<'info' | 'warn', (fields: object, message: string) => void>;
 
 const BUILT_IN = new URL('./stops-nsw.tsv.gz', import.meta.url);
 
@@ -30,7 +29,7 @@ export function stopsFile(dataDir: string): string {
 }
 
 /** The renewed list, or the built-in one where there is none, where it cannot be read, and where it is older. */
-export function readNewest(dataDir: string, log: Pick<Log, 'warn'>): StopTable {
+export function readNewest(dataDir: string, log: Log<'warn'>): StopTable {
   const builtIn = readBuiltIn();
   const renewed = readRenewed(dataDir, log);
   return renewed && renewed.source.dataDate >= builtIn.source.dataDate ? renewed : builtIn;
@@ -64,7 +63,7 @@ function signatureOf(file: string): string | null {
   return ino === undefined ? null : `${ino} ${mtimeMs} ${size}`;
 }
 
-function readRenewed(dataDir: string, log: Pick<Log, 'warn'>): StopTable | null {
+function readRenewed(dataDir: string, log: Log<'warn'>): StopTable | null {
   try {
     return readTable(readFileSync(stopsFile(dataDir)));
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { Log } from './guarded-call.ts';
+import type { Log } from '../log.ts';
 
 /** A larger difference hides vehicles that have not left yet, or shows some that have. */
 const MAX_SKEW_MS = 5000;
@@ -9,10 +9,10 @@ const DATE_STEP_MS = 1000;
 export class AuthorityClock {
   /** By how much the authority's clock is ahead at least, in milliseconds; null until a response has told. */
   skewMs: number | null = null;
-  readonly #log: Pick<Log, 'warn' | 'info'>;
+  readonly #log: Log;
   #isOff = false;
 
-  constructor(log: Pick<Log, 'warn' | 'info'>) {
+  constructor(log: Log) {
     this.#log = log;
   }
 

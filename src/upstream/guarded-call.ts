@@ -4,17 +4,11 @@ import { blameOf, outcomeOf, UpstreamStatusError } from '../efa/failure.ts';
 import { requestKey, type UpstreamRequest } from '../efa/request.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { upstreamTimeout } from '../errors/messages.ts';
+import type { Log } from '../log.ts';
 import { type Deadlines, within, withTimeLimit } from '../time-limit.ts';
 import type { Breaker, Permit } from './breaker.ts';
 import type { Budget } from './budget/budget.ts';
 import { accountsOf, type Ticket } from './budget/ticket.ts';
-
-/** Where the upstream layers log. */
-export interface Log {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
 
 /** Counts of calls to upstream since the process began. */
 export interface CallCounts {
@@ -52,7 +46,7 @@ export function createGuardedCall(options: {
   breaker: Breaker;
   clock: Clock;
   deadlines: Deadlines;
-  log: Log;
+  log: Log<'warn' | 'error'>;
 }): { call: GuardedCall; counts: CallCounts } {
   const { asks, budget, breaker, clock, deadlines, log } = options;
   const counts: CallCounts = { calls: 0, retries: 0, failures: 0, keysRefused: 0, rateRefusals: 0 };
@@ -193,7 +187,7 @@ export function createFeedCall(options: {
   budget: Pick<Budget, 'take' | 'closeKey' | 'noteSuccess'>;
   counts: CallCounts;
   clock: Clock;
-  log: Log;
+  log: Log<'warn'>;
 }) {
   const { budget, counts, clock, log } = options;
   return async <Result>(

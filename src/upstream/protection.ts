@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '../clock.ts';
 import type { Ask, AskAuthority, UpstreamResponse } from '../efa/ask.ts';
+import type { Log } from '../log.ts';
 import { SingleFlight } from '../single-flight.ts';
 import { type Deadlines, deadlinesFrom } from '../time-limit.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
@@ -7,7 +8,7 @@ import { Budget } from './budget/budget.ts';
 import { type Limits, type Meter, ProcessMeter } from './budget/meter.ts';
 import { joinTicket, type Ticket } from './budget/ticket.ts';
 import { createCachedAsk, type ServedCounts } from './cached-ask.ts';
-import { type CallCounts, createFeedCall, createGuardedCall, type Log } from './guarded-call.ts';
+import { type CallCounts, createFeedCall, createGuardedCall } from './guarded-call.ts';
 import { InstanceFlight } from './instance-flight.ts';
 import { createResponseCache, type ResponseCache } from './response-cache.ts';
 import { noSharedStore, type SharedStore } from './shared-store.ts';
@@ -17,7 +18,7 @@ export interface ProtectionOptions {
   asks: readonly AskAuthority[];
   /** The limits of each key. */
   limits: Limits;
-  log: Log;
+  log: Log<'warn' | 'error'>;
   deadlines?: Deadlines;
   breaker?: Breaker;
   maxCacheBytes?: number;

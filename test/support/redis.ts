@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { AccountStore } from '#src/access/store.ts';
 import { openStore } from '#src/access/stores/open-store.ts';
-import type { PresenceLog } from '#src/redis/presence.ts';
+import type { Log } from '#src/log.ts';
 import { openRedis } from '#src/redis/shared-redis.ts';
 import { ensureProgram } from './debian.ts';
 import { freePort } from './free-port.ts';
@@ -118,7 +118,7 @@ const SILENT_LOG = { info() {}, warn() {}, error() {} };
 export async function openTestStore(
   redisUrls: readonly string[],
   dataDir = '',
-  log: PresenceLog = SILENT_LOG,
+  log: Log = SILENT_LOG,
   redisOptions: Parameters<typeof openRedis>[2] = {},
 ): Promise<AccountStore> {
   const redis = redisUrls.length > 0 ? await openRedis(redisUrls, log, redisOptions) : null;

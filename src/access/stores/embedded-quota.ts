@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Log } from '../../log.ts';
 import { UnavailableError } from '../../redis/connection.ts';
-import { createPresence, type PresenceLog, type StoreState } from '../../redis/presence.ts';
+import { createPresence, type StoreState } from '../../redis/presence.ts';
 import { type UtcDay, utcDayFrom } from '../day.ts';
 import { readGrant } from '../grant.ts';
 import { PLANS, planFrom } from '../plan.ts';
@@ -16,7 +17,7 @@ type KeyInUse = [
 ];
 
 /** Counts requests in the embedded database. */
-export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log: PresenceLog): QuotaStore {
+export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log: Log): QuotaStore {
   const statements = prepareStatements(database);
   for (const read of [statements.findKey, statements.findGrant, statements.readUsage]) read.setReturnArrays(true);
   const writeInGroup = createGroupCommit(database, lock);

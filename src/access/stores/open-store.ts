@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { PresenceLog } from '../../redis/presence.ts';
+import type { Log } from '../../log.ts';
 import type { SharedRedis } from '../../redis/shared-redis.ts';
 import type { AccountStore, Accounts, Closable, OperatorRecords, StoreKind } from '../store.ts';
 import { createEmbeddedAccounts } from './embedded-accounts.ts';
@@ -9,10 +9,10 @@ import { createEmbeddedQuota } from './embedded-quota.ts';
 import { openRedisAccounts } from './redis-accounts.ts';
 import { createRedisQuota } from './redis-quota.ts';
 
-const NO_LOG: PresenceLog = { info() {}, warn() {} };
+const NO_LOG: Log = { info() {}, warn() {} };
 
 /** The account store of the service: in Redis when there is one, otherwise in a file in the data directory. */
-export function openStore(options: { redis: SharedRedis | null; dataDir: string; log: PresenceLog }): AccountStore {
+export function openStore(options: { redis: SharedRedis | null; dataDir: string; log: Log }): AccountStore {
   const { redis, dataDir, log } = options;
   if (redis) return { ...createRedisQuota(redis), ...openRedisAccounts(redis.urls) };
   return openEmbeddedStore(fileIn(dataDir), log);

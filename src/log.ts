@@ -1,5 +1,8 @@
 import { type Logger, pino } from 'pino';
 
+/** The log as a room needs it: a function for each of these levels. */
+export type Log<Level extends string = 'info' | 'warn'> = Record<Level, (fields: object, message: string) => void>;
+
 /** A write to the system costs more than making a line. */
 const ENOUGH_BYTES = 16_384;
 const MAX_WAIT_MS = 100;
