@@ -19,14 +19,12 @@ import {
 import { drain } from './http/connection/drain.ts';
 import { HeldRefusals, type RefusalLimits } from './http/connection/held-refusals.ts';
 import { proxyTest } from './http/connection/trusted-proxies.ts';
-import { cors } from './http/cors.ts';
 import { openapi } from './http/openapi/openapi.ts';
 import { operationRoutes } from './http/operation-routes.ts';
-import { createPageLimit } from './http/page-limit.ts';
 import { paths } from './http/paths.ts';
 import { createRequestId, requestLog } from './http/request-log.ts';
-import { commonHeaders, pageSecurity } from './http/response-headers.ts';
-import { restricted } from './http/restricted.ts';
+import { commonHeaders, cors, pageSecurity } from './http/response-headers.ts';
+import { createPageLimit, restricted } from './http/restricted.ts';
 import { stopsDownload } from './http/stops-download.ts';
 import { tokenRoute } from './http/tokens.ts';
 import type { Boards } from './live/boards/boards.ts';

@@ -20,18 +20,15 @@ import { readLinkSecret } from './signup/magic-link.ts';
 import { createMailer } from './signup/mail/mailer.ts';
 import { followRenewals } from './stops/file.ts';
 import { StopRegister } from './stops/register.ts';
-import { createInstruments } from './telemetry/instruments.ts';
+import { createInstruments, watchAdmissions, watchUpstream } from './telemetry/instruments.ts';
 import { createMetrics, startMetricsServer } from './telemetry/metrics.ts';
 import { PressureWatch } from './telemetry/pressure.ts';
 import { createStoreProbe } from './telemetry/readiness.ts';
-import { RedisTraffic } from './telemetry/redis-traffic.ts';
-import { SharedTraffic } from './telemetry/shared-traffic.ts';
-import { OwnTraffic, type UpstreamHealth } from './telemetry/traffic.ts';
-import { watchAdmissions, watchUpstream } from './telemetry/watched-calls.ts';
+import { RedisTraffic, SharedTraffic } from './telemetry/shared-traffic.ts';
+import { Traffic, type UpstreamHealth } from './telemetry/traffic.ts';
 import { deadlinesFrom } from './time-limit.ts';
 import { AuthorityClock } from './upstream/authority-clock.ts';
-import { coordinateThrough } from './upstream/coordination.ts';
-import { protectUpstream } from './upstream/protection.ts';
+import { coordinateThrough, protectUpstream } from './upstream/protection.ts';
 
 const CLAIM_AGAIN_MS = 1000;
 const now = () => new Date();
@@ -71,7 +68,7 @@ const cacheRedis = hasCacheRedis
 const sharedTraffic =
   cacheRedis &&
   new SharedTraffic({ store: new RedisTraffic(cacheRedis, upstream.source), health: upstreamHealth, now });
-const traffic = sharedTraffic ?? new OwnTraffic(now);
+const traffic = sharedTraffic ?? new Traffic(now);
 const cache = cacheRedis && { redis: cacheRedis, maxBytes: hasCacheRedis ? null : config.redisCacheBytes };
 const shared = redis && cache && coordinateThrough(redis, { ...upstream, limits, cache });
 const asks = clients.map(({ ask }) => watchUpstream(ask, traffic, instruments, sayFirstResponse));

@@ -74,7 +74,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   http: ['responses', 'operation', 'access', 'transit', 'errors', 'stop-list', 'stops', 'event-loop-turn'],
   streams: ['responses', 'http', 'operation', 'access', 'efa', 'errors', 'own-memory'],
   mcp: ['responses', 'http', 'operation', 'stop-search', 'transit', 'errors'],
-  telemetry: ['efa', 'http', 'live', 'redis', 'transit', 'errors', 'own-memory'],
+  telemetry: ['efa', 'http', 'live', 'redis', 'transit', 'errors', 'own-memory', 'time-limit'],
   site: [
     'responses',
     'operation',

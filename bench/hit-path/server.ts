@@ -8,10 +8,9 @@ import { createEfaClient } from '#src/efa/client.ts';
 import { REFUSAL_LIMITS } from '#src/http/connection/held-refusals.ts';
 import { openLog } from '#src/log.ts';
 import { openRedis } from '#src/redis/shared-redis.ts';
-import { createInstruments } from '#src/telemetry/instruments.ts';
+import { createInstruments, watchAdmissions } from '#src/telemetry/instruments.ts';
 import { PressureWatch } from '#src/telemetry/pressure.ts';
-import { OwnTraffic } from '#src/telemetry/traffic.ts';
-import { watchAdmissions } from '#src/telemetry/watched-calls.ts';
+import { Traffic } from '#src/telemetry/traffic.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { issueTestKey, openTestAccess } from '#test/support/access.ts';
 import { startUpstream } from '#test/support/upstream.ts';
@@ -92,7 +91,7 @@ async function createService([redisUrl, refusals, limits]: string[]) {
 function pagesOf(accounts: AccountStore, now: () => Date): PageOptions {
   return {
     accounts,
-    traffic: new OwnTraffic(now),
+    traffic: new Traffic(now),
     testKey: async () => null,
     publishableKey: async () => null,
     mailer: { isOutbox: true, send: async () => {} },

@@ -8,10 +8,9 @@ import { openStore } from '#src/access/stores/open-store.ts';
 import { buildApp } from '#src/app.ts';
 import { sleep } from '#src/clock.ts';
 import { createEfaClient } from '#src/efa/client.ts';
-import { createInstruments } from '#src/telemetry/instruments.ts';
+import { createInstruments, watchAdmissions, watchUpstream } from '#src/telemetry/instruments.ts';
 import { createMetrics } from '#src/telemetry/metrics.ts';
-import { OwnTraffic } from '#src/telemetry/traffic.ts';
-import { watchAdmissions, watchUpstream } from '#src/telemetry/watched-calls.ts';
+import { Traffic } from '#src/telemetry/traffic.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { createSoakClock } from './clock.ts';
@@ -32,7 +31,7 @@ const clock = createSoakClock(start);
 const now = () => new Date(clock.now());
 const instruments = createInstruments();
 const client = createEfaClient({ url: upstreamUrl, apiKey: 'soak', timeoutMs: 8000, now });
-const traffic = new OwnTraffic(now);
+const traffic = new Traffic(now);
 const protection = protectUpstream({
   asks: [watchUpstream(client.ask, traffic, instruments)],
   limits: LIMITS,

@@ -6,7 +6,7 @@ import { AuthorityHttp } from '../efa/authority-http.ts';
 import { openRedis } from '../redis/shared-redis.ts';
 import { withTimeLimit } from '../time-limit.ts';
 import type { Meter } from '../upstream/budget/meter.ts';
-import { coordinateThrough } from '../upstream/coordination.ts';
+import { coordinateThrough } from '../upstream/protection.ts';
 import { ASSUMPTION_IDS, ASSUMPTIONS, type AssumptionId } from './assumptions.ts';
 import { exitCodeOf, KeyRefused, planCheck, type Received, type Result, runCheck, type Transport } from './check.ts';
 import { replayTransport, savingTransport, toFixture } from './saved.ts';

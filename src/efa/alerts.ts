@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { ownText } from '../own-memory.ts';
-import { readList, readObject, readRawText } from './response/field.ts';
-import { foldSpace, MAX_LENGTH, toPlainText } from './response/plain-text.ts';
+import { foldSpace, MAX_LENGTH, readList, readObject, readRawText, toPlainText } from './response/field.ts';
 
 /** A disruption notice. */
 export type Info = NonNullable<ReturnType<typeof readInfo>>;

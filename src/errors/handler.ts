@@ -1,10 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import type { HeldRefusals } from '../http/connection/held-refusals.ts';
-import { CROSS_ORIGIN_HEADERS } from '../http/cors.ts';
 import { wantsPage } from '../http/paths.ts';
 import { logServed } from '../http/request-log.ts';
-import { PAGE_POLICY } from '../http/response-headers.ts';
+import { CROSS_ORIGIN_HEADERS, PAGE_POLICY } from '../http/response-headers.ts';
 import { ApiError, codeForStatus, errorBody } from './api-error.ts';
 import {
   bodyLengthWrong,

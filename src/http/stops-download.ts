@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify';
 import { HOUR_MS } from '../clock.ts';
 import { nextTurn } from '../event-loop-turn.ts';
 import { encodeOnce, type FinishedResponse } from '../responses/finished-response.ts';
-import { freshnessOfList, toListedStop } from '../stop-list/listed-stop.ts';
-import type { StopRegister } from '../stops/register.ts';
+import { toListedStop } from '../stop-list/operation.ts';
+import { freshnessOfList, type StopRegister } from '../stops/register.ts';
 import { freshnessHeaders, listsEtag, matchesAny } from './freshness-headers.ts';
 import { sendEncoded } from './send-response.ts';
 

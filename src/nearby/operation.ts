@@ -1,18 +1,41 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Ask } from '../efa/ask.ts';
 import type { UpstreamRequest } from '../efa/request.ts';
 import { defineOperation, type FindContext, type Notice } from '../operation.ts';
-import { freshnessInPlaceOf } from '../stops/freshness.ts';
-import type { StopRegister } from '../stops/register.ts';
+import { freshnessInPlaceOf, type StopRegister } from '../stops/register.ts';
 import { withTimeLimit } from '../time-limit.ts';
+import { includeParameter } from '../transit/additional-fields.ts';
 import { freshnessOf } from '../transit/freshness.ts';
-import { nameModes, sortModes } from '../transit/mode.ts';
-import { outsideNotice } from '../transit/place.ts';
+import { modesParameter, nameModes, sortModes } from '../transit/mode.ts';
+import { countUpTo, decimalBetween, describe, withDefault } from '../transit/parameter.ts';
+import { areSwapped, outsideNotice, SWAPPED } from '../transit/place.ts';
 import type { CheckQueue } from './check-queue.ts';
+import { discOf } from './disc.ts';
 import { findLiveStops, limitCalls } from './live-stops.ts';
 import { listKnownStops, mapNearbyStops, type NearbyStop, nearbyResponse } from './map.ts';
-import { type NearbyQuery, nearbyQuery, toNearbyRequest } from './query.ts';
 import { checkStop, type Verdicts } from './verdict.ts';
+
+export const nearbyQuery = z
+  .object({
+    lat: describe(decimalBetween(-90, 90), 'Latitude, EPSG:4326.', -33.8731),
+    lng: describe(decimalBetween(-180, 180), 'Longitude, EPSG:4326.', 151.2069),
+    radius: describe(withDefault(countUpTo(2000), '500'), 'Radius in metres. More is taken as 2000.'),
+    limit: describe(withDefault(countUpTo(50), '10'), 'How many stops, the nearest first. More is taken as 50.'),
+    modes: withDefault(modesParameter, 'bus'),
+    include: includeParameter({ ids: '`children` to each stop.' }),
+  })
+  .refine(({ lat, lng }) => !areSwapped(Number(lat), Number(lng)), {
+    path: ['lat'],
+    message: `and lng ${SWAPPED}`,
+    when: () => true,
+  });
+
+type NearbyQuery = z.infer<typeof nearbyQuery>;
+
+/** The request for the disc that holds the circle; `isExact` asks for the circle itself. */
+export function toNearbyRequest({ lat, lng, radius }: NearbyQuery, { isExact = false } = {}) {
+  return { kind: 'coord', ...(isExact ? { lat, lng, radiusMetres: radius } : discOf({ lat, lng, radius })) } as const;
+}
 
 /** How many calls one request may cost while its caller waits, retries included. */
 const MAX_CALLS = 10;

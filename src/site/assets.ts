@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
-import { prepare } from '../http/prepared.ts';
+import { prepare } from '../http/send-response.ts';
 import { drawLineStyles } from '../transit/line-colour.ts';
 
 const OWN = fileURLToPath(new URL('assets', import.meta.url));

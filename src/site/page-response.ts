@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { prepare } from '../http/prepared.ts';
+import { prepare } from '../http/send-response.ts';
 
 const HTML = 'text/html; charset=utf-8';
 

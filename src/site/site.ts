@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { DAY_MS } from '../clock.ts';
-import { prepare } from '../http/prepared.ts';
+import { prepare } from '../http/send-response.ts';
 import type { LiveReport } from '../live/live-report.ts';
 import type { Operation } from '../operation.ts';
 import type { Responses } from '../responses/responses.ts';

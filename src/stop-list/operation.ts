@@ -1,13 +1,90 @@
 import { z } from 'zod';
 import { nextTurn } from '../event-loop-turn.ts';
 import { defineOperation } from '../operation.ts';
-import type { StopRegister } from '../stops/register.ts';
-import type { StopRecord } from '../stops/table.ts';
+import { freshnessOfList, type StopRegister } from '../stops/register.ts';
+import { nameWithSuburb, type StopRecord } from '../stops/table.ts';
 import { featureSchemaOf, toFeatureCollection } from '../transit/geojson.ts';
-import { MODES, type Mode } from '../transit/mode.ts';
-import { isWithin, middleOf, outsideNotice } from '../transit/place.ts';
-import { freshnessOfList, listedStopSchema, toListedStop } from './listed-stop.ts';
-import { type StopListQuery, stopListQuery } from './query.ts';
+import { MODES, type Mode, modeSchema, modesParameter } from '../transit/mode.ts';
+import { countUpTo, describe, oneOf, optional, withDefault } from '../transit/parameter.ts';
+import {
+  type Bounds,
+  boundsParameter,
+  isWithin,
+  latitudeSchema,
+  longitudeSchema,
+  middleOf,
+  outsideNotice,
+  positionParameter,
+} from '../transit/place.ts';
+
+export const listedStopSchema = z
+  .strictObject({
+    stop_id: z.string().meta({ description: 'Stop identifier', example: '200060' }),
+    name: z
+      .string()
+      .meta({ description: 'Stop name, with its suburb where that is known', example: 'Central Station, Sydney' }),
+    suburb: z.string().meta({ description: 'Suburb or locality; empty if unknown', example: 'Sydney' }),
+    lat: latitudeSchema,
+    lng: longitudeSchema,
+    modes: z.array(modeSchema).meta({ description: 'The modes that stop there, as far as they are known' }),
+    parent_stop_id: z.string().nullable().meta({
+      description: 'The stop that a platform belongs to; null if there is none or none is known',
+      example: null,
+    }),
+  })
+  .meta({ id: 'ListedStop', description: 'A stop of the list that the service keeps.' });
+
+export function toListedStop({
+  stop_id,
+  name,
+  suburb,
+  lat,
+  lng,
+  modes,
+  parent_id,
+}: StopRecord): z.infer<typeof listedStopSchema> {
+  return {
+    stop_id,
+    name: nameWithSuburb({ name, suburb }),
+    suburb,
+    lat,
+    lng,
+    modes: [...modes],
+    parent_stop_id: parent_id,
+  };
+}
+
+/** The widest window, in degrees each way: some 28 by 23 kilometres. */
+const MAX_DEGREES = 0.25;
+const MAX_RADIUS_METRES = 5000;
+
+const stopListQuery = z
+  .object({
+    bbox: describe(
+      optional(boundsParameter(MAX_DEGREES, '; /v1/stops.ndjson has all stops')),
+      `The window of a map as \`south,west,north,east\`, at most ${MAX_DEGREES} degrees each way. \`bbox\` or \`near\` must be given; with both, stops are within both.`,
+      '-33.88,151.2,-33.86,151.22',
+    ),
+    near: describe(
+      optional(positionParameter),
+      'A position as `lat,lng`: the stops within `radius`, the nearest first.',
+      '-33.8731,151.2069',
+    ),
+    radius: describe(
+      withDefault(countUpTo(MAX_RADIUS_METRES), '500'),
+      `Radius in metres around \`near\`. More is taken as ${MAX_RADIUS_METRES}.`,
+    ),
+    modes: withDefault(modesParameter, 'all'),
+    limit: describe(withDefault(countUpTo(1000), '200'), 'How many stops. More is taken as 1000.'),
+    format: describe(
+      withDefault(oneOf(['json', 'geojson']), 'json'),
+      '`geojson` is a FeatureCollection of RFC 7946, in which longitude comes first.',
+    ),
+  })
+  .refine(({ bbox, near }) => bbox !== undefined || near !== undefined, {
+    path: ['bbox'],
+    message: 'or near is required: a window as south,west,north,east, or a position as lat,lng',
+  });
 
 /** Some milliseconds of reading. */
 const STOPS_PER_TURN = 500;
@@ -81,7 +158,10 @@ export const createStopListOperation = ({ stops }: { stops: StopRegister }) =>
     },
   });
 
-async function findStops({ bbox, near, radius, modes }: StopListQuery, register: StopRegister): Promise<StopRecord[]> {
+async function findStops(
+  { bbox, near, radius, modes }: z.infer<typeof stopListQuery>,
+  register: StopRegister,
+): Promise<StopRecord[]> {
   const around = near && register.near(...near, radius).map(({ stop }) => stop);
   const within = bbox && (around?.filter(({ lat, lng }) => isWithin(bbox, lat, lng)) ?? inWindow(bbox, register));
   const found: { stop: StopRecord; rank: number }[] = [];
@@ -97,7 +177,7 @@ async function findStops({ bbox, near, radius, modes }: StopListQuery, register:
     .map(({ stop }) => stop);
 }
 
-function inWindow({ south, west, north, east }: NonNullable<StopListQuery['bbox']>, register: StopRegister) {
+function inWindow({ south, west, north, east }: Bounds, register: StopRegister) {
   return register.inBox(south, west, north, east);
 }
 

@@ -4,7 +4,7 @@ import { readPage } from '../efa/departure-page.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { defineOperation, type FindContext } from '../operation.ts';
 import type { StopLines } from '../stops/lines.ts';
-import type { StopRegister } from '../stops/register.ts';
+import { freshnessOfList, type StopRegister, shortageOf } from '../stops/register.ts';
 import { nameWithSuburb, type StopRecord } from '../stops/table.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import { colorsOf, lineColorFields } from '../transit/line-colour.ts';
@@ -12,7 +12,7 @@ import { MODES, modeSchema } from '../transit/mode.ts';
 import { describe } from '../transit/parameter.ts';
 import { latitudeOrNull, latitudeSchema, longitudeOrNull, longitudeSchema, stopIdParameter } from '../transit/place.ts';
 import { nextWeekdayMorning } from '../transit/time.ts';
-import { freshnessOfList, listedStopSchema, toListedStop } from './listed-stop.ts';
+import { listedStopSchema, toListedStop } from './operation.ts';
 
 /** The platforms of the largest stations lie within so far of their middle. */
 const PLATFORMS_METRES = 1500;
@@ -154,7 +154,7 @@ async function askForLines(stopId: string, { ask, now }: Pick<FindContext, 'ask'
 /** The freshness of a response without lines, which is soon looked up again. */
 function incomplete(freshness: Freshness, error: ApiError, now: Date): Freshness {
   const freshUntil = now.getTime() + INCOMPLETE_FRESH_MS;
-  return { ...freshness, freshUntil, staleUntil: freshUntil, shortage: error.isForWantOfCalls ? 'busy' : 'failing' };
+  return { ...freshness, freshUntil, staleUntil: freshUntil, shortage: shortageOf(error) };
 }
 
 /** `name` is what upstream calls a stop that the register does not have. */

@@ -1,4 +1,7 @@
+import { DAY_MS } from '../clock.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { createBoundedMap, ownText } from '../own-memory.ts';
+import type { Freshness } from '../transit/freshness.ts';
 import { sortModes } from '../transit/mode.ts';
 import { distanceMetres } from '../transit/place.ts';
 import type { StopRecord, StopTable } from './table.ts';
@@ -156,4 +159,33 @@ function nameCell(row: number, column: number): string {
 
 function compareIds(one: StopRecord, other: StopRecord): number {
   return one.stop_id < other.stop_id ? -1 : 1;
+}
+
+/** A caller looks for a newer list after so long. */
+const FRESH_MS = DAY_MS;
+const STALE_MS = 7 * DAY_MS;
+
+/** The freshness of what the list says: as old as its data, and looked up again after a day. */
+export function freshnessOfList({ dataDate }: StopRegister, now: Date): Freshness {
+  const freshUntil = now.getTime() + FRESH_MS;
+  return {
+    retrievedAt: Math.min(Date.parse(dataDate), now.getTime()),
+    freshUntil,
+    staleUntil: freshUntil + STALE_MS,
+    source: 'cache',
+    shortage: null,
+  };
+}
+
+/** The freshness of what the register says in place of the error; it is as old as the data. Throws any other error again. */
+export function freshnessInPlaceOf(error: unknown, register: StopRegister, now: Date): Freshness {
+  if (!(error instanceof ApiError)) throw error;
+  const listed = freshnessOfList(register, now);
+  const { retrievedAt } = listed;
+  return { ...listed, freshUntil: retrievedAt, staleUntil: retrievedAt, shortage: shortageOf(error) };
+}
+
+/** Why the authority could not give what the register stands in for. */
+export function shortageOf({ isForWantOfCalls }: ApiError): Freshness['shortage'] {
+  return isForWantOfCalls ? 'busy' : 'failing';
 }

@@ -216,44 +216,30 @@ function only(value: number | boolean): Values {
   return [[{}, Number(value)]];
 }
 
-function gauge(
-  registry: Registry,
-  name: string,
-  help: string,
-  read: () => Values | Promise<Values>,
-  labelNames: string[] = [],
-): void {
-  new Gauge({
-    name,
-    help,
-    labelNames,
-    registers: [registry],
-    async collect() {
-      const values = await read();
-      this.reset();
-      for (const [labels, value] of values) this.set(labels, value);
-    },
-  });
-}
+const gauge = createDefiner(Gauge);
+const counter = createDefiner(Counter);
 
-function counter(
-  registry: Registry,
-  name: string,
-  help: string,
-  read: () => Values | Promise<Values>,
-  labelNames: string[] = [],
-): void {
-  new Counter({
-    name,
-    help,
-    labelNames,
-    registers: [registry],
-    async collect() {
-      const values = await read();
-      this.reset();
-      for (const [labels, value] of values) this.inc(labels, value);
-    },
-  });
+/** Returns a function that adds a metric of that kind to a registry; its values are read when the registry is. */
+function createDefiner(Kind: typeof Gauge | typeof Counter) {
+  return (
+    registry: Registry,
+    name: string,
+    help: string,
+    read: () => Values | Promise<Values>,
+    labelNames: string[] = [],
+  ): void => {
+    new Kind({
+      name,
+      help,
+      labelNames,
+      registers: [registry],
+      async collect() {
+        const values = await read();
+        this.reset();
+        for (const [labels, value] of values) this.inc(labels, value);
+      },
+    });
+  };
 }
 
 /**

@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { ApiError } from '../errors/api-error.ts';
 import type { StoreState } from '../redis/presence.ts';
 import { MAX_PATIENCE_MS } from '../redis/silence-detector.ts';
+import { within } from '../time-limit.ts';
 import type { PressureWatch } from './pressure.ts';
 
 /**
@@ -59,11 +59,9 @@ export function createStoreProbe(
   }
 
   async function probe(): Promise<StoreState> {
-    const state = await Promise.race([
-      check().catch((): StoreState => 'away'),
-      // The same patience as for the requests themselves: a store at a distance that they bear is not away.
-      sleep(MAX_PATIENCE_MS, 'away' as const, { ref: false }),
-    ]);
+    // The same patience as for the requests themselves: a store at a distance that they bear is not away.
+    const inTime = within(MAX_PATIENCE_MS, check(), () => new Error('the store is silent'));
+    const state = await inTime.catch((): StoreState => 'away');
     if (state !== 'away') heard();
     return state;
   }

@@ -1,8 +1,27 @@
 import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
 import { ANNOUNCE_EVERY_MS, INSTANCE_GONE_MS } from '../redis/instances.ts';
-import type { InstanceReport, RedisTraffic } from './redis-traffic.ts';
-import { minuteOf, OwnTraffic, type Traffic, type TrafficView, type UpstreamHealth } from './traffic.ts';
-import { addBucket, addResponse, type Bucket, createBucket } from './traffic-bucket.ts';
+import type { SharedRedis } from '../redis/shared-redis.ts';
+import { within } from '../time-limit.ts';
+import {
+  DAY_QUARTERS,
+  minuteOf,
+  QUARTER_MINUTES,
+  quarterOf,
+  Traffic,
+  type TrafficView,
+  type UpstreamHealth,
+  upstreamHealthSchema,
+} from './traffic.ts';
+import {
+  addBucket,
+  addRecords,
+  addResponse,
+  type Bucket,
+  createBucket,
+  fromFields,
+  toFields,
+} from './traffic-bucket.ts';
 
 const READ_AT_MOST_EVERY_MS = 2000;
 /** A page does not wait longer for a store that is silent. */
@@ -10,54 +29,52 @@ const PATIENCE_MS = 500;
 const MAX_UNPUBLISHED_MINUTES = 24 * 60;
 
 /** The traffic of all instances: each adds its own to the store every few seconds, and any of them can tell of all. */
-export class SharedTraffic implements Traffic {
-  readonly #options: { store: RedisTraffic; health: () => UpstreamHealth; now: () => Date };
-  readonly #own: OwnTraffic;
+export class SharedTraffic extends Traffic {
+  readonly #store: RedisTraffic;
+  readonly #health: () => UpstreamHealth;
   readonly #instance = randomUUID();
   readonly #timer = setInterval(() => this.publish().catch(() => {}), ANNOUNCE_EVERY_MS).unref();
   #unpublished = new Map<number, Bucket>();
   #lastUpstreamResponse: Date | null = null;
   #lastView: { at: number; view: Promise<TrafficView> } | null = null;
 
-  constructor(options: { store: RedisTraffic; health: () => UpstreamHealth; now: () => Date }) {
-    this.#options = options;
-    this.#own = new OwnTraffic(options.now);
+  constructor({ store, health, now }: { store: RedisTraffic; health: () => UpstreamHealth; now: () => Date }) {
+    super(now);
+    this.#store = store;
+    this.#health = health;
   }
 
-  answered(operation: string, status: number, durationMs: number): void {
-    this.#own.answered(operation, status, durationMs);
+  override answered(operation: string, status: number, durationMs: number): void {
+    super.answered(operation, status, durationMs);
     addResponse(this.#current(), operation, status, durationMs);
   }
 
-  upstreamResponded(records: number, liveRecords: number): void {
-    this.#own.upstreamResponded(records, liveRecords);
-    const bucket = this.#current();
-    bucket.records += records;
-    bucket.liveRecords += liveRecords;
-    this.#lastUpstreamResponse = this.#options.now();
+  override upstreamResponded(records: number, liveRecords: number): void {
+    super.upstreamResponded(records, liveRecords);
+    addRecords(this.#current(), records, liveRecords);
+    this.#lastUpstreamResponse = this.now();
   }
 
-  view(): Promise<TrafficView> {
-    const at = this.#options.now().getTime();
+  override view(): Promise<TrafficView> {
+    const at = this.now().getTime();
     if (!this.#lastView || at - this.#lastView.at >= READ_AT_MOST_EVERY_MS) {
       this.#lastView = { at, view: this.#readView() };
     }
     return this.#lastView.view;
   }
 
-  async ownView(): Promise<TrafficView> {
-    return { ...(await this.#own.view()), scope: 'this instance' };
+  override async ownView(): Promise<TrafficView> {
+    return { ...(await super.ownView()), scope: 'this instance' };
   }
 
   /** Adds what is not added yet. Rejects when the store is away; then it is added later. */
   async publish(): Promise<void> {
-    const { store, health, now } = this.#options;
     const [minutes, lastUpstreamResponse] = [this.#unpublished, this.#lastUpstreamResponse];
     this.#unpublished = new Map();
     this.#lastUpstreamResponse = null;
-    const report = { at: now().getTime(), health: health() };
+    const report = { at: this.now().getTime(), health: this.#health() };
     try {
-      await store.add({ minutes, lastUpstreamResponse, instance: this.#instance, report });
+      await this.#store.add({ minutes, lastUpstreamResponse, instance: this.#instance, report });
     } catch (error) {
       this.#lastUpstreamResponse ??= lastUpstreamResponse;
       this.#putBack(minutes);
@@ -67,11 +84,11 @@ export class SharedTraffic implements Traffic {
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    await inTime(this.publish().then(() => this.#options.store.remove(this.#instance))).catch(() => {});
+    await inTime(this.publish().then(() => this.#store.remove(this.#instance))).catch(() => {});
   }
 
   #current(): Bucket {
-    const minute = minuteOf(this.#options.now());
+    const minute = minuteOf(this.now());
     const bucket = this.#unpublished.get(minute) ?? createBucket();
     this.#unpublished.set(minute, bucket);
     return bucket;
@@ -84,17 +101,20 @@ export class SharedTraffic implements Traffic {
       if (later) addBucket(later, bucket);
       else this.#unpublished.set(minute, bucket);
     }
-    const oldest = minuteOf(this.#options.now()) - MAX_UNPUBLISHED_MINUTES;
+    const oldest = minuteOf(this.now()) - MAX_UNPUBLISHED_MINUTES;
     for (const minute of this.#unpublished.keys()) if (minute < oldest) this.#unpublished.delete(minute);
   }
 
   async #readView(): Promise<TrafficView> {
-    const { store, now } = this.#options;
     try {
       await inTime(this.publish());
-      const { reports, ...numbers } = await inTime(store.read(minuteOf(now())));
-      const present = reports.filter(({ at }) => at > now().getTime() - INSTANCE_GONE_MS);
-      return { ...numbers, scope: { instances: present.length }, health: worstOf(present) };
+      const { reports, ...numbers } = await inTime(this.#store.read(minuteOf(this.now())));
+      const present = reports.filter(({ at }) => at > this.now().getTime() - INSTANCE_GONE_MS);
+      return {
+        ...numbers,
+        scope: { instances: present.length },
+        health: worstOf(present.flatMap(({ health }) => health ?? [])),
+      };
     } catch {
       return this.ownView();
     }
@@ -102,8 +122,7 @@ export class SharedTraffic implements Traffic {
 }
 
 /** The least budget, and whether the breaker of any instance is open or any has no calls; null when no instance has said. */
-function worstOf(reports: readonly InstanceReport[]): UpstreamHealth | null {
-  const known = reports.flatMap(({ health }) => health ?? []);
+function worstOf(known: readonly UpstreamHealth[]): UpstreamHealth | null {
   if (known.length === 0) return null;
   return {
     budgetLeft: Math.min(...known.map(({ budgetLeft }) => budgetLeft)),
@@ -113,7 +132,115 @@ function worstOf(reports: readonly InstanceReport[]): UpstreamHealth | null {
 }
 
 function inTime<Value>(promise: Promise<Value>): Promise<Value> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error('the store is silent')), PATIENCE_MS);
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+  return within(PATIENCE_MS, promise, () => new Error('the store is silent'));
+}
+
+/** The last hour by the minute, the rest of the day by the quarter of an hour: a status page reads 160 small hashes. */
+const HOUR_MINUTES = 60;
+const HOUR_KEPT_SECONDS = 2 * 3600;
+const DAY_KEPT_SECONDS = 25 * 3600;
+
+/** An instance writes of itself. */
+const reportSchema = z.object({
+  /** When it was written, in milliseconds since 1970. */
+  at: z.number(),
+  health: upstreamHealthSchema.nullable(),
+});
+
+/** Numbers of all instances in Redis. Its calls reject when it is away. */
+export class RedisTraffic {
+  readonly #redis: Pick<SharedRedis, 'ask'>;
+  readonly #prefix: string;
+  readonly #instances: string;
+  readonly #lastResponse: string;
+
+  /**
+   * All names share a hash tag, so that an addition is one transaction on a cluster too. `source` keeps the sandbox's
+   * numbers apart from upstream's.
+   */
+  constructor(redis: Pick<SharedRedis, 'ask'>, source: string) {
+    this.#redis = redis;
+    this.#prefix = `{tis:traffic:${source}}`;
+    this.#instances = `${this.#prefix}:instances`;
+    this.#lastResponse = `${this.#prefix}:last-answer`;
+  }
+
+  /** `minutes` are counts since the last time, by the minute they belong to. */
+  async add(addition: {
+    minutes: ReadonlyMap<number, Bucket>;
+    lastUpstreamResponse: Date | null;
+    instance: string;
+    report: z.infer<typeof reportSchema>;
+  }): Promise<void> {
+    const { minutes, lastUpstreamResponse, instance, report } = addition;
+    const replies = await this.#redis.ask(this.#instances, (connection) => {
+      const transaction = connection.multi();
+      const increase = (key: string, bucket: Bucket, keptSeconds: number) => {
+        for (const [field, count] of toFields(bucket)) transaction.hincrby(key, field, count);
+        transaction.expire(key, keptSeconds);
+      };
+      for (const [minute, bucket] of minutes) {
+        increase(this.#minuteKey(minute), bucket, HOUR_KEPT_SECONDS);
+        increase(this.#quarterKey(quarterOf(minute)), bucket, DAY_KEPT_SECONDS);
+      }
+      if (lastUpstreamResponse) {
+        transaction.set(this.#lastResponse, lastUpstreamResponse.getTime(), 'EX', DAY_KEPT_SECONDS);
+      }
+      transaction.hset(this.#instances, instance, JSON.stringify(report));
+      transaction.expire(this.#instances, DAY_KEPT_SECONDS);
+      return transaction.exec();
+    });
+    const [failure] = replies?.flatMap(([error]) => error ?? []) ?? [new Error('the transaction was discarded')];
+    if (failure) throw failure;
+  }
+
+  async read(minuteNow: number) {
+    const readHash = (key: string) => this.#redis.ask(key, (connection) => connection.hgetall(key));
+    const readAll = (keys: string[]) => Promise.all(keys.map(async (key) => fromFields(await readHash(key))));
+    const [byMinute, byQuarter, lastResponse, instances] = await Promise.all([
+      readAll(lastOnes(minuteNow, HOUR_MINUTES).map((minute) => this.#minuteKey(minute))),
+      readAll(lastOnes(quarterOf(minuteNow), DAY_QUARTERS).map((quarter) => this.#quarterKey(quarter))),
+      this.#redis.ask(this.#lastResponse, (connection) => connection.get(this.#lastResponse)),
+      readHash(this.#instances),
+    ]);
+    return {
+      recent: (minutes: number) =>
+        addUp(minutes <= HOUR_MINUTES ? byMinute.slice(0, minutes) : byQuarter.slice(0, minutes / QUARTER_MINUTES)),
+      quarters: () => byQuarter,
+      lastUpstreamResponse: /^\d{1,15}$/.test(lastResponse ?? '') ? new Date(Number(lastResponse)) : null,
+      reports: Object.values(instances).flatMap((report) => readReport(report) ?? []),
+    };
+  }
+
+  async remove(instance: string): Promise<void> {
+    await this.#redis.ask(this.#instances, (connection) => connection.hdel(this.#instances, instance));
+  }
+
+  #minuteKey(minute: number): string {
+    return `${this.#prefix}:minute:${minute}`;
+  }
+
+  #quarterKey(quarter: number): string {
+    return `${this.#prefix}:quarter:${quarter}`;
+  }
+}
+
+/** Null for what is broken, and for what another version of the service wrote in another form. */
+function readReport(text: string) {
+  try {
+    return reportSchema.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+/** The newest first. */
+function lastOnes(newest: number, count: number): number[] {
+  return Array.from({ length: count }, (_, index) => newest - index);
+}
+
+function addUp(buckets: readonly Bucket[]): Bucket {
+  const total = createBucket();
+  for (const bucket of buckets) addBucket(total, bucket);
+  return total;
 }

@@ -39,9 +39,14 @@ export function addResponse(bucket: Bucket, operation: string, status: number, d
   counts.durations[step] = (counts.durations[step] ?? 0) + 1;
 }
 
-export function addBucket(bucket: Bucket, { operations, records, liveRecords }: Bucket): void {
+/** Counts the departures of one response of upstream. */
+export function addRecords(bucket: Bucket, records: number, liveRecords: number): void {
   bucket.records += records;
   bucket.liveRecords += liveRecords;
+}
+
+export function addBucket(bucket: Bucket, { operations, records, liveRecords }: Bucket): void {
+  addRecords(bucket, records, liveRecords);
   for (const [operation, { answered, failed, durations }] of operations) {
     const counts = countsOf(bucket, operation);
     counts.answered += answered;

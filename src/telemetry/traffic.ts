@@ -1,20 +1,22 @@
+import { z } from 'zod';
 import { MINUTE_MS } from '../clock.ts';
-import type { Shortage } from '../efa/ask.ts';
-import { addBucket, addResponse, type Bucket, createBucket } from './traffic-bucket.ts';
+import { SHORTAGES } from '../efa/ask.ts';
+import { addBucket, addRecords, addResponse, type Bucket, createBucket } from './traffic-bucket.ts';
 
 const MINUTES = 24 * 60;
 export const QUARTER_MINUTES = 15;
 export const DAY_QUARTERS = MINUTES / QUARTER_MINUTES;
 
-/** State of the layers that protect upstream. */
-export interface UpstreamHealth {
+export const upstreamHealthSchema = z.object({
   /** 1 is the whole budget, 0 is nothing left for now. */
-  budgetLeft: number;
+  budgetLeft: z.number(),
   /** Upstream has failed several times in a row and is not asked for a while. */
-  isBreakerOpen: boolean;
+  isBreakerOpen: z.boolean(),
   /** Why no plan gets further calls for now; instances of earlier versions do not say. */
-  shortage?: Shortage | null | undefined;
-}
+  shortage: z.enum(SHORTAGES).nullish(),
+});
+/** State of the layers that protect upstream. */
+export type UpstreamHealth = z.infer<typeof upstreamHealthSchema>;
 
 /** The numbers at one moment. */
 export interface TrafficView {
@@ -29,23 +31,14 @@ export interface TrafficView {
   health: UpstreamHealth | null;
 }
 
-/** The responses of the last day. */
-export interface Traffic {
-  answered(operation: string, status: number, durationMs: number): void;
-  upstreamResponded(records: number, liveRecords: number): void;
-  view(): Promise<TrafficView>;
-  /** The numbers of this instance alone. */
-  ownView(): Promise<TrafficView>;
-}
-
-/** The traffic of this process: a ring of minutes, whose size does not depend on how many requests there are. */
-export class OwnTraffic implements Traffic {
-  readonly #now: () => Date;
+/** The responses of the last day of this process: a ring of minutes, whose size does not depend on how many requests there are. */
+export class Traffic {
+  protected readonly now: () => Date;
   readonly #ring = new Array<{ at: number; bucket: Bucket } | undefined>(MINUTES);
   #lastUpstreamResponse: Date | null = null;
 
   constructor(now: () => Date) {
-    this.#now = now;
+    this.now = now;
   }
 
   answered(operation: string, status: number, durationMs: number): void {
@@ -53,13 +46,16 @@ export class OwnTraffic implements Traffic {
   }
 
   upstreamResponded(records: number, liveRecords: number): void {
-    const bucket = this.#current();
-    bucket.records += records;
-    bucket.liveRecords += liveRecords;
-    this.#lastUpstreamResponse = this.#now();
+    addRecords(this.#current(), records, liveRecords);
+    this.#lastUpstreamResponse = this.now();
   }
 
-  async view(): Promise<TrafficView> {
+  view(): Promise<TrafficView> {
+    return this.ownView();
+  }
+
+  /** The numbers of this instance alone. */
+  async ownView(): Promise<TrafficView> {
     return {
       recent: (minutes) => this.#recent(minutes),
       quarters: () => this.#quarters(),
@@ -69,12 +65,8 @@ export class OwnTraffic implements Traffic {
     };
   }
 
-  ownView(): Promise<TrafficView> {
-    return this.view();
-  }
-
   #current(): Bucket {
-    const at = minuteOf(this.#now());
+    const at = minuteOf(this.now());
     const known = this.#ring[at % MINUTES];
     if (known?.at === at) return known.bucket;
     const bucket = createBucket();
@@ -83,14 +75,14 @@ export class OwnTraffic implements Traffic {
   }
 
   #recent(minutes: number): Bucket {
-    const oldest = minuteOf(this.#now()) - minutes;
+    const oldest = minuteOf(this.now()) - minutes;
     const total = createBucket();
     for (const minute of this.#ring) if (minute && minute.at > oldest) addBucket(total, minute.bucket);
     return total;
   }
 
   #quarters(): Bucket[] {
-    const newest = quarterOf(minuteOf(this.#now()));
+    const newest = quarterOf(minuteOf(this.now()));
     const totals = Array.from({ length: DAY_QUARTERS }, createBucket);
     for (const minute of this.#ring) {
       const total = minute && totals[newest - quarterOf(minute.at)];

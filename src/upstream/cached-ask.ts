@@ -7,7 +7,7 @@ import { type Deadlines, within } from '../time-limit.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import { BreakerOpenError } from './breaker.ts';
 import { type Budget, BudgetExhaustedError } from './budget/budget.ts';
-import type { Ticket } from './budget/ticket.ts';
+import type { Ticket } from './budget/reserve-limits.ts';
 import { type FreshnessWindow, freshUntil, staleUntil, windowOf } from './freshness-window.ts';
 import type { GuardedCall } from './guarded-call.ts';
 import { type InstanceFlight, tooLate } from './instance-flight.ts';

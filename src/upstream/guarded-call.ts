@@ -8,7 +8,7 @@ import type { Log } from '../log.ts';
 import { type Deadlines, within, withTimeLimit } from '../time-limit.ts';
 import type { Breaker, Permit } from './breaker.ts';
 import type { Budget } from './budget/budget.ts';
-import { accountsOf, type Ticket } from './budget/ticket.ts';
+import { accountsOf, type Ticket } from './budget/reserve-limits.ts';
 
 /** Counts of calls to upstream since the process began. */
 export interface CallCounts {

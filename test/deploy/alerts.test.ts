@@ -9,12 +9,11 @@ import type { LiveReport } from '#src/live/live-report.ts';
 import { noFeedSharing } from '#src/live/polling/feed-sharing.ts';
 import type { RedisMemory } from '#src/redis/connection.ts';
 import type { StoreState } from '#src/redis/presence.ts';
-import { createInstruments } from '#src/telemetry/instruments.ts';
+import { createInstruments, watchAdmissions, watchUpstream } from '#src/telemetry/instruments.ts';
 import { createMetrics, startMetricsServer } from '#src/telemetry/metrics.ts';
 import { PressureWatch } from '#src/telemetry/pressure.ts';
 import { createStoreProbe } from '#src/telemetry/readiness.ts';
-import { OwnTraffic } from '#src/telemetry/traffic.ts';
-import { watchAdmissions, watchUpstream } from '#src/telemetry/watched-calls.ts';
+import { Traffic } from '#src/telemetry/traffic.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { coordResponse, stopFinderResponse } from '#test/contract/payloads.ts';
 import { encodeFeed } from '../live/feed-bytes.ts';
@@ -49,7 +48,7 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
   const instruments = createInstruments();
   const upstreams = [createMadeUpUpstream(clock), createMadeUpUpstream(clock)] as const;
   const protection = protectUpstream({
-    asks: upstreams.map(({ ask }) => watchUpstream(ask, new OwnTraffic(now), instruments)),
+    asks: upstreams.map(({ ask }) => watchUpstream(ask, new Traffic(now), instruments)),
     limits: { rps: 5, dailyBudget },
     log: createTestLog(),
     clock,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { departuresQuery, toDeparturesRequest } from '#src/departures/query.ts';
 import { isKeptWhole, requestKey, toRequest, type UpstreamRequest } from '#src/efa/request.ts';
-import { nearbyQuery, toNearbyRequest } from '#src/nearby/query.ts';
+import { nearbyQuery, toNearbyRequest } from '#src/nearby/operation.ts';
 import { stopSearchQuery, toStopSearchRequest } from '#src/stop-search/query.ts';
 import { toTripRequest, tripsQuery } from '#src/trips/query.ts';
 

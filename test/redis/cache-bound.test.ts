@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { utcDay } from '#src/access/day.ts';
 import { parseKey } from '#src/access/keys.ts';
 import { openRedis, type SharedRedis } from '#src/redis/shared-redis.ts';
-import { coordinateThrough } from '#src/upstream/coordination.ts';
+import { coordinateThrough } from '#src/upstream/protection.ts';
 import { createRedisSharedStore, type SharedStore } from '#src/upstream/shared-store.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { buildProbeApp } from '#test/support/probe-app.ts';

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { systemClock } from '#src/clock.ts';
 import { openRedis, type SharedRedis } from '#src/redis/shared-redis.ts';
-import { coordinateThrough } from '#src/upstream/coordination.ts';
+import { coordinateThrough } from '#src/upstream/protection.ts';
 import { startRedis, type TestRedis } from '#test/support/redis.ts';
 
 const HOUR_MS = 3_600_000;

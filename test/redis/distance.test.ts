@@ -4,7 +4,7 @@ import { utcDay } from '#src/access/day.ts';
 import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { openRedis } from '#src/redis/shared-redis.ts';
-import { coordinateThrough } from '#src/upstream/coordination.ts';
+import { coordinateThrough } from '#src/upstream/protection.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { type DelayingProxy, startDelayingProxy } from '#test/support/delaying-proxy.ts';
 import { buildProbeApp, type ProbeApp } from '#test/support/probe-app.ts';

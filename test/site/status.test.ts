@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { OwnTraffic } from '#src/telemetry/traffic.ts';
+import { Traffic } from '#src/telemetry/traffic.ts';
 import { summarise } from '#src/telemetry/traffic-bucket.ts';
 import { startFront } from '../support/front.ts';
 import { json, startUpstream } from '../support/upstream.ts';
@@ -127,7 +127,7 @@ it('calls nobody to be drawn', async () => {
 
 it('forgets after a day, and takes no more room for it', async () => {
   const clock = { now: new Date(NOW) };
-  const traffic = new OwnTraffic(() => clock.now);
+  const traffic = new Traffic(() => clock.now);
   for (let minute = 0; minute < 3 * 24 * 60; minute++) {
     clock.now = new Date(clock.now.getTime() + 60_000);
     traffic.answered('/v1/trips', minute % 2 ? 200 : 503, 10);
@@ -137,7 +137,7 @@ it('forgets after a day, and takes no more room for it', async () => {
 });
 
 it('reads percentiles within a step of 15 %', async () => {
-  const traffic = new OwnTraffic(() => new Date(NOW));
+  const traffic = new Traffic(() => new Date(NOW));
   for (let ms = 1; ms <= 1000; ms++) traffic.answered('/v1/trips', 200, ms);
   const trips = summarise((await traffic.view()).recent(5), '/v1/trips');
   expect(trips.p50Ms).toBeGreaterThanOrEqual(500);

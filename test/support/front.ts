@@ -16,9 +16,8 @@ import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
 import { createMailer } from '#src/signup/mail/mailer.ts';
 import type { MailLimits } from '#src/signup/throttle.ts';
 import type { StopRegister } from '#src/stops/register.ts';
-import { createInstruments } from '#src/telemetry/instruments.ts';
-import { OwnTraffic, type UpstreamHealth } from '#src/telemetry/traffic.ts';
-import { watchUpstream } from '#src/telemetry/watched-calls.ts';
+import { createInstruments, watchUpstream } from '#src/telemetry/instruments.ts';
+import { Traffic, type UpstreamHealth } from '#src/telemetry/traffic.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { freePort } from './free-port.ts';
 
@@ -65,7 +64,7 @@ export async function startFront(
   const dataDir = await mkdtemp(join(tmpdir(), 'transit-front-'));
   const url = `http://localhost:${await freePort()}`;
   const sandbox: Sandbox | null = options.upstreamUrl ? null : await startSandbox({ apiKey: 'k', now });
-  const traffic = new OwnTraffic(now);
+  const traffic = new Traffic(now);
   const client = createEfaClient({ url: options.upstreamUrl ?? sandbox?.url ?? '', apiKey: 'k', timeoutMs: 5000, now });
   const store = openEmbeddedStore(':memory:');
   const testKey = await sandboxKey(store, dataDir, now());

@@ -3,10 +3,9 @@ import type { Plan } from '#src/access/plan.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import type { LiveReport } from '#src/live/live-report.ts';
-import { createInstruments } from '#src/telemetry/instruments.ts';
+import { createInstruments, watchAdmissions, watchUpstream } from '#src/telemetry/instruments.ts';
 import { createMetrics, startMetricsServer } from '#src/telemetry/metrics.ts';
-import { OwnTraffic } from '#src/telemetry/traffic.ts';
-import { watchAdmissions, watchUpstream } from '#src/telemetry/watched-calls.ts';
+import { Traffic } from '#src/telemetry/traffic.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { openStream } from '../streams/reading.ts';
 import { issueTestKey } from '../support/access.ts';
@@ -29,7 +28,7 @@ async function startMeasured(answer: Answer) {
   const upstream = await startUpstream(answer);
   const client = createEfaClient({ url: upstream.url, apiKey: 'k', timeoutMs: 300, now });
   const protection = protectUpstream({
-    asks: [watchUpstream(client.ask, new OwnTraffic(now), instruments)],
+    asks: [watchUpstream(client.ask, new Traffic(now), instruments)],
     limits: { rps: 1000, dailyBudget: 1e9 },
     log: createTestLog(),
   });

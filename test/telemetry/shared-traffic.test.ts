@@ -1,8 +1,7 @@
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openRedis } from '#src/redis/shared-redis.ts';
-import { RedisTraffic } from '#src/telemetry/redis-traffic.ts';
-import { SharedTraffic } from '#src/telemetry/shared-traffic.ts';
+import { RedisTraffic, SharedTraffic } from '#src/telemetry/shared-traffic.ts';
 import { readReport, toJson } from '#src/telemetry/status-report.ts';
 import type { UpstreamHealth } from '#src/telemetry/traffic.ts';
 import { startRedis, startRedisCluster, type TestRedis } from '../support/redis.ts';

@@ -1,8 +1,7 @@
 import { pino } from 'pino';
 import { createEfaClient } from '#src/efa/client.ts';
 import { openRedis } from '#src/redis/shared-redis.ts';
-import { coordinateThrough } from '#src/upstream/coordination.ts';
-import { protectUpstream } from '#src/upstream/protection.ts';
+import { coordinateThrough, protectUpstream } from '#src/upstream/protection.ts';
 
 /*
  * One instance in a process of its own. Told `{ id, stops, times }`, it asks for the departures of each stop so many times

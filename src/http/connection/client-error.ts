@@ -4,8 +4,8 @@ import type { Duplex } from 'node:stream';
 import type { FastifyBaseLogger } from 'fastify';
 import { type ApiError, errorBody } from '../../errors/api-error.ts';
 import { arrivedTooSlowly, headersTooLarge, notHttp, unknownMethod } from '../../errors/messages.ts';
-import { CROSS_ORIGIN_HEADERS } from '../cors.ts';
 import { createRequestId } from '../request-log.ts';
+import { CROSS_ORIGIN_HEADERS } from '../response-headers.ts';
 import type { Connections } from './connections.ts';
 
 /** For so long a client may keep its half of a connection open that we have ended. */

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { prepare } from '../../http/prepared.ts';
+import { prepare } from '../../http/send-response.ts';
 import { type Operation, streamPath } from '../../operation.ts';
 import { copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';

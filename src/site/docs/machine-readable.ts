@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { toParameters } from '../../http/openapi/schema.ts';
-import { prepare } from '../../http/prepared.ts';
+import { prepare } from '../../http/send-response.ts';
 import type { Operation } from '../../operation.ts';
 import { html } from '../html.ts';
 import { listFields } from './fields.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { prepare } from '../../http/prepared.ts';
+import { prepare } from '../../http/send-response.ts';
 import { MODES } from '../../transit/mode.ts';
 import { type Html, html } from '../html.ts';
 import type { Layout } from '../layout.ts';

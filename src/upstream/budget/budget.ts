@@ -4,8 +4,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { KeyPool } from './key-pool.ts';
 import type { Meter } from './meter.ts';
 import { pollStretchFor, stretchFor } from './pace.ts';
-import { AccountLoad, reserveLimitsOf } from './reserve-limits.ts';
-import { accountsOf, NO_ACCOUNT, type Ticket } from './ticket.ts';
+import { AccountLoad, accountsOf, NO_ACCOUNT, reserveLimitsOf, type Ticket } from './reserve-limits.ts';
 import { type Waiting, WaitingLine } from './waiting-line.ts';
 
 /** The budget has no call for this ticket at present. It says nothing about upstream's health. */

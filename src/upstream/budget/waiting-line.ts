@@ -1,7 +1,6 @@
 import { isHigher, MOST_WAITING, PRIORITIES, type Priority } from '../../efa/ask.ts';
 import { createBoundedMap } from '../../own-memory.ts';
-import type { AccountLoad } from './reserve-limits.ts';
-import { accountsOf, NO_ACCOUNT, type Ticket } from './ticket.ts';
+import { type AccountLoad, accountsOf, NO_ACCOUNT, type Ticket } from './reserve-limits.ts';
 
 /** A ticket that waits. A ticket of several accounts has the place of the account that is best placed. */
 export interface Waiting {
