@@ -12,7 +12,7 @@ import { readBuiltIn } from '#src/stops/file.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import type { Freshness } from '#src/transit/freshness.ts';
 import type { Place } from '#src/transit/place.ts';
-import { type Protection, protectUpstream } from '#src/upstream/protection.ts';
+import { protectUpstream } from '#src/upstream/protection.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
 import { StopLines } from '../../src/stops/lines.ts';
 import { HOUR_MS, type Plan, type Request } from './demand.ts';
@@ -53,7 +53,7 @@ export interface Day {
   boardSources: ReadonlyMap<string, number>;
   /** Moments at which a background check was refused because calls were scarce. */
   checksGivenUp: number[];
-  counts: Protection['counts'];
+  counts: ReturnType<typeof protectUpstream>['counts'];
 }
 
 const MIDNIGHT = Date.UTC(2026, 3, 15);

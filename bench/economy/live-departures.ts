@@ -14,7 +14,7 @@ import { createResponses } from '#src/responses/responses.ts';
 import type { Freshness } from '#src/transit/freshness.ts';
 import { MODES } from '#src/transit/mode.ts';
 import { isWithin } from '#src/transit/place.ts';
-import type { Protection } from '#src/upstream/protection.ts';
+import type { protectUpstream } from '#src/upstream/protection.ts';
 import { stopId } from './network.ts';
 import type { TimetableAuthority } from './timetable-authority.ts';
 
@@ -38,7 +38,7 @@ const silent = { info() {}, warn() {}, error() {}, debug() {} };
 export function openLiveDepartures(parts: {
   ask: Ask;
   authority: TimetableAuthority;
-  protection: Pick<Protection, 'callForFeed' | 'state'>;
+  protection: Pick<ReturnType<typeof protectUpstream>, 'callForFeed' | 'state'>;
   clock: Clock;
   /** One request in so many asks where the vehicles stop; none unless given. */
   callsEvery?: number | undefined;

@@ -7,7 +7,7 @@ import { StopCalls } from '#src/live/boards/stop-calls.ts';
 import type { FindContext, Finding } from '#src/operation.ts';
 import { createFinishedResponses } from '#src/responses/finished-response.ts';
 import { FRESHNESS_WINDOWS } from '#src/upstream/freshness-window.ts';
-import { createResponseCache } from '#src/upstream/response-cache.ts';
+import { ResponseCache } from '#src/upstream/response-cache.ts';
 import { noSharedStore } from '#src/upstream/shared-store.ts';
 import { cpuMsOf } from '../event-loop.ts';
 
@@ -26,7 +26,7 @@ export async function timeStages(
   readPayload: (json: unknown) => object,
   find: (context: FindContext) => Promise<Finding>,
 ): Promise<StageTimes> {
-  const cache = createResponseCache({ maxBytes: 64 * MEGABYTE, now, store: noSharedStore });
+  const cache = new ResponseCache({ maxBytes: 64 * MEGABYTE, now, store: noSharedStore });
   const finished = createFinishedResponses({ maxBytes: 64 * MEGABYTE, now });
   const retrievedAt = new Date();
 

@@ -106,7 +106,7 @@ function exposePressure(registry: Registry, pressure: Pick<PressureWatch, 'excee
   counter(registry, 'transit_caches_shrunk_total', 'How often the caches gave up memory because it ran short.', () =>
     only(pressure.shrunk),
   );
-  const sizes = () => [...pressure.caches].map(([cache, { size }]) => ({ cache, ...size() }));
+  const sizes = () => [...pressure.caches].map(([name, cache]) => ({ cache: name, ...cache.size() }));
   const entriesOfAll = (): Values => [
     ...sizes().map(({ cache, entries }) => [{ cache }, entries] as const),
     ...[...countBoundedEntries()].map(([cache, entries]) => [{ cache }, entries] as const),

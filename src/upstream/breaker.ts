@@ -42,117 +42,119 @@ export interface Permit {
   withdrawn(): void;
 }
 
-export interface Breaker {
+export class Breaker {
+  readonly #now: () => number;
+  /** Hashes of the requests that failed since the last success. */
+  readonly #failed = new Set<string>();
+  /** Calls without any response since the last response, and hashes of their requests. */
+  readonly #silent = { calls: 0, requests: new Set<string>() };
+  #successes: number[] = [];
+  /** Askers whose calls failed while the breaker was open. */
+  readonly #heldBack = createBoundedMap<{ since: number; pauseMs: number }>('held back by the breaker', MAX_ASKERS);
+  #pauseMs = FIRST_PAUSE_MS;
+  #nextProbeAt: number | null = null;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
   /**
    * Throws `BreakerOpenError` while open. The next probe does not wait for the outcome of the one before, which may
    * hang. `askers` are the accounts that wait for the request, each with its kind.
    */
-  permit(origin: { request: string; askers: readonly string[] }): Permit;
-  isOpen(): boolean;
-}
-
-/** For an authority whose failures are made on purpose: a call is always made. */
-export const alwaysClosed: Breaker = {
-  permit: () => ({ isProbe: false, succeeded() {}, failed() {}, withdrawn() {} }),
-  isOpen: () => false,
-};
-
-export function createBreaker({ now }: { now: () => number }): Breaker {
-  /** Hashes of the requests that failed since the last success. */
-  const failed = new Set<string>();
-  /** Calls without any response since the last response, and hashes of their requests. */
-  const silent = { calls: 0, requests: new Set<string>() };
-  let successes: number[] = [];
-  /** Askers whose calls failed while the breaker was open. */
-  const heldBack = createBoundedMap<{ since: number; pauseMs: number }>('held back by the breaker', MAX_ASKERS);
-  let pauseMs = FIRST_PAUSE_MS;
-  let nextProbeAt: number | null = null;
-
-  function permit(origin: Parameters<Breaker['permit']>[0]): Permit {
-    const isOpen = nextProbeAt !== null;
-    const isProbe = isOpen && (isSilent() || origin.askers.every(isHeldBack));
-    if (nextProbeAt !== null && isProbe) {
-      const waitMs = nextProbeAt - now();
+  permit(origin: { request: string; askers: readonly string[] }): Permit {
+    const isOpen = this.#nextProbeAt !== null;
+    const isProbe = isOpen && (this.#isSilent() || origin.askers.every((asker) => this.#isHeldBack(asker)));
+    if (this.#nextProbeAt !== null && isProbe) {
+      const waitMs = this.#nextProbeAt - this.#now();
       // A longer wait than any pause comes of a clock that was set back.
       if (waitMs > 0 && waitMs <= MAX_PAUSE_MS) throw new BreakerOpenError(waitMs);
-      nextProbeAt = now() + pauseMs;
+      this.#nextProbeAt = this.#now() + this.#pauseMs;
     }
     return {
       isProbe,
-      succeeded,
-      failed: (blame) => fail(origin, blame, { isProbe, wasOpen: isOpen }),
-      withdrawn: isProbe ? probeAgain : () => {},
+      succeeded: () => this.#succeeded(),
+      failed: (blame) => this.#fail(origin, blame, { isProbe, wasOpen: isOpen }),
+      withdrawn: isProbe ? () => this.#probeAgain() : () => {},
     };
   }
 
-  function isSilent(): boolean {
-    return silent.calls >= SILENT_TO_OPEN && silent.requests.size > 1;
+  isOpen(): boolean {
+    return this.#nextProbeAt !== null;
   }
 
-  function isHeldBack(asker: string): boolean {
-    const hold = heldBack.get(asker);
-    return hold !== undefined && hold.since <= now() && now() < hold.since + hold.pauseMs;
+  #isSilent(): boolean {
+    return this.#silent.calls >= SILENT_TO_OPEN && this.#silent.requests.size > 1;
   }
 
-  function succeeded(): void {
-    failed.clear();
-    endSilence();
-    heldBack.clear();
-    successes = [...successes.slice(1 - MAX_COUNTED), now()];
-    pauseMs = FIRST_PAUSE_MS;
-    nextProbeAt = null;
+  #isHeldBack(asker: string): boolean {
+    const hold = this.#heldBack.get(asker);
+    return hold !== undefined && hold.since <= this.#now() && this.#now() < hold.since + hold.pauseMs;
   }
 
-  function fail(
+  #succeeded(): void {
+    this.#failed.clear();
+    this.#endSilence();
+    this.#heldBack.clear();
+    this.#successes = [...this.#successes.slice(1 - MAX_COUNTED), this.#now()];
+    this.#pauseMs = FIRST_PAUSE_MS;
+    this.#nextProbeAt = null;
+  }
+
+  #fail(
     { request, askers }: Parameters<Breaker['permit']>[0],
     blame: Blame,
     call: { isProbe: boolean; wasOpen: boolean },
   ): void {
     const hash = hashOf(request);
     if (blame === 'authority') {
-      silent.calls++;
-      if (silent.requests.size < MAX_COUNTED) silent.requests.add(hash);
+      this.#silent.calls++;
+      if (this.#silent.requests.size < MAX_COUNTED) this.#silent.requests.add(hash);
     } else {
       // Upstream is there again: the askers that met its silence may try for themselves.
-      if (isSilent()) heldBack.clear();
-      endSilence();
+      if (this.#isSilent()) this.#heldBack.clear();
+      this.#endSilence();
     }
     if (blame === 'request') {
-      if (call.isProbe) probeAgain();
+      if (call.isProbe) this.#probeAgain();
       return;
     }
-    if (failed.size < MAX_COUNTED) failed.add(hash);
-    if (call.wasOpen) for (const asker of askers) if (!isHeldBack(asker)) holdBack(asker);
-    if (call.isProbe) probeFailed();
-    else if (nextProbeAt === null && isDown()) nextProbeAt = now() + pauseMs;
+    if (this.#failed.size < MAX_COUNTED) this.#failed.add(hash);
+    if (call.wasOpen) for (const asker of askers) if (!this.#isHeldBack(asker)) this.#holdBack(asker);
+    if (call.isProbe) this.#probeFailed();
+    else if (this.#nextProbeAt === null && this.#isDown()) this.#nextProbeAt = this.#now() + this.#pauseMs;
   }
 
   /** The more calls succeeded a moment ago, the more requests have to fail: a busy service has more bad requests. */
-  function isDown(): boolean {
-    const recent = successes.filter((at) => at <= now() && now() - at < RECENT_MS).length;
-    return isSilent() || failed.size >= Math.max(UNCLEAR_TO_OPEN, recent);
+  #isDown(): boolean {
+    const recent = this.#successes.filter((at) => at <= this.#now() && this.#now() - at < RECENT_MS).length;
+    return this.#isSilent() || this.#failed.size >= Math.max(UNCLEAR_TO_OPEN, recent);
   }
 
-  function endSilence(): void {
-    silent.calls = 0;
-    silent.requests.clear();
+  #endSilence(): void {
+    this.#silent.calls = 0;
+    this.#silent.requests.clear();
   }
 
-  function holdBack(asker: string): void {
-    const before = heldBack.get(asker)?.pauseMs ?? FIRST_ASKER_PAUSE_MS / 2;
-    heldBack.set(asker, { since: now(), pauseMs: Math.min(MAX_ASKER_PAUSE_MS, 2 * before) });
+  #holdBack(asker: string): void {
+    const before = this.#heldBack.get(asker)?.pauseMs ?? FIRST_ASKER_PAUSE_MS / 2;
+    this.#heldBack.set(asker, { since: this.#now(), pauseMs: Math.min(MAX_ASKER_PAUSE_MS, 2 * before) });
   }
 
-  function probeFailed(): void {
-    if (nextProbeAt === null) return;
-    pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2);
-    const later = now() + pauseMs;
-    nextProbeAt = nextProbeAt - now() <= MAX_PAUSE_MS ? Math.max(nextProbeAt, later) : later;
+  #probeFailed(): void {
+    if (this.#nextProbeAt === null) return;
+    this.#pauseMs = Math.min(MAX_PAUSE_MS, this.#pauseMs * 2);
+    const later = this.#now() + this.#pauseMs;
+    this.#nextProbeAt = this.#nextProbeAt - this.#now() <= MAX_PAUSE_MS ? Math.max(this.#nextProbeAt, later) : later;
   }
 
-  function probeAgain(): void {
-    if (nextProbeAt !== null) nextProbeAt = now();
+  #probeAgain(): void {
+    if (this.#nextProbeAt !== null) this.#nextProbeAt = this.#now();
   }
-
-  return { permit, isOpen: () => nextProbeAt !== null };
 }
+
+/** For an authority whose failures are made on purpose: a call is always made. */
+export const alwaysClosed: Pick<Breaker, 'permit' | 'isOpen'> = {
+  permit: () => ({ isProbe: false, succeeded() {}, failed() {}, withdrawn() {} }),
+  isOpen: () => false,
+};

@@ -43,7 +43,7 @@ const REFUSED_KEY_PAUSE_MS = MINUTE_MS;
 export function createGuardedCall(options: {
   asks: readonly AskAuthority[];
   budget: Budget;
-  breaker: Breaker;
+  breaker: Pick<Breaker, 'permit' | 'isOpen'>;
   clock: Clock;
   deadlines: Deadlines;
   log: Log<'warn' | 'error'>;

@@ -17,21 +17,6 @@ export interface KeptResponse {
   isPacked: boolean;
 }
 
-export interface ResponseCache {
-  /** The response that this process keeps, fresh or stale. */
-  find(key: string, window: FreshnessWindow): KeptResponse | null;
-  /** The newest response that any instance keeps. One that is no response to the request counts as none. */
-  load(request: UpstreamRequest, key: string, window: FreshnessWindow): Promise<KeptResponse | null>;
-  /**
-   * The process finds the response at once; when the promise is fulfilled, it has been given to the shared store too. The
-   * promise does not reject.
-   */
-  keep(key: string, window: FreshnessWindow, response: ReceivedResponse<unknown>): Promise<void>;
-  size(): { entries: number; bytes: number };
-  /** Drops what was unused for longest, but for that share of all. */
-  shrink(keptShare: number): void;
-}
-
 /** The memory of an entry beside its packed response: numbers, the map entry and the list node of the cache. */
 const OVERHEAD_BYTES = 400;
 const MOMENT_BYTES = 8;
@@ -45,51 +30,66 @@ const LARGE_BYTES = 250_000;
 const LARGE_PACKED_BYTES = 100_000;
 
 /** Keeps responses in the process, within `maxBytes`, and in the store that all instances share. */
-export function createResponseCache(options: {
-  maxBytes: number;
-  now: () => number;
-  store: SharedStore;
-}): ResponseCache {
-  const { now, store } = options;
-  const kept = new LRUCache<string, KeptResponse>({
-    maxSize: options.maxBytes,
-    // Nothing has to go for a response that will soon be a tenth of its size.
-    sizeCalculation: ({ bytes, isPacked }, key) => (isPacked ? bytes.length : 0) + 2 * key.length + OVERHEAD_BYTES,
-  });
+export class ResponseCache {
+  readonly #now: () => number;
+  readonly #store: SharedStore;
+  readonly #kept: LRUCache<string, KeptResponse>;
 
-  function find(key: string, window: FreshnessWindow): KeptResponse | null {
-    const entry = kept.get(key);
+  constructor({ maxBytes, now, store }: { maxBytes: number; now: () => number; store: SharedStore }) {
+    this.#now = now;
+    this.#store = store;
+    this.#kept = new LRUCache({
+      maxSize: maxBytes,
+      // Unpacked responses count 0: they shrink to a tenth at once.
+      sizeCalculation: ({ bytes, isPacked }, key) => (isPacked ? bytes.length : 0) + 2 * key.length + OVERHEAD_BYTES,
+    });
+  }
+
+  /** The response that this process keeps, fresh or stale. */
+  find(key: string, window: FreshnessWindow): KeptResponse | null {
+    const entry = this.#kept.get(key);
     if (!entry) return null;
-    if (now() < staleUntil(entry.retrievedAt, window)) return entry;
-    kept.delete(key);
+    if (this.#now() < staleUntil(entry.retrievedAt, window)) return entry;
+    this.#kept.delete(key);
     return null;
   }
 
-  return {
-    find,
-    async load(request, key, window) {
-      const shared = read(await store.get(`answer:${key}`));
-      const isNews = (own = kept.peek(key)) => shared && (!own || shared.retrievedAt > own.retrievedAt);
-      const isUsable = shared && isNews() && shared.retrievedAt < now() + MAX_AHEAD_MS;
-      // Reading takes a moment, in which a newer one may come.
-      if (isUsable && (await isReadable(request, shared)) && isNews()) kept.set(key, shared);
-      return find(key, window);
-    },
-    async keep(key, window, { json, retrievedAt }) {
-      const received: KeptResponse = { retrievedAt: retrievedAt.getTime(), bytes: json, isPacked: false };
-      kept.set(key, received);
-      try {
-        const packed: KeptResponse = { ...received, bytes: await pack(json), isPacked: true };
-        if (kept.peek(key) === received) kept.set(key, packed);
-        store.set(`answer:${key}`, write(packed), Math.ceil(staleUntil(packed.retrievedAt, window) - now()));
-      } catch {
-        // Memory is short. Unpacked, the response would not count towards `maxBytes`.
-        if (kept.peek(key) === received) kept.delete(key);
-      }
-    },
-    size: () => ({ entries: kept.size, bytes: kept.calculatedSize }),
-    shrink: (keptShare) => shrinkCache(kept, keptShare),
-  };
+  /** The newest response that any instance keeps. One that is no response to the request counts as none. */
+  async load(request: UpstreamRequest, key: string, window: FreshnessWindow): Promise<KeptResponse | null> {
+    const shared = read(await this.#store.get(`answer:${key}`));
+    const isNews = (own = this.#kept.peek(key)) => shared && (!own || shared.retrievedAt > own.retrievedAt);
+    const isUsable = shared && isNews() && shared.retrievedAt < this.#now() + MAX_AHEAD_MS;
+    // Reading takes a moment, in which a newer one may come.
+    if (isUsable && (await isReadable(request, shared)) && isNews()) this.#kept.set(key, shared);
+    return this.find(key, window);
+  }
+
+  /**
+   * The process finds the response at once; when the promise is fulfilled, it has been given to the shared store too. The
+   * promise does not reject.
+   */
+  async keep(key: string, window: FreshnessWindow, { json, retrievedAt }: ReceivedResponse<unknown>): Promise<void> {
+    const received: KeptResponse = { retrievedAt: retrievedAt.getTime(), bytes: json, isPacked: false };
+    this.#kept.set(key, received);
+    try {
+      const packed: KeptResponse = { ...received, bytes: await pack(json), isPacked: true };
+      if (this.#kept.peek(key) === received) this.#kept.set(key, packed);
+      const ttlMs = Math.ceil(staleUntil(packed.retrievedAt, window) - this.#now());
+      this.#store.set(`answer:${key}`, write(packed), ttlMs);
+    } catch {
+      // Memory is short. Unpacked, the response would not count towards `maxBytes`.
+      if (this.#kept.peek(key) === received) this.#kept.delete(key);
+    }
+  }
+
+  size(): { entries: number; bytes: number } {
+    return { entries: this.#kept.size, bytes: this.#kept.calculatedSize };
+  }
+
+  /** Drops what was unused for longest, but for that share of all. */
+  shrink(keptShare: number): void {
+    shrinkCache(this.#kept, keptShare);
+  }
 }
 
 async function pack(json: Buffer): Promise<Buffer> {

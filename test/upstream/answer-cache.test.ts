@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { FRESHNESS_WINDOWS } from '#src/upstream/freshness-window.ts';
-import { createResponseCache, type KeptResponse, unpack } from '#src/upstream/response-cache.ts';
+import { type KeptResponse, ResponseCache, unpack } from '#src/upstream/response-cache.ts';
 import { noSharedStore } from '#src/upstream/shared-store.ts';
 import { departureMonitorResponse } from '#test/contract/payloads.ts';
 import { receivedResponse } from '#test/support/received-answer.ts';
@@ -12,7 +12,7 @@ const NOW = new Date('2026-04-15T06:00:00Z');
 function createCache() {
   const shared: string[] = [];
   const store = { ...noSharedStore, set: (key: string) => void shared.push(key) };
-  return { shared, cache: createResponseCache({ maxBytes: 1_000_000, now: () => NOW.getTime(), store }) };
+  return { shared, cache: new ResponseCache({ maxBytes: 1_000_000, now: () => NOW.getTime(), store }) };
 }
 
 it.each([

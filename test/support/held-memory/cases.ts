@@ -23,12 +23,12 @@ import { NameSearch } from '#src/stops/name-search.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
 import { MODES } from '#src/transit/mode.ts';
-import { createBreaker } from '#src/upstream/breaker.ts';
+import { Breaker } from '#src/upstream/breaker.ts';
 import { AccountLoad } from '#src/upstream/budget/reserve-limits.ts';
 import { WaitingLine } from '#src/upstream/budget/waiting-line.ts';
 import { FRESHNESS_WINDOWS } from '#src/upstream/freshness-window.ts';
 import { FailureMemory, Popularity } from '#src/upstream/request-memory.ts';
-import { createResponseCache } from '#src/upstream/response-cache.ts';
+import { ResponseCache } from '#src/upstream/response-cache.ts';
 import { noSharedStore } from '#src/upstream/shared-store.ts';
 import { departure, pageOf } from '#test/support/departure.ts';
 import { receivedResponse } from '#test/support/received-answer.ts';
@@ -67,7 +67,7 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
     return { countedBytes: timelines.size().bytes, table: timelines };
   },
   async 'upstream responses, compressed'() {
-    const cache = createResponseCache({ maxBytes: 8 * MEGABYTE, now, store: noSharedStore });
+    const cache = new ResponseCache({ maxBytes: 8 * MEGABYTE, now, store: noSharedStore });
     for (let n = 0; n < 4000; n++) {
       const request = longQuestion(n);
       const response = receivedResponse(
@@ -142,7 +142,7 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
   async 'accounts: last turn, recent calls, hold by the breaker'() {
     const load = new AccountLoad(now);
     const line = new WaitingLine(1000, load);
-    const breaker = createBreaker({ now });
+    const breaker = new Breaker(now);
     for (let n = 0; n < 20_000; n++) {
       const account = accountOf(n);
       load.note(account);
