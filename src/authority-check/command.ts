@@ -4,7 +4,6 @@ import { MINUTE_MS } from '../clock.ts';
 import { type Config, ConfigError, readConfig, VARIABLES } from '../config.ts';
 import { AuthorityHttp } from '../efa/authority-http.ts';
 import { openRedis } from '../redis/shared-redis.ts';
-import { withTimeLimit } from '../time-limit.ts';
 import type { Meter } from '../upstream/budget/meter.ts';
 import { coordinateThrough } from '../upstream/protection.ts';
 import { ASSUMPTION_IDS, ASSUMPTIONS, type AssumptionId } from './assumptions.ts';
@@ -191,7 +190,7 @@ function connect(
     new AuthorityHttp({
       url: base,
       connections: 16,
-      timeoutMs,
+      connectTimeoutMs: timeoutMs,
       proxyUrl,
       headers: { accept, 'accept-encoding': 'gzip' },
       maxBytes: MAX_FEED_BYTES,
@@ -207,9 +206,7 @@ function connect(
     const sentAt = now();
     const http = base === 'feeds' ? feeds : planner;
     // Longer than the service waits, so that a slow response is seen as one.
-    const { status, headers, body } = await withTimeLimit(MINUTE_MS, (signal) =>
-      http.receive(path, { apiKey: keys[key], signal }),
-    );
+    const { status, headers, body } = await http.receive(path, { apiKey: keys[key], timeoutMs: MINUTE_MS });
     const plain = Object.entries(headers).map(([name, value]) => [name, String(value)] as const);
     return { status, headers: Object.fromEntries(plain), body, sentAt, tookMs: now() - sentAt };
   };

@@ -96,7 +96,7 @@ async function download(
   const http = new AuthorityHttp({
     url: url.replace(TRIP_PLANNER_PATH, ''),
     connections: 1,
-    timeoutMs: CONNECT_MS,
+    connectTimeoutMs: CONNECT_MS,
     headers: { accept: 'application/octet-stream' },
     maxBytes: MAX_ZIP_BYTES,
     now,
@@ -104,7 +104,7 @@ async function download(
   await mkdir(dataDir, { recursive: true });
   const file = join(dataDir, `gtfs.zip.${process.pid}`);
   try {
-    await http.download(GTFS_PATH, { apiKey: apiKey ?? '', signal: AbortSignal.timeout(DOWNLOAD_MS) }, file);
+    await http.download(GTFS_PATH, { apiKey: apiKey ?? '', timeoutMs: DOWNLOAD_MS }, file);
     return await readGtfs(file, now());
   } finally {
     await rm(file, { force: true });

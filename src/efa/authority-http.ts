@@ -6,7 +6,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { type Dispatcher, Pool, ProxyAgent } from 'undici';
 import type { createConcurrencyLimit } from '../event-loop-turn.ts';
 import { pipeThrough } from '../own-memory.ts';
-import { untilAborted } from '../time-limit.ts';
+import { untilAborted, withTimeLimit } from '../time-limit.ts';
 import { nonsense, unexpectedStatus } from './failure.ts';
 
 /** Beyond so many bytes, and where they are to be unpacked, few responses are read at once: a large one takes many times its size. */
@@ -18,7 +18,15 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Tra
   ['deflate', createInflate],
 ]);
 
-/** GET requests to one host of the authority: sends the key, expects 200, and unpacks bodies of a bounded size. */
+/** A whole call takes no longer than `timeoutMs`, body included; `signal` ends it earlier. */
+type HttpCall = { apiKey: string; timeoutMs: number; signal?: AbortSignal | undefined };
+
+/**
+ * The one HTTP client for the authority: GET requests to one of its hosts, with the key, a time limit, and bodies unpacked up
+ * to a bounded size. It has its own connections for each use, because these differ: the trip planner (`client.ts`) may
+ * have many calls under way, feeds (`live/polling/feed-client.ts`) are few and large, and the operator's check wants
+ * responses of any status.
+ */
 export class AuthorityHttp {
   readonly #options;
   readonly #basePath: string;
@@ -29,8 +37,7 @@ export class AuthorityHttp {
     /** The address to which paths are appended. */
     url: string;
     connections: number;
-    /** To connect. */
-    timeoutMs: number;
+    connectTimeoutMs: number;
     /** A proxy on the way out, "http://proxy:3128"; requests go through a tunnel, so that it sees no key. */
     proxyUrl?: string | null;
     /** `accept` and `accept-encoding`. */
@@ -43,12 +50,12 @@ export class AuthorityHttp {
     noteDate?: ((date: string | undefined, call: { sentAt: number; receivedAt: number }) => void) | undefined;
     now: () => Date;
   }) {
-    const { url, connections, timeoutMs, proxyUrl } = options;
+    const { url, connections, connectTimeoutMs, proxyUrl } = options;
     const { origin, pathname } = new URL(url);
     this.#options = options;
     this.#origin = origin;
     this.#basePath = pathname.replace(/\/$/, '');
-    const pool = { connections, pipelining: 1, connect: { timeout: timeoutMs } };
+    const pool = { connections, pipelining: 1, connect: { timeout: connectTimeoutMs } };
     this.#pool = proxyUrl ? new ProxyAgent({ ...pool, uri: proxyUrl, proxyTunnel: true }) : new Pool(origin, pool);
   }
 
@@ -56,65 +63,69 @@ export class AuthorityHttp {
    * What `read` makes of the unpacked body. Throws an `ApiError` for another status than 200 and for a body that cannot
    * be used, and the error of the network or of `signal` as it is.
    */
-  async get<Result>(
+  get<Result>(
     path: string,
-    { apiKey, signal }: { apiKey: string; signal: AbortSignal },
+    call: HttpCall,
     read: (body: Buffer, headers: IncomingHttpHeaders) => Promise<Result>,
   ): Promise<Result> {
     const { maxBytes, now } = this.#options;
-    const response = await this.#request(path, { apiKey, signal });
-    if (response.statusCode !== 200) {
-      // When the body cannot be read, the status has to do.
-      const body = await this.#read(response, signal, SMALL_BYTES, async (bytes) => bytes.toString()).catch(() => '');
-      throw unexpectedStatus(response.statusCode, response.headers, body, { now: now(), apiKey });
-    }
-    return await this.#read(response, signal, maxBytes, (body) => read(body, response.headers));
+    return this.#request(path, call, async (response, signal) => {
+      if (response.statusCode !== 200) {
+        // When the body cannot be read, the status has to do.
+        const body = await this.#read(response, signal, SMALL_BYTES, async (bytes) => bytes.toString()).catch(() => '');
+        throw unexpectedStatus(response.statusCode, response.headers, body, { now: now(), apiKey: call.apiKey });
+      }
+      return this.#read(response, signal, maxBytes, (body) => read(body, response.headers));
+    });
   }
 
   /** The response whatever its status, unpacked. Throws as `get` does when the body cannot be received. */
-  async receive(
-    path: string,
-    call: { apiKey: string; signal: AbortSignal },
-  ): Promise<{ status: number; headers: IncomingHttpHeaders; body: Buffer }> {
-    const response = await this.#request(path, call);
-    const body = await this.#read(response, call.signal, this.#options.maxBytes, async (bytes) => bytes);
-    return { status: response.statusCode, headers: response.headers, body };
+  receive(path: string, call: HttpCall): Promise<{ status: number; headers: IncomingHttpHeaders; body: Buffer }> {
+    return this.#request(path, call, async (response, signal) => {
+      const body = await this.#read(response, signal, this.#options.maxBytes, async (bytes) => bytes);
+      return { status: response.statusCode, headers: response.headers, body };
+    });
   }
 
   /** Writes the body into a file as it is received. Throws as `get` does. */
-  async download(path: string, call: { apiKey: string; signal: AbortSignal }, file: string): Promise<void> {
+  download(path: string, call: HttpCall, file: string): Promise<void> {
     const { maxBytes, now } = this.#options;
-    const { statusCode, headers, body } = await this.#request(path, call);
-    if (statusCode !== 200) {
-      await body.dump({ limit: SMALL_BYTES }).catch(() => undefined);
-      throw unexpectedStatus(statusCode, headers, '', { now: now(), apiKey: call.apiKey });
-    }
-    let size = 0;
-    async function* bounded() {
-      for await (const chunk of body as AsyncIterable<Buffer>) {
-        size += chunk.length;
-        if (size > maxBytes) throw nonsense(`the response is larger than ${maxBytes} bytes`);
-        yield chunk;
+    return this.#request(path, call, async ({ statusCode, headers, body }, signal) => {
+      if (statusCode !== 200) {
+        await body.dump({ limit: SMALL_BYTES }).catch(() => undefined);
+        throw unexpectedStatus(statusCode, headers, '', { now: now(), apiKey: call.apiKey });
       }
-    }
-    await pipeline(bounded, createWriteStream(file), { signal: call.signal });
+      let size = 0;
+      async function* bounded() {
+        for await (const chunk of body as AsyncIterable<Buffer>) {
+          size += chunk.length;
+          if (size > maxBytes) throw nonsense(`the response is larger than ${maxBytes} bytes`);
+          yield chunk;
+        }
+      }
+      await pipeline(bounded, createWriteStream(file), { signal });
+    });
   }
 
-  async #request(
+  #request<Result>(
     path: string,
-    { apiKey, signal }: { apiKey: string; signal: AbortSignal },
-  ): Promise<Dispatcher.ResponseData> {
+    { apiKey, timeoutMs, signal: other }: HttpCall,
+    receive: (response: Dispatcher.ResponseData, signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
     const { headers, noteDate, now } = this.#options;
-    const sentAt = now().getTime();
-    const response = await this.#pool.request({
-      origin: this.#origin,
-      method: 'GET',
-      path: `${this.#basePath}${path}`,
-      headers: { ...headers, ...(apiKey && { authorization: `apikey ${apiKey}` }) },
-      signal,
-    });
-    noteDate?.(response.headers.date?.toString(), { sentAt, receivedAt: now().getTime() });
-    return response;
+    const send = async (signal: AbortSignal) => {
+      const sentAt = now().getTime();
+      const response = await this.#pool.request({
+        origin: this.#origin,
+        method: 'GET',
+        path: `${this.#basePath}${path}`,
+        headers: { ...headers, ...(apiKey && { authorization: `apikey ${apiKey}` }) },
+        signal,
+      });
+      noteDate?.(response.headers.date?.toString(), { sentAt, receivedAt: now().getTime() });
+      return receive(response, signal);
+    };
+    return withTimeLimit(timeoutMs, send, { signal: other });
   }
 
   close(): Promise<void> {

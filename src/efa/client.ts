@@ -1,7 +1,6 @@
 import { ApiError } from '../errors/api-error.ts';
 import { createConcurrencyLimit, nextTurn } from '../event-loop-turn.ts';
-import { withTimeLimit } from '../time-limit.ts';
-import type { AskAuthority, ReceivedResponse } from './ask.ts';
+import type { AskAuthority, AskOptions, ReceivedResponse } from './ask.ts';
 import { AuthorityHttp } from './authority-http.ts';
 import { isOfThePast } from './departure-page.ts';
 import { declined, excerpt, nonsense, toUpstreamError } from './failure.ts';
@@ -16,16 +15,17 @@ const MAX_LARGE_AT_ONCE = 4;
 /** For the clients of all keys. */
 const readLarge = createConcurrencyLimit(MAX_LARGE_AT_ONCE);
 
-/** `url` is the base, ".../v1/tp". The timeout covers a whole call, body included. */
+/** The trip planner, asked with one key. `url` is the base, ".../v1/tp". The timeout covers a whole call, body included. */
 export function createEfaClient(
-  options: { apiKey: string } & Pick<
+  options: { apiKey: string; timeoutMs: number } & Pick<
     ConstructorParameters<typeof AuthorityHttp>[0],
-    'url' | 'timeoutMs' | 'proxyUrl' | 'noteDate' | 'now'
+    'url' | 'proxyUrl' | 'noteDate' | 'now'
   >,
 ): { ask: AskAuthority; close(): Promise<void> } {
   const { apiKey, timeoutMs, now } = options;
   const http = new AuthorityHttp({
     ...options,
+    connectTimeoutMs: timeoutMs,
     connections: MAX_CONNECTIONS,
     headers: { accept: 'application/json', 'accept-encoding': 'gzip, br' },
     maxBytes: RESPONSE_LIMITS.bytes,
@@ -34,10 +34,10 @@ export function createEfaClient(
 
   function send<Asked extends UpstreamRequest>(
     request: Asked,
-    signal: AbortSignal,
+    { signal }: AskOptions = {},
   ): Promise<ReceivedResponse<PayloadOf<Asked>>> {
     const { endpoint, query } = toRequest(request);
-    return http.get(`/${endpoint}?${new URLSearchParams(query)}`, { apiKey, signal }, async (json) => {
+    return http.get(`/${endpoint}?${new URLSearchParams(query)}`, { apiKey, timeoutMs, signal }, async (json) => {
       // One response in a turn: of several that arrive together each is answered before the next one is read.
       await nextTurn();
       const [payload, retrievedAt] = [await readPayload(json, request, apiKey), now()];
@@ -51,8 +51,8 @@ export function createEfaClient(
     });
   }
 
-  const ask: AskAuthority = (request, { signal: other } = {}) =>
-    withTimeLimit(timeoutMs, (signal) => send(request, signal), { signal: other }).catch((error) => {
+  const ask: AskAuthority = (request, options) =>
+    send(request, options).catch((error) => {
       throw error instanceof ApiError ? error : toUpstreamError(error, timeoutMs);
     });
 

@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { AuthorityHttp } from '../../efa/authority-http.ts';
 import { UpstreamStatusError } from '../../efa/failure.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import { withTimeLimit } from '../../time-limit.ts';
 import { MAX_FEED_BYTES } from '../feed/feed-reader.ts';
 import type { PollFailure } from './feed-health.ts';
 import { type FeedId, isPositions, pathOf } from './feed-source.ts';
@@ -41,7 +40,7 @@ export class FeedClient {
     this.#options = options;
     this.#http = new AuthorityHttp({
       url,
-      timeoutMs,
+      connectTimeoutMs: timeoutMs,
       proxyUrl,
       now,
       connections: MAX_CONNECTIONS,
@@ -55,10 +54,7 @@ export class FeedClient {
     const { apiKeys, callForFeed, timeoutMs } = this.#options;
     try {
       return await callForFeed(
-        (key) =>
-          withTimeLimit(timeoutMs, (signal) =>
-            this.#http.get(pathOf(source), { apiKey: apiKeys[key] ?? '', signal }, refusePages),
-          ),
+        (key) => this.#http.get(pathOf(source), { apiKey: apiKeys[key] ?? '', timeoutMs }, refusePages),
         isPositions(source) ? 'positions' : 'feed',
       );
     } catch (error) {
