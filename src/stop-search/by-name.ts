@@ -1,14 +1,16 @@
 import type { LocationsPayload } from '../efa/payload.ts';
 import type { UpstreamRequest } from '../efa/request.ts';
-import type { LeftOutCounts } from '../efa/response/record.ts';
+import { type LeftOutCounts, mapRecords, need } from '../efa/response/record.ts';
+import { findLocality, findPosition, findStopName, readStopPoint, type StopPoint } from '../efa/stop-point.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { upstreamTimeout } from '../errors/messages.ts';
 import type { FindContext, Finding } from '../operation.ts';
-import type { NameSearch } from '../stops/name-search.ts';
+import { type NameSearch, nearness } from '../stops/name-search.ts';
 import { freshnessInPlaceOf, type StopRegister } from '../stops/register.ts';
 import type { StopRecord } from '../stops/table.ts';
 import { within } from '../time-limit.ts';
 import { freshnessOf } from '../transit/freshness.ts';
+import type { Position } from '../transit/place.ts';
 import { type StopSearchQuery, toStopSearchRequest } from './query.ts';
 
 /** With fewer matches of the authority's, stops with similar names are added. */
@@ -29,6 +31,48 @@ export interface KnownStops {
   names: NameSearch;
   /** Whether the sandbox rehearses a failure by that text, which nothing may hide. */
   isRehearsal?: (request: UpstreamRequest) => boolean;
+}
+
+/** Upstream's good matches lie within a few hundredths of each other. */
+const NEARNESS_OF_MATCHES = 0.04;
+
+/**
+ * What upstream found, each once, the best match first: upstream lists them in no useful order. `near` decides among good
+ * matches; equal ones are sorted by `rankOf`, then by name.
+ */
+export async function rankMatches<Hit extends ReturnType<typeof nameAndPlace>>(
+  { locations }: LocationsPayload,
+  mapLocation: (location: StopPoint) => { match: number; hit: Hit },
+  options: { near: Position | undefined; idOf: (hit: Hit) => string; rankOf?: (hit: Hit) => number },
+): Promise<{ results: Hit[]; leftOut: LeftOutCounts }> {
+  const { near, idOf, rankOf = () => 0 } = options;
+  const { kept, leftOut } = await mapRecords(locations, readStopPoint, mapLocation);
+  const ranked = kept.map(({ match, hit }) => {
+    const { lat, lng } = hit;
+    const isPlaced = near && lat !== null && lng !== null;
+    return { hit, match: isPlaced ? match * nearness(near, [lat, lng], NEARNESS_OF_MATCHES) : match };
+  });
+  ranked.sort(
+    (one, other) =>
+      other.match - one.match ||
+      rankOf(one.hit) - rankOf(other.hit) ||
+      one.hit.name.localeCompare(other.hit.name, 'en') ||
+      idOf(one.hit).localeCompare(idOf(other.hit), 'en'),
+  );
+  const byId = new Map<string, Hit>();
+  for (const { hit } of ranked) if (!byId.has(idOf(hit))) byId.set(idOf(hit), hit);
+  return { results: [...byId.values()], leftOut };
+}
+
+/** The fields of a hit that stops and other places have in common. */
+export function nameAndPlace(location: StopPoint) {
+  const position = findPosition(location);
+  return {
+    name: need(location.name?.trim() || findStopName(location), 'no name'),
+    suburb: findLocality(location) ?? '',
+    lat: position?.[0] ?? null,
+    lng: position?.[1] ?? null,
+  };
 }
 
 /** The authority's matches, then stops with similar names where it has few, or cannot be asked. */

@@ -1,19 +1,12 @@
 import { z } from 'zod';
 import type { LocationsPayload } from '../efa/payload.ts';
-import { LeftOut, type LeftOutCounts, mapRecords, need } from '../efa/response/record.ts';
-import {
-  findLocality,
-  findPosition,
-  findStopName,
-  listModes,
-  readStopPoint,
-  type StopPoint,
-} from '../efa/stop-point.ts';
-import { nearness } from '../stops/name-search.ts';
+import { LeftOut, type LeftOutCounts, need } from '../efa/response/record.ts';
+import { listModes, type StopPoint } from '../efa/stop-point.ts';
 import type { StopRegister } from '../stops/register.ts';
 import { nameWithSuburb, type StopRecord } from '../stops/table.ts';
 import { modeSchema, sortModes } from '../transit/mode.ts';
 import { latitudeOrNull, longitudeOrNull, type Position } from '../transit/place.ts';
+import { nameAndPlace, rankMatches } from './by-name.ts';
 
 const searchResultSchema = z
   .strictObject({
@@ -40,59 +33,23 @@ export const stopSearchResponse = z
 export type SearchResults = z.infer<typeof stopSearchResponse>;
 export type SearchResult = z.infer<typeof searchResultSchema>;
 
-/** Upstream's good matches lie within a few hundredths of each other. */
-export const NEARNESS_OF_MATCHES = 0.04;
-
-interface RankedResult {
-  matchQuality: number;
-  result: SearchResult;
-}
-
-/**
- * Stops only, the best match first; a stop that upstream lists under two names comes once.
- * Upstream swamps the stops with streets, parks and restaurants, and lists them in no useful order.
- */
+/** Stops only: upstream swamps them with streets, parks and restaurants. The best match comes first, and each stop once. */
 export async function mapSearchResults(
   payload: LocationsPayload,
   stops: Pick<StopRegister, 'get'>,
   near?: Position,
 ): Promise<{ results: SearchResult[]; leftOut: LeftOutCounts }> {
-  const { kept, leftOut } = await mapRecords(payload.locations, readStopPoint, mapLocation);
-  if (near) {
-    for (const one of kept) {
-      const { lat, lng } = one.result;
-      if (lat !== null && lng !== null) one.matchQuality *= nearness(near, [lat, lng], NEARNESS_OF_MATCHES);
-    }
-  }
-  const ranked = kept.sort(compareResults).map(({ result }) => withKnownModes(result, stops));
-  const byId = new Map<string, SearchResult>();
-  for (const result of ranked) if (!byId.has(result.stop_id)) byId.set(result.stop_id, result);
-  return { results: [...byId.values()], leftOut };
+  const { results, leftOut } = await rankMatches(payload, mapLocation, { near, idOf: ({ stop_id }) => stop_id });
+  return { results: results.map((result) => withKnownModes(result, stops)), leftOut };
 }
 
-function mapLocation(location: StopPoint): RankedResult {
+function mapLocation(location: StopPoint): { match: number; hit: SearchResult } {
   if (location.type !== 'stop') throw new LeftOut('not asked for');
-  const position = findPosition(location);
+  const stop_id = need(location.id, 'no identifier');
   return {
-    matchQuality: location.matchQuality ?? 0,
-    result: {
-      stop_id: need(location.id, 'no identifier'),
-      name: need(location.name?.trim() || findStopName(location), 'no name'),
-      suburb: findLocality(location) ?? '',
-      lat: position?.[0] ?? null,
-      lng: position?.[1] ?? null,
-      modes: sortModes(listModes(location)),
-    },
+    match: location.matchQuality ?? 0,
+    hit: { stop_id, ...nameAndPlace(location), modes: sortModes(listModes(location)) },
   };
-}
-
-/** By match quality falling, then name, then identifier. */
-function compareResults(one: RankedResult, other: RankedResult): number {
-  return (
-    other.matchQuality - one.matchQuality ||
-    one.result.name.localeCompare(other.result.name, 'en') ||
-    one.result.stop_id.localeCompare(other.result.stop_id, 'en')
-  );
 }
 
 function withKnownModes(result: SearchResult, stops: Pick<StopRegister, 'get'>): SearchResult {

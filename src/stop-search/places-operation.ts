@@ -1,27 +1,16 @@
 import { z } from 'zod';
-import type { LocationsPayload } from '../efa/payload.ts';
-import { LeftOut, type LeftOutCounts, mapRecords, need } from '../efa/response/record.ts';
-import {
-  findLocality,
-  findPosition,
-  findStopName,
-  listModes,
-  readStopPoint,
-  type StopPoint,
-} from '../efa/stop-point.ts';
+import { LeftOut, need } from '../efa/response/record.ts';
+import { findPosition, listModes, type StopPoint } from '../efa/stop-point.ts';
 import { defineOperation } from '../operation.ts';
-import { nearness } from '../stops/name-search.ts';
 import { nameWithSuburb, type StopRecord } from '../stops/table.ts';
 import { modeSchema, sortModes } from '../transit/mode.ts';
 import { formatPlace, latitudeOrNull, longitudeOrNull, type Position, placeParameter } from '../transit/place.ts';
-import { findByName, type KnownStops } from './by-name.ts';
-import { NEARNESS_OF_MATCHES } from './map.ts';
+import { findByName, type KnownStops, nameAndPlace, rankMatches } from './by-name.ts';
 import { placesQuery } from './query.ts';
 
 const TYPES = ['stop', 'poi', 'address', 'street', 'suburb'] as const;
-type PlaceType = (typeof TYPES)[number];
 /** What upstream calls them. */
-const TYPE_OF_UPSTREAM = new Map<string | undefined, PlaceType>([
+const TYPE_OF_UPSTREAM = new Map<string | undefined, (typeof TYPES)[number]>([
   ['stop', 'stop'],
   ['poi', 'poi'],
   ['singlehouse', 'address'],
@@ -85,6 +74,9 @@ const exampleBody: z.infer<typeof placesResponse> = {
   ],
 };
 
+const idOf = ({ id }: PlaceFound) => id;
+const rankOf = ({ type }: PlaceFound) => TYPES.indexOf(type);
+
 /** `GET /v1/places/search` */
 export const createPlacesOperation = (known: KnownStops) =>
   defineOperation({
@@ -106,52 +98,23 @@ export const createPlacesOperation = (known: KnownStops) =>
     find: (query, context) =>
       findByName(query, context, {
         known,
-        read: (payload) => mapPlaces(payload, query.near),
-        idOf: ({ id }) => id,
+        read: (payload) => rankMatches(payload, mapPlace, { near: query.near, idOf, rankOf }),
+        idOf,
         toHit: toPlace,
         areStops: false,
       }),
   });
 
-/** Each place once, the best match first. Upstream lists them in no useful order. */
-async function mapPlaces(
-  payload: LocationsPayload,
-  near: Position | undefined,
-): Promise<{ results: PlaceFound[]; leftOut: LeftOutCounts }> {
-  const { kept, leftOut } = await mapRecords(payload.locations, readStopPoint, mapPlace);
-  const ranked = kept.map(({ match, place }) => {
-    const isPlaced = near && place.lat !== null && place.lng !== null;
-    return {
-      place,
-      match: isPlaced ? match * nearness(near, [place.lat, place.lng] as Position, NEARNESS_OF_MATCHES) : match,
-    };
-  });
-  ranked.sort(
-    (one, other) =>
-      other.match - one.match ||
-      TYPES.indexOf(one.place.type) - TYPES.indexOf(other.place.type) ||
-      one.place.name.localeCompare(other.place.name, 'en') ||
-      one.place.id.localeCompare(other.place.id, 'en'),
-  );
-  const byId = new Map<string, PlaceFound>();
-  for (const { place } of ranked) if (!byId.has(place.id)) byId.set(place.id, place);
-  return { results: [...byId.values()], leftOut };
-}
-
-function mapPlace(location: StopPoint): { match: number; place: PlaceFound } {
+function mapPlace(location: StopPoint): { match: number; hit: PlaceFound } {
   const type = TYPE_OF_UPSTREAM.get(location.type);
   // Platforms of a stop, and kinds of places that nobody has seen yet.
   if (!type) throw new LeftOut('not asked for');
-  const position = findPosition(location);
   return {
     match: (location.matchQuality ?? 0) / (type === 'stop' ? BEST_MATCH.stop : BEST_MATCH.other),
-    place: {
-      id: need(usableId(location.id, position), 'no identifier'),
+    hit: {
+      id: need(usableId(location.id, findPosition(location)), 'no identifier'),
       type,
-      name: need(location.name?.trim() || findStopName(location), 'no name'),
-      suburb: findLocality(location) ?? '',
-      lat: position?.[0] ?? null,
-      lng: position?.[1] ?? null,
+      ...nameAndPlace(location),
       modes: type === 'stop' ? sortModes(listModes(location)) : [],
     },
   };
