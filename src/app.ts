@@ -17,7 +17,7 @@ import {
   defaultConnectionLimits,
 } from './http/connection/connections.ts';
 import { drain } from './http/connection/drain.ts';
-import { HeldRefusals, type RefusalLimits } from './http/connection/held-refusals.ts';
+import { HeldRefusals, type REFUSAL_LIMITS } from './http/connection/held-refusals.ts';
 import { proxyTest } from './http/connection/trusted-proxies.ts';
 import { openapi } from './http/openapi/openapi.ts';
 import { operationRoutes } from './http/operation-routes.ts';
@@ -57,7 +57,9 @@ import { readiness } from './telemetry/readiness.ts';
 import { requestRecorder } from './telemetry/request-recorder.ts';
 import { type Deadlines, deadlinesFrom } from './time-limit.ts';
 
-type MadeHere =
+/** What the pages need beside the API. */
+export type PageOptions = Omit<
+  SiteOptions & SignupOptions,
   | 'restrictions'
   | 'layout'
   | 'signedKeys'
@@ -69,10 +71,8 @@ type MadeHere =
   | 'docsUrl'
   | 'isSandbox'
   | 'hasVehicles'
-  | 'now';
-
-/** What the pages need beside the API. */
-export type PageOptions = Omit<SiteOptions & SignupOptions, MadeHere>;
+  | 'now'
+>;
 
 export interface AppOptions {
   config: Pick<Config, 'docsUrl' | 'publicUrl' | 'trustProxy'>;
@@ -110,7 +110,7 @@ export interface AppOptions {
   /** Says when requests are refused; without it none is. */
   pressure?: PressureWatch;
   /** From where on refusals are held back; without them none is. */
-  refusalLimits?: RefusalLimits;
+  refusalLimits?: typeof REFUSAL_LIMITS;
   /** What a client network may request without a key: pages, their assets and the description. */
   pageRate?: Rate;
   /** Where requests are counted; without them they are not. */

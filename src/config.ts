@@ -97,13 +97,6 @@ const environment = z.object({
 /** Every variable that is read. */
 export const VARIABLES: readonly string[] = Object.keys(environment.shape);
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Where responses come from: upstream (or what stands at that address), or the embedded sandbox. */
-type UpstreamConfig =
-  | { readonly kind: 'authority'; readonly url: string; readonly apiKeys: readonly string[] }
-  | { readonly kind: 'sandbox' };
-
 export interface Config {
   readonly host: string;
   /** 0 means any free port. */
@@ -111,7 +104,10 @@ export interface Config {
   readonly publicUrl: string;
   /** Base of the `docs` link of every error, without a trailing slash. */
   readonly docsUrl: string;
-  readonly upstream: UpstreamConfig;
+  /** Where responses come from: upstream (or what stands at that address), or the embedded sandbox. */
+  readonly upstream:
+    | { readonly kind: 'authority'; readonly url: string; readonly apiKeys: readonly string[] }
+    | { readonly kind: 'sandbox' };
   /** Deadline of one call of upstream; the other deadlines follow from it. */
   readonly upstreamTimeoutMs: number;
   /** A proxy on the way to the authority and its feeds. */
@@ -159,7 +155,7 @@ export class ConfigError extends Error {
 }
 
 /** Reads the environment once, at boot. Empty variables count as unset. Throws `ConfigError` with all problems. */
-export function readConfig(env: Environment): Config {
+export function readConfig(env: NodeJS.ProcessEnv): Config {
   const given = withoutEmpty(env);
   const parsed = environment.safeParse(given);
   const problems = parsed.success ? [] : problemsOf(parsed.error);
@@ -181,7 +177,7 @@ export function readConfig(env: Environment): Config {
   if (!parsed.success || problems.length > 0) throw new ConfigError([...new Set(problems)].join('\n'));
 
   const { data } = parsed;
-  const upstream: UpstreamConfig = asksAuthority
+  const upstream: Config['upstream'] = asksAuthority
     ? { kind: 'authority', url: data.UPSTREAM_URL ?? REAL_UPSTREAM_URL, apiKeys: data.UPSTREAM_API_KEY }
     : { kind: 'sandbox' };
   const publicUrl = data.PUBLIC_URL ?? `http://localhost:${data.PORT}`;
@@ -220,21 +216,21 @@ export function readConfig(env: Environment): Config {
 }
 
 /** Where the accounts are, for commands that need nothing else. Throws `ConfigError`. */
-export function readStoreLocation(env: Environment): Pick<Config, 'redisUrls' | 'dataDir'> {
+export function readStoreLocation(env: NodeJS.ProcessEnv): Pick<Config, 'redisUrls' | 'dataDir'> {
   const parsed = environment.pick({ REDIS_URL: true, DATA_DIR: true }).safeParse(withoutEmpty(env));
   if (!parsed.success) throw new ConfigError(problemsOf(parsed.error).join('\n'));
   return { redisUrls: parsed.data.REDIS_URL, dataDir: parsed.data.DATA_DIR };
 }
 
 /** How mails are sent, for commands. Throws `ConfigError`. */
-export function readMailSettings(env: Environment): Pick<Config, 'smtpUrl' | 'mailFrom' | 'dataDir'> {
+export function readMailSettings(env: NodeJS.ProcessEnv): Pick<Config, 'smtpUrl' | 'mailFrom' | 'dataDir'> {
   const parsed = environment.pick({ SMTP_URL: true, MAIL_FROM: true, DATA_DIR: true }).safeParse(withoutEmpty(env));
   if (!parsed.success) throw new ConfigError(problemsOf(parsed.error).join('\n'));
   return { smtpUrl: parsed.data.SMTP_URL ?? null, mailFrom: parsed.data.MAIL_FROM, dataDir: parsed.data.DATA_DIR };
 }
 
 /** Where the list of stops is kept and renewed from, for the command that renews it. Throws `ConfigError`. */
-export function readStopSource(env: Environment): { dataDir: string; url: string; apiKey: string | null } {
+export function readStopSource(env: NodeJS.ProcessEnv): { dataDir: string; url: string; apiKey: string | null } {
   const parsed = environment
     .pick({ DATA_DIR: true, UPSTREAM_URL: true, UPSTREAM_API_KEY: true })
     .safeParse(withoutEmpty(env));
@@ -243,7 +239,7 @@ export function readStopSource(env: Environment): { dataDir: string; url: string
   return { dataDir: DATA_DIR, url: UPSTREAM_URL ?? REAL_UPSTREAM_URL, apiKey: UPSTREAM_API_KEY[0] ?? null };
 }
 
-function withoutEmpty(env: Environment): Record<string, string> {
+function withoutEmpty(env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== ''),
   );

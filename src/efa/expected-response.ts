@@ -52,24 +52,21 @@ export const EXPECTED_TRIP: ExpectedResponse = {
 
 export const EXPECTED_NOTICES: ExpectedResponse = { list: 'infos', messages: [] };
 
-/** What all responses have in common. */
-interface AnyPayload {
-  systemMessages: readonly { code?: number | undefined; text?: string | undefined }[];
-  locations?: readonly unknown[];
-  stopEvents?: readonly unknown[];
-  journeys?: readonly unknown[];
-  infos?: readonly unknown[];
-}
-
 /** Whether the response is one of the expected endpoint; `json` as received, `payload` as read from it. */
-export function isExpected(expected: ExpectedResponse, json: object, payload: AnyPayload): boolean {
+export function isExpected(
+  expected: ExpectedResponse,
+  json: object,
+  payload: Pick<DepartureMonitorPayload, 'systemMessages'> & {
+    [List in ExpectedResponse['list']]?: readonly unknown[];
+  },
+): boolean {
   const { list, messages, mayLeaveOutList = false, isOwnRecord } = expected;
   if (LISTS_OF_ONE_ENDPOINT.some((name) => name !== list && name in json)) return false;
   if (list in json) {
     const [first] = payload[list] ?? [];
     return !isOwnRecord || typeof first !== 'object' || first === null || isOwnRecord(first);
   }
-  const isKnown = ({ code = 0, text = '' }: AnyPayload['systemMessages'][number]) =>
+  const isKnown = ({ code = 0, text = '' }: (typeof payload.systemMessages)[number]) =>
     messages.includes(code) && (list === 'journeys' || !TEXT_OF_TRIPS.test(text));
   return payload.systemMessages.some(isKnown) || (mayLeaveOutList && payload.systemMessages.length === 0);
 }

@@ -126,18 +126,7 @@ function readRetryAfter(header: string | undefined, now: Date): number | null {
 }
 
 /** How a call failed, in few words, which become a label of metrics: never the text of an error. */
-export type FailedOutcome =
-  | 'rate-limited'
-  | 'key-refused'
-  | 'status-5xx'
-  | 'status-other'
-  | 'timeout'
-  | 'unreachable'
-  | 'declined'
-  | 'unreadable'
-  | 'bug';
-
-export function outcomeOf(error: unknown): FailedOutcome {
+export function outcomeOf(error: unknown) {
   if (!(error instanceof ApiError)) return 'bug';
   const { cause } = error;
   if (cause instanceof UpstreamStatusError) {

@@ -32,7 +32,6 @@ const MAX_NOTICES = 5000;
 export type DepartureMonitorPayload = ReturnType<typeof readDepartureMonitor>;
 export type LocationsPayload = ReturnType<typeof readLocations>;
 export type TripPayload = ReturnType<typeof readTrip>;
-export type SystemMessage = NonNullable<ReturnType<typeof readSystemMessage>>;
 export type StopEvent = NonNullable<ReturnType<typeof readStopEvent>>;
 export type EfaLeg = NonNullable<ReturnType<typeof readLeg>>;
 
@@ -160,14 +159,14 @@ const UNKNOWN_STOP_CODES: readonly (number | undefined)[] = [-8020, -2000, -4002
 const DATE_INVALID_CODE = -4001;
 const SAME_PLACE_CODE = -4007;
 
-export function findUnknownStopMessage(messages: readonly SystemMessage[]): SystemMessage | undefined {
+export function findUnknownStopMessage(messages: TripPayload['systemMessages']) {
   return messages.find((message) => UNKNOWN_STOP_CODES.includes(message.code));
 }
 
-export function saysDateInvalid(messages: readonly SystemMessage[]): boolean {
+export function saysDateInvalid(messages: TripPayload['systemMessages']): boolean {
   return messages.some((message) => message.code === DATE_INVALID_CODE);
 }
 
-export function saysSamePlace(messages: readonly SystemMessage[]): boolean {
+export function saysSamePlace(messages: TripPayload['systemMessages']): boolean {
   return messages.some((message) => message.code === SAME_PLACE_CODE);
 }

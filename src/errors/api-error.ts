@@ -76,10 +76,6 @@ export function codeForStatus(status: number): ErrorCode {
 }
 
 /** The body of every error; it has nothing else at top level. */
-export interface ErrorBody {
-  error: { code: ErrorCode; message: string; docs: string };
-}
-
-export function errorBody(error: ApiError, docsUrl: string): ErrorBody {
+export function errorBody(error: ApiError, docsUrl: string) {
   return { error: { code: error.code, message: error.message, docs: `${docsUrl}/errors/${error.code}` } };
 }

@@ -28,21 +28,6 @@ import {
   visitorLimitExceeded,
 } from './messages.ts';
 
-/** The documentation of an error. */
-export interface ErrorDoc {
-  title: string;
-  /** When it is answered. One or two sentences. */
-  cause: string;
-  /** The remedy, step by step; `{operations}` stands for the paths of the operations. */
-  fix: readonly string[];
-  /** The error as it is thrown, with example values. */
-  example: ApiError;
-  /** Whether, and when, the same request is worth sending again. */
-  retry: string;
-  /** A request that works, as arguments of curl; `{base}` stands for the address of the service. */
-  curl: string;
-}
-
 const AUTHORIZED = '-H "Authorization: Bearer $TIS_KEY"';
 const BOARD = `${AUTHORIZED} "{base}/v1/departures?stop=200070&modes=all&limit=5"`;
 const BOARD_WITH_IDS = `${AUTHORIZED} "{base}/v1/departures?stop=200070&modes=all&include=ids"`;
@@ -51,8 +36,23 @@ const JOURNEY = `${AUTHORIZED} "{base}/v1/trips?from=202020&to=209573"`;
 const NO_SAME_REQUEST = 'No. The same request gets the same response.';
 const WAIT_AND_DOUBLE = 'Yes. Wait for the seconds in Retry-After, then double the wait each time, up to a minute.';
 
-/** Pages and OpenAPI are made from this table. */
-export const ERROR_DOCS: Record<ErrorCode, ErrorDoc> = {
+/** The documentation of each error. Pages and OpenAPI are made from this table. */
+export const ERROR_DOCS: Record<
+  ErrorCode,
+  {
+    title: string;
+    /** When it is answered. One or two sentences. */
+    cause: string;
+    /** The remedy, step by step; `{operations}` stands for the paths of the operations. */
+    fix: readonly string[];
+    /** The error as it is thrown, with example values. */
+    example: ApiError;
+    /** Whether, and when, the same request is worth sending again. */
+    retry: string;
+    /** A request that works, as arguments of curl; `{base}` stands for the address of the service. */
+    curl: string;
+  }
+> = {
   REQUEST_TIMEOUT: {
     title: 'The request did not arrive in time',
     cause: 'A request, headers and body, has ten seconds to arrive. The connection is closed after this response.',

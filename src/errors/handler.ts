@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import type { HeldRefusals } from '../http/connection/held-refusals.ts';
 import { wantsPage } from '../http/paths.ts';
@@ -26,17 +26,20 @@ declare module 'fastify' {
 
 /** The API's own paths: an error is JSON there, whoever asks. */
 const API_PATH = /^\/(?:v1|mcp|openapi\.json)(?:$|[/?])/;
-export interface ErrorHandlerOptions {
-  docsUrl: string;
-  /** Draws the page of an error, for browsers; without it everybody gets JSON. */
-  drawError?: ((error: ApiError) => string) | undefined;
-  /** Slows down clients that are refused all the time; without it all refusals are sent at once. */
-  refusals?: HeldRefusals | undefined;
-}
 
 /** Every error of a route, a hook or the framework leaves through here. */
 export const errorHandler = fp(
-  async (app: FastifyInstance, { docsUrl, drawError, refusals }: ErrorHandlerOptions) => {
+  async (
+    app: FastifyInstance,
+    options: {
+      docsUrl: string;
+      /** Draws the page of an error, for browsers; without it everybody gets JSON. */
+      drawError?: ((error: ApiError) => string) | undefined;
+      /** Slows down clients that are refused all the time; without it all refusals are sent at once. */
+      refusals?: HeldRefusals | undefined;
+    },
+  ) => {
+    const { docsUrl, drawError, refusals } = options;
     app.decorateRequest('failure', null);
     app.addHook('preClose', async () => refusals?.release());
     app.setErrorHandler((error, request, reply) => {
@@ -106,7 +109,12 @@ export function logError(error: ApiError, request: FastifyRequest): void {
 /** Whatever was thrown, as the one kind of error that we response with. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  const { statusCode = 500, code = '', message, expose } = (error ?? {}) as Partial<FrameworkError>;
+  const {
+    statusCode = 500,
+    code = '',
+    message,
+    expose,
+  } = (error ?? {}) as Partial<FastifyError> & { expose?: boolean };
   const ours = FRAMEWORK_ERRORS[code] ?? CLIENT_ERRORS[statusCode];
   if (ours) return ours(error);
   if (statusCode >= 400 && statusCode < 500) {
@@ -138,11 +146,3 @@ const SERVER_ERRORS: Record<number, (cause: unknown) => ApiError> = {
   504: (cause) =>
     new ApiError('UPSTREAM_TIMEOUT', 'The transport authority did not answer in time. Try again later.', { cause }),
 };
-
-/** The errors of Fastify and its plugins, as far as we look at them. */
-interface FrameworkError {
-  code: string;
-  message: string;
-  statusCode: number;
-  expose: boolean;
-}

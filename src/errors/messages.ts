@@ -226,13 +226,9 @@ export function tooManyConnections(reason: 'in all' | 'from your address'): ApiE
 /* Limits. */
 
 /** `reset` is when counting starts again, `waitSeconds` how long that is from now. */
-export function dailyLimitExceeded(options: {
-  plan: string;
-  limit: number;
-  reset: Date;
-  waitSeconds: number;
-}): ApiError {
-  const { plan, limit, reset, waitSeconds } = options;
+type SpentTerms = { limit: number; reset: Date; waitSeconds: number };
+
+export function dailyLimitExceeded({ plan, limit, reset, waitSeconds }: SpentTerms & { plan: string }): ApiError {
   return new ApiError(
     'DAILY_LIMIT_EXCEEDED',
     `The ${plan} plan allows ${limit.toLocaleString('en')} requests a day, and today's are used up. ` +
@@ -242,14 +238,7 @@ export function dailyLimitExceeded(options: {
 }
 
 /** `needed` is as how many requests the request counts, `left` how many the account has left. */
-export function tooFewLeft(options: {
-  plan: string;
-  limit: number;
-  left: number;
-  needed: number;
-  reset: Date;
-  waitSeconds: number;
-}): ApiError {
+export function tooFewLeft(options: SpentTerms & { plan: string; left: number; needed: number }): ApiError {
   const { plan, limit, left, needed, reset, waitSeconds } = options;
   return new ApiError(
     'DAILY_LIMIT_EXCEEDED',
@@ -289,12 +278,6 @@ export function tokenExpired(requests: number | null): ApiError {
   return new ApiError('TOKEN_EXPIRED', `${why} Get a new one from your backend, which gets it from POST /v1/tokens.`, {
     headers: { 'www-authenticate': 'Bearer realm="transit", error="invalid_token"' },
   });
-}
-
-interface SpentTerms {
-  limit: number;
-  reset: Date;
-  waitSeconds: number;
 }
 
 export function visitorLimitExceeded({ limit, reset, waitSeconds }: SpentTerms): ApiError {

@@ -11,7 +11,6 @@ const MAX_BYTES = {
   'trips.txt': 2e9,
   'stop_times.txt': 20e9,
 } as const;
-type FileName = keyof typeof MAX_BYTES;
 
 /** The authority has about 100,000 stops and platforms, and less than a million trips. */
 const MAX_STOPS = 500_000;
@@ -148,7 +147,7 @@ async function readModes(zip: ZipFile, entries: ReadonlyMap<string, Entry>): Pro
 async function readRows<Column extends string, Other extends string = never>(
   zip: ZipFile,
   entries: ReadonlyMap<string, Entry>,
-  name: FileName,
+  name: keyof typeof MAX_BYTES,
   { columns, others = [] }: { columns: readonly Column[]; others?: readonly Other[] },
   note: (row: Record<Column | Other, string>) => void,
 ): Promise<void> {

@@ -45,20 +45,6 @@ const OF_PLATFORM = 0.6;
 const NEAR_METRES = 5000;
 const NEARNESS = 2;
 
-/** A word of names that matches a word of the query, and how well. */
-interface Match {
-  word: number;
-  weight: number;
-}
-
-/** What is looked for; with `isLoose` some words may match nothing where no stop has them all. */
-export interface NameQuery {
-  text: string;
-  limit: number;
-  near?: Position | undefined;
-  isLoose: boolean;
-}
-
 /**
  * Stops of the register by the words of their names: with typos, beginnings of words, words in another order, blanks too
  * many or missing. The index is built when it is first asked for, between other requests.
@@ -77,7 +63,7 @@ export class NameSearch {
   }
 
   /** The best match first. */
-  async find(query: NameQuery, now: Date): Promise<StopRecord[]> {
+  async find(query: Parameters<NameIndex['find']>[0], now: Date): Promise<StopRecord[]> {
     const ids = await (await this.#current(now.getTime())).find(query);
     return ids.flatMap((id) => this.#register.get(id) ?? []);
   }
@@ -143,15 +129,6 @@ function busynessOf({ modes, is_platform }: StopRecord): number {
   return busiest * (is_platform ? OF_PLATFORM : 1);
 }
 
-/** Of each stop, by its number. */
-interface StopColumns {
-  readonly ids: readonly string[];
-  readonly lengths: Uint8Array;
-  readonly weights: Float32Array;
-  /** Latitude and longitude in turn. */
-  readonly positions: Float32Array;
-}
-
 /**
  * The library finds the words of names that are similar to a word; the stops that have a word are in one typed array,
  * because the library's own index of them takes several times the memory.
@@ -161,10 +138,15 @@ class NameIndex {
   /** Numbers of stops, word by word, and where those of each word begin. */
   readonly #stops: Uint32Array;
   readonly #starts: Uint32Array;
-  readonly #columns: StopColumns;
+  readonly #columns;
   readonly #averageLength: number;
 
-  constructor(tree: SearchableMap<number>, stopsOfWords: readonly (readonly number[])[], columns: StopColumns) {
+  constructor(
+    tree: SearchableMap<number>,
+    stopsOfWords: readonly (readonly number[])[],
+    /** Of each stop, by its number; positions are latitude and longitude in turn. */
+    columns: { ids: readonly string[]; lengths: Uint8Array; weights: Float32Array; positions: Float32Array },
+  ) {
     this.#tree = tree;
     this.#columns = columns;
     this.#starts = new Uint32Array(stopsOfWords.length + 1);
@@ -176,8 +158,9 @@ class NameIndex {
     this.#averageLength = columns.lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, columns.ids.length);
   }
 
-  /** Identifiers, the best match first. */
-  async find({ text, limit, near, isLoose }: NameQuery): Promise<string[]> {
+  /** Identifiers, the best match first. With `isLoose` some words may match nothing where no stop has them all. */
+  async find(query: { text: string; limit: number; near?: Position | undefined; isLoose: boolean }): Promise<string[]> {
+    const { text, limit, near, isLoose } = query;
     const words = wordsOf(text)
       .slice(0, MAX_WORDS)
       .map((word) => word.slice(0, MAX_LENGTH));
@@ -196,7 +179,8 @@ class NameIndex {
     return this.#best(totals, limit, near);
   }
 
-  #matchesOf(word: string, isLast: boolean): Match[] {
+  /** The words of names that match a word of the query, and how well. */
+  #matchesOf(word: string, isLast: boolean): ReadonlyMap<number, number> {
     const best = new Map<number, number>();
     const note = (index: number, weight: number) => best.set(index, Math.max(weight, best.get(index) ?? 0));
     const exact = this.#tree.get(word);
@@ -214,7 +198,7 @@ class NameIndex {
         note(index, (TYPO_WEIGHT / typos) * first);
       }
     }
-    return [...best].map(([index, weight]) => ({ word: index, weight }));
+    return best;
   }
 
   /** How well each stop matches a word of the query; zero where it does not. */
@@ -222,7 +206,7 @@ class NameIndex {
     await nextTurn();
     const { ids, lengths } = this.#columns;
     const scores = new Float32Array(ids.length);
-    for (const { word: found, weight } of this.#matchesOf(word, isLast)) {
+    for (const [found, weight] of this.#matchesOf(word, isLast)) {
       const [start, end] = [this.#starts[found] as number, this.#starts[found + 1] as number];
       const rarity = Math.log(1 + (ids.length - (end - start) + 0.5) / (end - start + 0.5));
       for (let at = start; at < end; at++) {

@@ -25,7 +25,6 @@ export interface StopRecord {
 
 /** The first line of a file of stops. */
 const headerSchema = z.object({ format: z.literal(1), dataDate: z.iso.date(), source: z.string() });
-export type StopSource = Omit<z.infer<typeof headerSchema>, 'format'>;
 
 const NEWLINE = 10;
 const TAB = 9;
@@ -42,7 +41,7 @@ const MODES_OF_TEXT = new Map<string, readonly Mode[]>();
  * they are asked for, because tens of thousands of objects would take several times the memory of the text.
  */
 export class StopTable implements Iterable<StopRecord> {
-  readonly source: StopSource;
+  readonly source: Omit<z.infer<typeof headerSchema>, 'format'>;
   readonly #text: Buffer;
   readonly #starts: Uint32Array;
   readonly #lats: Int32Array;
@@ -130,12 +129,12 @@ export function readTable(file: Buffer): StopTable {
 }
 
 /** The file of a table. */
-export function writeTable(stops: readonly StopRecord[], source: StopSource): Buffer {
+export function writeTable(stops: readonly StopRecord[], source: StopTable['source']): Buffer {
   return gzipSync(writeText(stops, source), { level: 9 });
 }
 
 /** The table of these stops; of two with the same identifier the later one counts. */
-export function tableOf(stops: readonly StopRecord[], source: StopSource): StopTable {
+export function tableOf(stops: readonly StopRecord[], source: StopTable['source']): StopTable {
   return new StopTable(writeText(stops, source));
 }
 
@@ -144,7 +143,7 @@ export function noStops(): StopTable {
   return tableOf([], { dataDate: '1970-01-01', source: 'none' });
 }
 
-function writeText(stops: readonly StopRecord[], source: StopSource): Buffer {
+function writeText(stops: readonly StopRecord[], source: StopTable['source']): Buffer {
   const lines = new Map(stops.map((stop) => [stop.stop_id, writeLine(stop)]));
   // Not by locale: the binary search compares code units.
   const sorted = [...lines.keys()].sort((one, other) => (one < other ? -1 : 1)).map((id) => lines.get(id));

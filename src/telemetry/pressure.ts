@@ -12,15 +12,6 @@ declare module 'fastify' {
   }
 }
 
-/** From where on requests are refused; zero switches a limit off. */
-export interface PressureLimits {
-  /** Mean over a second. */
-  eventLoopDelayMs: number;
-  heapBytes: number;
-  /** Of the whole process, buffers included. */
-  memoryBytes: number;
-}
-
 const MAX_EVENT_LOOP_DELAY_MS = 1000;
 const HEAP_SHARE = 0.92;
 const MEMORY_SHARE = 0.95;
@@ -31,12 +22,16 @@ const SHRINK_EVERY_MS = 10_000;
 const SAMPLE_EVERY_MS = 1000;
 const RESOLUTION_MS = 10;
 
-/** The limits of this process: what V8 allows the heap, and what the container allows the process. */
-export function ownPressureLimits(): PressureLimits {
+/**
+ * From where on requests of this process are refused: by what V8 allows the heap, and what the container allows the
+ * process. Zero switches a limit off.
+ */
+export function ownPressureLimits() {
   return {
+    /** Mean over a second. */
     eventLoopDelayMs: MAX_EVENT_LOOP_DELAY_MS,
     heapBytes: Math.floor(getHeapStatistics().heap_size_limit * HEAP_SHARE),
-    // Without a container's limit this is zero, or far more than any machine has.
+    // Of the whole process, buffers included. Without a container's limit this is zero, or far more than any machine has.
     memoryBytes: Math.floor((process.constrainedMemory() ?? 0) * MEMORY_SHARE),
   };
 }
@@ -54,7 +49,7 @@ export class PressureWatch {
   readonly caches = new Map<string, Cache>();
   /** How often caches gave up memory since the process began. */
   shrunk = 0;
-  readonly #limits: PressureLimits;
+  readonly #limits: ReturnType<typeof ownPressureLimits>;
   readonly #readRssBytes: () => number;
   readonly #delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   readonly #timer = setInterval(() => this.#sample(), SAMPLE_EVERY_MS).unref();

@@ -2,7 +2,7 @@ import { MINUTE_MS } from '../clock.ts';
 import { type LiveReport, liveFeedsJson } from '../live/live-report.ts';
 import { formatTimestamp } from '../transit/time.ts';
 import { minuteOf, QUARTER_MINUTES, quarterOf, type Traffic, type UpstreamHealth } from './traffic.ts';
-import { type Bucket, liveShareOf, type OperationSummary, summarise } from './traffic-bucket.ts';
+import { type Bucket, liveShareOf, summarise } from './traffic-bucket.ts';
 
 export interface StatusSources {
   /** Paths of the operations. */
@@ -69,7 +69,7 @@ function quartersOf(newestFirst: readonly Bucket[], operations: readonly string[
 
 /** Read off the last five minutes. Where nothing was asked, nothing is known: "idle". */
 function statusOf(
-  operations: readonly OperationSummary[],
+  operations: readonly ReturnType<typeof summarise>[],
   health: UpstreamHealth | null,
 ): 'ok' | 'degraded' | 'down' | 'idle' {
   const answered = operations.reduce((sum, operation) => sum + operation.answered, 0);

@@ -3,28 +3,12 @@ const STEP = 1.15;
 const FIRST_MS = 0.5;
 const STEPS = 82;
 
-interface OperationCounts {
-  answered: number;
-  /** Responses with a status of 500 and more. */
-  failed: number;
-  durations: Uint32Array;
-}
-
 /** The responses of a period of time, counted. */
 export interface Bucket {
-  operations: Map<string, OperationCounts>;
+  operations: Map<string, ReturnType<typeof noCounts>>;
   /** Departures in responses of upstream, and those of them that it tracks. */
   records: number;
   liveRecords: number;
-}
-
-export interface OperationSummary {
-  operation: string;
-  answered: number;
-  /** 0 to 1; null without traffic. */
-  successRate: number | null;
-  p50Ms: number | null;
-  p95Ms: number | null;
 }
 
 export function createBucket(): Bucket {
@@ -55,11 +39,12 @@ export function addBucket(bucket: Bucket, { operations, records, liveRecords }: 
   }
 }
 
-export function summarise({ operations }: Bucket, operation: string): OperationSummary {
+export function summarise({ operations }: Bucket, operation: string) {
   const { answered, failed, durations } = operations.get(operation) ?? noCounts();
   return {
     operation,
     answered,
+    /** 0 to 1; null without traffic. */
     successRate: answered === 0 ? null : 1 - failed / answered,
     p50Ms: quantile(durations, answered, 0.5),
     p95Ms: quantile(durations, answered, 0.95),
@@ -102,7 +87,7 @@ export function fromFields(fields: Readonly<Record<string, string>>): Bucket {
   return bucket;
 }
 
-function countsOf({ operations }: Bucket, operation: string): OperationCounts {
+function countsOf({ operations }: Bucket, operation: string) {
   const known = operations.get(operation);
   if (known) return known;
   const counts = noCounts();
@@ -110,7 +95,8 @@ function countsOf({ operations }: Bucket, operation: string): OperationCounts {
   return counts;
 }
 
-function noCounts(): OperationCounts {
+/** `failed` are responses with a status of 500 and more. */
+function noCounts() {
   return { answered: 0, failed: 0, durations: new Uint32Array(STEPS) };
 }
 

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ownPressureLimits, type PressureLimits, PressureWatch } from '#src/telemetry/pressure.ts';
+import { ownPressureLimits, PressureWatch } from '#src/telemetry/pressure.ts';
 import { expectErrorObject } from '#test/contract/expect-contract.ts';
 import { buildTestApp, type TestApp } from '../support/app.ts';
 import { noAuthority } from '../support/no-authority.ts';
@@ -14,7 +14,7 @@ const apps: TestApp[] = [];
 
 afterAll(() => Promise.all(apps.map((app) => app.close())));
 
-async function build(limits: Partial<PressureLimits>): Promise<TestApp> {
+async function build(limits: Partial<ReturnType<typeof ownPressureLimits>>): Promise<TestApp> {
   const pressure = new PressureWatch({ ...OFF, ...limits });
   const app = await buildTestApp({ upstream: noAuthority, now: '2026-11-21T01:00:00Z', pressure });
   apps.push(app);

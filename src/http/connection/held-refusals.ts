@@ -1,17 +1,17 @@
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { clientNetwork } from '../../access/limits/client-network.ts';
-import { createTokenBuckets, type Rate } from '../../access/limits/token-buckets.ts';
+import { createTokenBuckets } from '../../access/limits/token-buckets.ts';
 
-export interface RefusalLimits extends Rate {
+export const REFUSAL_LIMITS = {
+  /** For one client network. */
+  perSecond: 50,
+  burst: 200,
   /** For so long a refusal beyond the rate is held, and as much longer for each further hundred that are held. */
-  holdMs: number;
+  holdMs: 1000,
   /** So many are held at the same time. */
-  maxHeld: number;
-}
-
-/** `perSecond` and `burst` are for one client network. */
-export const REFUSAL_LIMITS: RefusalLimits = { perSecond: 50, burst: 200, holdMs: 1000, maxHeld: 1000 };
+  maxHeld: 1000,
+};
 
 const HELD_AT_A_TIME = 100;
 
@@ -22,13 +22,16 @@ const HELD_AT_A_TIME = 100;
  * client a new one.
  */
 export class HeldRefusals {
-  readonly #limits: RefusalLimits;
+  readonly #limits: typeof REFUSAL_LIMITS;
   readonly #sleep: (ms: number) => Promise<unknown>;
   readonly #buckets: ReturnType<typeof createTokenBuckets>;
   /** One for each connection, so that a client cannot send any number of requests without reading the responses. */
   readonly #held = new Map<Socket, () => void>();
 
-  constructor(limits: RefusalLimits, { now, sleep }: { now: () => Date; sleep: (ms: number) => Promise<unknown> }) {
+  constructor(
+    limits: typeof REFUSAL_LIMITS,
+    { now, sleep }: { now: () => Date; sleep: (ms: number) => Promise<unknown> },
+  ) {
     this.#limits = limits;
     this.#sleep = sleep;
     this.#buckets = createTokenBuckets(limits, now);
