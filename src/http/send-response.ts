@@ -30,7 +30,7 @@ export function sendResponse(
 }
 
 /** Sends a body in the encoding that the caller prefers. */
-export function sendEncoded(
+function sendEncoded(
   request: FastifyRequest,
   reply: FastifyReply,
   body: Buffer,
@@ -83,26 +83,31 @@ function readAcceptEncoding(header: string): Encoding {
   return weightOf(best) > 0 && weightOf(best) >= (weights.get('identity') ?? 0) ? best : 'identity';
 }
 
-/**
- * A handler that sends the same body to everybody: its hash is computed here, and each encoding when it is first asked
- * for. Without `maxAgeSeconds` a browser asks each time whether its copy is still right.
- */
+/** A body that is the same for everybody: it is hashed here, and encoded once for each encoding that is asked for. */
+export function prepareBody(bytes: Buffer, type: string) {
+  const body = { bytes, encoded: new Map() };
+  const etag = `W/"${createHash('sha1').update(bytes).digest('base64url')}"`;
+  return {
+    etag,
+    send(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+      const condition = request.headers['if-none-match'];
+      if (listsEtag(condition, etag) || matchesAny(condition)) return reply.code(304).send();
+      reply.header('content-type', type);
+      return sendEncoded(request, reply, bytes, (encoding) => encodeOnce(body, encoding));
+    },
+  };
+}
+
+/** A handler that sends such a body. Without `maxAgeSeconds` a browser asks each time whether its copy is still right. */
 export function prepare(
-  content: string | Uint8Array,
+  content: string | Buffer,
   { type, maxAgeSeconds }: { type: string; maxAgeSeconds?: number | undefined },
 ) {
-  const body = { bytes: Buffer.from(content), encoded: new Map() };
-  const etag = `W/"${createHash('sha1').update(body.bytes).digest('base64url')}"`;
+  const { etag, send } = prepareBody(Buffer.from(content), type);
   const headers = {
     'cache-control': maxAgeSeconds === undefined ? 'no-cache' : `public, max-age=${maxAgeSeconds}`,
     etag,
     vary: 'Accept-Encoding',
   };
-  return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const condition = request.headers['if-none-match'];
-    reply.headers(headers);
-    if (listsEtag(condition, etag) || matchesAny(condition)) return reply.code(304).send();
-    reply.header('content-type', type);
-    return sendEncoded(request, reply, body.bytes, (encoding) => encodeOnce(body, encoding));
-  };
+  return (request: FastifyRequest, reply: FastifyReply): FastifyReply => send(request, reply.headers(headers));
 }

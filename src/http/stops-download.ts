@@ -1,25 +1,21 @@
-import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { HOUR_MS } from '../clock.ts';
 import { nextTurn } from '../event-loop-turn.ts';
-import { encodeOnce, type FinishedResponse } from '../responses/finished-response.ts';
 import { toListedStop } from '../stop-list/operation.ts';
 import { freshnessOfList, type StopRegister } from '../stops/register.ts';
-import { freshnessHeaders, listsEtag, matchesAny } from './freshness-headers.ts';
-import { sendEncoded } from './send-response.ts';
+import { freshnessHeaders, listsEtag } from './freshness-headers.ts';
+import { prepareBody } from './send-response.ts';
 
 const STOPS_PER_TURN = 500;
 /** Stops that responses named since are in the file when it is this old. */
 const REWRITE_AFTER_MS = HOUR_MS;
-
-type List = Pick<FinishedResponse['body'], 'bytes' | 'encoded' | 'etag'>;
 
 /** `GET /v1/stops.ndjson`: every stop and platform that is known, one a line. It is written once for all callers. */
 export async function stopsDownload(
   app: FastifyInstance,
   { stops, now }: { stops: StopRegister; now: () => Date },
 ): Promise<void> {
-  let list: Promise<List> | null = null;
+  let list: ReturnType<typeof writeList> | null = null;
   let writtenAt = 0;
   let hasNew = false;
   stops.onChange((stop) => {
@@ -27,7 +23,7 @@ export async function stopsDownload(
     if (stop === null) list = null;
   });
 
-  function current(): Promise<List> {
+  function current(): ReturnType<typeof writeList> {
     const at = now().getTime();
     if (list && !(hasNew && at >= writtenAt + REWRITE_AFTER_MS)) return list;
     hasNew = false;
@@ -37,23 +33,20 @@ export async function stopsDownload(
   }
 
   app.get('/v1/stops.ndjson', async (request, reply) => {
-    const { bytes, encoded, etag } = await current();
-    const condition = request.headers['if-none-match'];
+    const { etag, send } = await current();
     request.costNoUpstreamCall = true;
-    request.hasResponse = listsEtag(condition, etag);
+    request.hasResponse = listsEtag(request.headers['if-none-match'], etag);
     reply.headers({
       ...freshnessHeaders(freshnessOfList(stops, now()), now().getTime()),
       etag,
       vary: 'Accept-Encoding, Authorization',
       'last-modified': new Date(stops.dataDate).toUTCString(),
     });
-    if (request.hasResponse || matchesAny(condition)) return reply.code(304).send();
-    reply.header('content-type', 'application/x-ndjson; charset=utf-8');
-    return sendEncoded(request, reply, bytes, (encoding) => encodeOnce({ bytes, encoded }, encoding));
+    return send(request, reply);
   });
 }
 
-async function writeList(stops: Iterable<Parameters<typeof toListedStop>[0]>): Promise<List> {
+async function writeList(stops: StopRegister) {
   const slices: Buffer[] = [];
   let lines: string[] = [];
   for (const stop of stops) {
@@ -64,5 +57,5 @@ async function writeList(stops: Iterable<Parameters<typeof toListedStop>[0]>): P
     await nextTurn();
   }
   const bytes = Buffer.concat([...slices, Buffer.from(lines.join(''))]);
-  return { bytes, encoded: new Map(), etag: `W/"${createHash('sha1').update(bytes).digest('base64url')}"` };
+  return prepareBody(bytes, 'application/x-ndjson; charset=utf-8');
 }
