@@ -44,9 +44,6 @@ export class UnavailableError extends Error {
   }
 }
 
-/** Sends a command about a key. */
-export type AskRedis = <T>(key: string, command: (connection: RedisConnection) => Promise<T>) => Promise<T>;
-
 const lastErrors = new WeakMap<RedisConnection, string>();
 
 const held = new WeakSet<Redis['stream']>();

@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { ReplyError } from 'ioredis';
 import type { Log } from '../log.ts';
 import {
-  type AskRedis,
   connectRedis,
+  defineScript,
   keyOnEachNode,
   lastConnectionError,
   nodeOf,
@@ -13,7 +14,6 @@ import {
   whenReady,
   writeTogether,
 } from './connection.ts';
-import { ANNOUNCE_EVERY_MS, joinInstances } from './instances.ts';
 import { createPresence, type Presence } from './presence.ts';
 import { MAX_PATIENCE_MS } from './silence-detector.ts';
 
@@ -28,7 +28,13 @@ export interface SharedRedis {
   /** Sends a command. Rejects with `UnavailableError` only. */
   send<T>(command: (connection: RedisConnection) => Promise<T>): Promise<T>;
   /** The same, watched: rejects at once while the node of the key is away, and as soon as it counts as away. */
-  ask: AskRedis;
+  sendTo<T>(key: string, command: (connection: RedisConnection) => Promise<T>): Promise<T>;
+  /** The same, fulfilled with `otherwise` while Redis is away or refuses the command. */
+  trySendTo<T, Otherwise>(
+    key: string,
+    command: (connection: RedisConnection) => Promise<T>,
+    otherwise: Otherwise,
+  ): Promise<T | Otherwise>;
   /** A key on each node that takes writes, for probes. */
   probeKeys(): string[];
   memory(): Promise<RedisMemory[]>;
@@ -53,7 +59,7 @@ export async function openRedis(
     log,
   });
 
-  /** An error as answer means that nothing was done. When no response comes, the command may have been carried out. */
+  /** An error as reply means that nothing was done. When no response comes, the command may have been carried out. */
   function send<T>(command: (connection: RedisConnection) => Promise<T>): Promise<T> {
     if (connection.status !== 'ready') {
       const reason = lastConnectionError(connection);
@@ -65,18 +71,23 @@ export async function openRedis(
     });
   }
 
-  const ask: AskRedis = async (key, command) => {
+  const sendTo: SharedRedis['sendTo'] = async (key, command) => {
     if (presence.isAway(key)) throw new UnavailableError('Redis is away', 'not-sent');
     return presence.watch(key, send(command));
   };
 
   await whenReady(connection, READY_WITHIN_MS);
-  const instances = await joinInstances(ask, { now, log, announceEveryMs });
+  const instances = await joinInstances(sendTo, { now, log, announceEveryMs });
   return {
     urls,
     presence,
     send,
-    ask,
+    sendTo,
+    trySendTo: (key, command, otherwise) =>
+      sendTo(key, command).catch((error) => {
+        if (error instanceof UnavailableError) return otherwise;
+        throw error;
+      }),
     memory: () => readMemory(connection, MAX_PATIENCE_MS),
     clockAheadMs: instances.clockAheadMs,
     probeKeys: () => keyOnEachNode(connection, PROBE),
@@ -89,17 +100,77 @@ export async function openRedis(
   };
 }
 
-/** What the command answers; `otherwise` while Redis is away or refuses it. */
-export async function askOr<Result, Otherwise>(
-  redis: Pick<SharedRedis, 'ask'>,
-  name: string,
-  command: (connection: RedisConnection) => Promise<Result>,
-  otherwise: Otherwise,
-): Promise<Result | Otherwise> {
-  try {
-    return await redis.ask(name, command);
-  } catch (error) {
-    if (error instanceof UnavailableError) return otherwise;
-    throw error;
+/** Each instance tells this often that it is there, what feeds it needs, and its traffic; after three misses it is gone. */
+export const ANNOUNCE_EVERY_MS = 5000;
+export const INSTANCE_GONE_MS = 15_000;
+const INSTANCES = 'tis:instances';
+/** Clocks that are kept by a server of time differ by less. */
+const MAX_CLOCK_DIFFERENCE_MS = 2000;
+
+/** Returns how many instances there are, this one included, and the time of Redis. */
+const announceInstance = defineScript<
+  [instances: string],
+  [instance: string, forgetAfterMs: number],
+  [instances: number, now: number]
+>(
+  'announceInstance',
+  `
+local instances, instance, forgetAfterMs = KEYS[1], ARGV[1], tonumber(ARGV[2])
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZADD', instances, now, instance)
+redis.call('ZREMRANGEBYSCORE', instances, '-inf', now - forgetAfterMs)
+redis.call('PEXPIRE', instances, forgetAfterMs)
+return {redis.call('ZCARD', instances), now}`,
+  { whenFull: true },
+);
+
+/** Announces this instance now and from time to time. Resolves when the others are counted, or Redis is away. While it is away, the count stays as it was. */
+export async function joinInstances(
+  sendTo: SharedRedis['sendTo'],
+  { now, log, announceEveryMs }: { now: () => number; log: Log<'warn'>; announceEveryMs: number },
+) {
+  const instance = randomUUID();
+  let latest = 1;
+  let previous = 1;
+  let clockAheadMs = 0;
+
+  async function announce(): Promise<void> {
+    try {
+      const askedAt = now();
+      const [count, redisNow] = await sendTo(INSTANCES, (connection) =>
+        announceInstance(connection, [INSTANCES], [instance, INSTANCE_GONE_MS]),
+      );
+      [previous, latest] = [latest, count];
+      compareClocks(redisNow, askedAt);
+    } catch (error) {
+      if (!(error instanceof UnavailableError)) throw error;
+    }
   }
+
+  /** The response was made at some moment between the request and now. */
+  function compareClocks(redisNow: number, askedAt: number): void {
+    const aheadMs = redisNow - (askedAt + now()) / 2;
+    const isOff = Math.abs(aheadMs) > MAX_CLOCK_DIFFERENCE_MS + (now() - askedAt) / 2;
+    if (isOff && clockAheadMs === 0) {
+      log.warn(
+        { aheadMs: Math.round(aheadMs) },
+        'the clock of this machine is wrong, or that of Redis: days go by Redis',
+      );
+    }
+    clockAheadMs = isOff ? Math.round(aheadMs) : 0;
+  }
+
+  await announce();
+  const timer = setInterval(announce, announceEveryMs).unref();
+  return {
+    // After Redis was away for long, the instances announce themselves anew one after the other: one count may be low.
+    count: () => Math.max(previous, latest),
+    /** By how much the clock of Redis is ahead of this process's; 0 while that is less than clocks usually differ. */
+    clockAheadMs: () => clockAheadMs,
+    close() {
+      clearInterval(timer);
+      sendTo(INSTANCES, (connection) => connection.zrem(INSTANCES, instance)).catch(() => {});
+    },
+  };
 }

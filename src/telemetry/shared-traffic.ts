@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { ANNOUNCE_EVERY_MS, INSTANCE_GONE_MS } from '../redis/instances.ts';
-import type { SharedRedis } from '../redis/shared-redis.ts';
+import { ANNOUNCE_EVERY_MS, INSTANCE_GONE_MS, type SharedRedis } from '../redis/shared-redis.ts';
 import { within } from '../time-limit.ts';
 import {
   DAY_QUARTERS,
@@ -149,7 +148,7 @@ const reportSchema = z.object({
 
 /** Numbers of all instances in Redis. Its calls reject when it is away. */
 export class RedisTraffic {
-  readonly #redis: Pick<SharedRedis, 'ask'>;
+  readonly #redis: Pick<SharedRedis, 'sendTo'>;
   readonly #prefix: string;
   readonly #instances: string;
   readonly #lastResponse: string;
@@ -158,7 +157,7 @@ export class RedisTraffic {
    * All names share a hash tag, so that an addition is one transaction on a cluster too. `source` keeps the sandbox's
    * numbers apart from upstream's.
    */
-  constructor(redis: Pick<SharedRedis, 'ask'>, source: string) {
+  constructor(redis: Pick<SharedRedis, 'sendTo'>, source: string) {
     this.#redis = redis;
     this.#prefix = `{tis:traffic:${source}}`;
     this.#instances = `${this.#prefix}:instances`;
@@ -173,7 +172,7 @@ export class RedisTraffic {
     report: z.infer<typeof reportSchema>;
   }): Promise<void> {
     const { minutes, lastUpstreamResponse, instance, report } = addition;
-    const replies = await this.#redis.ask(this.#instances, (connection) => {
+    const replies = await this.#redis.sendTo(this.#instances, (connection) => {
       const transaction = connection.multi();
       const increase = (key: string, bucket: Bucket, keptSeconds: number) => {
         for (const [field, count] of toFields(bucket)) transaction.hincrby(key, field, count);
@@ -195,12 +194,12 @@ export class RedisTraffic {
   }
 
   async read(minuteNow: number) {
-    const readHash = (key: string) => this.#redis.ask(key, (connection) => connection.hgetall(key));
+    const readHash = (key: string) => this.#redis.sendTo(key, (connection) => connection.hgetall(key));
     const readAll = (keys: string[]) => Promise.all(keys.map(async (key) => fromFields(await readHash(key))));
     const [byMinute, byQuarter, lastResponse, instances] = await Promise.all([
       readAll(lastOnes(minuteNow, HOUR_MINUTES).map((minute) => this.#minuteKey(minute))),
       readAll(lastOnes(quarterOf(minuteNow), DAY_QUARTERS).map((quarter) => this.#quarterKey(quarter))),
-      this.#redis.ask(this.#lastResponse, (connection) => connection.get(this.#lastResponse)),
+      this.#redis.sendTo(this.#lastResponse, (connection) => connection.get(this.#lastResponse)),
       readHash(this.#instances),
     ]);
     return {
@@ -213,7 +212,7 @@ export class RedisTraffic {
   }
 
   async remove(instance: string): Promise<void> {
-    await this.#redis.ask(this.#instances, (connection) => connection.hdel(this.#instances, instance));
+    await this.#redis.sendTo(this.#instances, (connection) => connection.hdel(this.#instances, instance));
   }
 
   #minuteKey(minute: number): string {

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { DAY_MS } from '../clock.ts';
 import { defineScript, getBounded, type RedisConnection } from '../redis/connection.ts';
 import { holdLock, releaseLock } from '../redis/lock.ts';
-import { askOr, type SharedRedis } from '../redis/shared-redis.ts';
+import type { SharedRedis } from '../redis/shared-redis.ts';
 
 /**
  * What instances share. Its calls never fail: while the store is away, nothing is found, nothing is kept and every lock
@@ -107,15 +107,9 @@ export function createRedisSharedStore(redis: SharedRedis, source: string, maxBy
   const partOf = (key: string) => `{tis:${source}:${crc32(key) % PARTS}}`;
   const nameOfValue = (key: string) => `${partOf(key)}:${key}`;
 
-  const ask = <Result, Otherwise>(
-    name: string,
-    command: (connection: RedisConnection) => Promise<Result>,
-    otherwise: Otherwise,
-  ) => askOr(redis, name, command, otherwise);
-
   function get(key: string): Promise<Buffer | null> {
     const name = nameOfValue(key);
-    return ask(name, (connection) => getBounded(connection, name, MAX_VALUE_BYTES), null);
+    return redis.trySendTo(name, (connection) => getBounded(connection, name, MAX_VALUE_BYTES), null);
   }
 
   return {
@@ -132,20 +126,20 @@ export function createRedisSharedStore(redis: SharedRedis, source: string, maxBy
         const names: [string, string, string] = [name, `${part}:ages`, `${part}:sizes`];
         return keepBounded(connection, names, [bytes, ttlMs, Math.floor(maxBytes / PARTS)]);
       };
-      ask(name, keep, null);
+      redis.trySendTo(name, keep, null);
     },
     async lock(key, token, ttlMs) {
       const name = nameOf(key);
-      return (await ask(name, (connection) => holdLock(connection, [name], [token, ttlMs]), 1)) === 1;
+      return (await redis.trySendTo(name, (connection) => holdLock(connection, [name], [token, ttlMs]), 1)) === 1;
     },
     readLock(key) {
       const name = nameOf(key);
-      return ask(name, (connection) => connection.getrange(name, 0, MAX_NOTE_BYTES - 1), '');
+      return redis.trySendTo(name, (connection) => connection.getrange(name, 0, MAX_NOTE_BYTES - 1), '');
     },
     unlock(key, token, note) {
       const name = nameOf(key);
       const values: [string, string, number] = [token, note?.text ?? '', note?.ttlMs ?? 0];
-      ask(name, (connection) => releaseLock(connection, [name], values), 0);
+      redis.trySendTo(name, (connection) => releaseLock(connection, [name], values), 0);
     },
   };
 }

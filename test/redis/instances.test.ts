@@ -24,7 +24,7 @@ it('a new instance counts those that are there, and none that has left', async (
 it('an instance keeps its count while Redis is away', async () => {
   const rooms = [await openRedis([redis.url], log), await openRedis([redis.url], log)];
   await redis.kill();
-  await expect(rooms[1]?.ask('key', (connection) => connection.exists('key'))).rejects.toThrow();
+  await expect(rooms[1]?.sendTo('key', (connection) => connection.exists('key'))).rejects.toThrow();
   expect(rooms[1]?.presence.isAway('key')).toBe(true);
   expect(rooms[1]?.instances()).toBe(2);
   for (const room of rooms) room.close();

@@ -131,7 +131,7 @@ export const counterKey = (accountId: string, day: string) => `tis:{${accountId}
 export const sendersKey = (accountId: string, day: string) => `tis:{${accountId}}:senders:${day}`;
 
 /** Counts the requests of any number of instances. */
-export function createRedisQuota({ presence, send, ask, probeKeys, instances }: SharedRedis): QuotaStore {
+export function createRedisQuota({ presence, send, sendTo, probeKeys, instances }: SharedRedis): QuotaStore {
   return {
     isRemote: true,
     // An account id and a key with that id as its hash tag are on the same node.
@@ -169,7 +169,7 @@ export function createRedisQuota({ presence, send, ask, probeKeys, instances }: 
     },
     async check() {
       // A plain command: a script of ours may write where others may not.
-      const write = (key: string) => ask(key, (connection) => connection.set(key, '1', 'PX', PROBE_KEPT_MS));
+      const write = (key: string) => sendTo(key, (connection) => connection.set(key, '1', 'PX', PROBE_KEPT_MS));
       const outcomes = await Promise.allSettled(probeKeys().map(write));
       const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
       if (failures.length === 0) return 'writable';

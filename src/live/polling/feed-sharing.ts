@@ -3,10 +3,9 @@ import { createZstdCompress, createZstdDecompress } from 'node:zlib';
 import { z } from 'zod';
 import { MINUTE_MS } from '../../clock.ts';
 import { pipeThrough } from '../../own-memory.ts';
-import { getBounded, type RedisConnection } from '../../redis/connection.ts';
-import { INSTANCE_GONE_MS } from '../../redis/instances.ts';
+import { getBounded } from '../../redis/connection.ts';
 import { holdLock, releaseLock } from '../../redis/lock.ts';
-import { askOr, type SharedRedis } from '../../redis/shared-redis.ts';
+import { INSTANCE_GONE_MS, type SharedRedis } from '../../redis/shared-redis.ts';
 import type { Feed } from '../feed/feed.ts';
 import type { InstanceDemand } from './feed-demand.ts';
 import { feedHealthSchema } from './feed-health.ts';
@@ -90,19 +89,13 @@ export const noFeedSharing: FeedSharing = {
  * away, every instance polls for its own callers, within its share of the budget.
  */
 export function createRedisFeedSharing(
-  redis: Pick<SharedRedis, 'ask'>,
+  { trySendTo: ask }: Pick<SharedRedis, 'trySendTo'>,
   { source, now }: { source: string; now: () => number },
 ): FeedSharing {
   const instance = randomUUID();
   const prefix = `tis:${source}:live`;
   const names = { lease: `${prefix}:lease`, demand: `${prefix}:demand`, states: `${prefix}:states` };
   const nameOfFeed = (feed: FeedId) => `${prefix}:feed:${feed}`;
-
-  const ask = <Result, Otherwise>(
-    name: string,
-    command: (connection: RedisConnection) => Promise<Result>,
-    otherwise: Otherwise,
-  ) => askOr(redis, name, command, otherwise);
 
   return {
     async lead() {

@@ -1,5 +1,5 @@
 import { type Clock, MINUTE_MS } from '../../clock.ts';
-import { ANNOUNCE_EVERY_MS } from '../../redis/instances.ts';
+import { ANNOUNCE_EVERY_MS } from '../../redis/shared-redis.ts';
 import { Feed, NotAPackedFeed } from '../feed/feed.ts';
 import { UndecodableFeed } from '../feed/feed-reader.ts';
 import type { ReadingThread } from '../feed/reading-thread.ts';

@@ -76,7 +76,7 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
     const atLeast = Math.min(told, presumed);
     const atMost = presumed < told ? presumed : -1;
     const limit = spendLimit(now, dailyBudget, call);
-    const [outcome, waitMs, spent] = await redis.ask(names.starts, (connection) =>
+    const [outcome, waitMs, spent] = await redis.sendTo(names.starts, (connection) =>
       takeUpstreamCall(
         connection,
         [names.starts, `${names.spent}:${dayOf(now)}`, names.paused],
@@ -98,7 +98,9 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
     pause(ms) {
       own.pause(ms);
       // Without Redis the pause holds in this process.
-      redis.ask(names.paused, (connection) => connection.set(names.paused, '1', 'PX', Math.ceil(ms))).catch(() => {});
+      redis
+        .sendTo(names.paused, (connection) => connection.set(names.paused, '1', 'PX', Math.ceil(ms)))
+        .catch(() => {});
     },
     reserveFill: () => own.reserveFill(),
     spent: () => own.spent(),
