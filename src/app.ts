@@ -5,6 +5,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { Rate } from './access/limits/token-buckets.ts';
 import { type AccessOptions, access } from './access/plugin.ts';
 import { createSignedKeys } from './access/signed-keys.ts';
+import { type Deadlines, deadlinesFrom } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Ask } from './efa/ask.ts';
 import { toRequest, type UpstreamRequest } from './efa/request.ts';
@@ -55,7 +56,6 @@ import { countLeftOut, type Instruments } from './telemetry/instruments.ts';
 import { type PressureWatch, pressure } from './telemetry/pressure.ts';
 import { readiness } from './telemetry/readiness.ts';
 import { requestRecorder } from './telemetry/request-recorder.ts';
-import { type Deadlines, deadlinesFrom } from './time-limit.ts';
 
 /** What the pages need beside the API. */
 export type PageOptions = Omit<

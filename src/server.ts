@@ -5,7 +5,7 @@ import { sandboxKey } from './access/sandbox-key.ts';
 import { StoreOpenError } from './access/stores/embedded-database.ts';
 import { expectStoreKind, openStore, StoreKindError } from './access/stores/open-store.ts';
 import { buildApp, type PageOptions } from './app.ts';
-import { systemClock } from './clock.ts';
+import { deadlinesFrom, systemClock } from './clock.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { createEfaClient } from './efa/client.ts';
 import { defaultConnectionLimits } from './http/connection/connections.ts';
@@ -26,7 +26,6 @@ import { PressureWatch } from './telemetry/pressure.ts';
 import { createStoreProbe } from './telemetry/readiness.ts';
 import { RedisTraffic, SharedTraffic } from './telemetry/shared-traffic.ts';
 import { Traffic, type UpstreamHealth } from './telemetry/traffic.ts';
-import { deadlinesFrom } from './time-limit.ts';
 import { AuthorityClock } from './upstream/authority-clock.ts';
 import { coordinateThrough, protectUpstream } from './upstream/protection.ts';
 

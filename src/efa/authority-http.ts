@@ -4,9 +4,9 @@ import type { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { type Dispatcher, Pool, ProxyAgent } from 'undici';
+import { untilAborted, withTimeLimit } from '../clock.ts';
 import type { createConcurrencyLimit } from '../event-loop-turn.ts';
 import { pipeThrough } from '../own-memory.ts';
-import { untilAborted, withTimeLimit } from '../time-limit.ts';
 import { nonsense, unexpectedStatus } from './failure.ts';
 
 /** Beyond so many bytes, and where they are to be unpacked, few responses are read at once: a large one takes many times its size. */

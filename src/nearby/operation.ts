@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { withTimeLimit } from '../clock.ts';
 import type { Ask } from '../efa/ask.ts';
 import type { UpstreamRequest } from '../efa/request.ts';
 import { defineOperation, type FindContext, type Notice } from '../operation.ts';
 import { freshnessInPlaceOf, type StopRegister } from '../stops/register.ts';
-import { withTimeLimit } from '../time-limit.ts';
 import { includeParameter } from '../transit/additional-fields.ts';
 import { freshnessOf } from '../transit/freshness.ts';
 import { modesParameter, nameModes, sortModes } from '../transit/mode.ts';

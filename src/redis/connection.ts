@@ -1,5 +1,5 @@
 import { Cluster, type ClusterOptions, Command, Redis, type RedisOptions } from 'ioredis';
-import { within } from '../time-limit.ts';
+import { within } from '../clock.ts';
 
 /** A connection that answers nothing for so long is closed and opened again. */
 const SOCKET_TIMEOUT_MS = 3000;

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { untilAborted, withTimeLimit } from '../clock.ts';
 import { type Ask, type AskOptions, MOST_WAITING, type Priority } from '../efa/ask.ts';
 import { isEveryday, type LeftOutCounts } from '../efa/response/record.ts';
 import { upstreamTimeout } from '../errors/messages.ts';
@@ -9,7 +10,6 @@ import type { Log } from '../log.ts';
 import type { FindContext, Finding, Operation } from '../operation.ts';
 import { ownText } from '../own-memory.ts';
 import { SingleFlight } from '../single-flight.ts';
-import { untilAborted, withTimeLimit } from '../time-limit.ts';
 import { createFinishedResponses, type FinishedResponse } from './finished-response.ts';
 import { linkHeader } from './link-header.ts';
 

@@ -1,3 +1,4 @@
+import { within } from '../clock.ts';
 import type { LocationsPayload } from '../efa/payload.ts';
 import type { UpstreamRequest } from '../efa/request.ts';
 import { type LeftOutCounts, mapRecords, need } from '../efa/response/record.ts';
@@ -8,7 +9,6 @@ import type { FindContext, Finding } from '../operation.ts';
 import { type NameSearch, nearness } from '../stops/name-search.ts';
 import { freshnessInPlaceOf, type StopRegister } from '../stops/register.ts';
 import type { StopRecord } from '../stops/table.ts';
-import { within } from '../time-limit.ts';
 import { freshnessOf } from '../transit/freshness.ts';
 import type { Position } from '../transit/place.ts';
 import { type StopSearchQuery, toStopSearchRequest } from './query.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { within } from '../clock.ts';
 import { ANNOUNCE_EVERY_MS, INSTANCE_GONE_MS, type SharedRedis } from '../redis/shared-redis.ts';
-import { within } from '../time-limit.ts';
 import {
   DAY_QUARTERS,
   minuteOf,

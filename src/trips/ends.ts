@@ -1,8 +1,8 @@
+import { withTimeLimit } from '../clock.ts';
 import type { Ask } from '../efa/ask.ts';
 import { mayBeStop } from '../efa/expected-response.ts';
 import { findStopName, listIds, readStopPoint } from '../efa/stop-point.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { withTimeLimit } from '../time-limit.ts';
 import { distanceMetres, formatPlace, isPlaceId, nameInPlaceId, type Place } from '../transit/place.ts';
 import type { Journey } from './journey.ts';
 import type { Leg } from './leg.ts';

@@ -1,9 +1,8 @@
-import type { Clock } from '../clock.ts';
+import { type Clock, type Deadlines, within } from '../clock.ts';
 import type { Ask, AskOptions, CallPurpose, Priority, UpstreamResponse } from '../efa/ask.ts';
 import { freshnessClassOf, isKeptWhole, type PayloadOf, requestKey, type UpstreamRequest } from '../efa/request.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { SingleFlight } from '../single-flight.ts';
-import { type Deadlines, within } from '../time-limit.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import { BreakerOpenError } from './breaker.ts';
 import { type Budget, BudgetExhaustedError } from './budget/budget.ts';

@@ -1,9 +1,8 @@
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, type Deadlines, deadlinesFrom, systemClock } from '../clock.ts';
 import type { AskAuthority, UpstreamResponse } from '../efa/ask.ts';
 import type { Log } from '../log.ts';
 import type { SharedRedis } from '../redis/shared-redis.ts';
 import { SingleFlight } from '../single-flight.ts';
-import { type Deadlines, deadlinesFrom } from '../time-limit.ts';
 import { Breaker } from './breaker.ts';
 import { Budget } from './budget/budget.ts';
 import { type Limits, type Meter, ProcessMeter } from './budget/meter.ts';

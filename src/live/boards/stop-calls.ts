@@ -1,6 +1,6 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { z } from 'zod';
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../clock.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS, withTimeLimit } from '../../clock.ts';
 import type { Ask, UpstreamResponse } from '../../efa/ask.ts';
 import { mapRunCalls, type RunCall, type RunCalls } from '../../efa/calls.ts';
 import { type DeparturesRequest, mapPage } from '../../efa/departure-page.ts';
@@ -8,7 +8,6 @@ import type { DepartureMonitorPayload } from '../../efa/payload.ts';
 import { requestKey } from '../../efa/request.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { createBoundedMap, ownBytes } from '../../own-memory.ts';
-import { withTimeLimit } from '../../time-limit.ts';
 import { type Departure, isCancelled, leavesAt, occupancySchema } from '../../transit/departure.ts';
 import type { Freshness } from '../../transit/freshness.ts';
 import { positionSchema } from '../../transit/place.ts';

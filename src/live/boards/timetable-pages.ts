@@ -1,8 +1,7 @@
-import { MINUTE_MS } from '../../clock.ts';
+import { MINUTE_MS, withTimeLimit } from '../../clock.ts';
 import type { AskOptions } from '../../efa/ask.ts';
 import { type DeparturePage, readPage } from '../../efa/departure-page.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import { withTimeLimit } from '../../time-limit.ts';
 import { type Mode, sortModes } from '../../transit/mode.ts';
 import { fromSydneyWallClock, toSydneyWallClock } from '../../transit/time.ts';
 import type { Change } from '../overlay/overlay.ts';

@@ -3,8 +3,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import nodemailer from 'nodemailer';
+import { withTimeLimit } from '../../clock.ts';
 import type { Html } from '../../site/html.ts';
-import { withTimeLimit } from '../../time-limit.ts';
 
 export interface MailMessage {
   subject: string;
