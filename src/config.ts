@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { type BurstLimits, burstLimits, DEFAULT_BURST_LIMITS } from './access/limits/account-limits.ts';
-import type { ConnectionLimits } from './http/connection/connections.ts';
-import { type TrustedProxies, trustedProxies } from './http/connection/trusted-proxies.ts';
-import { LIVE_MODES, type LiveMode } from './live/live-report.ts';
+import { burstLimits, DEFAULT_BURST_LIMITS } from './access/limits/account-limits.ts';
+import { trustedProxies } from './http/connection/trusted-proxies.ts';
+import { LIVE_MODES } from './live/live-report.ts';
 
 const REAL_UPSTREAM_URL = 'https://api.transport.nsw.gov.au/v1/tp';
 /** The sandbox has no budget of calls. */
@@ -97,65 +96,13 @@ const environment = z.object({
 /** Every variable that is read. */
 export const VARIABLES: readonly string[] = Object.keys(environment.shape);
 
-export interface Config {
-  readonly host: string;
-  /** 0 means any free port. */
-  readonly port: number;
-  readonly publicUrl: string;
-  /** Base of the `docs` link of every error, without a trailing slash. */
-  readonly docsUrl: string;
-  /** Where responses come from: upstream (or what stands at that address), or the embedded sandbox. */
-  readonly upstream:
-    | { readonly kind: 'authority'; readonly url: string; readonly apiKeys: readonly string[] }
-    | { readonly kind: 'sandbox' };
-  /** Deadline of one call of upstream; the other deadlines follow from it. */
-  readonly upstreamTimeoutMs: number;
-  /** A proxy on the way to the authority and its feeds. */
-  readonly upstreamProxy: string | null;
-  /** What each key of upstream may be used for; the sandbox knows no limits. */
-  readonly upstreamLimits: { readonly rps: number; readonly dailyBudget: number };
-  /** The realtime feeds, and what their paths are appended to; null: they are beside the trip planner. */
-  readonly liveFeeds: { readonly mode: LiveMode; readonly feedsUrl: string | null };
-  /** One server, or several nodes of a cluster; none: accounts are kept in `dataDir`, and every process is by itself. */
-  readonly redisUrls: readonly string[];
-  /** For what may be lost; none: it is in the Redis of the accounts, of which it takes `redisCacheBytes` at most. */
-  readonly redisCacheUrls: readonly string[];
-  readonly redisCacheBytes: number;
-  readonly dataDir: string;
-  /** Null: mails are written to `dataDir/outbox`. */
-  readonly smtpUrl: string | null;
-  readonly mailFrom: string;
-  /** Mails in an hour in each process, for all purposes and callers together. */
-  readonly mailsPerHour: number;
-  /** What links in mails are signed with; null: a secret kept in `dataDir`, which instances of the sandbox may share. */
-  /** The first signs; links of the others are valid too. */
-  readonly linkSecrets: readonly [string, ...string[]] | null;
-  readonly securityContact: string;
-  /** Where callers ask for another plan; null: the documentation names nobody. */
-  readonly plansContact: string | null;
-  /** Template of the explorer's map tiles; null: a plain background. */
-  readonly tileUrl: string | null;
-  readonly tileAttribution: string;
-  /** Null: info, and at a terminal warn. */
-  readonly logLevel: (typeof LOG_LEVELS)[number] | null;
-  readonly trustProxy: TrustedProxies;
-  /** Open connections; what is not set follows from the file descriptors that the process may open. */
-  readonly connectionLimits: Partial<ConnectionLimits>;
-  /** Where `/metrics` listens; null: nowhere. */
-  readonly metrics: { readonly host: string; readonly port: number } | null;
-  /** Where the collector of traces is; null: no traces are made. */
-  readonly tracing: { readonly endpoint: string } | null;
-  /** How many requests an account may make in a short time, in each process. */
-  readonly burstLimits: BurstLimits;
-}
-
 /** What is wrong with the environment, every problem on a line of its own, no values of secrets. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
 /** Reads the environment once, at boot. Empty variables count as unset. Throws `ConfigError` with all problems. */
-export function readConfig(env: NodeJS.ProcessEnv): Config {
+export function readConfig(env: NodeJS.ProcessEnv) {
   const given = withoutEmpty(env);
   const parsed = environment.safeParse(given);
   const problems = parsed.success ? [] : problemsOf(parsed.error);
@@ -177,66 +124,91 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   if (!parsed.success || problems.length > 0) throw new ConfigError([...new Set(problems)].join('\n'));
 
   const { data } = parsed;
-  const upstream: Config['upstream'] = asksAuthority
-    ? { kind: 'authority', url: data.UPSTREAM_URL ?? REAL_UPSTREAM_URL, apiKeys: data.UPSTREAM_API_KEY }
-    : { kind: 'sandbox' };
   const publicUrl = data.PUBLIC_URL ?? `http://localhost:${data.PORT}`;
   return Object.freeze({
     host: data.HOST,
+    /** 0 means any free port. */
     port: data.PORT,
     publicUrl,
+    /** Base of the `docs` link of every error, without a trailing slash. */
     docsUrl: data.DOCS_URL ?? `${publicUrl}/docs`,
-    upstream,
+    /** Where responses come from: upstream (or what stands at that address), or the embedded sandbox. */
+    upstream: asksAuthority
+      ? { kind: 'authority' as const, url: data.UPSTREAM_URL ?? REAL_UPSTREAM_URL, apiKeys: data.UPSTREAM_API_KEY }
+      : { kind: 'sandbox' as const },
+    /** Deadline of one call of upstream; the other deadlines follow from it. */
     upstreamTimeoutMs: data.UPSTREAM_TIMEOUT_MS,
+    /** A proxy on the way to the authority and its feeds. */
     upstreamProxy: (asksAuthority && data.UPSTREAM_PROXY) || null,
+    /** What each key of upstream may be used for; the sandbox knows no limits. */
     upstreamLimits: asksAuthority ? { rps: data.UPSTREAM_RPS, dailyBudget: data.UPSTREAM_DAILY_BUDGET } : UNLIMITED,
+    /** The realtime feeds, and what their paths are appended to; null: they are beside the trip planner. */
     liveFeeds: { mode: data.LIVE_FEEDS ?? (asksAuthority ? 'off' : 'on'), feedsUrl: data.LIVE_FEEDS_URL ?? null },
+    /** One server, or several nodes of a cluster; none: accounts are kept in `dataDir`, and every process is by itself. */
     redisUrls: data.REDIS_URL,
+    /** For what may be lost; none: it is in the Redis of the accounts, of which it takes `redisCacheBytes` at most. */
     redisCacheUrls: data.REDIS_CACHE_URL,
     redisCacheBytes: data.REDIS_CACHE_MB * 1024 * 1024,
     dataDir: data.DATA_DIR,
+    /** Null: mails are written to `dataDir/outbox`. */
     smtpUrl: data.SMTP_URL ?? null,
     mailFrom: data.MAIL_FROM,
+    /** Mails in an hour in each process, for all purposes and callers together. */
     mailsPerHour: data.MAILS_PER_HOUR,
+    /**
+     * Sign links in mails: the first signs, and links of the others are valid too. Null: a secret kept in `dataDir`, which
+     * instances of the sandbox may share.
+     */
     linkSecrets: data.LINK_SECRET ?? null,
     securityContact: data.SECURITY_CONTACT,
+    /** Where callers ask for another plan; null: the documentation names nobody. */
     plansContact: data.PLANS_CONTACT ?? null,
+    /** Template of the explorer's map tiles; null: a plain background. */
     tileUrl: data.TILE_URL ?? null,
     tileAttribution: data.TILE_ATTRIBUTION,
+    /** Null: info, and at a terminal warn. */
     logLevel: data.LOG_LEVEL ?? null,
     trustProxy: data.TRUST_PROXY,
+    /** Open connections; what is not set follows from the file descriptors that the process may open. */
     connectionLimits: {
       ...(data.MAX_CONNECTIONS && { max: data.MAX_CONNECTIONS }),
       ...(data.MAX_CONNECTIONS_PER_ADDRESS && { maxPerAddress: data.MAX_CONNECTIONS_PER_ADDRESS }),
     },
+    /** Where `/metrics` listens; null: nowhere. */
     metrics: data.METRICS_PORT === undefined ? null : { host: data.METRICS_HOST, port: data.METRICS_PORT },
+    /** Where the collector of traces is; null: no traces are made. */
     tracing: data.OTEL_EXPORTER_OTLP_ENDPOINT ? { endpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT } : null,
+    /** How many requests an account may make in a short time, in each process. */
     burstLimits: data.BURST_LIMITS,
   });
 }
 
+export type Config = ReturnType<typeof readConfig>;
+
 /** Where the accounts are, for commands that need nothing else. Throws `ConfigError`. */
 export function readStoreLocation(env: NodeJS.ProcessEnv): Pick<Config, 'redisUrls' | 'dataDir'> {
-  const parsed = environment.pick({ REDIS_URL: true, DATA_DIR: true }).safeParse(withoutEmpty(env));
-  if (!parsed.success) throw new ConfigError(problemsOf(parsed.error).join('\n'));
-  return { redisUrls: parsed.data.REDIS_URL, dataDir: parsed.data.DATA_DIR };
+  const { REDIS_URL, DATA_DIR } = readSome(environment.pick({ REDIS_URL: true, DATA_DIR: true }), env);
+  return { redisUrls: REDIS_URL, dataDir: DATA_DIR };
 }
 
 /** How mails are sent, for commands. Throws `ConfigError`. */
 export function readMailSettings(env: NodeJS.ProcessEnv): Pick<Config, 'smtpUrl' | 'mailFrom' | 'dataDir'> {
-  const parsed = environment.pick({ SMTP_URL: true, MAIL_FROM: true, DATA_DIR: true }).safeParse(withoutEmpty(env));
-  if (!parsed.success) throw new ConfigError(problemsOf(parsed.error).join('\n'));
-  return { smtpUrl: parsed.data.SMTP_URL ?? null, mailFrom: parsed.data.MAIL_FROM, dataDir: parsed.data.DATA_DIR };
+  const some = environment.pick({ SMTP_URL: true, MAIL_FROM: true, DATA_DIR: true });
+  const { SMTP_URL = null, MAIL_FROM, DATA_DIR } = readSome(some, env);
+  return { smtpUrl: SMTP_URL, mailFrom: MAIL_FROM, dataDir: DATA_DIR };
 }
 
 /** Where the list of stops is kept and renewed from, for the command that renews it. Throws `ConfigError`. */
 export function readStopSource(env: NodeJS.ProcessEnv): { dataDir: string; url: string; apiKey: string | null } {
-  const parsed = environment
-    .pick({ DATA_DIR: true, UPSTREAM_URL: true, UPSTREAM_API_KEY: true })
-    .safeParse(withoutEmpty(env));
-  if (!parsed.success) throw new ConfigError(problemsOf(parsed.error).join('\n'));
-  const { DATA_DIR, UPSTREAM_URL, UPSTREAM_API_KEY } = parsed.data;
+  const some = environment.pick({ DATA_DIR: true, UPSTREAM_URL: true, UPSTREAM_API_KEY: true });
+  const { DATA_DIR, UPSTREAM_URL, UPSTREAM_API_KEY } = readSome(some, env);
   return { dataDir: DATA_DIR, url: UPSTREAM_URL ?? REAL_UPSTREAM_URL, apiKey: UPSTREAM_API_KEY[0] ?? null };
+}
+
+function readSome<Some extends z.ZodObject>(some: Some, env: NodeJS.ProcessEnv): z.output<Some> {
+  const parsed = some.safeParse(withoutEmpty(env));
+  if (parsed.success) return parsed.data;
+  throw new ConfigError(problemsOf(parsed.error).join('\n'));
 }
 
 function withoutEmpty(env: NodeJS.ProcessEnv): Record<string, string> {
