@@ -7,7 +7,7 @@ import { type AccessOptions, access } from './access/plugin.ts';
 import { createSignedKeys } from './access/signed-keys.ts';
 import { type Deadlines, deadlinesFrom } from './clock.ts';
 import type { Config } from './config.ts';
-import type { Ask } from './efa/ask.ts';
+import { type Ask, tellOfCalls } from './efa/ask.ts';
 import { toRequest, type UpstreamRequest } from './efa/request.ts';
 import { errorHandler, sendErrorEarly } from './errors/handler.ts';
 import { refuseConnect, sendClientError } from './http/connection/client-error.ts';
@@ -139,14 +139,14 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const limitPages = createPageLimit(now, options.pageRate);
 
   const verdicts = new Verdicts(now, options.stopStore);
-  // Every departures response that comes from upstream tells nearby that its stop is alive.
   const { stops = new StopRegister(noStops) } = options;
   const lines = new StopLines(() => now().getTime(), options.stopStore);
-  const ask = learnLines(learnStops(learnFromDepartures(options.ask, verdicts), stops), {
-    lines,
-    register: stops,
-    vehicles,
-  });
+  const ask = tellOfCalls(
+    options.ask,
+    learnFromDepartures(verdicts),
+    learnStops(stops),
+    learnLines(lines, stops, vehicles),
+  );
   const { balance } = options.access;
   const isCharged = (accounts: ReadonlySet<string>) => [...accounts].some((name) => (balance?.owedBy(name) ?? 0) > 0);
   const checkQueue = new CheckQueue({ ask, verdicts, isCharged, now, sleep, log: app.log });

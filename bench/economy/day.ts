@@ -1,6 +1,6 @@
 import { PLANS } from '#src/access/plan.ts';
 import { DAY_MS, sleep } from '#src/clock.ts';
-import type { Ask, AskAuthority } from '#src/efa/ask.ts';
+import { type Ask, type AskAuthority, tellOfCalls } from '#src/efa/ask.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { Vehicles } from '#src/live/vehicles.ts';
 import { CheckQueue } from '#src/nearby/check-queue.ts';
@@ -92,7 +92,7 @@ export async function playDay(
   const protection = protectUpstream({ asks: [counting], limits: LIMITS, log: silent, clock });
   const verdicts = new Verdicts(now);
   const checksGivenUp: number[] = [];
-  const learning = learnFromDepartures(protection.ask, verdicts);
+  const learning = tellOfCalls(protection.ask, learnFromDepartures(verdicts));
   const askAuthority: Ask = (request, options) =>
     learning(request, options).catch((error) => {
       const isCheck = options?.priority === 'background';

@@ -1,4 +1,4 @@
-import type { Freshness } from '../transit/freshness.ts';
+import { type Freshness, freshnessOf } from '../transit/freshness.ts';
 import type { PayloadOf, UpstreamRequest } from './request.ts';
 
 /** A response of upstream, and the moment at which it came. */
@@ -72,6 +72,21 @@ export type AskAuthority = <Asked extends UpstreamRequest>(
   request: Asked,
   options?: AskOptions,
 ) => Promise<ReceivedResponse<PayloadOf<Asked>>>;
+
+/**
+ * `ask` that tells others of each response that a call brought, in this order; those of the cache they have heard of. What they
+ * learn from it is known before the caller goes on.
+ */
+export function tellOfCalls(
+  ask: Ask,
+  ...listeners: ((request: UpstreamRequest, response: UpstreamResponse<unknown>) => void | Promise<void>)[]
+): Ask {
+  return async (request, options) => {
+    const response = await ask(request, options);
+    if (freshnessOf(response).source === 'upstream') for (const tell of listeners) await tell(request, response);
+    return response;
+  };
+}
 
 export function isHigher(one: Priority, other: Priority): boolean {
   return PRIORITIES.indexOf(one) > PRIORITIES.indexOf(other);

@@ -8,14 +8,12 @@ import { isTimedCall } from './payload.ts';
 import { findTime, isCancelled, type PlannedAndRealtime } from './realtime.ts';
 import { firstElements, type JsonObject, readIdentifier, readObject, readStrings } from './response/field.ts';
 import {
-  destinationTimes,
   findId,
   findOccupancy,
   findPlatform,
   findPosition,
   findStopName,
   listIds,
-  originTimes,
   readStopPoint,
   readTimedStopPoint,
   type TimedStopPoint,
@@ -57,8 +55,8 @@ export function mapCall(
     name,
     platform: findPlatform(point, mode, name),
     position: findPosition(point) ?? positionOf?.(stopId) ?? null,
-    arrival: toCallTime(findTime(destinationTimes(point), isTracked)),
-    departure: toCallTime(findTime(originTimes(point), isTracked)),
+    arrival: toCallTime(findTime(point.arrival, isTracked)),
+    departure: toCallTime(findTime(point.departure, isTracked)),
     occupancy: findOccupancy(point.properties?.occupancy),
   };
 }

@@ -172,14 +172,7 @@ function mapDeparture(
   const known = findMode(need(transportation.product?.class ?? transportation.product?.iconId, 'malformed'));
   const onDemand = isOnDemand(transportation, event.properties);
   const { planned, realtime } = need(
-    findTime(
-      {
-        planned: event[`${end}TimePlanned`],
-        baseTimetable: event[`${end}TimeBaseTimetable`],
-        estimated: event[`${end}TimeEstimated`],
-      },
-      event.isRealtimeControlled === true && !isOff && !onDemand,
-    ),
+    findTime(event[end], event.isRealtimeControlled === true && !isOff && !onDemand),
     'no time',
   );
   const route = need(findRouteName(transportation), 'no route');

@@ -1,5 +1,6 @@
 import { type DepartureMonitorPayload, findUnknownStopMessage, saysDateInvalid } from './payload.ts';
-import { readObject, readRawText } from './response/field.ts';
+import { readArrival } from './realtime.ts';
+import { readObject } from './response/field.ts';
 import { listIds, readStopPoint, type StopPoint } from './stop-point.ts';
 
 /** What a response to one kind of request has to hold. */
@@ -85,11 +86,8 @@ export function isBoardOf(stopId: string, payload: DepartureMonitorPayload): boo
 
 /** Whether the board has a time of arrival, or nothing at all: were `depArrMacro=arr` ignored, it would list departures. */
 export function listsArrivals({ stopEvents }: DepartureMonitorPayload): boolean {
-  const arrives = (record: unknown) => {
-    const event = readObject(record);
-    const times = [event?.arrivalTimePlanned, event?.arrivalTimeBaseTimetable, event?.arrivalTimeEstimated];
-    return times.some((time) => readRawText(time) !== undefined);
-  };
+  const arrives = (record: unknown) =>
+    Object.values(readArrival(readObject(record) ?? {})).some((time) => time !== undefined);
   return stopEvents.length === 0 || stopEvents.some(arrives);
 }
 

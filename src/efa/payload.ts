@@ -1,4 +1,5 @@
 import { readInfos } from './alerts.ts';
+import { readArrival, readDeparture } from './realtime.ts';
 import {
   firstElements,
   type JsonObject,
@@ -80,12 +81,8 @@ export function readStopEvent(value: unknown) {
       isCancelled: readFlag(event.isCancelled),
       isRealtimeControlled: readFlag(event.isRealtimeControlled),
       realtimeStatus: readStrings(event.realtimeStatus),
-      departureTimePlanned: readRawText(event.departureTimePlanned),
-      departureTimeEstimated: readRawText(event.departureTimeEstimated),
-      departureTimeBaseTimetable: readRawText(event.departureTimeBaseTimetable),
-      arrivalTimePlanned: readRawText(event.arrivalTimePlanned),
-      arrivalTimeEstimated: readRawText(event.arrivalTimeEstimated),
-      arrivalTimeBaseTimetable: readRawText(event.arrivalTimeBaseTimetable),
+      arrival: readArrival(event),
+      departure: readDeparture(event),
       location: readStopPoint(event.location),
       transportation,
       infos: readInfos(event.infos),

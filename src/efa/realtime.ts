@@ -1,4 +1,5 @@
 import { parseTimestamp } from '../transit/time.ts';
+import { type JsonObject, readRawText } from './response/field.ts';
 
 /** A planned time and, where the vehicle is tracked, the estimate. */
 export interface PlannedAndRealtime {
@@ -7,15 +8,30 @@ export interface PlannedAndRealtime {
   realtime: Date | null;
 }
 
+/** The times of the arrival at a stop, as upstream writes them. */
+export function readArrival(record: JsonObject) {
+  return {
+    planned: readRawText(record.arrivalTimePlanned),
+    baseTimetable: readRawText(record.arrivalTimeBaseTimetable),
+    estimated: readRawText(record.arrivalTimeEstimated),
+  };
+}
+
+/** The times of the departure from a stop, as upstream writes them. */
+export function readDeparture(record: JsonObject): ReturnType<typeof readArrival> {
+  return {
+    planned: readRawText(record.departureTimePlanned),
+    baseTimetable: readRawText(record.departureTimeBaseTimetable),
+    estimated: readRawText(record.departureTimeEstimated),
+  };
+}
+
 /**
  * One function for every planned and actual time. Null when there is no time at all.
  * Only `isLive` says that the vehicle is tracked: journey responses carry estimates on timetable-only legs too. Where the
  * planned time is missing, the time of the base timetable stands in for it, else the estimate.
  */
-export function findTime(
-  times: { planned: string | undefined; baseTimetable: string | undefined; estimated: string | undefined },
-  isLive: boolean,
-): PlannedAndRealtime | null {
+export function findTime(times: ReturnType<typeof readArrival>, isLive: boolean): PlannedAndRealtime | null {
   const estimated = parseTimestamp(times.estimated);
   const planned = parseTimestamp(times.planned) ?? parseTimestamp(times.baseTimetable) ?? estimated;
   if (!planned) return null;

@@ -2,6 +2,7 @@ import { OCCUPANCIES, type Occupancy } from '../transit/departure.ts';
 import type { Mode } from '../transit/mode.ts';
 import { type Position, positionSchema } from '../transit/place.ts';
 import { findMode } from './product-class.ts';
+import { readArrival, readDeparture } from './realtime.ts';
 import {
   readFlag,
   readIdentifier,
@@ -60,18 +61,7 @@ export function readStopPoint(value: unknown, parents = MAX_PARENTS): StopPoint 
 export function readTimedStopPoint(value: unknown) {
   const place = readObject(value);
   const point = readStopPoint(place);
-  return (
-    place &&
-    point && {
-      ...point,
-      departureTimePlanned: readRawText(place.departureTimePlanned),
-      departureTimeEstimated: readRawText(place.departureTimeEstimated),
-      departureTimeBaseTimetable: readRawText(place.departureTimeBaseTimetable),
-      arrivalTimePlanned: readRawText(place.arrivalTimePlanned),
-      arrivalTimeEstimated: readRawText(place.arrivalTimeEstimated),
-      arrivalTimeBaseTimetable: readRawText(place.arrivalTimeBaseTimetable),
-    }
-  );
+  return place && point && { ...point, arrival: readArrival(place), departure: readDeparture(place) };
 }
 
 function readStopPointProperties(value: unknown) {
@@ -215,22 +205,6 @@ export function listModes(point: StopPoint): Mode[] {
 /** Modes of the vehicles that stop at the location of a board, which names them with the stops that it stands for. */
 export function listStopModes(location: unknown): Mode[] {
   return readList(readObject(location)?.assignedStops, readStopPoint).flatMap(listModes);
-}
-
-export function originTimes(point: TimedStopPoint) {
-  return {
-    planned: point.departureTimePlanned,
-    baseTimetable: point.departureTimeBaseTimetable,
-    estimated: point.departureTimeEstimated,
-  };
-}
-
-export function destinationTimes(point: TimedStopPoint) {
-  return {
-    planned: point.arrivalTimePlanned,
-    baseTimetable: point.arrivalTimeBaseTimetable,
-    estimated: point.arrivalTimeEstimated,
-  };
 }
 
 /**

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { DAY_MS, HOUR_MS } from '../clock.ts';
-import type { Ask } from '../efa/ask.ts';
+import type { Ask, UpstreamResponse } from '../efa/ask.ts';
 import { findKnownStop } from '../efa/expected-response.ts';
 import { type DepartureMonitorPayload, findUnknownStopMessage } from '../efa/payload.ts';
 import { findMode } from '../efa/product-class.ts';
+import type { UpstreamRequest } from '../efa/request.ts';
 import { readObject } from '../efa/response/field.ts';
 import { readProduct } from '../efa/response/run.ts';
 import { readStopPoint } from '../efa/stop-point.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { createBoundedMap } from '../own-memory.ts';
-import { freshnessOf } from '../transit/freshness.ts';
 import { MODES, type Mode, modeSchema, sortModes } from '../transit/mode.ts';
 import { nextWeekdayMorning } from '../transit/time.ts';
 
@@ -84,16 +84,13 @@ function readVerdict(written: Buffer | null): Verdict | null {
   }
 }
 
-/** `ask` that learns from every departures response of upstream that its stop is in use. */
-export function learnFromDepartures(ask: Ask, verdicts: Verdicts): Ask {
-  return async (request, options) => {
-    const response = await ask(request, options);
-    if (request.kind === 'departureMonitor' && !request.isArrival && freshnessOf(response).source === 'upstream') {
-      const payload = response.payload as DepartureMonitorPayload;
-      const stopId = stopOfResponse(payload) ?? request.stopId;
-      if (payload.stopEvents.length > 0) verdicts.learn(stopId, { isAlive: true, modes: modesSeen(payload) });
-    }
-    return response;
+/** Learns from every departures response of upstream that its stop is in use. */
+export function learnFromDepartures(verdicts: Verdicts) {
+  return (request: UpstreamRequest, response: UpstreamResponse<unknown>) => {
+    if (request.kind !== 'departureMonitor' || request.isArrival) return;
+    const payload = response.payload as DepartureMonitorPayload;
+    const stopId = stopOfResponse(payload) ?? request.stopId;
+    if (payload.stopEvents.length > 0) verdicts.learn(stopId, { isAlive: true, modes: modesSeen(payload) });
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Ask } from '../efa/ask.ts';
+import type { UpstreamResponse } from '../efa/ask.ts';
 import type { DepartureMonitorPayload, LocationsPayload, TripPayload } from '../efa/payload.ts';
 import type { UpstreamRequest } from '../efa/request.ts';
 import { firstElements, type JsonObject, readFlag, readObject } from '../efa/response/field.ts';
@@ -11,28 +11,23 @@ import {
   type StopPoint,
   withoutLocality,
 } from '../efa/stop-point.ts';
-import { freshnessOf } from '../transit/freshness.ts';
 import type { NamedStop, StopRegister } from './register.ts';
 import { STOP_ID } from './table.ts';
 
-/** `ask` that tells the register every stop that a response of upstream names. */
-export function learnStops(ask: Ask, register: StopRegister): Ask {
-  return async (request, options) => {
-    const response = await ask(request, options);
-    if (freshnessOf(response).source === 'upstream') {
-      const points = listPoints(request.kind, response.payload);
-      // Journeys name the same stops again and again.
-      for (const point of new Map(points.map((point) => [readObject(point)?.id, point])).values()) {
-        const stop = readNamedStop(point);
-        if (stop) register.learn(stop);
-      }
+/** Learns every stop that a response of upstream names. */
+export function learnStops(register: StopRegister) {
+  return (request: UpstreamRequest, response: UpstreamResponse<unknown>) => {
+    const points = listPoints(request.kind, response.payload);
+    // Journeys name the same stops again and again.
+    for (const point of new Map(points.map((point) => [readObject(point)?.id, point])).values()) {
+      const stop = readNamedStop(point);
+      if (stop) register.learn(stop);
     }
-    return response;
   };
 }
 
 /** The places of a response, unread. */
-function listPoints(kind: UpstreamRequest['kind'], payload: object): unknown[] {
+function listPoints(kind: UpstreamRequest['kind'], payload: unknown): unknown[] {
   if (kind === 'trip') {
     const legs = (payload as TripPayload).journeys.flatMap((journey) => firstElements(readObject(journey)?.legs));
     return legs.map(readObject).flatMap((leg) => [leg?.origin, leg?.destination, ...firstElements(leg?.stopSequence)]);

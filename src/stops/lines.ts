@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { DAY_MS } from '../clock.ts';
-import type { Ask, UpstreamResponse } from '../efa/ask.ts';
-import { type DeparturePage, mapPage } from '../efa/departure-page.ts';
+import type { UpstreamResponse } from '../efa/ask.ts';
+import { mapPage } from '../efa/departure-page.ts';
 import type { DepartureMonitorPayload } from '../efa/payload.ts';
+import type { UpstreamRequest } from '../efa/request.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { createBoundedMap, ownBytes } from '../own-memory.ts';
 import type { Departure } from '../transit/departure.ts';
-import { freshnessOf } from '../transit/freshness.ts';
 import { MODES, type Mode, modeSchema } from '../transit/mode.ts';
 import type { StopRegister } from './register.ts';
 
@@ -101,32 +101,25 @@ export class StopLines {
   }
 }
 
-/** `ask` that remembers the lines and the runs in every departures response of upstream. */
+/** Learns the lines of a stop from every departures response of upstream. */
 export function learnLines(
-  ask: Ask,
-  {
-    lines,
-    register,
-    vehicles,
-  }: { lines: StopLines; register: StopRegister; vehicles?: { learn(departures: readonly Departure[]): void } },
-): Ask {
-  function learnPage(stopId: string, { modes, departures }: DeparturePage): void {
+  lines: StopLines,
+  register: StopRegister,
+  vehicles: { learn(runs: readonly Departure[]): void },
+) {
+  return async (request: UpstreamRequest, response: UpstreamResponse<unknown>) => {
+    if (request.kind !== 'departureMonitor' || request.isArrival) return;
+    const board = response as UpstreamResponse<DepartureMonitorPayload>;
+    const page = await mapPage(request, board).catch(ignoreApiError);
+    if (!page) return;
+    vehicles.learn(page.departures);
+    // An empty response says nothing: it may be night.
+    if (page.departures.length === 0) return;
+    const stopId = request.stopId.toUpperCase();
     // Of a platform, upstream may list all that leaves its station.
     const isPlatform = register.get(stopId)?.is_platform;
-    const own = isPlatform ? departures.filter((departure) => departure.stopId === stopId) : departures;
-    lines.learn(stopId, modes, own);
-  }
-
-  return async (request, options) => {
-    const response = await ask(request, options);
-    if (request.kind === 'departureMonitor' && !request.isArrival && freshnessOf(response).source === 'upstream') {
-      const board = response as UpstreamResponse<DepartureMonitorPayload>;
-      const page = await mapPage(request, board).catch(ignoreApiError);
-      // An empty response says nothing: it may be night.
-      if (page && page.departures.length > 0) learnPage(request.stopId.toUpperCase(), page);
-      if (page) vehicles?.learn(page.departures);
-    }
-    return response;
+    const own = isPlatform ? page.departures.filter((departure) => departure.stopId === stopId) : page.departures;
+    lines.learn(stopId, page.modes, own);
   };
 }
 

@@ -1,13 +1,7 @@
 import { mapCall, toCallTime } from '../efa/calls.ts';
 import { type EfaLeg, isTimedCall } from '../efa/payload.ts';
 import { findTime } from '../efa/realtime.ts';
-import {
-  destinationTimes,
-  findOccupancy,
-  originTimes,
-  readTimedStopPoint,
-  type TimedStopPoint,
-} from '../efa/stop-point.ts';
+import { findOccupancy, readTimedStopPoint, type TimedStopPoint } from '../efa/stop-point.ts';
 import type { Call } from '../transit/call.ts';
 import type { Mode } from '../transit/mode.ts';
 import type { KnownPositions, LegEnd } from './leg-end.ts';
@@ -33,14 +27,14 @@ export function mapCalls(
   return [
     {
       ...endCall(origin, leg.origin, first),
-      arrival: toCallTime(findTime(destinationTimes(first), ride.isTracked)),
+      arrival: toCallTime(findTime(first.arrival, ride.isTracked)),
       departure: toCallTime(origin),
     },
     ...between,
     {
       ...endCall(destination, leg.destination, last),
       arrival: toCallTime(destination),
-      departure: toCallTime(findTime(originTimes(last), ride.isTracked)),
+      departure: toCallTime(findTime(last.departure, ride.isTracked)),
     },
   ];
 }

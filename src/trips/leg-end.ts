@@ -3,7 +3,6 @@ import { findTime, type PlannedAndRealtime } from '../efa/realtime.ts';
 import { readObject } from '../efa/response/field.ts';
 import { need } from '../efa/response/record.ts';
 import {
-  destinationTimes,
   findId,
   findOwnPosition,
   findPlatform,
@@ -11,7 +10,6 @@ import {
   findStopName,
   listIds,
   mapPath,
-  originTimes,
   readStopPoint,
   type TimedStopPoint,
 } from '../efa/stop-point.ts';
@@ -63,8 +61,8 @@ export function mapEnds(leg: EfaLeg, mode: Mode | null, isLive: boolean, known: 
       ...need(time, 'no time'),
     };
   };
-  const origin = mapEnd(leg.origin, findTime(originTimes(leg.origin), isLive), path.at(0));
-  const destination = mapEnd(leg.destination, findTime(destinationTimes(leg.destination), isLive), path.at(-1));
+  const origin = mapEnd(leg.origin, findTime(leg.origin.departure, isLive), path.at(0));
+  const destination = mapEnd(leg.destination, findTime(leg.destination.arrival, isLive), path.at(-1));
   return { origin, destination, path: path.length >= 2 ? path : [origin.position, destination.position] };
 }
 

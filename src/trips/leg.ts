@@ -11,7 +11,7 @@ import {
   findVehicleAccess,
   isOnDemand,
 } from '../efa/response/run.ts';
-import { destinationTimes, mapPath, originTimes } from '../efa/stop-point.ts';
+import { mapPath } from '../efa/stop-point.ts';
 import type { Call } from '../transit/call.ts';
 import type { Mode } from '../transit/mode.ts';
 import { type Position, pathLengthMetres } from '../transit/place.ts';
@@ -146,8 +146,8 @@ function walkingMetres({ distance, coords }: EfaLeg): number | null {
 }
 
 function mapWalkEstimate({ origin, destination }: EfaLeg): Leg['walkEstimate'] {
-  const start = findTime(originTimes(origin), true)?.realtime;
-  const end = findTime(destinationTimes(destination), true)?.realtime;
+  const start = findTime(origin.departure, true)?.realtime;
+  const end = findTime(destination.arrival, true)?.realtime;
   return start && end ? { start, end } : null;
 }
 

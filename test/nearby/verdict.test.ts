@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { tellOfCalls } from '#src/efa/ask.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { checkStop, learnFromDepartures, Verdicts } from '#src/nearby/verdict.ts';
 import { MODES } from '#src/transit/mode.ts';
@@ -120,31 +121,31 @@ describe('departures answers that requests get', () => {
 
   it('teach that the stop is alive and which modes leave there, and go on unchanged', async () => {
     const payload = toPayload([{ minute: 1, productClass: 1 }, { minute: 2 }]);
-    const ask = learnFromDepartures(respondInTurn(payload), verdicts);
+    const ask = tellOfCalls(respondInTurn(payload), learnFromDepartures(verdicts));
     expect((await ask(request)).payload).toBe(payload);
     expect(verdicts.find('200070')).toMatchObject({ isAlive: true, modes: ['train', 'bus'] });
   });
 
   it('teach of the stop that upstream answered for, which may have another identifier', async () => {
-    const ask = learnFromDepartures(respondInTurn(toPayload([{ minute: 1 }], 'G201023')), verdicts);
+    const ask = tellOfCalls(respondInTurn(toPayload([{ minute: 1 }], 'G201023')), learnFromDepartures(verdicts));
     await ask({ ...request, stopId: '10111010' });
     expect(verdicts.find('G201023')).toMatchObject({ isAlive: true, modes: ['bus'] });
   });
 
   it('teach nothing when nothing leaves: the question may have been for the night, or for one mode', async () => {
-    const ask = learnFromDepartures(respondInTurn(silent), verdicts);
+    const ask = tellOfCalls(respondInTurn(silent), learnFromDepartures(verdicts));
     await ask(request);
     expect(verdicts.find('200070')).toBeNull();
   });
 
   it('make a stop alive that was found dead', async () => {
     verdicts.learn('200070', { isAlive: false, modes: [] });
-    await learnFromDepartures(respondInTurn(toPayload([{ minute: 1 }])), verdicts)(request);
+    await tellOfCalls(respondInTurn(toPayload([{ minute: 1 }])), learnFromDepartures(verdicts))(request);
     expect(verdicts.find('200070')).toMatchObject({ isAlive: true });
   });
 
   it('teach nothing when they fail', async () => {
-    const ask = learnFromDepartures(respondInTurn(failure), verdicts);
+    const ask = tellOfCalls(respondInTurn(failure), learnFromDepartures(verdicts));
     await expect(ask(request)).rejects.toBe(failure);
     expect(verdicts.find('200070')).toBeNull();
   });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { crc32, deflateRawSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { runStops } from '#src/cli/stops-command.ts';
-import type { Ask } from '#src/efa/ask.ts';
+import { type Ask, tellOfCalls } from '#src/efa/ask.ts';
 import { readResponse, type UpstreamRequest } from '#src/efa/request.ts';
 import { followRenewals, readBuiltIn, readNewest, writeStopsFile } from '#src/stops/file.ts';
 import { learnStops } from '#src/stops/learn.ts';
@@ -152,7 +152,7 @@ describe('a response of upstream', () => {
     const register = registerOf(...known);
     const retrievedAt = new Date('2026-04-15T06:25:30Z');
     const ask = (async () => ({ payload: readResponse(request, json), retrievedAt })) as unknown as Ask;
-    await learnStops(ask, register)(request);
+    await tellOfCalls(ask, learnStops(register))(request);
     return register;
   };
 
