@@ -49,8 +49,8 @@ export const ERROR_DOCS: Record<
     example: ApiError;
     /** Whether, and when, the same request is worth sending again. */
     retry: string;
-    /** A request that works, as arguments of curl; `{base}` stands for the address of the service. */
-    curl: string;
+    /** A request that works, where it is not that of a board (`curlOf`). */
+    curl?: string;
   }
 > = {
   REQUEST_TIMEOUT: {
@@ -59,7 +59,6 @@ export const ERROR_DOCS: Record<
     fix: ['Send the whole request at once.', 'Do not announce a longer body in Content-Length than you send.'],
     example: arrivedTooSlowly(),
     retry: 'Yes, over a new connection.',
-    curl: BOARD,
   },
   BODY_TOO_LARGE: {
     title: 'The body is too large',
@@ -67,7 +66,6 @@ export const ERROR_DOCS: Record<
     fix: ['Every operation of the API is a GET without a body; parameters go into the query string.'],
     example: bodyTooLarge(),
     retry: NO_SAME_REQUEST,
-    curl: BOARD,
   },
   UNSUPPORTED_MEDIA_TYPE: {
     title: 'The body is of a type that the path does not take',
@@ -75,7 +73,6 @@ export const ERROR_DOCS: Record<
     fix: ['Send JSON with Content-Type: application/json.', 'Every operation of the API is a GET without a body.'],
     example: unsupportedMediaType(),
     retry: NO_SAME_REQUEST,
-    curl: BOARD,
   },
   HEADERS_TOO_LARGE: {
     title: 'The URL and headers are too large',
@@ -83,7 +80,6 @@ export const ERROR_DOCS: Record<
     fix: ['Leave away headers that are not needed, such as cookies, and parameters that no operation has.'],
     example: headersTooLarge(),
     retry: NO_SAME_REQUEST,
-    curl: BOARD,
   },
   INVALID_PARAMETER: {
     title: 'A parameter is missing or not allowed',
@@ -96,7 +92,6 @@ export const ERROR_DOCS: Record<
     ],
     example: invalidParameters([{ parameter: 'limit', value: 'ten', allowed: 'must be a whole number from 1 to 50' }]),
     retry: NO_SAME_REQUEST,
-    curl: BOARD,
   },
   DATE_OUT_OF_RANGE: {
     title: 'The date is long gone by, or beyond the timetable',
@@ -108,7 +103,6 @@ export const ERROR_DOCS: Record<
     ],
     example: pastDate('date', '20261118', '20261119'),
     retry: 'No, unless the date is beyond the timetable: it may be in reach next week.',
-    curl: BOARD,
   },
   UNAUTHORIZED: {
     title: 'The key is missing or not valid',
@@ -121,7 +115,6 @@ export const ERROR_DOCS: Record<
     ],
     example: missingKey(),
     retry: 'No. Put the right key in first.',
-    curl: BOARD,
   },
   TOKEN_EXPIRED: {
     title: 'The token has expired or is used up',
@@ -129,7 +122,6 @@ export const ERROR_DOCS: Record<
     fix: ['Let your app get a new token from your backend, and send the request again with it.'],
     example: tokenExpired(null),
     retry: 'No. The same token gets the same response.',
-    curl: BOARD,
   },
   ORIGIN_NOT_ALLOWED: {
     title: 'The publishable key is for pages of other origins',
@@ -142,7 +134,6 @@ export const ERROR_DOCS: Record<
     ],
     example: originNotAllowed('https://other.example'),
     retry: NO_SAME_REQUEST,
-    curl: BOARD,
   },
   OPERATION_NOT_ALLOWED: {
     title: 'The key or token is not for this operation',
@@ -151,7 +142,6 @@ export const ERROR_DOCS: Record<
     fix: ['Ask for one of the operations that the message names, or make a key or token for this one.'],
     example: operationNotAllowed('/v1/trips', ['/v1/departures', '/v1/stops/search']),
     retry: NO_SAME_REQUEST,
-    curl: BOARD,
   },
   VISITOR_LIMIT_EXCEEDED: {
     title: 'One visitor has made too many requests',
@@ -164,7 +154,6 @@ export const ERROR_DOCS: Record<
     ],
     example: visitorLimitExceeded({ limit: 120, reset: new Date('2026-11-21T04:00:00Z'), waitSeconds: 1260 }),
     retry: WAIT_AND_DOUBLE,
-    curl: BOARD,
   },
   SUSPENDED: {
     title: 'The account, its mail domain or the network is suspended',
@@ -176,7 +165,6 @@ export const ERROR_DOCS: Record<
     ],
     example: suspended('account', 'your clients send the same request hundreds of times a minute.'),
     retry: 'No. Write to the operator first.',
-    curl: BOARD,
   },
   NOT_FOUND: {
     title: 'There is nothing at this path',
@@ -184,7 +172,6 @@ export const ERROR_DOCS: Record<
     fix: ['Check the path against the reference. The operations are {operations}.'],
     example: unknownPath('/v1/departure', '/v1/departures'),
     retry: 'No.',
-    curl: BOARD,
   },
   NO_JOURNEYS_FOUND: {
     title: 'No journey joins the two places',
@@ -233,7 +220,6 @@ export const ERROR_DOCS: Record<
     fix: ['Every operation of the API is a GET; parameters go into the query string.'],
     example: methodNotAllowed('/v1/departures', 'POST', 'GET, HEAD, OPTIONS'),
     retry: 'No.',
-    curl: BOARD,
   },
   DAILY_LIMIT_EXCEEDED: {
     title: 'The plan’s requests of the day are used up',
@@ -251,7 +237,6 @@ export const ERROR_DOCS: Record<
       waitSeconds: 41_213,
     }),
     retry: 'Yes, after the seconds in Retry-After; not before.',
-    curl: BOARD,
   },
   TOO_MANY_REQUESTS: {
     title: 'Too many requests in a short time, too many open streams, or too many mails',
@@ -265,7 +250,6 @@ export const ERROR_DOCS: Record<
     ],
     example: tooManyInShortTime({ plan: 'Free', perSecond: 10, burst: 60, waitSeconds: 1 }),
     retry: 'Yes, after the seconds in Retry-After.',
-    curl: BOARD,
   },
   INTERNAL_ERROR: {
     title: 'We made a mistake',
@@ -273,7 +257,6 @@ export const ERROR_DOCS: Record<
     fix: ['Try again once. If it stays, tell us the X-Request-Id of the response.'],
     example: internalError(),
     retry: 'Once.',
-    curl: BOARD,
   },
   UPSTREAM_ERROR: {
     title: 'The transport authority failed',
@@ -282,7 +265,6 @@ export const ERROR_DOCS: Record<
     fix: ['Look at /status: it says when the authority last answered.', 'Try again in a few seconds.'],
     example: upstreamFailed(),
     retry: 'Yes, after 5 seconds, then double the wait each time, up to a minute.',
-    curl: BOARD,
   },
   SERVICE_UNAVAILABLE: {
     title: 'We take no requests right now',
@@ -294,7 +276,6 @@ export const ERROR_DOCS: Record<
     ],
     example: serviceUnavailable(),
     retry: WAIT_AND_DOUBLE,
-    curl: BOARD,
   },
   MAINTENANCE: {
     title: 'The service is under maintenance',
@@ -302,7 +283,6 @@ export const ERROR_DOCS: Record<
     fix: ['Wait for the seconds in Retry-After and send the same request again.'],
     example: underMaintenance('the account store moves to another machine.', 600),
     retry: WAIT_AND_DOUBLE,
-    curl: BOARD,
   },
   UPSTREAM_UNAVAILABLE: {
     title: 'The transport authority takes no more requests for now',
@@ -311,7 +291,6 @@ export const ERROR_DOCS: Record<
     fix: ['Wait for the seconds in Retry-After and send the same request again.', 'Look at /status for what is left.'],
     example: upstreamRefused(30),
     retry: WAIT_AND_DOUBLE,
-    curl: BOARD,
   },
   UPSTREAM_TIMEOUT: {
     title: 'The transport authority did not answer in time',
@@ -319,6 +298,10 @@ export const ERROR_DOCS: Record<
     fix: ['Send the same request again after a few seconds.', 'Let your own client wait for at least 15 seconds.'],
     example: upstreamTimeout(8000),
     retry: 'Yes, after 5 seconds, then double the wait each time, up to a minute.',
-    curl: BOARD,
   },
 };
+
+/** A request that works, as arguments of curl; `{base}` stands for the address of the service. */
+export function curlOf(code: ErrorCode): string {
+  return ERROR_DOCS[code].curl ?? BOARD;
+}

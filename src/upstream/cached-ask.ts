@@ -1,5 +1,5 @@
 import { type Clock, type Deadlines, within } from '../clock.ts';
-import type { Ask, AskOptions, CallPurpose, Priority, UpstreamResponse } from '../efa/ask.ts';
+import type { AskOptions, CallPurpose, Priority, UpstreamResponse } from '../efa/ask.ts';
 import { freshnessClassOf, isKeptWhole, type PayloadOf, requestKey, type UpstreamRequest } from '../efa/request.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { SingleFlight } from '../single-flight.ts';
@@ -8,7 +8,7 @@ import { BreakerOpenError } from './breaker.ts';
 import { type Budget, BudgetExhaustedError } from './budget/budget.ts';
 import type { Ticket } from './budget/reserve-limits.ts';
 import { type FreshnessWindow, freshUntil, staleUntil, windowOf } from './freshness-window.ts';
-import type { GuardedCall } from './guarded-call.ts';
+import type { createGuardedCall } from './guarded-call.ts';
 import { type InstanceFlight, tooLate } from './instance-flight.ts';
 import { FailureMemory, Popularity } from './request-memory.ts';
 import { type KeptResponse, MAX_AHEAD_MS, type ResponseCache, unpack } from './response-cache.ts';
@@ -18,17 +18,12 @@ const STALE_PATIENCE_MS = 3000;
 /** How many requests within a few minutes make a request popular. */
 const POPULAR = 3;
 
-/** How many requests were answered in which way since the process began. */
-export type ServedCounts = Record<
-  'upstream' | 'joined' | 'cache' | 'staleBusy' | 'staleFailing' | 'refused' | 'postponed' | 'failed',
-  number
->;
-
-/** A request, its key, and for how long its responses are fresh and stale. */
+/** A request, its key, for how long its responses are fresh and stale, and the priority by which that is stretched. */
 interface Asked {
   request: UpstreamRequest;
   key: string;
   window: FreshnessWindow;
+  priority: Priority;
 }
 
 /**
@@ -36,16 +31,17 @@ interface Asked {
  * error.
  */
 export function createCachedAsk(layers: {
-  call: GuardedCall;
+  call: ReturnType<typeof createGuardedCall>['call'];
   cache: ResponseCache;
   flights: SingleFlight<UpstreamResponse<unknown>, Ticket>;
   instances: InstanceFlight;
   budget: Pick<Budget, 'stretch'>;
   clock: Clock;
   deadlines: Deadlines;
-}): { ask: Ask; counts: ServedCounts } {
+}) {
   const { call, cache, flights, instances, budget, clock, deadlines } = layers;
   const { now } = clock;
+  /** How many requests were answered in which way since the process began. */
   const counts = {
     upstream: 0,
     joined: 0,
@@ -64,17 +60,15 @@ export function createCachedAsk(layers: {
     options: AskOptions = {},
   ): Promise<UpstreamResponse<PayloadOf<Kind>>> {
     const window = windowOf(freshnessClassOf(request), options.purpose);
-    const asked = { request, key: requestKey(request), window };
+    const asked = { request, key: requestKey(request), window, priority: options.priority ?? 'low' };
     return (await response(asked, options)) as UpstreamResponse<PayloadOf<Kind>>;
   }
 
   async function response(asked: Asked, options: AskOptions): Promise<UpstreamResponse<unknown>> {
-    const { request, key, window } = asked;
-    const { priority = 'low' } = options;
+    const { key, window, priority } = asked;
     const requests = popularity.note(key);
     const kept = cache.find(key, window);
-    if (kept && isFresh(kept, window, priority))
-      return counted('cache', await fromCache(request, kept, window, priority, null));
+    if (kept && isFresh(kept, asked)) return counted('cache', await fromCache(kept, asked, null));
     const purpose = purposeOf(options.purpose, kept !== null, requests >= POPULAR);
     try {
       return await refresh(asked, purpose, kept !== null, options);
@@ -83,23 +77,19 @@ export function createCachedAsk(layers: {
       const stale = cache.find(key, window);
       if (!stale || !(error instanceof ApiError)) {
         // Background checks are put off on every day; nobody waits for them.
-        counts[!isBusy ? 'failed' : options.priority === 'background' ? 'postponed' : 'refused']++;
+        counts[!isBusy ? 'failed' : priority === 'background' ? 'postponed' : 'refused']++;
         throw error;
       }
-      if (isFresh(stale, window, priority))
-        return counted('cache', await fromCache(request, stale, window, priority, null));
-      return counted(
-        isBusy ? 'staleBusy' : 'staleFailing',
-        await fromCache(request, stale, window, priority, isBusy ? 'busy' : 'failing'),
-      );
+      if (isFresh(stale, asked)) return counted('cache', await fromCache(stale, asked, null));
+      const response = await fromCache(stale, asked, isBusy ? 'busy' : 'failing');
+      return counted(isBusy ? 'staleBusy' : 'staleFailing', response);
     }
   }
 
-  async function refresh(asked: Asked, purpose: CallPurpose, isStaleAtHand: boolean, options: AskOptions) {
-    const { priority = 'low', accounts, signal } = options;
+  async function refresh(asked: Asked, purpose: CallPurpose, isStaleAtHand: boolean, { accounts, signal }: AskOptions) {
     const failure = failures.find(asked.key);
     if (failure) throw failure;
-    const ticket: Ticket = { priority, purpose, accounts: accounts ? [accounts] : [] };
+    const ticket: Ticket = { priority: asked.priority, purpose, accounts: accounts ? [accounts] : [] };
     const { result, startedAt, isOurs } = flights.join(asked.key, ticket, (shared) => fetch(asked, shared));
     const patienceMs = isStaleAtHand ? startedAt + STALE_PATIENCE_MS - now() : deadlines.requestMs;
     const { payload, retrievedAt, freshness } = await within(Math.max(0, patienceMs), result, tooLate, {
@@ -113,15 +103,15 @@ export function createCachedAsk(layers: {
   /**
    * The response for all requests that wait for the key: another instance's response if there is one, else that of a call.
    */
-  async function fetch({ request, key, window }: Asked, ticket: Ticket): Promise<UpstreamResponse<unknown>> {
+  async function fetch(asked: Asked, ticket: Ticket): Promise<UpstreamResponse<unknown>> {
+    const { request, key, window } = asked;
+    /** Others may have joined with a higher priority. */
+    const joined = () => ({ ...asked, priority: ticket.priority });
     try {
       return await instances.alone(key, {
         look: async () => {
           const shared = await cache.load(request, key, window);
-          const { priority } = ticket;
-          return shared && isFresh(shared, window, priority)
-            ? fromCache(request, shared, window, priority, null)
-            : null;
+          return shared && isFresh(shared, joined()) ? fromCache(shared, joined(), null) : null;
         },
         work: async () => {
           let shared = Promise.resolve();
@@ -129,7 +119,7 @@ export function createCachedAsk(layers: {
             if (isKeptWhole(request)) shared = cache.keep(key, window, arrived);
           });
           failures.noteSuccess(request.kind, key);
-          const freshness = freshnessIn(retrievedAt.getTime(), window, ticket.priority, 'upstream', null);
+          const freshness = freshnessIn(retrievedAt.getTime(), joined(), 'upstream', null);
           return { result: { payload, retrievedAt, freshness }, shared };
         },
       });
@@ -140,26 +130,23 @@ export function createCachedAsk(layers: {
     }
   }
 
-  function isFresh({ retrievedAt }: KeptResponse, window: FreshnessWindow, priority: Priority): boolean {
+  function isFresh({ retrievedAt }: KeptResponse, { window, priority }: Asked): boolean {
     return retrievedAt < now() + MAX_AHEAD_MS && now() < freshUntil(retrievedAt, window, budget.stretch(priority));
   }
 
   async function fromCache(
-    request: UpstreamRequest,
     kept: KeptResponse,
-    window: FreshnessWindow,
-    priority: Priority,
+    asked: Asked,
     shortage: Freshness['shortage'],
   ): Promise<UpstreamResponse<unknown>> {
-    const freshness = freshnessIn(kept.retrievedAt, window, priority, 'cache', shortage);
-    return { payload: await unpack(request, kept), retrievedAt: new Date(kept.retrievedAt), freshness };
+    const freshness = freshnessIn(kept.retrievedAt, asked, 'cache', shortage);
+    return { payload: await unpack(asked.request, kept), retrievedAt: new Date(kept.retrievedAt), freshness };
   }
 
   /** `freshUntil` of a stale response is told without the stretch, so that it lies in the past. */
   function freshnessIn(
     retrievedAt: number,
-    window: FreshnessWindow,
-    priority: Priority,
+    { window, priority }: Asked,
     source: Freshness['source'],
     shortage: Freshness['shortage'],
   ): Freshness {
@@ -169,7 +156,7 @@ export function createCachedAsk(layers: {
     return stretch > 1 ? { ...freshness, isStretched: true } : freshness;
   }
 
-  function counted(how: keyof ServedCounts, response: UpstreamResponse<unknown>): UpstreamResponse<unknown> {
+  function counted(how: keyof typeof counts, response: UpstreamResponse<unknown>): UpstreamResponse<unknown> {
     counts[how]++;
     return response;
   }

@@ -9,25 +9,6 @@ import type { Breaker, Permit } from './breaker.ts';
 import type { Budget } from './budget/budget.ts';
 import { accountsOf, type Ticket } from './budget/reserve-limits.ts';
 
-/** Counts of calls to upstream since the process began. */
-export interface CallCounts {
-  /** All calls, retries included. */
-  calls: number;
-  retries: number;
-  failures: number;
-  /** Responses with status 401, and those with 403 that are no refusals for the rate or quota. */
-  keysRefused: number;
-  /** Refusals for the rate or quota, 403 or 429. */
-  rateRefusals: number;
-}
-
-/** `keep` is given every response, also one that arrives after all requests have given up. */
-export type GuardedCall = (
-  request: UpstreamRequest,
-  ticket: Ticket,
-  keep: (response: ReceivedResponse<unknown>) => void,
-) => Promise<ReceivedResponse<unknown>>;
-
 /** A retry is not made with less time left than this. */
 const MIN_CALL_MS = 1000;
 /** Requests do not wait longer for a probe, so that they ask again soon after a hanging authority is back. */
@@ -46,11 +27,26 @@ export function createGuardedCall(options: {
   clock: Clock;
   deadlines: Deadlines;
   log: Log<'warn' | 'error'>;
-}): { call: GuardedCall; counts: CallCounts } {
+}) {
   const { asks, budget, breaker, clock, deadlines, log } = options;
-  const counts: CallCounts = { calls: 0, retries: 0, failures: 0, keysRefused: 0, rateRefusals: 0 };
+  /** Since the process began. */
+  const counts = {
+    /** All calls, retries included. */
+    calls: 0,
+    retries: 0,
+    failures: 0,
+    /** Responses with status 401, and those with 403 that are no refusals for the rate or quota. */
+    keysRefused: 0,
+    /** Refusals for the rate or quota, 403 or 429. */
+    rateRefusals: 0,
+  };
 
-  const call: GuardedCall = async (request, ticket, keep) => {
+  /** `keep` is given every response, also one that arrives after all requests have given up. */
+  async function call(
+    request: UpstreamRequest,
+    ticket: Ticket,
+    keep: (response: ReceivedResponse<unknown>) => void,
+  ): Promise<ReceivedResponse<unknown>> {
     const deadline = clock.now() + deadlines.callWithRetryMs;
     const first = await admit(request, ticket);
     try {
@@ -66,7 +62,30 @@ export function createGuardedCall(options: {
       if (isKeyRefused(error)) budget.closeKey(first.key, REFUSED_KEY_PAUSE_MS);
       return response;
     }
-  };
+  }
+
+  /**
+   * Makes a call for the poll of a feed, with one of our keys. It takes from the budget of all calls and counts among them.
+   * The circuit breaker neither refuses it nor learns from it, because feeds and trip planner fail separately. It is not
+   * retried: the next poll is soon enough. Throws `BudgetExhaustedError`, else what the call throws.
+   */
+  async function callForFeed<Result>(
+    poll: (key: number) => Promise<Result>,
+    purpose: 'feed' | 'positions' = 'feed',
+  ): Promise<Result> {
+    const key = await budget.take({ priority: purpose === 'feed' ? 'high' : 'background', purpose, accounts: [] });
+    const startedAt = clock.now();
+    counts.calls++;
+    try {
+      const result = await poll(key);
+      budget.noteSuccess(key, startedAt);
+      return result;
+    } catch (error) {
+      counts.failures++;
+      closeIfOverRate(error, key, 'the authority refuses polls of feeds for their rate or quota');
+      throw error;
+    }
+  }
 
   /** Waits until the call may be made, with one of our keys. */
   async function admit(request: UpstreamRequest, ticket: Ticket) {
@@ -87,7 +106,7 @@ export function createGuardedCall(options: {
   function make(
     { key, permit }: Awaited<ReturnType<typeof admit>>,
     deadline: number,
-    ...[request, ticket, keep]: Parameters<GuardedCall>
+    ...[request, ticket, keep]: Parameters<typeof call>
   ): Promise<ReceivedResponse<unknown>> {
     const response = attempt();
     if (!permit.isProbe) return response;
@@ -117,15 +136,12 @@ export function createGuardedCall(options: {
 
   function report(error: unknown, key: number, permit: Permit, ticket: Ticket): void {
     counts.failures++;
-    const { status, pauseSeconds } = statusOf(error);
-    if (pauseSeconds !== null) {
+    if (closeIfOverRate(error, key, 'the authority refuses calls for its rate or quota')) {
       permit.withdrawn();
-      budget.closeKey(key, pauseSeconds * 1000);
-      counts.rateRefusals++;
-      log.warn({ key, status, pauseSeconds }, 'the authority refuses calls for its rate or quota');
       return;
     }
     if (isKeyRefused(error)) {
+      const { status } = statusOf(error);
       counts.keysRefused++;
       log.error(
         { key, status, err: (error as Error).cause },
@@ -143,6 +159,16 @@ export function createGuardedCall(options: {
     if (!wasOpen && breaker.isOpen()) log.warn({ err: error }, 'the authority fails: the circuit breaker is open');
   }
 
+  /** Leaves the key aside for as long as upstream wants no calls with it. */
+  function closeIfOverRate(error: unknown, key: number, message: string): boolean {
+    const { status, pauseSeconds } = statusOf(error);
+    if (pauseSeconds === null) return false;
+    counts.rateRefusals++;
+    budget.closeKey(key, pauseSeconds * 1000);
+    log.warn({ key, status, pauseSeconds }, message);
+    return true;
+  }
+
   function isWorthRetrying(error: unknown, { priority }: Ticket, deadline: number): boolean {
     if (priority === 'background' || deadline - clock.now() < MIN_CALL_MS) return false;
     const { status, pauseSeconds } = statusOf(error);
@@ -153,7 +179,7 @@ export function createGuardedCall(options: {
     return status !== null ? status >= 500 : isConnectionLost(error);
   }
 
-  return { call, counts };
+  return { call, callForFeed, counts };
 }
 
 /** The failure of a background check does not open the breaker, because it would refuse requests that wait. */
@@ -175,40 +201,4 @@ const LOST = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'];
 function isConnectionLost(error: unknown): boolean {
   const cause = error instanceof ApiError ? (error.cause as { code?: unknown } | undefined) : undefined;
   return LOST.includes(String(cause?.code));
-}
-
-/**
- * Makes a call for the poll of a feed, with one of our keys. It takes from the budget of all calls and counts among them.
- * The circuit breaker neither refuses it nor learns from it, because feeds and trip planner fail separately. It is not
- * retried: the next poll is soon enough. Throws `BudgetExhaustedError`, else what the call throws.
- */
-export function createFeedCall(options: {
-  budget: Pick<Budget, 'take' | 'closeKey' | 'noteSuccess'>;
-  counts: CallCounts;
-  clock: Clock;
-  log: Log<'warn'>;
-}) {
-  const { budget, counts, clock, log } = options;
-  return async <Result>(
-    call: (key: number) => Promise<Result>,
-    purpose: 'feed' | 'positions' = 'feed',
-  ): Promise<Result> => {
-    const key = await budget.take({ priority: purpose === 'feed' ? 'high' : 'background', purpose, accounts: [] });
-    const startedAt = clock.now();
-    counts.calls++;
-    try {
-      const result = await call(key);
-      budget.noteSuccess(key, startedAt);
-      return result;
-    } catch (error) {
-      counts.failures++;
-      const { status, pauseSeconds } = statusOf(error);
-      if (pauseSeconds !== null) {
-        counts.rateRefusals++;
-        budget.closeKey(key, pauseSeconds * 1000);
-        log.warn({ key, status, pauseSeconds }, 'the authority refuses polls of feeds for their rate or quota');
-      }
-      throw error;
-    }
-  };
 }

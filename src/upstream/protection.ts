@@ -9,7 +9,7 @@ import { type Limits, type Meter, ProcessMeter } from './budget/meter.ts';
 import { createRedisMeter } from './budget/redis-meter.ts';
 import { joinTicket, type Ticket } from './budget/reserve-limits.ts';
 import { createCachedAsk } from './cached-ask.ts';
-import { createFeedCall, createGuardedCall } from './guarded-call.ts';
+import { createGuardedCall } from './guarded-call.ts';
 import { InstanceFlight } from './instance-flight.ts';
 import { ResponseCache } from './response-cache.ts';
 import { createRedisSharedStore, noSharedStore, type SharedStore } from './shared-store.ts';
@@ -50,15 +50,15 @@ export function protectUpstream(options: ProtectionOptions) {
   const flights = new SingleFlight<UpstreamResponse<unknown>, Ticket>(joinTicket, now);
   const instances = new InstanceFlight({ store, clock, maxWaitMs: deadlines.requestMs });
   const budget = new Budget({ meters, rps: limits.rps, clock, noteCall: options.noteCall });
-  const { call, counts: calls } = createGuardedCall({ asks, budget, breaker, clock, deadlines, log });
+  const { call, callForFeed, counts } = createGuardedCall({ asks, budget, breaker, clock, deadlines, log });
   const { ask, counts: answered } = createCachedAsk({ call, cache, flights, instances, budget, clock, deadlines });
 
   return {
     ask,
     /** Makes a call for a feed, within the same budget. */
-    callForFeed: createFeedCall({ budget, counts: calls, clock, log }),
+    callForFeed,
     /** Counted since the process began. */
-    counts: Object.assign(calls, { answered }),
+    counts: Object.assign(counts, { answered }),
     /** The responses that this process keeps. */
     cache,
     state: () => ({

@@ -89,16 +89,6 @@ export const PARAMETER_COMPONENTS = {
 
 const FRESHNESS = ['ETag', 'Cache-Control', 'Age', 'Cache-Status'] as const;
 
-const LIMITS = [
-  'RateLimit-Policy',
-  'RateLimit',
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-] as const;
-
-const KEY_END = ['Deprecation', 'Sunset'] as const;
-
 /** The responses of an operation: its body, and each error it can meet under its status. */
 export function responsesOf(operation: Operation, body: Json, docsUrl: string): Record<string, Json> {
   const { summary, example } = operation;
@@ -137,16 +127,7 @@ function responses(
   });
   const ok = {
     description,
-    headers: headers(
-      'X-Request-Id',
-      'Link',
-      'X-Ignored-Parameters',
-      'X-Notice',
-      ...known,
-      ...LIMITS,
-      ...KEY_END,
-      'X-Key-Warning',
-    ),
+    headers: headersOfSuccess(...known),
     content,
   };
   return { 200: ok, ...Object.fromEntries(errors) };
@@ -155,16 +136,7 @@ function responses(
 const UNCHANGED = {
   description:
     'Nothing but the moment of retrieval has changed since the response whose `ETag` was sent in `If-None-Match`. How fresh that response is now, say the headers of this one. It is not counted when it cost no call of the authority; a 304 to `If-None-Match: *` is counted always.',
-  headers: headers(
-    'X-Request-Id',
-    'Link',
-    'X-Ignored-Parameters',
-    'X-Notice',
-    ...FRESHNESS,
-    ...LIMITS,
-    ...KEY_END,
-    'X-Key-Warning',
-  ),
+  headers: headersOfSuccess(...FRESHNESS),
 };
 
 /** The headers of errors of a status beside the request id; others, which come after the key check, carry `RateLimit`. */
@@ -211,6 +183,18 @@ export const ERROR_SCHEMA = {
     },
   },
 };
+
+function headersOfSuccess(...own: (keyof typeof HEADER_COMPONENTS)[]): Json {
+  const limits = [
+    'RateLimit-Policy',
+    'RateLimit',
+    'X-RateLimit-Limit',
+    'X-RateLimit-Remaining',
+    'X-RateLimit-Reset',
+  ] as const;
+  const ofKey = ['Deprecation', 'Sunset', 'X-Key-Warning'] as const;
+  return headers('X-Request-Id', 'Link', 'X-Ignored-Parameters', 'X-Notice', ...own, ...limits, ...ofKey);
+}
 
 function headers(...names: (keyof typeof HEADER_COMPONENTS)[]): Json {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { ApiError, ERROR_TABLE, type ErrorCode, errorBody } from '../../errors/api-error.ts';
-import { ERROR_DOCS } from '../../errors/docs.ts';
+import { curlOf, ERROR_DOCS } from '../../errors/docs.ts';
 import { type Operation, streamPath } from '../../operation.ts';
 import { copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
@@ -44,7 +44,7 @@ function errorPage(
   code: ErrorCode,
   { publicUrl, docsUrl, operations }: { publicUrl: string; docsUrl: string; operations: readonly Operation[] },
 ): Html {
-  const { title, cause, fix, example, retry, curl } = ERROR_DOCS[code];
+  const { title, cause, fix, example, retry } = ERROR_DOCS[code];
   const body = JSON.stringify(errorBody(example, docsUrl), null, 2);
   const paths = operations.flatMap((one) => [one.path, ...(one.stream ? [streamPath(one)] : [])]).join(', ');
   return html`<p class="small"><a href="/docs">Docs</a> › <a href="/docs/errors">Errors</a></p>
@@ -60,6 +60,6 @@ ${heading('response', 'What it looks like')}
 ${copyableCode(body, 'json')}
 ${heading('request', 'A request that works')}
 <p>With your key in the variable <code>TIS_KEY</code>:</p>
-${copyableCode(`curl ${curl.replaceAll('{base}', publicUrl)}`, 'sh')}
+${copyableCode(`curl ${curlOf(code).replaceAll('{base}', publicUrl)}`, 'sh')}
 <p>No key yet? <a href="/signup">Get one</a>; it is in your inbox in a minute.</p>`;
 }
