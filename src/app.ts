@@ -52,10 +52,9 @@ import { learnLines, StopLines } from './stops/lines.ts';
 import { StopRegister } from './stops/register.ts';
 import { noStops } from './stops/table.ts';
 import { type StreamTimes, streamRoutes } from './streams/stream-routes.ts';
-import { countLeftOut, type Instruments } from './telemetry/instruments.ts';
+import { countLeftOut, type Instruments, requestRecorder } from './telemetry/instruments.ts';
 import { type PressureWatch, pressure } from './telemetry/pressure.ts';
 import { readiness } from './telemetry/readiness.ts';
-import { requestRecorder } from './telemetry/request-recorder.ts';
 
 /** What the pages need beside the API. */
 export type PageOptions = Omit<

@@ -7,6 +7,7 @@ import { expectStoreKind, openStore, StoreKindError } from './access/stores/open
 import { buildApp, type PageOptions } from './app.ts';
 import { deadlinesFrom, systemClock } from './clock.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
+import { AuthorityClock } from './efa/authority-http.ts';
 import { createEfaClient } from './efa/client.ts';
 import { defaultConnectionLimits } from './http/connection/connections.ts';
 import { REFUSAL_LIMITS } from './http/connection/held-refusals.ts';
@@ -26,7 +27,6 @@ import { PressureWatch } from './telemetry/pressure.ts';
 import { createStoreProbe } from './telemetry/readiness.ts';
 import { RedisTraffic, SharedTraffic } from './telemetry/shared-traffic.ts';
 import { Traffic, type UpstreamHealth } from './telemetry/traffic.ts';
-import { AuthorityClock } from './upstream/authority-clock.ts';
 import { coordinateThrough, protectUpstream } from './upstream/protection.ts';
 
 const CLAIM_AGAIN_MS = 1000;
@@ -53,7 +53,7 @@ const clients = upstream.apiKeys.map((apiKey) =>
     apiKey,
     timeoutMs: deadlines.callMs,
     proxyUrl: config.upstreamProxy,
-    noteDate: (date, call) => authorityClock.note(date, call),
+    clock: authorityClock,
     now,
   }),
 );

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { departuresResponse } from '#src/departures/departure.ts';
 import { nearbyResponse } from '#src/nearby/map.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
-import { stopSearchResponse } from '#src/stop-search/map.ts';
+import { stopSearchResponse } from '#src/stop-search/operation.ts';
 import { MODES } from '#src/transit/mode.ts';
 import { tripsResponse } from '#src/trips/response.ts';
 import { buildTestApp, type TestApp } from './support/app.ts';

@@ -1,4 +1,5 @@
 import type { Ask, UpstreamResponse } from '../efa/ask.ts';
+import { AuthorityClock } from '../efa/authority-http.ts';
 import { readPayload } from '../efa/client.ts';
 import { type DeparturePage, EVENTS_PER_PAGE, readPage } from '../efa/departure-page.ts';
 import { outcomeOf, unexpectedStatus } from '../efa/failure.ts';
@@ -12,12 +13,11 @@ import { Feed } from '../live/feed/feed.ts';
 import { readFeed } from '../live/feed/feed-reader.ts';
 import { FEED_SOURCES, type FeedSourceId, findFeedSource } from '../live/polling/feed-source.ts';
 import { mapNearbyStops } from '../nearby/map.ts';
-import { mapSearchResults } from '../stop-search/map.ts';
+import { mapSearchResults } from '../stop-search/operation.ts';
 import { stopSearchQuery, toStopSearchRequest } from '../stop-search/query.ts';
 import { MODES, type Mode } from '../transit/mode.ts';
 import { toSydneyWallClock } from '../transit/time.ts';
 import { createTripsOperation } from '../trips/operation.ts';
-import { AuthorityClock } from '../upstream/authority-clock.ts';
 import { ASSUMPTION_IDS, ASSUMPTIONS, type AssumptionId } from './assumptions.ts';
 
 /** One request of the check. `id` names it in saved responses. */

@@ -6,6 +6,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { untilAborted, withTimeLimit } from '../clock.ts';
 import type { createConcurrencyLimit } from '../event-loop-turn.ts';
+import type { Log } from '../log.ts';
 import { pipeThrough } from '../own-memory.ts';
 import { nonsense, unexpectedStatus } from './failure.ts';
 
@@ -47,7 +48,7 @@ export class AuthorityHttp {
     /** Bounds how many large bodies are read at once. */
     readLarge?: ReturnType<typeof createConcurrencyLimit>;
     /** Is told what the authority's clock says in each response. */
-    noteDate?: ((date: string | undefined, call: { sentAt: number; receivedAt: number }) => void) | undefined;
+    clock?: Pick<AuthorityClock, 'note'> | undefined;
     now: () => Date;
   }) {
     const { url, connections, connectTimeoutMs, proxyUrl } = options;
@@ -112,7 +113,7 @@ export class AuthorityHttp {
     { apiKey, timeoutMs, signal: other }: HttpCall,
     receive: (response: Dispatcher.ResponseData, signal: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
-    const { headers, noteDate, now } = this.#options;
+    const { headers, clock, now } = this.#options;
     const send = async (signal: AbortSignal) => {
       const sentAt = now().getTime();
       const response = await this.#pool.request({
@@ -122,7 +123,7 @@ export class AuthorityHttp {
         headers: { ...headers, ...(apiKey && { authorization: `apikey ${apiKey}` }) },
         signal,
       });
-      noteDate?.(response.headers.date?.toString(), { sentAt, receivedAt: now().getTime() });
+      clock?.note(response.headers.date?.toString(), { sentAt, receivedAt: now().getTime() });
       return receive(response, signal);
     };
     return withTimeLimit(timeoutMs, send, { signal: other });
@@ -177,5 +178,36 @@ async function unpack(bytes: Buffer, encoding: string, maxBytes: number): Promis
     return await pipeThrough(createDecoder(), bytes, maxBytes);
   } catch (error) {
     throw nonsense('the response could not be unpacked', error);
+  }
+}
+
+/** A larger difference hides vehicles that have not left yet, or shows some that have. */
+const MAX_SKEW_MS = 5000;
+/** `Date` has whole seconds. */
+const DATE_STEP_MS = 1000;
+
+/** Compares the clock of the authority, which its responses tell in `Date`, with ours. */
+export class AuthorityClock {
+  /** By how much the authority's clock is ahead at least, in milliseconds; null until a response has told. */
+  skewMs: number | null = null;
+  readonly #log: Log;
+  #isOff = false;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** `date` was written between the two moments if the clocks agree: how long the response took is no difference. */
+  note(date: string | undefined, { sentAt, receivedAt }: { sentAt: number; receivedAt: number }): void {
+    const said = Date.parse(date ?? '');
+    if (Number.isNaN(said)) return;
+    const behind = Math.min(0, said + DATE_STEP_MS - sentAt);
+    this.skewMs = behind < 0 ? behind : Math.max(0, said - receivedAt);
+    const isOff = Math.abs(this.skewMs) > MAX_SKEW_MS;
+    if (isOff === this.#isOff) return;
+    this.#isOff = isOff;
+    const fields = { skewSeconds: this.skewMs / 1000 };
+    if (isOff) this.#log.warn(fields, 'the clock of the authority and ours differ by more than 5 seconds');
+    else this.#log.info(fields, 'the clock of the authority and ours agree again');
   }
 }

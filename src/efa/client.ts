@@ -19,7 +19,7 @@ const readLarge = createConcurrencyLimit(MAX_LARGE_AT_ONCE);
 export function createEfaClient(
   options: { apiKey: string; timeoutMs: number } & Pick<
     ConstructorParameters<typeof AuthorityHttp>[0],
-    'url' | 'proxyUrl' | 'noteDate' | 'now'
+    'url' | 'proxyUrl' | 'clock' | 'now'
   >,
 ): { ask: AskAuthority; close(): Promise<void> } {
   const { apiKey, timeoutMs, now } = options;

@@ -1,6 +1,6 @@
 import { ApiError } from '../errors/api-error.ts';
 import { invalidParameters } from '../errors/messages.ts';
-import type { SearchResult } from '../stop-search/map.ts';
+import type { SearchResult } from '../stop-search/operation.ts';
 import { quote } from '../transit/parameter.ts';
 import { isPlaceId } from '../transit/place.ts';
 

@@ -1,8 +1,39 @@
-import type { z } from 'zod';
+import { z } from 'zod';
+import type { LocationsPayload } from '../efa/payload.ts';
+import { LeftOut, type LeftOutCounts, need } from '../efa/response/record.ts';
+import { listModes, type StopPoint } from '../efa/stop-point.ts';
 import { defineOperation } from '../operation.ts';
-import { findByName, type KnownStops } from './by-name.ts';
-import { mapSearchResults, stopSearchResponse, toSearchResult } from './map.ts';
+import type { StopRegister } from '../stops/register.ts';
+import { nameWithSuburb, type StopRecord } from '../stops/table.ts';
+import { modeSchema, sortModes } from '../transit/mode.ts';
+import { latitudeOrNull, longitudeOrNull, type Position } from '../transit/place.ts';
+import { findByName, type KnownStops, nameAndPlace, rankMatches } from './by-name.ts';
 import { stopSearchQuery } from './query.ts';
+
+const searchResultSchema = z
+  .strictObject({
+    stop_id: z.string().meta({ description: 'Stop identifier', example: '212110' }),
+    name: z.string().meta({ description: 'Stop name with its suburb', example: 'Epping Station, Epping' }),
+    suburb: z
+      .string()
+      .meta({ description: 'Suburb or locality; empty, never null, where it is not known', example: 'Epping' }),
+    lat: latitudeOrNull,
+    lng: longitudeOrNull,
+    modes: z
+      .array(modeSchema)
+      .meta({ description: 'The modes that stop there; empty, never null, where none is known' }),
+  })
+  .meta({ id: 'SearchResult', description: 'A stop whose name matches.' });
+
+export const stopSearchResponse = z
+  .strictObject({
+    query: z.string().meta({ description: 'The query as received', example: 'town hall' }),
+    results: z.array(searchResultSchema).meta({ description: 'The best match first' }),
+  })
+  .meta({ id: 'SearchResults', description: 'Stops found by name.' });
+
+export type SearchResults = z.infer<typeof stopSearchResponse>;
+export type SearchResult = z.infer<typeof searchResultSchema>;
 
 const exampleBody: z.infer<typeof stopSearchResponse> = {
   query: 'town hall',
@@ -17,6 +48,8 @@ const exampleBody: z.infer<typeof stopSearchResponse> = {
     },
   ],
 };
+
+const idOf = ({ stop_id }: SearchResult) => stop_id;
 
 /** `GET /v1/stops/search` */
 export const createStopSearchOperation = (known: KnownStops) =>
@@ -40,8 +73,35 @@ export const createStopSearchOperation = (known: KnownStops) =>
       findByName(query, context, {
         known,
         read: (payload) => mapSearchResults(payload, known.stops, query.near),
-        idOf: ({ stop_id }) => stop_id,
+        idOf,
         toHit: toSearchResult,
         areStops: true,
       }),
   });
+
+/** Stops only: upstream swamps them with streets, parks and restaurants. The best match comes first, and each stop once. */
+export async function mapSearchResults(
+  payload: LocationsPayload,
+  stops: Pick<StopRegister, 'get'>,
+  near?: Position,
+): Promise<{ results: SearchResult[]; leftOut: LeftOutCounts }> {
+  const { results, leftOut } = await rankMatches(payload, mapLocation, { near, idOf });
+  return { results: results.map((result) => withKnownModes(result, stops)), leftOut };
+}
+
+function mapLocation(location: StopPoint): { match: number; hit: SearchResult } {
+  if (location.type !== 'stop') throw new LeftOut('not asked for');
+  const stop_id = need(location.id, 'no identifier');
+  return {
+    match: location.matchQuality ?? 0,
+    hit: { stop_id, ...nameAndPlace(location), modes: sortModes(listModes(location)) },
+  };
+}
+
+function withKnownModes(result: SearchResult, stops: Pick<StopRegister, 'get'>): SearchResult {
+  return result.modes.length > 0 ? result : { ...result, modes: [...(stops.get(result.stop_id)?.modes ?? [])] };
+}
+
+function toSearchResult({ stop_id, name, suburb, lat, lng, modes }: StopRecord): SearchResult {
+  return { stop_id, name: nameWithSuburb({ name, suburb }), suburb, lat, lng, modes: [...modes] };
+}

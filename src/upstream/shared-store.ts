@@ -2,8 +2,7 @@ import { Buffer } from 'node:buffer';
 import { crc32 } from 'node:zlib';
 import { DAY_MS } from '../clock.ts';
 import { defineScript, getBounded, type RedisConnection } from '../redis/connection.ts';
-import { holdLock, releaseLock } from '../redis/lock.ts';
-import type { SharedRedis } from '../redis/shared-redis.ts';
+import { holdLock, releaseLock, type SharedRedis } from '../redis/shared-redis.ts';
 
 /**
  * What instances share. Its calls never fail: while the store is away, nothing is found, nothing is kept and every lock

@@ -1,6 +1,6 @@
 import { departuresResponse } from '#src/departures/departure.ts';
 import { nearbyResponse } from '#src/nearby/map.ts';
-import { stopSearchResponse } from '#src/stop-search/map.ts';
+import { stopSearchResponse } from '#src/stop-search/operation.ts';
 import { tripsResponse } from '#src/trips/response.ts';
 import { coordResponse, departureMonitorResponse, stopFinderResponse, tripResponse } from './payloads.ts';
 

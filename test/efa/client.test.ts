@@ -1,8 +1,8 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect as openConnection } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { AuthorityClock } from '#src/efa/authority-http.ts';
 import { createEfaClient } from '#src/efa/client.ts';
-import { AuthorityClock } from '#src/upstream/authority-clock.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
 import { startUpstream, type TestUpstream } from '#test/support/upstream.ts';
 
@@ -87,8 +87,8 @@ it('the clock of the authority is compared with ours, however long a response ta
 
 it('the client tells what the authority says its clock is, of errors too', async () => {
   const told: (string | undefined)[] = [];
-  const noteDate = (date: string | undefined) => told.push(date);
-  client = createEfaClient({ url: upstream.url, apiKey: 'made-up', timeoutMs: 5000, noteDate, now: () => new Date() });
+  const clock = { note: (date: string | undefined) => void told.push(date) };
+  client = createEfaClient({ url: upstream.url, apiKey: 'made-up', timeoutMs: 5000, clock, now: () => new Date() });
   await ask('SMALL');
   expect(told).toEqual([expect.stringMatching(/GMT$/)]);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { stopSearchResponse } from '#src/stop-search/map.ts';
+import { stopSearchResponse } from '#src/stop-search/operation.ts';
 import { expectPair, listPairs } from '#test/support/pairs.ts';
 
 describe('stops found, from what upstream says to what callers get', () => {
