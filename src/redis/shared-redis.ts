@@ -126,7 +126,7 @@ return {redis.call('ZCARD', instances), now}`,
 );
 
 /** Announces this instance now and from time to time. Resolves when the others are counted, or Redis is away. While it is away, the count stays as it was. */
-export async function joinInstances(
+async function joinInstances(
   sendTo: SharedRedis['sendTo'],
   { now, log, announceEveryMs }: { now: () => number; log: Log<'warn'>; announceEveryMs: number },
 ) {

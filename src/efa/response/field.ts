@@ -128,7 +128,7 @@ const stripMarkup = compile({
 });
 
 /** The text without characters that nobody sees. */
-export function visibleText(text: string): string {
+function visibleText(text: string): string {
   return NOT_ASCII.test(text) && INVISIBLE.test(text) ? text.replace(ALL_INVISIBLE, '') : text;
 }
 
