@@ -56,7 +56,7 @@ import { countLeftOut, type Instruments, requestRecorder } from './telemetry/ins
 import { type PressureWatch, pressure } from './telemetry/pressure.ts';
 import { readiness } from './telemetry/readiness.ts';
 
-/** What the pages need beside the API. */
+/** Options of the pages beside those of the API. */
 export type PageOptions = Omit<
   SiteOptions & SignupOptions,
   | 'restrictions'
@@ -110,15 +110,15 @@ export interface AppOptions {
   pressure?: PressureWatch;
   /** From where on refusals are held back; without them none is. */
   refusalLimits?: typeof REFUSAL_LIMITS;
-  /** What a client network may request without a key: pages, their assets and the description. */
+  /** The rate at which a client network may request without a key: pages, their assets and the description. */
   pageRate?: Rate;
-  /** Where requests are counted; without them they are not. */
+  /** Counts requests; without them they are not counted. */
   instruments?: Instruments;
 }
 
 /** Every request is small; a client that takes longer is broken, or holds the connection on purpose. */
 const ARRIVAL_MS = 10_000;
-/** Of forms and of messages of assistants; as many as there are connections can be arriving. */
+/** Bounds forms and messages of assistants; as many as there are connections can be arriving. */
 const MAX_BODY_BYTES = 16 * 1024;
 /** How often Node looks for requests that are late. */
 const DEADLINE_CHECK_MS = 1000;

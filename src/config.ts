@@ -8,7 +8,7 @@ const REAL_UPSTREAM_URL = 'https://api.transport.nsw.gov.au/v1/tp';
 const UNLIMITED = { rps: Number.POSITIVE_INFINITY, dailyBudget: 1e12 };
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-/** What instances with one Redis have to be told alike, and why. */
+/** Settings that must be alike on all instances with one Redis, and why. */
 const SAME_ON_ALL_INSTANCES = {
   LINK_SECRET: 'a link in a mail must be valid on every instance. `openssl rand -hex 32` makes one',
   PUBLIC_URL: 'links in mails and errors must lead to where callers reach all instances',
@@ -96,7 +96,7 @@ const environment = z.object({
 /** Every variable that is read. */
 export const VARIABLES: readonly string[] = Object.keys(environment.shape);
 
-/** What is wrong with the environment, every problem on a line of its own, no values of secrets. */
+/** Tells every problem of the environment on a line of its own, without values of secrets. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -132,7 +132,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     publicUrl,
     /** Base of the `docs` link of every error, without a trailing slash. */
     docsUrl: data.DOCS_URL ?? `${publicUrl}/docs`,
-    /** Where responses come from: upstream (or what stands at that address), or the embedded sandbox. */
+    /** The origin of responses: upstream (or what stands at that address), or the embedded sandbox. */
     upstream: asksAuthority
       ? { kind: 'authority' as const, url: data.UPSTREAM_URL ?? REAL_UPSTREAM_URL, apiKeys: data.UPSTREAM_API_KEY }
       : { kind: 'sandbox' as const },
@@ -140,7 +140,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     upstreamTimeoutMs: data.UPSTREAM_TIMEOUT_MS,
     /** A proxy on the way to the authority and its feeds. */
     upstreamProxy: (asksAuthority && data.UPSTREAM_PROXY) || null,
-    /** What each key of upstream may be used for; the sandbox knows no limits. */
+    /** The limits of each key of upstream; the sandbox knows none. */
     upstreamLimits: asksAuthority ? { rps: data.UPSTREAM_RPS, dailyBudget: data.UPSTREAM_DAILY_BUDGET } : UNLIMITED,
     /** The realtime feeds, and what their paths are appended to; null: they are beside the trip planner. */
     liveFeeds: { mode: data.LIVE_FEEDS ?? (asksAuthority ? 'off' : 'on'), feedsUrl: data.LIVE_FEEDS_URL ?? null },
@@ -161,7 +161,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
      */
     linkSecrets: data.LINK_SECRET ?? null,
     securityContact: data.SECURITY_CONTACT,
-    /** Where callers ask for another plan; null: the documentation names nobody. */
+    /** The address at which callers ask for another plan; null: the documentation names nobody. */
     plansContact: data.PLANS_CONTACT ?? null,
     /** Template of the explorer's map tiles; null: a plain background. */
     tileUrl: data.TILE_URL ?? null,
@@ -174,9 +174,9 @@ export function readConfig(env: NodeJS.ProcessEnv) {
       ...(data.MAX_CONNECTIONS && { max: data.MAX_CONNECTIONS }),
       ...(data.MAX_CONNECTIONS_PER_ADDRESS && { maxPerAddress: data.MAX_CONNECTIONS_PER_ADDRESS }),
     },
-    /** Where `/metrics` listens; null: nowhere. */
+    /** The address of `/metrics`; null: it is not served. */
     metrics: data.METRICS_PORT === undefined ? null : { host: data.METRICS_HOST, port: data.METRICS_PORT },
-    /** Where the collector of traces is; null: no traces are made. */
+    /** The collector of traces; null: no traces are made. */
     tracing: data.OTEL_EXPORTER_OTLP_ENDPOINT ? { endpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT } : null,
     /** How many requests an account may make in a short time, in each process. */
     burstLimits: data.BURST_LIMITS,
@@ -185,20 +185,20 @@ export function readConfig(env: NodeJS.ProcessEnv) {
 
 export type Config = ReturnType<typeof readConfig>;
 
-/** Where the accounts are, for commands that need nothing else. Throws `ConfigError`. */
+/** Reads where the accounts are, for commands that need nothing else. Throws `ConfigError`. */
 export function readStoreLocation(env: NodeJS.ProcessEnv): Pick<Config, 'redisUrls' | 'dataDir'> {
   const { REDIS_URL, DATA_DIR } = readSome(environment.pick({ REDIS_URL: true, DATA_DIR: true }), env);
   return { redisUrls: REDIS_URL, dataDir: DATA_DIR };
 }
 
-/** How mails are sent, for commands. Throws `ConfigError`. */
+/** Reads how mails are sent, for commands. Throws `ConfigError`. */
 export function readMailSettings(env: NodeJS.ProcessEnv): Pick<Config, 'smtpUrl' | 'mailFrom' | 'dataDir'> {
   const some = environment.pick({ SMTP_URL: true, MAIL_FROM: true, DATA_DIR: true });
   const { SMTP_URL = null, MAIL_FROM, DATA_DIR } = readSome(some, env);
   return { smtpUrl: SMTP_URL, mailFrom: MAIL_FROM, dataDir: DATA_DIR };
 }
 
-/** Where the list of stops is kept and renewed from, for the command that renews it. Throws `ConfigError`. */
+/** Reads where the list of stops is kept and renewed from, for the command that renews it. Throws `ConfigError`. */
 export function readStopSource(env: NodeJS.ProcessEnv): { dataDir: string; url: string; apiKey: string | null } {
   const some = environment.pick({ DATA_DIR: true, UPSTREAM_URL: true, UPSTREAM_API_KEY: true });
   const { DATA_DIR, UPSTREAM_URL, UPSTREAM_API_KEY } = readSome(some, env);
@@ -221,7 +221,7 @@ function problemsOf({ issues }: z.ZodError): string[] {
   return issues.map((issue) => `${String(issue.path[0])} ${issue.message}`);
 }
 
-/** Without a key the sandbox answers only where nothing looks like production, or where SANDBOX=1 asks for it. */
+/** Without a key the sandbox is started only where nothing looks like production, or where SANDBOX=1 asks for it. */
 function reasonsAgainstSandbox(given: Readonly<Record<string, string>>): string[] {
   if (given.SANDBOX === '1') return [];
   const signs = [

@@ -9,7 +9,7 @@ import type { Freshness } from './transit/freshness.ts';
 import { findForeign, findMeant, findOtherWay, withoutBrackets } from './transit/parameter.ts';
 import { dayBefore, toSydneyWallClock, type WallClock } from './transit/time.ts';
 
-/** What an operation has to say. */
+/** The result of an operation. */
 export interface Finding<Body extends object = object> {
   body: Body;
   freshness: Freshness;
@@ -39,7 +39,7 @@ export interface Notice {
   defaultOf?: string;
 }
 
-/** What an operation works with. */
+/** The surroundings of an operation. */
 export interface FindContext {
   /** Asks upstream on behalf of the caller, until the caller's deadline. */
   ask: Ask;
@@ -47,7 +47,7 @@ export interface FindContext {
   accounts?: ReadonlySet<string>;
   /** Boards, from the feeds or from the departure monitor. */
   boards: Boards;
-  /** Where the vehicles of a board stop afterwards. */
+  /** Finds where the vehicles of a board stop afterwards. */
   calls: StopCalls;
   now: () => Date;
   /** Runs another operation for the same caller. Its cached response is shared, and its new one is kept. */
@@ -79,7 +79,7 @@ export interface Operation<Query extends z.ZodObject = z.ZodObject, Body extends
   stream?: { id: string; summary: string; description: string; event?: string };
   /** The operation as a tool: its description for a model, and parameters that stand in where the model names none. */
   tool: { description: string; defaults?: Readonly<Record<string, string>> };
-  /** As how many requests of the daily limit a request counts; one unless given. */
+  /** Says as how many requests of the daily limit a request counts; one unless given. */
   cost?(query: z.output<Query>): number;
   find(query: z.output<Query>, context: FindContext): Promise<Finding<Body>>;
 }
@@ -106,7 +106,7 @@ const COMMON_ERRORS = [
   'UPSTREAM_TIMEOUT',
 ] as const satisfies readonly ErrorCode[];
 
-/** Every error that the operation can answer with, by status. */
+/** Every error that the operation can respond with, by status. */
 export function errorsOf({ errors }: Pick<Operation, 'errors'>): ErrorCode[] {
   return [...COMMON_ERRORS, ...errors].sort((one, other) => ERROR_TABLE[one].status - ERROR_TABLE[other].status);
 }
@@ -117,7 +117,7 @@ export function withoutCursor(operation: Operation): Operation {
   return 'cursor' in query.shape ? { ...operation, query: query.omit({ cursor: true }) } : operation;
 }
 
-/** Where an operation is followed. */
+/** The path under which an operation is followed. */
 export function streamPath({ path }: Pick<Operation, 'path'>): string {
   return `${path}/stream`;
 }
@@ -165,7 +165,7 @@ export function listIgnored(
   return Object.keys(given).filter((name) => !Object.hasOwn(query.shape, name) && given[name] !== '');
 }
 
-/** What a caller with this query is told; undefined when nothing. */
+/** Tells a caller with this query why a list is empty; undefined where there is nothing to tell. */
 export function noticeTo(received: object, notices: readonly Notice[] = []): string | undefined {
   if (notices.length === 0) return undefined;
   const given = Object.entries(received).filter(([, value]) => value !== '');

@@ -76,8 +76,7 @@ export function countBoundedEntries(): Map<string, number> {
 }
 
 /**
- * What an engine of `node:zlib` makes of the bytes, packed or unpacked, in another thread; the result has memory of its
- * own. Throws the engine's error, or `RangeError` when there are more than `maxBytes`.
+ * Packs or unpacks the bytes with an engine of `node:zlib`, in another thread; the result has memory of its own. Throws the engine's error, or `RangeError` when there are more than `maxBytes`.
  *
  * Node's functions with a callback, such as `gunzip`, keep what they were given and what they return until the next full
  * garbage collection. A few large responses then cause that collection, and it stops the event loop for 10 ms and more.

@@ -157,7 +157,7 @@ if (isTerminal) await welcome();
 else if (isSandbox) await announceSandbox();
 else logger.info(`answers come from ${upstream.source}, with ${config.upstream.apiKeys.length} key(s)`);
 
-/** A store that is away, or that takes no writes, is asked again until it answers. */
+/** A store that is away, or that takes no writes, is tried again until it replies. */
 async function claimOurStore(): Promise<void> {
   try {
     await expectStoreKind(store, isSandbox ? 'sandbox' : 'real');
@@ -215,7 +215,7 @@ function upstreamHealth(): UpstreamHealth {
   return { budgetLeft: reserveFill, isBreakerOpen, shortage };
 }
 
-/** What the pages need of the configuration, and no more of it. */
+/** The settings that the pages need, and no others. */
 function pageOptions({ tileUrl, tileAttribution, securityContact, plansContact, ...more }: Config): PageOptions {
   const { smtpUrl, mailFrom, mailsPerHour, dataDir } = more;
   return {

@@ -49,7 +49,7 @@ function readTexts({ subtitle, urlText, content }: JsonObject, speechText: unkno
   };
 }
 
-/** Of all notices of one departure or leg, in characters of markup: twelve of the longest recorded one, each of them twice. */
+/** Bounds all notices of one departure or leg, in characters of markup: twelve of the longest recorded one, each of them twice. */
 const MAX_MARKUP = 60_000;
 /** Ends a text that was cut. */
 const CUT = '…';

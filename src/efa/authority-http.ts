@@ -43,7 +43,7 @@ export class AuthorityHttp {
     proxyUrl?: string | null;
     /** `accept` and `accept-encoding`. */
     headers: Record<string, string>;
-    /** Of a body, as received and unpacked. */
+    /** Bounds a body, as received and unpacked. */
     maxBytes: number;
     /** Bounds how many large bodies are read at once. */
     readLarge?: ReturnType<typeof createConcurrencyLimit>;
@@ -61,7 +61,7 @@ export class AuthorityHttp {
   }
 
   /**
-   * What `read` makes of the unpacked body. Throws an `ApiError` for another status than 200 and for a body that cannot
+   * Returns what `read` makes of the unpacked body. Throws an `ApiError` for another status than 200 and for a body that cannot
    * be used, and the error of the network or of `signal` as it is.
    */
   get<Result>(

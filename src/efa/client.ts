@@ -38,7 +38,7 @@ export function createEfaClient(
   ): Promise<ReceivedResponse<PayloadOf<Asked>>> {
     const { endpoint, query } = toRequest(request);
     return http.get(`/${endpoint}?${new URLSearchParams(query)}`, { apiKey, timeoutMs, signal }, async (json) => {
-      // One response in a turn: of several that arrive together each is answered before the next one is read.
+      // One response in a turn: of several that arrive together each is passed on before the next one is read.
       await nextTurn();
       const [payload, retrievedAt] = [await readPayload(json, request, apiKey), now()];
       if (

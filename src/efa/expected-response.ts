@@ -3,9 +3,9 @@ import { readArrival } from './realtime.ts';
 import { readObject } from './response/field.ts';
 import { listIds, readStopPoint, type StopPoint } from './stop-point.ts';
 
-/** What a response to one kind of request has to hold. */
+/** Says how a response to one kind of request is recognised. */
 export interface ExpectedResponse {
-  /** The list of records that answers of this endpoint have. */
+  /** The list of records that responses of this endpoint have. */
   list: 'stopEvents' | 'journeys' | 'locations' | 'infos';
   /** Codes of the system messages that may stand in place of the list: they say why there is none. */
   messages: readonly number[];
@@ -139,7 +139,7 @@ const NUMBER = /^\d{5,7}$/;
 /** Nearly all stations and interchanges have six digits and end in zero, platforms hardly ever do. */
 const STATION = /^\d{5}0$/;
 const STREET_STOP = /^G/;
-/** Internal number of a stop, which answers repeat. */
+/** Internal number of a stop, which responses repeat. */
 const INTERNAL = /^10\d{6}$/;
 
 /** A street stop is called "G" and the number of one of its poles. */

@@ -33,13 +33,13 @@ const RATE_PAUSE_SECONDS = 3;
 const QUOTA_PAUSE_SECONDS = 300;
 /** A longer `Retry-After` is taken as an hour. */
 const MAX_PAUSE_SECONDS = 3600;
-/** What callers are told at most, because upstream is probed once a minute during a long pause. */
+/** Callers are told no more, because upstream is probed once a minute during a long pause. */
 const MAX_RETRY_AFTER_SECONDS = 60;
 const EXCERPT_LENGTH = 300;
 /** How much markup is searched for its text. */
 const MAX_MARKUP_LENGTH = 10_000;
 
-/** Upstream answered, but with nothing we can use. */
+/** Upstream responded with something that cannot be used. */
 export function nonsense(what: string, cause?: unknown): ApiError {
   return unreadable(new Error(what, { cause }));
 }

@@ -118,11 +118,11 @@ export function readLeg(value: unknown) {
       origin,
       destination,
       transportation,
-      /** Where the vehicle calls and what it passes, ends included, unread. */
+      /** The stops at which the vehicle calls or that it passes, ends included, unread. */
       stopSequence: firstElements(leg.stopSequence),
       coords: leg.coords,
       infos: readInfos(leg.infos),
-      /** What a rider should know of the ride, such as when gates close. */
+      /** Hints for the rider, such as when gates close. */
       hints: readList(leg.hints, (hint) => readText(readObject(hint)?.content)),
       footPathInfo: readList(leg.footPathInfo, readFootPathInfo),
       interchange: readInterchange(leg.interchange),

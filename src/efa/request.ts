@@ -155,7 +155,7 @@ export interface DepartureMonitorRequest {
   isForNow?: boolean;
   /** Also where each vehicle stops afterwards: the response is about ten times as large. */
   withCalls?: boolean;
-  /** What arrives, in place of what departs. */
+  /** Lists arrivals in place of departures. */
   isArrival?: boolean;
 }
 

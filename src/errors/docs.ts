@@ -41,7 +41,7 @@ export const ERROR_DOCS: Record<
   ErrorCode,
   {
     title: string;
-    /** When it is answered. One or two sentences. */
+    /** Says in one or two sentences when it is sent. */
     cause: string;
     /** The remedy, step by step; `{operations}` stands for the paths of the operations. */
     fix: readonly string[];

@@ -19,7 +19,7 @@ import {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Why the request was not answered as it wanted, for the log. */
+    /** The reason why the request failed, for the log. */
     failure: ApiError | null;
   }
 }
@@ -106,7 +106,7 @@ export function logError(error: ApiError, request: FastifyRequest): void {
     request.log.error({ err: error.cause ?? error, code: error.code }, error.message);
 }
 
-/** Whatever was thrown, as the one kind of error that we response with. */
+/** Whatever was thrown, as the one kind of error that we respond with. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const {

@@ -9,7 +9,7 @@ import { ApiError } from './api-error.ts';
 /** One problem with a parameter. `allowed` begins with a verb: "must be a whole number from 1 to 50". It may end as a sentence does. */
 export interface ParameterProblem {
   parameter: string;
-  /** As received; undefined when the parameter is missing. */
+  /** The value as received; undefined when the parameter is missing. */
   value?: unknown;
   allowed: string;
 }
@@ -214,7 +214,7 @@ export function headersTooLarge(): ApiError {
   return new ApiError('HEADERS_TOO_LARGE', 'The URL and headers of the request are too large together.');
 }
 
-/** Of a connection above a limit; `reason` says which. */
+/** For a connection above a limit; `reason` says which. */
 export function tooManyConnections(reason: 'in all' | 'from your address'): ApiError {
   const message =
     reason === 'in all'
@@ -367,7 +367,7 @@ export function tooManyUnknownKeys(waitSeconds: number): ApiError {
   );
 }
 
-/** Of requests without a key; `burst` requests may come at once, and `perSecond` on average. */
+/** For requests without a key; `burst` requests may come at once, and `perSecond` on average. */
 export function tooManyPages({ perSecond, burst }: { perSecond: number; burst: number }): ApiError {
   return new ApiError(
     'TOO_MANY_REQUESTS',

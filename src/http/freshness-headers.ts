@@ -14,7 +14,7 @@ export function responseHeaders({ freshness, body }: FinishedResponse, now: numb
 }
 
 /**
- * How old a response is and how long it is good for, as HTTP says it. `max-age` counts from when upstream answered, so
+ * How old a response is and how long it is good for, as HTTP says it. `max-age` counts from when upstream responded, so
  * what is left of it is `max-age` minus `Age`. Private, because the response was counted against one account's quota.
  */
 export function freshnessHeaders(freshness: Freshness, now: number): Record<string, string> {

@@ -6,7 +6,7 @@ import { queryKey, type Requester, type Responses } from '../responses/responses
 import { receivedBy, toRoute } from './paths.ts';
 import { sendResponse } from './send-response.ts';
 
-/** Of an operation: about 8,000 queries. */
+/** Each operation remembers about 8,000 queries. */
 const MAX_REMEMBERED_BYTES = 8 * 1024 * 1024;
 const OVERHEAD_BYTES = 800;
 

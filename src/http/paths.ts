@@ -88,7 +88,7 @@ export function askedPath({ url }: FastifyRequest): string {
   return end < 0 ? url : url.slice(0, end);
 }
 
-/** As the route was registered: decoded, without a trailing slash. */
+/** The path as the route was registered: decoded, without a trailing slash. */
 function toRouteUrl(path: string): string {
   try {
     return decodeURI(path.length > 1 ? path.replace(/\/$/, '') : path);

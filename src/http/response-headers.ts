@@ -70,7 +70,7 @@ export const cors = fp(
   { name: 'cors' },
 );
 
-/** Other OPTIONS requests ask for the methods of a path; `paths.ts` answers them. */
+/** Other OPTIONS requests ask for the methods of a path; `paths.ts` responds to them. */
 function isPreflight({ method, headers }: FastifyRequest): boolean {
   return method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 }

@@ -59,7 +59,7 @@ const MAX_REMEMBERED = 200;
 const chosen = new Map<string, Encoding>();
 
 /**
- * What the caller prefers (`Accept-Encoding` with its weights); among equals, what we prefer. `*` stands for gzip only:
+ * Takes what the caller prefers (`Accept-Encoding` with its weights); among equals, what we prefer. `*` stands for gzip only:
  * proxies send it on behalf of clients that cannot read the newer encodings.
  */
 export function chooseEncoding(acceptEncoding: string | undefined, body: Buffer): Encoding {

@@ -108,7 +108,7 @@ export const createNearbyOperation = ({
       const callsForChecks = listed.shortage ? 0 : MAX_CALLS - (listed.source === 'cache' ? 0 : CALLS_FOR_LIST);
       const limited = limitCalls(ask, callsForChecks);
       const live = await withTimeLimit(CHECKS_WITHIN_MS, (signal) => {
-        // Checks give way to requests that answers depend on.
+        // Checks give way to calls that responses depend on.
         const check: Ask = (request) => limited.ask(request, { priority: 'background', signal });
         return findLiveStops(stops, query, {
           find: (stopId) => verdicts.find(stopId),
@@ -167,7 +167,7 @@ async function listStops(
   const isRehearsed = options.isRehearsal(circle);
   const isKnown = knowsSurroundings(query, register);
   try {
-    // A disc serves all phones of its cell; where nothing could answer in its place it goes before most other calls.
+    // A disc serves all phones of its cell; where nothing could stand in for it, it goes before most other calls.
     const response = await ask(isRehearsed ? circle : toNearbyRequest(query), isKnown ? {} : { purpose: 'timetable' });
     return { ...(await mapNearbyStops(response.payload, query, register)), listed: freshnessOf(response) };
   } catch (error) {

@@ -126,7 +126,7 @@ function modesSeen({ stopEvents }: DepartureMonitorPayload): Mode[] {
   );
 }
 
-/** The stop that upstream answered for, which may be the station of the platform asked for. */
+/** The stop of the response, which may be the station of the platform asked for. */
 function stopOfResponse({ locations }: DepartureMonitorPayload): string | null {
   return readStopPoint(locations[0])?.id ?? null;
 }

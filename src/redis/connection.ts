@@ -1,7 +1,7 @@
 import { Cluster, type ClusterOptions, Command, Redis, type RedisOptions } from 'ioredis';
 import { within } from '../clock.ts';
 
-/** A connection that answers nothing for so long is closed and opened again. */
+/** A connection without a reply for so long is closed and opened again. */
 const SOCKET_TIMEOUT_MS = 3000;
 
 /**
@@ -138,7 +138,7 @@ export function keyOnEachNode(connection: RedisConnection, prefix: string): stri
 
 /**
  * Holds back what is written until the end of this turn of the event loop: the commands of all requests that arrived
- * together leave in one write and are answered in one. A write costs more than anything else about a command. On a
+ * together leave in one write and come back in one. A write costs more than anything else about a command. On a
  * cluster each command is written by itself.
  */
 export function writeTogether(connection: RedisConnection): void {
@@ -162,7 +162,7 @@ export interface RedisMemory {
   evictedKeys: number;
 }
 
-/** Returns the figures of each node that answers within the time. */
+/** Returns the figures of each node that replies within the time. */
 export async function readMemory(connection: RedisConnection, timeoutMs: number): Promise<RedisMemory[]> {
   const nodes = connection instanceof Cluster ? connection.nodes('master') : [connection];
   const read = await Promise.all(

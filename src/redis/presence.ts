@@ -7,12 +7,12 @@ import { createSilenceDetector, Distances, MAX_ROUND_TRIP_MS } from './silence-d
 const PROBE_EVERY_MS = 100;
 const LOG_REFUSALS_EVERY_MS = MINUTE_MS;
 
-/** `readable`: the store answers and refuses to write, because it is full, a replica, or cannot reach its disk. */
+/** `readable`: the store replies and refuses to write, because it is full, a replica, or cannot reach its disk. */
 export type StoreState = 'writable' | 'readable' | 'away';
 
-/** Knows whether a store answers, so that requests do not wait for a store that is away. */
+/** Knows whether a store replies, so that requests do not wait for a store that is away. */
 export interface Presence {
-  /** On a cluster, one node can be away while the others answer: the key says which node is meant. */
+  /** On a cluster, one node can be away while the others reply: the key says which node is meant. */
   isAway(key: string): boolean;
   /**
    * Settles as the call does, or rejects with `UnavailableError` as soon as the node of the key counts as away. The call
@@ -31,7 +31,7 @@ export function createPresence(options: {
   storeName: string;
   /** Names the node that holds the key. */
   nodeOf: (key: string) => string;
-  /** Resolves when the node of the key has answered. */
+  /** Resolves when the node of the key has replied. */
   probe: (key: string) => Promise<unknown>;
   log: Log;
   /** For how long silence is normal, beside the distance. */
@@ -80,7 +80,7 @@ export function createPresence(options: {
     return performance.now() - askedAt;
   }
 
-  /** Out of memory, read-only: the store answers, so it does not count as away. */
+  /** Out of memory, read-only: the store replies, so it does not count as away. */
   function logRefusal({ message }: UnavailableError): void {
     if (performance.now() - refusalLoggedAt < LOG_REFUSALS_EVERY_MS) return;
     refusalLoggedAt = performance.now();

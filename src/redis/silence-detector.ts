@@ -2,7 +2,7 @@ import { UnavailableError } from './connection.ts';
 
 /** Added to twice the round trip: for pauses of Redis and of the network. */
 const MARGIN_MS = 200;
-/** Assumed of a node that has not answered yet. */
+/** The distance assumed of a node that has not replied yet. */
 const UNMEASURED_ROUND_TRIP_MS = 400;
 /** A node farther than this counts as away. */
 export const MAX_ROUND_TRIP_MS = 1000;

@@ -88,7 +88,7 @@ const stopListQuery = z
 
 /** Some milliseconds of reading. */
 const STOPS_PER_TURN = 500;
-/** Of a window with more stops than are listed, those that show on a map of a whole city. */
+/** A window with more stops than are listed shows those that belong on a map of a whole city. */
 const GREATER_FIRST: readonly Mode[] = ['train', 'metro', 'lightrail', 'ferry', 'coach', 'bus', 'schoolbus'];
 
 const featureSchema = featureSchemaOf(

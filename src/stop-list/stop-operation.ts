@@ -16,7 +16,7 @@ import { listedStopSchema, toListedStop } from './operation.ts';
 
 /** The platforms of the largest stations lie within so far of their middle. */
 const PLATFORMS_METRES = 1500;
-/** What could not be found out is looked for again after so long. */
+/** Lines that could not be found out are looked for again after so long. */
 const INCOMPLETE_FRESH_MS = MINUTE_MS;
 
 const wheelchairField = z.boolean().nullable().meta({
@@ -122,7 +122,7 @@ export const createStopOperation = ({ stops, lines }: { stops: StopRegister; lin
       const freshness = freshnessOfList(stops, now());
       if (known) return { body: toBody({ stopId, name: stopId, stop: listed }, stops, known), freshness };
       const { name, error } = await askForLines(stopId, { ask, now });
-      // Of a stop that is not listed nothing is known, so that the error is the only true response.
+      // Nothing is known of a stop that is not listed, so that the error is the only true response.
       if (error && !listed) throw error;
       const seen = (await lines.find(stopId, modes)) ?? (error ? null : []);
       return {

@@ -37,7 +37,7 @@ export interface KnownStops {
 const NEARNESS_OF_MATCHES = 0.04;
 
 /**
- * What upstream found, each once, the best match first: upstream lists them in no useful order. `near` decides among good
+ * Returns what upstream found, each once, the best match first: upstream lists them in no useful order. `near` decides among good
  * matches; equal ones are sorted by `rankOf`, then by name.
  */
 export async function rankMatches<Hit extends ReturnType<typeof nameAndPlace>>(
@@ -87,7 +87,7 @@ export async function findByName<Hit extends object>(
     areStops,
   }: {
     known: KnownStops;
-    /** What upstream found, the best match first, each once. */
+    /** Returns what upstream found, the best match first, each once. */
     read: (payload: LocationsPayload) => Promise<{ results: Hit[]; leftOut: LeftOutCounts }>;
     idOf: (hit: Hit) => string;
     toHit: (stop: StopRecord) => Hit;

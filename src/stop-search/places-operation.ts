@@ -9,7 +9,7 @@ import { findByName, type KnownStops, nameAndPlace, rankMatches } from './by-nam
 import { placesQuery } from './query.ts';
 
 const TYPES = ['stop', 'poi', 'address', 'street', 'suburb'] as const;
-/** What upstream calls them. */
+/** The types by upstream's names for them. */
 const TYPE_OF_UPSTREAM = new Map<string | undefined, (typeof TYPES)[number]>([
   ['stop', 'stop'],
   ['poi', 'poi'],
@@ -120,7 +120,7 @@ function mapPlace(location: StopPoint): { match: number; hit: PlaceFound } {
   };
 }
 
-/** What `/v1/trips` takes: the identifier, else the position. */
+/** Returns what `/v1/trips` takes: the identifier, else the position. */
 function usableId(id: string | undefined, position: Position | null): string | null {
   const read = placeParameter.safeParse(id);
   if (read.success && read.data === id) return id;

@@ -12,7 +12,7 @@ import type { StopRegister } from './register.ts';
 
 /** A change of the timetable shows after so long. */
 const TTL_MS = 7 * DAY_MS;
-/** As JSON most take 500 bytes, at most some 10 KB. */
+/** Most stops take 500 bytes as JSON, at most some 10 KB. */
 const MAX_STOPS = 5000;
 const MAX_LINES = 60;
 const MAX_HEADSIGNS = 5;
@@ -26,7 +26,7 @@ const seenSchema = z.object({
   /** Milliseconds since 1970. */
   knownUntil: z.number(),
 });
-/** What was seen leaving a stop. */
+/** The lines that were seen leaving a stop. */
 type Seen = z.infer<typeof seenSchema>;
 
 /**
@@ -116,7 +116,7 @@ export function learnLines(
     // An empty response says nothing: it may be night.
     if (page.departures.length === 0) return;
     const stopId = request.stopId.toUpperCase();
-    // Of a platform, upstream may list all that leaves its station.
+    // Upstream may list all that leaves the station of a platform.
     const isPlatform = register.get(stopId)?.is_platform;
     const own = isPlatform ? page.departures.filter((departure) => departure.stopId === stopId) : page.departures;
     lines.learn(stopId, page.modes, own);

@@ -29,7 +29,7 @@ const OTHER_FIRST_LETTER = 0.6;
 const MIN_PREFIX = 4;
 const MIN_FOR_TYPO = 4;
 const MIN_FOR_TWO_TYPOS = 6;
-/** Of equal matches the busier stop comes first. */
+/** The busier stop comes first among equal matches. */
 const BUSY: Readonly<Record<Mode, number>> = {
   train: 4,
   metro: 4,
@@ -74,7 +74,7 @@ export class NameSearch {
     this.#builtAt = now;
     const next = buildIndex(this.#register);
     if (!this.#index) this.#index = next;
-    // Requests are answered from the old index meanwhile.
+    // Requests are served from the old index meanwhile.
     else
       void next.then((index) => {
         this.#index = Promise.resolve(index);
@@ -144,7 +144,7 @@ class NameIndex {
   constructor(
     tree: SearchableMap<number>,
     stopsOfWords: readonly (readonly number[])[],
-    /** Of each stop, by its number; positions are latitude and longitude in turn. */
+    /** Lists of what each stop has, by its number; positions are latitude and longitude in turn. */
     columns: { ids: readonly string[]; lengths: Uint8Array; weights: Float32Array; positions: Float32Array },
   ) {
     this.#tree = tree;

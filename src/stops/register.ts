@@ -37,7 +37,7 @@ export class StopRegister implements Iterable<StopRecord> {
     return this.#data().source.dataDate;
   }
 
-  /** Where the table's data came from, in words. */
+  /** The origin of the table's data, in words. */
   get source(): string {
     return this.#data().source.source;
   }
@@ -78,7 +78,7 @@ export class StopRegister implements Iterable<StopRecord> {
     }
   }
 
-  /** What the response says of the stop counts from now on; what it does not say stays as it was. */
+  /** Takes over what the response says of the stop; what it does not say stays as it was. */
   learn(named: NamedStop): void {
     const known = this.get(named.stop_id);
     const lat = named.lat ?? known?.lat;

@@ -5,7 +5,7 @@ import { MODES, type Mode, modeSchema, sortModes } from '../transit/mode.ts';
 /** A station, platform, pole or group of poles; not the authority's internal numbers, which look like it. */
 export const STOP_ID = /^[A-Z]?\d{1,12}$/;
 
-/** What is known of a stop or platform. */
+/** A stop or platform, as far as it is known. */
 export interface StopRecord {
   readonly stop_id: string;
   /** Without the suburb. */

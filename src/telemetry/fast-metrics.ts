@@ -34,7 +34,7 @@ class Series<Value> {
 
 abstract class Metric<Value> {
   abstract readonly type: 'counter' | 'histogram';
-  /** As Prometheus wants it: base unit last, `_total` for counters. */
+  /** Named as Prometheus wants it: base unit last, `_total` for counters. */
   readonly name: string;
   readonly help: string;
   readonly labelNames: readonly string[];

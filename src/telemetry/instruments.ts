@@ -8,7 +8,7 @@ import { fromRoute } from '../http/paths.ts';
 import { Counter, Histogram } from './fast-metrics.ts';
 import type { Traffic } from './traffic.ts';
 
-/** What this process has done since it began, as Prometheus reads it. */
+/** Counts of this process since it began, as Prometheus reads them. */
 export type Instruments = ReturnType<typeof createInstruments>;
 
 const REQUEST_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

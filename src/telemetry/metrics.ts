@@ -44,7 +44,7 @@ const SLOW_DEFAULTS = [
 
 /** Everything that Prometheus is shown. Nothing is computed before it is asked for. */
 export function createMetrics(sources: {
-  /** Where responses come from. */
+  /** The origin of responses. */
   source: 'authority' | 'sandbox';
   instruments: Instruments;
   upstream: UpstreamNumbers;
@@ -197,7 +197,7 @@ function exposeLive(registry: Registry, report: () => LiveReport): void {
   );
 }
 
-/** A node that does not answer is missing. */
+/** A node that does not reply is missing. */
 function exposeRedis(registry: Registry, memory: Readonly<Record<string, () => Promise<RedisMemory[]>>>): void {
   for (const [field, name, help] of [
     ['usedBytes', 'transit_redis_memory_used_bytes', 'Memory that Redis takes for its data.'],

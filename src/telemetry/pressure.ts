@@ -7,7 +7,7 @@ import { serviceUnavailable } from '../errors/messages.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Set on a route that answers under pressure too. */
+    /** Set on a route that responds under pressure too. */
     servesUnderPressure?: boolean;
   }
 }
@@ -31,7 +31,7 @@ export function ownPressureLimits() {
     /** Mean over a second. */
     eventLoopDelayMs: MAX_EVENT_LOOP_DELAY_MS,
     heapBytes: Math.floor(getHeapStatistics().heap_size_limit * HEAP_SHARE),
-    // Of the whole process, buffers included. Without a container's limit this is zero, or far more than any machine has.
+    // This counts the whole process, buffers included. Without a container's limit it is zero, or far more than any machine has.
     memoryBytes: Math.floor((process.constrainedMemory() ?? 0) * MEMORY_SHARE),
   };
 }

@@ -53,7 +53,7 @@ export function createStoreProbe(
   let probing: Promise<StoreState> | null = null;
   let heardAt = Number.NEGATIVE_INFINITY;
 
-  /** The store has answered a request. */
+  /** Notes that the store has replied. */
   function heard(): void {
     heardAt = now();
   }
@@ -66,7 +66,7 @@ export function createStoreProbe(
     return state;
   }
 
-  /** As a write just now has shown. */
+  /** The state that a write just now has shown. */
   function state(): Promise<StoreState> {
     probing ??= probe().finally(() => {
       probing = null;
@@ -74,7 +74,7 @@ export function createStoreProbe(
     return probing;
   }
 
-  /** Whether keys still work that this process has seen: the store answers, or has answered in the last ten minutes. */
+  /** Whether keys still work that this process has seen: the store replies, or has replied in the last ten minutes. */
   const servesKnownKeys = async () => (await state()) !== 'away' || now() - heardAt < graceMs;
 
   return { state, servesKnownKeys, heard };

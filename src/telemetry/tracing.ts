@@ -13,7 +13,7 @@ import {
 } from '@opentelemetry/sdk-trace-node';
 import { MINUTE_MS } from '../clock.ts';
 
-/** A collector that does not answer must not hold up the end of the process for longer. */
+/** A collector that does not respond must not hold up the end of the process for longer. */
 const CLOSE_MS = 2000;
 const WARN_EVERY_MS = MINUTE_MS;
 const SERVICE_NAME = 'transit-information-service';
@@ -75,7 +75,7 @@ function createFailureLog(log: { warn(message: string): void }): (error: unknown
   };
 }
 
-/** What a span may say. Whatever else the instrumentation packages add, now or later, stays in the process. */
+/** The attributes that a span may have. Whatever else the instrumentation packages add, now or later, stays in the process. */
 const ATTRIBUTES = [
   'http.request.method',
   'http.response.status_code',

@@ -25,9 +25,9 @@ export interface TrafficView {
   /** The last 24 hours by the quarter of an hour, the present quarter first. */
   quarters(): Bucket[];
   lastUpstreamResponse: Date | null;
-  /** Whose numbers these are: of so many instances, or of this one because the others' could not be read. */
+  /** The numbers are those of so many instances, or of this one because the others' could not be read. */
   scope: { instances: number } | 'this instance';
-  /** Of all those instances; null where only this one's is known. */
+  /** The health that all those instances see; null where only this one's is known. */
   health: UpstreamHealth | null;
 }
 

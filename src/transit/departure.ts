@@ -40,7 +40,7 @@ export interface Departure {
   /** Short route name. */
   route: string;
   destination: string;
-  /** Where the run begins, null if unknown; on boards of arrivals only. */
+  /** The place where the run begins, null if unknown; on boards of arrivals only. */
   origin?: string | null;
   platform: string | null;
   plannedAt: number;

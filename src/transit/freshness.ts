@@ -1,6 +1,6 @@
 /** How old a response is and how it came about. Moments in milliseconds since 1970. */
 export interface Freshness {
-  /** When upstream answered; of several responses, the oldest. */
+  /** The moment at which upstream responded; that of the oldest of several responses. */
   retrievedAt: number;
   /** From here on the response is stale. */
   freshUntil: number;

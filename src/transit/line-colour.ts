@@ -62,14 +62,14 @@ const TEXT_COLOR = 'The colour of text on `color`: black or white. Only with `in
 const color = z.string().regex(HEX).optional().meta({ description: COLOR, example: 'F99D1C' });
 const textColor = z.string().regex(HEX).optional().meta({ description: TEXT_COLOR, example: BLACK });
 
-/** Of a record that names a line. */
+/** For a record that names a line. */
 export const colorFields = { color, text_color: textColor };
-/** Of a record that always has them. */
+/** For a record that always has them. */
 export const lineColorFields = {
   color: color.unwrap().meta({ description: 'The colour of the line, or of its mode, as in GTFS', example: 'F99D1C' }),
   text_color: textColor.unwrap().meta({ description: 'The colour of text on it: black or white', example: BLACK }),
 };
-/** Of a record that may be a walk. */
+/** For a record that may be a walk. */
 export const legColorFields = {
   color: color
     .unwrap()

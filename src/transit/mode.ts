@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { notAllowed, requiredText, splitList } from './parameter.ts';
 
-/** Modes a vehicle can have, in the order in which answers list them. */
+/** Modes a vehicle can have, in the order in which responses list them. */
 export const MODES = ['train', 'metro', 'lightrail', 'bus', 'coach', 'ferry', 'schoolbus'] as const;
 export type Mode = (typeof MODES)[number];
 

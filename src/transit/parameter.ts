@@ -5,7 +5,7 @@ import { z } from 'zod';
  * and the like are matched as text first. A problem's message says what is allowed; the error handler adds the
  * parameter's name and the value received.
  *
- * What a parameter looks like from outside cannot be read off such a chain, so each function says it in `meta`, in the
+ * Such a chain does not tell what a parameter looks like from outside, so each function says it in `meta`, in the
  * words of JSON Schema; OpenAPI is made from that.
  */
 
@@ -191,7 +191,7 @@ const NO_PAGES =
 const POSITION = 'A position is `lat` and `lng` on /v1/nearby, and `lat,lng` in `from`, `to` and `near`.';
 const KEY_IN_HEADER = 'The key belongs in the header `Authorization: Bearer YOUR_KEY`, never in a URL.';
 
-/** What callers want who send a name that no operation has, and how to get it. */
+/** The wishes behind names that no operation has, and how to get what they mean. */
 const OTHER_WAYS: Readonly<Record<string, string>> = {
   datetime: `${MOMENT}.`,
   depart_at: `${MOMENT}.`,

@@ -11,7 +11,7 @@ export const longitudeSchema = z
   .min(-180)
   .max(180)
   .meta({ description: 'Longitude in degrees, EPSG:4326', example: 151.20693 });
-/** Of a stop whose place upstream may not give. */
+/** For a stop whose place upstream may not give. */
 export const latitudeOrNull = latitudeSchema
   .nullable()
   .meta({ description: 'Latitude in degrees, EPSG:4326; null if unknown' });
@@ -44,7 +44,7 @@ export const AUSTRALIA = { west: 110, east: 160, south: -45, north: -9 };
 /** New South Wales with the ACT, roughly, in degrees. */
 const COVERED: Bounds = { west: 140.9, east: 153.7, south: -37.6, north: -28.1 };
 
-/** What to say of a position outside of the area that is covered; null of one within. */
+/** Tells a caller that a position is outside of the area that is covered; null for one within. */
 export function outsideNotice(lat: number, lng: number): string | null {
   if (isCovered(lat, lng)) return null;
   const hint = isCovered(-lat, lng) ? ' South of the equator lat is negative.' : '';
@@ -55,7 +55,7 @@ export function isCovered(lat: number, lng: number): boolean {
   return isWithin(COVERED, lat, lng);
 }
 
-/** What to say of a swapped pair. */
+/** Tells a caller that a pair is swapped. */
 export const SWAPPED = 'seem to be swapped: in Sydney lat is about -33.87 and lng about 151.21';
 
 /** Only where the swapped point is in Australia: "lat=-91&lng=0" is a wrong number and no swapped pair. */
@@ -120,7 +120,7 @@ export function pathLengthMetres(path: readonly Position[]): number {
   return path.slice(1).reduce((sum, point, index) => sum + distanceMetres(path[index] as Position, point), 0);
 }
 
-/** Where a journey starts or ends: the identifier of a stop or of another place, or a position. */
+/** A start or end of a journey: the identifier of a stop or of another place, or a position. */
 export type Place = string | Position;
 
 /** For OpenAPI. */

@@ -73,17 +73,17 @@ export function protectUpstream(options: ProtectionOptions) {
 const CACHE_BYTES = 192 * 1024 * 1024;
 
 /**
- * What instances with one Redis have in common: responses, flights, verdicts, and the budget of each upstream key. While
+ * Makes instances with one Redis share responses, flights, verdicts, and the budget of each upstream key. While
  * Redis is away, each instance keeps responses to itself, works without locks, and takes its share of the budget.
  */
 export function coordinateThrough(
   redis: SharedRedis,
   options: {
-    /** Where the responses come from. It is part of their names, so that made-up responses never meet real ones. */
+    /** The origin of the responses. It is part of their names, so that made-up responses never meet real ones. */
     source: string;
     apiKeys: readonly string[];
     limits: Limits;
-    /** Where responses, verdicts, timelines and locks are, and how much they may take there; null where Redis evicts. */
+    /** The Redis for responses, verdicts, timelines and locks, and how much they may take there; null where Redis evicts. */
     cache?: { redis: SharedRedis; maxBytes: number | null };
     clock?: Clock;
   },

@@ -5,7 +5,7 @@ import { defineScript, getBounded, type RedisConnection } from '../redis/connect
 import { holdLock, releaseLock, type SharedRedis } from '../redis/shared-redis.ts';
 
 /**
- * What instances share. Its calls never fail: while the store is away, nothing is found, nothing is kept and every lock
+ * Holds what instances share. Its calls never fail: while the store is away, nothing is found, nothing is kept and every lock
  * is given, so that each process works by itself.
  */
 export interface SharedStore {
@@ -40,7 +40,7 @@ const MAX_NOTE_BYTES = 4096;
  * index of its sizes and ages, is on one node.
  */
 const PARTS = 16;
-/** Of an entry beside value and name: in the key space, for its expiry, and in the index. */
+/** An entry takes this beside value and name: in the key space, for its expiry, and in the index. */
 const OVERHEAD_BYTES = 400;
 const INDEX_KEPT_MS = 10 * DAY_MS;
 
@@ -101,7 +101,7 @@ return 1`,
  * no other instance to share with.
  */
 export function createRedisSharedStore(redis: SharedRedis, source: string, maxBytes: number | null): SharedStore {
-  /** Of locks: they are few, and expire within seconds. */
+  /** Locks are not bounded: they are few, and expire within seconds. */
   const nameOf = (key: string) => `tis:${source}:${key}`;
   const partOf = (key: string) => `{tis:${source}:${crc32(key) % PARTS}}`;
   const nameOfValue = (key: string) => `${partOf(key)}:${key}`;

@@ -153,7 +153,7 @@ export function findHeadsign({ destination }: Transportation, statuses: readonly
   return withoutSuburb(firstText(destination?.name), isAltered);
 }
 
-/** Where the run begins: upstream gives the full name of its first stop. */
+/** The place where the run begins: upstream gives the full name of its first stop. */
 export function findOrigin({ origin }: Transportation): string | null {
   return withoutSuburb(firstText(origin?.name), true);
 }

@@ -19,7 +19,7 @@ export interface RefusalOptions {
   log: Pick<FastifyBaseLogger, 'info'>;
 }
 
-/** What Node refuses before there is a whole request: broken HTTP, too large a header, too slow a client. */
+/** Responds where Node refuses before there is a whole request: broken HTTP, too large a header, too slow a client. */
 export function sendClientError(
   error: { code?: string | undefined; rawPacket?: unknown },
   socket: Socket,

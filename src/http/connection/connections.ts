@@ -49,7 +49,7 @@ export interface ConnectionLimits {
 
 const DEFAULT_MAX = 10_000;
 const DEFAULT_MAX_PER_ADDRESS = 1000;
-/** Of the file descriptors that the process may open; the rest is for files, upstream and Redis. */
+/** The share of the file descriptors that connections may take; the rest is for files, upstream and Redis. */
 const SHARE_OF_DESCRIPTORS = 0.8;
 /** So many connections above `max` are taken to be answered; those beyond are closed unanswered. */
 const SPARE_SHARE = 0.1;

@@ -148,7 +148,7 @@ function describeService({ publicUrl, docsUrl, notes }: About) {
   };
 }
 
-/** Where there is no public address: the server from which the description came. */
+/** Without a public address it is the server from which the description came. */
 function serverUrl(publicUrl: string): string {
   return LOCAL_HOSTS.includes(new URL(publicUrl).hostname) ? '/' : publicUrl;
 }

@@ -4,7 +4,7 @@ import { errorsOf, type Operation } from '../../operation.ts';
 
 type Json = Record<string, unknown>;
 
-/** Headers that answers carry, by the name under which OpenAPI lists them. */
+/** Headers that responses carry, by the name under which OpenAPI lists them. */
 export const HEADER_COMPONENTS = {
   'X-Request-Id': header(
     'Names this response in our log. Tell it when you ask about one.',

@@ -53,7 +53,7 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
   const names = keyNames(options.apiKey);
   let unsettled = 0;
   const own = new ProcessMeter(limits, clock.now, () => 1 / redis.instances());
-  /** As Redis last told. */
+  /** The count that Redis last told. */
   let known = { day: dayOf(clock.now()), spent: 0 };
 
   async function take(call: ReserveLimits): Promise<TakeResult> {

@@ -110,7 +110,7 @@ export const LOWEST_REFRESH_FLOOR = FLOORS.high.refresh + FLOOR_OF_LOAD;
  */
 const HEAVY_SHARE = 0.1;
 
-/** Of tickets with the same priority and purpose, those of the account with most recent calls are refused first. */
+/** Refuses, among tickets with the same priority and purpose, those of the account with most recent calls first. */
 export function reserveLimitsOf(ticket: Ticket, load: AccountLoad): ReserveLimits {
   const floors: Record<CallPurpose, number> = { ...FLOORS[ticket.priority], positions: POSITIONS_FLOOR };
   const share = load.shareOfTicket(ticket);
