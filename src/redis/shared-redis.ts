@@ -14,8 +14,7 @@ import {
   whenReady,
   writeTogether,
 } from './connection.ts';
-import { createPresence, type Presence } from './presence.ts';
-import { MAX_PATIENCE_MS } from './silence-detector.ts';
+import { createPresence, MAX_PATIENCE_MS, type Presence } from './presence.ts';
 
 /** Enough for a Redis at the other end of the world, TLS included. */
 const READY_WITHIN_MS = 2000;

@@ -2,8 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { within } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
-import type { StoreState } from '../redis/presence.ts';
-import { MAX_PATIENCE_MS } from '../redis/silence-detector.ts';
+import { MAX_PATIENCE_MS, type StoreState } from '../redis/presence.ts';
 import type { PressureWatch } from './pressure.ts';
 
 /**

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { UnavailableError } from '#src/redis/connection.ts';
-import { createPresence, type Presence } from '#src/redis/presence.ts';
-import { Distances } from '#src/redis/silence-detector.ts';
+import { createPresence, Distances, type Presence } from '#src/redis/presence.ts';
 
 const never = () => new Promise<never>(() => {});
 const fail = (reason: UnavailableError['reason']) => Promise.reject(new UnavailableError('no', reason));
