@@ -149,7 +149,7 @@ interface Line {
  * silence, not how long a call takes: when many calls wait at once, the last one has to wait for its turn. Time in which
  * this process was busy does not count, because responses lie unread meanwhile.
  */
-export function createSilenceDetector(distances: Pick<Distances, 'patienceMs' | 'heard'>) {
+function createSilenceDetector(distances: Distances) {
   const lines = new Map<string, Line>();
 
   /** One timer for all calls of a node, for as long as any of them waits. */
