@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createAuthority } from '#src/sandbox/authority.ts';
-import { findFeedName, responseOf } from '#src/sandbox/feeds/feed.ts';
+import { feedResponse, findFeedName } from '#src/sandbox/feeds/feed.ts';
+import { indexNetwork } from '#src/sandbox/network/network-index.ts';
 import { departureResponse } from '#src/sandbox/responses/departure-response.ts';
 import { startServerProcess } from '#test/support/process.ts';
 import { startUpstream } from '#test/support/upstream.ts';
@@ -145,7 +145,7 @@ function readGroup(name: string): number {
 
 /** The sandbox's departures and feeds for a network of that many stops, and one large trip. It is not in the group. */
 function startAuthority() {
-  const sandbox = createAuthority(createTimetabledNetwork(Number(stops)));
+  const sandbox = indexNetwork(createTimetabledNetwork(Number(stops)));
   const trip = makeTrip(TRIP_BYTES);
   const feeds = new Map<string, { until: number; bytes: Uint8Array }>();
   return startUpstream(({ url }, response) => {
@@ -154,7 +154,7 @@ function startAuthority() {
     const feed = findFeedName(pathname);
     if (feed) {
       const known = feeds.get(feed);
-      const bytes = known && seconds < known.until ? known.bytes : responseOf(sandbox, feed, seconds);
+      const bytes = known && seconds < known.until ? known.bytes : feedResponse(sandbox, feed, seconds);
       if (bytes !== known?.bytes) feeds.set(feed, { until: seconds + FEED_SECONDS, bytes });
       response.end(bytes);
     } else if (pathname.endsWith('/departure_mon')) {

@@ -37,7 +37,7 @@ import { learnFromDepartures, Verdicts } from './nearby/verdict.ts';
 import { type Operation, readQuery } from './operation.ts';
 import { createOperations } from './operations.ts';
 import { createResponses, type Responses } from './responses/responses.ts';
-import { findRehearsalCode, REHEARSALS_IN_WORDS } from './sandbox/rehearsal/rehearsals.ts';
+import { findRehearsalCode, REHEARSALS_IN_WORDS } from './sandbox/rehearsals.ts';
 import { createMagicLinks } from './signup/magic-link.ts';
 import { createQuotaMails } from './signup/quota-mails.ts';
 import { type SignupOptions, signup } from './signup/signup.ts';

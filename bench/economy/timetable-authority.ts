@@ -4,8 +4,8 @@ import { toRequest } from '#src/efa/request.ts';
 import { readFeed } from '#src/live/feed/feed-reader.ts';
 import { HEADER } from '#src/live/feed/packed-feed.ts';
 import { type FeedId, isPositions, sourceOf } from '#src/live/polling/feed-source.ts';
-import { createAuthority as createSandboxAuthority } from '#src/sandbox/authority.ts';
-import { FEEDS, responseOf } from '#src/sandbox/feeds/feed.ts';
+import { FEEDS, feedResponse } from '#src/sandbox/feeds/feed.ts';
+import { indexNetwork } from '#src/sandbox/network/network-index.ts';
 import { departureResponse } from '#src/sandbox/responses/departure-response.ts';
 import { receivedResponse } from '#test/support/received-answer.ts';
 import { recordsFor } from './network.ts';
@@ -30,7 +30,7 @@ const CONTENT_SECONDS = 2 * MINUTE_SECONDS;
 
 /** The sandbox's authority over a network of so many stops, disturbances included. Trips and places are empty. */
 export function createTimetableAuthority(clock: Clock, random: () => number, stops: number): TimetableAuthority {
-  const sandbox = createSandboxAuthority(createTimetabledNetwork(stops));
+  const sandbox = indexNetwork(createTimetabledNetwork(stops));
   const contents = new Map<FeedId, { madeAt: number; packed: ArrayBuffer }>();
   const calls: number[] = [];
   const polls: number[] = [];
@@ -41,7 +41,7 @@ export function createTimetableAuthority(clock: Clock, random: () => number, sto
     calls.push(clock.now());
     await sleep(clock, 150 + 450 * random());
     const retrievedAt = new Date(clock.now());
-    if (request.kind !== 'departureMonitor' || !sandbox.index.stopById.has(request.stopId)) {
+    if (request.kind !== 'departureMonitor' || !sandbox.stopById.has(request.stopId)) {
       return receivedResponse(request, recordsFor(request), retrievedAt);
     }
     const minute = seconds() - (seconds() % MINUTE_SECONDS);
@@ -53,7 +53,7 @@ export function createTimetableAuthority(clock: Clock, random: () => number, sto
     const madeAt = seconds() - (seconds() % CONTENT_SECONDS);
     const known = contents.get(source);
     if (known?.madeAt === madeAt) return known.packed;
-    const packed = readFeed(responseOf(sandbox, source, madeAt));
+    const packed = readFeed(feedResponse(sandbox, source, madeAt));
     contents.set(source, { madeAt, packed });
     return packed;
   }

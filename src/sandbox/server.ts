@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { type Authority, createAuthority } from './authority.ts';
-import { type EndpointName, type Fault, type FaultChooser, type Payload, sendResponse } from './fault.ts';
-import { type FeedName, findFeedName, type PositionsName, responseOf } from './feeds/feed.ts';
+import { feedResponse, findFeedName } from './feeds/feed.ts';
 import { readNetwork } from './network/gtfs-network.ts';
 import type { SandboxNetwork } from './network/network.ts';
-import { createRehearsals } from './rehearsal/rehearsals.ts';
+import { indexNetwork, type NetworkIndex } from './network/network-index.ts';
+import { createRehearsals } from './rehearsals.ts';
 import { addInfoResponse } from './responses/add-info-response.ts';
 import { coordResponse } from './responses/coord-response.ts';
 import { departureResponse } from './responses/departure-response.ts';
@@ -22,55 +22,55 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-export interface SandboxOptions {
-  /** The one valid key. */
-  apiKey: string;
-  /** The clock. Boards and journeys change once a minute. */
-  now: () => Date;
-  /** The network of `network/gtfs` where absent. */
-  network?: SandboxNetwork;
-  /** For tests. */
-  fault?: FaultChooser;
-}
-
 const BASE_PATH = '/v1/tp';
 
-const RESPONSES: Record<EndpointName, (authority: Authority, query: URLSearchParams, nowSeconds: number) => object> = {
+const RESPONSES = {
   departure_mon: departureResponse,
   trip: tripResponse,
   stop_finder: stopFinderResponse,
   coord: coordResponse,
   add_info: addInfoResponse,
-};
+} satisfies Record<string, (index: NetworkIndex, query: URLSearchParams, nowSeconds: number) => object>;
 
-/** Starts a stand-in for upstream on a free loopback port: the same protocol, with made-up timetables. */
-export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const authority = createAuthority(options.network ?? readNetwork());
-  const counts = new Map<EndpointName | FeedName | PositionsName, number>();
-  const findStep = createRehearsals(options.now);
+interface Payload {
+  status: number;
+  headers?: Record<string, string>;
+  body: Buffer | string;
+}
+
+/**
+ * Starts a stand-in for upstream on a free loopback port: the same protocol, with made-up timetables. Boards and journeys
+ * change once a minute of `now`. `apiKey` is the one valid key.
+ */
+export async function startSandbox(options: {
+  apiKey: string;
+  now: () => Date;
+  network?: SandboxNetwork;
+}): Promise<Sandbox> {
+  const { apiKey, now } = options;
+  const index = indexNetwork(options.network ?? readNetwork());
+  const rehearse = createRehearsals(now);
   const closing = new AbortController();
 
   const server = createServer((request, response) => {
     handle(request, response).catch((error: unknown) => {
       // Either close() aborted the response, or the sandbox has a bug, which a test should see.
       if (closing.signal.aborted || response.headersSent) response.destroy();
-      else sendResponse(response, failed(error), undefined, closing.signal);
+      else send(response, failed(error));
     });
   });
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://sandbox');
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://sandbox');
     const endpoint = endpointOf(request, pathname);
-    if (endpoint === undefined) return sendResponse(response, notFound(), undefined, closing.signal);
-    if (request.headers.authorization !== `apikey ${options.apiKey}`) {
-      return sendResponse(response, unauthenticated(pathname, options.now()), undefined, closing.signal);
-    }
-    const count = (counts.get(endpoint) ?? 0) + 1;
-    counts.set(endpoint, count);
-    const rehearsal = findStep(endpoint, query);
-    const fault = options.fault?.({ endpoint, query, count }) ?? rehearsal.step.fault;
-    const payload = payloadOf(authority, endpoint, rehearsal, options.now(), fault);
-    await sendResponse(response, await compressed(payload, request, fault?.kind), fault, closing.signal);
+    if (endpoint === undefined) return send(response, json(404, { code: 404, message: 'no such resource' }));
+    if (request.headers.authorization !== `apikey ${apiKey}`) return send(response, unauthenticated(pathname, now()));
+    const { step, query } = rehearse(endpoint, searchParams);
+    if (step.isSilent) return;
+    if (step.instead) return send(response, step.instead);
+    const payload = await compressed(payloadOf(index, endpoint, { step, query }, now()), request);
+    if (step.delayMs) await sleep(step.delayMs, undefined, { signal: closing.signal, ref: false });
+    send(response, payload);
   }
 
   await new Promise<void>((resolve, reject) => {
@@ -89,47 +89,45 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
 }
 
-function endpointOf(request: IncomingMessage, pathname: string): EndpointName | FeedName | PositionsName | undefined {
+function endpointOf(request: IncomingMessage, pathname: string) {
   if (request.method !== 'GET') return undefined;
   const name = pathname.startsWith(`${BASE_PATH}/`) ? pathname.slice(BASE_PATH.length + 1) : '';
   return isPlanner(name) ? name : findFeedName(pathname);
 }
 
-function isPlanner(name: string): name is EndpointName {
+function isPlanner(name: string): name is keyof typeof RESPONSES {
   return Object.hasOwn(RESPONSES, name);
 }
 
 function payloadOf(
-  authority: Authority,
-  endpoint: EndpointName | FeedName | PositionsName,
+  index: NetworkIndex,
+  endpoint: NonNullable<ReturnType<typeof endpointOf>>,
   { query, step }: ReturnType<ReturnType<typeof createRehearsals>>,
-  clock: Date,
-  fault: Fault | undefined,
+  now: Date,
 ): Payload {
-  const now = fault?.kind === 'frozen' ? fault.at : clock;
   if (!isPlanner(endpoint)) {
-    const isHalved = fault?.kind === 'halved';
-    const body = responseOf(authority, endpoint, Math.floor(now.getTime() / 1000), { isHalved });
+    const body = feedResponse(index, endpoint, Math.floor(now.getTime() / 1000));
     return { status: 200, headers: { 'content-type': 'application/x-google-protobuf' }, body };
   }
   if (query.get('outputFormat') !== 'rapidJSON' || query.get('coordOutputFormat') !== 'EPSG:4326') {
     const body = '<?xml version="1.0" encoding="UTF-8"?><efa><error>outputFormat not supported</error></efa>';
-    return { status: 200, headers: { 'content-type': 'text/xml; charset=UTF-8' }, body: Buffer.from(body) };
+    return { status: 200, headers: { 'content-type': 'text/xml; charset=UTF-8' }, body };
   }
   const nowSeconds = Math.floor(now.getTime() / 60_000) * 60;
-  const plain = RESPONSES[endpoint](authority, query, nowSeconds);
+  const plain = RESPONSES[endpoint](index, query, nowSeconds);
   return json(200, step.change?.(plain, endpoint, query) ?? plain);
 }
 
-/** The faults that leave the body whole. */
-const COMPRESSIBLE: readonly string[] = ['slow', 'frozen', 'halved'] satisfies Fault['kind'][];
-
-/** Gzip where the client accepts it, as upstream does. Faults that cut the body need it readable. */
-async function compressed(payload: Payload, request: IncomingMessage, fault: string | undefined): Promise<Payload> {
-  const accepts = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
-  if (!accepts || (fault !== undefined && !COMPRESSIBLE.includes(fault))) return payload;
+/** Gzip where the client accepts it, as upstream does. */
+async function compressed(payload: Payload, request: IncomingMessage): Promise<Payload> {
+  if (!/\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))) return payload;
   const body = await promisify(gzip)(payload.body, { level: 3 });
   return { ...payload, headers: { ...payload.headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' }, body };
+}
+
+function send(response: ServerResponse, { status, headers, body }: Payload): void {
+  response.writeHead(status, { ...headers, 'content-length': String(Buffer.byteLength(body)) });
+  response.end(body);
 }
 
 function unauthenticated(path: string, now: Date): Payload {
@@ -146,15 +144,11 @@ function unauthenticated(path: string, now: Date): Payload {
   });
 }
 
-function notFound(): Payload {
-  return json(404, { code: 404, message: 'no such resource' });
-}
-
 function failed(error: unknown): Payload {
   return json(500, { code: 500, message: error instanceof Error ? error.message : String(error) });
 }
 
 function json(status: number, body: object): Payload {
   const headers = { 'content-type': 'application/json; charset=utf-8' };
-  return { status, headers, body: Buffer.from(JSON.stringify(body)) };
+  return { status, headers, body: JSON.stringify(body) };
 }

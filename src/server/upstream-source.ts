@@ -6,7 +6,7 @@ import { readNetwork } from '../sandbox/network/gtfs-network.ts';
 import type { SandboxNetwork } from '../sandbox/network/network.ts';
 import { indexNetwork } from '../sandbox/network/network-index.ts';
 import { networkMap } from '../sandbox/network/network-map.ts';
-import { findRehearsalCode } from '../sandbox/rehearsal/rehearsals.ts';
+import { findRehearsalCode } from '../sandbox/rehearsals.ts';
 import { pointNaming } from '../sandbox/responses/location.ts';
 import { readNewest } from '../stops/file.ts';
 import { type StopRecord, tableOf } from '../stops/table.ts';

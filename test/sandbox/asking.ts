@@ -1,5 +1,4 @@
 import { onTestFinished } from 'vitest';
-import type { FaultChooser } from '#src/sandbox/fault.ts';
 import type { SandboxNetwork } from '#src/sandbox/network/network.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
 import { SMALL_NETWORK } from './small-network.ts';
@@ -7,10 +6,7 @@ import { SMALL_NETWORK } from './small-network.ts';
 export const API_KEY = 'sandbox-key';
 
 /** A sandbox for the current test, closed when the test ends. `now` is UTC. */
-export async function sandboxAt(
-  now: string,
-  options: { network?: SandboxNetwork; fault?: FaultChooser } = {},
-): Promise<Sandbox> {
+export async function sandboxAt(now: string, options: { network?: SandboxNetwork } = {}): Promise<Sandbox> {
   const sandbox = await startSandbox({
     apiKey: API_KEY,
     now: () => new Date(now),

@@ -1,15 +1,14 @@
 import bindings from 'gtfs-realtime-bindings';
-import type { Authority } from '../authority.ts';
 import type { SandboxLine } from '../network/network.ts';
-import type { PatternNode } from '../network/network-index.ts';
+import type { NetworkIndex } from '../network/network-index.ts';
 import { LONGEST_DELAY_SECONDS } from '../timetable/realtime.ts';
-import { type Run, runAt } from '../timetable/run.ts';
-import { firstRunFrom, type Timetable } from '../timetable/timetable.ts';
+import { runAt } from '../timetable/run.ts';
+import { firstRunFrom, timetableAround } from '../timetable/timetable.ts';
 import { positionOfRun } from './run-position.ts';
 import { LONGEST_LISTED_SECONDS, updatesOfRun } from './run-updates.ts';
 
 /** One of upstream's realtime feeds. */
-export interface Feed {
+interface Feed {
   path: string;
   /** The networks (product ids) whose trips it carries. */
   networks: readonly number[];
@@ -47,17 +46,6 @@ export function findFeedName(path: string): FeedName | PositionsName | undefined
   return name && ofTrips !== path ? `${name}-positions` : name;
 }
 
-/** The feed under a name as `findFeedName` finds it. */
-export function responseOf(
-  authority: Authority,
-  name: FeedName | PositionsName,
-  epochSeconds: number,
-  options?: { isHalved?: boolean },
-): Buffer {
-  const feed = FEEDS[name.replace('-positions', '') as FeedName];
-  return (name in FEEDS ? feedResponse : positionsResponse)(authority, feed, epochSeconds, options);
-}
-
 function carries({ networks, routes }: Feed, { product, route }: SandboxLine): boolean {
   return networks.includes(product.id) && (routes === undefined || (route !== null && routes.includes(route)));
 }
@@ -65,58 +53,32 @@ function carries({ networks, routes }: Feed, { product, route }: SandboxLine): b
 const { FeedMessage, FeedHeader } = bindings.transit_realtime;
 
 /**
- * A feed in protobuf. Its timestamp goes with the rhythm of the feed, its content changes with the minute as boards do.
- * A halved feed has the first half of its trips.
+ * A feed in protobuf, of trips or of the positions of their vehicles. Its timestamp goes with the rhythm of the feed. Trips
+ * change with the minute as boards do, and vehicles move with the timestamp.
  */
-export function feedResponse(
-  { index, timetableAround }: Authority,
-  feed: Feed,
-  epochSeconds: number,
-  { isHalved = false } = {},
-): Buffer {
+export function feedResponse(index: NetworkIndex, name: FeedName | PositionsName, epochSeconds: number): Buffer {
+  const feed = FEEDS[name.replace('-positions', '') as FeedName];
+  const isOfTrips = name in FEEDS;
   const timestamp = epochSeconds - (epochSeconds % feed.everySeconds);
-  const nowSeconds = timestamp - (timestamp % 60);
-  const timetable = timetableAround(nowSeconds);
-  const entity = index.patterns
+  const minuteSeconds = timestamp - (timestamp % 60);
+  const timetable = timetableAround(minuteSeconds);
+  const nowSeconds = isOfTrips ? minuteSeconds : timestamp;
+  // The runs that may not have ended, and of trips those that start within the horizon.
+  const runs = index.patterns
     .filter(({ line }) => line.monitored && carries(feed, line))
-    .flatMap((pattern) => runsUnderWay(timetable, pattern, nowSeconds))
-    .flatMap((run) => updatesOfRun(run, nowSeconds))
-    .map((update) => ({ id: update.trip.tripId ?? '', tripUpdate: { ...update, timestamp } }));
-  return encode(timestamp, entity, isHalved);
-}
-
-/** The positions of the vehicles of a feed, which move with its timestamp. */
-function positionsResponse(
-  { index, timetableAround }: Authority,
-  feed: Feed,
-  epochSeconds: number,
-  { isHalved = false } = {},
-): Buffer {
-  const timestamp = epochSeconds - (epochSeconds % feed.everySeconds);
-  const timetable = timetableAround(timestamp - (timestamp % 60));
-  const entity = index.patterns
-    .filter(({ line }) => line.monitored && carries(feed, line))
-    .flatMap((pattern) => runsUnderWay(timetable, pattern, timestamp, 0))
-    .flatMap((run) => positionOfRun(run, timestamp) ?? [])
-    .map((vehicle, at) => ({ id: String(at + 1), vehicle }));
-  return encode(timestamp, entity, isHalved);
-}
-
-function encode(timestamp: number, entity: bindings.transit_realtime.IFeedEntity[], isHalved: boolean): Buffer {
+    .flatMap((pattern) => {
+      const list = timetable(pattern);
+      const first = firstRunFrom(list, nowSeconds - (pattern.offsetSeconds.at(-1) ?? 0) - LONGEST_DELAY_SECONDS);
+      const end = firstRunFrom(list, nowSeconds + (isOfTrips ? LONGEST_LISTED_SECONDS : 0) + 1);
+      return Array.from({ length: Math.max(0, end - first) }, (_, i) => runAt(pattern, list, first + i));
+    });
+  const entity = isOfTrips
+    ? runs
+        .flatMap((run) => updatesOfRun(run, nowSeconds))
+        .map((update) => ({ id: update.trip.tripId ?? '', tripUpdate: { ...update, timestamp } }))
+    : runs
+        .flatMap((run) => positionOfRun(run, timestamp) ?? [])
+        .map((vehicle, at) => ({ id: String(at + 1), vehicle }));
   const header = { gtfsRealtimeVersion: '2.0', incrementality: FeedHeader.Incrementality.FULL_DATASET, timestamp };
-  const message = { header, entity: isHalved ? entity.slice(0, entity.length >> 1) : entity };
-  return Buffer.from(FeedMessage.encode(message).finish());
-}
-
-/** Runs that may not have ended, up to those that start within the horizon. */
-function runsUnderWay(
-  timetable: Timetable,
-  pattern: PatternNode,
-  nowSeconds: number,
-  horizonSeconds = LONGEST_LISTED_SECONDS,
-): Run[] {
-  const list = timetable(pattern);
-  const first = firstRunFrom(list, nowSeconds - (pattern.offsetSeconds.at(-1) ?? 0) - LONGEST_DELAY_SECONDS);
-  const end = firstRunFrom(list, nowSeconds + horizonSeconds + 1);
-  return Array.from({ length: Math.max(0, end - first) }, (_, i) => runAt(pattern, list, first + i));
+  return Buffer.from(FeedMessage.encode({ header, entity }).finish());
 }

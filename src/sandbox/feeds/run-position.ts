@@ -1,6 +1,6 @@
 import bindings from 'gtfs-realtime-bindings';
 import { wayBetween } from '../network/geometry.ts';
-import { distanceMetres, type LatLng } from '../network/network.ts';
+import { BUS, distanceMetres, type LatLng, METRO, TRAIN } from '../network/network.ts';
 import {
   cancellationOf,
   delaySeconds,
@@ -11,9 +11,9 @@ import {
   type Occupancy,
   occupancyOf,
 } from '../timetable/realtime.ts';
-import { extraTripId, plannedSeconds, type Run, realtimeTripId } from '../timetable/run.ts';
+import { classOf, extraTripId, plannedSeconds, type Run, realtimeTripId } from '../timetable/run.ts';
 import { seedWith, trait } from '../trait.ts';
-import { classOf, tripOf } from './run-updates.ts';
+import { tripOf } from './run-updates.ts';
 
 const { ScheduleRelationship } = bindings.transit_realtime.TripDescriptor;
 const { OccupancyStatus, VehicleStopStatus } = bindings.transit_realtime.VehiclePosition;
@@ -26,9 +26,6 @@ const OLDEST_REPORT_SECONDS = 20;
 const SILENT_SHARE = 0.02;
 const SILENT_AFTER_SECONDS = 300;
 
-const TRAIN = 1;
-const METRO = 2;
-const BUS = 5;
 const CARRIAGES: Readonly<Record<number, number>> = { [TRAIN]: 8, [METRO]: 6 };
 const OCCUPANCY_STATUS: Record<Occupancy, number> = {
   MANY_SEATS: OccupancyStatus.MANY_SEATS_AVAILABLE,

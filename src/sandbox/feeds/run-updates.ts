@@ -1,4 +1,5 @@
 import bindings from 'gtfs-realtime-bindings';
+import { BUS, FERRY, TRAIN } from '../network/network.ts';
 import type { PointNode } from '../network/network-index.ts';
 import {
   actualPoint,
@@ -14,7 +15,14 @@ import {
   type Occupancy,
   occupancyOf,
 } from '../timetable/realtime.ts';
-import { extraTripId, plannedMinuteSeconds, plannedSeconds, type Run, realtimeTripId } from '../timetable/run.ts';
+import {
+  classOf,
+  extraTripId,
+  plannedMinuteSeconds,
+  plannedSeconds,
+  type Run,
+  realtimeTripId,
+} from '../timetable/run.ts';
 import { trait } from '../trait.ts';
 
 const { ScheduleRelationship: TRIP } = bindings.transit_realtime.TripDescriptor;
@@ -27,9 +35,6 @@ const LISTED = 15;
 /** A train is listed at most this long before it starts. */
 export const LONGEST_LISTED_SECONDS = 510 * 60;
 
-const TRAIN = 1;
-const BUS = 5;
-const FERRY = 9;
 /** Field 6 as a varint. */
 const OCCUPANCY_FIELD = 6 << 3;
 const OCCUPANCY_NUMBERS: Record<Occupancy, number> = { MANY_SEATS: 1, FEW_SEATS: 2, STANDING_ONLY: 3 };
@@ -163,8 +168,4 @@ function plannedPoint(run: Run, call: number): PointNode {
 
 function callsOf(run: Run): number[] {
   return run.pattern.points.map((_, call) => call);
-}
-
-export function classOf({ pattern }: Run): number {
-  return pattern.line.product.class;
 }

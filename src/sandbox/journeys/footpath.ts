@@ -1,9 +1,6 @@
 import { distanceMetres, type Position } from '../network/network.ts';
 import type { NetworkIndex, PointNode } from '../network/network-index.ts';
 
-/** Footpaths from every point, including the change at the point itself. Both directions take equally long. */
-export type Footpaths = (from: PointNode) => readonly { to: PointNode; seconds: number }[];
-
 export const STOP_REACH_METRES = 400;
 export const ADDRESS_REACH_METRES = 800;
 const SAME_POINT_CHANGE_SECONDS = 60;
@@ -11,19 +8,20 @@ const SAME_STOP_CHANGE_SECONDS = 120;
 const DETOUR = 1.3;
 const METRES_PER_SECOND = 1.1;
 
-/** Footpaths between all points of one stop, however far apart, and between points of two stops at most 400 m apart. */
-export function createFootpaths(index: NetworkIndex): Footpaths {
-  const known: (ReturnType<Footpaths> | undefined)[] = [];
-  return (from) => {
-    let footpaths = known[from.index];
-    if (footpaths === undefined) {
-      footpaths = index.points
-        .filter((to) => to.home === from.home || distanceMetres(from.point, to.point) <= STOP_REACH_METRES)
-        .map((to) => ({ to, seconds: changeSeconds(from, to) }));
-      known[from.index] = footpaths;
-    }
-    return footpaths;
-  };
+const footpaths = new WeakMap<PointNode, readonly { to: PointNode; seconds: number }[]>();
+
+/**
+ * The footpaths from a point to all points of its stop, however far apart, and to points of other stops at most 400 m away;
+ * including the change at the point itself. Both directions take equally long.
+ */
+export function footpathsFrom(index: NetworkIndex, from: PointNode) {
+  const known = footpaths.get(from);
+  if (known) return known;
+  const found = index.points
+    .filter((to) => to.home === from.home || distanceMetres(from.point, to.point) <= STOP_REACH_METRES)
+    .map((to) => ({ to, seconds: changeSeconds(from, to) }));
+  footpaths.set(from, found);
+  return found;
 }
 
 export function changeSeconds(from: PointNode, to: PointNode): number {

@@ -1,7 +1,7 @@
 import type { NetworkIndex, PatternNode, PointNode } from '../network/network-index.ts';
 import { type Run, runAt } from '../timetable/run.ts';
 import { firstRunFrom, type RunList, type Timetable } from '../timetable/timetable.ts';
-import type { Footpaths } from './footpath.ts';
+import { footpathsFrom } from './footpath.ts';
 
 /*
  * Earliest arrival by rounds, as in RAPTOR: round n takes one more ride from every point reached with n-1 rides.
@@ -135,7 +135,6 @@ function bestEntrance(entrances: readonly Entrance[], point: number): Entrance {
 export interface Search {
   index: NetworkIndex;
   timetable: Timetable;
-  footpaths: Footpaths;
   /** Whether the search may use the pattern. */
   isWanted: (pattern: PatternNode) => boolean;
   /** Whether the run is cancelled, in whole or at a call. */
@@ -240,7 +239,7 @@ function walkOn(
   for (const from of reached) {
     const node = search.index.points[from];
     if (node === undefined) continue;
-    for (const { to, seconds } of search.footpaths(node)) {
+    for (const { to, seconds } of footpathsFrom(search.index, node)) {
       const ready = (round.arrived[from] ?? Infinity) + seconds;
       if (ready >= (bestReady[to.index] ?? 0) || ready >= bestEnd) continue;
       bestReady[to.index] = ready;

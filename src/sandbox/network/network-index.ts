@@ -1,5 +1,12 @@
 import { seedOf } from '../trait.ts';
-import type { SandboxLine, SandboxNetwork, SandboxPattern, SandboxPoint, SandboxStop } from './network.ts';
+import {
+  BUS,
+  type SandboxLine,
+  type SandboxNetwork,
+  type SandboxPattern,
+  type SandboxPoint,
+  type SandboxStop,
+} from './network.ts';
 
 export interface StopNode {
   stop: SandboxStop;
@@ -42,8 +49,6 @@ export interface NetworkIndex {
   stopById: ReadonlyMap<string, StopNode>;
   pointById: ReadonlyMap<string, PointNode>;
 }
-
-const BUS = 5;
 
 /** Throws where a pattern calls at a point that is not in the network. */
 export function indexNetwork(network: SandboxNetwork): NetworkIndex {

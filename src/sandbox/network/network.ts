@@ -100,6 +100,13 @@ export interface SandboxPlace extends Position {
   type: 'street' | 'poi' | 'suburb' | 'locality';
 }
 
+/** Upstream's product classes. Coaches are 7, school buses 11. */
+export const TRAIN = 1;
+export const METRO = 2;
+export const LIGHT_RAIL = 4;
+export const BUS = 5;
+export const FERRY = 9;
+
 export type LatLng = readonly [number, number];
 
 export interface Position {

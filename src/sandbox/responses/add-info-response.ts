@@ -1,8 +1,6 @@
-import { alertShape } from '../alerts/alert.ts';
-import { lineNotices, type Notice, stopNotices } from '../alerts/notices.ts';
-import type { Authority } from '../authority.ts';
-import type { PatternNode, StopNode } from '../network/network-index.ts';
-import { localDay, serviceDayStart } from '../timetable/service-day.ts';
+import type { NetworkIndex, PatternNode, StopNode } from '../network/network-index.ts';
+import { alertShape, lineNotices, type Notice, stopNotices } from '../notices.ts';
+import { localDay, serviceDayStart } from '../timetable/timetable.ts';
 import { timestamp, VERSION } from './common.ts';
 import { lineShape } from './transportation.ts';
 
@@ -13,7 +11,7 @@ const NO_END = '2500-12-31T13:59:00Z';
  * Response of `add_info`: every notice of boards and journeys, with the stops or lines that it is about, one that begins in
  * two days, and one on a run of 2024 that upstream would still list.
  */
-export function addInfoResponse({ index }: Authority, _query: URLSearchParams, nowSeconds: number): object {
+export function addInfoResponse(index: NetworkIndex, _query: URLSearchParams, nowSeconds: number): object {
   const today = localDay(nowSeconds);
   const week = { from: timestamp(serviceDayStart(today - 3)), to: timestamp(serviceDayStart(today + 4)) };
   const later = { from: timestamp(serviceDayStart(today + 2)), to: timestamp(serviceDayStart(today + 5)) };

@@ -1,4 +1,3 @@
-import type { Authority } from '../authority.ts';
 import { parseCoord } from '../journeys/endpoint.ts';
 import { distanceMetres, type Position } from '../network/network.ts';
 import type { NetworkIndex, PointNode, StopNode } from '../network/network-index.ts';
@@ -14,7 +13,7 @@ interface Filter {
  * Response of `coord`: the locations within the radius of each numbered filter, in one list for all filters, nearest
  * first.
  */
-export function coordResponse({ index }: Authority, query: URLSearchParams): object {
+export function coordResponse(index: NetworkIndex, query: URLSearchParams): object {
   const position = parseCoord(query.get('coord') ?? '');
   if (position === undefined || query.get('inclFilter') !== '1') return { version: VERSION };
   const hits = filtersOf(query)

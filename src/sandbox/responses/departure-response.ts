@@ -1,9 +1,10 @@
-import { alertsFor } from '../alerts/alert.ts';
-import type { Authority } from '../authority.ts';
-import type { PointNode } from '../network/network-index.ts';
+import { BUS, LIGHT_RAIL } from '../network/network.ts';
+import type { NetworkIndex, PointNode } from '../network/network-index.ts';
+import { alertsFor } from '../notices.ts';
 import { type Departure, nextDepartures } from '../timetable/departures.ts';
 import { type CallState, callState, EXTRA_RUN_DELAY_SECONDS } from '../timetable/realtime.ts';
 import { extraTripId, plannedMinuteSeconds, plannedSeconds, runIdentifiers } from '../timetable/run.ts';
+import { timetableAround } from '../timetable/timetable.ts';
 import { dateInvalid, noServingLines, refusal, stopInvalid, timestamp, VERSION } from './common.ts';
 import { boardLocation, uniqueStop } from './location.ts';
 import { askedSeconds, excludedClasses, isPublished } from './parameters.ts';
@@ -15,8 +16,7 @@ const EVENTS_PER_RESPONSE = 40;
  * Response of `departure_mon`: the next 40 departures of one stop, or arrivals with `depArrMacro=arr`, or of one platform with `nameKey_dm=$USEPOINT$`.
  * A request without date and time gets the vehicles that are still to leave, late ones included.
  */
-export function departureResponse(authority: Authority, query: URLSearchParams, nowSeconds: number): object {
-  const { index, timetableAround } = authority;
+export function departureResponse(index: NetworkIndex, query: URLSearchParams, nowSeconds: number): object {
   const name = query.get('name_dm') ?? '';
   const point = index.pointById.get(name);
   const home = index.stopById.get(name) ?? point?.home;
@@ -90,84 +90,53 @@ function sequenceEntry({ run, state: stateHere }: Departure, call: number, nowSe
   return { ...location, ...(call > 0 && times('arrival')), ...(!isLast && times('departure')) };
 }
 
-/** One element of `stopEvents`. */
+/** One element of `stopEvents`. Boards cut the planned time to the minute. */
 function stopEvent(departure: Departure): object {
-  const { state } = departure;
-  switch (state.kind) {
-    case 'timetable':
-      return timetableEvent(departure);
-    case 'live':
-      return liveEvent(departure, state);
-    case 'cancelled':
-      return cancelledEvent(departure, state.scope);
-    case 'extra':
-      return extraEvent(departure, state.estimatedSeconds);
-  }
-}
-
-function timetableEvent(departure: Departure): object {
+  const { run, call, point, minuteSeconds, state } = departure;
+  const { stop } = point.home;
+  const isExtraTrip = state.kind === 'extra';
+  const { occupancy, isExtraStop } = state.kind === 'live' ? state : {};
+  const [status, statusHere] = statusOf(state);
+  const alerts = alertsFor(run.pattern, [point.home]);
+  const access = isExtraTrip ? {} : vehicleAccess(departure);
   return {
-    location: boardLocation(departure.point, {}),
-    ...plannedTimes(departure),
-    ...ordinaryRun(departure),
-  };
-}
-
-function liveEvent(departure: Departure, state: Extract<CallState, { kind: 'live' }>): object {
-  const { occupancy, isExtraStop, estimatedSeconds } = state;
-  const vehicle = { occupancy, isExtraStop, ...(isExtraStop && { realtimeStatus: 'EXTRA_STOP' }) };
-  return {
-    realtimeStatus: isExtraStop ? ['EXTRA_STOPS', 'MONITORED'] : ['MONITORED'],
-    isRealtimeControlled: true,
-    location: boardLocation(departure.point, vehicle, plannedPoint(departure)),
-    ...plannedTimes(departure),
-    departureTimeEstimated: timestamp(estimatedSeconds),
-    ...ordinaryRun(departure),
-  };
-}
-
-function cancelledEvent(departure: Departure, scope: 'trip' | 'departure'): object {
-  const isTrip = scope === 'trip';
-  return {
-    isCancelled: true,
-    realtimeStatus: [isTrip ? 'TRIP_CANCELLED' : 'EXTRA_STOPS', 'MONITORED'],
-    isRealtimeControlled: true,
-    location: boardLocation(departure.point, { realtimeStatus: isTrip ? 'TRIP_CANCELLED' : 'DEPARTURE_CANCELLED' }),
-    ...plannedTimes(departure),
-    ...ordinaryRun(departure),
-  };
-}
-
-function extraEvent(departure: Departure, estimatedSeconds: number): object {
-  const { run } = departure;
-  return {
-    realtimeStatus: ['EXTRA_TRIP', 'MONITORED'],
-    isRealtimeControlled: true,
-    location: boardLocation(departure.point, { realtimeStatus: 'EXTRA_TRIP', isExtraTrip: true }),
-    ...plannedTimes(departure),
-    departureTimeEstimated: timestamp(estimatedSeconds),
-    transportation: boardTransportation(run, [], true),
-    ...infos(departure),
-    properties: { WheelchairAccess: wheelchairAccess(departure), AVMSTripID: extraTripId(run) },
-  };
-}
-
-function ordinaryRun(departure: Departure): object {
-  const { run, state } = departure;
-  const { properties, attributes } = vehicleAccess(departure);
-  return {
-    transportation: boardTransportation(run, attributes),
-    ...infos(departure),
+    ...(state.kind === 'cancelled' && { isCancelled: true }),
+    ...(state.kind !== 'timetable' && {
+      realtimeStatus: status ? [status, 'MONITORED'] : ['MONITORED'],
+      isRealtimeControlled: true,
+    }),
+    location: boardLocation(
+      point,
+      { realtimeStatus: statusHere, occupancy, isExtraStop, isExtraTrip },
+      run.pattern.points[call],
+    ),
+    departureTimePlanned: timestamp(minuteSeconds),
+    departureTimeBaseTimetable: timestamp(plannedSeconds(run, call)),
+    ...('estimatedSeconds' in state && { departureTimeEstimated: timestamp(state.estimatedSeconds) }),
+    transportation: boardTransportation(run, access.attributes, isExtraTrip),
+    ...(alerts.length > 0 && { infos: alerts }),
     properties: {
-      WheelchairAccess: wheelchairAccess(departure),
-      ...runIdentifiers(run, state.kind !== 'timetable'),
-      ...properties,
+      // The accessibility of the stop, whatever the vehicle.
+      WheelchairAccess: String(stop.wheelchairAccess),
+      ...(isExtraTrip ? { AVMSTripID: extraTripId(run) } : runIdentifiers(run, state.kind !== 'timetable')),
+      ...access.properties,
     },
   };
 }
 
-const LIGHT_RAIL = 4;
-const BUS = 5;
+/** The status of the run and that of its call here, where it does not go as planned. */
+function statusOf(state: Departure['state']): [run?: string, here?: string] {
+  switch (state.kind) {
+    case 'timetable':
+      return [];
+    case 'live':
+      return state.isExtraStop ? ['EXTRA_STOPS', 'EXTRA_STOP'] : [];
+    case 'cancelled':
+      return state.scope === 'trip' ? ['TRIP_CANCELLED', 'TRIP_CANCELLED'] : ['EXTRA_STOPS', 'DEPARTURE_CANCELLED'];
+    case 'extra':
+      return ['EXTRA_TRIP', 'EXTRA_TRIP'];
+  }
+}
 
 /** The accessibility of the vehicle, which boards give for buses and light rail only. */
 function vehicleAccess({ run, state }: Departure): { properties?: object; attributes?: string[] } {
@@ -179,26 +148,4 @@ function vehicleAccess({ run, state }: Departure): { properties?: object; attrib
     properties: { AVMLowFloorVeh: value },
     attributes: pattern.wheelchairAccessible ? ['AVM_LOWFLOORVEHICLE'] : [],
   };
-}
-
-/** Boards cut the planned time to the minute. */
-function plannedTimes({ run, call, minuteSeconds }: Departure): object {
-  return {
-    departureTimePlanned: timestamp(minuteSeconds),
-    departureTimeBaseTimetable: timestamp(plannedSeconds(run, call)),
-  };
-}
-
-function infos(departure: Departure): object {
-  const alerts = alertsFor(departure.run.pattern, [departure.point.home]);
-  return alerts.length === 0 ? {} : { infos: alerts };
-}
-
-/** The accessibility of the stop, whatever the vehicle. */
-function wheelchairAccess(departure: Departure): string {
-  return String(departure.point.home.stop.wheelchairAccess);
-}
-
-function plannedPoint({ run, call }: Departure): PointNode {
-  return run.pattern.points[call] as PointNode;
 }

@@ -35,7 +35,12 @@ export function placeId(locality: string): string {
 /** `location` of a departure: the platform where the vehicle calls, with the state of the vehicle there. */
 export function boardLocation(
   node: PointNode,
-  vehicle: { realtimeStatus?: string; occupancy?: Occupancy | undefined; isExtraStop?: boolean; isExtraTrip?: boolean },
+  vehicle: {
+    realtimeStatus?: string | undefined;
+    occupancy?: Occupancy | undefined;
+    isExtraStop?: boolean | undefined;
+    isExtraTrip?: boolean;
+  },
   planned = node,
 ): object {
   const { home, point, area } = node;

@@ -1,5 +1,5 @@
 import { DateTime } from 'luxon';
-import { localDay, ZONE } from '../timetable/service-day.ts';
+import { localDay, ZONE } from '../timetable/timetable.ts';
 
 const DAYS_KEPT_BEHIND = 7;
 const DAYS_PUBLISHED_AHEAD = 14;

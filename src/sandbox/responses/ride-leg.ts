@@ -1,7 +1,7 @@
-import { alertsFor } from '../alerts/alert.ts';
 import type { Ride } from '../journeys/journey-search.ts';
 import { wayBetween } from '../network/geometry.ts';
 import type { PointNode } from '../network/network-index.ts';
+import { alertsFor } from '../notices.ts';
 import { actualPoint, callState, expectedDelaySeconds, isExtraStop, occupancyOf } from '../timetable/realtime.ts';
 import { plannedSeconds } from '../timetable/run.ts';
 import { seedOf, trait } from '../trait.ts';

@@ -1,6 +1,5 @@
-import type { Authority } from '../authority.ts';
 import type { SandboxPlace } from '../network/network.ts';
-import type { PointNode, StopNode } from '../network/network-index.ts';
+import type { NetworkIndex, PointNode, StopNode } from '../network/network-index.ts';
 import { seedOf, trait } from '../trait.ts';
 import { listOfPlaces, nameList, noMatches, refusal, VERSION } from './common.ts';
 import { coordOf, placeId, pointNaming, uniqueStop } from './location.ts';
@@ -12,7 +11,7 @@ type ClassesField = 'modes' | 'productClasses';
  * Response of `stop_finder`: the one stop of an identifier, or all places that match a text, in no useful order.
  * Decommissioned stops are not found.
  */
-export function stopFinderResponse({ index }: Authority, query: URLSearchParams): object {
+export function stopFinderResponse(index: NetworkIndex, query: URLSearchParams): object {
   const name = (query.get('name_sf') ?? '').trim();
   const classes = query.get('TfNSWSF') === 'true' ? 'modes' : 'productClasses';
   const stopsInUse = index.stops.filter((stop) => !stop.isDecommissioned);

@@ -1,9 +1,9 @@
-import type { Authority } from '../authority.ts';
 import { type Endpoint, findEndpoint, homeOf } from '../journeys/endpoint.ts';
 import { changeSeconds } from '../journeys/footpath.ts';
 import { findJourneys, type Journey, type JourneyRequest } from '../journeys/journey.ts';
-import type { PointNode } from '../network/network-index.ts';
+import type { NetworkIndex, PointNode } from '../network/network-index.ts';
 import { isKnownToBeCut } from '../timetable/realtime.ts';
+import { timetableAround } from '../timetable/timetable.ts';
 import { seedOf, trait } from '../trait.ts';
 import {
   dateInvalid,
@@ -22,9 +22,9 @@ const JOURNEYS_PER_RESPONSE = 6;
 const MOST_JOURNEYS = 20;
 
 /** Response of `trip`. Journeys are found by planned times. With `TfNSWTR=true` estimates are added afterwards. */
-export function tripResponse(authority: Authority, query: URLSearchParams, nowSeconds: number): object {
-  const origin = findEndpoint(authority.index, query.get('name_origin') ?? '');
-  const destination = findEndpoint(authority.index, query.get('name_destination') ?? '');
+export function tripResponse(index: NetworkIndex, query: URLSearchParams, nowSeconds: number): object {
+  const origin = findEndpoint(index, query.get('name_origin') ?? '');
+  const destination = findEndpoint(index, query.get('name_destination') ?? '');
   if (origin === undefined) return refusal(noMatches('origin'));
   if (destination === undefined) return refusal(noMatches('destination'));
   if (homeOf(origin) !== undefined && homeOf(origin) === homeOf(destination)) return refusal(sameOriginAndDestination);
@@ -38,9 +38,8 @@ export function tripResponse(authority: Authority, query: URLSearchParams, nowSe
   const isForWheelchair = query.has('wheelchair');
   const journeys = findJourneys(
     {
-      index: authority.index,
-      timetable: authority.timetableAround(atSeconds),
-      footpaths: authority.footpaths,
+      index,
+      timetable: timetableAround(atSeconds),
       isWanted: ({ line, pattern }) =>
         !excluded.has(line.product.class) && !(isForWheelchair && pattern.wheelchairAccessible === false),
       isCut: (run) => isKnownToBeCut(run, nowSeconds),

@@ -99,24 +99,23 @@ function keyOf(end: Endpoint): string {
 function pathDescriptions(walk: Walk, coords: [number, number][]): object[] {
   const duration = walk.arrivalSeconds - walk.departureSeconds;
   const distance = walkMetres(positionOf(walk.from), positionOf(walk.to));
-  const start = {
-    turnDirection: 'UNKNOWN',
-    manoeuvre: 'ORIGIN',
-    name: '',
-    coord: coords[0],
-    duration: 0,
-    cumDuration: 0,
-  };
-  const way = {
-    turnDirection: 'STRAIGHT',
-    manoeuvre: 'KEEP',
+  const part = (
+    turnDirection: string,
+    manoeuvre: string,
+    duration: number,
+    distance: number,
+    toCoordsIndex: number,
+  ) => ({
+    turnDirection,
+    manoeuvre,
     name: '',
     coord: coords[0],
     duration,
     cumDuration: duration,
-  };
-  return [
-    { ...start, distance: 0, cumDistance: 0, fromCoordsIndex: 0, toCoordsIndex: 0 },
-    { ...way, distance, cumDistance: distance, fromCoordsIndex: 0, toCoordsIndex: coords.length - 1 },
-  ];
+    distance,
+    cumDistance: distance,
+    fromCoordsIndex: 0,
+    toCoordsIndex,
+  });
+  return [part('UNKNOWN', 'ORIGIN', 0, 0, 0), part('STRAIGHT', 'KEEP', duration, distance, coords.length - 1)];
 }

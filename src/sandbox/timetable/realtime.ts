@@ -1,6 +1,7 @@
+import { BUS, FERRY, METRO, TRAIN } from '../network/network.ts';
 import type { PointNode } from '../network/network-index.ts';
 import { seedWith, trait } from '../trait.ts';
-import { plannedSeconds, type Run } from './run.ts';
+import { classOf, plannedSeconds, type Run } from './run.ts';
 
 /** Upstream's knowledge of one call of one run at some moment. */
 export type CallState =
@@ -34,8 +35,6 @@ const OMITTED = 13;
 const LISTED_ANEW = 14;
 const STEP = 100;
 
-const TRAIN = 1;
-const BUS = 5;
 const TIMETABLE_ONLY_SHARE = 0.12;
 const ACTUALS_KEPT_SECONDS = 3600;
 /** A vehicle is reported at most this long before it leaves its first call. */
@@ -70,8 +69,7 @@ export function isAhead(run: Run, nowSeconds: number): boolean {
 
 /** Buses are tracked only when a vehicle has taken up the run, in the last hour before it starts. */
 export function isTracked(run: Run, nowSeconds: number): boolean {
-  const isBus = run.pattern.line.product.class === BUS;
-  return !isBus || run.startSeconds - nowSeconds <= 3600 * trait(run.seed, TRACKED);
+  return classOf(run) !== BUS || run.startSeconds - nowSeconds <= 3600 * trait(run.seed, TRACKED);
 }
 
 /** Whether the run is already known to be cancelled, in whole or at one call. Journeys do not use such runs. */
@@ -99,9 +97,9 @@ const EXTRA_STOP_SHARE = 0.01;
 const OMITTED_SHARE_OF_CANCELLED_CALLS = 0.5;
 
 /** Shares of the calls, by product class: trains change their platform, ferries their wharf. */
-const MOVED_SHARES: Readonly<Record<number, number>> = { [TRAIN]: 0.004, 9: 0.03 };
+const MOVED_SHARES: Readonly<Record<number, number>> = { [TRAIN]: 0.004, [FERRY]: 0.03 };
 /** Shares of the runs, by product class, whose calls are listed anew whether altered or not. */
-const LISTED_ANEW_SHARES: Readonly<Record<number, number>> = { [TRAIN]: 0.18, 2: 0.1, 9: 0.1 };
+const LISTED_ANEW_SHARES: Readonly<Record<number, number>> = { [TRAIN]: 0.18, [METRO]: 0.1, [FERRY]: 0.1 };
 
 /** An extra run leaves so long after the cancelled one that it replaces. */
 export const EXTRA_RUN_DELAY_SECONDS = 120;
@@ -151,10 +149,6 @@ export function isListedAnew(run: Run): boolean {
 export function isOmitted(run: Run): boolean {
   const isCallCancelled = typeof cancellationOf(run) === 'number';
   return classOf(run) === TRAIN && isCallCancelled && trait(run.seed, OMITTED) < OMITTED_SHARE_OF_CANCELLED_CALLS;
-}
-
-function classOf({ pattern }: Run): number {
-  return pattern.line.product.class;
 }
 
 /** No vehicle is later. */

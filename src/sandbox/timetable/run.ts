@@ -21,6 +21,10 @@ export function runAt(pattern: PatternNode, list: RunList, position: number): Ru
   return { pattern, day, minute, startSeconds: list.starts[position] ?? 0, seed };
 }
 
+export function classOf({ pattern }: Run): number {
+  return pattern.line.product.class;
+}
+
 /** Planned time at a call, epoch seconds. Vehicles arrive and depart at the same planned time. */
 export function plannedSeconds(run: Run, call: number): number {
   return run.startSeconds + (run.pattern.offsetSeconds[call] ?? 0);

@@ -1,6 +1,6 @@
-import type { SandboxService } from '../network/network.ts';
+import { DateTime } from 'luxon';
+import type { SandboxCalendar, SandboxService } from '../network/network.ts';
 import type { PatternNode } from '../network/network-index.ts';
-import { localDay, runsOn, serviceDayStart } from './service-day.ts';
 
 /** All runs of one pattern in a few days around an asked time, by departure. Entry n of each list belongs to run n. */
 export interface RunList {
@@ -19,27 +19,22 @@ const DAYS_BEFORE = 2; // Runs of the day before go on past midnight, and the lo
 const DAYS_AFTER = 2;
 const WINDOWS_KEPT = 8;
 
+/** By the Sydney day asked for. */
+const windows = new Map<number, WeakMap<PatternNode, RunList>>();
+
 /** A timetable for each asked time. Times of the same Sydney day share their lists. */
-export function createTimetables(): (aroundSeconds: number) => Timetable {
-  const windows = new Map<number, Map<PatternNode, RunList>>();
-  return (aroundSeconds) => {
-    const day = localDay(aroundSeconds);
-    let lists = windows.get(day);
-    if (lists === undefined) {
-      lists = new Map();
-      windows.set(day, lists);
-      const oldest = windows.keys().next().value;
-      if (windows.size > WINDOWS_KEPT && oldest !== undefined) windows.delete(oldest);
-    }
-    const kept = lists;
-    return (pattern) => {
-      let list = kept.get(pattern);
-      if (list === undefined) {
-        list = runListOf(pattern, day - DAYS_BEFORE, day + DAYS_AFTER);
-        kept.set(pattern, list);
-      }
-      return list;
-    };
+export function timetableAround(epochSeconds: number): Timetable {
+  const day = localDay(epochSeconds);
+  const lists = windows.get(day) ?? new WeakMap<PatternNode, RunList>();
+  windows.set(day, lists);
+  const [oldest = day] = windows.keys();
+  if (windows.size > WINDOWS_KEPT) windows.delete(oldest);
+  return (pattern) => {
+    const known = lists.get(pattern);
+    if (known) return known;
+    const list = runListOf(pattern, day - DAYS_BEFORE, day + DAYS_AFTER);
+    lists.set(pattern, list);
+    return list;
   };
 }
 
@@ -79,4 +74,39 @@ export function firstRunFrom(list: RunList, startSeconds: number): number {
     else high = middle;
   }
   return low;
+}
+
+/*
+ * Timetables count minutes from the start of a service day, and past 24:00 into the next morning. As in GTFS, a service
+ * day starts twelve hours before local noon. That is midnight except on the two days on which the clocks change: 01:00
+ * daylight time in April, 23:00 of the evening before in October. Daytime departures are then right by the clock, and
+ * every run happens exactly once.
+ */
+
+export const ZONE = 'Australia/Sydney';
+const SECONDS_PER_DAY = 86_400;
+
+const starts = new Map<number, number>();
+
+/** Start of a service day in epoch seconds. Days are numbered from 1970-01-01. */
+export function serviceDayStart(day: number): number {
+  const known = starts.get(day);
+  if (known !== undefined) return known;
+  const date = DateTime.fromSeconds(day * SECONDS_PER_DAY, { zone: 'utc' });
+  const noon = DateTime.fromObject({ year: date.year, month: date.month, day: date.day, hour: 12 }, { zone: ZONE });
+  const start = noon.toSeconds() - SECONDS_PER_DAY / 2;
+  if (starts.size > 1000) starts.clear();
+  starts.set(day, start);
+  return start;
+}
+
+/** The Sydney calendar day of an instant, numbered from 1970-01-01. */
+export function localDay(epochSeconds: number): number {
+  const local = DateTime.fromSeconds(epochSeconds, { zone: ZONE });
+  return Math.round(Date.UTC(local.year, local.month - 1, local.day) / 1000 / SECONDS_PER_DAY);
+}
+
+function runsOn({ weekdays, firstDay, lastDay }: SandboxCalendar, day: number): boolean {
+  // 1970-01-01 was a Thursday.
+  return day >= firstDay && day <= lastDay && weekdays[(day + 3) % 7] === true;
 }

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { nextDepartures } from '#src/sandbox/timetable/departures.ts';
 import { callState } from '#src/sandbox/timetable/realtime.ts';
 import { plannedMinuteSeconds, realtimeTripId, runAt } from '#src/sandbox/timetable/run.ts';
+import { timetableAround } from '#src/sandbox/timetable/timetable.ts';
 import { type Body, createSandboxService } from './sandbox-service.ts';
 
 type Call = NonNullable<Body['departures'][0]['calls']>[0];
@@ -83,7 +84,7 @@ const TO_PAIRS = PAIRS < 10_000 ? 24 : 600;
 
 it(`lists with \`to\` exactly the runs that call there afterwards, in the order in which they leave, ${TO_PAIRS} times`, async () => {
   const service = createSandboxService();
-  const { index, timetableAround } = service.authority;
+  const index = service.network;
   let shown = 0;
   for (let n = 0; n < TO_PAIRS; n++) {
     // A week, at all times of the day.
@@ -143,7 +144,7 @@ it(`lists with \`to\` exactly the runs that call there afterwards, in the order 
 
 it('a run that is followed stops where the sandbox says, at the live times, by any instance and beyond midnight', async () => {
   const service = createSandboxService();
-  const { index, timetableAround } = service.authority;
+  const index = service.network;
   const isoOf = (seconds: number) => new Date(seconds * 1000).toISOString().replace('.000', '');
   // 23:20 and 08:00 in Sydney.
   for (const from of [MIDNIGHT - 40 * MINUTE_MS, MIDNIGHT + 8 * 60 * MINUTE_MS]) {
@@ -191,7 +192,7 @@ it('a run that is followed stops where the sandbox says, at the live times, by a
 
 it('lists a run as arriving at the stop at which it ends, when and where its departures say so', async () => {
   const service = createSandboxService();
-  const { index } = service.authority;
+  const index = service.network;
   let shown = 0;
   for (let n = 0; n < 12; n++) {
     service.advanceTo(MIDNIGHT + (5 + n * 1.5) * 60 * MINUTE_MS);
@@ -226,7 +227,7 @@ it('lists a run as arriving at the stop at which it ends, when and where its dep
 
 it('tells of followed journeys what the vehicles do, missed changes included, without a call where the feeds know every ride', async () => {
   const service = createSandboxService();
-  const { index, timetableAround } = service.authority;
+  const index = service.network;
   const PAIRS = [
     ['202020', '209573'],
     ['214710', '200020'],

@@ -13,9 +13,9 @@ import type { FeedState } from '#src/live/polling/feed-sharing.ts';
 import { FEED_SOURCES, type FeedSourceId } from '#src/live/polling/feed-source.ts';
 import { readQuery } from '#src/operation.ts';
 import { runOperation } from '#src/runs/operation.ts';
-import { createAuthority } from '#src/sandbox/authority.ts';
-import { FEEDS, feedResponse } from '#src/sandbox/feeds/feed.ts';
+import { feedResponse } from '#src/sandbox/feeds/feed.ts';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
+import { indexNetwork } from '#src/sandbox/network/network-index.ts';
 import { departureResponse } from '#src/sandbox/responses/departure-response.ts';
 import { tripResponse } from '#src/sandbox/responses/trip-response.ts';
 import { StopRegister } from '#src/stops/register.ts';
@@ -40,7 +40,7 @@ export type Body = Awaited<ReturnType<typeof departuresOperation.find>>['body'];
  * put around the authority.
  */
 export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
-  const authority = createAuthority(readNetwork());
+  const network = indexNetwork(readNetwork());
   let moment = 0;
   let states = new Map<FeedSourceId, FeedState>();
   const boardCounts = new Map<string, number>();
@@ -54,7 +54,7 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
     const seconds = Math.floor(moment / MINUTE_MS) * 60;
     const respond = request.kind === 'trip' ? tripResponse : departureResponse;
     callCount++;
-    const response = respond(authority, new URLSearchParams(toRequest(request).query), seconds);
+    const response = respond(network, new URLSearchParams(toRequest(request).query), seconds);
     return receivedResponse(request, JSON.parse(JSON.stringify(response)), now());
   });
 
@@ -62,7 +62,7 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
   function readFeeds(): Map<FeedSourceId, FeedState> {
     return new Map(
       SOURCES.map((source) => {
-        const feed = new Feed(readFeed(feedResponse(authority, FEEDS[source], moment / 1000)));
+        const feed = new Feed(readFeed(feedResponse(network, source, moment / 1000)));
         const accepted = { at: moment, headerAt: feed.headerAt, tripCount: feed.tripCount };
         const health = { ...UNREAD, accepted, headerSince: moment };
         const { intervalMs } = FEED_SOURCES[source];
@@ -109,12 +109,12 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
 
   return {
     /** Stops at which something leaves during the day. */
-    stopIds: authority.index.stops.filter(({ isDecommissioned }) => !isDecommissioned).map(({ stop }) => stop.id),
+    stopIds: network.stops.filter(({ isDecommissioned }) => !isDecommissioned).map(({ stop }) => stop.id),
     advanceTo(next: number): void {
       moment = next;
       states = readFeeds();
     },
-    authority,
+    network,
     /** By an instance that knows nothing of it yet. */
     async run(runId: string) {
       const query = readQuery(runOperation, { run_id: runId });

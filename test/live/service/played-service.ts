@@ -9,14 +9,14 @@ import { readFeed } from '#src/live/feed/feed-reader.ts';
 import { LiveFeeds } from '#src/live/live-feeds.ts';
 import { type FeedSharing, noFeedSharing } from '#src/live/polling/feed-sharing.ts';
 import type { FeedId, FeedSourceId } from '#src/live/polling/feed-source.ts';
-import { createAuthority } from '#src/sandbox/authority.ts';
-import { responseOf } from '#src/sandbox/feeds/feed.ts';
+import { feedResponse } from '#src/sandbox/feeds/feed.ts';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
+import { indexNetwork } from '#src/sandbox/network/network-index.ts';
 import { startSandbox } from '#src/sandbox/server.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
 
-const sandboxAuthority = createAuthority(readNetwork());
+const network = indexNetwork(readNetwork());
 
 /** Each feed is read once, although every service polls it several times. */
 const packed = new WeakMap<Buffer, ArrayBuffer>();
@@ -44,7 +44,7 @@ export async function startPlayedSandbox(start: string) {
     feed(source: FeedId): Buffer {
       const minute = Math.floor(clock.now() / 60_000);
       const key = `${source} ${minute}`;
-      const bytes = kept.get(key) ?? responseOf(sandboxAuthority, source, minute * 60);
+      const bytes = kept.get(key) ?? feedResponse(network, source, minute * 60);
       kept.set(key, bytes);
       return bytes;
     },

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { Feed } from '#src/live/feed/feed.ts';
 import { readFeed } from '#src/live/feed/feed-reader.ts';
-import { FEEDS, type FeedName, feedResponse } from '#src/sandbox/feeds/feed.ts';
-import { authority, FEED_NAMES, feedAt, STOP, TRIP, type TripUpdate } from './played-day.ts';
+import { type FeedName, feedResponse } from '#src/sandbox/feeds/feed.ts';
+import { FEED_NAMES, feedAt, network, STOP, TRIP, type TripUpdate } from './played-day.ts';
 
 /** 08:31:55 in Sydney, a Wednesday. */
 const NOW = Date.parse('2026-11-17T21:31:55Z') / 1000;
@@ -34,7 +34,7 @@ it('the timestamp goes with the rhythm of the feed, 10 to 20 seconds', () => {
 it('our reader reads of each feed what the reference bindings read, and the occupancy beside', () => {
   const occupancies = new Set<number | null>();
   for (const name of FEED_NAMES) {
-    const feed = new Feed(readFeed(feedResponse(authority, FEEDS[name], NOW)));
+    const feed = new Feed(readFeed(feedResponse(network, name, NOW)));
     const trips = tripsOf(name);
     expect({ name, trips: feed.tripCount, unreadable: feed.unreadable }).toEqual({
       name,

@@ -1,7 +1,7 @@
 import bindings from 'gtfs-realtime-bindings';
-import { createAuthority } from '#src/sandbox/authority.ts';
-import { FEEDS, type FeedName, type PositionsName, responseOf } from '#src/sandbox/feeds/feed.ts';
+import { FEEDS, type FeedName, feedResponse, type PositionsName } from '#src/sandbox/feeds/feed.ts';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
+import { indexNetwork } from '#src/sandbox/network/network-index.ts';
 import { departureResponse } from '#src/sandbox/responses/departure-response.ts';
 import type { BoardResponse, StopEvent } from '../asking.ts';
 
@@ -17,17 +17,17 @@ export const STOP = { scheduled: 0, skipped: 1, noData: 2 };
 export const FEED_NAMES = Object.keys(FEEDS) as FeedName[];
 
 /** The whole network of the sandbox, asked without HTTP. */
-export const authority = createAuthority(readNetwork());
+export const network = indexNetwork(readNetwork());
 
 /** The departures for now of a stop. */
 export function boardAt(stopId: string, nowSeconds: number): StopEvent[] {
   const query = { name_dm: stopId, mode: 'direct', TfNSWDM: 'true' };
-  return (departureResponse(authority, new URLSearchParams(query), nowSeconds) as BoardResponse).stopEvents ?? [];
+  return (departureResponse(network, new URLSearchParams(query), nowSeconds) as BoardResponse).stopEvents ?? [];
 }
 
 /** A feed as the reference bindings read it. */
 export function feedAt(name: FeedName | PositionsName, nowSeconds: number) {
-  return FeedMessage.decode(responseOf(authority, name, nowSeconds));
+  return FeedMessage.decode(feedResponse(network, name, nowSeconds));
 }
 
 /** Every trip of every feed, by its identifier. */

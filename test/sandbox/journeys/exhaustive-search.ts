@@ -1,3 +1,4 @@
+import { footpathsFrom } from '#src/sandbox/journeys/footpath.ts';
 import type { Entrance, Search } from '#src/sandbox/journeys/journey-search.ts';
 import { plannedSeconds, runAt } from '#src/sandbox/timetable/run.ts';
 
@@ -26,7 +27,7 @@ export function exhaustiveArrival(
     aboard.add(hop.run);
     const node = search.index.points[hop.to];
     if (node === undefined) continue;
-    for (const { to, seconds } of search.footpaths(node)) readyBy(to.index, hop.arrival + seconds);
+    for (const { to, seconds } of footpathsFrom(search.index, node)) readyBy(to.index, hop.arrival + seconds);
     for (const { point, walkSeconds } of goals) {
       if (point === node) best = Math.min(best, hop.arrival + walkSeconds);
     }

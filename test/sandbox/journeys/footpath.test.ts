@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createFootpaths } from '#src/sandbox/journeys/footpath.ts';
+import { footpathsFrom } from '#src/sandbox/journeys/footpath.ts';
 import type { SandboxStop } from '#src/sandbox/network/network.ts';
 import { distanceMetres } from '#src/sandbox/network/network.ts';
 import { indexNetwork } from '#src/sandbox/network/network-index.ts';
@@ -23,11 +23,10 @@ function footpathsAlong(stops: number[][]) {
     lines: [],
     places: [],
   });
-  const footpaths = createFootpaths(index);
   return (from: number) => {
     const node = index.pointById.get(`${from}`);
     if (node === undefined) throw new Error(`no point at ${from} m`);
-    return Object.fromEntries(footpaths(node).map(({ to, seconds }) => [to.point.id, seconds]));
+    return Object.fromEntries(footpathsFrom(index, node).map(({ to, seconds }) => [to.point.id, seconds]));
   };
 }
 

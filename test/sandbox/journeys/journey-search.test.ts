@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createAuthority } from '#src/sandbox/authority.ts';
 import { entrancesOf, findEndpoint } from '#src/sandbox/journeys/endpoint.ts';
 import { findJourneys } from '#src/sandbox/journeys/journey.ts';
 import type { Search } from '#src/sandbox/journeys/journey-search.ts';
 import { searchRounds } from '#src/sandbox/journeys/journey-search.ts';
 import type { SandboxNetwork } from '#src/sandbox/network/network.ts';
+import { indexNetwork } from '#src/sandbox/network/network-index.ts';
+import { timetableAround } from '#src/sandbox/timetable/timetable.ts';
 import { daily } from '../small-network.ts';
 import { exhaustiveArrival } from './exhaustive-search.ts';
 
@@ -75,17 +76,11 @@ function networkOf(drawn: {
 }
 
 function searchOf(drawn: SandboxNetwork, isCut: Search['isCut'] = () => false) {
-  const authority = createAuthority(drawn);
-  const search: Search = {
-    index: authority.index,
-    timetable: authority.timetableAround(NOON),
-    footpaths: authority.footpaths,
-    isWanted: () => true,
-    isCut,
-  };
-  const entrances = (id: string) => entrancesOf(authority.index, endpoint(id));
+  const index = indexNetwork(drawn);
+  const search: Search = { index, timetable: timetableAround(NOON), isWanted: () => true, isCut };
+  const entrances = (id: string) => entrancesOf(index, endpoint(id));
   const endpoint = (id: string) => {
-    const found = findEndpoint(authority.index, id);
+    const found = findEndpoint(index, id);
     if (found === undefined) throw new Error(`no ${id}`);
     return found;
   };

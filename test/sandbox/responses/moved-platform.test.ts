@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { departureResponse } from '#src/sandbox/responses/departure-response.ts';
 import type { BoardResponse, StopEvent } from '../asking.ts';
-import { authority, boardAt, tripIdOf } from '../feeds/played-day.ts';
+import { boardAt, network, tripIdOf } from '../feeds/played-day.ts';
 
 const WEDNESDAY_8AM = Date.parse('2026-11-17T21:00:00Z') / 1000;
 const CIRCULAR_QUAY = '200020';
@@ -11,7 +11,7 @@ const isMoved = ({ location: { properties = {} }, realtimeStatus }: StopEvent) =
 
 function idsOnPlatform(point: string | undefined, nowSeconds: number) {
   const query = { name_dm: point ?? '', nameKey_dm: '$USEPOINT$', mode: 'direct', TfNSWDM: 'true' };
-  const { stopEvents = [] } = departureResponse(authority, new URLSearchParams(query), nowSeconds) as BoardResponse;
+  const { stopEvents = [] } = departureResponse(network, new URLSearchParams(query), nowSeconds) as BoardResponse;
   return stopEvents.map(tripIdOf);
 }
 
@@ -19,7 +19,7 @@ it('a vehicle that calls at another wharf is on the board of that wharf, not on 
   const moments = Array.from({ length: 20 }, (_, i) => WEDNESDAY_8AM + i * 1800);
   const now = moments.find((moment) => boardAt(CIRCULAR_QUAY, moment).some(isMoved)) ?? 0;
   const moved = boardAt(CIRCULAR_QUAY, now).find(isMoved);
-  const planned = authority.index.stopById
+  const planned = network.stopById
     .get(CIRCULAR_QUAY)
     ?.points.find(({ point }) => point.platformName === moved?.location.properties?.plannedPlatformName);
   expect(idsOnPlatform(moved?.location.id, now)).toContain(moved && tripIdOf(moved));

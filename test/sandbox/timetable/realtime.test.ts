@@ -12,14 +12,13 @@ import {
   LONGEST_DELAY_SECONDS,
 } from '#src/sandbox/timetable/realtime.ts';
 import { plannedSeconds, type Run, runAt } from '#src/sandbox/timetable/run.ts';
-import { createTimetables } from '#src/sandbox/timetable/timetable.ts';
+import { timetableAround } from '#src/sandbox/timetable/timetable.ts';
 import { daily, SMALL_NETWORK } from '../small-network.ts';
 
 const NOW = Date.parse('2026-11-18T01:00:00Z') / 1000;
 
 function runsOf(index: NetworkIndex, days = 200): Run[] {
-  const timetables = createTimetables();
-  return Array.from({ length: days / 5 }, (_, i) => timetables(NOW + i * 5 * 86_400)).flatMap((timetable) =>
+  return Array.from({ length: days / 5 }, (_, i) => timetableAround(NOW + i * 5 * 86_400)).flatMap((timetable) =>
     index.patterns.flatMap((pattern) => {
       const list = timetable(pattern);
       return Array.from(list.starts, (_, position) => runAt(pattern, list, position));
@@ -140,7 +139,7 @@ it('a run has the same seed in every window of the timetable', () => {
   const [pattern] = indexNetwork(SMALL_NETWORK).patterns;
   if (pattern === undefined) throw new Error('the small network has patterns');
   const seeds = (at: number) => {
-    const list = createTimetables()(at)(pattern);
+    const list = timetableAround(at)(pattern);
     return new Map(Array.from(list.starts, (start, position) => [start, runAt(pattern, list, position).seed]));
   };
   const tomorrow = seeds(NOW + 86_400);

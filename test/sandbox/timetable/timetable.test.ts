@@ -3,8 +3,13 @@ import { expect, it } from 'vitest';
 import { indexNetwork } from '#src/sandbox/network/network-index.ts';
 import { askedSeconds, isPublished } from '#src/sandbox/responses/parameters.ts';
 import { runAt } from '#src/sandbox/timetable/run.ts';
-import { localDay, serviceDayStart } from '#src/sandbox/timetable/service-day.ts';
-import { createTimetables, departureMinutes, firstRunFrom } from '#src/sandbox/timetable/timetable.ts';
+import {
+  departureMinutes,
+  firstRunFrom,
+  localDay,
+  serviceDayStart,
+  timetableAround,
+} from '#src/sandbox/timetable/timetable.ts';
 import { type BoardResponse, board, sandboxAt } from '../asking.ts';
 import { SMALL_NETWORK } from '../small-network.ts';
 
@@ -45,7 +50,7 @@ it('departures include the first and the last, and two services at the same minu
 it('a weekday is the Sydney one, not the one in UTC', () => {
   const coach = index.patterns.find((pattern) => pattern.line.number === '165');
   if (coach === undefined) throw new Error('the small network has a coach');
-  const list = createTimetables()(seconds('2026-11-21T01:00:00Z'))(coach);
+  const list = timetableAround(seconds('2026-11-21T01:00:00Z'))(coach);
   expect([...list.starts].map((start) => sydney(start).toFormat('ccc HH:mm'))).toEqual([
     'Thu 09:00',
     'Fri 09:00',
@@ -59,7 +64,7 @@ it.each([
   ['2027-04-03T01:00:00Z', 'clocks go back, April 2027'],
   ['2027-10-02T01:00:00Z', 'clocks go forward, October 2027'],
 ])('no run is lost or doubled from %s on: %s', (saturdayNoon) => {
-  const list = createTimetables()(seconds(saturdayNoon))(trains);
+  const list = timetableAround(seconds(saturdayNoon))(trains);
   const runs = [...list.starts].map((_, position) => runAt(trains, list, position));
   expect(runs).toHaveLength(5 * 96);
   expect(new Set(runs.map((run) => `${run.day} ${run.minute}`)).size).toBe(5 * 96);
@@ -68,7 +73,7 @@ it.each([
 
 it('daytime departures are on time by the clock on the days on which the clocks change', () => {
   for (const noon of ['2026-04-05T02:00:00Z', '2026-10-04T01:00:00Z']) {
-    const list = createTimetables()(seconds(noon))(trains);
+    const list = timetableAround(seconds(noon))(trains);
     const run = runAt(trains, list, firstRunFrom(list, seconds(noon)));
     expect(run.minute).toBe(12 * 60);
     expect(sydney(run.startSeconds).toFormat('HH:mm')).toBe('12:00');
@@ -148,7 +153,7 @@ it('paging by the time of the last event loses nothing, across midnight', async 
 
 it('paging through the night on which the clocks go back loses nothing', async () => {
   const planned = await pagedTrips('2026-04-04T10:00:00Z', '2026-04-04T21:00', '2026-04-05T20:00:00Z');
-  const starts = createTimetables()(seconds('2026-04-04T10:00:00Z'))(trains).starts;
+  const starts = timetableAround(seconds('2026-04-04T10:00:00Z'))(trains).starts;
   const expected = starts.filter(
     (start) => start >= seconds('2026-04-04T10:00:00Z') && start < seconds('2026-04-05T20:00:00Z'),
   );

@@ -1,18 +1,4 @@
-import {
-  CALLS_UNTOLD,
-  CANCELLED,
-  CHANGE_MISSED,
-  EMPTY,
-  FAILING,
-  NO_TIMETABLE,
-  PLAIN,
-  REFUSING,
-  SILENT,
-  SLOW,
-  type Step,
-  UNKNOWN_STOP,
-  UNREADABLE,
-} from './steps.ts';
+import { dateInvalid, noConnection, noMatches, noServingLines, refusal, VERSION } from './responses/common.ts';
 
 /*
  * The sandbox answers some requests with a failure, so that a client can rehearse it. Each scenario has a code. A request
@@ -20,12 +6,122 @@ import {
  * the code. The table in docs/guide/sandbox.md says what the service answers.
  */
 
+/** One step of a scenario: the plain response late, none, another one in its place, or one made out of it. */
+interface Step {
+  delayMs?: number;
+  isSilent?: true;
+  instead?: { status: number; body: string; headers?: Record<string, string> };
+  change?: (response: object, endpoint: string, query: URLSearchParams) => object;
+}
+
+const PLAIN: Step = {};
+const FAILING: Step = { instead: { status: 500, body: '<html><h1>Internal error</h1></html>' } };
+
+/** The gateway refuses calls that come too fast in this form. */
+const REFUSING: Step = {
+  instead: {
+    status: 403,
+    body: '{"code":403,"message":"Account over rate limit"}',
+    headers: { 'x-error-detail': 'Account Over Rate Limit' },
+  },
+};
+
+/** The records have nothing in them. */
+const UNREADABLE: Step = {
+  change: (response, endpoint) => ({ ...response, [endpoint === 'trip' ? 'journeys' : 'stopEvents']: [{}] }),
+};
+
+const UNKNOWN_STOP: Step = {
+  change: (_response, endpoint) =>
+    endpoint === 'trip' ? refusal(noMatches('origin')) : { ...refusal(noMatches('stop')), locations: [] },
+};
+
+const NO_TIMETABLE: Step = { change: () => refusal(dateInvalid) };
+
+const EMPTY: Step = {
+  change: (response, endpoint) => {
+    if (endpoint === 'trip') return refusal(noConnection);
+    if (endpoint !== 'departure_mon') return { version: VERSION, locations: [] };
+    const { stopEvents: _, ...board } = response as { stopEvents?: unknown };
+    return { ...board, systemMessages: [noServingLines] };
+  },
+};
+
+const WALK_CLASSES = [99, 100];
+
+/** Every departure is cancelled, and every ride of every journey. */
+const CANCELLED: Step = {
+  change: (response) => {
+    const { stopEvents, journeys } = response as {
+      stopEvents?: { departureTimeEstimated?: string }[];
+      journeys?: { legs: { transportation: { product: { class: number } } }[] }[];
+    };
+    const cancelled = { isCancelled: true, realtimeStatus: ['TRIP_CANCELLED', 'MONITORED'] };
+    const withoutRides = journeys?.map((journey) => ({
+      ...journey,
+      legs: journey.legs.map((leg) =>
+        WALK_CLASSES.includes(leg.transportation.product.class) ? leg : { ...leg, ...cancelled },
+      ),
+    }));
+    const events = stopEvents?.map(({ departureTimeEstimated: _, ...event }) => ({ ...event, ...cancelled }));
+    return { ...response, ...(events && { stopEvents: events }), ...(withoutRides && { journeys: withoutRides }) };
+  },
+};
+
+/** What stops there is told as ever, but not where the vehicles stop afterwards. */
+const CALLS_UNTOLD: Step = {
+  change: (response) => {
+    const { stopEvents } = response as { stopEvents?: object[] };
+    const events = stopEvents?.map((event) => ({ ...event, previousLocations: undefined, onwardLocations: undefined }));
+    return { ...response, ...(events && { stopEvents: events }) };
+  },
+};
+
+const LATE_MS = 30 * 60_000;
+
+/**
+ * When a journey is looked at again, its first ride arrives half an hour late, so that the change after it is missed. A request
+ * for now, by which journeys are planned, is answered as ever.
+ */
+const CHANGE_MISSED: Step = {
+  change: (response, endpoint, query) => {
+    const { journeys } = response as { journeys?: { legs: TimedLeg[] }[] };
+    if (endpoint !== 'trip' || !query.has('itdDate') || !journeys) return response;
+    return {
+      ...response,
+      journeys: journeys.map(({ legs, ...journey }) => {
+        const first = legs.findIndex(isRide);
+        return { ...journey, legs: legs.map((leg, index) => (index === first ? arrivingLate(leg) : leg)) };
+      }),
+    };
+  },
+};
+
+interface TimedLeg {
+  transportation: { product: { class: number } };
+  destination: { arrivalTimePlanned: string };
+}
+
+function isRide({ transportation }: TimedLeg): boolean {
+  return !WALK_CLASSES.includes(transportation.product.class);
+}
+
+function arrivingLate(leg: TimedLeg): object {
+  const late = new Date(Date.parse(leg.destination.arrivalTimePlanned) + LATE_MS).toISOString().replace('.000', '');
+  return {
+    ...leg,
+    isRealtimeControlled: true,
+    realtimeStatus: ['MONITORED'],
+    destination: { ...leg.destination, arrivalTimeEstimated: late },
+  };
+}
+
 /** The steps follow each other from the first request on, and begin again with the first request after the last. */
 type Scenario = readonly { seconds: number; step: Step }[];
 
 /** `plain` is another stop than those of `PLACES`. */
 const SCENARIOS: Readonly<Record<string, { means: string; scenario: Scenario; plain?: string }>> = {
-  '001': { means: 'slow', scenario: always(SLOW) },
+  '001': { means: 'slow', scenario: always({ delayMs: 2000 }) },
   '002': {
     means: 'stale after a while',
     scenario: [
@@ -63,7 +159,7 @@ const SCENARIOS: Readonly<Record<string, { means: string; scenario: Scenario; pl
   '404': { means: 'unknown stop', scenario: always(UNKNOWN_STOP) },
   '502': { means: 'the authority fails', scenario: always(FAILING) },
   '503': { means: 'the authority takes no more requests', scenario: always(REFUSING) },
-  '504': { means: 'the authority does not answer', scenario: always(SILENT) },
+  '504': { means: 'the authority does not answer', scenario: always({ isSilent: true }) },
 };
 
 const LIST = Object.entries(SCENARIOS)
