@@ -13,130 +13,99 @@ export interface Notice {
   isInLinksOnly?: true;
 }
 
+/** A notice for the lines of a product class, with the share of these lines that have it. */
+type LineNotice = Omit<Notice, 'type'> & { productClass: number; share: number };
+
 const NBSP = '\u00a0';
 
-/** Notices for the lines of some product classes, each with the share of these lines that have the notice. */
-const LINE_NOTICES: readonly { classes: readonly number[]; share: number; notice: Notice }[] = [
+const ROADWORKS: LineNotice = {
+  productClass: 5,
+  share: 0.25,
+  id: 'ems-80417',
+  priority: 'normal',
+  subtitle: 'Stop closed: roadworks on the way, expect delays',
+  content: 'Roadworks close a lane on weekdays between 9am and 3pm.\nBuses may run up to 8 minutes late.',
+};
+
+const LINE_NOTICES: readonly LineNotice[] = [
   {
     // The subtitle only names lines; the message is in the content.
-    classes: [1],
+    productClass: 1,
     share: 0.45,
-    notice: {
-      id: '7d0c9be2f14a5530c368e7ab08dac60f665d1a90',
-      priority: 'normal',
-      type: 'lineInfo',
-      subtitle: 'Airport & South Line, Eastern Suburbs & Illawarra Line, Western Line',
-      content:
-        'Trains are running late after a medical emergency at Redfern earlier.\n\nAllow extra travel time and listen for announcements.\n\nStops and platforms may change at short notice.  ',
-      speech:
-        'Trains are running late after a medical emergency at Redfern earlier.\n\nAllow extra travel time and listen for announcements.',
-    },
+    id: '7d0c9be2f14a5530c368e7ab08dac60f665d1a90',
+    priority: 'normal',
+    subtitle: 'Airport & South Line, Eastern Suburbs & Illawarra Line, Western Line',
+    content:
+      'Trains are running late after a medical emergency at Redfern earlier.\n\nAllow extra travel time and listen for announcements.\n\nStops and platforms may change at short notice.  ',
+    speech:
+      'Trains are running late after a medical emergency at Redfern earlier.\n\nAllow extra travel time and listen for announcements.',
   },
   {
-    classes: [1],
+    productClass: 1,
     share: 0.3,
-    notice: {
-      id: 'ems-81204',
-      priority: 'normal',
-      type: 'lineInfo',
-      subtitle: 'Trackwork: buses replace some late trains & services may start elsewhere',
-      content:
-        '<div><strong>Nightly from 10.30pm to 2am</strong></div>\n<ul>\n<li>Some trains don&rsquo;t run between the city &amp; the inner west.<br />Use the replacement buses.</li>\n<li>Plan ahead at <a href="https://transportnsw.info/trip">transportnsw.info</a>.&nbsp;</li>\n</ul>',
-      speech: "Some trains don't run between the city and the inner west. Use the replacement buses.",
-      isInLinksOnly: true,
-    },
+    id: 'ems-81204',
+    priority: 'normal',
+    subtitle: 'Trackwork: buses replace some late trains & services may start elsewhere',
+    content:
+      '<div><strong>Nightly from 10.30pm to 2am</strong></div>\n<ul>\n<li>Some trains don&rsquo;t run between the city &amp; the inner west.<br />Use the replacement buses.</li>\n<li>Plan ahead at <a href="https://transportnsw.info/trip">transportnsw.info</a>.&nbsp;</li>\n</ul>',
+    speech: "Some trains don't run between the city and the inner west. Use the replacement buses.",
+    isInLinksOnly: true,
   },
   {
-    classes: [1],
+    productClass: 1,
     share: 0.5,
-    notice: {
-      id: 'ems-212',
-      priority: 'veryLow',
-      type: 'lineInfo',
-      subtitle: 'Platforms may change, check the indicator boards',
-      content: '<div>Please check the boards &amp; listen for announcements.</div>',
-    },
+    id: 'ems-212',
+    priority: 'veryLow',
+    subtitle: 'Platforms may change, check the indicator boards',
+    content: '<div>Please check the boards &amp; listen for announcements.</div>',
   },
   {
-    classes: [2],
+    productClass: 2,
     share: 0.5,
-    notice: {
-      id: 'ems-80031',
-      priority: 'normal',
-      type: 'lineInfo',
-      subtitle: `Metro trains start later this Sunday${NBSP}`,
-      content:
-        '<p>The first trains run from 6am. Early in the morning, use bus routes&nbsp;that call at the stations.</p>',
-      speech: 'The first trains run from 6am. Early in the morning, use bus routes that call at the stations.',
-    },
+    id: 'ems-80031',
+    priority: 'normal',
+    subtitle: `Metro trains start later this Sunday${NBSP}`,
+    content:
+      '<p>The first trains run from 6am. Early in the morning, use bus routes&nbsp;that call at the stations.</p>',
+    speech: 'The first trains run from 6am. Early in the morning, use bus routes that call at the stations.',
   },
   {
-    classes: [4],
+    productClass: 4,
     share: 0.4,
-    notice: {
-      id: 'ems-79911',
-      priority: 'normal',
-      type: 'lineInfo',
-      subtitle: 'Running late',
-      content: 'Light rail is running up to 10 minutes late in both directions.\n\nA car blocked the tracks earlier.',
-      speech: 'Light rail is running up to 10 minutes late in both directions. A car blocked the tracks earlier.',
-    },
+    id: 'ems-79911',
+    priority: 'normal',
+    subtitle: 'Running late',
+    content: 'Light rail is running up to 10 minutes late in both directions.\n\nA car blocked the tracks earlier.',
+    speech: 'Light rail is running up to 10 minutes late in both directions. A car blocked the tracks earlier.',
   },
+  ROADWORKS,
+  // The same text under another identifier and in another place, as upstream repeats its notices.
+  { ...ROADWORKS, id: 'ems-80418', isInLinksOnly: true },
   {
-    classes: [5],
-    share: 0.25,
-    notice: {
-      id: 'ems-80417',
-      priority: 'normal',
-      type: 'lineInfo',
-      subtitle: 'Stop closed: roadworks on the way, expect delays',
-      content: 'Roadworks close a lane on weekdays between 9am and 3pm.\nBuses may run up to 8 minutes late.',
-    },
-  },
-  {
-    // The same text under another identifier and in another place, as upstream repeats its notices.
-    classes: [5],
-    share: 0.25,
-    notice: {
-      id: 'ems-80418',
-      priority: 'normal',
-      type: 'lineInfo',
-      subtitle: 'Stop closed: roadworks on the way, expect delays',
-      content: 'Roadworks close a lane on weekdays between 9am and 3pm.\nBuses may run up to 8 minutes late.',
-      isInLinksOnly: true,
-    },
-  },
-  {
-    classes: [7],
+    productClass: 7,
     share: 0.5,
-    notice: {
-      id: 'ems-301',
-      priority: 'veryLow',
-      type: 'lineInfo',
-      subtitle: 'Booking is required on this coach',
-      content:
-        '<div>Seats are booked at stations or at <a href="https://transportnsw.info/regional">transportnsw.info</a>.</div>',
-    },
+    id: 'ems-301',
+    priority: 'veryLow',
+    subtitle: 'Booking is required on this coach',
+    content:
+      '<div>Seats are booked at stations or at <a href="https://transportnsw.info/regional">transportnsw.info</a>.</div>',
   },
   {
-    classes: [9],
+    productClass: 9,
     share: 0.8,
-    notice: {
-      id: 'ems-161',
-      priority: 'veryLow',
-      type: 'lineInfo',
-      subtitle: 'Wharf of departure or arrival may change at short notice',
-      content: '<div>Please look at the screens on the wharf and listen for announcements.</div>',
-    },
+    id: 'ems-161',
+    priority: 'veryLow',
+    subtitle: 'Wharf of departure or arrival may change at short notice',
+    content: '<div>Please look at the screens on the wharf and listen for announcements.</div>',
   },
 ];
 
 /** Always the same notices for a line. Notices with the same subtitle are on the same lines. */
 export function lineNotices({ line }: PatternNode): Notice[] {
   return LINE_NOTICES.filter(
-    ({ classes, share, notice }) =>
-      classes.includes(line.product.class) && trait(seedOf(line.id + notice.subtitle), 1) < share,
-  ).map(({ notice }) => notice);
+    ({ productClass, share, subtitle }) =>
+      productClass === line.product.class && trait(seedOf(line.id + subtitle), 1) < share,
+  ).map(({ productClass: _class, share: _share, ...notice }) => ({ ...notice, type: 'lineInfo' }));
 }
 
 const LIFT_SHARE = 0.15;

@@ -47,28 +47,31 @@ const EMPTY: Step = {
   },
 };
 
-const WALK_CLASSES = [99, 100];
+interface Leg {
+  transportation: { product: { class: number } };
+  destination: { arrivalTimePlanned: string };
+}
+
+const isRide = ({ transportation }: Leg) => ![99, 100].includes(transportation.product.class);
 
 /** Every departure is cancelled, and every ride of every journey. */
 const CANCELLED: Step = {
   change: (response) => {
     const { stopEvents, journeys } = response as {
       stopEvents?: { departureTimeEstimated?: string }[];
-      journeys?: { legs: { transportation: { product: { class: number } } }[] }[];
+      journeys?: { legs: Leg[] }[];
     };
     const cancelled = { isCancelled: true, realtimeStatus: ['TRIP_CANCELLED', 'MONITORED'] };
     const withoutRides = journeys?.map((journey) => ({
       ...journey,
-      legs: journey.legs.map((leg) =>
-        WALK_CLASSES.includes(leg.transportation.product.class) ? leg : { ...leg, ...cancelled },
-      ),
+      legs: journey.legs.map((leg) => (isRide(leg) ? { ...leg, ...cancelled } : leg)),
     }));
     const events = stopEvents?.map(({ departureTimeEstimated: _, ...event }) => ({ ...event, ...cancelled }));
     return { ...response, ...(events && { stopEvents: events }), ...(withoutRides && { journeys: withoutRides }) };
   },
 };
 
-/** What stops there is told as ever, but not where the vehicles stop afterwards. */
+/** The board lists its departures as ever, but not where their vehicles stop afterwards. */
 const CALLS_UNTOLD: Step = {
   change: (response) => {
     const { stopEvents } = response as { stopEvents?: object[] };
@@ -85,7 +88,7 @@ const LATE_MS = 30 * 60_000;
  */
 const CHANGE_MISSED: Step = {
   change: (response, endpoint, query) => {
-    const { journeys } = response as { journeys?: { legs: TimedLeg[] }[] };
+    const { journeys } = response as { journeys?: { legs: Leg[] }[] };
     if (endpoint !== 'trip' || !query.has('itdDate') || !journeys) return response;
     return {
       ...response,
@@ -97,16 +100,7 @@ const CHANGE_MISSED: Step = {
   },
 };
 
-interface TimedLeg {
-  transportation: { product: { class: number } };
-  destination: { arrivalTimePlanned: string };
-}
-
-function isRide({ transportation }: TimedLeg): boolean {
-  return !WALK_CLASSES.includes(transportation.product.class);
-}
-
-function arrivingLate(leg: TimedLeg): object {
+function arrivingLate(leg: Leg): object {
   const late = new Date(Date.parse(leg.destination.arrivalTimePlanned) + LATE_MS).toISOString().replace('.000', '');
   return {
     ...leg,

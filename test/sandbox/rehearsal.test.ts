@@ -105,7 +105,7 @@ it('the table has a row for every code', () => {
 });
 
 describe('the sandbox answers as the table says', () => {
-  it.each(ROWS.filter((row) => !isStream(row) && !isSlow(row)))('$url: $answer', async ({ url, steps }) => {
+  it.each(ROWS.filter((row) => !isStream(row) && !isSlow(row)))('$url: $response', async ({ url, steps }) => {
     const app = steps[0]?.what === '504' ? impatient : patient;
     const start = clock.now();
     for (const { seconds, what, remark, code } of steps) {
@@ -131,7 +131,7 @@ describe('the sandbox answers as the table says', () => {
     expect(slow.length).toBeGreaterThan(3);
   });
 
-  it.each(ROWS.filter(isStream))('$url: $answer', async ({ url, steps }) => {
+  it.each(ROWS.filter(isStream))('$url: $response', async ({ url, steps }) => {
     const streamTimes = { minMs: 10, retryMs: 10, commentMs: 60_000, commentsPerCharge: 4 };
     const app = await buildTestApp({ upstream: sandbox.url, now, streamTimes });
     const start = clock.now();

@@ -142,29 +142,23 @@ export interface Search {
 }
 
 /** The points that one round reached better than all rounds before it. Ticks; infinite for all other points. */
-interface Round {
-  /** When the best ride arrives at the point. */
-  arrived: Float64Array;
-  /** When the next ride can begin at the point, after the change. */
-  ready: Float64Array;
-  /** The point at which the ride before that change ended. */
-  walkedFrom: Int32Array;
-  /* The ride that arrived: its pattern, the run's position in the timetable, the calls at its two ends. */
-  pattern: Int32Array;
-  position: Int32Array;
-  boarded: Int32Array;
-  alighted: Int32Array;
-}
+type Round = ReturnType<typeof emptyRound>;
 
-function emptyRound(size: number): Round {
+function emptyRound(size: number) {
+  const ticks = () => new Float64Array(size).fill(Infinity);
+  const numbers = () => new Int32Array(size).fill(-1);
   return {
-    arrived: new Float64Array(size).fill(Infinity),
-    ready: new Float64Array(size).fill(Infinity),
-    walkedFrom: new Int32Array(size).fill(-1),
-    pattern: new Int32Array(size).fill(-1),
-    position: new Int32Array(size).fill(-1),
-    boarded: new Int32Array(size).fill(-1),
-    alighted: new Int32Array(size).fill(-1),
+    /** When the best ride arrives at the point. */
+    arrived: ticks(),
+    /** When the next ride can begin at the point, after the change. */
+    ready: ticks(),
+    /** The point at which the ride before that change ended. */
+    walkedFrom: numbers(),
+    /* The ride that arrived: its pattern, the run's position in the timetable, the calls at its two ends. */
+    pattern: numbers(),
+    position: numbers(),
+    boarded: numbers(),
+    alighted: numbers(),
   };
 }
 

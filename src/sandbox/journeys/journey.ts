@@ -55,7 +55,9 @@ function departingJourneys(
     if (earliest === undefined) break;
     const latest = searchRounds(search, 'backward', earliest.endSeconds, goals, starts, at - 1).at(-1) ?? earliest;
     const journey = journeyOf(latest);
-    if (journeys.length === 0 && ways.length > 1) additional = additionalJourney(ways);
+    const [simplest = earliest] = ways;
+    // The way with the fewest changes, where it is slower than the fastest.
+    if (journeys.length === 0 && simplest !== earliest) additional = { ...journeyOf(simplest), isAdditional: true };
     journeys.push(journey);
     at = journey.departureSeconds + 1;
   }
@@ -81,12 +83,6 @@ function arrivingJourneys(
     at = journey.arrivalSeconds - 1;
   }
   return journeys;
-}
-
-/** The way with the fewest changes, where it is slower than the fastest. */
-function additionalJourney(ways: readonly Found[]): Journey | undefined {
-  const simplest = ways[0];
-  return simplest === undefined ? undefined : { ...journeyOf(simplest), isAdditional: true };
 }
 
 function journeyOf(found: Found): Journey {

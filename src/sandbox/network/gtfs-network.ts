@@ -1,19 +1,4 @@
-import type { z } from 'zod';
-import {
-  agencyRow,
-  calendarRow,
-  frequencyRow,
-  placeRow,
-  productRow,
-  readTable,
-  routeRow,
-  type StopRow,
-  shapeRow,
-  stopRow,
-  stopTimeRow,
-  type TripRow,
-  tripRow,
-} from './gtfs-table.ts';
+import { type Row, readTable } from './gtfs-table.ts';
 import type {
   LatLng,
   SandboxCalendar,
@@ -33,7 +18,7 @@ export function readNetwork(folder: URL = OWN_FOLDER): SandboxNetwork {
 }
 
 function readStops(folder: URL): SandboxStop[] {
-  const rows = readTable(folder, 'stops.txt', stopRow);
+  const rows = readTable(folder, 'stops.txt');
   const points = Map.groupBy(
     rows.filter((row) => row.location_type === '0'),
     (row) => row.parent_station,
@@ -41,7 +26,7 @@ function readStops(folder: URL): SandboxStop[] {
   return rows.filter((row) => row.location_type === '1').map((row) => stopOf(row, points.get(row.stop_id) ?? []));
 }
 
-function stopOf(row: StopRow, points: readonly StopRow[]): SandboxStop {
+function stopOf(row: Row<'stops.txt'>, points: readonly Row<'stops.txt'>[]): SandboxStop {
   return {
     id: row.stop_id,
     stopId: row.efa_stop_id,
@@ -61,11 +46,11 @@ function stopOf(row: StopRow, points: readonly StopRow[]): SandboxStop {
 }
 
 function readLines(folder: URL): SandboxLine[] {
-  const agencies = new Map(readTable(folder, 'agency.txt', agencyRow).map((row) => [row.agency_id, row]));
-  const products = new Map(readTable(folder, 'efa_products.txt', productRow).map((row) => [row.product_id, row]));
-  const trips = Map.groupBy(readTable(folder, 'trips.txt', tripRow), (row) => row.route_id);
+  const agencies = new Map(readTable(folder, 'agency.txt').map((row) => [row.agency_id, row]));
+  const products = new Map(readTable(folder, 'efa_products.txt').map((row) => [row.product_id, row]));
+  const trips = Map.groupBy(readTable(folder, 'trips.txt'), (row) => row.route_id);
   const patternsOf = createPatternReader(folder);
-  const routes = readTable(folder, 'routes.txt', routeRow);
+  const routes = readTable(folder, 'routes.txt');
   const routeIds = new Set(routes.map((row) => row.route_id));
   for (const routeId of trips.keys()) {
     if (!routeIds.has(routeId)) throw new Error(`trips.txt: no route ${routeId} in routes.txt`);
@@ -91,7 +76,7 @@ function readLines(folder: URL): SandboxLine[] {
 }
 
 function readPlaces(folder: URL): SandboxPlace[] {
-  return readTable(folder, 'efa_places.txt', placeRow).map((row) => ({
+  return readTable(folder, 'efa_places.txt').map((row) => ({
     id: row.place_id,
     name: row.place_name,
     locality: row.place_locality,
@@ -108,16 +93,14 @@ const ACCESSIBLE = { '': null, '0': null, '1': true, '2': false } as const;
  * weekends: trips of a route with the same direction, headsign, accessibility, shape, stops and travel times are one
  * pattern.
  */
-function createPatternReader(folder: URL): (trips: readonly TripRow[]) => SandboxPattern[] {
-  const stopTimes = Map.groupBy(readTable(folder, 'stop_times.txt', stopTimeRow), (row) => row.trip_id);
-  const frequencies = Map.groupBy(readTable(folder, 'frequencies.txt', frequencyRow), (row) => row.trip_id);
-  const calendars = new Map(
-    readTable(folder, 'calendar.txt', calendarRow).map((row) => [row.service_id, calendarOf(row)]),
-  );
-  const shapes = Map.groupBy(readTable(folder, 'shapes.txt', shapeRow), (row) => row.shape_id);
+function createPatternReader(folder: URL): (trips: readonly Row<'trips.txt'>[]) => SandboxPattern[] {
+  const stopTimes = Map.groupBy(readTable(folder, 'stop_times.txt'), (row) => row.trip_id);
+  const frequencies = Map.groupBy(readTable(folder, 'frequencies.txt'), (row) => row.trip_id);
+  const calendars = new Map(readTable(folder, 'calendar.txt').map((row) => [row.service_id, calendarOf(row)]));
+  const shapes = Map.groupBy(readTable(folder, 'shapes.txt'), (row) => row.shape_id);
   const paths = new Map([...shapes].map(([id, rows]) => [id, pathOf(rows)]));
 
-  function patternOf(trip: TripRow): SandboxPattern {
+  function patternOf(trip: Row<'trips.txt'>): SandboxPattern {
     const times = stopTimes.get(trip.trip_id)?.toSorted((a, b) => a.stop_sequence - b.stop_sequence) ?? [];
     const start = times[0]?.departure_time;
     const calendar = calendars.get(trip.service_id);
@@ -145,9 +128,9 @@ function createPatternReader(folder: URL): (trips: readonly TripRow[]) => Sandbo
 
 /** The trip's frequencies; without any, its one departure. */
 function servicesOf(
-  trip: TripRow,
+  trip: Row<'trips.txt'>,
   start: number,
-  frequencies: readonly z.output<typeof frequencyRow>[] | undefined,
+  frequencies: readonly Row<'frequencies.txt'>[] | undefined,
   calendar: SandboxCalendar,
 ): SandboxService[] {
   const departures = frequencies ?? [{ start_time: start, end_time: start + 60, headway_secs: 3600 }];
@@ -166,7 +149,7 @@ function servicesOf(
   });
 }
 
-function calendarOf(row: z.output<typeof calendarRow>): SandboxCalendar {
+function calendarOf(row: Row<'calendar.txt'>): SandboxCalendar {
   const { monday, tuesday, wednesday, thursday, friday, saturday, sunday } = row;
   return {
     weekdays: [monday, tuesday, wednesday, thursday, friday, saturday, sunday],
@@ -175,7 +158,7 @@ function calendarOf(row: z.output<typeof calendarRow>): SandboxCalendar {
   };
 }
 
-function pathOf(rows: readonly z.output<typeof shapeRow>[]): LatLng[] {
+function pathOf(rows: readonly Row<'shapes.txt'>[]): LatLng[] {
   return rows
     .toSorted((a, b) => a.shape_pt_sequence - b.shape_pt_sequence)
     .map((row) => [row.shape_pt_lat, row.shape_pt_lon]);

@@ -1,19 +1,13 @@
 import type { LatLng, SandboxLine, SandboxNetwork, SandboxPattern } from './network.ts';
 
-/** The network to be drawn on a map, without its timetable. */
-export interface NetworkMap<Mode extends string> {
-  lines: { route: string; mode: Mode; path: LatLng[] }[];
-  stops: { name: string; lat: number; lng: number }[];
-}
-
 /** About a metre. */
 const DIGITS = 5;
 
-/** The lines of the wanted modes in one direction, and the stops at which they call. */
+/** The network to be drawn on a map: the lines of the wanted modes in one direction, and the stops at which they call. */
 export function networkMap<Mode extends string>(
   { stops, lines }: SandboxNetwork,
   findWantedMode: (productClass: number) => Mode | null,
-): NetworkMap<Mode> {
+) {
   const stopOfPoint = new Map(
     stops.flatMap((stop) => stop.points.map((point) => [point.id, { stop, point }] as const)),
   );

@@ -4,11 +4,6 @@ import type { NetworkIndex, PointNode, StopNode } from '../network/network-index
 import { VERSION } from './common.ts';
 import { coordOf, placeId, pointNaming } from './location.ts';
 
-interface Filter {
-  type: string;
-  radiusMetres: number;
-}
-
 /**
  * Response of `coord`: the locations within the radius of each numbered filter, in one list for all filters, nearest
  * first.
@@ -22,7 +17,7 @@ export function coordResponse(index: NetworkIndex, query: URLSearchParams): obje
   return hits.length === 0 ? { version: VERSION } : { version: VERSION, locations: hits.map((hit) => hit.location) };
 }
 
-function filtersOf(query: URLSearchParams): Filter[] {
+function filtersOf(query: URLSearchParams) {
   return [...query].flatMap(([name, type]) => {
     const number = /^type_(\d+)$/.exec(name)?.[1];
     const radiusMetres = Number(query.get(`radius_${number}`) ?? Number.NaN);
@@ -30,21 +25,18 @@ function filtersOf(query: URLSearchParams): Filter[] {
   });
 }
 
-function hitsOf(index: NetworkIndex, filter: Filter, position: Position) {
-  const within = (metres: number) => metres <= filter.radiusMetres;
-  if (filter.type === 'BUS_POINT') {
-    return index.points
-      .map((node) => ({ node, metres: distanceMetres(position, node.point) }))
-      .filter(({ metres }) => within(metres))
-      .map(({ node, metres }) => ({ metres, location: platformLocation(node, metres) }));
-  }
-  if (filter.type === 'STOP') {
-    return index.stops
-      .map((home) => ({ home, metres: distanceMetres(position, home.stop) }))
-      .filter(({ metres }) => within(metres))
-      .map(({ home, metres }) => ({ metres, location: stopLocation(home, metres) }));
-  }
-  return [];
+function hitsOf(index: NetworkIndex, { type, radiusMetres }: ReturnType<typeof filtersOf>[number], position: Position) {
+  const near = <Node>(
+    nodes: readonly Node[],
+    at: (node: Node) => Position,
+    shape: (node: Node, metres: number) => object,
+  ) =>
+    nodes
+      .map((node) => ({ metres: distanceMetres(position, at(node)), node }))
+      .filter(({ metres }) => metres <= radiusMetres)
+      .map(({ metres, node }) => ({ metres, location: shape(node, metres) }));
+  if (type === 'BUS_POINT') return near(index.points, ({ point }) => point, platformLocation);
+  return type === 'STOP' ? near(index.stops, ({ stop }) => stop, stopLocation) : [];
 }
 
 /** BUS_POINT means the platforms of every mode. They do not say which mode. */

@@ -79,7 +79,7 @@ export function journeyLocation(
   node: PointNode,
   vehicle: { occupancy?: Occupancy | undefined; isExtraStop?: boolean },
   planned = node,
-): JourneyLocation {
+) {
   const { home, point, area } = node;
   const naming = pointNaming(node, vehicle.isExtraStop);
   const long = naming.platformName.endsWith('Light Rail') ? naming.platformName : naming.long;
@@ -118,21 +118,8 @@ export function journeyLocation(
   };
 }
 
-export interface JourneyLocation {
-  isGlobalId?: true;
-  id: string;
-  name: string;
-  disassembledName?: string;
-  type: string;
-  coord: [number, number];
-  niveau?: number;
-  parent?: object;
-  modes?: readonly number[];
-  properties?: object;
-}
-
 /** A stop as a whole, as an end of a walk. */
-export function journeyStop(home: StopNode): JourneyLocation {
+export function journeyStop(home: StopNode) {
   const { stop } = home;
   return {
     isGlobalId: true,

@@ -6,7 +6,7 @@ import { actualPoint, callState, expectedDelaySeconds, isExtraStop, occupancyOf 
 import { plannedSeconds } from '../timetable/run.ts';
 import { seedOf, trait } from '../trait.ts';
 import { timestamp } from './common.ts';
-import { coordOf, type JourneyLocation, journeyLocation } from './location.ts';
+import { coordOf, journeyLocation } from './location.ts';
 import { journeyTransportation } from './transportation.ts';
 
 /** A ride with its planned and estimated times. Estimates are the planned times where the vehicle does not report. */
@@ -50,6 +50,7 @@ export function rideLeg(ride: TimedRide, change: { to: PointNode; seconds: numbe
   const to = pattern.points[toCall] as PointNode;
   const isTrain = pattern.line.product.class === 1;
   const isAccessible = pattern.pattern.wheelchairAccessible;
+  const access = isAccessible ? '1' : '0';
   const origin = callLocation(ride, fromCall);
   const destination = callLocation(ride, toCall);
   return {
@@ -77,14 +78,8 @@ export function rideLeg(ride: TimedRide, change: { to: PointNode; seconds: numbe
     ...(change !== undefined && changeWithinStop(to, change)),
     infos: alertsFor(pattern, [from.home, to.home]),
     coords: wayBetween(pattern, fromCall, toCall),
-    ...(isAccessible !== null && { properties: vehicleAccess(isAccessible) }),
+    ...(isAccessible !== null && { properties: { PlanLowFloorVehicle: access, PlanWheelChairAccess: access } }),
   };
-}
-
-/** The planned accessibility of the vehicle. */
-function vehicleAccess(isAccessible: boolean): object {
-  const value = isAccessible ? '1' : '0';
-  return { PlanLowFloorVehicle: value, PlanWheelChairAccess: value };
 }
 
 const GATE_HINT = {
@@ -110,7 +105,7 @@ function stopSequence(ride: TimedRide): object[] {
   return calls;
 }
 
-function callLocation({ run, liveAtSeconds }: TimedRide, call: number): JourneyLocation {
+function callLocation({ run, liveAtSeconds }: TimedRide, call: number) {
   const planned = run.pattern.points[call] as PointNode;
   if (liveAtSeconds === null) return journeyLocation(planned, {});
   const vehicle = { occupancy: occupancyOf(run, call), isExtraStop: isExtraStop(run, call) };

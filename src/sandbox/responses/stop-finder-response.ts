@@ -17,7 +17,7 @@ export function stopFinderResponse(index: NetworkIndex, query: URLSearchParams):
   const stopsInUse = index.stops.filter((stop) => !stop.isDecommissioned);
   const home = index.stopById.get(name);
   if (home !== undefined && !home.isDecommissioned) {
-    return { version: VERSION, locations: [uniqueResult(home, classes)] };
+    return { version: VERSION, locations: [{ ...uniqueStop(home, classes), [classes]: home.classes }] };
   }
   const point = index.pointById.get(name);
   if (point !== undefined && !point.home.isDecommissioned) {
@@ -96,10 +96,6 @@ function placeResult(place: SandboxPlace, matchQuality: number) {
     isBest: false,
     parent: { id: placeId(place.locality), name: place.locality, type: 'locality' },
   };
-}
-
-function uniqueResult(home: StopNode, field: ClassesField): object {
-  return { ...uniqueStop(home, field), [field]: home.classes };
 }
 
 function platformResult(node: PointNode, field: ClassesField): object {

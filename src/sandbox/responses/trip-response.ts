@@ -16,7 +16,7 @@ import {
 } from './common.ts';
 import { askedSeconds, excludedClasses, isPublished } from './parameters.ts';
 import { rideLeg, type TimedRide, timedRide } from './ride-leg.ts';
-import { walkLeg } from './walk-leg.ts';
+import { type Walk, walkLeg } from './walk-leg.ts';
 
 const JOURNEYS_PER_RESPONSE = 6;
 const MOST_JOURNEYS = 20;
@@ -74,39 +74,33 @@ function journeyShape(journey: Journey, request: JourneyRequest, nowSeconds: num
 }
 
 /** The rides of a journey, with a walk leg before, between and after them where the journey has one. */
-function legsOf(journey: Journey, request: JourneyRequest, nowSeconds: number | undefined): object[] {
+function legsOf(journey: Journey, { origin, destination }: JourneyRequest, nowSeconds: number | undefined): object[] {
   const { departureSeconds, arrivalSeconds } = journey;
   const rides = journey.rides.map((ride) => timedRide(ride, nowSeconds));
-  const firstRide = rides[0];
-  const lastRide = rides.at(-1);
-  if (firstRide === undefined || lastRide === undefined) {
-    const walk = { from: request.origin, to: request.destination, departureSeconds, arrivalSeconds, delaySeconds: 0 };
-    return [walkLeg(walk)];
+  const [first, last] = [rides[0], rides.at(-1)];
+  if (first === undefined || last === undefined) {
+    return [walkLeg({ from: origin, to: destination, departureSeconds, arrivalSeconds, delaySeconds: 0 })];
   }
-
-  const legs: object[] = [];
-  if (firstRide.departureSeconds > departureSeconds) {
-    const delaySeconds = firstRide.estimatedDepartureSeconds - firstRide.departureSeconds;
-    const to = pointAt(firstRide, firstRide.fromCall);
-    legs.push(
-      walkLeg({ from: request.origin, to, departureSeconds, arrivalSeconds: firstRide.departureSeconds, delaySeconds }),
-    );
-  }
-  for (const [i, ride] of rides.entries()) legs.push(...rideAndChange(ride, rides[i + 1]));
-  if (lastRide.arrivalSeconds < arrivalSeconds) {
-    const delaySeconds = lastRide.estimatedArrivalSeconds - lastRide.arrivalSeconds;
-    const from = pointAt(lastRide, lastRide.toCall);
-    legs.push(
-      walkLeg({
-        from,
-        to: request.destination,
-        departureSeconds: lastRide.arrivalSeconds,
-        arrivalSeconds,
-        delaySeconds,
-      }),
-    );
-  }
-  return legs;
+  const before = {
+    from: origin,
+    to: pointAt(first, first.fromCall),
+    departureSeconds,
+    arrivalSeconds: first.departureSeconds,
+    delaySeconds: first.estimatedDepartureSeconds - first.departureSeconds,
+  };
+  const after = {
+    from: pointAt(last, last.toCall),
+    to: destination,
+    departureSeconds: last.arrivalSeconds,
+    arrivalSeconds,
+    delaySeconds: last.estimatedArrivalSeconds - last.arrivalSeconds,
+  };
+  const isWalk = (walk: Walk) => walk.arrivalSeconds > walk.departureSeconds;
+  return [
+    ...[before].filter(isWalk).map(walkLeg),
+    ...rides.flatMap((ride, i) => rideAndChange(ride, rides[i + 1])),
+    ...[after].filter(isWalk).map(walkLeg),
+  ];
 }
 
 /** A ride, and the walk to the next ride where that begins at another stop. */

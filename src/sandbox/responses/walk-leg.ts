@@ -2,7 +2,7 @@ import { type Endpoint, positionOf } from '../journeys/endpoint.ts';
 import { walkMetres } from '../journeys/footpath.ts';
 import { seedOf, trait } from '../trait.ts';
 import { timestamp } from './common.ts';
-import { coordOf, type JourneyLocation, journeyLocation, journeyStop, placeId } from './location.ts';
+import { coordOf, journeyLocation, journeyStop, placeId } from './location.ts';
 import { footTransportation } from './transportation.ts';
 
 export interface Walk {
@@ -61,7 +61,7 @@ export function walkLeg(walk: Walk): object {
 }
 
 /** Upstream leaves out `disassembledName` at some ends of walks, or writes "???" in it. */
-function walkEnd(end: Endpoint, isWithinStop: boolean, carelessness: number): JourneyLocation {
+function walkEnd(end: Endpoint, isWithinStop: boolean, carelessness: number) {
   const location = endLocation(end);
   if (isWithinStop && end.kind === 'point') {
     const { disassembledName: _, ...rest } = location;
@@ -75,7 +75,7 @@ function walkEnd(end: Endpoint, isWithinStop: boolean, carelessness: number): Jo
   return location;
 }
 
-function endLocation(end: Endpoint): JourneyLocation {
+function endLocation(end: Endpoint) {
   if (end.kind === 'stop') return journeyStop(end.stop);
   if (end.kind === 'point') return journeyLocation(end.point, {});
   const { id, name, locality, type } = end.address;

@@ -3,14 +3,7 @@ import type { SandboxCalendar, SandboxService } from '../network/network.ts';
 import type { PatternNode } from '../network/network-index.ts';
 
 /** All runs of one pattern in a few days around an asked time, by departure. Entry n of each list belongs to run n. */
-export interface RunList {
-  /** Departure from the first call, epoch seconds. */
-  starts: Float64Array;
-  /** Service day. */
-  days: Int32Array;
-  /** Minute of the service day. */
-  minutes: Int32Array;
-}
+export type RunList = ReturnType<typeof runListOf>;
 
 /** The runs around one asked time. Each list is made when it is first asked for. */
 export type Timetable = (pattern: PatternNode) => RunList;
@@ -38,7 +31,7 @@ export function timetableAround(epochSeconds: number): Timetable {
   };
 }
 
-function runListOf(pattern: PatternNode, firstDay: number, lastDay: number): RunList {
+function runListOf(pattern: PatternNode, firstDay: number, lastDay: number) {
   const runs: { start: number; day: number; minute: number }[] = [];
   for (let day = firstDay; day <= lastDay; day++) {
     const dayStart = serviceDayStart(day);
@@ -48,8 +41,11 @@ function runListOf(pattern: PatternNode, firstDay: number, lastDay: number): Run
   }
   runs.sort((a, b) => a.start - b.start || a.day - b.day);
   return {
+    /** Departure from the first call, epoch seconds. */
     starts: Float64Array.from(runs, (run) => run.start),
+    /** Service day. */
     days: Int32Array.from(runs, (run) => run.day),
+    /** Minute of the service day. */
     minutes: Int32Array.from(runs, (run) => run.minute),
   };
 }
