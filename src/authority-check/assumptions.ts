@@ -1,10 +1,8 @@
-/** How an assumption became one: seen in recorded responses, told by another client, or written in the manual. */
-type Evidence = 'recorded' | 'said by a client' | 'documented';
-
 /** One thing that the service takes for granted about the authority, and that only a real key settles. */
-export interface Assumption {
+interface Assumption {
   says: string;
-  evidence: Evidence;
+  /** How it became one: seen in recorded responses, told by another client, or written in the manual. */
+  evidence: 'recorded' | 'said by a client' | 'documented';
   /** What callers see where it is wrong. */
   breaks: string;
   /** `silent`: responses would be wrong and look right; `loud`: requests fail; `cost`: calls are wasted, or fewer are left; `none`: not used yet. */

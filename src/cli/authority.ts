@@ -1,11 +1,341 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { parseEnv } from 'node:util';
-import { runAuthority } from '../authority-check/command.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs, parseEnv } from 'node:util';
+import { ASSUMPTION_IDS, ASSUMPTIONS, type AssumptionId } from '../authority-check/assumptions.ts';
+import {
+  exitCodeOf,
+  KeyRefused,
+  planCheck,
+  type Received,
+  type Result,
+  runCheck,
+  type Transport,
+} from '../authority-check/check.ts';
+import { replayTransport, savingTransport, toFixture } from '../authority-check/saved.ts';
+import { MINUTE_MS } from '../clock.ts';
+import { type Config, ConfigError, readConfig, VARIABLES } from '../config.ts';
+import { AuthorityHttp } from '../efa/authority-http.ts';
+import { openRedis } from '../redis/shared-redis.ts';
+import type { Meter } from '../upstream/budget/meter.ts';
+import { coordinateThrough } from '../upstream/protection.ts';
+import { UsageError } from './command.ts';
+
+/** 0: all holds, 1: something is silently wrong, 2: usage or configuration, 3: key refused, 4: only cost differs, 5: unreachable. */
+type ExitCode = 0 | 1 | 2 | 3 | 4 | 5;
+
+const OPTIONS = {
+  save: { type: 'string' },
+  replay: { type: 'string' },
+  'yes-burst': { type: 'boolean', default: false },
+  'second-key': { type: 'string' },
+  only: { type: 'string', multiple: true },
+  json: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} as const;
+
+const USAGE = `npm run authority -- check [options]   tries what the service assumes about the authority
+  --save DIR          writes each response into the folder, without key, cookies and the requested URL
+  --replay DIR        checks a folder that --save wrote, without a call
+  --only ID           settles this assumption only; may be given several times
+  --yes-burst         sends 8 calls at once, which the authority refuses in part
+  --second-key KEY    tries whether a second key has its own rate; - reads it from SECOND_KEY
+  --json              prints the results as JSON
+npm run authority -- fixture FILE      prints a fixture made of a saved response
+npm run authority -- config            prints every setting, where it comes from, and what contradicts
+
+Exit codes of check: 0 all holds, 1 something differs that callers would see, 2 usage or configuration,
+3 the key was refused, 4 only the cost differs, 5 the authority cannot be reached.
+
+Assumptions: ${ASSUMPTION_IDS.join(', ')}
+`;
+
+/** Two calls a second leave the others of the rate to the service. */
+const CALL_INTERVAL_MS = 500;
+const MAX_FEED_BYTES = 32 * 1024 * 1024;
+/** So much of the day has to be left beside the check. */
+const SPARE_CALLS = 100;
+
+interface Surroundings {
+  env: NodeJS.ProcessEnv;
+  /** The contents of `.env`, which Node has put into `env` already; empty without such a file. */
+  dotEnv?: NodeJS.ProcessEnv;
+  print: (text: string) => void;
+  /** Milliseconds between two calls. */
+  intervalMs?: number;
+  /** Epoch milliseconds. */
+  now?: () => number;
+}
+
+/** Runs one command and returns the exit code of the process. */
+export async function runAuthority(args: string[], surroundings: Surroundings): Promise<ExitCode> {
+  const { env, dotEnv = {}, print } = surroundings;
+  try {
+    const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
+    const [command, operand] = positionals;
+    if (values.help || command === undefined) print(USAGE);
+    else if (command === 'check') return await check(values, surroundings);
+    else if (command === 'config') return describeConfig(env, dotEnv, print);
+    else if (command === 'fixture' && operand) print(JSON.stringify(await toFixture(operand), null, 2));
+    else throw new UsageError(`${positionals.join(' ')} is no command.\n\n${USAGE}`);
+    return 0;
+  } catch (error) {
+    const { message, code } = error as NodeJS.ErrnoException;
+    if (error instanceof ConfigError) print(`The configuration is not usable:\n${message}`);
+    else if (error instanceof UsageError || code?.startsWith('ERR_PARSE_ARGS') || code === 'ENOENT') print(message);
+    else throw error;
+    return 2;
+  }
+}
+
+type Options = ReturnType<typeof parseArgs<{ options: typeof OPTIONS; allowPositionals: true }>>['values'];
+
+async function check(
+  values: Options,
+  { env, print, intervalMs = CALL_INTERVAL_MS, now = Date.now }: Surroundings,
+): Promise<ExitCode> {
+  const only = values.only?.map(toAssumptionId);
+  const secondKey = values['second-key'] === '-' ? env.SECOND_KEY : values['second-key'];
+  const scope = {
+    ...(only && { only }),
+    isBurst: values['yes-burst'] ?? false,
+    hasSecondKey: Boolean(secondKey),
+  };
+  const { calls } = planCheck(scope);
+  const say = values.json ? () => {} : print;
+
+  if (values.replay) {
+    const replay = await replayTransport(values.replay);
+    return report(await runCheck({ ...scope, ...replay, timeoutMs: Number.POSITIVE_INFINITY }), values, print);
+  }
+  const config = readConfig(env);
+  if (config.upstream.kind !== 'authority')
+    throw new UsageError('UPSTREAM_API_KEY must be set: there is nothing to check without it.');
+  const { upstream, upstreamTimeoutMs: timeoutMs } = config;
+  const budget = await openBudget(config);
+  const connection = connect(config, secondKey, { budget, intervalMs, now });
+  try {
+    say(`The check makes up to ${calls} calls to ${new URL(upstream.url).origin}, two a second. ${budget.where}`);
+    if (budget.left < calls + SPARE_CALLS) {
+      print(
+        `Of today's calls ${budget.left} are left. The check waits for another day, or for a larger UPSTREAM_DAILY_BUDGET.`,
+      );
+      return 2;
+    }
+    const keys = [...upstream.apiKeys, secondKey ?? ''];
+    const transport = values.save
+      ? await savingTransport(values.save, connection.transport, keys)
+      : connection.transport;
+    return report(await runCheck({ ...scope, transport, now, timeoutMs }), values, print);
+  } catch (error) {
+    if (error instanceof KeyRefused) {
+      print(
+        `The key was refused: ${error.message}. Tick the trip planner and the realtime feeds for it at the authority.`,
+      );
+      return 3;
+    }
+    const { code, name, message } = error as NodeJS.ErrnoException;
+    if (code || name === 'TimeoutError') {
+      print(`The authority cannot be reached: ${message}`);
+      return 5;
+    }
+    throw error;
+  } finally {
+    await connection.close();
+    budget.close();
+  }
+}
+
+function toAssumptionId(id: string): AssumptionId {
+  if (!Object.hasOwn(ASSUMPTIONS, id))
+    throw new UsageError(`--only ${id}: no such assumption. There are: ${ASSUMPTION_IDS.join(', ')}.`);
+  return id as AssumptionId;
+}
+
+/** The calls of the first key: shared with the running service through Redis, else this process's own. */
+async function openBudget(config: Config) {
+  const { upstream, upstreamLimits: limits, redisUrls } = config;
+  const silent = { info() {}, warn() {}, error() {} };
+  const redis = redisUrls.length > 0 ? await openRedis([...redisUrls], silent as never) : null;
+  const source = upstream.kind === 'authority' ? upstream.url : '';
+  const apiKeys = upstream.kind === 'authority' ? upstream.apiKeys : [];
+  const [meter]: (Meter | undefined)[] = redis ? coordinateThrough(redis, { source, apiKeys, limits }).meters : [];
+  async function take(): Promise<void> {
+    for (;;) {
+      const result = await meter?.take({ floor: 0, advance: 1 });
+      if (!result || result.isTaken || result.why === 'day') return;
+      await sleep(result.waitMs);
+    }
+  }
+
+  // The shared count is known once a call was taken, which the first step then uses.
+  await take();
+  let isTakenAhead = true;
+  const left = Math.floor(limits.dailyBudget - (meter?.spent() ?? 0));
+  return {
+    left,
+    where: meter
+      ? `They count in the budget that the service shares through Redis, which has ${left.toLocaleString('en')} calls left today.`
+      : 'Without REDIS_URL a running service does not know of them: they are not in its UPSTREAM_DAILY_BUDGET.',
+    async take(): Promise<void> {
+      if (!isTakenAhead) await take();
+      isTakenAhead = false;
+    },
+    close: () => redis?.close(),
+  };
+}
+
+/** Sends the steps, one after the other unless they are a burst; past cache and breaker. */
+function connect(
+  { upstream, liveFeeds, upstreamTimeoutMs: timeoutMs, upstreamProxy: proxyUrl }: Config,
+  secondKey: string | undefined,
+  { budget, intervalMs, now }: { budget: { take(): Promise<void> }; intervalMs: number; now: () => number },
+): { transport: Transport; close(): Promise<unknown> } {
+  if (upstream.kind !== 'authority') throw new UsageError('There is no authority to check.');
+  const { url, apiKeys } = upstream;
+  const open = (base: string, accept: string) =>
+    new AuthorityHttp({
+      url: base,
+      connections: 16,
+      connectTimeoutMs: timeoutMs,
+      proxyUrl,
+      headers: { accept, 'accept-encoding': 'gzip' },
+      maxBytes: MAX_FEED_BYTES,
+      now: () => new Date(now()),
+    });
+  const planner = open(url, 'application/json');
+  const feeds = open(liveFeeds.feedsUrl ?? new URL(url).origin, 'application/x-google-protobuf, */*');
+  const keys = { first: apiKeys[0] ?? '', second: secondKey ?? '', 'made up': 'made-up-key-of-the-check' };
+
+  const transport: Transport = async ({ path, base, key, isBurst }): Promise<Received> => {
+    if (!isBurst) await sleep(intervalMs);
+    await budget.take();
+    const sentAt = now();
+    const http = base === 'feeds' ? feeds : planner;
+    // Longer than the service waits, so that a slow response is seen as one.
+    const { status, headers, body } = await http.receive(path, { apiKey: keys[key], timeoutMs: MINUTE_MS });
+    const plain = Object.entries(headers).map(([name, value]) => [name, String(value)] as const);
+    return { status, headers: Object.fromEntries(plain), body, sentAt, tookMs: now() - sentAt };
+  };
+  return { transport, close: () => Promise.all([planner.close(), feeds.close()]) };
+}
+
+function report(
+  { results, calls, notes }: { results: Result[]; calls: number; notes: string[] },
+  { json }: Options,
+  print: (text: string) => void,
+): ExitCode {
+  const code = exitCodeOf(results);
+  if (json) {
+    print(
+      JSON.stringify(
+        { calls, notes, results: results.map((result) => ({ ...ASSUMPTIONS[result.id], ...result })) },
+        null,
+        2,
+      ),
+    );
+    return code;
+  }
+  for (const { id, verdict, saw } of results) {
+    const { says, breaks, action } = ASSUMPTIONS[id];
+    print(`${verdict.padEnd(8)} ${id}: ${says}`);
+    const told = [...new Set(saw.filter(Boolean))];
+    if (told.length > 0) print(`         seen: ${told.join('; ')}`);
+    if (verdict === 'DIFFERS') print(`         callers: ${breaks}\n         do: ${action}`);
+  }
+  for (const note of notes) print(`note     ${note}`);
+  const count = (verdict: string) => results.filter((result) => result.verdict === verdict).length;
+  print(`${calls} calls: ${count('HOLDS')} hold, ${count('DIFFERS')} differ, ${count('UNKNOWN')} are not settled.`);
+  return code;
+}
+
+const SECRETS = /KEY|SECRET|URL|OTEL/;
+
+/** Prints each variable with its source. Returns 2 when the service would not start with it. */
+function describeConfig(env: NodeJS.ProcessEnv, dotEnv: NodeJS.ProcessEnv, print: (text: string) => void): ExitCode {
+  for (const name of VARIABLES) {
+    const value = env[name] ?? '';
+    const source = value === '' ? 'default' : dotEnv[name] === value ? '.env' : 'environment';
+    print(`${name.padEnd(28)} ${source.padEnd(12)} ${value === '' ? '' : masked(name, value)}`.trimEnd());
+  }
+  const unknown = Object.keys(dotEnv).filter((name) => !VARIABLES.includes(name) && name !== 'NODE_ENV');
+  const config = readConfig(env);
+  const { upstream, upstreamLimits, redisUrls, liveFeeds, smtpUrl } = config;
+  const keyCount = upstream.kind === 'authority' ? upstream.apiKeys.length : 0;
+  print('');
+  print(
+    upstream.kind === 'sandbox'
+      ? 'Responses are made up by the sandbox.'
+      : `Responses come from ${new URL(upstream.url).origin}, with ${keyCount} ${keyCount === 1 ? 'key' : 'keys'}: ${upstreamLimits.rps * keyCount} calls a second, ${(upstreamLimits.dailyBudget * keyCount).toLocaleString('en')} a day.`,
+  );
+  print(
+    redisUrls.length > 0
+      ? 'Accounts are in Redis; several instances share keys, counts and calls.'
+      : `Accounts are in a file in ${config.dataDir}; there may be one instance only.`,
+  );
+  print(
+    liveFeeds.mode === 'off'
+      ? 'Realtime feeds are off: every board costs calls.'
+      : `Realtime feeds: ${liveFeeds.mode}.`,
+  );
+  print(smtpUrl ? 'Mails are sent by SMTP.' : `Mails are written to ${config.dataDir}/outbox: nobody gets them.`);
+  for (const name of unknown) print(`Look again: ${name} in .env is no setting of this service.`);
+  for (const sentence of contradictions(config, env)) print(`Look again: ${sentence}`);
+  return 0;
+}
+
+/** Settings that the service starts with, although they are hardly meant together. */
+function contradictions(
+  { upstream, upstreamLimits, liveFeeds, publicUrl, trustProxy, smtpUrl }: Config,
+  env: NodeJS.ProcessEnv,
+) {
+  const isReal = upstream.kind === 'authority';
+  const isLocal = ['localhost', '127.0.0.1'].includes(new URL(publicUrl).hostname);
+  const found: [boolean, string][] = [
+    [liveFeeds.mode === 'off' && liveFeeds.feedsUrl !== null, 'LIVE_FEEDS_URL has no effect while LIVE_FEEDS is off.'],
+    [isReal && upstreamLimits.rps > 5, 'UPSTREAM_RPS is above the 5 calls a second that a key is given.'],
+    [
+      isReal && upstreamLimits.dailyBudget > 60_000,
+      'UPSTREAM_DAILY_BUDGET is above the 60,000 calls a day that a key is given.',
+    ],
+    [isReal && isLocal, `PUBLIC_URL is ${publicUrl}: links in mails and errors lead nowhere for others.`],
+    [
+      publicUrl.startsWith('https:') && trustProxy === false,
+      'PUBLIC_URL is https and TRUST_PROXY is off: all callers seem to come from the address of the proxy.',
+    ],
+    [
+      smtpUrl !== null && !env.MAIL_FROM,
+      'SMTP_URL is set and MAIL_FROM is not: mails come from keys@localhost, which servers refuse.',
+    ],
+    [
+      upstream.kind === 'sandbox' && liveFeeds.feedsUrl !== null,
+      'LIVE_FEEDS_URL has no effect in the sandbox, which has feeds of its own.',
+    ],
+  ];
+  return found.flatMap(([isSo, sentence]) => (isSo ? sentence : []));
+}
+
+/** Addresses keep their host; anything else that may be a secret shows how long it is. */
+function masked(name: string, value: string): string {
+  if (!SECRETS.test(name)) return value;
+  const hosts = value
+    .split(',')
+    .map((part) =>
+      URL.canParse(part.trim()) ? hostOf(part.trim()) : `(a secret of ${part.trim().length} characters)`,
+    );
+  return hosts.join(', ');
+}
+
+function hostOf(url: string): string {
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
+}
 
 /** `npm run authority -- check | fixture | config` */
-const dotEnv = existsSync('.env') ? parseEnv(readFileSync('.env', 'utf8')) : {};
-process.exitCode = await runAuthority(process.argv.slice(2), {
-  env: { ...dotEnv, ...process.env },
-  dotEnv,
-  print: (text) => process.stdout.write(`${text}\n`),
-});
+if (import.meta.main) {
+  const dotEnv = existsSync('.env') ? parseEnv(readFileSync('.env', 'utf8')) : {};
+  process.exitCode = await runAuthority(process.argv.slice(2), {
+    env: { ...dotEnv, ...process.env },
+    dotEnv,
+    print: (text) => process.stdout.write(`${text}\n`),
+  });
+}

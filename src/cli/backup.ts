@@ -1,3 +1,6 @@
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { KeyRecord } from '../access/account.ts';
 import { utcDayFrom } from '../access/day.ts';
@@ -5,6 +8,8 @@ import { grantSchema } from '../access/grant.ts';
 import { PLANS, type Plan } from '../access/plan.ts';
 import { MAINTENANCE } from '../access/restrictions.ts';
 import { type Accounts, DAYS_KEPT, type OperatorRecords } from '../access/store.ts';
+import { openEmbeddedStore } from '../access/stores/open-store.ts';
+import { type Command, getWholeNumber, UsageError } from './command.ts';
 import { readRestrictions } from './restriction-commands.ts';
 
 /*
@@ -46,20 +51,11 @@ const backupSchema = z.strictObject({
   deleted: z.record(z.string(), timestamp).optional(),
 });
 
-export type Backup = z.infer<typeof backupSchema>;
+type Backup = z.infer<typeof backupSchema>;
 type SavedAccount = Backup['accounts'][number];
 
-export interface ImportResult {
-  accounts: number;
-  keys: number;
-  /** Accounts that were not imported, because their address or id belongs to another account. */
-  conflicts: string[];
-  /** Accounts that were not imported, because they were deleted. */
-  deleted: number;
-}
-
 /** Throws an `Error` with a message for the operator when the text is not a backup. */
-export function readBackup(text: string): Backup {
+function readBackup(text: string): Backup {
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -100,8 +96,15 @@ export async function importAccounts(
   store: Accounts & OperatorRecords,
   { accounts, suspended = {}, deleted = {} }: Backup,
   { now, restoresDeleted = false }: { now: Date; restoresDeleted?: boolean },
-): Promise<ImportResult> {
-  const result: ImportResult = { accounts: 0, keys: 0, conflicts: [], deleted: 0 };
+) {
+  const result = {
+    accounts: 0,
+    keys: 0,
+    /** Accounts that were not imported, because their address or id belongs to another account. */
+    conflicts: [] as string[],
+    /** Accounts that were not imported, because they were deleted. */
+    deleted: 0,
+  };
   const present = await readRestrictions(store);
   for (const [name, restriction] of Object.entries(suspended)) {
     if (!present[name]) await store.setRestriction(name, JSON.stringify(restriction));
@@ -163,4 +166,120 @@ async function importKeys(store: Accounts, { id: accountId, keys }: SavedAccount
 function saveKey({ hash, lastFour, label, createdAt, revokedAt, grant }: KeyRecord): SavedAccount['keys'][number] {
   const own = { hash, last_four: lastFour, label, created_at: createdAt, revoked_at: revokedAt };
   return grant ? { ...own, grant } : own;
+}
+
+const KEPT = 30;
+/** Names sort by age. */
+const NAME = /^accounts-[\dTZ-]+\.json$/;
+
+/** Backups as a stream or in a folder, and the drill that shows that one can be restored. */
+export const BACKUP_COMMANDS: Record<string, Command> = {
+  async export({ store: accounts, now }) {
+    const backup = await exportAccounts(accounts, now);
+    const keys = backup.accounts.reduce((sum, account) => sum + account.keys.length, 0);
+    const note = 'Use --json > FILE to write the backup itself.';
+    return {
+      json: backup,
+      rows: [{ accounts: backup.accounts.length, keys }],
+      note,
+      changed: `${backup.accounts.length} accounts`,
+    };
+  },
+
+  async import({ store, operands, options, now }) {
+    const backup = await readBackupFile(operands[0]);
+    const { conflicts, ...added } = await importAccounts(store, backup, {
+      now,
+      restoresDeleted: options['restore-deleted'] ?? false,
+    });
+    const notes = [
+      conflicts.length > 0 &&
+        `Not imported, because the address or the id belongs to another account: ${conflicts.join(', ')}`,
+      added.deleted > 0 && `${added.deleted} accounts were deleted after the backup and stay so (--restore-deleted).`,
+    ].filter(Boolean);
+    return {
+      json: { ...added, conflicts },
+      rows: [added],
+      ...(notes.length > 0 && { note: notes.join('\n') }),
+      changed: `${added.accounts} accounts, ${added.keys} keys`,
+    };
+  },
+
+  async backup({ store, operands: [folder], options, now }) {
+    if (!folder) throw new UsageError('backup needs the folder that backups are kept in.');
+    const keep = getWholeNumber('--keep', options.keep, { least: 1, most: 10_000 }) ?? KEPT;
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const file = join(folder, `accounts-${now.toISOString().slice(0, 19).replaceAll(':', '-')}Z.json`);
+    const unfinished = `${file}.unfinished`;
+    await writeFile(unfinished, JSON.stringify(await exportAccounts(store, now)), { mode: 0o600, flush: true });
+    const drilled = await drill(unfinished, now);
+    // A backup that cannot be restored stays beside the others for a look at it, and makes none of them go.
+    if (!drilled.isRestorable) return { ...report(unfinished, drilled), changed: 'a backup that cannot be restored' };
+    await rename(unfinished, file);
+    const backups = (await readdir(folder)).filter((name) => NAME.test(name)).sort();
+    const old = backups.slice(0, -keep);
+    for (const name of old) await rm(join(folder, name));
+    return { ...report(file, drilled), changed: `${drilled.accounts} accounts, ${old.length} old backups removed` };
+  },
+
+  async drill({ operands: [file], now }) {
+    if (!file) throw new UsageError('drill needs the file of a backup.');
+    await stat(file).catch((error: Error) => {
+      throw new UsageError(`The file cannot be read: ${error.message}`);
+    });
+    return report(file, await drill(file, now));
+  },
+};
+
+async function readBackupFile(file: string | undefined): Promise<Backup> {
+  if (!file) throw new UsageError('import needs the file that "export --json" has written.');
+  const text = await readFile(file, 'utf8').catch((error: Error) => {
+    throw new UsageError(`The file cannot be read: ${error.message}`);
+  });
+  try {
+    return readBackup(text);
+  } catch (error) {
+    throw new UsageError(`${file} cannot be imported: ${(error as Error).message}`);
+  }
+}
+
+function report(file: string, { reason, ...drilled }: Awaited<ReturnType<typeof drill>>) {
+  const { accounts, keys, exportedAt, isRestorable } = drilled;
+  const json = { file, accounts, keys, exported_at: exportedAt, restorable: isRestorable };
+  const row = { file, accounts, keys, exported: exportedAt ?? '', restorable: isRestorable ? 'yes' : 'no' };
+  return { json, rows: [row], isIncomplete: !isRestorable, ...(reason && { note: reason }) };
+}
+
+/**
+ * Restores the file into a store in memory, and compares what is there then with what the file says. `exportedAt` is null for a
+ * file that is no backup.
+ */
+async function drill(file: string, now: Date) {
+  const store = openEmbeddedStore(':memory:');
+  try {
+    const backup = readBackup(await readFile(file, 'utf8'));
+    const { conflicts } = await importAccounts(store, backup, { now });
+    const restored = await exportAccounts(store, now);
+    const isSame = isDeepStrictEqual(comparable(restored), comparable(backup));
+    return {
+      accounts: restored.accounts.length,
+      keys: restored.accounts.reduce((sum, { keys }) => sum + keys.length, 0),
+      exportedAt: backup.exported_at,
+      isRestorable: isSame && conflicts.length === 0,
+      reason: isSame ? '' : 'What was restored differs from what the file says.',
+    };
+  } catch (error) {
+    return { accounts: 0, keys: 0, exportedAt: null, isRestorable: false, reason: (error as Error).message };
+  } finally {
+    await store.close();
+  }
+}
+
+/** Counts go with their days, and keys have no order. */
+function comparable({ accounts, suspended = {}, deleted = {} }: Backup) {
+  const sorted = accounts.map(({ usage: _, keys, ...account }) => ({
+    ...account,
+    keys: keys.toSorted((one, other) => (one.hash < other.hash ? -1 : 1)),
+  }));
+  return { accounts: sorted.sort((one, other) => (one.id < other.id ? -1 : 1)), suspended, deleted };
 }

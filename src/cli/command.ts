@@ -37,7 +37,7 @@ export interface CommandInput {
   operands: string[];
   options: ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
   now: Date;
-  env: Readonly<Record<string, string | undefined>>;
+  env: NodeJS.ProcessEnv;
   /** Writes into the audit trail what was changed, without secrets and addresses; see `changed`. */
   record(changed: string): Promise<void>;
 }
@@ -45,7 +45,7 @@ export interface CommandInput {
 /** A line of a table: column name to value. */
 export type Row = Record<string, string | number>;
 
-interface CommandOutput {
+export type Command = (input: CommandInput) => Promise<{
   json: unknown;
   rows: Row[];
   note?: string;
@@ -53,9 +53,7 @@ interface CommandOutput {
   changed?: string;
   /** The command did what it could, and not all of it. */
   isIncomplete?: boolean;
-}
-
-export type Command = (input: CommandInput) => Promise<CommandOutput>;
+}>;
 
 export async function getAccount(accounts: Accounts, addressOrId: string | undefined): Promise<Account> {
   if (!addressOrId) throw new UsageError('Name the account by its e-mail address or id.');

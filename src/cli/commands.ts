@@ -6,8 +6,7 @@ import { type Grant, makeGrant } from '../access/grant.ts';
 import { type ApiKey, findKeys, issueKey, keyId, parseKey } from '../access/keys.ts';
 import { isPlan, PLANS, type Plan } from '../access/plan.ts';
 import { type Accounts, AUDIT_KEPT, DAYS_KEPT, STORE_KINDS } from '../access/store.ts';
-import { type Backup, exportAccounts, importAccounts, readBackup } from './backup.ts';
-import { BACKUP_COMMANDS } from './backup-files.ts';
+import { BACKUP_COMMANDS } from './backup.ts';
 import { type Command, type CommandInput, getAccount, getWholeNumber, type Row, UsageError } from './command.ts';
 import { MAILING_COMMANDS } from './mailing.ts';
 import { RESTRICTION_COMMANDS } from './restriction-commands.ts';
@@ -166,37 +165,6 @@ export const COMMANDS: Record<string, Command> = {
     return { json: accountJson(account), rows: [accountRow(account)], note, changed: account.id };
   },
 
-  async export({ store: accounts, now }) {
-    const backup = await exportAccounts(accounts, now);
-    const keys = backup.accounts.reduce((sum, account) => sum + account.keys.length, 0);
-    const note = 'Use --json > FILE to write the backup itself.';
-    return {
-      json: backup,
-      rows: [{ accounts: backup.accounts.length, keys }],
-      note,
-      changed: `${backup.accounts.length} accounts`,
-    };
-  },
-
-  async import({ store, operands, options, now }) {
-    const backup = await readBackupFile(operands[0]);
-    const { conflicts, ...added } = await importAccounts(store, backup, {
-      now,
-      restoresDeleted: options['restore-deleted'] ?? false,
-    });
-    const notes = [
-      conflicts.length > 0 &&
-        `Not imported, because the address or the id belongs to another account: ${conflicts.join(', ')}`,
-      added.deleted > 0 && `${added.deleted} accounts were deleted after the backup and stay so (--restore-deleted).`,
-    ].filter(Boolean);
-    return {
-      json: { ...added, conflicts },
-      rows: [added],
-      ...(notes.length > 0 && { note: notes.join('\n') }),
-      changed: `${added.accounts} accounts, ${added.keys} keys`,
-    };
-  },
-
   async store({ store: accounts, operands: [wanted] }) {
     const kind = STORE_KINDS.find((candidate) => candidate === wanted);
     if (wanted !== undefined && !kind) throw new UsageError(`The store is of one of ${STORE_KINDS.join(', ')}.`);
@@ -266,18 +234,6 @@ async function usageByDay(store: Accounts, chosen: Account[], { many, now }: { m
 
 function isoDay(day: string): string {
   return `${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}`;
-}
-
-async function readBackupFile(file: string | undefined): Promise<Backup> {
-  if (!file) throw new UsageError('import needs the file that "export --json" has written.');
-  const text = await readFile(file, 'utf8').catch((error: Error) => {
-    throw new UsageError(`The file cannot be read: ${error.message}`);
-  });
-  try {
-    return readBackup(text);
-  } catch (error) {
-    throw new UsageError(`${file} cannot be imported: ${(error as Error).message}`);
-  }
 }
 
 function getPlan(text: string | undefined): Plan {

@@ -1,7 +1,92 @@
-import { runKeys } from './command-line.ts';
+import { hostname, userInfo } from 'node:os';
+import { parseArgs } from 'node:util';
+import Papa from 'papaparse';
+import { openAccounts } from '../access/stores/open-store.ts';
+import { ConfigError, readStoreLocation } from '../config.ts';
+import { OPTIONS, type Row, UsageError } from './command.ts';
+import { COMMANDS, USAGE } from './commands.ts';
+
+interface Exit {
+  /** 0: done, 1: the store, the configuration or a part of the work failed, 2: wrong usage. */
+  code: 0 | 1 | 2;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs one command against the account store that a service with this environment uses. */
+export async function runKeys(args: string[], env: NodeJS.ProcessEnv): Promise<Exit> {
+  try {
+    const { text, isIncomplete } = await runCommand(args, env);
+    return { code: isIncomplete ? 1 : 0, stdout: `${text}\n`, stderr: '' };
+  } catch (error) {
+    const { name, message, code } = error as Error & { code?: string };
+    if (error instanceof ConfigError) {
+      return { code: 1, stdout: '', stderr: `The configuration is not usable:\n${message}\n` };
+    }
+    if (error instanceof UsageError || code?.startsWith('ERR_PARSE_ARGS')) {
+      return { code: 2, stdout: '', stderr: `${message}\n` };
+    }
+    const reason = name === 'MaxRetriesPerRequestError' ? 'nothing usable answers at REDIS_URL.' : message;
+    return { code: 1, stdout: '', stderr: `The account store could not be used: ${reason}\n` };
+  }
+}
+
+async function runCommand(args: string[], env: NodeJS.ProcessEnv): Promise<{ text: string; isIncomplete?: boolean }> {
+  const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
+  const [name = 'help', ...operands] = positionals;
+  if (values.help || name === 'help') return { text: USAGE };
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (!command) throw new UsageError(`There is no command ${name}.\n\n${USAGE}`);
+
+  const store = openAccounts(readStoreLocation(env));
+  try {
+    const now = new Date();
+    const record = (changed: string) =>
+      store.addToAudit(JSON.stringify({ at: now.toISOString(), ...operator(env), command: name, changed }));
+    const output = await command({ store, operands, options: values, now, env, record });
+    if (output.changed !== undefined) await record(output.changed);
+    const { json, rows, note, isIncomplete = false } = output;
+    if (values.json) return { text: JSON.stringify(json, null, 2), isIncomplete };
+    // Formulas are escaped: a label or address must not compute anything in a spreadsheet.
+    if (values.csv) return { text: Papa.unparse(rows, { escapeFormulae: true, newline: '\n' }), isIncomplete };
+    return { text: [formatTable(rows), note].filter(Boolean).join('\n\n'), isIncomplete };
+  } finally {
+    await store.close();
+  }
+}
+
+/** Who runs the command. In a container that is its own user; whoever came in by sudo is named. */
+function operator({ SUDO_USER }: NodeJS.ProcessEnv): { user: string; host: string } {
+  try {
+    const { username } = userInfo();
+    return { user: SUDO_USER ? `${SUDO_USER} as ${username}` : username, host: hostname() };
+  } catch {
+    // A user without an entry in the system's list, as a container may have.
+    return { user: `uid ${process.getuid?.()}`, host: hostname() };
+  }
+}
+
+/** A header line and one line for each row, in columns. */
+function formatTable(rows: readonly Row[]): string {
+  const [first] = rows;
+  if (!first) return 'none';
+  const names = Object.keys(first);
+  const lines = [names, ...rows.map((row) => names.map((name) => String(row[name] ?? '')))];
+  const widths = names.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
 
 /** `npm run keys -- COMMAND …` */
-const { code, stdout, stderr } = await runKeys(process.argv.slice(2), process.env);
-process.stdout.write(stdout);
-process.stderr.write(stderr);
-process.exitCode = code;
+if (import.meta.main) {
+  const { code, stdout, stderr } = await runKeys(process.argv.slice(2), process.env);
+  process.stdout.write(stdout);
+  process.stderr.write(stderr);
+  process.exitCode = code;
+}

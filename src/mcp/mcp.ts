@@ -9,9 +9,8 @@ import type { FinishedResponse } from '../responses/finished-response.ts';
 import type { Responses } from '../responses/responses.ts';
 import type { createStopSearchOperation, SearchResults } from '../stop-search/operation.ts';
 import { quote } from '../transit/parameter.ts';
-import { shorten } from './shorten.ts';
 import { chooseStop, listNames } from './stop-names.ts';
-import { toToolBody } from './tool-body.ts';
+import { shorten, toToolBody } from './tool-body.ts';
 import { createToolServer, describeTool, type RunTool, type ToolResult } from './tools.ts';
 
 declare module 'fastify' {

@@ -7,9 +7,8 @@ import type { Accounts } from '../access/store.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { wantsPage } from '../http/paths.ts';
 import { type Html, html } from '../site/html.ts';
-import type { Layout } from '../site/layout.ts';
+import { fixedPage, type Layout, sendPage } from '../site/layout.ts';
 import { localTimeScript } from '../site/local-time.ts';
-import { fixedPage, sendPage } from '../site/page-response.ts';
 import {
   type FieldErrors,
   invalidForm,

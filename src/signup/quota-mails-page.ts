@@ -2,8 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Accounts } from '../access/store.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { type Html, html } from '../site/html.ts';
-import type { Layout } from '../site/layout.ts';
-import { sendPage } from '../site/page-response.ts';
+import { type Layout, sendPage } from '../site/layout.ts';
 import { invalidForm, quotaMailsForm, readForm } from './form.ts';
 import type { MagicLinks } from './magic-link.ts';
 

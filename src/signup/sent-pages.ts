@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { html } from '../site/html.ts';
-import type { Layout } from '../site/layout.ts';
-import { fixedPage } from '../site/page-response.ts';
+import { fixedPage, type Layout } from '../site/layout.ts';
 import { LINK_MINUTES } from './magic-link.ts';
 import type { Mailer } from './mail/mailer.ts';
 

@@ -8,16 +8,6 @@ interface Bar {
   bad?: number;
 }
 
-interface BarChart {
-  /** For those who do not see it. */
-  label: string;
-  bars: readonly Bar[];
-  /** Below the bars, at equal distances, the first and the last at the ends. */
-  ticks: readonly Html[];
-  /** A line across the chart, unless it is far above all bars. */
-  limit?: number | null;
-}
-
 const HEIGHT = 100;
 const BAR = 8;
 const GAP = 2;
@@ -25,7 +15,16 @@ const GAP = 2;
 const FAR = 5;
 
 /** Bars with an axis, as SVG in HTML: the bars stretch with the page and the texts do not. */
-export function barChart({ label, bars, ticks, limit = null }: BarChart): Html {
+export function barChart(chart: {
+  /** For those who do not see it. */
+  label: string;
+  bars: readonly Bar[];
+  /** Below the bars, at equal distances, the first and the last at the ends. */
+  ticks: readonly Html[];
+  /** A line across the chart, unless it is far above all bars. */
+  limit?: number | null;
+}): Html {
+  const { label, bars, ticks, limit = null } = chart;
   const most = highest(bars);
   const shownLimit = isLimitShown(bars, limit) ? limit : null;
   const top = roundUp(Math.max(1, most, shownLimit ?? 0));

@@ -1,3 +1,6 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ApiError, ErrorCode } from '../errors/api-error.ts';
+import { prepare } from '../http/send-response.ts';
 import { type Html, html } from './html.ts';
 
 interface Page {
@@ -83,4 +86,45 @@ ${url && html`<meta property="og:url" content="${url}">`}
 <meta property="og:image:width" content="1200">
 <meta property="og:image:height" content="630">
 <meta name="twitter:card" content="summary_large_image">`;
+}
+
+const HTML = 'text/html; charset=utf-8';
+
+/** Sends a page that no cache keeps. */
+export function sendPage(reply: FastifyReply, page: string): FastifyReply {
+  return reply.header('cache-control', 'no-store').type(HTML).send(page);
+}
+
+/** A handler of a page that is the same for everybody: it is drawn once, and again when the sandbox has another key. */
+export function fixedPage(
+  draw: (testKey: string | null) => string,
+  testKey: () => Promise<string | null> = async () => null,
+) {
+  let drawn: { testKey: string | null; send: ReturnType<typeof prepare> } | null = null;
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    const key = await testKey();
+    if (drawn?.testKey !== key) drawn = { testKey: key, send: prepare(draw(key), { type: HTML }) };
+    return drawn.send(request, reply);
+  };
+}
+
+const MESSAGE = '{message}';
+
+/** What a person in a browser sees in place of the JSON of an error; the page of a code is drawn once, but for its message. */
+export function createErrorPage(layout: Layout): (error: ApiError) => string {
+  const drawn = new Map<ErrorCode, string[]>();
+  return (error) => {
+    const parts = drawn.get(error.code) ?? draw(error).split(MESSAGE);
+    drawn.set(error.code, parts);
+    return parts.join(html`${error.message}`.markup);
+  };
+
+  function draw({ code, statusCode }: ApiError): string {
+    const title = statusCode === 404 ? 'There is nothing here' : 'That did not work';
+    const body = html`<h1>${title}</h1>
+<p class="notice bad" role="alert">${MESSAGE}</p>
+<p class="quiet"><span class="status-code">${statusCode}</span> <a href="/docs/errors/${code}"><code>${code}</code></a></p>
+<p>From here: <a href="/">home</a>, <a href="/docs">the docs</a>, <a href="/explore">the map</a>, <a href="/signup">get a key</a>, <a href="/keys">your keys</a>, <a href="/status">status of the service</a>.</p>`;
+    return layout({ title, body });
+  }
 }

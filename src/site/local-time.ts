@@ -1,14 +1,11 @@
 import { toSydneyWallClock } from '../transit/time.ts';
 import { type Html, html } from './html.ts';
 
-/** How much of a moment is shown. */
-type Detail = 'time' | 'date' | 'date-time';
-
 /**
  * A moment in Sydney time; `assets/local-time.js` writes it in the reader's own time instead, and "Sydney" beside it
  * (`zoneName`) too.
  */
-export function localTime(moment: Date, detail: Detail): Html {
+export function localTime(moment: Date, detail: 'time' | 'date' | 'date-time'): Html {
   const { date, time } = toSydneyWallClock(moment);
   const day = `${date.slice(0, 4)}-${date.slice(4, 6)}-${date.slice(6)}`;
   const clock = `${time.slice(0, 2)}:${time.slice(2)}`;

@@ -1,39 +1,20 @@
 import type { FastifyInstance } from 'fastify';
 import { DAY_MS } from '../clock.ts';
 import { prepare } from '../http/send-response.ts';
-import type { LiveReport } from '../live/live-report.ts';
 import type { Operation } from '../operation.ts';
-import type { Responses } from '../responses/responses.ts';
-import type { Traffic, UpstreamHealth } from '../telemetry/traffic.ts';
 import { assets } from './assets.ts';
-import { docs } from './docs/docs.ts';
-import { explore } from './explore/explore.ts';
-import { home } from './home/home.ts';
-import type { Layout } from './layout.ts';
+import { type DocsOptions, docs } from './docs/docs.ts';
+import { type ExploreOptions, explore } from './explore/explore.ts';
+import { type HomeOptions, home } from './home/home.ts';
 import { status } from './status/status.ts';
 
-export interface SiteOptions {
-  layout: Layout;
+export interface SiteOptions
+  extends HomeOptions,
+    DocsOptions,
+    ExploreOptions,
+    Omit<Parameters<typeof status>[1], 'operations'> {
   operations: readonly Operation[];
-  responses: Pick<Responses, 'find'>;
-  publicUrl: string;
-  docsUrl: string;
-  isSandbox: boolean;
-  /** The sandbox's key for everybody; null where there is none. */
-  testKey: () => Promise<string | null>;
-  /** The sandbox's key for pages; null where there is none. */
-  publishableKey: () => Promise<string | null>;
-  tileUrl: string | null;
-  tileAttribution: string;
-  networkMap: object | null;
-  hasVehicles: boolean;
   securityContact: string;
-  /** The mailto: or https: address to ask for another plan; null when there is none. */
-  plansContact: string | null;
-  traffic: Traffic;
-  upstreamHealth?: (() => UpstreamHealth) | undefined;
-  live?: (() => LiveReport) | undefined;
-  now: () => Date;
 }
 
 /** The pages for people. */

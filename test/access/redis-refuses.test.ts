@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { utcDay } from '#src/access/day.ts';
 import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
-import { runKeys } from '#src/cli/command-line.ts';
+import { runKeys } from '#src/cli/keys.ts';
 import { createStoreProbe } from '#src/telemetry/readiness.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { buildProbeApp, type ProbeApp } from '#test/support/probe-app.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DateTime } from 'luxon';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { ASSUMPTION_IDS, ASSUMPTIONS, type AssumptionId } from '#src/authority-check/assumptions.ts';
-import { runAuthority } from '#src/authority-check/command.ts';
+import { runAuthority } from '#src/cli/authority.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
 import { startRedis } from '#test/support/redis.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exportAccounts, importAccounts } from '#src/cli/backup.ts';
-import { runKeys } from '#src/cli/command-line.ts';
+import { runKeys } from '#src/cli/keys.ts';
 import { buildProbeApp } from '../support/probe-app.ts';
 import { openTestStore, startRedis, type TestRedis } from '../support/redis.ts';
 

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { generateKey } from '#src/access/keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
-import { runKeys } from '#src/cli/command-line.ts';
+import { runKeys } from '#src/cli/keys.ts';
 import { issueTestKey } from '../support/access.ts';
 import { buildProbeApp, type ProbeApp } from '../support/probe-app.ts';
 import { openTestStore, startRedis } from '../support/redis.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { shorten } from '#src/mcp/shorten.ts';
+import { shorten } from '#src/mcp/tool-body.ts';
 
 const departure = (alerts: string[]) => ({ route: 'T4', destination: 'Bondi Junction', minutes_away: 4, alerts });
 const leg = { mode: 'train', path: Array.from({ length: 50 }, () => [-33.8, 151.2]), alerts: ['closed'] };

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { runKeys } from '#src/cli/command-line.ts';
+import { runKeys } from '#src/cli/keys.ts';
 import { departuresResponse } from '#src/departures/departure.ts';
 import { ERROR_TABLE } from '#src/errors/api-error.ts';
 import { runOperation } from '#src/runs/operation.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32, deflateRawSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { runStops } from '#src/cli/stops-command.ts';
+import { runStops } from '#src/cli/stops.ts';
 import { type Ask, tellOfCalls } from '#src/efa/ask.ts';
 import { readResponse, type UpstreamRequest } from '#src/efa/request.ts';
 import { followRenewals, readBuiltIn, readNewest, writeStopsFile } from '#src/stops/file.ts';

@@ -6,8 +6,7 @@ import type { DeparturePage } from '../../efa/departure-page.ts';
 import { hashOf, ownBytes, shrinkCache } from '../../own-memory.ts';
 import { type Departure, occupancySchema } from '../../transit/departure.ts';
 import { type Mode, modeSchema } from '../../transit/mode.ts';
-import { ChangeLog } from '../timeline/change-log.ts';
-import { addPage, type Timeline } from '../timeline/timeline.ts';
+import { addPage, ChangeLog, type Timeline } from '../timeline/timeline.ts';
 
 /** What this process knows of one stop. `timeline` is replaced when it grows, never changed. */
 export interface StopTimeline {

@@ -7,15 +7,11 @@ import type { Entrance } from './journey-search.ts';
 export type Endpoint =
   | { kind: 'stop'; stop: StopNode }
   | { kind: 'point'; point: PointNode }
-  | { kind: 'address'; address: Address };
-
-interface Address extends Position {
-  id: string;
-  name: string;
-  /** Suburb; absent for a bare coordinate. */
-  locality?: string;
-  type: SandboxPlace['type'] | 'address';
-}
+  | {
+      kind: 'address';
+      /** The suburb is absent for a bare coordinate. */
+      address: Position & { id: string; name: string; locality?: string; type: SandboxPlace['type'] | 'address' };
+    };
 
 /** Finds a stop, point or place by its identifier; `lng:lat:EPSG:4326` is an address without a suburb. */
 export function findEndpoint(index: NetworkIndex, name: string): Endpoint | undefined {

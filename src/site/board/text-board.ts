@@ -11,7 +11,7 @@ import { PAGE_POLICY } from '../../http/response-headers.ts';
 import { noticeTo, readQuery, withOwnDefaults } from '../../operation.ts';
 import type { Responses } from '../../responses/responses.ts';
 import { toSydneyWallClock } from '../../transit/time.ts';
-import { sendPage } from '../page-response.ts';
+import { sendPage } from '../layout.ts';
 
 const DEFAULTS = { modes: 'all', limit: '20' };
 const MAX_DESTINATION = 34;

@@ -1,20 +1,15 @@
 import type { FastifyInstance } from 'fastify';
-import { prepare } from '../../http/send-response.ts';
 import { type Operation, streamPath } from '../../operation.ts';
 import { copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
-import type { Layout } from '../layout.ts';
-import { fixedPage } from '../page-response.ts';
+import { fixedPage, type Layout } from '../layout.ts';
 import { errorPages, errorTable } from './error-pages.ts';
-import { fieldIndex } from './field-index.ts';
 import { createFrame, type NavigationGroup } from './frame.ts';
 import { type Guide, readGuides, readOperatingPages } from './guides.ts';
-import { heading } from './heading.ts';
 import { machineReadable } from './machine-readable.ts';
-import { fillIn } from './markdown.ts';
-import { operationBody, operationSlug, streamBody } from './operation-page.ts';
+import { fillIn, heading } from './markdown.ts';
+import { fieldIndex, operationBody, operationSlug, streamBody } from './operation-page.ts';
 import { PLAYGROUND_HEAD, playground } from './playground.ts';
-import { buildSearchIndex } from './search-index.ts';
 
 export interface DocsOptions {
   layout: Layout;
@@ -61,9 +56,7 @@ export async function docs(app: FastifyInstance, options: DocsOptions): Promise<
       ),
     );
   }
-  const index = JSON.stringify(buildSearchIndex(guides, operating, operations));
-  app.get('/docs/search.json', prepare(index, { type: 'application/json; charset=utf-8', maxAgeSeconds: 300 }));
-  await app.register(machineReadable, { guides, operations, publicUrl });
+  await app.register(machineReadable, { guides, operating, operations, publicUrl });
   await app.register(errorPages, { ...options, frame });
 }
 

@@ -4,9 +4,9 @@ import { curlOf, ERROR_DOCS } from '../../errors/docs.ts';
 import { type Operation, streamPath } from '../../operation.ts';
 import { copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
-import { fixedPage } from '../page-response.ts';
+import { fixedPage } from '../layout.ts';
 import type { DocsFrame } from './frame.ts';
-import { heading } from './heading.ts';
+import { heading } from './markdown.ts';
 
 const CODES = Object.keys(ERROR_TABLE) as ErrorCode[];
 

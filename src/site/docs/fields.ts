@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 import { toComponents } from '../../http/openapi/schema.ts';
-import { fieldAnchor } from './heading.ts';
 
 /** A field of a response as the page of its operation lists it. */
 export interface Field {
@@ -108,4 +107,9 @@ export function typeName(schema: Schema, resolve: (schema: Schema) => Schema = (
   if (item.prefixItems) return `array of pairs${orNull}`;
   if (item.enum) return `array of ${typeName(item, resolve)}`;
   return `array of ${typeName(item, resolve)}s${orNull}`;
+}
+
+/** "departures[].realtime_at" → "field-departures-realtime_at" */
+function fieldAnchor(path: string): string {
+  return `field-${path.replaceAll('[]', '').replaceAll('.', '-')}`;
 }

@@ -1,27 +1,20 @@
 import { type Html, html } from '../html.ts';
 import type { Layout } from '../layout.ts';
 
-/** A link of the navigation beside every page of the documentation. */
-interface NavigationLink {
-  href: string;
-  label: string;
-}
-
+/** A part of the navigation beside every page of the documentation. */
 export interface NavigationGroup {
   title: string;
-  links: readonly NavigationLink[];
+  links: readonly { href: string; label: string }[];
 }
 
-interface DocsPage {
+/** Draws a page of the documentation: navigation and search beside the text. */
+export type DocsFrame = (page: {
   title: string;
   description: string;
   path: string;
   body: Html;
   head?: Html | undefined;
-}
-
-/** Draws a page of the documentation: navigation and search beside the text. */
-export type DocsFrame = (page: DocsPage) => string;
+}) => string;
 
 export function createFrame(layout: Layout, navigation: readonly NavigationGroup[]): DocsFrame {
   return ({ title, description, path, body, head }) =>

@@ -1,20 +1,31 @@
 import type { FastifyInstance } from 'fastify';
+import { ERROR_TABLE, type ErrorCode } from '../../errors/api-error.ts';
+import { ERROR_DOCS } from '../../errors/docs.ts';
 import { toParameters } from '../../http/openapi/schema.ts';
 import { prepare } from '../../http/send-response.ts';
-import type { Operation } from '../../operation.ts';
+import { type Operation, streamPath } from '../../operation.ts';
 import { html } from '../html.ts';
 import { listFields } from './fields.ts';
 import type { Guide } from './guides.ts';
+import { plainText } from './markdown.ts';
 import { operationSlug } from './operation-page.ts';
 
 const TITLE = '# Transit Information Service';
 const SUMMARY =
   '> Departures, nearby stops, stop search and journeys for New South Wales and Canberra, as a plain HTTP JSON API.';
 
-/** The documentation for programs: `/llms.txt` and `/llms-full.txt` (llmstxt.org), and the changelog as an Atom feed. */
+/**
+ * The documentation for programs: `/llms.txt` and `/llms-full.txt` (llmstxt.org), the changelog as an Atom feed, and the index
+ * of the search.
+ */
 export async function machineReadable(
   app: FastifyInstance,
-  { guides, operations, publicUrl }: { guides: readonly Guide[]; operations: readonly Operation[]; publicUrl: string },
+  {
+    guides,
+    operating,
+    operations,
+    publicUrl,
+  }: { guides: readonly Guide[]; operating: readonly Guide[]; operations: readonly Operation[]; publicUrl: string },
 ): Promise<void> {
   const serve = (path: string, text: string, type: string) =>
     app.get(path, prepare(text, { type: `${type}; charset=utf-8`, maxAgeSeconds: 300 }));
@@ -34,6 +45,7 @@ export async function machineReadable(
   serve('/llms.txt', `${links.join('\n\n')}\n`, 'text/markdown');
   const whole = [TITLE, SUMMARY, ...operations.map(toMarkdown), ...guides.map(({ source }) => source)];
   serve('/llms-full.txt', `${whole.join('\n\n')}\n`, 'text/markdown');
+  serve('/docs/search.json', JSON.stringify(buildSearchIndex(guides, operating, operations)), 'application/json');
   const changelog = guides.find(({ name }) => name === 'changelog');
   if (changelog) serve('/docs/changelog.atom', atomFeed(changelog, publicUrl), 'application/atom+xml');
 }
@@ -83,4 +95,69 @@ ${days.map(
 `,
 )}</feed>
 `.markup;
+}
+
+/** One thing that the search in the page can find. */
+export interface SearchEntry {
+  page: string;
+  heading: string;
+  url: string;
+  text: string;
+}
+
+/** Everything that the documentation says, for `assets/docs-search.js`, which runs in the browser. */
+function buildSearchIndex(
+  guides: readonly Guide[],
+  operating: readonly Guide[],
+  operations: readonly Operation[],
+): SearchEntry[] {
+  const operationsFound = operations.flatMap(operationEntries);
+  const fields = {
+    page: 'Fields',
+    heading: 'Fields',
+    url: '/docs/fields',
+    text: 'Every field of every response by its name.',
+  };
+  // Of the pages for operators the beginning only: their words would hide what developers look for.
+  const begins = operating.flatMap((page) => guideEntries(page).slice(0, 1));
+  return [...guides.flatMap(guideEntries), ...begins, ...operationsFound, ...errorEntries(), fields];
+}
+
+function guideEntries({ name, title, sections }: Guide): SearchEntry[] {
+  return sections.map(({ heading, anchor, text }) => ({
+    page: title,
+    heading,
+    url: `/docs/${name}${anchor && `#${anchor}`}`,
+    text,
+  }));
+}
+
+function operationEntries(operation: Operation): SearchEntry[] {
+  const { path, summary, description, body, example, stream } = operation;
+  const url = `/docs/operations/${operationSlug(path)}`;
+  const page = `GET ${path}`;
+  const parameters = toParameters(operation).map(({ name, description = '' }) => ({
+    page,
+    heading: String(name),
+    url: `${url}#parameter-${name}`,
+    text: plainText(String(description)),
+  }));
+  const fields = listFields(body, example.body).flatMap((field) =>
+    'variant' in field
+      ? []
+      : [{ page, heading: field.path, url: `${url}#${field.anchor}`, text: plainText(field.description) }],
+  );
+  const entries = [{ page, heading: summary, url, text: plainText(description) }, ...parameters, ...fields];
+  if (!stream) return entries;
+  const streamed = streamPath(operation);
+  const streamUrl = `/docs/operations/${operationSlug(streamed)}`;
+  return [...entries, { page: `GET ${streamed}`, heading: stream.summary, url: streamUrl, text: stream.description }];
+}
+
+function errorEntries(): SearchEntry[] {
+  return (Object.keys(ERROR_TABLE) as ErrorCode[]).map((code) => {
+    const { title, cause, fix, retry } = ERROR_DOCS[code];
+    const text = [title, cause, ...fix, retry].join(' ');
+    return { page: 'Errors', heading: `${ERROR_TABLE[code].status} ${code}`, url: `/docs/errors/${code}`, text };
+  });
 }

@@ -1,8 +1,6 @@
 import { Lexer, Marked, type Token, type Tokens } from 'marked';
-import { copyableCode } from '../code-block.ts';
+import { copyableCode, LANGUAGES, sampleTabs } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
-import { heading } from './heading.ts';
-import { LANGUAGES, sampleTabs } from './sample-tabs.ts';
 
 /** A part of a page with a heading of its own, as the search lists it. */
 interface Section {
@@ -57,6 +55,12 @@ export function renderText(text: string): Html {
 /** Renders like `renderText`, without the paragraph around it. */
 export function renderInline(text: string): Html {
   return { markup: new Marked().parseInline(text, { async: false }) };
+}
+
+/** A heading that is a link to itself, so that its address can be copied. */
+export function heading(anchor: string, title: Html | string, level: 2 | 3 = 2): Html {
+  const tag = { markup: `h${level}` };
+  return html`<${tag} id="${anchor}"><a href="#${anchor}">${title}</a></${tag}>`;
 }
 
 function rendererFor(publicUrl: string) {

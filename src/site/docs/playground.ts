@@ -5,10 +5,9 @@ import { type Operation, streamPath } from '../../operation.ts';
 import { placeParameter, stopIdParameter } from '../../transit/place.ts';
 import { dateParameter, timeParameter } from '../../transit/time.ts';
 import { callSampleOf, placeParameters, sampleOf, streamSampleOf } from '../assets/sample.js';
+import { sampleTabs } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
-import { heading } from './heading.ts';
-import { plainText, renderInline } from './markdown.ts';
-import { sampleTabs } from './sample-tabs.ts';
+import { heading, plainText, renderInline } from './markdown.ts';
 
 /** A parameter as the description for OpenAPI has it. */
 export interface Parameter {

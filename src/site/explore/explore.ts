@@ -2,8 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { prepare } from '../../http/send-response.ts';
 import { MODES } from '../../transit/mode.ts';
 import { type Html, html } from '../html.ts';
-import type { Layout } from '../layout.ts';
-import { fixedPage } from '../page-response.ts';
+import { fixedPage, type Layout } from '../layout.ts';
 
 export interface ExploreOptions {
   layout: Layout;

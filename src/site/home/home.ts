@@ -11,8 +11,7 @@ import { toSydneyWallClock } from '../../transit/time.ts';
 import { sampleOf } from '../assets/sample.js';
 import { codeBlock, copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
-import type { Layout } from '../layout.ts';
-import { sendPage } from '../page-response.ts';
+import { type Layout, sendPage } from '../layout.ts';
 
 export interface HomeOptions {
   layout: Layout;

@@ -3,16 +3,11 @@ import { wantsPage } from '../../http/paths.ts';
 import { type Report, readReport, type StatusSources, toJson } from '../../telemetry/status-report.ts';
 import { barChart } from '../bar-chart.ts';
 import { type Html, html } from '../html.ts';
-import type { Layout } from '../layout.ts';
+import { type Layout, sendPage } from '../layout.ts';
 import { localTime, localTimeScript, zoneName } from '../local-time.ts';
-import { sendPage } from '../page-response.ts';
-
-export interface StatusOptions extends StatusSources {
-  layout: Layout;
-}
 
 /** `GET /status`, as a page or as JSON; with `scope=instance` of this instance alone. It makes no upstream call. */
-export async function status(app: FastifyInstance, options: StatusOptions): Promise<void> {
+export async function status(app: FastifyInstance, options: StatusSources & { layout: Layout }): Promise<void> {
   app.get<{ Querystring: { format?: string; scope?: string } }>('/status', async (request, reply) => {
     reply.header('vary', 'Accept');
     const isOwn = request.query.scope === 'instance';
