@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../clock.ts';
 import type { Ask, UpstreamResponse } from '../efa/ask.ts';
 import { AuthorityClock } from '../efa/authority-http.ts';
 import { readPayload } from '../efa/client.ts';
@@ -67,6 +68,7 @@ export class KeyRefused extends Error {
 }
 
 const TOWN_HALL = '200070';
+const TOWN_HALL_BOARD = { kind: 'departureMonitor', stopId: TOWN_HALL, modes: MODES, at: null } as const;
 const CENTRAL = { lat: -33.8826, lng: 151.2065 };
 const CANBERRA = { lat: -35.278, lng: 149.13 };
 const UNKNOWN_STOP = '99999999';
@@ -78,7 +80,6 @@ const BURST = 8;
 /** A feed is expected to know at least this share of the runs that boards have estimates for. */
 const KNOWN_SHARE = 0.5;
 const FEWEST_RUNS = 5;
-const MINUTE = 60_000;
 /** What upstream says counts here, not what is known already. */
 const NO_REGISTER = { get: () => null };
 const LARGEST_BYTES = 6_000_000;
@@ -181,8 +182,7 @@ class Check {
 
   /** The page, or the error that a caller would get. */
   async page(id: string, request: Partial<UpstreamRequest & { kind: 'departureMonitor' }> = {}) {
-    const asked = { kind: 'departureMonitor', stopId: TOWN_HALL, modes: MODES, at: null, ...request } as const;
-    const page = await orApiError(readPage(this.ask(id), asked));
+    const page = await orApiError(readPage(this.ask(id), { ...TOWN_HALL_BOARD, ...request }));
     if (!(page instanceof ApiError)) this.pages.push(page);
     return page;
   }
@@ -209,7 +209,7 @@ async function orApiError<Value>(work: Promise<Value>): Promise<Value | ApiError
 }
 
 async function checkKey(check: Check): Promise<void> {
-  const { endpoint, query } = toRequest({ kind: 'departureMonitor', stopId: TOWN_HALL, modes: MODES, at: null });
+  const { endpoint, query } = toRequest(TOWN_HALL_BOARD);
   const path = `/${endpoint}?${new URLSearchParams(query)}`;
   const good = await check.send({ id: 'key-good', path });
   if (good.status === 401 || good.status === 403)
@@ -220,7 +220,7 @@ async function checkKey(check: Check): Promise<void> {
         payload: await payloadOf(good, request),
         retrievedAt: new Date(good.sentAt + good.tookMs),
       })) as Ask,
-      { kind: 'departureMonitor', stopId: TOWN_HALL, modes: MODES, at: null },
+      TOWN_HALL_BOARD,
     ),
   );
   if (first instanceof ApiError) check.notes.push(`the board of Town Hall cannot be read: ${causeOf(first)}`);
@@ -273,14 +273,14 @@ function eventCount({ departures, leftOut }: DeparturePage): number {
 
 async function checkTimes(check: Check): Promise<void> {
   for (const minutes of [10, 60]) {
-    const askedFor = Math.floor((check.options.now() + minutes * MINUTE) / MINUTE) * MINUTE;
+    const askedFor = Math.floor((check.options.now() + minutes * MINUTE_MS) / MINUTE_MS) * MINUTE_MS;
     const page = await check.page(`board-in-${minutes}`, { at: toSydneyWallClock(new Date(askedFor)) });
     const times = page instanceof ApiError ? [] : page.departures.map(({ plannedAt }) => plannedAt);
     if (page instanceof ApiError || times.length === 0) {
       check.see('asked-times-are-sydney', 'UNKNOWN', `in ${minutes} minutes: nothing leaves`);
       continue;
     }
-    const offMinutes = Math.round((Math.min(...times) - askedFor) / MINUTE);
+    const offMinutes = Math.round((Math.min(...times) - askedFor) / MINUTE_MS);
     // A vehicle that is late is listed although it was planned earlier.
     const isRight = offMinutes > -60 && offMinutes < 180;
     check.see(
@@ -333,7 +333,7 @@ function seeUnknown(check: Check, what: string, found: unknown, code: string): v
 }
 
 async function checkFurther(check: Check): Promise<void> {
-  const { query } = toRequest({ kind: 'departureMonitor', stopId: TOWN_HALL, modes: MODES, at: null });
+  const { query } = toRequest(TOWN_HALL_BOARD);
   const withSequence = { ...query, depType: 'stopEvents', includeCompleteStopSeq: '1' };
   const events = await listOf(
     check,
@@ -524,17 +524,15 @@ async function checkBurst(check: Check): Promise<void> {
 }
 
 async function burst(check: Check, id: string): Promise<ApiError[]> {
-  const request = { kind: 'departureMonitor', stopId: TOWN_HALL, modes: MODES, at: null } as const;
   const calls = Array.from({ length: BURST }, (_, index) =>
-    orApiError(check.ask(`${id}-${index + 1}`, { isBurst: true })(request)),
+    orApiError(check.ask(`${id}-${index + 1}`, { isBurst: true })(TOWN_HALL_BOARD)),
   );
   return (await Promise.all(calls)).filter((outcome) => outcome instanceof ApiError);
 }
 
 async function checkSecondKey(check: Check): Promise<void> {
   const refused = await burst(check, 'second-key-burst');
-  const request = { kind: 'departureMonitor', stopId: TOWN_HALL, modes: MODES, at: null } as const;
-  const second = await orApiError(check.ask('second-key', { key: 'second', isBurst: true })(request));
+  const second = await orApiError(check.ask('second-key', { key: 'second', isBurst: true })(TOWN_HALL_BOARD));
   const verdict = refused.length === 0 ? 'UNKNOWN' : second instanceof ApiError ? 'DIFFERS' : 'HOLDS';
   const saw = second instanceof ApiError ? causeOf(second) : 'a response';
   check.see(

@@ -5,7 +5,7 @@ import { type Html, html } from '../html.ts';
 import { fixedPage, type Layout } from '../layout.ts';
 import { errorPages, errorTable } from './error-pages.ts';
 import { createFrame, type NavigationGroup } from './frame.ts';
-import { type Guide, readGuides, readOperatingPages } from './guides.ts';
+import { GUIDES, type Guide, OPERATING_PAGES, readGuides, readOperatingPages } from './guides.ts';
 import { machineReadable } from './machine-readable.ts';
 import { fillIn, heading } from './markdown.ts';
 import { fieldIndex, operationBody, operationSlug, streamBody } from './operation-page.ts';
@@ -62,39 +62,25 @@ export async function docs(app: FastifyInstance, options: DocsOptions): Promise<
 
 function navigationOf(guides: readonly Guide[], operations: readonly Operation[]): NavigationGroup[] {
   const paths = operations.flatMap((one) => (one.stream ? [one.path, streamPath(one)] : [one.path]));
-  const links = (...names: string[]) =>
+  const links = (names: readonly Guide['name'][]) =>
     guides
       .filter(({ name }) => names.includes(name))
       .map(({ name, title }) => ({ href: `/docs/${name}`, label: title }));
   return [
-    { title: 'Start', links: [{ href: '/docs', label: 'Overview' }, ...links('quickstart')] },
+    { title: 'Start', links: [{ href: '/docs', label: 'Overview' }, ...links(GUIDES.start)] },
     {
       title: 'Operations',
       links: paths.map((path) => ({ href: `/docs/operations/${operationSlug(path)}`, label: path })),
     },
     {
       title: 'Guides',
-      links: links(
-        'polling',
-        'limits',
-        'time',
-        'stops',
-        'live-data',
-        'follow',
-        'maps',
-        'streams',
-        'browsers',
-        'clients',
-        'assistants',
-        'integrations',
-        'sandbox',
-      ),
+      links: links(GUIDES.guides),
     },
     {
       title: 'Reference',
-      links: [...links('errors'), { href: '/docs/fields', label: 'Fields' }, ...links('changelog')],
+      links: [...links(['errors']), { href: '/docs/fields', label: 'Fields' }, ...links(['changelog'])],
     },
-    { title: 'Running it', links: links('first-day', 'operations') },
+    { title: 'Running it', links: links(OPERATING_PAGES) },
   ];
 }
 

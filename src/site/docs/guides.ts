@@ -1,31 +1,34 @@
 import { readFileSync } from 'node:fs';
 import { type Document, renderMarkdown, withAddress } from './markdown.ts';
 
-/** The guides in the order of the navigation: files of docs/guide, and paths under /docs. */
-export const GUIDE_NAMES = [
-  'quickstart',
-  'polling',
-  'limits',
-  'time',
-  'stops',
-  'live-data',
-  'follow',
-  'maps',
-  'streams',
-  'browsers',
-  'clients',
-  'assistants',
-  'integrations',
-  'sandbox',
-  'errors',
-  'changelog',
-] as const;
+/** The guides by the groups of the navigation, in its order: files of docs/guide, and paths under /docs. */
+export const GUIDES = {
+  start: ['quickstart'],
+  guides: [
+    'polling',
+    'limits',
+    'time',
+    'stops',
+    'live-data',
+    'follow',
+    'maps',
+    'streams',
+    'browsers',
+    'clients',
+    'assistants',
+    'integrations',
+    'sandbox',
+  ],
+  reference: ['errors', 'changelog'],
+} as const;
+
+export const GUIDE_NAMES = Object.values(GUIDES).flat();
 
 /** For those who run the service: files of docs. They are no part of the text for models. */
-const OPERATING_NAMES = ['first-day', 'operations'] as const;
+export const OPERATING_PAGES = ['first-day', 'operations'] as const;
 
 export interface Guide extends Document {
-  name: (typeof GUIDE_NAMES | typeof OPERATING_NAMES)[number];
+  name: (typeof GUIDE_NAMES | typeof OPERATING_PAGES)[number];
   /** The Markdown, with the address of this service. */
   source: string;
 }
@@ -39,7 +42,7 @@ export function readGuides(publicUrl: string): Guide[] {
 
 /** The same for the pages for operators. */
 export function readOperatingPages(publicUrl: string): Guide[] {
-  return OPERATING_NAMES.map((name) => read(name, `../${name}.md`, publicUrl));
+  return OPERATING_PAGES.map((name) => read(name, `../${name}.md`, publicUrl));
 }
 
 function read(name: Guide['name'], file: string, publicUrl: string): Guide {
