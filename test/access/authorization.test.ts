@@ -7,7 +7,7 @@ import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { issueTestKey } from '../support/access.ts';
 import { buildProbeApp, type ProbeApp } from '../support/probe-app.ts';
 
-const REQUESTS = 100_000;
+const REQUESTS = 20_000;
 const AT_ONCE = 500;
 
 let store: AccountStore;

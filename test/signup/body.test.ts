@@ -33,6 +33,9 @@ const FORMS = [
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 const ACCEPTS = ['text/html', 'application/json', '', '*/*;q=x,,text/html;;'];
 
+/** One in so many of all combinations of form, type and body is sent. */
+const SHARE = 4;
+
 const CONTENT_TYPES = [
   undefined,
   '',
@@ -120,12 +123,14 @@ it('the pages have no forms but these', async () => {
 });
 
 describe.each(FORMS)('POST %s', (url) => {
-  it.each(CONTENT_TYPES)('answers every hostile body of type %j with a 4xx', async (contentType) => {
+  it.each(CONTENT_TYPES)('answers hostile bodies of type %j with a 4xx', async (contentType) => {
     const failed: unknown[] = [];
-    // Each body with one of them: over all types and forms every kind of body meets every one.
+    // The type decides how a body is read, and the form what is done with it: so every body meets every type in some forms,
+    // and every form with some types, each time with one of the headers.
     const shift = CONTENT_TYPES.indexOf(contentType) + FORMS.indexOf(url);
     for (const [index, payload] of bodies().entries()) {
-      const accept = ACCEPTS[(index + shift) % ACCEPTS.length];
+      if ((index + shift) % SHARE !== 0) continue;
+      const accept = ACCEPTS[Math.floor((index + shift) / SHARE) % ACCEPTS.length];
       const headers = { accept, ...(contentType !== undefined && { 'content-type': contentType }) };
       const { statusCode } = await front.app.inject({ method: 'POST', url, headers, payload });
       // With the token of a page, a form may do what it is for.

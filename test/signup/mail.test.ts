@@ -75,7 +75,7 @@ describe.each<[string, () => Promise<{ url: string } & AsyncDisposable>]>([
     fault,
     () => startFaultySmtp(fault),
   ]),
-])('when the SMTP server %s', (_name, start) => {
+])('when the SMTP server %s', { concurrent: true }, (_name, start) => {
   it('signing up answers 503 with advice and leaves no valid key', async () => {
     await using smtp = await start();
     await using front = await startFront({ smtpUrl: smtp.url, smtpTimeoutMs: 300 });

@@ -23,8 +23,9 @@ import { freePort } from './free-port.ts';
 
 export const LINK_SECRET = 'a secret of the tests, long enough';
 
-/** Read once for all of a file. */
-const NETWORK_MAP = networkMap(readNetwork(), (productClass) =>
+/** Read once for all fronts. */
+const NETWORK = readNetwork();
+const NETWORK_MAP = networkMap(NETWORK, (productClass) =>
   productClass < 5 || productClass === 9 ? findMode(productClass) : null,
 );
 
@@ -63,7 +64,9 @@ export async function startFront(
   const now = () => clock.now;
   const dataDir = await mkdtemp(join(tmpdir(), 'transit-front-'));
   const url = `http://localhost:${await freePort()}`;
-  const sandbox: Sandbox | null = options.upstreamUrl ? null : await startSandbox({ apiKey: 'k', now });
+  const sandbox: Sandbox | null = options.upstreamUrl
+    ? null
+    : await startSandbox({ apiKey: 'k', now, network: NETWORK });
   const traffic = new Traffic(now);
   const client = createEfaClient({ url: options.upstreamUrl ?? sandbox?.url ?? '', apiKey: 'k', timeoutMs: 5000, now });
   const store = openEmbeddedStore(':memory:');

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, it } from 'vitest';
 import { departureMonitorFor } from '#test/support/departure-monitor.ts';
 import { startProtectedApp } from '#test/support/protected-app.ts';
 import type { Answer } from '#test/support/upstream.ts';
@@ -26,17 +26,14 @@ const FAULTS: Record<string, Answer> = {
   'answers with another JSON': (_request, response) => void response.writeHead(200).end('{"hello":"world"}'),
 };
 
-let service: Awaited<ReturnType<typeof startProtectedApp>>;
-beforeEach(async () => {
-  service = await startProtectedApp({ now: '2026-04-15T06:00:00Z', response: well, timeoutMs: 500 });
-});
-afterEach(() => service.app.close());
-
-const get = (stop: string) => service.app.inject({ url: `/v1/departures?stop=${stop}` });
-
-describe('an authority that', () => {
+/** At the same time, because three of them are waited for until their time is up, in real seconds. */
+describe.concurrent('an authority that', () => {
   for (const [fault, answer] of Object.entries(FAULTS)) {
-    it(`${fault} costs freshness where something was kept, an error elsewhere, and nothing afterwards`, async () => {
+    it(`${fault} costs freshness where something was kept, an error elsewhere, and nothing afterwards`, async ({
+      expect,
+    }) => {
+      const service = await startProtectedApp({ now: '2026-04-15T06:00:00Z', response: well, timeoutMs: 500 });
+      const get = (stop: string) => service.app.inject({ url: `/v1/departures?stop=${stop}` });
       await get('200060');
       service.upstream.respondWith(answer);
       for (let round = 1; round <= 8; round++) {
@@ -53,6 +50,7 @@ describe('an authority that', () => {
       await service.clock.advance(5000);
       const after = await get('200060');
       expect(after.headers).toMatchObject({ age: '0', 'cache-status': 'transit; fwd=miss' });
+      await service.app.close();
     });
   }
 });
