@@ -37,6 +37,9 @@ const PAGES: readonly (readonly [path: string, sign: string, kilobytes: number])
   ['/explore#journey=202020,209573', '.journey[open]', 400],
 ];
 
+/** Early in a minute: a wall leaves out what left half a minute ago, and a board lists what left in the minute. */
+const NOW = '2026-11-20T02:00:20Z';
+
 let browser: Browser;
 let front: Front;
 let keysLink: string;
@@ -45,7 +48,7 @@ let weights: Promise<number>[] = [];
 
 beforeAll(async () => {
   browser = await launchChromium();
-  front = await startFront();
+  front = await startFront({ now: NOW });
   for (const url of ['/signup', '/keys/link']) {
     await front.app.inject({ method: 'POST', url, payload: { email: 'jo@example.com', label: 'phone', terms: true } });
   }
