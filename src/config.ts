@@ -8,7 +8,7 @@ const REAL_UPSTREAM_URL = 'https://api.transport.nsw.gov.au/v1/tp';
 const UNLIMITED = { rps: Number.POSITIVE_INFINITY, dailyBudget: 1e12 };
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-/** Settings that must be alike on all instances with one Redis, and why. */
+/** Settings that instances with one Redis must share, and why. */
 const SAME_ON_ALL_INSTANCES = {
   LINK_SECRET: 'a link in a mail must be valid on every instance. `openssl rand -hex 32` makes one',
   PUBLIC_URL: 'links in mails and errors must lead to where callers reach all instances',

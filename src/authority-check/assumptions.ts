@@ -3,19 +3,19 @@ interface Assumption {
   says: string;
   /** How it became one: seen in recorded responses, told by another client, or written in the manual. */
   evidence: 'recorded' | 'said by a client' | 'documented';
-  /** What callers see where it is wrong. */
+  /** Says what callers see if it is wrong. */
   breaks: string;
   /** `silent`: responses would be wrong and look right; `loud`: requests fail; `cost`: calls are wasted, or fewer are left; `none`: not used yet. */
   harm: 'silent' | 'loud' | 'cost' | 'none';
-  /** What the check requests. */
+  /** Names the requests of the check. */
   check: string;
-  /** What the operator does where it differs. */
+  /** Says what the operator does if upstream differs. */
   action: string;
 }
 
 const REPORT = 'Report it with the saved responses; do not start before it is mended.';
 
-/** By damage, the worst first. */
+/** They are in the order of their damage, the worst first. */
 export const ASSUMPTIONS = {
   'asked-times-are-sydney': {
     says: 'The date and time of a request are Sydney local time.',

@@ -24,7 +24,7 @@ import { ASSUMPTION_IDS, ASSUMPTIONS, type AssumptionId } from './assumptions.ts
 /** One request of the check. `id` names it in saved responses. */
 export interface Step {
   id: string;
-  /** Behind the base address of the trip planner, or of the feeds. */
+  /** It follows the base address of the trip planner, or of the feeds. */
   path: string;
   base: 'trip planner' | 'feeds';
   key: 'first' | 'second' | 'made up';
@@ -36,7 +36,7 @@ export interface Received {
   status: number;
   headers: Readonly<Record<string, string>>;
   body: Buffer;
-  /** From sending to the end of the body. */
+  /** The time from sending to the end of the body. */
   tookMs: number;
   sentAt: number;
 }
@@ -80,10 +80,10 @@ const BURST = 8;
 /** A feed is expected to know at least this share of the runs that boards have estimates for. */
 const KNOWN_SHARE = 0.5;
 const FEWEST_RUNS = 5;
-/** What upstream says counts here, not what is known already. */
+/** Nothing is known already, because upstream's own word counts here. */
 const NO_REGISTER = { get: () => null };
 const LARGEST_BYTES = 6_000_000;
-/** What authorities and gateways name after themselves or the connection says nothing about a key. */
+/** These headers are about servers, gateways and connections, and say nothing about a key. */
 const ORDINARY_HEADERS =
   /^(date|server|content-|connection|keep-alive|transfer-encoding|vary|cache-control|expires|pragma|access-control-|strict-transport|x-content-type|x-frame|x-xss|via|set-cookie|etag|last-modified|x-request|x-transaction|x-sandbox)/;
 
@@ -109,7 +109,7 @@ const PARTS: readonly Part[] = [
   { settles: ['quota-per-key'], calls: BURST + 1, needs: 'second key', run: checkSecondKey },
 ];
 
-/** The parts that settle what is asked for, and the number of calls that they make at most. */
+/** Lists the parts that settle the wanted assumptions, and counts the calls that they make at most. */
 export function planCheck({ only, isBurst, hasSecondKey }: Omit<CheckOptions, 'transport' | 'now' | 'timeoutMs'>) {
   const parts = PARTS.filter(
     ({ settles, needs }, index) =>

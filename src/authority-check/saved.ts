@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { excerpt } from '../efa/failure.ts';
 import type { Received, Step, Transport } from './check.ts';
 
-/** Headers that tell something about the authority and nothing about who asked. */
+/** Headers that tell something about the authority and nothing about who sent the request. */
 const KEPT_HEADERS = /^(content-type|content-encoding|date|retry-after|server|cache-control|x-error-detail)$/;
 const TELLING_HEADERS = /quota|rate-?limit|plan/;
 /** Names of what a response says about the call itself. */

@@ -54,7 +54,7 @@ function boardsQuery(oneStop: z.ZodObject) {
   return z.object({ stops: stopsParameter, ...others });
 }
 
-/** When a stop failed for a cause that passes, upstream is asked again after so long. */
+/** The board of a stop that failed for a passing cause is requested again after this time. */
 const RETRY_MS = 1000;
 
 const failureSchema = z
@@ -75,7 +75,7 @@ interface Failure {
   error: ApiError;
 }
 
-/** `GET /v1/boards`. `oneStop` is the operation that answers one `stop`; `docsUrl` is where errors have their pages. */
+/** `GET /v1/boards`. `oneStop` is the operation for one `stop`; `docsUrl` is where errors have their pages. */
 export const createBoardsOperation = ({ oneStop, docsUrl }: { oneStop: Operation; docsUrl: string }) =>
   defineOperation({
     id: 'getBoards',

@@ -52,7 +52,7 @@ Assumptions: ${ASSUMPTION_IDS.join(', ')}
 /** Two calls a second leave the others of the rate to the service. */
 const CALL_INTERVAL_MS = 500;
 const MAX_FEED_BYTES = 32 * 1024 * 1024;
-/** So much of the day has to be left beside the check. */
+/** This many calls of the day have to be left beside those of the check. */
 const SPARE_CALLS = 100;
 
 interface Surroundings {

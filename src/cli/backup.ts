@@ -29,7 +29,7 @@ const backupSchema = z.strictObject({
       email: z.string().min(1),
       plan: z.enum(Object.keys(PLANS) as [Plan, ...Plan[]]),
       created_at: timestamp,
-      /** Only where the owner has switched them off. */
+      /** Present only if the owner has switched them off. */
       quota_mails: z.literal('off').optional(),
       usage: z.record(z.string().regex(/^\d{8}$/), z.int().min(0)).optional(),
       keys: z.array(
@@ -39,7 +39,7 @@ const backupSchema = z.strictObject({
           label: z.string(),
           created_at: timestamp,
           revoked_at: timestamp.nullable(),
-          /** Only of publishable keys. */
+          /** Present only for publishable keys. */
           grant: grantSchema.optional(),
         }),
       ),

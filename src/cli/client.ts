@@ -22,7 +22,7 @@ await createClient({
 });
 process.stdout.write(`The client of ${url} is in ${folder}.\n`);
 
-/** The OpenAPI description, from a service that is never asked anything else. */
+/** Returns the OpenAPI description of a service that gets no other request. */
 async function describeService(): Promise<Record<string, unknown>> {
   const store = openEmbeddedStore(':memory:');
   const app = await buildApp({

@@ -38,7 +38,7 @@ export interface CommandInput {
   options: ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
   now: Date;
   env: NodeJS.ProcessEnv;
-  /** Writes into the audit trail what was changed, without secrets and addresses; see `changed`. */
+  /** Writes an entry into the audit trail; see `changed`. */
   record(changed: string): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export type Command = (input: CommandInput) => Promise<{
   json: unknown;
   rows: Row[];
   note?: string;
-  /** What was changed, for the audit trail, by ids: without secrets and addresses. Not set when nothing was changed. */
+  /** Names by ids what was changed, for the audit trail: no secrets, no addresses. Not set when nothing was changed. */
   changed?: string;
   /** The command did what it could, and not all of it. */
   isIncomplete?: boolean;

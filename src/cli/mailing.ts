@@ -7,7 +7,7 @@ import { createMailer } from '../signup/mail/mailer.ts';
 import { type Command, getWholeNumber, UsageError } from './command.ts';
 
 const PER_MINUTE = 60;
-/** So many failures in a row are the mail server, not the addresses. */
+/** This many failures in a row are due to the mail server, not to the addresses. */
 const MAX_FAILURES_IN_A_ROW = 5;
 /** Accounts that nobody reads mails of, as the sandbox's own (RFC 2606). */
 const NOBODY = '.invalid';

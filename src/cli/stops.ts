@@ -22,7 +22,7 @@ npm run stops -- update [options]   renews it from the authority's GTFS, with UP
 Exit codes: 0 done, 1 refused or failed (the list in use stays), 2 usage or configuration.
 `;
 
-/** Below the address of the trip planner without its own path. */
+/** The path replaces the trip planner's own in its address. */
 const GTFS_PATH = '/v1/publictransport/timetables/complete/gtfs';
 const TRIP_PLANNER_PATH = /\/v1\/tp$/;
 /** The authority's file has some 300 MB. */

@@ -115,7 +115,7 @@ export function listLivingFeeds(states: ReadonlyMap<FeedSourceId, FeedState>, no
 }
 
 /**
- * Finds a feed that a board needs and that cannot be believed: the departure monitor is asked for the board instead. Null
+ * Finds a feed that a board needs and that cannot be believed: the board then comes from the departure monitor. Null
  * when every needed feed is alive and has been polled lately.
  */
 export function findGap(

@@ -20,7 +20,7 @@ export interface LiveReport {
   timelines: { entries: number; bytes: number };
 }
 
-/** For the status. */
+/** Returns the part of the status about feeds. */
 export function liveFeedsJson({ mode, isPolling, feeds, agreement }: LiveReport, now: Date) {
   return {
     mode,

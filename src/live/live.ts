@@ -24,7 +24,7 @@ export function openLive(
     feedsUrl: string | null;
     proxyUrl?: string | null;
     clock: Clock;
-    /** What instances share; null for an instance by itself. */
+    /** The Redis and the store that instances share; null for an instance by itself. */
     shared: { redis: SharedRedis; source: string; store: TimelineStore } | null;
     recordPoll?: (source: FeedId, outcome: PollOutcome) => void;
     recordBoard?: (origin: BoardOrigin) => void;

@@ -41,7 +41,7 @@ export async function mcp(
   // Without Fastify's parser for plain text, such a body is refused with 415, like every body that is not JSON.
   app.removeContentTypeParser('text/plain');
 
-  // Until a tool is called, also where the body cannot be read.
+  // A request is free until it calls a tool, also if its body cannot be read.
   app.addHook('onRequest', (request, _reply, done) => {
     request.isFree = true;
     done();

@@ -135,7 +135,7 @@ function isTexts(alerts: unknown): alerts is Record<string, string> {
   return !Array.isArray(alerts);
 }
 
-/** The alerts that were asked for are the records of the body. */
+/** Says whether the body lists whole alerts as its records. */
 function areWhole(alerts: unknown): boolean {
   return Array.isArray(alerts) && alerts.some((alert) => typeof alert === 'object');
 }

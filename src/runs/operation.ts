@@ -199,7 +199,7 @@ function nowhere(status: (typeof STATUSES)[number]) {
   return { status, position: null, last_stop_id: null, next_stop_id: null };
 }
 
-/** Where a vehicle is that makes these calls. */
+/** Finds where a vehicle is that makes these calls. */
 function whereIs(calls: readonly Call[], now: number) {
   const reached = calls.findLastIndex((call) => reaches(call) <= now);
   const [last, next] = [calls[reached], calls[reached + 1]];

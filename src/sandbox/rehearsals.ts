@@ -3,7 +3,7 @@ import { dateInvalid, noConnection, noMatches, noServingLines, refusal, VERSION 
 /*
  * The sandbox answers some requests with a failure, so that a client can rehearse it. Each scenario has a code. A request
  * names it by the stop `99000` + code, by a place whose longitude ends in the code, or by a search for `rehearsal` and
- * the code. The table in docs/guide/sandbox.md says what the service answers.
+ * the code. The table in docs/guide/sandbox.md says how the service responds.
  */
 
 /** One step of a scenario: the plain response late, none, another one in its place, or one made out of it. */
@@ -84,7 +84,7 @@ const LATE_MS = 30 * 60_000;
 
 /**
  * When a journey is looked at again, its first ride arrives half an hour late, so that the change after it is missed. A request
- * for now, by which journeys are planned, is answered as ever.
+ * for now, by which journeys are planned, gets its plain response.
  */
 const CHANGE_MISSED: Step = {
   change: (response, endpoint, query) => {
@@ -161,7 +161,7 @@ const LIST = Object.entries(SCENARIOS)
   .sort()
   .join(', ');
 
-/** For the description of an API that stands in front of the sandbox. */
+/** Belongs into the description of an API that stands in front of the sandbox. */
 export const REHEARSALS_IN_WORDS = `The data is made up by a sandbox. A stop whose identifier is \`99000\` and a code rehearses a failure, in departures, boards, streams and as \`from\` of trips: ${LIST}.`;
 
 function always(step: Step): Scenario {
@@ -188,7 +188,7 @@ export function findRehearsalCode(endpoint: string, query: URLSearchParams): str
 /** The times of further requests are forgotten, and their scenarios begin anew. */
 const MAX_REQUESTS = 1000;
 
-/** Remembers when each rehearsal was requested first, and finds the step that is due and the query to answer. */
+/** Remembers when each rehearsal was requested first, and finds the step that is due and the query to respond to. */
 export function createRehearsals(now: () => Date) {
   const begun = new Map<string, number>();
 

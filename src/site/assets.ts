@@ -7,7 +7,7 @@ import { drawLineStyles } from '../transit/line-colour.ts';
 
 const OWN = fileURLToPath(new URL('assets', import.meta.url));
 const LEAFLET = dirname(fileURLToPath(import.meta.resolve('leaflet/dist/leaflet.js')));
-/** From packages only what the pages load. */
+/** The files of packages that pages load. */
 const FROM_PACKAGES = {
   leaflet: [
     LEAFLET,

@@ -16,10 +16,10 @@ const FAR = 5;
 
 /** Bars with an axis, as SVG in HTML: the bars stretch with the page and the texts do not. */
 export function barChart(chart: {
-  /** For those who do not see it. */
+  /** It is read to those who do not see the chart. */
   label: string;
   bars: readonly Bar[];
-  /** Below the bars, at equal distances, the first and the last at the ends. */
+  /** They stand below the bars at equal distances, the first and the last at the ends. */
   ticks: readonly Html[];
   /** A line across the chart, unless it is far above all bars. */
   limit?: number | null;
@@ -54,7 +54,7 @@ function highest(bars: readonly Pick<Bar, 'value'>[]): number {
   return Math.max(0, ...bars.map(({ value }) => value));
 }
 
-/** To a round number; half of it is round too. */
+/** Returns a round number whose half is round too. */
 function roundUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   const step = [1, 2, 4, 6, 8, 10].find((one) => one * power >= value) ?? 10;

@@ -110,7 +110,7 @@ export function fixedPage(
 
 const MESSAGE = '{message}';
 
-/** What a person in a browser sees in place of the JSON of an error; the page of a code is drawn once, but for its message. */
+/** Draws the page that a browser gets in place of the JSON of an error. The page of a code is drawn once, but for its message. */
 export function createErrorPage(layout: Layout): (error: ApiError) => string {
   const drawn = new Map<ErrorCode, string[]>();
   return (error) => {

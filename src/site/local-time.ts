@@ -16,5 +16,5 @@ export function localTime(moment: Date, detail: 'time' | 'date' | 'date-time'): 
 /** The name of the time zone that `localTime` shows. */
 export const zoneName = html`<span data-zone>Sydney time</span>`;
 
-/** For the head of a page with such times. The script takes away what is in `data-utc` where the reader's own time is UTC. */
+/** Belongs into the head of a page with such times. The script takes away what is in `data-utc` where the reader's own time is UTC. */
 export const localTimeScript = html`<script type="module" src="/assets/local-time.js"></script>`;

@@ -13,7 +13,7 @@ export interface BoardRequest {
   ask: Ask;
   request: DeparturesRequest;
   limit: number;
-  /** Of each route and headsign only the next so many are shown, counted before `limit`. */
+  /** So many of each route and headsign are shown at most, counted before `limit`. */
   perRoute?: number | undefined;
   /** The filters of the caller, which come before `limit`. */
   isWanted(departure: Departure): boolean;
@@ -57,7 +57,7 @@ export interface BoardSource {
     until: number;
     /** Every departure planned before this moment is known. */
     knownUntil: number;
-    /** So much is listed that no page further ahead is requested. */
+    /** Enough is listed: no page further ahead is requested. */
     isLong?: boolean;
     /**
      * Returns the function that reads the next page, when so many departures are missing. It resolves to false when the

@@ -8,7 +8,7 @@ import { type Departure, occupancySchema } from '../../transit/departure.ts';
 import { type Mode, modeSchema } from '../../transit/mode.ts';
 import { addPage, ChangeLog, type Timeline } from '../timeline/timeline.ts';
 
-/** What this process knows of one stop. `timeline` is replaced when it grows, never changed. */
+/** The knowledge of this process about one stop. `timeline` is replaced when it grows, never changed. */
 export interface StopTimeline {
   readonly stopId: string;
   stopName: string;

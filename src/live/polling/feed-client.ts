@@ -17,7 +17,7 @@ export class FailedPoll extends Error {
   }
 }
 
-/** As many as may be polled in one second. */
+/** The number that may be polled in one second. */
 const MAX_CONNECTIONS = 10;
 
 /** Fetches feeds from the authority. */
@@ -31,7 +31,7 @@ export class FeedClient {
     apiKeys: readonly string[];
     /** Takes a call from the budget; `key` is the position in `apiKeys`. */
     callForFeed: <Result>(call: (key: number) => Promise<Result>, purpose: 'feed' | 'positions') => Promise<Result>;
-    /** For a whole poll, body included. */
+    /** The limit for a whole poll, body included. */
     timeoutMs: number;
     proxyUrl?: string | null;
     now: () => Date;

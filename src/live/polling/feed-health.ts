@@ -32,7 +32,7 @@ const HALVED_MS = 10 * MINUTE_MS;
 /** Less than twice, so that the feed before it is never a half of what it has grown to. */
 const SUDDEN_GROWTH = 1.5;
 
-/** What the polls of one feed have shown, as instances tell each other. Moments in milliseconds since 1970. */
+/** The results of the polls of one feed, as instances tell each other. Moments in milliseconds since 1970. */
 export const feedHealthSchema = z.object({
   /** The last poll that was accepted. */
   accepted: z.object({ at: z.number(), headerAt: z.number(), tripCount: z.number() }).nullable(),
@@ -46,7 +46,7 @@ export const feedHealthSchema = z.object({
   /** When the accepted header was first seen. */
   headerSince: z.number(),
   refusedInARow: z.number(),
-  /** Of the last poll; null when it was accepted. */
+  /** The refusal of the last poll; null when it was accepted. */
   refusal: z.enum(REFUSALS).nullable(),
 });
 export type FeedHealth = z.infer<typeof feedHealthSchema>;
@@ -115,7 +115,7 @@ function findRefusal(
 }
 
 const MATCH_HALF_LIFE_MS = 10 * MINUTE_MS;
-/** So many runs have to be compared before the share counts. */
+/** This many runs have to be compared before the share counts. */
 const MIN_COMPARED = 20;
 const COLLAPSED_BELOW = 0.5;
 const RECOVERED_FROM = 0.7;

@@ -53,7 +53,7 @@ export interface FeedState extends PolledState {
   isCollapsed?: boolean;
 }
 
-/** What instances tell each other of the feeds. The calls never fail: while the store is away, there is nobody else. */
+/** Carries what instances tell each other of the feeds. The calls never fail: while the store is away, there is nobody else. */
 export interface FeedSharing {
   /** Says whether this instance polls; to be called every few seconds. True when there is no other instance to be reached. */
   lead(): Promise<boolean>;
@@ -71,7 +71,7 @@ export interface FeedSharing {
   close(): Promise<void>;
 }
 
-/** For an instance without Redis. */
+/** Serves an instance without Redis. */
 export const noFeedSharing: FeedSharing = {
   lead: async () => true,
   tellDemand: async () => {},

@@ -10,9 +10,9 @@ const NIGHT_FACTOR = 4;
 const RETRY_MS = 5000;
 const REFUSED_BEFORE_BACK_OFF = 4;
 const LONGEST_BACK_OFF_MS = 2 * MINUTE_MS;
-/** What a board shows of a feed is to be no older, as far as polls can help it. */
+/** No feed that a board shows is to be older, as far as polls can help it. */
 export const MAX_SHOWN_AGE_MS = 45_000;
-/** From the beginning of a poll until every instance has read the feed. */
+/** The time from the beginning of a poll until every instance has read the feed. */
 export const POLL_TAKES_MS = 2000;
 /** A feed that has not moved on is not asked for again sooner. */
 const SOONEST_MS = 15_000;
@@ -31,7 +31,7 @@ export function pollIntervalMs(source: FeedId, stretch = 1): number {
   return Math.min(intervalMs * stretch, Math.max(intervalMs, LONGEST_STRETCHED_MS));
 }
 
-/** By how much the interval is stretched. */
+/** Returns by how much the interval is stretched. */
 export function stretchOf(source: FeedId, intervalMs: number): number {
   return intervalMs / FEED_SOURCES[sourceOf(source)].intervalMs;
 }

@@ -27,7 +27,7 @@ export type Direction = 'forward' | 'backward';
 export interface Found {
   /** Forward, the arrival at the destination; backward, the departure from the origin. */
   endSeconds: number;
-  /** In order of travel, at least one. */
+  /** At least one, in order of travel. */
   rides: Ride[];
   /** The entrances used, in order of travel. */
   first: Entrance;

@@ -9,7 +9,7 @@ export interface Journey {
   departureSeconds: number;
   arrivalSeconds: number;
   rides: readonly Ride[];
-  /** Upstream's mark for a journey beyond the number asked for. */
+  /** Upstream's mark for a journey beyond the wanted number. */
   isAdditional: boolean;
 }
 

@@ -21,7 +21,7 @@ function withoutRepeats(way: readonly LatLng[]): LatLng[] {
   return way.filter(([lat, lng], index) => lat !== way[index - 1]?.[0] || lng !== way[index - 1]?.[1]);
 }
 
-/** For every call, the nearest point of the path, searched from that of the call before onwards. */
+/** Finds the nearest point of the path for every call, from that of the call before onwards. */
 function anchorsOf(pattern: PatternNode, path: readonly LatLng[]): Int32Array {
   const known = anchors.get(pattern);
   if (known !== undefined) return known;

@@ -45,7 +45,7 @@ export interface NetworkIndex {
   stops: readonly StopNode[];
   points: readonly PointNode[];
   patterns: readonly PatternNode[];
-  /** By `id` and by upstream's internal `stopId`. */
+  /** Each stop stands under its `id` and under upstream's internal `stopId`. */
   stopById: ReadonlyMap<string, StopNode>;
   pointById: ReadonlyMap<string, PointNode>;
 }

@@ -2,20 +2,20 @@ import { DateTime } from 'luxon';
 import type { SandboxCalendar, SandboxService } from '../network/network.ts';
 import type { PatternNode } from '../network/network-index.ts';
 
-/** All runs of one pattern in a few days around an asked time, by departure. Entry n of each list belongs to run n. */
+/** All runs of one pattern in a few days around a time, by departure. Entry n of each list belongs to run n. */
 export type RunList = ReturnType<typeof runListOf>;
 
-/** The runs around one asked time. Each list is made when it is first asked for. */
+/** The runs around one time. Each list is made when it is first used. */
 export type Timetable = (pattern: PatternNode) => RunList;
 
 const DAYS_BEFORE = 2; // Runs of the day before go on past midnight, and the longest take half a day.
 const DAYS_AFTER = 2;
 const WINDOWS_KEPT = 8;
 
-/** By the Sydney day asked for. */
+/** The lists by the Sydney day that they are around. */
 const windows = new Map<number, WeakMap<PatternNode, RunList>>();
 
-/** A timetable for each asked time. Times of the same Sydney day share their lists. */
+/** Returns the timetable around a time. Times of the same Sydney day share their lists. */
 export function timetableAround(epochSeconds: number): Timetable {
   const day = localDay(epochSeconds);
   const lists = windows.get(day) ?? new WeakMap<PatternNode, RunList>();

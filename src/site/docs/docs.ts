@@ -20,7 +20,7 @@ export interface DocsOptions {
   testKey: () => Promise<string | null>;
   /** The sandbox's key for pages; null where there is none. */
   publishableKey: () => Promise<string | null>;
-  /** Where to ask for another plan, as a mailto: or https: address; null where there is nobody to ask. */
+  /** The mailto: or https: address of whoever gives other plans; null if there is nobody. */
   plansContact: string | null;
   /** Template of map tiles; without it a map shows land and water. */
   tileUrl: string | null;

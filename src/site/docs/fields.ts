@@ -10,7 +10,7 @@ export interface Field {
   description: string;
   /** Its id on the page; a field of a second variant has a number behind it. */
   anchor: string;
-  /** As JSON, where the example of the operation has a short one. */
+  /** JSON of a value from the operation's example, if a short one is there. */
   example: string | undefined;
 }
 

@@ -24,7 +24,7 @@ export const GUIDES = {
 
 export const GUIDE_NAMES = Object.values(GUIDES).flat();
 
-/** For those who run the service: files of docs. They are no part of the text for models. */
+/** Files of docs for those who run the service. They are no part of the text for models. */
 export const OPERATING_PAGES = ['first-day', 'operations'] as const;
 
 export interface Guide extends Document {

@@ -118,7 +118,7 @@ function buildSearchIndex(
     url: '/docs/fields',
     text: 'Every field of every response by its name.',
   };
-  // Of the pages for operators the beginning only: their words would hide what developers look for.
+  // The pages for operators are found by their beginning only: their words would hide what developers look for.
   const begins = operating.flatMap((page) => guideEntries(page).slice(0, 1));
   return [...guides.flatMap(guideEntries), ...begins, ...operationsFound, ...errorEntries(), fields];
 }

@@ -160,7 +160,7 @@ export function plainText(markdown: string): string {
   return wordsOf(Lexer.lexInline(markdown));
 }
 
-/** Without markup. Cells of tables and items of lists are kept apart by dots. */
+/** Returns the text without markup. Cells of tables and items of lists are kept apart by dots. */
 function wordsOf(tokens: readonly Token[]): string {
   return tokens
     .map((token) => {

@@ -16,7 +16,7 @@ export interface ExploreOptions {
   hasVehicles: boolean;
 }
 
-/** `GET /explore`: the operations on a map, asked by the browser as any front end would. */
+/** `GET /explore`: the operations on a map; the browser sends the requests, as any front end would. */
 export async function explore(app: FastifyInstance, options: ExploreOptions): Promise<void> {
   const network = JSON.stringify(options.networkMap ?? { lines: [], stops: [] });
   app.get('/explore/network.json', prepare(network, { type: 'application/json; charset=utf-8', maxAgeSeconds: 3600 }));

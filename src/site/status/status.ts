@@ -61,7 +61,7 @@ ${windows.map(windowTable)}
 <p class="quiet small">A response is a success unless its status is 500 or more. A call of an assistant counts as the operation that it runs; streams and boards for people are not counted. Times are taken inside the server, in steps of 15 %. Counted for at most 24 hours; a server by itself counts from its own start; the share of tracked departures is of those that ${upstream} listed.</p>`;
 }
 
-/** Only where there are several to choose from. */
+/** Draws the choice if there are several to choose from. */
 function scopeChoice(scope: Report['scope'], isOwn: boolean): Html | false {
   if (!isOwn && (scope === 'this instance' || scope.instances === 1)) return false;
   return html`<nav class="choice" aria-label="Instances"><a class="choice-link" href="/status"${!isOwn && html` aria-current="page"`}>All instances</a> <a class="choice-link" href="/status?scope=instance"${isOwn && html` aria-current="page"`}>This server</a></nav>`;
