@@ -8,6 +8,10 @@ import { openStore } from '#src/access/stores/open-store.ts';
 import { issueTestKey } from './access.ts';
 import { START_OPTIONS } from './start-options.ts';
 
+/** A process that starts from the cache of compiled code takes half the time. `npm test` says where it is. */
+const { PATH, NODE_COMPILE_CACHE } = process.env;
+const ENVIRONMENT = { PATH, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }), HOST: '127.0.0.1', PORT: '0' };
+
 export interface ServerProcess {
   baseUrl: string;
   /** A key of a Pro account, issued before the start. */
@@ -37,7 +41,7 @@ export async function startServerProcess(
   const enter = controlGroup === undefined ? '' : `echo $$ > ${controlGroup}; `;
   const command = [process.execPath, ...START_OPTIONS, 'src/server.ts'];
   const child = spawn('sh', ['-c', `${enter}${limit}exec "$0" "$@"`, ...command], {
-    env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDir, ...env },
+    env: { ...ENVIRONMENT, DATA_DIR: dataDir, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   child.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
@@ -62,7 +66,7 @@ export async function startServerProcess(
 /** Runs the service until it exits by itself; for starts that must fail. */
 export async function runServerToExit(env: Record<string, string>): Promise<{ code: number | null; stderr: string }> {
   const child = spawn(process.execPath, [...START_OPTIONS, 'src/server.ts'], {
-    env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', ...env },
+    env: { ...ENVIRONMENT, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let stderr = '';
