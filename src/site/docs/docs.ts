@@ -4,7 +4,6 @@ import { copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
 import { fixedPage, type Layout } from '../layout.ts';
 import { errorPages, errorTable } from './error-pages.ts';
-import { createFrame, type NavigationGroup } from './frame.ts';
 import { GUIDES, type Guide, OPERATING_PAGES, readGuides, readOperatingPages } from './guides.ts';
 import { machineReadable } from './machine-readable.ts';
 import { fillIn, heading } from './markdown.ts';
@@ -32,7 +31,7 @@ interface Page {
   title: string;
   description: string;
   draw(testKey: string | null): Html;
-  head?: Html;
+  head?: Html | undefined;
 }
 
 /** `GET /docs` and the pages under it: guides, a page for each operation, errors, and the search over all of them. */
@@ -60,7 +59,10 @@ export async function docs(app: FastifyInstance, options: DocsOptions): Promise<
   await app.register(errorPages, { ...options, frame });
 }
 
-function navigationOf(guides: readonly Guide[], operations: readonly Operation[]): NavigationGroup[] {
+/** The navigation beside every page of the documentation. */
+type Navigation = ReturnType<typeof navigationOf>;
+
+function navigationOf(guides: readonly Guide[], operations: readonly Operation[]) {
   const paths = operations.flatMap((one) => (one.stream ? [one.path, streamPath(one)] : [one.path]));
   const links = (names: readonly Guide['name'][]) =>
     guides
@@ -82,6 +84,49 @@ function navigationOf(guides: readonly Guide[], operations: readonly Operation[]
     },
     { title: 'Running it', links: links(OPERATING_PAGES) },
   ];
+}
+
+/** Draws pages of the documentation: navigation and search beside the text. */
+function createFrame(layout: Layout, navigation: Navigation) {
+  return ({ title, description, path, body, head }: Omit<Page, 'draw'> & { body: Html }) =>
+    layout({
+      title,
+      description,
+      path: '/docs',
+      head: html`<link rel="stylesheet" href="/assets/docs.css">
+<script type="module" src="/assets/docs.js"></script>
+<script type="module" src="/assets/copy.js"></script>
+${head}`,
+      body: html`<div class="docs">
+<div class="side">
+<form role="search" class="docs-search" hidden>
+<label for="docs-query" class="visually-hidden">Search the docs</label>
+<input type="search" id="docs-query" placeholder="Search the docs" autocomplete="off" aria-describedby="docs-found">
+<ul id="docs-results" aria-label="Found" hidden></ul>
+<p class="visually-hidden" role="status" id="docs-found"></p>
+</form>
+<details class="contents"><summary>All pages</summary>${list(navigation, path, 'Docs, all pages')}</details>
+${list(navigation, path, 'Docs')}
+</div>
+<article class="text">
+${body}
+</article>
+</div>`,
+    });
+}
+
+function list(navigation: Navigation, path: string, label: string): Html {
+  return html`<nav aria-label="${label}">${navigation.map(
+    ({ title, links }) => html`<p>${title}</p>
+<ul>${links.map(({ href, label }) => html`<li><a href="${href}"${current(href, path)}>${label}</a></li>`)}</ul>
+`,
+  )}</nav>`;
+}
+
+/** The page itself, or the one that it belongs to, as an error belongs to the errors. */
+function current(href: string, path: string): Html | false {
+  if (href === path) return html` aria-current="page"`;
+  return href !== '/docs' && path.startsWith(`${href}/`) && html` aria-current="true"`;
 }
 
 function guidePage({ name, title, summary, body, sections }: Guide, { plansContact }: DocsOptions): Page {

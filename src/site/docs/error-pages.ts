@@ -5,7 +5,6 @@ import { type Operation, streamPath } from '../../operation.ts';
 import { copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
 import { fixedPage } from '../layout.ts';
-import type { DocsFrame } from './frame.ts';
 import { heading } from './markdown.ts';
 
 const CODES = Object.keys(ERROR_TABLE) as ErrorCode[];
@@ -13,7 +12,12 @@ const CODES = Object.keys(ERROR_TABLE) as ErrorCode[];
 /** A page for every code of the table: where `error.docs` points. */
 export async function errorPages(
   app: FastifyInstance,
-  options: { frame: DocsFrame; publicUrl: string; docsUrl: string; operations: readonly Operation[] },
+  options: {
+    frame: (page: { title: string; description: string; path: string; body: Html }) => string;
+    publicUrl: string;
+    docsUrl: string;
+    operations: readonly Operation[];
+  },
 ): Promise<void> {
   const pages = new Map(CODES.map((code) => [code, fixedPage(() => drawPage(code, options))]));
   app.get<{ Params: { code: string } }>('/docs/errors/:code', async (request, reply) => {
