@@ -10,7 +10,8 @@ import type { Connections } from './connections.ts';
 const FAREWELL_MS = 300;
 /** Responses are held back for so long before the server closes; clients that connect anew for each request connect then. */
 const HOLD_MS = 30;
-/** At most so long the close waits for a turn of the event loop in which nobody connects. */
+/** Then the close waits until nobody has connected for so long, but at most for `MAX_HOLD_MS`. */
+const QUIET_MS = 10;
 const MAX_HOLD_MS = 300;
 const IDLE_SWEEP_MS = 50;
 /** For so long after that a request that has begun may still arrive. Node stops its own deadlines when a server closes. */
@@ -72,6 +73,8 @@ export const drain = fp(
       const until = performance.now() + MAX_HOLD_MS;
       for (let before = -1; before !== accepted && performance.now() < until; ) {
         before = accepted;
+        await sleep(QUIET_MS);
+        // Ends the wait directly after the event loop has accepted all who have connected.
         await nextTurn();
       }
     }
