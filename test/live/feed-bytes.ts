@@ -29,6 +29,8 @@ export interface StopSpec {
   occupancy?: number;
   /** The standard's field 6. */
   assignedStopId?: string;
+  /** The authority's field 1007. */
+  carriages?: { position?: number; occupancy?: number }[];
 }
 
 interface TimeSpec {
@@ -36,22 +38,38 @@ interface TimeSpec {
   time?: number;
 }
 
-/** Encodes with the reference bindings. They know the standard's field 6 only, so the authority's is added raw. */
+/** Encodes with the reference bindings. They know the standard's fields only, so the authority's are added raw. */
 export function encodeFeed({ timestamp, trips = [], vehicles = [] }: FeedSpec): Buffer {
   const ofTrips = trips.map(({ stops = [], ...trip }, index) => ({
     id: String(index),
     tripUpdate: {
       trip,
-      stopTimeUpdate: stops.map(({ occupancy, assignedStopId, ...stop }) => ({
+      stopTimeUpdate: stops.map(({ occupancy, assignedStopId, carriages = [], ...stop }) => ({
         ...stop,
         ...(assignedStopId === undefined ? {} : { stopTimeProperties: { assignedStopId } }),
-        ...(occupancy === undefined ? {} : { $unknowns: [Uint8Array.of(0x30, occupancy)] }),
+        $unknowns: [
+          ...(occupancy === undefined ? [] : [Uint8Array.of(0x30, occupancy)]),
+          ...carriages.map((one) => new Uint8Array(carriageField(one))),
+        ],
       })),
     },
   }));
   const entity = [...ofTrips, ...vehicles.map((vehicle, index) => ({ id: `v${index}`, vehicle }))];
   const header = { gtfsRealtimeVersion: '2.0', timestamp };
   return Buffer.from(FeedMessage.encode({ header, entity }).finish());
+}
+
+/** A carriage of a stop update. */
+export function carriageField({ position, occupancy }: NonNullable<StopSpec['carriages']>[number]): Buffer {
+  const fields = [
+    [2, position],
+    [7, occupancy],
+  ] as const;
+  return field(
+    1007,
+    2,
+    ...fields.flatMap(([number, value]) => (value === undefined ? [] : [field(number, 0, varint(value))])),
+  );
 }
 
 export function feedOf(spec: FeedSpec): Feed {

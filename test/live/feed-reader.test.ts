@@ -32,6 +32,10 @@ const stopSpec: fc.Arbitrary<StopSpec> = fc.record(
     departure: timeSpec,
     occupancy: fc.nat(6),
     assignedStopId: identifier,
+    carriages: fc.uniqueArray(
+      fc.record({ position: fc.integer({ min: 1, max: 30 }), occupancy: fc.nat(14) }, { requiredKeys: ['position'] }),
+      { maxLength: 16, selector: ({ position }) => position },
+    ),
   },
   { requiredKeys: [] },
 );
@@ -62,7 +66,7 @@ describe('reading a feed', () => {
         expect(feed.unreadable).toBe(0);
         for (const { tripUpdate } of expected.entity) {
           const [read] = feed.findTrips(tripUpdate?.trip.tripId ?? '');
-          expect(read && asBindings(read)).toEqual(tripUpdate && expectedOf(tripUpdate));
+          expect(read && asBindings(feed, read)).toEqual(tripUpdate && expectedOf(tripUpdate));
         }
       }),
     );
@@ -76,6 +80,27 @@ describe('reading a feed', () => {
       ['B', null],
       ['D', null],
     ]);
+  });
+
+  it('reads how full each carriage is predicted to be at each stop, and of a replaced trip too', () => {
+    const train = (...occupancies: number[]) =>
+      occupancies.map((occupancy, index) => ({ position: index + 1, occupancy }));
+    const stops = [
+      { stopId: 'A', carriages: train(1, 1, 2, 3) },
+      { stopId: 'B' },
+      { stopId: 'C', carriages: train(1, 1, 1, 1, 1, 1, 2, 2) },
+    ];
+    const trips = [
+      { tripId: 'without', stops: [{ stopId: 'A' }] },
+      { tripId: 'one', stops },
+      { tripId: 'another', scheduleRelationship: 5, stops: [{ stopId: 'A', carriages: train(0, 5) }] },
+    ];
+    const feed = feedOf({ timestamp: TIMESTAMP, trips });
+    const carriagesOf = (tripId: string) =>
+      feed.findTrips(tripId).flatMap((trip) => trip.stopUpdates.map((update) => feed.findCarriages(trip, update)));
+    expect(carriagesOf('without')).toEqual([null]);
+    expect(carriagesOf('one')).toEqual([[1, 1, 2, 3], null, [1, 1, 1, 1, 1, 1, 2, 2]]);
+    expect(carriagesOf('another')).toEqual([[0, 5]]);
   });
 
   it('trims identifiers', () => {
@@ -131,14 +156,18 @@ describe('reading a feed', () => {
 });
 
 /** Both sides of the comparison in one shape: undefined where the feed does not say. */
-function asBindings(trip: ReturnType<Feed['findTrips']>[number]) {
+function asBindings(feed: Feed, { firstUpdate, ...trip }: ReturnType<Feed['findTrips']>[number]) {
   return {
     ...trip,
-    stopUpdates: trip.stopUpdates.map(({ arrival, departure, ...stop }) => ({
-      ...stop,
-      arrival: [arrival.delaySeconds, arrival.at],
-      departure: [departure.delaySeconds, departure.at],
-    })),
+    stopUpdates: trip.stopUpdates.map((update) => {
+      const { arrival, departure, ...stop } = update;
+      return {
+        ...stop,
+        arrival: [arrival.delaySeconds, arrival.at],
+        departure: [departure.delaySeconds, departure.at],
+        carriages: feed.findCarriages({ ...trip, firstUpdate }, update),
+      };
+    }),
   };
 }
 
@@ -164,8 +193,18 @@ function expectedOf({ trip, stopTimeUpdate }: bindings.transit_realtime.ITripUpd
       arrival: time(stop.arrival),
       departure: time(stop.departure),
       occupancy: stop.$unknowns?.find(([tag]) => tag === 0x30)?.[1] ?? null,
+      carriages: expectedCarriages(stop.$unknowns ?? []),
     })),
   };
+}
+
+/** Field 1007 as the bindings leave it: its tag in two bytes, its length, and fields of two bytes each. */
+function expectedCarriages(unknowns: readonly Uint8Array[]) {
+  const carriages = unknowns
+    .filter(([first, second]) => first === 0xfa && second === 0x3e)
+    .map((bytes) => ({ position: bytes[4] ?? 0, occupancy: bytes[5] === 7 << 3 ? (bytes[6] ?? null) : null }));
+  const inOrder = carriages.sort((one, other) => one.position - other.position);
+  return inOrder.length === 0 ? null : inOrder.map(({ occupancy }) => occupancy);
 }
 
 describe('reading positions of vehicles', () => {

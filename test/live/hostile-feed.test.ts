@@ -3,14 +3,32 @@ import { describe, expect, it, vi } from 'vitest';
 import { Feed, NotAPackedFeed } from '#src/live/feed/feed.ts';
 import { MAX_FEED_BYTES, readFeed, UndecodableFeed } from '#src/live/feed/feed-reader.ts';
 import {
+  HEADER,
   HEADER_WORDS,
+  MAX_CARRIAGES,
   MAX_TRIPS_PER_ID,
   MAX_UNTIMETABLED_PER_STOP,
   MAX_UPDATES_PER_TRIP,
+  TRAIN_WORDS,
   TRIP,
   TRIP_WORDS,
+  WORD_BYTES,
 } from '#src/live/feed/packed-feed.ts';
-import { encodeFeed, entity, field, header, read, TIMESTAMP, type TripSpec, text, trip, varint } from './feed-bytes.ts';
+import {
+  carriageField,
+  encodeFeed,
+  entity,
+  feedOf,
+  field,
+  header,
+  read,
+  type StopSpec,
+  TIMESTAMP,
+  type TripSpec,
+  text,
+  trip,
+  varint,
+} from './feed-bytes.ts';
 
 describe('a malformed entity costs itself and is counted', () => {
   const stopUpdate = (...fields: Buffer[]) => field(2, 2, ...fields);
@@ -152,11 +170,71 @@ describe('a wild feed', () => {
   });
 });
 
+describe('carriages that no train has', () => {
+  const carriagesIn = (feed: Feed) => {
+    const [trip] = feed.findTrips('one');
+    return trip?.stopUpdates.map((update) => feed.findCarriages(trip, update));
+  };
+  const readOne = (carriages: StopSpec['carriages'] & object) =>
+    carriagesIn(feedOf({ timestamp: TIMESTAMP, trips: [{ tripId: 'one', stops: [{ carriages }] }] }))?.[0];
+  const full = (...positions: (number | undefined)[]) =>
+    positions.map((position, index) => ({ ...(position !== undefined && { position }), occupancy: index }));
+
+  it.each<[string, NonNullable<StopSpec['carriages']>, (number | null)[]]>([
+    [
+      'too many: as many are kept as a train may have',
+      full(...Array(1000).keys()),
+      [...Array(MAX_CARRIAGES).keys()].map((one) => (one < 15 ? one : null)),
+    ],
+    ['in any order are put in theirs', full(3, 1, 2), [1, 2, 0]],
+    ['without positions keep their order', full(undefined, undefined, undefined), [0, 1, 2]],
+    ['counted from 0 keep their order', full(0, 1, 2), [0, 1, 2]],
+    ['of which two have one position: the latter counts', full(1, 2, 1, 2, 3), [2, 3, 4]],
+    ['all at one position are one', full(...Array(1000).fill(1)), [null]],
+    ['at absurd positions keep their order', full(2 ** 50, -7, 2 ** 31, -(2 ** 40)), [3, 1, 2, 0]],
+    [
+      'with absurd occupancies are unknown',
+      [
+        { position: 1, occupancy: 2 ** 40 },
+        { position: 2, occupancy: -1 },
+        { position: 3, occupancy: 15 },
+      ],
+      [null, null, null],
+    ],
+    ['that say nothing are unknown', [{}, {}], [null, null]],
+  ])('%s', (_, carriages, expected) => {
+    expect(readOne(carriages)).toEqual(expected);
+  });
+
+  it('of another wire type, or that are cut short, cost themselves or their entity', () => {
+    const update = (...fields: Buffer[]) => field(2, 2, ...fields);
+    const feed = read(
+      entity(trip('one'), update(field(1007, 0, 5)), update(carriageField({ position: 1, occupancy: 2 }))),
+    );
+    expect(carriagesIn(feed)).toEqual([null, [2]]);
+    const short = entity(trip('bad'), update(field(1007, 2, field(2, 0, 1)), field(1007, 2, Buffer.of(7 << 3))));
+    const rest = read(short, entity(trip('one'), update(), update(carriageField({ occupancy: 1 }))));
+    expect([rest.unreadable, carriagesIn(rest)]).toEqual([1, [null, [1]]]);
+  });
+
+  it('of a trip that is refused are not those of the next one', () => {
+    const stops = (count: number, occupancy: number) => Array(count).fill({ carriages: [{ position: 1, occupancy }] });
+    const feed = feedOf({
+      timestamp: TIMESTAMP,
+      trips: [
+        { tripId: 'longer', stops: stops(MAX_UPDATES_PER_TRIP + 1, 3) },
+        { tripId: 'one', stops: [...stops(1, 1), {}, ...stops(1, 2)] },
+      ],
+    });
+    expect(carriagesIn(feed)).toEqual([[1], null, [2]]);
+  });
+});
+
 describe('whatever the bytes are', () => {
   const isFeedOrNamedError = (bytes: Buffer) => {
     try {
       const feed = new Feed(readFeed(bytes));
-      feed.findTrips('one');
+      for (const one of feed.findTrips('one')) for (const update of one.stopUpdates) feed.findCarriages(one, update);
       feed.findUntimetabledTrips('A');
     } catch (error) {
       expect(error).toBeInstanceOf(UndecodableFeed);
@@ -171,7 +249,15 @@ describe('whatever the bytes are', () => {
   });
 
   it('a feed with bytes changed, cut out or doubled gives a feed or the named error', () => {
-    const stops = [{ stopId: 'A', departure: { delay: -60, time: TIMESTAMP }, occupancy: 2 }, { stopId: 'B' }];
+    const stops = [
+      {
+        stopId: 'A',
+        departure: { delay: -60, time: TIMESTAMP },
+        occupancy: 2,
+        carriages: [{ position: 1, occupancy: 2 }],
+      },
+      { stopId: 'B' },
+    ];
     const change = fc.record({ at: fc.nat(), length: fc.nat(8), bytes: fc.uint8Array({ maxLength: 8 }) });
     const timetabled = { tripId: 'one', startDate: '20260114', startTime: '14:27:00', stops };
     const bytesOf = encodeFeed({ timestamp: TIMESTAMP, trips: [timetabled, { tripId: 'two', stops }] });
@@ -196,7 +282,7 @@ describe('whatever the bytes are', () => {
 });
 
 describe('a packed feed from elsewhere', () => {
-  const stops = [{ stopId: 'A' }, { stopId: 'B' }];
+  const stops = [{ stopId: 'A', carriages: [{ position: 1, occupancy: 2 }] }, { stopId: 'B' }];
   const packed = readFeed(
     encodeFeed({ timestamp: TIMESTAMP, trips: [{ tripId: 'one', scheduleRelationship: 1, stops }] }),
   );
@@ -216,13 +302,40 @@ describe('a packed feed from elsewhere', () => {
         new Int32Array(changed, 0, words)[word] = value;
         try {
           const feed = new Feed(changed);
-          feed.findTrips('one');
+          for (const one of feed.findTrips('one')) {
+            for (const update of one.stopUpdates) {
+              expect(feed.findCarriages(one, update)?.length ?? 0).toBeLessThanOrEqual(MAX_CARRIAGES);
+            }
+          }
           feed.findUntimetabledTrips('A');
         } catch (error) {
           expect(error).toBeInstanceOf(NotAPackedFeed);
         }
       }),
     );
+  });
+
+  it('has its carriages where a version that knows none reads texts, and may have none', () => {
+    const word = new Int32Array(packed.slice(0, HEADER_WORDS * 4));
+    const carriages = TRAIN_WORDS * WORD_BYTES;
+    const texts = 'Aone'.length + 'B'.length;
+    expect(word[HEADER.textBytes]).toBe(Math.ceil(texts / WORD_BYTES) * WORD_BYTES + carriages);
+    const earlier = packed.slice(0, packed.byteLength - (word[HEADER.textBytes] ?? 0) + texts);
+    new Int32Array(earlier, 0, HEADER_WORDS)[HEADER.textBytes] = texts;
+    const [now, before] = [packed, earlier].map((bytes) => {
+      const feed = new Feed(bytes);
+      const [one] = feed.findTrips('one');
+      return { one, carriages: one?.stopUpdates.map((update) => feed.findCarriages(one, update)) };
+    });
+    expect(now?.carriages).toEqual([[2], null]);
+    expect(before).toEqual({ one: now?.one, carriages: [null, null] });
+    const without = readFeed(
+      encodeFeed({
+        timestamp: TIMESTAMP,
+        trips: [{ tripId: 'one', scheduleRelationship: 1, stops: [{ stopId: 'A' }, { stopId: 'B' }] }],
+      }),
+    );
+    expect(Buffer.from(without)).toEqual(Buffer.from(earlier));
   });
 
   it('gives no more for a lookup than one that was read here', () => {

@@ -2,6 +2,7 @@ import {
   FeedPacker,
   MAX_CARRIAGES,
   NONE,
+  packCarriages,
   STOP,
   STOP_WORDS,
   TRIP,
@@ -53,7 +54,8 @@ const VEHICLE_POSITION = {
 const POSITION = { lat: floatTag(1), lng: floatTag(2), bearing: floatTag(3) };
 const VEHICLE_DESCRIPTOR = { id: lengthTag(1), label: lengthTag(2), wheelchair: varintTag(4), own: lengthTag(OWN) };
 const OWN_DESCRIPTOR = { wheelchair: varintTag(2), isOnEarlierTrip: varintTag(4) };
-const CARRIAGE = { position: varintTag(2), occupancy: varintTag(3) };
+/** A vehicle tells how full a carriage is, a stop update how full it is predicted to be when it leaves. */
+const CARRIAGE = { position: varintTag(2), occupancy: varintTag(3), departureOccupancy: varintTag(7) };
 const STOP_TIME_UPDATE = {
   sequence: varintTag(1),
   arrival: lengthTag(2),
@@ -62,6 +64,7 @@ const STOP_TIME_UPDATE = {
   relationship: varintTag(5),
   /** Upstream's own. The standard has a message in field 6, which is passed over like any unknown field. */
   occupancy: varintTag(6),
+  carriage: lengthTag(OWN),
 };
 const STOP_TIME_EVENT = { delay: varintTag(1), time: varintTag(2) };
 
@@ -94,7 +97,10 @@ interface Reading {
   stop: Int32Array;
   vehicle: Int32Array;
   isOnEarlierTrip: boolean;
-  carriages: { position: number; occupancy: number }[];
+  /** How many carriages of one train have been read: their positions, ascending, and how full they are. */
+  carriages: number;
+  positions: Float64Array;
+  occupancies: Int32Array;
   headerSeconds: number;
   isDifferential: boolean;
   entities: number;
@@ -114,7 +120,9 @@ export function readFeed(bytes: Buffer): ArrayBuffer {
     stop: new Int32Array(STOP_WORDS),
     vehicle: new Int32Array(VEHICLE_WORDS),
     isOnEarlierTrip: false,
-    carriages: [],
+    carriages: 0,
+    positions: new Float64Array(MAX_CARRIAGES),
+    occupancies: new Int32Array(MAX_CARRIAGES),
     headerSeconds: 0,
     isDifferential: false,
     entities: 0,
@@ -209,9 +217,11 @@ function readTripDescriptor({ cursor, packer, vehicle }: Reading, row: Int32Arra
   }
 }
 
-function readStopTimeUpdate({ cursor, packer, stop }: Reading, end: number): void {
+function readStopTimeUpdate(reading: Reading, end: number): void {
+  const { cursor, packer, stop } = reading;
   if (packer.mark() >= MAX_STOP_UPDATES) throw new UndecodableFeed(`more than ${MAX_STOP_UPDATES} stop updates`);
   stop.fill(NONE);
+  reading.carriages = 0;
   while (cursor.at < end) {
     const tag = readTag(cursor, end);
     if (tag === STOP_TIME_UPDATE.arrival) readStopTime(cursor, stop, STOP.arrivalDelay, readLength(cursor, end));
@@ -220,10 +230,12 @@ function readStopTimeUpdate({ cursor, packer, stop }: Reading, end: number): voi
     else if (tag === STOP_TIME_UPDATE.stopId) stop[STOP.stopId] = readIdentifier(cursor, packer, end);
     else if (tag === STOP_TIME_UPDATE.sequence) stop[STOP.sequence] = toSequence(readVarint(cursor, end));
     else if (tag === STOP_TIME_UPDATE.relationship) stop[STOP.relationship] = readEnum(cursor, end);
+    else if (tag === STOP_TIME_UPDATE.carriage)
+      readCarriage(reading, CARRIAGE.departureOccupancy, readLength(cursor, end));
     else if (tag === STOP_TIME_UPDATE.occupancy) stop[STOP.occupancy] = readEnum(cursor, end);
     else skipField(cursor, tag, end);
   }
-  packer.addStopUpdate(stop);
+  packer.addStopUpdate(stop, reading.occupancies, reading.carriages);
 }
 
 /** The delay goes to the word `delay`, the time to the one behind it. */
@@ -237,10 +249,10 @@ function readStopTime(cursor: Cursor, stop: Int32Array, delay: number, end: numb
 }
 
 function readVehicle(reading: Reading, end: number): void {
-  const { cursor, packer, vehicle, carriages } = reading;
+  const { cursor, packer, vehicle } = reading;
   vehicle.fill(NONE);
   reading.isOnEarlierTrip = false;
-  carriages.length = 0;
+  reading.carriages = 0;
   while (cursor.at < end) {
     const tag = readTag(cursor, end);
     if (tag === VEHICLE_POSITION.trip) readTripDescriptor(reading, vehicle, readLength(cursor, end));
@@ -250,7 +262,7 @@ function readVehicle(reading: Reading, end: number): void {
     else if (tag === VEHICLE_POSITION.stopId) vehicle[VEHICLE.stopId] = readIdentifier(cursor, packer, end);
     else if (tag === VEHICLE_POSITION.vehicle) readVehicleDescriptor(reading, readLength(cursor, end));
     else if (tag === VEHICLE_POSITION.occupancy) vehicle[VEHICLE.occupancy] = readEnum(cursor, end);
-    else if (tag === VEHICLE_POSITION.carriage) readCarriage(reading, readLength(cursor, end));
+    else if (tag === VEHICLE_POSITION.carriage) readCarriage(reading, CARRIAGE.occupancy, readLength(cursor, end));
     else skipField(cursor, tag, end);
   }
 }
@@ -289,35 +301,44 @@ function readOwnDescriptor(reading: Reading, end: number): void {
   }
 }
 
-function readCarriage({ cursor, carriages }: Reading, end: number): void {
-  const carriage = { position: carriages.length, occupancy: NONE };
+/**
+ * Puts a carriage in its place, by its position; one without comes last. Of two at one position the latter counts. The
+ * positions tell the order alone, so that it makes no difference whether they begin at 0 or 1.
+ */
+function readCarriage(reading: Reading, occupancyTag: number, end: number): void {
+  const { cursor, positions, occupancies, carriages: count } = reading;
+  let position = count > 0 ? (positions[count - 1] ?? 0) + 1 : 1;
+  let occupancy = NONE;
   while (cursor.at < end) {
     const tag = readTag(cursor, end);
-    if (tag === CARRIAGE.position) carriage.position = readVarint(cursor, end);
-    else if (tag === CARRIAGE.occupancy) carriage.occupancy = readEnum(cursor, end);
+    if (tag === CARRIAGE.position) position = readVarint(cursor, end);
+    else if (tag === occupancyTag) occupancy = readEnum(cursor, end);
     else skipField(cursor, tag, end);
   }
-  if (carriages.length < MAX_CARRIAGES) carriages.push(carriage);
+  let at = count;
+  while (at > 0 && (positions[at - 1] ?? 0) >= position) at--;
+  const isRepeated = at < count && positions[at] === position;
+  if (!isRepeated) {
+    if (count === MAX_CARRIAGES) return;
+    for (let from = count; from > at; from--) {
+      positions[from] = positions[from - 1] ?? 0;
+      occupancies[from] = occupancies[from - 1] ?? NONE;
+    }
+    reading.carriages++;
+  }
+  positions[at] = position;
+  occupancies[at] = occupancy;
 }
 
 /** A vehicle without a trip, or on its way to one, carries nobody; one without place or time cannot be shown. */
 function addVehicle(reading: Reading): void {
-  const { vehicle, carriages, packer } = reading;
+  const { vehicle, packer } = reading;
   const needed = [VEHICLE.tripId, VEHICLE.lat, VEHICLE.lng, VEHICLE.reportedSeconds];
   if (reading.isOnEarlierTrip || needed.some((position) => vehicle[position] === NONE)) return;
   if (vehicle[VEHICLE.vehicleId] === NONE) vehicle[VEHICLE.vehicleId] = vehicle[VEHICLE.tripId] ?? NONE;
   const wheelchair = vehicle[VEHICLE.wheelchair];
   vehicle[VEHICLE.wheelchair] = wheelchair === WHEELCHAIR.yes ? 1 : wheelchair === WHEELCHAIR.no ? 0 : NONE;
-  if (carriages.length > 0) {
-    vehicle[VEHICLE.carriages] = carriages.length;
-    vehicle.fill(0, VEHICLE.occupancies);
-    carriages.sort((one, other) => one.position - other.position);
-    carriages.forEach(({ occupancy }, index) => {
-      const bits = occupancy >= 0 && occupancy < 15 ? occupancy + 1 : 0;
-      const at = VEHICLE.occupancies + (index >> 3);
-      vehicle[at] = (vehicle[at] ?? 0) | (bits << (4 * (index & 7)));
-    });
-  }
+  if (reading.carriages > 0) packCarriages(reading.occupancies, reading.carriages, vehicle, VEHICLE.carriages);
   packer.addVehicle(vehicle);
 }
 

@@ -4,17 +4,20 @@ import {
   HEADER,
   HEADER_WORDS,
   MAGIC,
-  MAX_CARRIAGES,
   MAX_TRIPS_PER_ID,
   MAX_UNTIMETABLED_PER_STOP,
   MAX_UPDATES_PER_TRIP,
   NONE,
   STOP,
   STOP_WORDS,
+  TRAIN,
+  TRAIN_WORDS,
   TRIP,
   TRIP_WORDS,
+  unpackCarriages,
   VEHICLE,
   VEHICLE_WORDS,
+  WORD_BYTES,
 } from './packed-feed.ts';
 import {
   type StopTime,
@@ -68,12 +71,13 @@ export class Feed {
   readonly #vehicles: Int32Array;
   readonly #textEnds: Int32Array;
   readonly #text: Buffer;
+  readonly #trains: Int32Array;
   readonly #opened = new Map<number, TripUpdate>();
   #openedUpdates = 0;
 
   /** Throws `NotAPackedFeed`. */
   constructor(packed: ArrayBuffer) {
-    if (packed.byteLength < HEADER_WORDS * 4) throw new NotAPackedFeed('too short');
+    if (packed.byteLength < HEADER_WORDS * WORD_BYTES) throw new NotAPackedFeed('too short');
     const header = new Int32Array(packed, 0, HEADER_WORDS);
     const word = (position: number) => header[position] ?? NONE;
     const lengths = [
@@ -84,15 +88,20 @@ export class Feed {
       word(HEADER.texts),
     ];
     const words = lengths.reduce((sum, length) => sum + length, HEADER_WORDS);
-    const isWhole = lengths.every((length) => length >= 0) && words * 4 + word(HEADER.textBytes) === packed.byteLength;
+    const isWhole =
+      lengths.every((length) => length >= 0) && words * WORD_BYTES + word(HEADER.textBytes) === packed.byteLength;
     if (word(HEADER.magic) !== MAGIC || !isWhole) throw new NotAPackedFeed('sizes do not add up');
-    let at = HEADER_WORDS * 4;
+    let at = HEADER_WORDS * WORD_BYTES;
     [this.#trips, this.#stops, this.#calls, this.#vehicles, this.#textEnds] = lengths.map((length) => {
       const section = new Int32Array(packed, at, length);
       at += section.byteLength;
       return section;
     }) as [Int32Array, Int32Array, Int32Array, Int32Array, Int32Array];
     this.#text = Buffer.from(packed, at);
+    const textsEnd = at + Math.max(0, this.#textEnds.at(-1) ?? 0);
+    const trainsAt = Math.ceil(textsEnd / WORD_BYTES) * WORD_BYTES;
+    const trains = Math.max(0, Math.floor((packed.byteLength - trainsAt) / (TRAIN_WORDS * WORD_BYTES)));
+    this.#trains = trains === 0 ? new Int32Array(0) : new Int32Array(packed, trainsAt, trains * TRAIN_WORDS);
     this.headerAt = (word(HEADER.headerSeconds) >>> 0) * 1000;
     this.unreadable = word(HEADER.unreadable);
     this.tripCount = this.#trips.length / TRIP_WORDS;
@@ -125,15 +134,22 @@ export class Feed {
     return found;
   }
 
+  /**
+   * Finds how full the carriages are predicted to be when the vehicle leaves that stop of the trip, the first one first: numbers of
+   * GTFS-realtime, null where the feed does not say. Null where it lists no carriages.
+   */
+  findCarriages(trip: TripUpdate, update: StopUpdate): (number | null)[] | null {
+    const trains = this.#trains;
+    const wanted = trip.firstUpdate + trip.stopUpdates.indexOf(update);
+    const updateOf = (row: number) => trains[row * TRAIN_WORDS + TRAIN.update] ?? NONE;
+    const row = findFirst(trains.length / TRAIN_WORDS, (at) => updateOf(at) >= wanted);
+    return updateOf(row) === wanted ? unpackCarriages(trains, row * TRAIN_WORDS + TRAIN.carriages) : null;
+  }
+
   #readVehicle(row: number, lat: number, lng: number): VehiclePosition {
     const vehicles = this.#vehicles;
     const text = (position: number) => this.#textOf(vehicles[row + position] ?? NONE);
     const wheelchair = given(vehicles, row + VEHICLE.wheelchair);
-    const carriages = given(vehicles, row + VEHICLE.carriages);
-    const occupancyOf = (index: number) => {
-      const bits = ((vehicles[row + VEHICLE.occupancies + (index >> 3)] ?? 0) >>> (4 * (index & 7))) & 15;
-      return bits === 0 ? null : bits - 1;
-    };
     return {
       tripId: text(VEHICLE.tripId) ?? '',
       routeId: text(VEHICLE.routeId),
@@ -146,10 +162,7 @@ export class Feed {
       reportedAt: ((vehicles[row + VEHICLE.reportedSeconds] ?? 0) >>> 0) * 1000,
       occupancy: given(vehicles, row + VEHICLE.occupancy),
       isAccessible: wheelchair === null ? null : wheelchair === 1,
-      carriages:
-        carriages === null
-          ? null
-          : Array.from({ length: Math.min(carriages, MAX_CARRIAGES) }, (_, index) => occupancyOf(index)),
+      carriages: unpackCarriages(vehicles, row + VEHICLE.carriages),
     };
   }
 
@@ -196,6 +209,7 @@ export class Feed {
 
   #readTrip(row: number): TripUpdate {
     const trips = this.#trips;
+    const firstUpdate = Math.max(0, trips[row + TRIP.firstUpdate] ?? 0);
     return {
       tripId: this.#textOf(trips[row + TRIP.tripId] ?? NONE) ?? '',
       startDate:
@@ -204,13 +218,13 @@ export class Feed {
           .padStart(8, '0') ?? null,
       startTimeSeconds: given(trips, row + TRIP.startTimeSeconds),
       relationship: toTripRelationship(trips[row + TRIP.relationship] ?? NONE),
-      stopUpdates: this.#readStops(trips[row + TRIP.firstUpdate] ?? 0, trips[row + TRIP.updateCount] ?? 0),
+      firstUpdate,
+      stopUpdates: this.#readStops(firstUpdate, trips[row + TRIP.updateCount] ?? 0),
     };
   }
 
-  #readStops(firstUpdate: number, updateCount: number): StopUpdate[] {
+  #readStops(first: number, updateCount: number): StopUpdate[] {
     const stops = this.#stops;
-    const first = Math.max(0, firstUpdate);
     const count = Math.min(updateCount, MAX_UPDATES_PER_TRIP, stops.length / STOP_WORDS - first);
     return Array.from({ length: Math.max(0, count) }, (_, index) => {
       const row = (first + index) * STOP_WORDS;

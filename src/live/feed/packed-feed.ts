@@ -4,18 +4,21 @@ import { isUntimetabled } from './trip-update.ts';
  * The form in which a feed goes from the reading thread to the main one and from one instance to the others: one
  * buffer of 32-bit integers (little-endian, as on every machine the service runs on) and, behind them, the texts.
  *
- *   header | trips | stop updates | calls of untimetabled trips | vehicles | where each text ends | texts, UTF-8
+ *   header | trips | stop updates | calls of untimetabled trips | vehicles | where each text ends | texts, UTF-8 | carriages
  *
  * Texts are sorted by their bytes and numbered in that order, trips by the number of their identifier, calls by that of their stop. So
  * the main thread looks things up where they lie: opening a feed costs it the same however large or wild the feed is,
  * and only the trips that a board looks up become objects. The feed of buses holds 160,000 stop updates; receiving that
  * many objects would block the main thread for about 100 ms.
+ *
+ * Carriages are those of the stop updates that have some, in the order of the stop updates. They count as part of the texts,
+ * because earlier versions, which know no carriages, then read the rest of the feed.
  */
 
 /** Changes with the form: instances of different versions then do not read each other's feeds. */
 export const MAGIC = 0x46454533;
 
-/** Positions in the header; `textBytes` and what comes before it are sizes of the sections, in their order. */
+/** Positions in the header; `textBytes`, with the carriages, and what comes before it are sizes of the sections, in their order. */
 export const HEADER = {
   magic: 0,
   headerSeconds: 1,
@@ -57,9 +60,15 @@ export const STOP_WORDS = 8;
 export const CALL = { stopId: 0, trip: 1 } as const;
 export const CALL_WORDS = 2;
 
+/** Positions in the carriages of a stop update: its number, and then as in a vehicle. */
+export const TRAIN = { update: 0, carriages: 1 } as const;
+export const TRAIN_WORDS = 4;
+/** The section of carriages begins at a multiple of this. */
+export const WORD_BYTES = 4;
+
 /**
  * Positions in a vehicle, of which those of its trip are the same as in a trip. Latitude and longitude are in millionths of a
- * degree. Each four bits of `occupancies` are those of a carriage plus one, the first carriage lowest; 0 is unknown.
+ * degree. `carriages` is their number, and behind it are two words of `packCarriages`.
  */
 export const VEHICLE = {
   tripId: 0,
@@ -77,14 +86,42 @@ export const VEHICLE = {
   occupancy: 12,
   wheelchair: 13,
   carriages: 14,
-  occupancies: 15,
 } as const;
 export const VEHICLE_WORDS = 17;
 const VEHICLE_TEXTS = [VEHICLE.tripId, VEHICLE.routeId, VEHICLE.vehicleId, VEHICLE.label, VEHICLE.stopId];
-export const MAX_CARRIAGES = 16;
-
 /** Stands for a value that the feed does not give. */
 export const NONE = -(2 ** 31);
+
+/** The longest trains have ten carriages. */
+export const MAX_CARRIAGES = 16;
+const BITS = 4;
+const PER_WORD = 8;
+
+/**
+ * Writes how full each of so many carriages is, the first one first, from `at` on: their number, and two words in which each has
+ * four bits, the first carriage the lowest. These are the number of GTFS-realtime plus one; 0 is unknown.
+ */
+export function packCarriages(occupancies: Int32Array, carriages: number, words: Int32Array, at: number): void {
+  words.fill(0, at, at + 1 + MAX_CARRIAGES / PER_WORD);
+  words[at] = carriages;
+  for (let index = 0; index < carriages; index++) {
+    const occupancy = occupancies[index] ?? NONE;
+    const bits = occupancy >= 0 && occupancy < 2 ** BITS - 1 ? occupancy + 1 : 0;
+    const word = at + 1 + Math.floor(index / PER_WORD);
+    words[word] = (words[word] ?? 0) | (bits << (BITS * (index % PER_WORD)));
+  }
+}
+
+/** Reads what `packCarriages` wrote: numbers of GTFS-realtime, null where it is unknown. Null where there are no carriages. */
+export function unpackCarriages(words: Int32Array, at: number): (number | null)[] | null {
+  const count = words[at] ?? NONE;
+  if (count <= 0) return null;
+  return Array.from({ length: Math.min(count, MAX_CARRIAGES) }, (_, index) => {
+    const word = words[at + 1 + Math.floor(index / PER_WORD)] ?? 0;
+    const bits = (word >>> (BITS * (index % PER_WORD))) & (2 ** BITS - 1);
+    return bits === 0 ? null : bits - 1;
+  });
+}
 
 /*
  * Bounds on one lookup, many times what real feeds have: one trip for an identifier (two around midnight), 33 updates
@@ -118,6 +155,8 @@ class IntegerList {
 export class FeedPacker {
   readonly #trips = new IntegerList(64 * TRIP_WORDS);
   readonly #stops = new IntegerList(1024 * STOP_WORDS);
+  readonly #trains = new IntegerList(64 * TRAIN_WORDS);
+  readonly #train = new Int32Array(TRAIN_WORDS);
   readonly #texts = new Map<string, number>();
   readonly #tripsPerId = new Map<number, number>();
   readonly #vehicles = new IntegerList(64 * VEHICLE_WORDS);
@@ -130,10 +169,18 @@ export class FeedPacker {
 
   rollback(mark: number): void {
     this.#stops.length = mark * STOP_WORDS;
+    const trains = this.#trains;
+    const last = () => trains.words[trains.length - TRAIN_WORDS + TRAIN.update] ?? NONE;
+    while (trains.length > 0 && last() >= mark) trains.length -= TRAIN_WORDS;
   }
 
-  /** `stop` has `STOP_WORDS` words. */
-  addStopUpdate(stop: Int32Array): void {
+  /** `stop` has `STOP_WORDS` words. So many `carriages` have these occupancies; 0 where the feed lists none. */
+  addStopUpdate(stop: Int32Array, occupancies: Int32Array, carriages: number): void {
+    if (carriages > 0) {
+      this.#train[TRAIN.update] = this.mark();
+      packCarriages(occupancies, carriages, this.#train, TRAIN.carriages);
+      this.#trains.append(this.#train);
+    }
     this.#stops.append(stop);
   }
 
@@ -186,9 +233,12 @@ export class FeedPacker {
     for (const column of VEHICLE_TEXTS) vehicles = renumbered(this.#vehicles, VEHICLE_WORDS, column, numbers);
     const trips = sortRows(renumbered(this.#trips, TRIP_WORDS, TRIP.tripId, numbers), TRIP_WORDS, TRIP.tripId);
     const calls = sortRows(listCalls(trips, stops), CALL_WORDS, CALL.stopId);
-    const textBytes = Buffer.concat(texts.map(({ bytes }) => bytes));
     let end = 0;
     const textEnds = Int32Array.from(texts, ({ bytes }) => (end += bytes.length));
+    const trains = this.#trains.words.subarray(0, this.#trains.length);
+    // A feed without carriages has the form that it had before there were any.
+    const filler = Buffer.alloc(trains.length > 0 ? -end & (WORD_BYTES - 1) : 0);
+    const textBytes = Buffer.concat([...texts.map(({ bytes }) => bytes), filler]);
 
     const header = new Int32Array(HEADER_WORDS);
     header[HEADER.magic] = MAGIC;
@@ -199,8 +249,8 @@ export class FeedPacker {
     header[HEADER.calls] = calls.length / CALL_WORDS;
     header[HEADER.vehicles] = vehicles.length / VEHICLE_WORDS;
     header[HEADER.texts] = textEnds.length;
-    header[HEADER.textBytes] = textBytes.length;
-    return join([header, trips, stops, calls, vehicles, textEnds, textBytes]);
+    header[HEADER.textBytes] = textBytes.length + trains.byteLength;
+    return join([header, trips, stops, calls, vehicles, textEnds, textBytes, trains]);
   }
 }
 

@@ -36,6 +36,8 @@ export interface TripUpdate {
   /** Seconds after the start of the service day, also beyond 24 h; null where the feed does not say. */
   startTimeSeconds: number | null;
   relationship: TripRelationship;
+  /** The number of the first of its stop updates among all of the feed. */
+  firstUpdate: number;
   /** In the order of the feed. Buses and trains lose the stops that they have passed. */
   stopUpdates: readonly StopUpdate[];
 }
