@@ -6,12 +6,13 @@ import {
   alertIdsField,
   alertTextsField,
   cancelledField,
+  carriagesField,
   stopAccessField,
   tripIdField,
   vehicleAccessField,
 } from '../transit/additional-fields.ts';
 import { type Call, callSchema, formatRealtime, toCallBody } from '../transit/call.ts';
-import { type Departure, isCancelled, leavesAt, occupancySchema } from '../transit/departure.ts';
+import { type Carriages, type Departure, isCancelled, leavesAt, occupancySchema } from '../transit/departure.ts';
 import { colorFields, colorsOf } from '../transit/line-colour.ts';
 import { modeSchema } from '../transit/mode.ts';
 import { runIdField, writeRunId } from '../transit/run-id.ts';
@@ -54,6 +55,7 @@ export const departureSchema = z
       .nullable()
       .optional()
       .meta({ description: 'Estimated arrival at `to`, UTC; null without live data. Only with `to`' }),
+    carriages: carriagesField,
     calls: z.array(callSchema).nullable().optional().meta({
       description:
         'Where the vehicle stops from here to the end of its run, in order, this stop included; null where the authority does not list it. Only with `include=calls`',
@@ -77,7 +79,7 @@ export const departuresResponse = z
   .meta({ id: 'Departures', description: 'Departures of one stop.' });
 
 export const arrivalSchema = departureSchema
-  .omit({ run_id: true, arrives_at: true, arrives_at_realtime: true, calls: true })
+  .omit({ run_id: true, arrives_at: true, arrives_at_realtime: true, carriages: true, calls: true })
   .extend({
     origin: z
       .string()
@@ -112,9 +114,10 @@ export function toDeparture(
   { cancelled, include }: AskedFields,
   {
     calls = null,
+    carriages = null,
     arrivesAt,
     stopId = departure.stopId,
-  }: { calls?: readonly Call[] | null; arrivesAt?: Call | undefined; stopId?: string } = {},
+  }: { calls?: readonly Call[] | null; carriages?: Carriages; arrivesAt?: Call | undefined; stopId?: string } = {},
 ): z.infer<typeof departureSchema> {
   const { plannedAt, state } = departure;
   const bestKnown = leavesAt(departure);
@@ -139,7 +142,8 @@ export function toDeparture(
       stop_accessible: departure.isStopAccessible,
     }),
     ...(arrivesAt && arrivalAt(arrivesAt)),
-    ...(include?.includes('calls') && { calls: calls?.map(toCallBody) ?? null }),
+    ...(include?.includes('carriages') && { carriages: isCancelled(departure) ? null : carriages }),
+    ...(include?.includes('calls') && { calls: calls?.map((call) => toCallBody(call, include)) ?? null }),
   };
 }
 

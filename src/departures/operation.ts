@@ -64,11 +64,13 @@ export const departuresOperation = defineOperation({
   },
 
   async find(query, context) {
-    const { head, shown, callsOf, sentAt, ...found } = await findShown(query, context, { isArrival: false });
+    const { head, shown, callsOf, carriagesOf, sentAt, ...found } = await findShown(query, context, {
+      isArrival: false,
+    });
     const body = {
       ...head,
       departures: shown.map((departure) =>
-        toDeparture(departure, sentAt, query, { ...callsOf(departure), stopId: query.stop }),
+        toDeparture(departure, sentAt, query, { ...callsOf(departure), ...carriagesOf(departure), stopId: query.stop }),
       ),
       ...alertTexts(shown, query.include),
     };
@@ -100,7 +102,14 @@ export const arrivalsOperation = defineOperation({
   },
 
   async find(query, context) {
-    const { head, shown, callsOf: _, sentAt, ...found } = await findShown(query, context, { isArrival: true });
+    const {
+      head,
+      shown,
+      callsOf: _,
+      carriagesOf: __,
+      sentAt,
+      ...found
+    } = await findShown(query, context, { isArrival: true });
     const arrivals = shown.map((arrival) => toArrival(arrival, sentAt, query));
     return { body: { ...head, arrivals, ...alertTexts(shown, query.include) }, ...found };
   },
@@ -131,7 +140,7 @@ async function findShown(
   } = needsCalls
     ? await findWithCalls(asked, query.to, { boards, calls })
     : { board: await boards.find(asked), callsOf: () => null, notices: [] };
-  const { stopName, freshness } = board;
+  const { stopName } = board;
   const pages = pagesOfBoard(board, cursor, {
     binding,
     base: base.getTime(),
@@ -142,6 +151,12 @@ async function findShown(
   const shown = listed.filter((one) => !isCancelled(one) || query.cancelled === 'include');
   const notShown = board.departures.length - shown.length;
   const leftOut = notShown > 0 ? sumLeftOut([board.leftOut, { cancelled: notShown }]) : board.leftOut;
+  const hasCarriages = query.include?.includes('carriages');
+  const viewed = new Map(
+    (hasCarriages ? shown : []).map((one) => [one, calls.viewCarriages(one, callsOf(one)?.calls ?? null)]),
+  );
+  const moments = [...viewed.values()].map(({ asOf }) => asOf);
+  const freshness = { ...board.freshness, retrievedAt: Math.min(board.freshness.retrievedAt, ...moments) };
   const sentAt = now();
   const head = {
     stop_id: query.stop,
@@ -151,7 +166,20 @@ async function findShown(
   const words = isArrival ? ARRIVING : LEAVING;
   const notices = [...(shown.length > 0 ? [] : whyEmpty(query, board.stopModes, notShown, words)), ...aboutCalls];
   const changesAt = nextMinuteAway(shown, sentAt);
-  return { head, shown, callsOf, sentAt, freshness, leftOut, changesAt, boards: [board.origin], notices, pages };
+  const carriagesOf = (departure: Departure) => viewed.get(departure) ?? null;
+  return {
+    head,
+    shown,
+    callsOf,
+    carriagesOf,
+    sentAt,
+    freshness,
+    leftOut,
+    changesAt,
+    boards: [board.origin],
+    notices,
+    pages,
+  };
 }
 
 const LEAVING = { all: 'departures', one: 'leaves', many: 'leave' };

@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { cursorParameter } from '../cursor.ts';
 import { askedWallClock } from '../operation.ts';
-import { ALERT_TEXTS_ADDED, COLORS_ADDED, cancelledParameter, includeParameter } from '../transit/additional-fields.ts';
+import {
+  ALERT_TEXTS_ADDED,
+  CARRIAGES_ADDED,
+  COLORS_ADDED,
+  cancelledParameter,
+  includeParameter,
+} from '../transit/additional-fields.ts';
 import { modesParameter, routesParameter } from '../transit/mode.ts';
 import { countUpTo, describe, optional, withDefault } from '../transit/parameter.ts';
 import { stopIdParameter } from '../transit/place.ts';
@@ -47,6 +53,7 @@ export const departuresQuery = z.object({
     alert_texts: ALERT_TEXTS_ADDED,
     access: ACCESS_ADDED,
     calls: '`calls` to each departure: where the vehicle stops, from here to the end of its run.',
+    carriages: CARRIAGES_ADDED,
   }),
   cursor: cursorParameter,
 });

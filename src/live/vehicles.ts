@@ -1,11 +1,12 @@
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.ts';
 import { createBoundedMap, ownText } from '../own-memory.ts';
-import type { Departure, Occupancy } from '../transit/departure.ts';
+import type { Carriages, Departure, Occupancy } from '../transit/departure.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
 import { type Bounds, isCovered } from '../transit/place.ts';
 import type { RunStart } from '../transit/run-id.ts';
 import type { VehiclePosition } from './feed/feed.ts';
+import { toCarriages, toOccupancy } from './feed/occupancy.ts';
 import type { StopUpdate } from './feed/trip-update.ts';
 import { type LiveFeeds, listLivingFeeds } from './live-feeds.ts';
 import { findPlannedAt } from './overlay/join.ts';
@@ -29,7 +30,7 @@ export interface Vehicle extends Pick<VehiclePosition, 'tripId' | 'lat' | 'lng' 
     isByFeed: boolean;
   } | null;
   occupancy: Occupancy | null;
-  carriages: (Occupancy | null)[] | null;
+  carriages: Carriages;
   isAccessible: boolean | null;
 }
 
@@ -44,15 +45,6 @@ const STALE_MS = MINUTE_MS;
 const MAX_RUNS = 15_000;
 /** The same identifier runs again on the next service day. */
 const SAME_DAY_MS = 12 * HOUR_MS;
-/** By their numbers in GTFS-realtime, empty and full included. */
-const OCCUPANCY_STATUS: readonly Occupancy[] = [
-  'MANY_SEATS',
-  'MANY_SEATS',
-  'FEW_SEATS',
-  'STANDING_ONLY',
-  'STANDING_ONLY',
-  'STANDING_ONLY',
-];
 /** The lines of trains, as identifiers and as passengers name them. */
 const TRAIN_LINES: Readonly<Record<string, string>> = {
   APS: 'T8',
@@ -183,7 +175,7 @@ export class Vehicles {
       bearing,
       reportedAt,
       occupancy: toOccupancy(position.occupancy),
-      carriages: position.carriages?.map(toOccupancy) ?? null,
+      carriages: toCarriages(position.carriages),
       isAccessible: position.isAccessible ?? run?.isVehicleAccessible ?? null,
     };
   }
@@ -229,8 +221,4 @@ function readRoute(mode: Mode, routeId: string | null): string | null {
 function readHeadsign(label: string | null): string | null {
   const to = label?.lastIndexOf(' to ') ?? -1;
   return label && to > 0 ? label.slice(to + 4).replace(/ Station$/, '') : null;
-}
-
-function toOccupancy(status: number | null): Occupancy | null {
-  return status === null ? null : (OCCUPANCY_STATUS[status] ?? null);
 }

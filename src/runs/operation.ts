@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { HOUR_MS, MINUTE_MS } from '../clock.ts';
 import { unknownRun } from '../errors/messages.ts';
 import { defineOperation } from '../operation.ts';
+import { CARRIAGES_ADDED, includeParameter } from '../transit/additional-fields.ts';
 import { type Call, callSchema, toCallBody } from '../transit/call.ts';
 import { isCancelled } from '../transit/departure.ts';
 import { modeSchema } from '../transit/mode.ts';
@@ -116,6 +117,7 @@ export const runOperation = defineOperation({
     'One run: where it stops, with planned and live times, and where it is now. `run_id` is that of a departure or of a ride of a journey with `include=ids`. When the run has ended, or the authority does not list it any more, the response is 404 `RUN_NOT_FOUND`.',
   query: z.object({
     run_id: describe(runIdParameter, 'The run, as boards and journeys give it with `include=ids`.', exampleBody.run_id),
+    include: includeParameter({ carriages: CARRIAGES_ADDED }),
   }),
   body: runResponse,
   errors: ['RUN_NOT_FOUND'],
@@ -131,12 +133,16 @@ export const runOperation = defineOperation({
       'The run as server-sent events, as `/v1/departures/stream` sends a board: an event `board` with the whole response of `/v1/runs/{run_id}` at the start and whenever it changes. The last event is `end`, with `RUN_NOT_FOUND` some minutes after the run has ended.',
   },
 
-  async find({ run_id: start }, { ask, calls, now }) {
+  async find({ run_id: start, include }, { ask, calls, now }) {
     const found = await calls.findRun(ask, start);
     if (!found) throw unknownRun(null);
-    const { departure, freshness } = found;
+    const { departure } = found;
     const sentAt = now().getTime();
-    const known = found.areListed ? found.calls : null;
+    const listed = found.areListed ? found.calls : null;
+    const viewed = include?.includes('carriages') ? calls.viewCarriages(departure, listed) : null;
+    const known = viewed?.calls ?? listed;
+    const retrievedAt = Math.min(found.freshness.retrievedAt, viewed?.asOf ?? Number.POSITIVE_INFINITY);
+    const freshness = { ...found.freshness, retrievedAt };
     const endsAt = known ? endOf(known) : departure.plannedAt + UNLISTED_MS;
     if (endsAt < sentAt - ENDED_MS) throw unknownRun(known && formatTimestamp(new Date(endsAt)));
     const running = (known ?? []).filter((call) => !call.isCancelled);
@@ -156,7 +162,7 @@ export const runOperation = defineOperation({
       wheelchair_accessible: departure.isWheelchairAccessible,
       alerts: departure.alerts,
       ...(isOff ? nowhere('cancelled') : whereIs(running, sentAt)),
-      calls: known?.map(toCallBody) ?? null,
+      calls: known?.map((call) => toCallBody(call, include)) ?? null,
       next_run_id: next?.nextRunId
         ? writeRunId({
             ...start,

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { carriageSchema } from './departure.ts';
 import { describe, notAllowed, oneOf, optional, requiredText, splitList, withDefault } from './parameter.ts';
 
 /*
@@ -51,6 +52,14 @@ export const COLORS_ADDED = 'the colours of each line, `color` and `text_color`.
 export const ALERT_TEXTS_ADDED =
   'each text of an alert once, in `alert_texts`: records name it in `alert_ids`, and their `alerts` are empty.';
 
+export const CARRIAGES_ADDED =
+  '`carriages`: how full each carriage of a train is predicted to be when it leaves the stop, where the feeds say so.';
+
+export const carriagesField = z.array(carriageSchema).nullable().optional().meta({
+  description:
+    'How full each carriage is predicted to be when the train leaves here, the first one first; null where the feeds do not say. Only with `include=carriages`',
+});
+
 const accessField = z.boolean().nullable().optional();
 const ONLY_WITH_ACCESS = 'Only with `include=access`';
 
@@ -84,7 +93,7 @@ export const alertTextsField = z.record(z.string(), z.string()).optional().meta(
 /** The additional fields that a caller asked for. */
 export interface AskedFields {
   cancelled: 'exclude' | 'include';
-  include?: readonly ('ids' | 'colors' | 'alert_texts' | 'access' | 'calls')[] | undefined;
+  include?: readonly ('ids' | 'colors' | 'alert_texts' | 'access' | 'calls' | 'carriages')[] | undefined;
 }
 
 /** The alerts of one record: their texts, their identifiers, or both. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type Occupancy, occupancySchema } from './departure.ts';
+import { type AskedFields, carriagesField } from './additional-fields.ts';
+import { type Carriages, type Occupancy, occupancySchema } from './departure.ts';
 import { latitudeOrNull, longitudeOrNull, type Position } from './place.ts';
 import { formatTimestamp, timestampSchema } from './time.ts';
 
@@ -22,6 +23,8 @@ export interface Call {
   arrival: CallTime | null;
   departure: CallTime | null;
   occupancy: Occupancy | null;
+  /** As the feeds predict them; absent unless they were looked for. */
+  carriages?: Carriages;
   /** Absent on the rides of journeys, which have all of their calls. */
   isCancelled?: boolean;
 }
@@ -53,6 +56,7 @@ export const callSchema = z
     departs_at: callTimeSchema.meta({ description: 'Planned departure, UTC; null where the authority has none' }),
     departs_at_realtime: callTimeSchema.meta({ description: 'Estimate, UTC; null without live data' }),
     occupancy: occupancySchema.nullable().meta({ description: 'How full the vehicle is there; null if unknown' }),
+    carriages: carriagesField,
     cancelled: z
       .boolean()
       .optional()
@@ -60,7 +64,7 @@ export const callSchema = z
   })
   .meta({ id: 'Call', description: 'One stop of a ride.' });
 
-export function toCallBody(call: Call): z.infer<typeof callSchema> {
+export function toCallBody(call: Call, include: AskedFields['include']): z.infer<typeof callSchema> {
   const { arrival, departure, isCancelled } = call;
   return {
     stop_id: call.stopId,
@@ -73,6 +77,7 @@ export function toCallBody(call: Call): z.infer<typeof callSchema> {
     departs_at: departure && formatTimestamp(new Date(departure.plannedAt)),
     departs_at_realtime: formatRealtime(departure),
     occupancy: call.occupancy,
+    ...(include?.includes('carriages') && { carriages: call.carriages ?? null }),
     ...(isCancelled !== undefined && { cancelled: isCancelled }),
   };
 }

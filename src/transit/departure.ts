@@ -5,6 +5,18 @@ export const OCCUPANCIES = ['MANY_SEATS', 'FEW_SEATS', 'STANDING_ONLY'] as const
 export const occupancySchema = z.enum(OCCUPANCIES).meta({ id: 'Occupancy', description: 'How full a vehicle is' });
 export type Occupancy = (typeof OCCUPANCIES)[number];
 
+export const carriageSchema = z
+  .strictObject({
+    position: z
+      .int()
+      .min(1)
+      .meta({ description: 'Its number in the train, from the front; 1 is the first', example: 1 }),
+    occupancy: occupancySchema.nullable().meta({ description: 'How full it is; null if unknown' }),
+  })
+  .meta({ id: 'Carriage', description: 'One carriage of a train.' });
+/** The first one first; null where nobody lists them. */
+export type Carriages = z.infer<typeof carriageSchema>[] | null;
+
 /** The state of one call of a vehicle at a stop. Moments in milliseconds since 1970. */
 export type CallState =
   | {
@@ -61,7 +73,7 @@ export function leavesAt({ state, plannedAt }: Pick<Departure, 'state' | 'planne
   return state.kind === 'live' ? state.leavesAt : plannedAt;
 }
 
-export function isCancelled({ state }: Departure): boolean {
+export function isCancelled({ state }: Pick<Departure, 'state'>): boolean {
   return state.kind === 'cancelled';
 }
 

@@ -7,14 +7,15 @@ import { ApiError } from '../errors/api-error.ts';
 import { journeyOver } from '../errors/messages.ts';
 import { defineOperation, type FindContext, type Notice } from '../operation.ts';
 import type { StopRegister } from '../stops/register.ts';
-import { COLORS_ADDED, includeParameter } from '../transit/additional-fields.ts';
+import { CARRIAGES_ADDED, COLORS_ADDED, includeParameter } from '../transit/additional-fields.ts';
 import type { Call } from '../transit/call.ts';
-import { type Departure, occupancySchema } from '../transit/departure.ts';
+import { occupancySchema } from '../transit/departure.ts';
 import { type Freshness, freshnessOf, oldestOf } from '../transit/freshness.ts';
 import type { Mode } from '../transit/mode.ts';
 import { describe } from '../transit/parameter.ts';
 import type { Place } from '../transit/place.ts';
 import { formatTimestamp, startOfMinute, timestampSchema, toSydneyWallClock } from '../transit/time.ts';
+import { viewCarriages } from './carriages.ts';
 import { destinationOf, isCancelled, originOf } from './journey.ts';
 import { journeyIdParameter, type PlannedJourney, readJourneyId } from './journey-id.ts';
 import type { Leg } from './leg.ts';
@@ -155,6 +156,7 @@ export const createFollowOperation = (options: {
         calls:
           '`calls` to each leg: where the vehicle stops, in order and with both ends; those that it leaves out are `cancelled`, where that is known.',
         colors: COLORS_ADDED,
+        carriages: CARRIAGES_ADDED,
       }),
     }),
     body: followedResponse,
@@ -215,9 +217,12 @@ export const createFollowOperation = (options: {
       });
       const leastMs = start.getTime() > far ? FAR_FRESH_MS : isCalm ? CALM_FRESH_MS : 0;
       const parts = [...seen, again, next].flatMap((part) => part?.freshness ?? []);
-      const freshness = freshFor(again ? sentAt.getTime() + leastMs : 0, oldestOf(...(parts as [Freshness])));
+      const known = freshFor(again ? sentAt.getTime() + leastMs : 0, oldestOf(...(parts as [Freshness])));
+      const viewed = viewCarriages([{ legs }, ...(next?.journeys ?? [])], include, calls);
+      const [viewedNow, ...viewedNext] = viewed.journeys;
+      const freshness = { ...known, retrievedAt: Math.min(known.retrievedAt, viewed.asOf) };
       const asked = { ...planned, cancelled: 'include', include: ['ids', ...(include ?? [])] } as const;
-      const { journey_id: _, ...journey } = withPaths(toJourneyBody({ legs }, asked), 'none');
+      const { journey_id: _, ...journey } = withPaths(toJourneyBody(viewedNow ?? { legs }, asked), 'none');
       // A walk may have come in between when platforms change; the rides keep their order.
       const left = rides.filter((ride) => ride !== null);
       const body: FollowedBody = {
@@ -233,10 +238,11 @@ export const createFollowOperation = (options: {
         },
         changes,
         next_journeys:
-          next?.journeys.map((one) => {
+          next &&
+          viewedNext.map((one) => {
             const asNext = { ...planned, from: next.from, cancelled: 'exclude', include: asked.include } as const;
             return withPaths(toJourneyBody(one, asNext), 'none');
-          }) ?? null,
+          }),
       };
       const isLost = rides.some((ride) => ride && !ride.isFound);
       const notices = [
@@ -282,37 +288,19 @@ async function plan(
   return { journeys, at: request.at, freshness: freshnessOf(response) };
 }
 
-/** The ride as feeds are asked for it: its departure, and its two ends as calls. Delays of feeds count from the planned minute. */
-function toRide(leg: Leg, mode: Mode): [Departure, [RunCall, RunCall]] {
-  const { runId, origin, destination } = leg;
+/** The ride as feeds are asked for it, and its two ends as calls. Delays of feeds count from the planned minute. */
+function toRide(leg: Leg, mode: Mode): Parameters<FindContext['calls']['viewRide']> {
+  const { runId, route, origin, destination } = leg;
   const [plannedAt, arrivesAt] = [origin, destination].map(({ planned }) => startOfMinute(planned).getTime()) as [
     number,
     number,
   ];
-  const ride: Departure = {
-    key: id(leg),
-    runId,
-    stopId: origin.stopId,
-    network: null,
-    mode,
-    route: leg.route ?? '',
-    destination: leg.direction ?? '',
-    platform: origin.platform,
-    plannedAt,
-    isWheelchairAccessible: false,
-    isVehicleAccessible: null,
-    isStopAccessible: null,
-    occupancy: null,
-    alerts: [],
-    saidAt: 0,
-    state: { kind: 'scheduled' },
-  };
   const callAt = ({ stopId, name, platform, position, ids }: LegEnd) => {
     return { stopId, name, platform, position, ids, occupancy: null, isCancelled: false };
   };
   const arrival = { plannedAt: arrivesAt, realtimeAt: null };
   return [
-    ride,
+    { runId, mode, network: null, route: route ?? '', stopId: origin.stopId, plannedAt },
     [
       { ...callAt(origin), arrival: null, departure: { plannedAt, realtimeAt: null } },
       { ...callAt(destination), arrival, departure: null },

@@ -13,6 +13,7 @@ import {
 } from '../efa/response/run.ts';
 import { mapPath } from '../efa/stop-point.ts';
 import type { Call } from '../transit/call.ts';
+import type { Carriages } from '../transit/departure.ts';
 import type { Mode } from '../transit/mode.ts';
 import { type Position, pathLengthMetres } from '../transit/place.ts';
 import { minutesBetween } from '../transit/time.ts';
@@ -32,6 +33,8 @@ export interface Leg {
   durationSeconds: number;
   distanceMetres: number | null;
   stops: number;
+  /** Where the ride begins, as the feeds predict them; absent unless they were looked for. */
+  carriages?: Carriages;
   /** Maps the calls when they are asked for; empty on a walk, null where upstream does not list them. */
   listCalls(): Call[] | null;
   isLive: boolean;

@@ -7,6 +7,7 @@ import { alertTexts } from '../transit/additional-fields.ts';
 import { freshnessOf } from '../transit/freshness.ts';
 import { formatPlace } from '../transit/place.ts';
 import { formatTimestamp } from '../transit/time.ts';
+import { viewCarriages } from './carriages.ts';
 import { nameEnd } from './ends.ts';
 import { mapJourneys } from './map.ts';
 import { listConditions, toTripRequest, tripsQuery } from './query.ts';
@@ -151,7 +152,7 @@ export const createTripsOperation = ({ stops }: { stops: Pick<StopRegister, 'get
       defaults: { limit: '3', path: 'none' },
     },
 
-    async find(query, { ask, now }) {
+    async find(query, { ask, calls, now }) {
       const request = toTripRequest(query, now());
       const response = await ask(request);
       const conditions = listConditions(query);
@@ -161,6 +162,8 @@ export const createTripsOperation = ({ stops }: { stops: Pick<StopRegister, 'get
       const [from, to] = [formatPlace(query.from), formatPlace(query.to)];
       if (fitting.journeys.length === 0) throw noJourneys(from, to, conditions);
       const selection = selectJourneys(fitting.journeys, { ...request, limit: query.limit, now: now() });
+      const shown = viewCarriages(selection.journeys, query.include, calls);
+      const retrievedAt = Math.min(response.retrievedAt.getTime(), shown.asOf);
       const [originName, destinationName] = await Promise.all([
         nameEnd(ask, journeys, from, 'origin'),
         nameEnd(ask, journeys, to, 'destination'),
@@ -168,8 +171,8 @@ export const createTripsOperation = ({ stops }: { stops: Pick<StopRegister, 'get
       const body = {
         origin: { stop_id: from, name: originName },
         destination: { stop_id: to, name: destinationName },
-        retrieved_at: formatTimestamp(response.retrievedAt),
-        journeys: selection.journeys.map((journey) => withPaths(toJourneyBody(journey, query), query.path)),
+        retrieved_at: formatTimestamp(new Date(retrievedAt)),
+        journeys: shown.journeys.map((journey) => withPaths(toJourneyBody(journey, query), query.path)),
         ...alertTexts(
           selection.journeys.flatMap(({ legs }) => legs),
           query.include,
@@ -177,7 +180,7 @@ export const createTripsOperation = ({ stops }: { stops: Pick<StopRegister, 'get
       };
       return {
         body,
-        freshness: freshnessOf(response),
+        freshness: { ...freshnessOf(response), retrievedAt },
         leftOut: sumLeftOut([leftOut, fitting.leftOut, selection.leftOut]),
       };
     },

@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import { askedWallClock } from '../operation.ts';
-import { ALERT_TEXTS_ADDED, COLORS_ADDED, cancelledParameter, includeParameter } from '../transit/additional-fields.ts';
+import {
+  ALERT_TEXTS_ADDED,
+  CARRIAGES_ADDED,
+  COLORS_ADDED,
+  cancelledParameter,
+  includeParameter,
+} from '../transit/additional-fields.ts';
 import { MODES, modesParameter } from '../transit/mode.ts';
 import { booleanParameter, countUpTo, describe, oneOf, optional, withDefault } from '../transit/parameter.ts';
 import { formatPlace, placeParameter } from '../transit/place.ts';
@@ -45,6 +51,7 @@ export const tripsQuery = z
       calls:
         '`calls` to each leg: where the vehicle stops, in order and with both ends, each with its times and platform.',
       access: '`vehicle_accessible` to each leg, and `stop_accessible` to its ends.',
+      carriages: CARRIAGES_ADDED,
     }),
   })
   .refine(({ from, to }) => !isSamePlace(from, to), {

@@ -6,6 +6,7 @@ import {
   alertIdsField,
   alertTextsField,
   cancelledField,
+  carriagesField,
   stopAccessField,
   tripIdField,
   vehicleAccessField,
@@ -87,6 +88,7 @@ export const legSchema = z
       .optional()
       .meta({ description: 'Whether the ride must be booked and its times are indicative. Only with `include=ids`' }),
     vehicle_accessible: vehicleAccessField,
+    carriages: carriagesField,
     calls: z.array(callSchema).nullable().optional().meta({
       description:
         'Where the vehicle stops, in order, both ends included, without stations that it passes; empty on a walk, null where the authority does not list them. Only with `include=calls`',
@@ -184,7 +186,8 @@ function toLegBody({ origin, destination, ...leg }: Leg, { cancelled, include }:
     ...(include?.includes('ids') && { trip_id: leg.runId, run_id: runIdOf(leg, origin), on_demand: leg.isOnDemand }),
     ...(include?.includes('colors') && (leg.mode === 'walk' ? NO_COLORS : colorsOf(leg.mode, leg.route))),
     ...(include?.includes('access') && { vehicle_accessible: leg.isAccessible }),
-    ...(include?.includes('calls') && { calls: leg.listCalls()?.map(toCallBody) ?? null }),
+    ...(include?.includes('carriages') && { carriages: leg.carriages ?? null }),
+    ...(include?.includes('calls') && { calls: leg.listCalls()?.map((call) => toCallBody(call, include)) ?? null }),
   };
 }
 

@@ -6,7 +6,7 @@ import { defineOperation } from '../operation.ts';
 import { hashOf } from '../own-memory.ts';
 import type { StopRegister } from '../stops/register.ts';
 import { nameWithSuburb } from '../stops/table.ts';
-import { occupancySchema } from '../transit/departure.ts';
+import { carriageSchema, occupancySchema } from '../transit/departure.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import { featureSchemaOf, toFeatureCollection } from '../transit/geojson.ts';
 import { type Mode, modeSchema, modesParameter, routesParameter } from '../transit/mode.ts';
@@ -108,12 +108,7 @@ const vehicleSchema = z
       .meta({ description: 'Where it stops next; null if unknown' }),
     occupancy: occupancySchema.nullable().meta({ description: 'How full it is; null if unknown' }),
     carriages: z
-      .array(
-        z.strictObject({
-          position: z.int().min(1).meta({ description: 'Its number in the train, from the front; 1 is the first' }),
-          occupancy: occupancySchema.nullable().meta({ description: 'How full it is; null if unknown' }),
-        }),
-      )
+      .array(carriageSchema)
       .nullable()
       .meta({ description: 'The carriages of a train, the first one first; null if unknown' }),
     wheelchair_accessible: z.boolean().nullable().meta({ description: 'Of the vehicle; null if unknown' }),
@@ -287,7 +282,7 @@ function toBody(vehicle: Vehicle, stops: StopRegister): z.infer<typeof vehicleSc
           }
         : null,
     occupancy: vehicle.occupancy,
-    carriages: vehicle.carriages?.map((occupancy, index) => ({ position: index + 1, occupancy })) ?? null,
+    carriages: vehicle.carriages,
     wheelchair_accessible: vehicle.isAccessible,
   };
 }

@@ -103,7 +103,7 @@ const REFUSED: [url: string, ...told: string[]][] = [
   [`${DEPARTURES}&cancelled=include&cancelled=include`, 'cancelled must be given once'],
   [
     `${DEPARTURES}&include=all`,
-    'include must be some of ids, colors, alert_texts, access, calls with commas between',
+    'include must be some of ids, colors, alert_texts, access, calls, carriages with commas between',
     'received "all"',
   ],
   [`${NEARBY}&include=id`, 'include must be ids', 'received "id"'],

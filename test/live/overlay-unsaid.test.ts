@@ -114,7 +114,9 @@ describe('the authority’s occupancy', () => {
     [2, 'FEW_SEATS'],
     [3, 'STANDING_ONLY'],
     [4, 'STANDING_ONLY'],
-    [5, null],
+    [5, 'STANDING_ONLY'],
+    [6, null],
+    [7, null],
     [undefined, null],
   ])('%s in field 6 of a train’s stop update reads as %s', (number, occupancy) => {
     const update = delayed('P1', 0, number === undefined ? {} : { occupancy: number });

@@ -39,6 +39,7 @@ export interface TestAppOptions
       | 'stops'
       | 'stopStore'
       | 'vehicles'
+      | 'calls'
     >
   > {
   /** The authority: as a function, or by its address. */
@@ -112,6 +113,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     ...(options.stops && { stops: options.stops }),
     ...(options.stopStore && { stopStore: options.stopStore }),
     ...(options.vehicles && { vehicles: options.vehicles }),
+    ...(options.calls && { calls: options.calls }),
     ...(options.refusalLimits && { refusalLimits: options.refusalLimits }),
     pageRate: options.pageRate ?? UNLIMITED,
     ...(options.pressure && { pressure: options.pressure }),

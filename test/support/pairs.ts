@@ -1,5 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'vitest';
+import { StopCalls } from '#src/live/boards/stop-calls.ts';
+import { UNREAD } from '#src/live/polling/feed-health.ts';
+import type { FeedState } from '#src/live/polling/feed-sharing.ts';
+import type { FeedSourceId } from '#src/live/polling/feed-source.ts';
+import { type FeedSpec, feedOf } from '#test/live/feed-bytes.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { startUpstream } from '#test/support/upstream.ts';
 
@@ -11,6 +16,8 @@ export interface Pair {
   now: string;
   /** What the authority answers: by endpoint, or by endpoint and stop. */
   upstream: Record<string, unknown>;
+  /** The feeds that were polled just now. */
+  feeds?: Partial<Record<FeedSourceId, FeedSpec>>;
   answer: { status: number; body: unknown } | { status: number; error: { code: string; message_holds: string } };
 }
 
@@ -23,8 +30,8 @@ export function listPairs(operation: string): Pair[] {
   return files.map((file) => ({ name: file.replace(/\.json$/, ''), ...read(file) }));
 }
 
-/** Asks the whole service, with the authority answering as the pair says, and compares the whole answer. */
-export async function expectPair({ request, now, upstream: answers, answer: expected }: Pair): Promise<void> {
+/** The whole service, with the authority answering as the pair says. */
+export async function openPair({ now, upstream: answers, feeds }: Omit<Pair, 'name' | 'request' | 'answer'>) {
   const upstream = await startUpstream((asked, response) => {
     const { pathname, searchParams } = new URL(asked.url, 'http://upstream.test');
     const endpoint = pathname.split('/').at(-1) as string;
@@ -32,7 +39,14 @@ export async function expectPair({ request, now, upstream: answers, answer: expe
     response.writeHead(answer === undefined ? 500 : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(answer ?? {}));
   });
-  const app = await buildTestApp({ upstream: upstream.url, now });
+  const app = await buildTestApp({ upstream: upstream.url, now, ...(feeds && { calls: callsWith(feeds, now) }) });
+  app.addHook('onClose', () => upstream.close());
+  return app;
+}
+
+/** Asks the service and compares the whole answer. */
+export async function expectPair({ request, answer: expected, ...pair }: Pair): Promise<void> {
+  const app = await openPair(pair);
   try {
     const response = await app.inject(request);
     if ('error' in expected) {
@@ -44,6 +58,21 @@ export async function expectPair({ request, now, upstream: answers, answer: expe
     expect(response.statusCode).toBe(expected.status);
   } finally {
     await app.close();
-    await upstream.close();
   }
+}
+
+/** Calls with these feeds, polled now unless a time is given. */
+export function callsWith(feeds: NonNullable<Pair['feeds']>, now: string, polled = now): StopCalls {
+  const polledAt = Date.parse(polled);
+  const states = new Map(
+    (Object.entries(feeds) as [FeedSourceId, FeedSpec][]).map(([source, spec]): [FeedSourceId, FeedState] => {
+      const feed = feedOf(spec);
+      const accepted = { at: polledAt, headerAt: feed.headerAt, tripCount: feed.tripCount };
+      return [source, { feed, health: { ...UNREAD, accepted, headerSince: polledAt }, intervalMs: 15_000, polledAt }];
+    }),
+  );
+  return new StopCalls({
+    now: () => Date.parse(now),
+    feeds: { states: () => states, note: () => {}, nextPollAt: () => polledAt },
+  });
 }

@@ -8,13 +8,14 @@ import type { DepartureMonitorPayload } from '../../efa/payload.ts';
 import { requestKey } from '../../efa/request.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { createBoundedMap, ownBytes } from '../../own-memory.ts';
-import { type Departure, isCancelled, leavesAt, occupancySchema } from '../../transit/departure.ts';
+import type { Call } from '../../transit/call.ts';
+import { type Carriages, type Departure, isCancelled, leavesAt, occupancySchema } from '../../transit/departure.ts';
 import type { Freshness } from '../../transit/freshness.ts';
 import { positionSchema } from '../../transit/place.ts';
 import type { RunStart } from '../../transit/run-id.ts';
 import { fromSydneyWallClock, toSydneyWallClock } from '../../transit/time.ts';
 import { findGap, type LiveFeeds, listLivingFeeds } from '../live-feeds.ts';
-import { overlayCalls } from '../overlay/overlay.ts';
+import { findCarriages, overlayCalls } from '../overlay/overlay.ts';
 import { findFeedSource } from '../polling/feed-source.ts';
 import { POLL_TAKES_MS } from '../polling/polling.ts';
 import { departureSchema, type TimelineStore } from './stop-timelines.ts';
@@ -141,7 +142,10 @@ export class StopCalls {
    * Finds the times of a ride in the feeds, without a request. Null unless a living feed tells when the vehicle reaches the
    * destination, and still calls where it was planned to; of a cancelled ride it is told that it is cancelled.
    */
-  viewRide(ride: Departure, ends: readonly [RunCall, RunCall]) {
+  viewRide(
+    ride: Pick<Departure, 'runId' | 'mode' | 'network' | 'route' | 'stopId' | 'plannedAt'>,
+    ends: readonly [RunCall, RunCall],
+  ) {
     const source = ride.runId === null ? null : findFeedSource(ride);
     if (!source || !this.#feeds) return null;
     this.#feeds.note(`run ${ride.stopId} ${ride.mode}`, [source]);
@@ -165,6 +169,25 @@ export class StopCalls {
       shortage: null,
     };
     return { leavesAt, arrivesAt, isOff, occupancy: origin.occupancy, freshness };
+  }
+
+  /**
+   * Finds how full the carriages of a run are predicted to be when they leave one of its stops, and each of its calls, if given. It
+   * looks in the feeds that are polled for boards; null where they do not say. `asOf` is the oldest moment of which they speak.
+   */
+  viewCarriages<Listed extends Call>(
+    run: Pick<Departure, 'runId' | 'mode' | 'stopId' | 'plannedAt'>,
+    calls: readonly Listed[] | null,
+  ): { carriages: Carriages; calls: Listed[] | null; asOf: number } {
+    const [states, now] = [this.#feeds?.states() ?? new Map(), this.#now()];
+    const recent = [...states].filter(([source]) => findGap([source], states, now) === null);
+    const here = { stopId: run.stopId, arrival: null, departure: { plannedAt: run.plannedAt, realtimeAt: null } };
+    const found = findCarriages(run, calls ?? [here], listLivingFeeds(new Map(recent), now));
+    return {
+      carriages: found[0]?.carriages ?? null,
+      calls: calls?.map((call, index) => ({ ...call, carriages: found[index]?.carriages ?? null })) ?? null,
+      asOf: Math.min(...found.flatMap((one) => (one?.carriages ? one.asOf : []))),
+    };
   }
 
   #keep(stopId: string, runs: ReadonlyMap<string, KnownRun>): void {

@@ -57,6 +57,9 @@ function findServiceDayStart(date: string): number | null {
  * planned is found by its planned time.
  */
 
+/** What of a departure, or of a call of a run, it is found by. */
+type Call = Pick<Departure, 'stopId' | 'plannedAt' | 'state'>;
+
 export interface CallMatch {
   update: StopUpdate;
   /** The vehicle calls at another platform or wharf than the departure monitor listed. */
@@ -72,13 +75,13 @@ const SAME_CALL_IF_LATE_MS = HOUR_MS;
 
 /** Returns one entry for each call; null where it has no update. `stopIds` are the platforms that belong to the stop. */
 export function matchCalls(
-  calls: readonly Departure[],
+  calls: readonly Call[],
   updates: readonly StopUpdate[],
   stopIds: ReadonlySet<string>,
 ): (CallMatch | null)[] {
-  const matches = new Map<Departure, CallMatch>();
+  const matches = new Map<Call, CallMatch>();
   const claimed = new Set<StopUpdate>();
-  const claim = (call: Departure, update: StopUpdate, isMoved = false) => {
+  const claim = (call: Call, update: StopUpdate, isMoved = false) => {
     matches.set(call, { update, isMoved });
     claimed.add(update);
   };
@@ -126,7 +129,7 @@ function findActualTime(update: StopUpdate): number | null {
 
 /** Lists the pairs at the same stop that are near in time, the nearest first. */
 function listPairs(
-  calls: readonly Departure[],
+  calls: readonly Call[],
   updates: readonly StopUpdate[],
   timeOf: (update: StopUpdate) => number | null,
   toleranceMs: number,
@@ -145,18 +148,14 @@ function listPairs(
  * Pairs updates without any time with the calls in their order, from the last backwards, because a feed drops the first
  * ones once they are passed.
  */
-function pairInOrder(
-  calls: readonly Departure[],
-  updates: readonly StopUpdate[],
-  stopId: string,
-): [Departure, StopUpdate][] {
+function pairInOrder(calls: readonly Call[], updates: readonly StopUpdate[], stopId: string): [Call, StopUpdate][] {
   const callsHere = calls
     .filter((call) => call.stopId === stopId)
     .sort((one, other) => one.plannedAt - other.plannedAt);
   const updatesHere = updates.filter((update) => update.stopId === stopId && isUntimed(update));
   const count = Math.min(callsHere.length, updatesHere.length);
   return Array.from({ length: count }, (_, index) => [
-    callsHere[callsHere.length - count + index] as Departure,
+    callsHere[callsHere.length - count + index] as Call,
     updatesHere[updatesHere.length - count + index] as StopUpdate,
   ]);
 }
@@ -172,8 +171,8 @@ function isUntimed(update: StopUpdate): boolean {
  * it must be the only one.
  */
 function findMoved(
-  call: Departure,
-  calls: readonly Departure[],
+  call: Call,
+  calls: readonly Call[],
   updates: readonly StopUpdate[],
   all: readonly StopUpdate[],
   stopIds: ReadonlySet<string>,

@@ -1,8 +1,9 @@
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../clock.ts';
 import type { RunCall } from '../../efa/calls.ts';
-import { type CallState, type Departure, isCancelled, leavesAt, type Occupancy } from '../../transit/departure.ts';
+import { type CallState, type Carriages, type Departure, isCancelled, leavesAt } from '../../transit/departure.ts';
 import type { Mode } from '../../transit/mode.ts';
 import type { Feed } from '../feed/feed.ts';
+import { toCarriages, toOccupancy } from '../feed/occupancy.ts';
 import type { StopTime, StopUpdate, TripRelationship, TripUpdate } from '../feed/trip-update.ts';
 import { type CallMatch, findDelay, findPlannedAt, isOnServiceDay, matchCalls } from './join.ts';
 
@@ -54,15 +55,6 @@ const EARLY_BUS_MS = 3 * MINUTE_MS;
 
 /** The stop updates of these trips are their calls. A duplicated trip is not among them: it has the identifier of another one. */
 const CALLS_ARE_LISTED: readonly TripRelationship[] = ['SCHEDULED', 'REPLACEMENT', 'ADDED', 'UNSCHEDULED', 'NEW'];
-
-/** The keys are the numbers in the feed. We have no words for EMPTY and CRUSHED, which get those of their neighbours. */
-const OCCUPANCIES: Readonly<Record<number, Occupancy>> = {
-  0: 'MANY_SEATS',
-  1: 'MANY_SEATS',
-  2: 'FEW_SEATS',
-  3: 'STANDING_ONLY',
-  4: 'STANDING_ONLY',
-};
 
 const SCHEDULED: OverlaidCall = { state: { kind: 'scheduled' }, change: null };
 const CANCELLED: OverlaidCall = { state: { kind: 'cancelled' }, change: null };
@@ -188,8 +180,7 @@ function askAbout(change: string): OverlaidCall {
 
 function live(call: Departure, leavesAt: number, headerAt: number, occupancy: number | null = null): OverlaidCall {
   if (Math.abs(leavesAt - call.plannedAt) > MAX_SHIFT_MS) return SCHEDULED;
-  const words = occupancy === null ? null : (OCCUPANCIES[occupancy] ?? null);
-  return { state: { kind: 'live', leavesAt, occupancy: words, headerAt }, change: null };
+  return { state: { kind: 'live', leavesAt, occupancy: toOccupancy(occupancy), headerAt }, change: null };
 }
 
 /**
@@ -218,25 +209,14 @@ function isGiven({ at, delaySeconds }: StopTime): boolean {
  * moment of what they say as live; null where nothing is. `isByFeed` says that a feed knows the run.
  */
 export function overlayCalls(
-  departure: Departure,
+  run: Run,
   calls: readonly RunCall[],
   { saidAt, keptMs, feeds, now }: { saidAt: number; keptMs: number; feeds: readonly LivingFeed[]; now: number },
 ): { calls: RunCall[]; asOf: number | null; isByFeed: boolean } {
-  // A vehicle may go on as another run, which is then another trip of the feeds.
-  const parts: { runId: string | null; calls: RunCall[] }[] = [];
-  for (const call of calls) {
-    const last = parts.at(-1);
-    if (last && !call.nextRunId) last.calls.push(call);
-    else parts.push({ runId: call.nextRunId ?? departure.runId, calls: [call] });
-  }
-  const overlaid = parts.map((part) => {
-    for (const { modes, feed } of feeds) {
-      const first = plannedAtCall(part.calls[0] as RunCall);
-      for (const trip of part.runId === null ? [] : feed.findTrips(part.runId)) {
-        if (!modes.includes(departure.mode) || !isOnServiceDay(trip, first, feed.headerAt)) continue;
-        const byTrip = overlayTrip(departure, part.calls, trip, saidAt);
-        if (byTrip) return { calls: byTrip, asOf: feed.headerAt, isByFeed: true };
-      }
+  const overlaid = splitAtRuns(run, calls).map((part) => {
+    for (const { trip, feed } of findTrips(part, feeds)) {
+      const byTrip = overlayTrip(part, trip, saidAt);
+      if (byTrip) return { calls: byTrip, asOf: feed.headerAt, isByFeed: true };
     }
     const isKept = now - saidAt <= keptMs;
     return {
@@ -254,24 +234,71 @@ export function overlayCalls(
   };
 }
 
+/**
+ * Finds how full the carriages are predicted to be when they leave the calls of a run, and the moment of the feed that says so:
+ * one entry for each call, null where no feed knows it.
+ */
+export function findCarriages(
+  run: Run,
+  calls: readonly PlannedCall[],
+  feeds: readonly LivingFeed[],
+): ({ carriages: Carriages; asOf: number } | null)[] {
+  return splitAtRuns(run, calls).flatMap((part) => {
+    for (const { trip, feed } of findTrips(part, feeds)) {
+      const matches = CALLS_ARE_LISTED.includes(trip.relationship) ? matchPart(part, trip) : [];
+      if (matches.every((match) => match === null)) continue;
+      return matches.map((match) =>
+        match?.update.relationship === 'SCHEDULED'
+          ? { carriages: toCarriages(feed.findCarriages(trip, match.update)), asOf: feed.headerAt }
+          : null,
+      );
+    }
+    return part.calls.map(() => null);
+  });
+}
+
+type Run = Pick<Departure, 'runId' | 'mode'>;
+type PlannedCall = Pick<RunCall, 'stopId' | 'arrival' | 'departure' | 'nextRunId'>;
+
+/** A vehicle may go on as another run, which is then another trip of the feeds. */
+function splitAtRuns<One extends PlannedCall>({ runId, mode }: Run, calls: readonly One[]): (Run & { calls: One[] })[] {
+  const parts: (Run & { calls: One[] })[] = [];
+  for (const call of calls) {
+    const last = parts.at(-1);
+    if (last && !call.nextRunId) last.calls.push(call);
+    else parts.push({ runId: call.nextRunId ?? runId, mode, calls: [call] });
+  }
+  return parts;
+}
+
+/** Finds the trips of a run in the feeds that may carry it. */
+function findTrips({ runId, mode, calls: [first] }: Run & { calls: PlannedCall[] }, feeds: readonly LivingFeed[]) {
+  return feeds.flatMap(({ modes, feed }) => {
+    const trips = runId === null || !first || !modes.includes(mode) ? [] : feed.findTrips(runId);
+    return trips
+      .filter((trip) => first && isOnServiceDay(trip, plannedAtCall(first), feed.headerAt))
+      .map((trip) => ({ trip, feed }));
+  });
+}
+
+function matchPart({ calls }: { calls: readonly PlannedCall[] }, trip: TripUpdate): (CallMatch | null)[] {
+  const listed = calls.map((call) => {
+    return { stopId: call.stopId, plannedAt: plannedAtCall(call), state: { kind: 'scheduled' } as const };
+  });
+  return matchCalls(listed, trip.stopUpdates, new Set());
+}
+
 /** The planned time of the departure from a stop, else of the arrival. */
-function plannedAtCall({ departure, arrival }: RunCall): number {
+function plannedAtCall({ departure, arrival }: PlannedCall): number {
   return (departure ?? arrival)?.plannedAt ?? 0;
 }
 
 /** Null where the trip says nothing of its stops. */
-function overlayTrip(
-  departure: Departure,
-  calls: readonly RunCall[],
-  trip: TripUpdate,
-  saidAt: number,
-): RunCall[] | null {
+function overlayTrip(part: Run & { calls: RunCall[] }, trip: TripUpdate, saidAt: number): RunCall[] | null {
+  const { mode, calls } = part;
   if (trip.relationship === 'CANCELED' || trip.relationship === 'DELETED') return calls.map(asCancelled);
   if (!CALLS_ARE_LISTED.includes(trip.relationship) || trip.stopUpdates.length === 0) return null;
-  const listed = calls.map((call): Departure => {
-    return { ...departure, stopId: call.stopId, plannedAt: plannedAtCall(call), state: { kind: 'scheduled' } };
-  });
-  const matches = matchCalls(listed, trip.stopUpdates, new Set());
+  const matches = matchPart(part, trip);
   const first = matches.findIndex((match) => match !== null);
   const last = matches.findLastIndex((match) => match !== null);
   if (first === -1) return null;
@@ -280,12 +307,12 @@ function overlayTrip(
     const update = matches[index]?.update;
     if (update) {
       delaySeconds = update.relationship === 'SCHEDULED' ? findDelay(update) : null;
-      return callByUpdate(call, update, { mode: departure.mode, isMoved: matches[index]?.isMoved ?? false });
+      return callByUpdate(call, update, { mode, isMoved: matches[index]?.isMoved ?? false });
     }
     if (index < first) return asPassed(call, saidAt);
     if (trip.relationship !== 'SCHEDULED') return index < last ? asCancelled(call) : withoutEstimates(call);
     // By GTFS-realtime a stop without an update is as late as the last stop before it that has one.
-    return departure.mode === 'train' || delaySeconds === null
+    return mode === 'train' || delaySeconds === null
       ? withoutEstimates(call)
       : withEstimates(call, (time) => time.plannedAt + (delaySeconds ?? 0) * SECOND_MS);
   });
@@ -296,13 +323,12 @@ function callByUpdate(call: RunCall, update: StopUpdate, { mode, isMoved }: { mo
   if (update.relationship !== 'SCHEDULED') return withoutEstimates(call);
   const { stopId } = update;
   const place = isMoved && stopId !== null ? { stopId, platform: null, ids: [...call.ids, stopId] } : {};
-  const occupancy = update.occupancy === null ? null : (OCCUPANCIES[update.occupancy] ?? null);
   return {
     ...call,
     ...place,
     arrival: estimate(call.arrival, update.arrival, update.departure, mode),
     departure: estimate(call.departure, update.departure, update.arrival, mode),
-    occupancy,
+    occupancy: toOccupancy(update.occupancy),
     isCancelled: false,
   };
 }

@@ -1,6 +1,6 @@
 import bindings from 'gtfs-realtime-bindings';
 import { wayBetween } from '../network/geometry.ts';
-import { BUS, distanceMetres, type LatLng, METRO, TRAIN } from '../network/network.ts';
+import { BUS, distanceMetres, type LatLng, TRAIN } from '../network/network.ts';
 import {
   cancellationOf,
   delaySeconds,
@@ -8,15 +8,14 @@ import {
   isReplaced,
   isReported,
   isTracked,
-  type Occupancy,
   occupancyOf,
 } from '../timetable/realtime.ts';
 import { classOf, extraTripId, plannedSeconds, type Run, realtimeTripId } from '../timetable/run.ts';
-import { seedWith, trait } from '../trait.ts';
-import { tripOf } from './run-updates.ts';
+import { trait } from '../trait.ts';
+import { carriagesOf, OCCUPANCY_NUMBERS, own, tripOf } from './run-updates.ts';
 
 const { ScheduleRelationship } = bindings.transit_realtime.TripDescriptor;
-const { OccupancyStatus, VehicleStopStatus } = bindings.transit_realtime.VehiclePosition;
+const { VehicleStopStatus } = bindings.transit_realtime.VehiclePosition;
 
 /** Numbers of a run's traits. */
 const REPORTED = 16;
@@ -26,12 +25,7 @@ const OLDEST_REPORT_SECONDS = 20;
 const SILENT_SHARE = 0.02;
 const SILENT_AFTER_SECONDS = 300;
 
-const CARRIAGES: Readonly<Record<number, number>> = { [TRAIN]: 8, [METRO]: 6 };
-const OCCUPANCY_STATUS: Record<Occupancy, number> = {
-  MANY_SEATS: OccupancyStatus.MANY_SEATS_AVAILABLE,
-  FEW_SEATS: OccupancyStatus.FEW_SEATS_AVAILABLE,
-  STANDING_ONLY: OccupancyStatus.STANDING_ROOM_ONLY,
-};
+const OBSERVED = 3;
 
 /** A feed's report of the vehicle of a run; null while it is not on its way, or not tracked. */
 export function positionOfRun(run: Run, nowSeconds: number): bindings.transit_realtime.IVehiclePosition | null {
@@ -70,22 +64,9 @@ export function positionOfRun(run: Run, nowSeconds: number): bindings.transit_re
       ...(classOf(run) === BUS &&
         wheelchairAccessible !== null && { $unknowns: [own([2 << 3, wheelchairAccessible ? 1 : 2])] }),
     },
-    ...(occupancy && { occupancyStatus: OCCUPANCY_STATUS[occupancy] }),
-    $unknowns: carriagesOf(run, from, occupancy !== undefined),
+    ...(occupancy && { occupancyStatus: OCCUPANCY_NUMBERS[occupancy] }),
+    $unknowns: carriagesOf(run, from, { field: OBSERVED, occupancy }),
   };
-}
-
-/** Upstream's own field 1007, which the bindings do not know. */
-function own(message: readonly number[]): Uint8Array {
-  return Uint8Array.of(0xfa, 0x3e, message.length, ...message);
-}
-
-/** Each carriage: its position, and how full it is where passengers are counted. */
-function carriagesOf(run: Run, call: number, areCounted: boolean): Uint8Array[] {
-  return Array.from({ length: CARRIAGES[classOf(run)] ?? 0 }, (_, index) => {
-    const crowding = trait(seedWith(run.seed, call), SILENT + 1 + index);
-    return own([1 << 4, index + 1, ...(areCounted ? [3 << 3, 1 + Math.floor(2 * crowding)] : [])]);
-  });
 }
 
 function nameOf(run: Run, call: number): string {

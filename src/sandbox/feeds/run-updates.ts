@@ -1,5 +1,5 @@
 import bindings from 'gtfs-realtime-bindings';
-import { BUS, FERRY, TRAIN } from '../network/network.ts';
+import { BUS, FERRY, METRO, TRAIN } from '../network/network.ts';
 import type { PointNode } from '../network/network-index.ts';
 import {
   actualPoint,
@@ -23,21 +23,26 @@ import {
   type Run,
   realtimeTripId,
 } from '../timetable/run.ts';
-import { trait } from '../trait.ts';
+import { seedWith, trait } from '../trait.ts';
 
 const { ScheduleRelationship: TRIP } = bindings.transit_realtime.TripDescriptor;
 const { ScheduleRelationship: STOP } = bindings.transit_realtime.TripUpdate.StopTimeUpdate;
 
 type StopUpdate = bindings.transit_realtime.TripUpdate.IStopTimeUpdate;
 
-/** The number of a run's trait. */
+/* Numbers of a run's traits; `CARRIAGE + n` is the one of carriage n. */
 const LISTED = 15;
+const SHORT = 18;
+const CARRIAGE = 20;
 /** A train is listed at most this long before it starts. */
 export const LONGEST_LISTED_SECONDS = 510 * 60;
 
 /** Field 6 as a varint. */
 const OCCUPANCY_FIELD = 6 << 3;
-const OCCUPANCY_NUMBERS: Record<Occupancy, number> = { MANY_SEATS: 1, FEW_SEATS: 2, STANDING_ONLY: 3 };
+/** As in GTFS-realtime. */
+export const OCCUPANCY_NUMBERS: Record<Occupancy, number> = { MANY_SEATS: 1, FEW_SEATS: 2, STANDING_ONLY: 3 };
+const PREDICTED = 7;
+const SHORT_SHARE = 0.2;
 
 /** A feed lists a run as one trip, as two where an extra run replaces it, and not at all where nothing is known of it. */
 export function updatesOfRun(run: Run, nowSeconds: number): bindings.transit_realtime.ITripUpdate[] {
@@ -91,8 +96,33 @@ function updateOfCall(run: Run, call: number, nowSeconds: number): StopUpdate[] 
   const time = { ...(!isPassed && { delay }), ...(isListedAnew(run) && { time: expected }) };
   const occupancy = occupancyOf(run, call);
   // The standard has another meaning for field 6, so the bindings cannot write upstream's.
-  const counted = occupancy && { $unknowns: [Uint8Array.of(OCCUPANCY_FIELD, OCCUPANCY_NUMBERS[occupancy])] };
+  const counted = occupancy && {
+    $unknowns: [
+      Uint8Array.of(OCCUPANCY_FIELD, OCCUPANCY_NUMBERS[occupancy]),
+      ...carriagesOf(run, call, { field: PREDICTED, occupancy }),
+    ],
+  };
   return [{ ...place, ...timesOf(run, call, time), ...counted }];
+}
+
+/** Each carriage of a train: its position, and in that field how full it is, about as the whole train; nothing where nobody is counted. */
+export function carriagesOf(
+  run: Run,
+  call: number,
+  { field, occupancy }: { field: number; occupancy: Occupancy | undefined },
+): Uint8Array[] {
+  const trainLength = trait(run.seed, SHORT) < SHORT_SHARE ? 4 : 8;
+  const count = { [TRAIN]: trainLength, [METRO]: 6 }[classOf(run)] ?? 0;
+  return Array.from({ length: count }, (_, index) => {
+    const crowding = trait(seedWith(run.seed, call), CARRIAGE + index);
+    const number = occupancy && OCCUPANCY_NUMBERS[occupancy] + (crowding < 0.05 ? -1 : crowding > 0.9 ? 1 : 0);
+    return own([2 << 3, index + 1, ...(number === undefined ? [] : [field << 3, Math.min(3, Math.max(1, number))])]);
+  });
+}
+
+/** Upstream's own field 1007, which the bindings do not know. */
+export function own(message: readonly number[]): Uint8Array {
+  return Uint8Array.of(0xfa, 0x3e, message.length, ...message);
 }
 
 function skipped(run: Run, call: number, nowSeconds: number): StopUpdate[] {

@@ -116,8 +116,8 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
     },
     network,
     /** By an instance that knows nothing of it yet. */
-    async run(runId: string) {
-      const query = readQuery(runOperation, { run_id: runId });
+    async run(runId: string, more: Record<string, string> = {}) {
+      const query = readQuery(runOperation, { run_id: runId, ...more });
       const run = () => Promise.reject(new Error('runs do not run other operations'));
       const fresh = new StopCalls({ now: () => moment, feeds });
       return (await runOperation.find(query, { ask, boards, calls: fresh, now, run })).body;
@@ -141,6 +141,8 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
       const context = { ask, boards, calls, now, run: () => Promise.reject(new Error('no other operation is run')) };
       return (await arrivalsOperation.find(readQuery(arrivalsOperation, query), context)).body.arrivals;
     },
+    /** How many calls of the authority were made. */
+    callCount: () => callCount,
     /** How many boards came from where, and why. */
     boardCounts,
   };

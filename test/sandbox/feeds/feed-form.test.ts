@@ -33,6 +33,7 @@ it('the timestamp goes with the rhythm of the feed, 10 to 20 seconds', () => {
 
 it('our reader reads of each feed what the reference bindings read, and the occupancy beside', () => {
   const occupancies = new Set<number | null>();
+  const lengths = new Set<number | undefined>();
   for (const name of FEED_NAMES) {
     const feed = new Feed(readFeed(feedResponse(network, name, NOW)));
     const trips = tripsOf(name);
@@ -56,13 +57,20 @@ it('our reader reads of each feed what the reference bindings read, and the occu
           (departure.at ?? 0) / 1000,
         ]),
       ).toEqual(stops);
-      for (const { occupancy } of ours?.stopUpdates ?? []) {
-        occupancies.add(occupancy);
-        if (occupancy !== null) expect(name).toBe('sydneytrains');
+      for (const update of ours?.stopUpdates ?? []) {
+        occupancies.add(update.occupancy);
+        if (update.occupancy !== null) expect(name).toBe('sydneytrains');
+        const carriages = ours && feed.findCarriages(ours, update);
+        lengths.add(carriages?.length);
+        expect(carriages === null).toBe(update.occupancy === null);
+        expect(carriages?.every((one) => one !== null && Math.abs(one - (update.occupancy ?? 0)) <= 1) ?? true).toBe(
+          true,
+        );
       }
     }
   }
   expect([...occupancies].toSorted()).toEqual([1, 2, 3, null]);
+  expect(lengths).toEqual(new Set([undefined, 4, 8]));
 });
 
 it('trains have no service day, and delays without times unless their calls are listed anew', () => {
