@@ -155,7 +155,17 @@ it('follows a vehicle from its board: its stops in order, where it is, and its l
   const chosen = departures.findIndex(isOnItsWay);
   const button = page.locator('.follow').nth(chosen);
   await tabTo(page, (await button.getAttribute('aria-label')) ?? '');
-  const answered = page.waitForResponse(/\/v1\/runs\//);
+  await page.route(/\/v1\/runs\//, async (route) => {
+    const response = await route.fetch();
+    const json = await response.json();
+    const occupancies = ['MANY_SEATS', 'FEW_SEATS', 'STANDING_ONLY', null];
+    const carriages = occupancies.map((occupancy, index) => ({ position: index + 1, occupancy }));
+    await route.fulfill({
+      response,
+      json: { ...json, calls: json.calls?.map((call: object) => ({ ...call, carriages })) },
+    });
+  });
+  const answered = page.waitForResponse(/\/v1\/runs\/.*include=carriages/);
   await page.keyboard.press('Enter');
   const run = await (await answered).json();
   const items = page.locator('.calls > li');
@@ -170,6 +180,14 @@ it('follows a vehicle from its board: its stops in order, where it is, and its l
     run.calls.find(({ stop_id }: { stop_id: string }) => stop_id === run.last_stop_id).name,
   );
   expect(await page.locator('.calls li:has(.yours)').textContent()).toContain('Central Station');
+  // Its carriages, at the stops that it has not left.
+  const strips = page.locator('.calls .carriages');
+  const last = run.calls.findIndex(({ stop_id }: { stop_id: string }) => stop_id === run.last_stop_id);
+  expect(await strips.count()).toBe(run.calls.length - last);
+  expect(await strips.first().textContent()).toBe('▁▄█·');
+  expect(await strips.first().getAttribute('aria-label')).toBe(
+    '4 carriages, the first one first: many seats, few seats, standing only, unknown',
+  );
   // On the map: a circle for each stop, a line in the colour of the route, the vehicle on it.
   const drawn = (await page.evaluate(READ_MAP)) as DrawnJourney;
   expect(drawn.lines).toHaveLength(1);

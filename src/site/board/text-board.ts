@@ -15,6 +15,11 @@ import { sendPage } from '../layout.ts';
 
 const DEFAULTS = { modes: 'all', limit: '20' };
 const MAX_DESTINATION = 34;
+const MAX_PLATFORM = 12;
+/** A train as a strip, with a sign for each carriage. */
+const SIGNS = { MANY_SEATS: '▁', FEW_SEATS: '▄', STANDING_ONLY: '█' };
+const UNKNOWN_SIGN = '·';
+const LEGEND = `Carriages, the first one first: ${SIGNS.MANY_SEATS} many seats, ${SIGNS.FEW_SEATS} few seats, ${SIGNS.STANDING_ONLY} standing only, ${UNKNOWN_SIGN} unknown.`;
 /** Control characters: a terminal would execute their escape sequences (terminal injection). */
 const CONTROL = /\p{Cc}/gu;
 
@@ -84,7 +89,8 @@ function boardText(
     sydneyTime(departure.realtime_at ?? departure.scheduled_at),
     departure.route.padEnd(6),
     cut(departure.destination).padEnd(MAX_DESTINATION),
-    departure.platform ?? '',
+    (departure.platform ?? '').padEnd(departure.carriages ? MAX_PLATFORM : 0),
+    departure.carriages?.map(({ occupancy }) => (occupancy ? SIGNS[occupancy] : UNKNOWN_SIGN)).join('') ?? '',
   ]);
   const alerts = new Set([...departures.flatMap((departure) => departure.alerts), ...Object.values(alert_texts)]);
   return [
@@ -96,6 +102,7 @@ function boardText(
     ...(alerts.size > 0 ? ['', ...[...alerts].map((alert) => `! ${alert}`)] : []),
     '',
     `Sydney time, as of ${sydneyTime(retrieved_at)}. * live. Data: Transport for NSW, CC BY 4.0.`,
+    ...(departures.some(({ carriages }) => carriages) ? [LEGEND] : []),
     ...remarks,
     '',
   ]

@@ -122,7 +122,7 @@ function followBoard(stopId, { isRefresh = false } = {}) {
 /** A vehicle on its way; `stopId` and `leavesAt` are those of the departure that it was chosen by. */
 function followRun([runId, stopId, leavesAt], { isRefresh = false } = {}) {
   return attempt(isRefresh ? null : 'Looking for the vehicle…', async () => {
-    const response = await askWithKey(`runs/${encodeURIComponent(runId)}`, {});
+    const response = await askWithKey(`runs/${encodeURIComponent(runId)}`, { include: 'carriages' });
     return answered(response, (run) => {
       showRun(find('result'), run, leavesAt, {
         ...(stopId && { board: () => open({ board: stopId }) }),

@@ -1,6 +1,7 @@
 // The vehicles on the map. Each glides from where it is drawn to where it has reported to be, and says how old its report is.
 import { ageText } from '../age.js';
 import { createMarker, LETTERS, textNode } from './marker.js';
+import { stripText, wordsOf } from './view.js';
 
 const L = globalThis.L;
 const FRAME_MS = 100;
@@ -99,11 +100,12 @@ function badgeOf({ mode, route, bearing }) {
 }
 
 function describe({ vehicle, ageOf }) {
-  const { mode, route, destination, next_call: next, occupancy } = vehicle;
+  const { mode, route, destination, next_call: next, occupancy, carriages } = vehicle;
   const parts = [
     [route ?? mode, destination && `to ${destination}`].filter(Boolean).join(' '),
     next?.name && `next ${next.name}`,
-    occupancy?.toLowerCase().replaceAll('_', ' '),
+    occupancy && wordsOf(occupancy),
+    carriages?.some((one) => one.occupancy) && `carriages ${stripText(carriages)}`,
     `reported ${ageText(ageOf(vehicle))} ago`,
   ];
   return parts.filter(Boolean).join(' · ');

@@ -119,6 +119,7 @@ export function showRun(place, run, leavesAt, actions) {
         ...(call.cancelled && { 'data-cancelled': '' }),
       },
       callOf(call),
+      index >= last && call.carriages ? stripOf(call.carriages) : null,
       leavesAt && call.departs_at === leavesAt ? h('span', { class: 'yours' }, 'your stop') : null,
       index === last && !isAt && run.next_stop_id
         ? h('p', { class: 'vehicle', 'aria-current': 'step' }, 'The vehicle is here')
@@ -143,6 +144,23 @@ export function showRun(place, run, leavesAt, actions) {
     items.length > 0 ? h('ol', { class: 'calls', 'aria-label': 'Stops in order' }, ...items) : '',
     alertList(new Map(run.alerts.map((text) => [text, text]))),
   );
+}
+
+const OCCUPANCIES = { MANY_SEATS: '▁', FEW_SEATS: '▄', STANDING_ONLY: '█' };
+
+/** A sign for each carriage, the first one first. */
+export function stripText(carriages) {
+  return carriages.map(({ occupancy }) => OCCUPANCIES[occupancy] ?? '·').join('');
+}
+
+function stripOf(carriages) {
+  const words = carriages.map(({ occupancy }) => wordsOf(occupancy ?? 'unknown'));
+  const label = `${carriages.length} carriages, the first one first: ${words.join(', ')}`;
+  return h('span', { class: 'carriages', role: 'img', 'aria-label': label, title: label }, stripText(carriages));
+}
+
+export function wordsOf(occupancy) {
+  return occupancy.toLowerCase().replaceAll('_', ' ');
 }
 
 export function backToBoard(open) {
