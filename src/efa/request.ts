@@ -94,15 +94,13 @@ const KINDS = {
   }
 >;
 
-type Kinds = typeof KINDS;
-
 /** A request to upstream, told apart by `kind`. */
 export type UpstreamRequest = {
-  [Name in keyof Kinds]: { kind: Name } & Parameters<Kinds[Name]['toQuery']>[0];
-}[keyof Kinds];
+  [Name in keyof typeof KINDS]: { kind: Name } & Parameters<(typeof KINDS)[Name]['toQuery']>[0];
+}[keyof typeof KINDS];
 
 /** The payload of upstream's response to such a request. */
-export type PayloadOf<Asked extends UpstreamRequest> = ReturnType<Kinds[Asked['kind']]['read']>;
+export type PayloadOf<Asked extends UpstreamRequest> = ReturnType<(typeof KINDS)[Asked['kind']]['read']>;
 
 /** The request to send. */
 export function toRequest(request: UpstreamRequest): { endpoint: string; query: EfaQuery } {

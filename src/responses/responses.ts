@@ -23,7 +23,7 @@ export interface Requester {
 }
 
 /** The callers that wait for a response, as calls to upstream name them. */
-type Waiting = Pick<Required<AskOptions>, 'priority' | 'accounts'>;
+type Callers = Pick<Required<AskOptions>, 'priority' | 'accounts'>;
 
 /** Runs operations and keeps their responses until they are out of date. */
 export interface Responses extends Pick<ReturnType<typeof createFinishedResponses>, 'bytesOf' | 'shrink' | 'size'> {
@@ -68,7 +68,7 @@ export function createResponses(options: {
     for (const account of newcomers) if (accounts.size < MAX_ACCOUNTS) accounts.add(account);
   }, Date.now);
 
-  async function findAndKeep(operation: Operation, query: Query, key: string, waiting: Waiting) {
+  async function findAndKeep(operation: Operation, query: Query, key: string, waiting: Callers) {
     // More calls at once would be refused: an account may have only so many waiting, and none waits for more than two
     // seconds. With as many as are served in a second, two more such requests fit.
     const limited = createConcurrencyLimit(Math.max(1, Math.min(MOST_WAITING[waiting.priority], callsPerSecond)));
@@ -95,7 +95,7 @@ export function createResponses(options: {
     return finished.keep(key, waiting.priority, finding, link);
   }
 
-  function askFor({ priority, accounts }: Waiting, deadline: AbortSignal): Ask {
+  function askFor({ priority, accounts }: Callers, deadline: AbortSignal): Ask {
     return (request, { signal, ...more }: AskOptions = {}) =>
       ask(request, { priority, accounts, ...more, signal: signal ? AbortSignal.any([deadline, signal]) : deadline });
   }
@@ -109,7 +109,7 @@ export function createResponses(options: {
   async function find<Schema extends z.ZodObject, Body extends object>(
     operation: Operation<Schema, Body>,
     query: z.output<Schema>,
-    waiting: Waiting,
+    waiting: Callers,
   ): Promise<FinishedResponse<Body>> {
     const key = queryKey(operation as Operation, query);
     const { priority, accounts } = waiting;

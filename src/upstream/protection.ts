@@ -22,7 +22,6 @@ export interface ProtectionOptions {
   log: Log<'warn' | 'error'>;
   deadlines?: Deadlines;
   breaker?: Pick<Breaker, 'permit' | 'isOpen'>;
-  maxCacheBytes?: number;
   clock?: Clock;
   /** Is told of each call, by the account for which it is made. */
   noteCall?: (account: string) => void;
@@ -39,14 +38,14 @@ const DEFAULT_DEADLINES = deadlinesFrom(8000);
  * budget, call. Responses tell how fresh they are.
  */
 export function protectUpstream(options: ProtectionOptions) {
-  const { asks, limits, log, clock = systemClock, maxCacheBytes: maxBytes = MAX_CACHE_BYTES } = options;
+  const { asks, limits, log, clock = systemClock } = options;
   const { now } = clock;
   const { deadlines = DEFAULT_DEADLINES, breaker = new Breaker(now) } = options;
   const { store, meters } = options.shared ?? {
     store: noSharedStore,
     meters: asks.map(() => new ProcessMeter(limits, now)),
   };
-  const cache = new ResponseCache({ maxBytes, now, store });
+  const cache = new ResponseCache({ maxBytes: MAX_CACHE_BYTES, now, store });
   const flights = new SingleFlight<UpstreamResponse<unknown>, Ticket>(joinTicket, now);
   const instances = new InstanceFlight({ store, clock, maxWaitMs: deadlines.requestMs });
   const budget = new Budget({ meters, rps: limits.rps, clock, noteCall: options.noteCall });

@@ -54,3 +54,15 @@ it('an answer that cannot be packed is not kept, and fails nobody', async () => 
   expect(cache.find('key', WINDOW)).toBeNull();
   expect(shared).toEqual([]);
 });
+
+it('the memory of the cache stays within its bound, whatever is kept', async () => {
+  const { cache } = createCache();
+  const response = receivedResponse(QUESTION, departureMonitorResponse, NOW);
+  for (let one = 0; one < 2000; one++) await cache.keep(`key ${one}`, WINDOW, response);
+  const { entries, bytes } = cache.size();
+  expect(bytes).toBeLessThanOrEqual(1_000_000);
+  expect(entries).toBeGreaterThan(100);
+  expect(entries).toBeLessThan(2000);
+  expect(cache.find('key 0', WINDOW)).toBeNull();
+  expect(cache.find('key 1999', WINDOW)).not.toBeNull();
+});
