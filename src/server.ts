@@ -83,6 +83,7 @@ const live = openLive({
   callForFeed: protection.callForFeed,
   stretch: () => protection.state().stretch,
   pollStretch: () => protection.state().pollStretch,
+  areCallsFree: isSandbox,
   clock: systemClock,
   log: logger,
   shared: cacheRedis && shared && { redis: cacheRedis, source: upstream.source, store: shared.store },

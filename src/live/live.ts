@@ -28,7 +28,7 @@ export function openLive(
     shared: { redis: SharedRedis; source: string; store: TimelineStore } | null;
     recordPoll?: (source: FeedId, outcome: PollOutcome) => void;
     recordBoard?: (origin: BoardOrigin) => void;
-  } & Pick<ConstructorParameters<typeof LiveFeeds>[0], 'stretch' | 'pollStretch' | 'log'> &
+  } & Pick<ConstructorParameters<typeof LiveFeeds>[0], 'stretch' | 'pollStretch' | 'areCallsFree' | 'log'> &
     Omit<ConstructorParameters<typeof FeedClient>[0], 'now'>,
 ): {
   boards: Boards;

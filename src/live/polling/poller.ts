@@ -1,5 +1,6 @@
 import { type Clock, MINUTE_MS } from '../../clock.ts';
 import { ANNOUNCE_EVERY_MS } from '../../redis/shared-redis.ts';
+import { MODES } from '../../transit/mode.ts';
 import { Feed, NotAPackedFeed } from '../feed/feed.ts';
 import { UndecodableFeed } from '../feed/feed-reader.ts';
 import type { ReadingThread } from '../feed/reading-thread.ts';
@@ -7,7 +8,7 @@ import { FailedPoll, type FeedClient } from './feed-client.ts';
 import { type InstanceDemand, WATCHED_MS } from './feed-demand.ts';
 import { type FeedProblem, judgePoll, type PollFailure, UNREAD } from './feed-health.ts';
 import type { FeedSharing, FeedState } from './feed-sharing.ts';
-import { type FeedId, type FeedSourceId, isPositions, type PositionsId } from './feed-source.ts';
+import { type FeedId, type FeedSourceId, isPositions, listFeedSources, type PositionsId } from './feed-source.ts';
 import { chooseFeeds, nextPollAt, pollIntervalMs } from './polling.ts';
 
 /** The outcome of a poll. */
@@ -18,7 +19,7 @@ const LEAD_EVERY_MS = 3000;
 const CHOOSE_EVERY_MS = 10_000;
 /** Whoever opens a map on another instance waits for it. */
 const HEAR_EVERY_MS = 2000;
-/** An instance whose callers have requested no board for so long does not read what the other one polls. */
+/** Feeds that callers have needed for no board for so long are read no more: those of another instance, and all where calls are free. */
 const FOLLOW_MS = 5 * MINUTE_MS;
 
 /**
@@ -33,11 +34,13 @@ export function createFeedPoller(options: {
   demand: () => InstanceDemand;
   /** Returns by how much the time between two polls is stretched; 1 unless calls are very short. */
   pollStretch: () => number;
+  /** Every feed that is asked for is polled, as calls of the sandbox cost nothing; else only those that save more than they cost. */
+  areCallsFree?: boolean;
   clock: Clock;
   log: Record<'info' | 'warn', (fields: object, message: string) => void>;
   record?: (source: FeedId, outcome: PollOutcome) => void;
 }) {
-  const { client, reader, sharing, demand, pollStretch, clock, log, record } = options;
+  const { client, reader, sharing, demand, pollStretch, areCallsFree = false, clock, log, record } = options;
   const { now } = clock;
   const feeds = new Map<FeedId, FeedState>();
   const underWay = new Set<FeedId>();
@@ -93,8 +96,14 @@ export function createFeedPoller(options: {
     const latest = (source: FeedId) => Math.max(0, ...all.map((one) => neededAt(one, source)));
     const before = new Set(feeds.keys());
     const running = new Set([...before].filter((source): source is FeedSourceId => !isPositions(source)));
-    const wanted = all.flatMap((one) => one.demand);
-    chosen = new Set([...chooseFeeds(wanted, running, pollStretch()), ...listWatched(all)]);
+    const worthwhile = areCallsFree
+      ? listFeedSources(MODES).filter((source) => latest(source) > now() - FOLLOW_MS)
+      : chooseFeeds(
+          all.flatMap((one) => one.demand),
+          running,
+          pollStretch(),
+        );
+    chosen = new Set([...worthwhile, ...listWatched(all)]);
     askedAt = Object.fromEntries([...chosen].map((source) => [source, latest(source)]));
     for (const source of before) {
       if (chosen.has(source)) continue;

@@ -57,7 +57,7 @@ interface Instance {
   kill(): void;
 }
 
-function createInstances(count: number, { pollStretch = 1 } = {}) {
+function createInstances(count: number, { pollStretch = 1, areCallsFree = false } = {}) {
   const clock = createSimulatedClock(NOON);
   const share = createMadeUpStore(clock);
   const polls: { instance: number; source: FeedId; at: number }[] = [];
@@ -77,6 +77,7 @@ function createInstances(count: number, { pollStretch = 1 } = {}) {
       sharing: share(),
       demand: () => demand,
       pollStretch: () => pollStretch,
+      areCallsFree,
       clock: { now: clock.now, after: (ms, task) => clock.after(ms, () => (isKilled ? undefined : task())) },
       log,
     });
@@ -121,6 +122,19 @@ describe('a poller by itself', () => {
     const { clock, polls, first } = createInstances(1);
     first.ask(240);
     await clock.advance(120_000);
+    expect(polls).toEqual([]);
+  });
+
+  it('polls whatever a board needs while calls are free, until no board has needed it for five minutes', async () => {
+    const { clock, polls, first } = createInstances(1, { areCallsFree: true });
+    await clock.advance(60_000);
+    expect(polls).toEqual([]);
+    first.ask(0);
+    await clock.advance(200_000);
+    expect(polls.length).toBeGreaterThan(5);
+    await clock.advance(120_000);
+    polls.length = 0;
+    await clock.advance(600_000);
     expect(polls).toEqual([]);
   });
 
