@@ -36,8 +36,9 @@ export async function boardLink(
     if (errors) throw invalidForm(errors);
     const visit = await links.verifyVisit(fields.token);
     const keys = visit ? await accounts.listKeys(visit.account.id) : [];
-    const key = keys.find(({ hash, revokedAt }) => hash === fields.key && revokedAt === null);
-    if (!key) throw new ApiError('INVALID_PARAMETER', 'The link has expired, or the key is revoked or replaced.');
+    const key = keys.find(({ hash, revokedAt, grant }) => hash === fields.key && revokedAt === null && !grant);
+    if (!key)
+      throw new ApiError('INVALID_PARAMETER', 'The link has expired, or the key is revoked, replaced or publishable.');
     const stopId = STOP_ID.test(fields.stop) ? fields.stop.toUpperCase() : (await findStops(fields.stop))[0]?.stop_id;
     if (stopId === undefined) throw invalidForm({ stop: 'No stop of that name was found.' });
     return reply.redirect(`/board/${stopId}#${signedKeys.createWallLink(stopId, key)}`, 303);
