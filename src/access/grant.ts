@@ -4,7 +4,7 @@ import { HOUR_MS } from '../clock.ts';
 import type { ApiError } from '../errors/api-error.ts';
 import { operationNotAllowed, originNotAllowed, stopNotAllowed, tokenExpired } from '../errors/messages.ts';
 import { hashOf } from '../own-memory.ts';
-import { quote } from '../transit/parameter.ts';
+import { quote, withoutBrackets } from '../transit/parameter.ts';
 import { endOfDay, utcDay } from './day.ts';
 import { clientNetwork } from './limits/client-network.ts';
 import { PLANS, type Plan } from './plan.ts';
@@ -68,10 +68,10 @@ export interface Allowance {
 }
 
 /**
- * Events that are counted of each key and day beside its requests: refusals of a publishable key by their reason, and `browser`, how
- * often a secret key came from a page of another site.
+ * Events that are counted of each key and day beside its requests: refusals of a publishable key or a token by their reason, and
+ * `browser`, how often a secret key came from a page of another site.
  */
-export const LISTED_EVENTS = ['origin', 'operation', 'visitor', 'share', 'browser'] as const;
+export const LISTED_EVENTS = ['origin', 'operation', 'visitor', 'share', 'account', 'browser'] as const;
 export type KeyEvent = (typeof LISTED_EVENTS)[number];
 
 /** Counts the requests with a key on a day. */
@@ -130,13 +130,13 @@ export function findRefusal(
       return { reason: 'origin', error: originNotAllowed(isApp ? null : origin) };
     }
   }
-  const path = operationPath.replace(/\/stream$/, '');
+  const path = operationPath.replace(STREAM_END, '');
   const isOpen = path.startsWith('/v1/') && path !== TOKENS_PATH;
   if (!isOpen || (grant.operations && !grant.operations.includes(path))) {
     return { reason: 'operation', error: operationNotAllowed(path, grant.operations) };
   }
   if (grant.stops) {
-    const named = namedStops({ ...(query as object), ...(params as object) });
+    const named = namedStops(path, { ...(query as object), ...(params as object) });
     const foreign = named.find((stop) => !grant.stops?.includes(stop));
     if (named.length === 0 || foreign !== undefined) {
       return { reason: 'operation', error: stopNotAllowed(grant.stops) };
@@ -151,17 +151,22 @@ export function isExpired({ expiresAt }: Grant, now: Date): boolean {
 
 export const TOKENS_PATH = '/v1/tokens';
 
-/** The stops that a request is about. `stops=200070@7,200020` names two. */
-function namedStops({ stop, stops, stop_id: inPath }: Record<string, unknown>): string[] {
-  const texts = [stop, stops, inPath].flat().filter((value) => value !== undefined);
-  return texts.flatMap((text) =>
+/**
+ * The stops that a request is about: `stops=200070@7,200020` names two. Lists may have their names with brackets or in capitals,
+ * and a request may name one in both ways.
+ */
+function namedStops(path: string, received: Record<string, unknown>): string[] {
+  const own = Object.hasOwn(OPERATION_STOPS, path) ? OPERATION_STOPS[path as keyof typeof OPERATION_STOPS] : null;
+  const texts = Object.entries(received).filter(([name]) => withoutBrackets(name.toLowerCase()) === own);
+  return texts.flatMap(([, text]) =>
     String(text)
       .split(',')
       .map((one) => one.split('@', 1)[0]?.trim().toUpperCase() ?? ''),
   );
 }
 
-const ORIGIN = /^(https?):\/\/(\*\.)?([a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:]+\])(:(?:\d{1,5}|\*))?$/;
+const STREAM_END = /\/stream$/;
+const ORIGIN = /^(https?:\/\/)(\*\.)?([^\s/?#@:*\\[\]]+|\[[0-9a-f:]+\])(:(?:\d{1,5}|\*))?\/?$/;
 /** Hosts of the developer's own machine. */
 export const LOCAL = ['localhost', '127.0.0.1', '[::1]'];
 
@@ -170,15 +175,14 @@ export const LOCAL = ['localhost', '127.0.0.1', '[::1]'];
  * `http://localhost:*` for every port of the developer's own machine. Null for other texts.
  */
 export function readOrigin(text: string): string | null {
-  const origin = text.trim().toLowerCase().replace(/\/$/, '');
-  const [, scheme, anySubdomain, host = '', port = ''] = ORIGIN.exec(origin) ?? [];
-  if (!scheme) return null;
-  if (anySubdomain && !/[a-z0-9-]\.[a-z-]/.test(host)) return null;
-  if (port === ':*') return LOCAL.includes(host) && !anySubdomain ? origin : null;
-  const written = origin.replace('*.', '');
-  if (!URL.canParse(written)) return null;
-  // Browsers leave the usual port away.
-  return new URL(written).origin.replace('://', anySubdomain ? '://*.' : '://');
+  const [, scheme, anySubdomain = '', named = '', port = ''] = ORIGIN.exec(text.trim().toLowerCase()) ?? [];
+  // Browsers send other letters as Punycode, and leave the usual port away.
+  const read = scheme ? URL.parse(scheme + named + (port === ':*' ? '' : port)) : null;
+  if (!read) return null;
+  const { host, hostname, protocol } = read;
+  if (port === ':*') return LOCAL.includes(hostname) && !anySubdomain ? `${protocol}//${hostname}:*` : null;
+  if (anySubdomain && !/[^.]\.[a-z-]/.test(hostname)) return null;
+  return `${protocol}//${anySubdomain}${host}`;
 }
 
 /** Whether an origin that a request names is one of those. */
@@ -192,22 +196,26 @@ export function allowsOrigin(allowed: readonly string[], named: string): boolean
   });
 }
 
-/** The operations that a key or a token may be for, by their paths; their streams are included. */
-export const OPERATION_PATHS = [
-  '/v1/departures',
-  '/v1/arrivals',
-  '/v1/boards',
-  '/v1/nearby',
-  '/v1/stops/search',
-  '/v1/places/search',
-  '/v1/stops',
-  '/v1/stops/{stop_id}',
-  '/v1/trips',
-  '/v1/trips/{journey_id}',
-  '/v1/alerts',
-  '/v1/runs/{run_id}',
-  '/v1/vehicles',
-] as const;
+/**
+ * The operations that a key or a token may be for, by their paths, their streams included; and the parameter that names the stops
+ * of a request, by which a token may be bound to some.
+ */
+export const OPERATION_STOPS = {
+  '/v1/departures': 'stop',
+  '/v1/arrivals': 'stop',
+  '/v1/boards': 'stops',
+  '/v1/nearby': null,
+  '/v1/stops/search': null,
+  '/v1/places/search': null,
+  '/v1/stops': null,
+  '/v1/stops/{stop_id}': 'stop_id',
+  '/v1/trips': null,
+  '/v1/trips/{journey_id}': null,
+  '/v1/alerts': 'stop',
+  '/v1/runs/{run_id}': null,
+  '/v1/vehicles': null,
+} as const;
+export const OPERATION_PATHS = Object.keys(OPERATION_STOPS) as (keyof typeof OPERATION_STOPS)[];
 
 const MAX_ORIGINS = 20;
 const VISITOR_HOUR = 120;
@@ -242,7 +250,7 @@ export function makeGrant(
     problems.origins =
       'Name at least one origin, such as https://www.example.org, or allow requests without an origin.';
   }
-  const unknown = wanted.operations.find((path) => !OPERATION_PATHS.some((one) => one === path));
+  const unknown = wanted.operations.find((path) => !Object.hasOwn(OPERATION_STOPS, path));
   if (unknown !== undefined) {
     problems.operations = `${quote(unknown)} is not one of ${OPERATION_PATHS.join(', ')}.`;
   }

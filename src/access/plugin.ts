@@ -5,8 +5,17 @@ import { tokenExpired, tooManyFailed, tooManyUnderWay, visitorTooFast } from '..
 import type { Admission } from './admission.ts';
 import { type CallBalance, createCallBalance } from './call-balance.ts';
 import { invalidKey, readKey, readStreamKey, takeStreamKey, testKeyOnly } from './credential.ts';
-import { type UtcDay, utcDay } from './day.ts';
-import { allowancesOf, allowsOrigin, eventCounter, findRefusal, type Grant, isExpired, visitorOf } from './grant.ts';
+import { utcDay } from './day.ts';
+import {
+  allowancesOf,
+  allowsOrigin,
+  eventCounter,
+  findRefusal,
+  type Grant,
+  isExpired,
+  type KeyEvent,
+  visitorOf,
+} from './grant.ts';
 import type { ApiKey } from './keys.ts';
 import { BurstLimit, type BurstLimits, DEFAULT_BURST_LIMITS, FailureLimit } from './limits/account-limits.ts';
 import { PLANS } from './plan.ts';
@@ -63,6 +72,8 @@ declare module 'fastify' {
      * since it was counted last counts only when something is owed. Throws as the key check does.
      */
     chargeAgain(hadResponse: boolean): Promise<void>;
+    /** Throws when the key, the time of the token or the account's leave has ended since. Counts nothing. */
+    checkAgain(): Promise<void>;
   }
 }
 
@@ -96,6 +107,7 @@ export const access = fp(
     app.decorateRequest('failedParts', null);
     app.decorateRequest('chargeMore', chargeMore);
     app.decorateRequest('chargeAgain', chargeAgain);
+    app.decorateRequest('checkAgain', checkAgain);
 
     function keyOf(request: FastifyRequest): ApiKey {
       if (request.keyInUse) return request.keyInUse;
@@ -109,13 +121,18 @@ export const access = fp(
       return key;
     }
 
-    async function admit(request: FastifyRequest, more: { count: number; day: UtcDay }): Promise<Admission> {
+    /** Counts so many more, by the present allowances unless others are given. */
+    async function admit(
+      request: FastifyRequest,
+      { allowances, ...more }: Pick<Admission, 'count' | 'day' | 'allowances'>,
+    ): Promise<Admission> {
       const key = keyOf(request);
       const { granted } = request;
       if (granted && isExpired(granted.grant, now())) throw tokenExpired(null);
-      const allowances = granted ? allowancesOf(key, granted.grant, granted.visitor, now()) : undefined;
-      const admission = await quota.admit(key, { ...more, allowances });
+      const present = granted ? allowancesOf(key, granted.grant, granted.visitor, now()) : undefined;
+      const admission = await quota.admit(key, { ...more, allowances: allowances ?? present });
       if (!admission) throw invalidKey();
+      noteRefusal(request, admission);
       return admission;
     }
 
@@ -126,27 +143,35 @@ export const access = fp(
       if (!caller || !grant) return invalidKey();
       const visitor = key.grant?.id ?? visitorOf(key, request.ip);
       request.granted = { grant, visitor };
-      const { accountId, hash } = key;
-      const day = utcDay(now());
       const refused = findRefusal(grant, request, now());
       if (refused) {
-        if (refused.reason !== 'expired') quota.noteEvent(accountId, eventCounter(hash, day, refused.reason));
+        if (refused.reason !== 'expired') noteEvent(key, refused.reason);
         return refused.error;
       }
       const allowances = allowancesOf(key, grant, visitor, now());
       const admission = await limits.admitGranted(key, caller, allowances, visitor);
-      if (admission?.refusedBy === 'visitor') quota.noteEvent(accountId, eventCounter(hash, day, 'visitor'));
-      if (admission?.refusedBy === 'key') quota.noteEvent(accountId, eventCounter(hash, day, 'share'));
+      if (admission) noteRefusal(request, admission);
       return noteAdmission(request, admission);
     }
 
+    function noteEvent({ accountId, hash }: ApiKey, event: KeyEvent): void {
+      quota.noteEvent(accountId, eventCounter(hash, utcDay(now()), event));
+    }
+
+    /** Tells the owner of a publishable key, or of the key of a token, which limit its callers have met. */
+    function noteRefusal(request: FastifyRequest, { kind, refusedBy }: Admission): void {
+      if (!request.granted || kind === 'admitted') return;
+      if (refusedBy === 'visitor') noteEvent(keyOf(request), 'visitor');
+      else if (refusedBy === 'key') noteEvent(keyOf(request), 'share');
+      else if (kind === 'exhausted' && !refusedBy) noteEvent(keyOf(request), 'account');
+    }
+
     /** A secret key in a page of another site can be read by all who open the page: its owner and the page are told. */
-    function noteBrowser(request: FastifyRequest, reply: FastifyReply, { kind, accountId, hash }: ApiKey): void {
+    function noteBrowser(request: FastifyRequest, reply: FastifyReply, key: ApiKey): void {
       const { origin } = request.headers;
-      if (kind !== 'live' || origin === undefined || origin === ownOrigin) return;
+      if (key.kind !== 'live' || origin === undefined || origin === ownOrigin) return;
       reply.header('x-key-warning', SECRET_KEY_IN_BROWSER);
-      if (request.admission?.kind === 'admitted')
-        quota.noteEvent(accountId, eventCounter(hash, utcDay(now()), 'browser'));
+      if (request.admission?.kind === 'admitted') noteEvent(key, 'browser');
     }
 
     function counted(admission: Admission): void {
@@ -175,7 +200,8 @@ export const access = fp(
     async function chargeMore(this: FastifyRequest, count: number): Promise<void> {
       const first = this.admission;
       if (!first || count === 0) return;
-      const more = await admit(this, { count, day: first.day });
+      // In the hour and on the day in which the first one was counted: both are given back together.
+      const more = await admit(this, { count, day: first.day, allowances: first.allowances });
       if (more.kind === 'exhausted') {
         const { used, refusedBy, allowances } = more;
         this.admission = await giveBack({ ...first, used });
@@ -188,8 +214,7 @@ export const access = fp(
     async function chargeAgain(this: FastifyRequest, hadResponse: boolean): Promise<void> {
       const first = this.admission;
       if (!first) return;
-      const refusal = restrictions?.maintenance() ?? restrictions?.ofCaller(first.caller);
-      if (refusal) throw refusal;
+      refuseRestricted(first);
       const { accountId } = first.caller;
       const owed = balance.owedBy(accountId);
       if (!hadResponse && owed === 0) return;
@@ -200,6 +225,18 @@ export const access = fp(
       if (admission.kind !== 'admitted') throw refusalOf(admission);
       balance.noteCharged(accountId, 1);
       onCounted?.(admission);
+    }
+
+    async function checkAgain(this: FastifyRequest): Promise<void> {
+      if (!this.admission) return;
+      refuseRestricted(this.admission);
+      if (this.granted && isExpired(this.granted.grant, now())) throw tokenExpired(null);
+      if (!(await quota.find(keyOf(this)))) throw invalidKey();
+    }
+
+    function refuseRestricted({ caller }: Admission): void {
+      const refusal = restrictions?.maintenance() ?? restrictions?.ofCaller(caller);
+      if (refusal) throw refusal;
     }
 
     /** Why the request is refused; undefined when it is admitted. */

@@ -103,6 +103,7 @@ const REFUSALS: Readonly<Record<Exclude<KeyEvent, 'browser'>, string>> = {
   operation: 'operation not chosen',
   visitor: 'visitor’s limit',
   share: 'share of the day',
+  account: 'your account’s day',
 };
 
 function grantFacts(
@@ -159,7 +160,7 @@ function publishableKeyCard(
 <div><label for="pub-origins">Origins <span class="hint">One a line: <code>https://www.example.org</code>, <code>https://*.example.org</code>, <code>http://localhost:*</code></span></label>
 <textarea id="pub-origins" name="origins" rows="3" spellcheck="false"${isInvalid('origins')}>${fields?.origins.join('\n') ?? ''}</textarea>
 ${problem('origins')}</div>
-<label class="check" for="pub-apps"><input type="checkbox" id="pub-apps" name="apps"${fields?.apps && html` checked`}> <span>Also without an origin: apps, scripts, pages opened from a file</span></label>
+<label class="check" for="pub-apps"><input type="checkbox" id="pub-apps" name="apps"${fields?.apps && html` checked`}> <span>Also without an origin: apps, scripts, pages opened from a file, and pages of any site that hide theirs</span></label>
 <details${(isLimitWrong || fields?.operations.length) && html` open`}><summary>Limits</summary>
 <div><label for="pub-day">Requests a day <span class="hint">Its share of your ${title} plan; half unless given.</span></label>
 <input type="number" id="pub-day" name="perDay" min="1" max="${dailyLimit}" inputmode="numeric" value="${fields?.perDay ?? ''}"${isInvalid('perDay')}>

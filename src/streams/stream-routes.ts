@@ -24,12 +24,10 @@ export interface StreamTimes {
   commentsPerCharge: number;
 }
 
-/** A stream gets a comment every 15 seconds and is charged a request every minute. */
+/** A stream gets a comment every 15 seconds, with which its key is checked, and is charged a request every minute. */
 const TIMES: StreamTimes = { minMs: 1000, retryMs: 5000, commentMs: 15_000, commentsPerCharge: 4 };
 
 const HEADERS = {
-  // A token may be in the address of a stream.
-  'referrer-policy': 'no-referrer',
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'private, no-store, no-transform',
   // Without this header nginx would collect events before it passes them on.
@@ -62,6 +60,11 @@ export async function streamRoutes(
     for (const stream of streams) stream.end(errorEvent('end', stopping(), docsUrl));
   });
 
+  // A token may be in the address of a stream, which a browser would send on from the page of a refusal too.
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.header('referrer-policy', 'no-referrer');
+    done();
+  });
   const heads = new WeakMap<FastifyReply, () => void>();
   // Fastify would pipe a stream into the response, which takes twice the memory of writing the events to it.
   app.addHook('onSend', (_request, reply, payload, done) => {
@@ -161,9 +164,10 @@ export async function streamRoutes(
     });
     const tick = () => {
       stream.comment();
-      if (++comments % times.commentsPerCharge !== 0) return;
       // A minute in which there is no response is charged for the calls that it cost beyond those that were paid.
-      request.chargeAgain(sent !== null).catch((error) => end(toApiError(error)));
+      const isCharged = ++comments % times.commentsPerCharge === 0;
+      const checked = isCharged ? request.chargeAgain(sent !== null) : request.checkAgain();
+      checked.catch((error) => end(toApiError(error)));
     };
     const timer = setInterval(tick, times.commentMs).unref();
     streams.add(stream);

@@ -1,16 +1,17 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventCounter, type Grant, keyCounter, OPERATION_PATHS, readOrigin } from '#src/access/grant.ts';
+import { eventCounter, type Grant, keyCounter, OPERATION_STOPS, readOrigin, visitorOf } from '#src/access/grant.ts';
 import { parseKey } from '#src/access/keys.ts';
 import { DEFAULT_BURST_LIMITS } from '#src/access/limits/account-limits.ts';
 import { createSignedKeys } from '#src/access/signed-keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
+import { urlOf } from '#src/http/paths.ts';
 import { tokenSchema } from '#src/http/tokens.ts';
 import { createOperations } from '#src/operations.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
-import { issueTestKey } from '../support/access.ts';
+import { countRequests, issueTestKey } from '../support/access.ts';
 import { type Front, startFront } from '../support/front.ts';
 import { buildProbeApp, type ProbeApp } from '../support/probe-app.ts';
 import { openTestStore, startRedis, type TestRedis } from '../support/redis.ts';
@@ -36,7 +37,8 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
 
   beforeAll(async () => {
     const file = openEmbeddedStore(':memory:');
-    stores = where === 'Redis' ? [await openTestStore([redis.url]), await openTestStore([redis.url])] : [file];
+    const open = () => openTestStore([redis.url]);
+    stores = where === 'Redis' ? await Promise.all([open(), open(), open()]) : [file];
     const logger = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) });
     const build = (store: AccountStore) => buildProbeApp({ store, now: NOW, signedKeys, logger });
     apps = await Promise.all((where === 'Redis' ? stores : [file, file]).map(build));
@@ -85,7 +87,30 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
         { origin: 'http://localhost.evil.example:1' },
         { origin: 'https://evil.example', referer: `${PAGE}/` },
         { origin: 'null' },
-        { ...without, referer: 'https://evil.example/https://www.example.org' },
+        ...[
+          'NULL',
+          'HTTPS://WWW.EXAMPLE.ORG',
+          'https://www.example.org:443',
+          'https://www.example.org.',
+          'https://www.example.org/',
+          'https://user@www.example.org',
+          'https://www.example.org@evil.example',
+          'https://www.example.org, https://evil.example',
+          'https://www.xn--exmple-cua.org',
+          'https://a.example.net.',
+          'https://a.example.net.evil.example',
+          'https://evil.example#.example.net',
+          'http://localhost:80@evil.example',
+        ].map((origin) => ({ origin })),
+        { origin: 'null', referer: `${PAGE}/` },
+        ...[
+          'https://evil.example/https://www.example.org',
+          'https://www.example.org@evil.example/',
+          'https://www.example.org.evil.example/',
+          'https://www.example.org./',
+          'http://www.example.org/',
+          'about:blank',
+        ].map((referer) => ({ ...without, referer })),
         without,
       ];
       for (const headers of refused) {
@@ -143,6 +168,18 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
       for (const app of apps) app.clock.now = new Date(NOW);
     });
 
+    it('takes the addresses of an IPv6 network, and the two forms of an IPv4 address, for one visitor', async () => {
+      const key = await issue({ perVisitorHour: 2 });
+      const askAs = async (...ips: string[]) => {
+        const statuses = [];
+        for (const ip of ips) statuses.push(await statusOf(key, { ip }));
+        return statuses;
+      };
+      expect(await askAs('2001:db8:1:2::1', '2001:db8:1:2:ffff::9', '2001:db8:1:2::3')).toEqual([200, 200, 429]);
+      expect(await askAs('2001:db8:1:3::1')).toEqual([200]);
+      expect(await askAs('203.0.113.20', '::ffff:203.0.113.20', '203.0.113.20')).toEqual([200, 200, 429]);
+    });
+
     it('tells what is left of the day, of its share and of the visitor’s hour', async () => {
       const { headers } = await ask(await issue({}));
       expect(headers['ratelimit-policy']).toBe('"daily";q=1000;w=86400, "key";q=500;w=86400, "visitor";q=100;w=3600');
@@ -173,16 +210,28 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
     });
 
     it('tells its owner how often it was refused, and why', async () => {
-      const key = await issue({ perVisitorHour: 1, operations: ['/v1/probe'] });
+      const operations = ['/v1/probe', '/v1/probe/five'];
+      const key = await issue({ perVisitorHour: 4, perDay: 9, operations });
       const { accountId, hash } = keyOf(key);
-      await ask(key);
-      await ask(key);
+      // The visitor has four requests an hour, too few for five stops.
+      const five = { url: '/v1/probe/five' };
+      expect(await codeOf(key, five)).toBe('VISITOR_LIMIT_EXCEEDED');
+      for (let n = 0; n < 5; n++) await ask(key);
+      for (let n = 0; n < 6; n++) await ask(key, { ip: '203.0.113.8' });
+      for (const n of [1, 2]) await ask(key, { ip: `203.0.113.9${n}` });
       await ask(key, { origin: 'https://evil.example' });
-      await ask(key, { url: '/v1/probe/five' });
-      const counters = (['origin', 'operation', 'visitor'] as const).map((event) => eventCounter(hash, DAY, event));
-      await expect.poll(() => store().readUsage(accountId, counters), { timeout: 10_000 }).toEqual([1, 1, 1]);
+      await ask(key, { url: '/v1/probe/failing' });
+      const counters = (['origin', 'operation', 'visitor', 'share', 'account'] as const).map((event) =>
+        eventCounter(hash, DAY, event),
+      );
+      await expect.poll(() => store().readUsage(accountId, counters), { timeout: 10_000 }).toEqual([1, 1, 4, 1, 0]);
+      const other = await issue({});
+      await countRequests(store(), other, 1000, DAY);
+      await ask(other);
+      const ofOther = eventCounter(keyOf(other).hash, DAY, 'account');
+      await expect.poll(() => usageOf(other, ofOther), { timeout: 10_000 }).toBe(1);
       await store().deleteAccount(accountId, new Date(NOW));
-      expect(await store().readUsage(accountId, [...counters, keyCounter(hash, DAY)])).toEqual([0, 0, 0, 0]);
+      expect(await store().readUsage(accountId, [...counters, keyCounter(hash, DAY)])).toEqual([0, 0, 0, 0, 0, 0]);
     });
   });
 
@@ -221,14 +270,6 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
       expect(statuses.filter((status) => status === 200)).toHaveLength(7);
       expect(await codeOf(token)).toBe('TOKEN_EXPIRED');
       expect(await statusOf(key)).toBe(200);
-    });
-
-    it('is for the stops that it names', async () => {
-      const { token } = await tokenOf({ stops: ['200070', '200020'] });
-      for (const query of ['stop=200070', 'stops=200070,200020@5'])
-        expect(await codeOf(token, { url: `/v1/probe?${query}` })).toBeUndefined();
-      for (const query of ['', 'stop=200060', 'stops=200070,200060', 'stop=200070&stop=200060', 'stop=200070&stops=1'])
-        expect(await codeOf(token, { url: `/v1/probe?${query}` }), query).toBe('OPERATION_NOT_ALLOWED');
     });
 
     it('is refused when a letter of it is changed, or another key or grant is put into it', async () => {
@@ -336,14 +377,48 @@ describe('POST /v1/tokens', () => {
     const second = await fetch(`${front.url}/v1/departures/stream?${query}`);
     expect([second.status, await second.text()]).toEqual([429, expect.stringContaining('VISITOR_LIMIT_EXCEEDED')]);
     await stream.body?.cancel();
+    // Browsers show the error of a stream, and would send its address on when they ask for an icon.
+    expect(second.headers.get('referrer-policy')).toBe('no-referrer');
     expect((await get(`/v1/departures?${query}`)).statusCode).toBe(401);
     expect((await get(`/v1/departures/stream?stop=200070&access_token=${front.testKey}`)).statusCode).toBe(401);
     expect((await get('/v1/alerts/stream', token)).json().error.code).toBe('OPERATION_NOT_ALLOWED');
   });
 
-  it('is for the operations of the API', () => {
-    const operations = createOperations({ nearby: {}, stops: new StopRegister(noStops), docsUrl: '' } as never);
-    expect([...OPERATION_PATHS].sort()).toEqual(operations.map(({ path }) => path).sort());
+  const operations = createOperations({ nearby: {}, stops: new StopRegister(noStops), docsUrl: '' } as never);
+
+  it('is for the operations of the API, each with the parameter that names its stops', () => {
+    const stopsIn = ({ query }: (typeof operations)[number]) =>
+      ['stop', 'stops', 'stop_id'].find((name) => name in query.shape) ?? null;
+    expect(OPERATION_STOPS).toEqual(Object.fromEntries(operations.map((one) => [one.path, stopsIn(one)])));
+  });
+
+  it('is for the stops that it names, however a request writes them', async () => {
+    const { token } = (await post({ stops: ['200070', '200020'] })).json();
+    const [known, foreign] = ['200070', '200060'];
+    for (const url of [
+      `/v1/departures?stop=${known}`,
+      `/v1/boards?stops=${known},200020@5`,
+      `/v1/boards?stops[]=${known}&STOPS=200020`,
+      `/v1/stops/${known}`,
+      `/v1/alerts?stop=${known}`,
+    ])
+      expect((await get(url, token)).statusCode, url).toBe(200);
+    const elsewhere = operations.map(({ path, example }) => urlOf(path, example.query.replaceAll(known, foreign)));
+    const named = ['stop', 'stops', 'stop_id', 'stop[]', 'Stop'].flatMap((name) =>
+      [...elsewhere, '/v1/stops.ndjson'].map((url) => `${url}${url.includes('?') ? '&' : '?'}${name}=${known}`),
+    );
+    for (const url of [
+      ...elsewhere,
+      ...named,
+      `/v1/boards?stops[]=${foreign}&stops=${known}`,
+      `/v1/boards?STOPS=${foreign}&stops=${known}`,
+      `/v1/boards?stops=${known},${foreign}`,
+      `/v1/departures?stop=${known}&stop=${foreign}`,
+      `/v1/stops/${foreign}?stop_id=${known}`,
+      '/v1/alerts',
+      '/v1/departures',
+    ])
+      expect((await get(url, token)).json().error.code, url).toBe('OPERATION_NOT_ALLOWED');
   });
 });
 
@@ -381,8 +456,41 @@ it('holds each instance to its part of a key’s limits while Redis is away', as
   await own.stop();
 }, 30_000);
 
+it('gives what is returned back to the hour in which it was counted', async () => {
+  const store = openEmbeddedStore(':memory:');
+  const app = await buildProbeApp({
+    store: {
+      ...store,
+      async admit(request) {
+        const reply = await store.admit(request);
+        app.clock.now = new Date('2026-11-21T11:00:00Z');
+        return reply;
+      },
+    },
+    now: '2026-11-21T10:59:59Z',
+  });
+  const key = await issueTestKey(store, { grant: { origins: [PAGE], perDay: 500, perVisitorHour: 100 } });
+  const { accountId, hash } = keyOf(key);
+  const headers = { authorization: `Bearer ${key}`, origin: PAGE };
+  expect((await app.inject({ url: '/v1/probe/five?failing', headers })).statusCode).toBe(504);
+  const hours = [10, 11].map((hour) => `${keyCounter(hash, DAY)}:${hour}:${visitorOf({ hash }, '127.0.0.1')}`);
+  expect(await store.readUsage(accountId, [DAY, ...hours])).toEqual([0, 0, 0]);
+  await app.close();
+  await store.close();
+});
+
 it.each([
   ['https://www.example.org', 'https://www.example.org'],
+  ['https://www.bücher.example', 'https://www.xn--bcher-kva.example'],
+  ['https://*.Bücher.example', 'https://*.xn--bcher-kva.example'],
+  ['https://www.example.org?x', null],
+  ['https://www.example.org#x', null],
+  ['https://www.example.org\\.evil', null],
+  ['https://www.example.org:99999', null],
+  ['https://*example.org', null],
+  ['https://a.*.example.org', null],
+  ['https://*.127.0.0.1', null],
+  ['http://[::1]:*', 'http://[::1]:*'],
   [' HTTPS://WWW.Example.ORG/ ', 'https://www.example.org'],
   ['https://www.example.org:443', 'https://www.example.org'],
   ['https://*.example.org', 'https://*.example.org'],

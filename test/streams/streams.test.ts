@@ -276,6 +276,32 @@ describe('what a stream costs', () => {
     await stream.ended;
   });
 
+  it.each([
+    ['with its next comment', [TEN]],
+    ['also while it has no response', failure],
+  ])('ends it when its key is revoked, %s', async (_when, later) => {
+    Object.assign(times, { commentMs: 10, commentsPerCharge: 1e9 });
+    const stream = await open();
+    await stream.next('board');
+    leaves = later;
+    const { accountId = '', hash = '' } = parseKey(key) ?? {};
+    await store.revokeKey(accountId, hash, new Date(NOW));
+    app.clock.now = new Date(app.clock.now.getTime() + 10_000);
+    expect(await stream.next('end')).toMatchObject({ error: { code: 'UNAUTHORIZED' } });
+    await stream.ended;
+  });
+
+  it('ends it when the time of its token is over, with the next comment', async () => {
+    const headers = { authorization: `Bearer ${key}` };
+    const { token } = (await app.inject({ method: 'POST', url: '/v1/tokens', headers })).json();
+    Object.assign(times, { commentMs: 10, commentsPerCharge: 1e9 });
+    const stream = await open(url, { key: token });
+    await stream.next('board');
+    app.clock.now = new Date(app.clock.now.getTime() + 15 * 60_000);
+    expect(await stream.next('end')).toMatchObject({ error: { code: 'TOKEN_EXPIRED' } });
+    await stream.ended;
+  });
+
   it('is refused beyond ten open ones of a free account, uncharged, until one is closed', async () => {
     const ten = await Promise.all(Array.from({ length: 10 }, (_, index) => open(`${url}${index}`)));
     await Promise.all(ten.map((stream) => stream.next('board')));
