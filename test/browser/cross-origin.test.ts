@@ -1,9 +1,12 @@
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Frame, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { issueTestKey } from '../support/access.ts';
 import { launchChromium } from '../support/chromium.ts';
 import { departureMonitor } from '../support/departure-monitor.ts';
+import { startFront } from '../support/front.ts';
 import { startProtectedApp } from '../support/protected-app.ts';
 import { json } from '../support/upstream.ts';
 
@@ -12,8 +15,9 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 300_000 });
 let browser: Browser;
 let service: Awaited<ReturnType<typeof startProtectedApp>>;
 let address: string;
-/** Serves an empty page of another origin. */
-let other: Server;
+/** Serve an empty page each, of two other origins. */
+let servers: Server[];
+let origins: string[];
 let page: Page;
 
 beforeAll(async () => {
@@ -23,16 +27,17 @@ beforeAll(async () => {
     response: json(departureMonitor('2026-04-15T06:10:00Z')),
   });
   address = await service.app.listen({ host: '127.0.0.1', port: 0 });
-  other = createServer((_request, response) => response.setHeader('content-type', 'text/html').end('<!doctype html>'));
-  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  servers = [1, 2].map(() => createServer((_, response) => response.setHeader('content-type', 'text/html').end('<p>')));
+  for (const server of servers) await once(server.listen(0, '127.0.0.1'), 'listening');
+  origins = servers.map((server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   page = await browser.newPage();
-  await page.goto(`http://127.0.0.1:${(other.address() as AddressInfo).port}/`);
+  await page.goto(origins[0] ?? '');
 });
 
 afterAll(async () => {
   await browser?.close();
   await service?.app.close();
-  other?.close();
+  for (const server of servers ?? []) server.close();
 });
 
 /** The status of what a script on the page gets; "blocked" where the browser lets it read nothing. */
@@ -63,4 +68,40 @@ it.each([
 ])('answers a front end of another origin that sends %s', async (name) => {
   const path = `/v1/departures?stop=200060&x=${name}`;
   expect(await fetchInPage(path, { authorization: `Bearer ${service.apiKey}`, [name]: 'x' })).toBe(200);
+});
+
+it('lets the pages of its origins use a publishable key, and no frame of another origin in them', async () => {
+  await using front = await startFront();
+  const [listed = '', other = ''] = origins;
+  const grant = { origins: [listed], perDay: 100, perVisitorHour: 100 };
+  const key = await issueTestKey(front.store, { grant });
+  const forApps = await issueTestKey(front.store, { grant: { ...grant, apps: true } });
+  const path = '/v1/departures?stop=200070&modes=all&limit=2';
+  const fetchIn = (where: Page | Frame, sent = key) => {
+    const call = `fetch(${JSON.stringify(front.url + path)}, { headers: { authorization: 'Bearer ${sent}' } })`;
+    return where.evaluate(`${call}.then((response) => response.text().then(() => response.status))`);
+  };
+  const followIn = (where: Page | Frame, sent = key) =>
+    where.evaluate(`new Promise((resolve) => {
+      const events = new EventSource(${JSON.stringify(`${front.url}${path.replace('?', '/stream?')}&access_token=${sent}`)});
+      events.addEventListener('board', ({ data }) => { events.close(); resolve(JSON.parse(data).departures.length); });
+      events.onerror = () => resolve('refused');
+    })`);
+  const addFrame = async (attributes: object) => {
+    const frame = page.waitForEvent('frameattached');
+    await page.evaluate(
+      `document.body.append(Object.assign(document.createElement('iframe'), ${JSON.stringify(attributes)}))`,
+    );
+    await (await frame).waitForLoadState();
+    return frame;
+  };
+  expect([await fetchIn(page), await fetchIn(page), await followIn(page)]).toEqual([200, 200, 2]);
+  // Two ports of one host are one site, whose frames share what the browser keeps.
+  const ofOther = await addFrame({ src: other });
+  expect([await fetchIn(ofOther), await followIn(ofOther)]).toEqual([403, 'refused']);
+  // Sends `Origin: null`, as any site can make its pages do.
+  const hidden = await addFrame({ srcdoc: '<p>', sandbox: 'allow-scripts' });
+  expect([await fetchIn(hidden), await followIn(hidden)]).toEqual([403, 'refused']);
+  expect([await fetchIn(hidden, forApps), await followIn(hidden, forApps)]).toEqual([200, 2]);
+  expect([await fetchIn(ofOther, forApps), await followIn(ofOther, forApps)]).toEqual([403, 'refused']);
 });
