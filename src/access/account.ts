@@ -32,6 +32,10 @@ export interface KeyRecord {
 
 export const MAX_LIVE_KEYS = 5;
 
+export function isValid({ revokedAt }: Pick<KeyRecord, 'revokedAt'>, now: Date): boolean {
+  return revokedAt === null || new Date(revokedAt) > now;
+}
+
 const emailSchema = z.string().trim().toLowerCase().max(254).pipe(z.email());
 
 /** The address in the form in which accounts are stored; null when the text is not an address. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
-import { type Account, type KeyRecord, MAX_LIVE_KEYS, normaliseEmail } from '../access/account.ts';
+import { type Account, isValid, type KeyRecord, MAX_LIVE_KEYS, normaliseEmail } from '../access/account.ts';
 import { utcDayFrom } from '../access/day.ts';
 import { type Grant, makeGrant } from '../access/grant.ts';
 import { type ApiKey, findKeys, issueKey, keyId, parseKey } from '../access/keys.ts';
@@ -93,8 +93,7 @@ export const COMMANDS: Record<string, Command> = {
   async revoke({ store: accounts, operands, now }) {
     const key = await getKey(accounts, operands[0]);
     await accounts.revokeKey(key.accountId, key.hash, now);
-    const wasRevoked = key.revokedAt !== null && new Date(key.revokedAt) <= now;
-    const revoked = { ...key, revokedAt: wasRevoked ? key.revokedAt : now.toISOString() };
+    const revoked = { ...key, revokedAt: isValid(key, now) ? now.toISOString() : key.revokedAt };
     return { json: keyJson(revoked), rows: [keyRow(revoked, now)], note: REFUSED, changed: keyId(key) };
   },
 
@@ -254,10 +253,6 @@ async function getKey(accounts: Accounts, keyOrId: string | undefined): Promise<
 
 async function findRecord(store: Accounts, { accountId, hash }: ApiKey): Promise<KeyRecord | null> {
   return (await store.listKeys(accountId)).find((key) => key.hash === hash) ?? null;
-}
-
-function isValid({ revokedAt }: KeyRecord, now: Date): boolean {
-  return revokedAt === null || new Date(revokedAt) > now;
 }
 
 function accountJson({ id, email, plan, createdAt }: Account) {

@@ -1,7 +1,7 @@
 import { type Account, type KeyRecord, MAX_LIVE_KEYS } from '../access/account.ts';
 import { endOfDay, utcDayFrom } from '../access/day.ts';
 import type { Grant } from '../access/grant.ts';
-import { type IssuedKey, issueKey, type KeyKind } from '../access/keys.ts';
+import { issueKey, type KeyKind } from '../access/keys.ts';
 import type { Accounts } from '../access/store.ts';
 import { ApiError } from '../errors/api-error.ts';
 import {
@@ -33,21 +33,19 @@ export interface KeyService {
   mailRevocation(account: Account, key: KeyRecord): Promise<void>;
 }
 
-export interface KeyServiceOptions {
+/** When a replaced key stops working: now, or at the end of the UTC day `overlapDays` from today. */
+export function overlapEnd(now: Date, overlapDays: number): Date {
+  return overlapDays === 0 ? now : endOfDay(utcDayFrom(now, overlapDays));
+}
+
+export function createKeyService(options: {
   accounts: Accounts;
   mailer: Mailer;
   mailContext: MailContext;
   keyKind: KeyKind;
   createLink: (accountId: string) => Promise<string>;
   now: () => Date;
-}
-
-/** When a replaced key stops working: now, or at the end of the UTC day `overlapDays` from today. */
-export function overlapEnd(now: Date, overlapDays: number): Date {
-  return overlapDays === 0 ? now : endOfDay(utcDayFrom(now, overlapDays));
-}
-
-export function createKeyService(options: KeyServiceOptions): KeyService {
+}): KeyService {
   const { accounts, mailer, mailContext, keyKind, createLink, now } = options;
 
   /** Null when the account has `maxLive` valid keys already. */
@@ -56,7 +54,7 @@ export function createKeyService(options: KeyServiceOptions): KeyService {
     label: string,
     maxLive: number,
     { replaced, grant = null }: { replaced?: ReplacedKey; grant?: Grant | null } = {},
-  ): Promise<IssuedKey | null> {
+  ): ReturnType<typeof issueKey> {
     const issued = await issueKey(accounts, { account, kind: keyKind, label, now: now(), maxLive, grant });
     if (!issued) return null;
     try {

@@ -1,8 +1,8 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify';
-import { type Account, type KeyRecord, MAX_LIVE_KEYS } from '../access/account.ts';
+import { type Account, isValid, type KeyRecord, MAX_LIVE_KEYS } from '../access/account.ts';
 import { utcDayFrom } from '../access/day.ts';
 import { eventCounter, keyCounter, LISTED_EVENTS, makeGrant } from '../access/grant.ts';
-import { PLANS } from '../access/plan.ts';
+import type { SignedKeys } from '../access/signed-keys.ts';
 import type { Accounts } from '../access/store.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { wantsPage } from '../http/paths.ts';
@@ -10,6 +10,7 @@ import { type Html, html } from '../site/html.ts';
 import { fixedPage, type Layout, sendPage } from '../site/layout.ts';
 import { localTimeScript } from '../site/local-time.ts';
 import {
+  boardLinkForm,
   type FieldErrors,
   invalidForm,
   linkForm,
@@ -19,6 +20,7 @@ import {
   readForm,
   revokeForm,
   rotateForm,
+  stopNameForm,
 } from './form.ts';
 import type { KeyService } from './key-service.ts';
 import {
@@ -30,10 +32,8 @@ import {
   type RefusedGrant,
   uselessLinkNotice,
 } from './keys-view.ts';
-import type { MagicLinks } from './magic-link.ts';
-import type { SentTexts } from './sent-pages.ts';
+import type { KeysVisit, MagicLinks } from './magic-link.ts';
 import type { Throttle } from './throttle.ts';
-import { usageChart } from './usage-chart.ts';
 
 export interface KeysPageOptions {
   layout: Layout;
@@ -42,7 +42,11 @@ export interface KeysPageOptions {
   links: MagicLinks;
   linkThrottle: Throttle;
   accountThrottle: Throttle;
-  texts: SentTexts;
+  signedKeys: SignedKeys;
+  /** Finds stops of such a name, the best match first. */
+  findStops: (name: string) => Promise<readonly { stop_id: string; name: string }[]>;
+  /** The text after a mail with a link was sent. */
+  sentText: string;
   now: () => Date;
 }
 
@@ -56,9 +60,8 @@ export async function keysPage(app: FastifyInstance, options: KeysPageOptions): 
   await app.register(openKeys, options);
   await app.register(requestLink, options);
   await app.register(changeKeys, options);
+  await app.register(boardLink, options);
 }
-
-type Visit = NonNullable<Awaited<ReturnType<MagicLinks['use']>>>;
 
 /** A link shows a page with a button, which uses it. */
 async function openKeys(app: FastifyInstance, options: KeysPageOptions): Promise<void> {
@@ -88,7 +91,7 @@ async function openKeys(app: FastifyInstance, options: KeysPageOptions): Promise
 async function sendKeys(
   reply: FastifyReply,
   { layout, accounts, links, now }: KeysPageOptions,
-  visit: Visit,
+  visit: KeysVisit,
   { notice, refused }: { notice?: string; refused?: RefusedGrant } = {},
 ): Promise<FastifyReply> {
   const { account } = visit;
@@ -99,12 +102,10 @@ async function sendKeys(
     accounts.wantsQuotaMails(account.id),
     links.createVisitToken(visit),
   ]);
-  const usage = usageChart(
-    days.map((day, index) => ({ day: dashed(day), count: counts[index] ?? 0 })),
-    PLANS[account.plan].dailyLimit,
-  );
+  const usage = days.map((day, index) => ({ day: dashed(day), count: counts[index] ?? 0 }));
   const quotaMails = { isOn: wantsMails, url: links.createQuotaMailsUrl(account.id) };
-  const events = await readEvents(accounts, keys, days.slice(-EVENT_DAYS));
+  const valid = keys.filter((key) => isValid(key, now()));
+  const events = await readEvents(accounts, valid, days.slice(-EVENT_DAYS));
   const body = keysView({ account, keys, events, token, usage, quotaMails, notice, refused, now: now() });
   const head = html`${localTimeScript}<script type="module" src="/assets/wall/stop-field.js"></script>`;
   return sendPage(reply, layout({ title: 'Your keys', description: DESCRIPTION, path: '/keys', head, body }));
@@ -125,7 +126,7 @@ async function readEvents(accounts: Accounts, keys: readonly KeyRecord[], days: 
 }
 
 async function requestLink(app: FastifyInstance, options: KeysPageOptions): Promise<void> {
-  const { layout, keyService, linkThrottle, texts } = options;
+  const { layout, keyService, linkThrottle, sentText } = options;
   app.post('/keys/link', async (request, reply) => {
     const { fields, errors } = readForm(linkForm, request.body);
     if (errors) {
@@ -135,7 +136,7 @@ async function requestLink(app: FastifyInstance, options: KeysPageOptions): Prom
     linkThrottle.consume(request.ip, fields.email);
     await keyService.sendLink(fields.email);
     if (wantsPage(request)) return reply.redirect('/keys/sent', 303);
-    return reply.code(202).send({ status: 'sent', message: texts.link });
+    return reply.code(202).send({ status: 'sent', message: sentText });
   });
 }
 
@@ -172,9 +173,9 @@ async function changeKeys(app: FastifyInstance, options: KeysPageOptions): Promi
     if (errors) throw invalidForm(errors);
     const { visit, key } = await getKey(fields);
     const { account } = visit;
-    const wasRevoked = key.revokedAt !== null && new Date(key.revokedAt) <= now();
+    const wasValid = isValid(key, now());
     await keyService.revoke(account, key);
-    const isMailed = wasRevoked || (await mailRevocation(request.log, keyService, account, key));
+    const isMailed = !wasValid || (await mailRevocation(request.log, keyService, account, key));
     const mail = isMailed ? 'A mail confirms it.' : 'The confirmation mail could not be sent.';
     return sendKeys(reply, options, visit, { notice: `The key is revoked and no longer works. ${mail}` });
   });
@@ -198,7 +199,7 @@ async function changeKeys(app: FastifyInstance, options: KeysPageOptions): Promi
     });
   });
 
-  async function getVisit(token: string): Promise<Visit> {
+  async function getVisit(token: string): Promise<KeysVisit> {
     const visit = await links.verifyVisit(token);
     if (visit) return visit;
     throw new ApiError(
@@ -214,6 +215,37 @@ async function changeKeys(app: FastifyInstance, options: KeysPageOptions): Promi
     if (!key) throw new ApiError('INVALID_PARAMETER', 'The account has no such key.');
     return { visit, key };
   }
+}
+
+const STOP_ID = /^[Gg]?\d{1,12}$/;
+
+/**
+ * `POST /keys/board`: makes the link to a board on a wall with one of the account's keys, and opens it.
+ * `POST /keys/stops`: the stops that the form suggests as one types.
+ */
+async function boardLink(
+  app: FastifyInstance,
+  { accounts, links, signedKeys, findStops }: KeysPageOptions,
+): Promise<void> {
+  app.post('/keys/stops', async (request) => {
+    const { fields, errors } = readForm(stopNameForm, request.body);
+    if (errors) throw invalidForm(errors);
+    if (!(await links.verifyVisit(fields.token))) throw new ApiError('INVALID_PARAMETER', 'The link has expired.');
+    return { stops: await findStops(fields.stop) };
+  });
+
+  app.post('/keys/board', async (request, reply) => {
+    const { fields, errors } = readForm(boardLinkForm, request.body);
+    if (errors) throw invalidForm(errors);
+    const visit = await links.verifyVisit(fields.token);
+    const keys = visit ? await accounts.listKeys(visit.account.id) : [];
+    const key = keys.find(({ hash, revokedAt, grant }) => hash === fields.key && revokedAt === null && !grant);
+    if (!key)
+      throw new ApiError('INVALID_PARAMETER', 'The link has expired, or the key is revoked, replaced or publishable.');
+    const stopId = STOP_ID.test(fields.stop) ? fields.stop.toUpperCase() : (await findStops(fields.stop))[0]?.stop_id;
+    if (stopId === undefined) throw invalidForm({ stop: 'No stop of that name was found.' });
+    return reply.redirect(`/board/${stopId}#${signedKeys.createWallLink(stopId, key)}`, 303);
+  });
 }
 
 function tooManyKeys(): ApiError {

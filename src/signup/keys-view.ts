@@ -1,6 +1,7 @@
-import { type Account, type KeyRecord, MAX_LIVE_KEYS } from '../access/account.ts';
+import { type Account, isValid, type KeyRecord, MAX_LIVE_KEYS } from '../access/account.ts';
 import { type Grant, type GrantProblems, type KeyEvent, OPERATION_PATHS, type WantedGrant } from '../access/grant.ts';
 import { PLANS } from '../access/plan.ts';
+import { barChart, isLimitShown } from '../site/bar-chart.ts';
 import { type Html, html } from '../site/html.ts';
 import { localTime, zoneName } from '../site/local-time.ts';
 import type { FieldErrors } from './form.ts';
@@ -31,10 +32,11 @@ export interface RefusedGrant {
 export function keysView(view: {
   account: Account;
   keys: KeyRecord[];
-  /** By the hash of the key. */
+  /** The counts of each key, by its hash. */
   events: ReadonlyMap<string, readonly KeyCounts[]>;
   token: string;
-  usage: Html;
+  /** All requests of the account, the oldest day first. */
+  usage: readonly { day: string; count: number }[];
   quotaMails: { isOn: boolean; url: string };
   notice: string | undefined;
   refused: RefusedGrant | undefined;
@@ -42,11 +44,10 @@ export function keysView(view: {
 }): Html {
   const { account, keys, events, token, usage, quotaMails, notice, refused, now } = view;
   const { title, dailyLimit } = PLANS[account.plan];
-  const isLive = ({ revokedAt }: KeyRecord) => revokedAt === null || new Date(revokedAt) > now;
-  const live = keys.filter(isLive).toReversed();
+  const live = keys.filter((key) => isValid(key, now)).toReversed();
   // A replaced key with a last day works until then, but does not count any more.
   const counted = live.filter(({ revokedAt }) => revokedAt === null).length;
-  const revoked = keys.filter((key) => !isLive(key)).toReversed();
+  const revoked = keys.filter((key) => !isValid(key, now)).toReversed();
   return html`<h1>Your keys</h1>
 <p class="lead">${account.email}: ${title} plan, ${dailyLimit === null ? 'unlimited' : `${dailyLimit.toLocaleString('en')} requests a day`}.</p>
 ${notice && html`<p class="notice" role="status">${notice}</p>`}
@@ -57,7 +58,7 @@ ${live.map((key) => keyCard(key, events.get(key.hash), token, now))}
 </div>
 ${counted < MAX_LIVE_KEYS && html`${newKeyCard(token)}${publishableKeyCard(token, account, refused)}`}
 <h2>Usage</h2>
-<div class="card">${usage}
+<div class="card">${usageChart(usage, dailyLimit)}
 ${dailyLimit !== null && html`<p>Mails at 80 % and at 100 % of the limit are <strong>${quotaMails.isOn ? 'on' : 'off'}</strong>. <a href="${quotaMails.url}">Switch them ${quotaMails.isOn ? 'off' : 'on'}</a></p>`}</div>
 ${
   revoked.length > 0 &&
@@ -193,7 +194,7 @@ ${errors.email && html`<p class="field-error" id="email-error" role="alert">${er
 </form>`;
 }
 
-/** Where a link leads: it takes a button, because programs that check mails for harmful links open every link in them. */
+/** The page that a link leads to takes a button, because programs that check mails for harmful links open every link in them. */
 export function openKeysView(token: string): Html {
   return html`<h1>Your keys</h1>
 <p class="lead">The link in the mail works once. What it opens stays open for ${LINK_MINUTES} minutes.</p>
@@ -210,4 +211,29 @@ function dateOf(timestamp: string | null): Html | null {
 /** `YYYYMMDD` to `YYYY-MM-DD` */
 export function dashed(day: string): string {
   return `${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}`;
+}
+
+const TICK_EVERY = 7;
+
+/** A bar chart and, for screen readers and exact numbers, a table. */
+function usageChart(days: readonly { day: string; count: number }[], dailyLimit: number | null): Html {
+  const most = Math.max(0, ...days.map(({ count }) => count));
+  const total = days.reduce((sum, { count }) => sum + count, 0);
+  const limitText = dailyLimit === null ? 'no limit' : `limit ${dailyLimit.toLocaleString('en')} a day`;
+  const label = `Requests a day, ${days.length} days: ${total.toLocaleString('en')} in all, ${most.toLocaleString('en')} at most; ${limitText}`;
+  const bars = days.map(({ day, count }) => ({ title: `${day}: ${count.toLocaleString('en')}`, value: count }));
+  const ticks = days.filter((_day, index) => (days.length - 1 - index) % TICK_EVERY === 0);
+  return html`${barChart({
+    label,
+    bars,
+    ticks: ticks.map(({ day }) => html`${day.slice(5)}`),
+    limit: dailyLimit,
+  })}
+<p class="quiet small">${total.toLocaleString('en')} ${total === 1 ? 'request' : 'requests'} in ${days.length} days (UTC), all keys together; <span${isLimitShown(bars, dailyLimit) && html` class="limit-sign"`}>${limitText}</span>${dailyLimit !== null && !isLimitShown(bars, dailyLimit) && ', far above these'}.</p>
+<details><summary>As a table</summary><div class="scroll" tabindex="0" role="region" aria-label="Table"><table>
+<thead><tr><th scope="col">Day</th><th scope="col" class="number">Requests</th></tr></thead>
+<tbody>${days.toReversed().map(
+    ({ day, count }) => html`<tr><th scope="row">${day}</th><td class="number">${count.toLocaleString('en')}</td></tr>
+`,
+  )}</tbody></table></div></details>`;
 }

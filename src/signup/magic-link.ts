@@ -10,9 +10,9 @@ export const LINK_MINUTES = 30;
 const TOKEN = /^(\w{1,20})\.([1-9]\d{12})\.([\w-]{43})$/;
 
 /** Leave to see and change the keys of an account, for half an hour after a link was used or until a key is revoked. */
-interface KeysVisit {
+export interface KeysVisit {
   account: Account;
-  /** In milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   since: number;
 }
 
@@ -69,7 +69,7 @@ export function createMagicLinks(options: {
     },
     createVisitToken: ({ account, since }: KeysVisit) => createToken('visit', account.id, since),
     verifyVisit: (token: string) => verify('visit', token),
-    /** To the switch for mails about the daily limit. Does not expire, and opens nothing else. */
+    /** The link to the switch for mails about the daily limit does not expire, and opens nothing else. */
     createQuotaMailsUrl: (accountId: string) =>
       `${publicUrl}/keys/quota-mails?token=${accountId}.${sign(`quota-mails ${accountId}`)}`,
     verifyQuotaMails(token: string): string | null {

@@ -7,22 +7,23 @@ import { type Html, html } from '../site/html.ts';
 import { fixedPage, type Layout, sendPage } from '../site/layout.ts';
 import { type FieldErrors, invalidForm, readForm, signupForm } from './form.ts';
 import type { KeyService } from './key-service.ts';
-import type { SentTexts } from './sent-pages.ts';
 import type { Throttle } from './throttle.ts';
 
-export interface SignupPageOptions {
-  layout: Layout;
-  keyService: KeyService;
-  throttle: Throttle;
-  restrictions?: Restrictions | null | undefined;
-  isSandbox: boolean;
-  texts: SentTexts;
-}
-
 /** `GET` and `POST /signup`: takes an e-mail address and mails a key to it. */
-export async function signupPage(app: FastifyInstance, options: SignupPageOptions): Promise<void> {
-  const { layout, keyService, throttle, isSandbox, texts } = options;
-  const render = (errors: FieldErrors = {}, values: Values = {}) =>
+export async function signupPage(
+  app: FastifyInstance,
+  options: {
+    layout: Layout;
+    keyService: KeyService;
+    throttle: Throttle;
+    restrictions?: Restrictions | null | undefined;
+    isSandbox: boolean;
+    /** The text after a mail with a key was sent. */
+    sentText: string;
+  },
+): Promise<void> {
+  const { layout, keyService, throttle, isSandbox, sentText } = options;
+  const render = (errors: FieldErrors = {}, values: Parameters<typeof formView>[2] = {}) =>
     layout({
       title: Object.keys(errors).length > 0 ? 'Error: Get a key' : 'Get a key',
       description: 'Get a free API key by mail, at once.',
@@ -46,24 +47,18 @@ export async function signupPage(app: FastifyInstance, options: SignupPageOption
     throttle.consume(request.ip, fields.email);
     await keyService.signUp(fields.email, fields.label);
     if (wantsPage(request)) return reply.redirect('/signup/sent', 303);
-    return reply.code(202).send({ status: 'sent', message: texts.key });
+    return reply.code(202).send({ status: 'sent', message: sentText });
   });
 }
 
-interface Values {
-  email?: string;
-  label?: string;
-  terms?: boolean;
-}
-
 /** The submitted values, shortened, to fill the form again after an error. */
-function submittedValues(request: FastifyRequest): Values {
+function submittedValues(request: FastifyRequest) {
   const { email, label, terms } = (request.body ?? {}) as Record<string, unknown>;
   const text = (value: unknown) => (typeof value === 'string' ? value.slice(0, 300) : '');
   return { email: text(email), label: text(label), terms: terms === 'on' };
 }
 
-function formView(isSandbox: boolean, errors: FieldErrors, values: Values): Html {
+function formView(isSandbox: boolean, errors: FieldErrors, values: Partial<ReturnType<typeof submittedValues>>): Html {
   const problems = Object.entries(errors);
   const first = ['email', 'label', 'terms'].find((name) => errors[name]);
   const problem = (name: string) =>

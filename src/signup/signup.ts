@@ -3,16 +3,15 @@ import type { FastifyInstance } from 'fastify';
 import type { Restrictions } from '../access/restrictions.ts';
 import type { SignedKeys } from '../access/signed-keys.ts';
 import type { Accounts } from '../access/store.ts';
-import type { Layout } from '../site/layout.ts';
-import { failAsUnavailable } from './accounts.ts';
-import { boardLink, type FindStops } from './board-link.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { html } from '../site/html.ts';
+import { fixedPage, type Layout } from '../site/layout.ts';
 import { refuseCrossSiteForm } from './form.ts';
 import { createKeyService } from './key-service.ts';
-import { keysPage } from './keys-page.ts';
+import { type KeysPageOptions, keysPage } from './keys-page.ts';
 import { createMagicLinks, LINK_MINUTES } from './magic-link.ts';
 import type { Mailer } from './mail/mailer.ts';
-import { quotaMailsPage } from './quota-mails-page.ts';
-import { sentPages, sentTexts } from './sent-pages.ts';
+import { quotaMailsPage } from './quota-mails.ts';
 import { signupPage } from './signup-page.ts';
 import { createThrottle, type MailLimits } from './throttle.ts';
 
@@ -25,8 +24,7 @@ export interface SignupOptions {
   accounts: Accounts;
   mailer: Mailer;
   signedKeys: SignedKeys;
-  /** Stops of such a name, the best match first. */
-  findStops: FindStops;
+  findStops: KeysPageOptions['findStops'];
   /** Which mail domains are suspended; none unless given. */
   restrictions?: Restrictions | null | undefined;
   /** Signs the links in mails. */
@@ -43,10 +41,10 @@ const MAIL_LIMITS = { perHour: 1000, perNetwork: 20, perAddress: 6 };
  */
 const DOMAIN_SHARE = 0.1;
 const LEAST_PER_DOMAIN = 10;
-/** For new keys on the keys page. Higher, because that takes a magic link. They bound what a stolen link can do. */
+/** The limits of new keys on the keys page are higher, because that takes a magic link. They bound what a stolen link can do. */
 const ACCOUNT_LIMITS = { perNetwork: 100, perAddress: 20 };
 /**
- * What each purpose gets of `perHour`. A flood of signups must not stop owners from getting a link, and a flood of link
+ * Each purpose has a share of `perHour`. A flood of signups must not stop owners from getting a link, and a flood of link
  * requests must not stop them from getting a new key on the keys page.
  */
 const SHARES = { signup: 0.5, link: 0.25, account: 0.25 };
@@ -85,8 +83,73 @@ export async function signup(app: FastifyInstance, options: SignupOptions): Prom
     if (request.method === 'POST') refuseCrossSiteForm(request, publicUrl);
   });
   await app.register(sentPages, { layout, texts });
-  await app.register(signupPage, { ...options, keyService, throttle, texts });
-  await app.register(boardLink, { ...options, accounts, links });
+  await app.register(signupPage, { ...options, keyService, throttle, sentText: texts.key });
   await app.register(quotaMailsPage, { layout, accounts, links });
-  await app.register(keysPage, { layout, accounts, keyService, links, linkThrottle, accountThrottle, texts, now });
+  const throttles = { linkThrottle, accountThrottle };
+  await app.register(keysPage, { ...options, ...throttles, accounts, keyService, links, sentText: texts.link });
+}
+
+const IN_A_FILE =
+  'This server has no mail server and sends nothing: it writes each mail to a file in the folder “outbox” of its data directory.';
+
+/** The texts after a mail was sent. `key` is for a mail with a key, `link` for one with a link to the page of the keys. */
+function sentTexts({ isOutbox }: Pick<Mailer, 'isOutbox'>) {
+  if (isOutbox) return { isOutbox, title: 'The mail is in a file', key: IN_A_FILE, link: IN_A_FILE };
+  return {
+    isOutbox,
+    title: 'Check your inbox',
+    key: 'A mail is on its way to this address. Check the spam folder too.',
+    link: 'If the address has an account, a link to its keys is on its way.',
+  };
+}
+
+/** `GET /signup/sent` and `/keys/sent`: what comes next. */
+async function sentPages(
+  app: FastifyInstance,
+  { layout, texts }: { layout: Layout; texts: ReturnType<typeof sentTexts> },
+): Promise<void> {
+  const { isOutbox, title, key, link } = texts;
+  const keySent = html`<h1>${title}</h1>
+<p class="lead" role="status">${key}</p>
+<p>The mail has your key and a <code>curl</code> command to try it. Meanwhile: <a href="/docs">the reference</a>, <a href="/explore">the map</a>.</p>
+${
+  !isOutbox &&
+  html`<h2>No mail after five minutes?</h2>
+<ul>
+<li>Check the address for typing errors, then <a href="/signup">sign up again</a>.</li>
+<li>Some mail servers delay the first mail from a new sender for about 15 minutes.</li>
+</ul>`
+}`;
+  const linkSent = html`<h1>${title}</h1>
+<p class="lead" role="status">${link}</p>
+<p>The link works once, within ${LINK_MINUTES} minutes.</p>`;
+  app.get(
+    '/signup/sent',
+    fixedPage(() => layout({ title, body: keySent })),
+  );
+  app.get(
+    '/keys/sent',
+    fixedPage(() => layout({ title, path: '/keys', body: linkSent })),
+  );
+}
+
+/** The same accounts, with every failure of the store as an error 503. */
+function failAsUnavailable(accounts: Accounts): Accounts {
+  return new Proxy(accounts, {
+    get: (store, name) => {
+      const method: unknown = Reflect.get(store, name);
+      if (typeof method !== 'function') return method;
+      return async (...args: unknown[]) => {
+        try {
+          return await method.apply(store, args);
+        } catch (cause) {
+          throw new ApiError(
+            'SERVICE_UNAVAILABLE',
+            'The account store does not answer right now. Try again in a moment.',
+            { cause, headers: { 'retry-after': '30' } },
+          );
+        }
+      };
+    },
+  });
 }

@@ -44,7 +44,7 @@ interface Window {
 
 export function createThrottle(limits: MailLimits, now: () => Date): Throttle {
   const { perHour, perNetwork, perDomain = Number.POSITIVE_INFINITY, perAddress, addressWindowMinutes = 360 } = limits;
-  // By network, `@` and domain, mailbox, and the empty name for all.
+  // The names are a network, `@` with a domain, a mailbox, and the empty name for all.
   const windows = createBoundedMap<Window>('requested mails', MAX_WINDOWS);
   const mostAround = Math.max(perNetwork, perHour * MOST_OF_ALL);
   const openToAll = perHour - Math.floor(perHour * NEWCOMERS_SHARE);

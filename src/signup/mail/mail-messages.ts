@@ -148,7 +148,29 @@ export function noticeMail(subject: string, text: string): MailMessage {
   };
 }
 
-export const SIGNATURE = '-- \nTransit Information Service. Data: Transport for NSW, CC BY 4.0.';
+/** Says that most of a day's requests are used, or all. `link` leads to the switch for these mails. */
+export function quotaMail(
+  { docsUrl }: MailContext,
+  { plan, percent, link }: { plan: Plan; percent: number; link: string },
+): MailMessage {
+  const { title, dailyLimit } = PLANS[plan];
+  const limit = `${dailyLimit?.toLocaleString('en')} requests a day of the ${title} plan`;
+  const isSpent = percent === 100;
+  const state = isSpent
+    ? `Your keys have used all ${limit}. Until 00:00 UTC, which is 10:00 or 11:00 in Sydney, further requests get the error 429 DAILY_LIMIT_EXCEEDED.`
+    : `Your keys have used ${percent} % of the ${limit}. The count starts again at 00:00 UTC, which is 10:00 or 11:00 in Sydney.`;
+  const advice = 'How to poll with fewer requests, and what to do when a plan is too small:';
+  const off = 'You get this mail at most once a day. To switch these mails off:';
+  return {
+    subject: isSpent ? 'Your daily limit is used up' : `${percent} % of your daily limit is used`,
+    text: paragraphs(state, advice, `    ${docsUrl}/errors/DAILY_LIMIT_EXCEEDED`, off, `    ${link}`, SIGNATURE),
+    html: document(html`<p>${state}</p>
+<p>${advice} <a href="${docsUrl}/errors/DAILY_LIMIT_EXCEEDED">DAILY_LIMIT_EXCEEDED</a></p>
+<p>${off} <a href="${link}">mails about the daily limit</a></p>`),
+  };
+}
+
+const SIGNATURE = '-- \nTransit Information Service. Data: Transport for NSW, CC BY 4.0.';
 
 /** "2026-11-24 00:00 UTC (11:00 in Sydney)" */
 function utcAndSydney(moment: Date): string {
@@ -169,11 +191,11 @@ function planLimit(plan: Plan): string {
     : `${title} plan, ${dailyLimit.toLocaleString('en')} requests a day`;
 }
 
-export function paragraphs(...parts: (string | false | undefined)[]): string {
+function paragraphs(...parts: (string | false | undefined)[]): string {
   return `${parts.filter(Boolean).join('\n\n')}\n`;
 }
 
-export function document(body: Html): Html {
+function document(body: Html): Html {
   return html`<!doctype html><html lang="en"><body style="font:16px/1.6 system-ui,sans-serif;color:#1d2427;max-width:40em">${body}
 <p style="color:#56626a;font-size:14px">Transit Information Service. Data: Transport for NSW, <a href="https://creativecommons.org/licenses/by/4.0/">CC BY 4.0</a>.</p></body></html>`;
 }

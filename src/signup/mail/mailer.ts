@@ -22,7 +22,12 @@ export interface Mailer {
   isOutbox: boolean;
 }
 
-export interface MailerOptions {
+/** Below the 9.5 s that a request may take, so that a failed mail is undone before the process ends. */
+const SMTP_TIMEOUT_MS = 8000;
+/** How long a server may take to close its side of a connection that we have closed. */
+const CLOSE_TIMEOUT_MS = 1000;
+
+export function createMailer(options: {
   /** Null: mails are written to `dataDir/outbox`. */
   smtpUrl: string | null;
   /** How long sending one mail may take, from the DNS lookup to the last response of the server. */
@@ -31,14 +36,7 @@ export interface MailerOptions {
   dataDir: string;
   log: Pick<FastifyBaseLogger, 'warn'>;
   now: () => Date;
-}
-
-/** Below the 9.5 s that a request may take, so that a failed mail is undone before the process ends. */
-const SMTP_TIMEOUT_MS = 8000;
-/** How long a server may take to close its side of a connection that we have closed. */
-const CLOSE_TIMEOUT_MS = 1000;
-
-export function createMailer(options: MailerOptions): Mailer {
+}): Mailer {
   const { smtpUrl, smtpTimeoutMs = SMTP_TIMEOUT_MS, mailFrom, dataDir, log, now } = options;
   if (smtpUrl !== null) {
     const smtp = nodemailer.createTransport({ url: smtpUrl, socketCloseTimeout: CLOSE_TIMEOUT_MS });
