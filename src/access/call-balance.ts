@@ -23,28 +23,18 @@ export interface CallBalance {
   /** How many requests the account owes; 0 when none. */
   owedBy(account: string): number;
   /** The accounts with most calls and with most charged requests today; null where there was none. */
-  heaviest(): { byCalls: AccountUse; byRequests: AccountUse } | null;
+  heaviest(): Record<'byCalls' | 'byRequests', { account: string; calls: number; requests: number }> | null;
 }
 
-interface AccountUse {
-  account: string;
-  calls: number;
-  requests: number;
-}
-
-interface Balance {
-  day: number;
-  calls: number;
-  charged: number;
-  /** The charged requests that are not answered yet. */
-  underWay: number;
-}
-
-/** In the memory of this process; the account that asked least recently is forgotten first. */
+/** The balance is in the memory of this process; the account that asked least recently is forgotten first. */
 export function createCallBalance({ now }: { now: () => number }): CallBalance {
-  const balances = createBoundedMap<Balance>('call balances', MAX_ACCOUNTS);
+  /** `underWay` are the charged requests that are not answered yet. */
+  const balances = createBoundedMap<Record<'day' | 'calls' | 'charged' | 'underWay', number>>(
+    'call balances',
+    MAX_ACCOUNTS,
+  );
 
-  function balanceOf(account: string): Balance {
+  function balanceOf(account: string) {
     const day = Math.floor(now() / DAY_MS);
     const known = balances.get(account);
     if (known?.day === day) return known;
@@ -57,7 +47,7 @@ export function createCallBalance({ now }: { now: () => number }): CallBalance {
     const today = Math.floor(now() / DAY_MS);
     const used = [...balances]
       .filter(([, { day }]) => day === today)
-      .map(([account, { calls, charged }]): AccountUse => ({ account, calls, requests: charged }));
+      .map(([account, { calls, charged }]) => ({ account, calls, requests: charged }));
     const most = (field: 'calls' | 'requests') =>
       used.reduce((most, one) => (one[field] > most[field] ? one : most), { account: '', calls: 0, requests: 0 });
     return used.length > 0 ? { byCalls: most('calls'), byRequests: most('requests') } : null;

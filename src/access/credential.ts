@@ -9,7 +9,7 @@ import { type SignedKeys, TOKEN_PREFIX } from './signed-keys.ts';
 const KEY_PARAMETERS = ['key', 'api_key', 'apikey', 'access_token', 'token'];
 
 const BEARER = 'bearer';
-/** Of the whole header; four times what a key needs. */
+/** The whole header may be four times as long as a key needs. */
 const MAX_LENGTH = 256;
 const MAX_TOKEN_LENGTH = 4096;
 
@@ -87,7 +87,7 @@ export function testKeyOnly(): ApiError {
   return unauthorized('This is a test key; it is valid only where the sandbox answers.', { wasKeySent: true });
 }
 
-/** Where a key was sent properly, a parameter that only has the name of one is ignored, as any unknown parameter. */
+/** A parameter that only has the name of a key is ignored, as any unknown parameter, where a key was sent properly. */
 function hasKeyInQuery(query: Record<string, unknown>, isOnlyKey: boolean): boolean {
   for (const name in query) {
     if (isOnlyKey && KEY_PARAMETERS.includes(name.toLowerCase())) return true;

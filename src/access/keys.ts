@@ -24,7 +24,7 @@ const KEY_IN_URL = /tis(?:_|%5f)(?:live|test|pub|tok)(?:_|%5f)[^/?&#\s]*/gi;
 /** `test` keys are for the sandbox only; `pub` keys are for pages and apps, where everybody can read them. */
 export type KeyKind = 'live' | 'test' | 'pub';
 
-/** What the text of a key says. The text itself is not passed on. */
+/** The facts in the text of a key. The text itself is not passed on. */
 export interface ApiKey {
   kind: KeyKind;
   accountId: string;
@@ -100,13 +100,10 @@ function randomText(length: number): string {
   return Array.from({ length }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('');
 }
 
-export interface IssuedKey {
-  /** The key itself. It is not stored: it can be shown or mailed now or never. */
-  text: string;
-  record: KeyRecord;
-}
-
-/** Makes and stores a new key; null when the account already has as many valid keys as it may. */
+/**
+ * Makes and stores a new key; null when the account already has as many valid keys as it may. Its text is not stored: it can be
+ * shown or mailed now or never.
+ */
 export async function issueKey(
   register: Pick<Accounts, 'addKey'>,
   options: {
@@ -118,7 +115,7 @@ export async function issueKey(
     /** Makes the key a publishable one. */
     grant?: Grant | null;
   },
-): Promise<IssuedKey | null> {
+): Promise<{ text: string; record: KeyRecord } | null> {
   const { account, label, now, maxLive = MAX_LIVE_KEYS, grant = null } = options;
   const text = generateKey(grant ? 'pub' : options.kind, account.id);
   const key = parseKey(text);

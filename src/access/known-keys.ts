@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { MINUTE_MS } from '../clock.ts';
 import { createBoundedMap } from '../own-memory.ts';
-import type { Admission, Caller, KeyEnding } from './admission.ts';
+import type { Admission, Caller, Counted, KeyEnding } from './account.ts';
 import type { UtcDay } from './day.ts';
 import type { Allowance, Grant } from './grant.ts';
 import type { ApiKey } from './keys.ts';
@@ -28,7 +28,7 @@ export interface KnownCaller extends Caller {
 interface KnownCount {
   /** The day, or the name of the allowance's counter. */
   counter: string;
-  /** As the store has told. */
+  /** The count that the store has told. */
   used: number;
   /** Admitted here since then, without the store. */
   admittedSince: number;
@@ -39,7 +39,7 @@ interface KnownCount {
 }
 
 /**
- * What this process remembers of the store's latest responses: which requests are answered without the store at any time,
+ * The store's latest responses, as this process remembers them: which requests are answered without the store at any time,
  * and what happens to requests while the store is away. Each instance then admits its share of what was left of an
  * account's day when the instance last knew.
  */
@@ -99,26 +99,17 @@ export class KnownKeys {
   }
 
   /** Null for a key that the store has not confirmed within the last ten minutes, and when the share is used up. */
-  admitWhileAway(
-    key: ApiKey,
-    day: UtcDay,
-    count: number,
-    allowances: readonly Allowance[] | undefined,
-  ): Admission | null {
+  admitWhileAway(key: ApiKey, { day, count, allowances }: Counted): Admission | null {
     const caller = this.callerOf(key);
     if (!caller) return null;
     const ofDay = this.#countOf(day, key.accountId);
-    const counted = (allowances ?? []).map((allowance) =>
-      this.#countOf(allowance.counter, key.accountId + allowance.counter),
-    );
-    const limits = [
-      PLANS[caller.plan].dailyLimit ?? Number.POSITIVE_INFINITY,
-      ...(allowances ?? []).map(({ limit }) => limit),
-    ];
+    const further = allowances ?? [];
+    const counted = further.map(({ counter }) => this.#countOf(counter, key.accountId + counter));
+    const limits = [PLANS[caller.plan].dailyLimit ?? Number.POSITIVE_INFINITY, ...further.map(({ limit }) => limit)];
     const counts = [ofDay, ...counted];
     const full = counts.findIndex((one, index) => sumOf(one) + count > (limits[index] ?? 0));
     const outcome = () => ({ caller, day, count, used: sumOf(ofDay), ...usesOf(allowances, counted.map(sumOf)) });
-    if (full >= 0) return { kind: 'exhausted', ...outcome(), refusedBy: allowances?.[full - 1]?.name };
+    if (full >= 0) return { kind: 'exhausted', ...outcome(), refusedBy: further[full - 1]?.name };
     // Rounded up, so that the last request of a day is not refused by all instances.
     const shareOf = (one: KnownCount, limit = 0) => Math.ceil((limit - one.used) / this.#instances());
     if (counts.some((one, index) => one.admittedSince + count > shareOf(one, limits[index]))) return null;
@@ -147,7 +138,7 @@ export class KnownKeys {
    */
   learn(
     key: ApiKey,
-    { day, count, allowances }: { day: UtcDay; count: number; allowances: readonly Allowance[] | undefined },
+    { day, count, allowances }: Counted,
     response: AdmissionReply,
     isSettled: boolean,
   ): Admission | null {
@@ -214,7 +205,7 @@ export class KnownKeys {
     return last?.counter === counter && this.#isRemembered(last.at) ? last : null;
   }
 
-  /** With nothing used unless more is known. */
+  /** The count has nothing used unless more is known. */
   #countOf(counter: string, name: string): KnownCount {
     const before = this.#knownCount(counter, name);
     if (before) return before;

@@ -4,20 +4,6 @@ import { UnavailableError } from '../redis/connection.ts';
 import type { UtcDay } from './day.ts';
 import type { CountUpdate, QuotaStore } from './store.ts';
 
-/** What the store does not know yet of one account and day. */
-interface Pending {
-  accountId: string;
-  day: UtcDay;
-  /** Requests to be counted; below zero when more are to be given back. */
-  count: number;
-  /** Admission requests whose responses got lost. */
-  inDoubt: number;
-  /** The sender of the requests in doubt. */
-  sender: string;
-  /** The last `usedBySender` received before the first of them got lost. */
-  usedBySenderBefore: number;
-}
-
 /** A name under which this process asks the store to admit requests of one account on one day. */
 export interface Sender {
   readonly name: string;
@@ -26,8 +12,11 @@ export interface Sender {
 }
 
 interface Entry {
-  /** Not sent yet, by day. */
-  waiting: Map<UtcDay, Pending>;
+  /**
+   * The updates that are not sent yet, by day: `count` is below zero when more is to be given back, `sender` is that of the
+   * requests in doubt, and `usedBySenderBefore` the last value received before the first of them got lost.
+   */
+  waiting: Map<UtcDay, Omit<CountUpdate, 'number'>>;
   /** Sent and not acknowledged: sent again unchanged, with the same number, until it is. */
   sent: CountUpdate | null;
   sending: Promise<void> | null;
@@ -128,7 +117,7 @@ export class PendingCounts {
     if (this.#entries.size > 0) this.schedule(outcomes.includes(false) ? RETRY_AFTER_MS : SETTLE_EVERY_MS);
   }
 
-  #pendingOf(accountId: string, day: UtcDay): Pending {
+  #pendingOf(accountId: string, day: UtcDay): Omit<CountUpdate, 'number'> {
     const entry = this.#entries.get(accountId) ?? { waiting: new Map(), sent: null, sending: null, next: null };
     this.#entries.set(accountId, entry);
     const waiting = entry.waiting.get(day);

@@ -38,18 +38,19 @@ export const PLANS = {
     failuresAMinute: 1200,
     refundsAnHour: 10_000,
   },
-} as const satisfies Record<string, PlanTerms>;
-
-interface PlanTerms {
-  title: string;
-  purpose: string;
-  dailyLimit: number | null;
-  rate: Rate | null;
-  streams: number;
-  priority: 'low' | 'normal' | 'high';
-  failuresAMinute: number;
-  refundsAnHour: number;
-}
+} as const satisfies Record<
+  string,
+  {
+    title: string;
+    purpose: string;
+    dailyLimit: number | null;
+    rate: Rate | null;
+    streams: number;
+    priority: 'low' | 'normal' | 'high';
+    failuresAMinute: number;
+    refundsAnHour: number;
+  }
+>;
 
 export type Plan = keyof typeof PLANS;
 

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { ApiError } from '../errors/api-error.ts';
 import { tokenExpired, tooManyFailed, tooManyUnderWay, visitorTooFast } from '../errors/messages.ts';
-import type { Admission } from './admission.ts';
+import type { Admission, Counted } from './account.ts';
 import { type CallBalance, createCallBalance } from './call-balance.ts';
 import { invalidKey, readKey, readStreamKey, takeStreamKey, testKeyOnly } from './credential.ts';
 import { utcDay } from './day.ts';
@@ -122,10 +122,7 @@ export const access = fp(
     }
 
     /** Counts so many more, by the present allowances unless others are given. */
-    async function admit(
-      request: FastifyRequest,
-      { allowances, ...more }: Pick<Admission, 'count' | 'day' | 'allowances'>,
-    ): Promise<Admission> {
+    async function admit(request: FastifyRequest, { allowances, ...more }: Partial<Counted>): Promise<Admission> {
       const key = keyOf(request);
       const { granted } = request;
       if (granted && isExpired(granted.grant, now())) throw tokenExpired(null);

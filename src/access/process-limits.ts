@@ -1,10 +1,10 @@
 import { tooManyUnknownKeys } from '../errors/messages.ts';
-import type { Admission } from './admission.ts';
+import type { Admission } from './account.ts';
 import type { Allowance } from './grant.ts';
 import type { ApiKey } from './keys.ts';
 import type { KnownCaller } from './known-keys.ts';
 import type { BurstLimit, FailureLimit } from './limits/account-limits.ts';
-import { LookUpLimit } from './limits/look-up-limit.ts';
+import { clientNetwork } from './limits/client-network.ts';
 import { createTokenBuckets, type TokenBuckets } from './limits/token-buckets.ts';
 import type { Quota } from './quota.ts';
 import type { Restrictions } from './restrictions.ts';
@@ -22,7 +22,7 @@ export class ProcessLimits {
   readonly #failures: FailureLimit;
   readonly #restrictions: Restrictions | null;
   readonly #lookUps: LookUpLimit;
-  /** By hash. Equal keys are looked up once at a time. */
+  /** The look-ups under way by the hash of the key: equal keys are looked up once at a time. */
   readonly #underWay = new Map<string, Promise<unknown>>();
   readonly #visits: TokenBuckets;
 
@@ -122,5 +122,54 @@ export class ProcessLimits {
     } finally {
       this.#underWay.delete(key.hash);
     }
+  }
+}
+
+/** One client network may have so much looked up that turns out to be no valid key. */
+const LOOK_UPS_OF_NETWORK = { perSecond: 20, burst: 40 };
+/** A network is quiet as long as it has less looked up than this, and does not flood. */
+const LOOK_UPS_OF_QUIET = { perSecond: 1, burst: 5 };
+/** All networks together may use the one half of what this process looks up; the other half is for quiet networks. */
+const LOOK_UPS_FOR_ALL = { perSecond: 100, burst: 100 };
+const LOOK_UPS_FOR_QUIET = { perSecond: 100, burst: 100 };
+const ONLY_BUCKET = '';
+
+/**
+ * Bounds how often the store is asked about keys that this process does not know: for each client network, and in all.
+ * Only keys that turn out not to be valid count.
+ */
+export class LookUpLimit {
+  readonly #networks: TokenBuckets;
+  readonly #quietNetworks: TokenBuckets;
+  readonly #forAll: TokenBuckets;
+  readonly #forQuiet: TokenBuckets;
+
+  constructor(now: () => Date) {
+    this.#networks = createTokenBuckets(LOOK_UPS_OF_NETWORK, now);
+    this.#quietNetworks = createTokenBuckets(LOOK_UPS_OF_QUIET, now);
+    this.#forAll = createTokenBuckets(LOOK_UPS_FOR_ALL, now);
+    this.#forQuiet = createTokenBuckets(LOOK_UPS_FOR_QUIET, now);
+  }
+
+  /**
+   * Null when the limit is reached. Else the key may be looked up, and the function that is returned puts the look-up back:
+   * for one that found a valid key, or did not take place.
+   */
+  take(ip: string): (() => void) | null {
+    const network = clientNetwork(ip);
+    if (!this.#networks.take(network)) return null;
+    // A network's tries count, also when it is refused below: otherwise all networks of a flood would stay quiet.
+    const isQuiet = this.#networks.isHalfFull(network) && this.#quietNetworks.take(network);
+    const share = isQuiet && this.#forQuiet.take(ONLY_BUCKET) ? this.#forQuiet : this.#forAll;
+    if (share === this.#forAll && !share.take(ONLY_BUCKET)) return null;
+    return () => {
+      this.#networks.putBack(network);
+      if (isQuiet) this.#quietNetworks.putBack(network);
+      share.putBack(ONLY_BUCKET);
+    };
+  }
+
+  waitSeconds(ip: string): number {
+    return this.#networks.waitSeconds(clientNetwork(ip));
   }
 }

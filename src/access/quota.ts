@@ -1,8 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { ApiError } from '../errors/api-error.ts';
 import { UnavailableError } from '../redis/connection.ts';
-import type { Admission, Caller } from './admission.ts';
-import { type UtcDay, utcDay } from './day.ts';
+import type { Admission, Caller, Counted } from './account.ts';
+import { utcDay } from './day.ts';
 import type { Allowance } from './grant.ts';
 import type { ApiKey } from './keys.ts';
 import { type KnownCaller, KnownKeys } from './known-keys.ts';
@@ -11,13 +11,6 @@ import { PLANS } from './plan.ts';
 import type { AdmissionReply, QuotaStore } from './store.ts';
 
 const EVENTS_EVERY_MS = 2000;
-
-/** How many requests one counts as, and where. */
-interface Counted {
-  count: number;
-  day: UtcDay;
-  allowances: readonly Allowance[] | undefined;
-}
 
 /**
  * Admits requests and counts them. Where there is a limit, the store counts before the request is admitted, so the limit
@@ -29,7 +22,7 @@ export class Quota {
   readonly #log: Pick<FastifyBaseLogger, 'warn'>;
   readonly #known: KnownKeys;
   readonly #pending: PendingCounts;
-  /** By account and counter: at most a few for each publishable key that is in use. */
+  /** Events by account and counter: at most a few for each publishable key that is in use. */
   readonly #events = new Map<string, { accountId: string; counter: string; count: number }>();
   #eventTimer: NodeJS.Timeout | null = null;
 
@@ -198,8 +191,8 @@ export class Quota {
     return this.#admitWhileAway(key, counted);
   }
 
-  #admitWhileAway(key: ApiKey, { day, count, allowances }: Counted): Admission {
-    const admission = this.#known.admitWhileAway(key, day, count, allowances) ?? refuse();
+  #admitWhileAway(key: ApiKey, counted: Counted): Admission {
+    const admission = this.#known.admitWhileAway(key, counted) ?? refuse();
     if (admission.kind === 'admitted') this.#countLater(admission);
     return admission;
   }
@@ -208,13 +201,10 @@ export class Quota {
    * The store may have counted the request although its response does not come: it must count once in the end. Allowances are
    * taken as counted then: one may be a request off.
    */
-  #admitWithoutReply(
-    key: ApiKey,
-    { day, count, allowances, sender }: Counted & { sender: Sender },
-    reply: Promise<AdmissionReply>,
-  ): Admission {
+  #admitWithoutReply(key: ApiKey, counted: Counted & { sender: Sender }, reply: Promise<AdmissionReply>): Admission {
     const { accountId } = key;
-    const admission = this.#known.admitWhileAway(key, day, count, allowances);
+    const { day, count, allowances, sender } = counted;
+    const admission = this.#known.admitWhileAway(key, counted);
     const countLater = (wanted: number) => {
       this.#pending.add(accountId, day, wanted);
       for (const { counter } of allowances ?? []) this.#pending.add(accountId, counter, wanted);

@@ -7,7 +7,7 @@ import {
   tooManyInShortTime,
   visitorLimitExceeded,
 } from '../errors/messages.ts';
-import type { Admission } from './admission.ts';
+import type { Admission } from './account.ts';
 import { endOfDay, secondsUntil } from './day.ts';
 import type { BurstLimit } from './limits/account-limits.ts';
 import { PLANS } from './plan.ts';

@@ -2,7 +2,7 @@ import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
 import type { ApiError } from '../errors/api-error.ts';
 import { suspended, underMaintenance } from '../errors/messages.ts';
-import type { Caller } from './admission.ts';
+import type { Caller } from './account.ts';
 import type { OperatorRecords } from './store.ts';
 
 const READ_EVERY_MS = 1000;
@@ -10,7 +10,7 @@ const LEAST_WAIT_SECONDS = 60;
 /** The name under which maintenance is stored. */
 export const MAINTENANCE = 'maintenance';
 
-/** As stored, in JSON, under `account:ID`, `domain:NAME`, `network:ADDRESS/BITS` or `maintenance`. Moments are UTC, ISO 8601. */
+/** It is stored in JSON, under `account:ID`, `domain:NAME`, `network:ADDRESS/BITS` or `maintenance`. Moments are UTC, ISO 8601. */
 export interface Restriction {
   since: string;
   /** A sentence for callers, or empty. */
@@ -20,8 +20,8 @@ export interface Restriction {
 }
 
 /**
- * What operators have suspended, and whether there is maintenance: a copy of what the store has, which every process reads
- * again each second. While the store is away, the last copy holds.
+ * The accounts, domains and networks that operators have suspended, and whether there is maintenance: a copy of what the store
+ * has, which every process reads again each second. While the store is away, the last copy holds.
  */
 export class Restrictions {
   readonly #store: Pick<OperatorRecords, 'readRestrictions'>;

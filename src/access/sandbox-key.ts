@@ -6,19 +6,17 @@ import { issueKey, parseKey } from './keys.ts';
 import { type Accounts, SANDBOX_EMAIL } from './store.ts';
 
 const FILES = { test: 'sandbox-key', pub: 'sandbox-publishable-key' };
-/** For pages opened from a file, and on a developer's own machine. */
+/** The publishable key is for pages opened from a file, and on a developer's own machine. */
 const GRANT = { origins: LOCAL.map((host) => `http://${host}:*`), apps: true, perDay: 25_000, perVisitorHour: 5000 };
 /** Several data directories may share the account. */
 const MAX_KEYS = 2 * MAX_LIVE_KEYS;
-
-type SandboxRegister = Pick<Accounts, 'openAccount' | 'addKey' | 'listKeys' | 'revokeKey'>;
 
 /**
  * The test key of the sandbox, or its publishable key, the same on every start with the same data directory. They are the only
  * keys that are stored as text, because they give access to made-up data only.
  */
 export async function sandboxKey(
-  register: SandboxRegister,
+  register: Accounts,
   dataDir: string,
   now: Date,
   kind: keyof typeof FILES = 'test',
@@ -34,7 +32,7 @@ export async function sandboxKey(
   return text;
 }
 
-async function isValid(register: SandboxRegister, text: string): Promise<boolean> {
+async function isValid(register: Accounts, text: string): Promise<boolean> {
   const key = parseKey(text);
   if (!key) return false;
   const records = await register.listKeys(key.accountId);
@@ -42,7 +40,7 @@ async function isValid(register: SandboxRegister, text: string): Promise<boolean
 }
 
 /** Each data directory has a key of its own. When an account has as many as it may, the oldest key is revoked. */
-async function issue(register: SandboxRegister, now: Date, kind: keyof typeof FILES): Promise<string> {
+async function issue(register: Accounts, now: Date, kind: keyof typeof FILES): Promise<string> {
   const account = await register.openAccount({ email: SANDBOX_EMAIL, plan: 'developer', createdAt: now.toISOString() });
   const grant = kind === 'pub' ? GRANT : null;
   const wanted = { account, kind: 'test', label: 'sandbox', now, maxLive: MAX_KEYS, grant } as const;

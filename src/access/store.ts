@@ -1,6 +1,5 @@
 import type { Presence, StoreState } from '../redis/presence.ts';
-import type { Account, KeyRecord } from './account.ts';
-import type { KeyEnding } from './admission.ts';
+import type { Account, KeyEnding, KeyRecord } from './account.ts';
 import type { UtcDay } from './day.ts';
 import type { Allowance, Grant } from './grant.ts';
 import type { Plan } from './plan.ts';
@@ -65,7 +64,7 @@ export type StoreKind = (typeof STORE_KINDS)[number];
 /** The address of the account that the sandbox opens for itself. */
 export const SANDBOX_EMAIL = 'sandbox@transit.invalid';
 
-/** What every request needs. Its calls reject with `UnavailableError` only. */
+/** The part of the store that every request needs. Its calls reject with `UnavailableError` only. */
 export interface QuotaStore {
   /** Whether the store is another process, at some distance. */
   readonly isRemote: boolean;
@@ -82,13 +81,7 @@ export interface QuotaStore {
   update(update: CountUpdate): Promise<number>;
 }
 
-/** `wantsQuotaMails` is true unless given. */
-type NewAccount = Omit<Account, 'id'> & Partial<Pick<Account, 'id'>> & { wantsQuotaMails?: boolean };
-
-/** `revokedAt` is null unless given: a key that is restored from a backup may be revoked. */
-type NewKey = Omit<KeyRecord, 'revokedAt' | 'lastUsedOn' | 'grant'> & Partial<Pick<KeyRecord, 'revokedAt' | 'grant'>>;
-
-/** For issuing keys and looking after accounts. What is acknowledged is durable. */
+/** The accounts and their keys. Whatever is acknowledged is durable. */
 export interface Accounts {
   /**
    * Tells whose accounts these are. A store that was never marked is real, unless it has no account at all (null), or none but
@@ -97,8 +90,13 @@ export interface Accounts {
   readKind(): Promise<StoreKind | null>;
   /** Marks the store; a mark that it has already is kept unless `replace` is set. */
   markKind(kind: StoreKind, options?: { replace: boolean }): Promise<void>;
-  /** The account with that address: the existing one unchanged, or a new one, with the given id unless that is taken. */
-  openAccount(account: NewAccount): Promise<Account>;
+  /**
+   * The account with that address: the existing one unchanged, or a new one, with the given id unless that is taken.
+   * `wantsQuotaMails` is true unless given.
+   */
+  openAccount(
+    account: Omit<Account, 'id'> & Partial<Pick<Account, 'id'>> & { wantsQuotaMails?: boolean },
+  ): Promise<Account>;
   findAccount(id: string): Promise<Account | null>;
   findAccountByEmail(email: string): Promise<Account | null>;
   /** Sorted by address. */
@@ -107,8 +105,14 @@ export interface Accounts {
   setPlan(accountId: string, plan: Plan): Promise<boolean>;
   /** Deletes the account, its keys and its counts, and remembers its id; false when there is no such account. */
   deleteAccount(accountId: string, now: Date): Promise<boolean>;
-  /** False when the account already has `maxLive` valid keys, or does not exist. */
-  addKey(key: NewKey, maxLive: number): Promise<boolean>;
+  /**
+   * False when the account already has `maxLive` valid keys, or does not exist. A key that is restored from a backup may be
+   * revoked; `revokedAt` is null unless given.
+   */
+  addKey(
+    key: Omit<KeyRecord, 'revokedAt' | 'lastUsedOn' | 'grant'> & Partial<Pick<KeyRecord, 'revokedAt' | 'grant'>>,
+    maxLive: number,
+  ): Promise<boolean>;
   /** Oldest first, revoked ones included. */
   listKeys(accountId: string): Promise<KeyRecord[]>;
   /**
@@ -136,11 +140,7 @@ export interface Accounts {
   claimQuotaMail(accountId: string, day: UtcDay, percent: number): Promise<boolean>;
 }
 
-export interface Closable {
-  close(): Promise<void>;
-}
-
-/** What operators have decided, beside the accounts. What is acknowledged is durable. */
+/** The decisions of operators, beside the accounts. Whatever is acknowledged is durable. */
 export interface OperatorRecords {
   /** The restrictions by name, when they have changed since that version; else null. */
   readRestrictions(knownVersion: string): Promise<{ version: string; values: Record<string, string> } | null>;
@@ -162,7 +162,9 @@ export interface OperatorRecords {
   readMailing(mailing: string): Promise<Record<string, 'claimed' | 'sent'>>;
 }
 
-export interface AccountStore extends QuotaStore, Accounts, OperatorRecords, Closable {}
+export interface AccountStore extends QuotaStore, Accounts, OperatorRecords {
+  close(): Promise<void>;
+}
 
 /** Counts of so many UTC days are kept, the present one included: enough to look back a month. */
 export const DAYS_KEPT = 32;

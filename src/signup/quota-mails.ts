@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
-import type { Admission } from '../access/admission.ts';
+import type { Admission } from '../access/account.ts';
 import type { UtcDay } from '../access/day.ts';
 import { PLANS } from '../access/plan.ts';
 import type { Accounts } from '../access/store.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { generateAccountId, generateKey } from '#src/access/keys.ts';
-import { LookUpLimit } from '#src/access/limits/look-up-limit.ts';
+import { LookUpLimit } from '#src/access/process-limits.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { issueTestKey } from '#test/support/access.ts';

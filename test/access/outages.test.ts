@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { utcDay } from '#src/access/day.ts';
 import { parseKey } from '#src/access/keys.ts';
-import type { Accounts, Closable } from '#src/access/store.ts';
+import type { Accounts } from '#src/access/store.ts';
 import { openAccounts } from '#src/access/stores/open-store.ts';
 import { issueTestKey } from '../support/access.ts';
 import { type DelayingProxy, startDelayingProxy } from '../support/delaying-proxy.ts';
@@ -13,7 +13,7 @@ import { startRedis, type TestRedis } from '../support/redis.ts';
 
 let redis: TestRedis;
 let proxy: DelayingProxy;
-let register: Accounts & Closable;
+let register: Accounts & { close(): Promise<void> };
 let processes: ChildProcess[];
 
 beforeAll(async () => {

@@ -5,13 +5,13 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { utcDay } from '#src/access/day.ts';
 import { parseKey } from '#src/access/keys.ts';
-import type { Accounts, Closable } from '#src/access/store.ts';
+import type { Accounts } from '#src/access/store.ts';
 import { openAccounts } from '#src/access/stores/open-store.ts';
 import { issueTestKey } from '../support/access.ts';
 import { startRedis, type TestRedis } from '../support/redis.ts';
 
 let redis: TestRedis;
-let register: Accounts & Closable;
+let register: Accounts & { close(): Promise<void> };
 let processes: ChildProcess[];
 
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Admission } from '#src/access/admission.ts';
+import type { Admission } from '#src/access/account.ts';
 import { parseKey } from '#src/access/keys.ts';
 import { createQuotaMails } from '#src/signup/quota-mails.ts';
 import { type Front, keyIn, postForm, startFront } from '../support/front.ts';

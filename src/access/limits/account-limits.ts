@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Caller } from '../admission.ts';
+import type { Caller } from '../account.ts';
 import { forEachPlan, isPlan, PLAN_NAMES, PLANS, type Plan } from '../plan.ts';
 import { createTokenBuckets, type Rate, type TokenBuckets } from './token-buckets.ts';
 

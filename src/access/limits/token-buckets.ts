@@ -1,6 +1,6 @@
 import { createBoundedMap } from '../../own-memory.ts';
 
-/** At most `burst` requests at once, and `perSecond` on average. */
+/** Allows at most `burst` requests at once, and `perSecond` on average. */
 export interface Rate {
   perSecond: number;
   burst: number;
@@ -18,19 +18,14 @@ export interface TokenBuckets {
   waitSeconds(name: string): number;
 }
 
-interface Bucket {
-  tokens: number;
-  /** When `tokens` was right, in milliseconds since 1970. */
-  at: number;
-}
-
 /** Bounds the memory. The bucket that was unused for longest is forgotten first, and is full when it is used again. */
 const MAX_BUCKETS = 50_000;
 
 export function createTokenBuckets({ perSecond, burst }: Rate, now: () => Date): TokenBuckets {
-  const buckets = createBoundedMap<Bucket>('token buckets', MAX_BUCKETS);
+  /** Each has the tokens that it held at a moment, in milliseconds since 1970. */
+  const buckets = createBoundedMap<{ tokens: number; at: number }>('token buckets', MAX_BUCKETS);
 
-  function fill(name: string): Bucket {
+  function fill(name: string) {
     const at = now().getTime();
     const bucket = buckets.get(name);
     if (!bucket) {

@@ -135,17 +135,15 @@ function prepareStatements(database: DatabaseSync) {
   };
 }
 
-type Row = Record<string, unknown>;
-
-function toAccount({ id, email, plan, created_at: createdAt }: Row): Account {
+function toAccount({ id, email, plan, created_at: createdAt }: Record<string, unknown>): Account {
   return { id, email, plan: planFrom(String(plan)), createdAt } as Account;
 }
 
-function toAccountOrNull(row: Row | undefined): Account | null {
+function toAccountOrNull(row: Record<string, unknown> | undefined): Account | null {
   return row ? toAccount(row) : null;
 }
 
-function toKeyRecord(row: Row): KeyRecord {
+function toKeyRecord(row: Record<string, unknown>): KeyRecord {
   const { hash, account_id: accountId, last_four: lastFour, label, created_at: createdAt } = row;
   const { revoked_at: revokedAt, last_used_on: lastUsedOn, grant_value: stored } = row;
   const grant = readGrant(stored as string | null);

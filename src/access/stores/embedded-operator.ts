@@ -5,7 +5,7 @@ import { type Durably, type FileLock, inTransaction } from './embedded-database.
 /** The name of no restriction. */
 const VERSION = 'version';
 
-/** What operators have decided, in the embedded database. */
+/** The decisions of operators, in the embedded database. */
 export function createEmbeddedOperatorRecords(
   database: DatabaseSync,
   lock: FileLock,

@@ -8,14 +8,6 @@ import { PLANS, planFrom } from '../plan.ts';
 import { type AdmissionReply, type AdmissionRequest, DAYS_KEPT, type KeyReading, type QuotaStore } from '../store.ts';
 import { createGroupCommit, type FileLock } from './embedded-database.ts';
 
-type KeyInUse = [
-  plan: string,
-  email: string,
-  lastUsedOn: string | null,
-  revokedAt: string | null,
-  revocationDecidedAt: string | null,
-];
-
 /** Counts requests in the embedded database. */
 export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log: Log): QuotaStore {
   const statements = prepareStatements(database);
@@ -29,13 +21,21 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
   });
   let tidiedOn: UtcDay = '';
 
+  function findKey(keyHash: string, accountId: string, day: UtcDay) {
+    const row = readRow<
+      [plan: string, email: string, lastUsedOn: string | null, revokedAt: string | null, decidedAt: string | null]
+    >(statements.findKey, keyHash, accountId, day);
+    if (!row) return null;
+    const [plan, email, lastUsedOn, endsAt, decidedAt] = row;
+    return { plan, email, lastUsedOn, ending: endsAt === null ? null : { endsAt, decidedAt: decidedAt ?? endsAt } };
+  }
+
   /** Reads outside of the group: a key that is not known is refused also while another process holds the file. */
   async function admit(request: AdmissionRequest): Promise<AdmissionReply> {
     const { accountId, keyHash, day, count = 1, allowances = [] } = request;
-    const key = await lock.run(() => readRow<KeyInUse>(statements.findKey, keyHash, accountId, day));
+    const key = await lock.run(() => findKey(keyHash, accountId, day));
     if (!key) return { kind: 'unknown' };
-    const [plan, email, lastUsedOn, endsAt, decidedAt] = key;
-    const ending = endsAt === null ? null : { endsAt, decidedAt: decidedAt ?? endsAt };
+    const { plan, email, lastUsedOn, ending } = key;
     const limit = PLANS[planFrom(plan)].dailyLimit;
     return writeInGroup(() => {
       if (lastUsedOn !== day) statements.touchKey.run({ keyHash, day });
@@ -61,12 +61,11 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
 
   async function readKey({ accountId, keyHash, day }: Pick<AdmissionRequest, 'accountId' | 'keyHash' | 'day'>) {
     return lock.run((): KeyReading => {
-      const key = readRow<KeyInUse>(statements.findKey, keyHash, accountId, day);
+      const key = findKey(keyHash, accountId, day);
       if (!key) return { kind: 'unknown' };
-      const [plan, email, , endsAt, decidedAt] = key;
+      const { plan, email, ending } = key;
       const [grant] = readRow<[string]>(statements.findGrant, keyHash) ?? [];
       const [used] = readRow<[number]>(statements.readUsage, day, accountId) ?? [0];
-      const ending = endsAt === null ? null : { endsAt, decidedAt: decidedAt ?? endsAt };
       return { kind: 'known', plan, email, used, grant: readGrant(grant), ...(ending && { ending }) };
     });
   }

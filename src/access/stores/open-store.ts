@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Log } from '../../log.ts';
 import type { SharedRedis } from '../../redis/shared-redis.ts';
-import type { AccountStore, Accounts, Closable, OperatorRecords, StoreKind } from '../store.ts';
+import type { AccountStore, Accounts, QuotaStore, StoreKind } from '../store.ts';
 import { createEmbeddedAccounts } from './embedded-accounts.ts';
 import { createDurably, FileLock, openDatabase } from './embedded-database.ts';
 import { createEmbeddedOperatorRecords } from './embedded-operator.ts';
@@ -22,7 +22,7 @@ export function openStore(options: { redis: SharedRedis | null; dataDir: string;
 export function openAccounts(config: {
   redisUrls: readonly string[];
   dataDir: string;
-}): Accounts & OperatorRecords & Closable {
+}): Omit<AccountStore, keyof QuotaStore> {
   if (config.redisUrls.length > 0) return openRedisAccounts(config.redisUrls);
   return openEmbeddedStore(fileIn(config.dataDir));
 }

@@ -5,14 +5,7 @@ import { utcDayFrom } from '../day.ts';
 import { eventCounter, keyCounter, LISTED_EVENTS, readGrant } from '../grant.ts';
 import { generateAccountId } from '../keys.ts';
 import { planFrom } from '../plan.ts';
-import {
-  type Accounts,
-  type Closable,
-  DAYS_KEPT,
-  type OperatorRecords,
-  SANDBOX_EMAIL,
-  type StoreKind,
-} from '../store.ts';
+import { type AccountStore, DAYS_KEPT, type QuotaStore, SANDBOX_EMAIL, type StoreKind } from '../store.ts';
 import { redisOperatorRecords, rememberDeleted } from './redis-operator.ts';
 import { accountKey, counterKey, keysKey, sendersKey } from './redis-quota.ts';
 
@@ -138,7 +131,7 @@ const MAILED_KEPT_SECONDS = 2 * 86_400;
 const mailedKey = (accountId: string, day: string) => `tis:{${accountId}}:quota-mailed:${day}`;
 
 /** Accounts and keys, over a connection of its own: it waits for the disk, and requests must not wait behind it. */
-export function openRedisAccounts(urls: readonly string[]): Accounts & OperatorRecords & Closable {
+export function openRedisAccounts(urls: readonly string[]): Omit<AccountStore, keyof QuotaStore> {
   const redis = connectRedis(urls, 'patient');
 
   async function durably<T>(write: Promise<T>): Promise<T> {
@@ -249,7 +242,7 @@ function toKeyRecord(accountId: string, hash: string, record: string): KeyRecord
   return { accountId, hash, revokedAt: null, lastUsedOn: null, ...fields, grant: readGrant(grant) };
 }
 
-/** Until the append-only file on disk holds what was written. Redis can tell from 7.2 on; older ones refuse WAITAOF. */
+/** Resolves when the append-only file on disk holds what was written. Redis can tell from 7.2 on; older ones refuse WAITAOF. */
 async function waitForDisk(connection: RedisConnection): Promise<void> {
   const nodes = connection instanceof Cluster ? connection.nodes('master') : [connection];
   try {

@@ -40,7 +40,7 @@ const noteDeleted = defineScript<[deleted: string], [accountId: string, at: stri
 export const rememberDeleted = (redis: RedisConnection, accountId: string, at: string) =>
   noteDeleted(redis, [DELETED], [accountId, at]);
 
-/** What operators have decided, in Redis. */
+/** The decisions of operators, in Redis. */
 export function redisOperatorRecords(
   redis: RedisConnection,
   durably: <T>(write: Promise<T>) => Promise<T>,
