@@ -75,7 +75,7 @@ function keyCard(key: KeyRecord, counts: readonly KeyCounts[] = [], token: strin
   return html`<section class="card" aria-label="Key ending in ${lastFour}">
 <h3><code>…${lastFour}</code> ${label}${grant && html` <span class="quiet">publishable</span>`}</h3>
 <p class="quiet">Created ${dateOf(createdAt)} · ${lastUsedOn ? `last used ${dashed(lastUsedOn)} (UTC)` : 'not used yet'}${revokedAt && html` · replaced; works until ${localTime(new Date(revokedAt), 'date-time')} ${zoneName} (${revokedAt.slice(0, 10)} 00:00 UTC)`}</p>
-${grant && grantFacts(grant, counts)}
+${grant ? grantFacts(grant, counts) : refusalsIn(counts).length > 0 && html`<p class="quiet">Refused with tokens of this key in the last seven days: ${refusalsText(counts)}</p>`}
 ${fromPages > 0 && html`<p class="notice bad">This secret key was sent from a web page ${fromPages.toLocaleString('en')} times in the last seven days. Everybody can read it there: use a publishable key instead, and replace this one.</p>`}
 <div class="actions">
 ${
@@ -111,13 +111,13 @@ function grantFacts(
   { origins = [], apps, operations, perDay = 0, perVisitorHour = 0 }: Grant,
   counts: readonly KeyCounts[],
 ): Html {
-  const refused = (Object.keys(REFUSALS) as (keyof typeof REFUSALS)[]).filter((event) => totalOf(counts, event) > 0);
+  const refused = refusalsIn(counts);
   const requests = totalOf(counts, 'requests');
   return html`<ul>
 <li>For ${origins.map((origin, index) => html`${index > 0 && ', '}<code>${origin}</code>`)}${apps && `${origins.length > 0 ? ', and for ' : ''}requests without an origin (apps, files)`}</li>
 <li>For ${operations ? operations.map((path, index) => html`${index > 0 && ', '}<code>${path}</code>`) : 'all operations'}</li>
 <li>${perDay.toLocaleString('en')} requests a day, ${perVisitorHour.toLocaleString('en')} an hour for each visitor</li>
-<li>Last seven days: ${requests.toLocaleString('en')} ${requests === 1 ? 'request' : 'requests'}, refused: ${refused.length === 0 ? 'none' : refused.map((event) => `${REFUSALS[event]} ${totalOf(counts, event).toLocaleString('en')}`).join(', ')}</li>
+<li>Last seven days: ${requests.toLocaleString('en')} ${requests === 1 ? 'request' : 'requests'}, refused: ${refusalsText(counts)}</li>
 </ul>
 <details><summary>By day</summary><div class="scroll" tabindex="0" role="region" aria-label="Table"><table>
 <thead><tr><th scope="col">Day (UTC)</th><th scope="col" class="number">Requests</th>${refused.map((event) => html`<th scope="col" class="number">Refused: ${REFUSALS[event]}</th>`)}</tr></thead>
@@ -127,6 +127,16 @@ function grantFacts(
     ) => html`<tr><th scope="row">${one.day}</th><td class="number">${one.requests.toLocaleString('en')}</td>${refused.map((event) => html`<td class="number">${one[event].toLocaleString('en')}</td>`)}</tr>
 `,
   )}</tbody></table></div></details>`;
+}
+
+/** The reasons for which requests with a key, or with its tokens, were refused. */
+function refusalsIn(counts: readonly KeyCounts[]) {
+  return (Object.keys(REFUSALS) as (keyof typeof REFUSALS)[]).filter((event) => totalOf(counts, event) > 0);
+}
+
+function refusalsText(counts: readonly KeyCounts[]): string {
+  const texts = refusalsIn(counts).map((event) => `${REFUSALS[event]} ${totalOf(counts, event).toLocaleString('en')}`);
+  return texts.join(', ') || 'none';
 }
 
 function totalOf(counts: readonly KeyCounts[], name: 'requests' | KeyEvent): number {

@@ -327,6 +327,19 @@ it('mails the owner after a revocation, once', async () => {
   }
 });
 
+it('shows how often tokens of a key were refused, and why', async () => {
+  await signUp('jo@example.com');
+  const headers = { authorization: `Bearer ${keyIn((await front.readOutbox())[0] as never)}` };
+  const payload = { operations: ['/v1/departures'] };
+  const { token } = (await front.app.inject({ method: 'POST', url: '/v1/tokens', headers, payload })).json();
+  const shown = async () => (await openKeys()).page.body.replaceAll(/<[^>]*>/g, '');
+  expect(await shown()).not.toContain('Refused with tokens');
+  expect((await ask(token)).statusCode).toBe(403);
+  await expect
+    .poll(shown, { timeout: 15_000, interval: 500 })
+    .toContain('Refused with tokens of this key in the last seven days: operation not chosen 1');
+});
+
 describe('a publishable key', () => {
   const wanted = { origins: 'https://www.example.org\nhttps://*.example.net', perDay: '300', perVisitorHour: '50' };
   const askFrom = (key: string, origin: string) =>
