@@ -76,8 +76,8 @@ export class ProcessLimits {
   }
 
   /**
-   * Admits a request with a publishable key or a token. One visitor who goes too fast, or has used up the hour, takes nothing
-   * of what the account may do in a short time.
+   * Admits a request with a publishable key or a token. Whoever goes too fast, or has used up the hour or the share, takes
+   * nothing of what the account may do in a short time.
    */
   async admitGranted(
     key: ApiKey,
@@ -89,8 +89,10 @@ export class ProcessLimits {
     const refused = this.#quota.recallRefusal(caller, allowances);
     if (refused) return refused;
     if (!this.#visits.take(visitor)) return { ...this.#quota.throttled(caller), refusedBy: 'visitor' };
-    if (!this.#bursts.take(caller) || this.#failures.isReached(caller)) return this.#quota.throttled(caller);
-    return this.#quota.admit(key, { allowances });
+    if (!this.#bursts.takeGranted(caller) || this.#failures.isReached(caller)) return this.#quota.throttled(caller);
+    const admission = await this.#quota.admit(key, { allowances });
+    if (admission?.refusedBy) this.#bursts.putBack(caller);
+    return admission;
   }
 
   visitorWaitSeconds(visitor: string): number {

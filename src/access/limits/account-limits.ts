@@ -55,6 +55,15 @@ export class BurstLimit {
     return this.#buckets[plan]?.take(accountId) ?? true;
   }
 
+  /** The same for a request with a key that others may read: whoever uses it leaves a quarter to the account's secret keys. */
+  takeGranted({ plan, accountId }: Caller): boolean {
+    return this.#buckets[plan]?.take(accountId, Math.floor((this.#limits[plan]?.burst ?? 0) / 4)) ?? true;
+  }
+
+  putBack({ plan, accountId }: Caller): void {
+    this.#buckets[plan]?.putBack(accountId);
+  }
+
   /** The plan's rate, infinite where it has no limit, and the time until the next request may come. */
   termsOf({ plan, accountId }: Caller): Rate & { waitSeconds: number } {
     const rate = this.#limits[plan] ?? { perSecond: Number.POSITIVE_INFINITY, burst: Number.POSITIVE_INFINITY };

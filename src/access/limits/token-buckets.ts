@@ -8,8 +8,8 @@ export interface Rate {
 
 /** Token buckets of one rate, each under a name. A bucket that was not used yet is full. */
 export interface TokenBuckets {
-  /** Takes a token out of the bucket; false when it holds none. */
-  take(name: string): boolean;
+  /** Takes a token out of the bucket; false when it holds none but those that are kept for others. */
+  take(name: string, kept?: number): boolean;
   putBack(name: string): void;
   isHalfFull(name: string): boolean;
   /** Makes no bucket. */
@@ -41,9 +41,9 @@ export function createTokenBuckets({ perSecond, burst }: Rate, now: () => Date):
   }
 
   return {
-    take(name) {
+    take(name, kept = 0) {
       const bucket = fill(name);
-      if (bucket.tokens < 1) return false;
+      if (bucket.tokens < 1 + kept) return false;
       bucket.tokens -= 1;
       return true;
     },
