@@ -5,6 +5,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { Rate } from './access/limits/token-buckets.ts';
 import { type AccessOptions, access } from './access/plugin.ts';
 import { createSignedKeys } from './access/signed-keys.ts';
+import { AlertList } from './alerts/alert-list.ts';
 import { type Deadlines, deadlinesFrom } from './clock.ts';
 import type { Config } from './config.ts';
 import { type Ask, tellOfCalls } from './efa/ask.ts';
@@ -98,7 +99,7 @@ export interface AppOptions {
   streamTimes?: StreamTimes;
   /** The stops that are known without asking; none unless given. */
   stops?: StopRegister;
-  /** Shares verdicts and lines of stops with other instances. */
+  /** Shares verdicts and lines of stops, and notices, with other instances. */
   stopStore?: ConstructorParameters<typeof Verdicts>[1];
   connectionLimits?: ConnectionLimits;
   /** How long a whole request may take to arrive, headers and body. */
@@ -139,11 +140,13 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const verdicts = new Verdicts(now, options.stopStore);
   const { stops = new StopRegister(noStops) } = options;
   const lines = new StopLines(() => now().getTime(), options.stopStore);
+  const alerts = new AlertList(() => now().getTime(), stops, options.stopStore);
   const ask = tellOfCalls(
     options.ask,
     learnFromDepartures(verdicts),
     learnStops(stops),
     learnLines(lines, stops, vehicles),
+    (_request, { payload }) => alerts.learn(payload as object),
   );
   const { balance } = options.access;
   const isCharged = (accounts: ReadonlySet<string>) => [...accounts].some((name) => (balance?.owedBy(name) ?? 0) > 0);
@@ -154,6 +157,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     stops,
     lines,
     vehicles,
+    alerts,
     ...(isSandbox && { isRehearsal }),
     docsUrl,
   });

@@ -1,10 +1,11 @@
+import type { AlertList } from './alerts/alert-list.ts';
 import { createAlertsOperation } from './alerts/operation.ts';
 import { createBoardsOperation } from './boards/operation.ts';
 import { arrivalsOperation, departuresOperation } from './departures/operation.ts';
 import type { UpstreamRequest } from './efa/request.ts';
 import type { Vehicles } from './live/vehicles.ts';
 import { createNearbyOperation } from './nearby/operation.ts';
-import { type Operation, readQuery } from './operation.ts';
+import type { Operation } from './operation.ts';
 import { runOperation } from './runs/operation.ts';
 import { createStopListOperation } from './stop-list/operation.ts';
 import { createStopOperation } from './stop-list/stop-operation.ts';
@@ -26,13 +27,13 @@ export function createOperations(options: {
   stops: StopRegister;
   lines: StopLines;
   vehicles: Vehicles;
+  alerts: AlertList;
   isRehearsal?: (request: UpstreamRequest) => boolean;
   docsUrl: string;
 }): readonly Operation[] {
-  const { stops, isRehearsal } = options;
+  const { stops, alerts, isRehearsal } = options;
   const known = { stops, ...(isRehearsal && { isRehearsal }) };
   const named = { ...known, names: new NameSearch(stops) };
-  const alerts = createAlertsOperation({ stops, lines: options.lines });
   return [
     departuresOperation,
     arrivalsOperation,
@@ -43,14 +44,8 @@ export function createOperations(options: {
     createStopListOperation({ stops }),
     createStopOperation({ stops, lines: options.lines }),
     createTripsOperation({ stops }),
-    createFollowOperation({
-      stops,
-      async listAlerts({ run }) {
-        const { body } = await run(alerts, readQuery(alerts, { limit: '300' }));
-        return body.alerts;
-      },
-    }),
-    alerts,
+    createFollowOperation({ stops, listAlerts: async (ask) => (await alerts.read(ask)).alerts }),
+    createAlertsOperation({ list: alerts, stops, lines: options.lines }),
     runOperation,
     createVehiclesOperation({ vehicles: options.vehicles, stops }),
   ];

@@ -31,7 +31,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'stop-list': ['operation', 'efa', 'stops', 'transit', 'errors', 'event-loop-turn'],
   trips: ['operation', 'stops', 'efa', 'transit', 'errors'],
   boards: ['operation', 'transit', 'errors'],
-  alerts: ['operation', 'efa', 'stops', 'transit'],
+  alerts: ['operation', 'efa', 'stops', 'transit', 'own-memory'],
   runs: ['operation', 'efa', 'transit', 'errors'],
   vehicles: ['operation', 'live', 'stops', 'transit', 'errors', 'own-memory'],
   operations: [

@@ -1,4 +1,5 @@
 import { PLANS } from '#src/access/plan.ts';
+import { AlertList } from '#src/alerts/alert-list.ts';
 import { DAY_MS, sleep } from '#src/clock.ts';
 import { type Ask, type AskAuthority, tellOfCalls } from '#src/efa/ask.ts';
 import { ApiError } from '#src/errors/api-error.ts';
@@ -68,7 +69,7 @@ const silent = { info() {}, warn() {}, error() {} };
  */
 export async function playDay(
   demand: readonly Request[],
-  stops: number,
+  stopCount: number,
   options: {
     hasFeeds?: boolean;
     callsEvery?: number;
@@ -79,7 +80,7 @@ export async function playDay(
   const { hasFeeds = false, callsEvery, hasMap = false, onHour } = options;
   const clock = createSimulatedClock(MIDNIGHT + Math.min(0, demand[0]?.at ?? 0));
   const now = () => new Date(clock.now());
-  const timetable = hasFeeds ? createTimetableAuthority(clock, createRandom(1), stops) : null;
+  const timetable = hasFeeds ? createTimetableAuthority(clock, createRandom(1), stopCount) : null;
   const authority = timetable ?? createAuthority(clock, createRandom(1));
   const callsOfKind: Map<string, number>[] = [];
   const counting: AskAuthority = (request, options) => {
@@ -111,11 +112,13 @@ export async function playDay(
   const liveDepartures =
     timetable && openLiveDepartures({ ask: askAuthority, authority: timetable, protection, clock, callsEvery, hasMap });
   const freshMs = liveDepartures ? { ...FRESH_MS, departures: LIVE_FRESH_MS } : FRESH_MS;
+  const stops = new StopRegister(readBuiltIn);
   const operations = createOperations({
     nearby: { verdicts, checkQueue },
-    stops: new StopRegister(readBuiltIn),
+    stops,
     lines: new StopLines(() => now().getTime()),
     vehicles: new Vehicles({ now: clock.now }),
+    alerts: new AlertList(clock.now, stops),
     docsUrl: 'https://example.test/docs',
   });
   const operationOf = {

@@ -1,11 +1,8 @@
 import { z } from 'zod';
-import { SECOND_MS } from '../clock.ts';
-import { ALERT_KINDS, type CurrentAlert, holdsAt, readCurrentAlerts, runsAt, SEVERITIES } from '../efa/add-info.ts';
-import { defineOperation, type FindContext } from '../operation.ts';
+import { ALERT_KINDS, holdsAt, runsAt, SEVERITIES } from '../efa/add-info.ts';
+import { defineOperation } from '../operation.ts';
 import type { StopLines } from '../stops/lines.ts';
 import type { StopRegister } from '../stops/register.ts';
-import { nameWithSuburb } from '../stops/table.ts';
-import { alertId } from '../transit/additional-fields.ts';
 import { MODES, type Mode, modeSchema, modesParameter, routesParameter } from '../transit/mode.ts';
 import { countUpTo, describe, oneOf, optional, withDefault } from '../transit/parameter.ts';
 import { stopIdParameter } from '../transit/place.ts';
@@ -16,9 +13,7 @@ import {
   timestampSchema,
   toSydneyWallClock,
 } from '../transit/time.ts';
-
-/** While only an old list is to be had, a new one is asked for after so long. */
-const RETRY_MS = SECOND_MS;
+import type { AlertList, KeptAlert } from './alert-list.ts';
 
 const alertsQuery = z.object({
   stop: optional(
@@ -131,28 +126,9 @@ const exampleBody: z.infer<typeof alertsResponse> = {
   total: 1,
 };
 
-/** An alert as it is kept between two calls. */
-type KeptAlert = ReturnType<typeof prepare>;
-
 /** `GET /v1/alerts` */
-export const createAlertsOperation = ({ stops, lines }: { stops: StopRegister; lines: StopLines }) => {
-  /** Reading the list takes tens of milliseconds, too long for each of many filters. */
-  let kept: (Omit<Awaited<ReturnType<typeof readCurrentAlerts>>, 'alerts'> & { alerts: KeptAlert[] }) | null = null;
-  let keptUntil = 0;
-
-  async function listAlerts({ ask, now }: Pick<FindContext, 'ask' | 'now'>) {
-    const present = now().getTime();
-    if (kept && present < keptUntil && present >= kept.freshness.retrievedAt) {
-      return { ...kept, freshness: { ...kept.freshness, source: 'cache' as const }, leftOut: {} };
-    }
-    const { alerts, ...list } = await readCurrentAlerts(ask);
-    const { shortage, freshUntil } = list.freshness;
-    kept = { ...list, alerts: alerts.map((alert) => prepare(alert, stops)) };
-    keptUntil = shortage === null ? freshUntil : present + RETRY_MS;
-    return kept;
-  }
-
-  return defineOperation({
+export const createAlertsOperation = (options: { list: AlertList; stops: StopRegister; lines: StopLines }) =>
+  defineOperation({
     id: 'listAlerts',
     path: '/v1/alerts',
     tag: 'Stops',
@@ -178,8 +154,8 @@ export const createAlertsOperation = ({ stops, lines }: { stops: StopRegister; l
 
     async find(query, { ask, now }) {
       const at = momentOf(query, now());
-      const { alerts, leftOut, freshness } = await listAlerts({ ask, now });
-      const { isWanted, notices } = await filterOf(query, { stops, lines });
+      const { alerts, leftOut, freshness } = await options.list.read(ask);
+      const { isWanted, notices } = await filterOf(query, options);
       const severities: readonly string[] = SEVERITIES.slice(0, SEVERITIES.indexOf(query.severity) + 1);
       const found = alerts.filter(
         (alert) => severities.includes(alert.severity) && holdsAt(alert, at) && isWanted(alert),
@@ -193,7 +169,6 @@ export const createAlertsOperation = ({ stops, lines }: { stops: StopRegister; l
       return { body, freshness, leftOut, notices };
     },
   });
-};
 
 /** In the hours in which the clocks change, the moment after the change. */
 function momentOf({ at }: AlertsQuery, now: Date): number {
@@ -201,17 +176,6 @@ function momentOf({ at }: AlertsQuery, now: Date): number {
   const [time = '', date = toSydneyWallClock(now).date] = at.split('T').reverse();
   const moment = fromSydneyWallClock({ date, time }) ?? fromSydneyWallClock({ date, time: '0300' });
   return (moment ?? now).getTime();
-}
-
-/** Upstream names a stop by several identifiers; the one that callers know is taken. */
-function prepare({ stops: named, ...alert }: CurrentAlert, register: StopRegister) {
-  const known = named.map(({ ids, name }) => {
-    const stop = ids.map((id) => register.get(id)).find((one) => one !== null);
-    return stop
-      ? { id: stop.stop_id, parent: stop.parent_id, name: nameWithSuburb(stop), modes: stop.modes }
-      : { id: ids[0] as string, parent: ids[1] ?? null, name, modes: [] };
-  });
-  return { ...alert, id: alertId(alert.text), stops: known };
 }
 
 /** The filters of a query, beside its time and severity. */

@@ -10,25 +10,34 @@ import { findRouteName, findRunId, readTransportation, readVehicleProperties } f
 import { findStopName, listIds, readStopPoint } from './stop-point.ts';
 
 /** How grave a notice is, the gravest first, by upstream's `priority`. */
-const SEVERITY_OF: Readonly<Record<string, (typeof SEVERITIES)[number]>> = {
-  veryHigh: 'very_high',
-  high: 'high',
-  normal: 'normal',
-  low: 'low',
-  veryLow: 'very_low',
-};
+const SEVERITY_OF = new Map<unknown, (typeof SEVERITIES)[number]>(
+  Object.entries({
+    veryHigh: 'very_high',
+    high: 'high',
+    normal: 'normal',
+    low: 'low',
+    veryLow: 'very_low',
+  }),
+);
 export const SEVERITIES = ['very_high', 'high', 'normal', 'low', 'very_low'] as const;
 
 /** The subject of a notice, that of the fewest riders first, by upstream's `type`. */
-const KIND_OF: Readonly<Record<string, (typeof ALERT_KINDS)[number]>> = {
-  tripMessage: 'run',
-  lineInfo: 'line',
-  routeInfo: 'line',
-  stopInfo: 'stop',
-  stopBlocking: 'stop',
-  infrastructure: 'facility',
-};
+const KIND_OF = new Map<unknown, (typeof ALERT_KINDS)[number]>(
+  Object.entries({
+    tripMessage: 'run',
+    lineInfo: 'line',
+    routeInfo: 'line',
+    stopInfo: 'stop',
+    stopBlocking: 'stop',
+    infrastructure: 'facility',
+  }),
+);
 export const ALERT_KINDS = ['run', 'line', 'stop', 'facility', 'general'] as const;
+
+/** The subject by upstream's word for it. */
+export function kindOf(type: unknown): (typeof ALERT_KINDS)[number] {
+  return KIND_OF.get(type) ?? 'general';
+}
 
 /** Bounds on what one notice names; a notice of the whole network may name every stop of a line. */
 const MAX_STOPS = 500;
@@ -53,6 +62,13 @@ export async function readCurrentAlerts(ask: Ask) {
   const response = await ask({ kind: 'notices' });
   const { kept, leftOut } = await mapRecords(response.payload.infos, readNotice, mapNotice);
   return { alerts: kept.flat(), leftOut, freshness: freshnessOf(response) };
+}
+
+/** The alerts of one notice that a departure or a ride carries, which does not say when its run began. */
+export function mapCarriedNotice(value: unknown): CurrentAlert[] {
+  const notice = readNotice(value);
+  const alerts = notice ? mapNotice(notice) : [];
+  return alerts.map((alert) => ({ ...alert, runs: alert.runs.map((run) => ({ ...run, startsAt: null })) }));
 }
 
 /**
@@ -83,7 +99,7 @@ function readNotice(value: unknown) {
     notice &&
     info && {
       info,
-      type: readRawText(notice.type) ?? '',
+      type: notice.type,
       heading: readName(notice.subtitle) ?? readName(links[0]?.subtitle),
       url: readUrl(notice.url) ?? readUrl(links[0]?.url),
       timestamps: readObject(notice.timestamps),
@@ -97,8 +113,8 @@ function mapNotice({ info, type, heading, url, timestamps, stops, lines }: NonNu
   const times = { last: timestamps?.lastModification, first: timestamps?.creation };
   const alert = {
     title: heading?.trim() || null,
-    kind: KIND_OF[type] ?? ('general' as const),
-    severity: SEVERITY_OF[info.priority ?? ''] ?? ('normal' as const),
+    kind: kindOf(type),
+    severity: SEVERITY_OF.get(info.priority) ?? ('normal' as const),
     url: url ?? null,
     periods: readList(timestamps?.validity, readPeriod, MAX_PERIODS),
     /** Each has every identifier that upstream gives, its own first. */

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { MINUTE_MS, SECOND_MS } from '../clock.ts';
+import { type CurrentAlert, holdsAt } from '../efa/add-info.ts';
+import type { Ask } from '../efa/ask.ts';
 import { isCallAt, type RunCall } from '../efa/calls.ts';
 import { bestKnown } from '../efa/realtime.ts';
 import { LeftOut } from '../efa/response/record.ts';
@@ -129,19 +131,14 @@ function exampleNow(): FollowedBody {
   };
 }
 
-/** The alerts, with all that they are about. */
-type Alerts = readonly {
-  text: string;
-  stops: readonly { stop_id: string }[];
-  routes: readonly { route: string; mode: Mode }[];
-  runs: readonly { trip_id: string }[];
-}[];
+/** The notices of the whole network, dead ones included. */
+type Alerts = readonly (Omit<CurrentAlert, 'stops'> & { stops: readonly { id: string; parent: string | null }[] })[];
 type Seen = NonNullable<ReturnType<FindContext['calls']['viewRide']>>;
 
-/** `GET /v1/trips/{journey_id}`. `listAlerts` lists the notices of the whole network. */
+/** `GET /v1/trips/{journey_id}` */
 export const createFollowOperation = (options: {
   stops: Pick<StopRegister, 'get'>;
-  listAlerts: (context: FindContext) => Promise<Alerts>;
+  listAlerts: (ask: Ask) => Promise<Alerts>;
 }) =>
   defineOperation({
     id: 'getJourney',
@@ -189,7 +186,7 @@ export const createFollowOperation = (options: {
           ? null
           : findRide(leg, again?.journeys.flatMap((one) => one.legs) ?? [], seen[index] ?? null),
       );
-      const told = rides.some((ride) => ride && !ride.isTold) ? await listOrNull(options.listAlerts(context)) : [];
+      const told = rides.some((ride) => ride && !ride.isTold) ? await listOrNull(options.listAlerts(context.ask)) : [];
       const withCalls = include?.includes('calls')
         ? await Promise.all(rides.map((ride) => ride && listCalls(ride, context)))
         : [];
@@ -198,7 +195,7 @@ export const createFollowOperation = (options: {
           planned.legs.map((leg, index) => {
             const ride = rides[index];
             if (!ride) return leg;
-            const alerts = ride.isTold ? ride.leg.alerts : alertsOf(ride.leg, told ?? []);
+            const alerts = ride.isTold ? ride.leg.alerts : alertsOf(ride.leg, told ?? [], now().getTime());
             return { ...ride.leg, alerts, listCalls: () => withCalls[index] ?? null };
           }),
         ),
@@ -370,15 +367,17 @@ async function listOrNull(list: Promise<Alerts>): Promise<Alerts | null> {
   }
 }
 
-/** The notices that name the run; of those that name none, those that name its line, else one of its two stops. */
-function alertsOf({ runId, route, mode, origin, destination }: Leg, alerts: Alerts): string[] {
-  const ends = [origin, destination].flatMap(({ stopId, parentId }) => [stopId, parentId]);
-  const isOfLeg = ({ runs, routes, stops }: Alerts[number]) => {
-    if (runs.length > 0) return runs.some((run) => run.trip_id === runId);
+/** The notices that name the run; of those that name more than runs, those that name its line, else one of its two stops. */
+function alertsOf({ runId, route, mode, origin, destination }: Leg, alerts: Alerts, now: number): string[] {
+  const ends = [origin, destination].flatMap(({ stopId, parentId }) => [stopId, ...(parentId ? [parentId] : [])]);
+  const isOfLeg = ({ runs, routes, stops, isOnWholeLines }: Alerts[number]) => {
+    if (runs.some(({ tripId }) => tripId !== null && tripId === runId)) return true;
+    if (!isOnWholeLines) return false;
     if (routes.length > 0) return routes.some((line) => line.route === route && line.mode === mode);
-    return stops.some((stop) => ends.includes(stop.stop_id));
+    return stops.some(({ id, parent }) => ends.includes(id) || ends.includes(parent ?? ''));
   };
-  return alerts.filter(isOfLeg).map(({ text }) => text);
+  const ofLeg = alerts.filter((alert) => holdsAt(alert, now) && isOfLeg(alert));
+  return [...new Set(ofLeg.map(({ text }) => text))];
 }
 
 /** The calls of the ride, from the authority's plan, else those of its run; null where they are not listed. */

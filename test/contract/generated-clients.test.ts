@@ -7,6 +7,7 @@ import { createClient } from '@hey-api/openapi-ts';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
+import { AlertList } from '#src/alerts/alert-list.ts';
 import { Vehicles } from '#src/live/vehicles.ts';
 import { Verdicts } from '#src/nearby/verdict.ts';
 import type { Operation } from '#src/operation.ts';
@@ -43,6 +44,7 @@ const MADE_UP = {
   stops: new StopRegister(noStops),
   lines: new StopLines(() => Date.now()),
   vehicles: new Vehicles({ now: Date.now }),
+  alerts: new AlertList(Date.now, new StopRegister(noStops)),
   docsUrl: 'https://example.test/docs',
 };
 

@@ -1,8 +1,11 @@
+import { zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { alertsResponse } from '#src/alerts/operation.ts';
+import { mapCarriedNotice } from '#src/efa/add-info.ts';
 import { countCutNotices, mapAlerts, mapHints, readInfos } from '#src/efa/alerts.ts';
 import type { Ask } from '#src/efa/ask.ts';
+import { listCarriedNotices } from '#src/efa/carried-notices.ts';
 import { readResponse } from '#src/efa/request.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
 import { StopRegister } from '#src/stops/register.ts';
@@ -405,6 +408,128 @@ describe('/v1/alerts', () => {
     );
     expect(seen).toContain(200);
     await app.close();
+  });
+
+  describe('that only boards and journeys carry', () => {
+    const info = (subtitle: string, type: string, more: object = {}) => ({
+      id: subtitle,
+      priority: 'normal',
+      type,
+      subtitle,
+      ...more,
+    });
+    const LATE = info('The 13:05 is late', 'tripMessage', { url: 'https://example.test/late' });
+    const CLOSED = info('A gate is closed', 'stopInfo', { properties: { stopIDglobalID: '200070:2000391' } });
+    const BUSES = info('Buses replace trains', 'lineInfo', { timestamps: { validity: [{ from: FROM, to: NO_END }] } });
+    const PERMANENT = info('Mind the gap', 'lineInfo', { priority: 'veryLow' });
+    const board = (infos: object[], minute: number) => ({
+      locations: [
+        { id: '200070', type: 'stop', isGlobalId: true, name: 'Town Hall Station', disassembledName: 'Town Hall' },
+      ],
+      stopEvents: [
+        {
+          location: { id: '2000391', type: 'platform', parent: { id: '200070', type: 'stop', name: 'Town Hall' } },
+          departureTimePlanned: `2026-11-20T02:0${minute}:00Z`,
+          transportation: { ...T1, number: 'T1 North Shore', destination: { name: 'Berowra' } },
+          properties: { RealtimeTripId: 'run-1' },
+          infos,
+        },
+      ],
+    });
+    let onBoard: object[] = [];
+    let listed: unknown[] = [];
+    let now = new Date(NOW);
+    const kept = new Map<string, string>();
+    const stopStore = {
+      getMany: async (keys: readonly string[]) =>
+        keys.map((key) => (kept.has(key) ? Buffer.from(kept.get(key) ?? '') : null)),
+      set: (key: string, value: string) => void kept.set(key, value),
+    };
+    const ask = (async (request: Parameters<Ask>[0]) => ({
+      payload: readResponse(request, request.kind === 'notices' ? { infos: { current: listed } } : board(onBoard, 5)),
+      retrievedAt: now,
+    })) as unknown as Ask;
+    const start = () => buildTestApp({ upstream: ask, now: () => now, stops, stopStore });
+    const BOARD = '/v1/departures?stop=200070&modes=train&include=ids';
+    const list = async (app: TestApp, query = '') => (await app.inject(`/v1/alerts${query}`)).json().alerts;
+
+    it('are listed under the same identifiers, about the run, the stop or the line, on every instance', async () => {
+      onBoard = [LATE, CLOSED, BUSES, PERMANENT];
+      listed = [notice('Buses replace trains'), notice('Listed')];
+      const [one, other] = [await start(), await start()];
+      expect((await list(one)).map(({ text }: { text: string }) => text).sort()).toEqual([
+        'Buses replace trains',
+        'Listed',
+      ]);
+      const [{ alerts: texts, alert_ids: ids }] = (await one.inject(BOARD)).json().departures;
+      expect(texts).toEqual(['The 13:05 is late', 'A gate is closed', 'Buses replace trains']);
+      now = new Date(now.getTime() + 121_000);
+      for (const app of [other, one]) {
+        const alerts = await list(app);
+        const byId = new Map(alerts.map((alert: { id: string }) => [alert.id, alert]));
+        expect(alerts.map(({ text }: { text: string }) => text).sort()).toEqual([...texts, 'Listed'].sort());
+        expect(byId.get(ids[0])).toEqual({
+          id: ids[0],
+          kind: 'run',
+          severity: 'normal',
+          title: 'The 13:05 is late',
+          text: 'The 13:05 is late',
+          url: 'https://example.test/late',
+          periods: [],
+          stops: [],
+          routes: [{ route: 'T1', mode: 'train' }],
+          runs: [{ trip_id: 'run-1', route: 'T1', starts_at: null }],
+          updated_at: null,
+        });
+        expect(byId.get(ids[1])).toMatchObject({ kind: 'stop', stops: [{ stop_id: '200070' }], routes: [] });
+        expect((await list(app, '?routes=T1')).map(({ id }: { id: string }) => id)).toContain(ids[0]);
+        expect((await list(app, '?stop=2000392')).map(({ id }: { id: string }) => id)).toContain(ids[1]);
+      }
+      // The run is over, and the board has not been asked for.
+      now = new Date('2026-11-20T05:10:00Z');
+      expect((await list(other)).map(({ text }: { text: string }) => text).sort()).toEqual([
+        'Buses replace trains',
+        'Listed',
+      ]);
+      await Promise.all([one.close(), other.close()]);
+    });
+
+    it('on a ride are about its run, which ends when the ride does at the earliest', () => {
+      const leg = {
+        origin: { departureTimePlanned: '2026-11-20T02:05:00Z' },
+        destination: { arrivalTimePlanned: '2026-11-20T02:35:00Z' },
+        transportation: { ...T1, properties: { RealtimeTripId: 'run-2' } },
+        infos: [LATE, CLOSED],
+      };
+      const carried = [...listCarriedNotices({ journeys: [{ legs: [leg, { infos: null }, 7] }, null] })];
+      const [late, closed] = carried.map(({ notice }) => mapCarriedNotice(notice)[0]);
+      const endsAt = Date.parse('2026-11-20T02:35:00Z');
+      expect(late).toMatchObject({ kind: 'run', runs: [{ tripId: 'run-2', route: 'T1', startsAt: null, endsAt }] });
+      expect(closed).toMatchObject({ kind: 'stop', stops: [{ ids: ['200070'] }], routes: [] });
+    });
+
+    it('harm nothing where they are bad, nor where another version has written them', async () => {
+      listed = [notice('Listed')];
+      onBoard = [null, 7, { id: [], type: 'constructor', subtitle: 'Odd', priority: 'constructor' }] as object[];
+      for (const written of [
+        '',
+        'no base64',
+        Buffer.from('{}').toString('base64'),
+        zstdCompressSync('[{}]').toString('base64'),
+      ]) {
+        kept.set('carried-notices:1', written);
+        const app = await start();
+        await app.inject(BOARD);
+        const alerts = await list(app);
+        expect(alerts.map(({ text, kind, severity }: Record<string, string>) => [text, kind, severity]).sort()).toEqual(
+          [
+            ['Listed', 'line', 'normal'],
+            ['Odd', 'general', 'normal'],
+          ],
+        );
+        await app.close();
+      }
+    });
   });
 
   describe('of the sandbox', () => {

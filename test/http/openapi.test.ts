@@ -2,6 +2,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseKey } from '#src/access/keys.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
+import { AlertList } from '#src/alerts/alert-list.ts';
 import { ERROR_TABLE } from '#src/errors/api-error.ts';
 import { Vehicles } from '#src/live/vehicles.ts';
 import { Verdicts } from '#src/nearby/verdict.ts';
@@ -20,9 +21,15 @@ const nearby = { verdicts: new Verdicts(() => new Date()), checkQueue: { add() {
 const stops = new StopRegister(noStops);
 const lines = new StopLines(() => Date.now());
 const vehicles = new Vehicles({ now: Date.now });
-const OPERATIONS = createOperations({ nearby, stops, lines, vehicles, docsUrl: 'https://example.test/docs' }).map(
-  (operation) => [operation.path, operation] as const,
-);
+const alerts = new AlertList(Date.now, stops);
+const OPERATIONS = createOperations({
+  nearby,
+  stops,
+  lines,
+  vehicles,
+  alerts,
+  docsUrl: 'https://example.test/docs',
+}).map((operation) => [operation.path, operation] as const);
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is looked into at many depths
 let document: any;

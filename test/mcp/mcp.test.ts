@@ -12,6 +12,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { parseKey } from '#src/access/keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
+import { AlertList } from '#src/alerts/alert-list.ts';
 import { departuresResponse } from '#src/departures/departure.ts';
 import { Vehicles } from '#src/live/vehicles.ts';
 import { chooseStop } from '#src/mcp/stop-names.ts';
@@ -158,6 +159,7 @@ describe('an assistant', () => {
       stops: new StopRegister(noStops),
       lines: new StopLines(() => Date.now()),
       vehicles: new Vehicles({ now: Date.now }),
+      alerts: new AlertList(Date.now, new StopRegister(noStops)),
       docsUrl,
     });
     expect(tools.map(({ name }) => name)).toEqual(operations.map(({ id }) => id));

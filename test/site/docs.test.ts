@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { PLANS } from '#src/access/plan.ts';
+import { AlertList } from '#src/alerts/alert-list.ts';
 import { ERROR_TABLE } from '#src/errors/api-error.ts';
 import { ERROR_DOCS } from '#src/errors/docs.ts';
 import { urlOf } from '#src/http/paths.ts';
@@ -35,9 +36,15 @@ const nearby = { verdicts: new Verdicts(() => new Date()), checkQueue: { add() {
 const stops = new StopRegister(noStops);
 const lines = new StopLines(() => Date.now());
 const vehicles = new Vehicles({ now: Date.now });
-const OPERATIONS = createOperations({ nearby, stops, lines, vehicles, docsUrl: 'https://example.test/docs' }).map(
-  (operation) => [operation.path, operation] as const,
-);
+const alerts = new AlertList(Date.now, stops);
+const OPERATIONS = createOperations({
+  nearby,
+  stops,
+  lines,
+  vehicles,
+  alerts,
+  docsUrl: 'https://example.test/docs',
+}).map((operation) => [operation.path, operation] as const);
 const open = async (url: string) => (await front.app.inject({ url, headers: { accept: 'text/html' } })).body;
 const guide = (name: string) => readFileSync(`docs/guide/${name}.md`, 'utf8');
 /** The rows of the table under the given heading of its first column. */

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { AlertList } from '#src/alerts/alert-list.ts';
 import { Vehicles } from '#src/live/vehicles.ts';
 import { Verdicts } from '#src/nearby/verdict.ts';
 import { createOperations } from '#src/operations.ts';
@@ -15,6 +16,7 @@ it('every parameter of every operation is in the list, and no other', () => {
     stops,
     lines: new StopLines(() => Date.now()),
     vehicles: new Vehicles({ now: Date.now }),
+    alerts: new AlertList(Date.now, new StopRegister(noStops)),
     docsUrl: 'https://example.test/docs',
   });
   // A part of a path cannot be forgotten or misspelt.

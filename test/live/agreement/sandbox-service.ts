@@ -27,10 +27,14 @@ import { receivedResponse } from '#test/support/received-answer.ts';
 const MINUTE_MS = 60_000;
 const SOURCES = Object.keys(FEED_SOURCES) as FeedSourceId[];
 
-/** Notices of the network, one of a line and one of a single run that nobody takes. */
+/** Notices of the network, one of a line, one of a single run that nobody takes, and one that is over. */
+const ALERT = { title: null, kind: 'line', severity: 'normal', url: null, updatedAt: null } as const;
+const T1 = [{ route: 'T1', mode: 'train' as const }];
+const RUN = { tripId: 'none', route: null, startsAt: null, endsAt: null };
 const ALERTS = [
-  { text: 'Of the line', stops: [], routes: [{ route: 'T1', mode: 'train' as const }], runs: [] },
-  { text: 'Of a run', stops: [{ stop_id: '200060' }], routes: [], runs: [{ trip_id: 'none' }] },
+  { ...ALERT, text: 'Of the line', periods: [], stops: [], routes: T1, runs: [], isOnWholeLines: true },
+  { ...ALERT, text: 'Of a run', periods: [], stops: [], routes: T1, runs: [RUN], isOnWholeLines: false },
+  { ...ALERT, text: 'Over', periods: [{ from: 0, until: 1 }], stops: [], routes: T1, runs: [], isOnWholeLines: true },
 ];
 
 export type Body = Awaited<ReturnType<typeof departuresOperation.find>>['body'];

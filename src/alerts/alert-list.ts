@@ -1,0 +1,146 @@
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.ts';
+import { type CurrentAlert, mapCarriedNotice, readCurrentAlerts } from '../efa/add-info.ts';
+import { mapAlerts, readInfos } from '../efa/alerts.ts';
+import type { Ask } from '../efa/ask.ts';
+import { listCarriedNotices } from '../efa/carried-notices.ts';
+import { hashOf, ownText } from '../own-memory.ts';
+import type { StopRegister } from '../stops/register.ts';
+import { nameWithSuburb } from '../stops/table.ts';
+import { alertId } from '../transit/additional-fields.ts';
+
+/** While only an old list is to be had, a new one is asked for after so long. */
+const RETRY_MS = SECOND_MS;
+/** Boards are made from what the authority said of a stop for as long. */
+const CARRIED_MS = 2 * HOUR_MS;
+/** Of the notices that boards and journeys carry. */
+const MAX_BYTES = 2 * 1024 * 1024;
+const MAX_NOTICE_BYTES = 50_000;
+const OVERHEAD_BYTES = 300;
+const SHARE_EVERY_MS = MINUTE_MS;
+/** The number grows with each form of the record. */
+const SHARED_KEY = 'carried-notices:1';
+
+const sharedSchema = z.array(
+  z.object({ key: z.string(), written: z.string().max(MAX_NOTICE_BYTES), seenAt: z.number() }),
+);
+type Carried = z.infer<typeof sharedSchema>[number];
+
+/** An alert as it is kept between two calls. */
+export type KeptAlert = ReturnType<typeof prepare>;
+
+/**
+ * All notices: those of the authority's list, and those that only boards and journeys carry, which instances tell each other.
+ * The store may lose what it has, and its calls never fail.
+ */
+export class AlertList {
+  readonly #now: () => number;
+  readonly #stops: StopRegister;
+  readonly #store;
+  /** Reading the list takes tens of milliseconds, too long for each of many filters. */
+  #kept: (Omit<Awaited<ReturnType<typeof readCurrentAlerts>>, 'alerts'> & { alerts: KeptAlert[] }) | null = null;
+  #keptUntil = 0;
+  #listed: ReadonlySet<string> = new Set();
+  readonly #carried = new LRUCache<string, Carried>({
+    maxSize: MAX_BYTES,
+    sizeCalculation: ({ written }) => written.length + OVERHEAD_BYTES,
+  });
+  #sharedAt = 0;
+
+  constructor(
+    now: () => number,
+    stops: StopRegister,
+    store?: {
+      getMany(keys: readonly string[]): Promise<(Buffer | null)[]>;
+      set(key: string, value: string, ttlMs: number): void;
+    },
+  ) {
+    this.#now = now;
+    this.#stops = stops;
+    this.#store = store;
+  }
+
+  /** Every alert, dead ones included. */
+  async read(ask: Ask) {
+    const present = this.#now();
+    if (this.#kept && present < this.#keptUntil && present >= this.#kept.freshness.retrievedAt) {
+      return { ...this.#kept, freshness: { ...this.#kept.freshness, source: 'cache' as const }, leftOut: {} };
+    }
+    const { alerts, ...list } = await readCurrentAlerts(ask);
+    this.#listed = new Set(alerts.map(({ text }) => alertId(text)));
+    await this.#takeOver();
+    const carried = [...this.#carried.values()].flatMap(({ written }) => mapCarriedNotice(JSON.parse(written)));
+    const prepared = [...alerts, ...carried].map((alert) => prepare(alert, this.#stops));
+    const { shortage, freshUntil } = list.freshness;
+    this.#kept = { ...list, alerts: prepared };
+    this.#keptUntil = shortage === null ? freshUntil : present + RETRY_MS;
+    return this.#kept;
+  }
+
+  /** Remembers the notices of a response that the list does not have. */
+  learn(payload: object): void {
+    let isNew = false;
+    for (const { key: name, notice } of listCarriedNotices(payload)) {
+      const key = hashOf(name);
+      const known = this.#carried.get(key);
+      if (known) known.seenAt = this.#now();
+      else if (this.#isUnlisted(notice)) {
+        const written = JSON.stringify(notice);
+        if (written.length > MAX_NOTICE_BYTES) continue;
+        this.#carried.set(key, { key, written: ownText(written), seenAt: this.#now() });
+        isNew = true;
+      }
+    }
+    if (isNew && this.#now() >= this.#sharedAt + SHARE_EVERY_MS) this.#share();
+  }
+
+  #isUnlisted(notice: unknown): boolean {
+    return mapAlerts(readInfos([notice])).some((text) => !this.#listed.has(alertId(text)));
+  }
+
+  /** Takes over what other instances have seen, and drops what is listed or has not been seen for long. */
+  async #takeOver(): Promise<void> {
+    const [written] = (await this.#store?.getMany([SHARED_KEY])) ?? [];
+    const shared = unpack(written ?? null);
+    for (const one of shared) {
+      const known = this.#carried.get(one.key);
+      if (known) known.seenAt = Math.max(known.seenAt, Math.min(one.seenAt, this.#now()));
+      else this.#carried.set(one.key, one);
+    }
+    for (const [key, { written, seenAt }] of [...this.#carried.entries()]) {
+      const isKept = seenAt > this.#now() - CARRIED_MS && this.#isUnlisted(JSON.parse(written));
+      if (!isKept) this.#carried.delete(key);
+    }
+    const isShared = [...this.#carried.keys()].every((key) => shared.some((one) => one.key === key));
+    if (!isShared) this.#share();
+  }
+
+  #share(): void {
+    this.#sharedAt = this.#now();
+    const packed = zstdCompressSync(JSON.stringify([...this.#carried.values()]));
+    this.#store?.set(SHARED_KEY, packed.toString('base64'), CARRIED_MS);
+  }
+}
+
+/** Upstream names a stop by several identifiers; the one that callers know is taken. */
+function prepare({ stops: named, ...alert }: CurrentAlert, register: StopRegister) {
+  const known = named.map(({ ids, name }) => {
+    const stop = ids.map((id) => register.get(id)).find((one) => one !== null);
+    return stop
+      ? { id: stop.stop_id, parent: stop.parent_id, name: nameWithSuburb(stop), modes: stop.modes }
+      : { id: ids[0] as string, parent: ids[1] ?? null, name, modes: [] };
+  });
+  return { ...alert, id: alertId(alert.text), stops: known };
+}
+
+function unpack(bytes: Buffer | null): Carried[] {
+  if (!bytes) return [];
+  try {
+    const packed = Buffer.from(bytes.toString(), 'base64');
+    return sharedSchema.parse(JSON.parse(zstdDecompressSync(packed, { maxOutputLength: 2 * MAX_BYTES }).toString()));
+  } catch {
+    return [];
+  }
+}
