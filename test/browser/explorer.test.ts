@@ -145,6 +145,47 @@ it('draws a journey whose lines begin and end at its stops, by keyboard alone', 
   await context.close();
 });
 
+it('follows a journey from its plan: whether its change is made, and how to go on where it is not', async () => {
+  const plan = '/v1/trips?from=99000008&to=99004007&include=ids';
+  const headers = { authorization: `Bearer ${front.testKey}` };
+  const { journeys } = (await front.app.inject({ url: plan, headers })).json();
+  const { page, context, complaints } = await open('/explore#journey=99000008,99004007');
+  await page.locator('.journey').first().waitFor();
+  // The sandbox makes the change impossible a while after somebody has followed the journey.
+  await front.app.inject({ url: `/v1/trips/${journeys[0].journey_id}`, headers });
+  front.clock.now = new Date(NOW + 90_000);
+  const answered = page.waitForResponse(/\/v1\/trips\/[\w-]+\?/);
+  await page
+    .locator('.journey[open]')
+    .getByRole('button', { name: /^Follow: the journey at / })
+    .focus();
+  await page.keyboard.press('Enter');
+  const { journey, changes } = await (await answered).json();
+  const result = page.locator('#result');
+  await result.getByRole('status').waitFor();
+  expect(await result.getByRole('status').textContent()).toBe('A change is missed');
+  expect(await result.locator('li.change').textContent()).toBe(`Change at ${changes[0].name}: missed`);
+  expect(await page.locator('path.leg').count()).toBe(journey.legs.length);
+  expect(await page.evaluate('document.activeElement.textContent')).toBe(await result.locator('h2').textContent());
+
+  // In another window, which has no paths of the journey.
+  const { pathname, hash } = new URL(page.url());
+  const other = await open(pathname + hash);
+  await other.page.locator('li.change.missed').waitFor();
+  expect(await other.page.locator('path.leg').count()).toBe(journey.legs.length);
+  await other.context.close();
+
+  await result.locator('.journey summary').first().click();
+  await result
+    .getByRole('button', { name: /^Follow: / })
+    .first()
+    .click();
+  await result.locator('.change.possible').first().waitFor();
+  front.clock.now = new Date(NOW);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
 it('follows a vehicle from its board: its stops in order, where it is, and its line, by keyboard and on a phone', async () => {
   const hosts = [new URL(front.url).host];
   const { page, context, complaints } = await openWindow(browser, { width: 390, height: 844, hosts });

@@ -11,6 +11,7 @@ import {
   lastCallOf,
   showBoard,
   showError,
+  showJourney,
   showJourneys,
   showNotices,
   showRun,
@@ -34,6 +35,8 @@ let movePause = 0;
 let windowShown = '';
 /** The alerts of the whole network by their ids. */
 let notices = new Map();
+/** The paths of the legs of the last plan, by their ends. */
+let paths = new Map();
 let latestVehicles = 0;
 /** The URL by which the vehicles on the map were requested; null for none. */
 let vehiclesShown = null;
@@ -57,7 +60,14 @@ export const map = createMap(find('map'), {
   coveredHeight,
 });
 
-const ACTIONS = { around: listAround, search: listFound, board: followBoard, journey: planJourney, run: followRun };
+const ACTIONS = {
+  around: listAround,
+  search: listFound,
+  board: followBoard,
+  journey: planJourney,
+  run: followRun,
+  trip: followJourney,
+};
 
 function open(next) {
   view = next;
@@ -137,7 +147,28 @@ function followRun([runId, stopId, leavesAt], { isRefresh = false } = {}) {
   });
 }
 
-/** The board or the run that is shown, again and again. */
+/** A journey as it is now. Its response has no paths: those of the plan are drawn, as far as they are at hand. */
+function followJourney(journeyId, { isRefresh = false } = {}) {
+  return attempt(isRefresh ? null : 'Looking for the journey…', async () => {
+    const response = await askWithKey(`trips/${encodeURIComponent(journeyId)}`, {});
+    return answered(response, (now) => {
+      showJourney(find('result'), now, followed);
+      if (!isRefresh) clearStops();
+      const legs = now.journey.legs.map((leg) => ({ ...leg, path: paths.get(placeOf(leg)) ?? [] }));
+      map.drawJourney({ legs }, { isFitted: !isRefresh });
+      if (!isRefresh) bringIntoView(find('result').querySelector('h2'));
+      if (now.status !== 'ended') keepRefreshing();
+    });
+  });
+}
+
+function followed({ journey_id }) {
+  open({ trip: journey_id });
+}
+
+const placeOf = ({ origin, destination }) => `${origin.stop_id} ${destination.stop_id}`;
+
+/** The board, the run or the journey that is shown, again and again. */
 function keepRefreshing() {
   stopRefreshing();
   stopRefreshing = everyWhileVisible(REFRESH_MS, () => show({ isRefresh: true }));
@@ -149,7 +180,7 @@ function planJourney([from, to]) {
     const query = {
       from,
       to,
-      include: 'alert_texts',
+      include: 'ids,alert_texts',
       ...whenOf(filters),
       ...(filters.arriveBy && { arrive_by: 'true' }),
     };
@@ -157,7 +188,8 @@ function planJourney([from, to]) {
       setEnd('from', plan.origin);
       setEnd('to', plan.destination);
       clearStops();
-      showJourneys(find('result'), plan, (journey) => map.drawJourney(journey));
+      paths = new Map(plan.journeys.flatMap(({ legs }) => legs).map((leg) => [placeOf(leg), leg.path]));
+      showJourneys(find('result'), plan, { choose: (journey) => map.drawJourney(journey), follow: followed });
       map.drawJourney(plan.journeys[0]);
       bringIntoView(find('result').querySelector('h2'));
     });
@@ -279,7 +311,7 @@ async function attempt(text, request) {
     showError(find('message'), error);
     const boardOf = view?.run?.[1];
     if (boardOf) find('result').append(backToBoard(() => open({ board: boardOf })));
-    if ((view?.board || view?.run) && !(error.status < 500)) keepRefreshing();
+    if ((view?.board || view?.run || view?.trip) && !(error.status < 500)) keepRefreshing();
   }
 }
 

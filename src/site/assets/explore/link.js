@@ -1,10 +1,10 @@
 // The view in the address of the page, behind the #, which no server is told. The key is never part of it.
 
-const VIEWS = ['around', 'search', 'board', 'journey', 'run'];
+const VIEWS = ['around', 'search', 'board', 'journey', 'run', 'trip'];
 
 /**
  * `view` is one of `{ around: [lat, lng] }`, `{ search: text }`, `{ board: stopId }`, `{ journey: [from, to] }`,
- * `{ run: [runId, stopId, plannedDeparture] }`.
+ * `{ run: [runId, stopId, plannedDeparture] }`, `{ trip: journeyId }`.
  * @returns {{ view: object | null, at: object | null, filters: object }}
  */
 export function readLink() {

@@ -135,22 +135,24 @@ export function createMap(element, { onClick, onChoose, onFollow, onMove, covere
       drawStops();
     },
 
-    drawJourney(journey) {
+    /** A leg without a path goes straight. */
+    drawJourney(journey, { isFitted = true } = {}) {
       this.clearJourney();
-      for (const leg of journey.legs) {
-        if (leg.path.length > 0) {
-          const line = L.polyline(leg.path, {
-            weight: leg.mode === 'walk' ? 4 : 6,
-            dashArray: leg.mode === 'walk' ? '1 9' : null,
-            className: `leg ${leg.mode}`,
-          });
-          legs.addLayer(line.bindTooltip(textNode(leg.route ?? 'Walk')));
-          if (leg.route) line.getElement().dataset.line = leg.route;
-        }
-        for (const end of [leg.origin, leg.destination]) ends.addLayer(endOf(end));
+      const points = [];
+      for (const { mode, route, path, origin, destination } of journey.legs) {
+        const way = path.length > 0 ? path : [origin, destination].map(({ lat, lng }) => [lat, lng]);
+        const isWalk = mode === 'walk';
+        const line = L.polyline(way, {
+          weight: isWalk ? 4 : 6,
+          dashArray: isWalk ? '1 9' : null,
+          className: `leg ${mode}`,
+        });
+        legs.addLayer(line.bindTooltip(textNode(route ?? 'Walk')));
+        if (route) line.getElement().dataset.line = route;
+        for (const end of [origin, destination]) ends.addLayer(endOf(end));
+        points.push(...way);
       }
-      const points = journey.legs.flatMap((leg) => [...leg.path, [leg.origin.lat, leg.origin.lng]]);
-      map.fitBounds(L.latLngBounds(points), freePart());
+      if (isFitted) map.fitBounds(L.latLngBounds(points), freePart());
     },
 
     /** The stops of a run with a line through them, and the vehicle where it is by its times. */

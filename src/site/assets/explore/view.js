@@ -175,24 +175,73 @@ function callOf(call) {
   return endOf(planned, isEnd ? call.arrives_at_realtime : call.departs_at_realtime, call);
 }
 
-export function showJourneys(place, plan, onChoose) {
-  const choices = plan.journeys.map((journey, index) => {
+export function showJourneys(place, plan, actions) {
+  const cards = journeyCards(plan.journeys, plan, actions);
+  if (cards[0]) cards[0].open = true;
+  place.replaceChildren(h('h2', { tabindex: '-1' }, `${plan.origin.name} to ${plan.destination.name}`), ...cards);
+}
+
+/** One of them is open at a time. */
+function journeyCards(journeys, texts, { choose = () => {}, follow }) {
+  const cards = journeys.map((journey) => {
     const card = h(
       'details',
       { class: 'journey card' },
       h('summary', {}, ...summaryOf(journey)),
       h('ol', { class: 'legs' }, ...journey.legs.map(legOf)),
-      alertList(alertsById(journey.legs, plan)),
+      journey.journey_id ? smallButton('Follow', `the journey at ${startOf(journey)}`, () => follow(journey)) : null,
+      alertList(alertsById(journey.legs, texts)),
     );
-    card.open = index === 0;
     card.addEventListener('toggle', () => {
       if (!card.open) return;
-      for (const other of choices) other.open = other === card;
-      onChoose(journey);
+      for (const other of cards) other.open = other === card;
+      choose(journey);
     });
     return card;
   });
-  place.replaceChildren(h('h2', { tabindex: '-1' }, `${plan.origin.name} to ${plan.destination.name}`), ...choices);
+  return cards;
+}
+
+const startOf = ({ departs_at, departs_at_realtime }) => clock(departs_at_realtime ?? departs_at);
+
+const JOURNEY_STATUS = {
+  possible: 'As planned',
+  at_risk: 'A change is at risk',
+  missed: 'A change is missed',
+  cancelled: 'A ride does not run',
+  ended: 'Has arrived',
+};
+
+/** A journey that is followed: whether it can be made, its legs with the changes between them, and how to go on where it cannot. */
+export function showJourney(place, { retrieved_at, status, journey, changes, next_journeys: next }, follow) {
+  const { legs } = journey;
+  const items = legs.flatMap((leg, index) => {
+    const change = changes.find((one) => one.leg === index);
+    return [legOf(leg), ...(change ? [h('li', { class: `change ${change.status}` }, changeText(change))] : [])];
+  });
+  const ends = `${legs[0].origin.name} to ${legs.at(-1).destination.name}`;
+  place.replaceChildren(
+    h('h2', { tabindex: '-1' }, ends),
+    h('p', { class: `change ${status}`, role: 'status' }, h('strong', {}, JOURNEY_STATUS[status])),
+    h('p', { class: 'hint' }, `As of ${clock(retrieved_at, true)} in Sydney`, h('span', { 'data-age': '' })),
+    h('div', { class: 'row' }, ...summaryOf(journey)),
+    h('ol', { class: 'legs', 'aria-label': 'Legs and changes in order' }, ...items),
+    alertList(alertsById(legs, textsOf([journey]))),
+    next === null ? '' : h('h3', {}, next.length > 0 ? 'Go on with' : 'No way to go on was found'),
+    ...journeyCards(next ?? [], textsOf(next ?? []), { follow }),
+  );
+}
+
+/** The texts of alerts that stand beside their ids. */
+function textsOf(journeys) {
+  const legs = journeys.flatMap((journey) => journey.legs);
+  const pairs = legs.flatMap(({ alerts, alert_ids }) => alert_ids.map((id, index) => [id, alerts[index]]));
+  return { alert_texts: Object.fromEntries(pairs) };
+}
+
+function changeText({ name, status, spare_minutes }) {
+  if (status === 'missed') return `Change at ${name}: missed`;
+  return `Change at ${name}: ${spare_minutes} min to spare${status === 'at_risk' ? ', at risk' : ''}`;
 }
 
 export function showError(place, error) {
@@ -225,6 +274,8 @@ function legOf(leg) {
     attributes,
     endOf(origin.departs_at, origin.departs_at_realtime, origin),
     h('div', {}, what, h('span', { class: 'hint' }, `${leg.duration_minutes} min${stops}`)),
+    leg.cancelled ? h('strong', { class: 'bad' }, 'Does not run') : '',
+    leg.found === false ? h('span', { class: 'hint' }, 'not listed any more: planned times') : '',
     endOf(destination.arrives_at, destination.arrives_at_realtime, destination),
   );
 }
