@@ -259,11 +259,34 @@ describe('in the README and in docs', () => {
     const code = parts.map((part) => part.code).join('\n');
     await writeFile(join(folder, 'sample.mjs'), filledIn(code));
     // What polls or follows a stream goes on for ever.
-    const printed = code.includes('AbortController')
-      ? await runner.runUntil(/^Town Hall Station \d+$/m, process.execPath, ['sample.mjs'])
+    const said = code.includes('AbortController')
+      ? /^Town Hall Station \d+$/m
+      : code.includes('/stream`')
+        ? /^\w+ leaves .+ at \d+:\d\d [ap]m\n(?:.+\n)*\d+ minutes to change at .+\n/m
+        : null;
+    const printed = said
+      ? await runner.runUntil(said, process.execPath, ['sample.mjs'])
       : await runner.run(process.execPath, ['sample.mjs']);
     expect(printed).toMatch(/\S/);
     expect(printed).not.toContain('undefined');
+  });
+
+  it('the program that follows a journey hears of a missed change, and follows the next journey', async () => {
+    const [{ code = '' } = {}] = of('js').filter(({ place }) => place === 'docs/guide/follow.md');
+    const headers = { authorization: `Bearer ${front.testKey}` };
+    const url = '/v1/trips?from=99000008&to=99004007&include=ids';
+    const { journeys } = (await front.app.inject({ url, headers })).json();
+    await front.app.inject({ url: `/v1/trips/${journeys[0].journey_id}`, headers });
+    const before = front.clock.now;
+    front.clock.now = new Date(before.getTime() + 90_000);
+    const rehearsed = filledIn(code).replace(
+      /^const \[from, to\] = .+$/m,
+      "const [from, to] = ['99000008', '99004007'];",
+    );
+    await writeFile(join(folder, 'follow.mjs'), rehearsed);
+    const said = /^The change at (.+) is missed\nGo on at .+\n(?:Alert: .+\n)*\w+ leaves \1, .+ at /m;
+    await runner.runUntil(said, process.execPath, ['follow.mjs']);
+    front.clock.now = before;
   });
 
   it.each(of('python').filter((sample) => !isProgram(sample)))('$place: Python', ({ code }) =>
