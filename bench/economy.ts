@@ -8,7 +8,7 @@ import { describeMachine, print } from './machine.ts';
 
 /*
  * Plays a day of requests on a simulated clock through the cache, single flight, budget and verdicts of the service.
- * `node bench/economy.ts [modest|scarce|growing|nearby|modest-live|modest-calls|modest-map|scarce-live|wide-live] [seed] [hours of the day]`
+ * `node bench/economy.ts [modest|scarce|growing|nearby|modest-live|modest-calls|modest-map|modest-followed|scarce-live|wide-live] [seed] [hours of the day]`
  *
  * The days that end in `live` have timetables and realtime feeds, and boards are put together from both. An hour of
  * growing demand comes before them.
@@ -31,6 +31,8 @@ const SCENARIOS = {
   'modest-calls': { requests: 30_000, stops: 200, shape: 'weekday', hasFeeds: true, callsEvery: 10 },
   // The same as modest-live, and somebody looks at the vehicles of a map of Sydney all day.
   'modest-map': { requests: 30_000, stops: 200, shape: 'weekday', hasFeeds: true, hasMap: true },
+  // The same as modest-map, and every journey that is planned between stops is followed, once a minute.
+  'modest-followed': { requests: 30_000, stops: 200, shape: 'weekday', hasFeeds: true, hasMap: true, followEvery: 1 },
   // A million requests for departures, and a tenth as many others.
   'scarce-live': { requests: 1_111_111, stops: 2_000, shape: 'weekday', hasFeeds: true },
   'wide-live': { requests: 1_111_111, stops: 8_000, shape: 'weekday', hasFeeds: true },
@@ -42,13 +44,14 @@ print(describeMachine());
 for (const [name, scenario] of Object.entries(SCENARIOS)) {
   if (only && only !== name) continue;
   const startedAt = performance.now();
-  const { requests, stops, days = 1, hasFeeds = false, callsEvery, hasMap = false }: Scenario = scenario;
+  const { requests, stops, days = 1, hasFeeds = false, callsEvery, hasMap = false, followEvery }: Scenario = scenario;
   const hours = Number(wantedHours ?? 24 * days);
   const demand = createDemand(scenario, Number(seed)).filter(({ at }) => at < hours * HOUR_MS);
   const before = hasFeeds ? createWarmUp(scenario, Number(seed)) : [];
   const day = await playDay([...before, ...demand], stops, {
     hasFeeds,
     hasMap,
+    followEvery,
     ...(callsEvery && { callsEvery }),
     onHour,
   });
@@ -92,6 +95,10 @@ for (const [name, scenario] of Object.entries(SCENARIOS)) {
     }
     if (hasMap) {
       hold('every look at the map has positions', day.looks.length > 0 && !day.looks.includes(null));
+    }
+    if (day.followed) {
+      hold('journeys are followed', day.followed.looks > 0);
+      hold('no look at a journey refused', day.followed.refused === 0);
     }
     if (name !== 'wide-live') hold('nothing live is older than 45 seconds', live.oldestLiveMs <= 45_000);
     continue;

@@ -17,7 +17,7 @@ import { protectUpstream } from '#src/upstream/protection.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
 import { StopLines } from '../../src/stops/lines.ts';
 import { HOUR_MS, type Plan, type Request } from './demand.ts';
-import { openLiveDepartures } from './live-departures.ts';
+import { type LiveDepartures, openLiveDepartures } from './live-departures.ts';
 import { createAuthority, stopId } from './network.ts';
 import { createRandom } from './random.ts';
 import { createTimetableAuthority } from './timetable-authority.ts';
@@ -50,6 +50,8 @@ export interface Day {
   positionPolls: number;
   /** How many vehicles each look at the map found, null where positions could not be had; none on days without a map. */
   looks: (number | null)[];
+  /** Journeys that were followed; null on days without. */
+  followed: LiveDepartures['followed'] | null;
   /** How many boards came from where; empty on days without feeds. */
   boardSources: ReadonlyMap<string, number>;
   /** Moments at which a background check was refused because calls were scarce. */
@@ -74,13 +76,16 @@ export async function playDay(
     hasFeeds?: boolean;
     callsEvery?: number;
     hasMap?: boolean;
+    followEvery?: number | undefined;
     onHour?: (hour: number, answered: readonly Answered[]) => void;
   } = {},
 ): Promise<Day> {
-  const { hasFeeds = false, callsEvery, hasMap = false, onHour } = options;
+  const { hasFeeds = false, callsEvery, hasMap = false, followEvery, onHour } = options;
   const clock = createSimulatedClock(MIDNIGHT + Math.min(0, demand[0]?.at ?? 0));
   const now = () => new Date(clock.now());
-  const timetable = hasFeeds ? createTimetableAuthority(clock, createRandom(1), stopCount) : null;
+  const timetable = hasFeeds
+    ? createTimetableAuthority(clock, createRandom(1), stopCount, { hasJourneys: followEvery !== undefined })
+    : null;
   const authority = timetable ?? createAuthority(clock, createRandom(1));
   const callsOfKind: Map<string, number>[] = [];
   const counting: AskAuthority = (request, options) => {
@@ -132,6 +137,7 @@ export async function playDay(
     log: { ...silent, debug() {} },
   });
   const answered: Answered[] = [];
+  let trips = 0;
 
   async function ask(request: Request): Promise<{ freshness: Freshness; isLive?: boolean; isShort?: boolean }> {
     const options = { priority: PLANS[request.plan].priority };
@@ -143,6 +149,9 @@ export async function playDay(
     }
     if (request.kind === 'trips') {
       const { from, to } = request;
+      if (followEvery && typeof from === 'number' && trips++ % followEvery === 0) {
+        void liveDepartures?.follow(from, to, options.priority).catch(ignoreRefusal);
+      }
       const start = typeof from === 'number' ? stopId(from) : ([from.lat, from.lng] as const);
       const ends = { from: start as Place, to: stopId(to) };
       const { freshness } = await askAuthority({ kind: 'trip', ...ends, at: null, isArrival: false }, options);
@@ -202,10 +211,16 @@ export async function playDay(
     polls: ofDay(timetable?.polls ?? []).length,
     positionPolls: ofDay(timetable?.positionPolls ?? []).length,
     looks: liveDepartures?.looks ?? [],
+    followed: followEvery ? (liveDepartures?.followed ?? null) : null,
     boardSources: liveDepartures?.sources ?? new Map(),
     checksGivenUp,
     counts: protection.counts,
   };
+}
+
+/** A journey that cannot be planned is not followed. */
+function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof ApiError)) throw error;
 }
 
 /** With feeds, what is live is not to be older. */

@@ -37,6 +37,8 @@ export interface Scenario {
   callsEvery?: number;
   /** Whether somebody looks at the vehicles of a map of Sydney all day, besides the requests. */
   hasMap?: boolean;
+  /** One journey in so many that are planned between stops is followed to its end; none unless given. */
+  followEvery?: number;
 }
 
 /** The rest searches. */

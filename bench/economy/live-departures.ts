@@ -1,6 +1,8 @@
-import type { Clock } from '#src/clock.ts';
+import { AlertList } from '#src/alerts/alert-list.ts';
+import { type Clock, sleep } from '#src/clock.ts';
 import { departuresOperation } from '#src/departures/operation.ts';
 import type { Ask, Priority } from '#src/efa/ask.ts';
+import { ApiError } from '#src/errors/api-error.ts';
 import { createBoards } from '#src/live/boards/boards.ts';
 import { Comparison } from '#src/live/boards/comparison.ts';
 import { StopCalls } from '#src/live/boards/stop-calls.ts';
@@ -11,9 +13,13 @@ import { isPositions } from '#src/live/polling/feed-source.ts';
 import { Vehicles } from '#src/live/vehicles.ts';
 import { readQuery } from '#src/operation.ts';
 import { createResponses } from '#src/responses/responses.ts';
+import { StopRegister } from '#src/stops/register.ts';
+import { noStops } from '#src/stops/table.ts';
 import type { Freshness } from '#src/transit/freshness.ts';
 import { MODES } from '#src/transit/mode.ts';
 import { isWithin } from '#src/transit/place.ts';
+import { createFollowOperation } from '#src/trips/follow.ts';
+import { createTripsOperation } from '#src/trips/operation.ts';
 import type { protectUpstream } from '#src/upstream/protection.ts';
 import { stopId } from './network.ts';
 import type { TimetableAuthority } from './timetable-authority.ts';
@@ -25,6 +31,10 @@ export interface LiveDepartures {
   sources: Map<string, number>;
   /** How many vehicles each look at the map found; null where positions could not be had. */
   looks: (number | null)[];
+  /** Plans a journey and follows it to its end, once a minute. */
+  follow(from: number, to: number, priority: Priority): Promise<void>;
+  /** How many journeys were followed, how often they were looked at, and how often that was refused. */
+  followed: { journeys: number; looks: number; refused: number };
   close(): Promise<void>;
 }
 
@@ -32,6 +42,8 @@ export interface LiveDepartures {
 const DEADLINE_MS = 2 ** 31 - 1;
 /** A page asks for the vehicles of its map so often. */
 const LOOK_EVERY_MS = 15_000;
+/** A stream of a journey is charged so often. */
+const FOLLOW_EVERY_MS = 60_000;
 const MAP = { south: -34.1, west: 150.9, north: -33.7, east: 151.3 };
 const silent = { info() {}, warn() {}, error() {}, debug() {} };
 
@@ -82,6 +94,12 @@ export function openLiveDepartures(parts: {
     stopLooking = clock.after(LOOK_EVERY_MS, look);
   }
 
+  const followed = { journeys: 0, looks: 0, refused: 0 };
+  const stops = new StopRegister(noStops);
+  const trips = createTripsOperation({ stops });
+  const alerts = new AlertList(now, stops);
+  const journey = createFollowOperation({ stops, listAlerts: async (from) => (await alerts.read(from)).alerts });
+
   const responses = createResponses({
     ask,
     boards,
@@ -101,6 +119,24 @@ export function openLiveDepartures(parts: {
       const { freshness, body } = await responses.find(departuresOperation, query, { priority });
       const { departures } = body.content();
       return { freshness, isLive: departures.some(({ is_live }) => is_live), isShort: departures.length < query.limit };
+    },
+    followed,
+    async follow(from, to, priority) {
+      const asked = { from: stopId(from), to: stopId(to), include: 'ids', path: 'none' };
+      const plan = await responses.find(trips, readQuery(trips, asked), { priority });
+      const id = plan.body.content().journeys.find(({ journey_id }) => journey_id)?.journey_id;
+      if (!id) return;
+      followed.journeys++;
+      for (let isOver = false; !isOver; await sleep(clock, FOLLOW_EVERY_MS)) {
+        try {
+          await responses.find(journey, readQuery(journey, { journey_id: id }), { priority });
+          followed.looks++;
+        } catch (error) {
+          if (!(error instanceof ApiError)) throw error;
+          isOver = error.statusCode < 500;
+          if (!isOver) followed.refused++;
+        }
+      }
     },
     close() {
       stopLooking();

@@ -16,12 +16,16 @@ export function liveFiguresOf({ answered }: Day): LiveFigures {
 
 /** What only days with feeds have. */
 export function* describeLiveDay(day: Day): Generator<string> {
-  const { answered, polls, positionPolls, looks, boardSources } = day;
+  const { answered, polls, positionPolls, looks, followed, boardSources } = day;
   yield '';
   yield `polls of feeds: ${polls} of the calls, ${positionPolls} of these of positions`;
   if (looks.length > 0) {
     const found = looks.filter((count) => count !== null).sort((one, other) => one - other);
     yield `looks at the map: ${looks.length}, ${looks.length - found.length} without positions; vehicles found, median ${found[found.length >> 1]}`;
+  }
+  if (followed) {
+    const { journeys, looks: seen, refused } = followed;
+    yield `journeys followed: ${journeys}, looked at ${seen} times, refused ${refused} times`;
   }
   const old = answered.filter(({ isLive, age }) => isLive && (age ?? 0) > 45_000).length;
   yield `oldest live answer: ${(liveFiguresOf(day).oldestLiveMs / 1000).toFixed(1)} s; ${old} are older than 45 s`;

@@ -21,7 +21,7 @@ export function recordsFor(request: UpstreamRequest): object {
   if (request.kind === 'departureMonitor') return { locations: [{ id: request.stopId }], stopEvents: [BUS] };
   if (request.kind === 'coord') return { locations: locationsNear(request) };
   if (request.kind === 'stopFinder') return { locations: locationsNamed(request.text) };
-  return { locations: [], journeys: [] };
+  return { locations: [], journeys: [], infos: { current: [] } };
 }
 
 const BUS = { transportation: { product: { class: 5 } } };

@@ -7,6 +7,7 @@ import { type FeedId, isPositions, sourceOf } from '#src/live/polling/feed-sourc
 import { FEEDS, feedResponse } from '#src/sandbox/feeds/feed.ts';
 import { indexNetwork } from '#src/sandbox/network/network-index.ts';
 import { departureResponse } from '#src/sandbox/responses/departure-response.ts';
+import { tripResponse } from '#src/sandbox/responses/trip-response.ts';
 import { receivedResponse } from '#test/support/received-answer.ts';
 import { recordsFor } from './network.ts';
 import { createTimetabledNetwork } from './timetabled-network.ts';
@@ -28,8 +29,16 @@ const MINUTE_SECONDS = 60;
 /** A feed's content is made anew so often, its timestamp at each poll: making the feeds takes most of the time. */
 const CONTENT_SECONDS = 2 * MINUTE_SECONDS;
 
-/** The sandbox's authority over a network of so many stops, disturbances included. Trips and places are empty. */
-export function createTimetableAuthority(clock: Clock, random: () => number, stops: number): TimetableAuthority {
+/**
+ * The sandbox's authority over a network of so many stops, disturbances included. Places are empty, and so are journeys,
+ * unless they are to be followed.
+ */
+export function createTimetableAuthority(
+  clock: Clock,
+  random: () => number,
+  stops: number,
+  { hasJourneys = false } = {},
+): TimetableAuthority {
   const sandbox = indexNetwork(createTimetabledNetwork(stops));
   const contents = new Map<FeedId, { madeAt: number; packed: ArrayBuffer }>();
   const calls: number[] = [];
@@ -41,12 +50,14 @@ export function createTimetableAuthority(clock: Clock, random: () => number, sto
     calls.push(clock.now());
     await sleep(clock, 150 + 450 * random());
     const retrievedAt = new Date(clock.now());
-    if (request.kind !== 'departureMonitor' || !sandbox.stopById.has(request.stopId)) {
+    const isBoard = request.kind === 'departureMonitor' && sandbox.stopById.has(request.stopId);
+    if (!isBoard && !(request.kind === 'trip' && hasJourneys)) {
       return receivedResponse(request, recordsFor(request), retrievedAt);
     }
     const minute = seconds() - (seconds() % MINUTE_SECONDS);
-    const response = departureResponse(sandbox, new URLSearchParams(toRequest(request).query), minute);
-    return receivedResponse(request, response, retrievedAt);
+    const respond = isBoard ? departureResponse : tripResponse;
+    const response = respond(sandbox, new URLSearchParams(toRequest(request).query), minute);
+    return receivedResponse(request, JSON.parse(JSON.stringify(response)), retrievedAt);
   };
 
   function packedFeed(source: FeedId): ArrayBuffer {

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { ApiError } from '#src/errors/api-error.ts';
 import { callState, cancellationOf, delaySeconds, isReported } from '#src/sandbox/timetable/realtime.ts';
 import { plannedSeconds, type Run, realtimeTripId, runAt } from '#src/sandbox/timetable/run.ts';
+import { timetableAround } from '#src/sandbox/timetable/timetable.ts';
 import { createSandboxService } from './sandbox-service.ts';
 
 /** `FOLLOWED_JOURNEYS=1000 vitest run test/live/agreement/followed-journeys.test.ts` follows more. */
@@ -118,10 +119,9 @@ it.each(STARTS)(
   async (hours) => {
     const start = MIDNIGHT + hours * 60 * MINUTE_MS;
     const service = createSandboxService();
-    const { index, timetableAround } = service.authority;
     service.advanceTo(start);
     const runs = new Map(
-      index.patterns.flatMap((pattern) => {
+      service.network.patterns.flatMap((pattern) => {
         const list = timetableAround(start / 1000)(pattern);
         const all = Array.from(list.starts, (_, position) => runAt(pattern, list, position));
         const near = all.filter(({ startSeconds }) => Math.abs(startSeconds - start / 1000) < 6 * 3600);
