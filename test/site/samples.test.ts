@@ -276,7 +276,8 @@ describe('in the README and in docs', () => {
     const headers = { authorization: `Bearer ${front.testKey}` };
     const url = '/v1/trips?from=99000008&to=99004007&include=ids';
     const { journeys } = (await front.app.inject({ url, headers })).json();
-    await front.app.inject({ url: `/v1/trips/${journeys[0].journey_id}`, headers });
+    // The sandbox makes the change impossible a while after somebody has followed the journey.
+    for (const { journey_id: id } of journeys) await front.app.inject({ url: `/v1/trips/${id}`, headers });
     const before = front.clock.now;
     front.clock.now = new Date(before.getTime() + 90_000);
     const rehearsed = filledIn(code).replace(
@@ -284,7 +285,7 @@ describe('in the README and in docs', () => {
       "const [from, to] = ['99000008', '99004007'];",
     );
     await writeFile(join(folder, 'follow.mjs'), rehearsed);
-    const said = /^The change at (.+) is missed\nGo on at .+\n(?:Alert: .+\n)*\w+ leaves \1, .+ at /m;
+    const said = /^The change at .+ is missed\nGo on at .+\n(?:Alert: .+\n)*\w+ leaves .+ at /m;
     await runner.runUntil(said, process.execPath, ['follow.mjs']);
     front.clock.now = before;
   });
