@@ -205,7 +205,7 @@ function journeyCards(journeys, texts, { choose = () => {}, follow }) {
 const startOf = ({ departs_at, departs_at_realtime }) => clock(departs_at_realtime ?? departs_at);
 
 const JOURNEY_STATUS = {
-  possible: 'As planned',
+  possible: 'The journey can be made',
   at_risk: 'A change is at risk',
   missed: 'A change is missed',
   cancelled: 'A ride does not run',
