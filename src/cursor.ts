@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { DAY_MS, SECOND_MS } from './clock.ts';
 import { invalidParameters } from './errors/messages.ts';
 import { describe, optional, requiredText } from './transit/parameter.ts';
+import { afterDoubleHour, startOfMinute } from './transit/time.ts';
 
 /**
  * A cut of a list in two. Whatever is planned from `at` on comes after the cut, except what was shown before it (`shown`);
@@ -25,6 +26,22 @@ export interface Cursor extends Cut {
   binding: string;
   /** How many of each route, by its mark, are shown already; on lists with `per_route`. */
   counts: ReadonlyMap<string, number>;
+  /** Journeys that come before the cut arrive by this moment; undefined on boards. */
+  arrivesBy?: number | undefined;
+}
+
+/** A departure or journey, as cuts see it. */
+export interface Marked {
+  mark: string;
+  plannedAt: number;
+}
+
+/** What a page shows and what it leaves for others. */
+interface Part {
+  shown: readonly Marked[];
+  left: readonly Marked[];
+  /** Everything planned before this moment is known, of a page that looks back everything from it on. */
+  knownUntil: number;
 }
 
 /** A list can be followed so far ahead of the moment asked for, and so far back. */
@@ -35,16 +52,16 @@ const MAX_MARKS = 150;
 const MARK_LENGTH = 6;
 const COUNT_LENGTH = 2;
 const MAX_LENGTH = 3000;
-/** Form and direction, binding, moments in seconds to the base 36, marks, counts. */
+/** Form and direction, binding, moments in seconds to the base 36, marks, counts, and of journeys one more moment. */
 const WRITTEN =
-  /^1([np])\.([\w-]{6})\.([0-9a-z]{1,7})\.([0-9a-z]{1,7})\.([0-9a-z]{1,7})\.([\w-]{0,900})\.([\w-]{0,900})\.([\w-]{0,1200})$/;
+  /^1([np])\.([\w-]{6})\.([0-9a-z]{1,7})\.([0-9a-z]{1,7})\.([0-9a-z]{1,7})\.([\w-]{0,900})\.([\w-]{0,900})\.([\w-]{0,1200})(?:\.([0-9a-z]{1,7}))?$/;
 
 /** A short name for what a cursor has to recognise. */
 export function markOf(text: string): string {
   return createHash('sha1').update(text).digest('base64url').slice(0, MARK_LENGTH);
 }
 
-/** The list of an operation that a cursor goes on in: its path, and the stop or stops. */
+/** The list of an operation that a cursor goes on in: its path, and the stop or the two places. */
 export function bindingOf(path: string, ...stops: readonly string[]): string {
   return markOf([path, ...stops].join(' ').toUpperCase());
 }
@@ -53,7 +70,69 @@ export function isAfterCut({ at, shown, late }: Cut, plannedAt: number, mark: st
   return plannedAt >= at ? !shown.has(mark) : late.has(mark);
 }
 
-export const NO_MARKS: ReadonlySet<string> = new Set();
+const NO_MARKS: ReadonlySet<string> = new Set();
+
+/** The cut after a page. Null where nothing would become known by going on. */
+export function cutAfter({ shown, left, knownUntil }: Part, before: Cut): Cut | null {
+  const isLate = ({ mark, plannedAt }: Marked) => plannedAt < before.at && before.late.has(mark);
+  const at = Math.max(
+    before.at,
+    Math.min(knownUntil, ...left.filter((one) => !isLate(one)).map(({ plannedAt }) => plannedAt)),
+  );
+  if (!Number.isFinite(at)) return null;
+  const late = left.filter(isLate);
+  const beyond = shown.filter(({ plannedAt }) => plannedAt >= at);
+  const isStillShown = before.shown.size > 0 && before.shownUntil >= at;
+  const cut = {
+    at,
+    shown: new Set([...(isStillShown ? before.shown : []), ...beyond.map(({ mark }) => mark)]),
+    shownUntil: Math.max(isStillShown ? before.shownUntil : at, ...beyond.map(({ plannedAt }) => plannedAt)),
+    late: new Set(late.map(({ mark }) => mark)),
+    lateFrom: Math.min(at, ...late.map(({ plannedAt }) => plannedAt)),
+  };
+  if (shown.length > 0 || at > before.at) return cut;
+  // Upstream lists no more of an hour that comes twice.
+  const later = afterDoubleHour(new Date(at)).getTime();
+  return later > at ? cutAt(later) : null;
+}
+
+/** The cut before a page that looks back. Null where nothing would become known by going on. */
+export function cutBefore({ shown, left, knownUntil }: Part, after: Cut): Cut | null {
+  const isAhead = ({ mark, plannedAt }: Marked) => plannedAt >= after.at && after.shown.has(mark);
+  const at = Math.min(
+    after.at,
+    Math.max(knownUntil, ...left.filter((one) => !isAhead(one)).map(({ plannedAt }) => plannedAt + SECOND_MS)),
+  );
+  if (shown.length === 0 && at >= after.at) return null;
+  const ahead = left.filter(isAhead);
+  const behind = shown.filter(({ plannedAt }) => plannedAt < at);
+  const isStillLate = after.late.size > 0 && after.lateFrom < at;
+  return {
+    at,
+    shown: new Set(ahead.map(({ mark }) => mark)),
+    shownUntil: Math.max(at, ...ahead.map(({ plannedAt }) => plannedAt)),
+    late: new Set([...(isStillLate ? after.late : []), ...behind.map(({ mark }) => mark)]),
+    lateFrom: Math.min(isStillLate ? after.lateFrom : at, ...behind.map(({ plannedAt }) => plannedAt)),
+  };
+}
+
+/** The cut before the first page, on which late departures are planned earlier than it begins. */
+export function firstCut({ shown, left }: Part, base: number): Cut {
+  const known = [...shown, ...left];
+  const minute = startOfMinute(new Date(base)).getTime();
+  const ahead = known.filter(({ plannedAt }) => plannedAt >= minute).map(({ plannedAt }) => plannedAt);
+  const at = ahead.length > 0 ? Math.min(...ahead) : minute;
+  const late = known.filter(({ plannedAt }) => plannedAt < at);
+  return {
+    ...cutAt(at),
+    late: new Set(late.map(({ mark }) => mark)),
+    lateFrom: Math.min(at, ...late.map(({ plannedAt }) => plannedAt)),
+  };
+}
+
+export function cutAt(at: number): Cut {
+  return { at, shown: NO_MARKS, shownUntil: at, late: NO_MARKS, lateFrom: at };
+}
 
 /** Undefined beyond how far the list can be followed from `base`, and where it would take too many marks. */
 export function writeCursor(cursor: Cursor, base: number): string | undefined {
@@ -63,15 +142,22 @@ export function writeCursor(cursor: Cursor, base: number): string | undefined {
   return [
     `1${cursor.direction[0]}`,
     cursor.binding,
-    ...moments.map((moment) => Math.floor(moment / SECOND_MS).toString(36)),
+    ...moments.map(toText),
     [...shown].join(''),
     [...late].join(''),
     [...counts].map(([mark, count]) => mark + count.toString(36).padStart(COUNT_LENGTH, '0')).join(''),
+    ...(cursor.arrivesBy === undefined ? [] : [toText(cursor.arrivesBy)]),
   ].join('.');
 }
 
-function isWithin({ at }: Cut, base: number): boolean {
-  return at >= base - BACK_MS && at <= base + AHEAD_MS;
+function toText(moment: number): string {
+  return Math.floor(moment / SECOND_MS).toString(36);
+}
+
+function isWithin({ at, arrivesBy = at }: Pick<Cursor, 'at' | 'arrivesBy'>, base: number): boolean {
+  const earliest = base - BACK_MS;
+  const isNear = arrivesBy >= at - DAY_MS && arrivesBy <= at + 2 * DAY_MS;
+  return at >= earliest && at <= base + AHEAD_MS && arrivesBy >= earliest && isNear;
 }
 
 const allowed = 'must be taken unchanged from a `Link` header of this operation';
@@ -83,7 +169,7 @@ function readCursor(text: string): Cursor | null {
     number,
     number,
   ];
-  const [shown = '', late = '', counts = ''] = rest.slice(3);
+  const [shown = '', late = '', counts = '', arrivesBy] = rest.slice(3);
   const countedLength = MARK_LENGTH + COUNT_LENGTH;
   if (!direction || shown.length % MARK_LENGTH || late.length % MARK_LENGTH || counts.length % countedLength)
     return null;
@@ -101,6 +187,7 @@ function readCursor(text: string): Cursor | null {
     late: new Set(cut(late, MARK_LENGTH)),
     lateFrom,
     counts: new Map(counted),
+    ...(arrivesBy !== undefined && { arrivesBy: Number.parseInt(arrivesBy, 36) * SECOND_MS }),
   };
 }
 
@@ -113,8 +200,8 @@ export const cursorParameter = optional(
   describe(
     requiredText(allowed)
       .refine((text) => readCursor(text) !== null, allowed)
-      .meta({ type: 'string', pattern: '^1[np](\\.[\\w-]*){7}$', maxLength: MAX_LENGTH }),
-    'Goes on in the list, with the other parameters unchanged: take it, or the whole URL, from `rel="next"` or `rel="prev"` of the `Link` header. It is of no use for another stop or operation.',
+      .meta({ type: 'string', pattern: '^1[np](\\.[\\w-]*){7,8}$', maxLength: MAX_LENGTH }),
+    'Goes on in the list, with the other parameters unchanged: take it, or the whole URL, from `rel="next"` or `rel="prev"` of the `Link` header. It is of no use for another stop or other places, nor for another operation.',
     '1n.xYkUFA.tisn60.tisn60.tisn60...',
   ),
 );
@@ -123,7 +210,7 @@ export const cursorParameter = optional(
 export function checkedCursor(text: string | undefined, binding: string, base: number): Cursor | null {
   const cursor = text === undefined ? null : readCursor(text);
   if (!cursor) return null;
-  if (cursor.binding !== binding) throw wrongCursor(text, 'must be of this operation and this stop');
+  if (cursor.binding !== binding) throw wrongCursor(text, 'must be of this operation, and of the same stop or places');
   if (!isWithin(cursor, base))
     throw wrongCursor(text, 'is too old, or too far from the time asked for: begin again without it');
   return cursor;

@@ -113,8 +113,9 @@ export function errorsOf({ errors }: Pick<Operation, 'errors'>): ErrorCode[] {
 
 /** The operation without pages, as streams and tools have it: a stream begins now, and a tool gets no `Link` header. */
 export function withoutCursor(operation: Operation): Operation {
-  const { query } = operation;
-  return 'cursor' in query.shape ? { ...operation, query: query.omit({ cursor: true }) } : operation;
+  const { cursor, ...others } = operation.query.shape;
+  // A copy keeps what holds of several parameters together.
+  return cursor ? { ...operation, query: operation.query.clone({ ...operation.query.def, shape: others }) } : operation;
 }
 
 /** The path under which an operation is followed. */

@@ -29,7 +29,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   nearby: ['operation', 'stops', 'efa', 'transit', 'errors', 'own-memory'],
   'stop-search': ['operation', 'stops', 'efa', 'transit', 'errors'],
   'stop-list': ['operation', 'efa', 'stops', 'transit', 'errors', 'event-loop-turn'],
-  trips: ['operation', 'stops', 'efa', 'transit', 'errors'],
+  trips: ['operation', 'cursor', 'stops', 'efa', 'transit', 'errors'],
   boards: ['operation', 'transit', 'errors'],
   alerts: ['operation', 'efa', 'stops', 'transit', 'own-memory'],
   runs: ['operation', 'efa', 'transit', 'errors'],

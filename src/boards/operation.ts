@@ -47,7 +47,7 @@ function readEntry(entry: string): { stop: string; lead?: number } {
 
 /**
  * `stops` in place of `stop`; all other parameters as they are for one stop, for each of the stops. There is no cursor, because
- * each stop would need its own.
+ * each stop would need its own, and twenty do not fit into a header.
  */
 function boardsQuery(oneStop: z.ZodObject) {
   const { stop: _stop, cursor: _cursor, ...others } = oneStop.shape;
@@ -82,7 +82,7 @@ export const createBoardsOperation = ({ oneStop, docsUrl }: { oneStop: Operation
     path: '/v1/boards',
     tag: 'Stops',
     summary: 'Departures of several stops',
-    description: `The departures of up to ${MAX_STOPS} stops, in the order asked; the parameters hold for each stop. Counts as one request for each stop.\n\nA stop that cannot be answered has its error in its place, as the second one in the example. Only when none can be answered, the whole request is refused. When fewer requests are left of the day than stops are asked for, the response is 429 and nothing is counted.`,
+    description: `The departures of up to ${MAX_STOPS} stops, in the order asked; the parameters hold for each stop. Counts as one request for each stop.\n\nA stop that cannot be answered has its error in its place, as the second one in the example. Only when none can be answered, the whole request is refused. When fewer requests are left of the day than stops are asked for, the response is 429 and nothing is counted. A board goes on where its stop is asked for alone, on \`${oneStop.path}\`.`,
     query: boardsQuery(oneStop.query),
     body: z
       .strictObject({

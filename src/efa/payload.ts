@@ -92,9 +92,12 @@ export function readStopEvent(value: unknown) {
 }
 
 /** The legs of a journey, unread. A journey without legs, or with more than any real one has, cannot be read. */
-export function readJourney(value: unknown): { legs: readonly unknown[] } | undefined {
-  const legs = firstElements(readObject(value)?.legs);
-  return legs.length > 0 && legs.length <= MAX_LEGS ? { legs } : undefined;
+export function readJourney(value: unknown): { legs: readonly unknown[]; isAdditional: boolean } | undefined {
+  const journey = readObject(value);
+  const legs = firstElements(journey?.legs);
+  return legs.length > 0 && legs.length <= MAX_LEGS
+    ? { legs, isAdditional: journey?.isAdditional === true }
+    : undefined;
 }
 
 /** A leg without its ends or without what goes there cannot be read. */

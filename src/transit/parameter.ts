@@ -187,11 +187,11 @@ export function findForeign(name: string): string | null {
 const MOMENT =
   'Give the day as `date` (YYYYMMDD) and the time as `time` (HHmm), both in Sydney local time, or both as ISO 8601 in `time`';
 const NO_PAGES =
-  'Boards go on with `cursor`, which the `Link` header of each response has; other lists have no pages: raise `limit`.';
+  'Boards and journeys go on with `cursor`, which the `Link` header of each response has; other lists have no pages: raise `limit`.';
 const POSITION = 'A position is `lat` and `lng` on /v1/nearby, and `lat,lng` in `from`, `to` and `near`.';
 const KEY_IN_HEADER = 'The key belongs in the header `Authorization: Bearer YOUR_KEY`, never in a URL.';
 
-/** The wishes behind names that no operation has, and how to get what they mean. */
+/** The wishes behind names that no operation has, or that are of no use here, and how to get what they mean. */
 const OTHER_WAYS: Readonly<Record<string, string>> = {
   datetime: `${MOMENT}.`,
   depart_at: `${MOMENT}.`,
@@ -201,6 +201,7 @@ const OTHER_WAYS: Readonly<Record<string, string>> = {
   arrival_time: `${MOMENT}; journeys take \`arrive_by=true\` beside them.`,
   page: NO_PAGES,
   offset: NO_PAGES,
+  cursor: 'It goes on with one stop on /v1/departures and /v1/arrivals, and with journeys on /v1/trips.',
   platform: 'There is no such filter: look at `platform` of each record.',
   direction: 'There is no such filter: look at `destination` of each record.',
   via: 'There is no way to name a place in between: ask for the two parts.',

@@ -96,6 +96,18 @@ export function wallClockFrom(instant: Date, now: Date): WallClock {
   return { date: local.toFormat('yyyyMMdd'), time: local.toFormat("HH'59'") };
 }
 
+/** The earliest local time up to which upstream lists everything planned until the instant, with the same rule as `wallClockFrom`. */
+export function wallClockUntil(instant: Date, now: Date): WallClock {
+  const minute = new Date(Math.ceil(instant.getTime() / MINUTE_MS) * MINUTE_MS);
+  const [local, present] = [minute, now].map((one) => DateTime.fromJSDate(one, { zone: SYDNEY })) as [
+    DateTime,
+    DateTime,
+  ];
+  if (local.getPossibleOffsets().length === 1 || local.offset === present.offset) return toSydneyWallClock(minute);
+  if (local.offset < present.offset) return toSydneyWallClock(afterDoubleHour(minute));
+  return { date: local.toFormat('yyyyMMdd'), time: local.toFormat("HH'00'") };
+}
+
 /** The first instant from the given one on that its local time names alone. */
 export function afterDoubleHour(instant: Date): Date {
   let local = DateTime.fromJSDate(instant, { zone: SYDNEY });

@@ -23,9 +23,11 @@ export function isAsked({ ids, position }: LegEnd, place: Place): boolean {
  * The journey, with ends that are no stops identified as they were asked for, which works as `from` and `to` again. They
  * are called by the address, where upstream knows one.
  */
-export function identifyEnds({ legs }: Journey, from: Place, to: Place): Journey {
+export function identifyEnds(journey: Journey, from: Place, to: Place): Journey {
+  const { legs } = journey;
   const last = legs.length - 1;
   return {
+    ...journey,
     legs: legs.map((leg, index) => ({
       ...leg,
       ...(index === 0 && { origin: identify(leg.origin, from) }),
@@ -92,7 +94,8 @@ function findEndName(journeys: readonly Journey[], stopId: string, end: 'origin'
   }
   const isElsewhere = isPlaceId(stopId);
   const names = isElsewhere ? [] : ends.map(({ name }) => name);
-  return { name: findMostFrequent(names) ?? nameOf(stopId), isCertain: true };
+  const isUnnamed = names.length === 0 && STOP_ID.test(stopId);
+  return { name: findMostFrequent(names) ?? nameOf(stopId), isCertain: !isUnnamed };
 }
 
 /** Null where upstream does not know it, or not soon. */

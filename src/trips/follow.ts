@@ -22,7 +22,7 @@ import { destinationOf, isCancelled, originOf } from './journey.ts';
 import { journeyIdParameter, type PlannedJourney, readJourneyId } from './journey-id.ts';
 import type { Leg } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';
-import { mapJourneys } from './map.ts';
+import { mapJourneysOrNone } from './map.ts';
 import { exampleBody as exampleTrips } from './operation.ts';
 import { journeySchema, legSchema, toJourneyBody, withPaths } from './response.ts';
 import { keepFitting, selectJourneys } from './selection.ts';
@@ -275,13 +275,7 @@ async function plan(
   } as const;
   const response = await ask(request);
   const cancelled = isWhole ? 'include' : 'exclude';
-  const journeys = await mapJourneys(response.payload, { ...request, cancelled }, stops).then(
-    (mapped) => mapped.journeys,
-    (error) => {
-      if (error instanceof ApiError && error.statusCode < 500) return [];
-      throw error;
-    },
-  );
+  const { journeys } = await mapJourneysOrNone(response.payload, { ...request, cancelled }, stops);
   return { journeys, at: request.at, freshness: freshnessOf(response) };
 }
 

@@ -6,6 +6,8 @@ import type { LegEnd } from './leg-end.ts';
 export interface Journey {
   /** At least one. */
   legs: readonly Leg[];
+  /** Set where upstream lists it beside those that follow one another, at any later time. */
+  isAdditional?: boolean;
 }
 
 /** The place and time at which it starts, by the first leg. Live when the first ride is: a leading walk moves with it. */
@@ -22,13 +24,13 @@ export function countChanges({ legs }: Journey): number {
   return Math.max(0, legs.filter((leg) => leg.mode !== 'walk').length - 1);
 }
 
-/** The last moment at which one can set out and still reach the first vehicle, best known; null for a walk. */
-export function latestStart({ legs }: Journey): Date | null {
+/** The last moment at which one can set out and still reach the first vehicle, best known unless asked for otherwise; null for a walk. */
+export function latestStart({ legs }: Journey, timeOf: (time: PlannedAndRealtime) => Date = bestKnown): Date | null {
   const first = legs.findIndex((leg) => leg.mode !== 'walk');
   const ride = legs[first];
   if (!ride) return null;
   const walkSeconds = legs.slice(0, first).reduce((sum, { durationSeconds }) => sum + durationSeconds, 0);
-  return new Date(bestKnown(ride.origin).getTime() - walkSeconds * 1000);
+  return new Date(timeOf(ride.origin).getTime() - walkSeconds * 1000);
 }
 
 /** Whether one of its rides does not run. */

@@ -45,7 +45,10 @@ export async function mapJourneys(
       return stop && [stop.lat, stop.lng];
     },
   };
-  const { kept, leftOut } = await mapRecords(payload.journeys, readJourney, ({ legs }) => mapJourney(legs, known));
+  const { kept, leftOut } = await mapRecords(payload.journeys, readJourney, ({ legs, isAdditional }) => ({
+    ...mapJourney(legs, known),
+    isAdditional,
+  }));
   const shown = asked.cancelled === 'include' ? kept : kept.filter((journey) => !isCancelled(journey));
   if (shown.length === 0) throw whyNoJourneys(payload, asked, kept.length);
   const { from, to } = asked;
@@ -58,6 +61,14 @@ export async function mapJourneys(
     journeys: shown.map((journey) => identifyEnds(journey, from, to)),
     leftOut: notShown > 0 ? sumLeftOut([leftOut, { cancelled: notShown }]) : leftOut,
   };
+}
+
+/** The journeys; none where upstream says why there are none. */
+export function mapJourneysOrNone(...asked: Parameters<typeof mapJourneys>): ReturnType<typeof mapJourneys> {
+  return mapJourneys(...asked).catch((error) => {
+    if (error instanceof ApiError && error.statusCode < 500) return { journeys: [], leftOut: {} };
+    throw error;
+  });
 }
 
 function mapJourney(legs: readonly unknown[], known: KnownPositions): Journey {

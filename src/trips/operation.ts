@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { bindingOf, checkedCursor } from '../cursor.ts';
 import { sumLeftOut } from '../efa/response/record.ts';
 import { noJourneys } from '../errors/messages.ts';
 import { defineOperation } from '../operation.ts';
@@ -6,10 +7,12 @@ import type { StopRegister } from '../stops/register.ts';
 import { alertTexts } from '../transit/additional-fields.ts';
 import { freshnessOf } from '../transit/freshness.ts';
 import { formatPlace } from '../transit/place.ts';
-import { formatTimestamp } from '../transit/time.ts';
+import { formatTimestamp, fromSydneyWallClock } from '../transit/time.ts';
 import { viewCarriages } from './carriages.ts';
 import { nameEnd } from './ends.ts';
-import { mapJourneys } from './map.ts';
+import { isCancelled } from './journey.ts';
+import { mapJourneys, mapJourneysOrNone } from './map.ts';
+import { findPage, pagesOfFirst } from './pages.ts';
 import { listConditions, toTripRequest, tripsQuery } from './query.ts';
 import { toJourneyBody, tripsResponse, withPaths } from './response.ts';
 import { keepFitting, selectJourneys } from './selection.ts';
@@ -141,7 +144,7 @@ export const createTripsOperation = ({ stops }: { stops: Pick<StopRegister, 'get
     tag: 'Journeys',
     summary: 'Journeys between two places',
     description:
-      'Journeys across all modes, with walks, platforms, real-time times and, as `path` asks, the geometry of each leg. Journeys with a cancelled leg are left out, unless `cancelled=include` asks for them. When nothing joins the stops, the response is 404 `NO_JOURNEYS_FOUND`, never an empty list.',
+      'Journeys across all modes, with walks, platforms, real-time times and, as `path` asks, the geometry of each leg. Journeys with a cancelled leg are left out, unless `cancelled=include` asks for them. When nothing joins the stops, the response is 404 `NO_JOURNEYS_FOUND`, never an empty list.\n\nEarlier and later journeys are behind `rel="prev"` and `rel="next"` of the `Link` header, each once, up to two days ahead and one day back. Such a page is empty where there are none for some hours; the list goes on while it has such a link.',
     query: tripsQuery,
     body: tripsResponse,
     errors: ['DATE_OUT_OF_RANGE', 'NO_JOURNEYS_FOUND', 'STOP_NOT_FOUND'],
@@ -154,16 +157,15 @@ export const createTripsOperation = ({ stops }: { stops: Pick<StopRegister, 'get
 
     async find(query, { ask, calls, now }) {
       const request = toTripRequest(query, now());
-      const response = await ask(request);
-      const conditions = listConditions(query);
-      const asked = { ...request, conditions, cancelled: query.cancelled };
-      const { journeys, leftOut } = await mapJourneys(response.payload, asked, stops);
-      const fitting = keepFitting(journeys, query);
       const [from, to] = [formatPlace(query.from), formatPlace(query.to)];
-      if (fitting.journeys.length === 0) throw noJourneys(from, to, conditions);
-      const selection = selectJourneys(fitting.journeys, { ...request, limit: query.limit, now: now() });
-      const shown = viewCarriages(selection.journeys, query.include, calls);
-      const retrievedAt = Math.min(response.retrievedAt.getTime(), shown.asOf);
+      const base = ((request.at && fromSydneyWallClock(request.at)) ?? now()).getTime();
+      const binding = bindingOf('trips', from, to);
+      const cursor = checkedCursor(query.cursor, binding, base);
+      const { response, journeys, shown, leftOut, pages } = cursor
+        ? await findPage(cursor, { request, limit: query.limit, base, now }, readPage)
+        : await findFirst();
+      const viewed = viewCarriages(shown, query.include, calls);
+      const retrievedAt = Math.min(response.retrievedAt.getTime(), viewed.asOf);
       const [originName, destinationName] = await Promise.all([
         nameEnd(ask, journeys, from, 'origin'),
         nameEnd(ask, journeys, to, 'destination'),
@@ -172,16 +174,43 @@ export const createTripsOperation = ({ stops }: { stops: Pick<StopRegister, 'get
         origin: { stop_id: from, name: originName },
         destination: { stop_id: to, name: destinationName },
         retrieved_at: formatTimestamp(new Date(retrievedAt)),
-        journeys: shown.journeys.map((journey) => withPaths(toJourneyBody(journey, query), query.path)),
+        journeys: viewed.journeys.map((journey) => withPaths(toJourneyBody(journey, query), query.path)),
         ...alertTexts(
-          selection.journeys.flatMap(({ legs }) => legs),
+          shown.flatMap(({ legs }) => legs),
           query.include,
         ),
       };
-      return {
-        body,
-        freshness: { ...freshnessOf(response), retrievedAt },
-        leftOut: sumLeftOut([leftOut, fitting.leftOut, selection.leftOut]),
-      };
+      return { body, freshness: { ...freshnessOf(response), retrievedAt }, leftOut, pages };
+
+      async function findFirst() {
+        const response = await ask(request);
+        const conditions = listConditions(query);
+        const asked = { ...request, conditions, cancelled: query.cancelled };
+        const { journeys, leftOut } = await mapJourneys(response.payload, asked, stops);
+        const fitting = keepFitting(journeys, query);
+        if (fitting.journeys.length === 0) throw noJourneys(from, to, conditions);
+        const selection = selectJourneys(fitting.journeys, { ...request, limit: query.limit, now: now() });
+        return {
+          response,
+          journeys,
+          shown: selection.journeys,
+          leftOut: sumLeftOut([leftOut, fitting.leftOut, selection.leftOut]),
+          pages: pagesOfFirst(journeys, selection, { ...request, binding, base }),
+        };
+      }
+
+      /** Cancelled journeys tell how far the authority has looked, whether or not they are shown. */
+      async function readPage(asked: typeof request) {
+        const response = await ask(asked);
+        const { journeys, leftOut } = await mapJourneysOrNone(
+          response.payload,
+          { ...asked, cancelled: 'include' },
+          stops,
+        );
+        const fitting = keepFitting(journeys, query).journeys.filter(
+          (journey) => query.cancelled === 'include' || !isCancelled(journey),
+        );
+        return { response, journeys, fitting, leftOut };
+      }
     },
   });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { cursorParameter } from '../cursor.ts';
 import { askedWallClock } from '../operation.ts';
 import {
   ALERT_TEXTS_ADDED,
@@ -41,6 +42,7 @@ export const tripsQuery = z
     modes: describe(withDefault(modesParameter, 'all'), MODES_DESCRIPTION),
     wheelchair: withDefault(describe(booleanParameter, WHEELCHAIR_DESCRIPTION), 'false'),
     max_changes: optional(describe(countUpTo(MOST_CHANGES, 0), MAX_CHANGES_DESCRIPTION, 1)),
+    cursor: cursorParameter,
     cancelled: cancelledParameter(
       'Journeys with a cancelled leg come last and do not count towards `limit`; there may be no others.',
     ),

@@ -130,7 +130,9 @@ export const tripsResponse = z
     origin: stopReferenceSchema,
     destination: stopReferenceSchema,
     retrieved_at: timestampSchema.meta({ description: 'When the authority answered, UTC' }),
-    journeys: z.array(journeySchema).min(1).meta({ description: 'By best-known departure, cancelled ones last' }),
+    journeys: z
+      .array(journeySchema)
+      .meta({ description: 'By best-known departure, cancelled ones last; empty on a page of a `cursor` only' }),
     alert_texts: alertTextsField,
   })
   .meta({ id: 'Trips', description: 'Journeys between two places.' });

@@ -32,14 +32,14 @@ export function keepFitting(
 }
 
 /**
- * `at` null means now. The earliest-departing journeys (arriving by: the latest-arriving), in the order of a response, and how many were left
+ * `at` null means now; `others` are beyond the limit, `tooLate` would arrive after `at`. The earliest-departing journeys (arriving by: the latest-arriving), in the order of a response, and how many were left
  * out, by reason. Upstream plans some by the timetable only: journeys that delays have made impossible, or too late, and
  * for now those that have left, are shown only when there are no others. Cancelled journeys come last, all of them.
  */
 export function selectJourneys(
   journeys: readonly Journey[],
   { limit, isArrival, at, now }: { limit: number; isArrival: boolean; at: WallClock | null; now: Date },
-): { journeys: Journey[]; leftOut: LeftOutCounts } {
+): { journeys: Journey[]; others: Journey[]; tooLate: Journey[]; leftOut: LeftOutCounts } {
   const running = journeys.filter((journey) => !isCancelled(journey));
   const cancelled = journeys.filter(isCancelled).sort(compareJourneys);
   const possible = preferred(running, isPossible);
@@ -58,7 +58,12 @@ export function selectJourneys(
     ['arrives too late', catchable.length - punctual.length],
     ['beyond the limit', punctual.length - chosen.length],
   ];
-  return { journeys: [...chosen, ...cancelled], leftOut: Object.fromEntries(counts.filter(([, count]) => count > 0)) };
+  return {
+    journeys: [...chosen, ...cancelled],
+    others: punctual.filter((journey) => !chosen.includes(journey)),
+    tooLate: catchable.filter((journey) => !punctual.includes(journey)),
+    leftOut: Object.fromEntries(counts.filter(([, count]) => count > 0)),
+  };
 }
 
 /** Those that pass the test; all, when none does. */
@@ -88,7 +93,7 @@ function arrivesBy(journey: Journey, at: WallClock): boolean {
 }
 
 /** By best-known departure, then arrival, then changes. */
-function compareJourneys(one: Journey, other: Journey): number {
+export function compareJourneys(one: Journey, other: Journey): number {
   return startOf(one) - startOf(other) || endOf(one) - endOf(other) || countChanges(one) - countChanges(other);
 }
 

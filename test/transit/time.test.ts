@@ -7,6 +7,8 @@ import {
   parseTimestamp,
   timeParameter,
   toSydneyWallClock,
+  wallClockFrom,
+  wallClockUntil,
 } from '#src/transit/time.ts';
 
 describe('the wall clock in Sydney', () => {
@@ -27,6 +29,21 @@ describe('the wall clock in Sydney', () => {
     ['2026-10-03T16:00:00Z', '20261004', '0300'],
   ])('%s is %s %s', (instant, date, time) => {
     expect(toSydneyWallClock(new Date(instant))).toEqual({ date, time });
+  });
+
+  // In the hour that comes twice upstream takes a time for the pass that has its own offset of now.
+  it.each([
+    ['2026-11-19T21:00:30Z', 'any time', '0800', '0801'],
+    ['2026-11-20T12:59:30Z', 'any time', '2359', '0000'],
+    ['2026-04-04T15:30:30Z', 'before the change', '0230', '0231'],
+    ['2026-04-04T16:30:30Z', 'before the change', '0259', '0300'],
+    ['2026-04-04T15:30:30Z', 'after the change', '0159', '0200'],
+    ['2026-04-04T16:30:30Z', 'after the change', '0230', '0231'],
+    ['2026-10-03T15:59:30Z', 'any time', '0159', '0300'],
+  ])('all around %s is listed, %s, from %s on and until %s', (instant, when, from, until) => {
+    const now = new Date(when === 'after the change' ? '2026-04-04T20:00:00Z' : '2026-04-04T10:00:00Z');
+    expect(wallClockFrom(new Date(instant), now).time).toBe(from);
+    expect(wallClockUntil(new Date(instant), now).time).toBe(until);
   });
 });
 

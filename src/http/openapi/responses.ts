@@ -66,7 +66,7 @@ export const HEADER_COMPONENTS = {
     'This secret key was sent from a web page, where everybody can read it.',
   ),
   Link: header(
-    'On every response, description, documentation, status and licence. On departures and arrivals also what comes before (`rel="prev"`) and after (`rel="next"`): relative URLs with the other parameters and a `cursor`, absent where the list ends.',
+    'On every response, description, documentation, status and licence. On departures, arrivals and journeys also what comes before (`rel="prev"`) and after (`rel="next"`): relative URLs with the other parameters and a `cursor`, absent where the list ends.',
     'string',
     '</docs>; rel="service-doc"; type="text/html", </v1/departures?stop=200070&cursor=1n.xYkUFA.tisn60.tisn60.tisn60...>; rel="next"',
   ),
