@@ -25,7 +25,7 @@ export interface Call {
   occupancy: Occupancy | null;
   /** As the feeds predict them; absent unless they were looked for. */
   carriages?: Carriages;
-  /** Absent on the rides of journeys, which have all of their calls. */
+  /** Absent on the rides of journeys, unless a feed says that the call is left out. */
   isCancelled?: boolean;
 }
 
@@ -57,10 +57,9 @@ export const callSchema = z
     departs_at_realtime: callTimeSchema.meta({ description: 'Estimate, UTC; null without live data' }),
     occupancy: occupancySchema.nullable().meta({ description: 'How full the vehicle is there; null if unknown' }),
     carriages: carriagesField,
-    cancelled: z
-      .boolean()
-      .optional()
-      .meta({ description: 'Whether the vehicle leaves out this stop; not in journeys, which have no such calls' }),
+    cancelled: z.boolean().optional().meta({
+      description: 'Whether the vehicle leaves out this stop; in a journey that is planned only where it does',
+    }),
   })
   .meta({ id: 'Call', description: 'One stop of a ride.' });
 

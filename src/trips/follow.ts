@@ -4,7 +4,6 @@ import { type CurrentAlert, holdsAt } from '../efa/add-info.ts';
 import type { Ask } from '../efa/ask.ts';
 import { isCallAt, type RunCall } from '../efa/calls.ts';
 import { bestKnown } from '../efa/realtime.ts';
-import { LeftOut } from '../efa/response/record.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { journeyOver } from '../errors/messages.ts';
 import { defineOperation, type FindContext, type Notice } from '../operation.ts';
@@ -13,11 +12,11 @@ import { CARRIAGES_ADDED, COLORS_ADDED, includeParameter } from '../transit/addi
 import type { Call } from '../transit/call.ts';
 import { occupancySchema } from '../transit/departure.ts';
 import { type Freshness, freshnessOf, oldestOf } from '../transit/freshness.ts';
-import type { Mode } from '../transit/mode.ts';
 import { describe } from '../transit/parameter.ts';
 import type { Place } from '../transit/place.ts';
-import { formatTimestamp, startOfMinute, timestampSchema, toSydneyWallClock } from '../transit/time.ts';
+import { formatTimestamp, timestampSchema, toSydneyWallClock } from '../transit/time.ts';
 import { viewCarriages } from './carriages.ts';
+import { anchorWalks, type Seen, toRide, withTimes } from './feed-times.ts';
 import { destinationOf, isCancelled, originOf } from './journey.ts';
 import { journeyIdParameter, type PlannedJourney, readJourneyId } from './journey-id.ts';
 import type { Leg } from './leg.ts';
@@ -26,7 +25,7 @@ import { mapJourneysOrNone } from './map.ts';
 import { exampleBody as exampleTrips } from './operation.ts';
 import { journeySchema, legSchema, toJourneyBody, withPaths } from './response.ts';
 import { keepFitting, selectJourneys } from './selection.ts';
-import { joinLegs, timeWalks } from './walks.ts';
+import { timeWalks } from './walks.ts';
 
 /** A journey is shown so long after its end, for riders who look once more. */
 const ENDED_MS = 10 * MINUTE_MS;
@@ -133,7 +132,6 @@ function exampleNow(): FollowedBody {
 
 /** The notices of the whole network, dead ones included. */
 type Alerts = readonly (Omit<CurrentAlert, 'stops'> & { stops: readonly { id: string; parent: string | null }[] })[];
-type Seen = NonNullable<ReturnType<FindContext['calls']['viewRide']>>;
 
 /** `GET /v1/trips/{journey_id}` */
 export const createFollowOperation = (options: {
@@ -279,26 +277,6 @@ async function plan(
   return { journeys, at: request.at, freshness: freshnessOf(response) };
 }
 
-/** The ride as feeds are asked for it, and its two ends as calls. Delays of feeds count from the planned minute. */
-function toRide(leg: Leg, mode: Mode): Parameters<FindContext['calls']['viewRide']> {
-  const { runId, route, origin, destination } = leg;
-  const [plannedAt, arrivesAt] = [origin, destination].map(({ planned }) => startOfMinute(planned).getTime()) as [
-    number,
-    number,
-  ];
-  const callAt = ({ stopId, name, platform, position, ids }: LegEnd) => {
-    return { stopId, name, platform, position, ids, occupancy: null, isCancelled: false };
-  };
-  const arrival = { plannedAt: arrivesAt, realtimeAt: null };
-  return [
-    { runId, mode, network: null, route: route ?? '', stopId: origin.stopId, plannedAt },
-    [
-      { ...callAt(origin), arrival: null, departure: { plannedAt, realtimeAt: null } },
-      { ...callAt(destination), arrival, departure: null },
-    ],
-  ];
-}
-
 function id({ runId, route, mode }: Leg): string {
   return runId ?? `${mode} ${route}`;
 }
@@ -330,25 +308,6 @@ function findRide(planned: Leg, legs: readonly Leg[], seen: Seen | null) {
 function isSameEnd(one: LegEnd, other: LegEnd): boolean {
   const isSameStop = one.stopId === other.stopId || (one.parentId !== null && one.parentId === other.parentId);
   return isSameStop && Math.abs(one.planned.getTime() - other.planned.getTime()) < MINUTE_MS;
-}
-
-function withTimes(leg: Leg, { leavesAt, arrivesAt, isOff }: Seen): Leg {
-  const timed = (end: LegEnd, moment: number | null): LegEnd => {
-    return { ...end, realtime: isOff ? null : moment === null ? end.realtime : new Date(moment) };
-  };
-  const [origin, destination] = [timed(leg.origin, leavesAt), timed(leg.destination, arrivesAt)];
-  const seconds = (bestKnown(destination).getTime() - bestKnown(origin).getTime()) / SECOND_MS;
-  return { ...leg, origin, destination, durationSeconds: Math.max(0, seconds), isLive: !isOff, isCancelled: isOff };
-}
-
-/** The walks begin and end where the rides now do. */
-function anchorWalks(legs: readonly Leg[]): readonly Leg[] {
-  try {
-    return joinLegs(legs);
-  } catch (error) {
-    if (error instanceof LeftOut) return legs;
-    throw error;
-  }
 }
 
 /** Null where the list is not to be had. */

@@ -10,7 +10,8 @@ import { formatPlace } from '../transit/place.ts';
 import { formatTimestamp, fromSydneyWallClock } from '../transit/time.ts';
 import { viewCarriages } from './carriages.ts';
 import { nameEnd } from './ends.ts';
-import { isCancelled } from './journey.ts';
+import { withFeedTimes } from './feed-times.ts';
+import { isCancelled, type Journey } from './journey.ts';
 import { mapJourneys, mapJourneysOrNone } from './map.ts';
 import { findPage, pagesOfFirst } from './pages.ts';
 import { listConditions, toTripRequest, tripsQuery } from './query.ts';
@@ -182,12 +183,18 @@ export const createTripsOperation = ({ stops }: { stops: Pick<StopRegister, 'get
       };
       return { body, freshness: { ...freshnessOf(response), retrievedAt }, leftOut, pages };
 
+      /** With calls, journeys have the times that feeds have told since the authority answered. */
+      function withNews(journeys: Journey[], { retrievedAt }: { retrievedAt: Date }): Journey[] {
+        if (!query.include?.includes('calls')) return journeys;
+        return journeys.map((journey) => withFeedTimes(journey, calls, retrievedAt.getTime()));
+      }
+
       async function findFirst() {
         const response = await ask(request);
         const conditions = listConditions(query);
         const asked = { ...request, conditions, cancelled: query.cancelled };
         const { journeys, leftOut } = await mapJourneys(response.payload, asked, stops);
-        const fitting = keepFitting(journeys, query);
+        const fitting = keepFitting(withNews(journeys, response), query);
         if (fitting.journeys.length === 0) throw noJourneys(from, to, conditions);
         const selection = selectJourneys(fitting.journeys, { ...request, limit: query.limit, now: now() });
         return {
@@ -207,7 +214,7 @@ export const createTripsOperation = ({ stops }: { stops: Pick<StopRegister, 'get
           { ...asked, cancelled: 'include' },
           stops,
         );
-        const fitting = keepFitting(journeys, query).journeys.filter(
+        const fitting = keepFitting(withNews(journeys, response), query).journeys.filter(
           (journey) => query.cancelled === 'include' || !isCancelled(journey),
         );
         return { response, journeys, fitting, leftOut };

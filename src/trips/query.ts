@@ -51,7 +51,7 @@ export const tripsQuery = z
       colors: COLORS_ADDED,
       alert_texts: ALERT_TEXTS_ADDED,
       calls:
-        '`calls` to each leg: where the vehicle stops, in order and with both ends, each with its times and platform.',
+        '`calls` to each leg: where the vehicle stops, in order and with both ends, each with its times and platform. Live times are those of the realtime feeds where these are newer.',
       access: '`vehicle_accessible` to each leg, and `stop_accessible` to its ends.',
       carriages: CARRIAGES_ADDED,
     }),

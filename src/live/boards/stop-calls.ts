@@ -139,25 +139,27 @@ export class StopCalls {
   }
 
   /**
-   * Finds the times of a ride in the feeds, without a request. Null unless a living feed tells when the vehicle reaches the
-   * destination, and still calls where it was planned to; of a cancelled ride it is told that it is cancelled.
+   * Finds the times of a ride in the feeds, without a request; `listed` are its calls, or its two ends. Null unless a living feed tells
+   * when the vehicle reaches the destination, and still calls where it was planned to; of a cancelled ride it is told that it is
+   * cancelled. With `since`, when the authority said what is listed, only later feeds count, and none is polled because of the ride.
    */
   viewRide(
     ride: Pick<Departure, 'runId' | 'mode' | 'network' | 'route' | 'stopId' | 'plannedAt'>,
-    ends: readonly [RunCall, RunCall],
+    listed: readonly RunCall[],
+    since?: number,
   ) {
     const source = ride.runId === null ? null : findFeedSource(ride);
     if (!source || !this.#feeds) return null;
-    this.#feeds.note(`run ${ride.stopId} ${ride.mode}`, [source]);
+    if (since === undefined) this.#feeds.note(`run ${ride.stopId} ${ride.mode}`, [source]);
     const [states, now] = [this.#feeds.states(), this.#now()];
     if (findGap([source], states, now)) return null;
-    const feeds = listLivingFeeds(states, now);
-    const { calls, asOf, isByFeed } = overlayCalls(ride, ends, { saidAt: 0, keptMs: 0, feeds, now });
-    const [origin, destination] = calls as [RunCall, RunCall];
+    const feeds = listLivingFeeds(states, now).filter(({ feed }) => feed.headerAt > (since ?? 0));
+    const { calls, asOf, isByFeed } = overlayCalls(ride, listed, { saidAt: since ?? 0, keptMs: 0, feeds, now });
+    const [origin, destination] = [calls[0], calls.at(-1)] as [RunCall, RunCall];
     const leavesAt = origin.departure?.realtimeAt ?? null;
     const arrivesAt = destination.arrival?.realtimeAt ?? null;
-    const isOff = calls.some(({ isCancelled: isLeftOut }) => isLeftOut);
-    const isAsPlanned = calls.every(({ stopId }, index) => stopId === ends[index]?.stopId);
+    const isOff = origin.isCancelled || destination.isCancelled;
+    const isAsPlanned = origin.stopId === listed[0]?.stopId && destination.stopId === listed.at(-1)?.stopId;
     const isTimed = arrivesAt !== null && (leavesAt !== null || ride.plannedAt <= now);
     if (!isByFeed || (!isOff && !(isAsPlanned && isTimed))) return null;
     const freshUntil = Math.max(now + SECOND_MS, this.#feeds.nextPollAt([source]) + POLL_TAKES_MS);
@@ -168,7 +170,7 @@ export class StopCalls {
       source: 'cache',
       shortage: null,
     };
-    return { leavesAt, arrivesAt, isOff, occupancy: origin.occupancy, freshness };
+    return { leavesAt, arrivesAt, isOff, occupancy: origin.occupancy, calls, freshness };
   }
 
   /**

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { monitorBoards } from '#src/live/boards/boards.ts';
+import { StopCalls } from '#src/live/boards/stop-calls.ts';
+import { createTripsOperation } from '#src/trips/operation.ts';
+import type { JourneyBody } from '#src/trips/response.ts';
+import { createPlayedService, startPlayedSandbox } from '#test/live/service/played-service.ts';
+
+const operation = createTripsOperation({ stops: { get: () => null } });
+
+describe('calls of journeys', () => {
+  it('have the times of the feeds where the authority answered earlier, as their legs have, at no further call', async () => {
+    const sandbox = await startPlayedSandbox('2026-11-19T21:00:20Z');
+    const { clock, ask } = sandbox;
+    const service = createPlayedService(sandbox);
+    const sources = ['sydneytrains', 'buses', 'metro'] as const;
+    const stopCalls = new StopCalls({ now: clock.now, feeds: service.feeds });
+    const now = () => new Date(clock.now());
+    const run = () => Promise.reject(new Error('not needed'));
+    const find = async (answer: typeof ask, query: Record<string, string>) => {
+      const parsed = operation.query.parse({ from: '202020', to: '215020', path: 'none', ...query });
+      const context = { ask: answer, boards: monitorBoards, calls: stopCalls, now, run };
+      return (await operation.find(parsed, context)).body.journeys;
+    };
+    try {
+      await service.crowd(sources);
+      const asked = { date: '20261120', time: '0805' };
+      const kept = new Map<string, Awaited<ReturnType<typeof ask>>>();
+      const once = (async (...one: Parameters<typeof ask>) => {
+        const key = JSON.stringify(one[0]);
+        const response = kept.get(key) ?? (await ask(...one));
+        kept.set(key, response);
+        return response;
+      }) as typeof ask;
+      const timesOf = (journeys: readonly JourneyBody[]) =>
+        new Map(
+          journeys
+            .flatMap(({ legs }) => legs)
+            .filter(({ mode }) => mode === 'train')
+            .flatMap(({ trip_id, calls }) =>
+              (calls ?? []).map((call): [string, string | null] => [
+                `${trip_id} ${call.stop_id}`,
+                call.arrives_at_realtime ?? call.departs_at_realtime,
+              ]),
+            ),
+        );
+      const included = { ...asked, include: 'calls,ids' };
+      const before = await find(once, included);
+      const noted = kept.size;
+      await clock.advance(4 * 60_000);
+      const after = await find(once, included);
+      expect(kept.size).toBe(noted);
+      const fresh = timesOf(await find(ask, included));
+      const [old, shown] = [timesOf(before), timesOf(after)];
+      expect(shown.size).toBeGreaterThan(20);
+      expect(shown).toEqual(fresh);
+      expect(shown).not.toEqual(old);
+      for (const leg of after.flatMap(({ legs }) => legs).filter(({ calls }) => calls?.length)) {
+        expect(leg.calls?.[0]?.departs_at_realtime).toBe(leg.origin.departs_at_realtime);
+        expect(leg.calls?.at(-1)?.arrives_at_realtime).toBe(leg.destination.arrives_at_realtime);
+        expect(leg.calls?.every((call) => !('cancelled' in call))).toBe(true);
+      }
+      // Without calls the response stays that of the authority.
+      const plain = await find(once, asked);
+      const twice = await find(once, { ...asked, limit: '5' });
+      expect(plain).toEqual(twice);
+      expect(plain[0]?.legs.map(({ origin }) => origin.departs_at_realtime)).toEqual(
+        before[0]?.legs.map(({ origin }) => origin.departs_at_realtime),
+      );
+    } finally {
+      await sandbox.close();
+    }
+  });
+});
