@@ -89,7 +89,9 @@ function boardText(
     sydneyTime(departure.realtime_at ?? departure.scheduled_at),
     departure.route.padEnd(6),
     cut(departure.destination).padEnd(MAX_DESTINATION),
-    (departure.platform ?? '').padEnd(departure.carriages ? MAX_PLATFORM : 0),
+    (departure.platform ?? '').padEnd(departure.carriages || departure.arrives_at ? MAX_PLATFORM : 0),
+    // With `to` the board tells when the vehicle reaches that stop.
+    ...(departure.arrives_at ? [`there ${sydneyTime(departure.arrives_at_realtime ?? departure.arrives_at)}`] : []),
     departure.carriages?.map(({ occupancy }) => (occupancy ? SIGNS[occupancy] : UNKNOWN_SIGN)).join('') ?? '',
   ]);
   const alerts = new Set([...departures.flatMap((departure) => departure.alerts), ...Object.values(alert_texts)]);
