@@ -25,13 +25,33 @@ export function withFeedTimes(
 ): Journey {
   const legs = journey.legs.map((leg) => {
     if (leg.mode === 'walk' || leg.isOnDemand || leg.isCancelled) return leg;
-    const listed = leg.listCalls();
-    const seen = feeds.viewRide(...toRide(leg, leg.mode, listed), saidAt);
-    if (!seen || seen.isOff) return leg;
-    const calls = listed?.map((call, index) => withNews(call, seen.calls[index])) ?? null;
-    return { ...withTimes(leg, seen), listCalls: () => calls };
+    return layFeeds(leg, leg.mode, feeds, saidAt);
   });
   return { ...journey, legs: timeWalks(anchorWalks(legs)) };
+}
+
+/**
+ * The ride and its calls with their times in the feeds, where these tell when it reaches its destination. Where they tell no time of
+ * an end, that of the ride stays.
+ */
+export function layFeeds(leg: Leg, mode: Mode, feeds: Pick<FindContext['calls'], 'viewRide'>, since?: number): Leg {
+  const listed = leg.listCalls();
+  const seen = feeds.viewRide(...toRide(leg, mode, listed), since);
+  if (!seen || seen.isOff) return leg;
+  const timed = withTimes(leg, seen);
+  const calls = listed?.map((call, index) => {
+    const { arrival, departure, ...news } = withNews(call, seen.calls[index]);
+    return {
+      ...news,
+      arrival: index === listed.length - 1 ? withEstimate(arrival, timed.destination) : arrival,
+      departure: index === 0 ? withEstimate(departure, timed.origin) : departure,
+    };
+  });
+  return { ...timed, listCalls: () => calls ?? null };
+}
+
+function withEstimate(time: Call['arrival'], { realtime }: LegEnd): Call['arrival'] {
+  return time && { ...time, realtimeAt: realtime?.getTime() ?? null };
 }
 
 /** Its planned times stay as they were, to the second. */

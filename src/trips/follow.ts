@@ -16,7 +16,7 @@ import { describe } from '../transit/parameter.ts';
 import type { Place } from '../transit/place.ts';
 import { formatTimestamp, timestampSchema, toSydneyWallClock } from '../transit/time.ts';
 import { viewCarriages } from './carriages.ts';
-import { anchorWalks, type Seen, toRide, withTimes } from './feed-times.ts';
+import { anchorWalks, layFeeds, type Seen, toRide, withTimes } from './feed-times.ts';
 import { destinationOf, isCancelled, originOf } from './journey.ts';
 import { journeyIdParameter, type PlannedJourney, readJourneyId } from './journey-id.ts';
 import type { Leg } from './leg.ts';
@@ -301,6 +301,7 @@ function findRide(planned: Leg, legs: readonly Leg[], seen: Seen | null) {
     leg: byFeed ? withTimes(leg, byFeed) : leg,
     isFound: found !== undefined || seen !== null,
     isTold: found !== undefined,
+    isByFeed: byFeed !== null,
     occupancy,
   };
 }
@@ -333,13 +334,14 @@ function alertsOf({ runId, route, mode, origin, destination }: Leg, alerts: Aler
   return [...new Set(ofLeg.map(({ text }) => text))];
 }
 
-/** The calls of the ride, from the authority's plan, else those of its run; null where they are not listed. */
+/** The calls of the ride, from the authority's plan with the times of the feeds, else those of its run; null where they are not listed. */
 async function listCalls(
-  { leg, isTold }: { leg: Leg; isTold: boolean },
+  { leg, isTold, isByFeed }: { leg: Leg; isTold: boolean; isByFeed: boolean },
   { ask, calls }: Pick<FindContext, 'ask' | 'calls'>,
 ): Promise<Call[] | null> {
   const { mode, runId, origin, destination } = leg;
-  if (isTold || mode === 'walk' || runId === null) return leg.listCalls();
+  if (mode === 'walk') return [];
+  if (isTold || runId === null) return (isByFeed ? layFeeds(leg, mode, calls) : leg).listCalls();
   const run = { runId, mode, stopId: origin.parentId ?? origin.stopId, plannedAt: origin.planned.getTime() };
   const found = await calls.findRun(ask, run).catch((error) => {
     if (error instanceof ApiError) return null;

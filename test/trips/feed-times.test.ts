@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { monitorBoards } from '#src/live/boards/boards.ts';
 import { StopCalls } from '#src/live/boards/stop-calls.ts';
+import { createFollowOperation } from '#src/trips/follow.ts';
 import { createTripsOperation } from '#src/trips/operation.ts';
 import type { JourneyBody } from '#src/trips/response.ts';
 import { createPlayedService, startPlayedSandbox } from '#test/live/service/played-service.ts';
@@ -66,6 +67,49 @@ describe('calls of journeys', () => {
       expect(plain[0]?.legs.map(({ origin }) => origin.departs_at_realtime)).toEqual(
         before[0]?.legs.map(({ origin }) => origin.departs_at_realtime),
       );
+    } finally {
+      await sandbox.close();
+    }
+  });
+
+  it('agree with the legs of a followed journey, whose rides have the times of newer feeds', async () => {
+    const sandbox = await startPlayedSandbox('2026-11-19T21:00:20Z');
+    const { clock, ask } = sandbox;
+    const service = createPlayedService(sandbox);
+    const now = () => new Date(clock.now());
+    const context = {
+      boards: monitorBoards,
+      calls: new StopCalls({ now: clock.now, feeds: service.feeds }),
+      now,
+      run: () => Promise.reject(new Error('not needed')),
+    };
+    const follow = createFollowOperation({ stops: { get: () => null }, listAlerts: async () => [] });
+    try {
+      // No feed of ferries is polled, so that the authority is asked about each journey.
+      await service.crowd(['sydneytrains']);
+      const asked = { from: '202020', to: '209573', path: 'none', include: 'ids', limit: '6' };
+      const { body } = await operation.find(operation.query.parse(asked), { ...context, ask });
+      const kept = new Map<string, Awaited<ReturnType<typeof ask>>>();
+      const once = (async (...one: Parameters<typeof ask>) => {
+        const key = JSON.stringify(one[0]);
+        const response = kept.get(key) ?? (await ask(...one));
+        kept.set(key, response);
+        return response;
+      }) as typeof ask;
+      let moved = 0;
+      for (let step = 0; step < 5; step++) {
+        for (const { journey_id } of body.journeys) {
+          const query = follow.query.parse({ journey_id, include: 'calls' });
+          const { legs } = (await follow.find(query, { ...context, ask: once })).body.journey;
+          for (const { calls, origin, destination } of legs.filter((leg) => leg.calls?.length)) {
+            expect(calls?.[0]?.departs_at_realtime).toBe(origin.departs_at_realtime);
+            expect(calls?.at(-1)?.arrives_at_realtime).toBe(destination.arrives_at_realtime);
+            if (origin.departs_at_realtime !== origin.departs_at) moved++;
+          }
+        }
+        await clock.advance(2 * 60_000);
+      }
+      expect(moved).toBeGreaterThan(0);
     } finally {
       await sandbox.close();
     }

@@ -154,7 +154,7 @@ export class StopCalls {
     const [states, now] = [this.#feeds.states(), this.#now()];
     if (findGap([source], states, now)) return null;
     const feeds = listLivingFeeds(states, now).filter(({ feed }) => feed.headerAt > (since ?? 0));
-    const { calls, asOf, isByFeed } = overlayCalls(ride, listed, { saidAt: since ?? 0, keptMs: 0, feeds, now });
+    const { calls, asOf, isByFeed } = overlayCalls(ride, listed, { saidAt: since ?? now, keptMs: 0, feeds, now });
     const [origin, destination] = [calls[0], calls.at(-1)] as [RunCall, RunCall];
     const leavesAt = origin.departure?.realtimeAt ?? null;
     const arrivesAt = destination.arrival?.realtimeAt ?? null;
