@@ -33,6 +33,7 @@ const BOARD = `${AUTHORIZED} "{base}/v1/departures?stop=200070&modes=all&limit=5
 const BOARD_WITH_IDS = `${AUTHORIZED} "{base}/v1/departures?stop=200070&modes=all&include=ids"`;
 const SEARCH = `${AUTHORIZED} "{base}/v1/stops/search?q=town%20hall"`;
 const JOURNEY = `${AUTHORIZED} "{base}/v1/trips?from=202020&to=209573"`;
+const JOURNEY_WITH_IDS = `${AUTHORIZED} "{base}/v1/trips?from=202020&to=209573&include=ids"`;
 const NO_SAME_REQUEST = 'No. The same request gets the same response.';
 const WAIT_AND_DOUBLE = 'Yes. Wait for the seconds in Retry-After, then double the wait each time, up to a minute.';
 
@@ -212,7 +213,7 @@ export const ERROR_DOCS: Record<
     fix: ['Plan again with `/v1/trips` and `include=ids`.'],
     example: journeyOver('2026-11-20T03:02:00Z'),
     retry: 'No.',
-    curl: JOURNEY,
+    curl: JOURNEY_WITH_IDS,
   },
   METHOD_NOT_ALLOWED: {
     title: 'The path takes another method',

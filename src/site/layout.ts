@@ -56,7 +56,7 @@ ${head}
 ${NAVIGATION.map(([href, label]) => html`<a href="${href}"${href === path && html` aria-current="page"`}>${label}</a>`)}
 </nav>
 </header>
-${isSandbox && html`<p class="sandbox" role="note"><strong>Sandbox.</strong> The stops are real; times, delays and alerts are made up. Do not travel by them.</p>`}
+${isSandbox && html`<aside class="sandbox" aria-label="Sandbox"><strong>Sandbox.</strong> The stops are real; times, delays and alerts are made up. Do not travel by them.</aside>`}
 <main id="main" tabindex="-1">
 ${body}
 </main>

@@ -314,6 +314,30 @@ function helpWithMap(field, kind) {
   field.append(button);
 }
 
+/** Where an id of now is found: the example of a run or a journey has long ended. */
+const CURRENT = {
+  async run_id() {
+    const { body } = await keyed('departures', { stop: '200070', modes: 'all', limit: 20, include: 'ids' });
+    return body.departures.find(({ run_id, is_live }) => run_id && is_live)?.run_id;
+  },
+  async journey_id() {
+    const { body } = await keyed('trips', { from: '202020', to: '209573', limit: 1, include: 'ids' });
+    return body.journeys[0]?.journey_id;
+  },
+};
+
+/** Puts an id of now in the place of the example, unless the field was filled in. Without a key the example stays. */
+async function beginWithCurrent() {
+  const field = fields.find(({ dataset }) => Object.hasOwn(CURRENT, dataset.name));
+  const input = field?.querySelector('input');
+  if (!input || input.value !== input.defaultValue) return;
+  const id = await CURRENT[field.dataset.name]().catch(() => null);
+  if (!id || input.value !== input.defaultValue) return;
+  input.defaultValue = id;
+  input.value = id;
+  writeSamples();
+}
+
 /** "all" stands for every other word of its list. */
 function unchooseOthers({ target }) {
   if (target.type !== 'checkbox' || !target.checked) return;
@@ -341,12 +365,18 @@ form.addEventListener('change', unchooseOthers);
 form.addEventListener('input', update);
 form.addEventListener('change', update);
 form.addEventListener('reset', () => setTimeout(update));
-form.addEventListener('submit', (event) => {
+let begun = beginWithCurrent();
+form.addEventListener('submit', async (event) => {
   event.preventDefault();
+  await begun;
   send({ url: addressOf(read()) });
 });
 find('try-key').addEventListener('input', writeSamples);
-find('try-tool')?.addEventListener('click', () => {
+find('try-key').addEventListener('change', () => {
+  begun = beginWithCurrent();
+});
+find('try-tool')?.addEventListener('click', async () => {
+  await begun;
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
   const body = JSON.stringify(toolCallOf(operation, placeParameters(read())));
   send({ url: '/mcp', method: 'POST', headers, body });

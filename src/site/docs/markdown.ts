@@ -64,9 +64,11 @@ export function heading(anchor: string, title: Html | string, level: 2 | 3 = 2):
 }
 
 function rendererFor(publicUrl: string) {
+  let section = '';
   return {
     heading(this: { parser: { parseInline(tokens: Token[]): string } }, { tokens, depth, text }: Tokens.Heading) {
       const title = { markup: this.parser.parseInline(tokens) };
+      section = plainText(text);
       const isTitle = depth === 1;
       return `${(isTitle ? html`<h1>${title}</h1>` : heading(anchorOf(text), title, depth as 2 | 3)).markup}\n`;
     },
@@ -79,12 +81,12 @@ function rendererFor(publicUrl: string) {
       const className = (align: Tokens.TableCell['align']) => align === 'right' && html` class="number"`;
       const inside = (tokens: Token[]): Html => ({ markup: this.parser.parseInline(tokens) });
       const head = header.map(({ tokens, align }) => html`<th scope="col"${className(align)}>${inside(tokens)}</th>`);
+      const labels = header.map(({ text }) => plainText(text));
       const body = rows.map((row) => {
-        const label = (column: number) => plainText(header[column]?.text ?? '');
-        return html`<tr>${row.map(({ tokens, align }, column) => html`<td data-label="${label(column)}"${className(align)}>${inside(tokens)}</td>`)}</tr>
+        return html`<tr>${row.map(({ tokens, align }, column) => html`<td data-label="${labels[column] ?? ''}"${className(align)}>${inside(tokens)}</td>`)}</tr>
 `;
       });
-      return html`<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>
+      return html`<div class="scroll" tabindex="0" role="region" aria-label="${section}: ${labels.filter(Boolean).join(', ')}"><table>
 <thead><tr>${head}</tr></thead>
 <tbody>${body}</tbody></table></div>
 `.markup;
