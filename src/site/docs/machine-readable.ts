@@ -118,9 +118,15 @@ function buildSearchIndex(
     url: '/docs/fields',
     text: 'Every field of every response by its name.',
   };
+  const status = {
+    page: 'Status',
+    heading: 'Status',
+    url: '/status',
+    text: 'Whether the service is up: success, speed and outages of the last 24 hours.',
+  };
   // The pages for operators are found by their beginning only: their words would hide what developers look for.
   const begins = operating.flatMap((page) => guideEntries(page).slice(0, 1));
-  return [...guides.flatMap(guideEntries), ...begins, ...operationsFound, ...errorEntries(), fields];
+  return [...guides.flatMap(guideEntries), ...begins, ...operationsFound, ...errorEntries(), fields, status];
 }
 
 function guideEntries({ name, title, sections }: Guide): SearchEntry[] {
