@@ -108,7 +108,11 @@ export const SEARCHES: readonly [query: string, ...right: string[]][] = [
   ['arduino', '/docs/integrations#on-e-paper', '/docs/integrations#on-a-wall'],
   ['attribution', '/docs/maps#the-base-map', '/docs/stops#stops-for-a-map-and-all-of-them'],
   ['licence', '/docs/maps#the-base-map', '/docs/stops#stops-for-a-map-and-all-of-them'],
-  ['line colours', '/docs/operations/departures#parameter-include', '/docs/operations/departures#field-departures-color'],
+  [
+    'line colours',
+    '/docs/operations/departures#parameter-include',
+    '/docs/operations/departures#field-departures-color',
+  ],
   ['unknown stop', '/docs/errors/STOP_NOT_FOUND'],
   ['multiple stops', '/docs/operations/boards'],
   ['walking distance', '/docs/operations/trips#field-journeys-legs-distance_metres'],
