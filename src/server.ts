@@ -156,7 +156,7 @@ closeOnSignal({ delay: deadlines.closeMs, logger }, async () => {
 await listen();
 if (isTerminal) await welcome();
 else if (isSandbox) await announceSandbox();
-else logger.info(`answers come from ${upstream.source}, with ${config.upstream.apiKeys.length} key(s)`);
+else logger.info(`responses come from ${upstream.source}, with ${config.upstream.apiKeys.length} key(s)`);
 
 /** A store that is away, or that takes no writes, is tried again until it replies. */
 async function claimOurStore(): Promise<void> {

@@ -46,7 +46,7 @@ export const departuresOperation = defineOperation({
   tag: 'Stops',
   summary: 'Departures of a stop',
   description:
-    'Live and scheduled departures of one stop, in the order in which they leave. Buses only unless `modes` says otherwise. Filters come first, `limit` last.\n\nCancelled departures are left out, unless `cancelled=include` asks for them. A stop at which nothing leaves is answered with an empty list.',
+    'Live and scheduled departures of one stop, in the order in which they leave. Buses only unless `modes` says otherwise. Filters come first, `limit` last.\n\nCancelled departures are left out, unless `cancelled=include` asks for them. Where nothing leaves, the list is empty.',
   query: departuresQuery,
   body: departuresResponse,
   errors: ['DATE_OUT_OF_RANGE', 'STOP_NOT_FOUND'],
@@ -90,7 +90,7 @@ export const arrivalsOperation = defineOperation({
   tag: 'Stops',
   summary: 'Arrivals at a stop',
   description:
-    'What arrives at one stop, in the order in which it arrives, with the stop at which each run begins. Buses only unless `modes` says otherwise. Filters come first, `limit` last.\n\nCancelled arrivals are left out, unless `cancelled=include` asks for them. A stop at which nothing arrives is answered with an empty list. Arrivals come from the authority with each request, never from its feeds; where they would be departures, the response is 502.',
+    'Arrivals at one stop, in the order in which they arrive, with the stop at which each run begins. Buses only unless `modes` says otherwise. Filters come first, `limit` last.\n\nCancelled arrivals are left out, unless `cancelled=include` asks for them. Where nothing arrives, the list is empty. Arrivals come from the authority with each request, never from its feeds; where they would be departures, the response is 502.',
   query: arrivalsQuery,
   body: arrivalsResponse,
   errors: ['DATE_OUT_OF_RANGE', 'STOP_NOT_FOUND'],

@@ -97,7 +97,7 @@ async function runTool(
     ...named.notes,
     noticeTo(given, response.notices) ?? [],
     ignored ? `Ignored, because the tool has no such parameter: ${ignored}.` : [],
-    leftOut.length > 0 ? `Left out to keep this answer short: ${leftOut.join('; ')}.` : [],
+    leftOut.length > 0 ? `Left out to keep this response short: ${leftOut.join('; ')}.` : [],
   ].flat();
   return { body: { ...JSON.parse(text), ...(notes.length > 0 && { notes }) }, isError: false };
 }

@@ -80,7 +80,7 @@ function rewriteProperties(properties: Record<string, JsonSchema>): JsonSchema {
   return Object.fromEntries(
     Object.entries(properties).flatMap(([name, schema]) => {
       if (name === 'alerts' && !isListOfObjects(schema)) {
-        const description = 'Names of alerts; their texts stand once in `alerts` of the whole answer';
+        const description = 'Names of alerts; their texts stand once in `alerts` of the whole response';
         return [[name, { type: 'array', items: { type: 'string' }, description }]];
       }
       const local = { type: schema.type, description: 'The same moment by the clocks of Sydney' };

@@ -124,9 +124,9 @@ it('the playground takes a shared address, finds stops by name, sends, explains 
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await page.keyboard.press('Enter');
-  await page.locator('#try-answer').getByText('"Town Hall Station"').waitFor();
+  await page.locator('#try-response').getByText('"Town Hall Station"').waitFor();
   expect(await status.textContent()).toMatch(/^200 OK, \d+ ms, \d+\.\d kB$/);
-  expect(await page.locator('#try-answer a[href="#field-departures-route"]').count()).toBeGreaterThan(0);
+  expect(await page.locator('#try-response a[href="#field-departures-route"]').count()).toBeGreaterThan(0);
   expect(new URL(page.url()).search).toBe('?stop=200070&modes=all');
   expect(await curl.textContent()).toContain(`Bearer ${front.testKey}"`);
   const age = page.locator('.headers summary').filter({ hasText: /^Age: / });
@@ -139,7 +139,7 @@ it('the playground takes a shared address, finds stops by name, sends, explains 
   await page.evaluate(AXE);
   expect(await page.evaluate(FIND_VIOLATIONS)).toEqual([]);
   await page.getByRole('button', { name: 'Call as a tool' }).press('Enter');
-  await page.locator('#try-answer').getByText('"structuredContent"').waitFor();
+  await page.locator('#try-response').getByText('"structuredContent"').waitFor();
   expect(complaints).toEqual([]);
 
   await page.getByText('Key', { exact: true }).click();

@@ -10,7 +10,7 @@ const MOST_COLOURED = 100_000;
 const MOST_EVENTS = 30;
 const find = (id) => document.getElementById(id);
 const form = find('try-form');
-const answer = find('try-answer');
+const output = find('try-response');
 const { operation, path, url: publicUrl, stream } = form.dataset;
 const fields = [...form.querySelectorAll('.field')];
 let current = new AbortController();
@@ -143,8 +143,8 @@ const nameOf = ({ status, statusText }) => `${status} ${statusText}`.trim();
 
 function tell(text, ...parts) {
   find('try-status').textContent = text;
-  answer.replaceChildren(find('try-status'), ...parts);
-  if (parts.length > 0) answer.scrollIntoView({ block: 'nearest' });
+  output.replaceChildren(find('try-status'), ...parts);
+  if (parts.length > 0) output.scrollIntoView({ block: 'nearest' });
 }
 
 function partsOf(response, text) {
@@ -159,7 +159,7 @@ function partsOf(response, text) {
   ].filter(Boolean);
 }
 
-/** A tool answers with an event whose data is the message. */
+/** The response of a tool is an event whose data is the message. */
 function readJson(text) {
   try {
     return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text);

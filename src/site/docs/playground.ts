@@ -81,7 +81,7 @@ ${!isStream && html`<button type="button" class="plain" id="try-tool" title="The
 ${heading('request', 'Request')}
 <p class="method"><span class="status-code">GET</span> <code id="try-url">${publicUrl}${url}</code></p>
 ${isStream ? streamSamples(publicUrl, url) : samples(operation, publicUrl)}
-<section id="try-answer" aria-label="Response" tabindex="-1"><p role="status" id="try-status"></p></section>
+<section id="try-response" aria-label="Response" tabindex="-1"><p role="status" id="try-status"></p></section>
 </div>
 </div>`;
 }

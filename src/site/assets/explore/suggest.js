@@ -1,7 +1,7 @@
 // Suggestions under a field while one types: a combobox as ARIA describes it, by pointer and by keyboard.
 import { h } from './view.js';
 
-/** Each question counts as a request of the key, so that it is asked when one pauses, and not for a letter or two. */
+/** Each search counts as a request of the key, so it is sent when one pauses, and not for a letter or two. */
 const PAUSE_MS = 250;
 const MIN_LETTERS = 3;
 

@@ -364,7 +364,7 @@ function day(timestamp) {
   });
 }
 
-/** Answers are in UTC; people are in Sydney. */
+/** Responses are in UTC; people are in Sydney. */
 function clock(timestamp, withSeconds = false) {
   return new Date(timestamp).toLocaleTimeString('en-AU', {
     timeZone: 'Australia/Sydney',
