@@ -77,7 +77,7 @@ export const arrivalsQuery = z.object({
 
 export type DeparturesQuery = z.infer<typeof departuresQuery>;
 
-/** What to ask upstream. Throws `DATE_OUT_OF_RANGE` for a day gone by. */
+/** Makes the request to upstream. Throws `DATE_OUT_OF_RANGE` for a day gone by. */
 export function toDeparturesRequest({ stop, modes, date, time }: DeparturesQuery, now: Date) {
   return { kind: 'departureMonitor', stopId: stop, modes, at: askedWallClock({ date, time }, now) } as const;
 }

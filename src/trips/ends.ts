@@ -46,7 +46,7 @@ function isStop(place: Place): place is string {
   return typeof place === 'string' && !isPlaceId(place);
 }
 
-/** Where the journeys have no name for it. */
+/** The name of an end for which the journeys have none. */
 function nameOf(place: Place): string {
   return typeof place === 'string' && isPlaceId(place) ? nameInPlaceId(place) : formatPlace(place);
 }
@@ -76,7 +76,7 @@ export async function nameEnd(
 }
 
 /**
- * What the journeys call the stop asked for; `isCertain` is false where they only say what a part of a station is called.
+ * The name that the journeys give the stop asked for; `isCertain` is false where they only say what a part of a station is called.
  * It is the name of that very point, else of the stop whose platform it is, else the name that most journeys use; of these,
  * what is called after the station comes first.
  */

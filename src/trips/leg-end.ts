@@ -32,7 +32,7 @@ export interface LegEnd extends PlannedAndRealtime {
   parentId: string | null;
 }
 
-/** Where points are that a leg gives no position of. */
+/** The positions of points of which a leg gives none. */
 export interface KnownPositions {
   /** By other legs of the same response; null when none says. */
   inResponse(stopId: string): Position | null;
@@ -82,7 +82,7 @@ function findParent({ parent }: TimedStopPoint): LegEnd['parent'] {
 }
 
 /**
- * Where the points of a response are: a leg sometimes lacks the position of a point that another journey has. The response
+ * Finds the positions of the points of a response: a leg sometimes lacks the position of a point that another journey has. The response
  * is read when the first position is asked for, which is rare.
  */
 export function createPositions(journeys: readonly unknown[]): KnownPositions['inResponse'] {

@@ -141,7 +141,7 @@ function legSeconds({ duration }: EfaLeg, origin: LegEnd, destination: LegEnd): 
   return Math.max(0, duration ?? minutesBetween(bestKnown(origin), bestKnown(destination)) * 60);
 }
 
-/** As upstream says, else along the path that it reports. A straight line between the ends is no walking distance. */
+/** The distance that upstream says, else along the path that it reports. A straight line between the ends is no walking distance. */
 function walkingMetres({ distance, coords }: EfaLeg): number | null {
   if (distance !== undefined) return Math.max(0, Math.round(distance));
   const path = mapPath(coords);

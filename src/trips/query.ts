@@ -64,7 +64,7 @@ export const tripsQuery = z
 
 export type TripsQuery = z.infer<typeof tripsQuery>;
 
-/** What to ask upstream. Throws `DATE_OUT_OF_RANGE` for a day gone by. */
+/** Makes the request to upstream. Throws `DATE_OUT_OF_RANGE` for a day gone by. */
 export function toTripRequest({ from, to, date, time, arrive_by, modes, wheelchair }: TripsQuery, now: Date) {
   return {
     kind: 'trip',

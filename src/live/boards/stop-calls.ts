@@ -61,7 +61,7 @@ const MAX_PACKED_BYTES = 100_000;
 const MAX_RECORD_BYTES = 4 * 1024 * 1024;
 /** The number grows with each form of a record. */
 const FORM = 1;
-/** As long as a timetable is used without being asked for again. */
+/** Equals the time for which a timetable is used without being asked for again. */
 const KEPT_MS = 2 * HOUR_MS;
 /** A run whose calls the authority does not list is asked about again after so long. */
 const UNLISTED_MS = 10 * MINUTE_MS;
@@ -75,7 +75,7 @@ const STALE_MS = 3 * MINUTE_MS;
 const PATIENCE_MS = 3 * SECOND_MS;
 
 /**
- * Where the vehicles of stops stop afterwards, as far as requests with calls said it. Such responses are too large for the cache
+ * Remembers where the vehicles of stops stop afterwards, as far as requests with calls said it. Such responses are too large for the cache
  * of responses: what they say of each run is kept here, in the process and, when there is a store, for all instances.
  */
 export class StopCalls {
@@ -204,7 +204,7 @@ export class StopCalls {
   }
 }
 
-/** What one request knows of the runs of a stop. It grows with each page that is requested with calls. */
+/** The runs of a stop that one request knows. They grow with each page that is requested with calls. */
 class OpenedCalls {
   readonly #request: DeparturesRequest;
   readonly #runs: Map<string, KnownRun>;

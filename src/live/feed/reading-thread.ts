@@ -3,7 +3,7 @@ import { MAX_FEED_BYTES, UndecodableFeed } from './feed-reader.ts';
 import type { ReadReply, ReadRequest } from './feed-thread.ts';
 
 const TIMEOUT_MS = 5000;
-/** Of the thread's own heap. */
+/** The bound of the thread's own heap. */
 const MAX_HEAP_MEGABYTES = 256;
 
 /**

@@ -347,7 +347,7 @@ function asCancelled(call: RunCall): RunCall {
   return { ...withoutEstimates(call), isCancelled: true };
 }
 
-/** What the authority said of a stop that the vehicle had left by then stays true. */
+/** The authority's report of a stop that the vehicle had left by then stays true. */
 function asPassed(call: RunCall, saidAt: number): RunCall {
   return withEstimates({ ...call, occupancy: null }, ({ realtimeAt }) =>
     (realtimeAt ?? saidAt) < saidAt ? realtimeAt : null,

@@ -4,7 +4,7 @@ const IGNORED = new Set(
   'a an and are can do does for from how i in is it my of on or the to what when which with'.split(' '),
 );
 
-// What people type, and the words of the docs that mean it; several words on the left are written together.
+// Words that people type, and those of the docs that mean the same; several words on the left are written together.
 const MEANINGS = {
   gps: 'vehicles position',
   jwt: 'tokens',
@@ -141,11 +141,11 @@ const MEANINGS = {
   gmt: 'time utc',
 };
 
-/** What the search looks at, made once of the entries of search.json. */
+/** The index that the search reads, made once of the entries of search.json. */
 export function prepare(entries) {
   const prepared = entries.map((entry) => ({
     entry,
-    // Of a field its own name only: "departures[].route" is about the route.
+    // A field counts by its own name only: "departures[].route" is about the route.
     heading: wordsOf(entry.heading.split('.').at(-1)),
     page: wordsOf(entry.page),
     text: wordsOf(entry.text),

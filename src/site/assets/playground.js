@@ -249,7 +249,7 @@ function eventItem(text) {
 
 const keyed = (place, query) => ask(place, query, find('try-key').value);
 
-/** Of what is typed the part behind the last comma of a list. */
+/** The part of what is typed that stands behind the last comma of a list. */
 const lastPart = (text) => text.split(',').at(-1).trim();
 
 async function findPlaces(text, kind) {
@@ -314,7 +314,7 @@ function helpWithMap(field, kind) {
   field.append(button);
 }
 
-/** Where an id of now is found: the example of a run or a journey has long ended. */
+/** Finds an id of now: the run or journey of the example has long ended. */
 const CURRENT = {
   async run_id() {
     const { body } = await keyed('departures', { stop: '200070', modes: 'all', limit: 20, include: 'ids' });

@@ -144,7 +144,7 @@ export function streamSampleOf(publicUrl, path, key = null) {
 }
 
 /**
- * As JavaScript writes it.
+ * Writes the value as JavaScript does.
  * @param {unknown} value
  * @returns {string}
  */

@@ -1,6 +1,6 @@
 // Asks the service as any front end would: fetch, the key in the Authorization header, errors by their body.
 
-/** What the service answered instead of what was asked for. */
+/** The error that the service sent in place of a response. */
 export class ServiceError extends Error {
   constructor({ code, message, docs }, status) {
     super(message);

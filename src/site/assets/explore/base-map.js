@@ -1,4 +1,4 @@
-// What the stops are drawn on: tiles where a server of them is configured; otherwise land and water from this server, and
+// The ground that the stops are drawn on: tiles where a server of them is configured; otherwise land and water from this server, and
 // in the sandbox the lines and the stops of its network.
 import { findRoomForNames } from './clusters.js';
 

@@ -1,4 +1,4 @@
-// Which markers of a map are drawn together, and which have room for a name. Positions are in pixels of the screen.
+// Chooses the markers of a map that are drawn together, and those with room for a name. Positions are in pixels of the screen.
 
 const CELL = 48;
 const LETTER = 6.6;

@@ -275,7 +275,7 @@ function middle() {
 
 const askWithKey = (path, query) => ask(path, query, find('key').value);
 
-/** What shows the response: its result, its JSON, the curl for it. */
+/** Makes the function that shows a response: its result, its JSON, the curl for it. */
 function answered(response, showBody) {
   return () => {
     shownResponse = response;
@@ -382,7 +382,7 @@ find('plan').addEventListener('click', () => open({ journey: endsOfJourney() }))
 find('swap').addEventListener('click', () => {
   swapEnds();
   if (view?.journey) clearResult();
-  // What is still being asked for belongs to the other direction.
+  // A response that is still awaited belongs to the other direction.
   latest += 1;
   say('');
 });

@@ -3,7 +3,7 @@
 const find = (id) => document.getElementById(id);
 const boxes = () => [...document.querySelectorAll('#modes input')];
 
-/** As the operations take them, and as the address of the page keeps them. */
+/** The values as the operations take them, and as the address of the page keeps them. */
 export function readFilters() {
   const chosen = boxes().filter(({ checked }) => checked);
   if (chosen.length === 0) for (const box of boxes()) box.checked = true;
@@ -26,7 +26,7 @@ export function writeFilters({ modes, date, time, arriveBy, hasVehicles }) {
   if (date || time || arriveBy) find('when').open = true;
 }
 
-/** Of the filters what says when; empty for now. */
+/** The date and time of the filters; empty for now. */
 export function whenOf({ date, time }) {
   return { ...(date && { date }), ...(time && { time }) };
 }
@@ -42,7 +42,7 @@ export function setEnd(end, stop) {
   keepEnd(end, stop);
 }
 
-/** What is typed stands for no place until one is chosen. */
+/** A typed text stands for no place until one is chosen. */
 export function forgetEnd(end) {
   keepEnd(end, null);
 }

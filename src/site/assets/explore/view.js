@@ -1,4 +1,4 @@
-// What the responses look like beside the map. Text goes in as text, never as markup.
+// Draws the responses beside the map. Text goes in as text, never as markup.
 
 /** An element with attributes and children; null and empty children are left out. */
 export function h(name, attributes = {}, ...children) {
