@@ -5,7 +5,7 @@ import { cpuMsOf } from './event-loop.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
- * What feeds cost the main thread: to open one that the reading thread has packed, and to look up one trip and one stop
+ * Measures what feeds cost the main thread: to open one that the reading thread has packed, and to look up one trip and one stop
  * for the first time. A feed like that of the buses, and wild ones.
  * `node --expose-gc bench/feed.ts`
  */

@@ -30,7 +30,7 @@ interface Measured {
   server: { port: number; cpu(): Promise<number> };
   request: string | readonly string[];
   status: number;
-  /** Whose answers it is compared with; by default Fastify that sends the board. */
+  /** The server that it is compared with; by default Fastify that sends the board. */
   baseline?: Server;
 }
 

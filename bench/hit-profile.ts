@@ -8,7 +8,7 @@ import { describeMachine, print } from './machine.ts';
 import { OTHERS, runOnProcessor, SERVERS } from './processors.ts';
 
 /*
- * Where the processor time of a hit goes, in microseconds a request: bare Fastify with the same body and headers, a Pro key
+ * Shows where the processor time of a hit goes, in microseconds a request: bare Fastify with the same body and headers, a Pro key
  * and Free keys, accounts in Redis. A CPU profile tells the shares, the processor time of the same seconds the sum; both
  * are a little higher than without the profile.
  * `node bench/hit-profile.ts [seconds]`

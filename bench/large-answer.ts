@@ -61,7 +61,7 @@ async function measure(name: string, text: string, isGood: boolean): Promise<voi
   print(`${name.padEnd(22)}${columns.join('')}`);
 }
 
-/** Of a client that asks at even intervals. */
+/** The longest wait of a client that asks at even intervals. */
 async function longestWaitMs(work: () => Promise<unknown>): Promise<number> {
   let longest = 0;
   let last = performance.now();

@@ -48,7 +48,7 @@ const server = await startServerProcess(
 );
 
 const statuses = new Map<string, number>();
-/** What failed answers said. */
+/** The texts of failed responses. */
 const failures = new Set<string>();
 print(describeMachine());
 print(`group of ${limitMb} MiB, ${stops} stops, MALLOC_ARENA_MAX=${process.env.MALLOC_ARENA_MAX ?? 'not set'}\n`);

@@ -8,7 +8,7 @@ import { type Callers, openCallers } from './metrics/callers.ts';
 import { median, percentile } from './percentiles.ts';
 
 /*
- * What metrics cost: the processor time of a request that is answered from the cache, with and without them, and for how
+ * Measures what metrics cost: the processor time of a request that is served from the cache, with and without them, and for how
  * long `GET /metrics` keeps the event loop. A round measures with, without, without, with; the median of the rounds' ratios
  * counts, with its 95 % confidence interval.
  * `node bench/metrics.ts [rounds] [requests of each measurement] [idle connections]`
@@ -25,7 +25,7 @@ interface Use {
   cpuMicroseconds: number;
   loopMs: number;
   longestBlockMs: number;
-  /** Of metrics in all processor time. */
+  /** The share of metrics in all processor time. */
   share?: number;
 }
 

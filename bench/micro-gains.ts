@@ -5,7 +5,7 @@ import { createInstruments } from '#src/telemetry/instruments.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
- * What a hit gains by the two parts that are there for speed alone, `telemetry/fast-metrics.ts` and the buffer of
+ * Measures what a hit gains by the two parts that are there for speed alone, `telemetry/fast-metrics.ts` and the buffer of
  * `log.ts`: nanoseconds beside what would stand in their place. The fastest of many short slices counts, because
  * what else the machine does can only add to it.
  * `node bench/micro-gains.ts`

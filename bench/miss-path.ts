@@ -14,7 +14,7 @@ import { median, percentile } from './percentiles.ts';
 import { giveAllProcessors, OTHERS, runOnProcessor, SERVERS } from './processors.ts';
 
 /*
- * What the service adds to a call of the authority, each question new, the budget of calls unlimited. Client, service and
+ * Measures what the service adds to a call of the authority, each request new, the budget of calls unlimited. Client, service and
  * authority are a process each; the service has one processor, and both while trips are watched. Each round measures bare undici, which asks the authority itself, and directly afterwards
  * the service; the client parses either answer. The service is measured when V8 has compiled its code, after a thousand
  * boards. Then the processor time of the stages that an answer passes through, and for how long one trip keeps the event
@@ -24,7 +24,7 @@ import { giveAllProcessors, OTHERS, runOnProcessor, SERVERS } from './processors
 const [rounds = '6', milliseconds = '2000', trips = '200'] = process.argv.slice(2);
 const AUTHORITY_MS = 50;
 const IN_FLIGHT = [5, 50];
-/** What one key of the authority may be asked. */
+/** The limit of one key of the authority. */
 const CALLS_PER_SECOND = 5;
 const WARM_UP_BOARDS = 1000;
 const BOARD_BYTES = 145_000;

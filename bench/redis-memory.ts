@@ -83,7 +83,7 @@ async function measure(what: string, count: number, fill: () => Promise<void>): 
   print(`${what.padEnd(46)} ${Math.round(((await usedBytes()) - before) / count)} bytes`);
 }
 
-/** Which of it stays for how long. */
+/** Tells which of it stays for how long. */
 async function describeAccount(key: string): Promise<void> {
   const id = parseKey(key)?.accountId ?? '';
   for (const name of (await inspector.keys(`*${id}*`)).sort()) {

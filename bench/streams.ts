@@ -6,7 +6,7 @@ import { START_OPTIONS } from '#test/support/start-options.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
- * What open streams cost: memory and processor time of the server, questions to the authority, and how many boards
+ * Measures what open streams cost: memory and processor time of the server, calls of the authority, and how many boards
  * arrived. Each side needs as many open files as there are streams (`ulimit -n`).
  * `node bench/streams.ts [streams] [stops] [seconds]`
  */

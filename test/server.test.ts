@@ -159,7 +159,7 @@ describe('the process', { timeout: 60_000 }, () => {
     expect(await stopped).toBe(0);
   });
 
-  // Where the clients get no processor for longer than requests are held back, one can connect in the moment of closing.
+  // A client that gets no processor for longer than requests are held back can connect in the moment of closing.
   it('resets no client that connects anew for each request while it stops', { retry: 2 }, async () => {
     server = await startServerProcess();
     const clients = askOverNewConnections(server, 32);

@@ -158,7 +158,7 @@ describe('the structure of the source', () => {
   });
 
   it('reads the environment at the tops of the program only', () => {
-    // Of the file with samples, the sample reads it.
+    // The file with samples names it for the sample to read.
     const found = files.filter((file) => file !== 'src/site/sample.ts' && /process\.env/.test(read(file)));
     expect(found.sort()).toEqual(['src/cli/authority.ts', 'src/cli/keys.ts', 'src/cli/stops.ts', 'src/server.ts']);
   });

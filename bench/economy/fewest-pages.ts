@@ -28,7 +28,7 @@ export function countFewestPages(demand: readonly Request[], stops: number, depa
   return pages;
 }
 
-/** Of each stop, in order, in milliseconds since the beginning of the day. */
+/** The departures of each stop, in order, in milliseconds since the beginning of the day. */
 function listDepartures({ stops, lines }: SandboxNetwork): number[][] {
   const stopOf = new Map(stops.flatMap(({ points }, stop) => points.map(({ id }) => [id, stop] as const)));
   const times = stops.map((): number[] => []);

@@ -2,7 +2,7 @@ import type { Answered, Day } from './day.ts';
 
 interface LiveFigures {
   departuresRefused: number;
-  /** Of all answers that call a departure live; 0 when there is none. */
+  /** The age of the oldest response that calls a departure live; 0 when there is none. */
   oldestLiveMs: number;
 }
 
@@ -14,7 +14,7 @@ export function liveFiguresOf({ answered }: Day): LiveFigures {
   };
 }
 
-/** What only days with feeds have. */
+/** Describes what only days with feeds have. */
 export function* describeLiveDay(day: Day): Generator<string> {
   const { answered, polls, positionPolls, looks, followed, boardSources } = day;
   yield '';

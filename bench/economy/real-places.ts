@@ -5,7 +5,7 @@ import type { Mode } from '#src/transit/mode.ts';
 import { createPicker } from './random.ts';
 
 /*
- * Where people are and what they type: at the stops of the register, at stations more than at poles and in dense places more
+ * Makes up where people are and what they type: at the stops of the register, at stations more than at poles and in dense places more
  * than in lone ones.
  */
 
@@ -96,7 +96,7 @@ export function placeOfPhone(random: () => number): { lat: number; lng: number }
   return { lat: Number((lat + north).toFixed(6)), lng: Number((lng + east).toFixed(6)) };
 }
 
-/** What an app sends while one name is typed. */
+/** The queries that an app sends while one name is typed. */
 export function typedQueries(random: () => number): string[] {
   const [name = ''] = stopBy(random).name.toLowerCase().split(', ');
   const typed = random() < TYPO ? withTypo(name, random) : name;

@@ -10,7 +10,7 @@ export interface Figures {
   mostCallsInASecond: number;
   callsInTheDay: number;
   lastCallAt: number;
-  /** Of departures only, because trips and nearby have other windows. */
+  /** The age of departures only, because trips and nearby have other windows. */
   oldestMs: number;
   refused: number;
 }

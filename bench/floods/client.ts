@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 
 export interface Load {
-  /** Of each answer. */
+  /** The latency of each response. */
   latenciesMs: number[];
   /** Responses by status. */
   statuses: Record<string, number>;

@@ -9,7 +9,7 @@ const POINTS_OF_A_LEG = 800;
 const board = JSON.stringify(departureMonitor(...LEAVES));
 const trip = JSON.stringify({ ...tripResponse, journeys: Array.from({ length: JOURNEYS }, longJourney) });
 
-/** What the authority answers to a request: a board of twenty departures, or journeys with long paths. */
+/** The authority's response to a request: a board of twenty departures, or journeys with long paths. */
 export function answerOfAuthority(url: string | undefined): string {
   return url?.includes('/trip?') ? trip : board;
 }

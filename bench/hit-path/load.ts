@@ -19,7 +19,7 @@ export async function load(options: {
   connections: number;
   seconds: number;
   request: string | readonly string[];
-  /** Of every answer; 200 unless given. */
+  /** The status of every response; 200 unless given. */
   status?: number;
 }): Promise<number> {
   ensureProgram('wrk', 'wrk');

@@ -11,7 +11,7 @@ import { ensureProgram } from '#test/support/debian.ts';
 /** A server of other people that does the same job, or a part of it. */
 export interface Peer {
   port: number;
-  /** Of processor time, used so far. */
+  /** The processor time used so far. */
   cpuMicroseconds(): number;
   stop(): void;
 }

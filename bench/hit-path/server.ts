@@ -30,7 +30,7 @@ const FREE_KEYS = 600;
 const DEVELOPER_KEYS = 20;
 /** The short-term limits count, but nobody reaches them. */
 const RATE = { perSecond: 1_000_000, burst: 1_000_000 };
-/** What the service, nginx and hafas-rest-api are asked for. */
+/** Paths that the service, nginx and hafas-rest-api are asked for. */
 const BARE_PATHS = ['/v1/departures', '/v1/trips', '/stops/:id/departures'];
 const silent = { info() {}, warn() {}, error() {} };
 

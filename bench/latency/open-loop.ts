@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 
 export interface OpenLoad {
-  /** Of each answer, from the moment at which its request was due. */
+  /** The latency of each response, from the moment at which its request was due. */
   latenciesMs: number[];
   /** How much later than due each request was sent. */
   lateMs: number[];

@@ -68,7 +68,7 @@ async function listen(measuredBy: Instruments | null): Promise<number> {
   return (app.server.address() as AddressInfo).port;
 }
 
-/** As many series as a service has that has seen everything. */
+/** Makes as many series as a service has that has seen everything. */
 function fill({ requests, requestSeconds, responses, quotaDecisions, upstreamCalls }: Instruments): void {
   const operations = Array.from({ length: 12 }, (_, index) => `/v1/operation-${index}`);
   for (const operation of operations) {

@@ -1,10 +1,10 @@
 import { formatTimestamp } from '#src/transit/time.ts';
 import { departureMonitorResponse, tripResponse } from '#test/contract/payloads.ts';
 
-/** As the authority lists them on a page, and with a trip. */
+/** The numbers that the authority lists on a page, and with a trip. */
 const EVENTS = 40;
 const JOURNEYS = 6;
-/** Of a point in a path, as JSON. */
+/** The size of a point in a path, as JSON. */
 const POINT_BYTES = 23;
 const MINUTE_MS = 60_000;
 

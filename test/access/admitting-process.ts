@@ -53,7 +53,7 @@ process.on('message', async (message: { key: string; requests: number } | LinkUs
   const asked: ReturnType<typeof app.ask>[] = [];
   while (asked.length < requests) {
     asked.push(app.ask(key));
-    // As requests from a network do, these leave time for answers of Redis.
+    // These leave time for replies of Redis, as requests from a network do.
     if (asked.length % 50 === 0) await setImmediate();
   }
   const statuses = Object.groupBy(await Promise.all(asked), ({ statusCode }) => statusCode);

@@ -11,7 +11,7 @@ import { createPresence } from '#src/redis/presence.ts';
 interface ScriptedStore extends QuotaStore {
   admissionRequests: number;
   probes: number;
-  /** What the updates have added to the count of the account. */
+  /** The sum that the updates have added to the count of the account. */
   counted: number;
   response: () => Promise<AdmissionReply>;
   isReachable: boolean;

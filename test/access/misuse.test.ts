@@ -56,7 +56,7 @@ describe('an account that causes calls', () => {
     for (let board = 0; board < 10; board++) {
       const { statusCode } = await get(`/v1/boards?stops=${[...stops('3', 19), ...stops('9', 1)].join()}`);
       expect(statusCode).toBe(502);
-      // What fails opens the circuit breaker, which is not what this is about.
+      // Failures open the circuit breaker, which is not what this is about.
       await service.clock.advance(60_000);
       await get(`/v1/departures?stop=${stops('2', 1)}`);
     }

@@ -14,7 +14,7 @@ const LEAVES = ['2026-04-15T06:10:00Z', '2026-04-15T06:20:30Z'];
 const NO_STOP = { version: '10.2.1.42', locations: [], stopEvents: [] };
 const TWENTY = Array.from({ length: 20 }, (_, index) => String(200_000 + index));
 
-/** What the authority does for the stop; a good board for every other stop. */
+/** The authority's response for some stops; every other stop has a good board. */
 let special: Record<string, Answer>;
 let service: Service;
 const started: Service[] = [];

@@ -16,7 +16,7 @@ interface Point {
 }
 
 interface DrawnJourney {
-  /** Of each leg: where its line ends, and where its two stops are. */
+  /** For each leg, the ends of its line and its two stops. */
   lines: { ends: Point[]; stops: Point[] }[];
   width: number;
 }

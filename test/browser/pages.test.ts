@@ -9,7 +9,7 @@ import { listDocumentSamples } from '../support/samples.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 300_000 });
 
-/** As text: the page's own policy lets no foreign script tag in. */
+/** It is put in as text: the page's own policy lets no foreign script tag in. */
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const LEAFLET = readFileSync(createRequire(import.meta.url).resolve('leaflet/dist/leaflet.js'), 'utf8');
 /** Runs in the page, after axe. In the dark only colours are different. */
@@ -22,7 +22,7 @@ const findViolations = (
 const FIND_VIOLATIONS = findViolations();
 /** One page of each kind is examined whole, light and dark. */
 const KINDS = ['/docs', '/docs/quickstart', '/docs/operations/departures', '/docs/errors', '/docs/fields'];
-/** Of the others what is their own: lists of fields and examples are drawn alike everywhere, and there are thousands of them. */
+/** The others are examined without what all have: lists of fields and examples are drawn alike, and there are thousands of them. */
 const OWN_PART = `{ include: 'article', exclude: ['.fields', '.tall'] }`;
 
 let browser: Browser;

@@ -9,7 +9,7 @@ import { type Front, linkIn, startFront } from '../support/front.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 300_000 });
 
-/** As text: the page's own policy lets no foreign script tag in. */
+/** It is put in as text: the page's own policy lets no foreign script tag in. */
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** Runs in the page, after axe. In the dark only colours are different. */
 const findViolations = (
@@ -20,7 +20,7 @@ const findViolations = (
 const COLOURS_ONLY = "runOnly: ['color-contrast']";
 const EVERY_RULE = '';
 const KILOBYTE = 1000;
-/** What is there once the scripts of the page have done their work. */
+/** The sign is there once the scripts of the page have done their work. */
 const PAGES: readonly (readonly [path: string, sign: string, kilobytes: number])[] = [
   ['/', '.board tbody tr', 200],
   ['/status', '.chart', 200],

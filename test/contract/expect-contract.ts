@@ -58,7 +58,7 @@ function expectFieldsAskedFor({ body, raw }: LightMyRequestResponse, { name }: O
   expect(count('children')).toBe(hasIds && name === 'nearby' ? count('distance_metres') : 0);
 }
 
-/** What holds for the legs of a journey and cannot be said in a schema. */
+/** Holds the legs of a journey to what cannot be said in a schema. */
 function expectJoinedJourneys({ raw }: LightMyRequestResponse, { journeys }: z.infer<typeof tripsResponse>): void {
   const isWhole = !/[?&]path=(polyline|none)/.test(raw.req.url ?? '');
   for (const { legs, changes } of journeys) {

@@ -48,7 +48,7 @@ const MADE_UP = {
   docsUrl: 'https://example.test/docs',
 };
 
-/** What the types must allow, and (`@ts-expect-error`) what they must not. */
+/** Code that the types must allow, and (`@ts-expect-error`) code that they must not. */
 const TYPES = `
 import type { components, paths } from './transit.ts';
 

@@ -18,10 +18,10 @@ const MARKERS: Record<string, string> = {
   '<deep list>': `${'['.repeat(DEPTH)}${']'.repeat(DEPTH)}`,
 };
 
-/** What no count, distance or duration should be. */
+/** Values that no count, distance or duration should have. */
 export const STRANGE_NUMBERS = [-240, 0.5, 1e308, -1e308, '<infinite>'];
 
-/** What no time should be. */
+/** Values that no time should have. */
 export const STRANGE_TIMES = [
   '2026-04-15T06:30:00',
   '2026-13-45T99:99:99Z',
@@ -30,7 +30,7 @@ export const STRANGE_TIMES = [
   '+275760-09-13T00:00:00Z',
 ];
 
-/** What no field should be. */
+/** Values that no field should have. */
 const STRANGE_VALUES: readonly unknown[] = [
   ...STRANGE_NUMBERS,
   ...STRANGE_TIMES,
@@ -117,7 +117,7 @@ export function withValue(payload: unknown, path: readonly Key[], value: unknown
   return changed(payload, path, (parent, key) => set(parent, key, value));
 }
 
-/** What is beside the path is shared with the payload. */
+/** Copies along the path; the rest is shared with the payload. */
 function changed(node: unknown, [key, ...rest]: readonly Key[], change: (parent: Branch, key: Key) => void): unknown {
   const copy = (Array.isArray(node) ? [...node] : { ...(node as Branch) }) as Branch;
   if (rest.length === 0) change(copy, key as Key);

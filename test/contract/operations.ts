@@ -48,7 +48,7 @@ export function endpointOf(requestUrl: string): string {
   return requestUrl.split('?', 1)[0]?.split('/').at(-1) ?? '';
 }
 
-/** Where each vehicle of the board goes on to. */
+/** A board with the calls of each vehicle. */
 const WITH_CALLS = JSON.stringify({
   ...departureMonitorResponse,
   stopEvents: departureMonitorResponse.stopEvents.map((event) => ({

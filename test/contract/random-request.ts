@@ -84,7 +84,7 @@ const visible = fc.string({
   unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
   maxLength: 20,
 });
-/** What may stand in a header: also blanks, tabs and bytes above ASCII. */
+/** Bytes that may stand in a header: also blanks, tabs and bytes above ASCII. */
 const fieldByte = fc.oneof(
   fc.integer({ min: 0x20, max: 0x7e }),
   fc.integer({ min: 0x80, max: 0xff }),
@@ -176,7 +176,7 @@ export function randomRequests(count: number, seed: number): RandomRequest[] {
   return fc.sample(request, { seed, numRuns: count });
 }
 
-/** As HTTP/1.1. */
+/** The request as HTTP/1.1. */
 export function toBytes({ method, url, headers, body }: RandomRequest): Buffer {
   const length: [string, string][] = body === null ? [] : [['content-length', String(body.length)]];
   const lines = [['host', 'x'], ...headers, ...length].map(([name, value]) => `${name}: ${value}\r\n`);

@@ -20,14 +20,14 @@ import { NOW } from './payloads.ts';
 
 const RUNS = { seed: 20260415, numRuns: 150 };
 const PATIENCE = { timeout: 30_000 };
-/** Where upstream puts objects within objects, and where it does not. */
+/** Keys at which upstream puts objects within objects, and some at which it does not. */
 const DEEP_PLACES: readonly Key[] = ['locations', 'stopEvents', 'journeys', 'legs', 0, 'origin', 'parent', 'coord'];
 const OWN_LISTS = ['stopEvents', 'locations', 'journeys'];
 const VERDICTS_EXPIRE_MS = 25 * 60 * 60_000;
 
 let upstream: TestUpstream;
 let app: TestApp;
-/** What the authority says instead of its good answer, by endpoint. */
+/** The authority's text in place of its good response, by endpoint. */
 const spoilt = new Map<string, string>();
 
 beforeAll(async () => {

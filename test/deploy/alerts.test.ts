@@ -271,7 +271,7 @@ it('no alert fires in an ordinary hour with feeds', async () => {
   expect(service.fired()).toEqual([]);
 });
 
-/** What each fault is, and the alerts that have to tell it. */
+/** The faults, and the alerts that have to tell each. */
 const FAULTS: [
   fault: string,
   alerts: string[],

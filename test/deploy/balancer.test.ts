@@ -86,7 +86,7 @@ describe('an operation', () => {
       const socket = connect(balancer.port, '127.0.0.1');
       socket.write(`GET /v1/departures HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
       const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
-      // What cannot be a host is refused by nginx itself, or left out.
+      // A text that cannot be a host is refused by nginx itself, or left out.
       if (head.startsWith('HTTP/1.1 400')) return expect(body).toContain('<center>nginx</center>');
       const named = /^[\w.:[\]-]+$/.test(host) ? host : 'localhost';
       expect(JSON.parse(body).error.docs).toBe(`http://${named}/docs/errors/SERVICE_UNAVAILABLE`);

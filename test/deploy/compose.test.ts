@@ -19,7 +19,7 @@ interface Service {
   networks?: string[];
 }
 
-/** As the linter gives it; its own types are not in its package. */
+/** A finding of the linter, whose own types are not in its package. */
 interface Linted {
   messages: { type: 'error' | 'warning'; rule: string; message: string }[];
 }
@@ -107,7 +107,7 @@ it('Prometheus, Alertmanager and Grafana start only when they are asked for', ()
 
 describe('an instance', () => {
   const environment = compose.services.api?.environment ?? {};
-  /** As Compose does it without a file .env: every variable has its default. */
+  /** Every variable has its default, as in Compose without a file .env. */
   const defaults = Object.fromEntries(
     Object.entries(environment).map(([name, value]) => [name, value.replace(/\$\{\w+:-([^${}]*|.*)\}$/, '$1')]),
   );

@@ -37,7 +37,7 @@ let store: AccountStore;
 let ports: number[];
 let instances: ServerProcess[];
 let balancer: Balancer;
-/** Of accounts of two plans, which are counted in different ways. */
+/** The keys of accounts of two plans, which are counted in different ways. */
 let keys: { developer: string; pro: string };
 
 beforeAll(async () => {
@@ -127,7 +127,7 @@ async function counted(): Promise<{ developer: number; pro: number }> {
   return { developer: await read(keys.developer), pro: await read(keys.pro) };
 }
 
-/** What was counted while something happened; counts that instances held back have a moment to arrive. */
+/** Counts requests while something happens; counts that instances held back have a moment to arrive. */
 async function rehearse(happening: () => Promise<unknown>) {
   const before = await counted();
   const asking = keepAsking();

@@ -246,7 +246,7 @@ describe('/v1/alerts', () => {
     return { payload: readResponse(request, { infos: { current } }), retrievedAt: new Date(NOW), freshness };
   }) as unknown as Ask;
 
-  /** What is answered when upstream lists these notices; each time by a service that knows nothing yet. */
+  /** Requests the alerts while upstream lists these notices; each time of a service that knows nothing yet. */
   async function answer(notices: unknown[], ...queries: string[]) {
     current = notices;
     const app = await buildTestApp({ upstream, now: NOW, stops });

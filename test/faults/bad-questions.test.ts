@@ -6,7 +6,7 @@ import { departureMonitorFor } from '#test/support/departure-monitor.ts';
 import { startProtectedApp } from '#test/support/protected-app.ts';
 import { type Answer, json } from '#test/support/upstream.ts';
 
-/** What the authority answers to questions about something that begins with 8, "fail" or has an apostrophe in it. */
+/** The authority's response to a request for something that begins with 8, "fail" or has an apostrophe in it. */
 const DECLINED = { version: '10.2.1.42', systemMessages: [{ type: 'error', module: 'BROKER', code: -77, text: 'no' }] };
 const BAD_STOPS: Record<string, Answer> = {
   '404': json({}, 404),

@@ -15,7 +15,7 @@ const BEGINNING = `{"version":"${SECRET}","locations":[`;
 
 let upstream: TestUpstream;
 let app: TestApp;
-/** What goes wrong with the endpoint until the fault is lifted. */
+/** The fault of each endpoint until it is lifted. */
 const faults = new Map<string, Answer>();
 
 const good: Answer = (request, response) => {

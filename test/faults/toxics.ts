@@ -1,6 +1,6 @@
 import type { Toxic } from '#test/support/toxic.ts';
 
-/** What may be on the way to another server. `isHarmless`: the answer still comes whole, and soon enough. */
+/** Faults on the way to another server. `isHarmless`: the response still comes whole, and soon enough. */
 export const TOXICS: readonly { name: string; toxic: Toxic; isHarmless: boolean }[] = [
   { name: 'latency and jitter', toxic: { kind: 'latency', ms: 20, jitterMs: 50 }, isHarmless: true },
   { name: 'latency beyond the deadline', toxic: { kind: 'latency', ms: 2000, jitterMs: 0 }, isHarmless: false },

@@ -106,7 +106,7 @@ const SOAP_FAULT = `<?xml version="1.0" encoding="UTF-8"?>
     </soapenv:Body>
 </soapenv:Envelope>`;
 
-/** What the authority answers, and the error that a caller gets. */
+/** Responses of the authority, and the error that a caller gets. */
 const FAILURES: [name: string, reply: Reply, expected: Parameters<typeof expectFailure>[2]][] = [
   ['401, our key refused', { status: 401, body: unauthenticated }, UPSTREAM_ERROR],
   ['403 without a reason, our key refused', { status: 403, body: `{"message":"Forbidden ${SECRET}"}` }, UPSTREAM_ERROR],

@@ -22,7 +22,7 @@ const soundTrips: TripSpec[] = calls.map((_, run) => ({
 }));
 const feedAt = (timestamp: number, trips = soundTrips) => encodeFeed({ timestamp, trips });
 
-/** What the authority answers to a poll at that second. */
+/** The authority's response to a poll at that second. */
 type Answer = (second: number) => Buffer | PollFailure;
 const sound: Answer = (second) => feedAt(second - 5);
 const halved: Answer = (second) => feedAt(second - 5, soundTrips.slice(0, 10));
@@ -53,7 +53,7 @@ function read(response: Buffer | PollFailure): Feed | PollFailure {
 /** Polls of 150 s: a feed that was sound before them is too old after them. */
 const TAIL = 10;
 
-/** What is called live after each poll of the day. */
+/** Lists what is called live after each poll of the day. */
 function liveThrough(day: readonly Answer[]) {
   let health: FeedHealth = UNREAD;
   let feed: Feed | null = null;

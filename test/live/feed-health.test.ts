@@ -32,7 +32,7 @@ const sound = (now: number) => feed(now - 5 * SECOND);
 const { health: healthy, now: NOW } = pollFrom(UNREAD, START, 4, sound);
 const problemAt = (health: FeedHealth, now: number, intervalMs = INTERVAL) => findFeedProblem(health, intervalMs, now);
 
-/** What is said at each of the polls that follow four sound ones. */
+/** The problems at each of the polls that follow four sound ones. */
 function problemsOf(count: number, poll: (now: number) => ReturnType<typeof feed> | PollFailure) {
   return Array.from({ length: count }, (_, index) => {
     const { health, now } = pollFrom(healthy, NOW + INTERVAL, index + 1, poll);

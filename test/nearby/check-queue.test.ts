@@ -16,7 +16,7 @@ let verdicts: Verdicts;
 let queue: CheckQueue;
 let log: ReturnType<typeof createTestLog>;
 let asked: { stopId: string; options: AskOptions | undefined }[];
-/** What the authority answers, or the error that is thrown. */
+/** Makes the authority's response, or throws the error. */
 let response: () => unknown;
 let running: number;
 let mostAtOnce: number;

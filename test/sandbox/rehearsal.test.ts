@@ -16,7 +16,7 @@ const TIMEOUT_MS = 10_000;
 const SHORT_TIMEOUT_MS = 200;
 const LONG_MS = 60 * 60_000;
 
-/** What follows the first question after so many seconds: a status or an event, a remark, an error code. */
+/** A row of the table: so many seconds after the first request comes a status or an event, a remark, an error code. */
 interface Step {
   seconds: number;
   what: string;

@@ -199,7 +199,7 @@ describe('what the guides say in numbers is so', () => {
     };
     const { departuresNow, departuresAtTime, trips, search, nearby, notices } = FRESHNESS_WINDOWS;
     const windows = [departuresNow, departuresAtTime, trips, nearby, search, notices];
-    // What stands behind a semicolon is about answers from the feeds.
+    // The part behind a semicolon is about boards from the feeds.
     expect(tableOf('live-data', 'operation').map(([, fresh = '', stale]) => [fresh.split(';')[0], stale])).toEqual(
       windows.map(({ freshMs, staleMs }) => [inWords(freshMs), inWords(staleMs)]),
     );

@@ -41,7 +41,7 @@ const PAGES = [
   '/keys',
   '/keys/sent',
 ];
-/** What a reader sees of the markup. */
+/** The text that a reader sees of the markup. */
 const textOf = (markup: string) =>
   markup
     .replaceAll(/<[^>]*>/g, '')

@@ -258,7 +258,7 @@ describe('in the README and in docs', () => {
   it.each([...programs])('the JavaScript of %s runs as one program', async (_place, parts) => {
     const code = parts.map((part) => part.code).join('\n');
     await writeFile(join(folder, 'sample.mjs'), filledIn(code));
-    // What polls or follows a stream goes on for ever.
+    // A sample that polls or follows a stream goes on for ever.
     const said = code.includes('AbortController')
       ? /^Town Hall Station \d+$/m
       : code.includes('/stream`')

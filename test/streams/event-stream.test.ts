@@ -12,7 +12,7 @@ function startResponse() {
   let text = '';
   let taken: (() => void) | null = null;
   const response = new Writable({
-    // As of a connection that is kept for the next request.
+    // The connection is kept for the next request.
     autoDestroy: false,
     write(chunk, _encoding, done) {
       text += chunk;

@@ -19,7 +19,7 @@ const QUICK = { minMs: 10, retryMs: 10, commentMs: 60_000, commentsPerCharge: 4 
 const TEN = '2026-04-15T06:10:00Z';
 const TWENTY = '2026-04-15T06:20:00Z';
 
-/** What leaves, or what the authority fails with. */
+/** The departures, or the authority's failure. */
 let leaves: string[] | ApiError;
 let requests: number;
 /** How many calls of the authority each request of a board costs, and all of them. */
@@ -174,7 +174,7 @@ describe('a stream of departures', () => {
     const response = await app.inject({ method: 'HEAD', url, headers });
     expect(response.statusCode).toBe(200);
     expect(response.headers['content-type']).toBe('text/event-stream; charset=utf-8');
-    // As GET, whose answer has no length that is known before.
+    // It is as with GET, whose response has no length that is known before.
     expect(response.headers).not.toHaveProperty('content-length');
   });
 });

@@ -15,7 +15,7 @@ export const ALERTS = rules.map(({ alert }) => alert);
 /** The metrics that the rules read; the others are not worth recording. */
 const read = new Set(rules.flatMap(({ expr }) => readSelectors(expr).map(({ metric }) => metric)));
 
-/** What Prometheus would keep of one instance that it scrapes once a minute. */
+/** The series that Prometheus would keep of one instance that it scrapes once a minute. */
 export interface Recording {
   /** Takes the text of a scrape; null when the instance could not be reached. */
   add(text: string | null): void;

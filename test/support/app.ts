@@ -12,7 +12,7 @@ import { noStops } from '#src/stops/table.ts';
 import { openTestAccess, sendKey } from './access.ts';
 
 export interface TestApp extends FastifyInstance {
-  /** What the service takes for the present. */
+  /** The present by the clock of the service. */
   clock: { now: Date };
   /** Read from the store when a test says so. */
   restrictions: Restrictions;

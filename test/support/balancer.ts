@@ -11,7 +11,7 @@ import { freePort } from './free-port.ts';
 export interface Balancer {
   url: string;
   port: number;
-  /** Where TLS is set up. */
+  /** The port for TLS. */
   tlsPort: number;
   stop(): Promise<void>;
 }

@@ -35,7 +35,7 @@ export function findChromium(): string {
 export interface Watched {
   context: BrowserContext;
   page: Page;
-  /** What a person would see in the console, and every request to another host than the page's. */
+  /** Messages that a person would see in the console, and every request to another host than the page's. */
   complaints: string[];
 }
 

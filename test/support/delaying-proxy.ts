@@ -7,7 +7,7 @@ export interface DelayingProxy {
   port: number;
   /** How long a question and its answer take longer than without the proxy. */
   roundTripMs: number;
-  /** What happens to answers from now on; null for nothing. */
+  /** The fault of responses from now on; null for none. */
   toxic: Toxic | null;
   /** Breaks all connections: questions on their way arrive, answers on their way are lost. */
   cut(): void;
@@ -42,7 +42,7 @@ export async function startDelayingProxy(targetPort: number, roundTripMs: number
       hasLostBytes = toxic?.kind === 'timeout';
       if (toxic?.kind === 'reset') to.resetAndDestroy();
       for (const { bytes, afterMs, gapMs } of deliveries(chunk, toxic)) {
-        // What has piled up is delivered at once when the toxic is gone.
+        // Data that has piled up is delivered at once when the toxic is gone.
         if (gapMs > 0) last = last.then(async () => void (proxy.toxic === toxic && (await sleep(gapMs))));
         later(() => to.write(bytes), afterMs);
       }

@@ -5,7 +5,7 @@ import type { DepartureMonitorRequest } from '#src/efa/request.ts';
 /** A departure of upstream; `minute` counts from `FIRST_MINUTE`, the trip number tells departures apart. */
 export interface MadeUpEvent {
   minute: number;
-  /** Where the vehicle is tracked. */
+  /** Set where the vehicle is tracked. */
   estimatedMinute?: number;
   trip?: number | undefined;
   productClass?: number;

@@ -31,7 +31,7 @@ const NETWORK_MAP = networkMap(NETWORK, (productClass) =>
 
 export interface Front extends AsyncDisposable {
   app: TestApp;
-  /** Where it listens, which is also its PUBLIC_URL. */
+  /** The address at which it listens, which is also its PUBLIC_URL. */
   url: string;
   store: AccountStore;
   testKey: string;

@@ -10,7 +10,7 @@ export interface MadeUpUpstream {
   /** Moment of every call so far. */
   calls: number[];
   latencyMs: number;
-  /** What each call comes to, after the latency; by default a board with the number of the call. */
+  /** Makes the outcome of each call, after the latency; by default a board with the number of the call. */
   outcome: (request: object) => unknown;
 }
 

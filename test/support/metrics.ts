@@ -24,7 +24,7 @@ export const IDLE_FEEDS: LiveReport = {
   timelines: { entries: 0, bytes: 0 },
 };
 
-/** What Prometheus would be shown of a service. */
+/** Scrapes a service as Prometheus would. */
 export async function scrape(
   instruments: Instruments = createInstruments(),
   upstream: UpstreamNumbers = IDLE_UPSTREAM,

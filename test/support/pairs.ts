@@ -14,7 +14,7 @@ export interface Pair {
   /** Path and query. */
   request: string;
   now: string;
-  /** What the authority answers: by endpoint, or by endpoint and stop. */
+  /** The authority's responses: by endpoint, or by endpoint and stop. */
   upstream: Record<string, unknown>;
   /** The feeds that were polled just now. */
   feeds?: Partial<Record<FeedSourceId, FeedSpec>>;

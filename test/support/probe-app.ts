@@ -19,7 +19,7 @@ export interface ProbeApp extends FastifyInstance {
   clock: { now: Date };
   /** Read from the store when a test says so. */
   restrictions: Restrictions;
-  /** What happens while an operation is at work. */
+  /** Runs while an operation is at work. */
   meanwhile: () => void;
   ask(key: string, url?: string): Promise<Response>;
 }

@@ -7,7 +7,7 @@ export interface Sample {
   place: string;
   language: string;
   code: string;
-  /** What has to be there for it to run: "leaflet"; absent where nothing has. */
+  /** The library that has to be there for it to run: "leaflet"; absent where none has. */
   setting?: string;
 }
 

@@ -40,7 +40,7 @@ export async function startSmtp({ refuse = false } = {}): Promise<TestSmtp> {
   };
 }
 
-/** Where a faulty server stops answering ("hangs"), or what else it does. */
+/** The point at which a faulty server stops replying ("hangs"), or what else it does. */
 export type SmtpFault =
   | 'hangs before the greeting'
   | 'hangs after RCPT'

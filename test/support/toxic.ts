@@ -1,4 +1,4 @@
-/** What happens to answers on their way, by the names that Toxiproxy gave them. */
+/** Faults of responses on their way, by the names that Toxiproxy gave them. */
 export type Toxic =
   | { kind: 'latency'; ms: number; jitterMs: number }
   /** Nothing arrives, and the connection stays open; afterwards the next answer closes it. */

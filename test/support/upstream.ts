@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a made-up authority does with a request. */
+/** Handles a request as a made-up authority. */
 export type Answer = (request: IncomingMessage & { url: string }, response: ServerResponse) => void;
 
 export interface TestUpstream {

@@ -25,7 +25,7 @@ const TRACEPARENT = `00-${CALLER.traceId}-${CALLER.spanId}-01`;
 const leaves = [5, 75].map((minutes) => new Date(Date.now() + minutes * 60_000).toISOString());
 let traced: Run;
 let untraced: Run;
-/** What the collector got. */
+/** The body that the collector got. */
 let received = '';
 let spans: Span[] = [];
 

@@ -20,7 +20,7 @@ function runsBackwards({ legs }: Journey): boolean {
   });
 }
 
-/** What upstream says of one ride, and of the way to the next. Seconds. */
+/** One ride as upstream tells it, and the way to the next. Seconds. */
 const ride = fc.record({
   isLive: fc.boolean(),
   waits: fc.integer({ min: 0, max: 900 }),

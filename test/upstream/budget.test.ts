@@ -100,7 +100,7 @@ describe('the budget of calls', () => {
     const again = await ask('one of pro', 'low');
     expect(again.value?.freshness).toMatchObject({ source: 'cache', shortage: null, isStretched: true });
     expect(again.value?.retrievedAt).toEqual(asked.value?.retrievedAt);
-    // What the other plans ask for makes the answers of Pro no older.
+    // The requests of the other plans make the responses of Pro no older.
     expect((await ask('one of pro', 'high')).value?.freshness).toMatchObject({ source: 'upstream', shortage: null });
     expect(upstream.calls.length).toBeGreaterThan(500);
   });

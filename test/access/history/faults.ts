@@ -12,7 +12,7 @@ export interface Scene {
 
 const LATE_MS = 1000;
 
-/** What goes wrong, each until it is over. */
+/** The faults, each until it is over. */
 export const FAULTS = {
   async 'Redis freezes'({ redis }: Scene) {
     redis.signal('SIGSTOP');

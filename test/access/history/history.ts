@@ -1,12 +1,12 @@
 import { PLANS, type Plan } from '#src/access/plan.ts';
 import type { AccountLedger, Ledger } from './ledger.ts';
 
-/** What a client was told about one request. `unknown`: it may have been sent, and no response came. */
+/** The fate of one request as its client knows it. `unknown`: it may have been sent, and no response came. */
 export interface Told {
   instance: string;
   /** When the answer came. */
   at: number;
-  /** As how many requests it counts when it is served. */
+  /** The number of requests that it counts as when it is served. */
   count: number;
   outcome: 'ok' | 'refused' | 'unknown';
 }
@@ -25,7 +25,7 @@ export interface Bounds {
   unknown: number;
   /** Served, and lost with an instance that ended suddenly. */
   lost: number;
-  /** Of these, the ones that the instance had been able to tell Redis. */
+  /** Those of them that the instance had been able to tell Redis. */
   lostWithoutReason: number;
   /** Served beyond the limit of the day, less what was served without Redis. */
   beyondLimit: number;
@@ -39,7 +39,7 @@ const ON_ITS_WAY_MS = 1000;
 
 const sum = (entries: readonly Told[]) => entries.reduce((total, { count }) => total + count, 0);
 
-/** What the counter may be after these answers: at least `ok` without `lost`, at most `ok` and what nobody knows of. */
+/** The bounds of the counter after these responses: at least `ok` without `lost`, at most `ok` and what nobody knows of. */
 export function boundsOf(
   { plan, accountId }: { plan: Plan; accountId: string },
   history: readonly Told[],

@@ -15,7 +15,7 @@ export interface Instances {
   running: Instance[];
   endings: Ending[];
   kill(instance: Instance): Promise<void>;
-  /** As SIGTERM does: what is pending is sent to Redis first. */
+  /** Stops it as SIGTERM does: what is pending is sent to Redis first. */
   stop(instance: Instance): Promise<void>;
   startAnother(): Promise<void>;
 }

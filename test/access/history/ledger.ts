@@ -1,11 +1,11 @@
 import type { AccountStore, AdmissionReply, AdmissionRequest, CountUpdate } from '#src/access/store.ts';
 import type { UnavailableError } from '#src/redis/connection.ts';
 
-/** What one instance knows of an account's count in Redis, as far as the instance has added to it. */
+/** An account's count in Redis, as far as one instance has added to it. */
 export interface AccountLedger {
   /** Acknowledged by Redis. */
   counted: number;
-  /** What calls without an answer may have added, and taken away. */
+  /** The requests that calls without a reply may have added, and taken away. */
   perhapsMore: number;
   perhapsLess: number;
   /** When the last admission request was sent that Redis has answered; 0 for none. */

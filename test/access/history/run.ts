@@ -12,7 +12,7 @@ import { FAULTS, type FaultName, type Scene } from './faults.ts';
 import { type Bounds, boundsOf, type Told } from './history.ts';
 import { createInstances } from './instances.ts';
 
-/** What clients of one account were told, and what the account's counter is in the end. */
+/** The responses to clients of one account, and the account's counter in the end. */
 export interface Outcome extends Bounds {
   plan: Plan;
   counter: number;

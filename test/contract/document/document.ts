@@ -49,7 +49,7 @@ export function parametersOf(document: Document, path: string): Parameter[] {
   );
 }
 
-/** As it stands in a URL or a header: lists with commas between. */
+/** Writes the value as in a URL or a header: lists with commas between. */
 export const toText = (value: unknown): string => (Array.isArray(value) ? value.join(',') : String(value));
 
 /** The URL of a path with the document's own examples of what is required, or of all its parameters. */

@@ -6,7 +6,7 @@ export interface DocumentedRequest {
   path: string;
   query: [name: string, value: string][];
   headers: [name: string, value: string][];
-  /** Which key is sent. */
+  /** The kind of key that is sent. */
   key: 'valid' | 'none' | 'unknown' | 'malformed' | 'other scheme';
 }
 
@@ -25,7 +25,7 @@ const ANY_TEXT = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 20 }).map((text) => text.toWellFormed()),
   fc.constantFrom('', ' ', '0', '-1', '1e9', '1.5', ',', 'null', '__proto__', '[object Object]', '\u0000', '🚆'),
 );
-/** What a header may consist of. */
+/** Texts that a header may consist of. */
 const HEADER_TEXT = fc.oneof(
   fc.string({ maxLength: 40 }),
   fc.constantFrom('*', '"', 'W/"', '""', '"a", W/"b"', ',', 'é'),
@@ -40,7 +40,7 @@ const HTTP_HEADERS: Record<string, readonly string[]> = {
   cookie: ['a=b'],
 };
 
-/** What the schema allows. */
+/** Values that the schema allows. */
 function allowed(schema: Schema): fc.Arbitrary<unknown> {
   const shown = [schema.default, ...(schema.examples ?? [])].filter((value) => value !== undefined);
   const made = madeOf(schema);

@@ -25,7 +25,7 @@ const AHEAD_MINUTES = 40;
 const FAR_AHEAD_MINUTES = 22 * 60;
 
 /**
- * What has to agree: everything but the moment of retrieval, the occupancy of all but trains (the feeds do not tell it)
+ * The two boards have to agree in everything but the moment of retrieval, the occupancy of all but trains (the feeds do not tell it)
  * and departures of tomorrow at this hour (the departure monitor lists a day ahead, and the timetable was asked for
  * earlier).
  */
@@ -79,7 +79,7 @@ it(`a board of timetable and feeds says what the departure monitor says at the s
 const LOOKED_AT = 80;
 /** More than the longest board looks at. */
 const ALL = 400;
-/** Of a week. */
+/** Pairs of a week. */
 const TO_PAIRS = PAIRS < 10_000 ? 24 : 600;
 
 it(`lists with \`to\` exactly the runs that call there afterwards, in the order in which they leave, ${TO_PAIRS} times`, async () => {

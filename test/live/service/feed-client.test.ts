@@ -43,7 +43,7 @@ const send =
     response.writeHead(status, headers).end(body);
   };
 
-/** What the poll came to: the error, as the log would show it. */
+/** The error of the poll, as the log would show it. */
 async function failureOf(reply: Reply, asking = client): Promise<FailedPoll> {
   answer = reply;
   return asking.fetch('buses').then(

@@ -40,7 +40,7 @@ export async function startPlayedSandbox(start: string) {
   return {
     clock,
     ask: client.ask,
-    /** What the authority answers to a poll: a new feed each minute, which is enough, because boards change with it. */
+    /** The authority's response to a poll: a new feed each minute, which is enough, because boards change with it. */
     feed(source: FeedId): Buffer {
       const minute = Math.floor(clock.now() / 60_000);
       const key = `${source} ${minute}`;
@@ -102,7 +102,7 @@ export function createPlayedService(
     timelines,
     /** UpstreamRequests to the departure monitor so far. */
     requests,
-    /** What each board was made of. */
+    /** The source of each board. */
     boardSources,
     find: (query: Record<string, string>) =>
       departuresOperation.find(parse(query), { ask: counted, boards, calls, now, run }),

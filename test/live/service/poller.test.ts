@@ -16,7 +16,7 @@ const NOON = '2026-01-14T00:00:00Z';
 const TRIPS = Array.from({ length: 30 }, (_, run) => ({ tripId: `run ${run}` }));
 const soundAt = (now: number, trips = TRIPS) => encodeFeed({ timestamp: Math.floor(now / 1000) - 5, trips });
 
-/** What instances share, in the memory of the test. */
+/** The store that instances share, in the memory of the test. */
 function createMadeUpStore(clock: SimulatedClock) {
   const demands = new Map<number, InstanceDemand>();
   const states = new Map<FeedId, PolledState>();
@@ -53,7 +53,7 @@ interface Instance {
   ask(savedAnHour: number): void;
   /** Somebody looks at the positions of trains. */
   watch(): void;
-  /** As `kill -9` does: nothing runs any more, and nobody is told. */
+  /** Ends it as `kill -9` does: nothing runs any more, and nobody is told. */
   kill(): void;
 }
 
@@ -98,7 +98,7 @@ function createInstances(count: number, { pollStretch = 1, areCallsFree = false 
   return { clock, polls, authority, instances, first: instances[0] as Instance };
 }
 
-/** What keeps a board of trains from being made of the feed; null when nothing does. */
+/** The reason why a board of trains is not made of the feed; null when it can be. */
 function problemOf({ poller }: Instance, now: number): string | null {
   return findGap(['sydneytrains'], poller.feeds, now)?.problem ?? null;
 }

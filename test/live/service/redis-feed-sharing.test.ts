@@ -8,7 +8,7 @@ import { startRedis, type TestRedis } from '#test/support/redis.ts';
 import { encodeFeed } from '../feed-bytes.ts';
 
 const LEASE = 'tis:test:live:lease';
-/** Of the poller: how often it asks for the lease, and how often it takes a turn. */
+/** The poller asks for the lease, and takes a turn, so often. */
 const LEAD_EVERY_MS = 3000;
 const TURN_MS = 1000;
 

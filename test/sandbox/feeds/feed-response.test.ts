@@ -46,7 +46,7 @@ function updateFor(event: StopEvent, trip: TripUpdate | undefined): StopUpdate |
   );
 }
 
-/** What a reader of the feed would say of the event. */
+/** Says of the event what a reader of the feed would. */
 function said(event: StopEvent, trip: TripUpdate | undefined) {
   if (trip?.trip.scheduleRelationship === TRIP.canceled) return { cancelled: true };
   const update = updateFor(event, trip);

@@ -35,7 +35,7 @@ import { receivedResponse } from '#test/support/received-answer.ts';
 
 /** A full table of the service. */
 export interface FilledTable {
-  /** What it counts; for a table that is bounded by entries, what bench/README.md says of it. */
+  /** The bytes that it counts; for a table that is bounded by entries, those that bench/README.md names. */
   countedBytes: number;
   /** Keeps it in memory. */
   table: object;
@@ -47,7 +47,7 @@ const now = () => NOW;
 const stops = new StopRegister(noStops);
 const SEARCH = createStopSearchOperation({ stops, names: new NameSearch(stops) }) as unknown as Operation;
 const STOPS_OF_TIMELINES = 1000;
-/** As long as any that callers may ask for, and each another one. */
+/** Texts as long as any that callers may send, all different. */
 const longText = (n: number) => `${'🚆'.repeat(84)}${String(n).padStart(8, '0')}`;
 const longQuestion = (n: number): UpstreamRequest => ({ kind: 'stopFinder', text: longText(n) });
 const longStop = (n: number) => `G${String(n).padStart(15, '0')}`;
@@ -211,7 +211,7 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
   },
 };
 
-/** Of a response that could not be read; the function that made it holds the response. */
+/** The error of a response that could not be read; the function that made it holds the response. */
 function failureOf(n: number): ApiError {
   const response = Buffer.alloc(100_000);
   const fail = () => nonsense(`${longText(n)} is no response of ${response.length} bytes`);
