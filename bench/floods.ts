@@ -36,7 +36,7 @@ interface Figures {
 interface Round {
   alone: Figures;
   beside: Figures;
-  /** The answers to the flood, by status. */
+  /** The responses to the flood, by status. */
   statuses: Record<string, number>;
 }
 

@@ -14,7 +14,7 @@ import { describeMachine, print } from './machine.ts';
 import { median } from './percentiles.ts';
 
 /*
- * For how long one large answer of the authority holds the event loop: the longest wait of a client that asks every 10 ms
+ * For how long one large response of the authority holds the event loop: the longest wait of a client that asks every 10 ms
  * while it is read, and while `JSON.parse` alone reads it, and the longest time between two turns of the loop in a whole
  * request. Beside it, the processor time of `JSON.parse`, and of reading with its limits. Responses as they are recorded, many times over, and hostile ones.
  * `node bench/large-answer.ts [rounds]`
@@ -89,7 +89,7 @@ function answerOf(size: number, hasPaths: boolean): string {
   return JSON.stringify({ ...tripResponse, journeys: Array(count).fill(long) });
 }
 
-/** All that happens to an answer on its way through the service, but for the network. */
+/** All that happens to a response on its way through the service, but for the network. */
 async function findTrips(bytes: Buffer): Promise<unknown> {
   const upstream = (async () => ({
     payload: readResponse(QUESTION, await readJson(bytes)),

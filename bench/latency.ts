@@ -8,7 +8,7 @@ import { describeMachine, print } from './machine.ts';
 import { median, percentile } from './percentiles.ts';
 
 /*
- * The latency of answers from the cache at a constant rate of requests (open loop), counted from the moment at which a
+ * The latency of responses from the cache at a constant rate of requests (open loop), counted from the moment at which a
  * request was due; and beside a flood of requests with unknown keys, as a factor to the latency without it directly
  * before. Client, service, Redis and flood are a process each. Boards are asked for again when they are no longer
  * fresh, as in production; the authority answers at once.
@@ -52,7 +52,7 @@ hold(
 server.disconnect();
 await redis.stop();
 
-/** Ten requests in turn: boards plain and packed, with answers that the caller has, and a journey. */
+/** Ten requests in turn: boards plain and packed, with responses that the caller has, and a journey. */
 function mixRequests({ pro, developer, free }: Record<'pro' | 'developer' | 'free', string[]>): string[] {
   const kinds = [
     ...Array(4).fill(['board', pro, '']),

@@ -5,8 +5,8 @@ import { receivedResponse } from '#test/support/received-answer.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
- * The memory of the process when every question is another one and the cache of answers is full.
- * `node bench/memory.ts [questions] [kilobytes of an answer]`
+ * The memory of the process when every request is another one and the cache of responses is full.
+ * `node bench/memory.ts [requests] [kilobytes of a response]`
  */
 const [requests = '100000', kilobytes = '20'] = process.argv.slice(2);
 const MEGABYTE = 1024 * 1024;

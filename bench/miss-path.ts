@@ -16,8 +16,8 @@ import { giveAllProcessors, OTHERS, runOnProcessor, SERVERS } from './processors
 /*
  * Measures what the service adds to a call of the authority, each request new, the budget of calls unlimited. Client, service and
  * authority are a process each; the service has one processor, and both while trips are watched. Each round measures bare undici, which asks the authority itself, and directly afterwards
- * the service; the client parses either answer. The service is measured when V8 has compiled its code, after a thousand
- * boards. Then the processor time of the stages that an answer passes through, and for how long one trip keeps the event
+ * the service; the client parses either response. The service is measured when V8 has compiled its code, after a thousand
+ * boards. Then the processor time of the stages that a response passes through, and for how long one trip keeps the event
  * loop of the service busy at a time.
  * `node bench/miss-path.ts [rounds] [milliseconds of each measurement] [trips]`
  */

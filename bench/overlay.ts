@@ -6,7 +6,7 @@ import { percentile } from './percentiles.ts';
 
 /*
  * Measures what a board costs whose finished body has run out because a minute has passed: put together from timetable and
- * feeds, and from a kept answer of the departure monitor. Processor time of the process, both ways in turn for each
+ * feeds, and from a kept response of the departure monitor. Processor time of the process, both ways in turn for each
  * stop, boards of the sandbox in the morning peak.
  * `node bench/overlay.ts [rounds] [stops]`
  */

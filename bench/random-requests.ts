@@ -66,7 +66,7 @@ async function measure(): Promise<{ cpuMs: number; delayMs: number }> {
   return figures;
 }
 
-/** The status of the answer, or how the connection ended. */
+/** The status of the response, or how the connection ended. */
 async function ask(request: RandomRequest): Promise<string> {
   if (!socket?.writable) socket = await open();
   const ours = socket;

@@ -14,7 +14,7 @@ import { startRedis } from '#test/support/redis.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
- * The memory that Redis takes: for an account with a key, for its count of a day, and for an answer of the authority, as
+ * The memory that Redis takes: for an account with a key, for its count of a day, and for a response of the authority, as
  * the sandbox gives them: full boards of all modes, and six journeys.
  * `node bench/redis-memory.ts [accounts] [answers]`
  */
@@ -103,7 +103,7 @@ async function lettersOf(request: UpstreamRequest): Promise<number> {
   return response ? JSON.stringify(response.payload).length : 0;
 }
 
-/** Responses are written while nobody waits; a question on the same connection is answered after them. */
+/** Responses are written while nobody waits; a request on the same connection is answered after them. */
 async function redisHasAll(): Promise<void> {
   await store.findAccount('none');
 }

@@ -8,7 +8,7 @@ import { send } from './soak/callers.ts';
 import { createDemand } from './soak/demand.ts';
 
 /*
- * Hours of mixed load in fast motion, and what the service holds meanwhile: questions of every operation, wrong
+ * Hours of mixed load in fast motion, and what the service holds meanwhile: requests of every operation, wrong
  * requests among them, over real connections, because sockets are what leaks; accounts in a file. The clock of the service is
  * simulated. The last half must not take more memory than the first half left, nor more handles. `kill -USR2` of the
  * service's process writes a heap snapshot.
@@ -33,7 +33,7 @@ interface Sample {
   handles: Record<string, number>;
 }
 
-/** 50,000 of five million: each question comes up about a hundred times, however short the run is. */
+/** 50,000 of five million: each request comes up about a hundred times, however short the run is. */
 const questions = Math.ceil(Number(requests) / 100);
 const msPerRequest = (Number(hours) * 3_600_000) / Number(requests);
 const startedAt = performance.now();

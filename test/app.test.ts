@@ -97,7 +97,7 @@ describe('departures, over HTTP, from the sandbox', () => {
     }
   });
 
-  it('gives the same answer to the same question in the same minute', async () => {
+  it('gives the same response to the same request in the same minute', async () => {
     const path = `/v1/departures?stop=${TOWN_HALL}&modes=all&limit=50`;
     expect((await ask(path)).text).toBe((await ask(path)).text);
   });

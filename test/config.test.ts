@@ -166,7 +166,7 @@ describe('the configuration', () => {
     expect(problemsOf({ [name]: value, UPSTREAM_API_KEY: 'key' })).not.toContain('made up');
   });
 
-  it('names every sign of production at once, and wants one source of answers', () => {
+  it('names every sign of production at once, and wants one source of responses', () => {
     expect(problemsOf({ NODE_ENV: 'production', REDIS_URL: 'redis://redis', PUBLIC_URL: 'https://x.example' })).toMatch(
       /^UPSTREAM_API_KEY must be set beside NODE_ENV=production, REDIS_URL, PUBLIC_URL: /,
     );

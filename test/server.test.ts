@@ -49,7 +49,7 @@ function askOverNewConnections({ baseUrl }: ServerProcess, count: number) {
 }
 
 describe('the process', { timeout: 60_000 }, () => {
-  it('answers from the sandbox when nothing is configured, and says so', async () => {
+  it('serves from the sandbox when nothing is configured, and says so', async () => {
     server = await startServerProcess();
     await expect.poll(() => server?.log.map(({ msg }) => msg).join('\n')).toMatch(/^try: curl/m);
     const messages = server.log.map(({ msg }) => String(msg)).join('\n');
@@ -68,7 +68,7 @@ describe('the process', { timeout: 60_000 }, () => {
     });
   });
 
-  it('rehearses failures in front of the sandbox, and they touch no other question', async () => {
+  it('rehearses failures in front of the sandbox, and they touch no other request', async () => {
     server = await startServerProcess();
     const statusOf = async (stop: string) => {
       const headers = { authorization: `Bearer ${server?.apiKey}` };

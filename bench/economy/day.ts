@@ -32,7 +32,7 @@ export interface Answered {
   outcome: Outcome;
   /** In milliseconds; null for a refused request. */
   age: number | null;
-  /** Whether the answer calls a departure live; false on days without feeds. */
+  /** Whether the response calls a departure live; false on days without feeds. */
   isLive: boolean;
   /** Whether a board has fewer departures than were asked for; false on days without feeds. */
   isShort: boolean;

@@ -4,7 +4,7 @@ import { stopsShownNear } from './real-places.ts';
 
 /**
  * The fewest calls that can answer the day with nothing older than its fresh window, given full knowledge of the day and
- * an authority that answers at once: the number of distinct pairs of question and window, and one check for each stop
+ * an authority that answers at once: the number of distinct pairs of request and window, and one check for each stop
  * that is shown nearby. A list around a cell of a kilometre serves all of the cell.
  */
 export function countFewestCalls(demand: readonly Request[]): number {

@@ -7,7 +7,7 @@ export interface Load {
   statuses: Record<string, number>;
 }
 
-/** Sends a request on each connection, the next one when the answer is there. */
+/** Sends a request on each connection, the next one when the response is there. */
 export async function keepAsking(options: {
   port: number;
   connections: number;
@@ -20,7 +20,7 @@ export async function keepAsking(options: {
   return load;
 }
 
-/** The server may close a connection after an answer; then there is another one. */
+/** The server may close a connection after a response; then there is another one. */
 async function askOnOne(
   { port, request }: { port: number; request: () => string },
   until: number,
@@ -55,7 +55,7 @@ function askUntilClosed(port: number, request: () => string, until: number, load
   return promise;
 }
 
-/** The status of an answer that is all there; else null. */
+/** The status of a response that is all there; else null. */
 function wholeAnswer(received: Buffer): string | null {
   const end = received.indexOf('\r\n\r\n');
   if (end < 0) return null;

@@ -3,7 +3,7 @@ import { keepAsking } from './client.ts';
 
 /*
  * One flood, in a process of its own. `node bench/floods/flood.ts NAME PORT FREE_KEY CONNECTIONS MILLISECONDS`; it
- * says when it begins, and at the end reports its answers by status.
+ * says when it begins, and at the end reports its responses by status.
  */
 const PATH = '/v1/departures?stop=200060&limit=20';
 /** With the other headers just below the 16 KB that Node allows. */

@@ -3,7 +3,7 @@ import { departureMonitor } from '#test/support/departure-monitor.ts';
 
 const LEAVES = Array.from({ length: 20 }, (_, index) => new Date(Date.now() + (60 + index) * 60_000).toISOString());
 const JOURNEYS = 6;
-/** With them the answer of the service is about 300 kB. */
+/** With them the response of the service is about 300 kB. */
 const POINTS_OF_A_LEG = 800;
 
 const board = JSON.stringify(departureMonitor(...LEAVES));

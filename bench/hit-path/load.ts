@@ -53,7 +53,7 @@ async function statusOf(port: number, request: string): Promise<number> {
   return Number(/^HTTP\/1\.1 (\d+)/.exec(head)?.[1]);
 }
 
-/** `errors.status` counts the answers of 400 and above. */
+/** `errors.status` counts the responses of 400 and above. */
 function scriptOf(requests: readonly string[]): string {
   return `
 local requests = {${requests.map((request) => JSON.stringify(request)).join(',')}}

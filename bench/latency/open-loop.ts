@@ -12,7 +12,7 @@ export interface OpenLoad {
 interface Connection {
   socket: Socket;
   received: Buffer[];
-  /** Bytes of the answer that are still missing; null while its headers are. */
+  /** Bytes of the response that are still missing; null while its headers are. */
   missing: number | null;
   dueAt: number;
 }
@@ -45,7 +45,7 @@ export async function sendAtRate(options: {
   for (const { socket } of free) socket.removeAllListeners('close').destroy();
   return load;
 
-  /** Sends the requests that are due. Where no connection is free, a request waits for the next answer. */
+  /** Sends the requests that are due. Where no connection is free, a request waits for the next response. */
   function sendDue(): void {
     const now = performance.now();
     while (sent < total) {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Asks for so long and returns how long each request took, in milliseconds. */
 export type Load = (askOnce: () => Promise<unknown>, forMs: number) => Promise<number[]>;
 
-/** Keeps so many requests in flight. They begin spread over the time that an answer takes. */
+/** Keeps so many requests in flight. They begin spread over the time that a response takes. */
 export function keepInFlight(inFlight: number, answerMs: number): Load {
   return async (askOnce, forMs) => {
     const latencies: number[] = [];

@@ -11,7 +11,7 @@ import { ResponseCache } from '#src/upstream/response-cache.ts';
 import { noSharedStore } from '#src/upstream/shared-store.ts';
 import { cpuMsOf } from '../event-loop.ts';
 
-/** Milliseconds of processor time of the main thread that one answer of the authority takes. */
+/** Milliseconds of processor time of the main thread that one response of the authority takes. */
 export type StageTimes = Record<'parse' | 'validate' | 'map' | 'pack' | 'render', number>;
 
 const MEGABYTE = 1024 * 1024;
@@ -20,7 +20,7 @@ const WARM_UPS = 30;
 const TIMES = 240;
 const now = () => Date.now();
 
-/** The stages of one answer, one after the other. `find` is the operation with the query. */
+/** The stages of one response, one after the other. `find` is the operation with the query. */
 export async function timeStages(
   bytes: Buffer,
   readPayload: (json: unknown) => object,

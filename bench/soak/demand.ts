@@ -1,8 +1,8 @@
 import { createPicker, createRandom, zipf } from '../economy/random.ts';
 
-/** One request in so many takes the next question of all, so that each has been asked early and is asked again. */
+/** One request in so many takes the next request of all, so that each has been asked early and is asked again. */
 const EVERY_QUESTION_SHARE = 0.04;
-/** The n-th question is asked for in proportion to 1 / n to this power; most are then answered from the cache. */
+/** The n-th request is asked for in proportion to 1 / n to this power; most are then answered from the cache. */
 const SKEW = 1.5;
 const HEADERS = [
   '',
@@ -13,7 +13,7 @@ const HEADERS = [
   'If-None-Match: *\r\n',
 ];
 
-/** The texts of requests without end about so many questions, popular ones more often; some are wrong. */
+/** The texts of requests without end about so many requests, popular ones more often; some are wrong. */
 export function createDemand(apiKeys: readonly string[], requests: number): () => string {
   const random = createRandom(1);
   const popular = createPicker(zipf(requests).map((weight) => weight ** SKEW));
@@ -36,7 +36,7 @@ function write(method: string, path: string, key: string | undefined, header = '
   return `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n${header}\r\n`;
 }
 
-/** A question for each number. */
+/** A request for each number. */
 function pathOf(request: number): string {
   const kind = request % 20;
   if (kind < 12) return `/v1/departures?stop=${stopOf(request)}`;

@@ -20,7 +20,7 @@ import { createSoakClock } from './clock.ts';
  * To any message it replies with what it holds after garbage collection.
  */
 const [upstreamUrl = '', start = '', msPerRequest = ''] = process.argv.slice(2);
-/** Less than is asked for, so that the budget, stale answers and refusals take part. */
+/** Less than is asked for, so that the budget, stale responses and refusals take part. */
 const LIMITS = { rps: 25, dailyBudget: 1e9 };
 /** While no request arrives, the clock keeps pace with real time, because requests may wait for it. */
 const QUIET_STEP_MS = 2;

@@ -106,7 +106,7 @@ describe('the short-term limit of an account', () => {
     await slow.close();
   });
 
-  it('takes a question that counts as five requests of the day for one, and gives nothing back for a free answer', async () => {
+  it('takes a request that counts as five requests of the day for one, and gives nothing back for a free response', async () => {
     const key = await issueTestKey(store);
     expect(await countAdmitted(key, 30, '/v1/probe/five')).toBe(30);
     expect(await countAdmitted(key, 70, '/v1/probe/unchanged-from-cache')).toBe(30);

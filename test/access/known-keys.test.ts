@@ -7,7 +7,7 @@ import type { AdmissionReply, CountUpdate, QuotaStore } from '#src/access/store.
 import { UnavailableError } from '#src/redis/connection.ts';
 import { createPresence } from '#src/redis/presence.ts';
 
-/** A remote store whose answers the test decides. */
+/** A remote store whose responses the test decides. */
 interface ScriptedStore extends QuotaStore {
   admissionRequests: number;
   probes: number;
@@ -107,7 +107,7 @@ describe('what is remembered', () => {
     expect(await quota.admit(key)).toBeNull();
   });
 
-  it('a spent account costs the store one question in five seconds, and is let in as soon as its limit may have changed', async () => {
+  it('a spent account costs the store one request in five seconds, and is let in as soon as its limit may have changed', async () => {
     store.response = exhausted;
     for (let n = 0; n < 50; n++) expect((await quota.admit(key))?.kind).toBe('exhausted');
     expect(store.admissionRequests).toBe(1);
@@ -132,7 +132,7 @@ describe('what is remembered', () => {
     expect((await quota.admit(key))?.kind).toBe('admitted');
   });
 
-  it('a key that is not known costs one question in five seconds', async () => {
+  it('a key that is not known costs one request in five seconds', async () => {
     store.response = async () => ({ kind: 'unknown' });
     for (let n = 0; n < 50; n++) expect(await quota.admit(key)).toBeNull();
     expect(store.admissionRequests).toBe(1);
@@ -291,7 +291,7 @@ describe('while the store is away', () => {
   });
 });
 
-describe('when an answer does not come', () => {
+describe('when a response does not come', () => {
   it.each([
     ['is late and says that it counted: the request is not counted again', () => admitted('free', 2), 0],
     [

@@ -17,7 +17,7 @@ type Service = Awaited<ReturnType<typeof startProtectedApp>>;
 let service: Service;
 let store: ReturnType<typeof openEmbeddedStore>;
 let key: string;
-/** Answers to failing stops wait for it. */
+/** Responses to failing stops wait for it. */
 let failing: Promise<void>;
 
 /** Stops that begin with 3 are unknown, and those that begin with 9 fail. */

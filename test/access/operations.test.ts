@@ -10,7 +10,7 @@ import { countRequests, issueTestKey } from '../support/access.ts';
 import { listRoutes } from '../support/routes.ts';
 import { startUpstream } from '../support/upstream.ts';
 
-/** A question of each operation that it can answer. An operation without one here fails below. */
+/** A request of each operation that it can serve. An operation without one here fails below. */
 const VALID_QUERY: Record<string, string> = {
   '/v1/departures': 'stop=200060',
   '/v1/departures/stream': 'stop=200060',
@@ -177,7 +177,7 @@ describe.each(operations)('%s', (route) => {
 
   // Two have no query.
   it.skipIf(path.endsWith('.ndjson') || takes === 'POST')(
-    'refuses a bad question of a valid key, counts it, and says what is left',
+    'refuses a bad request of a valid key, counts it, and says what is left',
     async () => {
       const before = await used(key);
       const answer = await get(`${path}?limit=none`, `Bearer ${key}`);
@@ -188,7 +188,7 @@ describe.each(operations)('%s', (route) => {
     },
   );
 
-  it('refuses an account that has used up its day, good question or bad', async () => {
+  it('refuses an account that has used up its day, good request or bad', async () => {
     const before = upstream.requests.length;
     for (const question of [url, `${path}?limit=none`]) {
       const answer = await get(question, `Bearer ${spent}`);

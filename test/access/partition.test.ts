@@ -8,7 +8,7 @@ import { type DelayingProxy, startDelayingProxy } from '#test/support/delaying-p
 import { buildProbeApp, type ProbeApp } from '#test/support/probe-app.ts';
 import { openTestStore, startRedis, type TestRedis } from '#test/support/redis.ts';
 
-/** How long questions are on their way when their connection breaks. */
+/** How long requests are on their way when their connection breaks. */
 const LATE_MS = 1000;
 
 let redis: TestRedis;
@@ -77,7 +77,7 @@ it('an instance that alone is without Redis admits its share of what was left, a
 
   proxy.toxic = { kind: 'reset' };
   expect(await askUntilRefused(farApp)).toEqual({ served: 500, status: 503 });
-  // Redis has counted the request whose answer was reset, until the instance can say that it admitted it itself.
+  // Redis has counted the request whose response was reset, until the instance can say that it admitted it itself.
   expect(await askUntilRefused(nearApp)).toEqual({ served: 998, status: 429 });
 
   proxy.toxic = null;

@@ -53,7 +53,7 @@ describe('giving back', () => {
     expect((await app.ask(key)).statusCode).toBe(429);
   });
 
-  it('gives back once, also when an answer fails on its way out', async () => {
+  it('gives back once, also when a response fails on its way out', async () => {
     const key = await issueTestKey(store);
     await use(key, 10);
     expect((await app.ask(key, '/v1/probe/unsendable')).statusCode).toBe(500);

@@ -25,7 +25,7 @@ const OPENERS = {
   },
 } satisfies Record<string, () => Promise<{ store: AccountStore; close: () => Promise<void> }>>;
 
-describe.each(Object.entries(OPENERS))('a question that counts as five requests, in %s', (_name, open) => {
+describe.each(Object.entries(OPENERS))('a request that counts as five requests, in %s', (_name, open) => {
   let store: AccountStore;
   let app: ProbeApp;
   let close: () => Promise<void>;
@@ -45,7 +45,7 @@ describe.each(Object.entries(OPENERS))('a question that counts as five requests,
     expect(await used(key)).toBe(5);
   });
 
-  it('is refused as a whole when fewer are left, counts nothing, and leaves them for other questions', async () => {
+  it('is refused as a whole when fewer are left, counts nothing, and leaves them for other requests', async () => {
     const key = await issueTestKey(store);
     await countRequests(store, key, 996, DAY);
     const response = await app.ask(key, '/v1/probe/five');
@@ -80,7 +80,7 @@ describe.each(Object.entries(OPENERS))('a question that counts as five requests,
     expect(await used(key)).toBe(5 * served);
   });
 
-  it('gets all five back when it fails, and when the caller has the answer already', async () => {
+  it('gets all five back when it fails, and when the caller has the response already', async () => {
     const key = await issueTestKey(store);
     for (const path of ['/v1/probe/five?failing', '/v1/probe/five?unchanged']) {
       expect((await app.ask(key, path)).headers['x-ratelimit-remaining']).toBe('1000');
@@ -101,7 +101,7 @@ describe.each(Object.entries(OPENERS))('a question that counts as five requests,
   });
 });
 
-describe('a question that counts as five requests, while the store is away', () => {
+describe('a request that counts as five requests, while the store is away', () => {
   const key = parseKey(generateKey('live', generateAccountId()));
   if (!key) throw new Error('no key');
   const log = pino({ level: 'silent' });

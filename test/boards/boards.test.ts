@@ -183,7 +183,7 @@ describe('what boards cost', () => {
     expect(service.upstream.requests).toEqual([]);
   });
 
-  it('is one request when the question is malformed', async () => {
+  it('is one request when the request is malformed', async () => {
     const key = await issueTestKey(store);
     await get(`/v1/boards?stops=${TWENTY},x`, key);
     expect(await used(key)).toBe(1);
@@ -211,7 +211,7 @@ describe('what boards cost', () => {
     expect(await used(key)).toBe(1);
   });
 
-  it('is given back when the caller has the answer and it cost no call', async () => {
+  it('is given back when the caller has the response and it cost no call', async () => {
     const key = await issueTestKey(store);
     const { headers } = await get('/v1/boards?stops=200060,200070', key);
     const again = await get('/v1/boards?stops=200060,200070', key, { 'if-none-match': String(headers.etag) });

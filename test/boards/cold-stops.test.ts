@@ -29,7 +29,7 @@ function createCold(rps: number) {
   };
   const answered = ({ outcome }: ReturnType<typeof find>) =>
     (outcome.value as { boards: object[] } | undefined)?.boards.filter((board) => 'departures' in board).length ?? 0;
-  /** Moves the clock on until all are answered; what other threads do for an answer takes real time. */
+  /** Moves the clock on until all are answered; what other threads do for a response takes real time. */
   async function advanceUntilAnswered(...asked: ReturnType<typeof find>[]) {
     for (let waited = 0; waited < 12_000 && !asked.every(({ isSettled }) => isSettled); waited += 50) {
       await clock.advance(50);

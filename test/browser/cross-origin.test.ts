@@ -43,11 +43,11 @@ afterAll(async () => {
 /** The status of what a script on the page gets; "blocked" where the browser lets it read nothing. */
 function fetchInPage(path: string, headers: Record<string, string>): Promise<number | 'blocked'> {
   const call = `fetch(${JSON.stringify(address + path)}, ${JSON.stringify({ headers })})`;
-  // A browser keeps only answers that are read to the end.
+  // A browser keeps only responses that are read to the end.
   return page.evaluate(`${call}.then((answer) => answer.text().then(() => answer.status)).catch(() => 'blocked')`);
 }
 
-it('shows an answer that the browser keeps to no other key', async () => {
+it('shows a response that the browser keeps to no other key', async () => {
   const ask = (key: string) => fetchInPage('/v1/departures?stop=200060', { authorization: `Bearer ${key}` });
   expect(await ask(service.apiKey)).toEqual(200);
   expect(await ask('revoked')).toEqual(401);

@@ -459,7 +459,7 @@ it('takes a date and a time to arrive by', async () => {
   await context.close();
 });
 
-it('keeps one’s own key in the browser, explains a wrong one, and leaves no old answer beside the error', async () => {
+it('keeps one’s own key in the browser, explains a wrong one, and leaves no old response beside the error', async () => {
   const { page, context } = await open('/explore#board=200070');
   await page.locator('#result tbody tr').first().waitFor();
   await page.getByText('Your key', { exact: true }).click();
@@ -476,7 +476,7 @@ it('keeps one’s own key in the browser, explains a wrong one, and leaves no ol
   await context.close();
 });
 
-it('on a phone the map and the answer share the screen', async () => {
+it('on a phone the map and the response share the screen', async () => {
   const { page, context } = await openWindow(browser, { width: 390, height: 844, hosts: [new URL(front.url).host] });
   await page.goto(`${front.url}/explore#board=200070`);
   const row = page.locator('#result tbody tr').first();

@@ -18,7 +18,7 @@ export function expectErrorObject(response: LightMyRequestResponse): void {
   expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
 }
 
-/** Either the answer that the schema describes or the error object, and never trouble of our own. */
+/** Either the response that the schema describes or the error object, and never trouble of our own. */
 export function expectContract(response: LightMyRequestResponse, operation: Operation): void {
   expect(response.headers['x-request-id']).toMatch(/\S/);
   if (response.statusCode === 200) expectAnswer(response, operation);

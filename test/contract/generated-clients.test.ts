@@ -235,7 +235,7 @@ describe('the zod schemas of @hey-api/openapi-ts', () => {
     ['nearby', 'zNearbyStops'],
     ['stop-search', 'zSearchResults'],
     ['trips', 'zTrips'],
-  ])('accept every answer of the fixtures: %s', (operation, name) => {
+  ])('accept every response of the fixtures: %s', (operation, name) => {
     expect(schemas[name]?.safeParse({})).toMatchObject({ success: false });
     for (const { name: quirk, answer } of listPairs(operation)) {
       if (!('body' in answer)) continue;
@@ -244,7 +244,7 @@ describe('the zod schemas of @hey-api/openapi-ts', () => {
     }
   });
 
-  it.each(OPERATIONS)('accept the answer of $name and its errors', async ({ url, name }) => {
+  it.each(OPERATIONS)('accept the response of $name and its errors', async ({ url, name }) => {
     const schema = {
       departures: 'zDepartures',
       nearby: 'zNearbyStops',

@@ -4,7 +4,7 @@ import { stopSearchResponse } from '#src/stop-search/operation.ts';
 import { tripsResponse } from '#src/trips/response.ts';
 import { coordResponse, departureMonitorResponse, stopFinderResponse, tripResponse } from './payloads.ts';
 
-/** The four operations: a good request, the endpoint it leads to, that endpoint's good answer, our answer's schema. */
+/** The four operations: a good request, the endpoint it leads to, that endpoint's good response, our schema. */
 export const OPERATIONS = [
   {
     name: 'departures',
@@ -38,7 +38,7 @@ export const OPERATIONS = [
 
 export type Operation = (typeof OPERATIONS)[number];
 
-/** The good answer of each endpoint, as text. */
+/** The good response of each endpoint, as text. */
 export const GOOD_ANSWERS: ReadonlyMap<string, string> = new Map(
   OPERATIONS.map(({ endpoint, response }) => [endpoint, JSON.stringify(response)]),
 );
@@ -75,7 +75,7 @@ const NOTICES = JSON.stringify({
 });
 const NO_TRIP = JSON.stringify({ systemMessages: [{ type: 'error', module: 'BROKER', code: -4000, text: '' }] });
 
-/** The good answer to a request, about the stops or the place that it asks for. */
+/** The good response to a request, about the stops or the place that it asks for. */
 export function goodAnswerTo(requestUrl: string): string {
   const endpoint = endpointOf(requestUrl);
   const query = new URL(requestUrl, 'http://upstream.test').searchParams;

@@ -3,7 +3,7 @@
  * one could hide behind the other, with the fields we read and many that we do not.
  */
 
-/** The present of these answers: a Wednesday afternoon in Sydney. */
+/** The present of these responses: a Wednesday afternoon in Sydney. */
 export const NOW = '2026-04-15T06:24:00Z';
 
 const SYDNEY = { id: 'placeID:95301001:1', name: 'Sydney', type: 'locality' };

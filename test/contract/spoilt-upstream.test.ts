@@ -92,7 +92,7 @@ describe.each(OPERATIONS)('$name', PATIENCE, (operation) => {
     );
   });
 
-  it('never fails for the want of one field, except the list that makes the answer one of its endpoint', async () => {
+  it('never fails for the want of one field, except the list that makes the response one of its endpoint', async () => {
     for (const path of listPaths(operation.response).filter((path) => !OWN_LISTS.includes(path.join('.')))) {
       const response = await askWith(operation, operation.endpoint, without(operation.response, path));
       expect(response.statusCode, path.join('.')).toBeLessThan(500);

@@ -28,7 +28,7 @@ const readBoard = (ask: Ask, asked: typeof request, limit: number, isWanted: (de
   monitorBoards.find({ ask, request: asked, limit, isWanted });
 
 describe('a board', () => {
-  it('of one page is read with one question when that fills the limit', async () => {
+  it('of one page is read with one request when that fills the limit', async () => {
     const ask = respondInTurn(page(0));
     const board = await readBoard(ask, request, 40, isBus);
     expect(board.departures).toHaveLength(40);
@@ -197,7 +197,7 @@ describe('a board', () => {
     expect((await readBoard(ask, request, 50, isBus)).departures).toHaveLength(40);
   });
 
-  it('of a known stop with nothing leaving is empty, after one question', async () => {
+  it('of a known stop with nothing leaving is empty, after one request', async () => {
     const ask = respondInTurn(toPayload([]));
     expect(await readBoard(ask, request, 50, isBus)).toMatchObject({
       stopName: 'Town Hall Station, Sydney',

@@ -62,7 +62,7 @@ describe('an operation', () => {
     expect(await statuses(30, '/v1/departures')).toEqual([200]);
   });
 
-  it('gets the own words of the service when every instance refuses, and its answer as soon as one does not', async () => {
+  it('gets the own words of the service when every instance refuses, and its response as soon as one does not', async () => {
     let isSpent = true;
     const spent: RequestListener = (_request, response) =>
       void (isSpent ? response.writeHead(503, { 'retry-after': '7' }).end('{"error":{}}') : response.end('fine'));
@@ -112,7 +112,7 @@ describe('an operation', () => {
   });
 });
 
-it('other answers are passed on as they are', async () => {
+it('other responses are passed on as they are', async () => {
   await start(
     (request, response) => void response.writeHead(Number(request.url?.slice(-3))).end(`as is ${request.url}`),
   );
@@ -202,7 +202,7 @@ it('a stream arrives as it is sent', async () => {
   expect(new TextDecoder().decode((await reader?.read())?.value)).toBe('second');
 });
 
-it('a stream may be silent for longer than an answer may take', async () => {
+it('a stream may be silent for longer than a response may take', async () => {
   const slow: RequestListener = async (_request, response) => {
     response.write('first');
     await sleep(600);

@@ -16,7 +16,7 @@ import { type Answer, startUpstream, type TestUpstream } from '../support/upstre
 /*
  * The processes of docker-compose.yml in their layout, on loopback ports: Redis, three instances, the balancer. Callers
  * with known keys must not notice when instances are replaced, one is killed, Redis is frozen or killed, or the authority
- * is away, and every answer must be counted once. With REHEARSAL=full the outages are as long as real ones.
+ * is away, and every response must be counted once. With REHEARSAL=full the outages are as long as real ones.
  */
 
 const isFull = process.env.REHEARSAL === 'full';
@@ -79,7 +79,7 @@ function startInstance(port: number): Promise<ServerProcess> {
   });
 }
 
-/** Callers that ask over kept connections until they are stopped; then, the answers of each key by status. */
+/** Callers that ask over kept connections until they are stopped; then, the responses of each key by status. */
 function keepAsking() {
   const agent = new Agent({ keepAlive: true });
   const responses = { developer: new Map<string, number>(), pro: new Map<string, number>() };
@@ -144,7 +144,7 @@ async function rehearse(happening: () => Promise<unknown>) {
 }
 
 it(
-  'a frozen Redis loses no request of a known key, and every answer is counted once',
+  'a frozen Redis loses no request of a known key, and every response is counted once',
   async () => {
     const { responses, counts } = await rehearse(async () => {
       redis.signal('SIGSTOP');
@@ -157,7 +157,7 @@ it(
 );
 
 it(
-  'a Redis that is killed and comes back loses no request of a known key, and every answer is counted once',
+  'a Redis that is killed and comes back loses no request of a known key, and every response is counted once',
   async () => {
     const { responses, counts } = await rehearse(async () => {
       await redis.kill();
@@ -170,7 +170,7 @@ it(
 );
 
 it(
-  'a rolling restart loses no request, and every answer is counted once',
+  'a rolling restart loses no request, and every response is counted once',
   async () => {
     const { responses, counts } = await rehearse(async () => {
       for (const [index, port] of ports.entries()) {
@@ -185,7 +185,7 @@ it(
 );
 
 it.runIf(isFull)(
-  'an authority that is away loses no request for an answer that is kept',
+  'an authority that is away loses no request for a response that is kept',
   async () => {
     let callsInVain = 0;
     const { responses, counts } = await rehearse(async () => {

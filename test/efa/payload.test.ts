@@ -53,7 +53,7 @@ describe('a journey', () => {
   });
 });
 
-describe('what was read of an answer', () => {
+describe('what was read of a response', () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage: NodeJS.GCFunction = runInNewContext('gc');
   const record = { coords: Array.from({ length: 1000 }, (_, index) => [index, index]) };

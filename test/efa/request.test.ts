@@ -162,7 +162,7 @@ describe('search', () => {
   });
 });
 
-describe('the key of a question', () => {
+describe('the key of a request', () => {
   const board = { kind: 'departureMonitor', stopId: 'G201023', modes: ['bus', 'train'], at: null } as const;
   const at = { date: '20260415', time: '1639' };
 
@@ -179,7 +179,7 @@ describe('the key of a question', () => {
       { kind: 'coord', lat: -33.87311, lng: 151.20691, radiusMetres: 500 },
       { kind: 'coord', lat: -33.87309, lng: 151.20694, radiusMetres: 500 },
     ],
-  ])('is the same for questions that differ only %s', (_difference, one, other) => {
+  ])('is the same for requests that differ only %s', (_difference, one, other) => {
     expect(requestKey(one)).toBe(requestKey(other));
   });
 
@@ -202,7 +202,7 @@ describe('the key of a question', () => {
       { kind: 'trip', from: '1', to: '2', at, isArrival: true },
       { kind: 'trip', from: '1', to: '2', at, isArrival: true, isAccessible: true },
     ],
-  ])('is another for questions that differ %s', (_difference, one, other) => {
+  ])('is another for requests that differ %s', (_difference, one, other) => {
     expect(requestKey(one)).not.toBe(requestKey(other));
   });
 });

@@ -35,7 +35,7 @@ const board = departureMonitor('2026-04-15T06:40:00Z');
 
 describe.each(OPERATIONS)('$name', (operation) => {
   it.each(OPERATIONS.filter(({ endpoint }) => endpoint !== operation.endpoint))(
-    'takes the good answer of $endpoint for an error',
+    'takes the good response of $endpoint for an error',
     async ({ endpoint }) => {
       responses.set(operation.endpoint, JSON.parse(GOOD_ANSWERS.get(endpoint) ?? ''));
       const response = await app.inject(operation.url);
@@ -45,13 +45,13 @@ describe.each(OPERATIONS)('$name', (operation) => {
     },
   );
 
-  it('takes an answer that has only a message of an unknown kind for an error', async () => {
+  it('takes a response that has only a message of an unknown kind for an error', async () => {
     responses.set(operation.endpoint, { version: '10.6.21.17', systemMessages: [message(-77, 'something else')] });
     expect((await app.inject(operation.url)).statusCode).toBe(502);
   });
 });
 
-describe('an answer without records', () => {
+describe('a response without records', () => {
   it.each([
     ['departures', DEPARTURES, unknownOrigin],
     ['nearby', NEARBY, unknownOrigin],
@@ -109,7 +109,7 @@ describe('the board of another stop', () => {
   });
 });
 
-describe('an answer to another question', () => {
+describe('a response to another request', () => {
   it('is not kept', async () => {
     const stopFinder = JSON.parse(GOOD_ANSWERS.get('stop_finder') ?? '');
     const service = await startProtectedApp({ now: NOW, response: json(board) });

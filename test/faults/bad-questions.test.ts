@@ -47,7 +47,7 @@ const get = async (url: string, key: string) => {
   return statusCode;
 };
 
-describe('bad questions of one account', () => {
+describe('bad requests of one account', () => {
   it.each(Object.keys(BAD_STOPS))(
     'five unknown stops that the authority answers with %s cost no good stop',
     async (kind) => {

@@ -13,7 +13,7 @@ import { FAULT_RUNS, TOXICS } from './toxics.ts';
 
 const CALL_MS = 500;
 const DEADLINES = { callMs: CALL_MS, callWithRetryMs: CALL_MS + 300, requestMs: CALL_MS + 500, closeMs: 2000 };
-/** More than any answer stays fresh, and less than any is kept. */
+/** More than any response stays fresh, and less than any is kept. */
 const LATER_MS = 60_000;
 const [DEPARTURES] = OPERATIONS;
 
@@ -62,7 +62,7 @@ async function startService() {
 
 describe.each(TOXICS)('$name on the way to the authority', ({ toxic, isHarmless }) => {
   it(
-    'cold: our own error or a good answer; warm: always an answer; afterwards: a good answer',
+    'cold: our own error or a good response; warm: always a response; afterwards: a good response',
     async () => {
       for (let run = 0; run < FAULT_RUNS; run++) {
         const service = await startService();

@@ -53,7 +53,7 @@ async function used(key: string): Promise<number | undefined> {
   return (await near.readUsage(parseKey(key)?.accountId ?? '', [utcDay(new Date())]))[0];
 }
 
-/** No answer of Redis comes through, or too late for it to count as there. */
+/** No response of Redis comes through, or too late for it to count as there. */
 function isAway(toxic: Toxic): boolean {
   if (toxic.kind === 'latency') return toxic.ms > MAX_ROUND_TRIP_MS;
   return ['timeout', 'reset', 'truncate'].includes(toxic.kind);

@@ -58,7 +58,7 @@ function answerWell(): void {
   }
 }
 
-/** Expects the error for the reply, and a good answer afterwards. */
+/** Expects the error for the reply, and a good response afterwards. */
 async function expectFailure(
   operation: Operation,
   reply: Reply,
@@ -219,7 +219,7 @@ const FAILURES: [name: string, reply: Reply, expected: Parameters<typeof expectF
 ];
 
 describe.each(OPERATIONS)('$name', (operation) => {
-  it.each(FAILURES)('tells %s as our own error, and serves the next answer', async (_name, reply, expected) => {
+  it.each(FAILURES)('tells %s as our own error, and serves the next response', async (_name, reply, expected) => {
     await expectFailure(operation, reply, expected);
   });
 
@@ -232,7 +232,7 @@ describe.each(OPERATIONS)('$name', (operation) => {
     ['deflate', { body: deflateSync(good), headers: { 'content-encoding': 'deflate' } }],
     ['said to be of another type', { body: good, headers: { 'content-type': 'text/html' } }],
     ['with a byte order mark', { body: `\ufeff${good}` }],
-  ])('reads a good answer that is %s', async (_name, reply) => {
+  ])('reads a good response that is %s', async (_name, reply) => {
     answerOnce(operation.endpoint, reply);
     answerWell();
     const response = await app.inject(operation.url);
@@ -279,7 +279,7 @@ describe('our key of the authority', () => {
     });
   });
 
-  it('never appears in a log line or an answer, whatever fails', async () => {
+  it('never appears in a log line or a response, whatever fails', async () => {
     await withKey('key-one-wxyz', async (app) => {
       for (const [, reply] of FAILURES) {
         answerOnce('stop_finder', reply);

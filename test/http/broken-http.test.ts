@@ -103,7 +103,7 @@ describe('what is not HTTP', () => {
     expect(JSON.parse(response?.body ?? '').error.message).toContain('FETCH');
   });
 
-  it('after a good request does not spoil its answer', async () => {
+  it('after a good request does not spoil its response', async () => {
     const connection = await openConnection(port);
     connection.write(GOOD);
     await connection.until(/"ok"\}/);

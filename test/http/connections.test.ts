@@ -84,7 +84,7 @@ describe('a request that does not arrive', () => {
     expect(readResponses(await connection.closed).map(({ status }) => status)).toEqual([405]);
   });
 
-  it('has nothing to do with an answer that takes long', async () => {
+  it('has nothing to do with a response that takes long', async () => {
     await start({ arrivalMs: 100 });
     const connection = await open();
     connection.write(GET.replace('/healthz', '/slow'));

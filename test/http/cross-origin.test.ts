@@ -116,7 +116,7 @@ describe('from another origin', () => {
   }
 });
 
-describe('on every answer', () => {
+describe('on every response', () => {
   it.each([
     '/',
     '/docs',

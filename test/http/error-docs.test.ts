@@ -30,7 +30,7 @@ afterAll(async () => {
 const status = (code: number, body: unknown): Answer => json(body, code);
 const silent: Answer = () => {};
 
-/** Values differ between the documented example and the answer: numbers, dates, quoted text. */
+/** Values differ between the documented example and the response: numbers, dates, quoted text. */
 const withoutValues = (message: string) => message.replace(/"[^"]*"|G?[\d:.,-]+(?:T[\d:]+Z)?/g, '…');
 
 describe('the message that the documentation shows is the one that is thrown', () => {

@@ -176,7 +176,7 @@ describe('a body that cannot be read', () => {
 });
 
 describe('the request id', () => {
-  it('is on every answer and another each time', async () => {
+  it('is on every response and another each time', async () => {
     thrown = new Error(SECRET);
     const urls = [...OPERATIONS.map(({ url }) => url), '/healthz', '/nothing', '/v1/trips', '/throws', '/%'];
     const ids = await Promise.all(urls.map(async (url) => (await app.inject(url)).headers['x-request-id']));

@@ -20,7 +20,7 @@ afterAll(() => Promise.all(started.map(({ app }) => app.close())));
 const get = (headers: Record<string, string> = {}, url = URL) => service.app.inject({ url, headers });
 
 describe('freshness told', () => {
-  it('says that an answer is new, and then how old it is and how long it is good for', async () => {
+  it('says that a response is new, and then how old it is and how long it is good for', async () => {
     const first = await get();
     expect(first.headers).toMatchObject({
       'cache-control': 'private, max-age=15, stale-if-error=180',
@@ -43,7 +43,7 @@ describe('freshness told', () => {
     expect(answer.headers).not.toHaveProperty('content-length');
   });
 
-  it('tells a stale answer from a fresh one', async () => {
+  it('tells a stale response from a fresh one', async () => {
     await get();
     await service.clock.advance(100_000);
     service.upstream.respondWith((_request, response) => response.writeHead(502).end());
@@ -71,7 +71,7 @@ describe('freshness told', () => {
   });
 });
 
-describe('answers that the caller has already', () => {
+describe('responses that the caller has already', () => {
   it('are not sent again, whatever form the condition has', async () => {
     const { headers } = await get();
     const etag = String(headers.etag);

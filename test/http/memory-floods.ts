@@ -60,7 +60,7 @@ function describeCollection(collection: Collection): string {
   return (entry ?? []).map((part) => (typeof part === 'string' ? `"${part}"` : typeof part)).join(' to ');
 }
 
-/** Counts of questions, to tell popular ones: test/held-memory.test.ts fills them up to their bound. */
+/** Counts of requests, to tell popular ones: test/held-memory.test.ts fills them up to their bound. */
 const COUNTED = 'number to number';
 const BOARD = '/v1/departures?stop=200060';
 const newKey = () => generateKey('live', generateAccountId());

@@ -44,7 +44,7 @@ beforeAll(async () => {
 
 afterAll(() => app.close());
 
-/** Headers that every answer of HTTP may have, and those of CORS. */
+/** Headers that every response of HTTP may have, and those of CORS. */
 const OF_HTTP = [
   'date',
   'connection',
@@ -138,7 +138,7 @@ describe('the OpenAPI description', () => {
     }
   });
 
-  it.each(OPERATIONS)('%s: polling, with the headers that tell how fresh an answer is', (path) => {
+  it.each(OPERATIONS)('%s: polling, with the headers that tell how fresh a response is', (path) => {
     const { parameters, responses } = document.paths[path].get;
     expect(parameters).toContainEqual({ $ref: '#/components/parameters/If-None-Match' });
     expect(document.components.parameters['If-None-Match']).toMatchObject({ name: 'If-None-Match', in: 'header' });
@@ -151,7 +151,7 @@ describe('the OpenAPI description', () => {
     for (const status of [429, 503]) expect(Object.keys(responses[status].headers)).toContain('Retry-After');
   });
 
-  it('has no header of an answer that the answer does not have, and the other way round', async () => {
+  it('has no header of a response that the response does not have, and the other way round', async () => {
     const upstream = await startUpstream(json({ ...departureMonitorResponse, stopEvents: [] }));
     const store = openEmbeddedStore(':memory:');
     const service = await buildTestApp({ upstream: upstream.url, now: NOW, store });

@@ -45,7 +45,7 @@ export async function openConnection(port: number): Promise<RawConnection> {
   };
 }
 
-/** The answers in what came over one connection, as far as they say their length. */
+/** The responses in what came over one connection, as far as they say their length. */
 export function readResponses(text: string): { status: number; headers: Headers; body: string }[] {
   const responses: { status: number; headers: Headers; body: string }[] = [];
   for (let rest = text; rest !== ''; ) {

@@ -41,7 +41,7 @@ async function flood({ app }: Service, key: string): Promise<number[]> {
   return statuses;
 }
 
-it(`charges each of ${REQUESTS} requests with "If-None-Match: *" and a changing unknown parameter, and finds one answer for all`, async () => {
+it(`charges each of ${REQUESTS} requests with "If-None-Match: *" and a changing unknown parameter, and finds one response for all`, async () => {
   const service = await start({ burstLimits: NO_BURST_LIMITS });
   const key = await issueTestKey(store);
   expect(new Set(await flood(service, key))).toEqual(new Set([304]));
@@ -57,7 +57,7 @@ it(`charges 60 of ${REQUESTS} such requests and refuses the others while the sho
   expect(await used(key)).toBe(60);
 });
 
-it('charges nothing for a 304 to a caller that names the answer it has', async () => {
+it('charges nothing for a 304 to a caller that names the response it has', async () => {
   const { app } = await start();
   const key = await issueTestKey(store);
   const authorization = `Bearer ${key}`;

@@ -25,7 +25,7 @@ describe('the departure monitor is asked about a change', () => {
     expect(log.findDue(60_000)).toEqual(change('sooner', 5));
   });
 
-  it('together with the others that the same answer covers', () => {
+  it('together with the others that the same response covers', () => {
     const log = new ChangeLog();
     log.note([change('one', 5), change('two', 9), change('beyond', 20)], 0);
     log.asked(0);
@@ -33,14 +33,14 @@ describe('the departure monitor is asked about a change', () => {
     expect(log.findDue(MINUTE)).toEqual(change('beyond', 20));
   });
 
-  it('not when it was noted after the answer', () => {
+  it('not when it was noted after the response', () => {
     const log = new ChangeLog();
     log.note([change('one')], 2000);
     log.settle({ until: 10 * MINUTE, retrievedAt: 1000 });
     expect(log.findDue(3000)).toEqual(change('one'));
   });
 
-  it('not again when an answer about it does not reach it', () => {
+  it('not again when a response about it does not reach it', () => {
     const log = new ChangeLog();
     log.note([change('one', 30)], 0);
     log.settle({ until: 10 * MINUTE, retrievedAt: 1000 }, change('one', 30));

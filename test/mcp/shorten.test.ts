@@ -5,7 +5,7 @@ import { shorten } from '#src/mcp/tool-body.ts';
 const departure = (alerts: string[]) => ({ route: 'T4', destination: 'Bondi Junction', minutes_away: 4, alerts });
 const leg = { mode: 'train', path: Array.from({ length: 50 }, () => [-33.8, 151.2]), alerts: ['closed'] };
 
-describe('an answer for an assistant', () => {
+describe('a response for an assistant', () => {
   it('is whole when it is short', () => {
     const body = { journeys: [{ legs: [leg] }] };
     expect(shorten(body, 5000)).toEqual({ text: JSON.stringify(body), leftOut: [] });

@@ -69,7 +69,7 @@ describe('the cost of nearby', PATIENCE, () => {
     expect(asked('departure_mon') - before).toBe(10);
   });
 
-  it('goes on in the background for the stops that were not checked, so that the next answer is certain', async () => {
+  it('goes on in the background for the stops that were not checked, so that the next response is certain', async () => {
     stops = 60;
     const first = await get(`${URL}&radius=2000&limit=50`);
     expect(ids(first)).toHaveLength(50);

@@ -66,7 +66,7 @@ describe('the check of a stop', () => {
     expect(await checkStop(cancelled, verdicts, '200070', NOW)).toMatchObject({ isAlive: true, modes: ['bus'] });
   });
 
-  it('is no verdict, and nothing is remembered, when either question fails', async () => {
+  it('is no verdict, and nothing is remembered, when either request fails', async () => {
     expect(await checkStop(respondInTurn(failure), verdicts, '200070', NOW)).toBeNull();
     expect(await checkStop(respondInTurn(silent, failure), verdicts, '200070', NOW)).toBeNull();
     expect(verdicts.find('200070')).toBeNull();
@@ -132,7 +132,7 @@ describe('departures answers that requests get', () => {
     expect(verdicts.find('G201023')).toMatchObject({ isAlive: true, modes: ['bus'] });
   });
 
-  it('teach nothing when nothing leaves: the question may have been for the night, or for one mode', async () => {
+  it('teach nothing when nothing leaves: the request may have been for the night, or for one mode', async () => {
     const ask = tellOfCalls(respondInTurn(silent), learnFromDepartures(verdicts));
     await ask(request);
     expect(verdicts.find('200070')).toBeNull();

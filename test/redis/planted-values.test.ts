@@ -68,7 +68,7 @@ function startInstance() {
   return { efa, store: shared.store };
 }
 
-/** The name under which an answer to the question is shared. */
+/** The name under which a response to the request is shared. */
 async function nameOfAnswer(): Promise<string> {
   const { efa } = startInstance();
   await efa.ask(QUESTION);
@@ -85,7 +85,7 @@ const moment = (at: number) => {
 /** 12 KB that become 300 MB. */
 const bomb = () => zstdCompressSync(Buffer.alloc(300_000_000));
 
-describe('an answer that is shared', () => {
+describe('a response that is shared', () => {
   it.each<[string, () => Buffer]>([
     [
       'is not compressed data',
@@ -94,7 +94,7 @@ describe('an answer that is shared', () => {
     ['is no JSON', () => Buffer.concat([moment(Date.now()), zstdCompressSync('{"locations": [')])],
     ['is no response', () => Buffer.concat([moment(Date.now()), zstdCompressSync('null')])],
     [
-      'is an answer to another question',
+      'is a response to another request',
       () => Buffer.concat([moment(Date.now()), zstdCompressSync('{"journeys": []}')]),
     ],
     ['is a bomb', () => Buffer.concat([moment(Date.now()), bomb()])],
@@ -118,7 +118,7 @@ describe('an answer that is shared', () => {
     expect((await startInstance().efa.ask(QUESTION)).freshness?.source).toBe('cache');
   });
 
-  it('is another type of value: the question is answered', async () => {
+  it('is another type of value: the request is answered', async () => {
     const name = await nameOfAnswer();
     await admin.del(name);
     await admin.lpush(name, 'x');
@@ -129,7 +129,7 @@ describe('an answer that is shared', () => {
 describe('a lock', () => {
   const LOCK = (name: string) => `tis:${source}:lock:${name.split(':answer:')[1]}`;
 
-  it('without an expiry is given one, and the question is answered', async () => {
+  it('without an expiry is given one, and the request is answered', async () => {
     const name = await nameOfAnswer();
     await admin.del(name);
     await admin.set(LOCK(name), 'left behind');
@@ -159,7 +159,7 @@ describe('a lock', () => {
       'with a made-up header',
       '{"code":"UPSTREAM_ERROR","message":"m","headers":{"retry-after":"1\\r\\nset-cookie: a"}}',
     ],
-  ])('with a note of a failure %s: the question is asked', async (_name, note) => {
+  ])('with a note of a failure %s: the request is asked', async (_name, note) => {
     const name = await nameOfAnswer();
     await admin.del(name);
     await admin.set(LOCK(name), `failed:${note}`, 'PX', 500);

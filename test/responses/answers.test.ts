@@ -10,7 +10,7 @@ import { buildTestApp } from '#test/support/app.ts';
 const NOW = new Date('2026-04-15T06:25:30Z');
 const QUESTION = { kind: 'stopFinder', text: 'manly' } as const;
 
-/** Responses of an operation that asks the authority once and gets its answer when it is released. */
+/** Responses of an operation that asks the authority once and gets its response when it is released. */
 function createAsked() {
   const asked: AskOptions[] = [];
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
@@ -42,7 +42,7 @@ function createAsked() {
   return { asked, release, ask, responses, operation, find };
 }
 
-describe('equal questions at the same time', () => {
+describe('equal requests at the same time', () => {
   it('are found once for each priority, however many accounts ask', async () => {
     const { asked, release, find } = createAsked();
     const priorities = ['low', 'normal', 'high'] as const;
@@ -54,7 +54,7 @@ describe('equal questions at the same time', () => {
     expect(asked.map(({ priority }) => priority).sort()).toEqual([...priorities].sort());
   });
 
-  it('are asked for on behalf of every account that waits for the answer', async () => {
+  it('are asked for on behalf of every account that waits for the response', async () => {
     const { asked, release, find } = createAsked();
     const finding = [find({ priority: 'low', account: 'first' }), find({ priority: 'low' })];
     expect([...(asked[0]?.accounts ?? [])]).toEqual(['first']);
@@ -98,7 +98,7 @@ describe('an operation that runs another', () => {
     ['normal', 8],
     ['high', 20],
   ] as const)(
-    'has as many questions open as an account with priority %s may have waiting, of twenty: %i',
+    'has as many requests open as an account with priority %s may have waiting, of twenty: %i',
     async (priority, most) => {
       const { asked, release, responses, operation } = createAsked();
       const texts = Array.from({ length: 20 }, (_, index) => String(index));
@@ -130,7 +130,7 @@ describe('an operation that runs another, when the authority is slow', () => {
 });
 
 it.each([...ENCODINGS, 'identity'] as const)(
-  'a kept answer in %s holds no memory but its own bytes',
+  'a kept response in %s holds no memory but its own bytes',
   async (encoding) => {
     const { responses, find, release } = createAsked();
     release();

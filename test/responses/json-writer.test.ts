@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { writeJson } from '#src/responses/finished-response.ts';
 
-describe('an answer that is written in slices', () => {
+describe('a response that is written in slices', () => {
   it('has the same text as with JSON.stringify', async () => {
     const value = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.constant(undefined));
     const response = fc.dictionary(fc.string(), fc.oneof(fc.array(value), value), { maxKeys: 5 });

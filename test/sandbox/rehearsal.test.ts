@@ -11,7 +11,7 @@ import { openStream } from '../streams/reading.ts';
 
 /** A Friday, 13:00 in Sydney. */
 const NOW = '2026-11-20T02:00:20Z';
-/** Long enough for the slow answers, and for 504 short. */
+/** Long enough for the slow responses, and for 504 short. */
 const TIMEOUT_MS = 10_000;
 const SHORT_TIMEOUT_MS = 200;
 const LONG_MS = 60 * 60_000;
@@ -117,7 +117,7 @@ describe('the sandbox answers as the table says', () => {
     }
   });
 
-  it('slow ones after other questions that were asked later', async () => {
+  it('slow ones after other requests that were asked later', async () => {
     const order: string[] = [];
     const ask = (url: string) =>
       patient.inject(url).then(({ statusCode }) => {
@@ -165,7 +165,7 @@ it('a journey that is followed misses its change, and is told how to go on', asy
   expect(again.json().journeys.length).toBe(planned.json().journeys.length);
 });
 
-it('a rehearsed failure touches no other question, and no other rehearsal', async () => {
+it('a rehearsed failure touches no other request, and no other rehearsal', async () => {
   const statusOf = async (url: string) => (await patient.inject(url)).statusCode;
   for (let time = 1700; time < 1710; time++) {
     expect(await statusOf(`/v1/departures?stop=99000502&date=20271101&time=${time}`)).toBe(502);

@@ -5,7 +5,7 @@ import { API_KEY, ask, sandboxAt } from './asking.ts';
 const NOW = '2026-11-17T21:00:00Z';
 const FINDER = { type_sf: 'any', name_sf: '200100' };
 
-it('without the right key the answer is 401, whatever the endpoint', async () => {
+it('without the right key the response is 401, whatever the endpoint', async () => {
   const sandbox = await sandboxAt(NOW);
   for (const authorization of [undefined, 'apikey wrong', API_KEY, `Apikey ${API_KEY}`]) {
     const response = await ask(
@@ -35,13 +35,13 @@ it('other paths and methods are 404', async () => {
   expect((await ask(sandbox, 'trip', {}, { method: 'POST', headers })).status).toBe(404);
 });
 
-it('the answer is JSON only with outputFormat=rapidJSON', async () => {
+it('the response is JSON only with outputFormat=rapidJSON', async () => {
   const sandbox = await sandboxAt(NOW);
   const response = await ask(sandbox, 'trip', { outputFormat: 'XML' });
   expect(response.headers.get('content-type')).toMatch(/xml/);
 });
 
-it('answers are compressed only for clients that accept gzip', async () => {
+it('responses are compressed only for clients that accept gzip', async () => {
   const sandbox = await sandboxAt(NOW);
   const encoding = async (accepted: string) => {
     const headers = { authorization: `apikey ${API_KEY}`, 'accept-encoding': accepted };

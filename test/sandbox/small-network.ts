@@ -2,7 +2,7 @@ import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
 import type { SandboxService } from '#src/sandbox/network/network.ts';
 
 /*
- * Two towns and an island, small enough to know every right answer by heart. The GTFS folder `small-network` has the
+ * Two towns and an island, small enough to know every right result by heart. The GTFS folder `small-network` has the
  * timetable.
  *
  *   Alder ──T1── Birch ──T1── Cedar ~walk~ Dogwood St ──bus 10── Elm      Fern Wharf ──F1── Gull Wharf (an island)

@@ -86,7 +86,7 @@ it.each([
   expect((await ask(old)).statusCode).toBe(status);
 });
 
-it('tells in every answer to a replaced key since when and until when it ends, and only there', async () => {
+it('tells in every response to a replaced key since when and until when it ends, and only there', async () => {
   await signUp('jo@example.com');
   const old = keyIn((await front.readOutbox())[0] as never);
   const { token, hashes } = await openKeys();

@@ -94,7 +94,7 @@ it.each(OPERATIONS)('%s answers with fields that its page lists, and no others',
   expect(pathsIn(response.json()).filter((one) => !listed.includes(one))).toEqual([]);
 });
 
-/** The fields of an answer as pages list them: "departures[].route". */
+/** The fields of a response as pages list them: "departures[].route". */
 function pathsIn(value: unknown, prefix = ''): string[] {
   if (Array.isArray(value)) return [...new Set(value.flatMap((one) => pathsIn(one, `${prefix}[]`)))];
   if (typeof value !== 'object' || value === null) return [];
@@ -104,7 +104,7 @@ function pathsIn(value: unknown, prefix = ''): string[] {
   });
 }
 
-/** The names of fields in an answer, at every depth. */
+/** The names of fields in a response, at every depth. */
 function fieldNamesIn(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(fieldNamesIn);
   if (typeof value !== 'object' || value === null) return [];
@@ -184,7 +184,7 @@ describe('what the guides say in numbers is so', () => {
     );
   });
 
-  it('how long answers are fresh', () => {
+  it('how long responses are fresh', () => {
     const inWords = (ms: number) => {
       const [unit, size] =
         ms >= 7 * 86_400_000

@@ -48,7 +48,7 @@ afterAll(async () => {
   await store.close();
 });
 
-/** An authority where something leaves every three minutes from every stop, so that each answer is news. */
+/** An authority where something leaves every three minutes from every stop, so that each response is news. */
 async function departuresSoon({ stopId }: DepartureMonitorRequest) {
   const now = app.clock.now;
   const planned = Array.from({ length: 12 }, (_, index) => new Date(now.getTime() + index * 180_000).toISOString());

@@ -80,7 +80,7 @@ async function runCommand(command: string): Promise<void> {
   else await runner.run('sh', ['-c', text]);
 }
 
-/** An answer of the service and no error of it. */
+/** A response of the service and no error of it. */
 function expectGood(printed: string): void {
   if (printed.startsWith('{')) expect(JSON.parse(printed)).not.toHaveProperty('error');
   else if (printed.startsWith('event: message')) expect(printed).toContain('"isError":false');
@@ -312,7 +312,7 @@ describe('in the README and in docs', () => {
       expect(lng > 140 && lat < -30).toBe(true);
   });
 
-  it('every question that the sandbox is good for has an answer', async () => {
+  it('every request that the sandbox is good for has a response', async () => {
     const [, text = ''] = /^## Things to try\n(.*?)^## /ms.exec(await readFile('docs/guide/sandbox.md', 'utf8')) ?? [];
     const paths = [...text.matchAll(/`(\/v1\/[^`]*\?[^`]*)`/g)].map(([, path = '']) => path.replace('…', nextMonday()));
     expect(paths.length).toBeGreaterThan(5);

@@ -31,7 +31,7 @@ let stop: number = 2_000_600;
 let board: string;
 let url: string;
 const times = { ...QUICK };
-/** For how long an answer of the authority is kept. */
+/** For how long a response of the authority is kept. */
 let freshMs: number;
 let app: TestApp;
 let store: AccountStore;
@@ -134,7 +134,7 @@ describe('a stream of departures', () => {
     await other.next('board');
   });
 
-  it('costs the authority one question for all its readers', async () => {
+  it('costs the authority one request for all its readers', async () => {
     freshMs = 60_000;
     leaves = ['2026-04-15T09:00:00Z'];
     const readers = await Promise.all(Array.from({ length: 9 }, () => open()));
@@ -192,7 +192,7 @@ describe('trouble in a stream', () => {
     expect(stream.events.map(({ event }) => event)).toEqual(['greeting', 'board', 'failure', 'board']);
   });
 
-  it('before its start is an answer like any other', async () => {
+  it('before its start is a response like any other', async () => {
     leaves = failure;
     const response = await app.inject({ url, headers: { authorization: `Bearer ${key}` } });
     expect(response.statusCode).toBe(502);

@@ -19,7 +19,7 @@ export interface Balancer {
 /**
  * nginx with the configuration of `deploy/balancer`, in front of instances on loopback ports. Replaced are only the port,
  * the folder for temporary files, the addresses of the instances, which in containers come from Docker's DNS, and, where
- * given, how long the balancer waits for an answer. With a certificate and its key, TLS is set up as its template says.
+ * given, how long the balancer waits for a response. With a certificate and its key, TLS is set up as its template says.
  */
 export async function startBalancer(
   instancePorts: readonly number[],

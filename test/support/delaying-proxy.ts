@@ -5,11 +5,11 @@ import { deliveries, type Toxic } from './toxic.ts';
 
 export interface DelayingProxy {
   port: number;
-  /** How long a question and its answer take longer than without the proxy. */
+  /** How long a request and its response take longer than without the proxy. */
   roundTripMs: number;
   /** The fault of responses from now on; null for none. */
   toxic: Toxic | null;
-  /** Breaks all connections: questions on their way arrive, answers on their way are lost. */
+  /** Breaks all connections: requests on their way arrive, responses on their way are lost. */
   cut(): void;
   close(): Promise<void>;
 }

@@ -20,7 +20,7 @@ export function planned(minute: number): string {
   return new Date(FIRST_MINUTE.getTime() + minute * 60_000).toISOString().replace('.000', '');
 }
 
-/** An answer of the departure monitor; without events it is that of a known stop with nothing leaving. */
+/** A response of the departure monitor; without events it is that of a known stop with nothing leaving. */
 export function toPayload(events: readonly MadeUpEvent[], stopId = '200070'): DepartureMonitorPayload {
   return readDepartureMonitor({
     version: '10.6.21.17',
@@ -45,7 +45,7 @@ export function toPayload(events: readonly MadeUpEvent[], stopId = '200070'): De
   });
 }
 
-/** An authority that answers departure questions one after the other; an error is thrown. Keeps the questions. */
+/** An authority that answers departure requests one after the other; an error is thrown. Keeps the requests. */
 export function respondInTurn(...responses: (DepartureMonitorPayload | Error)[]) {
   const requests: DepartureMonitorRequest[] = [];
   const ask = async (request: DepartureMonitorRequest) => {

@@ -73,7 +73,7 @@ async function probeRoutes(app: FastifyInstance, { meanwhile }: { meanwhile: () 
   let failures = 0;
   const onSend = async () => {
     if (failures++ % 2 === 0)
-      throw new Error('This hook fails for every answer, and not for the error that comes of it.');
+      throw new Error('This hook fails for every response, and not for the error that comes of it.');
   };
   app.get('/v1/probe/unsendable', { onSend }, async ({ url }) => {
     if (url.endsWith('?failing')) throw new ApiError('UPSTREAM_TIMEOUT', 'Too late.');

@@ -17,7 +17,7 @@ export function createProtected(options: Partial<ProtectionOptions> & { keys?: n
   if (!upstream) throw new Error('no upstream');
   return { clock, protection, upstream, upstreams, log, ask, askAt };
 
-  /** The outcome of a question, the clock moved on until there is one. */
+  /** The outcome of a request, the clock moved on until there is one. */
   async function ask(stopId = '200060', priority: Priority = 'low') {
     const asked = settle(protection.ask({ ...DEPARTURES, stopId }, { priority }));
     for (let waited = 0; !asked.isSettled && waited < 20_000; waited += 50) await clock.advance(50);

@@ -1,14 +1,14 @@
 /** Faults of responses on their way, by the names that Toxiproxy gave them. */
 export type Toxic =
   | { kind: 'latency'; ms: number; jitterMs: number }
-  /** Nothing arrives, and the connection stays open; afterwards the next answer closes it. */
+  /** Nothing arrives, and the connection stays open; afterwards the next response closes it. */
   | { kind: 'timeout' }
-  /** The connection is reset when the answer begins. */
+  /** The connection is reset when the response begins. */
   | { kind: 'reset' }
   | { kind: 'slicer'; bytes: number; everyMs: number }
   | { kind: 'slow close'; ms: number }
   | { kind: 'bandwidth'; bytesPerSecond: number }
-  /** The connection is closed after so many bytes of the answer. */
+  /** The connection is closed after so many bytes of the response. */
   | { kind: 'truncate'; bytes: number };
 
 interface Delivery {

@@ -52,7 +52,7 @@ async function startMeasured(answer: Answer) {
 const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
 
 describe('requests', () => {
-  it('are counted by operation, status and plan, with their durations and where their answers come from', async () => {
+  it('are counted by operation, status and plan, with their durations and where their responses come from', async () => {
     const { get, read } = await startMeasured(json(departureMonitor(inMinutes(5), inMinutes(90))));
     for (const _ of [1, 2, 3]) await get('/v1/departures?stop=200060', 'free');
     await get('/v1/departures?stop=no', 'developer');
@@ -98,7 +98,7 @@ describe('requests', () => {
     expect((await read()).get('transit_quota_decisions_total{decision="given-back",plan="pro"}')).toBe(1);
   });
 
-  it('that share a call, and those that get a stale answer, are told apart', async () => {
+  it('that share a call, and those that get a stale response, are told apart', async () => {
     const board = json(departureMonitor(inMinutes(5)));
     const measured = await startMeasured(board);
     await Promise.all([1, 2].map(() => measured.get('/v1/departures?stop=200060')));

@@ -144,7 +144,7 @@ describe('with a collector', () => {
     expect(spans.every(({ kind }) => kind === SERVER || kind === CLIENT)).toBe(true);
   });
 
-  it('a call is below its request also when the question came in a body', () => {
+  it('a call is below its request also when the request came in a body', () => {
     const [request] = requestsTo('/mcp') as [Span];
     expect(callsOf(request).map(({ name }) => name)).toEqual(['GET /v1/tp/departure_mon']);
   });

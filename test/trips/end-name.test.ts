@@ -16,7 +16,7 @@ const bus = journeyBy('bus', 'Town Hall');
 const train = journeyBy('train', 'Town Hall Station');
 const lightRail = journeyBy('lightrail', 'Town Hall Light Rail');
 
-/** The authority as it answers, and the questions that it was asked. */
+/** The authority as it answers, and the requests that it was asked. */
 function authority(outcome: object | ApiError) {
   const asked: object[] = [];
   const ask = (async (request: object) => {

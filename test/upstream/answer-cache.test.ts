@@ -18,7 +18,7 @@ function createCache() {
 it.each([
   ['small', 1],
   ['large', 300],
-])('a %s answer is found at once, and reads the same when it is packed and shared', async (_size, copies) => {
+])('a %s response is found at once, and reads the same when it is packed and shared', async (_size, copies) => {
   const { shared, cache } = createCache();
   const response = {
     ...departureMonitorResponse,
@@ -38,7 +38,7 @@ it.each([
   expect(shared).toEqual(['answer:key']);
 });
 
-it('an answer that is packed does not take the place of a newer one', async () => {
+it('a response that is packed does not take the place of a newer one', async () => {
   const { cache } = createCache();
   const later = new Date(NOW.getTime() + 1000);
   const first = cache.keep('key', WINDOW, receivedResponse(QUESTION, departureMonitorResponse, NOW));
@@ -47,7 +47,7 @@ it('an answer that is packed does not take the place of a newer one', async () =
   expect(cache.find('key', WINDOW)).toMatchObject({ retrievedAt: later.getTime(), isPacked: true });
 });
 
-it('an answer that cannot be packed is not kept, and fails nobody', async () => {
+it('a response that cannot be packed is not kept, and fails nobody', async () => {
   const { shared, cache } = createCache();
   const received = receivedResponse(QUESTION, departureMonitorResponse, NOW);
   await cache.keep('key', WINDOW, { ...received, json: 0 as unknown as Buffer });

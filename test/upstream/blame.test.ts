@@ -6,7 +6,7 @@ import { createProtected, DEPARTURES, settle } from '#test/support/protected.ts'
 
 const SECOND = 1000;
 
-/** An authority that fails for questions whose text begins with "bad", in the given way. */
+/** An authority that fails for requests whose text begins with "bad", in the given way. */
 function createPicky(failure: () => Error = () => statusFailure(500)) {
   const made = createProtected();
   const isBad = (request: object) => JSON.stringify(request).includes('"bad');
@@ -19,7 +19,7 @@ function createPicky(failure: () => Error = () => statusFailure(500)) {
   return { ...made, board, search };
 }
 
-describe('a question that fails by its own fault', () => {
+describe('a request that fails by its own fault', () => {
   it.each([
     ['404', () => statusFailure(404)],
     ['400', () => statusFailure(400)],
@@ -57,7 +57,7 @@ describe('a question that fails by its own fault', () => {
     expect(asked.outcome.value).toBeDefined();
   });
 
-  it('with 500 is found out by the good answers of others', async () => {
+  it('with 500 is found out by the good responses of others', async () => {
     const { clock, upstream, search } = createPicky();
     for (let second = 0; second < 300; second++) {
       search('free', "bad o'connell");
@@ -69,7 +69,7 @@ describe('a question that fails by its own fault', () => {
     expect(bad).toBeLessThan(28);
   });
 
-  it('three of them with 500, asked again and again, cost nobody a good answer', async () => {
+  it('three of them with 500, asked again and again, cost nobody a good response', async () => {
     const { clock, protection, search, board } = createPicky();
     const good = [];
     for (let second = 0; second < 120; second++) {
@@ -82,7 +82,7 @@ describe('a question that fails by its own fault', () => {
   });
 });
 
-describe('an account whose questions all fail with 500, nine different ones a second,', () => {
+describe('an account whose requests all fail with 500, nine different ones a second,', () => {
   it.each([
     ['every second', 1],
     ['every twelve seconds', 12],
@@ -103,7 +103,7 @@ describe('an account whose questions all fail with 500, nine different ones a se
     expect(good.filter(({ outcome }) => !outcome.value)).toEqual([]);
   });
 
-  it('goes on being answered for its questions of other kinds', async () => {
+  it('goes on being answered for its requests of other kinds', async () => {
     const { clock, search, board } = createPicky();
     const good = [];
     for (let second = 0; second < 60; second++) {
@@ -169,7 +169,7 @@ describe('an authority that is down', () => {
     expect(upstream.calls.length).toBeLessThan(110);
   });
 
-  it('is not given up for a single question without an answer', async () => {
+  it('is not given up for a single request without a response', async () => {
     const { clock, protection, board } = createPicky(timeoutFailure);
     for (let one = 0; one < 20; one++) {
       board('free', 'bad');
@@ -180,7 +180,7 @@ describe('an authority that is down', () => {
 });
 
 describe('a probe', () => {
-  it('with a bad question lets the next question find out', async () => {
+  it('with a bad request lets the next request find out', async () => {
     const { clock, protection, upstream, board } = createPicky(() => statusFailure(404));
     const picky = upstream.outcome;
     upstream.outcome = timeoutFailure;
@@ -216,7 +216,7 @@ describe('a key that the authority refuses with 403', () => {
     expect(protection.counts.keysRefused).toBeGreaterThan(2);
   });
 
-  it('stays in use when the other key is refused too: it was the question', async () => {
+  it('stays in use when the other key is refused too: it was the request', async () => {
     const { upstreams, ask } = createProtected({ keys: 2 });
     const isBad = (request: object) => (request as { stopId: string }).stopId.startsWith('bad');
     for (const one of upstreams) one.outcome = (request) => (isBad(request) ? statusFailure(403) : undefined);

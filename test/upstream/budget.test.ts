@@ -6,7 +6,7 @@ import { createProtected, DEPARTURES, settle } from '#test/support/protected.ts'
 const HOUR = 3_600_000;
 const PAGE = { priority: 'high', purpose: 'timetable' } as const;
 
-/** Asks new questions, four a second, until ten in a row are refused; how many were answered. */
+/** Asks new requests, four a second, until ten in a row are refused; how many were answered. */
 async function spendAll(clock: { advance(ms: number): Promise<void> }, ask: (stopId: string) => Promise<unknown>) {
   const asked: ReturnType<typeof settle>[] = [];
   const isRefused = ({ outcome }: ReturnType<typeof settle>) => outcome.error !== undefined;
@@ -29,7 +29,7 @@ describe('the budget of calls', () => {
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(1000);
   });
 
-  it('refuses questions that cannot be served within two seconds with 503 and Retry-After', async () => {
+  it('refuses requests that cannot be served within two seconds with 503 and Retry-After', async () => {
     const { clock, protection } = createProtected();
     const asked = Array.from({ length: 40 }, (_, one) => settle(protection.ask({ ...DEPARTURES, stopId: `${one}` })));
     await clock.advance(2500);
@@ -85,7 +85,7 @@ describe('the budget of calls', () => {
     expect(calls.some((call) => call > midnight + 24 * HOUR - 120_000)).toBe(true);
   }, 60_000);
 
-  it('stretches freshness before it serves a stale answer or refuses a request', async () => {
+  it('stretches freshness before it serves a stale response or refuses a request', async () => {
     const { clock, protection, upstream, ask } = createProtected();
     let stretched: number | null = null;
     for (let stop = 0; protection.counts.answered.refused + protection.counts.answered.staleBusy === 0; stop++) {
@@ -120,7 +120,7 @@ describe('the budget of calls', () => {
     expect(sources).toEqual(['upstream', 'cache', 'upstream']);
   });
 
-  it('has calls for pages of timetables when it has none for other questions', async () => {
+  it('has calls for pages of timetables when it has none for other requests', async () => {
     const { clock, protection } = createProtected({ limits: { rps: 5, dailyBudget: 2400 } });
     for (let stop = 0; stop < 100; stop++) {
       settle(protection.ask({ ...DEPARTURES, stopId: `${stop}` }, { priority: 'high' }));
@@ -222,7 +222,7 @@ describe('the budget of calls', () => {
     expect(protection.state().pollStretch).toBe(4);
   });
 
-  it('asks with the purpose of the timetable when such a question joins one under way', async () => {
+  it('asks with the purpose of the timetable when such a request joins one under way', async () => {
     const { clock, protection } = createProtected({ limits: { rps: 5, dailyBudget: 2400 } });
     for (let stop = 0; stop < 40; stop++) {
       settle(protection.ask({ ...DEPARTURES, stopId: `${stop}` }, { priority: 'high' }));

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createProtected, DEPARTURES, settle } from '#test/support/protected.ts';
 
-describe('answers that are kept', () => {
-  it('costs one call for as long as the answer is fresh', async () => {
+describe('responses that are kept', () => {
+  it('costs one call for as long as the response is fresh', async () => {
     const { clock, upstream, ask } = createProtected();
     const first = await ask();
     await clock.advance(14_000);
@@ -13,7 +13,7 @@ describe('answers that are kept', () => {
     expect([first, second].map(({ value }) => value?.freshness?.source)).toEqual(['upstream', 'cache']);
   });
 
-  it('reads a kept answer as it was read when it arrived, whatever shape its lists have', async () => {
+  it('reads a kept response as it was read when it arrived, whatever shape its lists have', async () => {
     const { upstream, ask } = createProtected();
     upstream.outcome = () => ({ version: '10', systemMessages: { code: '-8011', text: 5 }, stopEvents: { id: 'a' } });
     const first = await ask();
@@ -23,7 +23,7 @@ describe('answers that are kept', () => {
     expect(second.value?.payload.stopEvents).toEqual([{ id: 'a' }]);
   });
 
-  it('asks again when the answer is no longer fresh, and does not serve the old one meanwhile', async () => {
+  it('asks again when the response is no longer fresh, and does not serve the old one meanwhile', async () => {
     const { clock, upstream, ask } = createProtected();
     await ask();
     await clock.advance(15_000);
@@ -33,7 +33,7 @@ describe('answers that are kept', () => {
     expect(value?.freshness?.shortage).toBeNull();
   });
 
-  it('waits for a slow call, and gives up sooner only when a stale answer is at hand', async () => {
+  it('waits for a slow call, and gives up sooner only when a stale response is at hand', async () => {
     const { clock, upstream, ask } = createProtected();
     upstream.latencyMs = 6000;
     const first = await ask();
@@ -43,7 +43,7 @@ describe('answers that are kept', () => {
     expect(second.value?.freshness).toMatchObject({ source: 'cache', shortage: 'failing' });
   });
 
-  it('makes one call for 500 equal questions at the same instant', async () => {
+  it('makes one call for 500 equal requests at the same instant', async () => {
     const { clock, protection, upstream } = createProtected();
     const asked = Array.from({ length: 500 }, () => settle(protection.ask(DEPARTURES)));
     await clock.advance(1000);
@@ -74,7 +74,7 @@ describe('answers that are kept', () => {
     expect(stayed.outcome.value?.payload).toMatchObject({ stopEvents: [{ number: 1 }] });
   });
 
-  it('answers questions that are written differently but ask the same with one call', async () => {
+  it('answers requests that are written differently but ask the same with one call', async () => {
     const { clock, protection, upstream } = createProtected();
     const ask = async (request: Promise<unknown>) => {
       settle(request);

@@ -10,7 +10,7 @@ describe.each([
   ['forwards by an hour', HOUR_MS],
   ['forwards by a day', 24 * HOUR_MS],
 ])('when the clock is set %s', (_name, ms) => {
-  it('answers from before are not taken for fresh', async () => {
+  it('responses from before are not taken for fresh', async () => {
     const { clock, upstream, ask } = createProtected();
     await ask();
     clock.set(clock.now() + ms);
@@ -19,7 +19,7 @@ describe.each([
     expect((await ask()).value?.freshness?.source).toBe('cache');
   });
 
-  it('a question that has failed is asked again', async () => {
+  it('a request that has failed is asked again', async () => {
     const { clock, upstream, ask } = createProtected();
     upstream.outcome = () => statusFailure(500);
     await ask();

@@ -36,7 +36,7 @@ beforeAll(async () => {
   upstream = await startUpstream(answerLate(300));
 });
 beforeEach(async () => {
-  // The answer of the test before may still be on its way to Redis.
+  // The response of the test before may still be on its way to Redis.
   await sleep(20);
   await admin.flushall();
   upstream.requests.length = 0;
@@ -98,7 +98,7 @@ async function ask(child: ChildProcess, stops: string[], times = 1): Promise<{ o
 }
 
 describe('instances with one Redis', () => {
-  it('make one call for 2,000 equal questions at the same instant, four processes together', async () => {
+  it('make one call for 2,000 equal requests at the same instant, four processes together', async () => {
     const processes = await Promise.all([1, 2, 3, 4].map(() => startProcess()));
     const reports = await Promise.all(processes.map((child) => ask(child, ['200060'], 500)));
     expect(reports).toEqual([1, 2, 3, 4].map(() => ({ ok: 500, errors: [] })));

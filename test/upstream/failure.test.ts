@@ -23,7 +23,7 @@ describe('an upstream that fails', () => {
     expect(upstream.calls).toHaveLength(1);
   });
 
-  it('is covered by a stale answer that says so', async () => {
+  it('is covered by a stale response that says so', async () => {
     const { clock, upstream, ask } = createProtected();
     const { value: first } = await ask();
     upstream.outcome = () => statusFailure(500);
@@ -66,7 +66,7 @@ describe('an upstream that fails', () => {
     expect((await ask()).error).toBeUndefined();
   });
 
-  it('does not ask the same question again within a second of a failure', async () => {
+  it('does not ask the same request again within a second of a failure', async () => {
     const { clock, upstream, ask } = createProtected();
     upstream.outcome = () => timeoutFailure();
     await ask();
@@ -88,7 +88,7 @@ describe('an upstream that fails', () => {
     }
   });
 
-  it('gets three seconds to answer when a stale answer is at hand', async () => {
+  it('gets three seconds to answer when a stale response is at hand', async () => {
     const { clock, protection, upstream, ask } = createProtected();
     await ask();
     await clock.advance(20_000);
@@ -115,7 +115,7 @@ describe('an upstream that fails', () => {
     expect(protection.counts.rateRefusals).toBe(1);
   });
 
-  it('that wants no calls for an hour is asked once a minute, and normally again after its first answer', async () => {
+  it('that wants no calls for an hour is asked once a minute, and normally again after its first response', async () => {
     const { clock, protection, upstream, ask } = createProtected();
     upstream.outcome = () => statusFailure(429, 3600);
     const askForMinutes = async (minutes: number) => {

@@ -5,7 +5,7 @@ import { createProtected, DEPARTURES, settle } from '#test/support/protected.ts'
 const SECOND = 1000;
 const MODEST = Array.from({ length: 9 }, (_, index) => `modest-${index}`);
 
-/** A service with accounts that ask; each question is about another stop unless one is given. */
+/** A service with accounts that ask; each request is about another stop unless one is given. */
 function createAsked(options: Parameters<typeof createProtected>[0] = {}) {
   const made = createProtected(options);
   let requests = 0;
@@ -15,8 +15,8 @@ function createAsked(options: Parameters<typeof createProtected>[0] = {}) {
 }
 
 /**
- * How many of its questions each modest account gets answered. Each asks once in `everyMs`; the greedy one has 24
- * questions open at the beginning of every step.
+ * How many of its requests each modest account gets answered. Each asks once in `everyMs`; the greedy one has 24
+ * requests open at the beginning of every step.
  */
 async function answeredOf(
   accounts: readonly string[],
@@ -90,7 +90,7 @@ describe('the line for a call', () => {
     ['low', 2],
     ['normal', 8],
     ['high', 32],
-  ] as const)('lets this many questions of one account wait with priority %s: %i', async (priority, room) => {
+  ] as const)('lets this many requests of one account wait with priority %s: %i', async (priority, room) => {
     const { clock, protection, askAs } = createAsked({ limits: { rps: 50, dailyBudget: 60_000 } });
     for (let one = 0; one < 50; one++) askAs(`earlier ${one}`);
     await clock.advance(500);
@@ -113,7 +113,7 @@ describe('the line for a call', () => {
     expect(asked.filter(({ outcome }) => outcome.value)).toHaveLength(5);
   });
 
-  it('gives a question of several accounts the place of the account with the best one', async () => {
+  it('gives a request of several accounts the place of the account with the best one', async () => {
     const { clock, askAs, order } = await createBusy();
     for (const name of ['g1', 'g2']) askAs('greedy', 'low', name);
     await clock.advance(1);

@@ -49,7 +49,7 @@ describe('the poll of a feed', () => {
     expect(protection.state().shortage).toBeNull();
   });
 
-  it('is refused when the day has no calls left, after all questions', async () => {
+  it('is refused when the day has no calls left, after all requests', async () => {
     const { protection, clock, ask } = createProtected({ limits: { rps: 1000, dailyBudget: 480 } });
     let asked = 0;
     while (!(await ask(`${200_000 + asked}`, 'high')).error) asked++;

@@ -72,6 +72,6 @@ it('calls made while Redis is away are added once when it is back', async () => 
   server.signal('SIGCONT');
   while (connections[0]?.presence.isAway('')) await new Promise((resolve) => setTimeout(resolve, 20));
   await one.take(ANY);
-  // The first one was sent to Redis too, and its answer came too late.
+  // The first one was sent to Redis too, and its response came too late.
   expect(await spent()).toBe(before + 5);
 });

@@ -4,7 +4,7 @@ import type { AccountLedger, Ledger } from './ledger.ts';
 /** The fate of one request as its client knows it. `unknown`: it may have been sent, and no response came. */
 export interface Told {
   instance: string;
-  /** When the answer came. */
+  /** When the response came. */
   at: number;
   /** The number of requests that it counts as when it is served. */
   count: number;
@@ -34,7 +34,7 @@ export interface Bounds {
 }
 
 const NOTHING: AccountLedger = { counted: 0, perhapsMore: 0, perhapsLess: 0, askedAt: 0, settledAt: 0 };
-/** An answer that was decided without Redis arrives at most so long after Redis is back. */
+/** A response that was decided without Redis arrives at most so long after Redis is back. */
 const ON_ITS_WAY_MS = 1000;
 
 const sum = (entries: readonly Told[]) => entries.reduce((total, { count }) => total + count, 0);

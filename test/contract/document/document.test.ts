@@ -47,7 +47,7 @@ it.each([
   }
 });
 
-describe('an answer is wrong', () => {
+describe('a response is wrong', () => {
   const request = { method: 'GET', path: '/v1/stops/search', query: [], headers: [], key: 'valid' } as const;
   const headers = { 'x-request-id': 'a', 'content-type': 'application/json; charset=utf-8' };
   const error = '{"error":{"code":"INVALID_PARAMETER","message":"a","docs":"https://example.test"}}';

@@ -5,7 +5,7 @@ import { RESPONSE_LIMITS, readJson } from '#src/efa/response/json-reader.ts';
 const RUNS = { seed: 20260415, numRuns: 100 };
 const PATIENCE = { timeout: 30_000 };
 const read = (text: string) => readJson(Buffer.from(text));
-/** A record that makes the answer a large one. */
+/** A record that makes the response a large one. */
 const LARGE = 'x'.repeat(260_000);
 
 /** The outcome as text: the value, or "refused". */
@@ -26,7 +26,7 @@ const content = fc
   )
   .map((value) => JSON.stringify(value).slice(1, -1));
 
-describe('a large answer', PATIENCE, () => {
+describe('a large response', PATIENCE, () => {
   it('has the same value as with JSON.parse', async () => {
     await fc.assert(
       fc.asyncProperty(content, async (text) => {
@@ -64,7 +64,7 @@ describe('a large answer', PATIENCE, () => {
   );
 });
 
-describe('an answer is refused', () => {
+describe('a response is refused', () => {
   const { depth, values, records } = RESPONSE_LIMITS;
   const large = `"large":["${LARGE}"]`;
   const nested = (times: number) => `{${large},"journeys":${'['.repeat(times)}${']'.repeat(times)}}`;

@@ -42,11 +42,11 @@ describe('records', () => {
     expect(turns).toBeGreaterThanOrEqual(2);
   });
 
-  it('of which every one is bad are an error: an empty answer would be a lie', async () => {
+  it('of which every one is bad are an error: an empty response would be a lie', async () => {
     await expect(mapRecords([null, { id: 200 }], read, map)).rejects.toThrow(ApiError);
   });
 
-  it('of which the readable ones are left out by decision are an empty answer', async () => {
+  it('of which the readable ones are left out by decision are an empty response', async () => {
     expect((await mapRecords([{ id: -1 }, null], read, map)).kept).toEqual([]);
   });
 });

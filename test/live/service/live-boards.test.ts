@@ -80,7 +80,7 @@ describe('a board with living feeds', () => {
     expect(timesOf(body)).toEqual(timesOf((await service.monitor(query)).body));
   });
 
-  it('of a stop that nothing was known of costs one call, which comes before those of other questions', async () => {
+  it('of a stop that nothing was known of costs one call, which comes before those of other requests', async () => {
     const service = await startService();
     const purposes: unknown[] = [];
     const { ask } = service.upstream;

@@ -49,7 +49,7 @@ function createMadeUpStore(clock: SimulatedClock) {
 
 interface Instance {
   poller: ReturnType<typeof createFeedPoller>;
-  /** Boards of trains that are asked for in an hour, beyond what one answer serves. */
+  /** Boards of trains that are asked for in an hour, beyond what one response serves. */
   ask(savedAnHour: number): void;
   /** Somebody looks at the positions of trains. */
   watch(): void;

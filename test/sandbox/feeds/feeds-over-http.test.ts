@@ -26,7 +26,7 @@ it('every feed is served in protobuf', async () => {
   }
 });
 
-it('without the right key the answer is 401', async () => {
+it('without the right key the response is 401', async () => {
   const { status, body } = await poll(FEEDS.buses.path, { authorization: 'apikey wrong' });
   expect(status).toBe(401);
   expect(JSON.parse(body.toString()).ErrorDetails.RequestedUrl).toBe('/v1/gtfs/realtime/buses');

@@ -168,7 +168,7 @@ it('a mode other than direct is refused', async () => {
   expect(refused).not.toHaveProperty('stopEvents');
 });
 
-it('the same question in the same minute has the same answer to the byte', async () => {
+it('the same request in the same minute has the same response to the byte', async () => {
   const query = { mode: 'direct', type_dm: 'any', name_dm: '200200', TfNSWDM: 'true' };
   const early = await sandboxAt('2026-11-17T21:00:01Z');
   const late = await sandboxAt('2026-11-17T21:00:58Z');

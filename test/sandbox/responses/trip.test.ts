@@ -183,7 +183,7 @@ it('the last journeys of the evening are followed by the first of the morning', 
   ]);
 });
 
-it('the same question in the same minute has the same answer to the byte', async () => {
+it('the same request in the same minute has the same response to the byte', async () => {
   const query = {
     type_origin: 'any',
     name_origin: '200100',
