@@ -4,7 +4,7 @@ import { startDocumentedService } from '#test/contract/document/service.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
- * Requests made from the service's own OpenAPI document, over all its paths, parameters and headers. Each answer must have
+ * Requests made from the service's own OpenAPI document, over all its paths, parameters and headers. Each response must have
  * a documented status and fit its schema; there must be no 5xx, and nothing but 4xx without a valid key.
  * `node bench/fuzz.ts [requests] [seed]`
  */

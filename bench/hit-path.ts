@@ -152,7 +152,7 @@ async function start(...options: string[]): Promise<Server> {
 async function fetchFrom({ port, keys }: Server, path: string) {
   const authorization = `Bearer ${keys.pro[0]}`;
   const url = `http://127.0.0.1:${port}${path}`;
-  // The second answer comes from the cache, as those that are measured.
+  // The second response comes from the cache, as those that are measured.
   await fetch(url, { headers: { authorization } });
   const response = await fetch(url, { headers: { authorization, 'accept-encoding': 'identity' } });
   const headers = [...response.headers].filter(([name]) => !HEADERS_OF_CONNECTION.includes(name));

@@ -8,7 +8,7 @@ import { startUpstream } from '#test/support/upstream.ts';
 import { stopId } from './economy/network.ts';
 import { createTimetabledNetwork } from './economy/timetabled-network.ts';
 import { describeMachine, print } from './machine.ts';
-import { makeTrip } from './miss-path/answers.ts';
+import { makeTrip } from './miss-path/responses.ts';
 
 /*
  * The service, as `npm start` starts it, in a memory control group of Linux: boards of so many stops from the feeds, then

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AskAuthority } from '#src/efa/ask.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
-import { receivedResponse } from '#test/support/received-answer.ts';
+import { receivedResponse } from '#test/support/received-response.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
@@ -27,13 +27,13 @@ const { ask, cache } = protectUpstream({
 });
 
 print(describeMachine());
-print(`${requests} questions, answers of ${kilobytes} KB, cache bounded to ${MAX_CACHE_BYTES / MEGABYTE} MB\n`);
-print('   questions   answers kept   MB kept   MB resident');
+print(`${requests} requests, answers of ${kilobytes} KB, cache bounded to ${MAX_CACHE_BYTES / MEGABYTE} MB\n`);
+print('   requests   responses kept   MB kept   MB resident');
 for (let asked = 0; asked <= Number(requests); asked++) {
   if (asked % Math.ceil(Number(requests) / 10) === 0) {
     const { entries, bytes } = cache.size();
     const figures = [asked, entries, (bytes / MEGABYTE).toFixed(1), (process.memoryUsage.rss() / MEGABYTE).toFixed(0)];
-    print(figures.map((figure, index) => String(figure).padStart([12, 15, 10, 14][index] ?? 0)).join(''));
+    print(figures.map((figure, index) => String(figure).padStart([11, 17, 10, 14][index] ?? 0)).join(''));
     await nextTurn();
   }
   await ask({ kind: 'departureMonitor', stopId: String(asked), modes: ['bus'], at: null });

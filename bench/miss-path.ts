@@ -7,8 +7,8 @@ import { noStops } from '#src/stops/table.ts';
 import { createTripsOperation } from '#src/trips/operation.ts';
 import { START_OPTIONS } from '#test/support/start-options.ts';
 import { describeMachine, print } from './machine.ts';
-import { makeBoard, makeTrip } from './miss-path/answers.ts';
 import { askAtRate, keepInFlight, type Load } from './miss-path/load.ts';
+import { makeBoard, makeTrip } from './miss-path/responses.ts';
 import { readWholeBoard, readWholeTrip, type StageTimes, timeStages } from './miss-path/stages.ts';
 import { median, percentile } from './percentiles.ts';
 import { giveAllProcessors, OTHERS, runOnProcessor, SERVERS } from './processors.ts';
@@ -64,7 +64,7 @@ for (const inFlight of IN_FLIGHT) {
 }
 await compare(`${CALLS_PER_SECOND} a second`, askAtRate(CALLS_PER_SECOND));
 
-print('\nprocessor time of the main thread for one answer, in milliseconds');
+print('\nprocessor time of the main thread for one response, in milliseconds');
 print(`                  ${STAGES.map((stage) => stage.padStart(10)).join('')}     total`);
 const board = Buffer.from(makeBoard(BOARD_BYTES, new Date()));
 const trip = Buffer.from(makeTrip(TRIP_BYTES));
@@ -129,7 +129,7 @@ async function askService(): Promise<unknown> {
 async function askFor(path: string): Promise<string> {
   const { statusCode, body } = await service.request({ method: 'GET', path, headers });
   const text = await body.text();
-  if (statusCode !== 200) throw new Error(`unexpected answer: ${statusCode} ${text}`);
+  if (statusCode !== 200) throw new Error(`unexpected response: ${statusCode} ${text}`);
   return text;
 }
 

@@ -16,12 +16,12 @@ import { describeMachine, print } from './machine.ts';
 /*
  * The memory that Redis takes: for an account with a key, for its count of a day, and for a response of the authority, as
  * the sandbox gives them: full boards of all modes, and six journeys.
- * `node bench/redis-memory.ts [accounts] [answers]`
+ * `node bench/redis-memory.ts [accounts] [responses]`
  */
 const [accounts = '5000', responses = '300'] = process.argv.slice(2);
 const SENDERS = ['instance-1', 'instance-2', 'instance-3'];
 const UNLIMITED = { rps: Number.POSITIVE_INFINITY, dailyBudget: 1e12 };
-const QUESTIONS: Record<string, (from: string, to: string) => UpstreamRequest> = {
+const REQUESTS: Record<string, (from: string, to: string) => UpstreamRequest> = {
   'a full board': (stopId) => ({ kind: 'departureMonitor', stopId, modes: [...MODES], at: null }),
   'six journeys': (from, to) => ({
     kind: 'trip',
@@ -58,12 +58,12 @@ const client = createEfaClient({ url: sandbox.url, apiKey, timeoutMs: 8000, now 
 const shared = coordinateThrough(redis, { source: 'sandbox', apiKeys: [apiKey], limits: UNLIMITED });
 const { ask } = protectUpstream({ asks: [client.ask], limits: UNLIMITED, log: silent, shared });
 const stops = readNetwork().stops.map(({ id }) => id);
-for (const [name, request] of Object.entries(QUESTIONS)) {
+for (const [name, request] of Object.entries(REQUESTS)) {
   const asked = Array.from({ length: Number(responses) }, (_, index) =>
     request(stops[index % stops.length] ?? '', stops[(7 * index + 1) % stops.length] ?? ''),
   );
   let letters = 0;
-  await measure(`an answer with ${name}`, asked.length, async () => {
+  await measure(`a response with ${name}`, asked.length, async () => {
     for (const one of asked) letters += await lettersOf(one);
     await redisHasAll();
   });

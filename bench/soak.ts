@@ -17,7 +17,7 @@ import { createDemand } from './soak/demand.ts';
 const [requests = '5000000', hours = '2', connections = '400'] = process.argv.slice(2);
 const STEPS = 10;
 const MAX_GROWTH = 0.05;
-const WIDTHS = [11, 12, 10, 14, 15, 11, 10, 8, 8, 9];
+const WIDTHS = [11, 12, 10, 14, 17, 11, 10, 8, 8, 9];
 const MEGABYTE = 1024 * 1024;
 /** Longer than idle connections to the authority are kept. */
 const REST_MS = 5500;
@@ -34,7 +34,7 @@ interface Sample {
 }
 
 /** 50,000 of five million: each request comes up about a hundred times, however short the run is. */
-const questions = Math.ceil(Number(requests) / 100);
+const distinct = Math.ceil(Number(requests) / 100);
 const msPerRequest = (Number(hours) * 3_600_000) / Number(requests);
 const startedAt = performance.now();
 const statuses = new Map<number, number>();
@@ -48,14 +48,14 @@ const child = fork(
   { execArgv: [...START_OPTIONS, '--expose-gc', '--heapsnapshot-signal=SIGUSR2'] },
 );
 const [{ port, keys }] = await once(child, 'message');
-const demand = createDemand(keys, questions);
+const demand = createDemand(keys, distinct);
 const next = () => {
   sent++;
   return demand();
 };
 
-print(`${requests} requests in ${hours} simulated hours, ${questions} questions, ${connections} connections\n`);
-print('   requests   simulated   MB held   MB resident   answers kept   their MB   handles   calls   CPU s   real s');
+print(`${requests} requests in ${hours} simulated hours, ${distinct} different ones, ${connections} connections\n`);
+print('   requests   simulated   MB held   MB resident   responses kept   their MB   handles   calls   CPU s   real s');
 const samples: Sample[] = [];
 for (let step = 0; step < STEPS; step++) {
   const count = Math.ceil(Number(requests) / STEPS);

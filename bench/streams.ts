@@ -40,7 +40,7 @@ await sleep(Number(seconds) * 1000);
 const after = await stateOf(server);
 print(`memory at the end: ${megabytes(after)} MB, ${broken} broken off`);
 print(`processor: ${((after.cpuMs - opened.cpuMs) / (Number(seconds) * 10)).toFixed(1)} % of a core`);
-print(`boards received: ${boards - boardsAtOpening}, questions to the authority: ${after.requests - opened.requests}`);
+print(`boards received: ${boards - boardsAtOpening}, requests to the authority: ${after.requests - opened.requests}`);
 for (const socket of sockets) socket.destroy();
 server.disconnect();
 

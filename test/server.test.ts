@@ -57,9 +57,9 @@ describe('the process', { timeout: 60_000 }, () => {
 
     const [, authorization = '', printed = ''] = /^try: curl -H 'Authorization: (.*)' '(.*)'$/m.exec(messages) ?? [];
     expect(authorization).toMatch(/^Bearer tis_test_/);
-    const answer = await fetch(printed.replace('localhost', '127.0.0.1'), { headers: { authorization } });
-    expect(answer.status).toBe(200);
-    expect(await answer.json()).toMatchObject({ stop_name: 'Town Hall Station' });
+    const response = await fetch(printed.replace('localhost', '127.0.0.1'), { headers: { authorization } });
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ stop_name: 'Town Hall Station' });
 
     const { port } = new URL(server.baseUrl);
     expect(await runServerToExit({ PORT: port })).toEqual({
@@ -119,8 +119,8 @@ describe('the process', { timeout: 60_000 }, () => {
   it('asks the configured upstream and starts no sandbox', async () => {
     upstream = await startUpstream(json({ version: '10.6.21.17', locations: [] }));
     server = await startServerProcess({ UPSTREAM_URL: upstream.url });
-    const answer = await search(server);
-    expect(await answer.json()).toEqual({ query: 'qqqqxxxxqqqq', results: [] });
+    const response = await search(server);
+    expect(await response.json()).toEqual({ query: 'qqqqxxxxqqqq', results: [] });
     expect(upstream.requests[0]).toContain('/v1/tp/stop_finder?');
     expect(server.log.map(({ msg }) => msg).join()).not.toContain('sandbox');
   });
@@ -136,10 +136,10 @@ describe('the process', { timeout: 60_000 }, () => {
     await expect.poll(() => upstream?.requests.length).toBe(1);
 
     const stopped = server.stop('SIGTERM');
-    const answer = await inFlight;
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('connection')).toBe('close');
-    expect(await answer.json()).toEqual({ query: 'qqqqxxxxqqqq', results: [] });
+    const response = await inFlight;
+    expect(response.status).toBe(200);
+    expect(response.headers.get('connection')).toBe('close');
+    expect(await response.json()).toEqual({ query: 'qqqqxxxxqqqq', results: [] });
     expect(await stopped).toBe(0);
   });
 

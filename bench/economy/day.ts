@@ -143,8 +143,8 @@ export async function playDay(
     const options = { priority: PLANS[request.plan].priority };
     if (request.kind === 'departures' && liveDepartures) return liveDepartures.find(request.stop, options.priority);
     if (request.kind === 'departures') {
-      const question = { kind: 'departureMonitor', stopId: stopId(request.stop), modes: ['bus'], at: null } as const;
-      const { freshness } = await askAuthority(question, options);
+      const asked = { kind: 'departureMonitor', stopId: stopId(request.stop), modes: ['bus'], at: null } as const;
+      const { freshness } = await askAuthority(asked, options);
       return { freshness: freshness as Freshness };
     }
     if (request.kind === 'trips') {

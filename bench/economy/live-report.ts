@@ -28,7 +28,7 @@ export function* describeLiveDay(day: Day): Generator<string> {
     yield `journeys followed: ${journeys}, looked at ${seen} times, refused ${refused} times`;
   }
   const old = answered.filter(({ isLive, age }) => isLive && (age ?? 0) > 45_000).length;
-  yield `oldest live answer: ${(liveFiguresOf(day).oldestLiveMs / 1000).toFixed(1)} s; ${old} are older than 45 s`;
+  yield `oldest live response: ${(liveFiguresOf(day).oldestLiveMs / 1000).toFixed(1)} s; ${old} are older than 45 s`;
   yield `boards of fewer departures than asked for: ${answered.filter(({ isShort }) => isShort).length}`;
   yield 'boards that were not finished already came from';
   const most = [...boardSources].sort(([, one], [, other]) => other - one);

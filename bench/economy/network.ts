@@ -1,7 +1,7 @@
 import { type Clock, sleep } from '#src/clock.ts';
 import type { AskAuthority } from '#src/efa/ask.ts';
 import type { UpstreamRequest } from '#src/efa/request.ts';
-import { receivedResponse } from '#test/support/received-answer.ts';
+import { receivedResponse } from '#test/support/received-response.ts';
 import { locationsNamed, locationsNear } from './real-places.ts';
 
 export const stopId = (stop: number) => String(200_000 + stop);

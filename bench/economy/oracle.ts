@@ -12,9 +12,9 @@ export function countFewestCalls(demand: readonly Request[]): number {
   const known = new Set<string>();
   let calls = 0;
 
-  function ask(question: string, at: number, freshMs: number): void {
-    if (at < (freshUntil.get(question) ?? Number.NEGATIVE_INFINITY)) return;
-    freshUntil.set(question, at + freshMs);
+  function ask(request: string, at: number, freshMs: number): void {
+    if (at < (freshUntil.get(request) ?? Number.NEGATIVE_INFINITY)) return;
+    freshUntil.set(request, at + freshMs);
     calls++;
   }
 

@@ -59,7 +59,7 @@ export function* describeDay(day: Day): Generator<string> {
   }
   yield '';
   yield 'gave way first at';
-  const names = ['background checks', 'freshness', 'stale answers', ...PLANS.map((plan) => `503 for ${plan}`)];
+  const names = ['background checks', 'freshness', 'stale responses', ...PLANS.map((plan) => `503 for ${plan}`)];
   for (const [index, moment] of givenWay(day).entries()) yield `  ${names[index]?.padEnd(20)} ${clockTime(moment)}`;
 }
 

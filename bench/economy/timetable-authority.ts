@@ -8,7 +8,7 @@ import { FEEDS, feedResponse } from '#src/sandbox/feeds/feed.ts';
 import { indexNetwork } from '#src/sandbox/network/network-index.ts';
 import { departureResponse } from '#src/sandbox/responses/departure-response.ts';
 import { tripResponse } from '#src/sandbox/responses/trip-response.ts';
-import { receivedResponse } from '#test/support/received-answer.ts';
+import { receivedResponse } from '#test/support/received-response.ts';
 import { recordsFor } from './network.ts';
 import { createTimetabledNetwork } from './timetabled-network.ts';
 

@@ -34,11 +34,11 @@ export async function load(options: {
     const settings = ['--threads', '1', '--connections', `${connections}`, '--duration', `${seconds}s`];
     const { stdout } = await run('wrk', [...settings, '--script', script, `http://127.0.0.1:${port}`]);
     const [, responses = 0, refusals = 0, broken = 0] = (
-      /answers (\d+) refusals (\d+) broken (\d+)/.exec(stdout) ?? []
+      /responses (\d+) refusals (\d+) broken (\d+)/.exec(stdout) ?? []
     ).map(Number);
     const expectedRefusals = status < 400 ? 0 : responses;
     if (responses === 0 || broken > 0 || refusals !== expectedRefusals)
-      throw new Error(`unexpected answers: ${stdout}`);
+      throw new Error(`unexpected responses: ${stdout}`);
     return responses;
   } finally {
     rmSync(directory, { recursive: true });
@@ -64,6 +64,6 @@ function request()
 end
 function done(summary)
   local errors = summary.errors
-  print(string.format('answers %d refusals %d broken %d', summary.requests, errors.status, errors.connect + errors.read + errors.write + errors.timeout))
+  print(string.format('responses %d refusals %d broken %d', summary.requests, errors.status, errors.connect + errors.read + errors.write + errors.timeout))
 end`;
 }

@@ -36,12 +36,12 @@ export async function startNginx(originPort: number): Promise<Peer> {
        keepalive_requests 1000000000;
        client_body_temp_path ${directory}/body; proxy_temp_path ${directory}/proxy;
        fastcgi_temp_path ${directory}/fastcgi; uwsgi_temp_path ${directory}/uwsgi; scgi_temp_path ${directory}/scgi;
-       proxy_cache_path ${directory}/cache keys_zone=answers:10m;
+       proxy_cache_path ${directory}/cache keys_zone=responses:10m;
        server {
          listen 127.0.0.1:${port};
          location / {
            proxy_pass http://127.0.0.1:${originPort};
-           proxy_cache answers;
+           proxy_cache responses;
            proxy_cache_valid 200 1h;
            proxy_ignore_headers Cache-Control Expires Vary;
          }

@@ -43,7 +43,7 @@ function sendOver(socket: Socket, request: string, take: () => boolean): Promise
       received += chunk.toString('latin1');
       const end = received.indexOf('\r\n\r\n');
       if (end < 0) return;
-      if (!received.startsWith('HTTP/1.1 200')) reject(new Error(`unexpected answer: ${received}`));
+      if (!received.startsWith('HTTP/1.1 200')) reject(new Error(`unexpected response: ${received}`));
       const length = Number(/\r\ncontent-length: (\d+)/i.exec(received)?.[1]);
       if (received.length >= end + 4 + length) next();
     }

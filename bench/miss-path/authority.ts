@@ -1,5 +1,5 @@
 import { startUpstream } from '#test/support/upstream.ts';
-import { boardFor, makeBoard, makeTrip } from './answers.ts';
+import { boardFor, makeBoard, makeTrip } from './responses.ts';
 
 /*
  * The authority, in a process of its own: every response takes a fixed time.

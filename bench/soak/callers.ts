@@ -61,6 +61,6 @@ function readHead(received: Buffer, isHead: boolean): { status: number; bytes: n
   const head = received.toString('latin1', 0, end);
   const status = Number(head.slice(9, 12));
   const length = isHead || status === 304 ? 0 : Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1]);
-  if (Number.isNaN(length)) throw new Error(`an answer without a length: ${head}`);
+  if (Number.isNaN(length)) throw new Error(`a response without a length: ${head}`);
   return { status, bytes: end + 4 + length };
 }

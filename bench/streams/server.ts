@@ -5,7 +5,7 @@ import type { AskAuthority } from '#src/efa/ask.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { departureMonitor } from '#test/support/departure-monitor.ts';
-import { receivedResponse } from '#test/support/received-answer.ts';
+import { receivedResponse } from '#test/support/received-response.ts';
 
 /*
  * The service whose streams are measured, in a process of its own, before an authority without a network whose boards

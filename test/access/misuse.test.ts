@@ -5,7 +5,7 @@ import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { countRequests, issueTestKey } from '#test/support/access.ts';
 import { departureMonitorFor } from '#test/support/departure-monitor.ts';
 import { startProtectedApp } from '#test/support/protected-app.ts';
-import type { Answer } from '#test/support/upstream.ts';
+import type { Handler } from '#test/support/upstream.ts';
 
 const NOW = '2026-04-15T06:00:10Z';
 const DAY = '20260415';
@@ -21,7 +21,7 @@ let key: string;
 let failing: Promise<void>;
 
 /** Stops that begin with 3 are unknown, and those that begin with 9 fail. */
-const authority: Answer = (request, response) => {
+const authority: Handler = (request, response) => {
   const stop = new URL(request.url, 'http://upstream.test').searchParams.get('name_dm') ?? '';
   if (stop.startsWith('9')) return void failing.then(() => response.writeHead(502).end());
   response.writeHead(200, { 'content-type': 'application/json' });

@@ -94,17 +94,17 @@ describe.each(operations)('%s', (route) => {
     await store.revokeKey(parseKey(revoked)?.accountId ?? '', parseKey(revoked)?.hash ?? '', NOW);
   });
 
-  function expectUnauthorized(answer: Response, challenge: string): void {
-    expect(answer.statusCode).toBe(401);
-    expect(answer.json()).toEqual({
+  function expectUnauthorized(response: Response, challenge: string): void {
+    expect(response.statusCode).toBe(401);
+    expect(response.json()).toEqual({
       error: {
         code: 'UNAUTHORIZED',
         message: expect.stringMatching(/Authorization header as a Bearer token/),
         docs: 'https://example.test/docs/errors/UNAUTHORIZED',
       },
     });
-    expect(answer.headers['www-authenticate']).toBe(challenge);
-    expect(Object.keys(answer.headers).filter((name) => /ratelimit/.test(name))).toEqual([]);
+    expect(response.headers['www-authenticate']).toBe(challenge);
+    expect(Object.keys(response.headers).filter((name) => /ratelimit/.test(name))).toEqual([]);
   }
 
   const NONE_SENT = 'Bearer realm="transit"';
@@ -142,10 +142,10 @@ describe.each(operations)('%s', (route) => {
     'asks to move a key out of ?%s=',
     async (name) => {
       for (const value of [key, 'something']) {
-        const answer = await get(`${url}&${name}=${value}`);
-        expectUnauthorized(answer, BAD_SENT);
-        expect(answer.json().error.message).toMatch(/Move it to the Authorization header/);
-        expect(answer.body).not.toContain(value);
+        const response = await get(`${url}&${name}=${value}`);
+        expectUnauthorized(response, BAD_SENT);
+        expect(response.json().error.message).toMatch(/Move it to the Authorization header/);
+        expect(response.body).not.toContain(value);
       }
     },
   );
@@ -162,11 +162,11 @@ describe.each(operations)('%s', (route) => {
 
   it.each(['Bearer', 'bearer', 'BEARER'])('takes a valid key, scheme %s, and says what is left', async (scheme) => {
     const before = await used(key);
-    const answer = await getAdmitted(url, `${scheme} ${key}`);
-    expect([200, 404]).toContain(answer.statusCode);
-    expect(answer.body).not.toContain('There is nothing at');
+    const response = await getAdmitted(url, `${scheme} ${key}`);
+    expect([200, 404]).toContain(response.statusCode);
+    expect(response.body).not.toContain('There is nothing at');
     expect(await used(key)).toBe(before + 1);
-    expect(answer.headers).toMatchObject({
+    expect(response.headers).toMatchObject({
       'ratelimit-policy': '"daily";q=1000;w=86400',
       ratelimit: `"daily";r=${999 - before};t=${secondsLeft()}`,
       'x-ratelimit-limit': '1000',
@@ -180,10 +180,10 @@ describe.each(operations)('%s', (route) => {
     'refuses a bad request of a valid key, counts it, and says what is left',
     async () => {
       const before = await used(key);
-      const answer = await get(`${path}?limit=none`, `Bearer ${key}`);
-      expect(answer.statusCode).toBe(400);
-      expect(answer.json().error.code).toBe('INVALID_PARAMETER');
-      expect(answer.headers.ratelimit).toBe(`"daily";r=${999 - before};t=${secondsLeft()}`);
+      const response = await get(`${path}?limit=none`, `Bearer ${key}`);
+      expect(response.statusCode).toBe(400);
+      expect(response.json().error.code).toBe('INVALID_PARAMETER');
+      expect(response.headers.ratelimit).toBe(`"daily";r=${999 - before};t=${secondsLeft()}`);
       expect(await used(key)).toBe(before + 1);
     },
   );
@@ -191,16 +191,16 @@ describe.each(operations)('%s', (route) => {
   it('refuses an account that has used up its day, good request or bad', async () => {
     const before = upstream.requests.length;
     for (const question of [url, `${path}?limit=none`]) {
-      const answer = await get(question, `Bearer ${spent}`);
-      expect(answer.statusCode).toBe(429);
-      expect(answer.json()).toEqual({
+      const response = await get(question, `Bearer ${spent}`);
+      expect(response.statusCode).toBe(429);
+      expect(response.json()).toEqual({
         error: {
           code: 'DAILY_LIMIT_EXCEEDED',
           message: expect.stringMatching(/Free plan allows 1,000 requests a day.*2026-11-22T00:00:00Z/),
           docs: 'https://example.test/docs/errors/DAILY_LIMIT_EXCEEDED',
         },
       });
-      expect(answer.headers).toMatchObject({
+      expect(response.headers).toMatchObject({
         'retry-after': String(secondsLeft()),
         'ratelimit-policy': '"daily";q=1000;w=86400',
         ratelimit: `"daily";r=0;t=${secondsLeft()}`,
@@ -213,8 +213,8 @@ describe.each(operations)('%s', (route) => {
 
   it.skipIf(takes === 'POST')('counts HEAD like GET', async () => {
     const before = await used(key);
-    const answer = await app.inject({ method: 'HEAD', url, headers: { authorization: `Bearer ${key}` } });
-    expect(answer.headers.ratelimit).toBe(`"daily";r=${999 - before};t=${secondsLeft()}`);
+    const response = await app.inject({ method: 'HEAD', url, headers: { authorization: `Bearer ${key}` } });
+    expect(response.headers.ratelimit).toBe(`"daily";r=${999 - before};t=${secondsLeft()}`);
     expect((await app.inject({ method: 'HEAD', url })).statusCode).toBe(401);
     expect(await used(key)).toBe(before + 1);
   });

@@ -4,7 +4,7 @@ import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { countRequests, issueTestKey } from '#test/support/access.ts';
 import { departureMonitorFor } from '#test/support/departure-monitor.ts';
 import { startProtectedApp } from '#test/support/protected-app.ts';
-import { type Answer, json } from '#test/support/upstream.ts';
+import { type Handler, json } from '#test/support/upstream.ts';
 
 type Service = Awaited<ReturnType<typeof startProtectedApp>>;
 
@@ -15,14 +15,14 @@ const NO_STOP = { version: '10.2.1.42', locations: [], stopEvents: [] };
 const TWENTY = Array.from({ length: 20 }, (_, index) => String(200_000 + index));
 
 /** The authority's response for some stops; every other stop has a good board. */
-let special: Record<string, Answer>;
+let special: Record<string, Handler>;
 let service: Service;
 const started: Service[] = [];
 const store = openEmbeddedStore(':memory:');
 
 beforeEach(async () => {
   special = {};
-  const good: Answer = (request, response) => {
+  const good: Handler = (request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(departureMonitorFor(request.url, ...LEAVES));
   };
@@ -41,7 +41,7 @@ afterAll(() => Promise.all(started.map(({ app }) => app.close())));
 const get = (url: string, key?: string, headers: Record<string, string> = {}) =>
   service.app.inject({ url, headers: { ...(key && { authorization: `Bearer ${key}` }), ...headers } });
 const used = async (key: string) => (await store.readUsage(parseKey(key)?.accountId ?? '', [DAY]))[0];
-const failing: Answer = (_request, response) => response.writeHead(502).end();
+const failing: Handler = (_request, response) => response.writeHead(502).end();
 
 describe('boards of several stops', () => {
   it('are what each stop alone is answered with, in the order asked', async () => {
@@ -76,9 +76,9 @@ describe('boards of several stops', () => {
 
   it('have the error of a stop in its place', async () => {
     special = { '200070': json(NO_STOP), '200020': failing };
-    const answer = await get('/v1/boards?stops=200070,200060,200020');
-    expect(answer.statusCode).toBe(200);
-    const { boards } = answer.json();
+    const response = await get('/v1/boards?stops=200070,200060,200020');
+    expect(response.statusCode).toBe(200);
+    const { boards } = response.json();
     expect(boards).toMatchObject([
       { stop_id: '200070', error: { code: 'STOP_NOT_FOUND' } },
       { stop_id: '200060', departures: [{}, {}] },
@@ -102,11 +102,11 @@ describe('boards of several stops', () => {
   it.each([
     ['none of the stops exists', { '1': json(NO_STOP), '2': json(NO_STOP) }, 404, 'STOP_NOT_FOUND'],
     ['one does not exist and the other fails', { '1': json(NO_STOP), '2': failing }, 502, 'UPSTREAM_ERROR'],
-  ])('are refused as a whole when %s', async (_when, responses: Record<string, Answer>, status, code) => {
+  ])('are refused as a whole when %s', async (_when, responses: Record<string, Handler>, status, code) => {
     special = responses;
-    const answer = await get('/v1/boards?stops=1,2');
-    expect(answer.statusCode).toBe(status);
-    expect(answer.json()).toMatchObject({
+    const response = await get('/v1/boards?stops=1,2');
+    expect(response.statusCode).toBe(status);
+    expect(response.json()).toMatchObject({
       error: { code, message: expect.stringContaining('stops: the transport authority knows no stop 1.') },
     });
   });
@@ -127,7 +127,7 @@ describe('boards of several stops', () => {
   });
 
   it('have the same tag when only the moments of retrieval are others', async () => {
-    const good: Answer = (request, response) => {
+    const good: Handler = (request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(departureMonitorFor(request.url, '2026-04-15T06:10:59Z', '2026-04-15T08:20:59Z'));
     };
@@ -142,8 +142,8 @@ describe('boards of several stops', () => {
   });
 
   it('are refused once for a day gone by', async () => {
-    const answer = await get('/v1/boards?stops=1,2&date=20260413');
-    expect(answer.json().error).toMatchObject({
+    const response = await get('/v1/boards?stops=1,2&date=20260413');
+    expect(response.json().error).toMatchObject({
       code: 'DATE_OUT_OF_RANGE',
       message: 'date: 20260413 is too far in the past. It must be yesterday (20260414 in Sydney) or later.',
     });
@@ -158,27 +158,27 @@ describe('boards of several stops', () => {
     [`/v1/boards?stops=${TWENTY},1`, 'stops must be 1 to 20 stop identifiers with commas between, received'],
     ['/v1/boards?stops=&limit=0', 'limit must be a whole number from 1 to 50'],
   ])('are refused for %s', async (url, told) => {
-    const answer = await get(url);
-    expect(answer.statusCode).toBe(400);
-    expect(answer.json().error).toMatchObject({ code: 'INVALID_PARAMETER', message: expect.stringContaining(told) });
+    const response = await get(url);
+    expect(response.statusCode).toBe(400);
+    expect(response.json().error).toMatchObject({ code: 'INVALID_PARAMETER', message: expect.stringContaining(told) });
   });
 });
 
 describe('what boards cost', () => {
   it('is one request for each stop, a repeated one once', async () => {
     const key = await issueTestKey(store);
-    const answer = await get('/v1/boards?stops=200060,200070,200060', key);
-    expect(answer.json().boards).toHaveLength(2);
-    expect(answer.headers['x-ratelimit-remaining']).toBe('998');
+    const response = await get('/v1/boards?stops=200060,200070,200060', key);
+    expect(response.json().boards).toHaveLength(2);
+    expect(response.headers['x-ratelimit-remaining']).toBe('998');
     expect(await used(key)).toBe(2);
   });
 
   it('is nothing when fewer requests are left than stops are asked for: 429 as a whole', async () => {
     const key = await issueTestKey(store);
     await countRequests(store, key, 981, DAY);
-    const answer = await get(`/v1/boards?stops=${TWENTY}`, key);
-    expect(answer.statusCode).toBe(429);
-    expect(answer.json().error.message).toContain('counts as 20 requests, and 19 of the 1,000');
+    const response = await get(`/v1/boards?stops=${TWENTY}`, key);
+    expect(response.statusCode).toBe(429);
+    expect(response.json().error.message).toContain('counts as 20 requests, and 19 of the 1,000');
     expect(await used(key)).toBe(981);
     expect(service.upstream.requests).toEqual([]);
   });
@@ -223,9 +223,9 @@ describe('what boards cost', () => {
     for (const stop of TWENTY.slice(0, 10)) await get(`/v1/departures?stop=${stop}&limit=1`);
     await get(`/v1/boards?stops=${TWENTY.slice(10)}&limit=1`);
     expect(service.upstream.requests).toHaveLength(20);
-    const answer = await get(`/v1/boards?stops=${TWENTY.toReversed()}&limit=1`);
-    expect(answer.json().boards).toHaveLength(20);
-    expect(answer.headers['cache-status']).toMatch(/^transit; hit/);
+    const response = await get(`/v1/boards?stops=${TWENTY.toReversed()}&limit=1`);
+    expect(response.json().boards).toHaveLength(20);
+    expect(response.headers['cache-status']).toMatch(/^transit; hit/);
     expect(service.upstream.requests).toHaveLength(20);
   });
 });

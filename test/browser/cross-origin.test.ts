@@ -44,7 +44,9 @@ afterAll(async () => {
 function fetchInPage(path: string, headers: Record<string, string>): Promise<number | 'blocked'> {
   const call = `fetch(${JSON.stringify(address + path)}, ${JSON.stringify({ headers })})`;
   // A browser keeps only responses that are read to the end.
-  return page.evaluate(`${call}.then((answer) => answer.text().then(() => answer.status)).catch(() => 'blocked')`);
+  return page.evaluate(
+    `${call}.then((response) => response.text().then(() => response.status)).catch(() => 'blocked')`,
+  );
 }
 
 it('shows a response that the browser keeps to no other key', async () => {

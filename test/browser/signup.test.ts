@@ -57,13 +57,13 @@ it('sign up, open the .eml, and use its key from another origin', async () => {
   const responses = await page.evaluate(
     async ([url, good]) => {
       const ask = async (key: string) => {
-        const answer = await fetch(`${url}/v1/departures?stop=200070&modes=all`, {
+        const response = await fetch(`${url}/v1/departures?stop=200070&modes=all`, {
           headers: { authorization: `Bearer ${key}` },
         });
-        const { headers, status } = answer;
+        const { headers, status } = response;
         return {
           status,
-          body: await answer.json(),
+          body: await response.json(),
           limit: headers.get('ratelimit'),
           policy: headers.get('ratelimit-policy'),
           id: headers.get('x-request-id'),

@@ -53,10 +53,10 @@ beforeAll(async () => {
   }
   keysLink = linkIn((await front.readOutbox()).at(-1) as never);
   watched = await openWindow(browser, { hosts: [new URL(front.url).host] });
-  watched.page.on('response', (answer) => {
+  watched.page.on('response', (response) => {
     // A body is gone once the page is left, as of a board that was being refreshed.
     weights.push(
-      answer.body().then(
+      response.body().then(
         (body) => gzipSync(body).length,
         () => 0,
       ),

@@ -18,14 +18,14 @@ afterEach(async () => {
   servers = [];
 });
 
-async function listen(answer: RequestListener): Promise<number> {
-  const server = createServer(answer).listen(0, '127.0.0.1');
+async function listen(response: RequestListener): Promise<number> {
+  const server = createServer(response).listen(0, '127.0.0.1');
   servers.push(server);
   await once(server, 'listening');
   return (server.address() as AddressInfo).port;
 }
 
-/** The balancer in front of instances that answer so. */
+/** The balancer in front of instances that response so. */
 async function start(...responses: RequestListener[]): Promise<void> {
   balancer = await startBalancer(await Promise.all(responses.map(listen)));
 }
@@ -68,8 +68,8 @@ describe('an operation', () => {
       void (isSpent ? response.writeHead(503, { 'retry-after': '7' }).end('{"error":{}}') : response.end('fine'));
     await start(spent, spent);
     for (let n = 0; n < 20; n++) {
-      const answer = await get('/v1/departures');
-      expect([answer.status, answer.headers.get('retry-after'), await answer.text()]).toEqual([
+      const response = await get('/v1/departures');
+      expect([response.status, response.headers.get('retry-after'), await response.text()]).toEqual([
         503,
         '7',
         '{"error":{}}',
@@ -96,12 +96,12 @@ describe('an operation', () => {
   it('is answered in the shape of our errors when no instance can be reached', async () => {
     balancer = await startBalancer([await freePort(), await freePort()]);
     for (const path of ['/v1/departures', '/signup']) {
-      const answer = await get(path);
-      expect(answer.status).toBe(503);
-      expect(answer.headers.get('content-type')).toBe('application/json');
-      expect(answer.headers.get('retry-after')).toBe('2');
-      expect(answer.headers.get('access-control-allow-origin')).toBe('*');
-      expect(await answer.json()).toEqual({
+      const response = await get(path);
+      expect(response.status).toBe(503);
+      expect(response.headers.get('content-type')).toBe('application/json');
+      expect(response.headers.get('retry-after')).toBe('2');
+      expect(response.headers.get('access-control-allow-origin')).toBe('*');
+      expect(await response.json()).toEqual({
         error: {
           code: 'SERVICE_UNAVAILABLE',
           message: expect.stringMatching(/Try again/),
@@ -126,8 +126,8 @@ it('other responses are passed on as they are', async () => {
     '/signup/503',
     '/signup/504',
   ]) {
-    const answer = await get(path);
-    expect([answer.status, await answer.text()]).toEqual([Number(path.slice(-3)), `as is ${path}`]);
+    const response = await get(path);
+    expect([response.status, await response.text()]).toEqual([Number(path.slice(-3)), `as is ${path}`]);
   }
 });
 
@@ -138,8 +138,8 @@ it('a form is sent to one instance only, once', async () => {
     request.resume().once('end', () => request.socket.destroy());
   };
   await start(counting, counting);
-  const answer = await get('/signup', { method: 'POST', body: 'email=ada@example.com' });
-  expect([answer.status, received]).toEqual([503, 1]);
+  const response = await get('/signup', { method: 'POST', body: 'email=ada@example.com' });
+  expect([response.status, received]).toEqual([503, 1]);
 });
 
 it('the address, host and path that an instance sees are those of the caller, whatever the caller claims', async () => {
@@ -173,8 +173,8 @@ it('TLS ends in the balancer where a certificate is mounted, and the instance is
     ca: cert,
     servername: 'localhost',
   });
-  const [answer] = await once(request, 'response');
-  expect(await text(answer)).toBe('https');
+  const [response] = await once(request, 'response');
+  expect(await text(response)).toBe('https');
   expect(await (await get('/v1/departures')).text()).toBe('http');
 });
 

@@ -11,7 +11,7 @@ import { departureMonitorFor } from '../support/departure-monitor.ts';
 import { freePort } from '../support/free-port.ts';
 import { type ServerProcess, startServerProcess } from '../support/process.ts';
 import { openTestStore, startRedis, type TestRedis } from '../support/redis.ts';
-import { type Answer, startUpstream, type TestUpstream } from '../support/upstream.ts';
+import { type Handler, startUpstream, type TestUpstream } from '../support/upstream.ts';
 
 /*
  * The processes of docker-compose.yml in their layout, on loopback ports: Redis, three instances, the balancer. Callers
@@ -32,7 +32,7 @@ const STOPS = ['200060', '200070', '207310'];
 const linkSecret = randomUUID();
 let redis: TestRedis;
 let upstream: TestUpstream;
-let answerBoards: Answer;
+let answerBoards: Handler;
 let store: AccountStore;
 let ports: number[];
 let instances: ServerProcess[];

@@ -5,7 +5,7 @@ import { expectContract, expectErrorObject } from '#test/contract/expect-contrac
 import { endpointOf, GOOD_ANSWERS, OPERATIONS, type Operation } from '#test/contract/operations.ts';
 import { NOW } from '#test/contract/payloads.ts';
 import { buildTestApp, registerWithoutStops, type TestApp } from '#test/support/app.ts';
-import { type Answer, startUpstream, type TestUpstream } from '#test/support/upstream.ts';
+import { type Handler, startUpstream, type TestUpstream } from '#test/support/upstream.ts';
 
 const SECRET = 'upstream-said-this';
 /** Short, but enough for a good answer on a slow machine. */
@@ -16,9 +16,9 @@ const BEGINNING = `{"version":"${SECRET}","locations":[`;
 let upstream: TestUpstream;
 let app: TestApp;
 /** The fault of each endpoint until it is lifted. */
-const faults = new Map<string, Answer>();
+const faults = new Map<string, Handler>();
 
-const good: Answer = (request, response) => {
+const good: Handler = (request, response) => {
   response.writeHead(200, { 'content-type': 'application/json' }).end(GOOD_ANSWERS.get(endpointOf(request.url)));
 };
 
@@ -45,7 +45,7 @@ function drip(response: ServerResponse, text: string): void {
 const ERROR = { status: 502, code: 'UPSTREAM_ERROR' };
 const TIMEOUT = { status: 504, code: 'UPSTREAM_TIMEOUT' };
 
-const FAULTS: [name: string, fault: Answer, expected: { status: number; code: string; retryAfter?: string }][] = [
+const FAULTS: [name: string, fault: Handler, expected: { status: number; code: string; retryAfter?: string }][] = [
   ['a reset before the headers', (request) => request.socket.resetAndDestroy(), ERROR],
   ['a connection closed before the headers', (request) => request.socket.destroy(), ERROR],
   [

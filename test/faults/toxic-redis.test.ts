@@ -12,7 +12,7 @@ import type { Toxic } from '#test/support/toxic.ts';
 import { FAULT_RUNS, TOXICS } from './toxics.ts';
 
 /** The requests of each round: the path, the expected status, and as how many requests it counts. */
-const QUESTIONS = [
+const REQUESTS = [
   { url: '/v1/probe', status: 200, count: 1 },
   { url: '/v1/probe/five', status: 200, count: 5 },
   { url: '/v1/probe/failing', status: 504, count: 0 },
@@ -72,7 +72,7 @@ describe.concurrent.each(TOXICS)('$name on the way to Redis', ({ toxic, isHarmle
         const asked: Promise<{ status: number; expected: number }>[] = [];
         for (let round = 0; round < ROUNDS; round++) {
           for (const key of keys) {
-            for (const { url, status: expected } of QUESTIONS) {
+            for (const { url, status: expected } of REQUESTS) {
               asked.push(statusOf(key, url).then((status) => ({ status, expected })));
             }
           }

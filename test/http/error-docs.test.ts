@@ -5,7 +5,7 @@ import type { ErrorCode } from '#src/errors/api-error.ts';
 import { ERROR_DOCS } from '#src/errors/docs.ts';
 import { countRequests, issueTestKey } from '#test/support/access.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
-import { type Answer, json, startUpstream, type TestUpstream } from '#test/support/upstream.ts';
+import { type Handler, json, startUpstream, type TestUpstream } from '#test/support/upstream.ts';
 
 const NOW = '2026-11-20T12:00:00Z';
 const BOARD = '/v1/departures?stop=200070';
@@ -27,14 +27,14 @@ afterAll(async () => {
   await store.close();
 });
 
-const status = (code: number, body: unknown): Answer => json(body, code);
-const silent: Answer = () => {};
+const status = (code: number, body: unknown): Handler => json(body, code);
+const silent: Handler = () => {};
 
 /** Values differ between the documented example and the response: numbers, dates, quoted text. */
 const withoutValues = (message: string) => message.replace(/"[^"]*"|G?[\d:.,-]+(?:T[\d:]+Z)?/g, '…');
 
 describe('the message that the documentation shows is the one that is thrown', () => {
-  it.each<[ErrorCode, string, Answer?]>([
+  it.each<[ErrorCode, string, Handler?]>([
     ['INVALID_PARAMETER', `${BOARD}&limit=ten`],
     ['DATE_OUT_OF_RANGE', `${BOARD}&date=20261118`],
     ['NOT_FOUND', '/v1/departure'],

@@ -38,9 +38,9 @@ describe('freshness told', () => {
   it('says nothing of a length to a HEAD that has it already', async () => {
     const { headers } = await get();
     const again = { 'if-none-match': String(headers.etag) };
-    const answer = await service.app.inject({ method: 'HEAD', url: URL, headers: again });
-    expect(answer.statusCode).toBe(304);
-    expect(answer.headers).not.toHaveProperty('content-length');
+    const response = await service.app.inject({ method: 'HEAD', url: URL, headers: again });
+    expect(response.statusCode).toBe(304);
+    expect(response.headers).not.toHaveProperty('content-length');
   });
 
   it('tells a stale response from a fresh one', async () => {

@@ -23,10 +23,10 @@ const soundTrips: TripSpec[] = calls.map((_, run) => ({
 const feedAt = (timestamp: number, trips = soundTrips) => encodeFeed({ timestamp, trips });
 
 /** The authority's response to a poll at that second. */
-type Answer = (second: number) => Buffer | PollFailure;
-const sound: Answer = (second) => feedAt(second - 5);
-const halved: Answer = (second) => feedAt(second - 5, soundTrips.slice(0, 10));
-const bad: Answer[] = [
+type Poll = (second: number) => Buffer | PollFailure;
+const sound: Poll = (second) => feedAt(second - 5);
+const halved: Poll = (second) => feedAt(second - 5, soundTrips.slice(0, 10));
+const bad: Poll[] = [
   () => feedAt(START - 5),
   halved,
   (second) => feedAt(second + 3600),
@@ -54,7 +54,7 @@ function read(response: Buffer | PollFailure): Feed | PollFailure {
 const TAIL = 10;
 
 /** Lists what is called live after each poll of the day. */
-function liveThrough(day: readonly Answer[]) {
+function liveThrough(day: readonly Poll[]) {
   let health: FeedHealth = UNREAD;
   let feed: Feed | null = null;
   return day.map((response, index) => {
@@ -100,7 +100,7 @@ it('whatever the authority answers, a departure is live only by a feed whose hea
 it.each(bad.map((response, index) => [index, response] as const))(
   'a feed that goes bad in way %i stops being live',
   (_, response) => {
-    const day = [...Array<Answer>(5).fill(sound), ...Array<Answer>(TAIL).fill(response)];
+    const day = [...Array<Poll>(5).fill(sound), ...Array<Poll>(TAIL).fill(response)];
     const lives = liveThrough(day).map(({ length }) => length);
     expect(lives[4]).toBe(30);
     expect(lives.at(-1)).toBe(0);

@@ -4,14 +4,14 @@ import { StopRegister } from '#src/stops/register.ts';
 import { noStops, tableOf } from '#src/stops/table.ts';
 import { departureMonitor } from '#test/support/departure-monitor.ts';
 import { startProtectedApp } from '#test/support/protected-app.ts';
-import { type Answer, json } from '#test/support/upstream.ts';
+import { type Handler, json } from '#test/support/upstream.ts';
 
 const URL = '/v1/nearby?lat=-33.88270&lng=151.20650';
 const DEAD = '2000004';
 const PATIENCE = { timeout: 20_000, interval: 5 };
 
 let service: Awaited<ReturnType<typeof startProtectedApp>>;
-let answer: Answer;
+let answer: Handler;
 let register: StopRegister;
 /** How many stops there are, in a row. At the fourth nothing leaves at any time. */
 let stops: number;
@@ -268,7 +268,7 @@ function known(stop_id: string, lat: number, lng: number, parent_id: string | nu
   return { stop_id, name, suburb: '', lat, lng, modes: ['bus' as const], parent_id, is_platform: parent_id !== null };
 }
 
-function authority(): Answer {
+function authority(): Handler {
   return (request, response) => {
     const query = new URLSearchParams(request.url.split('?')[1]);
     if (request.url.includes('/coord?')) return json({ locations: STOPS.slice(0, stops) })(request, response);

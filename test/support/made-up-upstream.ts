@@ -2,7 +2,7 @@ import { type Clock, sleep } from '#src/clock.ts';
 import type { AskAuthority } from '#src/efa/ask.ts';
 import { UpstreamStatusError } from '#src/efa/failure.ts';
 import { ApiError } from '#src/errors/api-error.ts';
-import { receivedResponse } from '#test/support/received-answer.ts';
+import { receivedResponse } from '#test/support/received-response.ts';
 
 /** An authority without a network: what it does is chosen, when it was asked is remembered. */
 export interface MadeUpUpstream {

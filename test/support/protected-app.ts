@@ -8,12 +8,12 @@ import { protectUpstream } from '#src/upstream/protection.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
-import { type Answer, startUpstream } from '#test/support/upstream.ts';
+import { type Handler, startUpstream } from '#test/support/upstream.ts';
 
 /** The whole service, protection included, before a made-up authority that speaks HTTP; time stands still. */
 export async function startProtectedApp(options: {
   now: string;
-  response: Answer;
+  response: Handler;
   timeoutMs?: number;
   store?: AccountStore;
   burstLimits?: BurstLimits;

@@ -2,18 +2,18 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 /** Handles a request as a made-up authority. */
-export type Answer = (request: IncomingMessage & { url: string }, response: ServerResponse) => void;
+export type Handler = (request: IncomingMessage & { url: string }, response: ServerResponse) => void;
 
 export interface TestUpstream {
   url: string;
   /** Path and query of every request so far, oldest first. */
   requests: string[];
-  respondWith(answer: Answer): void;
+  respondWith(answer: Handler): void;
   close(): Promise<void>;
 }
 
 /** A real HTTP server on a free loopback port that answers as it is told. */
-export async function startUpstream(first: Answer): Promise<TestUpstream> {
+export async function startUpstream(first: Handler): Promise<TestUpstream> {
   let answer = first;
   const requests: string[] = [];
   const server = createServer((request, response) => {
@@ -36,7 +36,7 @@ export async function startUpstream(first: Answer): Promise<TestUpstream> {
 }
 
 /** The same JSON for every request. */
-export function json(body: unknown, status = 200): Answer {
+export function json(body: unknown, status = 200): Handler {
   return (_request, response) => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   };

@@ -13,7 +13,7 @@ import { buildTestApp } from '../support/app.ts';
 import { departureMonitor } from '../support/departure-monitor.ts';
 import { createTestLog } from '../support/made-up-upstream.ts';
 import { IDLE_FEEDS, IDLE_UPSTREAM, readMetrics, scrape } from '../support/metrics.ts';
-import { type Answer, json, startUpstream } from '../support/upstream.ts';
+import { type Handler, json, startUpstream } from '../support/upstream.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
 
@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 /** The service with everything that is measured, in front of a made-up authority. */
-async function startMeasured(answer: Answer) {
+async function startMeasured(answer: Handler) {
   const now = () => new Date();
   const instruments = createInstruments();
   const upstream = await startUpstream(answer);
@@ -142,7 +142,7 @@ describe('calls of the authority', () => {
     ['unreadable', json([]), 1],
     ['timeout', () => {}, 1],
     ['unreachable', (_request, response) => void response.destroy(), 2],
-  ] satisfies [string, Answer, number][])('that fail count as %s', async (outcome, answer, calls) => {
+  ] satisfies [string, Handler, number][])('that fail count as %s', async (outcome, answer, calls) => {
     const { get, read } = await startMeasured(answer);
     await get('/v1/stops/search?q=central');
     const values = await read();

@@ -93,7 +93,7 @@ describe('an event loop', () => {
 
 describe('a process whose memory runs short', () => {
   const LIMIT = 1000;
-  /** What happened by the bytes that the process has. */
+  /** The measures taken, by the bytes that the process has. */
   const watched: Record<number, { shares: number[]; exceeded: string | null }> = {};
 
   beforeAll(async () => {

@@ -3,15 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, it } from 'vitest';
 import { departureMonitorFor } from '#test/support/departure-monitor.ts';
 import { startProtectedApp } from '#test/support/protected-app.ts';
-import type { Answer } from '#test/support/upstream.ts';
+import type { Handler } from '#test/support/upstream.ts';
 
 const boardFor = (url?: string) => departureMonitorFor(url, '2026-04-15T06:10:00Z');
 const BODY = boardFor();
-const well: Answer = ({ url }, response) => void response.writeHead(200).end(boardFor(url));
+const well: Handler = ({ url }, response) => void response.writeHead(200).end(boardFor(url));
 const HEAD = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(BODY) };
 
 /** Ways in which the authority fails. */
-const FAULTS: Record<string, Answer> = {
+const FAULTS: Record<string, Handler> = {
   'never answers': () => {},
   'stops in the middle of a body': (_request, response) => void response.writeHead(200, HEAD).write(BODY.slice(0, 100)),
   'sends one byte at a time': (_request, response) => void drip(response),

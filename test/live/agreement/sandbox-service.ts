@@ -22,7 +22,7 @@ import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
 import { createFollowOperation } from '#src/trips/follow.ts';
 import { createTripsOperation } from '#src/trips/operation.ts';
-import { receivedResponse } from '#test/support/received-answer.ts';
+import { receivedResponse } from '#test/support/received-response.ts';
 
 const MINUTE_MS = 60_000;
 const SOURCES = Object.keys(FEED_SOURCES) as FeedSourceId[];

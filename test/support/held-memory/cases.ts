@@ -31,7 +31,7 @@ import { FailureMemory, Popularity } from '#src/upstream/request-memory.ts';
 import { ResponseCache } from '#src/upstream/response-cache.ts';
 import { noSharedStore } from '#src/upstream/shared-store.ts';
 import { departure, pageOf } from '#test/support/departure.ts';
-import { receivedResponse } from '#test/support/received-answer.ts';
+import { receivedResponse } from '#test/support/received-response.ts';
 
 /** A full table of the service. */
 export interface FilledTable {

@@ -3,7 +3,7 @@ import { FRESHNESS_WINDOWS } from '#src/upstream/freshness-window.ts';
 import { type KeptResponse, ResponseCache, unpack } from '#src/upstream/response-cache.ts';
 import { noSharedStore } from '#src/upstream/shared-store.ts';
 import { departureMonitorResponse } from '#test/contract/payloads.ts';
-import { receivedResponse } from '#test/support/received-answer.ts';
+import { receivedResponse } from '#test/support/received-response.ts';
 
 const QUESTION = { kind: 'departureMonitor', stopId: '200060', modes: ['bus'], at: null } as const;
 const WINDOW = FRESHNESS_WINDOWS.departuresNow;

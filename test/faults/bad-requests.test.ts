@@ -4,11 +4,11 @@ import { stopFinderResponse } from '#test/contract/payloads.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { departureMonitorFor } from '#test/support/departure-monitor.ts';
 import { startProtectedApp } from '#test/support/protected-app.ts';
-import { type Answer, json } from '#test/support/upstream.ts';
+import { type Handler, json } from '#test/support/upstream.ts';
 
 /** The authority's response to a request for something that begins with 8, "fail" or has an apostrophe in it. */
 const DECLINED = { version: '10.2.1.42', systemMessages: [{ type: 'error', module: 'BROKER', code: -77, text: 'no' }] };
-const BAD_STOPS: Record<string, Answer> = {
+const BAD_STOPS: Record<string, Handler> = {
   '404': json({}, 404),
   '400': json({}, 400),
   '500': json({}, 500),
@@ -16,7 +16,7 @@ const BAD_STOPS: Record<string, Answer> = {
 };
 
 let service: Awaited<ReturnType<typeof startProtectedApp>>;
-let badStop: Answer;
+let badStop: Handler;
 let free: string;
 let pro: string;
 let bystander: string;
@@ -51,7 +51,7 @@ describe('bad requests of one account', () => {
   it.each(Object.keys(BAD_STOPS))(
     'five unknown stops that the authority answers with %s cost no good stop',
     async (kind) => {
-      badStop = BAD_STOPS[kind] as Answer;
+      badStop = BAD_STOPS[kind] as Handler;
       for (let stop = 0; stop < 5; stop++) expect(await get(`/v1/departures?stop=8000${stop}`, free)).toBe(502);
       for (let stop = 0; stop < 10; stop++) expect(await get(`/v1/departures?stop=2000${stop}`, free)).toBe(200);
     },

@@ -17,13 +17,13 @@ import { median } from './percentiles.ts';
  * For how long one large response of the authority holds the event loop: the longest wait of a client that asks every 10 ms
  * while it is read, and while `JSON.parse` alone reads it, and the longest time between two turns of the loop in a whole
  * request. Beside it, the processor time of `JSON.parse`, and of reading with its limits. Responses as they are recorded, many times over, and hostile ones.
- * `node bench/large-answer.ts [rounds]`
+ * `node bench/large-response.ts [rounds]`
  */
 const [rounds = '9'] = process.argv.slice(2);
 const MEGABYTE = 1_000_000;
 const tripsOperation = createTripsOperation({ stops: new StopRegister(noStops) });
 const ASK_EVERY_MS = 10;
-const QUESTION: UpstreamRequest = { kind: 'trip', from: '202091', to: 'G2095102', at: null, isArrival: false };
+const REQUEST: UpstreamRequest = { kind: 'trip', from: '202091', to: 'G2095102', at: null, isArrival: false };
 const silent = { info() {}, warn() {}, error() {} };
 
 const HOSTILE: Record<string, string> = {
@@ -47,7 +47,7 @@ for (const [name, text] of Object.entries(HOSTILE)) await measure(name, text, fa
 async function measure(name: string, text: string, isGood: boolean): Promise<void> {
   const bytes = Buffer.from(text);
   const parse = () => JSON.parse(bytes.toString());
-  // Refusals are what is measured of most hostile answers.
+  // Refusals are what is measured of most hostile responses.
   const read = () => readJson(bytes).catch(() => null);
   const figures = [
     bytes.length / MEGABYTE,
@@ -92,7 +92,7 @@ function answerOf(size: number, hasPaths: boolean): string {
 /** All that happens to a response on its way through the service, but for the network. */
 async function findTrips(bytes: Buffer): Promise<unknown> {
   const upstream = (async () => ({
-    payload: readResponse(QUESTION, await readJson(bytes)),
+    payload: readResponse(REQUEST, await readJson(bytes)),
     json: bytes,
     retrievedAt: new Date(NOW),
   })) as unknown as AskAuthority;
