@@ -130,7 +130,7 @@ export async function importAccounts(
       if (deletedHere[id]) await store.setDeleted(id, null);
       result.accounts++;
     }
-    // Which links were used is not in a backup: those that were sent before work no more.
+    // A backup does not know which links were used: those that were sent before work no more.
     await store.useLink(saved.id, now);
     result.keys += await importKeys(store, saved);
     for (const day of days) {

@@ -55,7 +55,7 @@ async function runCommand(args: string[], env: NodeJS.ProcessEnv): Promise<{ tex
   }
 }
 
-/** Who runs the command. In a container that is its own user; whoever came in by sudo is named. */
+/** Names the user that runs the command. In a container that is its own user; whoever came in by sudo is named. */
 function operator({ SUDO_USER }: NodeJS.ProcessEnv): { user: string; host: string } {
   try {
     const { username } = userInfo();

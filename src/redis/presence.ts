@@ -107,7 +107,7 @@ const UNMEASURED_ROUND_TRIP_MS = 400;
 /** A node farther than this counts as away. */
 export const MAX_ROUND_TRIP_MS = 1000;
 
-/** Nobody waits longer for a node that is silent. */
+/** The longest wait for a node that is silent. */
 export const MAX_PATIENCE_MS = MARGIN_MS + 2 * MAX_ROUND_TRIP_MS;
 
 /** How far away the nodes are, in milliseconds there and back. */

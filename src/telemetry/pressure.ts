@@ -65,7 +65,7 @@ export class PressureWatch {
     this.#delays.enable();
   }
 
-  /** Which limit the process is over, in words; null when it is over none. */
+  /** The limit that the process is over, in words; null when it is over none. */
   exceeded(): string | null {
     if (isOver(this.#heapBytes, this.#limits.heapBytes)) return `the heap has ${this.#heapBytes} bytes`;
     if (isOver(this.#rssBytes, this.#limits.memoryBytes)) return `the process has ${this.#rssBytes} bytes`;

@@ -118,7 +118,7 @@ function toPublicSpan(span: ReadableSpan): ReadableSpan {
 
 function attributesOf({ attributes, events }: ReadableSpan): Attributes {
   const allowed = Object.entries(attributes).filter(([name]) => ATTRIBUTES.includes(name));
-  // Of an error only its code is kept, which is one of a few words.
+  // An error keeps its code only, which is one of a few words.
   const exceptionType = events.find(({ name }) => name === 'exception')?.attributes?.['exception.type'];
   return { ...(exceptionType !== undefined && { 'error.type': exceptionType }), ...Object.fromEntries(allowed) };
 }

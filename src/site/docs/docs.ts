@@ -221,7 +221,7 @@ function keyNotice(testKey: string | null): Html | null {
 ${copyableCode(`export TIS_KEY=${testKey}`)}`;
 }
 
-/** Whom to ask for a larger plan. */
+/** Names the contact for a larger plan. */
 export function plansContactText(contact: string | null): Html {
   return html`<p id="plans-contact">${
     contact

@@ -50,7 +50,7 @@ function allowance(now: number, dailyBudget: number): number {
   return reserve + (dailyBudget - reserve) * handedOut(now);
 }
 
-/** Which part of the day's calls has been handed out by now, 0 to 1. */
+/** The part of the day's calls that has been handed out by now, 0 to 1. */
 function handedOut(now: number): number {
   const hour = (now % DAY_MS) / HOUR_MS;
   const weights = PERIODS.map(
@@ -59,7 +59,7 @@ function handedOut(now: number): number {
   return weights.reduce((sum, weight) => sum + weight) / WEIGHT_OF_DAY;
 }
 
-/** Which part of the day's calls a millisecond hands out at that moment. */
+/** The part of the day's calls that a millisecond hands out at that moment. */
 function handedOutPerMs(now: number): number {
   const hour = (now % DAY_MS) / HOUR_MS;
   const weight = PERIODS.find(({ untilHour }) => hour < untilHour)?.weight ?? 1;
