@@ -10,7 +10,7 @@ import { describeMachine, print } from './machine.ts';
  */
 const [requests = '100000', kilobytes = '20'] = process.argv.slice(2);
 const MEGABYTE = 1024 * 1024;
-/** As the service bounds it. */
+/** The bound that the service has. */
 const MAX_CACHE_BYTES = 64 * MEGABYTE;
 const silent = { info() {}, warn() {}, error() {} };
 

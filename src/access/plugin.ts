@@ -30,7 +30,7 @@ export interface AccessOptions {
   store: QuotaStore;
   /** Whether `tis_test_` keys are taken: only where the sandbox answers. */
   acceptsTestKeys: boolean;
-  /** Which accounts are suspended; none unless given. */
+  /** The suspended accounts; none unless given. */
   restrictions?: Restrictions | null;
   /** How many requests an account may make in a short time; by default as its plan says. */
   burstLimits?: BurstLimits;

@@ -15,7 +15,7 @@ import { PLANS } from './plan.ts';
 const DAY_SECONDS = 86_400;
 
 /**
- * What is left of the day, in every response to a valid key: the RateLimit fields of draft-ietf-httpapi-ratelimit-headers,
+ * Tells in every response to a valid key what is left of the day: the RateLimit fields of draft-ietf-httpapi-ratelimit-headers,
  * and the older names that most clients read. `X-RateLimit-Reset` is in Unix seconds. Unlimited plans have none of them. The
  * limits of a publishable key, its visitor or a token are further members of the RateLimit fields.
  */

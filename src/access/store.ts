@@ -158,7 +158,7 @@ export interface OperatorRecords {
   claimMail(mailing: string, accountId: string): Promise<boolean>;
   /** A mail that was not sent may be claimed again. */
   finishMail(mailing: string, accountId: string, isSent: boolean): Promise<void>;
-  /** Which accounts a mailing was sent to, or was claimed for. */
+  /** The accounts that a mailing was sent to, or was claimed for. */
   readMailing(mailing: string): Promise<Record<string, 'claimed' | 'sent'>>;
 }
 

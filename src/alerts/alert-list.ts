@@ -15,7 +15,7 @@ import { alertId } from '../transit/additional-fields.ts';
 const RETRY_MS = SECOND_MS;
 /** Boards are made from what the authority said of a stop for as long. */
 const CARRIED_MS = 2 * HOUR_MS;
-/** Of the notices that boards and journeys carry. */
+/** The bound of the notices that boards and journeys carry. */
 const MAX_BYTES = 2 * 1024 * 1024;
 const MAX_NOTICE_BYTES = 50_000;
 const OVERHEAD_BYTES = 300;

@@ -3,7 +3,7 @@ import type { DepartureMonitorPayload, TripPayload } from './payload.ts';
 import { firstElements, type JsonObject, readIdentifier, readObject, readRawText } from './response/field.ts';
 import { findRunId, readVehicleProperties } from './response/run.ts';
 
-/** What a notice is carried by, unread: a departure or a ride. */
+/** The unread record that carries a notice: a departure or a ride. */
 interface Carrier {
   infos: unknown;
   line: JsonObject | undefined;
@@ -14,7 +14,7 @@ interface Carrier {
   stopId: string | undefined;
 }
 
-/** Of one departure or ride. */
+/** The most notices of one departure or ride. */
 const MAX_NOTICES = 50;
 
 /**

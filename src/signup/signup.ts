@@ -25,7 +25,7 @@ export interface SignupOptions {
   mailer: Mailer;
   signedKeys: SignedKeys;
   findStops: KeysPageOptions['findStops'];
-  /** Which mail domains are suspended; none unless given. */
+  /** The suspended mail domains; none unless given. */
   restrictions?: Restrictions | null | undefined;
   /** Signs the links in mails. */
   linkSecrets: readonly [string, ...string[]];
@@ -36,7 +36,7 @@ export interface SignupOptions {
 
 const MAIL_LIMITS = { perHour: 1000, perNetwork: 20, perAddress: 6 };
 /**
- * Of the mails for signups, to one domain. Links and further keys have no such limit: strangers could use it up, and
+ * One domain gets this share of the mails for signups. Links and further keys have no such limit: strangers could use it up, and
  * keep the owners of a domain from their keys.
  */
 const DOMAIN_SHARE = 0.1;

@@ -23,7 +23,7 @@ export interface Call {
   arrival: CallTime | null;
   departure: CallTime | null;
   occupancy: Occupancy | null;
-  /** As the feeds predict them; absent unless they were looked for. */
+  /** The carriages as the feeds predict them; absent unless they were looked for. */
   carriages?: Carriages;
   /** Absent on the rides of journeys, unless a feed says that the call is left out. */
   isCancelled?: boolean;

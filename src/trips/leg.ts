@@ -33,7 +33,7 @@ export interface Leg {
   durationSeconds: number;
   distanceMetres: number | null;
   stops: number;
-  /** Where the ride begins, as the feeds predict them; absent unless they were looked for. */
+  /** The carriages where the ride begins, as the feeds predict them; absent unless they were looked for. */
   carriages?: Carriages;
   /** Maps the calls when they are asked for; empty on a walk, null where upstream does not list them. */
   listCalls(): Call[] | null;

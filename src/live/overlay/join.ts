@@ -57,7 +57,7 @@ function findServiceDayStart(date: string): number | null {
  * planned is found by its planned time.
  */
 
-/** What of a departure, or of a call of a run, it is found by. */
+/** The fields by which a departure, or a call of a run, is found. */
 type Call = Pick<Departure, 'stopId' | 'plannedAt' | 'state'>;
 
 export interface CallMatch {

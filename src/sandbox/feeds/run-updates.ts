@@ -39,7 +39,7 @@ export const LONGEST_LISTED_SECONDS = 510 * 60;
 
 /** Field 6 as a varint. */
 const OCCUPANCY_FIELD = 6 << 3;
-/** As in GTFS-realtime. */
+/** The numbers of GTFS-realtime. */
 export const OCCUPANCY_NUMBERS: Record<Occupancy, number> = { MANY_SEATS: 1, FEW_SEATS: 2, STANDING_ONLY: 3 };
 const PREDICTED = 7;
 const SHORT_SHARE = 0.2;

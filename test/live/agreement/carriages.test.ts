@@ -36,7 +36,7 @@ beforeAll(() => {
   expected = readExpected(service.network);
 }, 60_000);
 
-/** What the feed says of the call of a run; a run that goes on as another one has those of both. */
+/** The feed's prediction for the call of a run; a run that goes on as another one has those of both. */
 const inFeed = (trip: string | null | undefined, stop: string) => expected.get(`${trip} ${stop}`) ?? null;
 
 /** The body without the carriages, and without the moment, which may be that of an older feed. */

@@ -57,7 +57,7 @@ function happenedAt({ run }: Ride, call: number): number {
   return plannedSeconds(run, call) + (isReported(run, run.startSeconds) ? delaySeconds(run, call) : 0);
 }
 
-/** What is wrong with what was told of a ride, by what its vehicle is doing. */
+/** Lists what is wrong with what was told of a ride, by what its vehicle is doing. */
 function* compare(ride: Ride, told: Told['journey']['legs'][number], now: number, count: (name: string) => void) {
   const times = `${told.origin.departs_at} to ${told.destination.arrives_at}`;
   const place = `${new Date(now).toISOString()} ${told.mode} ${ride.planned.trip_id} of ${times}`;
@@ -91,7 +91,7 @@ function* compare(ride: Ride, told: Told['journey']['legs'][number], now: number
   }
 }
 
-/** What is wrong with the last word on each change before its first vehicle arrived, by what the vehicles then did. */
+/** Lists what is wrong with the last word on each change before its first vehicle arrived, by what the vehicles then did. */
 function* judge(rides: readonly Ride[], told: readonly { now: number; found: Told }[], count: (name: string) => void) {
   for (const [n, ride] of rides.slice(1).entries()) {
     const before = rides[n] as Ride;
