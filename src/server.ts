@@ -1,4 +1,4 @@
-import { createCallBalance } from './access/call-balance.ts';
+import { createCallBalance, logHeaviestAccount } from './access/call-balance.ts';
 import { GRACE_MS } from './access/known-keys.ts';
 import { Restrictions } from './access/restrictions.ts';
 import { sandboxKey } from './access/sandbox-key.ts';
@@ -16,7 +16,6 @@ import { openLog } from './log.ts';
 import { openRedis } from './redis/shared-redis.ts';
 import { cannotListen, closeOnSignal, expectFreePort, maxDescriptors, orExit } from './server/process.ts';
 import { openUpstream, withRehearsals } from './server/upstream-source.ts';
-import { logHeaviestAccount } from './server/usage-log.ts';
 import { readLinkSecret } from './signup/magic-link.ts';
 import { createMailer } from './signup/mail/mailer.ts';
 import { followRenewals } from './stops/file.ts';

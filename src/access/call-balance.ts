@@ -1,4 +1,5 @@
-import { DAY_MS } from '../clock.ts';
+import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.ts';
+import type { Log } from '../log.ts';
 import { createBoundedMap } from '../own-memory.ts';
 
 /** Calls of upstream that an account may cause in a day beyond what its requests pay for, on each instance. */
@@ -72,4 +73,36 @@ export function createCallBalance({ now }: { now: () => number }): CallBalance {
       return Math.max(0, Math.ceil((calls - FREE_CALLS_A_DAY) / CALLS_PER_REQUEST - charged));
     },
   };
+}
+
+const LOOK_EVERY_MS = MINUTE_MS;
+const LOG_EVERY_MS = HOUR_MS;
+
+/**
+ * Logs every hour, and when calls run short, which account used most. It is no label of metrics: there are too many
+ * accounts.
+ */
+export function logHeaviestAccount(options: {
+  balance: Pick<CallBalance, 'heaviest'>;
+  shortage: () => string | null;
+  log: Log<'info'>;
+  clock: Clock;
+}): void {
+  const { balance, shortage, log, clock } = options;
+  let wasShort = false;
+  let loggedAt = clock.now();
+
+  function look(): void {
+    const isShort = shortage() !== null;
+    if ((isShort && !wasShort) || clock.now() - loggedAt >= LOG_EVERY_MS) {
+      loggedAt = clock.now();
+      const heaviest = balance.heaviest();
+      if (heaviest)
+        log.info({ ...heaviest, shortage: shortage() }, 'the accounts that used most today, on this instance');
+    }
+    wasShort = isShort;
+    clock.after(LOOK_EVERY_MS, look);
+  }
+
+  clock.after(LOOK_EVERY_MS, look);
 }

@@ -1,7 +1,7 @@
 import { MAINTENANCE, type Restriction, readNetwork } from '../access/restrictions.ts';
 import type { OperatorRecords } from '../access/store.ts';
 import { MINUTE_MS } from '../clock.ts';
-import { isSharedDomain } from '../signup/mailbox.ts';
+import { isSharedDomain } from '../signup/throttle.ts';
 import { type Command, type CommandInput, getAccount, getWholeNumber, type Row, UsageError } from './command.ts';
 
 const IN_EFFECT = 'In effect on all instances within two seconds.';

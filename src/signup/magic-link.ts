@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Account } from '../access/account.ts';
+import { createSigner } from '../access/signed-keys.ts';
 import type { Accounts } from '../access/store.ts';
 import { MINUTE_MS } from '../clock.ts';
-import { createSigner } from '../signature.ts';
 
 export const LINK_MINUTES = 30;
 const TOKEN = /^(\w{1,20})\.([1-9]\d{12})\.([\w-]{43})$/;

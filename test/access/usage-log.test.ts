@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import { createCallBalance } from '#src/access/call-balance.ts';
+import { createCallBalance, logHeaviestAccount } from '#src/access/call-balance.ts';
 import type { Shortage } from '#src/efa/ask.ts';
-import { logHeaviestAccount } from '#src/server/usage-log.ts';
 import { createSimulatedClock } from '../support/simulated-clock.ts';
 
 const MINUTE = 60_000;

@@ -3,8 +3,8 @@ import type { RunCall } from '../../efa/calls.ts';
 import { type CallState, type Carriages, type Departure, isCancelled, leavesAt } from '../../transit/departure.ts';
 import type { Mode } from '../../transit/mode.ts';
 import type { Feed } from '../feed/feed.ts';
-import { toCarriages, toOccupancy } from '../feed/occupancy.ts';
 import type { StopTime, StopUpdate, TripRelationship, TripUpdate } from '../feed/trip-update.ts';
+import { toCarriages, toOccupancy } from '../feed/trip-update.ts';
 import { type CallMatch, findDelay, findPlannedAt, isOnServiceDay, matchCalls } from './join.ts';
 
 /** A feed that is alive (see feed-health.ts), and the modes whose runs it carries. */
