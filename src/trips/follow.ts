@@ -8,7 +8,7 @@ import { ApiError } from '../errors/api-error.ts';
 import { journeyOver } from '../errors/messages.ts';
 import { defineOperation, type FindContext, type Notice } from '../operation.ts';
 import type { StopRegister } from '../stops/register.ts';
-import { CARRIAGES_ADDED, COLORS_ADDED, includeParameter } from '../transit/additional-fields.ts';
+import { type AskedFields, CARRIAGES_ADDED, COLORS_ADDED, includeParameter } from '../transit/additional-fields.ts';
 import type { Call } from '../transit/call.ts';
 import { occupancySchema } from '../transit/departure.ts';
 import { type Freshness, freshnessOf, oldestOf } from '../transit/freshness.ts';
@@ -16,8 +16,8 @@ import { describe } from '../transit/parameter.ts';
 import type { Place } from '../transit/place.ts';
 import { formatTimestamp, timestampSchema, toSydneyWallClock } from '../transit/time.ts';
 import { anchorWalks, layFeeds, type Seen, toRide, viewCarriages, withTimes } from './feed-times.ts';
-import { destinationOf, isCancelled, originOf } from './journey.ts';
-import { journeyIdParameter, type PlannedJourney, readJourneyId } from './journey-id.ts';
+import { destinationOf, isCancelled, type Journey, originOf } from './journey.ts';
+import { type JourneyRequest, journeyIdParameter, type PlannedJourney, readJourneyId } from './journey-id.ts';
 import type { Leg } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';
 import { mapJourneysOrNone } from './map.ts';
@@ -171,80 +171,40 @@ export const createFollowOperation = (options: {
     async find({ journey_id: id, include }, context) {
       const { calls, now } = context;
       const planned = readJourneyId(id) as PlannedJourney;
-      const start = originOf(planned).planned;
       const latest = destinationOf(planned).planned.getTime() + LATEST_MS;
       if (latest < now().getTime()) throw journeyOver(formatTimestamp(destinationOf(planned).planned));
 
-      const seen = planned.legs.map((leg) => (leg.mode === 'walk' ? null : calls.viewRide(...toRide(leg, leg.mode))));
-      const isSeen = planned.legs.every(({ mode }, index) => mode === 'walk' || seen[index]?.isOff === false);
-      const again = isSeen ? null : await plan(planned, context, options, { ...planned, at: start, isWhole: true });
-      const rides = planned.legs.map((leg, index) =>
-        leg.mode === 'walk'
-          ? null
-          : findRide(leg, again?.journeys.flatMap((one) => one.legs) ?? [], seen[index] ?? null),
-      );
-      const told = rides.some((ride) => ride && !ride.isTold) ? await listOrNull(options.listAlerts(context.ask)) : [];
-      const withCalls = include?.includes('calls')
-        ? await Promise.all(rides.map((ride) => ride && listCalls(ride, context)))
+      const found = await findRides(planned, context, options);
+      const alerts = found.rides.some((ride) => ride && !ride.isTold)
+        ? await listOrNull(options.listAlerts(context.ask))
         : [];
-      const legs = timeWalks(
-        anchorWalks(
-          planned.legs.map((leg, index) => {
-            const ride = rides[index];
-            if (!ride) return leg;
-            const alerts = ride.isTold ? ride.leg.alerts : alertsOf(ride.leg, told ?? [], now().getTime());
-            return { ...ride.leg, alerts, listCalls: () => withCalls[index] ?? null };
-          }),
-        ),
-      );
+      const legs = await joinRides(planned, found.rides, { alerts, include }, context);
       const endsAt = bestKnown((legs.at(-1) as Leg).destination).getTime();
       const sentAt = now();
       if (endsAt < sentAt.getTime() - ENDED_MS) throw journeyOver(formatTimestamp(new Date(endsAt)));
 
       const changes = judgeChanges(legs);
       const next = await findNext(planned, legs, changes, context, options);
-      const far = sentAt.getTime() + FAR_MS;
-      const isCalm = planned.legs.every(({ mode, origin, destination }, index) => {
-        const isQuiet =
-          origin.planned.getTime() > far || bestKnown(rides[index]?.leg.destination ?? destination) < sentAt;
-        return mode === 'walk' || seen[index]?.isOff === false || isQuiet;
-      });
-      const leastMs = start.getTime() > far ? FAR_FRESH_MS : isCalm ? CALM_FRESH_MS : 0;
-      const parts = [...seen, again, next].flatMap((part) => part?.freshness ?? []);
-      const known = freshFor(again ? sentAt.getTime() + leastMs : 0, oldestOf(...(parts as [Freshness])));
       const viewed = viewCarriages([{ legs }, ...(next?.journeys ?? [])], include, calls);
-      const [viewedNow, ...viewedNext] = viewed.journeys;
+      const known = freshnessNow(planned, found, next, sentAt);
       const freshness = { ...known, retrievedAt: Math.min(known.retrievedAt, viewed.asOf) };
-      const asked = { ...planned, cancelled: 'include', include: ['ids', ...(include ?? [])] } as const;
-      const { journey_id: _, ...journey } = withPaths(toJourneyBody(viewedNow ?? { legs }, asked), 'none');
-      // A walk may have come in between when platforms change; the rides keep their order.
-      const left = rides.filter((ride) => ride !== null);
+      const isOver = endsAt < sentAt.getTime();
+      const [journey = { legs }, ...nextJourneys] = viewed.journeys;
       const body: FollowedBody = {
         journey_id: id,
         retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
-        status: statusOf(legs, changes, endsAt < sentAt.getTime()),
-        journey: {
-          ...journey,
-          legs: journey.legs.map((leg) => {
-            const ride = leg.mode === 'walk' ? undefined : left.shift();
-            return { ...leg, found: ride?.isFound ?? true, occupancy: ride?.occupancy ?? null };
-          }),
-        },
+        status: statusOf(legs, changes, isOver),
+        journey: toFollowedBody(journey, found.rides, { ...planned, include }),
         changes,
         next_journeys:
-          next &&
-          viewedNext.map((one) => {
-            const asNext = { ...planned, from: next.from, cancelled: 'exclude', include: asked.include } as const;
-            return withPaths(toJourneyBody(one, asNext), 'none');
-          }),
+          next && nextJourneys.map((one) => toFollowableBody(one, { ...planned, from: next.from, include }, 'exclude')),
       };
-      const isLost = rides.some((ride) => ride && !ride.isFound);
       const notices = [
-        ...(isLost ? [LOST] : []),
-        ...(told === null ? [UNTOLD] : []),
+        ...(found.rides.some((ride) => ride && !ride.isFound) ? [LOST] : []),
+        ...(alerts === null ? [UNTOLD] : []),
         ...(next?.hasFailed ? [NO_NEXT] : []),
       ];
-      return { body, freshness, notices, changesAt: endsAt < sentAt.getTime() ? endsAt + ENDED_MS : endsAt };
+      return { body, freshness, notices, changesAt: isOver ? endsAt + ENDED_MS : endsAt };
     },
   });
 
@@ -253,6 +213,86 @@ const LOST: Notice = {
 };
 const UNTOLD: Notice = { text: 'The alerts cannot be told for now.' };
 const NO_NEXT: Notice = { text: 'The next journeys cannot be found for now.' };
+
+type Include = AskedFields['include'];
+/** One for each leg; null for a walk. */
+type Rides = readonly (ReturnType<typeof findRide> | null)[];
+
+/** Finds the rides in the feeds, and the authority's plan of today where the feeds do not know them all. */
+async function findRides(planned: PlannedJourney, context: FindContext, options: Parameters<typeof plan>[2]) {
+  const seen = planned.legs.map((leg) =>
+    leg.mode === 'walk' ? null : context.calls.viewRide(...toRide(leg, leg.mode)),
+  );
+  const isSeen = planned.legs.every(({ mode }, index) => mode === 'walk' || seen[index]?.isOff === false);
+  const at = originOf(planned).planned;
+  const again = isSeen ? null : await plan(planned, context, options, { ...planned, at, isWhole: true });
+  const legs = again?.journeys.flatMap((one) => one.legs) ?? [];
+  const rides: Rides = planned.legs.map((leg, index) =>
+    leg.mode === 'walk' ? null : findRide(leg, legs, seen[index] ?? null),
+  );
+  return { seen, again, rides };
+}
+
+/** The legs of the journey with the rides as they were found, and walks that fit between them. `alerts` is null where they cannot be told. */
+async function joinRides(
+  planned: PlannedJourney,
+  rides: Rides,
+  { alerts, include }: { alerts: Alerts | null; include: Include },
+  context: FindContext,
+): Promise<Leg[]> {
+  const withCalls = include?.includes('calls')
+    ? await Promise.all(rides.map((ride) => ride && listCalls(ride, context)))
+    : [];
+  const now = context.now().getTime();
+  const legs = planned.legs.map((leg, index) => {
+    const ride = rides[index];
+    if (!ride) return leg;
+    const told = ride.isTold ? ride.leg.alerts : alertsOf(ride.leg, alerts ?? [], now);
+    return { ...ride.leg, alerts: told, listCalls: () => withCalls[index] ?? null };
+  });
+  return timeWalks(anchorWalks(legs));
+}
+
+/** The oldest of what is shown. Where nothing changes soon, it is good for longer than the authority's plan. */
+function freshnessNow(
+  planned: PlannedJourney,
+  { seen, again, rides }: Awaited<ReturnType<typeof findRides>>,
+  next: Awaited<ReturnType<typeof findNext>>,
+  now: Date,
+): Freshness {
+  const far = now.getTime() + FAR_MS;
+  const isCalm = planned.legs.every(({ mode, origin, destination }, index) => {
+    const isQuiet = origin.planned.getTime() > far || bestKnown(rides[index]?.leg.destination ?? destination) < now;
+    return mode === 'walk' || seen[index]?.isOff === false || isQuiet;
+  });
+  const leastMs = originOf(planned).planned.getTime() > far ? FAR_FRESH_MS : isCalm ? CALM_FRESH_MS : 0;
+  const parts = [...seen, again, next].flatMap((part) => part?.freshness ?? []);
+  return freshFor(again ? now.getTime() + leastMs : 0, oldestOf(...(parts as [Freshness])));
+}
+
+function toFollowedBody(
+  journey: Journey,
+  rides: Rides,
+  asked: JourneyRequest & { include: Include },
+): FollowedBody['journey'] {
+  const { journey_id: _, ...body } = toFollowableBody(journey, asked, 'include');
+  // A walk may have come in between when platforms change; the rides keep their order.
+  const left = rides.filter((ride) => ride !== null);
+  const legs = body.legs.map((leg) => {
+    const ride = leg.mode === 'walk' ? undefined : left.shift();
+    return { ...leg, found: ride?.isFound ?? true, occupancy: ride?.occupancy ?? null };
+  });
+  return { ...body, legs };
+}
+
+/** The journey with the identifiers by which it and its runs are followed. */
+function toFollowableBody(
+  journey: Journey,
+  asked: JourneyRequest & { include: Include },
+  cancelled: AskedFields['cancelled'],
+) {
+  return withPaths(toJourneyBody(journey, { ...asked, cancelled, include: ['ids', ...(asked.include ?? [])] }), 'none');
+}
 
 /** The journeys that the authority plans; none where it says why there are none. */
 async function plan(
