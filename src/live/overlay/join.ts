@@ -118,7 +118,7 @@ export function findDelay({ departure, arrival }: StopUpdate): number | null {
   return departure.delaySeconds ?? arrival.delaySeconds;
 }
 
-function plannedAtOf({ at, delaySeconds }: StopTime): number | null {
+export function plannedAtOf({ at, delaySeconds }: StopTime): number | null {
   return at === null || delaySeconds === null ? null : at - delaySeconds * SECOND_MS;
 }
 

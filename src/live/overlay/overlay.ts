@@ -5,7 +5,7 @@ import type { Mode } from '../../transit/mode.ts';
 import type { Feed } from '../feed/feed.ts';
 import type { StopTime, StopUpdate, TripRelationship, TripUpdate } from '../feed/trip-update.ts';
 import { toCarriages, toOccupancy } from '../feed/trip-update.ts';
-import { type CallMatch, findDelay, findPlannedAt, isOnServiceDay, matchCalls } from './join.ts';
+import { type CallMatch, findDelay, findPlannedAt, isOnServiceDay, matchCalls, plannedAtOf } from './join.ts';
 
 /** A feed that is alive (see feed-health.ts), and the modes whose runs it carries. */
 export interface LivingFeed {
@@ -122,7 +122,7 @@ function findByUpdate(
   if (isCancelled(call)) return { ...CANCELLED, change: 'runs again' };
   const endsHere = update === trip.stopUpdates.at(-1) && !isGiven(update.departure);
   if (endsHere && trip.relationship !== 'SCHEDULED') return askAbout('ends here');
-  const expectedAt = findLeavesAt(call, update);
+  const expectedAt = findMoment('departure', call.plannedAt, update, call.mode);
   if (expectedAt === null) return SCHEDULED;
   const byFeed = live(call, expectedAt, headerAt, update.occupancy);
   return isMoved ? { ...byFeed, change: `moved to ${update.stopId}` } : byFeed;
@@ -142,7 +142,7 @@ function findByOtherStops(call: Departure, trip: TripUpdate, headerAt: number, n
   const earlier = timed.findLast((update) => isEarlier(update) && update.relationship !== 'SKIPPED');
   if (earlier) {
     const delaySeconds = earlier.relationship === 'SCHEDULED' ? findDelay(earlier) : null;
-    return delaySeconds === null ? SCHEDULED : live(call, call.plannedAt + delaySeconds * 1000, headerAt);
+    return delaySeconds === null ? SCHEDULED : live(call, call.plannedAt + delaySeconds * SECOND_MS, headerAt);
   }
   const mayHaveLeft = leavesAt(call) <= now + EARLY_BUS_MS;
   if (timed.length > 0) return mayHaveLeft ? DEPARTED : askAbout('no call here');
@@ -184,29 +184,33 @@ function live(call: Departure, leavesAt: number, headerAt: number, occupancy: nu
 }
 
 /**
- * Finds when the vehicle leaves; null when the update has neither time nor delay. The trip planner's estimates for trains
- * are the planned time plus the delay, even where the feed's timetable has other seconds; for all other modes they are
- * the feed's time.
+ * Finds when the vehicle arrives or leaves: by the other of the two where the update has only that, null where it has none. The trip
+ * planner's estimates for trains are the planned time plus the delay, even where the feed's timetable has other seconds;
+ * for all other modes they are the feed's time.
  */
-function findLeavesAt(call: Departure, update: StopUpdate): number | null {
-  const delaySeconds = findDelay(update);
-  const delayed = delaySeconds === null ? null : call.plannedAt + delaySeconds * SECOND_MS;
-  const at = isGiven(update.departure) ? update.departure.at : update.arrival.at;
-  const plannedAt = findPlannedAt(update);
-  const isSameTimetable = plannedAt === null || Math.abs(plannedAt - call.plannedAt) <= MINUTE_MS;
-  const leavesAt = call.mode === 'train' && isSameTimetable ? (delayed ?? at) : (at ?? delayed);
-  // Only the arrival is known: a vehicle does not leave before it is planned to.
-  return leavesAt !== null && !isGiven(update.departure) ? Math.max(leavesAt, call.plannedAt) : leavesAt;
+function findMoment(which: 'arrival' | 'departure', plannedAt: number, update: StopUpdate, mode: Mode): number | null {
+  const [own, other] = which === 'arrival' ? [update.arrival, update.departure] : [update.departure, update.arrival];
+  const delaySeconds = own.delaySeconds ?? other.delaySeconds;
+  const delayed = delaySeconds === null ? null : plannedAt + delaySeconds * SECOND_MS;
+  const at = isGiven(own) ? own.at : other.at;
+  const plannedByFeed = which === 'arrival' ? plannedAtOf(own) : findPlannedAt(update);
+  const isSameTimetable = plannedByFeed === null || Math.abs(plannedByFeed - plannedAt) <= MINUTE_MS;
+  const moment = mode === 'train' && isSameTimetable ? (delayed ?? at) : (at ?? delayed);
+  // Where only the arrival is known: a vehicle does not leave before it is planned to.
+  return moment !== null && which === 'departure' && !isGiven(own) ? Math.max(moment, plannedAt) : moment;
 }
 
 function isGiven({ at, delaySeconds }: StopTime): boolean {
   return at !== null || delaySeconds !== null;
 }
 
+type Run = Pick<Departure, 'runId' | 'mode'>;
+type PlannedCall = Pick<RunCall, 'stopId' | 'arrival' | 'departure' | 'nextRunId'>;
+
 /**
- * Lays the living feeds over the calls of a run, which are in order and as the authority said at `saidAt`, whose
- * estimates count as live for `keptMs`. `asOf` is the oldest
- * moment of what they say as live; null where nothing is. `isByFeed` says that a feed knows the run.
+ * Lays the living feeds over the calls of a run, which are in order and as the authority said at `saidAt`. The authority's
+ * estimates count as live for `keptMs`. `asOf` is the oldest moment of what is shown as live; null where nothing is.
+ * `isByFeed` says that a feed knows the run.
  */
 export function overlayCalls(
   run: Run,
@@ -256,9 +260,6 @@ export function findCarriages(
     return part.calls.map(() => null);
   });
 }
-
-type Run = Pick<Departure, 'runId' | 'mode'>;
-type PlannedCall = Pick<RunCall, 'stopId' | 'arrival' | 'departure' | 'nextRunId'>;
 
 /** A vehicle may go on as another run, which is then another trip of the feeds. */
 function splitAtRuns<One extends PlannedCall>({ runId, mode }: Run, calls: readonly One[]): (Run & { calls: One[] })[] {
@@ -326,19 +327,17 @@ function callByUpdate(call: RunCall, update: StopUpdate, { mode, isMoved }: { mo
   return {
     ...call,
     ...place,
-    arrival: estimate(call.arrival, update.arrival, update.departure, mode),
-    departure: estimate(call.departure, update.departure, update.arrival, mode),
+    arrival: estimate('arrival', call, update, mode),
+    departure: estimate('departure', call, update, mode),
     occupancy: toOccupancy(update.occupancy),
     isCancelled: false,
   };
 }
 
-/** The first of two times of an update that is given, as `findLeavesAt` reads it. */
-function estimate(time: RunCall['arrival'], own: StopTime, other: StopTime, mode: Mode): RunCall['arrival'] {
+function estimate(which: 'arrival' | 'departure', call: RunCall, update: StopUpdate, mode: Mode): RunCall['arrival'] {
+  const time = call[which];
   if (!time) return null;
-  const { delaySeconds, at } = isGiven(own) ? own : other;
-  const delayed = delaySeconds === null ? null : time.plannedAt + delaySeconds * SECOND_MS;
-  const realtimeAt = mode === 'train' ? (delayed ?? at) : (at ?? delayed);
+  const realtimeAt = findMoment(which, time.plannedAt, update, mode);
   const isPossible = realtimeAt !== null && Math.abs(realtimeAt - time.plannedAt) <= MAX_SHIFT_MS;
   return { ...time, realtimeAt: isPossible ? realtimeAt : null };
 }
