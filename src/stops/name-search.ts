@@ -39,8 +39,6 @@ const BUSY: Readonly<Record<Mode, number>> = {
   bus: 1,
   schoolbus: 1,
 };
-/** Riders look for the stop, and rarely for one of its stands. */
-const OF_PLATFORM = 0.6;
 /** A stop right there counts three times as much as one far away, one at this distance twice as much. */
 const NEAR_METRES = 5000;
 const NEARNESS = 2;
@@ -83,8 +81,8 @@ export class NameSearch {
   }
 }
 
-/** Reads the register some stops at a time. */
-async function buildIndex(register: Iterable<StopRecord>): Promise<NameIndex> {
+/** Reads the register some stops at a time. Platforms and stands are left out where their stop is known: riders look for the stop. */
+async function buildIndex(register: StopRegister): Promise<NameIndex> {
   const tree = new SearchableMap<number>();
   const stopsOfWords: number[][] = [];
   const ids: string[] = [];
@@ -99,9 +97,11 @@ async function buildIndex(register: Iterable<StopRecord>): Promise<NameIndex> {
       stopsOfWords.push([stop]);
     }
   };
+  let read = 0;
   for (const stop of register) {
+    if (read++ % STOPS_PER_TURN === 0) await nextTurn();
+    if (stop.is_platform && stop.parent_id && register.get(stop.parent_id)) continue;
     const index = ids.length;
-    if (index % STOPS_PER_TURN === 0) await nextTurn();
     const words = new Set([...wordsOf(stop.name), ...wordsOf(stop.suburb)]);
     for (const word of new Set([...words, ...joinedWordsOf(stop.name)])) add(word, index);
     ids.push(stop.stop_id);
@@ -124,9 +124,8 @@ function joinedWordsOf(name: string): string[] {
   return words.slice(1).map((word, index) => `${words[index]}${word}`);
 }
 
-function busynessOf({ modes, is_platform }: StopRecord): number {
-  const busiest = Math.max(1, ...modes.map((mode) => BUSY[mode]));
-  return busiest * (is_platform ? OF_PLATFORM : 1);
+function busynessOf({ modes }: StopRecord): number {
+  return Math.max(1, ...modes.map((mode) => BUSY[mode]));
 }
 
 /**

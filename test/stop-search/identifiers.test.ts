@@ -51,6 +51,8 @@ describe('a search of which the authority has few stops', () => {
     stop('7', 'Central Station', -33.88, ['train']),
     stop('8', 'Wharf Rd at Bay St', -33.8, ['bus']),
     stop('9', 'Wharf Rd at Hill St', -32.9, ['bus']),
+    { ...stop('71', 'Central Station, Platform 1', -33.88, ['train']), parent_id: '7', is_platform: true },
+    { ...stop('81', 'Orphan Bay, Stand A', -33.88, ['bus']), parent_id: '80', is_platform: true },
   ];
   const stops = new StopRegister(() => tableOf(known, { dataDate: '2026-08-21', source: 'a test' }));
   const search = async (query: string, upstream: Ask) => {
@@ -80,6 +82,14 @@ describe('a search of which the authority has few stops', () => {
   ])('finds %s among the stops that are known', async (q, stopId) => {
     const { results } = (await search(`q=${encodeURIComponent(q)}`, finds([]))).json();
     expect(results[0].stop_id).toBe(stopId);
+  });
+
+  it.each([
+    ['central', ['7']],
+    ['orphan bay', ['81']],
+  ])('finds %s, and no platform of a station that is known', async (q, stopIds) => {
+    const { results } = (await search(`q=${encodeURIComponent(q)}`, finds([]))).json();
+    expect(results.map(({ stop_id }: { stop_id: string }) => stop_id)).toEqual(stopIds);
   });
 
   it('has the matches of the authority first', async () => {
