@@ -399,7 +399,7 @@ function judgeChanges(legs: readonly Leg[]): FollowedBody['changes'] {
   const rides = [...legs.entries()].filter(([, { mode }]) => mode !== 'walk');
   return rides.slice(1).map(([next, ride], place) => {
     const [index, before] = rides[place] as [number, Leg];
-    const walkSeconds = legs.slice(index + 1, next).reduce((sum, { durationSeconds }) => sum + durationSeconds, 0);
+    const walkSeconds = walkSecondsBetween(legs, index, next);
     const between = bestKnown(ride.origin).getTime() - bestKnown(before.destination).getTime();
     const spare = Math.floor(between / SECOND_MS - walkSeconds);
     const isMissed = spare < 0 || before.isCancelled || ride.isCancelled;
@@ -413,6 +413,10 @@ function judgeChanges(legs: readonly Leg[]): FollowedBody['changes'] {
       spare_seconds: spare,
     };
   });
+}
+
+function walkSecondsBetween(legs: readonly Leg[], ride: number, next: number): number {
+  return legs.slice(ride + 1, next).reduce((sum, { durationSeconds }) => sum + durationSeconds, 0);
 }
 
 function statusOf(legs: readonly Leg[], changes: FollowedBody['changes'], isOver: boolean): FollowedBody['status'] {
@@ -445,13 +449,28 @@ async function findNext(
       at,
       isWhole: false,
     });
-    const fitting = keepFitting(journeys, planned).journeys;
+    const walkSeconds = missed ? walkSecondsBetween(legs, missed.leg, missed.next_leg) : 0;
+    const reached = before ? journeys.filter((one) => isReached(one, before, walkSeconds)) : journeys;
+    const fitting = keepFitting(reached, planned).journeys;
     const chosen = selectJourneys(fitting, { limit: MOST_NEXT, isArrival: false, at: request.at, now: now() });
     return { from, journeys: chosen.journeys, freshness, hasFailed: false };
   } catch (error) {
     if (error instanceof ApiError) return { from, journeys: [], freshness: null, hasFailed: true };
     throw error;
   }
+}
+
+/**
+ * Whether somebody who arrives at `before` is there when the first ride leaves. The authority plans from the station, as if one stood
+ * at every platform of it: the way to another platform is taken to be as long as that to the missed ride.
+ */
+function isReached({ legs }: Journey, before: LegEnd, walkSeconds: number): boolean {
+  const ride = legs.find(({ mode }) => mode !== 'walk');
+  if (!ride) return true;
+  const [first] = legs;
+  const isSamePlatform = ride.origin.stopId === before.stopId;
+  const seconds = first?.mode === 'walk' ? first.durationSeconds : isSamePlatform ? 0 : walkSeconds;
+  return bestKnown(ride.origin).getTime() >= bestKnown(before).getTime() + seconds * SECOND_MS;
 }
 
 /** The freshness, until that moment at least, unless it is one of a shortage. */
