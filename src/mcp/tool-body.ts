@@ -33,8 +33,8 @@ export function toToolBody(body: object): object {
   }
 
   const rewritten = rewrite(body) as object;
-  const alerts = Object.fromEntries([...names].map(([text, name]) => [name, text]));
-  return names.size === 0 ? rewritten : { ...rewritten, alerts };
+  const alert_texts = Object.fromEntries([...names].map(([text, name]) => [name, text]));
+  return names.size === 0 ? rewritten : { ...rewritten, alert_texts };
 }
 
 /** False for a list of whole alerts, which a body has instead of the texts. */
@@ -47,14 +47,11 @@ export function toToolSchema(schema: JsonSchema): JsonSchema {
   const rewritten = rewriteSchema(schema) as JsonSchema;
   const properties = {
     ...(rewritten.properties as JsonSchema),
-    // A body that lists whole alerts has them under this name itself.
-    ...(!isListOfObjects((schema.properties as Record<string, JsonSchema> | undefined)?.alerts) && {
-      alerts: {
-        type: 'object',
-        additionalProperties: { type: 'string' },
-        description: 'The texts of all alerts, by the names that records use; absent when there are none',
-      },
-    }),
+    alert_texts: {
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      description: 'The texts of all alerts, by the names that `alerts` use; absent when there are none',
+    },
     notes: {
       type: 'array',
       items: { type: 'string' },
@@ -80,7 +77,7 @@ function rewriteProperties(properties: Record<string, JsonSchema>): JsonSchema {
   return Object.fromEntries(
     Object.entries(properties).flatMap(([name, schema]) => {
       if (name === 'alerts' && !isListOfObjects(schema)) {
-        const description = 'Names of alerts; their texts stand once in `alerts` of the whole response';
+        const description = 'Names of alerts; their texts stand once in `alert_texts` of the whole response';
         return [[name, { type: 'array', items: { type: 'string' }, description }]];
       }
       const local = { type: schema.type, description: 'The same moment by the clocks of Sydney' };
@@ -122,23 +119,13 @@ const STEPS: { what: string; replace: (key: string, value: unknown) => unknown }
   },
   {
     what: 'the ends of long alerts',
-    replace: (key, value) => (key === 'alerts' && isTexts(value) ? mapValues(value, cutAlert) : value),
+    replace: (key, value) => (key === 'alert_texts' ? mapValues(value as Record<string, string>, cutAlert) : value),
   },
   {
     what: 'all alerts',
-    replace: (key, value) => (key !== 'alerts' || areWhole(value) ? value : isTexts(value) ? undefined : []),
+    replace: (key, value) => (key === 'alert_texts' ? undefined : key === 'alerts' && areTexts(value) ? [] : value),
   },
 ];
-
-/** The texts of alerts, by their names; the records have lists of names. */
-function isTexts(alerts: unknown): alerts is Record<string, string> {
-  return !Array.isArray(alerts);
-}
-
-/** Says whether the body lists whole alerts as its records. */
-function areWhole(alerts: unknown): boolean {
-  return Array.isArray(alerts) && alerts.some((alert) => typeof alert === 'object');
-}
 
 function mapValues(texts: Record<string, string>, map: (text: string) => string): Record<string, string> {
   return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, map(text)]));

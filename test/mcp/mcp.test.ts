@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseKey } from '#src/access/keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
@@ -125,7 +126,7 @@ describe('an assistant', () => {
   });
 
   it('gets each alert once, and its short name with each record', async () => {
-    const { departures, alerts } = (await call('getDepartures', { stop: '200070', limit: 50 })).body;
+    const { departures, alert_texts: alerts } = (await call('getDepartures', { stop: '200070', limit: 50 })).body;
     const named = departures.flatMap((departure: { alerts: string[] }) => departure.alerts);
     expect(named.length).toBeGreaterThan(Object.keys(alerts).length);
     expect(new Set(named)).toEqual(new Set(Object.keys(alerts)));
@@ -180,6 +181,37 @@ describe('an assistant', () => {
     expect(trips?.properties).toMatchObject({ path: { default: 'none' }, limit: { type: 'integer', default: 3 } });
     const departures = tools.find(({ name }) => name === 'getDepartures');
     expect(departures?.inputSchema.properties).toMatchObject({ modes: { type: 'array', default: ['all'] } });
+  });
+
+  it('gets from each tool what its output schema promises', async () => {
+    const { tools } = await client.listTools();
+    const { departures } = (await call('getDepartures', { stop: '200070', include: 'ids', limit: 50 })).body;
+    const run = departures.find(({ run_id: id, alerts }: { run_id: string; alerts: [] }) => id && alerts.length > 0);
+    const { journeys } = (await call('planTrips', { from: '202020', to: '209573', include: 'ids' })).body;
+    const calls: Record<string, object> = {
+      getDepartures: { stop: '200070', include: ['ids', 'alert_texts'] },
+      getArrivals: { stop: '200070' },
+      getBoards: { stops: ['200070', '200020'] },
+      getNearbyStops: { lat: -33.8731, lng: 151.2069 },
+      searchStops: { q: 'town hall' },
+      searchPlaces: { q: 'opera house' },
+      listStops: { bbox: '-33.88,151.2,-33.86,151.22' },
+      getStop: { stop_id: '200070' },
+      planTrips: { from: '202020', to: '209573' },
+      getJourney: { journey_id: journeys[0].journey_id },
+      listAlerts: {},
+      getRun: { run_id: run.run_id },
+      listVehicles: { bbox: '-33.88,151.2,-33.86,151.22' },
+    };
+    const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true, uri: true } });
+    const wrong = await Promise.all(
+      tools.map(async ({ name, outputSchema }) => {
+        const validate = ajv.compile(outputSchema as object);
+        const { structuredContent } = await client.callTool({ name, arguments: { ...calls[name] } });
+        return validate(structuredContent) ? [] : [`${name}: ${ajv.errorsText(validate.errors)}`];
+      }),
+    );
+    expect(wrong.flat()).toEqual([]);
   });
 
   it('is not promised news of tools, which never change', () => {

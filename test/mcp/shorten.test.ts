@@ -26,9 +26,9 @@ describe('a response for an assistant', () => {
 
   it('then the ends of long alerts, then the alerts', () => {
     const departures = Array.from({ length: 5 }, () => departure(['A1']));
-    const body = { departures, alerts: { A1: 'x'.repeat(5000) } };
+    const body = { departures, alert_texts: { A1: 'x'.repeat(5000) } };
     const cut = shorten(body, 2000);
-    expect(JSON.parse(cut.text)).toEqual({ departures, alerts: { A1: `${'x'.repeat(199)}…` } });
+    expect(JSON.parse(cut.text)).toEqual({ departures, alert_texts: { A1: `${'x'.repeat(199)}…` } });
     expect(cut.leftOut).toEqual(['the ends of long alerts']);
     const without = shorten(body, 600);
     expect(JSON.parse(without.text)).toEqual({ departures: departures.map((one) => ({ ...one, alerts: [] })) });
@@ -63,7 +63,7 @@ describe('a response for an assistant', () => {
     );
     fc.assert(
       fc.property(records, texts, fc.integer({ min: 50, max: 5000 }), (list, all, maxLength) => {
-        const body = { stop_id: '1', records: list, alerts: all };
+        const body = { stop_id: '1', records: list, alert_texts: all };
         const { text, leftOut } = shorten(body, maxLength);
         expect(text.length).toBeLessThanOrEqual(maxLength);
         expect(leftOut.length > 0).toBe(text !== JSON.stringify(body));
