@@ -60,7 +60,7 @@ export const departuresOperation = defineOperation({
     id: 'streamDepartures',
     summary: 'Departures of a stop, as they change',
     description:
-      'The departures of one stop as server-sent events: an event `board` with the whole response of `/v1/departures` at the start and whenever it changes, a comment every 15 seconds. `failure` says that there is no response for now, `end` is the last event and says why; both have an error as their data. With `Last-Event-ID`, a board that the reader has is not sent again.\n\nCounts as one request a minute. How many streams may be open, the table of plans at `/docs/limits` says. `EventSource` cannot send a key: read the stream with `fetch`.',
+      'The departures of one stop as server-sent events: an event `board` with the whole response of `/v1/departures` at the start and whenever it changes, a comment every 15 seconds. `failure` says that there is no response for now, `end` is the last event and says why; both have an error as their data. With `Last-Event-ID`, a board that the reader has is not sent again.\n\nCounts as one request a minute. How many streams may be open, the table of plans at `/docs/limits` says. `EventSource` sends no header: it gives a publishable key or a token as `access_token`.',
   },
 
   async find(query, context) {

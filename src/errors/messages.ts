@@ -56,7 +56,7 @@ export function missingKey(): ApiError {
 
 /** `near` is a path of the API that may have been meant, `operations` are those to choose from. */
 export function unknownPath(path: string, near: string | null, operations: readonly string[] = []): ApiError {
-  const known = operations.length > 0 ? ` The API has ${LIST.format(operations)}; /openapi.json describes them.` : '';
+  const known = operations.length > 0 ? ` The API has ${LIST.format(operations)}; /docs describes them.` : '';
   const hint = near ? ` Did you mean ${near}?` : known;
   return new ApiError('NOT_FOUND', `There is nothing at ${path}.${hint}`);
 }

@@ -33,7 +33,7 @@ export const dateParameter = requiredText('a date as YYYYMMDD')
   });
 
 const CLOCK = /^([01]\d|2[0-3])[0-5]\d$/;
-const ISO_8601 = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::\d\d(?:[.,]\d+)?)?(Z|[+ -]\d\d(?::?\d\d)?)?$/i;
+const ISO_8601 = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::\d\d(?:[.,]\d+)?)?(Z|[+ -](?:0\d|1[0-4])(?::?[0-5]\d)?)?$/i;
 const timeAllowed =
   'must be a time as HHmm, 0000 to 2359, Sydney local time, or a moment as ISO 8601, such as 2026-11-23T08:00+11:00';
 
@@ -60,7 +60,7 @@ function readMoment(text: string): string | null {
   const moment = DateTime.fromISO(`${day}T${clock}${offset?.replace(' ', '+') ?? ''}`, {
     zone: offset ? SYDNEY : 'utc',
   });
-  return moment.isValid ? moment.toFormat("yyyyMMdd'T'HHmm") : null;
+  return moment.isValid && moment.year <= 9999 ? moment.toFormat("yyyyMMdd'T'HHmm") : null;
 }
 
 export function toSydneyWallClock(instant: Date): WallClock {

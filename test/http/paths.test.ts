@@ -46,7 +46,7 @@ describe('a path that does not exist', () => {
     ['/v1/departures/200020', 'Did you mean /v1/departures?'],
     ['/api/v1/Departure', 'Did you mean /v1/departures?'],
     ['/v1/stopz', 'Did you mean /v1/stops?'],
-    ['/v1/journeys', '; /openapi.json describes them.'],
+    ['/v1/journeys', '; /docs describes them.'],
     ['/swagger', 'The API has /v1/departures, '],
   ])('%s is told of those that do', async (url, told) => {
     expect((await app.inject(url)).json().error.message).toContain(told);

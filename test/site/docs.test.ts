@@ -243,6 +243,16 @@ it.each(SEARCHES)('the search for “%s” finds the right page among the first 
   expect(found.slice(0, 3).filter(isRight), `${query}: ${found.slice(0, 5).join(', ')}`).not.toEqual([]);
 });
 
+it.each(['first-day', 'operations', ...GUIDE_NAMES])(
+  'every link of /docs/%s to another page leads to one',
+  async (name) => {
+    const page = await open(`/docs/${name}`);
+    const links = [...page.matchAll(/href="(\/docs[^"#?]*)/g)].map(([, path = '']) => path);
+    expect(links).not.toEqual([]);
+    for (const path of new Set(links)) expect([path, (await front.app.inject(path)).statusCode]).toEqual([path, 200]);
+  },
+);
+
 it('programs find all pages in llms.txt, and all of the text in llms-full.txt', async () => {
   const list = await open('/llms.txt');
   const links = [...list.matchAll(/\]\((http[^)]+)\)/g)].map(([, url = '']) => new URL(url).pathname);

@@ -106,7 +106,7 @@ function isPage(href: string): boolean {
 /** "streams.md#read-it" → "/docs/streams#read-it" */
 function toPageLink(href: string): string {
   if (href.startsWith(EXAMPLE_URL)) return href.slice(EXAMPLE_URL.length) || '/';
-  return href.replace(/^([a-z-]+)\.md/, '/docs/$1');
+  return href.replace(/^(?:guide\/)?([a-z-]+)\.md/, '/docs/$1');
 }
 
 /** Runs of code blocks in different languages, each as one block with tabs. */
