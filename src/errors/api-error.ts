@@ -68,6 +68,12 @@ export class ApiError extends Error {
   }
 }
 
+/** Null for an error that callers can meet, where the response goes on without what failed; throws any other, which is a bug. */
+export function nullIfApiError(error: unknown): null {
+  if (error instanceof ApiError) return null;
+  throw error;
+}
+
 /** The code for an error that only has a status, as the framework's own errors do. */
 export function codeForStatus(status: number): ErrorCode {
   const known = (Object.keys(ERROR_TABLE) as ErrorCode[]).find((code) => ERROR_TABLE[code].status === status);

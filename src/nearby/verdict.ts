@@ -8,7 +8,7 @@ import type { UpstreamRequest } from '../efa/request.ts';
 import { readObject } from '../efa/response/field.ts';
 import { readProduct } from '../efa/response/run.ts';
 import { readStopPoint } from '../efa/stop-point.ts';
-import { ApiError } from '../errors/api-error.ts';
+import { nullIfApiError } from '../errors/api-error.ts';
 import { createBoundedMap } from '../own-memory.ts';
 import { MODES, type Mode, modeSchema, sortModes } from '../transit/mode.ts';
 import { nextWeekdayMorning } from '../transit/time.ts';
@@ -111,8 +111,7 @@ export async function checkStop(ask: Ask, verdicts: Verdicts, stopId: string, no
     }
     return verdicts.learn(stopId, { isAlive: false, modes: [] });
   } catch (error) {
-    if (error instanceof ApiError) return null;
-    throw error;
+    return nullIfApiError(error);
   }
 }
 

@@ -4,7 +4,7 @@ import type { UpstreamResponse } from '../efa/ask.ts';
 import { mapPage } from '../efa/departure-page.ts';
 import type { DepartureMonitorPayload } from '../efa/payload.ts';
 import type { UpstreamRequest } from '../efa/request.ts';
-import { ApiError } from '../errors/api-error.ts';
+import { nullIfApiError } from '../errors/api-error.ts';
 import { createBoundedMap, ownBytes } from '../own-memory.ts';
 import type { Departure } from '../transit/departure.ts';
 import { MODES, type Mode, modeSchema } from '../transit/mode.ts';
@@ -110,7 +110,8 @@ export function learnLines(
   return async (request: UpstreamRequest, response: UpstreamResponse<unknown>) => {
     if (request.kind !== 'departureMonitor' || request.isArrival) return;
     const board = response as UpstreamResponse<DepartureMonitorPayload>;
-    const page = await mapPage(request, board).catch(ignoreApiError);
+    // An error in the response is for those who asked.
+    const page = await mapPage(request, board).catch(nullIfApiError);
     if (!page) return;
     vehicles.learn(page.departures);
     // An empty response says nothing: it may be night.
@@ -121,10 +122,4 @@ export function learnLines(
     const own = isPlatform ? page.departures.filter((departure) => departure.stopId === stopId) : page.departures;
     lines.learn(stopId, page.modes, own);
   };
-}
-
-/** An error in the response is for those who asked. */
-function ignoreApiError(error: unknown): null {
-  if (error instanceof ApiError) return null;
-  throw error;
 }

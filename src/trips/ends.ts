@@ -2,7 +2,7 @@ import { withTimeLimit } from '../clock.ts';
 import type { Ask } from '../efa/ask.ts';
 import { mayBeStop } from '../efa/expected-response.ts';
 import { findStopName, listIds, readStopPoint } from '../efa/stop-point.ts';
-import { ApiError } from '../errors/api-error.ts';
+import { nullIfApiError } from '../errors/api-error.ts';
 import { distanceMetres, formatPlace, isPlaceId, nameInPlaceId, type Place } from '../transit/place.ts';
 import type { Journey } from './journey.ts';
 import type { Leg } from './leg.ts';
@@ -108,8 +108,7 @@ async function findStationName(ask: Ask, stopId: string): Promise<string | null>
     const stop = places.find((place) => place.type === 'stop' && listIds(place).includes(stopId));
     return stop ? findStopName(stop) : null;
   } catch (error) {
-    if (error instanceof ApiError) return null;
-    throw error;
+    return nullIfApiError(error);
   }
 }
 

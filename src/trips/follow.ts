@@ -4,7 +4,7 @@ import { type CurrentAlert, holdsAt } from '../efa/add-info.ts';
 import type { Ask } from '../efa/ask.ts';
 import { isCallAt, type RunCall } from '../efa/calls.ts';
 import { bestKnown } from '../efa/realtime.ts';
-import { ApiError } from '../errors/api-error.ts';
+import { ApiError, nullIfApiError } from '../errors/api-error.ts';
 import { journeyOver } from '../errors/messages.ts';
 import { defineOperation, type FindContext, type Notice } from '../operation.ts';
 import type { StopRegister } from '../stops/register.ts';
@@ -176,7 +176,7 @@ export const createFollowOperation = (options: {
 
       const found = await findRides(planned, context, options);
       const alerts = found.rides.some((ride) => ride && !ride.isTold)
-        ? await listOrNull(options.listAlerts(context.ask))
+        ? await options.listAlerts(context.ask).catch(nullIfApiError)
         : [];
       const legs = await joinRides(planned, found.rides, { alerts, include }, context);
       const endsAt = bestKnown((legs.at(-1) as Leg).destination).getTime();
@@ -350,16 +350,6 @@ function isSameEnd(one: LegEnd, other: LegEnd): boolean {
   return isSameStop && Math.abs(one.planned.getTime() - other.planned.getTime()) < MINUTE_MS;
 }
 
-/** Null where the list is not to be had. */
-async function listOrNull(list: Promise<Alerts>): Promise<Alerts | null> {
-  try {
-    return await list;
-  } catch (error) {
-    if (error instanceof ApiError) return null;
-    throw error;
-  }
-}
-
 /** The notices that name the run; of those that name more than runs, those that name its line, else one of its two stops. */
 function alertsOf({ runId, route, mode, origin, destination }: Leg, alerts: Alerts, now: number): string[] {
   const ends = [origin, destination].flatMap(({ stopId, parentId }) => [stopId, ...(parentId ? [parentId] : [])]);
@@ -382,10 +372,7 @@ async function listCalls(
   if (mode === 'walk') return [];
   if (isTold || runId === null) return (isByFeed ? layFeeds(leg, mode, calls) : leg).listCalls();
   const run = { runId, mode, stopId: origin.parentId ?? origin.stopId, plannedAt: origin.planned.getTime() };
-  const found = await calls.findRun(ask, run).catch((error) => {
-    if (error instanceof ApiError) return null;
-    throw error;
-  });
+  const found = await calls.findRun(ask, run).catch(nullIfApiError);
   if (!found?.areListed) return null;
   const isAt = (call: RunCall, { stopId, parentId }: LegEnd) =>
     isCallAt(call, stopId) || (parentId !== null && isCallAt(call, parentId));

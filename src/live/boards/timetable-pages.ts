@@ -1,7 +1,7 @@
 import { MINUTE_MS, withTimeLimit } from '../../clock.ts';
 import type { AskOptions } from '../../efa/ask.ts';
 import { type DeparturePage, readPage } from '../../efa/departure-page.ts';
-import { ApiError } from '../../errors/api-error.ts';
+import { nullIfApiError } from '../../errors/api-error.ts';
 import { type Mode, sortModes } from '../../transit/mode.ts';
 import { fromSydneyWallClock, toSydneyWallClock } from '../../transit/time.ts';
 import type { Change } from '../overlay/overlay.ts';
@@ -95,10 +95,7 @@ export class TimetablePages {
     const at = wanted.at === null ? null : toSydneyWallClock(new Date(wanted.at));
     if (at && !fromSydneyWallClock(at)) return null;
     const asked = { ...request.request, modes: wanted.modes, at };
-    return readPage(request.ask, asked, { purpose: 'timetable', ...options }).catch((error) => {
-      if (error instanceof ApiError) return null;
-      throw error;
-    });
+    return readPage(request.ask, asked, { purpose: 'timetable', ...options }).catch(nullIfApiError);
   }
 
   #requestAbout(stop: StopTimeline, change: Change | null): TimelineRequest {
