@@ -129,8 +129,8 @@ export const createBoardsOperation = ({ oneStop, docsUrl }: { oneStop: Operation
         outcomes,
         stops.map((entry) => readEntry(entry).stop),
       );
-      if (!failures.some(mayPass)) return { body: { boards }, freshness, changesAt, boards: origins, notices };
-      const failedParts = failures.filter(mayPass).length;
+      const failedParts = countTransient(failures);
+      if (failedParts === 0) return { body: { boards }, freshness, changesAt, boards: origins, notices };
       const retryAt = now().getTime() + RETRY_MS;
       const freshUntil = Math.min(freshness.freshUntil, retryAt);
       const asOf = { freshness: { ...freshness, freshUntil }, changesAt: Math.min(changesAt, retryAt) };
@@ -147,7 +147,7 @@ function isFailure(outcome: Finding | Failure): outcome is Failure {
   return 'error' in outcome;
 }
 
-/** Each sentence once, with the stops that it is about. */
+/** Gives each sentence once, with the stops that it is about. */
 function joinNotices(outcomes: readonly (Finding | Failure)[], stops: readonly string[]): Notice[] {
   const all = outcomes.flatMap((outcome, index) =>
     isFailure(outcome) ? [] : (outcome.notices ?? []).map((notice) => ({ stop: stops[index], notice })),
@@ -159,12 +159,12 @@ function joinNotices(outcomes: readonly (Finding | Failure)[], stops: readonly s
   });
 }
 
-/** A stop that does not exist will not exist in a second either. */
-function mayPass({ error }: Failure): boolean {
-  return error.statusCode >= 500;
+/** Counts the stops that may succeed when they are asked for again. A stop that does not exist will not exist in a second either. */
+function countTransient(failures: readonly Failure[]): number {
+  return failures.filter(({ error }) => error.statusCode >= 500).length;
 }
 
-/** One error for all stops: the gravest of theirs, with what each of them has to say. */
+/** Makes one error for all stops: the gravest of theirs, with what each of them has to say. */
 function refusalOf(failures: readonly Failure[]): ApiError {
   const gravestFirst = failures.toSorted((one, other) => other.error.statusCode - one.error.statusCode);
   const [gravest] = gravestFirst.map(({ error }) => error) as [ApiError];
@@ -177,6 +177,6 @@ function refusalOf(failures: readonly Failure[]): ApiError {
   return new ApiError(gravest.code, messages.join(' '), {
     cause: gravest.cause,
     headers: { ...gravest.headers },
-    failedParts: failures.filter(mayPass).length,
+    failedParts: countTransient(failures),
   });
 }
