@@ -1,16 +1,14 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.ts';
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../clock.ts';
 import type { CallPurpose } from '../efa/ask.ts';
 import type { FreshnessClass } from '../efa/request.ts';
 
-/**
- * For how long a response is fresh, and for how long after that it may be served stale; when calls are short the first is
- * stretched, and the second still begins at its unstretched end. They are the two numbers of
- * `Cache-Control: max-age, stale-if-error`.
- */
+/** The two numbers of `Cache-Control: max-age, stale-if-error`. */
 export interface FreshnessWindow {
+  /** The response is fresh for so long; for longer when calls are short. */
   freshMs: number;
+  /** It may be served stale for so long after `freshMs`, however long it was fresh. */
   staleMs: number;
-  /** By how much it is stretched at most when calls are scarce; 4 unless given. */
+  /** When calls are short, `freshMs` is multiplied by no more than this; by as much as calls are short unless given. */
   maxStretch?: number;
 }
 
@@ -20,7 +18,7 @@ export const FRESHNESS_WINDOWS: Readonly<Record<FreshnessClass, FreshnessWindow>
   trips: { freshMs: 30 * SECOND_MS, staleMs: 3 * MINUTE_MS },
   notices: { freshMs: 2 * MINUTE_MS, staleMs: 15 * MINUTE_MS },
   nearby: { freshMs: DAY_MS, staleMs: 7 * DAY_MS },
-  search: { freshMs: 24 * HOUR_MS, staleMs: 7 * DAY_MS },
+  search: { freshMs: DAY_MS, staleMs: 7 * DAY_MS },
 };
 
 /** Beside boards from the realtime feeds, one from the departure monitor is no older than they are: 45 seconds. */
@@ -31,7 +29,7 @@ export function windowOf(freshnessClass: FreshnessClass, purpose?: CallPurpose):
   return isBoard ? BOARD_BESIDE_FEEDS : FRESHNESS_WINDOWS[freshnessClass];
 }
 
-/** `stretch`, from 1 to 4, makes responses stay fresh longer when calls are scarce. */
+/** `stretch`, from 1 to 4, makes responses stay fresh longer when calls are short. */
 export function freshUntil(retrievedAt: number, window: FreshnessWindow, stretch: number): number {
   const { freshMs, maxStretch = stretch } = window;
   return retrievedAt + freshMs * Math.min(stretch, maxStretch);
