@@ -261,7 +261,7 @@ export const access = fp(
 
     /** Returns how many requests are given back. Failed ones are, as long as not too many fail. */
     function countFree(request: FastifyRequest, reply: FastifyReply, { caller, count }: Admission): number {
-      if (isFree(request, reply)) return count;
+      if (isGivenBack(request, reply)) return count;
       const failed = request.failedParts ?? (reply.statusCode >= 500 ? count : 0);
       return failed > 0 ? failures.note(caller, Math.min(failed, count)) : 0;
     }
@@ -332,8 +332,8 @@ function nameOrigin({ headers: { origin } }: FastifyRequest, reply: FastifyReply
   if (origin !== undefined && allowsOrigin(origins, origin)) reply.header('access-control-allow-origin', origin);
 }
 
-/** Responses that the caller has shown to have already and that cost no call, and what its route says is free. */
-function isFree(request: FastifyRequest, { statusCode }: FastifyReply): boolean {
+/** Says whether the route called the request free, or the caller has the response already and it cost no call. */
+function isGivenBack(request: FastifyRequest, { statusCode }: FastifyReply): boolean {
   const { isFree, hasResponse, costNoUpstreamCall } = request;
   return isFree || (statusCode === 304 && hasResponse && costNoUpstreamCall);
 }

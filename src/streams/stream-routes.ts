@@ -119,11 +119,13 @@ export async function streamRoutes(
     const mostOfVisitor = granted?.grant.streams ?? VISITOR_STREAMS;
     const counted = granted ? [accountId, `${accountId} ${granted.visitor}`] : [accountId];
     const openOf = (name: string) => openCounts.get(name) ?? 0;
-    request.isFree = true;
-    if (openOf(accountId) >= most) throw tooManyStreams(title, most);
+    const refuse = (error: ApiError): never => {
+      request.isFree = true;
+      throw error;
+    };
+    if (openOf(accountId) >= most) refuse(tooManyStreams(title, most));
     if (granted && openOf(`${accountId} ${granted.visitor}`) >= mostOfVisitor)
-      throw tooManyVisitorStreams(mostOfVisitor);
-    request.isFree = false;
+      refuse(tooManyVisitorStreams(mostOfVisitor));
     for (const name of counted) openCounts.set(name, openOf(name) + 1);
     return () => {
       for (const name of counted) {

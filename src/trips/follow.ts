@@ -316,7 +316,7 @@ async function plan(
   return { journeys, at: request.at, freshness: freshnessOf(response) };
 }
 
-function id({ runId, route, mode }: Leg): string {
+function rideKey({ runId, route, mode }: Leg): string {
   return runId ?? `${mode} ${route}`;
 }
 
@@ -332,9 +332,9 @@ function findRide(planned: Leg, legs: readonly Leg[], seen: Seen | null) {
       isSameEnd(leg.origin, planned.origin) &&
       isSameEnd(leg.destination, planned.destination),
   );
-  const found = same.find((leg) => id(leg) === id(planned)) ?? same[0];
+  const found = same.find((leg) => rideKey(leg) === rideKey(planned)) ?? same[0];
   const leg = found ?? planned;
-  const byFeed = seen && (!found || id(found) === id(planned)) ? seen : null;
+  const byFeed = seen && (!found || rideKey(found) === rideKey(planned)) ? seen : null;
   const occupancy = byFeed?.occupancy ?? found?.listCalls()?.[0]?.occupancy ?? null;
   return {
     leg: byFeed ? withTimes(leg, byFeed) : leg,

@@ -61,10 +61,10 @@ export function createCachedAsk(layers: {
   ): Promise<UpstreamResponse<PayloadOf<Kind>>> {
     const window = windowOf(freshnessClassOf(request), options.purpose);
     const asked = { request, key: requestKey(request), window, priority: options.priority ?? 'low' };
-    return (await response(asked, options)) as UpstreamResponse<PayloadOf<Kind>>;
+    return (await respond(asked, options)) as UpstreamResponse<PayloadOf<Kind>>;
   }
 
-  async function response(asked: Asked, options: AskOptions): Promise<UpstreamResponse<unknown>> {
+  async function respond(asked: Asked, options: AskOptions): Promise<UpstreamResponse<unknown>> {
     const { key, window, priority } = asked;
     const requests = popularity.note(key);
     const kept = cache.find(key, window);
