@@ -26,44 +26,46 @@ export async function findWithCalls(
   const opened = await calls.open(asked.request);
   const ask = opened.asking(asked.ask);
   const unknown = new Set<string>();
-  let stopName = '';
-  let onlyKnown = false;
 
-  const look = (departure: Departure) => {
+  const look = (departure: Departure, stopName: string) => {
     const found = opened.callsOf(departure, stopName);
     const arrivesAt = to && found?.calls.slice(1).find((call) => !call.isCancelled && isCallAt(call, to));
     return found && { ...found, ...(arrivesAt && { arrivesAt }) };
   };
-  /** A departure of which it is not known yet where it stops stays in its place until it is. */
-  const goesThere = (departure: Departure) => {
+  /** Unless `onlyKnown`, a departure of which it is not known yet where it stops stays in its place until it is. */
+  const goesThere = (departure: Departure, onlyKnown: boolean) => {
     const isMissing = opened.listMissing([departure]).length > 0;
     if (isMissing && !onlyKnown) return true;
-    const found = look(departure);
+    // The name is that of the stop itself, which is not looked at here.
+    const found = look(departure, '');
     if (!found) unknown.add(departure.key);
     return found?.arrivesAt !== undefined;
   };
-  const isWanted = (departure: Departure) => asked.isWanted(departure) && (to === undefined || goesThere(departure));
+  const find = ({ onlyKnown }: { onlyKnown: boolean }) =>
+    boards.find({
+      ...asked,
+      ask,
+      isWanted: (departure) => asked.isWanted(departure) && (to === undefined || goesThere(departure, onlyKnown)),
+    });
 
-  let board = await boards.find({ ...asked, ask, isWanted });
+  let board = await find({ onlyKnown: false });
   for (let pages = 0; pages < MAX_PAGES; pages++) {
     const missing = opened.listMissing(board.departures);
     if (missing.length === 0 || !(await opened.read(asked.ask, missing, { isPatient: to !== undefined }))) break;
-    if (to !== undefined) board = await boards.find({ ...asked, ask, isWanted });
+    if (to !== undefined) board = await find({ onlyKnown: false });
   }
   const left = to === undefined ? [] : opened.listMissing(board.departures);
   if (left.length > 0) {
     if (opened.error && left.length === board.departures.length) throw opened.error;
-    onlyKnown = true;
-    board = await boards.find({ ...asked, ask, isWanted });
+    board = await find({ onlyKnown: true });
   }
-  stopName = board.stopName;
   if (to !== undefined && board.departures.length === 0 && unknown.size > 0) {
     throw (
       opened.error ??
       new ApiError('UPSTREAM_ERROR', 'to: the transport authority does not say where these services stop.')
     );
   }
-  const found = new Map(board.departures.map((departure) => [departure, look(departure)]));
+  const found = new Map(board.departures.map((departure) => [departure, look(departure, board.stopName)]));
   const moments = [...found.values()].flatMap((one) => one?.asOf ?? []);
   const retrievedAt = Math.min(board.freshness.retrievedAt, ...moments);
   return {
