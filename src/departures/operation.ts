@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { MINUTE_MS } from '../clock.ts';
 import { bindingOf, checkedCursor } from '../cursor.ts';
+import type { RunCall } from '../efa/calls.ts';
 import { sumLeftOut } from '../efa/response/record.ts';
 import type { BoardRequest } from '../live/boards/pager.ts';
 import { defineOperation, type FindContext, type Notice } from '../operation.ts';
@@ -64,17 +65,11 @@ export const departuresOperation = defineOperation({
   },
 
   async find(query, context) {
-    const { head, shown, callsOf, carriagesOf, sentAt, ...found } = await findShown(query, context, {
-      isArrival: false,
-    });
-    const body = {
-      ...head,
-      departures: shown.map((departure) =>
-        toDeparture(departure, sentAt, query, { ...callsOf(departure), ...carriagesOf(departure), stopId: query.stop }),
-      ),
-      ...alertTexts(shown, query.include),
-    };
-    return { body, ...found };
+    const { head, shown, alerts, sentAt, finding } = await findShown(query, context, { isArrival: false });
+    const departures = shown.map(({ departure, ...beside }) =>
+      toDeparture(departure, sentAt, query, { ...beside, stopId: query.stop }),
+    );
+    return { body: { ...head, departures, ...alerts }, ...finding };
   },
 });
 
@@ -102,21 +97,47 @@ export const arrivalsOperation = defineOperation({
   },
 
   async find(query, context) {
-    const {
-      head,
-      shown,
-      callsOf: _,
-      carriagesOf: __,
-      sentAt,
-      ...found
-    } = await findShown(query, context, { isArrival: true });
-    const arrivals = shown.map((arrival) => toArrival(arrival, sentAt, query));
-    return { body: { ...head, arrivals, ...alertTexts(shown, query.include) }, ...found };
+    const { head, shown, alerts, sentAt, finding } = await findShown(query, context, { isArrival: true });
+    const arrivals = shown.map(({ departure }) => toArrival(departure, sentAt, query));
+    return { body: { ...head, arrivals, ...alerts }, ...finding };
   },
 });
 
-/** Finds what a board shows, and all of the finding but its list. */
-async function findShown(
+/**
+ * Finds the parts of the body around its list, what the list shows, the moment of sending, from which minutes are counted, and all
+ * of the finding but its body.
+ */
+async function findShown(query: DeparturesQuery, context: FindContext, { isArrival }: { isArrival: boolean }) {
+  const { board, listed, callsOf, notices: aboutCalls, pages } = await findBoard(query, context, { isArrival });
+  const { calls, now } = context;
+  const departures = listed.filter((one) => !isCancelled(one) || query.cancelled === 'include');
+  const notShown = listed.length - departures.length;
+  const leftOut = notShown > 0 ? sumLeftOut([board.leftOut, { cancelled: notShown }]) : board.leftOut;
+  const withCalls = departures.map((departure) => ({ departure, calls: null, ...callsOf(departure) }));
+  const { shown, asOf } = query.include?.includes('carriages')
+    ? addCarriages(withCalls, calls)
+    : { shown: withCalls, asOf: Number.POSITIVE_INFINITY };
+  const freshness = { ...board.freshness, retrievedAt: Math.min(board.freshness.retrievedAt, asOf) };
+  const sentAt = now();
+  const head = {
+    stop_id: query.stop,
+    stop_name: board.stopName,
+    retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
+  };
+  const words = isArrival ? ARRIVING : LEAVING;
+  const notices = [...(departures.length > 0 ? [] : whyEmpty(query, board.stopModes, notShown, words)), ...aboutCalls];
+  const changesAt = nextMinuteAway(departures, sentAt);
+  return {
+    head,
+    shown,
+    alerts: alertTexts(departures, query.include),
+    sentAt,
+    finding: { freshness, leftOut, changesAt, boards: [board.origin], notices, pages },
+  };
+}
+
+/** Finds the board with the calls of its departures, the order in which they are listed, and the pages before and after. */
+async function findBoard(
   query: DeparturesQuery,
   { ask, boards, calls, now }: FindContext,
   { isArrival }: { isArrival: boolean },
@@ -133,53 +154,27 @@ async function findShown(
   const first: BoardRequest = { ask, request, limit, perRoute, isWanted };
   const asked = cursor ? toPageRequest(first, cursor, now()) : first;
   const needsCalls = query.to !== undefined || query.include?.includes('calls');
-  const {
-    board,
-    callsOf,
-    notices: aboutCalls,
-  } = needsCalls
+  const found = needsCalls
     ? await findWithCalls(asked, query.to, { boards, calls })
     : { board: await boards.find(asked), callsOf: () => null, notices: [] };
-  const { stopName } = board;
+  const { board } = found;
   const pages = pagesOfBoard(board, cursor, {
     binding,
     base: base.getTime(),
     perRoute,
     hasPrev: query.lead === undefined,
   });
-  const listed = cursor ? board.departures.sort(compareDepartures) : board.departures;
-  const shown = listed.filter((one) => !isCancelled(one) || query.cancelled === 'include');
-  const notShown = board.departures.length - shown.length;
-  const leftOut = notShown > 0 ? sumLeftOut([board.leftOut, { cancelled: notShown }]) : board.leftOut;
-  const hasCarriages = query.include?.includes('carriages');
-  const viewed = new Map(
-    (hasCarriages ? shown : []).map((one) => [one, calls.viewCarriages(one, callsOf(one)?.calls ?? null)]),
-  );
-  const moments = [...viewed.values()].map(({ asOf }) => asOf);
-  const freshness = { ...board.freshness, retrievedAt: Math.min(board.freshness.retrievedAt, ...moments) };
-  const sentAt = now();
-  const head = {
-    stop_id: query.stop,
-    stop_name: stopName,
-    retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
-  };
-  const words = isArrival ? ARRIVING : LEAVING;
-  const notices = [...(shown.length > 0 ? [] : whyEmpty(query, board.stopModes, notShown, words)), ...aboutCalls];
-  const changesAt = nextMinuteAway(shown, sentAt);
-  const carriagesOf = (departure: Departure) => viewed.get(departure) ?? null;
-  return {
-    head,
-    shown,
-    callsOf,
-    carriagesOf,
-    sentAt,
-    freshness,
-    leftOut,
-    changesAt,
-    boards: [board.origin],
-    notices,
-    pages,
-  };
+  const listed = cursor ? board.departures.toSorted(compareDepartures) : board.departures;
+  return { ...found, listed, pages };
+}
+
+/** Adds the carriages of each departure and of its calls, with the oldest moment of which they speak. */
+function addCarriages<Shown extends { departure: Departure; calls: RunCall[] | null }>(
+  shown: readonly Shown[],
+  calls: FindContext['calls'],
+) {
+  const viewed = shown.map((one) => ({ ...one, ...calls.viewCarriages(one.departure, one.calls) }));
+  return { shown: viewed, asOf: Math.min(...viewed.map(({ asOf }) => asOf)) };
 }
 
 const LEAVING = { all: 'departures', one: 'leaves', many: 'leave' };
