@@ -78,15 +78,16 @@ export async function mapPage(
   const { stopEvents } = response.payload;
   const freshness = freshnessOf(response);
   const { retrievedAt } = freshness;
-  const stopName = getStopName(response.payload, request);
+  refuseUnknown(response.payload, request);
+  const stopName = nameStop(response.payload, request.stopId);
   const end = endOf(request);
   const stopId = request.stopId.toUpperCase();
-  const listed = { stopId, stopName, saidAt: retrievedAt, end, distinct: createDistinct() };
+  const board = { stopId, stopName, saidAt: retrievedAt, end, distinct: createDistinct() };
   const { kept: departures, leftOut } = await mapRecords(
     stopEvents,
     (record) => ({ record, event: readStopEvent(record) }),
     ({ record, event }) => {
-      const departure = mapStopEvent(need(event, 'malformed'), listed);
+      const departure = mapStopEvent(need(event, 'malformed'), board);
       onDeparture?.(departure, record);
       return departure;
     },
@@ -142,11 +143,11 @@ export function isOfThePast({ stopEvents }: DepartureMonitorPayload, request: De
   });
 }
 
-function mapStopEvent(event: StopEvent, listed: Parameters<typeof mapDeparture>[1]): Departure {
+function mapStopEvent(event: StopEvent, board: Parameters<typeof mapDeparture>[1]): Departure {
   const statuses = [...event.realtimeStatus, ...(event.location?.properties?.realtimeStatus ?? [])];
-  const isOff = isCancelled(listed.end, event.isCancelled, statuses);
+  const isOff = isCancelled(board.end, event.isCancelled, statuses);
   try {
-    return mapDeparture(event, listed, { statuses, isOff });
+    return mapDeparture(event, board, { statuses, isOff });
   } catch (error) {
     // A cancelled departure may lack fields; it counts as cancelled then, not as malformed.
     throw isOff ? new LeftOut('cancelled', { cause: error }) : error;
@@ -222,19 +223,20 @@ function createDistinct(): (key: string) => string {
   };
 }
 
-/** The name comes from `locations`: the events' own names carry a platform. */
-function getStopName(payload: DepartureMonitorPayload, { stopId, at }: DeparturesRequest): string {
-  if (payload.stopEvents.length > 0) {
-    const location = readStopPoint(payload.locations[0]);
-    const point = readStopEvent(payload.stopEvents[0])?.location;
-    const stop = point?.parent?.type === 'stop' ? point.parent : undefined;
-    const names = [location, stop, point].map((place) => place && findStopName(place));
-    return names.find((name) => name) ?? stopId;
-  }
+/** Throws where nothing is listed because upstream has no timetable of the day, or does not know the stop. */
+function refuseUnknown(payload: DepartureMonitorPayload, { stopId, at }: DeparturesRequest): void {
+  if (payload.stopEvents.length > 0) return;
   if (saysDateInvalid(payload.systemMessages)) throw beyondTimetable(at?.date ?? null);
-  const stop = findKnownStop(payload, stopId);
-  if (!stop) throw unknownStop('stop', stopId);
-  return findStopName(stop) ?? stopId;
+  if (!findKnownStop(payload, stopId)) throw unknownStop('stop', stopId);
+}
+
+/** Names the stop by `locations` where they have a name of it: the events' own names carry a platform. */
+function nameStop({ locations, stopEvents }: DepartureMonitorPayload, stopId: string): string {
+  const [location] = locations.flatMap((one) => readStopPoint(one) ?? []);
+  const point = readStopEvent(stopEvents[0])?.location;
+  const stop = point?.parent?.type === 'stop' ? point.parent : undefined;
+  const names = [location, stop, point].map((place) => place && findStopName(place));
+  return names.find((name) => name) ?? stopId;
 }
 
 function findLastPlanned(stopEvents: readonly unknown[], end: 'arrival' | 'departure'): number | null {
