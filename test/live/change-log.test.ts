@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ChangeLog } from '#src/live/timeline/timeline.ts';
+import { ChangeLog } from '#src/live/timeline.ts';
 
 const MINUTE = 60_000;
 const change = (key: string, minute = 5) => ({ key, at: minute * MINUTE });

@@ -1,5 +1,5 @@
 import type { DeparturePage } from '#src/efa/departure-page.ts';
-import { addPage, type Timeline } from '#src/live/timeline/timeline.ts';
+import { addPage, type Timeline } from '#src/live/timeline.ts';
 import type { Departure } from '#src/transit/departure.ts';
 import { MODES, type Mode } from '#src/transit/mode.ts';
 import { departure, pageOf } from '#test/support/departure.ts';

@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  addPage,
-  findTimelineRequest,
-  readTimeline,
-  type Timeline,
-  timetableAgeMs,
-} from '#src/live/timeline/timeline.ts';
+import { addPage, findTimelineRequest, readTimeline, type Timeline, timetableAgeMs } from '#src/live/timeline.ts';
 import type { Mode } from '#src/transit/mode.ts';
 import { at, event, HOUR, MINUTE, NOW, page, timelineOf } from './timeline-case.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addPage, readTimeline, type Timeline } from '#src/live/timeline/timeline.ts';
+import { addPage, readTimeline, type Timeline } from '#src/live/timeline.ts';
 import { MODES, type Mode } from '#src/transit/mode.ts';
 import { at, event, MINUTE, NOW, page, timelineOf } from './timeline-case.ts';
 

@@ -6,7 +6,7 @@ import type { Mode } from '../../transit/mode.ts';
 import { fromSydneyWallClock, startOfMinute } from '../../transit/time.ts';
 import { findGap, type LiveFeeds, listLivingFeeds } from '../live-feeds.ts';
 import { type FeedSourceId, findFeedSource, listFeedSources } from '../polling/feed-source.ts';
-import type { Timeline } from '../timeline/timeline.ts';
+import type { Timeline } from '../timeline.ts';
 import type { Comparison } from './comparison.ts';
 import { readFeedsBoard, readPlannedBoard } from './feeds-board.ts';
 import { type Board, type BoardRequest, readBoardBefore, readMonitorBoard } from './pager.ts';

@@ -5,9 +5,9 @@ import { type LiveFeeds, listLivingFeeds } from '../live-feeds.ts';
 import { isAboutSilence, type LivingFeed, overlayStop } from '../overlay/overlay.ts';
 import type { FeedSourceId } from '../polling/feed-source.ts';
 import { POLL_TAKES_MS } from '../polling/polling.ts';
-import { findTimelineRequest, readTimeline, type Timeline, timetableAgeMs } from '../timeline/timeline.ts';
+import { findTimelineRequest, readTimeline, type Timeline, timetableAgeMs } from '../timeline.ts';
 import { type Board, type BoardSource, listStopModes, MAX_PAGES, nextOfEachRoute, readBoard } from './pager.ts';
-import { MAX_REMEMBERED_RUNS, runKey, type StopTimeline, type StopTimelines } from './stop-timelines.ts';
+import { lastLiveKey, MAX_REMEMBERED_RUNS, type StopTimeline, type StopTimelines } from './stop-timelines.ts';
 import type { StopRequest, TimetablePages } from './timetable-pages.ts';
 
 /** A vehicle that is later than this is not looked for. */
@@ -46,7 +46,8 @@ export async function readFeedsBoard(
     const living = listLivingFeeds(feeds.states(), now());
     const seen = viewStop(stop, request, { living, now: now(), maxAgeMs: timetableAgeMs(feeds.stretch()) });
     if (stop.lastLive.size > MAX_REMEMBERED_RUNS) stop.lastLive.clear();
-    for (const call of seen.calls) if (call.state.kind === 'live') stop.lastLive.set(runKey(call), call.state.leavesAt);
+    for (const call of seen.calls)
+      if (call.state.kind === 'live') stop.lastLive.set(lastLiveKey(call), call.state.leavesAt);
     const isShort = feeds.stretch() > 1;
     stop.changes.note(isShort ? seen.changes.filter((change) => !isAboutSilence(change)) : seen.changes, now());
     const due = at === null ? stop.changes.findDue(now()) : null;
@@ -149,7 +150,7 @@ function viewStop(
 
 /** A run that was live by a feed was so after the departure monitor listed it, so its last live state replaces that page's. */
 function asLastLive(departure: Departure, lastLive: ReadonlyMap<string, number>): Departure {
-  const leaves = lastLive.get(runKey(departure));
+  const leaves = lastLive.get(lastLiveKey(departure));
   if (leaves === undefined || isCancelled(departure)) return departure;
   return { ...departure, state: { kind: 'live', leavesAt: leaves } };
 }

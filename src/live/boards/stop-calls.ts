@@ -18,6 +18,7 @@ import { findGap, type LiveFeeds, listLivingFeeds } from '../live-feeds.ts';
 import { findCarriages, overlayCalls } from '../overlay/overlay.ts';
 import { findFeedSource } from '../polling/feed-source.ts';
 import { POLL_TAKES_MS } from '../polling/polling.ts';
+import { runKey } from '../timeline.ts';
 import { departureSchema, type TimelineStore } from './stop-timelines.ts';
 
 const timeSchema = z.object({ plannedAt: z.number(), realtimeAt: z.number().nullable() }).nullable();
@@ -260,7 +261,7 @@ class OpenedCalls {
   /** Lists the departures of which it is not known where they stop. */
   listMissing(departures: readonly Departure[]): Departure[] {
     return departures.filter((departure) => {
-      const known = this.#runs.get(keyOfRun(departure));
+      const known = this.#runs.get(runKey(departure));
       return !known || !isUsable(known, this.#parts.now());
     });
   }
@@ -299,7 +300,7 @@ class OpenedCalls {
    * Null where the authority does not list them.
    */
   callsOf(departure: Departure, stopName: string): { calls: RunCall[]; asOf: number | null } | null {
-    const { run, saidAt = 0 } = this.#runs.get(keyOfRun(departure)) ?? {};
+    const { run, saidAt = 0 } = this.#runs.get(runKey(departure)) ?? {};
     if (!run?.after) return null;
     const here = callHere(departure, run, stopName);
     const moment = { saidAt, keptMs: KEPT_ON_BOARDS_MS, feeds: this.#parts.feeds(), now: this.#parts.now() };
@@ -331,10 +332,10 @@ class OpenedCalls {
     });
     for (const departure of lookedFor) {
       const isFirst = lookedFor.every(({ plannedAt }) => plannedAt >= departure.plannedAt);
-      if (isFirst || departure.plannedAt < page.until) news.set(keyOfRun(departure), { saidAt });
+      if (isFirst || departure.plannedAt < page.until) news.set(runKey(departure), { saidAt });
     }
     for (const [departure, calls] of found) {
-      news.set(keyOfRun(departure), { run: { stopName: page.stopName, departure, ...calls }, saidAt });
+      news.set(runKey(departure), { run: { stopName: page.stopName, departure, ...calls }, saidAt });
     }
     for (const [key, run] of news) this.#runs.set(key, run);
     this.#parts.keep(news);
@@ -361,10 +362,6 @@ function callHere(departure: Departure, { position, ids }: RunCalls, stopName: s
 
 function isUsable({ run, saidAt }: KnownRun, now: number): boolean {
   return saidAt > now - (run?.after ? KEPT_MS : UNLISTED_MS);
-}
-
-function keyOfRun({ runId, plannedAt, key }: Departure): string {
-  return runId === null ? key : `${runId} ${plannedAt}`;
 }
 
 function keyOf(stopId: string): string {

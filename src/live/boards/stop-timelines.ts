@@ -6,7 +6,7 @@ import type { DeparturePage } from '../../efa/departure-page.ts';
 import { hashOf, ownBytes, shrinkCache } from '../../own-memory.ts';
 import { type Departure, occupancySchema } from '../../transit/departure.ts';
 import { type Mode, modeSchema } from '../../transit/mode.ts';
-import { addPage, ChangeLog, type Timeline } from '../timeline/timeline.ts';
+import { addPage, ChangeLog, type Timeline } from '../timeline.ts';
 
 /** The knowledge of this process about one stop. `timeline` is replaced when it grows, never changed. */
 export interface StopTimeline {
@@ -14,7 +14,7 @@ export interface StopTimeline {
   stopName: string;
   timeline: Timeline;
   readonly changes: ChangeLog;
-  /** The last live time of each run by the feeds; the key is made by `runKey`. Other instances do not know it. */
+  /** The last live time of each run by the feeds; the key is made by `lastLiveKey`. Other instances do not know it. */
   readonly lastLive: Map<string, number>;
   /** The last time that a board with each mode was requested from this process. */
   readonly askedModes: Map<Mode, number>;
@@ -171,8 +171,8 @@ export class StopTimelines {
   }
 }
 
-/** The key of a departure of a run. */
-export function runKey({ runId, plannedAt, mode }: Departure): string {
+/** The key of a run in `lastLive`, hashed because identifiers may be long. */
+export function lastLiveKey({ runId, plannedAt, mode }: Departure): string {
   return hashOf(`${runId} ${plannedAt} ${mode}`);
 }
 

@@ -5,7 +5,7 @@ import { nullIfApiError } from '../../errors/api-error.ts';
 import { type Mode, sortModes } from '../../transit/mode.ts';
 import { fromSydneyWallClock, toSydneyWallClock } from '../../transit/time.ts';
 import type { Change } from '../overlay/overlay.ts';
-import type { TimelineRequest } from '../timeline/timeline.ts';
+import type { TimelineRequest } from '../timeline.ts';
 import type { Comparison } from './comparison.ts';
 import type { BoardRequest } from './pager.ts';
 import type { StopTimeline, StopTimelines } from './stop-timelines.ts';

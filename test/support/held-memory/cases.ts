@@ -10,7 +10,7 @@ import { nonsense } from '#src/efa/failure.ts';
 import { requestKey, type UpstreamRequest } from '#src/efa/request.ts';
 import type { ApiError } from '#src/errors/api-error.ts';
 import { createQueryReader } from '#src/http/operation-routes.ts';
-import { MAX_REMEMBERED_RUNS, runKey, StopTimelines } from '#src/live/boards/stop-timelines.ts';
+import { lastLiveKey, MAX_REMEMBERED_RUNS, StopTimelines } from '#src/live/boards/stop-timelines.ts';
 import { FeedDemandCounter } from '#src/live/polling/feed-demand.ts';
 import { Verdicts } from '#src/nearby/verdict.ts';
 import type { Operation } from '#src/operation.ts';
@@ -226,7 +226,7 @@ async function addTimelines(timelines: StopTimelines): Promise<void> {
     const page = pageOf(departures, { modes: ['train'], retrievedAt: NOW });
     const { stop: opened } = await timelines.add(longStop(stop), 'Stop', [page]);
     for (let run = 0; run < MAX_REMEMBERED_RUNS; run++) {
-      opened.lastLive.set(runKey(departure({ runId: longText(run), mode: 'train', plannedAt: NOW })), NOW);
+      opened.lastLive.set(lastLiveKey(departure({ runId: longText(run), mode: 'train', plannedAt: NOW })), NOW);
     }
   }
 }

@@ -1,8 +1,8 @@
-import { HOUR_MS, MINUTE_MS } from '../../clock.ts';
-import { type DeparturePage, EVENTS_PER_PAGE } from '../../efa/departure-page.ts';
-import type { Departure } from '../../transit/departure.ts';
-import { type Mode, sortModes } from '../../transit/mode.ts';
-import type { Change } from '../overlay/overlay.ts';
+import { HOUR_MS, MINUTE_MS } from '../clock.ts';
+import { type DeparturePage, EVENTS_PER_PAGE } from '../efa/departure-page.ts';
+import type { Departure } from '../transit/departure.ts';
+import { type Mode, sortModes } from '../transit/mode.ts';
+import type { Change } from './overlay/overlay.ts';
 
 /*
  * The timetable of one stop is put together from pages of the departure monitor. Moments are in milliseconds since 1970.
@@ -32,7 +32,7 @@ export function addPage(timeline: Timeline, page: DeparturePage): Timeline {
   const later = timeline.filter(({ freshness }) => freshness.retrievedAt > retrievedAt);
   const replaced = later.reduce(withoutReplaced, page);
   const pages = [...earlier.map((one) => withoutReplaced(one, page)), replaced, ...later];
-  return pages.filter((one) => !pages.some((other) => isCoveredBy(one, other))).slice(-MAX_KEPT_PAGES);
+  return pages.filter((one) => !pages.some((other) => isUsedUpBy(one, other))).slice(-MAX_KEPT_PAGES);
 }
 
 function withoutReplaced(page: DeparturePage, later: DeparturePage): DeparturePage {
@@ -47,8 +47,8 @@ function withoutReplaced(page: DeparturePage, later: DeparturePage): DeparturePa
   return departures.length === page.departures.length ? page : { ...page, departures };
 }
 
-/** Says whether a later page of the same modes, or more, replaces the page. */
-function isCoveredBy(page: DeparturePage, other: DeparturePage): boolean {
+/** Says whether nothing is left of the page: a later one of the same modes, or more, covers its whole span and replaced its departures. */
+function isUsedUpBy(page: DeparturePage, other: DeparturePage): boolean {
   return (
     other.freshness.retrievedAt > page.freshness.retrievedAt &&
     other.until >= page.until &&
@@ -58,8 +58,9 @@ function isCoveredBy(page: DeparturePage, other: DeparturePage): boolean {
   );
 }
 
-function runKey({ runId, plannedAt }: Departure): string {
-  return `${runId} ${plannedAt}`;
+/** The same for each departure of a run from the stop, whatever page lists it; without an identifier, the key of the departure. */
+export function runKey({ runId, plannedAt, key }: Departure): string {
+  return runId === null ? key : `${runId} ${plannedAt}`;
 }
 
 /** The part of a timeline that some modes have from a moment on. */
