@@ -12,7 +12,7 @@ interface Described {
 
 export interface Parameter {
   name: string;
-  in: 'query' | 'header';
+  in: 'query' | 'path' | 'header';
   required?: boolean;
   schema: Schema;
 }

@@ -66,11 +66,12 @@ function madeOf({
   return fc.string({ minLength: 1, maxLength: Math.min(maxLength ?? 30, 30) });
 }
 
-/** Nothing, one value, or two: mostly allowed ones. */
+/** Nothing, one value, or two: mostly allowed ones. A part of the path is there, once: without it the path is another. */
 function given({ name, required, in: place, schema }: Parameter): fc.Arbitrary<[name: string, value: string][]> {
   const good = allowed(schema).map(toText);
   const bad = place === 'header' ? HEADER_TEXT : ANY_TEXT;
   const value = fc.oneof({ weight: 40, arbitrary: good }, { weight: 1, arbitrary: bad });
+  if (place === 'path') return value.filter((text) => text !== '').map((text) => [[name, text]]);
   const times = fc.oneof(
     { weight: required ? 60 : 25, arbitrary: fc.constant(1) },
     { weight: required ? 1 : 50, arbitrary: fc.constant(0) },
