@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { generateAccountId, generateKey } from '#src/access/keys.ts';
+import { forEachPlan, PLANS, type Plan } from '#src/access/plan.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { openStore } from '#src/access/stores/open-store.ts';
 import { buildApp, type PageOptions } from '#src/app.ts';
@@ -75,7 +76,7 @@ async function createService([redisUrl, refusals, limits]: string[]) {
     access: {
       store: watchAdmissions(store, instruments),
       acceptsTestKeys: false,
-      ...(limits !== 'usual-limits' && { burstLimits: { free: RATE, developer: RATE, pro: null } }),
+      ...(limits !== 'usual-limits' && { burstLimits: forEachPlan((plan) => PLANS[plan].rate && RATE) }),
     },
     ...(refusals === 'hold-refusals' && { refusalLimits: REFUSAL_LIMITS }),
     instruments,
@@ -104,7 +105,7 @@ function pagesOf(accounts: AccountStore, now: () => Date): PageOptions {
 }
 
 async function issueKeys(store: AccountStore) {
-  const issue = (plan: 'free' | 'developer' | 'pro', count: number) =>
+  const issue = (plan: Plan, count: number) =>
     Promise.all(Array.from({ length: count }, () => issueTestKey(store, { plan })));
   return {
     pro: await issue('pro', 1),
