@@ -20,7 +20,7 @@ import { createVehiclesOperation } from './vehicles/operation.ts';
 
 /**
  * The operations of the API. Routes, OpenAPI, the home page, the status report and the hint of a 404 are made from this
- * list; adding an operation is its own folder and one line here.
+ * list; CONTRIBUTING.md says what else a new operation needs.
  */
 export function createOperations(options: {
   nearby: Omit<Parameters<typeof createNearbyOperation>[0], 'stops' | 'isRehearsal'>;
