@@ -11,8 +11,8 @@ const MAX_PAGES = 3;
 
 /**
  * Finds a board with the calls of its departures, and with `to` only those that call there afterwards. Without `to` calls never
- * cost the board: they are null where they are not known. With `to` such departures are left out. Throws when none of them is
- * known to go there because of that.
+ * cost the board: they are null where they are not known. With `to` such departures are left out. Throws where it is
+ * known of none of them where it stops.
  */
 export async function findWithCalls(
   asked: Asked,
@@ -26,6 +26,7 @@ export async function findWithCalls(
   const opened = await calls.open(asked.request);
   const ask = opened.asking(asked.ask);
   const unknown = new Set<string>();
+  let isAnyKnown = false;
 
   const look = (departure: Departure, stopName: string) => {
     const found = opened.callsOf(departure, stopName);
@@ -38,7 +39,8 @@ export async function findWithCalls(
     if (isMissing && !onlyKnown) return true;
     // The name is that of the stop itself, which is not looked at here.
     const found = look(departure, '');
-    if (!found) unknown.add(departure.key);
+    if (found) isAnyKnown = true;
+    else unknown.add(departure.key);
     return found?.arrivesAt !== undefined;
   };
   const find = ({ onlyKnown }: { onlyKnown: boolean }) =>
@@ -59,7 +61,7 @@ export async function findWithCalls(
     if (opened.error && left.length === board.departures.length) throw opened.error;
     board = await find({ onlyKnown: true });
   }
-  if (to !== undefined && board.departures.length === 0 && unknown.size > 0) {
+  if (board.departures.length === 0 && unknown.size > 0 && !isAnyKnown) {
     throw (
       opened.error ??
       new ApiError('UPSTREAM_ERROR', 'to: the transport authority does not say where these services stop.')
@@ -76,6 +78,7 @@ export async function findWithCalls(
 }
 
 function noticesOf(to: string, { departures }: Board, unknown: number): Notice[] {
-  if (unknown > 0) return [{ text: `Left out, because the authority does not say where they stop: ${unknown}.` }];
-  return departures.length > 0 ? [] : [{ text: `None of the departures found stops at ${to} afterwards.` }];
+  const leftOut = { text: `Left out, because it is not known where they stop: ${unknown}.` };
+  const noneFound = { text: `None of the departures found stops at ${to} afterwards.` };
+  return [...(departures.length > 0 ? [] : [noneFound]), ...(unknown > 0 ? [leftOut] : [])];
 }
