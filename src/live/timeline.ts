@@ -58,7 +58,7 @@ function isUsedUpBy(page: DeparturePage, other: DeparturePage): boolean {
   );
 }
 
-/** The same for each departure of a run from the stop, whatever page lists it; without an identifier, the key of the departure. */
+/** Identifies the departure of a run from the stop on whatever page lists it. A run without an identifier has the key of its departure. */
 export function runKey({ runId, plannedAt, key }: Departure): string {
   return runId === null ? key : `${runId} ${plannedAt}`;
 }
