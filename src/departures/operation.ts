@@ -158,6 +158,7 @@ async function findBoard(
     ? await findWithCalls(asked, query.to, { boards, calls })
     : { board: await boards.find(asked), callsOf: () => null, notices: [] };
   const { board } = found;
+  boards.count(board.origin);
   const pages = pagesOfBoard(board, cursor, {
     binding,
     base: base.getTime(),

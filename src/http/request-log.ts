@@ -40,7 +40,7 @@ export function noteBoards(request: FastifyRequest, { boards }: Pick<Finding, 'b
   const span = (request as Partial<FastifyRequest>).opentelemetry?.().span;
   span?.setAttributes({
     'transit.board.source': boards.map(({ source }) => source),
-    'transit.board.reason': boards.map(({ reason = '', feed }) => (feed ? `${reason}: ${feed}` : reason)),
+    'transit.board.reason': boards.map(({ reason, detail, feed }) => [reason, detail, feed].filter(Boolean).join(': ')),
   });
 }
 

@@ -17,8 +17,10 @@ import { type StopRequest, TimetablePages } from './timetable-pages.ts';
 export interface BoardOrigin {
   /** `overlay` means the stop's timetable and the feeds, `monitor` the departure monitor. */
   source: 'overlay' | 'monitor';
-  /** Says why the other source was not used; absent on the usual board from the feeds. */
+  /** Says in one of a few texts, which metrics count, why the other source was not used; absent on the usual board from the feeds. */
   reason?: string;
+  /** The departure that no feed carries, or, where calls are short, why the board did not come from the feeds. */
+  detail?: string;
   /** The feed that is the reason, if one is. */
   feed?: FeedSourceId;
 }
@@ -27,6 +29,8 @@ export interface BoardOrigin {
 export interface Boards {
   /** Rejects with the error of the departure monitor where no board can be made without it. */
   find(request: BoardRequest): Promise<Board & { origin: BoardOrigin }>;
+  /** Counts a board once it is found, by the last `find` where it took several. A board that fails is not counted. */
+  count(origin: BoardOrigin): void;
 }
 
 /** Every board comes from the departure monitor. */
@@ -36,6 +40,7 @@ export const monitorBoards: Boards = {
     const board = page?.before ? await readBoardBefore(request, page) : (await readMonitorBoard(request)).board;
     return { ...board, origin: { source: 'monitor', reason: 'feeds are off' } };
   },
+  count() {},
 };
 
 /** The departure monitor has estimates for departures within the hour. */
@@ -50,33 +55,32 @@ export function createBoards(options: {
   timelines: StopTimelines;
   comparison: Comparison;
   now: () => number;
-  /** Counts a board whose source is chosen. */
   record?: (origin: BoardOrigin) => void;
 }): Boards {
-  const { mode, feeds, timelines, comparison, now, record } = options;
+  const { mode, feeds, timelines, comparison, now, record = () => {} } = options;
   const pages = new TimetablePages({ timelines, comparison, now });
   const parts = { feeds, timelines, pages, now };
 
   /** Returns the board from the feeds where they have all of it, else the reason why not. */
-  async function findByFeeds(request: StopRequest): Promise<Board | BoardOrigin> {
+  async function findByFeeds(request: StopRequest): Promise<Board | (BoardOrigin & { reason: string })> {
     const { stopId, modes, at } = request;
     const known = await timelines.open(stopId);
     const stop = known ?? (at === null && isFed(modes) ? await pages.readFirst(request) : null);
-    if (!stop) return by('monitor', 'nothing known of the stop');
+    if (!stop) return { source: 'monitor', reason: 'nothing known of the stop' };
     const isBeyondHorizon = at !== null && at > now() + HORIZON_MS;
     const needed = isBeyondHorizon ? [] : listNeededFeeds(stop.timeline, modes);
     if (!isBeyondHorizon) {
       const next = listNext(stop.timeline, request, now());
       const beyond = next.find((one) => isBeyondFeeds(one, now()));
-      if (needed.length === 0 || beyond) return nameRun(by('monitor', 'no feed'), beyond ?? next[0]);
+      if (needed.length === 0 || beyond) return { source: 'monitor', reason: 'no feed', ...nameRun(beyond ?? next[0]) };
     }
     if (at === null) feeds.note(`${stopId} ${modes.join()}`, needed);
     for (const one of modes) stop.askedModes.set(one, now());
-    if (mode === 'shadow') return by('monitor', 'shadow');
+    if (mode === 'shadow') return { source: 'monitor', reason: 'shadow' };
     const gap = findGap(needed, feeds.states(), now());
-    if (gap) return by('monitor', gap.problem, gap.source);
+    if (gap) return { source: 'monitor', reason: gap.problem, feed: gap.source };
     const board = await readFeedsBoard(stop, request, { ...parts, needed, isRead: !known });
-    return board ?? by('monitor', 'not covered');
+    return board ?? { source: 'monitor', reason: 'not covered' };
   }
 
   /**
@@ -95,18 +99,13 @@ export function createBoards(options: {
     return living.some((feed) => feed.modes.some((one) => modes.includes(one)));
   }
 
-  /** Counts a source that is chosen, even if it then fails. */
-  function by(source: BoardOrigin['source'], reason?: string, feed?: FeedSourceId): BoardOrigin {
-    const origin = { source, ...(reason && { reason }), ...(feed && { feed }) };
-    record?.(origin);
-    return origin;
-  }
-
   return {
     async find(request) {
       const { page } = request;
-      if (page?.before)
-        return { ...(await readBoardBefore(request, page)), origin: by('monitor', 'earlier departures') };
+      if (page?.before) {
+        const board = await readBoardBefore(request, page);
+        return { ...board, origin: { source: 'monitor', reason: 'earlier departures' } };
+      }
       let hasAsked = false;
       const ask: Ask = async (...asked) => {
         const response = await request.ask(...asked);
@@ -115,8 +114,8 @@ export function createBoards(options: {
       };
       const stopRequest = toStopRequest({ ...request, ask }, now());
       const why = request.request.isArrival ? 'arrivals' : 'a time that no timetable is kept of';
-      const found = stopRequest ? await findByFeeds(stopRequest) : by('monitor', why);
-      if ('departures' in found) return { ...found, origin: by('overlay') };
+      const found = stopRequest ? await findByFeeds(stopRequest) : { source: 'monitor' as const, reason: why };
+      if ('departures' in found) return { ...found, origin: { source: 'overlay' } };
       const askForBoard: Ask = (asked, more) => ask(asked, { ...(mode === 'on' && { purpose: 'board' }), ...more });
       const monitored = await readMonitorBoard({ ...request, ask: askForBoard }).catch(async (error) => {
         const planned = stopRequest && isUnavailable(error) ? await findPlanned(stopRequest) : null;
@@ -124,8 +123,8 @@ export function createBoards(options: {
         throw error;
       });
       if (!('pages' in monitored)) {
-        const reason = `calls are short; the feeds: ${found.reason}`;
-        return { ...monitored, origin: { ...found, ...by('overlay', 'calls are short'), reason } };
+        const origin = { ...found, source: 'overlay' as const, reason: 'calls are short', detail: found.reason };
+        return { ...monitored, origin };
       }
       const { board, pages: read } = monitored;
       if (request.request.at === null && !request.request.isArrival) await pages.keep(stopIdOf(request), read, null);
@@ -133,14 +132,15 @@ export function createBoards(options: {
       const freshness = hasAsked ? { ...board.freshness, source: 'upstream' as const } : board.freshness;
       return { ...board, freshness, origin: found };
     },
+    count: record,
   };
 }
 
-/** The origin with a reason that names the departure which no feed carries; metrics count the reason without it. */
-function nameRun(origin: BoardOrigin, departure: Departure | undefined): BoardOrigin {
-  if (!departure) return origin;
+/** Names the departure that no feed carries. */
+function nameRun(departure: Departure | undefined): Pick<BoardOrigin, 'detail'> {
+  if (!departure) return {};
   const { mode, route, network, runId } = departure;
-  return { ...origin, reason: `${origin.reason} for ${mode} ${route}, network ${network}, run ${runId}` };
+  return { detail: `${mode} ${route}, network ${network}, run ${runId}` };
 }
 
 /** Null for arrivals, for a past time and for the hours in which the clocks are changed: the departure monitor serves those. */
