@@ -1,7 +1,7 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
-import type { FastifyBaseLogger } from 'fastify';
 import type { ApiError } from '../errors/api-error.ts';
 import { suspended, underMaintenance } from '../errors/messages.ts';
+import type { Log } from '../log.ts';
 import type { Caller } from './account.ts';
 import type { OperatorRecords } from './store.ts';
 
@@ -25,7 +25,7 @@ export interface Restriction {
  */
 export class Restrictions {
   readonly #store: Pick<OperatorRecords, 'readRestrictions'>;
-  readonly #log: Pick<FastifyBaseLogger, 'warn' | 'info'>;
+  readonly #log: Log;
   readonly #now: () => Date;
   #version = '';
   #accounts = new Map<string, ApiError>();
@@ -37,7 +37,7 @@ export class Restrictions {
 
   constructor(options: {
     store: Pick<OperatorRecords, 'readRestrictions'>;
-    log: Pick<FastifyBaseLogger, 'warn' | 'info'>;
+    log: Log;
     now: () => Date;
   }) {
     this.#store = options.store;
@@ -123,6 +123,9 @@ export class Restrictions {
       if (list) this.#networks.push({ list, error: suspended('network', restriction.reason) });
     }
     const counts = { accounts: this.#accounts.size, domains: this.#domains.size, networks: this.#networks.length };
+    const isNone = Object.keys(values).length === 0;
+    // A store in which all are lifted still has a version, which says nothing at the start.
+    if (isNone && this.#version === '') return;
     this.#log.warn({ ...counts, maintenance: this.#maintenance !== null }, 'an operator has changed the restrictions');
   }
 }

@@ -156,7 +156,9 @@ export function createGuardedCall(options: {
     }
     const wasOpen = breaker.isOpen();
     permit.failed(blameOf(error));
-    if (!wasOpen && breaker.isOpen()) log.warn({ err: error }, 'the authority fails: the circuit breaker is open');
+    if (!wasOpen && breaker.isOpen()) {
+      log.warn({ reason: (error as Error).message }, 'the authority fails: the circuit breaker is open');
+    }
   }
 
   /** Leaves the key aside for as long as upstream wants no calls with it. */

@@ -51,6 +51,16 @@ describe('a process', () => {
     expect((await get('own', '/readyz')).statusCode).toBe(200);
   });
 
+  it.runIf(process.platform === 'linux')(
+    'is not over a limit for pages of files, such as those of Node itself',
+    async () => {
+      const watch = new PressureWatch({ ...OFF, memoryBytes: process.memoryUsage.rss() - 8e6 });
+      await sleep(FIRST_SAMPLE_MS);
+      expect(watch.exceeded()).toBeNull();
+      watch.close();
+    },
+  );
+
   it('under pressure charges nothing for a refused request', async () => {
     const response = await get('memory', '/v1/departures?stop=200060');
     expect(Object.keys(response.headers).filter((name) => /ratelimit/.test(name))).toEqual([]);

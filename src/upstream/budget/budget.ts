@@ -12,7 +12,7 @@ export class BudgetExhaustedError extends ApiError {
   constructor(waitMs: number, message = SCARCE) {
     const seconds = Math.min(MAX_RETRY_AFTER_SECONDS, Math.max(1, Math.ceil(waitMs / 1000)));
     super('UPSTREAM_UNAVAILABLE', message, {
-      cause: new Error('the budget of upstream calls is used up'),
+      cause: new Error('no upstream call in time: the budget is short, or the store of its counts slow'),
       headers: { 'retry-after': String(seconds) },
       isForWantOfCalls: true,
     });

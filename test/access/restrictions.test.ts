@@ -1,0 +1,36 @@
+import { afterEach, expect, it } from 'vitest';
+import { Restrictions } from '#src/access/restrictions.ts';
+import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
+import { createTestLog } from '#test/support/made-up-upstream.ts';
+
+const NOW = new Date('2026-11-24T02:00:00Z');
+const store = openEmbeddedStore(':memory:');
+const opened: Restrictions[] = [];
+
+afterEach(() => {
+  for (const one of opened.splice(0)) one.close();
+});
+
+async function read() {
+  const log = createTestLog();
+  const restrictions = new Restrictions({ store, log, now: () => NOW });
+  opened.push(restrictions);
+  await restrictions.refresh();
+  return { restrictions, log };
+}
+
+it('an instance that starts where all restrictions were lifted says nothing of them', async () => {
+  await store.setRestriction('network:203.0.113.0/24', JSON.stringify({ reason: 'testing', at: NOW.toISOString() }));
+  const { restrictions, log } = await read();
+  expect(log.lines).toEqual([{ level: 'warn', message: 'an operator has changed the restrictions' }]);
+  await store.setRestriction('network:203.0.113.0/24', null);
+  await restrictions.refresh();
+  expect(log.lines).toHaveLength(2);
+  expect((await read()).log.lines).toEqual([]);
+});
+
+it('an operator’s reason ends as a sentence', async () => {
+  await store.setRestriction('network:203.0.113.0/24', JSON.stringify({ reason: 'testing', at: NOW.toISOString() }));
+  const { restrictions } = await read();
+  expect(restrictions.ofNetwork('203.0.113.7')?.message).toMatch(/is suspended: testing\. The contact/);
+});
