@@ -33,7 +33,8 @@ export async function timeStages(
   const json = await readJson(bytes);
   const payload = readPayload(json);
   const context: FindContext = {
-    ask: (async () => ({ payload, retrievedAt })) as unknown as Ask,
+    // A new list of events each time, because those of one response are mapped once.
+    ask: (async () => ({ payload: withNewList(payload), retrievedAt })) as unknown as Ask,
     boards: monitorBoards,
     calls: new StopCalls({ now }),
     now: () => retrievedAt,
@@ -50,6 +51,10 @@ export async function timeStages(
   // The ETag is computed for a body that was not kept before.
   const render = await cpuOf(() => finished.keep(String(kept++), 'low', finding));
   return { parse, validate, map: validateAndMap - validate, pack, render };
+}
+
+function withNewList(payload: object): object {
+  return 'stopEvents' in payload ? { ...payload, stopEvents: [...(payload.stopEvents as unknown[])] } : payload;
 }
 
 async function cpuOf(work: () => unknown): Promise<number> {
