@@ -36,7 +36,7 @@ export interface Marked {
   plannedAt: number;
 }
 
-/** What a page shows and what it leaves for others. */
+/** The part of a list that a page shows, and the part that it leaves for others. */
 interface Part {
   shown: readonly Marked[];
   left: readonly Marked[];

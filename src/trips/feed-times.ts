@@ -12,7 +12,7 @@ import type { Leg } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';
 import { joinLegs, timeWalks } from './walks.ts';
 
-/** What the feeds say of a ride. */
+/** The report of the feeds about a ride. */
 export type Seen = NonNullable<ReturnType<FindContext['calls']['viewRide']>>;
 
 /**

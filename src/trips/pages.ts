@@ -25,7 +25,7 @@ import { compareJourneys, hasLeft, type selectJourneys } from './selection.ts';
 
 type Request = ReturnType<typeof toTripRequest>;
 
-/** What the authority answers to one request: all journeys, and those that fit the query. */
+/** The authority's response to one request: all journeys, and those that fit the query. */
 interface Answer {
   journeys: readonly Journey[];
   fitting: readonly Journey[];
@@ -33,7 +33,7 @@ interface Answer {
 
 /** A page requests journeys at most so often, while there are none that were not shown. */
 const MAX_CALLS = 3;
-/** Where the authority finds no journeys, it has looked farther than this. */
+/** The authority looks farther than this before it says that there are no journeys. */
 const NOTHING_MS = 6 * HOUR_MS;
 
 /** The cursors of the first page. `base` is the moment asked for. */

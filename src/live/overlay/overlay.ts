@@ -196,7 +196,7 @@ function findMoment(which: 'arrival' | 'departure', plannedAt: number, update: S
   const plannedByFeed = which === 'arrival' ? plannedAtOf(own) : findPlannedAt(update);
   const isSameTimetable = plannedByFeed === null || Math.abs(plannedByFeed - plannedAt) <= MINUTE_MS;
   const moment = mode === 'train' && isSameTimetable ? (delayed ?? at) : (at ?? delayed);
-  // Where only the arrival is known: a vehicle does not leave before it is planned to.
+  // A vehicle of which only the arrival is known does not leave before it is planned to.
   return moment !== null && which === 'departure' && !isGiven(own) ? Math.max(moment, plannedAt) : moment;
 }
 
