@@ -15,7 +15,7 @@ interface Assumption {
 
 const REPORT = 'Report it with the saved responses; do not start before it is mended.';
 
-/** They are in the order of their damage, the worst first. */
+/** The causes in the order of their damage, the worst first. */
 export const ASSUMPTIONS = {
   'asked-times-are-sydney': {
     says: 'The date and time of a request are Sydney local time.',

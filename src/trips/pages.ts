@@ -26,7 +26,7 @@ import { compareJourneys, hasLeft, type selectJourneys } from './selection.ts';
 type Request = ReturnType<typeof toTripRequest>;
 
 /** The authority's response to one request: all journeys, and those that fit the query. */
-interface Answer {
+interface Planned {
   journeys: readonly Journey[];
   fitting: readonly Journey[];
 }
@@ -67,7 +67,7 @@ export function pagesOfFirst(
  * The journeys of the page that a cursor names, and its cursors; where a request finds none that are new, it goes on. Journeys are
  * chosen by their planned times. What has left is shown on pages that look back, and on those of a list that begins at a given time.
  */
-export async function findPage<Found extends Answer>(
+export async function findPage<Found extends Planned>(
   cursor: Cursor,
   { request, limit, base, now }: { request: Request; limit: number; base: number; now: () => Date },
   read: (request: Request) => Promise<Found>,
@@ -76,9 +76,9 @@ export async function findPage<Found extends Answer>(
   const { direction, at, arrivesBy = at } = cursor;
   const isNext = direction === 'next';
   const wallClock = isNext ? wallClockFrom(new Date(at), now()) : wallClockUntil(new Date(arrivesBy), now());
-  const answer = await read({ ...request, at: wallClock, isArrival: !isNext });
+  const planned = await read({ ...request, at: wallClock, isArrival: !isNext });
   const isOnPage = ({ plannedAt, mark }: Marked) => isAfterCut(cursor, plannedAt, mark) === isNext;
-  const fitting = answer.fitting
+  const fitting = planned.fitting
     .filter((journey) => toMarked(journey).some(isOnPage) && isPossible(journey))
     .filter((journey) => !isNext || request.at !== null || !hasLeft(journey, now()))
     .sort((one, other) => (startOf(one) - startOf(other)) * (isNext ? 1 : -1));
@@ -88,9 +88,9 @@ export async function findPage<Found extends Answer>(
   const part = {
     shown: shown.flatMap(toMarked),
     left: left.flatMap(toMarked),
-    knownUntil: edgeOf(answer.journeys, direction),
+    knownUntil: edgeOf(planned.journeys, direction),
   };
-  const isNothing = answer.journeys.flatMap(toMarked).length === 0;
+  const isNothing = planned.journeys.flatMap(toMarked).length === 0;
   const stepMs = shown.length > 0 ? 0 : isNothing ? NOTHING_MS : MINUTE_MS * 10 ** (MAX_CALLS - callsLeft);
   const further: Cursor = isNext
     ? {
@@ -101,13 +101,13 @@ export async function findPage<Found extends Answer>(
     : {
         ...cursor,
         ...cutBefore(part, cursor),
-        arrivesBy: Math.min(arrivesBy - stepMs, earliestArrival(shown.length > 0 ? shown : answer.journeys, left)),
+        arrivesBy: Math.min(arrivesBy - stepMs, earliestArrival(shown.length > 0 ? shown : planned.journeys, left)),
       };
   const written = writeCursor(further, base);
   if (shown.length === 0 && written !== undefined && callsLeft > 1)
     return findPage(further, { request, limit, base, now }, read, callsLeft - 1);
   const back = writeCursor({ ...cursor, arrivesBy, direction: isNext ? 'prev' : 'next' }, base);
-  return { ...answer, shown, pages: isNext ? { prev: back, next: written } : { prev: written, next: back } };
+  return { ...planned, shown, pages: isNext ? { prev: back, next: written } : { prev: written, next: back } };
 }
 
 /** The planned departure up to which journeys are known, or from which on. Those that are listed beside the others do not count. */

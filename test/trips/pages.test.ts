@@ -116,7 +116,7 @@ async function readAll(
 ) {
   const { from: origin = '', to = '', modes = 'all', wheelchair = 'false' } = query;
   const found: JourneyBody[] = [];
-  // What departs before a moment arrives within three hours after it.
+  // A journey that departs before a moment arrives within three hours after it.
   const end = by === 'departure' ? until : until + 180 * MINUTE;
   for (let at = from - MINUTE; at < end; at += 2 * MINUTE) {
     const asked = {
