@@ -1,13 +1,13 @@
 import type { Priority } from '#src/efa/ask.ts';
 import { type ProtectionOptions, protectUpstream } from '#src/upstream/protection.ts';
 import { createMadeUpUpstream, createTestLog } from '#test/support/made-up-upstream.ts';
-import { createSimulatedClock } from '#test/support/simulated-clock.ts';
+import { createSimulatedClock, type SimulatedClock } from '#test/support/simulated-clock.ts';
 
 export const DEPARTURES = { kind: 'departureMonitor', stopId: '200060', modes: ['bus'], at: null } as const;
 
 /** A protected, made-up authority at noon of a simulated day. */
-export function createProtected(options: Partial<ProtectionOptions> & { keys?: number } = {}) {
-  const clock = createSimulatedClock('2026-04-15T12:00:00Z');
+export function createProtected(options: Partial<ProtectionOptions> & { keys?: number; clock?: SimulatedClock } = {}) {
+  const { clock = createSimulatedClock('2026-04-15T12:00:00Z') } = options;
   const upstreams = Array.from({ length: options.keys ?? 1 }, () => createMadeUpUpstream(clock));
   const log = createTestLog();
   const limits = { rps: 5, dailyBudget: 60_000 };

@@ -47,8 +47,17 @@ describe('the budget of calls', () => {
         .then(() => order.push(priority));
     }
     await clock.advance(5000);
-    // The first one was under way before the others came.
-    expect(order).toEqual(['low', 'high', 'high', 'normal', 'low', 'background']);
+    expect(order).toEqual(['high', 'high', 'normal', 'low', 'low', 'background']);
+  });
+
+  it('probes a key that the authority has paused with one call, however many wait', async () => {
+    const { clock, protection, upstream, ask } = createProtected();
+    upstream.outcome = () => statusFailure(429, 300);
+    await ask('pauses it');
+    await clock.advance(60_001);
+    for (let one = 0; one < 5; one++) settle(protection.ask({ ...DEPARTURES, stopId: `${one}` }));
+    await clock.advance(1000);
+    expect(upstream.calls).toHaveLength(2);
   });
 
   it('gives a call the highest priority of the requests that wait for it', async () => {

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { sleep } from '#src/clock.ts';
 import type { Priority } from '#src/efa/ask.ts';
+import { type Meter, ProcessMeter } from '#src/upstream/budget/meter.ts';
+import { noSharedStore } from '#src/upstream/shared-store.ts';
 import { createProtected, DEPARTURES, settle } from '#test/support/protected.ts';
+import { createSimulatedClock } from '#test/support/simulated-clock.ts';
 
 const SECOND = 1000;
 const MODEST = Array.from({ length: 9 }, (_, index) => `modest-${index}`);
@@ -140,6 +144,51 @@ describe('the line for a call', () => {
     await clock.advance(1);
     expect(busy.map(({ isSettled }) => isSettled)).toEqual([false, true]);
     expect(others.filter(({ isSettled }) => isSettled)).toEqual([]);
+  });
+});
+
+describe('while calls are being taken from a store that is 300 ms away', () => {
+  /** Each call is granted by a meter in the process, half way there and back. */
+  function createFar() {
+    const clock = createSimulatedClock('2026-04-15T12:00:00Z');
+    const near = new ProcessMeter({ rps: 5, dailyBudget: 60_000 }, clock.now);
+    const takes = { open: 0, most: 0 };
+    const far: Meter = {
+      async take(limits) {
+        takes.most = Math.max(takes.most, ++takes.open);
+        await sleep(clock, 150);
+        const result = near.take(limits);
+        await sleep(clock, 150);
+        takes.open--;
+        return result;
+      },
+      pause: (ms) => near.pause(ms),
+      reserveFill: () => near.reserveFill(),
+      spent: () => near.spent(),
+    };
+    const made = createAsked({ clock, shared: { store: noSharedStore, meters: [far] } });
+    const order: string[] = [];
+    made.upstream.outcome = (request) => void order.push((request as { stopId: string }).stopId);
+    return { ...made, clock, order, takes };
+  }
+
+  it('five are on their way at the same time, round the accounts', async () => {
+    const { clock, askAs, order, takes } = createFar();
+    for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1', 'c2']) askAs(name.slice(0, 1), 'normal', name);
+    await clock.advance(SECOND);
+    expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'b2']);
+    await clock.advance(2 * SECOND);
+    expect(order.slice(5)).toEqual(['c2', 'a3']);
+    expect(takes.most).toBe(5);
+  });
+
+  it('a request of higher priority that comes meanwhile gets the first call', async () => {
+    const { clock, askAs, order } = createFar();
+    for (let one = 0; one < 5; one++) askAs(`free ${one}`, 'low', `free ${one}`);
+    await clock.advance(200);
+    askAs('pro', 'high', 'pro');
+    await clock.advance(2 * SECOND);
+    expect(order).toEqual(['pro', 'free 1', 'free 2', 'free 3', 'free 4', 'free 0']);
   });
 });
 

@@ -1,9 +1,15 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { systemClock } from '#src/clock.ts';
 import { openRedis, type SharedRedis } from '#src/redis/shared-redis.ts';
-import type { Meter } from '#src/upstream/budget/meter.ts';
+import { Budget } from '#src/upstream/budget/budget.ts';
+import { type Meter, RATE_WINDOW_MS } from '#src/upstream/budget/meter.ts';
 import { presumedSpent } from '#src/upstream/budget/pace.ts';
 import { createRedisMeter } from '#src/upstream/budget/redis-meter.ts';
+import type { Ticket } from '#src/upstream/budget/reserve-limits.ts';
+import { startDelayingProxy } from '#test/support/delaying-proxy.ts';
 import { startRedis, type TestRedis } from '#test/support/redis.ts';
 import { createSimulatedClock, type SimulatedClock } from '#test/support/simulated-clock.ts';
 
@@ -26,6 +32,7 @@ beforeAll(async () => {
   connections = [await openRedis([server.url], silent), await openRedis([server.url], silent)];
 }, 300_000);
 beforeEach(async () => {
+  server.signal('SIGCONT');
   await admin.flushall();
   clock = createSimulatedClock(EVENING);
   const start = (redis: SharedRedis) => createRedisMeter({ redis, apiKey: 'k', limits: LIMITS, clock });
@@ -39,6 +46,12 @@ afterAll(async () => {
 
 /** A call for which nothing of the reserve has to be left. */
 const ANY = { floor: 0, advance: 0 };
+
+/** Redis goes on, and the instances notice. */
+async function comeBack(): Promise<void> {
+  server.signal('SIGCONT');
+  while (connections.some(({ presence }) => presence.isAway(''))) await sleep(20);
+}
 
 const spentKey = async () => (await admin.keys('*:spent:*'))[0] ?? '';
 const spent = async () => Number(await admin.get(await spentKey()));
@@ -68,10 +81,65 @@ it('calls made while Redis is away are added once when it is back', async () => 
   await one.take(ANY);
   const before = await spent();
   server.signal('SIGSTOP');
-  for (let n = 0; n < 3; n++) await one.take(ANY);
-  server.signal('SIGCONT');
-  while (connections[0]?.presence.isAway('')) await new Promise((resolve) => setTimeout(resolve, 20));
   await one.take(ANY);
+  await clock.advance(2 * RATE_WINDOW_MS);
+  for (let n = 0; n < 3; n++) expect(await one.take(ANY)).toEqual({ isTaken: true });
+  await comeBack();
+  await clock.advance(2 * RATE_WINDOW_MS);
+  await Promise.all([one.take(ANY), one.take(ANY)]);
   // The first one was sent to Redis too, and its response came too late.
-  expect(await spent()).toBe(before + 5);
+  expect(await spent()).toBe(before + 6);
+});
+
+it('when Redis dies while calls are being taken, all instances together keep to the rate', async () => {
+  const limits = { rps: 5, dailyBudget: 60_000 };
+  const [meter, another] = connections.map((redis) =>
+    createRedisMeter({ redis: { ...redis, instances: () => 2 }, apiKey: 'd', limits, clock }),
+  );
+  const takeFive = async () => {
+    const results = await Promise.all(Array.from({ length: 5 }, () => (meter as Meter).take(ANY)));
+    return results.filter(({ isTaken }) => isTaken).length;
+  };
+  await meter?.take(ANY);
+  await sleep(RATE_WINDOW_MS);
+  await clock.advance(RATE_WINDOW_MS);
+  const others = Promise.all(Array.from({ length: 5 }, () => another?.take(ANY)));
+  server.signal('SIGSTOP');
+  // Redis may have granted them to the other instance.
+  expect(await takeFive()).toBe(0);
+  await others;
+  await clock.advance(RATE_WINDOW_MS);
+  // The share of one of two.
+  expect(await takeFive()).toBe(2);
+  await comeBack();
+  // The two that were made meanwhile count as made now.
+  expect(await takeFive()).toBeLessThanOrEqual(3);
+});
+
+/** A call of a new account. */
+const ticket = (): Ticket => ({ priority: 'low', purpose: 'board', accounts: [new Set([randomUUID()])] });
+
+it.each([1, 2])('five calls a second can be had with a Redis 250 ms away, and no more: %i instances', async (count) => {
+  const proxy = await startDelayingProxy(server.port, 250);
+  const urls = [`redis://127.0.0.1:${proxy.port}`];
+  const far = await Promise.all(Array.from({ length: count }, () => openRedis(urls, silent)));
+  const starts: number[] = [];
+  const monitor = await admin.monitor();
+  monitor.on('monitor', (_time: string, [command = '', key = '', moment = '']: string[]) => {
+    if (command.toUpperCase() === 'LPUSH' && key.endsWith(':starts')) starts.push(Number(moment));
+  });
+  const limits = { rps: 5, dailyBudget: 60_000 };
+  const budgets = far.map((redis) => {
+    const meters = [createRedisMeter({ redis, apiKey: 'far', limits, clock: systemClock })];
+    return new Budget({ meters, rps: limits.rps, clock: systemClock });
+  });
+  // As many as may wait two seconds for their call: one after the other would take longer.
+  const tickets = Array.from({ length: 10 }, (_, index) => budgets[index % count]?.take(ticket()));
+  await expect(Promise.all(tickets)).resolves.toHaveLength(10);
+  await expect.poll(() => starts.length).toBe(10);
+  const gaps = starts.slice(5).map((start, index) => start - (starts[index] ?? 0));
+  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(RATE_WINDOW_MS);
+  monitor.disconnect();
+  for (const redis of far) redis.close();
+  await proxy.close();
 });

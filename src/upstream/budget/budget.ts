@@ -1,9 +1,9 @@
 import { type Clock, sleep } from '../../clock.ts';
-import type { Priority } from '../../efa/ask.ts';
+import { isHigher, type Priority } from '../../efa/ask.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { KeyPool } from './key-pool.ts';
 import type { Meter } from './meter.ts';
-import { pollStretchFor, stretchFor } from './pace.ts';
+import { isWithin, pollStretchFor, stretchFor } from './pace.ts';
 import { AccountLoad, accountsOf, NO_ACCOUNT, reserveLimitsOf, type Ticket } from './reserve-limits.ts';
 import { type Waiting, WaitingLine } from './waiting-line.ts';
 
@@ -27,14 +27,18 @@ const MAX_WAIT_MS = 2000;
 const MAX_LINE = 1000;
 const MAX_RETRY_AFTER_SECONDS = 3600;
 
-/** One line for the calls of all upstream keys, as long as what can be served within two seconds. */
+/**
+ * One line for the calls of all upstream keys, as long as what can be served within two seconds. Several calls are taken
+ * from the meters at the same time, because their store may be far away: as many as a second has. One that was taken goes to a
+ * ticket of higher priority that came meanwhile.
+ */
 export class Budget {
   readonly #clock: Clock;
   readonly #noteCall: ((account: string) => void) | undefined;
   readonly #keys: KeyPool;
   readonly #load: AccountLoad;
   readonly #line: WaitingLine;
-  #isServing = false;
+  readonly #mostUnderWay: number;
   /** True while the line waits for the rate to allow the next call. */
   #isBlocked = false;
 
@@ -50,7 +54,8 @@ export class Budget {
     this.#noteCall = options.noteCall;
     this.#keys = new KeyPool(meters, clock.now);
     this.#load = new AccountLoad(clock.now);
-    this.#line = new WaitingLine(rps * meters.length * (MAX_WAIT_MS / 1000), this.#load);
+    this.#mostUnderWay = rps * meters.length;
+    this.#line = new WaitingLine(this.#mostUnderWay * (MAX_WAIT_MS / 1000), this.#load);
   }
 
   /** Waits in line for a call; the index of the upstream key to make it with. Throws `BudgetExhaustedError`. */
@@ -60,7 +65,8 @@ export class Budget {
     this.#line.join(waiting);
     if (this.#line.all().length > MAX_LINE) this.#refuse(waiting, MAX_WAIT_MS);
     if (this.#isBlocked) this.#refuseSurplus();
-    if (!this.#isServing) this.#serve();
+    // Tickets that arrive together are in line before the first of them is served.
+    queueMicrotask(() => this.#serve());
     return promise;
   }
 
@@ -93,25 +99,42 @@ export class Budget {
     };
   }
 
-  async #serve(): Promise<void> {
-    this.#isServing = true;
-    const { now } = this.#clock;
-    for (let next = this.#line.first(); next; next = this.#line.first()) {
-      const [key, result] = await this.#keys.take(reserveLimitsOf(next.ticket, this.#load), next.ticket.refusedBy);
-      if (result.isTaken) this.#grant(next, key);
-      else if (result.why === 'rate' && now() < next.until) await this.#waitForRate(result.waitMs);
-      else this.#refuse(next, result.waitMs);
-      for (const late of this.#line.all().filter(({ until }) => until <= now())) this.#refuse(late, MAX_WAIT_MS);
+  #serve(): void {
+    while (!this.#isBlocked && this.#line.underWay.size < this.#mostUnderWay) {
+      const next = this.#line.first();
+      if (!next) return;
+      this.#takeFor(next);
     }
-    this.#isServing = false;
+  }
+
+  async #takeFor(waiting: Waiting): Promise<void> {
+    const { now } = this.#clock;
+    const limits = reserveLimitsOf(waiting.ticket, this.#load);
+    this.#line.underWay.add(waiting);
+    const [key, result] = await this.#keys.take(limits, waiting.ticket.refusedBy);
+    this.#line.underWay.delete(waiting);
+    if (result.isTaken) {
+      const isBefore = ({ ticket }: Waiting) =>
+        isHigher(ticket.priority, waiting.ticket.priority) &&
+        ticket.refusedBy !== key &&
+        isWithin(limits, reserveLimitsOf(ticket, this.#load));
+      this.#grant(this.#line.first(isBefore) ?? waiting, key);
+    } else if (result.why === 'rate' && now() < waiting.until) this.#waitForRate(result.waitMs);
+    else this.#refuse(waiting, result.waitMs);
+    this.#refuseLate();
+    this.#serve();
   }
 
   async #waitForRate(waitMs: number): Promise<void> {
+    const wasBlocked = this.#isBlocked;
     this.#isBlocked = true;
     this.#refuseSurplus();
-    const untilLate = this.#line.all().map(({ until }) => until - this.#clock.now());
+    if (wasBlocked) return;
+    const untilLate = this.#line.waiting().map(({ until }) => until - this.#clock.now());
     await sleep(this.#clock, Math.max(1, Math.min(waitMs, ...untilLate)));
     this.#isBlocked = false;
+    this.#refuseLate();
+    this.#serve();
   }
 
   #grant(waiting: Waiting, key: number): void {
@@ -126,6 +149,11 @@ export class Budget {
   #refuse(waiting: Waiting, waitMs: number, message?: string): void {
     this.#line.leave(waiting);
     waiting.reject(new BudgetExhaustedError(waitMs, message));
+  }
+
+  #refuseLate(): void {
+    const now = this.#clock.now();
+    for (const late of this.#line.waiting()) if (late.until <= now) this.#refuse(late, MAX_WAIT_MS);
   }
 
   #refuseSurplus(): void {

@@ -63,8 +63,10 @@ export class KeyPool {
     if (closure && this.#now() < closure.nextProbeAt) {
       return { isTaken: false, why: 'paused', waitMs: closure.nextProbeAt - this.#now() };
     }
+    // Others that come while this call is being taken are no probes.
+    if (closure) closure.nextProbeAt = this.#now() + PROBE_EVERY_MS;
     const result = await (this.#meters[key] as Meter).take(limits);
-    if (closure && result.isTaken) closure.nextProbeAt = this.#now() + PROBE_EVERY_MS;
+    if (closure && !result.isTaken) closure.nextProbeAt = this.#now();
     return result;
   }
 

@@ -26,6 +26,8 @@ export const RATE_WINDOW_MS = 1050;
 
 /** Smaller backward steps of the clock are ignored. */
 const CLOCK_STEP_MS = MINUTE_MS;
+/** No call is granted for later than this: one that is has been granted before the clock was set back. */
+const MAX_GRANTED_AHEAD_MS = 4 * RATE_WINDOW_MS;
 
 /** A meter in the memory of this process. `share` is the part of the limits that this process may use, 1 when alone. */
 export class ProcessMeter implements Meter {
@@ -64,7 +66,7 @@ export class ProcessMeter implements Meter {
     const share = this.#share();
     const mine = Math.max(1, Math.floor(rps * share));
     const windowMs = RATE_WINDOW_MS * Math.max(1, mine / (rps * share));
-    this.#starts = this.#starts.filter((start) => moment - start < windowMs && start <= moment);
+    this.#forgetStarts(windowMs);
     if (this.#starts.length >= mine) {
       return { isTaken: false, why: 'rate', waitMs: (this.#starts.at(-mine) ?? moment) + windowMs - moment };
     }
@@ -97,11 +99,32 @@ export class ProcessMeter implements Meter {
     return this.#spent;
   }
 
-  /** Takes over the count of a shared meter, and whether that meter has just granted a call. */
-  follow(known: number, hasStarted: boolean): void {
+  /** Takes over the count of a shared meter. */
+  follow(known: number): void {
     this.spent();
     this.#spent = known;
     this.#knowsWholeDay = true;
-    if (hasStarted) this.#starts = [...this.#starts, this.#now()].slice(-this.#limits.rps);
+  }
+
+  /**
+   * Notes a call that a shared meter has granted for so many milliseconds from now; returns in how many it may be made.
+   * Replies that were held up on their way arrive together, and their calls must not be made together.
+   */
+  startGranted(waitMs: number): number {
+    this.#forgetStarts(RATE_WINDOW_MS);
+    const beforeWindow = this.#starts.at(-this.#limits.rps) ?? Number.NEGATIVE_INFINITY;
+    const start = Math.max(this.#now() + waitMs, beforeWindow + RATE_WINDOW_MS, this.#starts.at(-1) ?? 0);
+    this.#starts.push(start);
+    return start - this.#now();
+  }
+
+  /** No call can be taken for a window: others may have made all that it allows. */
+  fillWindow(): void {
+    this.#starts = new Array(this.#limits.rps).fill(this.#now());
+  }
+
+  #forgetStarts(windowMs: number): void {
+    const moment = this.#now();
+    this.#starts = this.#starts.filter((start) => moment - start < windowMs && start - moment < MAX_GRANTED_AHEAD_MS);
   }
 }

@@ -89,6 +89,11 @@ export interface ReserveLimits {
   advance: number;
 }
 
+/** Whether a call that the stricter limits allow is allowed by the others too. */
+export function isWithin(stricter: ReserveLimits, { floor, advance }: ReserveLimits): boolean {
+  return stricter.floor >= floor && stricter.advance <= advance;
+}
+
 /** How many calls may have been made, this one included. */
 export function spendLimit(now: number, dailyBudget: number, limits: ReserveLimits): number {
   const limit = allowance(now, dailyBudget) - lowestFill(now, limits) * reserveOf(dailyBudget);

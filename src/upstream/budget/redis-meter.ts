@@ -1,26 +1,44 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../clock.ts';
+import { type Clock, sleep } from '../../clock.ts';
 import { defineScript, UnavailableError } from '../../redis/connection.ts';
+import { MAX_ROUND_TRIP_MS } from '../../redis/presence.ts';
 import type { SharedRedis } from '../../redis/shared-redis.ts';
 import { type Limits, type Meter, ProcessMeter, RATE_WINDOW_MS, type TakeResult } from './meter.ts';
 import { dayOf, type ReserveLimits, spendLimit, waitForCall } from './pace.ts';
 
 /**
  * Returns the outcome, the wait in milliseconds, and the calls of the day so far. `presumed` holds where there is no count
- * yet; a count is at least `atLeast`, and at most `atMost` unless that is below zero.
+ * yet; a count is at least `atLeast`, and at most `atMost` unless that is below zero. A call is granted up to `aheadMs`
+ * before the rate allows it, with the wait until then. `unsettled` calls were made without Redis and count as made now.
  */
 const takeUpstreamCall = defineScript<
   [starts: string, spent: string, paused: string],
-  [limit: number, rps: number, windowMs: number, presumed: number, atLeast: number, atMost: number, unsettled: number],
+  [
+    limit: number,
+    rps: number,
+    windowMs: number,
+    presumed: number,
+    atLeast: number,
+    atMost: number,
+    unsettled: number,
+    aheadMs: number,
+  ],
   [outcome: 'taken' | 'rate' | 'day' | 'paused', waitMs: number, spent: number]
 >(
   'takeUpstreamCall',
   `
 local starts, spent, paused = KEYS[1], KEYS[2], KEYS[3]
 local limit, rps, windowMs = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local presumed, atLeast, atMost, unsettled = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
+local presumed, atLeast, atMost = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local unsettled, aheadMs = tonumber(ARGV[7]), tonumber(ARGV[8])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+local function note(start)
+  redis.call('LPUSH', starts, start)
+  redis.call('LTRIM', starts, 0, rps - 1)
+  redis.call('PEXPIRE', starts, windowMs + start - now)
+end
 
 local before = tonumber(redis.call('GET', spent) or '')
 if not before then
@@ -30,38 +48,55 @@ end
 local corrected = math.max(before, atLeast)
 if atMost >= 0 then corrected = math.min(corrected, atMost) end
 local calls = redis.call('INCRBY', spent, corrected - before + unsettled)
+for _ = 1, math.min(unsettled, rps) do note(now) end
 
 local pause = redis.call('PTTL', paused)
 if pause > 0 then return {'paused', pause, calls} end
 if calls + 1 > limit then return {'day', 0, calls} end
 local oldest = tonumber(redis.call('LINDEX', starts, rps - 1) or '')
-if oldest and oldest <= now and now - oldest < windowMs then return {'rate', windowMs - (now - oldest), calls} end
-redis.call('LPUSH', starts, now)
-redis.call('LTRIM', starts, 0, rps - 1)
-redis.call('PEXPIRE', starts, windowMs)
-return {'taken', 0, redis.call('INCR', spent)}`,
+local wait = 0
+-- One from further ahead is from before the clock was set back.
+if oldest and math.abs(now - oldest) < windowMs then wait = oldest + windowMs - now end
+if wait > aheadMs then return {'rate', wait - aheadMs, calls} end
+note(now + wait)
+return {'taken', wait, redis.call('INCR', spent)}`,
   { whenFull: true },
 );
 
 /**
+ * A call is taken a round trip and so much ahead of the moment at which the rate allows it, because timers are late: calls
+ * would come more seldom than the rate allows otherwise.
+ */
+const AHEAD_MS = 10;
+
+/**
  * The budget of one upstream key for all instances. While Redis is away, each instance takes its share of the budget,
- * continues from the last known count of calls, and adds its own calls when Redis is back.
+ * continues from the last known count of calls, and adds its own calls when Redis is back. Several calls may be taken at the
+ * same time: Redis counts them one after the other.
  */
 export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; limits: Limits; clock: Clock }): Meter {
   const { redis, limits, clock } = options;
   const { rps, dailyBudget } = limits;
   const names = keyNames(options.apiKey);
+  /** Calls taken without Redis that it has not been told. */
   let unsettled = 0;
+  let isAlone = true;
   const own = new ProcessMeter(limits, clock.now, () => 1 / redis.instances());
   /** The count that Redis last told. */
   let known = { day: dayOf(clock.now()), spent: 0 };
+  /** How long the latest take was on its way. */
+  let roundTripMs = 0;
 
   async function take(call: ReserveLimits): Promise<TakeResult> {
-    const now = clock.now();
     try {
-      return await takeShared(now, call);
+      const result = await takeShared(clock.now(), call);
+      isAlone = false;
+      return result;
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
+      // A moment ago Redis may have granted the whole rate to others.
+      if (!isAlone) own.fillWindow();
+      isAlone = true;
       const result = own.take(call);
       if (result.isTaken) unsettled++;
       return result;
@@ -70,23 +105,36 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
 
   async function takeShared(now: number, call: ReserveLimits): Promise<TakeResult> {
     const settling = unsettled;
+    // Of the takes that are under way at the same time one settles them.
+    unsettled = 0;
     const presumed = Math.floor(own.spent());
     // Redis may have lost the count since. The own count lies below it only when the clock was set back.
     const told = known.day === dayOf(now) ? known.spent : 0;
     const atLeast = Math.min(told, presumed);
     const atMost = presumed < told ? presumed : -1;
+    known = { day: dayOf(now), spent: atLeast };
     const limit = spendLimit(now, dailyBudget, call);
-    const [outcome, waitMs, spent] = await redis.sendTo(names.starts, (connection) =>
-      takeUpstreamCall(
-        connection,
-        [names.starts, `${names.spent}:${dayOf(now)}`, names.paused],
-        [limit, rps, RATE_WINDOW_MS, presumed, atLeast, atMost, settling],
-      ),
-    );
-    unsettled -= settling;
-    own.follow(spent, outcome === 'taken');
+    const sentAt = performance.now();
+    const [outcome, waitMs, spent] = await redis
+      .sendTo(names.starts, (connection) =>
+        takeUpstreamCall(
+          connection,
+          [names.starts, `${names.spent}:${dayOf(now)}`, names.paused],
+          [limit, rps, RATE_WINDOW_MS, presumed, atLeast, atMost, settling, Math.ceil(roundTripMs) + AHEAD_MS],
+        ),
+      )
+      .catch((error) => {
+        unsettled += settling;
+        throw error;
+      });
+    roundTripMs = Math.min(MAX_ROUND_TRIP_MS, performance.now() - sentAt);
+    own.follow(spent);
     known = { day: dayOf(now), spent };
-    if (outcome === 'taken') return { isTaken: true };
+    if (outcome === 'taken') {
+      const startsInMs = own.startGranted(waitMs);
+      if (startsInMs > 0) await sleep(clock, startsInMs);
+      return { isTaken: true };
+    }
     if (outcome === 'day') {
       return { isTaken: false, why: 'day', waitMs: waitForCall(now, dailyBudget, spent, call) };
     }

@@ -18,6 +18,8 @@ const MAX_ACCOUNTS = 10_000;
 export class WaitingLine {
   /** How many tickets may wait. */
   readonly longest: number;
+  /** Those for which a call is being taken, in the order in which that began. They are not refused meanwhile. */
+  readonly underWay = new Set<Waiting>();
   readonly #load: AccountLoad;
   #line: Waiting[] = [];
   #turn = 0;
@@ -41,19 +43,37 @@ export class WaitingLine {
     return this.#line;
   }
 
-  /** How full the line is for a new ticket of that priority: by the tickets that are served before it or go round with it. */
-  fillFor(priority: Priority): number {
-    return this.#line.filter(({ ticket }) => !isHigher(priority, ticket.priority)).length / this.longest;
+  /** All but those under way. */
+  waiting(): readonly Waiting[] {
+    return this.#line.filter((one) => !this.underWay.has(one));
   }
 
-  /** The next to be served: by priority, then round the accounts, then by arrival. */
-  first(): Waiting | undefined {
-    const highest = Math.max(...this.#line.map(rankOf));
-    const [next] = this.#line
+  /** How full the line is for a new ticket of that priority: by the tickets that are served before it or go round with it. */
+  fillFor(priority: Priority): number {
+    return this.waiting().filter(({ ticket }) => !isHigher(priority, ticket.priority)).length / this.longest;
+  }
+
+  /** The next to be served of those that wait and fit: by priority, then round the accounts, then by arrival. */
+  first(isFit: (waiting: Waiting) => boolean = () => true): Waiting | undefined {
+    const fitting = this.waiting().filter(isFit);
+    const highest = Math.max(...fitting.map(rankOf));
+    const turns = this.#turnsUnderWay();
+    const [next] = fitting
       .filter((waiting) => rankOf(waiting) === highest)
-      .map((waiting) => ({ waiting, turn: this.#lastTurnOf(waiting.ticket) }))
+      .map((waiting) => ({ waiting, turn: this.#lastTurnOf(waiting.ticket, turns) }))
       .sort((one, other) => one.turn - other.turn);
     return next?.waiting;
+  }
+
+  /** The turns that accounts will have had when those under way have been served. */
+  #turnsUnderWay(): Map<string, number> {
+    const turns = new Map<string, number>();
+    let turn = this.#turn;
+    for (const { ticket } of this.underWay) {
+      turn++;
+      for (const account of accountsOf(ticket)) turns.set(account, turn);
+    }
+    return turns;
   }
 
   /** Puts the accounts of a ticket that was served at the end of the round. */
@@ -74,7 +94,9 @@ export class WaitingLine {
       .sort((one, other) => rankOf(other.waiting) - rankOf(one.waiting) || one.share - other.share)
       .map(({ waiting }) => waiting);
     const roomFor = ({ ticket }: Waiting) => this.longest * (ticket.priority === 'background' ? BACKGROUND_SHARE : 1);
-    return { ofAccounts: [...beyond], ofLine: inOrder.filter((waiting, place) => place >= roomFor(waiting)) };
+    const ofLine = inOrder.filter((waiting, place) => place >= roomFor(waiting));
+    const mayBeRefused = (waiting: Waiting) => !this.underWay.has(waiting);
+    return { ofAccounts: [...beyond].filter(mayBeRefused), ofLine: ofLine.filter(mayBeRefused) };
   }
 
   /** A ticket takes the room of one of its accounts: the one with fewest recent calls among those that have room. */
@@ -96,8 +118,8 @@ export class WaitingLine {
     return beyond;
   }
 
-  #lastTurnOf(ticket: Ticket): number {
-    return Math.min(...accountsOf(ticket).map((account) => this.#turns.peek(account) ?? 0));
+  #lastTurnOf(ticket: Ticket, underWay: ReadonlyMap<string, number>): number {
+    return Math.min(...accountsOf(ticket).map((one) => underWay.get(one) ?? this.#turns.peek(one) ?? 0));
   }
 }
 
