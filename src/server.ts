@@ -58,10 +58,18 @@ const clients = upstream.apiKeys.map((apiKey) =>
 );
 const instruments = createInstruments();
 const limits = config.upstreamLimits;
-const redis = config.redisUrls.length > 0 ? await openRedis(config.redisUrls, logger) : null;
-const hasCacheRedis = redis !== null && config.redisCacheUrls.length > 0;
+const hasRedis = config.redisUrls.length > 0;
+const hasCacheRedis = hasRedis && config.redisCacheUrls.length > 0;
+const ACCOUNTS_AWAY =
+  'keys seen in the last ten minutes go on, others get 503; this instance makes its share of the calls';
+const CACHES_AWAY = 'this instance shares no responses, and polls feeds by itself';
+const redis = hasRedis
+  ? await openRedis(config.redisUrls, logger, {
+      whileAway: hasCacheRedis ? ACCOUNTS_AWAY : `${ACCOUNTS_AWAY}; ${CACHES_AWAY}`,
+    })
+  : null;
 const cacheRedis = hasCacheRedis
-  ? await openRedis(config.redisCacheUrls, logger, { storeName: 'the Redis of caches' })
+  ? await openRedis(config.redisCacheUrls, logger, { storeName: 'the Redis of caches', whileAway: CACHES_AWAY })
   : redis;
 const sharedTraffic =
   cacheRedis &&

@@ -237,6 +237,9 @@ function refuse(): never {
   throw new ApiError(
     'SERVICE_UNAVAILABLE',
     'Your key and its daily count cannot be checked right now. Try again in a few seconds.',
-    { headers: { 'retry-after': '5' } },
+    {
+      cause: new Error('the account store is away: the key is not known here, or its share of the day is used up'),
+      headers: { 'retry-after': '5' },
+    },
   );
 }

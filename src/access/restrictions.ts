@@ -28,6 +28,8 @@ export class Restrictions {
   readonly #log: Log;
   readonly #now: () => Date;
   #version = '';
+  /** True while the store cannot be read. */
+  #isBehind = false;
   #accounts = new Map<string, ApiError>();
   #domains = new Map<string, ApiError>();
   #networks: { list: BlockList; error: ApiError }[] = [];
@@ -101,9 +103,13 @@ export class Restrictions {
       const changed = await this.#store.readRestrictions(this.#version);
       if (changed) this.#take(changed.values);
       this.#version = changed?.version ?? this.#version;
+      this.#isBehind = false;
     } catch (error) {
-      // The presence of the store is watched and logged elsewhere.
-      this.#log.info({ reason: (error as Error).message }, 'the restrictions could not be read');
+      const { name, message } = error as Error;
+      const reason = name === 'MaxRetriesPerRequestError' ? 'the account store is away' : message;
+      // This is read every second.
+      if (!this.#isBehind) this.#log.info({ reason }, 'suspensions and maintenance stay as they were last read');
+      this.#isBehind = true;
     }
   }
 

@@ -28,6 +28,8 @@ export interface Presence {
 export function createPresence(options: {
   /** Name of the store in the log. */
   storeName: string;
+  /** What happens while the store is away, for the log. */
+  whileAway?: string;
   /** Names the node that holds the key. */
   nodeOf: (key: string) => string;
   /** Resolves when the node of the key has replied. */
@@ -36,7 +38,7 @@ export function createPresence(options: {
   /** For how long silence is normal, beside the distance. */
   marginMs?: number;
 }): Presence {
-  const { storeName, nodeOf, probe, log, marginMs } = options;
+  const { storeName, whileAway, nodeOf, probe, log, marginMs } = options;
   const awayNodes = new Set<string>();
   const distances = new Distances(marginMs);
   const untilSilent = createSilenceDetector(distances);
@@ -47,7 +49,7 @@ export function createPresence(options: {
     if (awayNodes.has(node) || closing.signal.aborted) return;
     awayNodes.add(node);
     // The message alone: errors of the client carry the command, and a command carries secrets.
-    log.warn({ node, reason: message }, `${storeName} is away`);
+    log.warn({ ...(node && { node }), reason: message, whileAway }, `${storeName} is away`);
     probeUntilBack(node, key).catch(() => {});
   }
 
@@ -55,7 +57,7 @@ export function createPresence(options: {
     do await sleep(PROBE_EVERY_MS, undefined, { ref: false, signal: closing.signal });
     while (!(await respondsToProbes(node, key)));
     awayNodes.delete(node);
-    log.info({ node }, `${storeName} is back`);
+    log.info(node ? { node } : {}, `${storeName} is back`);
   }
 
   /**

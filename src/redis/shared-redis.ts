@@ -44,15 +44,16 @@ export interface SharedRedis {
   close(): void;
 }
 
-/** Opens also while Redis is away. */
+/** Opens also while Redis is away. `whileAway` tells operators what happens meanwhile. */
 export async function openRedis(
   urls: readonly string[],
   log: Log,
-  { storeName = 'Redis', now = Date.now, announceEveryMs = ANNOUNCE_EVERY_MS } = {},
+  { storeName = 'Redis', whileAway = '', now = Date.now, announceEveryMs = ANNOUNCE_EVERY_MS } = {},
 ): Promise<SharedRedis> {
   const connection = connectRedis(urls, 'fail-fast');
   const presence = createPresence({
     storeName,
+    whileAway,
     nodeOf: (key) => nodeOf(connection, key),
     probe: (key) => send(() => connection.exists(key)),
     log,
@@ -62,11 +63,12 @@ export async function openRedis(
   function send<T>(command: (connection: RedisConnection) => Promise<T>): Promise<T> {
     if (connection.status !== 'ready') {
       const reason = lastConnectionError(connection);
-      return Promise.reject(new UnavailableError(`not connected to Redis: ${reason}`, 'not-sent'));
+      return Promise.reject(new UnavailableError(`there is no connection: ${reason}`, 'not-sent'));
     }
     writeTogether(connection);
     return command(connection).catch((error: Error) => {
-      throw new UnavailableError(error.message, error instanceof ReplyError ? 'refused' : 'no-response', error);
+      if (error instanceof ReplyError) throw new UnavailableError(error.message, 'refused', error);
+      throw new UnavailableError(`the connection was lost: ${error.message}`, 'no-response', error);
     });
   }
 

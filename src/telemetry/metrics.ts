@@ -199,6 +199,10 @@ function exposeLive(registry: Registry, report: () => LiveReport): void {
 
 /** A node that does not reply is missing. */
 function exposeRedis(registry: Registry, memory: Readonly<Record<string, () => Promise<RedisMemory[]>>>): void {
+  const isUp = async ([redis, read]: [string, () => Promise<RedisMemory[]>]) =>
+    [{ redis }, Number((await read()).length > 0)] as const;
+  const areUp = () => Promise.all(Object.entries(memory).map(isUp));
+  gauge(registry, 'transit_redis_up', 'Whether Redis answers: 1 or 0.', areUp, ['redis']);
   for (const [field, name, help] of [
     ['usedBytes', 'transit_redis_memory_used_bytes', 'Memory that Redis takes for its data.'],
     ['maxBytes', 'transit_redis_memory_max_bytes', 'What it may take (maxmemory); 0 is no limit.'],

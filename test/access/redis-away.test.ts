@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { utcDay } from '#src/access/day.ts';
 import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
@@ -142,7 +143,9 @@ it('starts while Redis is away and works when it is there, without a restart', a
   const own = await startRedis();
   await own.kill();
   const late = await openTestStore([own.url]);
-  const lateApp = await buildProbeApp({ store: late });
+  const lines: string[] = [];
+  const logger = pino({}, { write: (line: string) => void lines.push(line) });
+  const lateApp = await buildProbeApp({ store: late, logger });
   const stranger = generateKey('live', generateAccountId());
   const refused = await lateApp.ask(stranger);
   expect([refused.statusCode, refused.json().error.code, refused.headers['retry-after']]).toEqual([
@@ -150,6 +153,7 @@ it('starts while Redis is away and works when it is there, without a restart', a
     'SERVICE_UNAVAILABLE',
     '5',
   ]);
+  expect(JSON.parse(lines.at(-1) ?? '{}').cause).toMatch(/^the account store is away/);
   await own.restart();
   const key = await issueTestKey(late);
   await expect.poll(async () => (await lateApp.ask(key)).statusCode).toBe(200);

@@ -34,3 +34,22 @@ it('an operator’s reason ends as a sentence', async () => {
   const { restrictions } = await read();
   expect(restrictions.ofNetwork('203.0.113.7')?.message).toMatch(/is suspended: testing\. The contact/);
 });
+
+it('says once that the store cannot be read, and what is in force meanwhile', async () => {
+  const log = createTestLog();
+  let isAway = true;
+  const readRestrictions = async () => {
+    if (isAway) throw new Error('no');
+    return null;
+  };
+  const restrictions = new Restrictions({ store: { readRestrictions }, log, now: () => NOW });
+  opened.push(restrictions);
+  const line = { level: 'info', message: 'suspensions and maintenance stay as they were last read' };
+  for (let n = 0; n < 3; n++) await restrictions.refresh();
+  expect(log.lines).toEqual([line]);
+  isAway = false;
+  await restrictions.refresh();
+  isAway = true;
+  await restrictions.refresh();
+  expect(log.lines).toEqual([line, line]);
+});

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as reallyWait } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { MAINTENANCE } from '#src/access/restrictions.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { sleep } from '#src/clock.ts';
 import { readFeed } from '#src/live/feed/feed-reader.ts';
@@ -57,6 +58,7 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
     storeState: 'writable' as StoreState,
     storeDelayMs: 0,
     redis: [{ node: 'r:6379', usedBytes: 50e6, maxBytes: 384e6, evictedKeys: 0 }] as RedisMemory[],
+    caches: [{ node: 'c:6379', usedBytes: 50e6, maxBytes: 100e6, evictedKeys: 9 }] as RedisMemory[],
     rssBytes: 400e6,
     clockSkewMs: 0,
     liveShare: 0.6,
@@ -133,7 +135,7 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
       },
       ...(feeds && { live: feeds.report }),
       storeState: probe.state,
-      redisMemory: { accounts: async () => faults.redis },
+      redisMemory: { accounts: async () => faults.redis, caches: async () => faults.caches },
       pressure,
     });
     server = await startMetricsServer(registry, { host: '127.0.0.1', port: 0 });
@@ -183,6 +185,10 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
     faults,
     feeds: feeds?.faults ?? { headerAgeMs: 0, fails: false, lead: false },
     upstreams,
+    async maintain() {
+      await embedded.setRestriction(MAINTENANCE, JSON.stringify({ reason: 'moving', since: now().toISOString() }));
+      await app.restrictions.refresh();
+    },
     fired: recording.fired,
     pass,
     restart: startMetrics,
@@ -269,6 +275,33 @@ it('no alert fires in an ordinary hour with feeds', async () => {
   const service = await startService({ hasFeeds: true });
   await service.pass(60, ordinaryRequests);
   expect(service.fired()).toEqual([]);
+});
+
+/** Holds up the event loop for half a second. */
+async function beLate(): Promise<void> {
+  // A turn before lets the timer that measures run, and one after lets it see how late it is.
+  await reallyWait(30);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+  await reallyWait(30);
+}
+
+it('no page is sent for the maintenance of an operator', async () => {
+  const service = await startService();
+  await service.pass(10, ordinaryRequests);
+  await service.maintain();
+  await service.pass(15, ordinaryRequests);
+  expect(service.fired()).toEqual([]);
+});
+
+it('an event loop that is late is not taken for a slow store', async () => {
+  const { faults, pass, fired } = await startService();
+  await pass(10, ordinaryRequests);
+  faults.storeDelayMs = 180;
+  for (let minute = 0; minute < 17; minute++) {
+    await beLate();
+    await pass(1, ordinaryRequests);
+  }
+  expect(fired()).toEqual(['EventLoopLate']);
 });
 
 /** The faults, and the alerts that have to tell each. */
@@ -366,6 +399,25 @@ const FAULTS: [
     },
   ],
   [
+    'the Redis of caches is away',
+    ['CachesAway'],
+    async ({ faults, pass }) => {
+      faults.caches = [];
+      await pass(4, ordinaryRequests);
+    },
+  ],
+  [
+    'caches give up memory again and again',
+    ['CachesShrink'],
+    async ({ faults, pass }) => {
+      faults.rssBytes = 650e6;
+      for (let minute = 0; minute < 8; minute++) {
+        await reallyWait(1100);
+        await pass(1, ordinaryRequests);
+      }
+    },
+  ],
+  [
     'the store is slow',
     ['StoreSlow'],
     async ({ faults, pass }) => {
@@ -378,10 +430,7 @@ const FAULTS: [
     ['EventLoopLate'],
     async ({ pass }) => {
       for (let minute = 0; minute < 8; minute++) {
-        // A turn before lets the timer that measures run, and one after lets it see how late it is.
-        await reallyWait(30);
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
-        await reallyWait(30);
+        await beLate();
         await pass(1, () => []);
       }
     },

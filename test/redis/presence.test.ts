@@ -9,13 +9,19 @@ const fail = (reason: UnavailableError['reason']) => Promise.reject(new Unavaila
 let presence: Presence;
 let probe: (key: string) => Promise<unknown>;
 let lines: string[];
+let fields: object[];
 
 beforeEach(() => {
   lines = [];
+  fields = [];
   probe = async () => {};
-  const write = (_fields: object, message: string) => void lines.push(message);
+  const write = (written: object, message: string) => {
+    lines.push(message);
+    fields.push(written);
+  };
   presence = createPresence({
     storeName: 'Redis',
+    whileAway: 'all go on',
     nodeOf: (key) => key.slice(0, 1),
     probe: (key) => probe(key),
     log: { info: write, warn: write },
@@ -49,6 +55,7 @@ describe('presence', () => {
     isThere = true;
     await untilBack('a');
     expect(lines).toEqual(['Redis is away', 'Redis is back']);
+    expect(fields).toEqual([{ node: 'a', reason: 'no', whileAway: 'all go on' }, { node: 'a' }]);
   });
 
   it('is not lost again by the late failure of a call that was given up', async () => {

@@ -15,6 +15,7 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
   const writeInGroup = createGroupCommit(database, lock);
   const presence = createPresence({
     storeName: 'the account database',
+    whileAway: 'keys are read, and requests are counted later',
     nodeOf: () => '',
     probe: () => orUnavailable(lock.run(() => statements.probe.run())),
     log,
