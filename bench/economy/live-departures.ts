@@ -8,7 +8,7 @@ import { Comparison } from '#src/live/boards/comparison.ts';
 import { StopCalls } from '#src/live/boards/stop-calls.ts';
 import { StopTimelines } from '#src/live/boards/stop-timelines.ts';
 import { LiveFeeds } from '#src/live/live-feeds.ts';
-import { noFeedSharing } from '#src/live/polling/feed-sharing.ts';
+import { createFeedSharing } from '#src/live/polling/feed-sharing.ts';
 import { isPositions } from '#src/live/polling/feed-source.ts';
 import { Vehicles } from '#src/live/vehicles.ts';
 import { readQuery } from '#src/operation.ts';
@@ -67,7 +67,7 @@ export function openLiveDepartures(parts: {
         protection.callForFeed(() => authority.fetchFeed(source), isPositions(source) ? 'positions' : 'feed'),
     },
     reader: { read: authority.readFeed },
-    sharing: noFeedSharing,
+    sharing: createFeedSharing(null, clock.now),
     stretch: () => protection.state().stretch,
     pollStretch: () => protection.state().pollStretch,
     clock,

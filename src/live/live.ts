@@ -8,7 +8,7 @@ import { ReadingThread } from './feed/reading-thread.ts';
 import { LiveFeeds } from './live-feeds.ts';
 import type { LiveMode, LiveReport } from './live-report.ts';
 import { FeedClient } from './polling/feed-client.ts';
-import { createRedisFeedSharing, noFeedSharing } from './polling/feed-sharing.ts';
+import { createFeedSharing } from './polling/feed-sharing.ts';
 import type { FeedId } from './polling/feed-source.ts';
 import type { PollOutcome } from './polling/poller.ts';
 import { Vehicles } from './vehicles.ts';
@@ -46,7 +46,7 @@ export function openLive(
   const url = options.feedsUrl ?? options.url.replace(TRIP_PLANNER_PATH, '');
   const client = new FeedClient({ ...options, url, now: () => new Date(now()) });
   const reader = new ReadingThread();
-  const sharing = shared ? createRedisFeedSharing(shared.redis, { source: shared.source, now }) : noFeedSharing;
+  const sharing = createFeedSharing(shared, now);
   const feeds = new LiveFeeds({ ...options, client, reader, sharing, ...(recordPoll && { record: recordPoll }) });
   const timelines = new StopTimelines(store);
   const comparison = new Comparison({ feeds, now });

@@ -7,7 +7,7 @@ import { sleep } from '#src/clock.ts';
 import { readFeed } from '#src/live/feed/feed-reader.ts';
 import { LiveFeeds } from '#src/live/live-feeds.ts';
 import type { LiveReport } from '#src/live/live-report.ts';
-import { noFeedSharing } from '#src/live/polling/feed-sharing.ts';
+import { createFeedSharing } from '#src/live/polling/feed-sharing.ts';
 import type { RedisMemory } from '#src/redis/connection.ts';
 import type { StoreState } from '#src/redis/presence.ts';
 import { createInstruments, watchAdmissions, watchUpstream } from '#src/telemetry/instruments.ts';
@@ -214,7 +214,7 @@ function startFeeds(clock: ReturnType<typeof createSimulatedClock>) {
       },
     },
     reader: { read: async (bytes) => readFeed(encodeFeed({ timestamp: Number(bytes), trips })) },
-    sharing: { ...noFeedSharing, lead: async () => faults.lead },
+    sharing: { ...createFeedSharing(null, clock.now), lead: async () => faults.lead },
     stretch: () => 1,
     pollStretch: () => 1,
     clock,

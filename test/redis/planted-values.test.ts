@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEfaClient } from '#src/efa/client.ts';
 import { StopTimelines } from '#src/live/boards/stop-timelines.ts';
 import { UNREAD } from '#src/live/polling/feed-health.ts';
-import { createRedisFeedSharing } from '#src/live/polling/feed-sharing.ts';
+import { createFeedSharing } from '#src/live/polling/feed-sharing.ts';
 import { Verdicts } from '#src/nearby/verdict.ts';
 import { openRedis, type SharedRedis } from '#src/redis/shared-redis.ts';
 import { RedisTraffic } from '#src/telemetry/shared-traffic.ts';
@@ -182,7 +182,7 @@ describe('a lock', () => {
 
 describe('what is known of feeds', () => {
   const STATES = 'tis:test:live:states';
-  const join = () => createRedisFeedSharing(room, { source: 'test', now: Date.now });
+  const join = () => createFeedSharing({ redis: room, source: 'test' }, Date.now);
   const state = { health: UNREAD, intervalMs: 15_000, polledAt: 1 };
 
   it('a feed of another version, and states that are broken, are passed over', async () => {

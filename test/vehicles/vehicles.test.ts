@@ -3,7 +3,7 @@ import type { Ask } from '#src/efa/ask.ts';
 import { readFeed } from '#src/live/feed/feed-reader.ts';
 import { LiveFeeds } from '#src/live/live-feeds.ts';
 import { FailedPoll } from '#src/live/polling/feed-client.ts';
-import { noFeedSharing } from '#src/live/polling/feed-sharing.ts';
+import { createFeedSharing } from '#src/live/polling/feed-sharing.ts';
 import type { FeedId } from '#src/live/polling/feed-source.ts';
 import { Vehicles } from '#src/live/vehicles.ts';
 import { distanceMetres } from '#src/transit/place.ts';
@@ -56,7 +56,7 @@ beforeAll(async () => {
       },
     },
     reader: { read: async (bytes) => readFeed(bytes as Buffer) },
-    sharing: noFeedSharing,
+    sharing: createFeedSharing(null, clock.now),
     stretch: () => 1,
     pollStretch: () => 1,
     clock,

@@ -53,59 +53,35 @@ export interface FeedState extends PolledState {
   isCollapsed?: boolean;
 }
 
-/** Carries what instances tell each other of the feeds. The calls never fail: while the store is away, there is nobody else. */
-export interface FeedSharing {
-  /** Says whether this instance polls; to be called every few seconds. True when there is no other instance to be reached. */
-  lead(): Promise<boolean>;
-  tellDemand(own: InstanceDemand): Promise<void>;
-  /** Reads the demand of all other instances. */
-  readDemand(): Promise<InstanceDemand[]>;
-  /** `packed` is null when the feed is the one that was published before. */
-  publish(source: FeedId, state: PolledState, packed: ArrayBuffer | null): Promise<void>;
-  /** Tells that the feed is not polled any more. */
-  withdraw(source: FeedId): Promise<void>;
-  /** Null while the store is away. */
-  readStates(): Promise<Map<FeedId, PolledState> | null>;
-  readFeed(source: FeedId): Promise<ArrayBuffer | null>;
-  /** Lets another instance poll at once. */
-  close(): Promise<void>;
-}
-
-/** Serves an instance without Redis. */
-export const noFeedSharing: FeedSharing = {
-  lead: async () => true,
-  tellDemand: async () => {},
-  readDemand: async () => [],
-  publish: async () => {},
-  withdraw: async () => {},
-  readStates: async () => null,
-  readFeed: async () => null,
-  close: async () => {},
-};
+export type FeedSharing = ReturnType<typeof createFeedSharing>;
 
 /**
- * Shares feeds, their states, and who polls, in Redis. `source` keeps the sandbox apart from upstream. While Redis is
- * away, every instance polls for its own callers, within its share of the budget.
+ * Carries what instances tell each other of the feeds, their states and who polls, in Redis; `source` keeps the sandbox apart
+ * from upstream. The calls never fail: without Redis (null), and while it is away, there is nobody else, and every
+ * instance polls for its own callers within its share of the budget.
  */
-export function createRedisFeedSharing(
-  { trySendTo: ask }: Pick<SharedRedis, 'trySendTo'>,
-  { source, now }: { source: string; now: () => number },
-): FeedSharing {
+export function createFeedSharing(
+  shared: { redis: Pick<SharedRedis, 'trySendTo'>; source: string } | null,
+  now: () => number,
+) {
+  const ask: SharedRedis['trySendTo'] = shared?.redis.trySendTo ?? (async (_key, _command, otherwise) => otherwise);
   const instance = randomUUID();
-  const prefix = `tis:${source}:live`;
+  const prefix = `tis:${shared?.source}:live`;
   const names = { lease: `${prefix}:lease`, demand: `${prefix}:demand`, states: `${prefix}:states` };
   const nameOfFeed = (feed: FeedId) => `${prefix}:feed:${feed}`;
 
   return {
-    async lead() {
+    /** Says whether this instance polls; to be called every few seconds. True when there is no other instance to be reached. */
+    async lead(): Promise<boolean> {
       return (await ask(names.lease, (to) => holdLock(to, [names.lease], [instance, LEASE_MS]), 1)) === 1;
     },
-    async tellDemand(own) {
+    async tellDemand(own: InstanceDemand): Promise<void> {
       const told = JSON.stringify({ at: now(), ...own } satisfies z.infer<typeof toldSchema>);
       await ask(names.demand, (to) => to.hset(names.demand, instance, told), 0);
       await ask(names.demand, (to) => to.pexpire(names.demand, 4 * INSTANCE_GONE_MS), 0);
     },
-    async readDemand() {
+    /** Reads the demand of all other instances. */
+    async readDemand(): Promise<InstanceDemand[]> {
       const told = Object.entries(await ask(names.demand, (to) => to.hgetall(names.demand), {}));
       const others = told
         .filter(([name]) => name !== instance)
@@ -115,7 +91,9 @@ export function createRedisFeedSharing(
       if (gone.length > 0) await ask(names.demand, (to) => to.hdel(names.demand, ...gone), 0);
       return others.flatMap((other) => (other.told && isPresent(other.told) ? [other.told] : []));
     },
-    async publish(feed, state, packed) {
+    /** `packed` is null when the feed is the one that was published before. */
+    async publish(feed: FeedId, state: PolledState, packed: ArrayBuffer | null): Promise<void> {
+      if (!shared) return;
       const name = nameOfFeed(feed);
       if (packed) {
         // The feed of buses is 5 MB as it is and would fill the file to which Redis appends.
@@ -125,10 +103,12 @@ export function createRedisFeedSharing(
       await ask(names.states, (to) => to.hset(names.states, feed, JSON.stringify(state)), 0);
       await ask(names.states, (to) => to.pexpire(names.states, FEED_KEPT_MS), 0);
     },
-    async withdraw(feed) {
+    /** Tells that the feed is not polled any more. */
+    async withdraw(feed: FeedId): Promise<void> {
       await ask(names.states, (to) => to.hdel(names.states, feed), 0);
     },
-    async readStates() {
+    /** Null while the store is away. */
+    async readStates(): Promise<Map<FeedId, PolledState> | null> {
       const states = await ask(names.states, (to) => to.hgetall(names.states), null);
       if (!states) return null;
       // A newer version may poll feeds that this one does not know.
@@ -139,7 +119,7 @@ export function createRedisFeedSharing(
         }),
       );
     },
-    async readFeed(feed) {
+    async readFeed(feed: FeedId): Promise<ArrayBuffer | null> {
       const name = nameOfFeed(feed);
       const bytes = await ask(name, (to) => getBounded(to, name, MAX_COMPRESSED_BYTES), null);
       if (!bytes) return null;
@@ -152,7 +132,8 @@ export function createRedisFeedSharing(
         return null;
       }
     },
-    async close() {
+    /** Lets another instance poll at once. */
+    async close(): Promise<void> {
       await ask(names.lease, (to) => releaseLock(to, [names.lease], [instance, '', 0]), 0);
       await ask(names.demand, (to) => to.hdel(names.demand, instance), 0);
     },

@@ -7,7 +7,7 @@ import { StopCalls } from '#src/live/boards/stop-calls.ts';
 import { StopTimelines, type TimelineStore } from '#src/live/boards/stop-timelines.ts';
 import { readFeed } from '#src/live/feed/feed-reader.ts';
 import { LiveFeeds } from '#src/live/live-feeds.ts';
-import { type FeedSharing, noFeedSharing } from '#src/live/polling/feed-sharing.ts';
+import { createFeedSharing, type FeedSharing } from '#src/live/polling/feed-sharing.ts';
 import type { FeedId, FeedSourceId } from '#src/live/polling/feed-source.ts';
 import { feedResponse } from '#src/sandbox/feeds/feed.ts';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
@@ -68,7 +68,8 @@ export function createPlayedService(
     pollStretch?: number;
   } = {},
 ) {
-  const { mode = 'on', store = null, sharing = noFeedSharing, stretch = 1, pollStretch = 1 } = options;
+  const { mode = 'on', store = null, stretch = 1, pollStretch = 1 } = options;
+  const sharing = options.sharing ?? createFeedSharing(null, clock.now);
   const upstream = { ask: ask as Ask, fetch: async (source: FeedId) => feed(source) };
   const requests: object[] = [];
   const boardSources: string[] = [];

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readFeed } from '#src/live/feed/feed-reader.ts';
 import { UNREAD } from '#src/live/polling/feed-health.ts';
-import { createRedisFeedSharing } from '#src/live/polling/feed-sharing.ts';
+import { createFeedSharing } from '#src/live/polling/feed-sharing.ts';
 import { openRedis, type SharedRedis } from '#src/redis/shared-redis.ts';
 import { startRedis, type TestRedis } from '#test/support/redis.ts';
 import { encodeFeed } from '../feed-bytes.ts';
@@ -15,7 +15,7 @@ const TURN_MS = 1000;
 let redis: TestRedis;
 let admin: Redis;
 let room: SharedRedis;
-const join = () => createRedisFeedSharing(room, { source: 'test', now: Date.now });
+const join = () => createFeedSharing({ redis: room, source: 'test' }, Date.now);
 
 beforeAll(async () => {
   redis = await startRedis();
@@ -66,7 +66,7 @@ describe('instances with one Redis', () => {
 
   it('tell each other their demand, and forget that of the dead', async () => {
     const clock = { now: 1_000_000 };
-    const [first, second] = [0, 1].map(() => createRedisFeedSharing(room, { source: 'test', now: () => clock.now }));
+    const [first, second] = [0, 1].map(() => createFeedSharing({ redis: room, source: 'test' }, () => clock.now));
     const told = {
       demand: [{ sources: ['buses' as const], savedAnHour: 7 }],
       askedAt: { buses: 5 },
