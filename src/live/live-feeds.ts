@@ -1,12 +1,11 @@
-import { type Clock, sleep } from '../clock.ts';
+import { type Clock, SECOND_MS, sleep } from '../clock.ts';
 import type { Feed, VehiclePosition } from './feed/feed.ts';
 import type { LivingFeed } from './overlay/overlay.ts';
 import { FeedDemandCounter } from './polling/feed-demand.ts';
 import { type FeedProblem, findFeedProblem, MatchRate, UNREAD } from './polling/feed-health.ts';
 import type { FeedState } from './polling/feed-sharing.ts';
 import { FEED_SOURCES, type FeedId, type FeedSourceId, isPositions, positionsOf } from './polling/feed-source.ts';
-import { createFeedPoller } from './polling/poller.ts';
-import { MAX_SHOWN_AGE_MS, nextPollAt, POLL_TAKES_MS, stretchOf } from './polling/polling.ts';
+import { createFeedPoller, MAX_SHOWN_AGE_MS, nextPollAt, POLL_TAKES_MS, stretchOf } from './polling/poller.ts';
 
 /** While a feed is in use it is polled so often at least, unless calls are very short. */
 const IN_USE_MS = 30_000;
@@ -60,8 +59,7 @@ export class LiveFeeds {
     const ids = sources.map(positionsOf);
     this.#demand.watch(ids);
     const until = this.#now() + FIRST_POLL_MS;
-    const isLate = () => this.nextPollAt(ids) + POLL_TAKES_MS <= this.#now();
-    while (this.#now() < until && isLate()) {
+    while (this.#now() < until && this.#nextReadAt(ids) <= this.#now()) {
       await Promise.race([this.#poller.nextChange(), sleep(this.#clock, until - this.#now())]);
     }
     return sources.map((source) => {
@@ -71,13 +69,18 @@ export class LiveFeeds {
     });
   }
 
-  /** Returns when the next poll of one of the feeds is due if they go on being requested: what they say may then change. */
-  nextPollAt(sources: readonly FeedId[]): number {
+  /** Returns until when a response that these feeds give is fresh: until the next of them is read, and a second while that is late. */
+  freshUntil(sources: readonly FeedId[]): number {
+    return Math.max(this.#now() + SECOND_MS, this.#nextReadAt(sources));
+  }
+
+  /** Returns when the next of the feeds has been polled if they go on being requested. */
+  #nextReadAt(sources: readonly FeedId[]): number {
     const dueAt = sources.map((source) => {
       const state = this.#poller.feeds.get(source);
       return state ? nextPollAt(source, { ...state, askedAt: this.#now() }) : 0;
     });
-    return Math.min(...dueAt);
+    return Math.min(...dueAt) + POLL_TAKES_MS;
   }
 
   /** `found` of `compared` runs that the departure monitor calls live are in the feed. */

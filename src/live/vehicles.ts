@@ -5,13 +5,10 @@ import type { Freshness } from '../transit/freshness.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
 import { type Bounds, isCovered } from '../transit/place.ts';
 import type { RunStart } from '../transit/run-id.ts';
-import type { VehiclePosition } from './feed/feed.ts';
-import type { StopUpdate } from './feed/trip-update.ts';
-import { toCarriages, toOccupancy } from './feed/trip-update.ts';
+import { type StopUpdate, toCarriages, toOccupancy, type VehiclePosition } from './feed/feed.ts';
 import { type LiveFeeds, listLivingFeeds } from './live-feeds.ts';
 import { findPlannedAt } from './overlay/join.ts';
 import { FEED_SOURCES, type FeedSourceId, listFeedSources, positionsOf } from './polling/feed-source.ts';
-import { POLL_TAKES_MS } from './polling/polling.ts';
 
 /** A vehicle on its way. Null is what nobody says. */
 export interface Vehicle extends Pick<VehiclePosition, 'tripId' | 'lat' | 'lng' | 'bearing' | 'reportedAt'> {
@@ -112,10 +109,7 @@ export class Vehicles {
     const sources = listFeedSources(modes).filter(
       (id) => !('bounds' in wanted) || meets(wanted.bounds, FEED_SOURCES[id].area),
     );
-    const found = await feeds.findVehicles(
-      sources,
-      'tripId' in wanted ? wanted : { isAt: (lat, lng) => wanted.isAt(lat, lng) && isCovered(lat, lng) },
-    );
+    const found = await feeds.findVehicles(sources, wanted);
     const now = this.#now();
     const vehicles = found.flatMap(({ source, vehicles: ofSource }) => {
       const shown = ofSource.filter(
@@ -128,10 +122,7 @@ export class Vehicles {
       return shown.map((vehicle) => this.#describe(source, vehicle, feeds));
     });
     const headers = found.flatMap(({ headerAt }) => headerAt ?? []);
-    const freshUntil = Math.min(
-      now + FRESH_MS,
-      Math.max(now + SECOND_MS, feeds.nextPollAt(sources.map(positionsOf)) + POLL_TAKES_MS),
-    );
+    const freshUntil = Math.min(now + FRESH_MS, feeds.freshUntil(sources.map(positionsOf)));
     const isNothingRead = sources.length > 0 && headers.length === 0;
     return {
       vehicles: vehicles.filter(({ mode }) => modes.includes(mode)),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FeedDemandCounter } from '#src/live/polling/feed-demand.ts';
 import type { FeedSourceId } from '#src/live/polling/feed-source.ts';
-import { chooseFeeds, nextPollAt, pollIntervalMs } from '#src/live/polling/polling.ts';
+import { chooseFeeds, nextPollAt, pollIntervalMs } from '#src/live/polling/poller.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;

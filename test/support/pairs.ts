@@ -73,6 +73,10 @@ export function callsWith(feeds: NonNullable<Pair['feeds']>, now: string, polled
   );
   return new StopCalls({
     now: () => Date.parse(now),
-    feeds: { states: () => states, note: () => {}, nextPollAt: () => polledAt },
+    feeds: {
+      states: () => states,
+      note: () => {},
+      freshUntil: () => Math.max(Date.parse(now) + 1000, polledAt + 2000),
+    },
   });
 }

@@ -1,13 +1,13 @@
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../clock.ts';
+import { HOUR_MS, MINUTE_MS } from '../../clock.ts';
+import { ownText } from '../../own-memory.ts';
 import { type CallState, type Departure, isCancelled, leavesAt } from '../../transit/departure.ts';
 import type { Freshness } from '../../transit/freshness.ts';
 import { type LiveFeeds, listLivingFeeds } from '../live-feeds.ts';
 import { isAboutSilence, type LivingFeed, overlayStop } from '../overlay/overlay.ts';
 import type { FeedSourceId } from '../polling/feed-source.ts';
-import { POLL_TAKES_MS } from '../polling/polling.ts';
-import { findTimelineRequest, readTimeline, type Timeline, timetableAgeMs } from '../timeline.ts';
+import { findTimelineRequest, readTimeline, runKey, type Timeline, timetableAgeMs } from '../timeline.ts';
 import { type Board, type BoardSource, listStopModes, MAX_PAGES, nextOfEachRoute, readBoard } from './pager.ts';
-import { lastLiveKey, MAX_REMEMBERED_RUNS, type StopTimeline, type StopTimelines } from './stop-timelines.ts';
+import { MAX_REMEMBERED_RUNS, type StopTimeline, type StopTimelines } from './stop-timelines.ts';
 import type { StopRequest, TimetablePages } from './timetable-pages.ts';
 
 /** A vehicle that is later than this is not looked for. */
@@ -16,8 +16,6 @@ const MAX_LATE_MS = 2 * HOUR_MS;
 const OCCUPANCY_KEPT_MS = 3 * MINUTE_MS;
 /** No page is requested further ahead than this many departures. */
 const MAX_AHEAD = 120;
-/** While a poll is late, a board is fresh for this long. */
-const LATE_POLL_MS = SECOND_MS;
 /** An estimate is shown as live for this long at most. */
 const STALE_MS = 3 * MINUTE_MS;
 const TIMETABLE_FRESH_MS = MINUTE_MS;
@@ -46,8 +44,9 @@ export async function readFeedsBoard(
     const living = listLivingFeeds(feeds.states(), now());
     const seen = viewStop(stop, request, { living, now: now(), maxAgeMs: timetableAgeMs(feeds.stretch()) });
     if (stop.lastLive.size > MAX_REMEMBERED_RUNS) stop.lastLive.clear();
-    for (const call of seen.calls)
-      if (call.state.kind === 'live') stop.lastLive.set(lastLiveKey(call), call.state.leavesAt);
+    for (const call of seen.calls) {
+      if (call.state.kind === 'live') stop.lastLive.set(ownText(runKey(call)), call.state.leavesAt);
+    }
     const isShort = feeds.stretch() > 1;
     stop.changes.note(isShort ? seen.changes.filter((change) => !isAboutSilence(change)) : seen.changes, now());
     const due = at === null ? stop.changes.findDue(now()) : null;
@@ -150,7 +149,7 @@ function viewStop(
 
 /** A run that was live by a feed was so after the departure monitor listed it, so its last live state replaces that page's. */
 function asLastLive(departure: Departure, lastLive: ReadonlyMap<string, number>): Departure {
-  const leaves = lastLive.get(lastLiveKey(departure));
+  const leaves = lastLive.get(runKey(departure));
   if (leaves === undefined || isCancelled(departure)) return departure;
   return { ...departure, state: { kind: 'live', leavesAt: leaves } };
 }
@@ -192,7 +191,7 @@ function boardFreshness(
   const states = feeds.states();
   const ofFeeds = needed.map((one) => states.get(one)?.feed?.headerAt ?? now);
   const retrievedAt = Math.min(now, ...(headers.length > 0 ? headers : ofFeeds));
-  const freshUntil = Math.max(now + LATE_POLL_MS, feeds.nextPollAt(needed) + POLL_TAKES_MS);
+  const freshUntil = feeds.freshUntil(needed);
   return { retrievedAt, freshUntil, staleUntil: Math.max(freshUntil, retrievedAt + STALE_MS), source, shortage: null };
 }
 

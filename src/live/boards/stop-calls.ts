@@ -17,7 +17,6 @@ import { fromSydneyWallClock, toSydneyWallClock } from '../../transit/time.ts';
 import { findGap, type LiveFeeds, listLivingFeeds } from '../live-feeds.ts';
 import { findCarriages, overlayCalls } from '../overlay/overlay.ts';
 import { findFeedSource } from '../polling/feed-source.ts';
-import { POLL_TAKES_MS } from '../polling/polling.ts';
 import { runKey } from '../timeline.ts';
 import { departureSchema, type TimelineStore } from './stop-timelines.ts';
 
@@ -81,7 +80,7 @@ const PATIENCE_MS = 3 * SECOND_MS;
  */
 export class StopCalls {
   readonly #now: () => number;
-  readonly #feeds: Pick<LiveFeeds, 'states' | 'note' | 'nextPollAt'> | null;
+  readonly #feeds: Pick<LiveFeeds, 'states' | 'note' | 'freshUntil'> | null;
   readonly #store: TimelineStore | null;
   readonly #packed = createBoundedMap<Buffer>('calls of stops', MAX_STOPS);
 
@@ -91,7 +90,7 @@ export class StopCalls {
     store = null,
   }: {
     now: () => number;
-    feeds?: Pick<LiveFeeds, 'states' | 'note' | 'nextPollAt'> | null;
+    feeds?: Pick<LiveFeeds, 'states' | 'note' | 'freshUntil'> | null;
     store?: TimelineStore | null;
   }) {
     this.#now = now;
@@ -127,8 +126,8 @@ export class StopCalls {
     if (isRead) found = opened.viewRun(isIt);
     if (!found && opened.error && opened.error.statusCode >= 500) throw opened.error;
     if (!found) return null;
-    const nextPollAt = source && found.isByFeed ? (this.#feeds?.nextPollAt([source]) ?? 0) + POLL_TAKES_MS : 0;
-    const freshUntil = Math.max(this.#now() + SECOND_MS, found.isByFeed ? nextPollAt : found.saidAt + ESTIMATES_OLD_MS);
+    const changesAt = found.isByFeed ? source && this.#feeds?.freshUntil([source]) : found.saidAt + ESTIMATES_OLD_MS;
+    const freshUntil = Math.max(this.#now() + SECOND_MS, changesAt ?? 0);
     const freshness: Freshness = {
       retrievedAt: found.asOf ?? found.saidAt,
       freshUntil,
@@ -163,7 +162,7 @@ export class StopCalls {
     const isAsPlanned = origin.stopId === listed[0]?.stopId && destination.stopId === listed.at(-1)?.stopId;
     const isTimed = arrivesAt !== null && (leavesAt !== null || ride.plannedAt <= now);
     if (!isByFeed || (!isOff && !(isAsPlanned && isTimed))) return null;
-    const freshUntil = Math.max(now + SECOND_MS, this.#feeds.nextPollAt([source]) + POLL_TAKES_MS);
+    const freshUntil = this.#feeds.freshUntil([source]);
     const freshness: Freshness = {
       retrievedAt: asOf ?? now,
       freshUntil,

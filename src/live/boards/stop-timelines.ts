@@ -3,8 +3,8 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { HOUR_MS } from '../../clock.ts';
 import type { DeparturePage } from '../../efa/departure-page.ts';
-import { hashOf, ownBytes, shrinkCache } from '../../own-memory.ts';
-import { type Departure, occupancySchema } from '../../transit/departure.ts';
+import { ownBytes, shrinkCache } from '../../own-memory.ts';
+import { occupancySchema } from '../../transit/departure.ts';
 import { type Mode, modeSchema } from '../../transit/mode.ts';
 import { addPage, ChangeLog, type Timeline } from '../timeline.ts';
 
@@ -14,7 +14,7 @@ export interface StopTimeline {
   stopName: string;
   timeline: Timeline;
   readonly changes: ChangeLog;
-  /** The last live time of each run by the feeds; the key is made by `lastLiveKey`. Other instances do not know it. */
+  /** The last live time of each departure by the feeds, by its `runKey`. Other instances do not know it. */
   readonly lastLive: Map<string, number>;
   /** The last time that a board with each mode was requested from this process. */
   readonly askedModes: Map<Mode, number>;
@@ -86,8 +86,8 @@ const MAX_OPEN_BYTES = 64 * 1024 * 1024;
 /** An object takes about three times the room of its JSON. */
 const OBJECT_FACTOR = 3;
 const OVERHEAD_BYTES = 1000;
-/** The overhead of an opened stop, with the last live times of `MAX_REMEMBERED_RUNS` runs. */
-const OPEN_OVERHEAD_BYTES = 40_000;
+/** The overhead of an opened stop, with the last live times of `MAX_REMEMBERED_RUNS` runs, whose identifiers have up to 35 characters. */
+const OPEN_OVERHEAD_BYTES = 50_000;
 export const MAX_REMEMBERED_RUNS = 300;
 const MAX_RECORD_BYTES = 8 * 1024 * 1024;
 
@@ -169,11 +169,6 @@ export class StopTimelines {
     this.#opened.set(stop.stopId, stop, { size: json.length * OBJECT_FACTOR + OPEN_OVERHEAD_BYTES });
     return bytes;
   }
-}
-
-/** The key of a run in `lastLive`, hashed because identifiers may be long. */
-export function lastLiveKey({ runId, plannedAt, mode }: Departure): string {
-  return hashOf(`${runId} ${plannedAt} ${mode}`);
 }
 
 function create(stopId: string, stopName: string): StopTimeline {

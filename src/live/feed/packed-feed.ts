@@ -1,5 +1,3 @@
-import { isUntimetabled } from './trip-update.ts';
-
 /*
  * The form in which a feed goes from the reading thread to the main one and from one instance to the others: one
  * buffer of 32-bit integers (little-endian, as on every machine the service runs on) and, behind them, the texts.
@@ -272,13 +270,16 @@ function sortRows(words: Int32Array, width: number, column: number): Int32Array 
   return sorted;
 }
 
+/** The relationships SCHEDULED, CANCELED and DELETED. Trips of any other do not follow the timetable, as far as we know. */
+const TIMETABLED: readonly number[] = [NONE, 0, 3, 7];
+
 /** The calls of untimetabled trips, in the order of the feed; beyond the bound of a stop they are left out. */
 function listCalls(trips: Int32Array, stops: Int32Array): Int32Array {
   const word = (trip: number, position: number) => trips[trip * TRIP_WORDS + position] ?? NONE;
   const perStop = new Map<number, number>();
   const calls: number[] = [];
   const untimetabled = Array.from({ length: trips.length / TRIP_WORDS }, (_, trip) => trip)
-    .filter((trip) => isUntimetabled(word(trip, TRIP.relationship)))
+    .filter((trip) => !TIMETABLED.includes(word(trip, TRIP.relationship)))
     .sort((a, b) => word(a, TRIP.firstUpdate) - word(b, TRIP.firstUpdate));
   for (const trip of untimetabled) {
     const first = word(trip, TRIP.firstUpdate);

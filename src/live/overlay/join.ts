@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../clock.ts';
 import { type Departure, isCancelled } from '../../transit/departure.ts';
-import type { StopTime, StopUpdate, TripUpdate } from '../feed/trip-update.ts';
+import type { StopTime, StopUpdate, TripUpdate } from '../feed/feed.ts';
 
 const SYDNEY = 'Australia/Sydney';
 

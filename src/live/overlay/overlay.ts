@@ -2,9 +2,15 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../clock.ts';
 import type { RunCall } from '../../efa/calls.ts';
 import { type CallState, type Carriages, type Departure, isCancelled, leavesAt } from '../../transit/departure.ts';
 import type { Mode } from '../../transit/mode.ts';
-import type { Feed } from '../feed/feed.ts';
-import type { StopTime, StopUpdate, TripRelationship, TripUpdate } from '../feed/trip-update.ts';
-import { toCarriages, toOccupancy } from '../feed/trip-update.ts';
+import {
+  type Feed,
+  type StopTime,
+  type StopUpdate,
+  type TripRelationship,
+  type TripUpdate,
+  toCarriages,
+  toOccupancy,
+} from '../feed/feed.ts';
 import { type CallMatch, findDelay, findPlannedAt, isOnServiceDay, matchCalls, plannedAtOf } from './join.ts';
 
 /** A feed that is alive (see feed-health.ts), and the modes whose runs it carries. */
@@ -68,13 +74,11 @@ export function overlayStop(stop: StopTimetable, feeds: readonly LivingFeed[], n
   const found = new Map<Departure, OverlaidCall>();
   const matched = new Set<StopUpdate>();
 
-  const runs = Map.groupBy(stop.calls, ({ runId }) => runId);
   for (const { modes, feed } of feeds) {
-    for (const [runId, ofRun] of runs) {
+    const ofModes = stop.calls.filter(({ mode }) => modes.includes(mode));
+    for (const [runId, ofRun] of Map.groupBy(ofModes, (call) => call.runId)) {
       for (const trip of runId === null ? [] : feed.findTrips(runId)) {
-        const calls = ofRun.filter(
-          (call) => modes.includes(call.mode) && isOnServiceDay(trip, call.plannedAt, feed.headerAt),
-        );
+        const calls = ofRun.filter((call) => isOnServiceDay(trip, call.plannedAt, feed.headerAt));
         const matches = matchCalls(calls, trip.stopUpdates, stop.stopIds);
         calls.forEach((call, index) => {
           const match = matches[index] ?? null;

@@ -78,7 +78,7 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
   const feeds = {
     note: () => {},
     states: () => states,
-    nextPollAt: () => moment,
+    freshUntil: () => moment + 2000,
     addMatches: () => {},
     list: () => [],
     stretch: () => 1,

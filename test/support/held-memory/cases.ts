@@ -10,10 +10,12 @@ import { nonsense } from '#src/efa/failure.ts';
 import { requestKey, type UpstreamRequest } from '#src/efa/request.ts';
 import type { ApiError } from '#src/errors/api-error.ts';
 import { createQueryReader } from '#src/http/operation-routes.ts';
-import { lastLiveKey, MAX_REMEMBERED_RUNS, StopTimelines } from '#src/live/boards/stop-timelines.ts';
+import { MAX_REMEMBERED_RUNS, StopTimelines } from '#src/live/boards/stop-timelines.ts';
 import { FeedDemandCounter } from '#src/live/polling/feed-demand.ts';
+import { runKey } from '#src/live/timeline.ts';
 import { Verdicts } from '#src/nearby/verdict.ts';
 import type { Operation } from '#src/operation.ts';
+import { ownText } from '#src/own-memory.ts';
 import { createFinishedResponses } from '#src/responses/finished-response.ts';
 import { queryKey } from '#src/responses/responses.ts';
 import { createQuotaMails } from '#src/signup/quota-mails.ts';
@@ -226,7 +228,8 @@ async function addTimelines(timelines: StopTimelines): Promise<void> {
     const page = pageOf(departures, { modes: ['train'], retrievedAt: NOW });
     const { stop: opened } = await timelines.add(longStop(stop), 'Stop', [page]);
     for (let run = 0; run < MAX_REMEMBERED_RUNS; run++) {
-      opened.lastLive.set(lastLiveKey(departure({ runId: longText(run), mode: 'train', plannedAt: NOW })), NOW);
+      const runId = `${longStop(stop)}.${run}`.padEnd(35, '-');
+      opened.lastLive.set(ownText(runKey(departure({ runId, mode: 'train', plannedAt: NOW }))), NOW + run);
     }
   }
 }
