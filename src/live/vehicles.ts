@@ -7,7 +7,7 @@ import { type Bounds, isCovered } from '../transit/place.ts';
 import type { RunStart } from '../transit/run-id.ts';
 import { type StopUpdate, toCarriages, toOccupancy, type VehiclePosition } from './feed/feed.ts';
 import { type LiveFeeds, listLivingFeeds } from './live-feeds.ts';
-import { findPlannedAt } from './overlay/join.ts';
+import { findDelay, findPlannedAt } from './overlay/join.ts';
 import { FEED_SOURCES, type FeedSourceId, listFeedSources, positionsOf } from './polling/feed-source.ts';
 
 /** A vehicle on its way. Null is what nobody says. */
@@ -148,14 +148,14 @@ export class Vehicles {
     const run = kept && Math.abs(kept.plannedAt - reportedAt) < SAME_DAY_MS ? kept : null;
     const [mode] = FEED_SOURCES[source].modes;
     const updates = findStopUpdates(feeds, source, tripId, now);
-    const next = updates?.find((update) => isAhead(update, now)) ?? null;
+    const next = updates?.find((update) => isAhead(update, 'arrival', now)) ?? null;
     return {
       key: `${source} ${vehicleId}`,
       tripId,
       mode: run?.mode ?? mode,
       route: run?.route ?? readRoute(mode, routeId),
       headsign: run?.destination ?? readHeadsign(label),
-      start: run ?? startOf(updates ?? [], next, { runId: tripId, mode }),
+      start: run ?? startOf(updates ?? [], { runId: tripId, mode }, now),
       nextCall: next?.stopId
         ? { stopId: next.stopId, arrivesAt: next.arrival.at ?? next.departure.at, isByFeed: true }
         : stopId === null
@@ -184,19 +184,20 @@ function findStopUpdates(feeds: LiveFeeds, source: FeedSourceId, tripId: string,
   return trip?.stopUpdates ?? null;
 }
 
-/** Trains lose the stops that they have passed, or their delays there. */
-function isAhead({ relationship, arrival, departure }: StopUpdate, now: number): boolean {
-  if (relationship === 'SKIPPED') return false;
-  const at = departure.at ?? arrival.at;
-  return at === null ? (departure.delaySeconds ?? arrival.delaySeconds) !== null : at >= now;
+/** Says whether the vehicle has still to arrive, or to depart. Trains lose the stops that they have passed, or their delays there. */
+function isAhead(update: StopUpdate, end: 'arrival' | 'departure', now: number): boolean {
+  if (update.relationship === 'SKIPPED') return false;
+  const at = update[end].at ?? update.arrival.at ?? update.departure.at;
+  return at === null ? findDelay(update) !== null : at > now;
 }
 
 /** The next departure, where the feed gives its planned time. Nothing departs from the last stop. */
 function startOf(
   updates: readonly StopUpdate[],
-  next: StopUpdate | null,
   { runId, mode }: Pick<RunStart, 'runId' | 'mode'>,
+  now: number,
 ): RunStart | null {
+  const next = updates.find((update) => isAhead(update, 'departure', now));
   const plannedAt = next && next !== updates.at(-1) ? findPlannedAt(next) : null;
   return next?.stopId && plannedAt !== null ? { runId, mode, stopId: next.stopId, plannedAt } : null;
 }

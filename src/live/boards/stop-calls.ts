@@ -7,7 +7,7 @@ import { type DeparturesRequest, mapPage } from '../../efa/departure-page.ts';
 import type { DepartureMonitorPayload } from '../../efa/payload.ts';
 import { requestKey } from '../../efa/request.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import { createBoundedMap, ownBytes } from '../../own-memory.ts';
+import { createBoundedMap, hashOf, ownBytes } from '../../own-memory.ts';
 import type { Call } from '../../transit/call.ts';
 import { type Carriages, type Departure, isCancelled, leavesAt, occupancySchema } from '../../transit/departure.ts';
 import type { Freshness } from '../../transit/freshness.ts';
@@ -57,6 +57,7 @@ interface KnownRun {
 /** Packed, the runs of a stop take 10 to 30 kB. */
 const MAX_STOPS = 500;
 const MAX_RUNS = 200;
+const MAX_FOLLOWED = 1000;
 const MAX_PACKED_BYTES = 100_000;
 const MAX_RECORD_BYTES = 4 * 1024 * 1024;
 /** The number grows with each form of a record. */
@@ -83,6 +84,8 @@ export class StopCalls {
   readonly #feeds: Pick<LiveFeeds, 'states' | 'note' | 'freshUntil'> | null;
   readonly #store: TimelineStore | null;
   readonly #packed = createBoundedMap<Buffer>('calls of stops', MAX_STOPS);
+  /** The live times that feeds told last of the calls of runs: a feed drops calls that are passed. Other instances do not know them. */
+  readonly #told = createBoundedMap<{ at: number; times: (number | null)[] }>('times of followed runs', MAX_FOLLOWED);
 
   constructor({
     now,
@@ -118,12 +121,12 @@ export class StopCalls {
     const opened = await this.open({ kind: 'departureMonitor', stopId, modes: [mode], at });
     const isIt = ({ departure }: NonNullable<KnownRun['run']>) =>
       departure.runId === runId && Math.abs(departure.plannedAt - plannedAt) < MINUTE_MS;
-    let found = opened.viewRun(isIt);
+    let found = this.#viewRun(opened.findRun(isIt));
     const source = found && findFeedSource(found.departure);
     if (source) this.#feeds?.note(`run ${stopId} ${mode}`, [source]);
     const isOld = !found || (!found.isByFeed && found.saidAt <= this.#now() - ESTIMATES_OLD_MS);
     const isRead = isOld && (await opened.readAt(ask, at));
-    if (isRead) found = opened.viewRun(isIt);
+    if (isRead) found = this.#viewRun(opened.findRun(isIt));
     if (!found && opened.error && opened.error.statusCode >= 500) throw opened.error;
     if (!found) return null;
     const changesAt = found.isByFeed ? source && this.#feeds?.freshUntil([source]) : found.saidAt + ESTIMATES_OLD_MS;
@@ -136,6 +139,22 @@ export class StopCalls {
       shortage: opened.error ? (opened.error.isForWantOfCalls ? 'busy' : 'failing') : null,
     };
     return { ...found, freshness };
+  }
+
+  /** Returns the run with all of its calls. */
+  #viewRun(known: KnownRun | undefined) {
+    if (!known?.run) return null;
+    const { saidAt, run } = known;
+    const { departure, stopName, before, after } = run;
+    const listed = [...before, callHere(departure, run, stopName), ...(after ?? [])];
+    const now = this.#now();
+    const key = hashOf(runKey(departure));
+    const told = this.#told.get(key);
+    const calls = told && told.at > saidAt ? withTimes(listed, told.times) : listed;
+    const feeds = listLivingFeeds(this.#feeds?.states() ?? new Map(), now);
+    const overlaid = overlayCalls(departure, calls, { saidAt, keptMs: STALE_MS, feeds, now });
+    if (overlaid.isByFeed) this.#told.set(key, { at: now, times: overlaid.calls.flatMap(timesOf) });
+    return { ...overlaid, departure, saidAt, areListed: after !== null };
   }
 
   /**
@@ -283,15 +302,8 @@ class OpenedCalls {
     return (await this.#ask(ask, request, { purpose: 'readOn' }).catch((error) => this.#note(error))) !== null;
   }
 
-  /** Returns the run with all of its calls, of which the one of its departure is `here`. */
-  viewRun(isIt: (run: NonNullable<KnownRun['run']>) => boolean) {
-    const known = [...this.#runs.values()].findLast(({ run }) => run && isIt(run));
-    if (!known?.run) return null;
-    const { departure, stopName, before, after } = known.run;
-    const all = [...before, callHere(departure, known.run, stopName), ...(after ?? [])];
-    const moment = { saidAt: known.saidAt, keptMs: STALE_MS, feeds: this.#parts.feeds(), now: this.#parts.now() };
-    const overlaid = overlayCalls(departure, all, moment);
-    return { ...overlaid, departure, saidAt: known.saidAt, areListed: after !== null };
+  findRun(isIt: (run: NonNullable<KnownRun['run']>) => boolean): KnownRun | undefined {
+    return [...this.#runs.values()].findLast(({ run }) => run && isIt(run));
   }
 
   /**
@@ -357,6 +369,23 @@ function callHere(departure: Departure, { position, ids }: RunCalls, stopName: s
     occupancy,
     isCancelled: isCancelled(departure),
   };
+}
+
+function timesOf({ arrival, departure }: RunCall): (number | null)[] {
+  return [arrival?.realtimeAt ?? null, departure?.realtimeAt ?? null];
+}
+
+/** The calls with these times, an arrival and a departure of each, where there is one. */
+function withTimes(calls: readonly RunCall[], times: readonly (number | null)[]): RunCall[] {
+  return calls.map((call, index) => {
+    const { arrival, departure } = call;
+    const [arrives, departs] = [times[2 * index] ?? null, times[2 * index + 1] ?? null];
+    return {
+      ...call,
+      arrival: arrival && { ...arrival, realtimeAt: arrives ?? arrival.realtimeAt },
+      departure: departure && { ...departure, realtimeAt: departs ?? departure.realtimeAt },
+    };
+  });
 }
 
 function isUsable({ run, saidAt }: KnownRun, now: number): boolean {

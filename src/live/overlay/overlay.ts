@@ -223,7 +223,7 @@ export function overlayCalls(
 ): { calls: RunCall[]; asOf: number | null; isByFeed: boolean } {
   const overlaid = splitAtRuns(run, calls).map((part) => {
     for (const { trip, feed } of findTrips(part, feeds)) {
-      const byTrip = overlayTrip(part, trip, saidAt);
+      const byTrip = overlayTrip(part, trip, Math.max(saidAt, feed.headerAt));
       if (byTrip) return { calls: byTrip, asOf: feed.headerAt, isByFeed: true };
     }
     const isKept = now - saidAt <= keptMs;
@@ -299,7 +299,7 @@ function plannedAtCall({ departure, arrival }: PlannedCall): number {
 }
 
 /** Null where the trip says nothing of its stops. */
-function overlayTrip(part: Run & { calls: RunCall[] }, trip: TripUpdate, saidAt: number): RunCall[] | null {
+function overlayTrip(part: Run & { calls: RunCall[] }, trip: TripUpdate, passedAt: number): RunCall[] | null {
   const { mode, calls } = part;
   if (trip.relationship === 'CANCELED' || trip.relationship === 'DELETED') return calls.map(asCancelled);
   if (!CALLS_ARE_LISTED.includes(trip.relationship) || trip.stopUpdates.length === 0) return null;
@@ -307,25 +307,34 @@ function overlayTrip(part: Run & { calls: RunCall[] }, trip: TripUpdate, saidAt:
   const first = matches.findIndex((match) => match !== null);
   const last = matches.findLastIndex((match) => match !== null);
   if (first === -1) return null;
+  // Trains lose the stops that they have passed, or their times there.
+  const firstTold = matches.findIndex((match) => match && tells(match.update));
+  const passed = firstTold === -1 ? first : firstTold;
   let delaySeconds: number | null = null;
-  return calls.map((call, index) => {
+  return calls.map((listed, index) => {
+    const call = index < passed ? asPassed(listed, passedAt) : withoutEstimates(listed);
     const update = matches[index]?.update;
     if (update) {
       delaySeconds = update.relationship === 'SCHEDULED' ? findDelay(update) : null;
       return callByUpdate(call, update, { mode, isMoved: matches[index]?.isMoved ?? false });
     }
-    if (index < first) return asPassed(call, saidAt);
-    if (trip.relationship !== 'SCHEDULED') return index < last ? asCancelled(call) : withoutEstimates(call);
+    if (index < first) return call;
+    if (trip.relationship !== 'SCHEDULED') return index < last ? asCancelled(call) : call;
     // By GTFS-realtime a stop without an update is as late as the last stop before it that has one.
     return mode === 'train' || delaySeconds === null
-      ? withoutEstimates(call)
+      ? call
       : withEstimates(call, (time) => time.plannedAt + (delaySeconds ?? 0) * SECOND_MS);
   });
 }
 
+function tells({ relationship, arrival, departure }: StopUpdate): boolean {
+  return relationship === 'SKIPPED' || isGiven(arrival) || isGiven(departure);
+}
+
+/** Where the update has no time, that of the call stays. */
 function callByUpdate(call: RunCall, update: StopUpdate, { mode, isMoved }: { mode: Mode; isMoved: boolean }): RunCall {
   if (update.relationship === 'SKIPPED') return asCancelled(call);
-  if (update.relationship !== 'SCHEDULED') return withoutEstimates(call);
+  if (update.relationship !== 'SCHEDULED') return call;
   const { stopId } = update;
   const place = isMoved && stopId !== null ? { stopId, platform: null, ids: [...call.ids, stopId] } : {};
   return {
@@ -343,17 +352,17 @@ function estimate(which: 'arrival' | 'departure', call: RunCall, update: StopUpd
   if (!time) return null;
   const realtimeAt = findMoment(which, time.plannedAt, update, mode);
   const isPossible = realtimeAt !== null && Math.abs(realtimeAt - time.plannedAt) <= MAX_SHIFT_MS;
-  return { ...time, realtimeAt: isPossible ? realtimeAt : null };
+  return { ...time, realtimeAt: isPossible ? realtimeAt : time.realtimeAt };
 }
 
 function asCancelled(call: RunCall): RunCall {
   return { ...withoutEstimates(call), isCancelled: true };
 }
 
-/** The authority's report of a stop that the vehicle had left by then stays true. */
-function asPassed(call: RunCall, saidAt: number): RunCall {
+/** The time that was told last of a stop that the vehicle had left by then stays true. */
+function asPassed(call: RunCall, passedAt: number): RunCall {
   return withEstimates({ ...call, occupancy: null }, ({ realtimeAt }) =>
-    (realtimeAt ?? saidAt) < saidAt ? realtimeAt : null,
+    (realtimeAt ?? passedAt) < passedAt ? realtimeAt : null,
   );
 }
 

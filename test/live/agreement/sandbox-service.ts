@@ -119,12 +119,12 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
       states = readFeeds();
     },
     network,
-    /** By an instance that knows nothing of it yet. */
-    async run(runId: string, more: Record<string, string> = {}) {
+    /** By an instance that knows nothing of it yet, unless it is to be `followed` by the one that finds the boards. */
+    async run(runId: string, more: Record<string, string> = {}, { isFollowed = false } = {}) {
       const query = readQuery(runOperation, { run_id: runId, ...more });
       const run = () => Promise.reject(new Error('runs do not run other operations'));
-      const fresh = new StopCalls({ now: () => moment, feeds });
-      return (await runOperation.find(query, { ask, boards, calls: fresh, now, run })).body;
+      const known = isFollowed ? calls : new StopCalls({ now: () => moment, feeds });
+      return (await runOperation.find(query, { ask, boards, calls: known, now, run })).body;
     },
     async trips(query: Record<string, string>) {
       const context = { ask, boards, calls, now, run: () => Promise.reject(new Error('no other operation is run')) };

@@ -1,0 +1,65 @@
+import { expect, it } from 'vitest';
+import type { LiveFeeds } from '#src/live/live-feeds.ts';
+import { UNREAD } from '#src/live/polling/feed-health.ts';
+import { Vehicles } from '#src/live/vehicles.ts';
+import { feedOf } from '../feed-bytes.ts';
+import { createSandboxService } from './sandbox-service.ts';
+
+/** 08:00 in Sydney, a Wednesday. */
+const MORNING = Date.parse('2026-11-17T21:00:00Z');
+const MINUTE_MS = 60_000;
+const FOLLOWED_MINUTES = 15;
+
+type Call = NonNullable<Awaited<ReturnType<ReturnType<typeof createSandboxService>['run']>>['calls']>[number];
+const times = ({ arrives_at_realtime: arrives, departs_at_realtime: departs }: Call) => [arrives, departs];
+
+it.each([
+  ['train', '215020'],
+  ['bus', '202210'],
+])('calls of a followed %s that it has passed keep the live times that were told last', async (modes, stop) => {
+  const service = createSandboxService();
+  service.advanceTo(MORNING);
+  const { departures } = await service.overlaid({ stop, modes, include: 'ids', limit: '10' });
+  const { run_id: id } = departures.find(({ is_live: isLive }) => isLive) ?? {};
+  const told = new Map<string, (string | null)[]>();
+  const calls = new Map<number, number>();
+  let kept = 0;
+  for (let minute = 0; minute <= FOLLOWED_MINUTES; minute++) {
+    service.advanceTo(MORNING + minute * MINUTE_MS + 5000);
+    const run = await service.run(id ?? '', {}, { isFollowed: true });
+    const next = (run.calls ?? []).findIndex(({ stop_id: stopId }) => stopId === run.next_stop_id);
+    for (const [index, call] of (run.calls ?? []).entries()) {
+      const last = told.get(call.stop_id);
+      if (index < next - 1 && last?.some((time) => time && Date.parse(time) > MORNING)) {
+        expect(times(call), `${call.name}, minute ${minute}`).toEqual(last);
+        kept++;
+      }
+      told.set(call.stop_id, times(call));
+    }
+    calls.set(minute, service.callCount());
+  }
+  expect(new Set(calls.values()).size, 'the feed alone tells the times').toBe(1);
+  expect(kept).toBeGreaterThan(0);
+});
+
+it('a vehicle that stands at a stop stops next at the one after it, on a map as on its run', async () => {
+  const seconds = MORNING / 1000;
+  const stops = [
+    { stopId: 'here', arrival: { delay: 0, time: seconds - 10 }, departure: { delay: 0, time: seconds + 20 } },
+    { stopId: 'next', arrival: { delay: 0, time: seconds + 60 }, departure: { delay: 0, time: seconds + 70 } },
+    { stopId: 'last', arrival: { delay: 0, time: seconds + 120 } },
+  ];
+  const feed = feedOf({ timestamp: seconds, trips: [{ tripId: 'R', stops }] });
+  const accepted = { at: MORNING, headerAt: MORNING, tripCount: 1 };
+  const state = { feed, health: { ...UNREAD, accepted, headerSince: MORNING }, intervalMs: 20_000, polledAt: MORNING };
+  const position = { tripId: 'R', vehicleId: 'V', lat: -33.87, lng: 151.2, reportedAt: MORNING, routeId: null };
+  const unsaid = { label: null, stopId: null, bearing: null, occupancy: null, isAccessible: null, carriages: null };
+  const feeds = {
+    states: () => new Map([['buses', state]]),
+    findVehicles: async () => [{ source: 'buses', headerAt: MORNING, vehicles: [{ ...position, ...unsaid }] }],
+    freshUntil: () => MORNING,
+  } as unknown as LiveFeeds;
+  const { vehicles } = await new Vehicles({ now: () => MORNING, feeds }).find(['bus'], { tripId: 'R' });
+  expect(vehicles[0]?.nextCall).toEqual({ stopId: 'next', arrivesAt: MORNING + 60_000, isByFeed: true });
+  expect(vehicles[0]?.start).toMatchObject({ stopId: 'here', plannedAt: MORNING + 20_000 });
+});
