@@ -89,7 +89,7 @@ export class UndecodableFeed extends Error {
   override readonly name = 'UndecodableFeed';
 }
 
-/** The state of one reading. The rows are used again for every trip, stop update and vehicle. */
+/** The state of one reading. The rows and the carriages are used again for every trip, stop update and vehicle. */
 interface Reading {
   cursor: Cursor;
   packer: FeedPacker;
@@ -97,10 +97,8 @@ interface Reading {
   stop: Int32Array;
   vehicle: Int32Array;
   isOnEarlierTrip: boolean;
-  /** How many carriages of one train have been read: their positions, ascending, and how full they are. */
-  carriages: number;
-  positions: Float64Array;
-  occupancies: Int32Array;
+  /** How full the carriages of one train are, by their positions. */
+  carriages: Map<number, number>;
   headerSeconds: number;
   isDifferential: boolean;
   entities: number;
@@ -120,9 +118,7 @@ export function readFeed(bytes: Buffer): ArrayBuffer {
     stop: new Int32Array(STOP_WORDS),
     vehicle: new Int32Array(VEHICLE_WORDS),
     isOnEarlierTrip: false,
-    carriages: 0,
-    positions: new Float64Array(MAX_CARRIAGES),
-    occupancies: new Int32Array(MAX_CARRIAGES),
+    carriages: new Map(),
     headerSeconds: 0,
     isDifferential: false,
     entities: 0,
@@ -221,7 +217,7 @@ function readStopTimeUpdate(reading: Reading, end: number): void {
   const { cursor, packer, stop } = reading;
   if (packer.mark() >= MAX_STOP_UPDATES) throw new UndecodableFeed(`more than ${MAX_STOP_UPDATES} stop updates`);
   stop.fill(NONE);
-  reading.carriages = 0;
+  forgetCarriages(reading);
   while (cursor.at < end) {
     const tag = readTag(cursor, end);
     if (tag === STOP_TIME_UPDATE.arrival) readStopTime(cursor, stop, STOP.arrivalDelay, readLength(cursor, end));
@@ -235,7 +231,7 @@ function readStopTimeUpdate(reading: Reading, end: number): void {
     else if (tag === STOP_TIME_UPDATE.occupancy) stop[STOP.occupancy] = readEnum(cursor, end);
     else skipField(cursor, tag, end);
   }
-  packer.addStopUpdate(stop, reading.occupancies, reading.carriages);
+  packer.addStopUpdate(stop, reading.carriages);
 }
 
 /** The delay goes to the word `delay`, the time to the one behind it. */
@@ -252,7 +248,7 @@ function readVehicle(reading: Reading, end: number): void {
   const { cursor, packer, vehicle } = reading;
   vehicle.fill(NONE);
   reading.isOnEarlierTrip = false;
-  reading.carriages = 0;
+  forgetCarriages(reading);
   while (cursor.at < end) {
     const tag = readTag(cursor, end);
     if (tag === VEHICLE_POSITION.trip) readTripDescriptor(reading, vehicle, readLength(cursor, end));
@@ -301,13 +297,14 @@ function readOwnDescriptor(reading: Reading, end: number): void {
   }
 }
 
-/**
- * Puts a carriage in its place, by its position; one without comes last. Of two at one position the latter counts. The
- * positions tell the order alone, so that it makes no difference whether they begin at 0 or 1.
- */
-function readCarriage(reading: Reading, occupancyTag: number, end: number): void {
-  const { cursor, positions, occupancies, carriages: count } = reading;
-  let position = count > 0 ? (positions[count - 1] ?? 0) + 1 : 1;
+/** To clear an empty map would cost as much as a full one, for each of 160,000 stop updates. */
+function forgetCarriages({ carriages }: Reading): void {
+  if (carriages.size > 0) carriages.clear();
+}
+
+/** A carriage without a position comes last. Of two at one position the latter counts. */
+function readCarriage({ cursor, carriages }: Reading, occupancyTag: number, end: number): void {
+  let position: number | null = null;
   let occupancy = NONE;
   while (cursor.at < end) {
     const tag = readTag(cursor, end);
@@ -315,19 +312,8 @@ function readCarriage(reading: Reading, occupancyTag: number, end: number): void
     else if (tag === occupancyTag) occupancy = readEnum(cursor, end);
     else skipField(cursor, tag, end);
   }
-  let at = count;
-  while (at > 0 && (positions[at - 1] ?? 0) >= position) at--;
-  const isRepeated = at < count && positions[at] === position;
-  if (!isRepeated) {
-    if (count === MAX_CARRIAGES) return;
-    for (let from = count; from > at; from--) {
-      positions[from] = positions[from - 1] ?? 0;
-      occupancies[from] = occupancies[from - 1] ?? NONE;
-    }
-    reading.carriages++;
-  }
-  positions[at] = position;
-  occupancies[at] = occupancy;
+  const at = position ?? Math.max(0, ...carriages.keys()) + 1;
+  if (carriages.has(at) || carriages.size < MAX_CARRIAGES) carriages.set(at, occupancy);
 }
 
 /** A vehicle without a trip, or on its way to one, carries nobody; one without place or time cannot be shown. */
@@ -338,7 +324,7 @@ function addVehicle(reading: Reading): void {
   if (vehicle[VEHICLE.vehicleId] === NONE) vehicle[VEHICLE.vehicleId] = vehicle[VEHICLE.tripId] ?? NONE;
   const wheelchair = vehicle[VEHICLE.wheelchair];
   vehicle[VEHICLE.wheelchair] = wheelchair === WHEELCHAIR.yes ? 1 : wheelchair === WHEELCHAIR.no ? 0 : NONE;
-  if (reading.carriages > 0) packCarriages(reading.occupancies, reading.carriages, vehicle, VEHICLE.carriages);
+  if (reading.carriages.size > 0) packCarriages(reading.carriages, vehicle, VEHICLE.carriages);
   packer.addVehicle(vehicle);
 }
 

@@ -96,14 +96,15 @@ const BITS = 4;
 const PER_WORD = 8;
 
 /**
- * Writes how full each of so many carriages is, the first one first, from `at` on: their number, and two words in which each has
- * four bits, the first carriage the lowest. These are the number of GTFS-realtime plus one; 0 is unknown.
+ * Writes how full the carriages are from `at` on: their number, and two words in which each has four bits, the first carriage
+ * the lowest. These are the number of GTFS-realtime plus one; 0 is unknown. The positions by which they are given tell the order
+ * alone, so that it makes no difference whether they begin at 0 or 1.
  */
-export function packCarriages(occupancies: Int32Array, carriages: number, words: Int32Array, at: number): void {
+export function packCarriages(carriages: ReadonlyMap<number, number>, words: Int32Array, at: number): void {
   words.fill(0, at, at + 1 + MAX_CARRIAGES / PER_WORD);
-  words[at] = carriages;
-  for (let index = 0; index < carriages; index++) {
-    const occupancy = occupancies[index] ?? NONE;
+  words[at] = carriages.size;
+  const inOrder = [...carriages].sort(([one], [other]) => one - other);
+  for (const [index, [, occupancy]] of inOrder.entries()) {
     const bits = occupancy >= 0 && occupancy < 2 ** BITS - 1 ? occupancy + 1 : 0;
     const word = at + 1 + Math.floor(index / PER_WORD);
     words[word] = (words[word] ?? 0) | (bits << (BITS * (index % PER_WORD)));
@@ -172,11 +173,11 @@ export class FeedPacker {
     while (trains.length > 0 && last() >= mark) trains.length -= TRAIN_WORDS;
   }
 
-  /** `stop` has `STOP_WORDS` words. So many `carriages` have these occupancies; 0 where the feed lists none. */
-  addStopUpdate(stop: Int32Array, occupancies: Int32Array, carriages: number): void {
-    if (carriages > 0) {
+  /** `stop` has `STOP_WORDS` words. */
+  addStopUpdate(stop: Int32Array, carriages: ReadonlyMap<number, number>): void {
+    if (carriages.size > 0) {
       this.#train[TRAIN.update] = this.mark();
-      packCarriages(occupancies, carriages, this.#train, TRAIN.carriages);
+      packCarriages(carriages, this.#train, TRAIN.carriages);
       this.#trains.append(this.#train);
     }
     this.#stops.append(stop);

@@ -5,7 +5,7 @@ import { MINUTE_MS } from '../../clock.ts';
 import { pipeThrough } from '../../own-memory.ts';
 import { getBounded } from '../../redis/connection.ts';
 import { holdLock, INSTANCE_GONE_MS, releaseLock, type SharedRedis } from '../../redis/shared-redis.ts';
-import type { Feed } from '../feed/feed.ts';
+import { Feed, NotAPackedFeed } from '../feed/feed.ts';
 import type { InstanceDemand } from './feed-demand.ts';
 import { feedHealthSchema } from './feed-health.ts';
 import {
@@ -119,16 +119,17 @@ export function createFeedSharing(
         }),
       );
     },
-    async readFeed(feed: FeedId): Promise<ArrayBuffer | null> {
+    /** Null where nothing is published, or by another version in another form. */
+    async readFeed(feed: FeedId): Promise<Feed | null> {
       const name = nameOfFeed(feed);
       const bytes = await ask(name, (to) => getBounded(to, name, MAX_COMPRESSED_BYTES), null);
       if (!bytes) return null;
       try {
         const packed = await pipeThrough(createZstdDecompress(), bytes, MAX_PACKED_BYTES);
-        return packed.buffer as ArrayBuffer;
-      } catch {
-        // Until the feed is published again, nobody needs to read these bytes a second time.
-        await ask(name, (to) => to.del(name), 0);
+        return new Feed(packed.buffer as ArrayBuffer);
+      } catch (error) {
+        // Until the feed is published again, nobody needs to read broken bytes a second time; those of another version its instances read.
+        if (!(error instanceof NotAPackedFeed)) await ask(name, (to) => to.del(name), 0);
         return null;
       }
     },

@@ -2,7 +2,7 @@ import { DateTime } from 'luxon';
 import { type Clock, HOUR_MS, MINUTE_MS } from '../../clock.ts';
 import { ANNOUNCE_EVERY_MS } from '../../redis/shared-redis.ts';
 import { MODES } from '../../transit/mode.ts';
-import { Feed, NotAPackedFeed } from '../feed/feed.ts';
+import { Feed } from '../feed/feed.ts';
 import { UndecodableFeed } from '../feed/feed-reader.ts';
 import type { ReadingThread } from '../feed/reading-thread.ts';
 import { FailedPoll, type FeedClient } from './feed-client.ts';
@@ -206,21 +206,11 @@ export function createFeedPoller(options: {
       if (!isNeeded(source)) continue;
       const headerAt = state.health.accepted?.headerAt;
       const own = feeds.get(source)?.feed ?? null;
-      const feed = headerAt === undefined || own?.headerAt === headerAt ? own : await readPublished(source);
+      const feed = headerAt === undefined || own?.headerAt === headerAt ? own : await sharing.readFeed(source);
       // The feed is published before its state, and may be newer than the state that was read.
       if (headerAt === undefined || feed?.headerAt === headerAt) keep(source, { ...state, feed });
     }
     chosen = new Set(feeds.keys());
-  }
-
-  async function readPublished(source: FeedId): Promise<Feed | null> {
-    const packed = await sharing.readFeed(source);
-    try {
-      return packed && new Feed(packed);
-    } catch (error) {
-      if (error instanceof NotAPackedFeed) return null;
-      throw error;
-    }
   }
 
   return {
@@ -248,7 +238,7 @@ function measureOf(source: FeedId, { headerAt, tripCount, vehicleCount }: Feed) 
 
 function failureOf(error: unknown): PollFailure | null {
   if (error instanceof FailedPoll) return error.failure;
-  return error instanceof UndecodableFeed || error instanceof NotAPackedFeed ? 'undecodable' : null;
+  return error instanceof UndecodableFeed ? 'undecodable' : null;
 }
 
 /** The time between two polls; `stretch` is 1 unless calls are so short that pages of timetables need those of polls. */

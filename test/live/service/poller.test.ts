@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { Feed } from '#src/live/feed/feed.ts';
 import { readFeed, UndecodableFeed } from '#src/live/feed/feed-reader.ts';
 import { findGap } from '#src/live/live-feeds.ts';
 import { FailedPoll } from '#src/live/polling/feed-client.ts';
@@ -20,7 +21,7 @@ const soundAt = (now: number, trips = TRIPS) => encodeFeed({ timestamp: Math.flo
 function createMadeUpStore(clock: SimulatedClock) {
   const demands = new Map<number, InstanceDemand>();
   const states = new Map<FeedId, PolledState>();
-  const packed = new Map<FeedId, ArrayBuffer>();
+  const published = new Map<FeedId, Feed>();
   let lease = { holder: 0, until: 0 };
   let instances = 0;
   return (): FeedSharing => {
@@ -34,12 +35,12 @@ function createMadeUpStore(clock: SimulatedClock) {
       tellDemand: async (own) => void demands.set(me, structuredClone(own)),
       readDemand: async () => [...demands].filter(([one]) => one !== me).map(([, demand]) => demand),
       async publish(source, state, bytes) {
-        if (bytes) packed.set(source, bytes);
+        if (bytes) published.set(source, new Feed(bytes));
         states.set(source, structuredClone(state));
       },
       withdraw: async (source) => void states.delete(source),
       readStates: async () => new Map(states),
-      readFeed: async (source) => packed.get(source) ?? null,
+      readFeed: async (source) => published.get(source) ?? null,
       close: async () => {
         if (lease.holder === me) lease = { holder: 0, until: 0 };
       },
