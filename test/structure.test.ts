@@ -33,7 +33,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   boards: ['operation', 'transit', 'errors'],
   alerts: ['operation', 'efa', 'stops', 'transit', 'own-memory'],
   runs: ['operation', 'efa', 'transit', 'errors'],
-  vehicles: ['operation', 'live', 'stops', 'transit', 'errors', 'own-memory'],
+  vehicles: ['operation', 'efa', 'live', 'stops', 'transit', 'errors', 'own-memory'],
   operations: [
     'alerts',
     'boards',

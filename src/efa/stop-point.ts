@@ -134,6 +134,13 @@ export function findStopName(point: StopPoint): string | null {
   return point.parent && !isLocality(point.parent) ? findStopName(point.parent) : null;
 }
 
+/** "Redfern Station" of "Redfern Station, Platform 3": the name of a platform as calls have it. */
+export function withoutPlatform(name: string): string {
+  const parts = name.split(', ');
+  const firstLabel = parts.findIndex(isPlatformLabel);
+  return firstLabel > 0 ? parts.slice(0, firstLabel).join(', ') : name;
+}
+
 /** The name of the stop with its suburb, where upstream gives a usable one; else without. */
 export function findNameWithPlace(point: StopPoint): string | null {
   const name = point.properties?.STOP_NAME_WITH_PLACE?.trim() ?? '';

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { MINUTE_MS } from '../clock.ts';
+import { withoutPlatform } from '../efa/stop-point.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { MAX_REPORT_AGE_MS, type Vehicle, type Vehicles } from '../live/vehicles.ts';
 import { defineOperation } from '../operation.ts';
 import { hashOf } from '../own-memory.ts';
 import type { StopRegister } from '../stops/register.ts';
-import { nameWithSuburb } from '../stops/table.ts';
 import { carriageSchema, occupancySchema } from '../transit/departure.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import { featureSchemaOf, toFeatureCollection } from '../transit/geojson.ts';
@@ -99,7 +99,10 @@ const vehicleSchema = z
     next_call: z
       .strictObject({
         stop_id: z.string().meta({ description: 'The platform, stand or wharf', example: '2000336' }),
-        name: z.string().nullable().meta({ description: 'Its name; null if unknown', example: 'Redfern Station' }),
+        name: z
+          .string()
+          .nullable()
+          .meta({ description: 'Its name as in calls of runs; null if unknown', example: 'Redfern Station' }),
         arrives_at_realtime: timestampSchema
           .nullable()
           .meta({ description: 'When it is expected there, UTC; null where the feeds do not say' }),
@@ -148,7 +151,7 @@ const exampleBody: z.infer<typeof vehiclesResponse> = {
       destination: 'Bondi Junction',
       trip_id: '08-B.775.17.492',
       run_id: 'MSAyMDAwNzAgMCA3amQ3a3MgMDgtQi43NzUuMTcuNDkyLkIuOC45MDAzNDQ5Mg',
-      next_call: { stop_id: '2000404', name: 'Wynyard Station, Sydney', arrives_at_realtime: null },
+      next_call: { stop_id: '2000404', name: 'Wynyard Station', arrives_at_realtime: null },
       occupancy: 'MANY_SEATS',
       carriages: [
         { position: 1, occupancy: 'MANY_SEATS' },
@@ -277,7 +280,7 @@ function toBody(vehicle: Vehicle, stops: StopRegister): z.infer<typeof vehicleSc
       nextCall && (stop || nextCall.isByFeed)
         ? {
             stop_id: nextCall.stopId,
-            name: stop ? nameWithSuburb(stop) : null,
+            name: stop && withoutPlatform(stop.name),
             arrives_at_realtime: nextCall.arrivesAt === null ? null : formatTimestamp(new Date(nextCall.arrivesAt)),
           }
         : null,

@@ -171,8 +171,14 @@ describe('GET /v1/vehicles', () => {
     }
     const followed = timed.filter(({ run_id: id }) => id !== null);
     expect(followed.length).toBeGreaterThan(timed.length / 2);
-    for (const { run_id: id, trip_id: tripId } of followed.slice(0, 3)) {
-      expect((await app.inject(`/v1/runs/${id}`)).json()).toMatchObject({ trip_id: tripId, mode: 'bus' });
+    for (const { run_id: id, trip_id: tripId, next_call: next } of followed.slice(0, 3)) {
+      const run = (await app.inject(`/v1/runs/${id}`)).json();
+      expect(run).toMatchObject({ trip_id: tripId, mode: 'bus' });
+      // The board tells the register the name of the stop.
+      await app.inject(`/v1/departures?stop=${next?.stop_id}`);
+      const [named] = (await get(`run=${id}`)).body.vehicles;
+      const call = run.calls.find(({ stop_id: stopId }: { stop_id: string }) => stopId === named?.next_call?.stop_id);
+      expect(named?.next_call).toMatchObject({ name: call.name });
     }
   });
 
