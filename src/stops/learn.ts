@@ -1,7 +1,8 @@
 import type { UpstreamResponse } from '../efa/ask.ts';
 import type { DepartureMonitorPayload, LocationsPayload, TripPayload } from '../efa/payload.ts';
+import { findMode } from '../efa/product-class.ts';
 import type { UpstreamRequest } from '../efa/request.ts';
-import { firstElements, type JsonObject, readFlag, readObject } from '../efa/response/field.ts';
+import { firstElements, type JsonObject, readFlag, readNumber, readObject } from '../efa/response/field.ts';
 import {
   findLocality,
   findOwnPosition,
@@ -11,35 +12,59 @@ import {
   type StopPoint,
   withoutLocality,
 } from '../efa/stop-point.ts';
+import type { Mode } from '../transit/mode.ts';
 import type { NamedStop, StopRegister } from './register.ts';
 import { STOP_ID } from './table.ts';
 
 /** Learns every stop that a response of upstream names. */
 export function learnStops(register: StopRegister) {
   return (request: UpstreamRequest, response: UpstreamResponse<unknown>) => {
-    const points = listPoints(request.kind, response.payload);
+    const visits = listVisits(request.kind, response.payload);
     // Journeys name the same stops again and again.
-    for (const point of new Map(points.map((point) => [readObject(point)?.id, point])).values()) {
-      const stop = readNamedStop(point);
+    for (const { place, mode } of new Map(visits.map((visit) => [keyOf(visit), visit])).values()) {
+      const stop = readNamedStop(place, mode);
       if (stop) register.learn(stop);
     }
   };
 }
 
-/** The places of a response, unread. */
-function listPoints(kind: UpstreamRequest['kind'], payload: unknown): unknown[] {
+/** A place of a response, unread, and the mode of the vehicle that calls there; null where none does. */
+interface Visit {
+  place: unknown;
+  mode: Mode | null;
+}
+
+function keyOf({ place, mode }: Visit): string {
+  return `${readObject(place)?.id} ${mode}`;
+}
+
+function listVisits(kind: UpstreamRequest['kind'], payload: unknown): Visit[] {
   if (kind === 'trip') {
     const legs = (payload as TripPayload).journeys.flatMap((journey) => firstElements(readObject(journey)?.legs));
-    return legs.map(readObject).flatMap((leg) => [leg?.origin, leg?.destination, ...firstElements(leg?.stopSequence)]);
+    return legs.map(readObject).flatMap((leg) => {
+      const places = [leg?.origin, leg?.destination, ...firstElements(leg?.stopSequence)];
+      return places.map((place) => ({ place, mode: readMode(leg) }));
+    });
   }
   // The stops of notices have neither positions nor modes.
   if (kind === 'notices') return [];
   const { locations, stopEvents = [] } = payload as LocationsPayload & Partial<DepartureMonitorPayload>;
-  return [...locations, ...stopEvents.map((event) => readObject(event)?.location)];
+  const events = stopEvents.map(readObject).map((event) => ({ place: event?.location, mode: readMode(event) }));
+  return [...locations.map((place) => ({ place, mode: null })), ...events];
 }
 
-/** Null for what is no stop. Parents are not read: of stations they have the name of the platform. */
-function readNamedStop(value: unknown): NamedStop | null {
+/** The mode of the vehicle of a leg or of a departure. */
+function readMode(record: JsonObject | undefined): Mode | null {
+  const product = readObject(readObject(record?.transportation)?.product);
+  const productClass = readNumber(product?.class) ?? readNumber(product?.iconId);
+  return productClass === undefined ? null : findMode(productClass);
+}
+
+/**
+ * Null for what is no stop. Parents are not read: of stations they have the name of the platform. Upstream gives a platform the modes
+ * of its whole station, so that its own are those of the vehicles that call there.
+ */
+function readNamedStop(value: unknown, mode: Mode | null): NamedStop | null {
   const point = readStopPoint(value);
   const isStop = point?.type === 'stop' || point?.type === 'platform';
   if (!point?.id || !isStop || !isGlobal(readObject(value)) || !STOP_ID.test(point.id)) return null;
@@ -56,7 +81,7 @@ function readNamedStop(value: unknown): NamedStop | null {
     suburb,
     lat: position?.[0] ?? null,
     lng: position?.[1] ?? null,
-    modes: listModes(point),
+    modes: hasParent ? (mode === null ? [] : [mode]) : listModes(point),
     parent_id: hasParent ? parentId : null,
     is_platform: hasParent,
   };

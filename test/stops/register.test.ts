@@ -193,16 +193,38 @@ describe('a response of upstream', () => {
     });
     const group = { ...place('G8', 'stop'), name: 'wrong' };
     const leg = {
-      origin: place('1', 'platform', { parent: group }),
-      destination: place('2', 'stop'),
+      transportation: { product: { class: 4 } },
+      // Upstream gives a platform the modes of its whole station.
+      origin: place('1', 'platform', { parent: group, productClasses: [1, 4, 5] }),
+      destination: place('2', 'stop', { modes: [1, 4] }),
       stopSequence: [place('3', 'stop'), place('streetID:5', 'stop'), place('6', 'street'), { id: 7 }],
     };
     const request = { kind: 'trip', from: '1', to: '2', at: null, isArrival: false } as const;
     const internal = { ...place('10101100', 'stop'), isGlobalId: false };
-    const register = await learnFrom(request, { journeys: [{ legs: [leg, { origin: internal }, null] }, 'x'] });
+    const walk = { transportation: { product: { class: 99 } }, origin: leg.origin, destination: leg.destination };
+    const train = { ...walk, transportation: { product: { iconId: 1 } } };
+    const legs = [leg, train, walk, { origin: internal }, null];
+    const register = await learnFrom(request, { journeys: [{ legs }, 'x'] });
     expect(idsOf(register)).toEqual(['1', '2', '3']);
     expect(register.get('1')).toMatchObject({ name: 'Name 1', suburb: 'Epping', parent_id: 'G8', is_platform: true });
+    expect(register.get('1')?.modes).toEqual(['train', 'lightrail']);
     expect(register.get('2')).toMatchObject({ parent_id: null, is_platform: false, lat: -33.7, lng: 151.1 });
+    expect(register.get('2')?.modes).toEqual(['train', 'lightrail']);
+  });
+
+  it('adds the platforms of a board with the modes of what leaves there', async () => {
+    const parent = { id: '200060', type: 'stop', name: 'Central' };
+    const location = {
+      id: '2000',
+      type: 'platform',
+      isGlobalId: true,
+      disassembledName: 'Central, Platform 1',
+      parent,
+    };
+    const event = { location: { ...location, coord: [-33.8, 151.2] }, transportation: { product: { class: 2 } } };
+    const request = { kind: 'departureMonitor', stopId: '200060', modes: ['metro'], at: null } as const;
+    const register = await learnFrom(request, { locations: [], stopEvents: [event, null] });
+    expect(register.get('2000')).toMatchObject({ modes: ['metro'], parent_id: '200060', is_platform: true });
   });
 });
 
@@ -536,7 +558,7 @@ describe('a stop', () => {
         name: `Central Station, Platform ${number}`,
         lat: -33.8845,
         lng: 151.2065,
-        modes: [],
+        modes: ['train'],
         wheelchair_accessible: null,
       })),
       lines: [
