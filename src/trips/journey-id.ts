@@ -5,7 +5,7 @@ import { MODES, type Mode } from '../transit/mode.ts';
 import { requiredText } from '../transit/parameter.ts';
 import { formatPlace, type Place, placeParameter } from '../transit/place.ts';
 import { isOnDemand, type Journey, originOf } from './journey.ts';
-import type { Leg } from './leg.ts';
+import { LEG_DEFAULTS, type Leg } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';
 
 /** How a journey was asked for. */
@@ -141,27 +141,10 @@ export function readJourneyId(id: string): PlannedJourney | null {
 
 function toLeg(written: Written[7][number], origin: LegEnd, destination: LegEnd): Leg {
   const [mode, durationSeconds] = written;
-  const leg = {
-    origin,
-    destination,
-    durationSeconds,
-    isLive: false,
-    isCancelled: false,
-    isOnDemand: false,
-    path: [],
-    alerts: [],
-    isAccessible: null,
-    walkEstimate: null,
-    walkAfter: null,
-    walkBeforeSeconds: null,
-  };
-  if (written.length === 5) {
-    const nothing = { runId: null, route: null, lineName: null, direction: null };
-    return { ...leg, ...nothing, mode: 'walk', distanceMetres: written[4], stops: 0, listCalls: () => [] };
-  }
+  const leg = { ...LEG_DEFAULTS, origin, destination, durationSeconds };
+  if (written.length === 5) return { ...leg, distanceMetres: written[4] };
   const [, , , , stops, runId, route, lineName, direction] = written;
-  const ride = { runId, route, lineName, direction, distanceMetres: null, stops, listCalls: () => null };
-  return { ...leg, ...ride, mode: MODES[mode] as Mode };
+  return { ...leg, mode: MODES[mode] as Mode, stops, runId, route, lineName, direction, listCalls: () => null };
 }
 
 const allowed = 'must be a journey_id as /v1/trips gives it with include=ids';

@@ -1,5 +1,6 @@
 import { mapAlerts, mapHints, withBooking } from '../efa/alerts.ts';
-import { type EfaLeg, readLeg } from '../efa/payload.ts';
+import { mapCall, toCallTime } from '../efa/calls.ts';
+import { type EfaLeg, isTimedCall, readLeg } from '../efa/payload.ts';
 import { findMode, isWalkClass } from '../efa/product-class.ts';
 import { bestKnown, findTime, isCancelled } from '../efa/realtime.ts';
 import { need, readRecord } from '../efa/response/record.ts';
@@ -11,13 +12,12 @@ import {
   findVehicleAccess,
   isOnDemand,
 } from '../efa/response/run.ts';
-import { mapPath } from '../efa/stop-point.ts';
+import { findOccupancy, mapPath, readTimedStopPoint, type TimedStopPoint } from '../efa/stop-point.ts';
 import type { Call } from '../transit/call.ts';
 import type { Carriages } from '../transit/departure.ts';
 import type { Mode } from '../transit/mode.ts';
 import { type Position, pathLengthMetres } from '../transit/place.ts';
 import { minutesBetween } from '../transit/time.ts';
-import { listStopsBetween, mapCalls } from './calls.ts';
 import { type KnownPositions, type LegEnd, mapEnds } from './leg-end.ts';
 
 /** A ride or a walk. */
@@ -55,6 +55,27 @@ export interface Leg {
   walkBeforeSeconds: number | null;
 }
 
+/** The fields of a leg by default, which are those of a walk. */
+export const LEG_DEFAULTS: Omit<Leg, 'origin' | 'destination' | 'durationSeconds'> = {
+  mode: 'walk',
+  runId: null,
+  route: null,
+  lineName: null,
+  direction: null,
+  distanceMetres: null,
+  stops: 0,
+  listCalls: () => [],
+  isLive: false,
+  isCancelled: false,
+  isOnDemand: false,
+  path: [],
+  alerts: [],
+  isAccessible: null,
+  walkEstimate: null,
+  walkAfter: null,
+  walkBeforeSeconds: null,
+};
+
 /** Throws `LeftOut`; the whole journey is left out then, because without one of its legs it would be wrong. */
 export function mapLeg(record: unknown, known: KnownPositions): Leg {
   const leg = readRecord(record, readLeg);
@@ -86,6 +107,7 @@ function mapRide(leg: EfaLeg, mode: Mode, known: KnownPositions): Leg {
   const hints = mapHints(leg.hints, leg.origin.properties?.TravelInCarsMessage);
   const alerts = [...new Set([...mapAlerts(leg.infos), ...hints])];
   return {
+    ...LEG_DEFAULTS,
     mode,
     runId: findRunId(transportation.properties),
     route: need(findRouteName(transportation), 'no route'),
@@ -94,7 +116,6 @@ function mapRide(leg: EfaLeg, mode: Mode, known: KnownPositions): Leg {
     origin,
     destination,
     durationSeconds: legSeconds(leg, origin, destination),
-    distanceMetres: null,
     stops: listStopsBetween(leg).length,
     listCalls: () => mapCalls(leg, { mode, isTracked, origin, destination, known }),
     isLive: origin.realtime !== null || destination.realtime !== null,
@@ -104,7 +125,6 @@ function mapRide(leg: EfaLeg, mode: Mode, known: KnownPositions): Leg {
     path: onDemand ? [origin.position, destination.position] : path,
     alerts: onDemand ? withBooking(alerts) : alerts,
     isAccessible: findVehicleAccess(leg.properties, transportation.properties),
-    walkEstimate: null,
     walkAfter: mapWalkAfter(leg),
     walkBeforeSeconds: leg.footPathInfo.find(({ position }) => position === 'BEFORE')?.duration ?? null,
   };
@@ -113,26 +133,14 @@ function mapRide(leg: EfaLeg, mode: Mode, known: KnownPositions): Leg {
 function mapWalk(leg: EfaLeg, known: KnownPositions): Leg {
   const { origin, destination, path } = mapEnds(leg, null, false, known);
   return {
-    mode: 'walk',
-    runId: null,
-    route: null,
-    lineName: null,
-    direction: null,
+    ...LEG_DEFAULTS,
     origin,
     destination,
     durationSeconds: legSeconds(leg, origin, destination),
     distanceMetres: walkingMetres(leg),
-    stops: 0,
-    listCalls: () => [],
-    isLive: false,
-    isCancelled: false,
-    isOnDemand: false,
     path,
     alerts: mapAlerts(leg.infos),
-    isAccessible: null,
     walkEstimate: mapWalkEstimate(leg),
-    walkAfter: null,
-    walkBeforeSeconds: null,
   };
 }
 
@@ -158,4 +166,42 @@ function mapWalkAfter({ footPathInfo, interchange }: EfaLeg): Leg['walkAfter'] {
   const after = footPathInfo.find(({ position }) => position === 'AFTER');
   if (!after && !interchange) return null;
   return { durationSeconds: after?.duration ?? null, path: mapPath(interchange?.coords) };
+}
+
+/** Stations that a train passes are listed too, without times. Where no stop has a time, each of them counts. */
+function listStopsBetween({ stopSequence }: Pick<EfaLeg, 'stopSequence'>): readonly unknown[] {
+  const between = stopSequence.slice(1, -1);
+  return stopSequence.some(isTimedCall) ? between.filter(isTimedCall) : between;
+}
+
+/** The calls of a ride, which begin and end with the ends of the leg. Null where upstream does not list all of them. */
+function mapCalls(
+  leg: EfaLeg,
+  ride: { mode: Mode; isTracked: boolean; origin: LegEnd; destination: LegEnd; known: KnownPositions },
+): Call[] | null {
+  if (leg.stopSequence.length < 2) return null;
+  const { origin, destination } = ride;
+  const stop = { ...ride, positionOf: ride.known.inResponse };
+  const first = readTimedStopPoint(leg.stopSequence[0]) ?? leg.origin;
+  const last = readTimedStopPoint(leg.stopSequence.at(-1)) ?? leg.destination;
+  const between = listStopsBetween(leg).flatMap((one) => mapCall(readTimedStopPoint(one), stop) ?? []);
+  if (between.length < listStopsBetween(leg).length) return null;
+  return [
+    {
+      ...endCall(origin, leg.origin, first),
+      arrival: toCallTime(findTime(first.arrival, ride.isTracked)),
+      departure: toCallTime(origin),
+    },
+    ...between,
+    {
+      ...endCall(destination, leg.destination, last),
+      arrival: toCallTime(destination),
+      departure: toCallTime(findTime(last.departure, ride.isTracked)),
+    },
+  ];
+}
+
+function endCall({ stopId, name, platform, position }: LegEnd, ...points: readonly TimedStopPoint[]) {
+  const occupancy = points.map((point) => findOccupancy(point.properties?.occupancy)).find((one) => one) ?? null;
+  return { stopId, name, platform, position, occupancy };
 }

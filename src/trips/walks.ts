@@ -1,7 +1,7 @@
 import { bestKnown } from '../efa/realtime.ts';
 import { LeftOut } from '../efa/response/record.ts';
 import { distanceMetres, type Position, pathLengthMetres } from '../transit/place.ts';
-import type { Leg } from './leg.ts';
+import { LEG_DEFAULTS, type Leg } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';
 
 /** A gentle pace in metres a second, for walks whose duration upstream does not report. */
@@ -49,27 +49,13 @@ function walkBetween(before: Leg, next: Leg): Leg {
   const durationSeconds = Math.max(0, seconds);
   const { planned } = before.destination;
   return {
-    mode: 'walk',
-    runId: null,
-    route: null,
-    lineName: null,
-    direction: null,
+    ...LEG_DEFAULTS,
     origin: { ...before.destination, realtime: null },
     destination: { ...next.origin, planned: new Date(planned.getTime() + durationSeconds * 1000), realtime: null },
     durationSeconds,
     // Without a reported path the only length at hand is that of a straight line, which is no walking distance.
     distanceMetres: hasPath ? Math.round(metres) : null,
-    stops: 0,
-    listCalls: () => [],
-    isLive: false,
-    isCancelled: false,
-    isOnDemand: false,
     path,
-    alerts: [],
-    isAccessible: null,
-    walkEstimate: null,
-    walkAfter: null,
-    walkBeforeSeconds: null,
   };
 }
 
