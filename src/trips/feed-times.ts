@@ -5,59 +5,45 @@ import { LeftOut } from '../efa/response/record.ts';
 import type { FindContext } from '../operation.ts';
 import type { AskedFields } from '../transit/additional-fields.ts';
 import type { Call } from '../transit/call.ts';
-import type { Mode } from '../transit/mode.ts';
 import { startOfMinute } from '../transit/time.ts';
 import type { Journey } from './journey.ts';
 import type { Leg } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';
 import { joinLegs, timeWalks } from './walks.ts';
 
+type Feeds = Pick<FindContext['calls'], 'viewRide'>;
+
 /** The report of the feeds about a ride. */
-export type Seen = NonNullable<ReturnType<FindContext['calls']['viewRide']>>;
+export type Seen = NonNullable<ReturnType<Feeds['viewRide']>>;
 
 /**
  * The journey with the times of its rides and their calls that feeds have told since the authority answered, at `saidAt`. A ride
  * that feeds call cancelled stays as the authority has planned it, which will soon plan anew.
  */
-export function withFeedTimes(
-  journey: Journey,
-  feeds: Pick<FindContext['calls'], 'viewRide'>,
-  saidAt: number,
-): Journey {
-  const legs = journey.legs.map((leg) => {
-    if (leg.mode === 'walk' || leg.isOnDemand || leg.isCancelled) return leg;
-    return layFeeds(leg, leg.mode, feeds, saidAt);
-  });
-  return { ...journey, legs: timeWalks(anchorWalks(legs)) };
+export function withFeedTimes({ legs, ...journey }: Journey, feeds: Feeds, saidAt: number): Journey {
+  const timed = legs.map((leg) => (leg.isOnDemand || leg.isCancelled ? leg : layFeeds(leg, feeds, saidAt)));
+  return { ...journey, legs: fitWalks(timed) };
 }
 
 /**
  * The ride and its calls with their times in the feeds, where these tell when it reaches its destination. Where they tell no time of
  * an end, that of the ride stays.
  */
-export function layFeeds(leg: Leg, mode: Mode, feeds: Pick<FindContext['calls'], 'viewRide'>, since?: number): Leg {
+export function layFeeds(leg: Leg, feeds: Feeds, since?: number): Leg {
   const listed = leg.listCalls();
-  const seen = feeds.viewRide(...toRide(leg, mode, listed), since);
+  const seen = viewRide(leg, feeds, listed, since);
   if (!seen || seen.isOff) return leg;
   const timed = withTimes(leg, seen);
   const calls = listed?.map((call, index) => {
-    const { arrival, departure, ...news } = withNews(call, seen.calls[index]);
-    return {
-      ...news,
-      arrival: index === listed.length - 1 ? withEstimate(arrival, timed.destination) : arrival,
-      departure: index === 0 ? withEstimate(departure, timed.origin) : departure,
-    };
+    const { departure, ...news } = withNews(call, seen.calls[index] as RunCall);
+    const leaves = timed.origin.realtime?.getTime() ?? null;
+    return { ...news, departure: index === 0 && departure ? { ...departure, realtimeAt: leaves } : departure };
   });
   return { ...timed, listCalls: () => calls ?? null };
 }
 
-function withEstimate(time: Call['arrival'], { realtime }: LegEnd): Call['arrival'] {
-  return time && { ...time, realtimeAt: realtime?.getTime() ?? null };
-}
-
 /** Its planned times stay as they were, to the second. */
-function withNews(call: Call, news: RunCall | undefined): Call {
-  if (!news) return call;
+function withNews(call: Call, news: RunCall): Call {
   const { arrival, departure } = call;
   return {
     ...call,
@@ -70,32 +56,28 @@ function withNews(call: Call, news: RunCall | undefined): Call {
   };
 }
 
-/** The ride as feeds are asked for it, and its calls, else its two ends. Delays of feeds count from the planned minute. */
-export function toRide(
-  leg: Leg,
-  mode: Mode,
-  listed: readonly Call[] | null = null,
-): [Parameters<FindContext['calls']['viewRide']>[0], RunCall[]] {
-  const { runId, route, origin, destination } = leg;
-  const [plannedAt, arrivesAt] = [origin, destination].map(({ planned }) => startOfMinute(planned).getTime()) as [
-    number,
-    number,
+/** The report of the feeds about a ride with these calls, else with its two ends; null for a walk. Of later feeds than `since`, if given. */
+export function viewRide(leg: Leg, feeds: Feeds, listed: readonly Call[] | null = null, since?: number): Seen | null {
+  const { mode, runId, route, origin, destination } = leg;
+  if (mode === 'walk') return null;
+  const callAt = ({ stopId, name, platform, position }: LegEnd) => ({
+    stopId,
+    name,
+    platform,
+    position,
+    occupancy: null,
+  });
+  const timeOf = ({ planned }: LegEnd) => ({ plannedAt: planned.getTime(), realtimeAt: null });
+  const ends: Call[] = [
+    { ...callAt(origin), arrival: null, departure: timeOf(origin) },
+    { ...callAt(destination), arrival: timeOf(destination), departure: null },
   ];
+  const plannedAt = startOfMinute(origin.planned).getTime();
   const ride = { runId, mode, network: null, route: route ?? '', stopId: origin.stopId, plannedAt };
-  if (listed) return [ride, listed.map(toRunCall)];
-  const callAt = ({ stopId, name, platform, position, ids }: LegEnd) => {
-    return { stopId, name, platform, position, ids, occupancy: null, isCancelled: false };
-  };
-  const arrival = { plannedAt: arrivesAt, realtimeAt: null };
-  return [
-    ride,
-    [
-      { ...callAt(origin), arrival: null, departure: { plannedAt, realtimeAt: null } },
-      { ...callAt(destination), arrival, departure: null },
-    ],
-  ];
+  return feeds.viewRide(ride, (listed ?? ends).map(toRunCall), since);
 }
 
+/** Delays of feeds count from the planned minute. */
 function toRunCall({ arrival, departure, ...call }: Call): RunCall {
   const toMinute = (time: Call['arrival']) =>
     time && { ...time, plannedAt: startOfMinute(new Date(time.plannedAt)).getTime() };
@@ -117,12 +99,12 @@ export function withTimes(leg: Leg, { leavesAt, arrivesAt, isOff }: Seen): Leg {
   return { ...leg, origin, destination, durationSeconds: Math.max(0, seconds), isLive: !isOff, isCancelled: isOff };
 }
 
-/** The walks begin and end where the rides now do. */
-export function anchorWalks(legs: readonly Leg[]): readonly Leg[] {
+/** The legs with walks that begin and end where the rides now do, as far as they can. */
+export function fitWalks(legs: readonly Leg[]): Leg[] {
   try {
-    return joinLegs(legs);
+    return timeWalks(joinLegs(legs));
   } catch (error) {
-    if (error instanceof LeftOut) return legs;
+    if (error instanceof LeftOut) return timeWalks(legs);
     throw error;
   }
 }

@@ -13,18 +13,16 @@ import type { Call } from '../transit/call.ts';
 import { occupancySchema } from '../transit/departure.ts';
 import { type Freshness, freshnessOf, oldestOf } from '../transit/freshness.ts';
 import { describe } from '../transit/parameter.ts';
-import type { Place } from '../transit/place.ts';
-import { formatTimestamp, timestampSchema, toSydneyWallClock } from '../transit/time.ts';
-import { anchorWalks, layFeeds, type Seen, toRide, viewCarriages, withTimes } from './feed-times.ts';
-import { destinationOf, isCancelled, type Journey, originOf } from './journey.ts';
+import { formatTimestamp, timestampSchema, toSydneyWallClock, type WallClock } from '../transit/time.ts';
+import { fitWalks, layFeeds, type Seen, viewCarriages, viewRide, withTimes } from './feed-times.ts';
+import { destinationOf, isCancelled, type Journey, listChanges, originOf } from './journey.ts';
 import { type JourneyRequest, journeyIdParameter, type PlannedJourney, readJourneyId } from './journey-id.ts';
 import type { Leg } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';
 import { mapJourneysOrNone } from './map.ts';
 import { exampleBody as exampleTrips } from './operation.ts';
-import { journeySchema, legSchema, toJourneyBody, withPaths } from './response.ts';
+import { type JourneyBody, journeySchema, legSchema, toJourneyBody } from './response.ts';
 import { keepFitting, selectJourneys } from './selection.ts';
-import { timeWalks } from './walks.ts';
 
 /** A journey is shown so long after its end, for riders who look once more. */
 const ENDED_MS = 10 * MINUTE_MS;
@@ -133,7 +131,10 @@ function exampleNow(): FollowedBody {
 type Alerts = readonly (Omit<CurrentAlert, 'stops'> & { stops: readonly { id: string; parent: string | null }[] })[];
 
 /** `GET /v1/trips/{journey_id}` */
-export const createFollowOperation = (options: {
+export const createFollowOperation = ({
+  stops,
+  listAlerts,
+}: {
   stops: Pick<StopRegister, 'get'>;
   listAlerts: (ask: Ask) => Promise<Alerts>;
 }) =>
@@ -168,36 +169,37 @@ export const createFollowOperation = (options: {
         'The journey as server-sent events: an event `journey` with the whole response of `/v1/trips/{journey_id}` at the start and whenever it changes. All else is as with the stream of departures. Counts as one request a minute. The last event is `end`, with `JOURNEY_NOT_FOUND` ten minutes after the arrival.',
     },
 
-    async find({ journey_id: id, include }, context) {
-      const { calls, now } = context;
+    async find({ journey_id: id, include }, { ask, calls, now }) {
       const planned = readJourneyId(id) as PlannedJourney;
       const latest = destinationOf(planned).planned.getTime() + LATEST_MS;
       if (latest < now().getTime()) throw journeyOver(formatTimestamp(destinationOf(planned).planned));
 
-      const found = await findRides(planned, context, options);
+      const sources = { ask, calls, now, stops };
+      const found = await findRides(planned, sources);
       const alerts = found.rides.some((ride) => ride && !ride.isTold)
-        ? await options.listAlerts(context.ask).catch(nullIfApiError)
+        ? await listAlerts(ask).catch(nullIfApiError)
         : [];
-      const legs = await joinRides(planned, found.rides, { alerts, include }, context);
+      const legs = await joinRides(planned, found.rides, { alerts, include }, sources);
       const endsAt = bestKnown((legs.at(-1) as Leg).destination).getTime();
       const sentAt = now();
       if (endsAt < sentAt.getTime() - ENDED_MS) throw journeyOver(formatTimestamp(new Date(endsAt)));
 
       const changes = judgeChanges(legs);
-      const next = await findNext(planned, legs, changes, context, options);
+      const next = await findNext(planned, legs, sources);
       const viewed = viewCarriages([{ legs }, ...(next?.journeys ?? [])], include, calls);
       const known = freshnessNow(planned, found, next, sentAt);
       const freshness = { ...known, retrievedAt: Math.min(known.retrievedAt, viewed.asOf) };
       const isOver = endsAt < sentAt.getTime();
+      const asked = { ...planned, include: ['ids', ...(include ?? [])], path: 'none' } as const;
       const [journey = { legs }, ...nextJourneys] = viewed.journeys;
       const body: FollowedBody = {
         journey_id: id,
         retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
         status: statusOf(legs, changes, isOver),
-        journey: toFollowedBody(journey, found.rides, { ...planned, include }),
+        journey: toFollowedBody(toJourneyBody(journey, { ...asked, cancelled: 'include' }), found.rides),
         changes,
         next_journeys:
-          next && nextJourneys.map((one) => toFollowableBody(one, { ...planned, from: next.from, include }, 'exclude')),
+          next && nextJourneys.map((one) => toJourneyBody(one, { ...asked, from: next.from, cancelled: 'exclude' })),
       };
       const notices = [
         ...(found.rides.some((ride) => ride && !ride.isFound) ? [LOST] : []),
@@ -214,117 +216,46 @@ const LOST: Notice = {
 const UNTOLD: Notice = { text: 'The alerts cannot be told for now.' };
 const NO_NEXT: Notice = { text: 'The next journeys cannot be found for now.' };
 
-type Include = AskedFields['include'];
+type Sources = Pick<FindContext, 'ask' | 'calls' | 'now'> & { stops: Pick<StopRegister, 'get'> };
 /** One for each leg; null for a walk. */
 type Rides = readonly (ReturnType<typeof findRide> | null)[];
 
 /** Finds the rides in the feeds, and the authority's plan of today where the feeds do not know them all. */
-async function findRides(planned: PlannedJourney, context: FindContext, options: Parameters<typeof plan>[2]) {
-  const seen = planned.legs.map((leg) =>
-    leg.mode === 'walk' ? null : context.calls.viewRide(...toRide(leg, leg.mode)),
-  );
+async function findRides(planned: PlannedJourney, sources: Sources) {
+  const seen = planned.legs.map((leg) => viewRide(leg, sources.calls));
   const isSeen = planned.legs.every(({ mode }, index) => mode === 'walk' || seen[index]?.isOff === false);
-  const at = originOf(planned).planned;
-  const again = isSeen ? null : await plan(planned, context, options, { ...planned, at, isWhole: true });
+  const at = toSydneyWallClock(originOf(planned).planned);
+  const again = isSeen ? null : await plan({ ...planned, at, cancelled: 'include' }, sources);
   const legs = again?.journeys.flatMap((one) => one.legs) ?? [];
   const rides: Rides = planned.legs.map((leg, index) =>
-    leg.mode === 'walk' ? null : findRide(leg, legs, seen[index] ?? null),
+    leg.mode === 'walk' ? null : findRide(leg, legs, seen[index] ?? null, sources),
   );
   return { seen, again, rides };
 }
 
-/** The legs of the journey with the rides as they were found, and walks that fit between them. `alerts` is null where they cannot be told. */
-async function joinRides(
-  planned: PlannedJourney,
-  rides: Rides,
-  { alerts, include }: { alerts: Alerts | null; include: Include },
-  context: FindContext,
-): Promise<Leg[]> {
-  const withCalls = include?.includes('calls')
-    ? await Promise.all(rides.map((ride) => ride && listCalls(ride, context)))
-    : [];
-  const now = context.now().getTime();
-  const legs = planned.legs.map((leg, index) => {
-    const ride = rides[index];
-    if (!ride) return leg;
-    const told = ride.isTold ? ride.leg.alerts : alertsOf(ride.leg, alerts ?? [], now);
-    return { ...ride.leg, alerts: told, listCalls: () => withCalls[index] ?? null };
-  });
-  return timeWalks(anchorWalks(legs));
-}
-
-/** The oldest of what is shown. Where nothing changes soon, it is good for longer than the authority's plan. */
-function freshnessNow(
-  planned: PlannedJourney,
-  { seen, again, rides }: Awaited<ReturnType<typeof findRides>>,
-  next: Awaited<ReturnType<typeof findNext>>,
-  now: Date,
-): Freshness {
-  const far = now.getTime() + FAR_MS;
-  const isCalm = planned.legs.every(({ mode, origin, destination }, index) => {
-    const isQuiet = origin.planned.getTime() > far || bestKnown(rides[index]?.leg.destination ?? destination) < now;
-    return mode === 'walk' || seen[index]?.isOff === false || isQuiet;
-  });
-  const leastMs = originOf(planned).planned.getTime() > far ? FAR_FRESH_MS : isCalm ? CALM_FRESH_MS : 0;
-  const parts = [...seen, again, next].flatMap((part) => part?.freshness ?? []);
-  return freshFor(again ? now.getTime() + leastMs : 0, oldestOf(...(parts as [Freshness])));
-}
-
-function toFollowedBody(
-  journey: Journey,
-  rides: Rides,
-  asked: JourneyRequest & { include: Include },
-): FollowedBody['journey'] {
-  const { journey_id: _, ...body } = toFollowableBody(journey, asked, 'include');
-  // A walk may have come in between when platforms change; the rides keep their order.
-  const left = rides.filter((ride) => ride !== null);
-  const legs = body.legs.map((leg) => {
-    const ride = leg.mode === 'walk' ? undefined : left.shift();
-    return { ...leg, found: ride?.isFound ?? true, occupancy: ride?.occupancy ?? null };
-  });
-  return { ...body, legs };
-}
-
-/** The journey with the identifiers by which it and its runs are followed. */
-function toFollowableBody(
-  journey: Journey,
-  asked: JourneyRequest & { include: Include },
-  cancelled: AskedFields['cancelled'],
-) {
-  return withPaths(toJourneyBody(journey, { ...asked, cancelled, include: ['ids', ...(asked.include ?? [])] }), 'none');
-}
-
 /** The journeys that the authority plans; none where it says why there are none. */
 async function plan(
-  { modes, wheelchair }: PlannedJourney,
-  { ask }: Pick<FindContext, 'ask'>,
-  { stops }: { stops: Pick<StopRegister, 'get'> },
-  { from, to, at, isWhole }: { from: Place; to: Place; at: Date | null; isWhole: boolean },
-) {
-  const request = {
-    kind: 'trip',
+  {
     from,
     to,
-    at: at && toSydneyWallClock(at),
-    isArrival: false,
+    at,
     modes,
-    isAccessible: wheelchair,
-  } as const;
+    wheelchair,
+    cancelled,
+  }: JourneyRequest & { at: WallClock | null; cancelled: AskedFields['cancelled'] },
+  { ask, stops }: Sources,
+) {
+  const request = { kind: 'trip', from, to, at, isArrival: false, modes, isAccessible: wheelchair } as const;
   const response = await ask(request);
-  const cancelled = isWhole ? 'include' : 'exclude';
   const { journeys } = await mapJourneysOrNone(response.payload, { ...request, cancelled }, stops);
-  return { journeys, at: request.at, freshness: freshnessOf(response) };
-}
-
-function rideKey({ runId, route, mode }: Leg): string {
-  return runId ?? `${mode} ${route}`;
+  return { journeys, freshness: freshnessOf(response) };
 }
 
 /**
  * The ride as the authority has planned it again, with the times of the feeds where they know it. Another run of the same line
  * counts where it replaces the ride: from stop to stop at the same planned time.
  */
-function findRide(planned: Leg, legs: readonly Leg[], seen: Seen | null) {
+function findRide(planned: Leg, legs: readonly Leg[], seen: Seen | null, { calls }: Sources) {
   const same = legs.filter(
     (leg) =>
       leg.mode === planned.mode &&
@@ -335,14 +266,16 @@ function findRide(planned: Leg, legs: readonly Leg[], seen: Seen | null) {
   const found = same.find((leg) => rideKey(leg) === rideKey(planned)) ?? same[0];
   const leg = found ?? planned;
   const byFeed = seen && (!found || rideKey(found) === rideKey(planned)) ? seen : null;
-  const occupancy = byFeed?.occupancy ?? found?.listCalls()?.[0]?.occupancy ?? null;
   return {
-    leg: byFeed ? withTimes(leg, byFeed) : leg,
+    leg: byFeed ? { ...withTimes(leg, byFeed), listCalls: () => layFeeds(leg, calls).listCalls() } : leg,
     isFound: found !== undefined || seen !== null,
     isTold: found !== undefined,
-    isByFeed: byFeed !== null,
-    occupancy,
+    occupancy: byFeed?.occupancy ?? found?.listCalls()?.[0]?.occupancy ?? null,
   };
+}
+
+function rideKey({ runId, route, mode }: Leg): string {
+  return runId ?? `${mode} ${route}`;
 }
 
 function isSameEnd(one: LegEnd, other: LegEnd): boolean {
@@ -350,8 +283,27 @@ function isSameEnd(one: LegEnd, other: LegEnd): boolean {
   return isSameStop && Math.abs(one.planned.getTime() - other.planned.getTime()) < MINUTE_MS;
 }
 
+/**
+ * The legs of the journey with the rides as they were found, and walks that fit between them. What the authority's plan does not tell
+ * of a ride is looked for elsewhere; `alerts` is null where they cannot be told.
+ */
+async function joinRides(
+  planned: PlannedJourney,
+  rides: Rides,
+  { alerts, include }: { alerts: Alerts | null; include: AskedFields['include'] },
+  sources: Sources,
+): Promise<Leg[]> {
+  const legs = planned.legs.map(async (leg, index) => {
+    const ride = rides[index];
+    if (!ride || ride.isTold) return ride?.leg ?? leg;
+    const listed = include?.includes('calls') ? await findCalls(ride.leg, sources) : null;
+    return { ...ride.leg, alerts: alertsOf(ride.leg, alerts ?? [], sources.now()), listCalls: () => listed };
+  });
+  return fitWalks(await Promise.all(legs));
+}
+
 /** The notices that name the run; of those that name more than runs, those that name its line, else one of its two stops. */
-function alertsOf({ runId, route, mode, origin, destination }: Leg, alerts: Alerts, now: number): string[] {
+function alertsOf({ runId, route, mode, origin, destination }: Leg, alerts: Alerts, now: Date): string[] {
   const ends = [origin, destination].flatMap(({ stopId, parentId }) => [stopId, ...(parentId ? [parentId] : [])]);
   const isOfLeg = ({ runs, routes, stops, isOnWholeLines }: Alerts[number]) => {
     if (runs.some(({ tripId }) => tripId !== null && tripId === runId)) return true;
@@ -359,18 +311,13 @@ function alertsOf({ runId, route, mode, origin, destination }: Leg, alerts: Aler
     if (routes.length > 0) return routes.some((line) => line.route === route && line.mode === mode);
     return stops.some(({ id, parent }) => ends.includes(id) || ends.includes(parent ?? ''));
   };
-  const ofLeg = alerts.filter((alert) => holdsAt(alert, now) && isOfLeg(alert));
+  const ofLeg = alerts.filter((alert) => holdsAt(alert, now.getTime()) && isOfLeg(alert));
   return [...new Set(ofLeg.map(({ text }) => text))];
 }
 
-/** The calls of the ride, from the authority's plan with the times of the feeds, else those of its run; null where they are not listed. */
-async function listCalls(
-  { leg, isTold, isByFeed }: { leg: Leg; isTold: boolean; isByFeed: boolean },
-  { ask, calls }: Pick<FindContext, 'ask' | 'calls'>,
-): Promise<Call[] | null> {
-  const { mode, runId, origin, destination } = leg;
-  if (mode === 'walk') return [];
-  if (isTold || runId === null) return (isByFeed ? layFeeds(leg, mode, calls) : leg).listCalls();
+/** The calls of the ride, by those of its run; null where they are not listed. */
+async function findCalls({ mode, runId, origin, destination }: Leg, { ask, calls }: Sources): Promise<Call[] | null> {
+  if (mode === 'walk' || runId === null) return null;
   const run = { runId, mode, stopId: origin.parentId ?? origin.stopId, plannedAt: origin.planned.getTime() };
   const found = await calls.findRun(ask, run).catch(nullIfApiError);
   if (!found?.areListed) return null;
@@ -381,29 +328,26 @@ async function listCalls(
   return first < 0 || last < 0 ? null : found.calls.slice(first, last + 1);
 }
 
-/** Each ride with the next one, by the best-known times, the walk between them included. */
+type Change = ReturnType<typeof listChanges>[number];
+
+function isMissed({ before, ride, spareSeconds }: Change): boolean {
+  return spareSeconds < 0 || before.isCancelled || ride.isCancelled;
+}
+
 function judgeChanges(legs: readonly Leg[]): FollowedBody['changes'] {
-  const rides = [...legs.entries()].filter(([, { mode }]) => mode !== 'walk');
-  return rides.slice(1).map(([next, ride], place) => {
-    const [index, before] = rides[place] as [number, Leg];
-    const walkSeconds = walkSecondsBetween(legs, index, next);
-    const between = bestKnown(ride.origin).getTime() - bestKnown(before.destination).getTime();
-    const spare = Math.floor(between / SECOND_MS - walkSeconds);
-    const isMissed = spare < 0 || before.isCancelled || ride.isCancelled;
+  return listChanges({ legs }).map((change) => {
+    const { stopId, name } = change.before.destination;
+    const spare = Math.floor(change.spareSeconds);
     return {
-      leg: index,
-      next_leg: next,
-      stop_id: before.destination.stopId,
-      name: before.destination.name,
-      status: isMissed ? 'missed' : spare < AT_RISK_SECONDS ? 'at_risk' : 'possible',
+      leg: change.index,
+      next_leg: change.next,
+      stop_id: stopId,
+      name,
+      status: isMissed(change) ? 'missed' : spare < AT_RISK_SECONDS ? 'at_risk' : 'possible',
       spare_minutes: Math.floor(spare / 60),
       spare_seconds: spare,
     };
   });
-}
-
-function walkSecondsBetween(legs: readonly Leg[], ride: number, next: number): number {
-  return legs.slice(ride + 1, next).reduce((sum, { durationSeconds }) => sum + durationSeconds, 0);
 }
 
 function statusOf(legs: readonly Leg[], changes: FollowedBody['changes'], isOver: boolean): FollowedBody['status'] {
@@ -414,32 +358,21 @@ function statusOf(legs: readonly Leg[], changes: FollowedBody['changes'], isOver
 }
 
 /** How to go on from where the first ride that cannot be taken would have begun; null while the journey can be made. */
-async function findNext(
-  planned: PlannedJourney,
-  legs: readonly Leg[],
-  changes: FollowedBody['changes'],
-  context: FindContext,
-  options: { stops: Pick<StopRegister, 'get'> },
-) {
-  const missed = changes.find(({ status }) => status === 'missed');
-  const firstRide = legs.find(({ mode }) => mode !== 'walk');
-  if (!missed && !firstRide?.isCancelled) return null;
-  const before = missed && !firstRide?.isCancelled ? (legs[missed.leg] as Leg).destination : null;
-  const from = before ? (before.parentId ?? before.stopId) : planned.from;
-  const moment = before ? bestKnown(before) : originOf(planned).planned;
-  const { now } = context;
-  const at = moment > now() ? moment : null;
+async function findNext(planned: PlannedJourney, legs: readonly Leg[], sources: Sources) {
+  const { now } = sources;
+  const isOffAtOnce = legs.find(({ mode }) => mode !== 'walk')?.isCancelled ?? false;
+  const missed = listChanges({ legs }).find(isMissed);
+  if (!missed && !isOffAtOnce) return null;
+  const change = isOffAtOnce ? undefined : missed;
+  const here = change?.before.destination;
+  const from = here ? (here.parentId ?? here.stopId) : planned.from;
+  const moment = here ? bestKnown(here) : originOf(planned).planned;
+  const at = moment > now() ? toSydneyWallClock(moment) : null;
   try {
-    const { journeys, freshness, ...request } = await plan(planned, context, options, {
-      from,
-      to: planned.to,
-      at,
-      isWhole: false,
-    });
-    const walkSeconds = missed ? walkSecondsBetween(legs, missed.leg, missed.next_leg) : 0;
-    const reached = before ? journeys.filter((one) => isReached(one, before, walkSeconds)) : journeys;
+    const { journeys, freshness } = await plan({ ...planned, from, at, cancelled: 'exclude' }, sources);
+    const reached = change ? journeys.filter((one) => isReached(one, change)) : journeys;
     const fitting = keepFitting(reached, planned).journeys;
-    const chosen = selectJourneys(fitting, { limit: MOST_NEXT, isArrival: false, at: request.at, now: now() });
+    const chosen = selectJourneys(fitting, { limit: MOST_NEXT, isArrival: false, at, now: now() });
     return { from, journeys: chosen.journeys, freshness, hasFailed: false };
   } catch (error) {
     if (error instanceof ApiError) return { from, journeys: [], freshness: null, hasFailed: true };
@@ -451,7 +384,7 @@ async function findNext(
  * Whether somebody who arrives at `before` is there when the first ride leaves. The authority plans from the station, as if one stood
  * at every platform of it: the way to another platform is taken to be as long as that to the missed ride.
  */
-function isReached({ legs }: Journey, before: LegEnd, walkSeconds: number): boolean {
+function isReached({ legs }: Journey, { before: { destination: before }, walkSeconds }: Change): boolean {
   const ride = legs.find(({ mode }) => mode !== 'walk');
   if (!ride) return true;
   const [first] = legs;
@@ -460,8 +393,32 @@ function isReached({ legs }: Journey, before: LegEnd, walkSeconds: number): bool
   return bestKnown(ride.origin).getTime() >= bestKnown(before).getTime() + seconds * SECOND_MS;
 }
 
-/** The freshness, until that moment at least, unless it is one of a shortage. */
-function freshFor(until: number, freshness: Freshness): Freshness {
-  if (freshness.shortage !== null || until <= freshness.freshUntil) return freshness;
-  return { ...freshness, freshUntil: until, staleUntil: Math.max(freshness.staleUntil, until) };
+function toFollowedBody({ journey_id: _, ...body }: JourneyBody, rides: Rides): FollowedBody['journey'] {
+  // A walk may have come in between when platforms change; the rides keep their order.
+  const left = rides.filter((ride) => ride !== null);
+  const legs = body.legs.map((leg) => {
+    const ride = leg.mode === 'walk' ? undefined : left.shift();
+    return { ...leg, found: ride?.isFound ?? true, occupancy: ride?.occupancy ?? null };
+  });
+  return { ...body, legs };
+}
+
+/** The oldest of what is shown. Where nothing changes soon, it is good for longer than the authority's plan, unless that is one of a shortage. */
+function freshnessNow(
+  planned: PlannedJourney,
+  { seen, again, rides }: Awaited<ReturnType<typeof findRides>>,
+  next: Awaited<ReturnType<typeof findNext>>,
+  now: Date,
+): Freshness {
+  const parts = [...seen, again, next].flatMap((part) => part?.freshness ?? []);
+  const oldest = oldestOf(...(parts as [Freshness]));
+  if (!again || oldest.shortage !== null) return oldest;
+  const far = now.getTime() + FAR_MS;
+  const isCalm = planned.legs.every(({ mode, origin, destination }, index) => {
+    const isQuiet = origin.planned.getTime() > far || bestKnown(rides[index]?.leg.destination ?? destination) < now;
+    return mode === 'walk' || seen[index]?.isOff === false || isQuiet;
+  });
+  const leastMs = originOf(planned).planned.getTime() > far ? FAR_FRESH_MS : isCalm ? CALM_FRESH_MS : 0;
+  const freshUntil = Math.max(oldest.freshUntil, now.getTime() + leastMs);
+  return { ...oldest, freshUntil, staleUntil: Math.max(oldest.staleUntil, freshUntil) };
 }

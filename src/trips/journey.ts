@@ -1,3 +1,4 @@
+import { SECOND_MS } from '../clock.ts';
 import { bestKnown, type PlannedAndRealtime } from '../efa/realtime.ts';
 import type { Leg } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';
@@ -29,8 +30,7 @@ export function latestStart({ legs }: Journey, timeOf: (time: PlannedAndRealtime
   const first = legs.findIndex((leg) => leg.mode !== 'walk');
   const ride = legs[first];
   if (!ride) return null;
-  const walkSeconds = legs.slice(0, first).reduce((sum, { durationSeconds }) => sum + durationSeconds, 0);
-  return new Date(timeOf(ride.origin).getTime() - walkSeconds * 1000);
+  return new Date(timeOf(ride.origin).getTime() - sumSeconds(legs.slice(0, first)) * SECOND_MS);
 }
 
 /** Whether one of its rides does not run. */
@@ -43,18 +43,22 @@ export function isOnDemand({ legs }: Journey): boolean {
   return legs.some((leg) => leg.isOnDemand);
 }
 
-/** Whether every ride can be reached from the one before it: by best-known times, the walk between them included. */
-export function isPossible({ legs }: Journey): boolean {
-  let arrival: PlannedAndRealtime | null = null;
-  let walkSeconds = 0;
-  for (const leg of legs) {
-    if (leg.mode === 'walk') {
-      walkSeconds += leg.durationSeconds;
-      continue;
-    }
-    if (arrival && bestKnown(arrival).getTime() + walkSeconds * 1000 > bestKnown(leg.origin).getTime()) return false;
-    arrival = leg.destination;
-    walkSeconds = 0;
-  }
-  return true;
+/** The changes from one ride to the next, by the numbers of the legs. `spareSeconds` are by best-known times, beside the walk between. */
+export function listChanges({ legs }: Journey) {
+  const rides = [...legs.entries()].filter(([, { mode }]) => mode !== 'walk');
+  return rides.slice(1).map(([next, ride], place) => {
+    const [index, before] = rides[place] as [number, Leg];
+    const walkSeconds = sumSeconds(legs.slice(index + 1, next));
+    const between = bestKnown(ride.origin).getTime() - bestKnown(before.destination).getTime();
+    return { index, before, next, ride, walkSeconds, spareSeconds: between / SECOND_MS - walkSeconds };
+  });
+}
+
+/** Whether every ride can be reached from the one before it. */
+export function isPossible(journey: Journey): boolean {
+  return listChanges(journey).every(({ spareSeconds }) => spareSeconds >= 0);
+}
+
+function sumSeconds(walks: readonly Leg[]): number {
+  return walks.reduce((sum, { durationSeconds }) => sum + durationSeconds, 0);
 }

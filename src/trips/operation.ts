@@ -14,7 +14,7 @@ import { isCancelled, type Journey } from './journey.ts';
 import { mapJourneys, mapJourneysOrNone } from './map.ts';
 import { findPage, pagesOfFirst } from './pages.ts';
 import { listConditions, toTripRequest, tripsQuery } from './query.ts';
-import { toJourneyBody, tripsResponse, withPaths } from './response.ts';
+import { toJourneyBody, tripsResponse } from './response.ts';
 import { keepFitting, selectJourneys } from './selection.ts';
 
 /** The response that the documentation shows. */
@@ -174,7 +174,7 @@ export const createTripsOperation = ({ stops }: { stops: Pick<StopRegister, 'get
         origin: { stop_id: from, name: originName },
         destination: { stop_id: to, name: destinationName },
         retrieved_at: formatTimestamp(new Date(retrievedAt)),
-        journeys: viewed.journeys.map((journey) => withPaths(toJourneyBody(journey, query), query.path)),
+        journeys: viewed.journeys.map((journey) => toJourneyBody(journey, query)),
         ...alertTexts(
           shown.flatMap(({ legs }) => legs),
           query.include,

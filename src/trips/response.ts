@@ -137,11 +137,16 @@ export const tripsResponse = z
   })
   .meta({ id: 'Trips', description: 'Journeys between two places.' });
 
+/** How a caller wants the paths of legs: as pairs, encoded in `polyline`, or not at all. */
+export const PATH_FORMS = ['full', 'polyline', 'none'] as const;
+
+type Asked = AskedFields & { path: (typeof PATH_FORMS)[number] };
+
 export type JourneyBody = z.infer<typeof journeySchema>;
 export type LegBody = z.infer<typeof legSchema>;
 
 /** The journey as callers see it. */
-export function toJourneyBody(journey: Journey, asked: AskedFields & JourneyRequest): JourneyBody {
+export function toJourneyBody(journey: Journey, asked: Asked & JourneyRequest): JourneyBody {
   const origin = originOf(journey);
   const destination = destinationOf(journey);
   return {
@@ -158,7 +163,7 @@ export function toJourneyBody(journey: Journey, asked: AskedFields & JourneyRequ
   };
 }
 
-function toLegBody({ origin, destination, ...leg }: Leg, { cancelled, include }: AskedFields): LegBody {
+function toLegBody({ origin, destination, ...leg }: Leg, { cancelled, include, path }: Asked): LegBody {
   return {
     mode: leg.mode,
     route: leg.route,
@@ -182,7 +187,7 @@ function toLegBody({ origin, destination, ...leg }: Leg, { cancelled, include }:
     distance_metres: leg.distanceMetres,
     stops: leg.stops,
     is_live: leg.isLive,
-    path: leg.path,
+    path: path === 'full' ? leg.path : [],
     ...alertFields(leg.alerts, include),
     ...(cancelled === 'include' && { cancelled: leg.isCancelled }),
     ...(include?.includes('ids') && { trip_id: leg.runId, run_id: runIdOf(leg, origin), on_demand: leg.isOnDemand }),
@@ -190,6 +195,7 @@ function toLegBody({ origin, destination, ...leg }: Leg, { cancelled, include }:
     ...(include?.includes('access') && { vehicle_accessible: leg.isAccessible }),
     ...(include?.includes('carriages') && { carriages: leg.carriages ?? null }),
     ...(include?.includes('calls') && { calls: leg.listCalls()?.map((call) => toCallBody(call, include)) ?? null }),
+    ...(path === 'polyline' && { polyline: encodePolyline(leg.path) }),
   };
 }
 
@@ -203,20 +209,6 @@ const NO_COLORS = { color: null, text_color: null };
 
 function toLegStop({ stopId, name, platform, position: [lat, lng] }: LegEnd) {
   return { stop_id: stopId, name, platform, lat, lng };
-}
-
-/** How a caller wants the paths of legs: as pairs, encoded in `polyline`, or not at all. */
-export const PATH_FORMS = ['full', 'polyline', 'none'] as const;
-
-/** The journey with the paths of its legs in that form. */
-export function withPaths(journey: JourneyBody, form: (typeof PATH_FORMS)[number]): JourneyBody {
-  if (form === 'full') return journey;
-  return { ...journey, legs: journey.legs.map((leg) => slim(leg, form)) };
-}
-
-function slim(leg: LegBody, form: 'polyline' | 'none'): LegBody {
-  if (form === 'none') return { ...leg, path: [] };
-  return { ...leg, path: [], polyline: encodePolyline(leg.path as Position[]) };
 }
 
 /** Five decimals: about a metre. */
