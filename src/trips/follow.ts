@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MINUTE_MS, SECOND_MS } from '../clock.ts';
+import { MINUTE_MS } from '../clock.ts';
 import { type CurrentAlert, holdsAt } from '../efa/add-info.ts';
 import type { Ask } from '../efa/ask.ts';
 import { isCallAt, type RunCall } from '../efa/calls.ts';
@@ -15,7 +15,7 @@ import { type Freshness, freshnessOf, oldestOf } from '../transit/freshness.ts';
 import { describe } from '../transit/parameter.ts';
 import { formatTimestamp, timestampSchema, toSydneyWallClock, type WallClock } from '../transit/time.ts';
 import { fitWalks, layFeeds, type Seen, viewCarriages, viewRide, withTimes } from './feed-times.ts';
-import { destinationOf, isCancelled, type Journey, listChanges, originOf } from './journey.ts';
+import { destinationOf, isCancelled, type Journey, latestStart, listChanges, originOf } from './journey.ts';
 import { type JourneyRequest, journeyIdParameter, type PlannedJourney, readJourneyId } from './journey-id.ts';
 import type { Leg } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';
@@ -23,6 +23,7 @@ import { mapJourneysOrNone } from './map.ts';
 import { exampleBody as exampleTrips } from './operation.ts';
 import { type JourneyBody, journeySchema, legSchema, toJourneyBody } from './response.ts';
 import { keepFitting, selectJourneys } from './selection.ts';
+import { placedAt, timeWalks, walkTo } from './walks.ts';
 
 /** A journey is shown so long after its end, for riders who look once more. */
 const ENDED_MS = 10 * MINUTE_MS;
@@ -370,7 +371,7 @@ async function findNext(planned: PlannedJourney, legs: readonly Leg[], sources: 
   const at = moment > now() ? toSydneyWallClock(moment) : null;
   try {
     const { journeys, freshness } = await plan({ ...planned, from, at, cancelled: 'exclude' }, sources);
-    const reached = change ? journeys.filter((one) => isReached(one, change)) : journeys;
+    const reached = change ? journeys.flatMap((one) => continueFrom(change, one) ?? []) : journeys;
     const fitting = keepFitting(reached, planned).journeys;
     const chosen = selectJourneys(fitting, { limit: MOST_NEXT, isArrival: false, at, now: now() });
     return { from, journeys: chosen.journeys, freshness, hasFailed: false };
@@ -381,16 +382,20 @@ async function findNext(planned: PlannedJourney, legs: readonly Leg[], sources: 
 }
 
 /**
- * Whether somebody who arrives at `before` is there when the first ride leaves. The authority plans from the station, as if one stood
- * at every platform of it: the way to another platform is taken to be as long as that to the missed ride.
+ * The journey from where one leaves the ride before a missed change; null where its first vehicle leaves before one is there. The
+ * authority plans from the station, as if one stood at every platform of it: the walk from platform to platform is put in front.
  */
-function isReached({ legs }: Journey, { before: { destination: before }, walkSeconds }: Change): boolean {
-  const ride = legs.find(({ mode }) => mode !== 'walk');
-  if (!ride) return true;
-  const [first] = legs;
-  const isSamePlatform = ride.origin.stopId === before.stopId;
-  const seconds = first?.mode === 'walk' ? first.durationSeconds : isSamePlatform ? 0 : walkSeconds;
-  return bestKnown(ride.origin).getTime() >= bestKnown(before).getTime() + seconds * SECOND_MS;
+function continueFrom({ before: { destination: here }, ride: missed, walkSeconds }: Change, journey: Journey) {
+  const [first, ...others] = journey.legs as [Leg, ...Leg[]];
+  const isToMissed = first.origin.stopId === missed.origin.stopId;
+  const legs =
+    first.mode === 'walk'
+      ? [{ ...first, origin: placedAt(first.origin, here) }, ...others]
+      : first.origin.stopId === here.stopId
+        ? journey.legs
+        : timeWalks([walkTo(first, here, isToMissed ? walkSeconds : null), ...journey.legs]);
+  const start = latestStart({ legs });
+  return start && start < bestKnown(here) ? null : { ...journey, legs };
 }
 
 function toFollowedBody({ journey_id: _, ...body }: JourneyBody, rides: Rides): FollowedBody['journey'] {

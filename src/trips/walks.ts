@@ -59,6 +59,19 @@ function walkBetween(before: Leg, next: Leg): Leg {
   };
 }
 
+/** The walk from a platform to a ride that leaves from another one; its duration is guessed where it is not known. */
+export function walkTo({ origin }: Leg, from: LegEnd, knownSeconds: number | null): Leg {
+  const guess = Math.ceil(distanceMetres(from.position, origin.position) / WALKING_PACE);
+  const durationSeconds = knownSeconds ?? Math.max(SHORTEST_GUESS_SECONDS, guess);
+  return {
+    ...LEG_DEFAULTS,
+    origin: { ...from, planned: plus(origin.planned, -durationSeconds), realtime: null },
+    destination: { ...origin, realtime: null },
+    durationSeconds,
+    path: [from.position, origin.position],
+  };
+}
+
 /** A guess never makes a change impossible for which upstream leaves time. */
 function guessSeconds(metres: number, before: Leg, next: Leg): number {
   const leftSeconds = (bestKnown(next.origin).getTime() - bestKnown(before.destination).getTime()) / 1000;
@@ -75,7 +88,8 @@ function anchorWalk(walk: Leg, before: Leg | undefined, next: Leg | undefined): 
   };
 }
 
-function placedAt({ planned, realtime }: LegEnd, place: LegEnd): LegEnd {
+/** The end with its times, at another place. */
+export function placedAt({ planned, realtime }: LegEnd, place: LegEnd): LegEnd {
   return { ...place, planned, realtime };
 }
 

@@ -129,8 +129,42 @@ describe('a journey that is followed', () => {
     const [, second] = upstream.requests.map((url) => new URL(url, upstream.url).searchParams);
     expect([second?.get('name_origin'), second?.get('name_destination')]).toEqual(['200060', '214710']);
     expect(upstream.requests).toHaveLength(2);
-    expect(journeys?.map(({ departs_at }) => departs_at)).toEqual(['2026-04-15T06:55:00Z', '2026-04-15T07:00:00Z']);
-    expect(readJourneyId(journeys?.[0]?.journey_id ?? '')).toMatchObject({ from: '200060', to: '214710' });
+    // From platform 19, where the late ride ends, to platform 18 it is the walk of two minutes of the missed change.
+    expect(journeys?.map(({ departs_at }) => departs_at)).toEqual(['2026-04-15T06:53:00Z', '2026-04-15T06:58:00Z']);
+    expect(journeys?.[0]?.legs.map(({ mode, duration_minutes: minutes }) => [mode, minutes])).toEqual([
+      ['walk', 2],
+      ['train', 35],
+    ]);
+    expect(journeys?.[0]?.legs[0]).toMatchObject({
+      origin: { stop_id: '2000339', departs_at: '2026-04-15T06:53:00Z' },
+      destination: { stop_id: '2000338', arrives_at: '2026-04-15T06:55:00Z' },
+    });
+    expect(readJourneyId(journeys?.[0]?.journey_id ?? '')).toMatchObject({
+      from: '200060',
+      to: '214710',
+      legs: [{ mode: 'walk', origin: { stopId: '2000339' } }, { mode: 'train' }],
+    });
+  });
+
+  it('goes on from the platform of the ride that is left, and to other platforms by walks of their own', async () => {
+    const next = withLegs(() => {});
+    const [journey] = next.journeys as [Trips['journeys'][0]];
+    const from = (late: number, stopId: string, lat: number) => {
+      const [ride] = structuredClone(laterBy(late, journey.legs.slice(1))) as [Leg];
+      Object.assign(ride.origin, { id: stopId, coord: [lat, 151.206] });
+      return { legs: [ride] };
+    };
+    // The ride arrives at 06:53. Nobody walks 300 metres in four minutes; on the same platform no time is needed.
+    next.journeys = [from(13, '2000339', -33.8834), from(17, '2000301', -33.8861), from(22, '2000301', -33.8861)];
+    answerWith(lateBy(20), next);
+    const { next_journeys: journeys } = await follow();
+    expect(journeys?.map(({ legs }) => legs.map((leg) => [leg.mode, leg.origin.departs_at]))).toEqual([
+      [['train', '2026-04-15T06:53:00Z']],
+      [
+        ['walk', '2026-04-15T06:56:52Z'],
+        ['train', '2026-04-15T07:02:00Z'],
+      ],
+    ]);
   });
 
   it('says that the next journeys cannot be found while the authority fails', async () => {
