@@ -42,15 +42,31 @@ describe('a call of a run', () => {
     const [second] = callsOf('train', { stopId: 'P1', departure: late });
     expect(second?.arrival?.realtimeAt).toBe(at('03:06'));
   });
+
+  it.each(['train', 'bus'] as const)(
+    'of a %s arrives as the feed plans where the authority does not say when',
+    (mode) => {
+      const arrival = { delay: 120, time: at('03:06') / 1000 };
+      const update = { stopId: 'P1', arrival, departure: late };
+      const [, second] = callsOf(mode, update, ['P0', 'P1']);
+      expect(second?.arrival).toEqual({ plannedAt: at('03:04'), realtimeAt: at('03:06') });
+      // Nothing arrives where a run begins.
+      const [first] = callsOf(mode, update, ['P1']);
+      expect(first?.arrival).toBeNull();
+      const [, untimed] = callsOf(mode, { stopId: 'P1', departure: late }, ['P0', 'P1']);
+      expect(untimed?.arrival).toBeNull();
+    },
+  );
 });
 
-/** The calls of a run that arrives at P1 at 03:04 and leaves it at 03:05. */
-function callsOf(mode: Mode, update: StopSpec) {
+/** The calls of a run that arrives at P1 at 03:04 and leaves it at 03:05, or of one of which only the departures from these stops are known. */
+function callsOf(mode: Mode, update: StopSpec, unsaid?: readonly string[]) {
   const feed = feedOf({ timestamp: seconds(NOW), trips: [trip([update, delayed('P9', 120)])] });
   const place = { name: '', platform: null, position: null, ids: [], occupancy: null, isCancelled: false };
   const time = (moment: string) => ({ plannedAt: at(moment), realtimeAt: null });
+  const starts = unsaid?.map((stopId) => ({ ...place, stopId, arrival: null, departure: time('03:05') }));
   const calls = [
-    { ...place, stopId: 'P1', arrival: time('03:04'), departure: time('03:05') },
+    ...(starts ?? [{ ...place, stopId: 'P1', arrival: time('03:04'), departure: time('03:05') }]),
     { ...place, stopId: 'P9', arrival: time('03:20'), departure: null },
   ];
   const now = new Date(NOW).getTime();

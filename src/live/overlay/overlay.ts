@@ -316,7 +316,8 @@ function overlayTrip(part: Run & { calls: RunCall[] }, trip: TripUpdate, passedA
     const update = matches[index]?.update;
     if (update) {
       delaySeconds = update.relationship === 'SCHEDULED' ? findDelay(update) : null;
-      return callByUpdate(call, update, { mode, isMoved: matches[index]?.isMoved ?? false });
+      const known = index > 0 ? withArrival(call, update) : call;
+      return callByUpdate(known, update, { mode, isMoved: matches[index]?.isMoved ?? false });
     }
     if (index < first) return call;
     if (trip.relationship !== 'SCHEDULED') return index < last ? asCancelled(call) : call;
@@ -345,6 +346,12 @@ function callByUpdate(call: RunCall, update: StopUpdate, { mode, isMoved }: { mo
     occupancy: toOccupancy(update.occupancy),
     isCancelled: false,
   };
+}
+
+/** The authority does not say when a vehicle arrives at the stop by whose departure it was asked for its run: feeds do. */
+function withArrival(call: RunCall, update: StopUpdate): RunCall {
+  const plannedAt = plannedAtOf(update.arrival);
+  return call.arrival || plannedAt === null ? call : { ...call, arrival: { plannedAt, realtimeAt: null } };
 }
 
 function estimate(which: 'arrival' | 'departure', call: RunCall, update: StopUpdate, mode: Mode): RunCall['arrival'] {
