@@ -112,7 +112,7 @@ const LIFT_SHARE = 0.15;
 const STATION_SHARE = 0.1;
 
 /** Notices about lifts and entrances of a station, on trains and metros only. */
-export function stopNotices({ stop }: StopNode, productClass: number): Notice[] {
+export function stopNotices(stop: StopNode, productClass: number): Notice[] {
   if (productClass !== 1 && productClass !== 2) return [];
   const seed = seedOf(stop.id);
   const notices: Notice[] = [];
@@ -155,9 +155,7 @@ export function alertShape(notice: Notice, home?: StopNode): object {
       publisher: 'ems.comm.addinfo',
       infoType: type,
       ...(priority !== 'veryLow' && { appliesTo: 'departingArriving' }),
-      ...(home !== undefined && {
-        stopIDglobalID: `${home.stop.id}:${home.points.map((node) => node.point.id).join(',')}`,
-      }),
+      ...(home !== undefined && { stopIDglobalID: `${home.id}:${home.points.map(({ id }) => id).join(',')}` }),
       ...(!isInLinksOnly && otherTexts),
     },
     infoLinks: [{ ...texts, ...otherTexts }],

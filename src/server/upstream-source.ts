@@ -50,16 +50,15 @@ export async function openUpstream(
 
 /** The stops of the sandbox and their platforms, as the register has them. */
 function listStops(network: SandboxNetwork): StopRecord[] {
-  return indexNetwork(network).stops.flatMap(({ stop, points, classes }) => {
-    const { id, name, locality: suburb, lat, lng } = stop;
+  return indexNetwork(network).stops.flatMap(({ id, name, locality: suburb, lat, lng, points, classes }) => {
     const modes = classes.flatMap((productClass) => findMode(productClass) ?? []);
     const record = { stop_id: id, name, suburb, lat, lng, modes, parent_id: null, is_platform: false };
     const platforms = points.map((node) => ({
-      stop_id: node.point.id,
+      stop_id: node.id,
       name: pointNaming(node).long,
       suburb,
-      lat: node.point.lat,
-      lng: node.point.lng,
+      lat: node.lat,
+      lng: node.lng,
       modes: node.calls.flatMap(({ pattern }) => findMode(pattern.line.product.class) ?? []),
       parent_id: id,
       is_platform: true,

@@ -2,7 +2,6 @@ import bindings from 'gtfs-realtime-bindings';
 import type { SandboxLine } from '../network/network.ts';
 import type { NetworkIndex } from '../network/network-index.ts';
 import { LONGEST_DELAY_SECONDS } from '../timetable/realtime.ts';
-import { runAt } from '../timetable/run.ts';
 import { firstRunFrom, timetableAround } from '../timetable/timetable.ts';
 import { positionOfRun } from './run-position.ts';
 import { LONGEST_LISTED_SECONDS, updatesOfRun } from './run-updates.ts';
@@ -67,10 +66,9 @@ export function feedResponse(index: NetworkIndex, name: FeedName | PositionsName
   const runs = index.patterns
     .filter(({ line }) => line.monitored && carries(feed, line))
     .flatMap((pattern) => {
-      const list = timetable(pattern);
-      const first = firstRunFrom(list, nowSeconds - (pattern.offsetSeconds.at(-1) ?? 0) - LONGEST_DELAY_SECONDS);
-      const end = firstRunFrom(list, nowSeconds + (isOfTrips ? LONGEST_LISTED_SECONDS : 0) + 1);
-      return Array.from({ length: Math.max(0, end - first) }, (_, i) => runAt(pattern, list, first + i));
+      const all = timetable(pattern);
+      const first = firstRunFrom(all, nowSeconds - (pattern.offsetSeconds.at(-1) ?? 0) - LONGEST_DELAY_SECONDS);
+      return all.slice(first, firstRunFrom(all, nowSeconds + (isOfTrips ? LONGEST_LISTED_SECONDS : 0) + 1));
     });
   const entity = isOfTrips
     ? runs

@@ -1,6 +1,6 @@
 import bindings from 'gtfs-realtime-bindings';
-import { wayBetween } from '../network/geometry.ts';
-import { BUS, distanceMetres, type LatLng, TRAIN } from '../network/network.ts';
+import { BUS, distanceMetres, type Position, TRAIN } from '../network/network.ts';
+import { wayBetween } from '../network/network-index.ts';
 import {
   cancellationOf,
   delaySeconds,
@@ -42,10 +42,10 @@ export function positionOfRun(run: Run, nowSeconds: number): bindings.transit_re
   const from = run.pattern.points.findLastIndex((_, call) => leaves(call) <= timestamp);
   const share = (timestamp - leaves(from)) / (leaves(from + 1) - leaves(from));
   const { at, bearing } = alongWay(wayBetween(run.pattern, from, from + 1), share);
-  const next = run.pattern.points[from + 1]?.point.id ?? '';
+  const next = run.pattern.points[from + 1]?.id ?? '';
   const isTrain = classOf(run) === TRAIN;
   const occupancy = isCancelled ? undefined : occupancyOf(run, from);
-  const { headsign, wheelchairAccessible } = run.pattern.pattern;
+  const { headsign, wheelchairAccessible } = run.pattern;
   return {
     trip: {
       tripId: isCancelled ? extraTripId(run) : realtimeTripId(run),
@@ -53,14 +53,14 @@ export function positionOfRun(run: Run, nowSeconds: number): bindings.transit_re
       scheduleRelationship: isCancelled ? ScheduleRelationship.ADDED : ScheduleRelationship.SCHEDULED,
     },
     // Trains report no bearing, and the signal where they are.
-    position: { latitude: at[0], longitude: at[1], ...(!isTrain && { bearing }) },
+    position: { latitude: at.lat, longitude: at.lng, ...(!isTrain && { bearing }) },
     timestamp,
     ...(isTrain
       ? { stopId: `Sydney.SM${next.slice(-4)} Loc` }
       : { stopId: next, currentStopSequence: from + 2, currentStatus: VehicleStopStatus.IN_TRANSIT_TO }),
     vehicle: {
       id: `${classOf(run)}-${run.seed >>> 0}`,
-      ...(isTrain && { label: `${nameOf(run, 0)} Station to ${headsign} Station ` }),
+      ...(isTrain && { label: `${run.pattern.points[0]?.home.name} Station to ${headsign} Station ` }),
       ...(classOf(run) === BUS &&
         wheelchairAccessible !== null && { $unknowns: [own([2 << 3, wheelchairAccessible ? 1 : 2])] }),
     },
@@ -69,29 +69,19 @@ export function positionOfRun(run: Run, nowSeconds: number): bindings.transit_re
   };
 }
 
-function nameOf(run: Run, call: number): string {
-  return run.pattern.points[call]?.home.stop.name ?? '';
-}
-
 /** The place after a share of the way, and its direction in degrees. */
-function alongWay(way: readonly LatLng[], share: number): { at: LatLng; bearing: number } {
-  const lengths = way.slice(1).map((to, index) => metresBetween(way[index] as LatLng, to));
-  let left = share * lengths.reduce((sum, length) => sum + length, 0);
-  const leg = Math.max(
-    0,
-    lengths.findIndex((length) => {
-      if (left <= length) return true;
-      left -= length;
-      return false;
-    }),
-  );
-  const [from, to] = [way[leg] as LatLng, (way[leg + 1] ?? way[leg]) as LatLng];
-  const part = lengths[leg] ? left / lengths[leg] : 0;
-  const east = (to[1] - from[1]) * Math.cos((from[0] * Math.PI) / 180);
-  const bearing = (Math.atan2(east, to[0] - from[0]) * (180 / Math.PI) + 360) % 360;
-  return { at: [from[0] + part * (to[0] - from[0]), from[1] + part * (to[1] - from[1])], bearing };
-}
-
-function metresBetween(from: LatLng, to: LatLng): number {
-  return distanceMetres({ lat: from[0], lng: from[1] }, { lat: to[0], lng: to[1] });
+function alongWay(way: readonly Position[], share: number): { at: Position; bearing: number } {
+  const metres = way.slice(1).map((to, leg) => distanceMetres(way[leg] as Position, to));
+  let left = share * metres.reduce((sum, length) => sum + length, 0);
+  let leg = 0;
+  while (leg < metres.length - 1 && left > (metres[leg] ?? 0)) {
+    left -= metres[leg] ?? 0;
+    leg++;
+  }
+  const from = way[leg] as Position;
+  const to = way[leg + 1] ?? from;
+  const part = left / (metres[leg] || 1);
+  const [north, east] = [to.lat - from.lat, to.lng - from.lng];
+  const bearing = Math.atan2(east * Math.cos((from.lat * Math.PI) / 180), north) * (180 / Math.PI);
+  return { at: { lat: from.lat + part * north, lng: from.lng + part * east }, bearing: (bearing + 360) % 360 };
 }

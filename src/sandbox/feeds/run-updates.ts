@@ -174,8 +174,8 @@ export function tripOf(run: Run) {
   return { routeId, startDate, startTime: clock.map((part) => String(part).padStart(2, '0')).join(':') };
 }
 
-function placeOf(run: Run, call: number, { point }: PointNode) {
-  return classOf(run) === TRAIN ? { stopId: point.id } : { stopId: point.id, stopSequence: call + 1 };
+function placeOf(run: Run, call: number, { id: stopId }: PointNode) {
+  return classOf(run) === TRAIN ? { stopId } : { stopId, stopSequence: call + 1 };
 }
 
 /** The first call has no arrival, and the last has no departure. */

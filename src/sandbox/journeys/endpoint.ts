@@ -42,8 +42,8 @@ export function homeOf(endpoint: Endpoint): StopNode | undefined {
 }
 
 export function positionOf(endpoint: Endpoint): Position {
-  if (endpoint.kind === 'stop') return endpoint.stop.stop;
-  return endpoint.kind === 'point' ? endpoint.point.point : endpoint.address;
+  if (endpoint.kind === 'stop') return endpoint.stop;
+  return endpoint.kind === 'point' ? endpoint.point : endpoint.address;
 }
 
 /** All points of the endpoint's own stop, and the other points within walking distance. */
@@ -53,8 +53,8 @@ export function entrancesOf(index: NetworkIndex, endpoint: Endpoint): Entrance[]
   const reachMetres = home === undefined ? ADDRESS_REACH_METRES : STOP_REACH_METRES;
   return index.points.flatMap((point) => {
     if (point.home === home) return [{ point, walkSeconds: withinStopSeconds(endpoint, point) }];
-    if (distanceMetres(position, point.point) > reachMetres) return [];
-    return [{ point, walkSeconds: walkSeconds(position, point.point) }];
+    if (distanceMetres(position, point) > reachMetres) return [];
+    return [{ point, walkSeconds: walkSeconds(position, point) }];
   });
 }
 

@@ -8,25 +8,20 @@ const SAME_STOP_CHANGE_SECONDS = 120;
 const DETOUR = 1.3;
 const METRES_PER_SECOND = 1.1;
 
-const footpaths = new WeakMap<PointNode, readonly { to: PointNode; seconds: number }[]>();
-
 /**
  * The footpaths from a point to all points of its stop, however far apart, and to points of other stops at most 400 m away;
  * including the change at the point itself. Both directions take equally long.
  */
 export function footpathsFrom(index: NetworkIndex, from: PointNode) {
-  const known = footpaths.get(from);
-  if (known) return known;
-  const found = index.points
-    .filter((to) => to.home === from.home || distanceMetres(from.point, to.point) <= STOP_REACH_METRES)
+  from.footpaths ??= index.points
+    .filter((to) => to.home === from.home || distanceMetres(from, to) <= STOP_REACH_METRES)
     .map((to) => ({ to, seconds: changeSeconds(from, to) }));
-  footpaths.set(from, found);
-  return found;
+  return from.footpaths;
 }
 
 export function changeSeconds(from: PointNode, to: PointNode): number {
   if (from === to) return SAME_POINT_CHANGE_SECONDS;
-  const seconds = SAME_POINT_CHANGE_SECONDS + walkSeconds(from.point, to.point);
+  const seconds = SAME_POINT_CHANGE_SECONDS + walkSeconds(from, to);
   return from.home === to.home ? Math.max(SAME_STOP_CHANGE_SECONDS, seconds) : seconds;
 }
 

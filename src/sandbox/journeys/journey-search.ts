@@ -1,6 +1,6 @@
 import type { NetworkIndex, PatternNode, PointNode } from '../network/network-index.ts';
-import { type Run, runAt } from '../timetable/run.ts';
-import { firstRunFrom, type RunList, type Timetable } from '../timetable/timetable.ts';
+import { plannedSeconds, type Run } from '../timetable/run.ts';
+import { firstRunFrom, type Timetable } from '../timetable/timetable.ts';
 import { footpathsFrom } from './footpath.ts';
 
 /*
@@ -34,6 +34,32 @@ export interface Found {
   last: Entrance;
 }
 
+/** The network and timetable of a search, and what the search may use of them. */
+export interface Search {
+  index: NetworkIndex;
+  timetable: Timetable;
+  /** Whether the search may use the pattern. */
+  isWanted: (pattern: PatternNode) => boolean;
+  /** Whether the run is cancelled, in whole or at a call. */
+  isCut: (run: Run) => boolean;
+}
+
+/** A ride that reached a point. `boarded` and `alighted` are calls; searching backward, the later call is boarded. */
+interface Arrival {
+  point: PointNode;
+  tick: number;
+  run: Run;
+  boarded: number;
+  alighted: number;
+}
+
+/** The points that one round reached better than all rounds before it. */
+interface Round {
+  arrived: Map<PointNode, Arrival>;
+  /** When the next ride can begin at the point, after the change, and where the ride before that change ended. */
+  ready: Map<PointNode, { tick: number; from: PointNode }>;
+}
+
 const MOST_RIDES = 7;
 
 /**
@@ -49,124 +75,76 @@ export function searchRounds(
   limitSeconds: number,
 ): Found[] {
   const sign = direction === 'forward' ? 1 : -1;
-  const size = search.index.points.length;
-  const bestArrived = new Float64Array(size).fill(Infinity);
-  const bestReady = new Float64Array(size).fill(Infinity);
-  const goalWalk = new Float64Array(size).fill(Infinity);
-  for (const goal of goals) goalWalk[goal.point.index] = goal.walkSeconds;
-
-  const rounds: Round[] = [emptyRound(size)];
-  let marked = new Set<number>();
-  for (const start of starts) {
-    const i = start.point.index;
-    const ready = sign * startSeconds + start.walkSeconds;
-    if (ready >= (bestReady[i] ?? Infinity)) continue;
-    bestReady[i] = ready;
-    (rounds[0] as Round).ready[i] = ready;
-    marked.add(i);
+  const goalWalks = new Map(goals.map(({ point, walkSeconds }) => [point, walkSeconds]));
+  const bestArrived = new Map<PointNode, number>();
+  const bestReady = new Map<PointNode, number>();
+  let before: Round = { arrived: new Map(), ready: new Map() };
+  for (const { point, walkSeconds } of starts) {
+    const tick = sign * startSeconds + walkSeconds;
+    bestReady.set(point, tick);
+    before.ready.set(point, { tick, from: point });
   }
 
+  const rounds = [before];
   const found: Found[] = [];
   let bestEnd = sign * limitSeconds;
-  for (let rides = 1; rides <= MOST_RIDES && marked.size > 0; rides++) {
-    const before = rounds[rides - 1] as Round;
-    const round = emptyRound(size);
+  while (rounds.length <= MOST_RIDES && before.ready.size > 0) {
+    const round: Round = { arrived: new Map(), ready: new Map() };
     rounds.push(round);
-    const reached = new Set<number>();
-    let end: { tick: number; point: number } | undefined;
-    for (const [pattern, firstStep] of patternsFrom(search, marked, sign)) {
-      ridePattern(search, pattern, firstStep, sign, before, (point, tick, position, boarded, alighted) => {
-        if (tick >= (bestArrived[point] ?? 0) || tick >= bestEnd) return;
-        bestArrived[point] = tick;
-        round.arrived[point] = tick;
-        round.pattern[point] = pattern.index;
-        round.position[point] = position;
-        round.boarded[point] = boarded;
-        round.alighted[point] = alighted;
-        reached.add(point);
-        const atGoal = tick + (goalWalk[point] ?? Infinity);
-        if (atGoal < bestEnd) {
-          bestEnd = atGoal;
-          end = { tick: atGoal, point };
-        }
-      });
+    let end: PointNode | undefined;
+    for (const arrival of arrivalsFrom(search, before, sign)) {
+      const { point, tick } = arrival;
+      if (tick >= (bestArrived.get(point) ?? Infinity) || tick >= bestEnd) continue;
+      bestArrived.set(point, tick);
+      round.arrived.set(point, arrival);
+      const atGoal = tick + (goalWalks.get(point) ?? Infinity);
+      if (atGoal < bestEnd) {
+        bestEnd = atGoal;
+        end = point;
+      }
     }
-    if (end !== undefined) found.push(traced(search, direction, rounds, rides, end, starts, goals));
-    marked = walkOn(search, reached, round, bestReady, bestEnd);
+    if (end) {
+      const { rides, start } = traced(rounds, end, sign);
+      const [from, to] = [entranceAt(starts, start), entranceAt(goals, end)];
+      const [first, last] = sign > 0 ? [from, to] : [to, from];
+      found.push({ endSeconds: sign * bestEnd, rides, first, last });
+    }
+    walkOn(search, round, bestReady, bestEnd);
+    before = round;
   }
   return found;
 }
 
-function traced(
-  search: Search,
-  direction: Direction,
-  rounds: readonly Round[],
-  count: number,
-  end: { tick: number; point: number },
-  starts: readonly Entrance[],
-  goals: readonly Entrance[],
-): Found {
+function entranceAt(entrances: readonly Entrance[], point: PointNode): Entrance {
+  return entrances.find((entrance) => entrance.point === point) as Entrance;
+}
+
+/** Follows the rides back from the point that the last round reached. */
+function traced(rounds: readonly Round[], end: PointNode, sign: number): { rides: Ride[]; start: PointNode } {
   const rides: Ride[] = [];
-  let point = end.point;
-  for (let n = count; n >= 1; n--) {
-    const round = rounds[n] as Round;
-    const pattern = search.index.patterns[round.pattern[point] ?? 0] as PatternNode;
-    const run = runAt(pattern, search.timetable(pattern), round.position[point] ?? 0);
-    const boarded = round.boarded[point] ?? 0;
-    const alighted = round.alighted[point] ?? 0;
-    if (direction === 'forward') rides.unshift({ run, fromCall: boarded, toCall: alighted });
+  let point = end;
+  for (let n = rounds.length - 1; n >= 1; n--) {
+    const { run, boarded, alighted } = (rounds[n] as Round).arrived.get(point) as Arrival;
+    if (sign > 0) rides.unshift({ run, fromCall: boarded, toCall: alighted });
     else rides.push({ run, fromCall: alighted, toCall: boarded });
-    point = pattern.points[boarded]?.index ?? 0;
-    if (n > 1) point = (rounds[n - 1] as Round).walkedFrom[point] ?? 0;
+    const boardedAt = run.pattern.points[boarded] as PointNode;
+    point = rounds[n - 1]?.ready.get(boardedAt)?.from ?? boardedAt;
   }
-  const start = bestEntrance(starts, point);
-  const goal = bestEntrance(goals, end.point);
-  return direction === 'forward'
-    ? { endSeconds: end.tick, rides, first: start, last: goal }
-    : { endSeconds: -end.tick, rides, first: goal, last: start };
+  return { rides, start: point };
 }
 
-function bestEntrance(entrances: readonly Entrance[], point: number): Entrance {
-  const there = entrances.filter((entrance) => entrance.point.index === point);
-  return there.reduce((best, entrance) => (entrance.walkSeconds < best.walkSeconds ? entrance : best));
+/** Rides on from the points at which a round is ready. */
+function* arrivalsFrom(search: Search, { ready }: Round, sign: number): Generator<Arrival> {
+  for (const [pattern, firstStep] of patternsFrom(search, ready.keys(), sign)) {
+    yield* ridePattern(search, pattern, firstStep, sign, ready);
+  }
 }
 
-/** The network and timetable of a search, and what the search may use of them. */
-export interface Search {
-  index: NetworkIndex;
-  timetable: Timetable;
-  /** Whether the search may use the pattern. */
-  isWanted: (pattern: PatternNode) => boolean;
-  /** Whether the run is cancelled, in whole or at a call. */
-  isCut: (run: Run) => boolean;
-}
-
-/** The points that one round reached better than all rounds before it. Ticks; infinite for all other points. */
-type Round = ReturnType<typeof emptyRound>;
-
-function emptyRound(size: number) {
-  const ticks = () => new Float64Array(size).fill(Infinity);
-  const numbers = () => new Int32Array(size).fill(-1);
-  return {
-    /** When the best ride arrives at the point. */
-    arrived: ticks(),
-    /** When the next ride can begin at the point, after the change. */
-    ready: ticks(),
-    /** The point at which the ride before that change ended. */
-    walkedFrom: numbers(),
-    /* The ride that arrived: its pattern, the run's position in the timetable, the calls at its two ends. */
-    pattern: numbers(),
-    position: numbers(),
-    boarded: numbers(),
-    alighted: numbers(),
-  };
-}
-
-/** Every wanted pattern that calls at a marked point, with its first such call in the direction of the search. */
-function patternsFrom(search: Search, marked: ReadonlySet<number>, sign: number): Map<PatternNode, number> {
+/** Every wanted pattern that calls at one of the points, with its first such call in the direction of the search. */
+function patternsFrom(search: Search, points: Iterable<PointNode>, sign: number): Map<PatternNode, number> {
   const patterns = new Map<PatternNode, number>();
-  for (const point of marked) {
-    for (const { pattern, call } of search.index.points[point]?.calls ?? []) {
+  for (const { calls } of points) {
+    for (const { pattern, call } of calls) {
       const step = sign > 0 ? call : pattern.points.length - 1 - call;
       const known = patterns.get(pattern);
       if (known !== undefined ? step < known : search.isWanted(pattern)) patterns.set(pattern, step);
@@ -176,71 +154,53 @@ function patternsFrom(search: Search, marked: ReadonlySet<number>, sign: number)
 }
 
 /**
- * Rides one pattern from `firstStep` on, in the earliest run that can be boarded, and calls `arrive` for every call
- * reached. Runs of a pattern do not overtake each other, so the earliest run is always the best.
+ * Rides one pattern from `firstStep` on, in the earliest run that can be boarded, to every call that it reaches. Runs of a
+ * pattern do not overtake each other, so the earliest run is always the best.
  */
-function ridePattern(
+function* ridePattern(
   search: Search,
   pattern: PatternNode,
   firstStep: number,
   sign: number,
-  before: Round,
-  arrive: (point: number, tick: number, position: number, boarded: number, alighted: number) => void,
-): void {
-  const list = search.timetable(pattern);
-  const length = pattern.points.length;
-  let position = -1;
+  ready: Round['ready'],
+): Generator<Arrival> {
+  let run: Run | undefined;
   let boarded = -1;
-  for (let step = firstStep; step < length; step++) {
-    const call = sign > 0 ? step : length - 1 - step;
-    const point = pattern.points[call]?.index ?? 0;
-    const offset = pattern.offsetSeconds[call] ?? 0;
-    let tick = Infinity;
-    if (position >= 0) {
-      tick = sign * ((list.starts[position] ?? 0) + offset);
-      arrive(point, tick, position, boarded, call);
-    }
-    const ready = before.ready[point] ?? Infinity;
-    if (ready <= tick && ready < Infinity) {
-      const earlier = nextPosition(search, pattern, list, sign * ready - offset, sign);
-      if (earlier >= 0 && (position < 0 || sign * (earlier - position) < 0)) {
-        position = earlier;
-        boarded = call;
-      }
+  for (let step = firstStep; step < pattern.points.length; step++) {
+    const call = sign > 0 ? step : pattern.points.length - 1 - step;
+    const point = pattern.points[call] as PointNode;
+    const tick = run ? sign * plannedSeconds(run, call) : Infinity;
+    if (run) yield { point, tick, run, boarded, alighted: call };
+    const readyTick = ready.get(point)?.tick ?? Infinity;
+    if (readyTick > tick || readyTick === Infinity) continue;
+    const earlier = nextRun(search, pattern, sign * readyTick - (pattern.offsetSeconds[call] ?? 0), sign);
+    if (earlier && (!run || sign * (earlier.startSeconds - run.startSeconds) < 0)) {
+      run = earlier;
+      boarded = call;
     }
   }
 }
 
-/**
- * The next run in the direction of the search that starts no sooner than `startSeconds` and is not cut; -1 for none.
- */
-function nextPosition(search: Search, pattern: PatternNode, list: RunList, startSeconds: number, sign: number): number {
-  const length = list.starts.length;
-  let position = sign > 0 ? firstRunFrom(list, startSeconds) : firstRunFrom(list, startSeconds + 1) - 1;
-  while (position >= 0 && position < length && search.isCut(runAt(pattern, list, position))) position += sign;
-  return position < length ? position : -1;
+/** The next run in the direction of the search that starts no sooner than `startSeconds` and is not cut. */
+function nextRun(search: Search, pattern: PatternNode, startSeconds: number, sign: number): Run | undefined {
+  const runs = search.timetable(pattern);
+  let position = sign > 0 ? firstRunFrom(runs, startSeconds) : firstRunFrom(runs, startSeconds + 1) - 1;
+  let run = runs[position];
+  while (run && search.isCut(run)) {
+    position += sign;
+    run = runs[position];
+  }
+  return run;
 }
 
-/** Applies the footpaths from the points just reached. Returns the points from which the next round rides. */
-function walkOn(
-  search: Search,
-  reached: ReadonlySet<number>,
-  round: Round,
-  bestReady: Float64Array,
-  bestEnd: number,
-): Set<number> {
-  const marked = new Set<number>();
-  for (const from of reached) {
-    const node = search.index.points[from];
-    if (node === undefined) continue;
-    for (const { to, seconds } of footpathsFrom(search.index, node)) {
-      const ready = (round.arrived[from] ?? Infinity) + seconds;
-      if (ready >= (bestReady[to.index] ?? 0) || ready >= bestEnd) continue;
-      bestReady[to.index] = ready;
-      round.ready[to.index] = ready;
-      round.walkedFrom[to.index] = from;
-      marked.add(to.index);
+/** Applies the footpaths from the points that the round has just reached. */
+function walkOn(search: Search, round: Round, bestReady: Map<PointNode, number>, bestEnd: number): void {
+  for (const [from, { tick }] of round.arrived) {
+    for (const { to, seconds } of footpathsFrom(search.index, from)) {
+      const ready = tick + seconds;
+      if (ready >= (bestReady.get(to) ?? Infinity) || ready >= bestEnd) continue;
+      bestReady.set(to, ready);
+      round.ready.set(to, { tick: ready, from });
     }
   }
-  return marked;
 }

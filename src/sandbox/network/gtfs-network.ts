@@ -1,6 +1,6 @@
 import { type Row, readTable } from './gtfs-table.ts';
 import type {
-  LatLng,
+  Position,
   SandboxCalendar,
   SandboxLine,
   SandboxNetwork,
@@ -158,8 +158,8 @@ function calendarOf(row: Row<'calendar.txt'>): SandboxCalendar {
   };
 }
 
-function pathOf(rows: readonly Row<'shapes.txt'>[]): LatLng[] {
+function pathOf(rows: readonly Row<'shapes.txt'>[]): Position[] {
   return rows
     .toSorted((a, b) => a.shape_pt_sequence - b.shape_pt_sequence)
-    .map((row) => [row.shape_pt_lat, row.shape_pt_lon]);
+    .map((row) => ({ lat: row.shape_pt_lat, lng: row.shape_pt_lon }));
 }

@@ -1,4 +1,4 @@
-import type { LatLng, SandboxLine, SandboxNetwork, SandboxPattern } from './network.ts';
+import type { SandboxLine, SandboxNetwork, SandboxPattern } from './network.ts';
 
 /** About a metre. */
 const DIGITS = 5;
@@ -8,26 +8,21 @@ export function networkMap<Mode extends string>(
   { stops, lines }: SandboxNetwork,
   findWantedMode: (productClass: number) => Mode | null,
 ) {
-  const stopOfPoint = new Map(
-    stops.flatMap((stop) => stop.points.map((point) => [point.id, { stop, point }] as const)),
-  );
+  const points = new Map(stops.flatMap((stop) => stop.points.map((point) => [point.id, { stop, point }] as const)));
   const drawn = lines.flatMap((line) => {
     const mode = findWantedMode(line.product.class);
-    return mode ? outboundPatterns(line).map((pattern) => ({ line, mode, pattern })) : [];
-  });
-  const called = new Set(
-    drawn.flatMap(({ pattern }) => pattern.calls.map(({ point }) => stopOfPoint.get(point)?.stop)),
-  );
-  const straight = ({ calls }: SandboxPattern): LatLng[] =>
-    calls.flatMap(({ point }) => {
-      const known = stopOfPoint.get(point)?.point;
-      return known ? [[known.lat, known.lng] as const] : [];
+    if (!mode) return [];
+    return outboundPatterns(line).map(({ calls, path }) => {
+      const called = calls.flatMap(({ point }) => points.get(point) ?? []);
+      return { line, mode, called, path: path ?? called.map(({ point }) => point) };
     });
+  });
+  const called = new Set(drawn.flatMap((pattern) => pattern.called.map(({ stop }) => stop)));
   return {
-    lines: drawn.map(({ line, mode, pattern }) => ({
+    lines: drawn.map(({ line, mode, path }) => ({
       route: line.route ?? line.number,
       mode,
-      path: (pattern.path ?? straight(pattern)).map(([lat, lng]) => [rounded(lat), rounded(lng)] as const),
+      path: path.map(({ lat, lng }) => [rounded(lat), rounded(lng)] as const),
     })),
     stops: stops.filter((stop) => called.has(stop)).map(({ name, lat, lng }) => ({ name, lat, lng })),
   };

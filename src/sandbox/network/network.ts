@@ -71,8 +71,8 @@ export interface SandboxPattern {
   /** Minutes since the first call, rising; fractions are allowed. */
   calls: readonly { point: string; minutes: number }[];
   services: readonly SandboxService[];
-  /** Geometry as `[lat, lng]`, first call to last; straight lines between the calls where absent. */
-  path?: readonly LatLng[];
+  /** Geometry, first call to last; straight lines between the calls where absent. */
+  path?: readonly Position[];
 }
 
 /** Departures at a fixed interval. Minutes of the service day, which go on past 24 × 60 after midnight. */
@@ -106,8 +106,6 @@ export const METRO = 2;
 export const LIGHT_RAIL = 4;
 export const BUS = 5;
 export const FERRY = 9;
-
-export type LatLng = readonly [number, number];
 
 export interface Position {
   lat: number;

@@ -2,6 +2,7 @@ import type { NetworkIndex, PatternNode, StopNode } from '../network/network-ind
 import { alertShape, lineNotices, type Notice, stopNotices } from '../notices.ts';
 import { localDay, serviceDayStart } from '../timetable/timetable.ts';
 import { timestamp, VERSION } from './common.ts';
+import { nameWithSuburb } from './location.ts';
 import { lineShape } from './transportation.ts';
 
 /** Upstream writes it where a notice has no end. */
@@ -21,7 +22,7 @@ export function addInfoResponse(index: NetworkIndex, _query: URLSearchParams, no
   for (const pattern of index.patterns) {
     for (const notice of lineNotices(pattern)) {
       const known = ofLines.get(notice.id) ?? { notice, lines: new Map() };
-      known.lines.set(`${pattern.line.id} ${pattern.pattern.direction}`, pattern);
+      known.lines.set(`${pattern.line.id} ${pattern.direction}`, pattern);
       ofLines.set(notice.id, known);
     }
   }
@@ -63,8 +64,8 @@ const OF_2024: Notice = {
 
 /** The run of that day, as upstream names the runs of a notice. */
 function lineOf2024(pattern: PatternNode): object {
-  const stops = pattern.points.map(({ point }, call) => ({
-    id: point.id,
+  const stops = pattern.points.map(({ id }, call) => ({
+    id,
     departureTimePlanned: timestamp(Date.parse(RUN_OF_2024) / 1000 + (pattern.offsetSeconds[call] ?? 0)),
   }));
   const run = {
@@ -89,11 +90,11 @@ function affectedLine(pattern: PatternNode): object {
   return lineShape(pattern, pattern.line.product.name);
 }
 
-function affectedStop({ stop }: StopNode): object {
+function affectedStop(stop: StopNode): object {
   const parent = { name: stop.locality, type: 'locality' };
   return {
     id: stop.id,
-    name: `${stop.name}, ${stop.locality}`,
+    name: nameWithSuburb(stop),
     type: 'stop',
     parent,
     properties: { stopId: stop.stopId },

@@ -2,7 +2,7 @@ import { parseCoord } from '../journeys/endpoint.ts';
 import { distanceMetres, type Position } from '../network/network.ts';
 import type { NetworkIndex, PointNode, StopNode } from '../network/network-index.ts';
 import { VERSION } from './common.ts';
-import { coordOf, placeId, pointNaming } from './location.ts';
+import { coordOf, nameWithSuburb, pointNaming, suburbOf } from './location.ts';
 
 /**
  * Response of `coord`: the locations within the radius of each numbered filter, in one list for all filters, nearest
@@ -26,54 +26,51 @@ function filtersOf(query: URLSearchParams) {
 }
 
 function hitsOf(index: NetworkIndex, { type, radiusMetres }: ReturnType<typeof filtersOf>[number], position: Position) {
-  const near = <Node>(
-    nodes: readonly Node[],
-    at: (node: Node) => Position,
-    shape: (node: Node, metres: number) => object,
-  ) =>
+  const near = <Node extends Position>(nodes: readonly Node[], shape: (node: Node, metres: number) => object) =>
     nodes
-      .map((node) => ({ metres: distanceMetres(position, at(node)), node }))
+      .map((node) => ({ metres: distanceMetres(position, node), node }))
       .filter(({ metres }) => metres <= radiusMetres)
       .map(({ metres, node }) => ({ metres, location: shape(node, metres) }));
-  if (type === 'BUS_POINT') return near(index.points, ({ point }) => point, platformLocation);
-  return type === 'STOP' ? near(index.stops, ({ stop }) => stop, stopLocation) : [];
+  if (type === 'BUS_POINT') return near(index.points, platformLocation);
+  return type === 'STOP' ? near(index.stops, stopLocation) : [];
 }
 
 /** BUS_POINT means the platforms of every mode. They do not say which mode. */
 function platformLocation(node: PointNode, metres: number): object {
-  const { stop } = node.home;
+  const { home: stop } = node;
   const { long, platformName } = pointNaming(node);
   const name = `${long}, ${stop.locality}`;
   return {
-    id: node.point.id,
+    id: node.id,
     isGlobalId: true,
     name,
     disassembledName: name,
     type: 'platform',
-    coord: coordOf(node.point),
+    coord: coordOf(node),
     parent: {
-      id: node.point.id,
+      id: node.id,
       isGlobalId: true,
       name,
       disassembledName: long,
       type: 'stop',
-      parent: { id: placeId(stop.locality), name: stop.locality, type: 'locality' },
+      parent: suburbOf(stop),
     },
     properties: {
       distance: Math.round(metres),
       STOP_GLOBAL_ID: stop.id,
-      STOPPOINT_GLOBAL_ID: node.point.id,
-      STOP_NAME_WITH_PLACE: `${stop.name}, ${stop.locality}`,
+      STOPPOINT_GLOBAL_ID: node.id,
+      STOP_NAME_WITH_PLACE: nameWithSuburb(stop),
       STOP_NAME: stop.name,
       STOP_AREA_NAME: areaName(node),
       STOP_POINT_LONGNAME: platformName,
-      IDENTIFIER: node.point.code,
+      IDENTIFIER: node.code,
     },
   };
 }
 
 /** A STOP has its modes, but its `name` is literally "undefined, undefined"; the true one is in the properties. */
-function stopLocation({ stop, classes }: StopNode, metres: number): object {
+function stopLocation(stop: StopNode, metres: number): object {
+  const { classes } = stop;
   const name = 'undefined, undefined';
   return {
     id: stop.id,
@@ -86,7 +83,7 @@ function stopLocation({ stop, classes }: StopNode, metres: number): object {
     properties: {
       distance: Math.round(metres),
       STOP_GLOBAL_ID: stop.id,
-      STOP_NAME_WITH_PLACE: `${stop.name}, ${stop.locality}`,
+      STOP_NAME_WITH_PLACE: nameWithSuburb(stop),
       STOP_MAJOR_MEANS: String(MEANS[classes[0] ?? 5] ?? 3),
       STOP_MEANS_LIST: classes.map((productClass) => MEANS[productClass] ?? 3).join(','),
       STOP_MOT_LIST: classes.join(','),
@@ -99,9 +96,9 @@ function stopLocation({ stop, classes }: StopNode, metres: number): object {
 /** Upstream's second numbering of modes ("means"), by product class. */
 const MEANS: Record<number, number> = { 1: 2, 2: 1, 4: 4, 5: 3, 7: 3, 9: 10, 11: 3 };
 
-function areaName({ home, point, area }: PointNode): string {
-  if (point.platformName === home.stop.name) return 'Swa';
-  const platform = /^Platform (\d+)$/.exec(point.platformName)?.[1];
+function areaName({ home, platformName, code, area }: PointNode): string {
+  if (platformName === home.name) return 'Swa';
+  const platform = /^Platform (\d+)$/.exec(platformName)?.[1];
   if (platform !== undefined) return `P${platform}`;
-  return point.code.startsWith('LR') ? 'LR' : `BUS${area}`;
+  return code.startsWith('LR') ? 'LR' : `BUS${area}`;
 }

@@ -93,7 +93,6 @@ function sequenceEntry({ run, state: stateHere }: Departure, call: number, nowSe
 /** One element of `stopEvents`. Boards cut the planned time to the minute. */
 function stopEvent(departure: Departure): object {
   const { run, call, point, minuteSeconds, state } = departure;
-  const { stop } = point.home;
   const isExtraTrip = state.kind === 'extra';
   const { occupancy, isExtraStop } = state.kind === 'live' ? state : {};
   const [status, statusHere] = statusOf(state);
@@ -117,7 +116,7 @@ function stopEvent(departure: Departure): object {
     ...(alerts.length > 0 && { infos: alerts }),
     properties: {
       // The accessibility of the stop, whatever the vehicle.
-      WheelchairAccess: String(stop.wheelchairAccess),
+      WheelchairAccess: String(point.home.wheelchairAccess),
       ...(isExtraTrip ? { AVMSTripID: extraTripId(run) } : runIdentifiers(run, state.kind !== 'timetable')),
       ...access.properties,
     },
@@ -140,12 +139,12 @@ function statusOf(state: Departure['state']): [run?: string, here?: string] {
 
 /** The accessibility of the vehicle, which boards give for buses and light rail only. */
 function vehicleAccess({ run, state }: Departure): { properties?: object; attributes?: string[] } {
-  const { line, pattern } = run.pattern;
-  if (pattern.wheelchairAccessible === null || ![LIGHT_RAIL, BUS].includes(line.product.class)) return {};
-  const value = pattern.wheelchairAccessible ? '1' : '0';
+  const { line, wheelchairAccessible } = run.pattern;
+  if (wheelchairAccessible === null || ![LIGHT_RAIL, BUS].includes(line.product.class)) return {};
+  const value = wheelchairAccessible ? '1' : '0';
   if (state.kind !== 'live') return { properties: { PlanWheelChairAccess: value } };
   return {
     properties: { AVMLowFloorVeh: value },
-    attributes: pattern.wheelchairAccessible ? ['AVM_LOWFLOORVEHICLE'] : [],
+    attributes: wheelchairAccessible ? ['AVM_LOWFLOORVEHICLE'] : [],
   };
 }

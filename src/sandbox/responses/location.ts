@@ -7,14 +7,13 @@ import { seedOf } from '../trait.ts';
  * except for light rail, where it is the stop's name. At an extra stop `platformName` is the internal code, "THL6" for
  * "Platform 6".
  */
-export function pointNaming(node: PointNode, isExtraStop = false) {
-  const stopName = node.home.stop.name;
-  const platformName = isExtraStop ? node.point.code : node.point.platformName;
-  if (platformName === stopName) return { long: stopName, parent: stopName, platformName };
-  const long = isPartOfStop(platformName) || isExtraStop ? `${stopName}, ${platformName}` : platformName;
-  if (platformName.endsWith('Light Rail'))
-    return { long: `${stopName}, ${platformName}`, parent: stopName, platformName };
-  return { long, parent: long, platformName };
+export function pointNaming({ home, code, platformName: usualName }: PointNode, isExtraStop = false) {
+  const platformName = isExtraStop ? code : usualName;
+  if (platformName === home.name) return { long: home.name, parent: home.name, platformName };
+  const isLightRail = platformName.endsWith('Light Rail');
+  const isPart = isPartOfStop(platformName) || isExtraStop || isLightRail;
+  const long = isPart ? `${home.name}, ${platformName}` : platformName;
+  return { long, parent: isLightRail ? home.name : long, platformName };
 }
 
 /** Whether the name is incomplete without the stop's: "Platform 1" is, "Town Hall, Park St, Stand K" is not. */
@@ -27,9 +26,14 @@ export function coordOf(position: { lat: number; lng: number }): [number, number
   return [position.lat, position.lng];
 }
 
-/** Upstream's identifier of a suburb. */
-export function placeId(locality: string): string {
-  return `placeID:95${String((seedOf(locality) >>> 0) % 1_000_000).padStart(6, '0')}:1`;
+export function nameWithSuburb({ name, locality }: { name: string; locality: string }): string {
+  return `${name}, ${locality}`;
+}
+
+/** The suburb that a stop or place lies in. */
+export function suburbOf({ locality }: { locality: string }) {
+  const number = String((seedOf(locality) >>> 0) % 1_000_000).padStart(6, '0');
+  return { id: `placeID:95${number}:1`, name: locality, type: 'locality' };
 }
 
 /** `location` of a departure: the platform where the vehicle calls, with the state of the vehicle there. */
@@ -43,33 +47,33 @@ export function boardLocation(
   },
   planned = node,
 ): object {
-  const { home, point, area } = node;
+  const { home, area } = node;
+  const { locality, stopId } = home;
   const { long, parent, platformName } = pointNaming(node, vehicle.isExtraStop);
-  const { locality } = home.stop;
   return {
-    id: vehicle.isExtraTrip ? home.stop.id : point.id,
+    id: vehicle.isExtraTrip ? home.id : node.id,
     isGlobalId: true,
     name: `${long}, ${locality}`,
     disassembledName: `${long}, ${locality}`,
     type: 'platform',
-    coord: coordOf(point),
+    coord: coordOf(node),
     properties: {
       ...(vehicle.realtimeStatus !== undefined && { realtimeStatus: [vehicle.realtimeStatus] }),
       ...(vehicle.occupancy !== undefined && { occupancy: vehicle.occupancy }),
-      stopId: home.stop.stopId,
+      stopId,
       area,
-      ...(!vehicle.isExtraTrip && { platform: point.code }),
+      ...(!vehicle.isExtraTrip && { platform: node.code }),
       platformName,
       plannedPlatformName: planned === node ? platformName : pointNaming(planned).platformName,
     },
     parent: {
-      id: home.stop.id,
+      id: home.id,
       isGlobalId: true,
       name: `${parent}, ${locality}`,
       disassembledName: parent,
       type: 'stop',
       parent: { name: locality, type: 'locality' },
-      properties: { stopId: home.stop.stopId },
+      properties: { stopId },
     },
   };
 }
@@ -80,38 +84,38 @@ export function journeyLocation(
   vehicle: { occupancy?: Occupancy | undefined; isExtraStop?: boolean },
   planned = node,
 ) {
-  const { home, point, area } = node;
+  const { home, area } = node;
+  const { locality } = home;
   const naming = pointNaming(node, vehicle.isExtraStop);
   const long = naming.platformName.endsWith('Light Rail') ? naming.platformName : naming.long;
   const plannedPlatformName = planned === node ? naming.platformName : pointNaming(planned).platformName;
-  const { locality } = home.stop;
   return {
     isGlobalId: true,
-    id: point.id,
+    id: node.id,
     name: `${long}, ${locality}`,
     disassembledName: long,
     type: 'platform',
-    coord: coordOf(point),
+    coord: coordOf(node),
     niveau: 0,
     parent: {
       isGlobalId: true,
-      id: home.stop.id,
+      id: home.id,
       name: `${naming.parent}, ${locality}`,
       disassembledName: naming.parent,
       type: 'stop',
-      parent: { id: placeId(locality), name: locality, type: 'locality' },
-      properties: { stopId: home.stop.stopId },
-      coord: coordOf(home.stop),
+      parent: suburbOf(home),
+      properties: { stopId: home.stopId },
+      coord: coordOf(home),
       niveau: 0,
     },
     modes: home.classes,
     properties: {
-      WheelchairAccess: String(home.stop.wheelchairAccess),
+      WheelchairAccess: String(home.wheelchairAccess),
       AREA_NIVEAU_DIVA: '0',
       stoppingPointPlanned: plannedPlatformName,
       ...(vehicle.occupancy !== undefined && { occupancy: vehicle.occupancy }),
       area,
-      platform: point.code,
+      platform: node.code,
       platformName: naming.platformName,
       plannedPlatformName,
     },
@@ -119,24 +123,22 @@ export function journeyLocation(
 }
 
 /** A stop as a whole, as an end of a walk. */
-export function journeyStop(home: StopNode) {
-  const { stop } = home;
+export function journeyStop(stop: StopNode) {
   return {
     isGlobalId: true,
     id: stop.id,
-    name: `${stop.name}, ${stop.locality}`,
+    name: nameWithSuburb(stop),
     disassembledName: stop.name,
     type: 'stop',
     coord: coordOf(stop),
-    parent: { id: placeId(stop.locality), name: stop.locality, type: 'locality', disassembledName: '' },
+    parent: { ...suburbOf(stop), disassembledName: '' },
     properties: { stopId: stop.stopId },
   };
 }
 
 /** The one stop that an identifier means, in the form of `departure_mon` and `stop_finder`. */
-export function uniqueStop(home: StopNode, classes: 'modes' | 'productClasses'): object {
-  const { stop } = home;
-  const name = { name: `${stop.name}, ${stop.locality}`, disassembledName: stop.name };
+export function uniqueStop(stop: StopNode, classes: 'modes' | 'productClasses'): object {
+  const name = { name: nameWithSuburb(stop), disassembledName: stop.name };
   return {
     id: stop.id,
     isGlobalId: true,
@@ -145,7 +147,7 @@ export function uniqueStop(home: StopNode, classes: 'modes' | 'productClasses'):
     type: 'stop',
     matchQuality: 100_000,
     isBest: true,
-    parent: { id: placeId(stop.locality), name: stop.locality, type: 'locality' },
+    parent: suburbOf(stop),
     assignedStops: [
       {
         id: stop.id,
@@ -156,7 +158,7 @@ export function uniqueStop(home: StopNode, classes: 'modes' | 'productClasses'):
         parent: { name: stop.locality, type: 'locality' },
         connectingMode: 100,
         properties: { stopId: stop.stopId },
-        [classes]: home.classes,
+        [classes]: stop.classes,
       },
     ],
     properties: { stopId: stop.stopId },

@@ -1,6 +1,5 @@
 import type { Ride } from '../journeys/journey-search.ts';
-import { wayBetween } from '../network/geometry.ts';
-import type { PointNode } from '../network/network-index.ts';
+import { type PointNode, wayBetween } from '../network/network-index.ts';
 import { alertsFor } from '../notices.ts';
 import { actualPoint, callState, expectedDelaySeconds, isExtraStop, occupancyOf } from '../timetable/realtime.ts';
 import { plannedSeconds } from '../timetable/run.ts';
@@ -49,7 +48,7 @@ export function rideLeg(ride: TimedRide, change: { to: PointNode; seconds: numbe
   const from = pattern.points[fromCall] as PointNode;
   const to = pattern.points[toCall] as PointNode;
   const isTrain = pattern.line.product.class === 1;
-  const isAccessible = pattern.pattern.wheelchairAccessible;
+  const isAccessible = pattern.wheelchairAccessible;
   const access = isAccessible ? '1' : '0';
   const origin = callLocation(ride, fromCall);
   const destination = callLocation(ride, toCall);
@@ -77,7 +76,7 @@ export function rideLeg(ride: TimedRide, change: { to: PointNode; seconds: numbe
     stopSequence: stopSequence(ride),
     ...(change !== undefined && changeWithinStop(to, change)),
     infos: alertsFor(pattern, [from.home, to.home]),
-    coords: wayBetween(pattern, fromCall, toCall),
+    coords: wayBetween(pattern, fromCall, toCall).map(coordOf),
     ...(isAccessible !== null && { properties: { PlanLowFloorVehicle: access, PlanWheelChairAccess: access } }),
   };
 }
@@ -120,7 +119,7 @@ function changeWithinStop(from: PointNode, change: { to: PointNode; seconds: num
     footPathInfo: [{ position: 'AFTER', duration: change.seconds }],
     footPathInfoRedundant: true,
   };
-  if (trait(seedOf(`${from.point.id}-${change.to.point.id}`), 1) < 0.2) return footpath;
-  const coords = [coordOf(from.point), coordOf(change.to.point)];
+  if (trait(seedOf(`${from.id}-${change.to.id}`), 1) < 0.2) return footpath;
+  const coords = [coordOf(from), coordOf(change.to)];
   return { ...footpath, interchange: { desc: 'Fussweg', type: 100, coords } };
 }

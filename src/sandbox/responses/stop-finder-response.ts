@@ -2,7 +2,7 @@ import type { SandboxPlace } from '../network/network.ts';
 import type { NetworkIndex, PointNode, StopNode } from '../network/network-index.ts';
 import { seedOf, trait } from '../trait.ts';
 import { listOfPlaces, nameList, noMatches, refusal, VERSION } from './common.ts';
-import { coordOf, placeId, pointNaming, uniqueStop } from './location.ts';
+import { coordOf, nameWithSuburb, pointNaming, suburbOf, uniqueStop } from './location.ts';
 
 /** Upstream's name for a stop's list of product classes: `modes` with `TfNSWSF=true`. */
 type ClassesField = 'modes' | 'productClasses';
@@ -26,7 +26,7 @@ export function stopFinderResponse(index: NetworkIndex, query: URLSearchParams):
   if (query.get('type_sf') === 'stop') return nameListResponse(stopsInUse, name);
 
   const stops = stopsInUse
-    .map((stop) => ({ stop, quality: quality(name, stop.stop.name, stop.stop.locality) }))
+    .map((stop) => ({ stop, quality: quality(name, stop.name, stop.locality) }))
     .filter(({ quality }) => quality > 0);
   const best = stops.reduce<{ stop: StopNode; quality: number } | undefined>(
     (top, candidate) => (top === undefined || candidate.quality > top.quality ? candidate : top),
@@ -67,19 +67,19 @@ function wordsOf(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-function stopResult({ stop, classes }: StopNode, matchQuality: number, isBest: boolean, field: ClassesField) {
+function stopResult(stop: StopNode, matchQuality: number, isBest: boolean, field: ClassesField) {
   return {
     id: stop.id,
     isGlobalId: true,
-    name: `${stop.name}, ${stop.locality}`,
+    name: nameWithSuburb(stop),
     disassembledName: stop.name,
     coord: coordOf(stop),
     type: 'stop',
     matchQuality,
     isBest,
-    parent: { id: placeId(stop.locality), name: stop.locality, type: 'locality' },
+    parent: suburbOf(stop),
     properties: { stopId: stop.stopId, mainLocality: stop.locality },
-    [field]: classes,
+    [field]: stop.classes,
   };
 }
 
@@ -87,45 +87,45 @@ function placeResult(place: SandboxPlace, matchQuality: number) {
   const isArea = place.type === 'suburb' || place.type === 'locality';
   return {
     id: place.id,
-    name: isArea || place.name === place.locality ? place.name : `${place.name}, ${place.locality}`,
+    name: isArea || place.name === place.locality ? place.name : nameWithSuburb(place),
     ...(!isArea && { disassembledName: place.name }),
     coord: coordOf(place),
     ...(place.type === 'street' && { streetName: place.name, postCode: ` ${2000 + (seedOf(place.locality) >>> 23)}` }),
     type: place.type,
     matchQuality,
     isBest: false,
-    parent: { id: placeId(place.locality), name: place.locality, type: 'locality' },
+    parent: suburbOf(place),
   };
 }
 
 function platformResult(node: PointNode, field: ClassesField): object {
-  const { stop } = node.home;
+  const { home, id } = node;
   const { long } = pointNaming(node);
   return {
-    ...uniqueStop(node.home, field),
-    id: node.point.id,
-    name: `${long}, ${stop.locality}`,
+    ...uniqueStop(home, field),
+    id,
+    name: `${long}, ${home.locality}`,
     disassembledName: long,
-    coord: coordOf(node.point),
+    coord: coordOf(node),
     type: 'platform',
-    [field]: node.home.classes,
+    [field]: home.classes,
   };
 }
 
 /** With `type_sf=stop` the response is a list of names: internal identifiers, no coordinates, no best match. */
 function nameListResponse(stops: readonly StopNode[], name: string): object {
   const locations = stops
-    .filter(({ stop }) => quality(name, stop.name, stop.locality) > 0)
-    .map(({ stop, classes }) => ({
+    .filter((stop) => quality(name, stop.name, stop.locality) > 0)
+    .map((stop) => ({
       id: stop.stopId,
-      name: `${stop.name}, ${stop.locality}`,
+      name: nameWithSuburb(stop),
       disassembledName: stop.name,
       type: 'stop',
       matchQuality: 950_006 + 1000 * Math.floor(30 * trait(seedOf(stop.id), 1)),
       isBest: false,
-      productClasses: classes,
-      parent: { id: placeId(stop.locality), name: stop.locality, type: 'locality' },
-      assignedStops: [{ id: stop.stopId, type: 'stop', productClasses: classes, connectingMode: 100 }],
+      productClasses: stop.classes,
+      parent: suburbOf(stop),
+      assignedStops: [{ id: stop.stopId, type: 'stop', productClasses: stop.classes, connectingMode: 100 }],
     }));
   if (locations.length === 0) return refusal(noMatches('stop'));
   return { ...refusal(nameList), locations };

@@ -23,7 +23,7 @@ export function boardTransportation(run: Run, attributes: readonly string[] = []
   const { pattern } = run;
   const { line } = pattern;
   const productName = isExtraTrip ? `1001_${line.route ?? line.number}` : line.product.name;
-  const origin = pattern.points[0]?.home.stop;
+  const origin = pattern.points[0]?.home;
   return {
     ...lineShape(pattern, productName),
     destination: destinationShape(pattern),
@@ -69,9 +69,9 @@ export function footTransportation(productClass: 99 | 100): object {
 }
 
 /** The line without its run. */
-export function lineShape({ line, pattern }: PatternNode, productName: string): object {
+export function lineShape({ line, direction }: PatternNode, productName: string): object {
   return {
-    id: `${line.id}: :${pattern.direction === 0 ? 'H' : 'R'}:sj2`,
+    id: `${line.id}: :${direction === 0 ? 'H' : 'R'}:sj2`,
     name: `${productName} ${line.number}`,
     ...(line.route !== null && { disassembledName: line.route }),
     number: line.number,
@@ -82,7 +82,7 @@ export function lineShape({ line, pattern }: PatternNode, productName: string): 
 }
 
 function destinationShape(pattern: PatternNode): object {
-  return { id: pattern.points.at(-1)?.home.stop.stopId, name: pattern.pattern.headsign, type: 'stop' };
+  return { id: pattern.points.at(-1)?.home.stopId, name: pattern.headsign, type: 'stop' };
 }
 
 function operatorId(operator: string): string {

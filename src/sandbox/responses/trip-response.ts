@@ -40,8 +40,8 @@ export function tripResponse(index: NetworkIndex, query: URLSearchParams, nowSec
     {
       index,
       timetable: timetableAround(atSeconds),
-      isWanted: ({ line, pattern }) =>
-        !excluded.has(line.product.class) && !(isForWheelchair && pattern.wheelchairAccessible === false),
+      isWanted: ({ line, wheelchairAccessible }) =>
+        !excluded.has(line.product.class) && !(isForWheelchair && wheelchairAccessible === false),
       isCut: (run) => isKnownToBeCut(run, nowSeconds),
     },
     request,

@@ -2,7 +2,7 @@ import { type Endpoint, positionOf } from '../journeys/endpoint.ts';
 import { walkMetres } from '../journeys/footpath.ts';
 import { seedOf, trait } from '../trait.ts';
 import { timestamp } from './common.ts';
-import { coordOf, journeyLocation, journeyStop, placeId } from './location.ts';
+import { coordOf, journeyLocation, journeyStop, suburbOf } from './location.ts';
 import { footTransportation } from './transportation.ts';
 
 export interface Walk {
@@ -65,7 +65,7 @@ function walkEnd(end: Endpoint, isWithinStop: boolean, carelessness: number) {
   const location = endLocation(end);
   if (isWithinStop && end.kind === 'point') {
     const { disassembledName: _, ...rest } = location;
-    return { ...rest, name: end.point.home.stop.name };
+    return { ...rest, name: end.point.home.name };
   }
   if (carelessness < 0.05) return { ...location, disassembledName: '???' };
   if (carelessness < 0.3) {
@@ -86,14 +86,14 @@ function endLocation(end: Endpoint) {
     type,
     coord: coordOf(end.address),
     ...(locality !== undefined && {
-      parent: { id: placeId(locality), name: locality, type: 'locality', disassembledName: '' },
+      parent: { ...suburbOf({ locality }), disassembledName: '' },
     }),
   };
 }
 
 function keyOf(end: Endpoint): string {
-  if (end.kind === 'stop') return end.stop.stop.id;
-  return end.kind === 'point' ? end.point.point.id : end.address.id;
+  if (end.kind === 'stop') return end.stop.id;
+  return end.kind === 'point' ? end.point.id : end.address.id;
 }
 
 function pathDescriptions(walk: Walk, coords: [number, number][]): object[] {

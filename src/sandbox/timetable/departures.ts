@@ -1,6 +1,6 @@
 import type { PatternNode, PointNode } from '../network/network-index.ts';
 import { type CallState, callState, EXTRA_RUN_DELAY_SECONDS, isReplaced, LONGEST_DELAY_SECONDS } from './realtime.ts';
-import { plannedMinuteSeconds, plannedSeconds, type Run, runAt } from './run.ts';
+import { plannedMinuteSeconds, plannedSeconds, type Run } from './run.ts';
 import { firstRunFrom, type Timetable } from './timetable.ts';
 
 /** One event of a board of departures or arrivals. A cancelled run that is replaced by an extra run has two. */
@@ -60,13 +60,12 @@ function departuresAt(
   call: number,
   { atSeconds, isForNow, nowSeconds, count }: DepartureRequest,
 ): Departure[] {
-  const list = timetable(pattern);
+  const runs = timetable(pattern);
   const departures: Departure[] = [];
   const earliestSeconds = isForNow ? atSeconds - LONGEST_DELAY_SECONDS : atSeconds;
-  const first = firstRunFrom(list, earliestSeconds - (pattern.offsetSeconds[call] ?? 0));
-  for (let position = first; position < list.starts.length && departures.length < count; position++) {
-    const run = runAt(pattern, list, position);
-    if (plannedSeconds(run, call) >= atSeconds + HORIZON_SECONDS) break;
+  const first = firstRunFrom(runs, earliestSeconds - (pattern.offsetSeconds[call] ?? 0));
+  for (const run of runs.slice(first)) {
+    if (departures.length >= count || plannedSeconds(run, call) >= atSeconds + HORIZON_SECONDS) break;
     const events = departuresOf(run, call, nowSeconds);
     departures.push(...events.filter((event) => !isForNow || bestKnownSeconds(event) >= atSeconds));
   }

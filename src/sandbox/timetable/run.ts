@@ -1,10 +1,9 @@
 import type { PatternNode } from '../network/network-index.ts';
-import { seedWith } from '../trait.ts';
-import type { RunList } from './timetable.ts';
 
 /** One vehicle's journey along a pattern on one service day. */
 export interface Run {
   pattern: PatternNode;
+  /** The service day, in days since 1970-01-01. */
   day: number;
   /** Minute of the service day at which it departs its first call. */
   minute: number;
@@ -12,13 +11,6 @@ export interface Run {
   startSeconds: number;
   /** Made of line, pattern, service day and minute only, so that the run's traits never change. */
   seed: number;
-}
-
-export function runAt(pattern: PatternNode, list: RunList, position: number): Run {
-  const day = list.days[position] ?? 0;
-  const minute = list.minutes[position] ?? 0;
-  const seed = seedWith(seedWith(pattern.seed, day), minute);
-  return { pattern, day, minute, startSeconds: list.starts[position] ?? 0, seed };
 }
 
 export function classOf({ pattern }: Run): number {
@@ -68,7 +60,7 @@ export function realtimeTripId(run: Run): string {
     case 4:
       return `${day}-${number}:1000`;
     case 9:
-      return `${pattern.line.route ?? 'FY'}${clock}-${pattern.pattern.direction === 0 ? 'OUT' : 'IN'}.${day}.${pattern.ordinal}.${clock}`;
+      return `${pattern.line.route ?? 'FY'}${clock}-${pattern.direction === 0 ? 'OUT' : 'IN'}.${day}.${pattern.ordinal}.${clock}`;
     default:
       return String((day % 100) * 1_000_000 + number);
   }

@@ -1,53 +1,52 @@
 import { DateTime } from 'luxon';
 import type { SandboxCalendar, SandboxService } from '../network/network.ts';
 import type { PatternNode } from '../network/network-index.ts';
+import { seedWith } from '../trait.ts';
+import type { Run } from './run.ts';
 
-/** All runs of one pattern in a few days around a time, by departure. Entry n of each list belongs to run n. */
-export type RunList = ReturnType<typeof runListOf>;
+/** The runs of a pattern in the few days around one time, by departure. They are made when they are first looked at. */
+export type Timetable = (pattern: PatternNode) => readonly Run[];
 
-/** The runs around one time. Each list is made when it is first used. */
-export type Timetable = (pattern: PatternNode) => RunList;
+/** Runs of the day before go on past midnight, and the longest take half a day. */
+const DAYS_AROUND = [-2, -1, 0, 1, 2];
+const TIMETABLES_KEPT = 8;
 
-const DAYS_BEFORE = 2; // Runs of the day before go on past midnight, and the longest take half a day.
-const DAYS_AFTER = 2;
-const WINDOWS_KEPT = 8;
+/** The timetables by the Sydney day that they are around. */
+const timetables = new Map<number, Timetable>();
 
-/** The lists by the Sydney day that they are around. */
-const windows = new Map<number, WeakMap<PatternNode, RunList>>();
-
-/** Returns the timetable around a time. Times of the same Sydney day share their lists. */
+/** Returns the timetable around a time. Times of the same Sydney day share it. */
 export function timetableAround(epochSeconds: number): Timetable {
-  const day = localDay(epochSeconds);
-  const lists = windows.get(day) ?? new WeakMap<PatternNode, RunList>();
-  windows.set(day, lists);
-  const [oldest = day] = windows.keys();
-  if (windows.size > WINDOWS_KEPT) windows.delete(oldest);
+  const today = localDay(epochSeconds);
+  const timetable = timetables.get(today) ?? makeTimetable(today);
+  timetables.set(today, timetable);
+  const [oldest = today] = timetables.keys();
+  if (timetables.size > TIMETABLES_KEPT) timetables.delete(oldest);
+  return timetable;
+}
+
+function makeTimetable(today: number): Timetable {
+  const days = DAYS_AROUND.map((offset) => ({ day: today + offset, startSeconds: serviceDayStart(today + offset) }));
+  const known = new WeakMap<PatternNode, readonly Run[]>();
   return (pattern) => {
-    const known = lists.get(pattern);
-    if (known) return known;
-    const list = runListOf(pattern, day - DAYS_BEFORE, day + DAYS_AFTER);
-    lists.set(pattern, list);
-    return list;
+    const runs = known.get(pattern) ?? days.flatMap((day) => runsOf(pattern, day)).sort(compareRuns);
+    known.set(pattern, runs);
+    return runs;
   };
 }
 
-function runListOf(pattern: PatternNode, firstDay: number, lastDay: number) {
-  const runs: { start: number; day: number; minute: number }[] = [];
-  for (let day = firstDay; day <= lastDay; day++) {
-    const dayStart = serviceDayStart(day);
-    for (const minute of departureMinutes(pattern.pattern.services, day)) {
-      runs.push({ start: dayStart + minute * 60, day, minute });
-    }
-  }
-  runs.sort((a, b) => a.start - b.start || a.day - b.day);
-  return {
-    /** Departure from the first call, epoch seconds. */
-    starts: Float64Array.from(runs, (run) => run.start),
-    /** Service day. */
-    days: Int32Array.from(runs, (run) => run.day),
-    /** Minute of the service day. */
-    minutes: Int32Array.from(runs, (run) => run.minute),
-  };
+function runsOf(pattern: PatternNode, { day, startSeconds }: { day: number; startSeconds: number }): Run[] {
+  const seed = seedWith(pattern.seed, day);
+  return departureMinutes(pattern.services, day).map((minute) => ({
+    pattern,
+    day,
+    minute,
+    startSeconds: startSeconds + minute * 60,
+    seed: seedWith(seed, minute),
+  }));
+}
+
+function compareRuns(one: Run, other: Run): number {
+  return one.startSeconds - other.startSeconds || one.day - other.day;
 }
 
 /** Minutes of a service day at which a pattern departs, rising. Two services at the same minute are one departure. */
@@ -61,12 +60,12 @@ export function departureMinutes(services: readonly SandboxService[], day: numbe
 }
 
 /** Position of the first run that departs its first call at or after `startSeconds`; the list's length if none does. */
-export function firstRunFrom(list: RunList, startSeconds: number): number {
+export function firstRunFrom(runs: readonly Run[], startSeconds: number): number {
   let low = 0;
-  let high = list.starts.length;
+  let high = runs.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((list.starts[middle] ?? 0) < startSeconds) low = middle + 1;
+    if ((runs[middle]?.startSeconds ?? 0) < startSeconds) low = middle + 1;
     else high = middle;
   }
   return low;
@@ -82,24 +81,16 @@ export function firstRunFrom(list: RunList, startSeconds: number): number {
 export const ZONE = 'Australia/Sydney';
 const SECONDS_PER_DAY = 86_400;
 
-const starts = new Map<number, number>();
-
 /** Start of a service day in epoch seconds. Days are numbered from 1970-01-01. */
 export function serviceDayStart(day: number): number {
-  const known = starts.get(day);
-  if (known !== undefined) return known;
-  const date = DateTime.fromSeconds(day * SECONDS_PER_DAY, { zone: 'utc' });
-  const noon = DateTime.fromObject({ year: date.year, month: date.month, day: date.day, hour: 12 }, { zone: ZONE });
-  const start = noon.toSeconds() - SECONDS_PER_DAY / 2;
-  if (starts.size > 1000) starts.clear();
-  starts.set(day, start);
-  return start;
+  const noon = DateTime.fromSeconds((day + 0.5) * SECONDS_PER_DAY, { zone: 'utc' });
+  return noon.setZone(ZONE, { keepLocalTime: true }).toSeconds() - SECONDS_PER_DAY / 2;
 }
 
 /** The Sydney calendar day of an instant, numbered from 1970-01-01. */
 export function localDay(epochSeconds: number): number {
-  const local = DateTime.fromSeconds(epochSeconds, { zone: ZONE });
-  return Math.round(Date.UTC(local.year, local.month - 1, local.day) / 1000 / SECONDS_PER_DAY);
+  const local = DateTime.fromSeconds(epochSeconds, { zone: ZONE }).setZone('utc', { keepLocalTime: true });
+  return Math.floor(local.toSeconds() / SECONDS_PER_DAY);
 }
 
 function runsOn({ weekdays, firstDay, lastDay }: SandboxCalendar, day: number): boolean {

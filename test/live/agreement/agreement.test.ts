@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { nextDepartures } from '#src/sandbox/timetable/departures.ts';
 import { callState } from '#src/sandbox/timetable/realtime.ts';
-import { plannedMinuteSeconds, realtimeTripId, runAt } from '#src/sandbox/timetable/run.ts';
+import { plannedMinuteSeconds, realtimeTripId } from '#src/sandbox/timetable/run.ts';
 import { timetableAround } from '#src/sandbox/timetable/timetable.ts';
 import { type Body, createSandboxService } from './sandbox-service.ts';
 
@@ -122,7 +122,7 @@ it(`lists with \`to\` exactly the runs that call there afterwards, in the order 
       return [{ place, leaves, row: [line, leaves, plannedMinuteSeconds(run, arrival)].join(' ') }];
     });
     const limit = 1 + (n % 12);
-    const { departures } = await service.overlaid({ stop, modes: 'all', to: to.stop.id, limit: String(limit) });
+    const { departures } = await service.overlaid({ stop, modes: 'all', to: to.id, limit: String(limit) });
     const seconds = (time: string | null | undefined) => Date.parse(time ?? '') / 1000;
     const leaves = departures.map(({ scheduled_at, realtime_at }) => seconds(realtime_at ?? scheduled_at));
     const rows = departures.map(({ route, arrives_at }, index) =>
@@ -132,7 +132,7 @@ it(`lists with \`to\` exactly the runs that call there afterwards, in the order 
     const near = expected.filter(({ place }) => place < LOOKED_AT);
     const isFull = rows.length >= Math.min(limit, near.length);
     const others = rows.filter((row) => !expected.some((one) => one.row === row));
-    expect({ nowSeconds, stop, to: to.stop.id, limit, others, isFull, leaves }).toMatchObject({
+    expect({ nowSeconds, stop, to: to.id, limit, others, isFull, leaves }).toMatchObject({
       others: [],
       isFull: true,
       leaves: first.slice(0, rows.length),
@@ -151,15 +151,7 @@ it('a run that is followed stops where the sandbox says, at the live times, by a
     service.advanceTo(from);
     const { departures } = await service.overlaid({ stop: '200060', modes: 'all', limit: '15', include: 'ids,calls' });
     const followed = departures.filter(({ run_id, is_live }) => run_id && is_live);
-    const runs = new Map(
-      index.patterns.flatMap((pattern) => {
-        const list = timetableAround(from / 1000)(pattern);
-        return Array.from(list.starts, (_, position) => runAt(pattern, list, position)).map((run) => [
-          realtimeTripId(run),
-          run,
-        ]);
-      }),
-    );
+    const runs = new Map(index.patterns.flatMap(timetableAround(from / 1000)).map((run) => [realtimeTripId(run), run]));
     let shown = 0;
     for (const minutes of [0, 12, 30]) {
       const now = from + minutes * MINUTE_MS;
@@ -205,7 +197,7 @@ it('lists a run as arriving at the stop at which it ends, when and where its dep
       const [date, time] = new Date(last.arrives_at).toLocaleString('sv', { timeZone: 'Australia/Sydney' }).split(' ');
       const asked = { date: date?.replaceAll('-', '') ?? '', time: time?.slice(0, 5).replace(':', '') ?? '' };
       const arrivals = await service.arrivals({
-        stop: home.stop.id,
+        stop: home.id,
         modes: 'all',
         limit: '50',
         include: 'ids',
@@ -246,15 +238,7 @@ it('tells of followed journeys what the vehicles do, missed changes included, wi
       ),
     );
     const journeys = planned.flat().filter((journey) => journey.journey_id);
-    const runs = new Map(
-      index.patterns.flatMap((pattern) => {
-        const list = timetableAround(from / 1000)(pattern);
-        return Array.from(list.starts, (_, position) => runAt(pattern, list, position)).map((run) => [
-          realtimeTripId(run),
-          run,
-        ]);
-      }),
-    );
+    const runs = new Map(index.patterns.flatMap(timetableAround(from / 1000)).map((run) => [realtimeTripId(run), run]));
     for (const minutes of [0, 5, 17, 33, 52]) {
       const now = from + minutes * MINUTE_MS;
       service.advanceTo(now);
@@ -283,7 +267,7 @@ it('tells of followed journeys what the vehicles do, missed changes included, wi
         const truths = rides.map((ride: (typeof legs)[0]) => {
           const run = runs.get(ride.trip_id ?? '');
           const secondsAt = (stopId: string) => {
-            const call = run ? run.pattern.points.findIndex((point) => point.point.id === stopId) : -1;
+            const call = run ? run.pattern.points.findIndex((point) => point.id === stopId) : -1;
             const state = run && call >= 0 ? callState(run, call, now / 1000) : null;
             return state?.kind === 'live' ? state.estimatedSeconds : null;
           };

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ApiError } from '#src/errors/api-error.ts';
 import { callState, cancellationOf, delaySeconds, isReported } from '#src/sandbox/timetable/realtime.ts';
-import { plannedSeconds, type Run, realtimeTripId, runAt } from '#src/sandbox/timetable/run.ts';
+import { plannedSeconds, type Run, realtimeTripId } from '#src/sandbox/timetable/run.ts';
 import { timetableAround } from '#src/sandbox/timetable/timetable.ts';
 import { createSandboxService } from './sandbox-service.ts';
 
@@ -39,7 +39,7 @@ function ridesOf({ legs }: Planned, runs: ReadonlyMap<string, Run>): Ride[] {
   return legs.filter(isRide).flatMap((planned) => {
     const run = runs.get(planned.trip_id ?? '');
     const callAt = (stopId: string, after: number) =>
-      run?.pattern.points.findIndex(({ point }, call) => call > after && point.id === stopId) ?? -1;
+      run?.pattern.points.findIndex(({ id }, call) => call > after && id === stopId) ?? -1;
     const from = callAt(planned.origin.stop_id, -1);
     const to = callAt(planned.destination.stop_id, from);
     return run && from >= 0 && to >= 0 ? [{ planned, run, from, to }] : [];
@@ -87,7 +87,7 @@ function* compare(ride: Ride, told: Told['journey']['legs'][number], now: number
     const offSeconds = Math.abs(secondsOf(realtime) - state.estimatedSeconds);
     // The feeds count delays of trains from the minute.
     if (offSeconds >= 60) yield `${place} is told ${offSeconds} seconds wrong at ${stopId}`;
-    if (isAhead && state.point.point.id !== stopId) yield `${place} is at ${state.point.point.id}, not at ${stopId}`;
+    if (isAhead && state.point.id !== stopId) yield `${place} is at ${state.point.id}, not at ${stopId}`;
   }
 }
 
@@ -123,12 +123,10 @@ it.each(STARTS)(
     const service = createSandboxService();
     service.advanceTo(start);
     const runs = new Map(
-      service.network.patterns.flatMap((pattern) => {
-        const list = timetableAround(start / 1000)(pattern);
-        const all = Array.from(list.starts, (_, position) => runAt(pattern, list, position));
-        const near = all.filter(({ startSeconds }) => Math.abs(startSeconds - start / 1000) < 6 * 3600);
-        return near.map((run) => [realtimeTripId(run), run] as const);
-      }),
+      service.network.patterns
+        .flatMap(timetableAround(start / 1000))
+        .filter(({ startSeconds }) => Math.abs(startSeconds - start / 1000) < 6 * 3600)
+        .map((run) => [realtimeTripId(run), run] as const),
     );
     const problems: string[] = [];
 

@@ -113,7 +113,7 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
 
   return {
     /** Stops at which something leaves during the day. */
-    stopIds: network.stops.filter(({ isDecommissioned }) => !isDecommissioned).map(({ stop }) => stop.id),
+    stopIds: network.stops.filter(({ isDecommissioned }) => !isDecommissioned).map(({ id }) => id),
     advanceTo(next: number): void {
       moment = next;
       states = readFeeds();

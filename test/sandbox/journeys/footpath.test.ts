@@ -26,7 +26,7 @@ function footpathsAlong(stops: number[][]) {
   return (from: number) => {
     const node = index.pointById.get(`${from}`);
     if (node === undefined) throw new Error(`no point at ${from} m`);
-    return Object.fromEntries(footpathsFrom(index, node).map(({ to, seconds }) => [to.point.id, seconds]));
+    return Object.fromEntries(footpathsFrom(index, node).map(({ to, seconds }) => [to.id, seconds]));
   };
 }
 

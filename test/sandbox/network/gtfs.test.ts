@@ -62,7 +62,7 @@ it('stop times and shape points are ordered by their sequence numbers', () => {
   );
   const pattern = lineOf(network, 'nsw:020T1')?.patterns[0];
   expect(pattern?.calls.map((call) => call.point)).toEqual(['2001001', '2002001', '2003001']);
-  expect(pattern?.path?.at(-1)).toEqual([-33.8, 151.2]);
+  expect(pattern?.path?.at(-1)).toEqual({ lat: -33.8, lng: 151.2 });
 });
 
 it('unknown columns, empty lines and a byte order mark are ignored', () => {

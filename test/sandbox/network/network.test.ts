@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Position } from '#src/sandbox/network/network.ts';
 import {
   at,
   CENTRAL,
@@ -15,14 +16,13 @@ import {
 } from './own-network.ts';
 
 /** Distance of a position from a line, in metres. */
-function metresToPath(path: readonly (readonly [number, number])[], to: { lat: number; lng: number }): number {
+function metresToPath(path: readonly Position[], to: Position): number {
   let nearest = Number.POSITIVE_INFINITY;
   const scale = Math.cos((to.lat * Math.PI) / 180);
   for (let i = 1; i < path.length; i++) {
-    const [fromLat, fromLng] = path[i - 1] as readonly [number, number];
-    const [lat, lng] = path[i] as readonly [number, number];
-    const [x, y] = [(lng - fromLng) * scale, lat - fromLat];
-    const [px, py] = [(to.lng - fromLng) * scale, to.lat - fromLat];
+    const [from, end] = [path[i - 1], path[i]] as [Position, Position];
+    const [x, y] = [(end.lng - from.lng) * scale, end.lat - from.lat];
+    const [px, py] = [(to.lng - from.lng) * scale, to.lat - from.lat];
     const square = x * x + y * y;
     const along = square === 0 ? 0 : Math.min(1, Math.max(0, (px * x + py * y) / square));
     nearest = Math.min(nearest, Math.hypot(px - along * x, py - along * y) * 111_320);
@@ -162,15 +162,15 @@ describe('lines', () => {
       for (const call of pattern.calls) {
         const { point } = at(call.point);
         expect(metresToPath(path, point), `${line.number} ${call.point}`).toBeLessThan(150);
-        const index = path.findIndex(([lat, lng], i) => i >= reached && metres({ lat, lng }, point) < 150);
+        const index = path.findIndex((place, i) => i >= reached && metres(place, point) < 150);
         expect(index, `${line.number} ${call.point}`).toBeGreaterThanOrEqual(reached);
         reached = index;
       }
       const [first, last] = [path[0], path.at(-1)];
       const [from, to] = [pattern.calls[0], pattern.calls.at(-1)];
       if (!first || !last || !from || !to) throw new Error('unreachable');
-      expect(metres({ lat: first[0], lng: first[1] }, at(from.point).point)).toBeLessThan(150);
-      expect(metres({ lat: last[0], lng: last[1] }, at(to.point).point)).toBeLessThan(150);
+      expect(metres(first, at(from.point).point)).toBeLessThan(150);
+      expect(metres(last, at(to.point).point)).toBeLessThan(150);
     }
   });
 });

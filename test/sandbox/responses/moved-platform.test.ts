@@ -21,7 +21,7 @@ it('a vehicle that calls at another wharf is on the board of that wharf, not on 
   const moved = boardAt(CIRCULAR_QUAY, now).find(isMoved);
   const planned = network.stopById
     .get(CIRCULAR_QUAY)
-    ?.points.find(({ point }) => point.platformName === moved?.location.properties?.plannedPlatformName);
+    ?.points.find(({ platformName }) => platformName === moved?.location.properties?.plannedPlatformName);
   expect(idsOnPlatform(moved?.location.id, now)).toContain(moved && tripIdOf(moved));
-  expect(idsOnPlatform(planned?.point.id, now)).not.toContain(moved && tripIdOf(moved));
+  expect(idsOnPlatform(planned?.id, now)).not.toContain(moved && tripIdOf(moved));
 });

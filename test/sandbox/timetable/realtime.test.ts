@@ -11,7 +11,7 @@ import {
   expectedDelaySeconds,
   LONGEST_DELAY_SECONDS,
 } from '#src/sandbox/timetable/realtime.ts';
-import { plannedSeconds, type Run, runAt } from '#src/sandbox/timetable/run.ts';
+import { plannedSeconds, type Run } from '#src/sandbox/timetable/run.ts';
 import { timetableAround } from '#src/sandbox/timetable/timetable.ts';
 import { daily, SMALL_NETWORK } from '../small-network.ts';
 
@@ -19,10 +19,7 @@ const NOW = Date.parse('2026-11-18T01:00:00Z') / 1000;
 
 function runsOf(index: NetworkIndex, days = 200): Run[] {
   return Array.from({ length: days / 5 }, (_, i) => timetableAround(NOW + i * 5 * 86_400)).flatMap((timetable) =>
-    index.patterns.flatMap((pattern) => {
-      const list = timetable(pattern);
-      return Array.from(list.starts, (_, position) => runAt(pattern, list, position));
-    }),
+    index.patterns.flatMap(timetable),
   );
 }
 
@@ -139,8 +136,7 @@ it('a run has the same seed in every window of the timetable', () => {
   const [pattern] = indexNetwork(SMALL_NETWORK).patterns;
   if (pattern === undefined) throw new Error('the small network has patterns');
   const seeds = (at: number) => {
-    const list = timetableAround(at)(pattern);
-    return new Map(Array.from(list.starts, (start, position) => [start, runAt(pattern, list, position).seed]));
+    return new Map(timetableAround(at)(pattern).map(({ startSeconds, seed }) => [startSeconds, seed]));
   };
   const tomorrow = seeds(NOW + 86_400);
   for (const [start, seed] of seeds(NOW)) if (tomorrow.has(start)) expect(tomorrow.get(start)).toBe(seed);

@@ -2,7 +2,6 @@ import { DateTime } from 'luxon';
 import { expect, it } from 'vitest';
 import { indexNetwork } from '#src/sandbox/network/network-index.ts';
 import { askedSeconds, isPublished } from '#src/sandbox/responses/parameters.ts';
-import { runAt } from '#src/sandbox/timetable/run.ts';
 import {
   departureMinutes,
   firstRunFrom,
@@ -50,8 +49,8 @@ it('departures include the first and the last, and two services at the same minu
 it('a weekday is the Sydney one, not the one in UTC', () => {
   const coach = index.patterns.find((pattern) => pattern.line.number === '165');
   if (coach === undefined) throw new Error('the small network has a coach');
-  const list = timetableAround(seconds('2026-11-21T01:00:00Z'))(coach);
-  expect([...list.starts].map((start) => sydney(start).toFormat('ccc HH:mm'))).toEqual([
+  const runs = timetableAround(seconds('2026-11-21T01:00:00Z'))(coach);
+  expect(runs.map(({ startSeconds }) => sydney(startSeconds).toFormat('ccc HH:mm'))).toEqual([
     'Thu 09:00',
     'Fri 09:00',
     'Mon 09:00',
@@ -64,8 +63,7 @@ it.each([
   ['2027-04-03T01:00:00Z', 'clocks go back, April 2027'],
   ['2027-10-02T01:00:00Z', 'clocks go forward, October 2027'],
 ])('no run is lost or doubled from %s on: %s', (saturdayNoon) => {
-  const list = timetableAround(seconds(saturdayNoon))(trains);
-  const runs = [...list.starts].map((_, position) => runAt(trains, list, position));
+  const runs = timetableAround(seconds(saturdayNoon))(trains);
   expect(runs).toHaveLength(5 * 96);
   expect(new Set(runs.map((run) => `${run.day} ${run.minute}`)).size).toBe(5 * 96);
   for (const run of runs) expect(run.startSeconds).toBe(serviceDayStart(run.day) + run.minute * 60);
@@ -73,10 +71,10 @@ it.each([
 
 it('daytime departures are on time by the clock on the days on which the clocks change', () => {
   for (const noon of ['2026-04-05T02:00:00Z', '2026-10-04T01:00:00Z']) {
-    const list = timetableAround(seconds(noon))(trains);
-    const run = runAt(trains, list, firstRunFrom(list, seconds(noon)));
-    expect(run.minute).toBe(12 * 60);
-    expect(sydney(run.startSeconds).toFormat('HH:mm')).toBe('12:00');
+    const runs = timetableAround(seconds(noon))(trains);
+    const run = runs[firstRunFrom(runs, seconds(noon))];
+    expect(run?.minute).toBe(12 * 60);
+    expect(sydney(run?.startSeconds ?? 0).toFormat('HH:mm')).toBe('12:00');
   }
 });
 
@@ -153,9 +151,9 @@ it('paging by the time of the last event loses nothing, across midnight', async 
 
 it('paging through the night on which the clocks go back loses nothing', async () => {
   const planned = await pagedTrips('2026-04-04T10:00:00Z', '2026-04-04T21:00', '2026-04-05T20:00:00Z');
-  const starts = timetableAround(seconds('2026-04-04T10:00:00Z'))(trains).starts;
+  const starts = timetableAround(seconds('2026-04-04T10:00:00Z'))(trains).map(({ startSeconds }) => startSeconds);
   const expected = starts.filter(
     (start) => start >= seconds('2026-04-04T10:00:00Z') && start < seconds('2026-04-05T20:00:00Z'),
   );
-  expect(planned.map(seconds)).toEqual([...expected]);
+  expect(planned.map(seconds)).toEqual(expected);
 });
