@@ -111,8 +111,8 @@ async function check(
   if (config.upstream.kind !== 'authority')
     throw new UsageError('UPSTREAM_API_KEY must be set: there is nothing to check without it.');
   const { upstream, upstreamTimeoutMs: timeoutMs } = config;
-  const budget = await openBudget(config);
-  const connection = connect(config, secondKey, { budget, intervalMs, now });
+  const budget = await openBudget(config, upstream);
+  const connection = connect(config, upstream, { secondKey, budget, intervalMs, now });
   try {
     say(`The check makes up to ${calls} calls to ${new URL(upstream.url).origin}, two a second. ${budget.where}`);
     if (budget.left < calls + SPARE_CALLS) {
@@ -127,13 +127,11 @@ async function check(
       : connection.transport;
     return report(await runCheck({ ...scope, transport, now, timeoutMs }), values, print);
   } catch (error) {
+    const { code, name, message } = error as NodeJS.ErrnoException;
     if (error instanceof KeyRefused) {
-      print(
-        `The key was refused: ${error.message}. Tick the trip planner and the realtime feeds for it at the authority.`,
-      );
+      print(`The key was refused: ${message}. Tick the trip planner and the realtime feeds for it at the authority.`);
       return 3;
     }
-    const { code, name, message } = error as NodeJS.ErrnoException;
     if (code || name === 'TimeoutError') {
       print(`The authority cannot be reached: ${message}`);
       return 5;
@@ -152,12 +150,12 @@ function toAssumptionId(id: string): AssumptionId {
 }
 
 /** The calls of the first key: shared with the running service through Redis, else this process's own. */
-async function openBudget(config: Config) {
-  const { upstream, upstreamLimits: limits, redisUrls } = config;
+async function openBudget(
+  { upstreamLimits: limits, redisUrls }: Config,
+  { url: source, apiKeys }: { url: string; apiKeys: readonly string[] },
+) {
   const silent = { info() {}, warn() {}, error() {} };
   const redis = redisUrls.length > 0 ? await openRedis([...redisUrls], silent as never) : null;
-  const source = upstream.kind === 'authority' ? upstream.url : '';
-  const apiKeys = upstream.kind === 'authority' ? upstream.apiKeys : [];
   const [meter]: (Meter | undefined)[] = redis ? coordinateThrough(redis, { source, apiKeys, limits }).meters : [];
   async function take(): Promise<void> {
     for (;;) {
@@ -186,17 +184,20 @@ async function openBudget(config: Config) {
 
 /** Sends the steps, one after the other unless they are a burst; past cache and breaker. */
 function connect(
-  { upstream, liveFeeds, upstreamTimeoutMs: timeoutMs, upstreamProxy: proxyUrl }: Config,
-  secondKey: string | undefined,
-  { budget, intervalMs, now }: { budget: { take(): Promise<void> }; intervalMs: number; now: () => number },
+  { liveFeeds, upstreamTimeoutMs: connectTimeoutMs, upstreamProxy: proxyUrl }: Config,
+  { url, apiKeys }: { url: string; apiKeys: readonly string[] },
+  {
+    secondKey = '',
+    budget,
+    intervalMs,
+    now,
+  }: { secondKey: string | undefined; budget: { take(): Promise<void> }; intervalMs: number; now: () => number },
 ): { transport: Transport; close(): Promise<unknown> } {
-  if (upstream.kind !== 'authority') throw new UsageError('There is no authority to check.');
-  const { url, apiKeys } = upstream;
   const open = (base: string, accept: string) =>
     new AuthorityHttp({
       url: base,
       connections: 16,
-      connectTimeoutMs: timeoutMs,
+      connectTimeoutMs,
       proxyUrl,
       headers: { accept, 'accept-encoding': 'gzip' },
       maxBytes: MAX_FEED_BYTES,
@@ -204,7 +205,7 @@ function connect(
     });
   const planner = open(url, 'application/json');
   const feeds = open(liveFeeds.feedsUrl ?? new URL(url).origin, 'application/x-google-protobuf, */*');
-  const keys = { first: apiKeys[0] ?? '', second: secondKey ?? '', 'made up': 'made-up-key-of-the-check' };
+  const keys = { first: apiKeys[0] ?? '', second: secondKey, 'made up': 'made-up-key-of-the-check' };
 
   const transport: Transport = async ({ path, base, key, isBurst }): Promise<Received> => {
     if (!isBurst) await sleep(intervalMs);
